@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+# Builds, tests and installs Sublet. `make help` lists the targets.
+#
+#   make                        all programs, into build/gcc/bin (also build/bin)
+#   make CC=clang               the same into build/clang
+#   make SAN=address,undefined  the same into build/gcc-address-undefined
+#
+# Rooms are found by wildcard: a new .c file needs no line here. A program without
+# sources is skipped.
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+SAN ?=
+COV ?=
+V ?= 0
+PREFIX ?= /usr/local
+DESTDIR ?=
+VERSION := 0.1.0
+
+comma := ,
+Q := $(if $(filter 1,$(V)),,@)
+NPROC := $(shell nproc 2>/dev/null || echo 1)
+# Sub-makes run in parallel, unless the caller has said how many jobs.
+JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(NPROC))
+
+COMPILER := $(notdir $(firstword $(CC)))
+VARIANT := $(COMPILER)$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(COV),-coverage)
+B := build/$(VARIANT)
+TEST_SAN ?= address,undefined
+TEST_B := build/$(COMPILER)-$(subst $(comma),-,$(TEST_SAN))
+
+# ---------------------------------------------------------------- flags
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
+	-Wmissing-prototypes -Wformat=2 -Wvla -Wundef -Wswitch-enum -Werror
+ifneq ($(SAN),)
+MODE := -O1 -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+MODE_LD := -fsanitize=$(SAN)
+# What gcc infers from paths sees the sanitizers' own checks as if they were ours.
+ifneq ($(findstring gcc,$(COMPILER)),)
+WARN_OFF := -Wno-format-truncation -Wno-format-overflow -Wno-maybe-uninitialized \
+	-Wno-stringop-overflow -Wno-stringop-truncation -Wno-array-bounds -Wno-null-dereference
+endif
+else ifneq ($(COV),)
+MODE := -O0 --coverage
+MODE_LD := --coverage
+else
+MODE := -O2 -D_FORTIFY_SOURCE=2
+endif
+BASE_FLAGS := -std=c17 -D_GNU_SOURCE -g $(MODE) -fstack-protector-strong -fPIE \
+	-MMD -MP -iquote . -iquote $(B)/gen
+ALL_FLAGS = $(BASE_FLAGS) $(WARN) $(WARN_OFF) $(CPPFLAGS) $(CFLAGS)
+LINK_FLAGS = -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(MODE_LD) $(LDFLAGS)
+
+# Asked for only when something is compiled or linked that needs it, and once.
+PACKAGES := libczmq libzmq libprotobuf-c sqlite3 libmicrohttpd jansson smartcols libsystemd
+pkg = $(shell pkg-config $(1) $(PACKAGES) || echo run-deploy/deps.sh-first)
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(subst -I,-isystem ,$$(call pkg,--cflags)))$(PKG_CFLAGS)
+PKG_LIBS = $(eval PKG_LIBS := $$(call pkg,--libs))$(PKG_LIBS)
+SHELL_FLAGS = $(PKG_CFLAGS) -DSUBLET_VERSION='"$(VERSION)"'
+# Every test takes cmocka's state, most have no use for it.
+TEST_FLAGS = $(SHELL_FLAGS) -Wno-unused-parameter
+
+# ---------------------------------------------------------------- sources
+
+PURE_SRCS := $(sort $(wildcard $(addsuffix /*.c,base sched broker provider consumer site sim)))
+TOOLKIT_SRCS := $(sort $(wildcard sys/*.c proto/*.c))
+BROKER_SRCS := $(sort $(wildcard broker/io/*.c))
+SITE_SRCS := $(sort $(wildcard site/io/*.c))
+GUARD_SRCS := $(sort $(wildcard host/guard*.c))
+HOST_SRCS := $(sort $(filter-out $(GUARD_SRCS),$(wildcard host/*.c)))
+CLI_SRCS := $(sort $(wildcard cli/*.c))
+SHELL_SRCS := $(TOOLKIT_SRCS) $(BROKER_SRCS) $(SITE_SRCS) $(GUARD_SRCS) $(HOST_SRCS) \
+	$(CLI_SRCS)
+
+UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c tests/prop/prop_*.c))
+SLOW_SRCS := $(sort $(wildcard tests/sim/sim_*.c tests/io/test_*.c))
+E2E := $(sort $(wildcard tests/e2e/test_*.py))
+# What several tests share: any other .c file below tests/.
+TEST_SUPPORT_SRCS := $(sort $(filter-out $(UNIT_SRCS) $(SLOW_SRCS), \
+	$(wildcard tests/*.c tests/unit/*/*.c tests/prop/*.c tests/sim/*.c tests/io/*.c)))
+TEST_SRCS := $(UNIT_SRCS) $(SLOW_SRCS) $(TEST_SUPPORT_SRCS)
+
+obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
+
+# ---------------------------------------------------------------- generated
+
+PROTO := $(wildcard proto/sublet.proto)
+PROTO_H := $(if $(PROTO),$(B)/gen/proto/sublet.pb-c.h)
+PROTO_OBJ := $(if $(PROTO),$(B)/obj/gen/proto/sublet.pb-c.o)
+
+# The table of migrations is declared in sys/db.h.
+ifneq ($(wildcard sys/db.h),)
+BROKER_SQL := $(sort $(wildcard schema/broker/*.sql))
+SITE_SQL := $(sort $(wildcard schema/site/*.sql))
+endif
+BROKER_SQL_OBJ := $(if $(BROKER_SQL),$(B)/obj/gen/schema/broker_sql.o)
+SITE_SQL_OBJ := $(if $(SITE_SQL),$(B)/obj/gen/schema/site_sql.o)
+
+# ---------------------------------------------------------------- archives, programs
+
+PURE := $(B)/libpure.a
+TOOLKIT := $(B)/libshell.a
+# For tests: all daemon objects but those with a main().
+ROOMS := $(B)/librooms.a
+SUPPORT := $(B)/libtests.a
+
+ROOM_SRCS := $(BROKER_SRCS) $(SITE_SRCS) $(HOST_SRCS) $(GUARD_SRCS)
+MAIN_SRCS := $(if $(ROOM_SRCS),$(shell grep -l '^int main\>' $(ROOM_SRCS)))
+
+PURE_OBJS := $(call obj,$(PURE_SRCS))
+TOOLKIT_OBJS := $(call obj,$(TOOLKIT_SRCS)) $(PROTO_OBJ)
+ROOM_OBJS := $(call obj,$(filter-out $(MAIN_SRCS),$(ROOM_SRCS))) $(BROKER_SQL_OBJ) \
+	$(SITE_SQL_OBJ)
+SUPPORT_OBJS := $(call obj,$(TEST_SUPPORT_SRCS))
+
+BIN := $(B)/bin
+PROGRAMS := $(if $(BROKER_SRCS),$(BIN)/sublet-broker) $(if $(SITE_SRCS),$(BIN)/sublet-site) \
+	$(if $(HOST_SRCS),$(BIN)/sublet-host) $(if $(GUARD_SRCS),$(BIN)/sublet-guard) \
+	$(if $(CLI_SRCS),$(BIN)/sublet)
+
+test_bins = $(patsubst %.c,$(1)/%,$(2))
+
+.PHONY: all
+all: $(PROGRAMS) $(PURE) $(TOOLKIT) | $(B)/.bin
+
+# build/bin is the plain gcc build, or the first other one where there is none.
+.PHONY: $(B)/.bin
+$(B)/.bin: | $(BIN)
+ifeq ($(VARIANT),gcc)
+	@ln -sfn $(VARIANT)/bin build/bin
+else
+	@test -e build/bin || ln -sfn $(VARIANT)/bin build/bin
+endif
+
+$(BIN):
+	@mkdir -p $@
+
+$(BIN)/sublet-broker: $(call obj,$(BROKER_SRCS)) $(BROKER_SQL_OBJ) $(TOOLKIT) $(PURE) | $(BIN)
+	$(link)
+$(BIN)/sublet-site: $(call obj,$(SITE_SRCS)) $(SITE_SQL_OBJ) $(TOOLKIT) $(PURE) | $(BIN)
+	$(link)
+$(BIN)/sublet-host: $(call obj,$(HOST_SRCS)) $(TOOLKIT) $(PURE) | $(BIN)
+	$(link)
+$(BIN)/sublet: $(call obj,$(CLI_SRCS)) $(TOOLKIT) $(PURE) | $(BIN)
+	$(link)
+# There is one guard per running job: nothing but libc in it.
+$(BIN)/sublet-guard: $(call obj,$(GUARD_SRCS)) $(PURE) | $(BIN)
+	@echo "  LD    $@"
+	$(Q)$(CC) $(LINK_FLAGS) -o $@ $^
+
+define link
+@echo "  LD    $@"
+$(Q)$(CC) $(LINK_FLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) \
+	-Wl,--end-group $(PKG_LIBS) -lm
+endef
+
+# Appended, not replaced: two rooms may have a file of the same name. The list of
+# objects is a prerequisite too, so that a deleted source leaves the archive.
+define archive
+@echo "  AR    $@"
+$(Q)rm -f $@ && ar qcs $@ $(filter %.o,$^)
+endef
+define list
+@mkdir -p $(@D)
+@printf '%s\n' $(1) | cmp -s - $@ || printf '%s\n' $(1) >$@
+endef
+.PHONY: force
+$(B)/libpure.list: force; $(call list,$(PURE_OBJS))
+$(B)/libshell.list: force; $(call list,$(TOOLKIT_OBJS))
+$(B)/librooms.list: force; $(call list,$(ROOM_OBJS))
+$(B)/libtests.list: force; $(call list,$(SUPPORT_OBJS))
+$(PURE): $(PURE_OBJS) $(B)/libpure.list; $(archive)
+$(TOOLKIT): $(TOOLKIT_OBJS) $(B)/libshell.list; $(archive)
+$(ROOMS): $(ROOM_OBJS) $(B)/librooms.list; $(archive)
+$(SUPPORT): $(SUPPORT_OBJS) $(B)/libtests.list; $(archive)
+
+define compile
+@mkdir -p $(@D)
+@echo "  CC    $<"
+$(Q)$(CC) $(ALL_FLAGS) $(1) -c -o $@ $<
+endef
+$(PURE_OBJS): $(B)/obj/%.o: %.c
+	$(call compile)
+$(call obj,$(SHELL_SRCS)): $(B)/obj/%.o: %.c | $(PROTO_H)
+	$(call compile,$(SHELL_FLAGS))
+$(call obj,$(TEST_SRCS)): $(B)/obj/%.o: %.c | $(PROTO_H)
+	$(call compile,$(TEST_FLAGS))
+
+$(call test_bins,$(B),$(UNIT_SRCS) $(SLOW_SRCS)): $(B)/%: $(B)/obj/%.o $(SUPPORT) $(ROOMS) \
+		$(TOOLKIT) $(PURE)
+	@mkdir -p $(@D)
+	@echo "  LD    $@"
+	$(Q)$(CC) $(LINK_FLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
+		$(PKG_LIBS) $$(pkg-config --libs cmocka) -lm
+
+# protoc-c writes the .h along with the .c; its code is not held to our warnings.
+$(B)/gen/proto/sublet.pb-c.c: proto/sublet.proto
+	@mkdir -p $(@D)
+	@echo "  GEN   $@"
+	$(Q)protoc-c --proto_path=proto --c_out=$(@D) $<
+	@sed -i 's|#include "sublet.pb-c.h"|#include "proto/sublet.pb-c.h"|' $@
+$(B)/gen/proto/sublet.pb-c.h: $(B)/gen/proto/sublet.pb-c.c ;
+$(B)/obj/gen/proto/sublet.pb-c.o: $(B)/gen/proto/sublet.pb-c.c
+	@mkdir -p $(@D)
+	@echo "  CC    $<"
+	$(Q)$(CC) $(BASE_FLAGS) $(CFLAGS) $(PKG_CFLAGS) -c -o $@ $<
+
+$(B)/gen/schema/broker_sql.c: $(BROKER_SQL) tools/embed-sql
+	@mkdir -p $(@D)
+	@echo "  GEN   $@"
+	$(Q)tools/embed-sql broker_migrations $(BROKER_SQL) >$@.new && mv $@.new $@
+$(B)/gen/schema/site_sql.c: $(SITE_SQL) tools/embed-sql
+	@mkdir -p $(@D)
+	@echo "  GEN   $@"
+	$(Q)tools/embed-sql site_migrations $(SITE_SQL) >$@.new && mv $@.new $@
+# A whole migration is one string: longer than C promises, not than any compiler takes.
+$(B)/obj/gen/schema/%.o: $(B)/gen/schema/%.c
+	$(call compile,-Wno-overlength-strings)
+
+-include $(patsubst %.o,%.d,$(PURE_OBJS) $(TOOLKIT_OBJS) $(ROOM_OBJS) \
+	$(call obj,$(SHELL_SRCS) $(TEST_SRCS)))
+
+# ---------------------------------------------------------------- tests
+
+LINTS := $(addprefix tools/,check-layers check-purity check-names check-headers \
+	check-banned check-format)
+
+.PHONY: deps unit-tests tests lints check test check-run test-run
+deps:
+	@deploy/deps.sh
+
+unit-tests: $(call test_bins,$(B),$(UNIT_SRCS))
+tests: unit-tests $(call test_bins,$(B),$(SLOW_SRCS))
+
+# Lints read the build directory $BUILD; the programs under test stand in
+# $SUBLET_BIN.
+lints: all
+	@BUILD=$(B) tools/run-tests $(LINTS)
+
+check:
+	@$(MAKE) --no-print-directory $(JOBS) all unit-tests
+	@BUILD=$(B) SUBLET_BIN=$(CURDIR)/$(BIN) tools/run-tests $(LINTS) \
+		$(call test_bins,$(B),$(UNIT_SRCS))
+
+# The programs' tests run with sanitizers, end to end tests with what is shipped.
+test:
+	@deploy/deps.sh
+	@$(MAKE) --no-print-directory $(JOBS) SAN= all
+	@$(MAKE) --no-print-directory $(JOBS) SAN=$(TEST_SAN) tests
+	@BUILD=build/$(COMPILER) SUBLET_BIN=$(CURDIR)/build/$(COMPILER)/bin tools/run-tests \
+		$(LINTS) tools/check-clang $(E2E) \
+		$(call test_bins,$(TEST_B),$(SLOW_SRCS) $(UNIT_SRCS))
+
+.PHONY: demo format tidy coverage install clean help
+demo:
+	@deploy/deps.sh run build
+	@$(MAKE) --no-print-directory $(JOBS) all
+	@SUBLET_BIN=$(CURDIR)/$(BIN) deploy/demo/run
+
+ROOM_DIRS := base sched broker provider consumer site sim sys proto host cli tests
+format:
+	find $(ROOM_DIRS) -name '*.[ch]' -exec clang-format -i {} +
+
+tidy: $(PROTO_H)
+	clang-tidy --quiet $(PURE_SRCS) $(SHELL_SRCS) -- -std=c17 -D_GNU_SOURCE -iquote . \
+		-iquote $(B)/gen $(SHELL_FLAGS)
+
+coverage:
+	@$(MAKE) --no-print-directory $(JOBS) CC=gcc COV=1 SAN= tests
+	@find build/gcc-coverage -name '*.gcda' -delete
+	@tools/run-tests $(call test_bins,build/gcc-coverage,$(UNIT_SRCS) $(SLOW_SRCS))
+	@tools/coverage build/gcc-coverage
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/sublet
+	for program in $(filter-out %/sublet-guard,$(PROGRAMS)); do \
+		install $$program $(DESTDIR)$(PREFIX)/bin/ || exit 1; done
+	for program in $(filter %/sublet-guard,$(PROGRAMS)); do \
+		install $$program $(DESTDIR)$(PREFIX)/libexec/sublet/ || exit 1; done
+
+clean:
+	rm -rf build
+
+help:
+	@echo 'make                         all programs, into build/gcc/bin (also build/bin)'
+	@echo 'make deps                    installs what is missing (Debian), or says what'
+	@echo 'make demo                    a federation on this machine'
+	@echo 'make check                   lints, unit and property tests; no daemon'
+	@echo 'make test                    all tests; ends with "N passed, N failed"'
+	@echo 'make lints                   the lints alone'
+	@echo 'make coverage                lines covered by unit, sim and io tests'
+	@echo 'make tidy, make format       clang-tidy, clang-format'
+	@echo 'make install                 DESTDIR=... PREFIX=$(PREFIX)'
+	@echo 'make clean                   removes build/'
+	@echo 'with any of them             CC=clang  SAN=address,undefined  V=1 (full commands)'

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arena.c: see arena.h. */
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ALIGNMENT = 16,
+    BLOCK_FIRST = 16 * 1024,
+    BLOCK_MAX = 1024 * 1024, /* blocks double up to here; what is larger stands alone */
+};
+
+struct arena_block {
+    struct arena_block *next;
+    size_t size, used; /* of data */
+    alignas(ALIGNMENT) unsigned char data[];
+};
+
+void arena_init(struct arena *arena)
+{
+    arena->first = NULL;
+}
+
+static void free_blocks(struct arena_block *block)
+{
+    while (block != NULL) {
+        struct arena_block *next = block->next;
+        free(block);
+        block = next;
+    }
+}
+
+void arena_clear(struct arena *arena)
+{
+    struct arena_block *kept = arena->first;
+    if (kept == NULL) {
+        return;
+    }
+    free_blocks(kept->next);
+    kept->next = NULL;
+    kept->used = 0;
+    if (kept->size > BLOCK_MAX) { /* one huge message must not stay for ever */
+        arena_release(arena);
+    }
+}
+
+void arena_release(struct arena *arena)
+{
+    free_blocks(arena->first);
+    arena->first = NULL;
+}
+
+/* The bytes of `count` things of `size`, or abort. */
+static size_t bytes_of(size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX / 2) {
+        abort();
+    }
+    return bytes;
+}
+
+static struct arena_block *block_new(size_t size)
+{
+    struct arena_block *block = malloc(sizeof(*block) + size);
+    if (block == NULL) {
+        abort();
+    }
+    block->next = NULL;
+    block->size = size;
+    block->used = 0;
+    return block;
+}
+
+/* A block with room for `bytes`. */
+static struct arena_block *block_for(struct arena *arena, size_t bytes)
+{
+    struct arena_block *first = arena->first;
+    if (first != NULL && first->size - first->used >= bytes) {
+        return first;
+    }
+    size_t size = BLOCK_FIRST;
+    if (first != NULL) {
+        size = first->size < BLOCK_MAX / 2 ? first->size * 2 : BLOCK_MAX;
+    }
+    if (first != NULL && bytes > size / 4) {
+        /* What is large stands behind the first block, whose rest stays in use. */
+        struct arena_block *alone = block_new(bytes);
+        alone->next = first->next;
+        first->next = alone;
+        return alone;
+    }
+    struct arena_block *block = block_new(bytes > size ? bytes : size);
+    block->next = first;
+    arena->first = block;
+    return block;
+}
+
+void *arena_alloc(struct arena *arena, size_t count, size_t size)
+{
+    size_t bytes = bytes_of(count, size);
+    bytes = (bytes + ALIGNMENT) & ~(size_t)(ALIGNMENT - 1); /* at least one byte more */
+    struct arena_block *block = block_for(arena, bytes);
+    void *memory = block->data + block->used;
+    block->used += bytes;
+    return memset(memory, 0, bytes);
+}
+
+char *arena_str(struct arena *arena, const char *text)
+{
+    return text == NULL ? NULL : arena_strn(arena, text, strlen(text));
+}
+
+char *arena_strn(struct arena *arena, const char *text, size_t length)
+{
+    if (text == NULL) {
+        return NULL;
+    }
+    char *copy = arena_alloc(arena, length + 1, 1);
+    memcpy(copy, text, length);
+    return copy;
+}
+
+void *arena_copy(struct arena *arena, const void *data, size_t size)
+{
+    if (data == NULL) {
+        return NULL;
+    }
+    return memcpy(arena_alloc(arena, size, 1), data, size);
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = arena_vprintf(arena, format, args);
+    va_end(args);
+    return text;
+}
+
+char *arena_vprintf(struct arena *arena, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (length < 0) {
+        abort();
+    }
+    size_t size = (size_t)length + 1;
+    char *text = arena_alloc(arena, size, 1);
+    vsnprintf(text, size, format, args);
+    return text;
+}
+
+void *mem_alloc(size_t count, size_t size)
+{
+    size_t bytes = bytes_of(count, size);
+    void *memory = calloc(1, bytes > 0 ? bytes : 1);
+    if (memory == NULL) {
+        abort();
+    }
+    return memory;
+}
+
+void *mem_grow(void *old, size_t count, size_t size)
+{
+    size_t bytes = bytes_of(count, size);
+    void *memory = realloc(old, bytes > 0 ? bytes : 1);
+    if (memory == NULL) {
+        abort();
+    }
+    return memory;
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* conf.c: see conf.h. The text becomes sections of rows of cells (conf_read.c); here
+ * is what is done with those: looking things up, taking values apart, and judging
+ * all of it by the table of keys. */
+#include "base/conf.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/conf_keys.h"
+#include "base/limits.h"
+
+/* So much of a value is repeated in a complaint about it. */
+enum { SHOWN_MAX = 60 };
+
+/* Complaints kept; the numbers of them still count on. A file of the wrong kind has
+ * one in every line, and nobody reads the second thousand. */
+enum { DIAGS_MAX = 1000 };
+
+void conf_init(struct conf *conf, struct arena *arena)
+{
+    memset(conf, 0, sizeof(*conf));
+    conf->arena = arena;
+}
+
+void conf_complain(struct conf *conf, enum conf_severity severity,
+                   const struct conf_section *section, const struct conf_row *row,
+                   const struct conf_cell *cell, const char *format, ...)
+{
+    int *count = severity == CONF_ERROR ? &conf->n_errors : &conf->n_warnings;
+    ++*count;
+    if (conf->n_errors + conf->n_warnings > DIAGS_MAX) {
+        return;
+    }
+    struct conf_diag *diag = arena_alloc(conf->arena, 1, sizeof(*diag));
+    diag->severity = severity;
+    diag->file = section != NULL ? section->file : "";
+    diag->line = cell != NULL      ? cell->line
+                 : row != NULL     ? row->line
+                 : section != NULL ? section->line
+                                   : 0;
+    diag->key = cell != NULL ? cell->key : NULL;
+    va_list args;
+    va_start(args, format);
+    diag->text = arena_vprintf(conf->arena, format, args);
+    va_end(args);
+    if (conf->last_diag != NULL) {
+        conf->last_diag->next = diag;
+    } else {
+        conf->diags = diag;
+    }
+    conf->last_diag = diag;
+}
+
+/* ------------------------------------------------------------ looking up */
+
+const struct conf_section *conf_next(const struct conf *conf, const char *name,
+                                     const struct conf_section *after)
+{
+    const struct conf_section *section = after != NULL ? after->next : conf->first;
+    while (section != NULL && strcasecmp(section->name, name) != 0) {
+        section = section->next;
+    }
+    return section;
+}
+
+const struct conf_cell *conf_cell(const struct conf_row *row, const char *key)
+{
+    for (int i = 0; i < row->n_cells; i++) {
+        if (strcasecmp(row->cells[i].key, key) == 0) {
+            return &row->cells[i];
+        }
+    }
+    return NULL;
+}
+
+const char *conf_text(const struct conf_row *row, const char *key,
+                      const char *otherwise)
+{
+    const struct conf_cell *cell = conf_cell(row, key);
+    return cell != NULL && cell->value != NULL ? cell->value : otherwise;
+}
+
+/* ------------------------------------------------------------ lists */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* The end of the word that begins at `at`: the next blank outside quotes, parentheses
+ * and brackets. */
+static const char *word_end(const char *at, const char *end)
+{
+    int depth = 0;
+    bool quoted = false;
+    for (; at < end; at++) {
+        if (*at == '"') {
+            quoted = !quoted;
+        } else if (quoted) {
+            continue;
+        } else if (*at == '(' || *at == '[') {
+            depth++;
+        } else if ((*at == ')' || *at == ']') && depth > 0) {
+            depth--;
+        } else if (depth == 0 && is_blank(*at)) {
+            break;
+        }
+    }
+    return at;
+}
+
+static void trim(const char **at, const char **end)
+{
+    while (*at < *end && is_blank(**at)) {
+        ++*at;
+    }
+    while (*end > *at && is_blank((*end)[-1])) {
+        --*end;
+    }
+}
+
+/* True where the first character's parenthesis is closed by the last one. */
+static bool is_parenthesised(const char *at, const char *end)
+{
+    if (end - at < 2 || *at != '(' || end[-1] != ')') {
+        return false;
+    }
+    int depth = 0;
+    bool quoted = false;
+    for (; at < end; at++) {
+        if (*at == '"') {
+            quoted = !quoted;
+        } else if (!quoted && *at == '(') {
+            depth++;
+        } else if (!quoted && *at == ')' && --depth == 0) {
+            return at + 1 == end;
+        }
+    }
+    return false;
+}
+
+struct conf_words conf_words(struct arena *arena, const char *value)
+{
+    struct conf_words words = {NULL, 0};
+    if (value == NULL) {
+        return words;
+    }
+    const char *at = value, *end = value + strlen(value);
+    trim(&at, &end);
+    if (is_parenthesised(at, end)) {
+        at++;
+        end--;
+    }
+    /* A word and its blank are two characters at least. */
+    words.words = arena_alloc(arena, (size_t)(end - at) / 2 + 1, sizeof(*words.words));
+    for (;;) {
+        while (at < end && is_blank(*at)) {
+            at++;
+        }
+        if (at == end) {
+            return words;
+        }
+        const char *stop = word_end(at, end);
+        const char *first = at;
+        size_t length = (size_t)(stop - at);
+        if (length >= 2 && *first == '"' &&
+            memchr(first + 1, '"', length - 1) == stop - 1) {
+            first++;
+            length -= 2;
+        }
+        words.words[words.count++] = arena_strn(arena, first, length);
+        at = stop;
+    }
+}
+
+/* ------------------------------------------------------------ values */
+
+/* How many bytes of a value to show: not all of a long one, and no half character. */
+static int shown(const char *value)
+{
+    size_t length = strnlen(value, SHOWN_MAX + 1);
+    if (length <= SHOWN_MAX) {
+        return (int)length;
+    }
+    length = SHOWN_MAX;
+    while (length > 0 && ((unsigned char)value[length] & 0xc0) == 0x80) {
+        length--;
+    }
+    return (int)length;
+}
+
+/* The digits at `*at`, which it leaves behind them: ERR_PARSE where there are none,
+ * ERR_BOUNDS where they are more than an int64_t holds. */
+static int digits(const char **at, int64_t *out)
+{
+    if (**at < '0' || **at > '9') {
+        return ERR_PARSE;
+    }
+    int64_t number = 0;
+    bool too_large = false;
+    for (; **at >= '0' && **at <= '9'; ++*at) {
+        if (__builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, **at - '0', &number)) {
+            too_large = true;
+        }
+    }
+    *out = number;
+    return too_large ? ERR_BOUNDS : ERR_NONE;
+}
+
+int conf_parse_int(const char *value, int64_t min, int64_t max, int64_t *out,
+                   struct err *err)
+{
+    value = value != NULL ? value : "";
+    bool negative = *value == '-';
+    const char *at = *value == '-' || *value == '+' ? value + 1 : value;
+    int64_t number;
+    int code = digits(&at, &number);
+    if (code == ERR_PARSE || *at != '\0') {
+        return err_set(err, ERR_PARSE,
+                       "\"%.*s\" is not a whole number, expected %lld to %lld",
+                       shown(value), value, (long long)min, (long long)max);
+    }
+    number = negative ? -number : number;
+    if (code != ERR_NONE || number < min || number > max) {
+        return err_set(err, ERR_BOUNDS, "%.*s is out of bounds, expected %lld to %lld",
+                       shown(value), value, (long long)min, (long long)max);
+    }
+    *out = number;
+    return ERR_NONE;
+}
+
+int conf_parse_bool(const char *value, bool *out, struct err *err)
+{
+    static const struct {
+        const char *word;
+        bool flag;
+    } words[] = {{"Y", true}, {"YES", true}, {"N", false}, {"NO", false}};
+
+    value = value != NULL ? value : "";
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcasecmp(value, words[i].word) == 0) {
+            *out = words[i].flag;
+            return ERR_NONE;
+        }
+    }
+    return err_set(err, ERR_PARSE, "\"%.*s\" is neither yes nor no, expected Y or N",
+                   shown(value), value);
+}
+
+static const char *unit_name(int64_t unit_ms)
+{
+    switch (unit_ms) {
+    case 1:
+        return "milliseconds";
+    case 1000:
+        return "seconds";
+    case 60000:
+        return "minutes";
+    case 3600000:
+        return "hours";
+    default:
+        return "days";
+    }
+}
+
+int conf_parse_duration(const char *value, int64_t unit_ms, int64_t *out_ms,
+                        struct err *err)
+{
+    static const struct {
+        char suffix;
+        int64_t unit_ms;
+    } units[] = {{'s', 1000}, {'m', 60000}, {'h', 3600000}, {'d', 86400000}};
+
+    value = value != NULL ? value : "";
+    const char *at = value;
+    int64_t number;
+    int code = digits(&at, &number);
+    int64_t unit = code != ERR_PARSE && *at == '\0' ? unit_ms : 0;
+    for (size_t i = 0; unit == 0 && i < sizeof(units) / sizeof(units[0]); i++) {
+        if (code != ERR_PARSE && (*at | 0x20) == units[i].suffix && at[1] == '\0') {
+            unit = units[i].unit_ms;
+        }
+    }
+    if (unit == 0) {
+        return err_set(
+            err, ERR_PARSE,
+            "\"%.*s\" is not a duration, expected a number of %s, or one with "
+            "a suffix s m h d",
+            shown(value), value, unit_name(unit_ms));
+    }
+    if (code != ERR_NONE || __builtin_mul_overflow(number, unit, &number)) {
+        return err_set(err, ERR_BOUNDS, "%.*s is out of bounds, expected less time",
+                       shown(value), value);
+    }
+    *out_ms = number;
+    return ERR_NONE;
+}
+
+static bool is_name_character(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '.' || c == '_' || c == '-';
+}
+
+int conf_parse_name(const char *value, struct err *err)
+{
+    value = value != NULL ? value : "";
+    size_t length = 0;
+    while (length < NAME_SIZE && is_name_character(value[length])) {
+        length++;
+    }
+    if (length == 0 || length >= NAME_SIZE || value[length] != '\0' ||
+        value[0] == '-') {
+        return err_set(
+            err, length >= NAME_SIZE ? ERR_BOUNDS : ERR_PARSE,
+            "\"%.*s\" is not a name, expected at most %d letters, digits, and "
+            "'.', '_', '-' behind the first",
+            shown(value), value, NAME_SIZE - 1);
+    }
+    return ERR_NONE;
+}
+
+/* ------------------------------------------------------------ judging */
+
+static int parse_list(const char *value, struct err *err)
+{
+    int depth = 0;
+    bool quoted = false;
+    for (const char *at = value; *at != '\0' && depth >= 0; at++) {
+        if (*at == '"') {
+            quoted = !quoted;
+        } else if (!quoted && (*at == '(' || *at == '[')) {
+            depth++;
+        } else if (!quoted && (*at == ')' || *at == ']')) {
+            depth--;
+        }
+    }
+    if (depth != 0) {
+        return err_set(err, ERR_PARSE,
+                       "parentheses do not pair in \"%.*s\", expected a list of words",
+                       shown(value), value);
+    }
+    return ERR_NONE;
+}
+
+static int parse_word(const struct conf_key *key, const char *value, struct err *err)
+{
+    size_t length = strlen(value);
+    const char *at = key->words;
+    while (*at != '\0') {
+        size_t one = strcspn(at, " ");
+        if (one == length && strncasecmp(at, value, one) == 0) {
+            return ERR_NONE;
+        }
+        at += one;
+        at += strspn(at, " ");
+    }
+    return err_set(err, ERR_PARSE, "\"%.*s\" is not known, expected %s%s", shown(value),
+                   value, strchr(key->words, ' ') != NULL ? "one of " : "", key->words);
+}
+
+static int parse_bounded_duration(const struct conf_key *key, const char *value,
+                                  struct err *err)
+{
+    int64_t ms = 0;
+    int code = conf_parse_duration(value, key->unit_ms, &ms, err);
+    if (code == ERR_NONE && (ms < key->min || ms > key->max)) {
+        return err_set(err, ERR_BOUNDS, "%s is out of bounds, expected %llds to %llds",
+                       value, (long long)key->min / 1000, (long long)key->max / 1000);
+    }
+    return code;
+}
+
+static int parse_value(const struct conf_key *key, const char *value, struct err *err)
+{
+    int64_t number;
+    bool flag;
+    switch (key->kind) {
+    case CONF_NAME:
+        return conf_parse_name(value, err);
+    case CONF_LIST:
+        return parse_list(value, err);
+    case CONF_INT:
+        return conf_parse_int(value, key->min, key->max, &number, err);
+    case CONF_YESNO:
+        return conf_parse_bool(value, &flag, err);
+    case CONF_DURATION:
+        return parse_bounded_duration(key, value, err);
+    case CONF_WORD:
+        return parse_word(key, value, err);
+    case CONF_TEXT:
+        break;
+    }
+    return ERR_NONE;
+}
+
+static void complain_unknown(struct conf *conf, const struct conf_section *section,
+                             const struct conf_row *row, const struct conf_cell *cell)
+{
+    if (section->name[0] != '\0') {
+        conf_complain(conf, CONF_WARNING, section, row, cell,
+                      "unknown key, expected one of section %s", section->name);
+    } else {
+        conf_complain(conf, CONF_WARNING, section, row, cell,
+                      "unknown key, expected one of lsf.conf");
+    }
+}
+
+/* Judges one cell; `key` is NULL where it is unknown. True: that was about the key, so
+ * that the rest of a column need not hear it again. */
+static bool check_cell(struct conf *conf, const struct conf_section *section,
+                       const struct conf_row *row, const struct conf_cell *cell,
+                       const struct conf_key *key)
+{
+    if (key == NULL) {
+        complain_unknown(conf, section, row, cell);
+        return true;
+    }
+    if (cell->value == NULL || key->status == CONF_REMARK) {
+        return false;
+    }
+    if (key->status == CONF_NOT_YET) {
+        conf_complain(conf, CONF_ERROR, section, row, cell,
+                      "not supported yet, expected no value");
+        return true;
+    }
+    struct err err;
+    if (parse_value(key, cell->value, &err) != ERR_NONE) {
+        conf_complain(conf, CONF_ERROR, section, row, cell, "%s", err.text);
+    }
+    return false;
+}
+
+static void check_table(struct conf *conf, const struct conf_section *section)
+{
+    for (int column = 0; column < section->n_columns; column++) {
+        const struct conf_key *key =
+            conf_keys_find(section->name, section->columns[column]);
+        bool told = false;
+        for (int i = 0; i < section->n_rows && !told; i++) {
+            const struct conf_row *row = &section->rows[i];
+            if (column < row->n_cells) {
+                told = check_cell(conf, section, row, &row->cells[column], key);
+            }
+        }
+    }
+}
+
+static void check_keyed(struct conf *conf, const struct conf_section *section)
+{
+    const struct conf_row *row = &section->rows[0];
+    for (int i = 0; i < row->n_cells; i++) {
+        const struct conf_cell *cell = &row->cells[i];
+        const struct conf_cell *before = conf_cell(row, cell->key);
+        if (before != cell) {
+            conf_complain(conf, CONF_ERROR, section, row, cell,
+                          "given again, expected once; first in line %d", before->line);
+            continue;
+        }
+        check_cell(conf, section, row, cell, conf_keys_find(section->name, cell->key));
+    }
+}
+
+/* A section none of whose keys is built or a remark is not built itself. */
+static bool is_unbuilt(const char *section)
+{
+    for (const struct conf_key *key = conf_keys; key->section != NULL; key++) {
+        if (strcmp(key->section, section) == 0 && key->status != CONF_NOT_YET) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void conf_check(struct conf *conf)
+{
+    for (const struct conf_section *section = conf->first; section != NULL;
+         section = section->next) {
+        const char *name = conf_keys_section(section->name);
+        if (name == NULL) {
+            conf_complain(conf, CONF_WARNING, section, NULL, NULL,
+                          "section %.*s: unknown, expected a section of LSF or of ours",
+                          shown(section->name), section->name);
+        } else if (name[0] != '\0' && is_unbuilt(name)) {
+            conf_complain(conf, CONF_ERROR, section, NULL, NULL,
+                          "section %s: not supported yet", name);
+        } else if (section->is_table) {
+            check_table(conf, section);
+        } else {
+            check_keyed(conf, section);
+        }
+    }
+}

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* conf_keys.c: the table, section by section, and looking things up in it.
+ *
+ * A key that LSF has and that would change a decision is listed as NOT_YET until its
+ * part is built: an administrator who brings files along must not believe that a
+ * limit binds which nobody looks at. A section all of whose keys are NOT_YET gives
+ * one error for the whole of it. */
+#include "base/conf_keys.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/limits.h"
+
+#define SECOND INT64_C(1000)
+#define MINUTE INT64_C(60000)
+#define DAY INT64_C(86400000)
+#define TEN_YEARS (3650 * DAY) /* longer than any of this is meant to run */
+
+/* clang-format off */
+#define ROW(section, key, kind, status, min, max, unit, words, initial, what) \
+    {section, key, kind, status, min, max, unit, words, initial, what}
+#define TEXT(key, initial, what) \
+    ROW(SECTION, key, CONF_TEXT, CONF_BUILT, 0, 0, 0, NULL, initial, what)
+#define NAME(key, initial, what) \
+    ROW(SECTION, key, CONF_NAME, CONF_BUILT, 0, 0, 0, NULL, initial, what)
+#define LIST(key, initial, what) \
+    ROW(SECTION, key, CONF_LIST, CONF_BUILT, 0, 0, 0, NULL, initial, what)
+#define INT(key, min, max, initial, what) \
+    ROW(SECTION, key, CONF_INT, CONF_BUILT, min, max, 0, NULL, initial, what)
+#define DURATION(key, unit, min, max, initial, what) \
+    ROW(SECTION, key, CONF_DURATION, CONF_BUILT, min, max, unit, NULL, initial, what)
+#define WORD(key, words, initial, what) \
+    ROW(SECTION, key, CONF_WORD, CONF_BUILT, 0, 0, 0, words, initial, what)
+#define REMARK(key, what) \
+    ROW(SECTION, key, CONF_TEXT, CONF_REMARK, 0, 0, 0, NULL, NULL, what)
+#define LATER(key, what) \
+    ROW(SECTION, key, CONF_TEXT, CONF_NOT_YET, 0, 0, 0, NULL, NULL, what)
+
+const struct conf_key conf_keys[] = {
+#define SECTION "Site"
+    NAME("NAME", NULL, "the site's name in the federation"),
+    TEXT("BROKER", NULL, "where the broker listens, as tcp://HOST:PORT"),
+    TEXT("KEY", NULL, "file with the site's secret CURVE key"),
+    TEXT("BROKER_KEY", NULL, "file with the broker's public CURVE key"),
+    TEXT("SPOOL", NULL, "directory of the journal and of jobs' records"),
+    TEXT("LISTEN", NULL, "where hosts on other machines connect, as tcp://HOST:PORT"),
+    LIST("HOSTS_HERE", NULL, "hosts on this machine: the site starts their sublet-host"),
+    DURATION("FREEZE_TIMEOUT", SECOND, SECOND, DAY, "30s",
+             "a frozen lease thaws by itself after this time"),
+    LIST("ROLES", "provider consumer", "what the site does: provider, consumer"),
+    TEXT("SOCKET", NULL, "path of the socket for the command line; default in SPOOL"),
+    TEXT("HOST_KEY", NULL, "file with the secret CURVE key of the site's hosts"),
+    NAME("LEASE_USER", "nobody", "the user that jobs of other sites run as"),
+    LIST("ADMINS", "root", "users who may administrate the site"),
+#undef SECTION
+#define SECTION "Broker"
+    TEXT("LISTEN", NULL, "where sites connect, as tcp://HOST:PORT"),
+    TEXT("STATE", NULL, "file of the contracts (SQLite)"),
+    TEXT("KEY", NULL, "file with the broker's secret CURVE key"),
+    DURATION("LOST_AFTER", SECOND, SECOND, DAY, "15s",
+             "a site that is silent for this time counts as lost"),
+    LATER("HTTP", "where the page and JSON are served, as ADDRESS:PORT"),
+    LATER("TOKENS", "file of admin tokens for HTTP, one a line"),
+    LATER("SNAPSHOT_INTERVAL", "time between two snapshots of the contracts"),
+#undef SECTION
+#define SECTION "Member"
+    NAME("NAME", NULL, "a site, or an administrator of the federation"),
+    TEXT("KEY_FILE", NULL, "file with its public CURVE key"),
+    LIST("ROLES", NULL, "what it may do: provider, consumer, admin"),
+#undef SECTION
+#define SECTION "Host"
+    NAME("HOST_NAME", NULL, "the host, or default"),
+    NAME("HOSTNAME", NULL, "the host, as in lsf.cluster"),
+    INT("MXJ", 0, SLOTS_MAX, NULL, "its job slots"),
+    TEXT("TYPE", NULL, "its type, one of section HostType"),
+    TEXT("MODEL", NULL, "its model, one of section HostModel"),
+    LIST("RESOURCES", NULL, "its resources"),
+    WORD("SERVER", "1", "1", "it runs jobs; 0, a client only, is not supported yet"),
+    REMARK("ND", "number of disks"),
+    LATER("JL/U", "slots of one user on it"),
+    LATER("R15S", "load threshold: run queue over 15 seconds"),
+    LATER("R1M", "load threshold: run queue over a minute"),
+    LATER("R15M", "load threshold: run queue over 15 minutes"),
+    LATER("UT", "load threshold: CPU utilisation"),
+    LATER("PG", "load threshold: paging"),
+    LATER("LS", "load threshold: logins"),
+    LATER("IT", "load threshold: idle time"),
+    LATER("TMP", "load threshold: space in /tmp"),
+    LATER("SWP", "load threshold: swap space"),
+    LATER("MEM", "load threshold: memory"),
+    LATER("IO", "load threshold: disk input and output"),
+    LATER("DISPATCH_WINDOW", "when jobs may start on it"),
+    LATER("RUNWINDOW", "when jobs may run on it"),
+    LATER("REXPRI", "priority of jobs from elsewhere"),
+    LATER("AFFINITY", "processors may be bound"),
+    LATER("CHKPNT", "checkpoints are possible"),
+    LATER("MIG", "minutes until a suspended job migrates"),
+    LATER("EXIT_RATE", "failing jobs a minute until it is closed"),
+#undef SECTION
+#define SECTION "Queue"
+    NAME("QUEUE_NAME", NULL, "the queue's name"),
+    INT("PRIORITY", 1, INT32_MAX, "1", "queues with a larger one are served first"),
+    LIST("HOSTS", "all", "where its jobs run: all, others, allremote, all@site, host@site, "
+         "host+1, ~host"),
+    REMARK("DESCRIPTION", "a text for people"),
+    LATER("ADMINISTRATORS", "users who may administrate the queue"),
+    LATER("APS_PRIORITY", "absolute priority scheduling"),
+    LATER("BACKFILL", "short jobs use reserved slots"),
+    LATER("CHKPNT", "checkpoints of its jobs"),
+    LATER("CHUNK_JOB_SIZE", "jobs dispatched together"),
+    LATER("COMMITTED_RUN_TIME_FACTOR", "weight of run time to come in fairshare"),
+    LATER("CONCURRENT_JOBS", "limit on jobs at a time"),
+    LATER("CORELIMIT", "limit on core files"),
+    LATER("CPU_TIME_FACTOR", "weight of CPU time in fairshare"),
+    LATER("CPULIMIT", "limit on CPU time"),
+    LATER("DATALIMIT", "limit on data segments"),
+    LATER("DEFAULT_HOST_SPEC", "host that time limits are counted in"),
+    LATER("DISPATCH_BY_QUEUE", "decisions are published a queue at a time"),
+    LATER("DISPATCH_ORDER", "order of jobs of several queues"),
+    LATER("DISPATCH_WINDOW", "when its jobs may start"),
+    LATER("ENABLE_HIST_RUN_TIME", "past run time counts in fairshare"),
+    LATER("EXCLUSIVE", "jobs may ask for a host of their own"),
+    LATER("FAIRSHARE", "shares of users"),
+    LATER("FAIRSHARE_ADJUSTMENT_FACTOR", "weight of a site's own plug-in in fairshare"),
+    LATER("FAIRSHARE_QUEUES", "queues that share users' priorities"),
+    LATER("FILELIMIT", "limit on file sizes"),
+    LATER("HIST_HOURS", "hours after which past use counts a tenth"),
+    LATER("HJOB_LIMIT", "slots on one host"),
+    LATER("IGNORE_DEADLINE", "jobs start also when they cannot end in time"),
+    LATER("INTERACTIVE", "interactive jobs"),
+    LATER("INTERRUPTIBLE_BACKFILL", "backfill jobs that may be ended"),
+    LATER("JOB_ACCEPT_INTERVAL", "time between two jobs on one host"),
+    LATER("JOB_ACTION_WARNING_TIME", "warning before a job is acted on"),
+    LATER("JOB_CONTROLS", "commands that suspend, resume and end jobs"),
+    LATER("JOB_IDLE", "when a job counts as idle"),
+    LATER("JOB_OVERRUN", "when a job counts as too long"),
+    LATER("JOB_STARTER", "command that starts jobs"),
+    LATER("JOB_UNDERRUN", "when a job counts as too short"),
+    LATER("JOB_WARNING_ACTION", "what a job is warned with"),
+    LATER("MAX_JOB_PREEMPT", "how often a job may be preempted"),
+    LATER("MAX_JOB_REQUEUE", "how often a job may be requeued"),
+    LATER("MAX_PREEXEC_RETRY", "how often PRE_EXEC is tried"),
+    LATER("MAX_RSCHED_TIME", "time until a forwarded job comes back"),
+    LATER("MAX_SLOTS_IN_POOL", "slots of the slot pool"),
+    LATER("MAX_TOTAL_TIME_PREEMPT", "how long a job may be suspended in all"),
+    LATER("MEMLIMIT", "limit on memory"),
+    LATER("MIG", "minutes until a suspended job migrates"),
+    LATER("NEW_JOB_SCHED_DELAY", "time until a new job is looked at"),
+    LATER("NICE", "nice value of its jobs"),
+    LATER("NO_PREEMPT_FINISH_TIME", "a job this near its end is not preempted"),
+    LATER("NO_PREEMPT_INTERVAL", "a job runs for this time before it is preempted"),
+    LATER("NO_PREEMPT_RUN_TIME", "a job that ran this long is not preempted"),
+    LATER("PJOB_LIMIT", "slots a processor"),
+    LATER("POST_EXEC", "command after a job"),
+    LATER("PRE_EXEC", "command before a job"),
+    LATER("PREEMPT_DELAY", "time a job waits before it preempts"),
+    LATER("PREEMPTION", "PREEMPTIVE and PREEMPTABLE queues"),
+    LATER("PROCESSLIMIT", "limit on processes"),
+    LATER("PROCLIMIT", "slots of one job"),
+    LATER("QJOB_LIMIT", "slots of the queue"),
+    LATER("RCVJOBS_FROM", "sites that forward jobs to it"),
+    LATER("REQUEUE_EXIT_VALUES", "exit codes that requeue a job"),
+    LATER("RERUNNABLE", "jobs run again when their host is lost"),
+    LATER("RESOURCE_RESERVE", "memory is reserved for waiting jobs"),
+    LATER("RES_REQ", "resource requirements of its jobs"),
+    LATER("RESRSV_LIMIT", "bounds of reservations"),
+    LATER("RESUME_COND", "when suspended jobs go on"),
+    LATER("RUN_JOB_FACTOR", "weight of slots in use in fairshare"),
+    LATER("RUN_TIME_DECAY", "run time decays in fairshare"),
+    LATER("RUN_TIME_FACTOR", "weight of run time in fairshare"),
+    LATER("RUN_WINDOW", "when its jobs may run"),
+    LATER("RUNLIMIT", "limit on run time"),
+    LATER("SLOT_POOL", "the slot pool that it shares in"),
+    LATER("SLOT_RESERVE", "slots are reserved for waiting parallel jobs"),
+    LATER("SLOT_SHARE", "its percentage of the slot pool"),
+    LATER("SNDJOBS_TO", "queues elsewhere that jobs are forwarded to"),
+    LATER("STACKLIMIT", "limit on stacks"),
+    LATER("STOP_COND", "when running jobs are suspended"),
+    LATER("SUCCESS_EXIT_VALUES", "exit codes that count as done"),
+    LATER("SWAPLIMIT", "limit on virtual memory"),
+    LATER("TASKLIMIT", "tasks of one job"),
+    LATER("TERMINATE_WHEN", "jobs are ended instead of suspended"),
+    LATER("THREADLIMIT", "limit on threads"),
+    LATER("UJOB_LIMIT", "slots of one user"),
+    LATER("USE_PRIORITY_IN_POOL", "unused slots of the pool go by job priority"),
+    LATER("USERS", "users who may use it"),
+    LATER("R15S", "load threshold: run queue over 15 seconds"),
+    LATER("R1M", "load threshold: run queue over a minute"),
+    LATER("R15M", "load threshold: run queue over 15 minutes"),
+    LATER("UT", "load threshold: CPU utilisation"),
+    LATER("PG", "load threshold: paging"),
+    LATER("LS", "load threshold: logins"),
+    LATER("IT", "load threshold: idle time"),
+    LATER("TMP", "load threshold: space in /tmp"),
+    LATER("SWP", "load threshold: swap space"),
+    LATER("MEM", "load threshold: memory"),
+    LATER("IO", "load threshold: disk input and output"),
+#undef SECTION
+#define SECTION "HostExport"
+    NAME("NAME", NULL, "the policy's name; default: its number among the site's"),
+    LIST("PER_HOST", NULL, "hosts that are exported by name"),
+    INT("SLOTS", 1, SLOTS_MAX, NULL, "slots exported on each host of PER_HOST"),
+    TEXT("RES_SELECT", NULL, "select requirement that picks the hosts"),
+    INT("NHOSTS", 1, HOSTS_MAX, NULL, "how many hosts RES_SELECT picks at most"),
+    WORD("TYPE", "shared", NULL, "shared; without it the lease is exclusive"),
+    LIST("DISTRIBUTION", NULL, "who gets how much: ([site, shares] ...)"),
+    WORD("RECLAIM_POLICY", "lsf demand", NULL, "which side idle slots go to"),
+    DURATION("LEASE_TERM", SECOND, 0, TEN_YEARS, NULL,
+             "a lost consumer's idle slots go home after this time"),
+    DURATION("MIN_HOLD", SECOND, 0, TEN_YEARS, NULL,
+             "slots that were moved stay at least for this time"),
+    LATER("MEM", "memory exported on each host, in MB"),
+    LATER("SWAP", "swap space exported on each host, in MB"),
+    LATER("SWP", "the same as SWAP"),
+    LATER("ON_LOST", "kill: a lost consumer's jobs are ended"),
+#undef SECTION
+#define SECTION "Parameters"
+    DURATION("MC_RECLAIM_DELAY", MINUTE, SECOND, TEN_YEARS, "10",
+             "time between two rebalances of a lease"),
+    WORD("RECLAIM_POLICY", "lsf demand", "lsf", "which side idle slots go to"),
+    DURATION("LEASE_TERM", SECOND, 0, TEN_YEARS, "5m",
+             "a lost consumer's idle slots go home after this time"),
+    DURATION("MIN_HOLD", SECOND, 0, TEN_YEARS, "0",
+             "slots that were moved stay at least for this time"),
+    DURATION("CLEAN_PERIOD", SECOND, 0, TEN_YEARS, "3600",
+             "finished jobs are shown for this time"),
+    LIST("DEFAULT_QUEUE", NULL, "queues for jobs that name none; the first is taken"),
+    LATER("ON_LOST", "kill: a lost consumer's jobs are ended"),
+    LATER("COMMITTED_RUN_TIME_FACTOR", "weight of run time to come in fairshare"),
+    LATER("COMPUTE_UNIT_TYPES", "types of compute units"),
+    LATER("CPU_TIME_FACTOR", "weight of CPU time in fairshare"),
+    LATER("DEFAULT_APPLICATION", "application profile of jobs that name none"),
+    LATER("DEFAULT_HOST_SPEC", "host that time limits are counted in"),
+    LATER("DEFAULT_JOBGROUP", "job group of jobs that name none"),
+    LATER("DEFAULT_PROJECT", "project of jobs that name none"),
+    LATER("DEFAULT_USER_GROUP", "user group of jobs that name none"),
+    LATER("DISABLE_UACCT_MAP", "no mapping of users between sites"),
+    LATER("ENABLE_DEFAULT_EGO_SLA", "service class of jobs that name none"),
+    LATER("ENABLE_HIST_RUN_TIME", "past run time counts in fairshare"),
+    LATER("ENABLE_HOST_INTERSECTION", "hosts of job and queue are intersected"),
+    LATER("ENABLE_USER_RESUME", "users resume what administrators stopped"),
+    LATER("EXIT_RATE_TYPE", "which failures count for EXIT_RATE"),
+    LATER("FAIRSHARE_ADJUSTMENT_FACTOR", "weight of a site's own plug-in in fairshare"),
+    LATER("GLOBAL_EXIT_RATE", "EXIT_RATE of all hosts"),
+    LATER("HIST_HOURS", "hours after which past use counts a tenth"),
+    LATER("JOB_ACCEPT_INTERVAL", "time between two jobs on one host"),
+    LATER("JOB_DEP_LAST_SUB", "dependencies mean the latest job of a name"),
+    LATER("JOB_INCLUDE_POSTPROC", "POST_EXEC belongs to the job"),
+    LATER("JOB_PRIORITY_OVER_TIME", "waiting raises a job's priority"),
+    LATER("JOB_TERMINATE_INTERVAL", "time from SIGINT to SIGKILL"),
+    LATER("MAX_CONCURRENT_JOB_QUERY", "queries at a time"),
+    LATER("MAX_JOB_ARRAY_SIZE", "elements of a job array"),
+    LATER("MAX_JOB_NUM", "finished jobs kept"),
+    LATER("MAX_JOB_PREEMPT", "how often a job may be preempted"),
+    LATER("MAX_JOB_PREEMPT_RESET", "the count begins anew after a requeue"),
+    LATER("MAX_JOB_REQUEUE", "how often a job may be requeued"),
+    LATER("MAX_JOBID", "largest job id"),
+    LATER("MAX_PEND_JOBS", "waiting jobs of the site"),
+    LATER("MAX_PEND_SLOTS", "waiting slots of the site"),
+    LATER("MAX_PREEXEC_RETRY", "how often PRE_EXEC is tried"),
+    LATER("MAX_SBD_FAIL", "tries until a host counts as lost"),
+    LATER("MAX_TOTAL_TIME_PREEMPT", "how long a job may be suspended in all"),
+    LATER("MAX_USER_PRIORITY", "largest -sp of a job"),
+    LATER("MBD_SLEEP_TIME", "time between two rounds of scheduling"),
+    LATER("MIN_SWITCH_PERIOD", "time between two archives of events"),
+    LATER("NEWJOB_REFRESH", "new jobs are shown at once"),
+    LATER("NO_PREEMPT_FINISH_TIME", "a job this near its end is not preempted"),
+    LATER("NO_PREEMPT_INTERVAL", "a job runs for this time before it is preempted"),
+    LATER("NO_PREEMPT_RUN_TIME", "a job that ran this long is not preempted"),
+    LATER("PARALLEL_SCHED_BY_SLOT", "-n counts slots, not processors"),
+    LATER("PEND_REASON_UPDATE_INTERVAL", "time between two updates of reasons"),
+    LATER("PREEMPTABLE_RESOURCES", "resources that preemption frees"),
+    LATER("PREEMPT_DELAY", "time a job waits before it preempts"),
+    LATER("PREEMPT_FOR", "what preemption looks at besides slots"),
+    LATER("PREEMPT_JOBTYPE", "exclusive and backfill jobs in preemption"),
+    LATER("PREEMPTION_WAIT_TIME", "time until more jobs are preempted"),
+    LATER("RESOURCE_RESERVE_PER_SLOT", "rusage counts a slot, not a job"),
+    LATER("RUN_JOB_FACTOR", "weight of slots in use in fairshare"),
+    LATER("RUN_TIME_DECAY", "run time decays in fairshare"),
+    LATER("RUN_TIME_FACTOR", "weight of run time in fairshare"),
+    LATER("SBD_SLEEP_TIME", "time between two looks at jobs"),
+    LATER("SUB_TRY_INTERVAL", "time until sub tries again"),
+    LATER("SYSTEM_MAPPING_ACCOUNT", "the user for unknown users"),
+    LATER("USE_SUSPEND_SLOTS", "slots of suspended jobs are used"),
+#undef SECTION
+#define SECTION "Cluster"
+    REMARK("CLUSTERNAME", "a cluster's name"),
+    REMARK("SERVERS", "its candidates for the master"),
+#undef SECTION
+#define SECTION "HostType"
+    REMARK("TYPENAME", "a host type's name"),
+#undef SECTION
+#define SECTION "HostModel"
+    REMARK("MODELNAME", "a host model's name"),
+    REMARK("CPUFACTOR", "its relative speed"),
+    REMARK("ARCHITECTURE", "what it reports of itself"),
+#undef SECTION
+#define SECTION "Resource"
+    REMARK("RESOURCENAME", "a resource's name"),
+    REMARK("TYPE", "Numeric, Boolean or String"),
+    REMARK("INTERVAL", "seconds between two values of a dynamic resource"),
+    REMARK("INCREASING", "Y: a larger value is more load"),
+    REMARK("RELEASE", "Y: a suspended job gives it back"),
+    REMARK("CONSUMABLE", "Y: jobs may reserve it"),
+    REMARK("DESCRIPTION", "a text for people"),
+#undef SECTION
+#define SECTION "Application"
+    LATER("NAME", "the profile's name"),
+    LATER("DESCRIPTION", "a text for people"),
+#undef SECTION
+#define SECTION "User"
+    LATER("USER_NAME", "the user, or default"),
+    LATER("MAX_JOBS", "slots of the user"),
+    LATER("JL/P", "slots a processor"),
+    LATER("MAX_PEND_JOBS", "waiting jobs of the user"),
+    LATER("MAX_PEND_SLOTS", "waiting slots of the user"),
+#undef SECTION
+#define SECTION "UserGroup"
+    LATER("GROUP_NAME", "the group's name"),
+    LATER("GROUP_MEMBER", "its members"),
+    LATER("GROUP_ADMIN", "its administrators"),
+    LATER("USER_SHARES", "shares of its members"),
+    LATER("PRIORITY", "its priority"),
+#undef SECTION
+#define SECTION "UserMap"
+    LATER("LOCAL", "users here"),
+    LATER("REMOTE", "users elsewhere, as USER@SITE"),
+    LATER("DIRECTION", "export or import"),
+#undef SECTION
+#define SECTION "HostGroup"
+    LATER("GROUP_NAME", "the group's name"),
+    LATER("GROUP_MEMBER", "its hosts"),
+    LATER("GROUP_ADMIN", "its administrators"),
+    LATER("CONDENSE", "Y: shown as one"),
+#undef SECTION
+#define SECTION "HostPartition"
+    LATER("HPART_NAME", "the partition's name"),
+    LATER("HOSTS", "its hosts"),
+    LATER("USER_SHARES", "shares of users"),
+#undef SECTION
+#define SECTION "ComputeUnit"
+    LATER("NAME", "the unit's name"),
+    LATER("MEMBER", "its hosts or units"),
+    LATER("TYPE", "one of COMPUTE_UNIT_TYPES"),
+    LATER("CONDENSE", "Y: shown as one"),
+    LATER("ADMIN", "its administrators"),
+#undef SECTION
+#define SECTION "ResourceMap"
+    LATER("RESOURCENAME", "a shared resource"),
+    LATER("LOCATION", "its value on which hosts"),
+#undef SECTION
+#define SECTION "ReservationUsage"
+    LATER("RESOURCE", "a numeric resource"),
+    LATER("METHOD", "PER_JOB, PER_HOST or PER_SLOT"),
+    LATER("RESERVE", "Y: reserved for waiting jobs"),
+#undef SECTION
+#define SECTION "SharedResourceExport"
+    LATER("NAME", "a shared resource"),
+    LATER("NINSTANCES", "how much of it is exported"),
+    LATER("DISTRIBUTION", "who gets how much: ([site, shares] ...)"),
+#undef SECTION
+#define SECTION "Limit"
+    LATER("NAME", "the limit's name"),
+    LATER("USERS", "users together"),
+    LATER("PER_USER", "each of these users"),
+    LATER("QUEUES", "queues together"),
+    LATER("PER_QUEUE", "each of these queues"),
+    LATER("HOSTS", "hosts together"),
+    LATER("PER_HOST", "each of these hosts"),
+    LATER("PROJECTS", "projects together"),
+    LATER("PER_PROJECT", "each of these projects"),
+    LATER("SLOTS", "job slots"),
+    LATER("SLOTS_PER_PROCESSOR", "job slots a processor"),
+    LATER("JOBS", "jobs"),
+    LATER("MEM", "memory"),
+    LATER("SWP", "swap space"),
+    LATER("TMP", "space in /tmp"),
+    LATER("LICENSE", "licences"),
+    LATER("RESOURCE", "other resources"),
+#undef SECTION
+#define SECTION "Pool"
+    LATER("NAME", "the pool's name"),
+    LATER("SLOTS", "configured slots; default: sum of the first level's OWNED"),
+    LATER("CYCLE", "time between two cycles"),
+    LATER("PLACEMENT", "stacked, balanced or exclusive"),
+    LATER("REBALANCE", "Y: a changed plan is enforced at once"),
+    LATER("EGO_HYBRID_EVENLY_DISTRIBUTE_SLOTS", "Y: what is left goes evenly"),
+    LATER("EGO_DISABLE_RECLAIM_HYBRID_OWN", "Y: scaled ownership is not recalled"),
+    LATER("EGO_CONSUMER_PRIORITY_DEFAULT", "RANK of nodes that have none"),
+    LATER("ALLOW_OVERCOMMIT", "Y: OWNED may be more than SLOTS"),
+    LATER("ROUND", "how fractions are rounded"),
+    LATER("MAX_RECALL_PER_CYCLE", "slots recalled in one cycle at most"),
+    LATER("MIN_HOLD", "slots that were moved stay at least for this time"),
+    LATER("MAX_BORROWER_GRACE", "the longest GRACE that counts"),
+#undef SECTION
+#define SECTION "PlanNode"
+    LATER("NAME", "the node's path"),
+    LATER("POOL", "the pool that it shares"),
+    LATER("OWNED", "slots that it owns"),
+    LATER("RESERVE", "owned slots that it never lends"),
+    LATER("LIMIT", "slots that it gets at most"),
+    LATER("RANK", "0 comes first"),
+    LATER("GRACE", "how long a recalled slot may be kept"),
+    LATER("POLICY", "hybrid, ownership or share"),
+    LATER("SITE", "the site that a leaf stands for"),
+    LATER("QUEUES", "the site's queues that it stands for"),
+    LATER("WINDOW", "the time window that the row is for"),
+#undef SECTION
+#define SECTION "TimeWindow"
+    LATER("NAME", "the window's name"),
+    LATER("POOL", "the pool whose plan it belongs to"),
+    LATER("FROM", "when it begins, as HH:MM"),
+    LATER("TO", "when it ends, as HH:MM"),
+#undef SECTION
+#define SECTION ""
+    LATER("LSF_STRICT_RESREQ", "Y: requirement strings are checked strictly"),
+    LATER("BSUB_CHK_RESREQ", "requirement strings are only checked"),
+    LATER("LSB_DISABLE_LIMLOCK_EXCL", "Y: exclusive jobs may be preempted"),
+    LATER("LSB_MAX_PACK_JOBS", "jobs of one submission"),
+    LATER("LSF_DUALSTACK_PREFER_IPV6", "Y: IPv6 first"),
+    LATER("LSB_RESOURCE_ENFORCE", "limits are enforced by cgroups"),
+    LATER("LSF_PROCESS_TRACKING", "Y: processes are tracked by cgroups"),
+    LATER("LSF_LINUX_CGROUP_ACCT", "Y: use is accounted by cgroups"),
+    LATER("LSB_JOB_MEMLIMIT", "Y: memory limits count a job"),
+    LATER("LSB_MEMLIMIT_ENFORCE", "Y: memory limits are enforced"),
+    LATER("LSF_UNIT_FOR_LIMITS", "unit of limits"),
+    LATER("LSB_JOB_CPULIMIT", "Y: CPU limits count a job"),
+    LATER("LSF_ROOT_REX", "root may run jobs"),
+    LATER("LSB_EXTEND_JOB_NAME", "Y: long job names"),
+    LATER("LSF_HPC_EXTENSIONS", "extensions for parallel jobs"),
+    LATER("EGO_HYBRID_EVENLY_DISTRIBUTE_SLOTS", "Y: what is left goes evenly"),
+    LATER("EGO_DISABLE_RECLAIM_HYBRID_OWN", "Y: scaled ownership is not recalled"),
+    LATER("EGO_CONSUMER_PRIORITY_DEFAULT", "RANK of nodes that have none"),
+    REMARK("LSB_CONFDIR", "directory of lsb files"),
+    REMARK("LSB_MAILTO", "address of mail about jobs"),
+    REMARK("LSB_SHAREDIR", "directory of job history"),
+    REMARK("LSF_BINDIR", "directory of commands"),
+    REMARK("LSF_CONFDIR", "directory of lsf files"),
+    REMARK("LSF_ENVDIR", "directory of lsf.conf"),
+    REMARK("LSF_GET_CONF", "who gives the configuration"),
+    REMARK("LSF_INCLUDEDIR", "directory of headers"),
+    REMARK("LSF_INDEP", "directory of what fits all machines"),
+    REMARK("LSF_LIBDIR", "directory of libraries"),
+    REMARK("LSF_LIM_PORT", "port of LSF's lim"),
+    REMARK("LSF_LOGDIR", "directory of logs"),
+    REMARK("LSF_LOG_MASK", "how much is logged"),
+    REMARK("LSF_MACHDEP", "directory of what fits one machine"),
+    REMARK("LSF_MANDIR", "directory of manual pages"),
+    REMARK("LSF_MASTER_LIST", "LSF's candidates for the master"),
+    REMARK("LSF_RES_PORT", "port of LSF's res"),
+    REMARK("LSB_MBD_PORT", "port of LSF's mbatchd"),
+    REMARK("LSB_SBD_PORT", "port of LSF's sbatchd"),
+    REMARK("LSF_SERVERDIR", "directory of daemons"),
+    REMARK("LSF_TOP", "where LSF was installed"),
+    REMARK("LSF_VERSION", "version of LSF"),
+    REMARK("XLSF_UIDDIR", "directory of the old window programs"),
+#undef SECTION
+    {NULL, NULL, CONF_TEXT, CONF_BUILT, 0, 0, 0, NULL, NULL, NULL},
+};
+/* clang-format on */
+
+const struct conf_key *conf_keys_find(const char *section, const char *key)
+{
+    for (const struct conf_key *entry = conf_keys; entry->section != NULL; entry++) {
+        if (strcasecmp(entry->section, section) == 0 &&
+            strcasecmp(entry->key, key) == 0) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+const char *conf_keys_section(const char *section)
+{
+    for (const struct conf_key *entry = conf_keys; entry->section != NULL; entry++) {
+        if (strcasecmp(entry->section, section) == 0) {
+            return entry->section;
+        }
+    }
+    return NULL;
+}

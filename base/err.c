@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* err.c: see err.h. */
+#include "base/err.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A sentence that was cut must not end inside a UTF-8 character: it goes into JSON. */
+static void drop_half_character(char *text, size_t size)
+{
+    size_t end = strlen(text);
+    if (end + 1 < size) {
+        return;
+    }
+    size_t start = end;
+    while (start > 0 && ((unsigned char)text[start - 1] & 0xc0) == 0x80) {
+        start--;
+    }
+    if (start > 0 && (unsigned char)text[start - 1] >= 0xc0) {
+        text[start - 1] = '\0';
+    }
+}
+
+int err_set(struct err *err, int code, const char *format, ...)
+{
+    if (err == NULL) {
+        return code;
+    }
+    /* The arguments may point into the text that is replaced. */
+    char text[sizeof(err->text)];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    drop_half_character(text, sizeof(text));
+    memcpy(err->text, text, sizeof(text));
+    err->code = code;
+    return code;
+}
+
+int err_prefix(struct err *err, const char *format, ...)
+{
+    if (err == NULL) {
+        return ERR_NONE;
+    }
+    char text[sizeof(err->text)];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+
+    const char *parts[] = {": ", err->text};
+    size_t used = strlen(text);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        size_t length = strlen(parts[i]);
+        size_t room = sizeof(text) - 1 - used;
+        if (length > room) {
+            length = room;
+        }
+        memcpy(text + used, parts[i], length);
+        used += length;
+        text[used] = '\0';
+    }
+    drop_half_character(text, sizeof(text));
+    memcpy(err->text, text, used + 1);
+    return err->code;
+}
+
+const char *err_name(int code)
+{
+    switch (code) {
+#define X(value, number, name, what)                                                   \
+    case value:                                                                        \
+        return name;
+        ERR_TABLE(X)
+#undef X
+    default:
+        return "unknown";
+    }
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* limits.h: every bound on what peers, users and files may say, with its reason.
+ *
+ * Units: bytes and counts. Layer: base. */
+#ifndef SUBLET_BASE_LIMITS_H
+#define SUBLET_BASE_LIMITS_H
+
+enum {
+    /* Names of sites, hosts, queues, users, policies: what LSF allows, and short
+     * enough that a lease id (three of them) fits one line. With the NUL. */
+    NAME_SIZE = 64,
+    HOST_NAME_SIZE = 132,  /* "host@site" */
+    LEASE_ID_SIZE = 200,   /* "provider/policy/consumer" */
+    REASON_SIZE = 160,     /* a reason as a person reads it */
+    TEXT_MAX = 4096,       /* a path, a file name, one line of talk */
+    COMMAND_MAX = 65536,   /* a job's command line: what sh -c takes with ease */
+    ENV_MAX = 1024,        /* variables of a job */
+    ENV_BYTES_MAX = 98304, /* all of them together; with the command below a frame */
+    JOBS_PER_COMMAND_MAX = 1000, /* jobs that one kill, stop, resume names */
+
+    FRAME_MAX = 262144,         /* one message; libzmq drops the peer above it */
+    FRAMES_MAX = 4,             /* frames of one message; more are read and dropped */
+    DECODE_BYTES_MAX = 4 << 20, /* memory that decoding one message may take */
+    DECODE_ALLOCS_MAX = 50000,
+    HOSTS_MAX = 10000,   /* hosts of a site, and of a lease */
+    SLOTS_MAX = 100000,  /* slots of one host */
+    LEASES_MAX = 100000, /* leases of a federation */
+    MEMBERS_MAX = 10000,
+    QUEUES_MAX = 1000,
+    JOBS_MAX = 1000000,       /* unfinished jobs of a site */
+    OUTPUT_CHUNK_MAX = 65536, /* one piece of a job's output */
+    PAGE_ROWS_MAX = 500,      /* rows of one answer; a page stays below a frame */
+    WAITERS_MAX = 4096,       /* clients that wait, peek or ask at one time */
+};
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* msg.c: see msg.h. */
+#include "base/msg.h"
+
+#include <stddef.h>
+
+static const char *const kind_names[MSG_KINDS] = {
+    [MSG_NONE] = "NONE",
+    [MSG_HELLO] = "HELLO",
+    [MSG_WELCOME] = "WELCOME",
+    [MSG_USAGE] = "USAGE",
+    [MSG_PONG] = "PONG",
+    [MSG_ERROR] = "ERROR",
+    [MSG_STATE] = "STATE",
+    [MSG_STATE_ASK] = "STATE_ASK",
+    [MSG_FREEZE] = "FREEZE",
+    [MSG_PROPOSE] = "PROPOSE",
+    [MSG_CONTRACT] = "CONTRACT",
+    [MSG_CONTRACT_ACK] = "CONTRACT_ACK",
+    [MSG_START] = "START",
+    [MSG_ATTEMPT_ASK] = "ATTEMPT_ASK",
+    [MSG_ATTEMPT_STATE] = "ATTEMPT_STATE",
+    [MSG_ATTEMPT_ACK] = "ATTEMPT_ACK",
+    [MSG_ATTEMPT_CONTROL] = "ATTEMPT_CONTROL",
+    [MSG_OUTPUT_ASK] = "OUTPUT_ASK",
+    [MSG_OUTPUT] = "OUTPUT",
+    [MSG_HOST_HELLO] = "HOST_HELLO",
+    [MSG_HOST_SYNCED] = "HOST_SYNCED",
+    [MSG_HOST_WELCOME] = "HOST_WELCOME",
+    [MSG_HOST_ALIVE] = "HOST_ALIVE",
+    [MSG_HOST_PONG] = "HOST_PONG",
+    [MSG_RUN_START] = "RUN_START",
+    [MSG_RUN_GO] = "RUN_GO",
+    [MSG_RUN_CONTROL] = "RUN_CONTROL",
+    [MSG_RUN_FORGET] = "RUN_FORGET",
+    [MSG_RUN_STATE] = "RUN_STATE",
+    [MSG_SUBMIT] = "SUBMIT",
+    [MSG_JOB_CONTROL] = "JOB_CONTROL",
+    [MSG_WAIT] = "WAIT",
+    [MSG_JOB_PEEK] = "JOB_PEEK",
+    [MSG_QUERY] = "QUERY",
+    [MSG_SET_RECLAIM] = "SET_RECLAIM",
+    [MSG_REPLY] = "REPLY",
+};
+
+/* The entry's name, or "?" for a number that the table does not have. */
+static const char *name_at(const char *const *names, size_t count, size_t index)
+{
+    return index < count && names[index] != NULL ? names[index] : "?";
+}
+
+const char *msg_kind_name(enum msg_kind kind)
+{
+    return name_at(kind_names, MSG_KINDS, (size_t)kind);
+}
+
+bool msg_is_relayed(enum msg_kind kind)
+{
+    return kind >= MSG_START && kind <= MSG_OUTPUT;
+}
+
+const char *msg_lease_state_name(enum lease_state state)
+{
+    static const char *const names[] = {
+        [LEASE_PENDING] = "pending",   [LEASE_ACTIVE] = "active",
+        [LEASE_INACTIVE] = "inactive", [LEASE_DRAINING] = "draining",
+        [LEASE_ENDED] = "ended",
+    };
+    return name_at(names, sizeof(names) / sizeof(names[0]), (size_t)state);
+}
+
+const char *msg_lease_type_name(enum lease_type type)
+{
+    static const char *const names[] = {
+        [LEASE_EXCLUSIVE] = "exclusive",
+        [LEASE_SHARED] = "shared",
+    };
+    return name_at(names, sizeof(names) / sizeof(names[0]), (size_t)type);
+}

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* msg.h: every message that sites, broker, hosts and the command line exchange.
+ *
+ * Each message states a whole fact and is harmless when repeated or late. The
+ * codec (proto/codec) has checked every field against limits.h before a step
+ * machine sees it: names are clean, counts and numbers in range, enums known.
+ * What a name *means* is for the receiver to judge.
+ *
+ * Units: milliseconds, bytes, KiB; whole slots.
+ * Ownership: pointers are borrowed: on receipt they live until the step returns,
+ * in an effect they live in the effects' arena. Texts are "" rather than NULL
+ * unless a field says otherwise.
+ * Source: ARCHITECTURE 2 (numbers in brackets below are its steps).
+ * Layer: base. */
+#ifndef SUBLET_BASE_MSG_H
+#define SUBLET_BASE_MSG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/limits.h"
+
+struct value;
+
+enum { PROTOCOL_VERSION = 1 };
+
+enum role { ROLE_PROVIDER = 1, ROLE_CONSUMER = 2, ROLE_ADMIN = 4 };
+
+enum msg_kind {
+    MSG_NONE,
+    /* site <-> broker */
+    MSG_HELLO,        /* site: I am here, in this session */
+    MSG_WELCOME,      /* broker: session accepted */
+    MSG_USAGE,        /* site: heartbeat, totals, demand per lease */
+    MSG_PONG,         /* broker: answers each USAGE */
+    MSG_ERROR,        /* either: what was refused and why */
+    MSG_STATE,        /* provider: a lease as its books have it [Contract] */
+    MSG_STATE_ASK,    /* broker: send STATE of this lease */
+    MSG_FREEZE,       /* broker [1] */
+    MSG_PROPOSE,      /* broker [3] */
+    MSG_CONTRACT,     /* broker: a lease as its consumer should see it [5] */
+    MSG_CONTRACT_ACK, /* consumer */
+    /* consumer <-> provider, relayed by the broker */
+    MSG_START,           /* consumer [6] */
+    MSG_ATTEMPT_ASK,     /* consumer: how is this attempt? */
+    MSG_ATTEMPT_STATE,   /* provider [7, 8, 9]: the one answer to START, ASK, CONTROL,
+                            ACK; sent unasked on change, resent until ACK once ended */
+    MSG_ATTEMPT_ACK,     /* consumer: the end is on record here, forget it [9] */
+    MSG_ATTEMPT_CONTROL, /* consumer: suspend, resume, signal, kill */
+    /* site <-> host, and relayed between sites for leased runs */
+    MSG_OUTPUT_ASK, /* send a piece of a run's output */
+    MSG_OUTPUT,     /* the piece */
+    /* site <-> sublet-host */
+    MSG_HOST_HELLO,   /* host: first of a session; then a RUN_STATE per run it has */
+    MSG_HOST_SYNCED,  /* host: that was all of them */
+    MSG_HOST_WELCOME, /* site */
+    MSG_HOST_ALIVE,   /* host: heartbeat */
+    MSG_HOST_PONG,    /* site */
+    MSG_RUN_START,    /* site: start a guard that waits */
+    MSG_RUN_GO,       /* site: guard is on record, begin */
+    MSG_RUN_CONTROL,  /* site: suspend, resume, signal, kill */
+    MSG_RUN_FORGET,   /* site: the end is on record, delete the run's directory */
+    MSG_RUN_STATE,    /* host: a run as it is; answers START, GO, CONTROL; on change */
+    /* command line <-> site or broker */
+    MSG_SUBMIT,
+    MSG_JOB_CONTROL,
+    MSG_WAIT,  /* answered when the job has ended */
+    MSG_JOB_PEEK, /* a piece of a job's output */
+    MSG_QUERY, /* a listing */
+    MSG_SET_RECLAIM,
+    MSG_REPLY,
+    MSG_KINDS
+};
+
+/* One execution of one job, wherever it runs: the site whose job it is and the
+ * attempt number that this site's journal gave it; never used again. */
+struct run_id {
+    const char *site;
+    uint64_t attempt;
+};
+
+struct host_slots {
+    const char *host;
+    int n_slots;
+};
+
+/* One host of a lease: who holds and who uses how many of its exported slots. */
+struct host_split {
+    const char *host;
+    int n_slots;               /* exported by the lease on this host */
+    int provider, consumer;    /* held; in transit is what is left while frozen */
+    int provider_used, consumer_used; /* running + suspended, at most held */
+    bool is_down;              /* unreachable, or closed by the provider */
+};
+
+enum lease_type { LEASE_EXCLUSIVE, LEASE_SHARED };
+
+enum lease_state { LEASE_PENDING, LEASE_ACTIVE, LEASE_INACTIVE, LEASE_DRAINING, LEASE_ENDED };
+
+enum reclaim_policy { RECLAIM_LSF, RECLAIM_DEMAND };
+
+/* What a job is: fixed at submission, travels with START and RUN_START. */
+struct job_spec {
+    const char *name;
+    const char *user;  /* who submitted; display, and the account where it is local */
+    int64_t uid, gid;
+    const char *queue;
+    const char *command; /* given to /bin/sh -c */
+    const char *cwd;     /* "": the run's own directory */
+    const char *in_file, *out_file, *err_file; /* "": none; %J is the job's id */
+    const char *const *env; /* "NAME=value" */
+    int n_env;
+    int64_t umask;
+    int n_slots;
+    const char *const *hosts_asked; /* -m; none: the queue's */
+    int n_hosts_asked;
+    int64_t run_limit_ms; /* time in RUN; 0: none */
+    bool is_rerunnable;
+};
+
+/* A run's life at the host that executes it.
+ * UNKNOWN: no trace of it. WAITING: guard is up, without a go. */
+enum run_phase {
+    RUN_UNKNOWN,
+    RUN_WAITING,
+    RUN_RUNNING,
+    RUN_SUSPENDED,
+    RUN_ENDED,
+};
+
+enum run_end {
+    RUN_END_NONE,
+    RUN_END_EXITED,   /* code says which */
+    RUN_END_SIGNALLED,/* code is the signal */
+    RUN_END_FAILED,   /* the command could not be begun: text says why */
+    RUN_END_LOST,     /* nobody knows: the guard is gone without an exit record */
+    RUN_END_LIMIT,    /* its run limit ended it */
+};
+
+struct run_exit {
+    enum run_end end;
+    int code;
+    int64_t start_ms, end_ms; /* wall clock of the host; 0: never began */
+    int64_t cpu_ms;
+    int64_t mem_kib; /* peak */
+    int64_t out_bytes, err_bytes; /* of output kept with the run (no file named) */
+    const char *text;
+};
+
+enum control_action { CONTROL_SIGNAL, CONTROL_SUSPEND, CONTROL_RESUME, CONTROL_KILL };
+
+/* The latest order about a run. `number` grows with each; an order whose number
+ * was carried out already is answered and not repeated. */
+struct run_control {
+    uint64_t number; /* 0: none yet */
+    enum control_action action;
+    int signal; /* for CONTROL_SIGNAL */
+};
+
+enum output_stream { OUTPUT_OUT, OUTPUT_ERR };
+
+struct msg_hello {
+    const char *name;
+    int roles;     /* of enum role */
+    int n_books;   /* leases it is provider of: as many STATEs follow WELCOME */
+    int64_t reclaim_delay_ms; /* the provider's value; 0: not configured */
+};
+
+struct msg_welcome {
+    bool is_accepted;
+    uint64_t min_session; /* refused: say HELLO again, above this */
+    const char *text;     /* refused: why */
+    int64_t lost_after_ms;
+};
+
+struct lease_demand {
+    const char *lease;
+    uint64_t epoch; /* that the consumer goes by */
+    int n_used;     /* slots of its jobs there: sent, running, suspended */
+    int n_waiting;  /* slots of its waiting jobs that may use this lease */
+};
+
+struct msg_usage {
+    uint64_t seq;
+    int n_own, n_own_used; /* slots of its own hosts (MXJ), used by its own jobs */
+    int n_lent, n_borrowed;
+    int n_idle;            /* slots it could start a job on now */
+    int n_waiting;         /* slots of its waiting jobs */
+    const struct lease_demand *demands; /* of the leases it is consumer of */
+    int n_demands;
+};
+
+struct msg_pong {
+    uint64_t seq;
+};
+
+struct msg_error {
+    int code;         /* enum err_code */
+    const char *text;
+    int about;        /* the msg_kind that was refused; 0: none */
+};
+
+/* What of a lease its provider alone knows. epoch 0: no such lease here. */
+struct msg_state {
+    const char *lease; /* id */
+    uint64_t epoch;
+    enum lease_type type;
+    bool is_made;
+    bool is_withdrawn; /* draining: nothing new starts */
+    bool is_ended;     /* withdrawn, and nothing is left of it */
+    bool is_frozen;
+    uint64_t freeze;   /* the highest freeze number seen */
+    int provider_waiting; /* slots of the provider's waiting jobs that fit */
+    enum reclaim_policy reclaim_policy;
+    int64_t min_hold_ms, lease_term_ms;
+    const struct host_split *hosts;
+    int n_hosts;
+    const char *reason; /* of the last change that the provider made by itself */
+};
+
+struct msg_lease {      /* STATE_ASK */
+    const char *lease;
+};
+
+struct msg_freeze {
+    const char *lease;
+    uint64_t base;
+    uint64_t freeze;
+};
+
+struct msg_propose {
+    const char *lease;
+    uint64_t base;
+    const struct host_split *hosts; /* host, n_slots, provider, consumer count */
+    int n_hosts;
+};
+
+struct msg_contract {
+    const char *lease;
+    uint64_t revision; /* grows within a session; a lower one is late */
+    uint64_t epoch;
+    enum lease_type type;
+    enum lease_state state;
+    bool is_made;
+    bool is_provider_here; /* connected to the broker */
+    const struct host_split *hosts;
+    int n_hosts;
+};
+
+struct msg_contract_ack {
+    const char *lease;
+    uint64_t revision;
+};
+
+struct msg_start {
+    struct run_id run; /* site: the consumer, which must be the authenticated sender */
+    const char *lease;
+    uint64_t epoch;
+    const char *job; /* its id as users see it, "12" or "12[3]" */
+    const struct host_slots *hosts; /* provider's own host names; first runs it */
+    int n_hosts;
+    struct job_spec spec;
+};
+
+struct msg_attempt { /* ATTEMPT_ASK, ATTEMPT_ACK */
+    struct run_id run;
+};
+
+enum attempt_state {
+    ATTEMPT_TAKEN,   /* a slot is given, the guard is being started */
+    ATTEMPT_REFUSED, /* never began and never will */
+    ATTEMPT_RUNNING,
+    ATTEMPT_SUSPENDED,
+    ATTEMPT_ENDED,
+    ATTEMPT_LOST, /* not in the books, and not above what was decided: never began, or
+                     acknowledged long ago */
+    ATTEMPT_ABSENT, /* above the high-water mark: START never arrived */
+};
+
+struct msg_attempt_state {
+    struct run_id run;
+    enum attempt_state state;
+    int64_t start_ms;      /* RUNNING and later */
+    uint64_t control_done; /* number of the last order carried out */
+    struct run_exit exit;  /* ENDED */
+    const char *reason;    /* REFUSED */
+};
+
+struct msg_attempt_control {
+    struct run_id run;
+    struct run_control control;
+};
+
+struct msg_output_ask {
+    struct run_id run;
+    uint64_t request; /* chosen by the asker, comes back with the piece */
+    enum output_stream stream;
+    int64_t offset;
+    int n_bytes; /* at most OUTPUT_CHUNK_MAX */
+};
+
+struct msg_output {
+    struct run_id run;
+    uint64_t request;
+    enum output_stream stream;
+    int64_t offset;
+    const uint8_t *bytes;
+    int n_bytes;
+    bool is_end; /* nothing more now; for an ended run: ever */
+    bool is_gone; /* no such output here */
+};
+
+struct msg_host_hello {
+    const char *name;
+    const char *boot_id; /* of the machine: runs of an earlier boot are gone */
+    int n_cpus;
+};
+
+struct msg_host_alive { /* HOST_ALIVE, HOST_PONG */
+    uint64_t seq;
+};
+
+struct msg_run_start {
+    struct run_id run;
+    const char *job;
+    const char *lease; /* "": the site's own job */
+    const struct host_slots *hosts;
+    int n_hosts;
+    struct job_spec spec;
+    const char *account; /* "": the daemon's own; else whom it runs as, never root
+                            for a leased job */
+};
+
+struct msg_run_go {
+    struct run_id run;
+    uint64_t token; /* the guard that may begin; another one refuses */
+};
+
+struct msg_run_control {
+    struct run_id run;
+    struct run_control control;
+};
+
+struct msg_run { /* RUN_FORGET */
+    struct run_id run;
+};
+
+struct msg_run_state {
+    struct run_id run;
+    enum run_phase phase;
+    uint64_t token; /* the guard's own number */
+    int64_t start_ms;
+    uint64_t control_done;
+    struct run_exit exit; /* ENDED */
+};
+
+struct msg_submit {
+    uint64_t request;
+    struct job_spec spec; /* queue "": the default; uid and user are the site's to set */
+};
+
+struct msg_job_control {
+    uint64_t request;
+    enum control_action action;
+    int signal;
+    const char *const *jobs; /* ids; one "0": all of the caller's */
+    int n_jobs;
+};
+
+struct msg_wait {
+    uint64_t request;
+    const char *job;
+};
+
+struct msg_peek {
+    uint64_t request;
+    const char *job;
+    enum output_stream stream;
+    int64_t offset;
+};
+
+enum query_kind {
+    QUERY_JOBS,
+    QUERY_HOSTS,
+    QUERY_QUEUES,
+    QUERY_EXPORTS,
+    QUERY_LEASES,        /* broker */
+    QUERY_LEASE_HISTORY, /* broker */
+    QUERY_SITES,         /* broker */
+    QUERY_RECLAIM,       /* broker: delays in force and overrides */
+    QUERY_VERSION,
+    QUERY_KINDS
+};
+
+struct msg_query {
+    uint64_t request;
+    enum query_kind kind;
+    const char *name;  /* one thing by id or name; "": all */
+    const char *user;  /* jobs: of this user; "": of all */
+    const char *queue; /* jobs, of this queue; "": all */
+    const char *host;  /* jobs, on this host; "": all */
+    bool with_ended;   /* jobs, leases */
+    bool exported;     /* hosts -e */
+    const char *after; /* page: rows behind this id; "": from the first */
+    int limit;         /* rows; 0: as many as a page takes */
+};
+
+enum reclaim_scope { RECLAIM_ALL, RECLAIM_PROVIDER, RECLAIM_LEASE };
+
+struct msg_set_reclaim {
+    uint64_t request;
+    enum reclaim_scope scope;
+    const char *name;  /* of the provider or lease; "" for all */
+    int64_t delay_ms;  /* -1: remove the override */
+};
+
+struct msg_reply {
+    uint64_t request;
+    int code;         /* 0, or enum err_code: then text says what, why, what to do */
+    const char *text;
+    const struct value *value; /* pure code fills this; the shell renders it ... */
+    const char *json;          /* ... into this before it leaves; NULL: none */
+    const char *next;  /* a listing: ask again with this as `after`; "": that was all */
+    const uint8_t *bytes; /* PEEK */
+    int n_bytes;
+    bool is_end; /* PEEK: nothing more, ever */
+};
+
+struct msg {
+    enum msg_kind kind;
+    /* Between site and broker, and site and host: the session it belongs to. The
+     * connecting side chooses the number at HELLO, above all that it used before;
+     * both sides put it on everything after. 0 with the command line. */
+    uint64_t session;
+    /* Relayed messages: on the way to the broker whom it is for, on the way from it
+     * whom it is from. "": not relayed. */
+    const char *site;
+    union {
+        struct msg_hello hello;
+        struct msg_welcome welcome; /* also HOST_WELCOME */
+        struct msg_usage usage;
+        struct msg_pong pong;
+        struct msg_error error;
+        struct msg_state state;
+        struct msg_lease state_ask;
+        struct msg_freeze freeze;
+        struct msg_propose propose;
+        struct msg_contract contract;
+        struct msg_contract_ack contract_ack;
+        struct msg_start start;
+        struct msg_attempt attempt; /* ASK, ACK */
+        struct msg_attempt_state attempt_state;
+        struct msg_attempt_control attempt_control;
+        struct msg_output_ask output_ask;
+        struct msg_output output;
+        struct msg_host_hello host_hello;
+        struct msg_host_alive host_alive; /* ALIVE, PONG */
+        struct msg_run_start run_start;
+        struct msg_run_go run_go;
+        struct msg_run_control run_control;
+        struct msg_run run; /* FORGET */
+        struct msg_run_state run_state;
+        struct msg_submit submit;
+        struct msg_job_control job_control;
+        struct msg_wait wait;
+        struct msg_peek peek; /* JOB_PEEK */
+        struct msg_query query;
+        struct msg_set_reclaim set_reclaim;
+        struct msg_reply reply;
+    };
+};
+
+/* "FREEZE" and so on, for logs and metrics; "?" for a number out of range. */
+const char *msg_kind_name(enum msg_kind kind);
+/* True for those between consumer and provider that the broker passes on. */
+bool msg_is_relayed(enum msg_kind kind);
+/* Words of the enums as people and JSON see them ("pending", "shared", "lsf"). */
+const char *msg_lease_state_name(enum lease_state state);
+const char *msg_lease_type_name(enum lease_type type);
+
+#endif

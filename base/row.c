@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* row.c: see row.h. Each kind of row has one function that makes the copy's
+ * pointers its own. */
+#include "base/row.h"
+
+#include <stddef.h>
+
+const char *row_history_name(enum history_event event)
+{
+    static const char *const names[] = {
+        [HISTORY_REGISTERED] = "registered", [HISTORY_MADE] = "made",
+        [HISTORY_INACTIVE] = "inactive",     [HISTORY_ACTIVE] = "active",
+        [HISTORY_CHANGED] = "changed",       [HISTORY_DRAINING] = "draining",
+        [HISTORY_ENDED] = "ended",
+    };
+    size_t index = (size_t)event;
+    return index < sizeof(names) / sizeof(names[0]) ? names[index] : "?";
+}
+
+static void own_text(struct arena *arena, const char **text)
+{
+    *text = arena_str(arena, *text);
+}
+
+static void own_texts(struct arena *arena, const char *const **texts, int n_texts)
+{
+    if (n_texts == 0) {
+        *texts = NULL;
+        return;
+    }
+    const char **copies = arena_alloc(arena, (size_t)n_texts, sizeof(*copies));
+    for (int i = 0; i < n_texts; i++) {
+        copies[i] = arena_str(arena, (*texts)[i]);
+    }
+    *texts = copies;
+}
+
+static void own_splits(struct arena *arena, const struct host_split **hosts,
+                       int n_hosts)
+{
+    if (n_hosts == 0) {
+        *hosts = NULL;
+        return;
+    }
+    struct host_split *copies =
+        arena_copy(arena, *hosts, (size_t)n_hosts * sizeof(*copies));
+    for (int i = 0; i < n_hosts; i++) {
+        own_text(arena, &copies[i].host);
+    }
+    *hosts = copies;
+}
+
+static void own_slots(struct arena *arena, const struct host_slots **hosts, int n_hosts)
+{
+    if (n_hosts == 0) {
+        *hosts = NULL;
+        return;
+    }
+    struct host_slots *copies =
+        arena_copy(arena, *hosts, (size_t)n_hosts * sizeof(*copies));
+    for (int i = 0; i < n_hosts; i++) {
+        own_text(arena, &copies[i].host);
+    }
+    *hosts = copies;
+}
+
+static void own_spec(struct arena *arena, struct job_spec *spec)
+{
+    own_text(arena, &spec->name);
+    own_text(arena, &spec->user);
+    own_text(arena, &spec->queue);
+    own_text(arena, &spec->command);
+    own_text(arena, &spec->cwd);
+    own_text(arena, &spec->in_file);
+    own_text(arena, &spec->out_file);
+    own_text(arena, &spec->err_file);
+    own_texts(arena, &spec->env, spec->n_env);
+    own_texts(arena, &spec->hosts_asked, spec->n_hosts_asked);
+}
+
+static void own_lease(struct arena *arena, struct row_lease *lease)
+{
+    own_text(arena, &lease->id);
+    own_text(arena, &lease->provider);
+    own_text(arena, &lease->policy);
+    own_text(arena, &lease->consumer);
+    own_text(arena, &lease->reason);
+    own_splits(arena, &lease->hosts, lease->n_hosts);
+}
+
+static void own_history(struct arena *arena, struct row_history *history)
+{
+    own_text(arena, &history->lease);
+    own_text(arena, &history->reason);
+}
+
+static void own_book(struct arena *arena, struct row_book *book)
+{
+    own_text(arena, &book->lease);
+    own_text(arena, &book->policy);
+    own_text(arena, &book->consumer);
+    own_text(arena, &book->content);
+    own_splits(arena, &book->hosts, book->n_hosts);
+}
+
+static void own_job_state(struct arena *arena, struct row_job_state *state)
+{
+    own_text(arena, &state->lease);
+    own_slots(arena, &state->hosts, state->n_hosts);
+    own_text(arena, &state->exit.text);
+    own_text(arena, &state->reason);
+}
+
+static void own_run(struct arena *arena, struct row_run *run)
+{
+    own_text(arena, &run->run.site);
+    own_text(arena, &run->job);
+    own_text(arena, &run->lease);
+    own_slots(arena, &run->hosts, run->n_hosts);
+    own_text(arena, &run->exit.text);
+    if (run->spec != NULL) {
+        struct job_spec *spec = arena_copy(arena, run->spec, sizeof(*spec));
+        own_spec(arena, spec);
+        run->spec = spec;
+    }
+}
+
+void row_copy(struct arena *arena, const struct row *from, struct row *to)
+{
+    *to = *from;
+    switch (to->kind) {
+    case ROW_COUNTER:
+        own_text(arena, &to->counter.name);
+        break;
+    case ROW_OVERRIDE:
+        own_text(arena, &to->override.name);
+        break;
+    case ROW_LEASE:
+        own_lease(arena, &to->lease);
+        break;
+    case ROW_HISTORY:
+        own_history(arena, &to->history);
+        break;
+    case ROW_BOOK:
+        own_book(arena, &to->book);
+        break;
+    case ROW_HIGH:
+        own_text(arena, &to->high.consumer);
+        break;
+    case ROW_JOB:
+        own_spec(arena, &to->job.spec);
+        break;
+    case ROW_JOB_STATE:
+        own_job_state(arena, &to->job_state);
+        break;
+    case ROW_RUN:
+        own_run(arena, &to->run);
+        break;
+    case ROW_KINDS:
+        break;
+    }
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* row.h: what the step machines put on disk and find there again: rows as structs.
+ *
+ * A store effect is a whole row; the same key replaces it. Stores keep them in
+ * tables (schema/), the simulator in memory; at start each is handed back through
+ * broker_load or site_load before the first event, in the order of the kinds here.
+ *
+ * Ownership: as for messages: borrowed from the effects' arena, or from the loader.
+ * Layer: base. */
+#ifndef SUBLET_BASE_ROW_H
+#define SUBLET_BASE_ROW_H
+
+#include "base/arena.h"
+#include "base/msg.h"
+
+enum row_kind {
+    ROW_COUNTER,  /* key: name. Both stores. */
+    /* broker */
+    ROW_OVERRIDE, /* key: scope, name. delay_ms -1 deletes */
+    ROW_LEASE,    /* key: id. Replaces its hosts too */
+    ROW_HISTORY,  /* append only; never loaded */
+    /* site */
+    ROW_BOOK,     /* key: lease. Replaces its hosts; is_gone deletes */
+    ROW_HIGH,     /* key: consumer. Attempts up to here are decided */
+    ROW_JOB,      /* key: id. Once, at submission */
+    ROW_JOB_STATE,/* key: id. is_gone deletes the job whole */
+    ROW_RUN,      /* key: site, attempt. is_gone deletes */
+    ROW_KINDS
+};
+
+/* Numbers that only grow: "boot", "job", "attempt", "session". */
+struct row_counter {
+    const char *name;
+    uint64_t value;
+};
+
+struct row_override {
+    enum reclaim_scope scope;
+    const char *name; /* "" for all */
+    int64_t delay_ms;
+};
+
+struct row_lease {
+    const char *id, *provider, *policy, *consumer;
+    enum lease_type type;
+    enum lease_state state;
+    uint64_t epoch;
+    bool is_made;
+    bool is_withdrawn;
+    int64_t registered_ms;
+    int64_t made_ms;    /* 0: not made */
+    int64_t changed_ms; /* last change of state or epoch */
+    int64_t judged_ms;  /* when the last rebalance was due; 0: never */
+    const char *reason; /* of the last change */
+    const struct host_split *hosts; /* used counts: as last reported */
+    int n_hosts;
+};
+
+/* A change of a contract, with what it was and why; also the simulator's events. */
+enum history_event {
+    HISTORY_REGISTERED,
+    HISTORY_MADE,
+    HISTORY_INACTIVE,
+    HISTORY_ACTIVE,
+    HISTORY_CHANGED, /* by the provider itself */
+    HISTORY_DRAINING,
+    HISTORY_ENDED,
+};
+
+struct row_history {
+    int64_t at_ms;
+    const char *lease;
+    enum history_event event;
+    enum lease_state state;
+    uint64_t epoch;
+    int provider_available, provider_used, consumer_available, consumer_used;
+    const char *reason;
+};
+
+struct row_book {
+    const char *lease;  /* id */
+    const char *policy; /* NAME or number */
+    const char *consumer;
+    const char *content; /* the policy as a normal text: an unnamed one keeps its
+                            number while this is equal */
+    enum lease_type type;
+    uint64_t epoch;
+    bool is_made;
+    bool is_withdrawn;
+    bool is_ended;
+    bool is_gone;
+    const struct host_split *hosts; /* host, n_slots, provider, consumer count */
+    int n_hosts;
+};
+
+struct row_high {
+    const char *consumer;
+    uint64_t attempt;
+};
+
+struct row_job {
+    uint64_t id;
+    int64_t submit_ms;
+    struct job_spec spec;
+};
+
+/* A job's state as LSF names it. */
+enum job_state { JOB_PEND, JOB_PSUSP, JOB_RUN, JOB_USUSP, JOB_SSUSP, JOB_DONE, JOB_EXIT, JOB_UNKWN };
+
+struct row_job_state {
+    uint64_t id;
+    enum job_state state;
+    uint64_t attempt;    /* of the latest start; 0: none */
+    const char *lease;   /* that it runs under; "": own hosts */
+    uint64_t epoch;      /* of the lease at START */
+    bool is_decided;     /* the attempt was taken (own: always) */
+    bool is_killed;      /* a user asked for its end */
+    const struct host_slots *hosts; /* "n1" or "n1@north" */
+    int n_hosts;
+    int64_t start_ms, end_ms;
+    struct run_control control; /* the latest order about this attempt */
+    struct run_exit exit;       /* once known; output may still be on its way */
+    const char *reason;
+    bool is_gone;
+};
+
+/* A run on this site's own hosts: its own job's or a consumer's. */
+enum run_record {
+    RUN_RECORD_TAKEN,   /* slots are given; RUN_START may be sent */
+    RUN_RECORD_GUARDED, /* its guard (token) is on record; RUN_GO may be sent */
+    RUN_RECORD_ENDED,   /* exit is on record; kept until the owner has acknowledged */
+};
+
+struct row_run {
+    struct run_id run;
+    const char *job;
+    const char *lease;
+    enum run_record record;
+    const struct host_slots *hosts; /* own host names; the first executes */
+    int n_hosts;
+    const struct job_spec *spec; /* NULL: unchanged since the first row of this run */
+    uint64_t token;
+    struct run_control control;
+    struct run_exit exit;
+    bool is_gone;
+};
+
+struct row {
+    enum row_kind kind;
+    union {
+        struct row_counter counter;
+        struct row_override override;
+        struct row_lease lease;
+        struct row_history history;
+        struct row_book book;
+        struct row_high high;
+        struct row_job job;
+        struct row_job_state job_state;
+        struct row_run run;
+    };
+};
+
+/* "made", "inactive" and so on, as `lease history` shows them. */
+const char *row_history_name(enum history_event event);
+
+/* A deep copy into an arena. */
+void row_copy(struct arena *arena, const struct row *from, struct row *to);
+
+#endif

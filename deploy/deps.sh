@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# deps.sh [run] [build] [test]: installs the Debian 12 packages that are missing
+# (default: all three groups). As root or with sudo that asks nothing; otherwise it
+# prints what to install and exits 1. Instant when nothing is missing.
+set -eu
+
+# The -dev packages bring the libraries that the programs run with.
+run='procps'
+build='gcc make pkg-config libc6-dev binutils libczmq-dev libzmq3-dev
+    libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libmicrohttpd-dev
+    libjansson-dev libsmartcols-dev uthash-dev libsystemd-dev'
+test='libcmocka-dev python3 clang clang-format clang-tidy libclang-rt-14-dev'
+
+wanted=
+[ $# -gt 0 ] || set -- run build test
+for group in "$@"; do
+    case $group in
+    run) wanted="$wanted $run" ;;
+    build) wanted="$wanted $build" ;;
+    test) wanted="$wanted $test" ;;
+    *)
+        echo "usage: deps.sh [run] [build] [test]" >&2
+        exit 2
+        ;;
+    esac
+done
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+    echo "deps.sh: not a Debian system, expected what these packages hold:" >&2
+    echo $wanted >&2
+    exit 1
+fi
+
+# Names stand unquoted in echo and set on purpose: they are lists of words.
+installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' $wanted 2>/dev/null |
+    sed -n 's/^installed //p')
+missing=
+for package in $wanted; do
+    case "
+$installed
+" in
+    *"
+$package
+"*) ;;
+    *) missing="$missing $package" ;;
+    esac
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" = 0 ]; then
+    as_root=
+elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+    as_root='sudo -n'
+else
+    echo "deps.sh: missing packages; as root, run:" >&2
+    echo "  apt-get install --no-install-recommends$missing" >&2
+    exit 1
+fi
+
+echo "deps.sh: installing$missing" >&2
+export DEBIAN_FRONTEND=noninteractive
+$as_root apt-get update -q >&2
+$as_root apt-get install -q -y --no-install-recommends $missing >&2
