@@ -55,7 +55,13 @@ enum effect_kind {
     EFFECT_LOG,
 };
 
-enum log_level { LOG_LEVEL_ERROR = 3, LOG_LEVEL_WARNING, LOG_LEVEL_NOTICE, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+enum log_level {
+    LOG_LEVEL_ERROR = 3,
+    LOG_LEVEL_WARNING,
+    LOG_LEVEL_NOTICE,
+    LOG_LEVEL_INFO,
+    LOG_LEVEL_DEBUG
+};
 
 struct effect {
     enum effect_kind kind;
@@ -67,6 +73,7 @@ struct effect {
         } send;
         struct {
             struct peer to;
+            uint64_t session;       /* of the query, for the REPLY */
             struct msg_query query; /* name: the lease; after: seq; limit */
         } history;
         struct {
@@ -74,7 +81,7 @@ struct effect {
             int64_t uid, gid;
             const char *path; /* absolute */
             int64_t umask;
-            int64_t offset;   /* 0 truncates */
+            int64_t offset; /* 0 truncates */
             const uint8_t *bytes;
             int n_bytes;
         } write;
@@ -101,7 +108,8 @@ struct effect *effects_add(struct effects *effects, enum effect_kind kind);
 /* The common ones. `row` and `msg` are copied shallowly: what they point to must
  * live in the effects' arena, or outlive the batch. */
 void effects_store(struct effects *effects, const struct row *row);
-void effects_send(struct effects *effects, const struct peer *to, const struct msg *msg);
+void effects_send(struct effects *effects, const struct peer *to,
+                  const struct msg *msg);
 void effects_log(struct effects *effects, enum log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

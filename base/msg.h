@@ -64,9 +64,9 @@ enum msg_kind {
     /* command line <-> site or broker */
     MSG_SUBMIT,
     MSG_JOB_CONTROL,
-    MSG_WAIT,  /* answered when the job has ended */
+    MSG_WAIT,     /* answered when the job has ended */
     MSG_JOB_PEEK, /* a piece of a job's output */
-    MSG_QUERY, /* a listing */
+    MSG_QUERY,    /* a listing */
     MSG_SET_RECLAIM,
     MSG_REPLY,
     MSG_KINDS
@@ -87,28 +87,34 @@ struct host_slots {
 /* One host of a lease: who holds and who uses how many of its exported slots. */
 struct host_split {
     const char *host;
-    int n_slots;               /* exported by the lease on this host */
-    int provider, consumer;    /* held; in transit is what is left while frozen */
+    int n_slots;            /* exported by the lease on this host */
+    int provider, consumer; /* held; in transit is what is left while frozen */
     int provider_used, consumer_used; /* running + suspended, at most held */
-    bool is_down;              /* unreachable, or closed by the provider */
+    bool is_down;                     /* unreachable, or closed by the provider */
 };
 
 enum lease_type { LEASE_EXCLUSIVE, LEASE_SHARED };
 
-enum lease_state { LEASE_PENDING, LEASE_ACTIVE, LEASE_INACTIVE, LEASE_DRAINING, LEASE_ENDED };
+enum lease_state {
+    LEASE_PENDING,
+    LEASE_ACTIVE,
+    LEASE_INACTIVE,
+    LEASE_DRAINING,
+    LEASE_ENDED
+};
 
 enum reclaim_policy { RECLAIM_LSF, RECLAIM_DEMAND };
 
 /* What a job is: fixed at submission, travels with START and RUN_START. */
 struct job_spec {
     const char *name;
-    const char *user;  /* who submitted; display, and the account where it is local */
+    const char *user; /* who submitted; display, and the account where it is local */
     int64_t uid, gid;
     const char *queue;
-    const char *command; /* given to /bin/sh -c */
-    const char *cwd;     /* "": the run's own directory */
+    const char *command;                       /* given to /bin/sh -c */
+    const char *cwd;                           /* "": the run's own directory */
     const char *in_file, *out_file, *err_file; /* "": none; %J is the job's id */
-    const char *const *env; /* "NAME=value" */
+    const char *const *env;                    /* "NAME=value" */
     int n_env;
     int64_t umask;
     int n_slots;
@@ -130,11 +136,11 @@ enum run_phase {
 
 enum run_end {
     RUN_END_NONE,
-    RUN_END_EXITED,   /* code says which */
-    RUN_END_SIGNALLED,/* code is the signal */
-    RUN_END_FAILED,   /* the command could not be begun: text says why */
-    RUN_END_LOST,     /* nobody knows: the guard is gone without an exit record */
-    RUN_END_LIMIT,    /* its run limit ended it */
+    RUN_END_EXITED,    /* code says which */
+    RUN_END_SIGNALLED, /* code is the signal */
+    RUN_END_FAILED,    /* the command could not be begun: text says why */
+    RUN_END_LOST,      /* nobody knows: the guard is gone without an exit record */
+    RUN_END_LIMIT,     /* its run limit ended it */
 };
 
 struct run_exit {
@@ -142,7 +148,7 @@ struct run_exit {
     int code;
     int64_t start_ms, end_ms; /* wall clock of the host; 0: never began */
     int64_t cpu_ms;
-    int64_t mem_kib; /* peak */
+    int64_t mem_kib;              /* peak */
     int64_t out_bytes, err_bytes; /* of output kept with the run (no file named) */
     const char *text;
 };
@@ -161,8 +167,8 @@ enum output_stream { OUTPUT_OUT, OUTPUT_ERR };
 
 struct msg_hello {
     const char *name;
-    int roles;     /* of enum role */
-    int n_books;   /* leases it is provider of: as many STATEs follow WELCOME */
+    int roles;   /* of enum role */
+    int n_books; /* leases it is provider of: as many STATEs follow WELCOME */
     int64_t reclaim_delay_ms; /* the provider's value; 0: not configured */
 };
 
@@ -184,8 +190,8 @@ struct msg_usage {
     uint64_t seq;
     int n_own, n_own_used; /* slots of its own hosts (MXJ), used by its own jobs */
     int n_lent, n_borrowed;
-    int n_idle;            /* slots it could start a job on now */
-    int n_waiting;         /* slots of its waiting jobs */
+    int n_idle;                         /* slots it could start a job on now */
+    int n_waiting;                      /* slots of its waiting jobs */
     const struct lease_demand *demands; /* of the leases it is consumer of */
     int n_demands;
 };
@@ -195,9 +201,9 @@ struct msg_pong {
 };
 
 struct msg_error {
-    int code;         /* enum err_code */
+    int code; /* enum err_code */
     const char *text;
-    int about;        /* the msg_kind that was refused; 0: none */
+    int about; /* the msg_kind that was refused; 0: none */
 };
 
 /* What of a lease its provider alone knows. epoch 0: no such lease here. */
@@ -209,7 +215,7 @@ struct msg_state {
     bool is_withdrawn; /* draining: nothing new starts */
     bool is_ended;     /* withdrawn, and nothing is left of it */
     bool is_frozen;
-    uint64_t freeze;   /* the highest freeze number seen */
+    uint64_t freeze;      /* the highest freeze number seen */
     int provider_waiting; /* slots of the provider's waiting jobs that fit */
     enum reclaim_policy reclaim_policy;
     int64_t min_hold_ms, lease_term_ms;
@@ -218,7 +224,7 @@ struct msg_state {
     const char *reason; /* of the last change that the provider made by itself */
 };
 
-struct msg_lease {      /* STATE_ASK */
+struct msg_lease { /* STATE_ASK */
     const char *lease;
 };
 
@@ -256,7 +262,7 @@ struct msg_start {
     struct run_id run; /* site: the consumer, which must be the authenticated sender */
     const char *lease;
     uint64_t epoch;
-    const char *job; /* its id as users see it, "12" or "12[3]" */
+    const char *job;                /* its id as users see it, "12" or "12[3]" */
     const struct host_slots *hosts; /* provider's own host names; first runs it */
     int n_hosts;
     struct job_spec spec;
@@ -272,8 +278,8 @@ enum attempt_state {
     ATTEMPT_RUNNING,
     ATTEMPT_SUSPENDED,
     ATTEMPT_ENDED,
-    ATTEMPT_LOST, /* not in the books, and not above what was decided: never began, or
-                     acknowledged long ago */
+    ATTEMPT_LOST,   /* not in the books, and not above what was decided: never began, or
+                       acknowledged long ago */
     ATTEMPT_ABSENT, /* above the high-water mark: START never arrived */
 };
 
@@ -306,7 +312,7 @@ struct msg_output {
     int64_t offset;
     const uint8_t *bytes;
     int n_bytes;
-    bool is_end; /* nothing more now; for an ended run: ever */
+    bool is_end;  /* nothing more now; for an ended run: ever */
     bool is_gone; /* no such output here */
 };
 
@@ -356,7 +362,8 @@ struct msg_run_state {
 
 struct msg_submit {
     uint64_t request;
-    struct job_spec spec; /* queue "": the default; uid and user are the site's to set */
+    struct job_spec
+        spec; /* queue "": the default; uid and user are the site's to set */
 };
 
 struct msg_job_control {
@@ -410,17 +417,17 @@ enum reclaim_scope { RECLAIM_ALL, RECLAIM_PROVIDER, RECLAIM_LEASE };
 struct msg_set_reclaim {
     uint64_t request;
     enum reclaim_scope scope;
-    const char *name;  /* of the provider or lease; "" for all */
-    int64_t delay_ms;  /* -1: remove the override */
+    const char *name; /* of the provider or lease; "" for all */
+    int64_t delay_ms; /* -1: remove the override */
 };
 
 struct msg_reply {
     uint64_t request;
-    int code;         /* 0, or enum err_code: then text says what, why, what to do */
+    int code; /* 0, or enum err_code: then text says what, why, what to do */
     const char *text;
     const struct value *value; /* pure code fills this; the shell renders it ... */
     const char *json;          /* ... into this before it leaves; NULL: none */
-    const char *next;  /* a listing: ask again with this as `after`; "": that was all */
+    const char *next; /* a listing: ask again with this as `after`; "": that was all */
     const uint8_t *bytes; /* PEEK */
     int n_bytes;
     bool is_end; /* PEEK: nothing more, ever */

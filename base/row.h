@@ -14,17 +14,17 @@
 #include "base/msg.h"
 
 enum row_kind {
-    ROW_COUNTER,  /* key: name. Both stores. */
+    ROW_COUNTER, /* key: name. Both stores. */
     /* broker */
     ROW_OVERRIDE, /* key: scope, name. delay_ms -1 deletes */
     ROW_LEASE,    /* key: id. Replaces its hosts too */
     ROW_HISTORY,  /* append only; never loaded */
     /* site */
-    ROW_BOOK,     /* key: lease. Replaces its hosts; is_gone deletes */
-    ROW_HIGH,     /* key: consumer. Attempts up to here are decided */
-    ROW_JOB,      /* key: id. Once, at submission */
-    ROW_JOB_STATE,/* key: id. is_gone deletes the job whole */
-    ROW_RUN,      /* key: site, attempt. is_gone deletes */
+    ROW_BOOK,      /* key: lease. Replaces its hosts; is_gone deletes */
+    ROW_HIGH,      /* key: consumer. Attempts up to here are decided */
+    ROW_JOB,       /* key: id. Once, at submission */
+    ROW_JOB_STATE, /* key: id. is_gone deletes the job whole */
+    ROW_RUN,       /* key: site, attempt. is_gone deletes */
     ROW_KINDS
 };
 
@@ -48,10 +48,10 @@ struct row_lease {
     bool is_made;
     bool is_withdrawn;
     int64_t registered_ms;
-    int64_t made_ms;    /* 0: not made */
-    int64_t changed_ms; /* last change of state or epoch */
-    int64_t judged_ms;  /* when the last rebalance was due; 0: never */
-    const char *reason; /* of the last change */
+    int64_t made_ms;                /* 0: not made */
+    int64_t changed_ms;             /* last change of state or epoch */
+    int64_t judged_ms;              /* when the last rebalance was due; 0: never */
+    const char *reason;             /* of the last change */
     const struct host_split *hosts; /* used counts: as last reported */
     int n_hosts;
 };
@@ -105,16 +105,25 @@ struct row_job {
 };
 
 /* A job's state as LSF names it. */
-enum job_state { JOB_PEND, JOB_PSUSP, JOB_RUN, JOB_USUSP, JOB_SSUSP, JOB_DONE, JOB_EXIT, JOB_UNKWN };
+enum job_state {
+    JOB_PEND,
+    JOB_PSUSP,
+    JOB_RUN,
+    JOB_USUSP,
+    JOB_SSUSP,
+    JOB_DONE,
+    JOB_EXIT,
+    JOB_UNKWN
+};
 
 struct row_job_state {
     uint64_t id;
     enum job_state state;
-    uint64_t attempt;    /* of the latest start; 0: none */
-    const char *lease;   /* that it runs under; "": own hosts */
-    uint64_t epoch;      /* of the lease at START */
-    bool is_decided;     /* the attempt was taken (own: always) */
-    bool is_killed;      /* a user asked for its end */
+    uint64_t attempt;               /* of the latest start; 0: none */
+    const char *lease;              /* that it runs under; "": own hosts */
+    uint64_t epoch;                 /* of the lease at START */
+    bool is_decided;                /* the attempt was taken (own: always) */
+    bool is_killed;                 /* a user asked for its end */
     const struct host_slots *hosts; /* "n1" or "n1@north" */
     int n_hosts;
     int64_t start_ms, end_ms;

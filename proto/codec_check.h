@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* codec_check.h: judges one value against its field's bounds, in both directions.
+ *
+ * Errors: ERR_PARSE for what a value is made of, ERR_BOUNDS for how much there is;
+ * the caller puts the field's name before the sentence. Layer: proto. */
+#ifndef SUBLET_PROTO_CODEC_CHECK_H
+#define SUBLET_PROTO_CODEC_CHECK_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "proto/codec_field.h"
+
+int codec_check_number(const struct codec_field *field, int64_t value,
+                       struct err *err) MUST_CHECK;
+int codec_check_unsigned(const struct codec_field *field, uint64_t value,
+                         struct err *err) MUST_CHECK;
+
+/* The members of a list or the bytes of a blob. */
+int codec_check_count(const struct codec_field *field, size_t count,
+                      struct err *err) MUST_CHECK;
+
+/* A text, or one text of a list. `text` need not end in a NUL. */
+int codec_check_text(const struct codec_field *field, const char *text, size_t length,
+                     struct err *err) MUST_CHECK;
+
+/* The bytes of all texts of a list. */
+int codec_check_total(const struct codec_field *field, size_t total,
+                      struct err *err) MUST_CHECK;
+
+/* Structs whose first member is a host's name: ERR_PARSE where one comes twice. */
+int codec_check_hosts(const void *parts, int count, size_t size,
+                      struct err *err) MUST_CHECK;
+
+/* `text` as TALK: what is no UTF-8 or a control character becomes '?' (white space a
+ * blank), and what is above `max` bytes goes. The text itself where it is fine. */
+const char *codec_check_talk(struct arena *arena, const char *text, size_t max);
+
+#endif

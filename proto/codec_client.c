@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* codec_client.c: the shapes of what the command line asks, and of the answer. */
+#include "base/err.h"
+#include "base/msg.h"
+#include "proto/codec_field.h"
+#include "proto/sublet.pb-c.h"
+
+SAME(QUERY_KIND, QUERY_JOBS);
+SAME(QUERY_KIND, QUERY_HOSTS);
+SAME(QUERY_KIND, QUERY_QUEUES);
+SAME(QUERY_KIND, QUERY_EXPORTS);
+SAME(QUERY_KIND, QUERY_LEASES);
+SAME(QUERY_KIND, QUERY_LEASE_HISTORY);
+SAME(QUERY_KIND, QUERY_SITES);
+SAME(QUERY_KIND, QUERY_RECLAIM);
+SAME(QUERY_KIND, QUERY_VERSION);
+SAME(RECLAIM_SCOPE, RECLAIM_ALL);
+SAME(RECLAIM_SCOPE, RECLAIM_PROVIDER);
+SAME(RECLAIM_SCOPE, RECLAIM_LEASE);
+
+enum { CODE_MIN = ERR_AWAY };
+
+#define OURS struct msg_submit
+#define THEIRS Sublet__Submit
+static const struct codec_field submit[] = {
+    UINT64(request),
+    PART(spec, &codec_job_spec),
+};
+SHAPE(codec_submit, sublet__submit, submit);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_job_control
+#define THEIRS Sublet__JobControl
+static const struct codec_field job_control[] = {
+    UINT64(request),
+    ENUM(action, CONTROL_KILL),
+    INT(signal, 0, CODEC_SIGNAL_MAX),
+    TEXTS(jobs, JOBS_PER_COMMAND_MAX, JOB, 1, CODEC_JOB_MAX,
+          JOBS_PER_COMMAND_MAX *CODEC_JOB_MAX),
+};
+SHAPE(codec_job_control, sublet__job_control, job_control);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_wait
+#define THEIRS Sublet__Wait
+static const struct codec_field wait[] = {
+    UINT64(request),
+    JOB(job),
+};
+SHAPE(codec_wait, sublet__wait, wait);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_peek
+#define THEIRS Sublet__Peek
+static const struct codec_field peek[] = {
+    UINT64(request),
+    JOB(job),
+    ENUM(stream, OUTPUT_ERR),
+    INT64(offset, 0, CODEC_NUMBER_MAX),
+};
+SHAPE(codec_peek, sublet__peek, peek);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_query
+#define THEIRS Sublet__Query
+static const struct codec_field query[] = {
+    UINT64(request),
+    ENUM(kind, QUERY_KINDS - 1),
+    TEXT(name, LINE, 0, LEASE_ID_SIZE - 1), /* as the user typed it */
+    TEXT(user, LINE, 0, NAME_SIZE - 1),
+    TEXT(queue, LINE, 0, NAME_SIZE - 1),
+    TEXT(host, LINE, 0, HOST_NAME_SIZE - 1),
+    BOOL(with_ended),
+    BOOL(exported),
+    TEXT(after, LINE, 0, LEASE_ID_SIZE - 1),
+    INT(limit, 0, PAGE_ROWS_MAX),
+};
+SHAPE(codec_query, sublet__query, query);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_set_reclaim
+#define THEIRS Sublet__SetReclaim
+static const struct codec_field set_reclaim[] = {
+    UINT64(request),
+    ENUM(scope, RECLAIM_LEASE),
+    TEXT(name, LEASE, 0, LEASE_ID_SIZE - 1),
+    INT64(delay_ms, -1, CODEC_NUMBER_MAX),
+};
+SHAPE(codec_set_reclaim, sublet__set_reclaim, set_reclaim);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_reply
+#define THEIRS Sublet__Reply
+static const struct codec_field reply[] = {
+    UINT64(request),
+    INT(code, CODE_MIN, 0),
+    TALK(text, TEXT_MAX),
+    {
+        .type = CODEC_TEXT,
+        CODEC_BOTH(json, sizeof(char *), sizeof(ProtobufCBinaryData)),
+        .charset = CODEC_FREE,
+        .min = 0,
+        .max = FRAME_MAX,
+        .empty_is_null = true,
+    },
+    TEXT(next, LINE, 0, LEASE_ID_SIZE - 1),
+    BYTES(bytes, OUTPUT_CHUNK_MAX),
+    BOOL(is_end),
+};
+SHAPE(codec_reply, sublet__reply, reply);
+#undef OURS
+#undef THEIRS

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* codec_field.h: what a message looks like: a shape is a table of fields, and each
+ * field's bounds stand beside it.
+ *
+ * One table drives packing, unpacking and checking, so that they cannot disagree. A
+ * row names a field that our struct (base/msg.h) and the generated one share; the
+ * macros take the offsets of both and refuse to compile where the sizes differ from
+ * what the field's type asks for. Before a table, define OURS and THEIRS as the two
+ * struct types.
+ *
+ * Units: min and max of a text are bytes without the NUL, of a list its members.
+ * Layer: proto. */
+#ifndef SUBLET_PROTO_CODEC_FIELD_H
+#define SUBLET_PROTO_CODEC_FIELD_H
+
+#include <protobuf-c/protobuf-c.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/msg.h"
+
+enum codec_type {
+    CODEC_INT, /* an int or enum of ours */
+    CODEC_INT64,
+    CODEC_UINT64,
+    CODEC_BOOL,
+    CODEC_TEXT,
+    CODEC_TEXTS, /* a list of texts, with its count */
+    CODEC_BYTES, /* bytes, with their count */
+    CODEC_PART,  /* a struct inside ours; always present */
+    CODEC_PARTS, /* a list of structs, with its count */
+};
+
+/* What a text is made of. All but ENV are UTF-8, none has a NUL. */
+enum codec_charset {
+    CODEC_NAME,  /* [A-Za-z0-9._-] */
+    CODEC_HOST,  /* and @ */
+    CODEC_LEASE, /* and / */
+    CODEC_JOB,   /* "12", "12[3]" */
+    CODEC_LINE,  /* no control characters: safe on a terminal */
+    CODEC_TALK,  /* a LINE that only people read: cut to fit when it is sent, since a
+                    long sentence must not hold back the fact that it comes with */
+    CODEC_FREE,  /* a command, a path, JSON */
+    CODEC_ENV,   /* NAME=value; the value's encoding is the user's */
+};
+
+struct codec_shape;
+
+struct codec_field {
+    const char *name;
+    enum codec_type type;
+    size_t ours, our_count;     /* offsets in our struct */
+    size_t theirs, their_count; /* and in the generated one */
+    int64_t min, max;
+    enum codec_charset charset;
+    int text_min, text_max; /* of each text of a list */
+    int64_t total_max;      /* bytes of all texts of a list */
+    bool empty_is_null;     /* a text that we know as NULL when there is none */
+    const struct codec_shape *shape; /* of a part or parts */
+};
+
+struct codec_shape {
+    const ProtobufCMessageDescriptor *descriptor;
+    size_t our_size;
+    const struct codec_field *fields;
+    int n_fields;
+    bool begins_with_host; /* as a list: no host twice */
+};
+
+#define CODEC_NUMBER_MAX (INT64_C(1) << 53) /* exact in JSON and doubles too */
+#define CODEC_OFFSET(type, field, size)                                                \
+    (offsetof(type, field) +                                                           \
+     0 * sizeof(char[sizeof(((type *)0)->field) == (size) ? 1 : -1]))
+#define CODEC_BOTH(field, our_field_size, their_field_size)                            \
+    .name = #field, .ours = CODEC_OFFSET(OURS, field, our_field_size),                 \
+    .theirs = CODEC_OFFSET(THEIRS, field, their_field_size)
+#define CODEC_COUNTED(field) .our_count = CODEC_OFFSET(OURS, n_##field, sizeof(int))
+
+#define INT(field, low, high)                                                          \
+    {                                                                                  \
+        .type = CODEC_INT, CODEC_BOTH(field, 4, 4), .min = (low), .max = (high)        \
+    }
+#define ENUM(field, last) INT(field, 0, last)
+#define INT64(field, low, high)                                                        \
+    {                                                                                  \
+        .type = CODEC_INT64, CODEC_BOTH(field, 8, 8), .min = (low), .max = (high)      \
+    }
+#define TIME(field) INT64(field, 0, CODEC_NUMBER_MAX)
+#define UINT64(field)                                                                  \
+    {                                                                                  \
+        .type = CODEC_UINT64, CODEC_BOTH(field, 8, 8), .min = 0, .max = INT64_MAX      \
+    }
+#define UINT64_AS(field, their_field)                                                  \
+    {                                                                                  \
+        .type = CODEC_UINT64, .name = #field, .ours = CODEC_OFFSET(OURS, field, 8),    \
+        .theirs = CODEC_OFFSET(THEIRS, their_field, 8), .min = 0, .max = INT64_MAX     \
+    }
+#define BOOL(field)                                                                    \
+    {                                                                                  \
+        .type = CODEC_BOOL,                                                            \
+        CODEC_BOTH(field, sizeof(bool), sizeof(protobuf_c_boolean))                    \
+    }
+#define TEXT(field, set, low, high)                                                    \
+    {                                                                                  \
+        .type = CODEC_TEXT,                                                            \
+        CODEC_BOTH(field, sizeof(char *), sizeof(ProtobufCBinaryData)),                \
+        .charset = CODEC_##set, .min = (low), .max = (high)                            \
+    }
+#define NAME(field) TEXT(field, NAME, 1, NAME_SIZE - 1)
+#define LEASE(field) TEXT(field, LEASE, 1, LEASE_ID_SIZE - 1)
+#define JOB(field) TEXT(field, JOB, 1, CODEC_JOB_MAX)
+#define TALK(field, high) TEXT(field, TALK, 0, high)
+#define PATH(field) TEXT(field, FREE, 0, TEXT_MAX)
+#define TEXTS(field, high, set, low_text, high_text, total)                            \
+    {                                                                                  \
+        .type = CODEC_TEXTS, CODEC_BOTH(field, sizeof(char **), sizeof(void *)),       \
+        CODEC_COUNTED(field),                                                          \
+        .their_count = CODEC_OFFSET(THEIRS, n_##field, sizeof(size_t)), .min = 0,      \
+        .max = (high), .charset = CODEC_##set, .text_min = (low_text),                 \
+        .text_max = (high_text), .total_max = (total)                                  \
+    }
+#define BYTES(field, high)                                                             \
+    {                                                                                  \
+        .type = CODEC_BYTES,                                                           \
+        CODEC_BOTH(field, sizeof(uint8_t *), sizeof(ProtobufCBinaryData)),             \
+        CODEC_COUNTED(field), .min = 0, .max = (high)                                  \
+    }
+#define PART(field, part_shape)                                                        \
+    {                                                                                  \
+        .type = CODEC_PART, .name = #field, .ours = offsetof(OURS, field),             \
+        .theirs = CODEC_OFFSET(THEIRS, field, sizeof(void *)), .shape = (part_shape)   \
+    }
+#define PARTS(field, low, high, part_shape)                                            \
+    {                                                                                  \
+        .type = CODEC_PARTS, CODEC_BOTH(field, sizeof(void *), sizeof(void *)),        \
+        CODEC_COUNTED(field),                                                          \
+        .their_count = CODEC_OFFSET(THEIRS, n_##field, sizeof(size_t)), .min = (low),  \
+        .max = (high), .shape = (part_shape)                                           \
+    }
+
+/* The shape of a table `fields`: SHAPE(codec_freeze, sublet__freeze, fields). */
+#define SHAPE(symbol, generated, table)                                                \
+    const struct codec_shape symbol = {                                                \
+        .descriptor = &generated##__descriptor,                                        \
+        .our_size = sizeof(OURS),                                                      \
+        .fields = (table),                                                             \
+        .n_fields = (int)(sizeof(table) / sizeof((table)[0])),                         \
+    }
+#define HOST_SHAPE(symbol, generated, table)                                           \
+    const struct codec_shape symbol = {                                                \
+        .descriptor = &generated##__descriptor,                                        \
+        .our_size = sizeof(OURS),                                                      \
+        .fields = (table),                                                             \
+        .n_fields = (int)(sizeof(table) / sizeof((table)[0])),                         \
+        .begins_with_host = true,                                                      \
+    }
+
+/* Numbers on the wire are those of base/msg.h, for ever. */
+#define SAME(prefix, value)                                                            \
+    _Static_assert((int)(value) == (int)SUBLET__##prefix##__##value, #value)
+
+enum {
+    CODEC_JOB_MAX = 31,    /* two numbers of ten digits and the brackets, and room */
+    CODEC_SIGNAL_MAX = 64, /* SIGRTMAX */
+    CODEC_MODE_MAX = 0777,
+    CODEC_EXIT_MAX = 65535, /* a wait status, whatever it is made of */
+};
+
+/* The shapes: codec_lease.c, codec_run.c, codec_client.c. */
+extern const struct codec_shape codec_hello, codec_welcome, codec_usage, codec_pong,
+    codec_error, codec_state, codec_lease, codec_freeze, codec_propose, codec_contract,
+    codec_contract_ack;
+extern const struct codec_shape codec_start, codec_attempt, codec_attempt_state,
+    codec_attempt_control, codec_output_ask, codec_output;
+extern const struct codec_shape codec_host_hello, codec_nothing, codec_alive,
+    codec_run_start, codec_run_go, codec_run_control, codec_run_forget, codec_run_state;
+extern const struct codec_shape codec_submit, codec_job_control, codec_wait, codec_peek,
+    codec_query, codec_set_reclaim, codec_reply;
+extern const struct codec_shape codec_job_spec; /* a part of several */
+
+/* The shape of a kind's body; NULL for MSG_NONE and what is no kind. */
+const struct codec_shape *codec_shape_of(enum msg_kind kind);
+
+#endif

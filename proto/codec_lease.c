@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* codec_lease.c: the shapes of what sites and broker say to each other: sessions,
+ * usage, contracts. */
+#include "base/err.h"
+#include "base/msg.h"
+#include "proto/codec_field.h"
+#include "proto/sublet.pb-c.h"
+
+SAME(LEASE_TYPE, LEASE_EXCLUSIVE);
+SAME(LEASE_TYPE, LEASE_SHARED);
+SAME(LEASE_STATE, LEASE_PENDING);
+SAME(LEASE_STATE, LEASE_ACTIVE);
+SAME(LEASE_STATE, LEASE_INACTIVE);
+SAME(LEASE_STATE, LEASE_DRAINING);
+SAME(LEASE_STATE, LEASE_ENDED);
+SAME(RECLAIM_POLICY, RECLAIM_LSF);
+SAME(RECLAIM_POLICY, RECLAIM_DEMAND);
+
+enum {
+    ROLES_MAX = ROLE_PROVIDER | ROLE_CONSUMER | ROLE_ADMIN,
+    TOTAL_MAX = INT32_MAX, /* sums over hosts and jobs */
+    CODE_MIN = ERR_AWAY,   /* the last of the error table */
+};
+
+#define OURS struct msg_hello
+#define THEIRS Sublet__Hello
+static const struct codec_field hello[] = {
+    NAME(name),
+    INT(roles, 0, ROLES_MAX),
+    INT(n_books, 0, LEASES_MAX),
+    TIME(reclaim_delay_ms),
+};
+SHAPE(codec_hello, sublet__hello, hello);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_welcome
+#define THEIRS Sublet__Welcome
+static const struct codec_field welcome[] = {
+    BOOL(is_accepted),
+    UINT64(min_session),
+    TALK(text, TEXT_MAX),
+    TIME(lost_after_ms),
+};
+SHAPE(codec_welcome, sublet__welcome, welcome);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct lease_demand
+#define THEIRS Sublet__LeaseDemand
+static const struct codec_field demand[] = {
+    LEASE(lease),
+    UINT64(epoch),
+    INT(n_used, 0, TOTAL_MAX),
+    INT(n_waiting, 0, TOTAL_MAX),
+};
+static SHAPE(demand_shape, sublet__lease_demand, demand);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_usage
+#define THEIRS Sublet__Usage
+static const struct codec_field usage[] = {
+    UINT64(seq),
+    INT(n_own, 0, TOTAL_MAX),
+    INT(n_own_used, 0, TOTAL_MAX),
+    INT(n_lent, 0, TOTAL_MAX),
+    INT(n_borrowed, 0, TOTAL_MAX),
+    INT(n_idle, 0, TOTAL_MAX),
+    INT(n_waiting, 0, TOTAL_MAX),
+    PARTS(demands, 0, LEASES_MAX, &demand_shape),
+};
+SHAPE(codec_usage, sublet__usage, usage);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_pong
+#define THEIRS Sublet__Pong
+static const struct codec_field pong[] = {UINT64(seq)};
+SHAPE(codec_pong, sublet__pong, pong);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_error
+#define THEIRS Sublet__Error
+static const struct codec_field error[] = {
+    INT(code, CODE_MIN, 0),
+    TALK(text, TEXT_MAX),
+    INT(about, 0, MSG_KINDS - 1),
+};
+SHAPE(codec_error, sublet__error, error);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct host_split
+#define THEIRS Sublet__HostSplit
+static const struct codec_field split[] = {
+    TEXT(host, HOST, 1, HOST_NAME_SIZE - 1),
+    INT(n_slots, 0, SLOTS_MAX),
+    INT(provider, 0, SLOTS_MAX),
+    INT(consumer, 0, SLOTS_MAX),
+    INT(provider_used, 0, SLOTS_MAX),
+    INT(consumer_used, 0, SLOTS_MAX),
+    BOOL(is_down),
+};
+static HOST_SHAPE(split_shape, sublet__host_split, split);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_state
+#define THEIRS Sublet__State
+static const struct codec_field state[] = {
+    LEASE(lease),
+    UINT64(epoch),
+    ENUM(type, LEASE_SHARED),
+    BOOL(is_made),
+    BOOL(is_withdrawn),
+    BOOL(is_ended),
+    BOOL(is_frozen),
+    UINT64(freeze),
+    INT(provider_waiting, 0, TOTAL_MAX),
+    ENUM(reclaim_policy, RECLAIM_DEMAND),
+    TIME(min_hold_ms),
+    TIME(lease_term_ms),
+    PARTS(hosts, 0, HOSTS_MAX, &split_shape),
+    TALK(reason, REASON_SIZE - 1),
+};
+SHAPE(codec_state, sublet__state, state);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_lease
+#define THEIRS Sublet__Lease
+static const struct codec_field lease[] = {LEASE(lease)};
+SHAPE(codec_lease, sublet__lease, lease);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_freeze
+#define THEIRS Sublet__Freeze
+static const struct codec_field freeze[] = {
+    LEASE(lease),
+    UINT64_AS(base, base_epoch),
+    UINT64(freeze),
+};
+SHAPE(codec_freeze, sublet__freeze, freeze);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_propose
+#define THEIRS Sublet__Propose
+static const struct codec_field propose[] = {
+    LEASE(lease),
+    UINT64_AS(base, base_epoch),
+    PARTS(hosts, 0, HOSTS_MAX, &split_shape),
+};
+SHAPE(codec_propose, sublet__propose, propose);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_contract
+#define THEIRS Sublet__Contract
+static const struct codec_field contract[] = {
+    LEASE(lease),
+    UINT64(revision),
+    UINT64(epoch),
+    ENUM(type, LEASE_SHARED),
+    ENUM(state, LEASE_ENDED),
+    BOOL(is_made),
+    BOOL(is_provider_here),
+    PARTS(hosts, 0, HOSTS_MAX, &split_shape),
+};
+SHAPE(codec_contract, sublet__contract, contract);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_contract_ack
+#define THEIRS Sublet__ContractAck
+static const struct codec_field contract_ack[] = {
+    LEASE(lease),
+    UINT64(revision),
+};
+SHAPE(codec_contract_ack, sublet__contract_ack, contract_ack);
+#undef OURS
+#undef THEIRS

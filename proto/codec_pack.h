@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* codec_pack.h, codec_pack.c: from a struct of ours to a generated one, under the
+ * checks that unpacking makes: what is sent is what will be taken.
+ *
+ * Ownership: the generated struct borrows texts and bytes from ours; the rest lives
+ * in the arena. A NULL text is "". Errors: as codec.h. Layer: proto. */
+#ifndef SUBLET_PROTO_CODEC_PACK_H
+#define SUBLET_PROTO_CODEC_PACK_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "proto/codec_field.h"
+
+/* `theirs` is an initialised message of the shape's descriptor. */
+int codec_pack(struct arena *arena, const struct codec_shape *shape, const void *ours,
+               ProtobufCMessage *theirs, struct err *err) MUST_CHECK;
+
+/* An initialised, empty message in the arena. */
+ProtobufCMessage *codec_pack_new(struct arena *arena,
+                                 const ProtobufCMessageDescriptor *descriptor);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* codec_unpack.h, codec_unpack.c: from a generated struct to one of ours, field by
+ * field as the shape says, each checked before it is taken.
+ *
+ * Ownership: what is taken is copied into the arena. Errors: as codec.h; the
+ * sentence begins with the field's path. Layer: proto. */
+#ifndef SUBLET_PROTO_CODEC_UNPACK_H
+#define SUBLET_PROTO_CODEC_UNPACK_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "proto/codec_field.h"
+
+int codec_unpack(struct arena *arena, const struct codec_shape *shape,
+                 const ProtobufCMessage *theirs, void *ours,
+                 struct err *err) MUST_CHECK;
+
+#endif

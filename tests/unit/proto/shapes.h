@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shapes.h: messages made from the codec's own tables, for tests: one with every field
+ * set, and the places in it that a test may spoil. */
+#ifndef SUBLET_TESTS_UNIT_PROTO_SHAPES_H
+#define SUBLET_TESTS_UNIT_PROTO_SHAPES_H
+
+#include "base/arena.h"
+#include "base/msg.h"
+#include "proto/codec_field.h"
+#include "proto/sublet.pb-c.h"
+
+enum { SHAPES_PLACES_MAX = 400, SHAPES_MEMBERS = 3 };
+
+/* One field of one struct within a message, in our form and in the generated one. */
+struct shapes_place {
+    const struct codec_field *field;
+    const struct codec_shape *shape; /* that the field is of */
+    char *ours;
+    char *theirs;
+};
+
+struct shapes_message {
+    struct msg ours;
+    Sublet__Envelope theirs; /* the same, as codec_encode would send it */
+    struct shapes_place places[SHAPES_PLACES_MAX];
+    int n_places;
+};
+
+/* A message with a value in every field, no two alike where there is room. */
+void shapes_build(struct arena *arena, enum msg_kind kind,
+                  struct shapes_message *message);
+
+/* As it would go over the wire, whatever is in it. */
+uint8_t *shapes_pack(struct arena *arena, const struct shapes_message *message,
+                     size_t *length);
+
+/* Fails the test where two structs of a shape differ. */
+void shapes_assert_same(const struct codec_shape *shape, const void *a, const void *b);
+
+#endif
