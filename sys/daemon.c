@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* daemon.c: see daemon.h: clock, signals, readiness, directories. */
+#include "sys/daemon.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <systemd/sd-daemon.h>
+#include <time.h>
+#include <unistd.h>
+
+static int64_t clock_ms(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int64_t daemon_now_ms(void)
+{
+    static int64_t boot_at_ms; /* the wall clock's time of the machine's start */
+    if (boot_at_ms == 0) {
+        boot_at_ms = clock_ms(CLOCK_REALTIME) - clock_ms(CLOCK_BOOTTIME);
+    }
+    return boot_at_ms + clock_ms(CLOCK_BOOTTIME);
+}
+
+/* ---------------------------------------------------------------- signals */
+
+static void fill_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGHUP);
+    sigaddset(set, SIGCHLD);
+}
+
+void daemon_block_signals(void)
+{
+    sigset_t set;
+    fill_signals(&set);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    zsys_handler_set(NULL); /* CZMQ would take SIGTERM and SIGINT for itself */
+}
+
+/* A process has one set of signals, and so one watch. */
+static struct {
+    daemon_signal_fn fn;
+    void *arg;
+} watch;
+
+static int on_signal(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+{
+    (void)loop;
+    (void)arg;
+    struct signalfd_siginfo info;
+    while (read(item->fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        if (watch.fn((int)info.ssi_signo, watch.arg) == -1) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int daemon_watch_signals(zloop_t *loop, daemon_signal_fn fn, void *arg, struct err *err)
+{
+    sigset_t set;
+    fill_signals(&set);
+    int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (fd < 0) {
+        return err_set(err, ERR_IO, "signalfd: %s", strerror(errno));
+    }
+    watch.fn = fn;
+    watch.arg = arg;
+    zmq_pollitem_t item = {.fd = fd, .events = ZMQ_POLLIN};
+    if (zloop_poller(loop, &item, on_signal, NULL) != 0) {
+        close(fd);
+        return err_set(err, ERR_IO, "signals cannot be polled");
+    }
+    return ERR_NONE;
+}
+
+/* ---------------------------------------------------------------- readiness */
+
+void daemon_ready(void)
+{
+    static const char line[] = "ready\n";
+    ssize_t ignored = write(STDERR_FILENO, line, sizeof(line) - 1);
+    (void)ignored;
+    sd_notify(0, "READY=1");
+}
+
+void daemon_stopping(void)
+{
+    sd_notify(0, "STOPPING=1");
+}
+
+/* ---------------------------------------------------------------- directories */
+
+/* Creates one; fine where it is there already. */
+static int make_one(const char *path, int mode, struct err *err)
+{
+    if (mkdir(path, (mode_t)mode) == 0) {
+        return ERR_NONE;
+    }
+    int why = errno;
+    struct stat status;
+    if (stat(path, &status) == 0) {
+        return S_ISDIR(status.st_mode)
+                   ? ERR_NONE
+                   : err_set(err, ERR_EXISTS, "\"%s\" is not a directory", path);
+    }
+    return err_set(err, ERR_IO, "directory \"%s\": %s", path, strerror(why));
+}
+
+int daemon_make_directory(const char *path, int mode, struct err *err)
+{
+    char *part = strdup(path);
+    if (part == NULL) {
+        abort();
+    }
+    int status = ERR_NONE;
+    for (char *at = part + 1; *part != '\0' && *at != '\0' && status == ERR_NONE;
+         at++) {
+        if (*at == '/') {
+            *at = '\0';
+            status = make_one(part, mode, err);
+            *at = '/';
+        }
+    }
+    if (status == ERR_NONE) {
+        status = make_one(part, mode, err);
+    }
+    free(part);
+    return status;
+}

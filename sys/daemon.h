@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* daemon.h: what every daemon's main needs: clock, signals, readiness, files.
+ * Layer: sys. */
+#ifndef SUBLET_SYS_DAEMON_H
+#define SUBLET_SYS_DAEMON_H
+
+#include <czmq.h>
+#include <stdint.h>
+
+#include "base/conf.h"
+#include "base/err.h"
+
+/* Milliseconds since 1970: wall clock at the first call plus CLOCK_BOOTTIME since, so
+ * it never jumps or goes back while the process lives. */
+int64_t daemon_now_ms(void);
+
+/* Blocks SIGTERM, SIGINT, SIGHUP, SIGCHLD and ignores SIGPIPE, before any thread
+ * starts (call first in main); then delivers them through the loop by signalfd.
+ * `fn` gets the signal's number; returning -1 ends the loop. */
+typedef int (*daemon_signal_fn)(int signal, void *arg);
+void daemon_block_signals(void);
+int daemon_watch_signals(zloop_t *loop, daemon_signal_fn fn, void *arg,
+                         struct err *err) MUST_CHECK;
+
+/* "ready" on a line of its own on standard error, and sd_notify. */
+void daemon_ready(void);
+void daemon_stopping(void);
+
+/* Reads files and directories (every *.conf, lsb.*, lsf.* in name order) into `conf`;
+ * a file that cannot be read is a diagnostic (error, line 0). Files above 16 MiB are
+ * refused. Relative KEY, KEY_FILE, SPOOL, STATE paths in a file are relative to the
+ * working directory of the daemon. */
+void daemon_read_conf(struct conf *conf, char *const *paths, int n_paths);
+
+/* Prints all diagnostics, "FILE:LINE: error: KEY: what, expected ...", a line each. */
+void daemon_print_diags(const struct conf *conf, FILE *to);
+
+/* Creates a directory and its parents; an existing one is fine. */
+int daemon_make_directory(const char *path, int mode, struct err *err) MUST_CHECK;
+
+#endif

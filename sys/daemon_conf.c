@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* daemon_conf.c: the files of a configuration, from the disk into base/conf; part of
+ * daemon.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sys/daemon.h"
+
+enum { FILE_BYTES_MAX = 16 << 20 };
+
+/* A complaint about a file as such. */
+static void complain(struct conf *conf, const char *path, const char *what)
+{
+    struct conf_section about = {.name = "", .file = arena_str(conf->arena, path)};
+    conf_complain(conf, CONF_ERROR, &about, NULL, NULL, "%s", what);
+}
+
+/* All of a descriptor's text on the heap, or NULL with errno. */
+static char *read_all(int fd, size_t size, size_t *length)
+{
+    char *text = mem_alloc(size, 1);
+    size_t used = 0;
+    while (used < size) {
+        ssize_t got = read(fd, text + used, size - used);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            free(text);
+            return NULL;
+        }
+        if (got == 0) {
+            break; /* it shrank */
+        }
+        used += (size_t)got;
+    }
+    *length = used;
+    return text;
+}
+
+static void read_open_file(struct conf *conf, const char *path, int fd)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0) {
+        complain(conf, path, strerror(errno));
+        return;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        complain(conf, path, "not a file, expected a file or directory");
+        return;
+    }
+    if (status.st_size > FILE_BYTES_MAX) {
+        complain(conf, path, "too large, expected at most 16 MiB");
+        return;
+    }
+    size_t length;
+    char *text = read_all(fd, (size_t)status.st_size, &length);
+    if (text == NULL) {
+        complain(conf, path, strerror(errno));
+        return;
+    }
+    conf_read(conf, path, text, length);
+    free(text);
+}
+
+static void read_file(struct conf *conf, const char *path)
+{
+    /* NONBLOCK: a FIFO must not hold the daemon. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        complain(conf, path, strerror(errno));
+        return;
+    }
+    read_open_file(conf, path, fd);
+    close(fd);
+}
+
+static int is_conf_name(const struct dirent *entry)
+{
+    static const char *const patterns[] = {"*.conf", "lsb.*", "lsf.*"};
+    size_t length = strlen(entry->d_name);
+    if (entry->d_name[0] == '.' || entry->d_name[length - 1] == '~') {
+        return 0; /* hidden, or an editor's copy */
+    }
+    for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+        if (fnmatch(patterns[i], entry->d_name, 0) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int compare_names(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name); /* no locale in it */
+}
+
+static void read_directory(struct conf *conf, const char *path)
+{
+    struct dirent **entries = NULL;
+    int count = scandir(path, &entries, is_conf_name, compare_names);
+    if (count < 0) {
+        complain(conf, path, strerror(errno));
+        return;
+    }
+    if (count == 0) {
+        complain(conf, path, "empty, expected *.conf, lsb.* or lsf.* files");
+    }
+    for (int i = 0; i < count; i++) {
+        const char *slash = path[strlen(path) - 1] == '/' ? "" : "/";
+        char *file =
+            arena_printf(conf->arena, "%s%s%s", path, slash, entries[i]->d_name);
+        struct stat status;
+        if (stat(file, &status) != 0 || !S_ISDIR(status.st_mode)) {
+            read_file(conf, file);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+void daemon_read_conf(struct conf *conf, char *const *paths, int n_paths)
+{
+    for (int i = 0; i < n_paths; i++) {
+        struct stat status;
+        if (paths[i][0] != '\0' && stat(paths[i], &status) == 0 &&
+            S_ISDIR(status.st_mode)) {
+            read_directory(conf, paths[i]);
+        } else {
+            read_file(conf, paths[i]);
+        }
+    }
+}
+
+void daemon_print_diags(const struct conf *conf, FILE *to)
+{
+    for (const struct conf_diag *diag = conf->diags; diag != NULL; diag = diag->next) {
+        fprintf(to, "%s:%d: %s: %s%s%s\n", diag->file, diag->line,
+                diag->severity == CONF_ERROR ? "error" : "warning",
+                diag->key != NULL ? diag->key : "", diag->key != NULL ? ": " : "",
+                diag->text);
+    }
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* db.h: one SQLite file under one connection: opened with care, migrated, synced.
+ *
+ * locking_mode=EXCLUSIVE before journal_mode=WAL, synchronous=FULL, foreign_keys,
+ * trusted_schema off, defensive, cell_size_check, no mmap; quick_check at open;
+ * application_id and user_version; a backup before a migration; WAL checkpoints by
+ * db_maintain. Why: PITFALLS 3.
+ *
+ * Errors: ERR_IO with SQLite's words; ERR_VERSION for a file newer than the program;
+ * ERR_EXISTS where another process has it open. After a failed commit the connection
+ * is dead: the daemon ends and starts again from what is on disk.
+ * Layer: sys. */
+#ifndef SUBLET_SYS_DB_H
+#define SUBLET_SYS_DB_H
+
+#include <sqlite3.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct db_migration {
+    int number; /* 1, 2, ... = user_version after it; 0 ends the list */
+    const char *name;
+    const char *sql;
+};
+
+struct db;
+int db_open(const char *path, int32_t application_id,
+            const struct db_migration *migrations, struct db **db,
+            struct err *err) MUST_CHECK;
+void db_close(struct db *db); /* NULL is fine */
+
+sqlite3 *db_handle(struct db *db);
+/* A statement that lives as long as the connection; ready to bind. `slot` is the
+ * caller's place for it, NULL at first. Aborts on SQL that does not compile: our bug.
+ */
+sqlite3_stmt *db_statement(struct db *db, sqlite3_stmt **slot, const char *sql);
+/* Steps a statement that returns no row, and resets it. */
+int db_run(struct db *db, sqlite3_stmt *statement, struct err *err) MUST_CHECK;
+
+int db_begin(struct db *db, struct err *err) MUST_CHECK; /* BEGIN IMMEDIATE */
+int db_commit(struct db *db, struct err *err) MUST_CHECK;
+
+/* Call now and then, between transactions: checkpoints when the WAL has grown. */
+void db_maintain(struct db *db);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* db_migrate.c: see db_migrate.h. */
+#include "sys/db_migrate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+
+static int fail(sqlite3 *handle, const char *what, struct err *err)
+{
+    return err_set(err, ERR_IO, "%s: %s", what, sqlite3_errmsg(handle));
+}
+
+/* The one number that a statement yields. */
+static int read_number(sqlite3 *handle, const char *sql, int64_t *number,
+                       struct err *err)
+{
+    sqlite3_stmt *statement = NULL;
+    int status = ERR_NONE;
+    if (sqlite3_prepare_v2(handle, sql, -1, &statement, NULL) != SQLITE_OK ||
+        sqlite3_step(statement) != SQLITE_ROW) {
+        status = fail(handle, sql, err);
+    } else {
+        *number = sqlite3_column_int64(statement, 0);
+    }
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* ---------------------------------------------------------------- backup */
+
+static int sync_path(const char *path, int flags, struct err *err)
+{
+    int fd = open(path, flags | O_CLOEXEC);
+    int status = ERR_NONE;
+    if (fd < 0 || fsync(fd) != 0) {
+        status = err_set(err, ERR_IO, "\"%s\": %s", path, strerror(errno));
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return status;
+}
+
+static int copy_pages(sqlite3 *handle, const char *to, struct err *err)
+{
+    sqlite3 *copy = NULL;
+    int status = ERR_NONE;
+    if (sqlite3_open_v2(to, &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
+        SQLITE_OK) {
+        status = fail(copy, to, err);
+        goto out;
+    }
+    sqlite3_backup *backup = sqlite3_backup_init(copy, "main", handle, "main");
+    bool is_whole = backup != NULL && sqlite3_backup_step(backup, -1) == SQLITE_DONE;
+    if ((backup != NULL && sqlite3_backup_finish(backup) != SQLITE_OK) || !is_whole) {
+        status = fail(copy, to, err);
+        goto out;
+    }
+    /* A copy of a WAL file says that it is one; this one is to be a single file. */
+    if (sqlite3_exec(copy, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL) !=
+        SQLITE_OK) {
+        status = fail(copy, to, err);
+        goto out;
+    }
+    sqlite3_stmt *check = NULL;
+    if (sqlite3_prepare_v2(copy, "PRAGMA integrity_check(1)", -1, &check, NULL) !=
+            SQLITE_OK ||
+        sqlite3_step(check) != SQLITE_ROW ||
+        strcmp((const char *)sqlite3_column_text(check, 0), "ok") != 0) {
+        status = err_set(err, ERR_IO, "backup \"%s\" is damaged", to);
+    }
+    sqlite3_finalize(check);
+out:
+    sqlite3_close(copy);
+    return status;
+}
+
+int db_migrate_backup(sqlite3 *handle, const char *to, struct err *err)
+{
+    struct arena arena;
+    arena_init(&arena);
+    const char *part = arena_printf(&arena, "%s.part", to);
+    unlink(part);
+    int fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int status = ERR_NONE;
+    if (fd < 0) {
+        status = err_set(err, ERR_IO, "\"%s\": %s", part, strerror(errno));
+        goto out;
+    }
+    close(fd);
+    status = copy_pages(handle, part, err);
+    if (status == ERR_NONE) {
+        status = sync_path(part, O_RDWR, err);
+    }
+    if (status == ERR_NONE && rename(part, to) != 0) {
+        status = err_set(err, ERR_IO, "\"%s\": %s", to, strerror(errno));
+    }
+    if (status == ERR_NONE) {
+        status = sync_path(dirname(arena_str(&arena, to)), O_RDONLY | O_DIRECTORY, err);
+    }
+out:
+    if (status != ERR_NONE) {
+        unlink(part);
+    }
+    arena_release(&arena);
+    return status;
+}
+
+/* ---------------------------------------------------------------- steps */
+
+static int run_step(sqlite3 *handle, int32_t application_id,
+                    const struct db_migration *step, struct err *err)
+{
+    char stamp[96];
+    snprintf(stamp, sizeof(stamp),
+             "PRAGMA application_id=%" PRId32 "; PRAGMA user_version=%d;",
+             application_id, step->number);
+    const char *const parts[] = {"BEGIN IMMEDIATE", step->sql, stamp, "COMMIT"};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (sqlite3_exec(handle, parts[i], NULL, NULL, NULL) != SQLITE_OK) {
+            int status = err_set(err, ERR_IO, "migration %d (%s): %s", step->number,
+                                 step->name, sqlite3_errmsg(handle));
+            if (!sqlite3_get_autocommit(handle)) {
+                sqlite3_exec(handle, "ROLLBACK", NULL, NULL, NULL);
+            }
+            return status;
+        }
+    }
+    return ERR_NONE;
+}
+
+static int last_number(const struct db_migration *migrations)
+{
+    int last = 0;
+    for (const struct db_migration *step = migrations; step->number != 0; step++) {
+        last = step->number;
+    }
+    return last;
+}
+
+/* What the file is now. A file without any table is nobody's yet. */
+static int read_version(sqlite3 *handle, const char *path, int32_t application_id,
+                        int64_t *version, struct err *err)
+{
+    int64_t owner = 0, tables = 0;
+    int status = read_number(handle, "PRAGMA application_id", &owner, err);
+    if (status == ERR_NONE) {
+        status = read_number(handle, "PRAGMA user_version", version, err);
+    }
+    if (status == ERR_NONE) {
+        status =
+            read_number(handle, "SELECT count(*) FROM sqlite_schema", &tables, err);
+    }
+    if (status != ERR_NONE) {
+        return status;
+    }
+    bool is_new = tables == 0 && owner == 0 && *version == 0;
+    if (!is_new && owner != application_id) {
+        return err_set(err, ERR_IO, "\"%s\" is another program's file", path);
+    }
+    return ERR_NONE;
+}
+
+int db_migrate(sqlite3 *handle, const char *path, int32_t application_id,
+               const struct db_migration *migrations, struct err *err)
+{
+    int64_t version = 0;
+    int status = read_version(handle, path, application_id, &version, err);
+    if (status != ERR_NONE) {
+        return status;
+    }
+    int last = last_number(migrations);
+    if (version > last) {
+        return err_set(err, ERR_VERSION,
+                       "\"%s\" has schema %" PRId64 ", this program knows %d", path,
+                       version, last);
+    }
+    if (version > 0 && version < last) {
+        struct arena arena;
+        arena_init(&arena);
+        const char *to = arena_printf(&arena, "%s.v%" PRId64 ".backup", path, version);
+        status = db_migrate_backup(handle, to, err);
+        arena_release(&arena);
+    }
+    for (const struct db_migration *step = migrations;
+         step->number != 0 && status == ERR_NONE; step++) {
+        if (step->number > version) {
+            status = run_step(handle, application_id, step, err);
+        }
+    }
+    return status;
+}
