@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* broker.c: see broker.h. Composes the parts: who may say what, and what is done about
+ * each lease when its time comes.
+ *
+ * A message is judged by one table (who may send it, who answers it). What follows for
+ * a lease is done at once; what follows for many (a site came, went, or has a new
+ * reclaim delay) is left to their alarms, so that one step's work is bounded. */
+#include "broker/broker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "broker/broker_requests.h"
+#include "broker/outbox.h"
+#include "broker/parts.h"
+#include "broker/relay.h"
+#include "broker/takeover.h"
+
+enum {
+    /* Of one tick: some milliseconds of work. What is left is due at once, after the
+     * shell has looked for messages. */
+    LEASES_PER_TICK = 256,
+    MEMBERS_PER_TICK = 64,
+};
+
+static const char boot_counter[] = "boot";
+
+/* ---------------------------------------------------------------- life */
+
+struct broker *broker_new(const struct broker_config *config)
+{
+    struct broker *broker = mem_alloc(1, sizeof(*broker));
+    sessions_init(&broker->sessions, config);
+    leases_init(&broker->leases);
+    overrides_init(&broker->overrides);
+    return broker;
+}
+
+void broker_free(struct broker *broker)
+{
+    if (broker == NULL) {
+        return;
+    }
+    overrides_release(&broker->overrides);
+    leases_release(&broker->leases);
+    sessions_release(&broker->sessions);
+    free(broker);
+}
+
+static void load_lease(struct broker *broker, const struct row_lease *row)
+{
+    if (row->state == LEASE_ENDED) {
+        return; /* history has it */
+    }
+    struct member *provider = sessions_find_or_retire(&broker->sessions, row->provider);
+    struct member *consumer = sessions_find_or_retire(&broker->sessions, row->consumer);
+    struct lease *lease = lease_load(row, provider, consumer);
+    judging_load(lease);
+    leases_add(&broker->leases, lease);
+}
+
+void broker_load(struct broker *broker, const struct row *row)
+{
+    if (row->kind == ROW_COUNTER && strcmp(row->counter.name, boot_counter) == 0) {
+        broker->boot = row->counter.value;
+    } else if (row->kind == ROW_OVERRIDE) {
+        overrides_set(&broker->overrides, row->override.scope, row->override.name,
+                      row->override.delay_ms);
+    } else if (row->kind == ROW_LEASE) {
+        load_lease(broker, &row->lease);
+    }
+}
+
+static void look_at(struct broker *broker, struct lease *lease, int64_t now_ms)
+{
+    alarms_set(&broker->leases.alarms, &lease->alarm, now_ms);
+}
+
+void broker_start(struct broker *broker, int64_t now_ms, struct effects *effects)
+{
+    broker->boot++;
+    struct row row = {.kind = ROW_COUNTER};
+    row.counter = (struct row_counter){.name = boot_counter, .value = broker->boot};
+    effects_store(effects, &row);
+    sessions_start(&broker->sessions, now_ms);
+    for (int i = 0; i < broker->leases.count; i++) {
+        struct lease *lease = broker->leases.items[i];
+        notice_renew(lease, now_ms);
+        if (lease->row.state == LEASE_INACTIVE) {
+            handover_resume(lease, now_ms);
+        }
+        look_at(broker, lease, now_ms);
+    }
+}
+
+/* ---------------------------------------------------------------- one lease */
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Does what is due about the lease, and sets its alarm for what will be. */
+static void attend(struct broker *broker, struct lease *lease, int64_t now_ms,
+                   struct effects *effects)
+{
+    asking_tick(lease, now_ms, effects);
+    judging_tick(lease, now_ms, effects);
+    notice_tick(lease, now_ms, effects);
+    handover_tick(lease, now_ms, effects);
+    int64_t wake_ms = earlier(asking_wake_ms(lease), judging_wake_ms(lease));
+    wake_ms = earlier(wake_ms, notice_wake_ms(lease));
+    wake_ms = earlier(wake_ms, handover_wake_ms(lease));
+    alarms_set(&broker->leases.alarms, &lease->alarm, wake_ms);
+}
+
+static void refresh_delay(const struct broker *broker, struct lease *lease,
+                          int64_t now_ms)
+{
+    const struct member *provider = lease->provider;
+    if (provider->session == 0) {
+        return; /* what it goes by will be known at its HELLO */
+    }
+    judging_set_delay(lease,
+                      overrides_delay_ms(&broker->overrides, lease->row.id,
+                                         provider->name, provider->reclaim_delay_ms,
+                                         NULL),
+                      now_ms);
+}
+
+/* ---------------------------------------------------------------- members come and go
+ */
+
+static void greet_provider(const struct broker *broker, struct lease *lease,
+                           int64_t now_ms)
+{
+    asking_begin(lease, now_ms);
+    refresh_delay(broker, lease, now_ms);
+    notice_renew(lease, now_ms); /* its provider is here */
+    if (lease->handover.phase != HANDOVER_NONE) {
+        lease->handover.next_ms = now_ms;
+    }
+}
+
+/* What a member's coming means for its leases is prepared here, and done as their
+ * alarms ring. */
+static void member_came(struct broker *broker, const struct member *member,
+                        int64_t now_ms)
+{
+    for (int i = 0; i < broker->leases.count; i++) {
+        struct lease *lease = broker->leases.items[i];
+        if (lease->provider == member) {
+            greet_provider(broker, lease, now_ms);
+        } else if (lease->consumer == member) {
+            notice_renew(lease, now_ms);
+            judging_begin_term(lease);
+        } else {
+            continue;
+        }
+        look_at(broker, lease, now_ms);
+    }
+}
+
+static void member_went(struct broker *broker, const struct member *member,
+                        int64_t now_ms)
+{
+    for (int i = 0; i < broker->leases.count; i++) {
+        struct lease *lease = broker->leases.items[i];
+        if (lease->provider == member) {
+            notice_renew(lease, now_ms);
+        } else if (lease->consumer != member) {
+            continue;
+        }
+        look_at(broker, lease, now_ms);
+    }
+}
+
+/* ---------------------------------------------------------------- messages */
+
+/* Who may say it. */
+enum who {
+    WHO_ANYONE,   /* with a key: requests, outside sessions */
+    WHO_SITE,     /* a member that is a site, to open a session */
+    WHO_SESSION,  /* a site, in its session */
+    WHO_PROVIDER, /* likewise, and it has that role */
+    WHO_CONSUMER,
+};
+
+/* `member` is NULL for WHO_ANYONE. */
+typedef void (*handle_fn)(struct broker *broker, struct member *member,
+                          const struct event *event, struct effects *effects);
+
+static void welcome(const struct broker *broker, const struct event *event,
+                    const struct member *member, bool is_accepted,
+                    struct effects *effects)
+{
+    struct msg msg = {.kind = MSG_WELCOME, .session = event->msg->session, .site = ""};
+    msg.welcome = (struct msg_welcome){
+        .is_accepted = is_accepted,
+        .min_session = member->session,
+        .text = is_accepted ? "" : "another session of this site is open",
+        .lost_after_ms = broker->sessions.lost_after_ms,
+    };
+    effects_send(effects, &event->from, &msg);
+}
+
+static void handle_hello(struct broker *broker, struct member *member,
+                         const struct event *event, struct effects *effects)
+{
+    const struct msg_hello *hello = &event->msg->hello;
+    if (strcmp(hello->name, member->name) != 0) {
+        outbox_refuse(effects, event, ERR_DENIED,
+                      "the key is that of \"%s\", not of \"%s\"", member->name,
+                      hello->name);
+        return;
+    }
+    if (event->msg->session == 0) {
+        outbox_refuse(effects, event, ERR_BOUNDS, "session 0, expected a number above");
+        return;
+    }
+    enum sessions_verdict verdict =
+        sessions_hello(&broker->sessions, member, event->msg->session, event->from.link,
+                       hello, event->now_ms);
+    welcome(broker, event, member, verdict != SESSIONS_REFUSED, effects);
+    if (verdict == SESSIONS_BEGUN) {
+        effects_log(effects, LOG_LEVEL_NOTICE, "site %s is here, session %llu",
+                    member->name, (unsigned long long)member->session);
+        member_came(broker, member, event->now_ms);
+    }
+}
+
+static void take_demand(struct broker *broker, const struct member *member,
+                        const struct lease_demand *demand)
+{
+    struct lease *lease = leases_find(&broker->leases, demand->lease);
+    if (lease != NULL && lease->consumer == member) {
+        lease->consumer_waiting = demand->n_waiting;
+        lease->usage_number = member->n_usages;
+    }
+}
+
+static void handle_usage(struct broker *broker, struct member *member,
+                         const struct event *event, struct effects *effects)
+{
+    const struct msg_usage *usage = &event->msg->usage;
+    struct msg pong = {.kind = MSG_PONG, .pong.seq = usage->seq};
+    outbox_send(effects, member, "", &pong);
+    if (member->has_usage && usage->seq < member->usage.seq) {
+        return; /* late */
+    }
+    member->usage = *usage;
+    member->usage.demands = NULL;
+    member->usage.n_demands = 0;
+    member->has_usage = true;
+    member->n_usages++;
+    for (int i = 0; i < usage->n_demands; i++) {
+        take_demand(broker, member, &usage->demands[i]);
+    }
+}
+
+static void handle_state(struct broker *broker, struct member *member,
+                         const struct event *event, struct effects *effects)
+{
+    struct lease *lease = takeover_state(broker, member, event, effects);
+    if (lease != NULL) {
+        attend(broker, lease, event->now_ms, effects);
+    }
+}
+
+static void handle_contract_ack(struct broker *broker, struct member *member,
+                                const struct event *event, struct effects *effects)
+{
+    const struct msg_contract_ack *ack = &event->msg->contract_ack;
+    struct lease *lease = leases_find(&broker->leases, ack->lease);
+    if (lease != NULL && lease->consumer == member) {
+        notice_acknowledge(lease, ack->revision);
+        attend(broker, lease, event->now_ms, effects);
+    }
+}
+
+/* An error is never answered: two that disagree would not stop. */
+static void handle_error(struct broker *broker, struct member *member,
+                         const struct event *event, struct effects *effects)
+{
+    (void)broker;
+    const struct msg_error *error = &event->msg->error;
+    effects_log(effects, LOG_LEVEL_WARNING, "site %s refused %s: %s", member->name,
+                msg_kind_name((enum msg_kind)error->about), error->text);
+}
+
+static void handle_query(struct broker *broker, struct member *member,
+                         const struct event *event, struct effects *effects)
+{
+    (void)member;
+    broker_requests_query(broker, event, effects);
+}
+
+static void handle_set_reclaim(struct broker *broker, struct member *member,
+                               const struct event *event, struct effects *effects)
+{
+    (void)member;
+    if (!broker_requests_set_reclaim(broker, event, effects)) {
+        return;
+    }
+    for (int i = 0; i < broker->leases.count; i++) {
+        struct lease *lease = broker->leases.items[i];
+        int64_t before = lease->judging.delay_ms;
+        refresh_delay(broker, lease, event->now_ms);
+        if (lease->judging.delay_ms != before) {
+            look_at(broker, lease, event->now_ms);
+        }
+    }
+}
+
+static const struct {
+    enum msg_kind kind;
+    enum who who;
+    handle_fn handle;
+} handlers[] = {
+    {MSG_HELLO, WHO_SITE, handle_hello},
+    {MSG_USAGE, WHO_SESSION, handle_usage},
+    {MSG_ERROR, WHO_SESSION, handle_error},
+    {MSG_STATE, WHO_PROVIDER, handle_state},
+    {MSG_CONTRACT_ACK, WHO_CONSUMER, handle_contract_ack},
+    {MSG_START, WHO_CONSUMER, relay_message},
+    {MSG_ATTEMPT_ASK, WHO_CONSUMER, relay_message},
+    {MSG_ATTEMPT_ACK, WHO_CONSUMER, relay_message},
+    {MSG_ATTEMPT_CONTROL, WHO_CONSUMER, relay_message},
+    {MSG_OUTPUT_ASK, WHO_CONSUMER, relay_message},
+    {MSG_ATTEMPT_STATE, WHO_PROVIDER, relay_message},
+    {MSG_OUTPUT, WHO_PROVIDER, relay_message},
+    {MSG_QUERY, WHO_ANYONE, handle_query},
+    {MSG_SET_RECLAIM, WHO_ANYONE, handle_set_reclaim},
+};
+
+enum { N_HANDLERS = sizeof(handlers) / sizeof(handlers[0]) };
+
+static int find_handler(enum msg_kind kind)
+{
+    for (int i = 0; i < N_HANDLERS; i++) {
+        if (handlers[i].kind == kind) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* The site that the event comes from; NULL, and answered, where it is none of ours. */
+static struct member *find_site(const struct broker *broker, const struct event *event,
+                                struct effects *effects)
+{
+    bool is_site = event->from.kind == PEER_SITE && event->from.name != NULL;
+    struct member *member =
+        is_site ? sessions_find(&broker->sessions, event->from.name) : NULL;
+    if (member == NULL || member->roles_allowed == 0) {
+        outbox_refuse(effects, event, ERR_DENIED, "from no site of this federation");
+        return NULL;
+    }
+    return member;
+}
+
+/* A site whose session is unknown here says HELLO again when it is told so. An error is
+ * not answered, whatever it says. */
+static bool check_session(const struct event *event, const struct member *member,
+                          struct effects *effects)
+{
+    if (member->session != 0 && event->msg->session == member->session) {
+        return true;
+    }
+    if (event->msg->kind != MSG_ERROR) {
+        outbox_refuse(effects, event, ERR_STALE, "session %llu is not open",
+                      (unsigned long long)event->msg->session);
+    }
+    return false;
+}
+
+static bool check_role(const struct event *event, const struct member *member,
+                       enum who who, struct effects *effects)
+{
+    int needed = who == WHO_PROVIDER   ? ROLE_PROVIDER
+                 : who == WHO_CONSUMER ? ROLE_CONSUMER
+                                       : 0;
+    if ((member->roles & needed) == needed) {
+        return true;
+    }
+    outbox_refuse(effects, event, ERR_DENIED, "\"%s\" has no role %s in its session",
+                  member->name, who == WHO_PROVIDER ? "provider" : "consumer");
+    return false;
+}
+
+static void hear(struct broker *broker, struct member *member, int64_t now_ms,
+                 struct effects *effects)
+{
+    if (sessions_hear(&broker->sessions, member, now_ms)) {
+        effects_log(effects, LOG_LEVEL_NOTICE, "site %s is back", member->name);
+        member_came(broker, member, now_ms);
+    }
+}
+
+static void step_message(struct broker *broker, const struct event *event,
+                         struct effects *effects)
+{
+    int i = find_handler(event->msg->kind);
+    if (i < 0) {
+        outbox_refuse(effects, event, ERR_STATE, "the broker takes no %s",
+                      msg_kind_name(event->msg->kind));
+        return;
+    }
+    struct member *member = NULL;
+    if (handlers[i].who != WHO_ANYONE &&
+        (member = find_site(broker, event, effects)) == NULL) {
+        return;
+    }
+    if (handlers[i].who > WHO_SITE) {
+        if (!check_session(event, member, effects)) {
+            return;
+        }
+        hear(broker, member, event->now_ms, effects);
+        if (!check_role(event, member, handlers[i].who, effects)) {
+            return;
+        }
+    }
+    handlers[i].handle(broker, member, event, effects);
+}
+
+/* ---------------------------------------------------------------- time */
+
+static void step_tick(struct broker *broker, int64_t now_ms, struct effects *effects)
+{
+    struct member *member;
+    for (int i = 0; i < MEMBERS_PER_TICK &&
+                    (member = sessions_lose(&broker->sessions, now_ms)) != NULL;
+         i++) {
+        effects_log(effects, LOG_LEVEL_WARNING, "site %s is lost: silent for %lld ms",
+                    member->name, (long long)broker->sessions.lost_after_ms);
+        member_went(broker, member, now_ms);
+    }
+    struct lease *lease;
+    for (int i = 0; i < LEASES_PER_TICK &&
+                    (lease = leases_find_due(&broker->leases, now_ms)) != NULL;
+         i++) {
+        attend(broker, lease, now_ms, effects);
+    }
+}
+
+void broker_step(struct broker *broker, const struct event *event,
+                 struct effects *effects)
+{
+    if (event->kind == EVENT_MESSAGE) {
+        step_message(broker, event, effects);
+    } else if (event->kind == EVENT_TICK) {
+        step_tick(broker, event->now_ms, effects);
+    } /* a connection that closes says nothing about a site: silence does */
+}
+
+int64_t broker_wake_ms(const struct broker *broker)
+{
+    return earlier(sessions_wake_ms(&broker->sessions),
+                   alarms_wake_ms(&broker->leases.alarms));
+}
+
+/* ---------------------------------------------------------------- for invariants */
+
+bool broker_find_lease(const struct broker *broker, const char *id,
+                       struct row_lease *lease)
+{
+    const struct lease *found = leases_find(&broker->leases, id);
+    if (found != NULL) {
+        *lease = found->row;
+    }
+    return found != NULL;
+}
+
+int broker_count_leases(const struct broker *broker)
+{
+    return broker->leases.count;
+}
+
+const char *broker_lease_id(const struct broker *broker, int index)
+{
+    return broker->leases.items[index]->row.id;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* broker.h: the broker as a step machine: members, sessions, contracts, rebalance.
+ *
+ * The broker keeps the record of every lease and decides, every reclaim delay, which
+ * side its idle slots go to. It never mints an epoch: it takes over what a provider
+ * states. To read it: rebalance.c (the rule), handover.h (how a move is carried out),
+ * takeover.h (what a provider's word does), judging.h (when), lease.h (a contract's
+ * states), sessions.h (who is here), notice.h (what consumers are told), relay.h,
+ * overrides.h, broker_view.h; broker.c composes them.
+ *
+ * Units: milliseconds. Ownership: the config is copied. Errors: a step cannot fail;
+ * what is refused is answered and leaves the state as it was.
+ * Order: leases and sites are kept sorted by id and name.
+ * Source: ARCHITECTURE 2 and 5, seed document 002.
+ * Layer: broker (base only). */
+#ifndef SUBLET_BROKER_BROKER_H
+#define SUBLET_BROKER_BROKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/effect.h"
+
+#define BROKER_VERSION "0.1.0"
+
+struct broker_member {
+    const char *name;
+    int roles; /* enum role */
+};
+
+struct broker_config {
+    const struct broker_member *members;
+    int n_members;
+    int64_t lost_after_ms; /* LOST_AFTER */
+};
+
+struct broker;
+struct broker *broker_new(const struct broker_config *config);
+void broker_free(struct broker *broker);
+
+/* What the store had, row by row in the order of enum row_kind, then the start: the
+ * boot counter grows and is stored. Only then events. */
+void broker_load(struct broker *broker, const struct row *row);
+void broker_start(struct broker *broker, int64_t now_ms, struct effects *effects);
+
+void broker_step(struct broker *broker, const struct event *event,
+                 struct effects *effects);
+
+/* When the next EVENT_TICK is due at the latest; INT64_MAX: only when something comes.
+ */
+int64_t broker_wake_ms(const struct broker *broker);
+
+/* For invariants and tests: the contract as the broker has it, false where there is
+ * none. Pointers live until the next step. */
+bool broker_find_lease(const struct broker *broker, const char *id,
+                       struct row_lease *lease);
+int broker_count_leases(const struct broker *broker);
+const char *broker_lease_id(const struct broker *broker, int index);
+
+/* The JSON of INTERFACES 3 for a query about leases, sites or reclaim delays (not
+ * history, which is in the store): an object with schema_version and one array. */
+struct value *broker_view(const struct broker *broker, struct arena *arena,
+                          const struct msg_query *query, int64_t now_ms,
+                          const char **next);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* broker_config.h: the Broker and Member sections, judged and turned into a
+ * configuration.
+ *
+ * Errors become diagnostics of `conf`. Ownership: all in conf's arena.
+ * Layer: broker (base only). */
+#ifndef SUBLET_BROKER_BROKER_CONFIG_H
+#define SUBLET_BROKER_BROKER_CONFIG_H
+
+#include "base/conf.h"
+#include "broker/broker.h"
+
+/* What only the shell needs stands beside what the step machine gets. */
+struct broker_setup {
+    struct broker_config config;
+    const char *listen, *state, *key;
+    const char **key_files; /* of each member, same order */
+};
+
+/* True where there is a Broker section. Complaints: no LISTEN, KEY or STATE, a member
+ * twice, an unknown role, no KEY_FILE. */
+bool broker_config_read(struct conf *conf, struct broker_setup *setup);
+
+#endif

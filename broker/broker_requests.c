@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* broker_requests.c: see broker_requests.h. */
+#include "broker/broker_requests.h"
+
+#include <string.h>
+
+#include "broker/broker_view.h"
+#include "broker/outbox.h"
+
+/* ---------------------------------------------------------------- listings */
+
+/* What a query that names one thing names: false, and answered, where there is none. */
+static bool has_named(const struct broker *broker, const struct event *event,
+                      struct effects *effects)
+{
+    const struct msg_query *query = &event->msg->query;
+    bool is_lease = query->kind == QUERY_LEASES ||
+                    (query->kind == QUERY_RECLAIM && strchr(query->name, '/') != NULL);
+    if (query->name[0] == '\0') {
+        return true;
+    }
+    if (is_lease && leases_find(&broker->leases, query->name) == NULL) {
+        outbox_reply_error(effects, event, query->request, ERR_NOT_FOUND,
+                           "lease \"%s\": no such lease; see `sublet leases`",
+                           query->name);
+        return false;
+    }
+    if (!is_lease && sessions_find(&broker->sessions, query->name) == NULL) {
+        outbox_reply_error(effects, event, query->request, ERR_NOT_FOUND,
+                           "site \"%s\": no such site; see `sublet sites`",
+                           query->name);
+        return false;
+    }
+    return true;
+}
+
+/* A lease that is asked for by name is shown even if it has ended. */
+static void reply_leases(const struct broker *broker, const struct event *event,
+                         struct effects *effects)
+{
+    struct msg_query query = event->msg->query;
+    query.with_ended |= query.name[0] != '\0';
+    const char *next;
+    struct value *value = broker_view_leases(broker, &effects->arena, &query, &next);
+    outbox_reply(effects, event, query.request, "", value, next);
+}
+
+static void reply_view(const struct broker *broker, const struct event *event,
+                       struct effects *effects)
+{
+    const struct msg_query *query = &event->msg->query;
+    const char *next;
+    struct value *value =
+        broker_view(broker, &effects->arena, query, event->now_ms, &next);
+    outbox_reply(effects, event, query->request, "", value, next);
+}
+
+/* History is on disk only: the shell reads it, and answers. */
+static void ask_history(const struct event *event, struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    const struct msg_query *query = &event->msg->query;
+    struct peer to = event->from;
+    to.name = arena_str(arena, to.name);
+    struct effect *effect = effects_add(effects, EFFECT_HISTORY);
+    effect->history.to = to;
+    effect->history.session = event->msg->session;
+    effect->history.session = event->msg->session;
+    effect->history.query = *query;
+    effect->history.query.name = arena_str(arena, query->name);
+    effect->history.query.user = effect->history.query.queue = "";
+    effect->history.query.host = "";
+    effect->history.query.after = arena_str(arena, query->after);
+}
+
+void broker_requests_query(const struct broker *broker, const struct event *event,
+                           struct effects *effects)
+{
+    const struct msg_query *query = &event->msg->query;
+    switch (query->kind) {
+    case QUERY_LEASES:
+        if (has_named(broker, event, effects)) {
+            reply_leases(broker, event, effects);
+        }
+        break;
+    case QUERY_SITES:
+    case QUERY_RECLAIM:
+        if (has_named(broker, event, effects)) {
+            reply_view(broker, event, effects);
+        }
+        break;
+    case QUERY_VERSION:
+        reply_view(broker, event, effects);
+        break;
+    case QUERY_LEASE_HISTORY:
+        ask_history(event, effects);
+        break;
+    case QUERY_JOBS:
+    case QUERY_HOSTS:
+    case QUERY_QUEUES:
+    case QUERY_EXPORTS:
+    case QUERY_KINDS:
+    default:
+        outbox_reply_error(effects, event, query->request, ERR_NOT_FOUND,
+                           "the broker keeps leases and sites only; ask a site, with "
+                           "--socket");
+    }
+}
+
+struct value *broker_view(const struct broker *broker, struct arena *arena,
+                          const struct msg_query *query, int64_t now_ms,
+                          const char **next)
+{
+    (void)now_ms;
+    *next = "";
+    if (query->kind == QUERY_SITES) {
+        return broker_view_sites(broker, arena, query, next);
+    }
+    if (query->kind == QUERY_RECLAIM) {
+        return broker_view_reclaim(broker, arena, query, next);
+    }
+    if (query->kind == QUERY_VERSION) {
+        return broker_view_version(arena);
+    }
+    return broker_view_leases(broker, arena, query, next);
+}
+
+/* ---------------------------------------------------------------- the reclaim delay */
+
+static bool is_provider_of(const struct peer *peer, const struct lease *lease)
+{
+    return strcmp(peer->name, lease->row.provider) == 0;
+}
+
+static bool is_allowed(const struct peer *from, const struct msg_set_reclaim *set,
+                       const struct lease *lease)
+{
+    if ((from->roles & ROLE_ADMIN) != 0) {
+        return true;
+    }
+    if (from->kind != PEER_SITE || (from->roles & ROLE_PROVIDER) == 0) {
+        return false;
+    }
+    return set->scope == RECLAIM_PROVIDER
+               ? strcmp(set->name, from->name) == 0
+               : set->scope == RECLAIM_LEASE && lease != NULL &&
+                     is_provider_of(from, lease);
+}
+
+static bool has_target(const struct broker *broker, const struct msg_set_reclaim *set,
+                       const struct lease *lease)
+{
+    if (set->scope == RECLAIM_PROVIDER) {
+        const struct member *member = sessions_find(&broker->sessions, set->name);
+        return member != NULL && (member->roles_allowed & ROLE_PROVIDER) != 0;
+    }
+    return set->scope == RECLAIM_ALL || lease != NULL;
+}
+
+static int check_set_reclaim(const struct broker *broker, const struct peer *from,
+                             const struct msg_set_reclaim *set, struct err *err)
+{
+    const struct lease *lease =
+        set->scope == RECLAIM_LEASE ? leases_find(&broker->leases, set->name) : NULL;
+    const char *what = set->scope == RECLAIM_LEASE ? "lease" : "provider";
+    if (set->delay_ms != -1 && !overrides_is_delay(set->delay_ms)) {
+        return err_set(
+            err, ERR_BOUNDS,
+            "reclaim delay of %lld ms, expected more than 0 and at most 365d",
+            (long long)set->delay_ms);
+    }
+    if (!is_allowed(from, set, lease)) {
+        return err_set(err, ERR_DENIED,
+                       "\"%s\" may not set this reclaim delay; ask an administrator of "
+                       "the federation, or the provider for its own leases",
+                       from->name);
+    }
+    /* What was set for a lease that is gone can still be removed. */
+    bool is_known = has_target(broker, set, lease) ||
+                    (set->delay_ms == -1 &&
+                     overrides_find(&broker->overrides, set->scope, set->name) >= 0);
+    return is_known ? 0
+                    : err_set(err, ERR_NOT_FOUND, "%s \"%s\": no such %s", what,
+                              set->name, what);
+}
+
+static const char *name_in(const struct msg_set_reclaim *set)
+{
+    return set->scope == RECLAIM_ALL ? "" : set->name;
+}
+
+static void store_override(const struct msg_set_reclaim *set, struct effects *effects)
+{
+    struct row row = {.kind = ROW_OVERRIDE};
+    row.override.scope = set->scope;
+    row.override.name = arena_str(&effects->arena, name_in(set));
+    row.override.delay_ms = set->delay_ms;
+    effects_store(effects, &row);
+}
+
+/* "5m", "90s", "1.500s": as it would be typed. */
+static const char *describe(const struct msg_set_reclaim *set, struct arena *arena)
+{
+    long long ms = set->delay_ms;
+    if (ms == -1) {
+        return "The override is removed.";
+    }
+    if (ms % 1000 != 0) {
+        return arena_printf(arena, "The reclaim delay is set to %lld.%03llds.",
+                            ms / 1000, ms % 1000);
+    }
+    return ms % 60000 != 0
+               ? arena_printf(arena, "The reclaim delay is set to %llds.", ms / 1000)
+               : arena_printf(arena, "The reclaim delay is set to %lldm.", ms / 60000);
+}
+
+bool broker_requests_set_reclaim(struct broker *broker, const struct event *event,
+                                 struct effects *effects)
+{
+    const struct msg_set_reclaim *set = &event->msg->set_reclaim;
+    struct err err;
+    if (check_set_reclaim(broker, &event->from, set, &err) < 0) {
+        outbox_reply_error(effects, event, set->request, err.code, "%s", err.text);
+        return false;
+    }
+    overrides_set(&broker->overrides, set->scope, name_in(set), set->delay_ms);
+    store_override(set, effects);
+    effects_log(effects, LOG_LEVEL_NOTICE, "%s: reclaim delay of %s: %lld ms",
+                event->from.name, set->scope == RECLAIM_ALL ? "all" : set->name,
+                (long long)set->delay_ms);
+    outbox_reply(effects, event, set->request, describe(set, &effects->arena), NULL,
+                 "");
+    return true;
+}

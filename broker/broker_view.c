@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* broker_view.c: see broker_view.h. */
+#include "broker/broker_view.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "broker/tally.h"
+
+enum {
+    SCHEMA_VERSION = 1,
+    PAGE_BYTES = FRAME_MAX / 4 * 3, /* of JSON; the rest is for the message around it */
+    /* What a row and a host take as compact JSON, with the longest numbers, but without
+     * the texts in them. */
+    ROW_BYTES = 640,
+    HOST_BYTES = 180,
+    ESCAPED = 6, /* a character of a reason may become \u0000 */
+};
+
+/* A page in the making. */
+struct page {
+    struct value *root, *rows;
+    int64_t bytes;
+    int limit;
+    const char *last; /* id of the last row */
+    bool is_cut;      /* there are more */
+};
+
+static void begin_page(struct page *page, struct arena *arena, const char *name,
+                       const struct msg_query *query)
+{
+    bool is_limited = query->limit > 0 && query->limit < PAGE_ROWS_MAX;
+    *page =
+        (struct page){.limit = is_limited ? query->limit : PAGE_ROWS_MAX, .last = ""};
+    page->root = value_object(arena);
+    value_add_int(arena, page->root, "schema_version", SCHEMA_VERSION);
+    page->rows = value_add(arena, page->root, name, value_array(arena));
+}
+
+/* False, and the page is done, where a row of that size has no place on it. */
+static bool takes(struct page *page, int64_t bytes)
+{
+    bool has_place = page->rows->count < page->limit &&
+                     (page->rows->count == 0 || page->bytes + bytes <= PAGE_BYTES);
+    page->is_cut |= !has_place;
+    return has_place;
+}
+
+static struct value *add_row(struct page *page, struct arena *arena, const char *id,
+                             int64_t bytes)
+{
+    page->bytes += bytes;
+    page->last = id;
+    return value_add(arena, page->rows, NULL, value_object(arena));
+}
+
+static struct value *end_page(const struct page *page, struct arena *arena,
+                              const char **next)
+{
+    *next = page->is_cut ? arena_str(arena, page->last) : "";
+    return page->root;
+}
+
+static const char *text_or_empty(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
+/* `name` "" asks for all. */
+static bool is_named(const char *id, const char *name)
+{
+    return name[0] == '\0' || strcmp(id, name) == 0;
+}
+
+/* ---------------------------------------------------------------- leases */
+
+static const char *status_of(const struct lease *lease)
+{
+    if (!lease_is_open(lease)) {
+        return NULL;
+    }
+    if (lease_is_disconnected(lease)) {
+        return "disc";
+    }
+    bool is_ok = lease->row.state == LEASE_ACTIVE || lease->row.state == LEASE_DRAINING;
+    return is_ok ? "ok" : "conn";
+}
+
+/* The name of the side and its slots share a key: the name is one of its members. */
+static void add_side(struct arena *arena, struct value *parent, const char *key,
+                     const char *site, const struct tally_side *slots)
+{
+    struct value *side = value_add(arena, parent, key, value_object(arena));
+    if (site != NULL) {
+        value_add_text(arena, side, "site", site);
+    }
+    value_add_int(arena, side, "available", slots->available);
+    value_add_int(arena, side, "used", slots->used);
+}
+
+static void add_host(struct arena *arena, struct value *hosts,
+                     const struct host_split *split)
+{
+    struct value *host = value_add(arena, hosts, NULL, value_object(arena));
+    struct tally tally = tally_sum(split, 1);
+    value_add_text(arena, host, "host", split->host);
+    value_add_int(arena, host, "slots", split->n_slots);
+    add_side(arena, host, "provider", NULL, &tally.provider);
+    add_side(arena, host, "consumer", NULL, &tally.consumer);
+    value_add_bool(arena, host, "is_down", split->is_down);
+}
+
+static int64_t lease_bytes(const struct lease *lease)
+{
+    const struct row_lease *row = &lease->row;
+    size_t bytes = ROW_BYTES + 2 * strlen(row->id) + ESCAPED * strlen(row->reason);
+    for (int i = 0; i < row->n_hosts; i++) {
+        bytes += HOST_BYTES + strlen(row->hosts[i].host);
+    }
+    return (int64_t)bytes;
+}
+
+/* As many of the hosts as a page of their own would take. */
+static void add_hosts(struct arena *arena, struct value *row, const struct lease *lease)
+{
+    struct value *hosts = value_add(arena, row, "hosts", value_array(arena));
+    size_t bytes = 0;
+    for (int i = 0; i < lease->row.n_hosts; i++) {
+        bytes += HOST_BYTES + strlen(lease->row.hosts[i].host);
+        if (bytes > PAGE_BYTES) {
+            break;
+        }
+        add_host(arena, hosts, &lease->row.hosts[i]);
+    }
+}
+
+static void fill_lease(const struct broker *broker, struct arena *arena,
+                       struct value *row, const struct lease *lease)
+{
+    const struct row_lease *from = &lease->row;
+    struct tally tally = tally_sum(from->hosts, from->n_hosts);
+    int64_t delay_ms = overrides_delay_ms(&broker->overrides, from->id, from->provider,
+                                          lease->provider->reclaim_delay_ms, NULL);
+    bool is_judged = from->state == LEASE_ACTIVE && !lease_is_disconnected(lease) &&
+                     lease->judging.due_ms != INT64_MAX;
+    value_add_text(arena, row, "id", from->id);
+    value_add_text(arena, row, "policy", from->policy);
+    value_add_text(arena, row, "type", msg_lease_type_name(from->type));
+    value_add_text(arena, row, "state", msg_lease_state_name(from->state));
+    value_add_text(arena, row, "status", status_of(lease));
+    value_add_int(arena, row, "epoch", (int64_t)from->epoch);
+    add_side(arena, row, "provider", from->provider, &tally.provider);
+    add_side(arena, row, "consumer", from->consumer, &tally.consumer);
+    value_add_int(arena, row, "n_hosts", from->n_hosts);
+    add_hosts(arena, row, lease);
+    value_add_duration(arena, row, "reclaim_delay_s", delay_ms);
+    value_add_instant(arena, row, "next_rebalance_at",
+                      is_judged ? lease->judging.due_ms : 0);
+    value_add_instant(arena, row, "registered_at", from->registered_ms);
+    value_add_instant(arena, row, "made_at", from->made_ms);
+    value_add_instant(arena, row, "changed_at", from->changed_ms);
+    value_add_text(arena, row, "reason", from->reason);
+}
+
+static bool is_asked_for(const struct lease *lease, const struct msg_query *query)
+{
+    return (query->with_ended || lease_is_open(lease)) &&
+           is_named(lease->row.id, text_or_empty(query->name));
+}
+
+struct value *broker_view_leases(const struct broker *broker, struct arena *arena,
+                                 const struct msg_query *query, const char **next)
+{
+    struct page page;
+    begin_page(&page, arena, "leases", query);
+    const struct leases *leases = &broker->leases;
+    int first = leases_find_after(leases, text_or_empty(query->after));
+    for (int i = first; i < leases->count && !page.is_cut; i++) {
+        const struct lease *lease = leases->items[i];
+        int64_t bytes = lease_bytes(lease);
+        if (is_asked_for(lease, query) && takes(&page, bytes)) {
+            fill_lease(broker, arena, add_row(&page, arena, lease->row.id, bytes),
+                       lease);
+        }
+    }
+    return end_page(&page, arena, next);
+}
+
+/* ---------------------------------------------------------------- sites */
+
+static void add_roles(struct arena *arena, struct value *row, int roles)
+{
+    static const struct {
+        int role;
+        const char *name;
+    } names[] = {{ROLE_PROVIDER, "provider"},
+                 {ROLE_CONSUMER, "consumer"},
+                 {ROLE_ADMIN, "admin"}};
+    struct value *array = value_add(arena, row, "roles", value_array(arena));
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if ((roles & names[i].role) != 0) {
+            value_add_text(arena, array, NULL, names[i].name);
+        }
+    }
+}
+
+static void add_count(struct arena *arena, struct value *parent, const char *key,
+                      bool is_known, int count)
+{
+    if (is_known) {
+        value_add_int(arena, parent, key, count);
+    } else {
+        value_add_null(arena, parent, key);
+    }
+}
+
+static void fill_site(struct arena *arena, struct value *row, const struct member *site)
+{
+    const struct msg_usage *usage = &site->usage;
+    bool is_known = site->has_usage;
+    value_add_text(arena, row, "site", site->name);
+    add_roles(arena, row, site->is_here ? site->roles : site->roles_allowed);
+    value_add_text(arena, row, "status", site->is_here ? "ok" : "disc");
+    struct value *slots = value_add(arena, row, "slots", value_object(arena));
+    add_count(arena, slots, "own", is_known, usage->n_own);
+    add_count(arena, slots, "used", is_known, usage->n_own_used);
+    add_count(arena, slots, "lent", is_known, usage->n_lent);
+    add_count(arena, slots, "borrowed", is_known, usage->n_borrowed);
+    add_count(arena, slots, "idle", is_known, usage->n_idle);
+    add_count(arena, row, "pending", is_known, usage->n_waiting);
+    value_add_instant(arena, row, "since", site->since_ms);
+}
+
+/* A member that only administrates has no slots, and one that is no member any more is
+ * not asked for. */
+static bool is_site(const struct member *member)
+{
+    return (member->roles_allowed & (ROLE_PROVIDER | ROLE_CONSUMER)) != 0;
+}
+
+struct value *broker_view_sites(const struct broker *broker, struct arena *arena,
+                                const struct msg_query *query, const char **next)
+{
+    struct page page;
+    begin_page(&page, arena, "sites", query);
+    const char *name = text_or_empty(query->name), *after = text_or_empty(query->after);
+    for (int i = 0; i < broker->sessions.count && !page.is_cut; i++) {
+        const struct member *site = broker->sessions.items[i];
+        if (is_site(site) && strcmp(site->name, after) > 0 &&
+            is_named(site->name, name) && takes(&page, ROW_BYTES)) {
+            fill_site(arena, add_row(&page, arena, site->name, ROW_BYTES), site);
+        }
+    }
+    return end_page(&page, arena, next);
+}
+
+/* ---------------------------------------------------------------- reclaim delays */
+
+/* The id of the row for all, as no name can be, and before every name. */
+static const char id_of_all[] = "-";
+
+/* `override_ms`: of just this scope and name, -1: none. */
+static void add_delay(struct page *page, struct arena *arena, const char *scope,
+                      const char *id, int64_t delay_ms, enum overrides_source source,
+                      int64_t override_ms)
+{
+    if (!takes(page, ROW_BYTES)) {
+        return;
+    }
+    struct value *row = add_row(page, arena, id, ROW_BYTES);
+    value_add_text(arena, row, "scope", scope);
+    value_add_text(arena, row, "name", id != id_of_all ? id : NULL);
+    value_add_duration(arena, row, "delay_s", delay_ms);
+    value_add_text(arena, row, "source", overrides_source_name(source));
+    value_add_duration(arena, row, "override_s", override_ms);
+    value_add_bool(arena, row, "effective", override_ms >= 0);
+}
+
+static void add_delay_of_all(const struct broker *broker, struct page *page,
+                             struct arena *arena)
+{
+    enum overrides_source source;
+    int64_t delay = overrides_delay_ms(&broker->overrides, NULL, NULL, 0, &source);
+    add_delay(page, arena, "all", id_of_all, delay, source,
+              overrides_find(&broker->overrides, RECLAIM_ALL, ""));
+}
+
+static void add_delays_of_providers(const struct broker *broker, struct page *page,
+                                    struct arena *arena, const char *name,
+                                    const char *after)
+{
+    for (int i = 0; i < broker->sessions.count && !page->is_cut; i++) {
+        const struct member *member = broker->sessions.items[i];
+        if ((member->roles_allowed & ROLE_PROVIDER) == 0 ||
+            strcmp(member->name, after) <= 0 || !is_named(member->name, name)) {
+            continue;
+        }
+        enum overrides_source source;
+        int64_t delay = overrides_delay_ms(&broker->overrides, NULL, member->name,
+                                           member->reclaim_delay_ms, &source);
+        add_delay(page, arena, "provider", member->name, delay, source,
+                  overrides_find(&broker->overrides, RECLAIM_PROVIDER, member->name));
+    }
+}
+
+static void add_delays_of_leases(const struct broker *broker, struct page *page,
+                                 struct arena *arena, const char *name,
+                                 const char *after)
+{
+    const struct leases *leases = &broker->leases;
+    for (int i = leases_find_after(leases, after); i < leases->count && !page->is_cut;
+         i++) {
+        const struct lease *lease = leases->items[i];
+        if (!lease_is_open(lease) || lease->row.type != LEASE_SHARED ||
+            !is_named(lease->row.id, name)) {
+            continue;
+        }
+        enum overrides_source source;
+        int64_t delay =
+            overrides_delay_ms(&broker->overrides, lease->row.id, lease->row.provider,
+                               lease->provider->reclaim_delay_ms, &source);
+        add_delay(page, arena, "lease", lease->row.id, delay, source,
+                  overrides_find(&broker->overrides, RECLAIM_LEASE, lease->row.id));
+    }
+}
+
+/* Where the last page ended is told by its last row: a lease's id has slashes. */
+struct value *broker_view_reclaim(const struct broker *broker, struct arena *arena,
+                                  const struct msg_query *query, const char **next)
+{
+    struct page page;
+    begin_page(&page, arena, "reclaim_delay", query);
+    const char *name = text_or_empty(query->name), *after = text_or_empty(query->after);
+    bool is_among_leases = strchr(after, '/') != NULL;
+    if (after[0] == '\0' && name[0] == '\0') {
+        add_delay_of_all(broker, &page, arena);
+    }
+    if (!is_among_leases) {
+        add_delays_of_providers(broker, &page, arena, name, after);
+    }
+    add_delays_of_leases(broker, &page, arena, name, is_among_leases ? after : "");
+    return end_page(&page, arena, next);
+}
+
+struct value *broker_view_version(struct arena *arena)
+{
+    struct value *root = value_object(arena);
+    value_add_int(arena, root, "schema_version", SCHEMA_VERSION);
+    value_add_text(arena, root, "version", BROKER_VERSION);
+    return root;
+}

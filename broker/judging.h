@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* judging.h: when a lease is judged, by which facts, and whether that begins a
+ * hand-over.
+ *
+ * The clock of a shared lease starts when it is made, and it is judged at made + k x
+ * reclaim delay. An instant that passes while it cannot be judged (a site is away, a
+ * hand-over is under way, the broker was down) is left out, not made up for. After a
+ * change of the delay the next instant is max(now, last + new delay).
+ *
+ * A consumer that has been away for LEASE_TERM is one more reason to judge: once when
+ * the term ends, then at the usual instants.
+ *
+ * Tie: what is reported within the millisecond of an instant counts, whether it comes
+ * before the broker's tick or after it; but one instant begins one hand-over at most.
+ *
+ * Units: milliseconds. Source: INTERFACES 4 "Time"; ARCHITECTURE 5 "when a rebalance
+ * begins", "consumer lost". Layer: broker (base only). */
+#ifndef SUBLET_BROKER_JUDGING_H
+#define SUBLET_BROKER_JUDGING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/effect.h"
+#include "broker/rebalance.h"
+
+struct lease;
+
+struct judging {
+    int64_t delay_ms; /* that due_ms goes by; 0: not known since the start */
+    int64_t due_ms;   /* the next instant; INT64_MAX: none */
+    int64_t moved_ms; /* slots changed hands last; 0: never */
+    int64_t open_ms;  /* the millisecond that was judged last and called for nothing */
+    bool is_term_judged; /* since the consumer went away */
+};
+
+/* A new contract: neither made nor judged. */
+void judging_init(struct lease *lease);
+
+/* As the disk has it: the instants go on as before, once the delay is known. */
+void judging_load(struct lease *lease);
+/* The lease was made: its clock starts. */
+void judging_start(struct lease *lease, int64_t now_ms);
+/* The delay in force, told whenever it may have changed. */
+void judging_set_delay(struct lease *lease, int64_t delay_ms, int64_t now_ms);
+/* The consumer is here again: a new term. */
+void judging_begin_term(struct lease *lease);
+
+/* What the rule says of the lease's latest counts. Hosts live in the arena. */
+void judging_plan(const struct lease *lease, int64_t now_ms, struct arena *arena,
+                  struct rebalance_plan *plan);
+
+/* Judges, if an instant has come, and begins a hand-over where that calls for one. */
+void judging_tick(struct lease *lease, int64_t now_ms, struct effects *effects);
+int64_t judging_wake_ms(const struct lease *lease);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lease.h: one contract as the broker has it, and the table of its allowed moves.
+ *
+ *              REGISTER      MADE           FREEZE
+ *     ended ------------> pending ----> active <====> inactive
+ *       ^                    |             |  EPOCH,    |
+ *       |   END (from all)   |  WITHDRAW   |  THAW      |
+ *       +------------------  +---------> draining <-----+
+ *
+ * A lease that begins is "ended" until it is registered. Each move is stored as the
+ * whole contract and as one row of history with its reason.
+ *
+ * Units: milliseconds, slots. Ownership: a lease owns the texts and hosts in its row.
+ * Source: INTERFACES 3 (lease state), ARCHITECTURE 2 and 5.
+ * Layer: broker (base only). */
+#ifndef SUBLET_BROKER_LEASE_H
+#define SUBLET_BROKER_LEASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/effect.h"
+#include "broker/alarms.h"
+#include "broker/asking.h"
+#include "broker/handover.h"
+#include "broker/judging.h"
+#include "broker/notice.h"
+#include "broker/sessions.h"
+
+struct lease {
+    struct alarm alarm;   /* first: alarms.h; the earliest of what follows */
+    struct row_lease row; /* as it is on disk, but for counts of used slots and
+                             judged_ms, which may be newer */
+    char reason[REASON_SIZE];
+    struct host_split *hosts;
+    char *texts;
+    struct member *provider, *consumer;
+
+    /* What the provider's latest STATE said, and the disk does not keep. */
+    enum reclaim_policy reclaim_policy;
+    int64_t min_hold_ms, lease_term_ms;
+    int provider_waiting;
+    int n_behind; /* STATEs below our epoch since the last that was not */
+
+    /* What the consumer's USAGE said that was its n-th. */
+    int consumer_waiting;
+    uint64_t usage_number;
+
+    struct asking asking;
+    struct notice notice;
+    struct judging judging;
+    struct handover handover;
+};
+
+enum lease_move {
+    LEASE_REGISTER, /* the provider stated a lease that was not known */
+    LEASE_MADE,     /* the consumer's first job was scheduled onto it */
+    LEASE_FREEZE,   /* a hand-over begins */
+    LEASE_EPOCH,    /* the provider stated a higher epoch */
+    LEASE_THAW,     /* the hand-over ended under the old epoch */
+    LEASE_WITHDRAW, /* the export is gone: drain */
+    LEASE_RESTORE,  /* the export is back before the last slot was home ... */
+    LEASE_REOPEN,   /* ... likewise, of a lease that is not made */
+    LEASE_END,      /* nothing is left of it at the provider */
+    LEASE_MOVES
+};
+
+/* The parts of "PROVIDER/POLICY/CONSUMER"; false where it is not one. */
+struct lease_id {
+    char provider[NAME_SIZE], policy[NAME_SIZE], consumer[NAME_SIZE];
+};
+bool lease_parse_id(const char *text, struct lease_id *id);
+
+/* A contract that is not registered yet. */
+struct lease *lease_new(const struct lease_id *id, struct member *provider,
+                        struct member *consumer);
+/* One as the disk has it. */
+struct lease *lease_load(const struct row_lease *row, struct member *provider,
+                         struct member *consumer);
+void lease_free(struct lease *lease);
+
+/* Takes over split and counts; without effects. */
+void lease_set_hosts(struct lease *lease, const struct host_split *hosts, int n_hosts);
+
+/* Not ended. */
+bool lease_is_open(const struct lease *lease);
+/* One of its sites is away. */
+bool lease_is_disconnected(const struct lease *lease);
+/* Slots of the consumer's waiting jobs that may use it. */
+int lease_consumer_waiting(const struct lease *lease);
+
+bool lease_may_move(const struct lease *lease, enum lease_move move);
+/* Makes the move, which must be allowed: state, reason and instant, one stored
+ * contract, one row of history. The caller has changed epoch, split and flags before.
+ */
+void lease_move(struct lease *lease, enum lease_move move, const char *reason,
+                int64_t now_ms, struct effects *effects);
+
+#endif

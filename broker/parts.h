@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parts.h: what the broker is made of, for the files that answer messages.
+ *
+ * Whoever needs only one part includes that part.
+ * Layer: broker (base only). */
+#ifndef SUBLET_BROKER_PARTS_H
+#define SUBLET_BROKER_PARTS_H
+
+#include "broker/broker.h"
+#include "broker/leases.h"
+#include "broker/overrides.h"
+#include "broker/sessions.h"
+
+struct broker {
+    struct sessions sessions;
+    struct leases leases;
+    struct overrides overrides;
+    uint64_t boot; /* how often this broker's disk was started from */
+};
+
+#endif

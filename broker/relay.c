@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* relay.c: see relay.h. */
+#include "broker/relay.h"
+
+#include <string.h>
+
+#include "broker/outbox.h"
+
+enum origin { FROM_CONSUMER, FROM_PROVIDER };
+
+static const struct {
+    enum msg_kind kind;
+    enum origin origin;
+} kinds[] = {
+    {MSG_START, FROM_CONSUMER},       {MSG_ATTEMPT_ASK, FROM_CONSUMER},
+    {MSG_ATTEMPT_ACK, FROM_CONSUMER}, {MSG_ATTEMPT_CONTROL, FROM_CONSUMER},
+    {MSG_OUTPUT_ASK, FROM_CONSUMER},  {MSG_ATTEMPT_STATE, FROM_PROVIDER},
+    {MSG_OUTPUT, FROM_PROVIDER},
+};
+
+static enum origin origin_of(enum msg_kind kind)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (kinds[i].kind == kind) {
+            return kinds[i].origin;
+        }
+    }
+    return FROM_CONSUMER;
+}
+
+/* All relayed messages begin with the run that they are about. */
+_Static_assert(offsetof(struct msg_start, run) == 0, "run first");
+_Static_assert(offsetof(struct msg_attempt, run) == 0, "run first");
+_Static_assert(offsetof(struct msg_attempt_state, run) == 0, "run first");
+_Static_assert(offsetof(struct msg_attempt_control, run) == 0, "run first");
+_Static_assert(offsetof(struct msg_output_ask, run) == 0, "run first");
+_Static_assert(offsetof(struct msg_output, run) == 0, "run first");
+
+static const struct run_id *run_of(const struct msg *msg)
+{
+    return &msg->attempt.run;
+}
+
+/* START names its lease, which must be one of the two sites' own. */
+static bool has_lease(const struct leases *leases, const struct member *provider,
+                      const struct member *consumer, const struct msg *msg)
+{
+    if (msg->kind != MSG_START) {
+        return leases_has_pair(leases, provider, consumer);
+    }
+    const struct lease *lease = leases_find(leases, msg->start.lease);
+    return lease != NULL && lease->provider == provider && lease->consumer == consumer;
+}
+
+/* ---------------------------------------------------------------- a copy to send */
+
+static void own_text(struct arena *arena, const char **text)
+{
+    *text = arena_str(arena, *text);
+}
+
+static void own_start(struct arena *arena, struct msg_start *start)
+{
+    own_text(arena, &start->lease);
+    own_text(arena, &start->job);
+    struct host_slots *hosts =
+        arena_alloc(arena, (size_t)start->n_hosts, sizeof(*hosts));
+    for (int i = 0; i < start->n_hosts; i++) {
+        hosts[i] = start->hosts[i];
+        own_text(arena, &hosts[i].host);
+    }
+    start->hosts = hosts;
+    /* row_copy is the one place that knows all that a job_spec points to. */
+    struct row job = {.kind = ROW_JOB, .job.spec = start->spec}, copy;
+    row_copy(arena, &job, &copy);
+    start->spec = copy.job.spec;
+}
+
+static void own_attempt_state(struct arena *arena, struct msg_attempt_state *state)
+{
+    own_text(arena, &state->exit.text);
+    own_text(arena, &state->reason);
+}
+
+/* What the message points to ends with the step; the copy's is the effects'. */
+static struct msg own_msg(struct arena *arena, const struct msg *from)
+{
+    struct msg msg = *from;
+    own_text(arena, &msg.attempt.run.site);
+    if (msg.kind == MSG_START) {
+        own_start(arena, &msg.start);
+    } else if (msg.kind == MSG_ATTEMPT_STATE) {
+        own_attempt_state(arena, &msg.attempt_state);
+    } else if (msg.kind == MSG_OUTPUT) {
+        msg.output.bytes =
+            arena_copy(arena, msg.output.bytes, (size_t)msg.output.n_bytes);
+    }
+    return msg;
+}
+
+void relay_message(struct broker *broker, struct member *sender,
+                   const struct event *event, struct effects *effects)
+{
+    const struct msg *msg = event->msg;
+    const struct member *target = sessions_find(&broker->sessions, msg->site);
+    if (target == NULL) {
+        outbox_refuse(effects, event, ERR_NOT_FOUND, "\"%s\" is no member", msg->site);
+        return;
+    }
+    bool is_from_consumer = origin_of(msg->kind) == FROM_CONSUMER;
+    const struct member *consumer = is_from_consumer ? sender : target;
+    const struct member *provider = is_from_consumer ? target : sender;
+    if (strcmp(run_of(msg)->site, consumer->name) != 0) {
+        outbox_refuse(effects, event, ERR_DENIED,
+                      "a job of \"%s\", expected one of \"%s\"", run_of(msg)->site,
+                      consumer->name);
+        return;
+    }
+    if (!has_lease(&broker->leases, provider, consumer, msg)) {
+        outbox_refuse(effects, event, ERR_DENIED,
+                      "\"%s\" lends nothing to \"%s\" by such a lease", provider->name,
+                      consumer->name);
+        return;
+    }
+    if (target->is_here) {
+        struct msg copy = own_msg(&effects->arena, msg);
+        outbox_send(effects, target, sender->name, &copy);
+    }
+}

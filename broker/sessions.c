@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sessions.c: see sessions.h. */
+#include "broker/sessions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct member *member_new(const char *name, int roles_allowed)
+{
+    struct member *member = mem_alloc(1, sizeof(*member));
+    snprintf(member->name, sizeof(member->name), "%s", name);
+    member->alarm.key = member->name;
+    member->roles_allowed = roles_allowed;
+    return member;
+}
+
+static int compare_members(const void *a, const void *b)
+{
+    return strcmp((*(struct member *const *)a)->name,
+                  (*(struct member *const *)b)->name);
+}
+
+static int compare_name(const void *name, const void *item)
+{
+    return strcmp(name, (*(struct member *const *)item)->name);
+}
+
+void sessions_init(struct sessions *sessions, const struct broker_config *config)
+{
+    memset(sessions, 0, sizeof(*sessions));
+    alarms_init(&sessions->alarms);
+    sessions->lost_after_ms = config->lost_after_ms;
+    sessions->count = config->n_members;
+    sessions->items = mem_alloc((size_t)config->n_members, sizeof(*sessions->items));
+    for (int i = 0; i < config->n_members; i++) {
+        sessions->items[i] =
+            member_new(config->members[i].name, config->members[i].roles);
+    }
+    qsort(sessions->items, (size_t)sessions->count, sizeof(*sessions->items),
+          compare_members);
+}
+
+void sessions_release(struct sessions *sessions)
+{
+    for (int i = 0; i < sessions->count; i++) {
+        free(sessions->items[i]);
+    }
+    free(sessions->items);
+    alarms_release(&sessions->alarms);
+}
+
+void sessions_start(struct sessions *sessions, int64_t now_ms)
+{
+    for (int i = 0; i < sessions->count; i++) {
+        sessions->items[i]->since_ms = now_ms;
+    }
+}
+
+struct member *sessions_find(const struct sessions *sessions, const char *name)
+{
+    struct member **found = bsearch(name, sessions->items, (size_t)sessions->count,
+                                    sizeof(*sessions->items), compare_name);
+    return found != NULL ? *found : NULL;
+}
+
+struct member *sessions_find_or_retire(struct sessions *sessions, const char *name)
+{
+    struct member *member = sessions_find(sessions, name);
+    if (member != NULL) {
+        return member;
+    }
+    int place = sessions->count++;
+    sessions->items =
+        mem_grow(sessions->items, (size_t)sessions->count, sizeof(*sessions->items));
+    while (place > 0 && strcmp(sessions->items[place - 1]->name, name) > 0) {
+        sessions->items[place] = sessions->items[place - 1];
+        place--;
+    }
+    sessions->items[place] = member_new(name, 0);
+    return sessions->items[place];
+}
+
+static void listen_again(struct sessions *sessions, struct member *member)
+{
+    alarms_set(&sessions->alarms, &member->alarm,
+               member->heard_ms + sessions->lost_after_ms);
+}
+
+static void come_back(struct sessions *sessions, struct member *member, int64_t now_ms)
+{
+    member->is_here = true;
+    member->since_ms = now_ms;
+    listen_again(sessions, member);
+}
+
+static bool may_begin(const struct member *member, uint64_t session)
+{
+    return member->session == 0 || !member->is_here || session > member->session;
+}
+
+enum sessions_verdict sessions_hello(struct sessions *sessions, struct member *member,
+                                     uint64_t session, uint64_t link,
+                                     const struct msg_hello *hello, int64_t now_ms)
+{
+    bool is_same = member->is_here && session == member->session;
+    if (!is_same && !may_begin(member, session)) {
+        return SESSIONS_REFUSED;
+    }
+    member->heard_ms = now_ms;
+    member->link = link;
+    if (is_same) {
+        return SESSIONS_REPEATED;
+    }
+    member->session = session;
+    member->roles = hello->roles & member->roles_allowed;
+    member->reclaim_delay_ms = hello->reclaim_delay_ms;
+    member->revision = 0;
+    member->has_usage = false;
+    member->n_usages++; /* what the last one asked for is forgotten */
+    memset(&member->usage, 0, sizeof(member->usage));
+    come_back(sessions, member, now_ms);
+    return SESSIONS_BEGUN;
+}
+
+bool sessions_hear(struct sessions *sessions, struct member *member, int64_t now_ms)
+{
+    member->heard_ms = now_ms;
+    if (member->is_here) {
+        return false; /* its alarm is moved when it rings, not at each message */
+    }
+    come_back(sessions, member, now_ms);
+    return true;
+}
+
+struct member *sessions_lose(struct sessions *sessions, int64_t now_ms)
+{
+    struct alarm *alarm;
+    while ((alarm = alarms_find_due(&sessions->alarms, now_ms)) != NULL) {
+        struct member *member = (struct member *)alarm;
+        if (member->heard_ms + sessions->lost_after_ms <= now_ms) {
+            alarms_set(&sessions->alarms, alarm, INT64_MAX);
+            member->is_here = false;
+            member->since_ms = now_ms;
+            return member;
+        }
+        listen_again(sessions, member);
+    }
+    return NULL;
+}
+
+int64_t sessions_wake_ms(const struct sessions *sessions)
+{
+    return alarms_wake_ms(&sessions->alarms);
+}
+
+bool sessions_is_here(const struct member *member, enum role role)
+{
+    return member->is_here && (member->roles & (int)role) != 0;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sessions.h: the members of the federation: who may be what, who is here, in which
+ * session.
+ *
+ * A site opens a session with HELLO and a number of its choice, above all that it used
+ * before; what an earlier session sent counts for nothing. A site that is silent for
+ * LOST_AFTER is lost; any message of its session, or a new HELLO, brings it back.
+ *
+ *     HELLO n    accepted if n is above the current session, or the current one is
+ * lost, or none was seen since this broker started; the same n again is answered again
+ *
+ * Units: milliseconds. Ownership: names are copied; members live as long as `sessions`.
+ * Order: members by name. Source: ARCHITECTURE 2 "Everywhere", INTERFACES 1 LOST_AFTER.
+ * Layer: broker (base only). */
+#ifndef SUBLET_BROKER_SESSIONS_H
+#define SUBLET_BROKER_SESSIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/effect.h"
+#include "broker/alarms.h"
+#include "broker/broker.h"
+
+struct member {
+    struct alarm alarm; /* first: alarms.h; when silence would mean that it is lost */
+    char name[NAME_SIZE];
+    int roles_allowed; /* by the configuration; 0: no member any more, but leases name
+                          it */
+    int roles;         /* of those, what HELLO claimed */
+    uint64_t session;  /* 0: none was seen since the start */
+    uint64_t link;     /* the connection that said HELLO: where messages go */
+    bool is_here;
+    int64_t heard_ms;
+    int64_t since_ms;         /* here or away */
+    int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY of the site; 0: not configured */
+    uint64_t revision;        /* of the last CONTRACT in this session */
+    struct msg_usage usage;   /* the latest of this session, without its demands */
+    bool has_usage;
+    uint64_t n_usages; /* grows with each, and with each session */
+};
+
+struct sessions {
+    struct member **items;
+    int count;
+    int64_t lost_after_ms;
+    struct alarms alarms;
+};
+
+void sessions_init(struct sessions *sessions, const struct broker_config *config);
+void sessions_release(struct sessions *sessions);
+/* Everybody is away since now. */
+void sessions_start(struct sessions *sessions, int64_t now_ms);
+
+/* The member, or NULL. */
+struct member *sessions_find(const struct sessions *sessions, const char *name);
+/* The member, or a new one without roles: a lease on disk may name a site that was
+ * taken off the list since. */
+struct member *sessions_find_or_retire(struct sessions *sessions, const char *name);
+
+enum sessions_verdict {
+    SESSIONS_REFUSED,  /* an earlier session than the one that is open */
+    SESSIONS_REPEATED, /* the one that is open: nothing has changed */
+    SESSIONS_BEGUN,
+};
+enum sessions_verdict sessions_hello(struct sessions *sessions, struct member *member,
+                                     uint64_t session, uint64_t link,
+                                     const struct msg_hello *hello, int64_t now_ms);
+
+/* A message of the member's session came: true where it was lost until now. */
+bool sessions_hear(struct sessions *sessions, struct member *member, int64_t now_ms);
+
+/* Marks the next member that has been silent for too long as lost and returns it; NULL
+ * where there is none. */
+struct member *sessions_lose(struct sessions *sessions, int64_t now_ms);
+int64_t sessions_wake_ms(const struct sessions *sessions);
+
+/* Here, in that role. */
+bool sessions_is_here(const struct member *member, enum role role);
+
+#endif

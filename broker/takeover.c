@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* takeover.c: see takeover.h. */
+#include "broker/takeover.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "broker/outbox.h"
+#include "broker/tally.h"
+
+/* What the STATE alone tells, before it is known whether the lease is. */
+static int check_state(const struct msg_state *state, const struct member *provider,
+                       struct lease_id *id, struct err *err)
+{
+    if (!lease_parse_id(state->lease, id)) {
+        return err_set(err, ERR_BOUNDS,
+                       "\"%s\" is no lease id, expected PROVIDER/POLICY/CONSUMER",
+                       state->lease);
+    }
+    if (strcmp(id->provider, provider->name) != 0) {
+        return err_set(err, ERR_DENIED, "lease \"%s\" is not of provider \"%s\"",
+                       state->lease, provider->name);
+    }
+    if (state->epoch > INT64_MAX || state->freeze > INT64_MAX) {
+        return err_set(err, ERR_BOUNDS, "lease \"%s\": epoch or freeze number",
+                       state->lease);
+    }
+    int rc = tally_check(state->hosts, state->n_hosts, err);
+    return rc < 0 ? err_set(err, rc, "lease \"%s\": %s", state->lease, err->text) : 0;
+}
+
+/* `otherwise` where the provider gave no reason. */
+static const char *reason_of(const struct msg_state *state, const char *otherwise)
+{
+    bool is_given = state->reason != NULL && state->reason[0] != '\0';
+    return is_given ? state->reason : otherwise;
+}
+
+static void end(struct lease *lease, const char *reason, int64_t now_ms,
+                struct effects *effects)
+{
+    lease_move(lease, LEASE_END, reason, now_ms, effects);
+    handover_end(lease);
+    notice_renew(lease, now_ms);
+}
+
+/* ---------------------------------------------------------------- a new contract */
+
+static struct lease *refuse(const struct event *event, struct effects *effects,
+                            const struct err *err)
+{
+    outbox_refuse(effects, event, err->code, "%s", err->text);
+    return NULL;
+}
+
+static struct lease *add_lease(struct broker *broker, const struct lease_id *id,
+                               struct member *provider, struct err *err)
+{
+    struct member *consumer = sessions_find(&broker->sessions, id->consumer);
+    if (consumer == NULL || (consumer->roles_allowed & ROLE_CONSUMER) == 0) {
+        err_set(
+            err, ERR_DENIED,
+            "\"%s\" is no member with role consumer, expected one in section Member",
+            id->consumer);
+        return NULL;
+    }
+    if (consumer == provider) {
+        err_set(err, ERR_DENIED, "\"%s\" cannot lend to itself", id->consumer);
+        return NULL;
+    }
+    if (!leases_make_room(&broker->leases)) {
+        err_set(err, ERR_FULL, "%d leases are open, no more can be registered",
+                LEASES_MAX);
+        return NULL;
+    }
+    struct lease *lease = lease_new(id, provider, consumer);
+    leases_add(&broker->leases, lease);
+    return lease;
+}
+
+static void register_lease(struct broker *broker, struct lease *lease,
+                           const struct msg_state *state, int64_t now_ms,
+                           struct effects *effects)
+{
+    struct row_lease *row = &lease->row;
+    row->type = state->type;
+    row->epoch = state->epoch;
+    row->is_made = row->is_withdrawn = false;
+    row->registered_ms = now_ms;
+    row->made_ms = row->judged_ms = 0;
+    lease->n_behind = 0;
+    judging_init(lease);
+    judging_set_delay(lease,
+                      overrides_delay_ms(&broker->overrides, row->id, row->provider,
+                                         lease->provider->reclaim_delay_ms, NULL),
+                      now_ms);
+    lease_set_hosts(lease, state->hosts, state->n_hosts);
+    char reason[REASON_SIZE];
+    snprintf(reason, sizeof(reason), "policy %s of %s exports to %s", row->policy,
+             row->provider, row->consumer);
+    lease_move(lease, LEASE_REGISTER, reason, now_ms, effects);
+    notice_renew(lease, now_ms);
+}
+
+/* ---------------------------------------------------------------- split and flags */
+
+static void take_epoch(struct lease *lease, const struct msg_state *state,
+                       int64_t now_ms, struct effects *effects)
+{
+    const char *reason =
+        handover_reason(lease, state, reason_of(state, "changed by its provider"));
+    bool was_inactive = lease->row.state == LEASE_INACTIVE;
+    lease->row.epoch = state->epoch;
+    lease_set_hosts(lease, state->hosts, state->n_hosts);
+    lease_move(lease, LEASE_EPOCH, reason, now_ms, effects);
+    if (was_inactive) {
+        lease->judging.moved_ms = now_ms;
+        handover_end(lease);
+    }
+    notice_renew(lease, now_ms);
+}
+
+static void take_counts(struct lease *lease, const struct msg_state *state,
+                        int64_t now_ms)
+{
+    bool is_same_down =
+        tally_is_same_down(lease->row.hosts, state->hosts, lease->row.n_hosts);
+    lease_set_hosts(lease, state->hosts, state->n_hosts);
+    if (!is_same_down) {
+        notice_renew(lease, now_ms);
+    }
+}
+
+/* One epoch has one split. Where a provider breaks that its word still counts, for it
+ * is what its books enforce; disk and consumer must know. */
+static void take_split(struct lease *lease, const struct msg_state *state,
+                       int64_t now_ms, struct effects *effects)
+{
+    const struct row_lease *row = &lease->row;
+    bool is_same =
+        tally_is_same_split(row->hosts, row->n_hosts, state->hosts, state->n_hosts);
+    if (state->epoch == row->epoch && is_same) {
+        take_counts(lease, state, now_ms);
+        return;
+    }
+    if (state->epoch == row->epoch) {
+        effects_log(effects, LOG_LEVEL_ERROR,
+                    "lease %s: its provider states another split under epoch %llu",
+                    row->id, (unsigned long long)row->epoch);
+    }
+    take_epoch(lease, state, now_ms, effects);
+}
+
+static void take_made(struct lease *lease, const struct msg_state *state,
+                      int64_t now_ms, struct effects *effects)
+{
+    if (!state->is_made || lease->row.is_made || !lease_may_move(lease, LEASE_MADE)) {
+        return;
+    }
+    lease->row.is_made = true;
+    judging_start(lease, now_ms);
+    lease_move(lease, LEASE_MADE, "the consumer's first job was scheduled onto it",
+               now_ms, effects);
+    notice_renew(lease, now_ms);
+}
+
+static void take_withdrawn(struct lease *lease, const struct msg_state *state,
+                           int64_t now_ms, struct effects *effects)
+{
+    if (!state->is_withdrawn || !lease_may_move(lease, LEASE_WITHDRAW)) {
+        return;
+    }
+    lease->row.is_withdrawn = true;
+    lease_move(lease, LEASE_WITHDRAW, reason_of(state, "the export was withdrawn"),
+               now_ms, effects);
+    handover_end(lease);
+    notice_renew(lease, now_ms);
+}
+
+/* Only under a higher epoch: a copy from before the withdrawal may come late. */
+static void take_restored(struct lease *lease, const struct msg_state *state,
+                          bool is_higher, int64_t now_ms, struct effects *effects)
+{
+    enum lease_move move = lease->row.is_made ? LEASE_RESTORE : LEASE_REOPEN;
+    if (state->is_withdrawn || !is_higher || !lease_may_move(lease, move)) {
+        return;
+    }
+    lease->row.is_withdrawn = false;
+    lease_move(lease, move, "exported again", now_ms, effects);
+    notice_renew(lease, now_ms);
+}
+
+static void take_details(struct broker *broker, struct lease *lease,
+                         const struct msg_state *state, int64_t now_ms)
+{
+    lease->reclaim_policy = state->reclaim_policy;
+    lease->min_hold_ms = state->min_hold_ms;
+    lease->lease_term_ms = state->lease_term_ms;
+    lease->provider_waiting = state->provider_waiting;
+    handover_see(lease, state->freeze);
+    asking_end(lease);
+    if (lease->row.type != state->type) {
+        lease->row.type = state->type;
+        judging_init(lease);
+        judging_set_delay(lease,
+                          overrides_delay_ms(&broker->overrides, lease->row.id,
+                                             lease->row.provider,
+                                             lease->provider->reclaim_delay_ms, NULL),
+                          now_ms);
+    }
+}
+
+static void take_over(struct broker *broker, struct lease *lease,
+                      const struct msg_state *state, int64_t now_ms,
+                      struct effects *effects)
+{
+    bool is_higher = state->epoch > lease->row.epoch;
+    take_details(broker, lease, state, now_ms);
+    take_split(lease, state, now_ms, effects);
+    take_restored(lease, state, is_higher, now_ms, effects);
+    take_made(lease, state, now_ms, effects);
+    take_withdrawn(lease, state, now_ms, effects);
+    if (state->is_ended) {
+        end(lease, reason_of(state, "withdrawn, and all its slots are home"), now_ms,
+            effects);
+    } else if (lease->row.state == LEASE_INACTIVE) {
+        handover_state(lease, state, now_ms, effects);
+    }
+}
+
+/* The broker's contract stands: only a higher epoch can replace it. The first such
+ * STATE may be a copy that is late: the provider is asked, and told if it says so
+ * again. */
+static void refuse_behind(struct lease *lease, const struct event *event,
+                          struct effects *effects)
+{
+    unsigned long long theirs = event->msg->state.epoch, ours = lease->row.epoch;
+    lease->n_behind += lease->n_behind < 3; /* above 2 it has been told */
+    if (lease->n_behind == 1) {
+        asking_begin(lease, event->now_ms);
+    } else if (lease->n_behind == 2) {
+        outbox_refuse(effects, event, ERR_STATE,
+                      "lease \"%s\": epoch %llu is behind %llu; was the provider's "
+                      "journal restored from a backup?",
+                      lease->row.id, theirs, ours);
+    }
+}
+
+/* A lease that is not known, or has ended. What is withdrawn and known to have ended is
+ * a late copy; what is ended, there is nothing to register of. */
+static struct lease *take_new(struct broker *broker, struct lease *lease,
+                              const struct lease_id *id, struct member *provider,
+                              const struct event *event, struct effects *effects)
+{
+    const struct msg_state *state = &event->msg->state;
+    bool was_ended = lease != NULL;
+    if (state->epoch == 0 || state->is_ended || (was_ended && state->is_withdrawn)) {
+        return lease;
+    }
+    struct err err;
+    if (!was_ended) {
+        lease = add_lease(broker, id, provider, &err);
+        if (lease == NULL) {
+            return refuse(event, effects, &err);
+        }
+    }
+    register_lease(broker, lease, state, event->now_ms, effects);
+    take_over(broker, lease, state, event->now_ms, effects);
+    if (was_ended) {
+        asking_begin(lease, event->now_ms); /* so that a late copy does not stay */
+    }
+    return lease;
+}
+
+struct lease *takeover_state(struct broker *broker, struct member *provider,
+                             const struct event *event, struct effects *effects)
+{
+    const struct msg_state *state = &event->msg->state;
+    struct lease_id id;
+    struct err err;
+    if (check_state(state, provider, &id, &err) < 0) {
+        return refuse(event, effects, &err);
+    }
+    struct lease *lease = leases_find(&broker->leases, state->lease);
+    if (lease == NULL || !lease_is_open(lease)) {
+        return take_new(broker, lease, &id, provider, event, effects);
+    }
+    if (state->epoch == 0) {
+        asking_end(lease);
+        end(lease, "its provider no longer knows it", event->now_ms, effects);
+    } else if (state->epoch < lease->row.epoch) {
+        refuse_behind(lease, event, effects);
+    } else {
+        lease->n_behind = 0;
+        take_over(broker, lease, state, event->now_ms, effects);
+    }
+    return lease;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stage.c: see stage.h. */
+#include "tests/unit/broker/stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct broker_member members[] = {
+    {"north", ROLE_PROVIDER | ROLE_CONSUMER},
+    {"ops", ROLE_ADMIN},
+    {"south", ROLE_CONSUMER},
+    {"west", ROLE_CONSUMER},
+};
+
+static const struct broker_config config = {members, 4, STAGE_LOST_AFTER_MS};
+
+static bool is_same_key(const struct row *a, const struct row *b)
+{
+    if (a->kind != b->kind) {
+        return false;
+    }
+    if (a->kind == ROW_COUNTER) {
+        return strcmp(a->counter.name, b->counter.name) == 0;
+    }
+    if (a->kind == ROW_LEASE) {
+        return strcmp(a->lease.id, b->lease.id) == 0;
+    }
+    return a->kind == ROW_OVERRIDE && a->override.scope == b->override.scope &&
+           strcmp(a->override.name, b->override.name) == 0;
+}
+
+static struct row *place_for(struct stage *stage, const struct row *row)
+{
+    for (int i = 0; i < stage->n_rows; i++) {
+        if (is_same_key(&stage->rows[i], row)) {
+            return &stage->rows[i];
+        }
+    }
+    if (stage->n_rows == stage->capacity) {
+        stage->capacity = stage->capacity * 2 + 64;
+        stage->rows =
+            mem_grow(stage->rows, (size_t)stage->capacity, sizeof(*stage->rows));
+    }
+    return &stage->rows[stage->n_rows++];
+}
+
+static void keep_rows(struct stage *stage)
+{
+    for (int i = 0; i < stage->effects.count; i++) {
+        const struct effect *effect = &stage->effects.items[i];
+        if (effect->kind == EFFECT_STORE) {
+            row_copy(&stage->disk, &effect->row, place_for(stage, &effect->row));
+        }
+    }
+}
+
+static void step(struct stage *stage, const struct event *event)
+{
+    struct event tick = {.kind = EVENT_TICK, .now_ms = stage->now_ms};
+    effects_clear(&stage->effects);
+    if (event != NULL) {
+        broker_step(stage->broker, event, &stage->effects);
+    }
+    broker_step(stage->broker, &tick, &stage->effects);
+    keep_rows(stage);
+}
+
+static void start(struct stage *stage)
+{
+    stage->broker = broker_new(&config);
+    for (int kind = ROW_COUNTER; kind < ROW_HISTORY; kind++) {
+        for (int i = 0; i < stage->n_rows; i++) {
+            const struct row *row = &stage->rows[i];
+            bool is_deleted = row->kind == ROW_OVERRIDE && row->override.delay_ms < 0;
+            if ((int)row->kind == kind && !is_deleted) {
+                broker_load(stage->broker, row);
+            }
+        }
+    }
+    effects_clear(&stage->effects);
+    broker_start(stage->broker, stage->now_ms, &stage->effects);
+    keep_rows(stage);
+}
+
+void stage_open(struct stage *stage)
+{
+    memset(stage, 0, sizeof(*stage));
+    stage->now_ms = 1000000;
+    effects_init(&stage->effects);
+    arena_init(&stage->disk);
+    start(stage);
+}
+
+void stage_close(struct stage *stage)
+{
+    broker_free(stage->broker);
+    effects_release(&stage->effects);
+    arena_release(&stage->disk);
+    free(stage->rows);
+}
+
+void stage_restart(struct stage *stage)
+{
+    broker_free(stage->broker);
+    start(stage);
+}
+
+void stage_say_as(struct stage *stage, const struct peer *peer, const struct msg *msg)
+{
+    struct event event = {.kind = EVENT_MESSAGE, .now_ms = stage->now_ms};
+    event.from = *peer;
+    event.msg = msg;
+    step(stage, &event);
+}
+
+void stage_say(struct stage *stage, const char *site, uint64_t session,
+               const struct msg *msg)
+{
+    struct peer peer = {.kind = PEER_SITE, .name = site, .link = session};
+    struct msg said = *msg;
+    said.session = session;
+    said.site = msg->site != NULL ? msg->site : "";
+    for (int i = 0; i < config.n_members; i++) {
+        if (strcmp(members[i].name, site) == 0) {
+            peer.roles = members[i].roles;
+        }
+    }
+    stage_say_as(stage, &peer, &said);
+}
+
+void stage_hello(struct stage *stage, const char *site, uint64_t session)
+{
+    struct msg msg = {.kind = MSG_HELLO};
+    msg.hello.name = site;
+    msg.hello.roles = ROLE_PROVIDER | ROLE_CONSUMER;
+    msg.hello.reclaim_delay_ms = strcmp(site, "north") == 0 ? STAGE_DELAY_MS : 0;
+    stage_say(stage, site, session, &msg);
+}
+
+void stage_usage(struct stage *stage, const char *site, uint64_t session, uint64_t seq)
+{
+    struct msg msg = {.kind = MSG_USAGE, .usage.seq = seq};
+    stage_say(stage, site, session, &msg);
+}
+
+void stage_wait(struct stage *stage, int64_t ms)
+{
+    int64_t until_ms = stage->now_ms + ms;
+    for (;;) {
+        int64_t wake_ms = broker_wake_ms(stage->broker);
+        bool is_more = wake_ms < until_ms;
+        if (!is_more) {
+            wake_ms = until_ms;
+        }
+        stage->now_ms = wake_ms > stage->now_ms ? wake_ms : stage->now_ms;
+        step(stage, NULL);
+        if (!is_more) {
+            return;
+        }
+    }
+}
+
+void stage_wait_next(struct stage *stage)
+{
+    int64_t wake_ms = broker_wake_ms(stage->broker);
+    if (wake_ms != INT64_MAX && wake_ms > stage->now_ms) {
+        stage->now_ms = wake_ms;
+    }
+    step(stage, NULL);
+}
+
+void stage_wait_with(struct stage *stage, int64_t ms, const char *const *sites,
+                     uint64_t session)
+{
+    const int64_t beat_ms = 5000;
+    for (; ms > beat_ms; ms -= beat_ms) {
+        stage_wait(stage, beat_ms);
+        for (int i = 0; sites[i] != NULL; i++) {
+            stage_usage(stage, sites[i], session, 0);
+        }
+    }
+    stage_wait(stage, ms);
+}
+
+const struct msg *stage_sent(const struct stage *stage, const char *site,
+                             enum msg_kind kind, int n)
+{
+    for (int i = 0; i < stage->effects.count; i++) {
+        const struct effect *effect = &stage->effects.items[i];
+        if (effect->kind == EFFECT_SEND && effect->send.msg.kind == kind &&
+            strcmp(effect->send.to.name, site) == 0 && n-- == 0) {
+            return &effect->send.msg;
+        }
+    }
+    return NULL;
+}
+
+int stage_count_sent(const struct stage *stage, const char *site, enum msg_kind kind)
+{
+    int count = 0;
+    while (stage_sent(stage, site, kind, count) != NULL) {
+        count++;
+    }
+    return count;
+}
+
+bool stage_has_log(const struct stage *stage, const char *part)
+{
+    for (int i = 0; i < stage->effects.count; i++) {
+        const struct effect *effect = &stage->effects.items[i];
+        if (effect->kind == EFFECT_LOG && strstr(effect->log.text, part) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const struct row_lease *stage_stored(const struct stage *stage, const char *lease)
+{
+    for (int i = 0; i < stage->n_rows; i++) {
+        const struct row *row = &stage->rows[i];
+        if (row->kind == ROW_LEASE && strcmp(row->lease.id, lease) == 0) {
+            return &row->lease;
+        }
+    }
+    return NULL;
+}
+
+const struct row_history *stage_history(const struct stage *stage, const char *lease)
+{
+    for (int i = stage->n_rows - 1; i >= 0; i--) {
+        const struct row *row = &stage->rows[i];
+        if (row->kind == ROW_HISTORY && strcmp(row->history.lease, lease) == 0) {
+            return &row->history;
+        }
+    }
+    return NULL;
+}
+
+int stage_count_history(const struct stage *stage, const char *lease,
+                        enum history_event event)
+{
+    int count = 0;
+    for (int i = 0; i < stage->n_rows; i++) {
+        const struct row *row = &stage->rows[i];
+        count += row->kind == ROW_HISTORY && row->history.event == event &&
+                 strcmp(row->history.lease, lease) == 0;
+    }
+    return count;
+}

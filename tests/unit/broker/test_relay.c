@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_relay.c: what is passed on between a lease's sites, and what is not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "tests/unit/broker/stage.h"
+
+static struct stage stage;
+static struct host_slots slots[] = {{"n1", 2}};
+
+/* north lends to south; west borrows nothing. */
+static int open_stage(void **state)
+{
+    struct host_split host = {.host = "n1", .n_slots = 4, .provider = 3, .consumer = 1};
+    struct msg msg = {.kind = MSG_STATE};
+    msg.state = (struct msg_state){.lease = "north/1/south",
+                                   .epoch = 1,
+                                   .type = LEASE_SHARED,
+                                   .hosts = &host,
+                                   .n_hosts = 1,
+                                   .reason = ""};
+    stage_open(&stage);
+    stage_hello(&stage, "north", 1);
+    stage_hello(&stage, "south", 2);
+    stage_hello(&stage, "west", 3);
+    stage_say(&stage, "north", 1, &msg);
+    return 0;
+}
+
+static int close_stage(void **state)
+{
+    stage_close(&stage);
+    return 0;
+}
+
+static struct msg about_run(enum msg_kind kind, const char *to, const char *run_site)
+{
+    struct msg msg = {.kind = kind, .site = to};
+    msg.attempt.run = (struct run_id){.site = run_site, .attempt = 12};
+    if (kind == MSG_START) {
+        msg.start.lease = "north/1/south";
+        msg.start.job = "7";
+        msg.start.hosts = slots;
+        msg.start.n_hosts = 1;
+        msg.start.spec = (struct job_spec){.name = "a",
+                                           .user = "ana",
+                                           .queue = "q",
+                                           .command = "true",
+                                           .cwd = "",
+                                           .in_file = "",
+                                           .out_file = "",
+                                           .err_file = ""};
+    }
+    return msg;
+}
+
+static void each_kind_goes_one_way(void **state)
+{
+    static const struct {
+        enum msg_kind kind;
+        bool is_from_consumer;
+    } rows[] = {
+        {MSG_START, true},       {MSG_ATTEMPT_ASK, true},
+        {MSG_ATTEMPT_ACK, true}, {MSG_ATTEMPT_CONTROL, true},
+        {MSG_OUTPUT_ASK, true},  {MSG_ATTEMPT_STATE, false},
+        {MSG_OUTPUT, false},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *from = rows[i].is_from_consumer ? "south" : "north";
+        const char *to = rows[i].is_from_consumer ? "north" : "south";
+        uint64_t session = rows[i].is_from_consumer ? 2 : 1;
+        struct msg msg = about_run(rows[i].kind, to, "south");
+        stage_say(&stage, from, session, &msg);
+        const struct msg *passed = stage_sent(&stage, to, rows[i].kind, 0);
+        if (passed == NULL) {
+            fail_msg("%s was not passed on", msg_kind_name(rows[i].kind));
+        }
+        assert_string_equal(passed->site, from);
+        assert_int_equal(passed->session, 3 - session);
+        assert_int_equal(passed->attempt.run.attempt, 12);
+        /* The other way round it makes no sense. */
+        msg.site = from;
+        stage_say(&stage, to, 3 - session, &msg);
+        assert_null(stage_sent(&stage, from, rows[i].kind, 0));
+    }
+}
+
+static void what_is_not_the_pairs_own_is_refused(void **state)
+{
+    static const struct {
+        const char *from;
+        uint64_t session;
+        enum msg_kind kind;
+        const char *to, *run_site;
+        int code;
+        const char *why;
+    } rows[] = {
+        {"south", 2, MSG_START, "north", "west", ERR_DENIED, "another site's job"},
+        {"west", 3, MSG_START, "north", "west", ERR_DENIED,
+         "a lease that is not west's"},
+        {"west", 3, MSG_ATTEMPT_ASK, "north", "west", ERR_DENIED,
+         "no lease between them"},
+        {"west", 3, MSG_ATTEMPT_ACK, "north", "south", ERR_DENIED, "in south's name"},
+        {"north", 1, MSG_ATTEMPT_STATE, "west", "west", ERR_DENIED,
+         "lends west nothing"},
+        {"north", 1, MSG_OUTPUT, "south", "west", ERR_DENIED, "not of south's job"},
+        {"south", 2, MSG_START, "nobody", "south", ERR_NOT_FOUND, "no member"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct msg msg = about_run(rows[i].kind, rows[i].to, rows[i].run_site);
+        stage_say(&stage, rows[i].from, rows[i].session, &msg);
+        const struct msg *error = stage_sent(&stage, rows[i].from, MSG_ERROR, 0);
+        if (error == NULL || error->error.code != rows[i].code ||
+            stage_sent(&stage, rows[i].to, rows[i].kind, 0) != NULL) {
+            fail_msg("%s", rows[i].why);
+        }
+        assert_int_equal(error->error.about, rows[i].kind);
+    }
+}
+
+static void an_unknown_lease_starts_nothing(void **state)
+{
+    struct msg msg = about_run(MSG_START, "north", "south");
+    msg.start.lease = "north/2/south";
+    stage_say(&stage, "south", 2, &msg);
+    assert_int_equal(stage_sent(&stage, "south", MSG_ERROR, 0)->error.code, ERR_DENIED);
+}
+
+/* Both ends send again until answered; nobody needs to be told each time. */
+static void for_who_is_away_it_is_dropped(void **state)
+{
+    static const char *const south_only[] = {"south", NULL};
+    stage_wait_with(&stage, STAGE_LOST_AFTER_MS + 1000, south_only, 2);
+    struct msg msg = about_run(MSG_ATTEMPT_ASK, "north", "south");
+    stage_say(&stage, "south", 2, &msg);
+    assert_null(stage_sent(&stage, "north", MSG_ATTEMPT_ASK, 0));
+    assert_null(stage_sent(&stage, "south", MSG_ERROR, 0));
+}
+
+/* The event's memory ends with the step, what is sent does not. */
+static void what_is_passed_on_is_a_copy(void **state)
+{
+    char command[] = "sleep 1", host[] = "n1", text[] = "gone";
+    const char *env[] = {command};
+    uint8_t bytes[] = {1, 2, 3};
+    struct msg start = about_run(MSG_START, "north", "south");
+    slots[0].host = host;
+    start.start.spec.command = command;
+    start.start.spec.env = env;
+    start.start.spec.n_env = 1;
+    stage_say(&stage, "south", 2, &start);
+    command[0] = host[0] = 'X';
+    env[0] = NULL;
+    const struct msg *passed = stage_sent(&stage, "north", MSG_START, 0);
+    assert_string_equal(passed->start.spec.command, "sleep 1");
+    assert_string_equal(passed->start.spec.env[0], "sleep 1");
+    assert_string_equal(passed->start.hosts[0].host, "n1");
+    slots[0].host = "n1";
+
+    struct msg state_msg = about_run(MSG_ATTEMPT_STATE, "south", "south");
+    state_msg.attempt_state.reason = state_msg.attempt_state.exit.text = text;
+    stage_say(&stage, "north", 1, &state_msg);
+    text[0] = 'X';
+    passed = stage_sent(&stage, "south", MSG_ATTEMPT_STATE, 0);
+    assert_string_equal(passed->attempt_state.reason, "gone");
+    assert_string_equal(passed->attempt_state.exit.text, "gone");
+
+    struct msg output = about_run(MSG_OUTPUT, "south", "south");
+    output.output.bytes = bytes;
+    output.output.n_bytes = 3;
+    stage_say(&stage, "north", 1, &output);
+    bytes[0] = 9;
+    passed = stage_sent(&stage, "south", MSG_OUTPUT, 0);
+    assert_int_equal(passed->output.bytes[0], 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_stage, close_stage)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(each_kind_goes_one_way),
+        TEST(what_is_not_the_pairs_own_is_refused),
+        TEST(an_unknown_lease_starts_nothing),
+        TEST(for_who_is_away_it_is_dropped),
+        TEST(what_is_passed_on_is_a_copy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
