@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* consumer.c: see consumer.h. contracts.c keeps what may be used, attempts.c what was
+ * asked for, fetch.c brings output home, consumer_news.c follows what providers say;
+ * here is what the site asks for, and what is said again in time. */
+#include "consumer/consumer_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumer/fetch.h"
+
+struct consumer *consumer_new(const char *site)
+{
+    struct consumer *consumer = mem_alloc(1, sizeof(*consumer));
+    attempts_init(&consumer->attempts, site);
+    return consumer;
+}
+
+void consumer_free(struct consumer *consumer)
+{
+    if (consumer != NULL) {
+        contracts_release(&consumer->contracts);
+        attempts_release(&consumer->attempts);
+        free(consumer);
+    }
+}
+
+/* ------------------------------------------------------------ session, contracts */
+
+void consumer_session(struct consumer *consumer, uint64_t session, int64_t now_ms,
+                      struct effects *effects)
+{
+    struct attempts *attempts = &consumer->attempts;
+    attempts->session = session;
+    contracts_begin_session(&consumer->contracts);
+    for (int i = 0; i < attempts->count; i++) {
+        struct attempt *attempt = attempts->items[i];
+        if (!consumer_is_decided(attempt)) {
+            attempts_send_start(attempts, attempt, now_ms, effects);
+        } else if (!consumer_is_ended(attempt)) {
+            attempts_send_ask(attempts, attempt, now_ms, effects);
+            attempt->ordered_ms = INT64_MIN / 2;
+            attempts_send_order(attempts, attempt, now_ms, effects);
+        } else {
+            fetch_ask_again(attempts, attempt, now_ms, effects);
+        }
+    }
+}
+
+void consumer_broker_lost(struct consumer *consumer)
+{
+    consumer->attempts.session = 0;
+}
+
+/* "north/1/south" is south's, and so is "north/1/south:NODE" of a pool. */
+static bool is_own_lease(const struct consumer *consumer, const char *lease)
+{
+    const char *slash = strrchr(lease, '/');
+    size_t length = strlen(consumer->attempts.site);
+    return slash != NULL && strncmp(slash + 1, consumer->attempts.site, length) == 0 &&
+           (slash[1 + length] == '\0' || slash[1 + length] == ':');
+}
+
+static void acknowledge_contract(const struct consumer *consumer,
+                                 const struct contract *contract,
+                                 struct effects *effects)
+{
+    struct peer broker = {.kind = PEER_BROKER, .name = ""};
+    struct msg msg = {
+        .kind = MSG_CONTRACT_ACK,
+        .session = consumer->attempts.session,
+        .site = "",
+        .contract_ack = {arena_str(&effects->arena, contract->as_told.lease),
+                         contract->as_told.revision},
+    };
+    effects_send(effects, &broker, &msg);
+}
+
+void consumer_contract(struct consumer *consumer, const struct msg *msg, int64_t now_ms,
+                       struct effects *effects)
+{
+    (void)now_ms;
+    const struct attempts *attempts = &consumer->attempts;
+    if (attempts->session == 0 || msg->session != attempts->session ||
+        !is_own_lease(consumer, msg->contract.lease)) {
+        return;
+    }
+    struct contract *contract = contracts_set(&consumer->contracts, &msg->contract);
+    if (contract == NULL) {
+        return;
+    }
+    for (int i = 0; i < attempts->count; i++) {
+        const struct attempt *attempt = attempts->items[i];
+        if (!consumer_is_ended(attempt) &&
+            strcmp(attempt->lease, msg->contract.lease) == 0) {
+            contracts_count_use(contract, attempt->hosts, attempt->n_hosts, 1);
+        }
+    }
+    acknowledge_contract(consumer, contract, effects);
+}
+
+int consumer_count_hosts(const struct consumer *consumer)
+{
+    return consumer->contracts.n_hosts;
+}
+
+static bool may_start(const struct consumer *consumer, const struct contract *contract)
+{
+    enum lease_state state = contract->as_told.state;
+    return consumer->attempts.session != 0 && contract->is_told &&
+           (state == LEASE_PENDING || state == LEASE_ACTIVE) &&
+           contract->as_told.is_provider_here;
+}
+
+void consumer_host_at(const struct consumer *consumer, int index,
+                      struct consumer_host *host)
+{
+    const struct contract *contract = consumer->contracts.hosts[index].contract;
+    int at = consumer->contracts.hosts[index].index;
+    const struct host_split *split = &contract->hosts[at];
+    *host = (struct consumer_host){
+        .name = contract->names[at],
+        .host = split->host,
+        .site = contract->provider,
+        .lease = contract->as_told.lease,
+        .epoch = contract->as_told.epoch,
+        .n_held = split->consumer,
+        .n_used = contract->used[at],
+        .is_open = may_start(consumer, contract) && !split->is_down,
+        .is_made = contract->as_told.is_made,
+        .is_exclusive = contract->as_told.type == LEASE_EXCLUSIVE,
+    };
+}
+
+int consumer_count_contracts(const struct consumer *consumer)
+{
+    return consumer->contracts.count;
+}
+
+bool consumer_contract_at(const struct consumer *consumer, int index,
+                          struct msg_contract *contract)
+{
+    if (index < 0 || index >= consumer->contracts.count) {
+        return false;
+    }
+    *contract = consumer->contracts.items[index]->as_told;
+    return true;
+}
+
+void consumer_demands(const struct consumer *consumer, const int *waiting,
+                      struct arena *arena, struct lease_demand **demands,
+                      int *n_demands)
+{
+    const struct contracts *contracts = &consumer->contracts;
+    *n_demands = contracts->count;
+    *demands = arena_alloc(arena, (size_t)contracts->count, sizeof(**demands));
+    for (int i = 0; i < contracts->count; i++) {
+        const struct contract *contract = contracts->items[i];
+        (*demands)[i] = (struct lease_demand){
+            .lease = arena_str(arena, contract->as_told.lease),
+            .epoch = contract->as_told.epoch,
+            .n_used = contract->n_used,
+            .n_waiting = waiting != NULL ? waiting[i] : 0,
+        };
+    }
+}
+
+/* ------------------------------------------------------------ what the site asks for
+ */
+
+void consumer_start(struct consumer *consumer, const struct consumer_attempt *from,
+                    int64_t now_ms, struct effects *effects)
+{
+    struct attempt *attempt = attempts_add(&consumer->attempts, from, now_ms);
+    if (attempt != NULL) {
+        consumer_count_use(consumer, attempt, 1);
+        attempts_send_start(&consumer->attempts, attempt, now_ms, effects);
+    }
+}
+
+void consumer_resume(struct consumer *consumer, const struct consumer_attempt *from,
+                     int64_t now_ms)
+{
+    struct attempt *attempt = attempts_add(&consumer->attempts, from, now_ms);
+    if (attempt != NULL) {
+        consumer_count_use(consumer, attempt, 1);
+    }
+}
+
+void consumer_control(struct consumer *consumer, uint64_t number,
+                      const struct run_control *control, int64_t now_ms,
+                      struct effects *effects)
+{
+    struct attempt *attempt = attempts_find(&consumer->attempts, number);
+    if (attempt == NULL || control->number < attempt->control.number) {
+        return;
+    }
+    if (control->number > attempt->control.number) {
+        attempt->control = *control;
+        attempt->ordered_ms = INT64_MIN / 2;
+    }
+    attempts_send_order(&consumer->attempts, attempt, now_ms, effects);
+}
+
+void consumer_written(struct consumer *consumer, uint64_t number, bool is_ok,
+                      int64_t now_ms, struct effects *effects)
+{
+    struct attempt *attempt = attempts_find(&consumer->attempts, number);
+    if (attempt != NULL) {
+        fetch_written(&consumer->attempts, attempt, is_ok, now_ms, effects);
+    }
+}
+
+void consumer_acknowledge(struct consumer *consumer, uint64_t number,
+                          struct effects *effects)
+{
+    struct attempt *attempt = attempts_find(&consumer->attempts, number);
+    if (attempt != NULL && consumer_is_ended(attempt)) {
+        attempts_send_acknowledge(&consumer->attempts, attempt->provider, number,
+                                  effects);
+        attempts_remove(&consumer->attempts, number);
+    }
+}
+
+/* ------------------------------------------------------------ time */
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t ask_at(const struct attempt *attempt)
+{
+    int64_t last_ms =
+        attempt->heard_ms > attempt->asked_ms ? attempt->heard_ms : attempt->asked_ms;
+    return last_ms + ATTEMPTS_ASK_MS;
+}
+
+static bool has_order(const struct attempt *attempt)
+{
+    return attempt->control.number > attempt->control_done;
+}
+
+/* When the next thing is to be said about it. */
+static int64_t say_at(const struct attempt *attempt)
+{
+    if (!consumer_is_decided(attempt)) {
+        return attempt->said_ms + ATTEMPTS_RESEND_MS;
+    }
+    if (consumer_is_ended(attempt)) {
+        return attempt->fetch == FETCH_ASKED ? attempt->said_ms + ATTEMPTS_RESEND_MS
+                                             : INT64_MAX;
+    }
+    int64_t order_ms =
+        has_order(attempt) ? attempt->ordered_ms + ATTEMPTS_RESEND_MS : INT64_MAX;
+    return least(ask_at(attempt), order_ms);
+}
+
+static void say(struct consumer *consumer, struct attempt *attempt, int64_t now_ms,
+                struct effects *effects)
+{
+    struct attempts *attempts = &consumer->attempts;
+    if (!consumer_is_decided(attempt)) {
+        attempts_send_start(attempts, attempt, now_ms, effects);
+        return;
+    }
+    if (consumer_is_ended(attempt)) {
+        fetch_ask_again(attempts, attempt, now_ms, effects);
+        return;
+    }
+    if (ask_at(attempt) <= now_ms) {
+        attempts_send_ask(attempts, attempt, now_ms, effects);
+    }
+    if (has_order(attempt) && attempt->ordered_ms + ATTEMPTS_RESEND_MS <= now_ms) {
+        attempts_send_order(attempts, attempt, now_ms, effects);
+    }
+}
+
+/* Its provider is silent; an attempt that was never taken is nobody's yet, one whose
+ * end is known waits for its output only. */
+static int64_t unknown_at(const struct attempt *attempt)
+{
+    bool can_be =
+        consumer_is_decided(attempt) && !attempt->is_reported && !attempt->is_unknown;
+    return can_be ? attempt->heard_ms + ATTEMPTS_UNKNOWN_MS : INT64_MAX;
+}
+
+void consumer_tick(struct consumer *consumer, int64_t now_ms, struct effects *effects,
+                   consumer_report_fn on_report, void *arg)
+{
+    struct reporter reporter = {on_report, arg};
+    bool has_session = consumer->attempts.session != 0;
+    uint64_t number = 0;
+    struct attempt *attempt = attempts_find(&consumer->attempts, 0);
+    attempt = attempt != NULL ? attempt : attempts_next(&consumer->attempts, number);
+    for (; attempt != NULL; attempt = attempts_next(&consumer->attempts, number)) {
+        number = attempt->number;
+        if (has_session && say_at(attempt) <= now_ms) {
+            say(consumer, attempt, now_ms, effects);
+        }
+        if (unknown_at(attempt) <= now_ms && attempt->fetch != FETCH_DONE) {
+            attempt->is_unknown = true;
+            attempt =
+                consumer_report_state(consumer, &reporter, attempt, CONSUMER_UNKNOWN);
+        }
+        consumer_report_end(consumer, &reporter, attempt);
+    }
+}
+
+int64_t consumer_wake_ms(const struct consumer *consumer)
+{
+    const struct attempts *attempts = &consumer->attempts;
+    int64_t wake_ms = INT64_MAX;
+    for (int i = 0; i < attempts->count; i++) {
+        const struct attempt *attempt = attempts->items[i];
+        if (attempt->fetch == FETCH_DONE) {
+            wake_ms = attempt->is_reported ? wake_ms : 0;
+            continue;
+        }
+        wake_ms = least(wake_ms, unknown_at(attempt));
+        if (attempts->session != 0) {
+            wake_ms = least(wake_ms, say_at(attempt));
+        }
+    }
+    return wake_ms;
+}

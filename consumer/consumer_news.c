@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* consumer_news.c: what providers say about attempts, and the reports that come of it.
+ *
+ * A report may lead the site to call back (acknowledge, order, written), so that an
+ * attempt may be gone when the report returns: it is looked up again by its number.
+ *
+ * What a provider says about an attempt, by what is known of it here:
+ *
+ *              sent               taken, running, suspended   ended
+ *   REFUSED    forgotten          late                        late
+ *   LOST       forgotten          forgotten                   late
+ *   ABSENT     START again        forgotten                   late
+ *   others     taken, and so on   forward, never back         late
+ *
+ * ABSENT answers a question, and only attempts that are known to be taken are asked
+ * about: so where it comes about one of those, the provider has lost its record. */
+#include "consumer/consumer_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumer/fetch.h"
+
+bool consumer_is_decided(const struct attempt *attempt)
+{
+    return attempt->phase != ATTEMPTS_SENT;
+}
+
+bool consumer_is_ended(const struct attempt *attempt)
+{
+    return attempt->phase == ATTEMPTS_ENDED;
+}
+
+void consumer_count_use(struct consumer *consumer, const struct attempt *attempt,
+                        int sign)
+{
+    struct contract *contract = contracts_find(&consumer->contracts, attempt->lease);
+    if (contract != NULL) {
+        contracts_count_use(contract, attempt->hosts, attempt->n_hosts, sign);
+    }
+}
+
+/* ------------------------------------------------------------ reports */
+
+/* Says so; returns the attempt as it is then, NULL where it is gone. */
+static struct attempt *report(struct consumer *consumer,
+                              const struct reporter *reporter,
+                              const struct consumer_report *news)
+{
+    uint64_t number = news->attempt;
+    reporter->on_report(reporter->arg, news);
+    return attempts_find(&consumer->attempts, number);
+}
+
+struct attempt *consumer_report_state(struct consumer *consumer,
+                                      const struct reporter *reporter,
+                                      const struct attempt *attempt,
+                                      enum consumer_news news)
+{
+    struct consumer_report state = {
+        .news = news,
+        .attempt = attempt->number,
+        .start_ms = attempt->start_ms,
+        .control_done = attempt->control_done,
+        .reason = "",
+    };
+    return report(consumer, reporter, &state);
+}
+
+static enum consumer_news news_of(enum attempts_phase phase)
+{
+    switch (phase) {
+    case ATTEMPTS_RUNNING:
+        return CONSUMER_RUNNING;
+    case ATTEMPTS_SUSPENDED:
+        return CONSUMER_SUSPENDED;
+    case ATTEMPTS_SENT:
+    case ATTEMPTS_TAKEN:
+    case ATTEMPTS_ENDED:
+        break;
+    }
+    return CONSUMER_TAKEN;
+}
+
+/* The attempt will never run, or nobody knows of it any more. */
+static void forget(struct consumer *consumer, const struct reporter *reporter,
+                   struct attempt *attempt, enum consumer_news news, const char *reason)
+{
+    struct consumer_report end = {
+        .news = news,
+        .attempt = attempt->number,
+        .start_ms = attempt->start_ms,
+        .reason = reason,
+    };
+    consumer_count_use(consumer, attempt, -1);
+    attempts_remove(&consumer->attempts, attempt->number);
+    reporter->on_report(reporter->arg, &end);
+}
+
+/* The end, once: when its output is here. */
+void consumer_report_end(struct consumer *consumer, const struct reporter *reporter,
+                         struct attempt *attempt)
+{
+    if (attempt == NULL || attempt->fetch != FETCH_DONE || attempt->is_reported) {
+        return;
+    }
+    attempt->is_reported = true;
+    struct consumer_report end = {
+        .news = CONSUMER_ENDED,
+        .attempt = attempt->number,
+        .start_ms = attempt->exit.start_ms,
+        .control_done = attempt->control_done,
+        .exit = attempt->exit,
+        .reason = "",
+    };
+    end.exit.text = attempt->end_text != NULL ? attempt->end_text : "";
+    report(consumer, reporter, &end);
+}
+
+/* ------------------------------------------------------------ ATTEMPT_STATE */
+
+static struct attempt *take(struct consumer *consumer, const struct reporter *reporter,
+                            struct attempt *attempt, int64_t now_ms,
+                            struct effects *effects)
+{
+    if (consumer_is_decided(attempt)) {
+        return attempt;
+    }
+    attempts_decide(attempt);
+    attempt = consumer_report_state(consumer, reporter, attempt, CONSUMER_TAKEN);
+    if (attempt != NULL) {
+        attempts_send_order(&consumer->attempts, attempt, now_ms, effects);
+    }
+    return attempt;
+}
+
+static struct attempt *note_control(struct consumer *consumer,
+                                    const struct reporter *reporter,
+                                    struct attempt *attempt, uint64_t control_done)
+{
+    if (control_done <= attempt->control_done) {
+        return attempt;
+    }
+    attempt->control_done = control_done;
+    return consumer_report_state(consumer, reporter, attempt, CONSUMER_CONTROLLED);
+}
+
+/* Running or suspended; what is older than an order that was carried out is late. */
+static void move_on(struct consumer *consumer, const struct reporter *reporter,
+                    struct attempt *attempt, const struct msg_attempt_state *state,
+                    bool was_unknown)
+{
+    enum attempts_phase phase =
+        state->state == ATTEMPT_SUSPENDED ? ATTEMPTS_SUSPENDED : ATTEMPTS_RUNNING;
+    bool is_news = false;
+    if (state->state != ATTEMPT_TAKEN && state->control_done >= attempt->control_done) {
+        is_news = phase != attempt->phase || state->start_ms != attempt->start_ms;
+        attempt->phase = phase;
+        attempt->start_ms = state->start_ms;
+    }
+    if (is_news || was_unknown) {
+        consumer_report_state(consumer, reporter, attempt, news_of(attempt->phase));
+    }
+}
+
+static void end(struct consumer *consumer, const struct reporter *reporter,
+                struct attempt *attempt, const struct run_exit *exit, int64_t now_ms,
+                struct effects *effects)
+{
+    consumer_count_use(consumer, attempt, -1);
+    attempt->phase = ATTEMPTS_ENDED;
+    attempt->exit = *exit;
+    const char *text = exit->text != NULL ? exit->text : "";
+    attempt->end_text = memcpy(mem_alloc(strlen(text) + 1, 1), text, strlen(text));
+    fetch_begin(&consumer->attempts, attempt, now_ms, effects);
+    consumer_report_end(consumer, reporter, attempt);
+}
+
+/* Taken, running, suspended, ended: whatever came before is made up for. */
+static void follow(struct consumer *consumer, const struct reporter *reporter,
+                   struct attempt *attempt, const struct msg_attempt_state *state,
+                   int64_t now_ms, struct effects *effects)
+{
+    bool was_unknown = attempt->is_unknown;
+    attempt->is_unknown = false;
+    attempt = take(consumer, reporter, attempt, now_ms, effects);
+    if (attempt != NULL) {
+        attempt = note_control(consumer, reporter, attempt, state->control_done);
+    }
+    if (attempt == NULL || consumer_is_ended(attempt)) {
+        return;
+    }
+    if (state->state == ATTEMPT_ENDED) {
+        end(consumer, reporter, attempt, &state->exit, now_ms, effects);
+    } else {
+        move_on(consumer, reporter, attempt, state, was_unknown);
+    }
+}
+
+static void note_absent(struct consumer *consumer, const struct reporter *reporter,
+                        struct attempt *attempt)
+{
+    if (consumer_is_decided(attempt)) {
+        forget(consumer, reporter, attempt, CONSUMER_LOST,
+               "its provider has lost its record");
+    } else {
+        attempt->said_ms = INT64_MIN / 2; /* START again, with the next tick */
+    }
+}
+
+static void note_state(struct consumer *consumer, const struct reporter *reporter,
+                       const struct msg *msg, int64_t now_ms, struct effects *effects)
+{
+    const struct msg_attempt_state *state = &msg->attempt_state;
+    if (strcmp(state->run.site, consumer->attempts.site) != 0) {
+        return;
+    }
+    struct attempt *attempt = attempts_find(&consumer->attempts, state->run.attempt);
+    if (attempt == NULL) {
+        if (state->state == ATTEMPT_ENDED) {
+            attempts_send_acknowledge(&consumer->attempts, msg->site,
+                                      state->run.attempt, effects);
+        }
+        return;
+    }
+    if (strcmp(msg->site, attempt->provider) != 0 || consumer_is_ended(attempt)) {
+        return;
+    }
+    attempt->heard_ms = now_ms;
+    switch (state->state) {
+    case ATTEMPT_REFUSED:
+        if (!consumer_is_decided(attempt)) {
+            forget(consumer, reporter, attempt, CONSUMER_REFUSED, state->reason);
+        }
+        break;
+    case ATTEMPT_LOST:
+        forget(consumer, reporter, attempt, CONSUMER_LOST,
+               "its provider has no trace of it");
+        break;
+    case ATTEMPT_ABSENT:
+        note_absent(consumer, reporter, attempt);
+        break;
+    case ATTEMPT_TAKEN:
+    case ATTEMPT_RUNNING:
+    case ATTEMPT_SUSPENDED:
+    case ATTEMPT_ENDED:
+        follow(consumer, reporter, attempt, state, now_ms, effects);
+        break;
+    }
+}
+
+/* ------------------------------------------------------------ OUTPUT */
+
+static void note_output(struct consumer *consumer, const struct reporter *reporter,
+                        const struct msg *msg, int64_t now_ms, struct effects *effects)
+{
+    const struct msg_output *piece = &msg->output;
+    struct attempt *attempt = attempts_find(&consumer->attempts, piece->run.attempt);
+    if (attempt == NULL || strcmp(piece->run.site, consumer->attempts.site) != 0 ||
+        strcmp(msg->site, attempt->provider) != 0) {
+        return;
+    }
+    attempt->heard_ms = now_ms;
+    if (fetch_take(&consumer->attempts, attempt, piece, now_ms, effects)) {
+        struct consumer_report output = {
+            .news = CONSUMER_OUTPUT,
+            .attempt = attempt->number,
+            .reason = "",
+            .stream = piece->stream,
+            .offset = piece->offset,
+            .bytes = piece->bytes,
+            .n_bytes = piece->n_bytes,
+        };
+        attempt = report(consumer, reporter, &output);
+    }
+    consumer_report_end(consumer, reporter, attempt);
+}
+
+void consumer_message(struct consumer *consumer, const struct msg *msg, int64_t now_ms,
+                      struct effects *effects, consumer_report_fn on_report, void *arg)
+{
+    struct reporter reporter = {on_report, arg};
+    if (msg->kind == MSG_ATTEMPT_STATE) {
+        note_state(consumer, &reporter, msg, now_ms, effects);
+    } else if (msg->kind == MSG_OUTPUT) {
+        note_output(consumer, &reporter, msg, now_ms, effects);
+    }
+}

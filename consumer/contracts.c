@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* contracts.c: see contracts.h. */
+#include "consumer/contracts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_CAPACITY = 8 };
+
+static char *copied(const char *text, size_t length)
+{
+    char *copy = mem_alloc(length + 1, 1);
+    return memcpy(copy, text, length);
+}
+
+char *contracts_provider_of(const char *lease)
+{
+    return copied(lease, strcspn(lease, "/"));
+}
+
+static void free_hosts(struct contract *contract)
+{
+    for (int i = 0; i < contract->as_told.n_hosts; i++) {
+        free(contract->names[i]);
+    }
+    free(contract->names);
+    free(contract->hosts);
+    free(contract->used);
+}
+
+static void free_contract(struct contract *contract)
+{
+    free_hosts(contract);
+    free(contract->provider);
+    free((char *)(uintptr_t)contract->as_told.lease);
+    free(contract);
+}
+
+void contracts_release(struct contracts *contracts)
+{
+    for (int i = 0; i < contracts->count; i++) {
+        free_contract(contracts->items[i]);
+    }
+    free(contracts->items);
+    free(contracts->hosts);
+    memset(contracts, 0, sizeof(*contracts));
+}
+
+static int place_of(const struct contracts *contracts, const char *lease)
+{
+    int low = 0, high = contracts->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (strcmp(contracts->items[middle]->as_told.lease, lease) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+struct contract *contracts_find(const struct contracts *contracts, const char *lease)
+{
+    int at = place_of(contracts, lease);
+    bool is_there = at < contracts->count &&
+                    strcmp(contracts->items[at]->as_told.lease, lease) == 0;
+    return is_there ? contracts->items[at] : NULL;
+}
+
+static struct contract *add(struct contracts *contracts, const char *lease)
+{
+    struct contract *contract = mem_alloc(1, sizeof(*contract));
+    contract->as_told.lease = copied(lease, strlen(lease));
+    contract->provider = contracts_provider_of(lease);
+    if (contracts->count == contracts->capacity) {
+        contracts->capacity =
+            contracts->capacity == 0 ? FIRST_CAPACITY : contracts->capacity * 2;
+        contracts->items = mem_grow(contracts->items, (size_t)contracts->capacity,
+                                    sizeof(*contracts->items));
+    }
+    int at = place_of(contracts, lease);
+    memmove(&contracts->items[at + 1], &contracts->items[at],
+            (size_t)(contracts->count - at) * sizeof(struct contract *));
+    contracts->items[at] = contract;
+    contracts->count++;
+    return contract;
+}
+
+/* The list of all hosts, after any change of which there are. */
+static void list_hosts(struct contracts *contracts)
+{
+    int n_hosts = 0;
+    for (int i = 0; i < contracts->count; i++) {
+        n_hosts += contracts->items[i]->as_told.n_hosts;
+    }
+    free(contracts->hosts);
+    contracts->hosts = mem_alloc((size_t)n_hosts, sizeof(*contracts->hosts));
+    contracts->n_hosts = 0;
+    for (int i = 0; i < contracts->count; i++) {
+        for (int j = 0; j < contracts->items[i]->as_told.n_hosts; j++) {
+            contracts->hosts[contracts->n_hosts++] =
+                (struct contracts_host){contracts->items[i], j};
+        }
+    }
+}
+
+void contracts_begin_session(struct contracts *contracts)
+{
+    int n_kept = 0;
+    for (int i = 0; i < contracts->count; i++) {
+        struct contract *contract = contracts->items[i];
+        if (contract->as_told.state == LEASE_ENDED) {
+            free_contract(contract);
+            continue;
+        }
+        contract->is_told = false;
+        contracts->items[n_kept++] = contract;
+    }
+    contracts->count = n_kept;
+    list_hosts(contracts);
+}
+
+/* One block for the splits, with the names of the hosts behind them. */
+static struct host_split *copy_splits(const struct host_split *hosts, int n_hosts)
+{
+    size_t size = (size_t)n_hosts * sizeof(*hosts);
+    for (int i = 0; i < n_hosts; i++) {
+        size += strlen(hosts[i].host) + 1;
+    }
+    struct host_split *copies = mem_alloc(size, 1);
+    char *text = (char *)&copies[n_hosts];
+    for (int i = 0; i < n_hosts; i++) {
+        size_t length = strlen(hosts[i].host) + 1;
+        copies[i] = hosts[i];
+        copies[i].host = memcpy(text, hosts[i].host, length);
+        text += length;
+    }
+    return copies;
+}
+
+static char *borrowed_name(const char *host, const char *provider)
+{
+    size_t size = strlen(host) + strlen(provider) + 2;
+    char *name = mem_alloc(size, 1);
+    snprintf(name, size, "%s@%s", host, provider);
+    return name;
+}
+
+struct contract *contracts_set(struct contracts *contracts,
+                               const struct msg_contract *told)
+{
+    struct contract *contract = contracts_find(contracts, told->lease);
+    if (contract == NULL) {
+        contract = add(contracts, told->lease);
+    } else if (contract->is_told && told->revision < contract->as_told.revision) {
+        return NULL;
+    }
+    const char *lease = contract->as_told.lease;
+    size_t n_hosts = (size_t)told->n_hosts;
+    free_hosts(contract);
+    contract->hosts = copy_splits(told->hosts, told->n_hosts);
+    contract->names = mem_alloc(n_hosts, sizeof(*contract->names));
+    contract->used = mem_alloc(n_hosts, sizeof(*contract->used));
+    for (int i = 0; i < told->n_hosts; i++) {
+        contract->names[i] = borrowed_name(told->hosts[i].host, contract->provider);
+    }
+    contract->as_told = *told;
+    contract->as_told.lease = lease;
+    contract->as_told.hosts = contract->hosts;
+    contract->is_told = true;
+    contract->n_used = 0;
+    list_hosts(contracts);
+    return contract;
+}
+
+void contracts_count_use(struct contract *contract, const struct host_slots *hosts,
+                         int n_hosts, int sign)
+{
+    for (int i = 0; i < n_hosts; i++) {
+        contract->n_used += sign * hosts[i].n_slots;
+        for (int j = 0; j < contract->as_told.n_hosts; j++) {
+            if (strcmp(contract->hosts[j].host, hosts[i].host) == 0) {
+                contract->used[j] += sign * hosts[i].n_slots;
+            }
+        }
+    }
+}

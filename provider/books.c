@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* books.c: see books.h. */
+#include "provider/books.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_CAPACITY = 8 };
+
+static char *copied(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    return memcpy(mem_alloc(size, 1), text, size);
+}
+
+/* Makes room for one more; the pointer array may move. */
+static void *with_room(void *items, int count, int *capacity, size_t size)
+{
+    if (count < *capacity) {
+        return items;
+    }
+    *capacity = *capacity == 0 ? FIRST_CAPACITY : *capacity * 2;
+    return mem_grow(items, (size_t)*capacity, size);
+}
+
+void books_release(struct books *books)
+{
+    for (int i = 0; i < books->count; i++) {
+        struct book *book = books->items[i];
+        free(book->lease);
+        free(book->policy);
+        free(book->consumer);
+        free(book->content);
+        free(book->hosts);
+        free(book);
+    }
+    for (int i = 0; i < books->n_hosts; i++) {
+        free(books->hosts[i]->name);
+        free(books->hosts[i]->links);
+        free(books->hosts[i]);
+    }
+    free(books->items);
+    free(books->hosts);
+    memset(books, 0, sizeof(*books));
+}
+
+/* ------------------------------------------------------------ books */
+
+/* Where the lease stands, or would. */
+static int book_place(const struct books *books, const char *lease)
+{
+    int low = 0, high = books->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (strcmp(books->items[middle]->lease, lease) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+struct book *books_find(const struct books *books, const char *lease)
+{
+    int at = book_place(books, lease);
+    bool is_there = at < books->count && strcmp(books->items[at]->lease, lease) == 0;
+    return is_there ? books->items[at] : NULL;
+}
+
+struct book *books_add(struct books *books, const char *lease, const char *policy,
+                       const char *consumer)
+{
+    struct book *book = mem_alloc(1, sizeof(*book));
+    book->lease = copied(lease);
+    book->policy = copied(policy);
+    book->consumer = copied(consumer);
+    book->content = copied("");
+    book->told_ms = INT64_MIN / 2; /* never, and long ago */
+    book->paced_ms = INT64_MIN / 2;
+    books->items =
+        with_room(books->items, books->count, &books->capacity, sizeof(*books->items));
+    int at = book_place(books, lease);
+    memmove(&books->items[at + 1], &books->items[at],
+            (size_t)(books->count - at) * sizeof(struct book *));
+    books->items[at] = book;
+    books->count++;
+    return book;
+}
+
+void books_set_content(struct book *book, const char *content)
+{
+    char *copy = copied(content);
+    free(book->content);
+    book->content = copy;
+}
+
+/* ------------------------------------------------------------ hosts */
+
+static int host_place(const struct books *books, const char *name)
+{
+    int low = 0, high = books->n_hosts;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (strcmp(books->hosts[middle]->name, name) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+struct books_host *books_find_host(const struct books *books, const char *name)
+{
+    int at = host_place(books, name);
+    bool is_there = at < books->n_hosts && strcmp(books->hosts[at]->name, name) == 0;
+    return is_there ? books->hosts[at] : NULL;
+}
+
+struct books_host *books_add_host(struct books *books, const char *name)
+{
+    struct books_host *host = books_find_host(books, name);
+    if (host != NULL) {
+        return host;
+    }
+    host = mem_alloc(1, sizeof(*host));
+    host->name = copied(name);
+    books->hosts = with_room(books->hosts, books->n_hosts, &books->hosts_capacity,
+                             sizeof(*books->hosts));
+    int at = host_place(books, name);
+    memmove(&books->hosts[at + 1], &books->hosts[at],
+            (size_t)(books->n_hosts - at) * sizeof(struct books_host *));
+    books->hosts[at] = host;
+    books->n_hosts++;
+    return host;
+}
+
+struct book_host *books_find_entry(const struct book *book,
+                                   const struct books_host *host)
+{
+    for (int i = 0; i < host->n_links; i++) {
+        if (host->links[i].book == book) {
+            return &book->hosts[host->links[i].index];
+        }
+    }
+    return NULL;
+}
+
+void books_link(struct books *books)
+{
+    for (int i = 0; i < books->n_hosts; i++) {
+        books->hosts[i]->n_links = 0;
+    }
+    for (int i = 0; i < books->count; i++) {
+        for (int j = 0; j < books->items[i]->n_hosts; j++) {
+            struct books_host *host = books->items[i]->hosts[j].host;
+            host->links = with_room(host->links, host->n_links, &host->links_capacity,
+                                    sizeof(*host->links));
+            host->links[host->n_links++] = (struct books_link){books->items[i], j};
+        }
+    }
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* One round of it. Returns how many used slots found no place. */
+static int64_t attribute_once(struct books_host *host)
+{
+    int64_t left = host->local_used;
+    if (host->is_known) {
+        int64_t own = host->max; /* slots that no lease has */
+        for (int i = 0; i < host->n_links; i++) {
+            own -= host->links[i].book->hosts[host->links[i].index].n_slots;
+        }
+        left -= own > 0 ? own : 0;
+    }
+    left = left > 0 ? left : 0;
+    for (int i = 0; i < host->n_links; i++) {
+        struct book *book = host->links[i].book;
+        struct book_host *entry = &book->hosts[host->links[i].index];
+        int bound = book->is_frozen ? least(entry->provider_used, entry->provider)
+                                    : entry->provider;
+        int used = left < bound ? (int)left : bound;
+        book->is_dirty = book->is_dirty || used != entry->provider_used;
+        entry->provider_used = used;
+        left -= used;
+    }
+    return left;
+}
+
+/* Thaws leases whose slots on the host are needed; true where there was one. */
+static bool thaw_needed(struct books_host *host)
+{
+    bool has_thawed = false;
+    for (int i = 0; i < host->n_links; i++) {
+        struct book *book = host->links[i].book;
+        const struct book_host *entry = &book->hosts[host->links[i].index];
+        if (book->is_frozen && entry->provider > entry->provider_used) {
+            book->is_frozen = false;
+            book->is_dirty = true;
+            has_thawed = true;
+        }
+    }
+    return has_thawed;
+}
+
+void books_attribute(struct books_host *host)
+{
+    if (attribute_once(host) > 0 && thaw_needed(host)) {
+        attribute_once(host);
+    }
+}
+
+/* ------------------------------------------------------------ on disk */
+
+void books_store(const struct book *book, struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    struct host_split *hosts =
+        arena_alloc(arena, (size_t)book->n_hosts, sizeof(*hosts));
+    for (int i = 0; i < book->n_hosts; i++) {
+        const struct book_host *entry = &book->hosts[i];
+        hosts[i].host = arena_str(arena, entry->host->name);
+        hosts[i].n_slots = entry->n_slots;
+        hosts[i].provider = entry->provider;
+        hosts[i].consumer = entry->consumer;
+    }
+    struct row row = {
+        .kind = ROW_BOOK,
+        .book = {.lease = arena_str(arena, book->lease),
+                 .policy = arena_str(arena, book->policy),
+                 .consumer = arena_str(arena, book->consumer),
+                 .content = arena_str(arena, book->content),
+                 .type = book->type,
+                 .epoch = book->epoch,
+                 .is_made = book->is_made,
+                 .is_withdrawn = book->is_withdrawn,
+                 .is_ended = book->is_ended,
+                 .hosts = hosts,
+                 .n_hosts = book->n_hosts},
+    };
+    effects_store(effects, &row);
+}
+
+void books_load(struct books *books, const struct row_book *row)
+{
+    struct book *book = books_add(books, row->lease, row->policy, row->consumer);
+    books_set_content(book, row->content);
+    book->type = row->type;
+    book->epoch = row->epoch;
+    book->is_made = row->is_made;
+    book->is_withdrawn = row->is_withdrawn;
+    book->is_ended = row->is_ended;
+    book->is_dirty = true;
+    book->hosts = mem_alloc((size_t)row->n_hosts, sizeof(*book->hosts));
+    book->n_hosts = row->n_hosts;
+    for (int i = 0; i < row->n_hosts; i++) {
+        const struct host_split *split = &row->hosts[i];
+        book->hosts[i] = (struct book_host){
+            .host = books_add_host(books, split->host),
+            .n_wanted = split->n_slots,
+            .n_slots = split->n_slots,
+            .provider = split->provider,
+            .consumer = split->consumer,
+        };
+    }
+    books_link(books);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* books.h: the books themselves: leases with their hosts, the hosts with what the site
+ * uses of them, and who of both sides uses which slots.
+ *
+ * Nothing is decided here. One rule is kept: the slots that the site's own jobs use on
+ * a host are attributed first to slots that no lease has, then to the leases' slots
+ * that the provider holds, in lease id order; a frozen lease is never attributed more
+ * than when it froze, and what falls away while frozen does not come back to it. Where
+ * the jobs then find no place (a host shrank, another lease grew), the freeze is given
+ * up: it lapses, and a proposal that still comes is judged by the true counts.
+ *
+ * Ownership: books own all strings. Order: books by lease id, hosts by name; a lease's
+ * hosts in its policy's order; a host's links by lease id.
+ * Source: ARCHITECTURE 5, "a provider's local jobs on a host". Layer: provider. */
+#ifndef SUBLET_PROVIDER_BOOKS_H
+#define SUBLET_PROVIDER_BOOKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/effect.h"
+
+struct book;
+
+/* A lease on a host. */
+struct books_link {
+    struct book *book;
+    int index; /* into the book's hosts */
+};
+
+struct books_host {
+    char *name;
+    bool is_known; /* the site has told what follows */
+    int max;       /* MXJ */
+    int local_used;
+    bool is_down;
+    bool is_unsettled; /* settle.c has to look at it */
+    struct books_link *links;
+    int n_links, links_capacity;
+};
+
+/* A host of a lease. n_slots = provider + consumer, always; each used <= held. */
+struct book_host {
+    struct books_host *host;
+    int n_wanted; /* that the export policy gives it; 0: on its way out */
+    int n_slots, provider, consumer;
+    int provider_used, consumer_used;
+};
+
+struct book {
+    char *lease; /* id */
+    char *policy, *consumer, *content;
+    enum lease_type type;
+    enum reclaim_policy reclaim_policy;
+    int64_t min_hold_ms, lease_term_ms;
+    uint64_t epoch;
+    bool is_made, is_withdrawn, is_ended;
+    bool is_frozen; /* in memory only, as are all below but the hosts */
+    int64_t frozen_until_ms;
+    uint64_t freeze;     /* the highest number accepted */
+    bool needs_reserved; /* the one slot that lets the lease be made is still owed */
+    bool is_changed;     /* differs from the epoch on record */
+    bool is_exported;    /* provider_export: the plan has it */
+    bool is_revised;     /* provider_export: it gives other slots than before */
+    bool is_dirty;       /* differs from the STATE last sent */
+    int64_t told_ms;     /* when that was */
+    int64_t paced_ms;    /* when it would have been, one a gap */
+    struct book_host *hosts;
+    int n_hosts;
+    char reason[REASON_SIZE];
+};
+
+struct books {
+    struct book **items;
+    int count, capacity;
+    struct books_host **hosts;
+    int n_hosts, hosts_capacity;
+};
+
+void books_release(struct books *books);
+
+struct book *books_find(const struct books *books, const char *lease);
+/* A new book at epoch 0 without hosts. */
+struct book *books_add(struct books *books, const char *lease, const char *policy,
+                       const char *consumer);
+void books_set_content(struct book *book, const char *content);
+
+struct books_host *books_find_host(const struct books *books, const char *name);
+struct books_host *books_add_host(struct books *books, const char *name);
+
+/* The book's entry for a host, or NULL. */
+struct book_host *books_find_entry(const struct book *book,
+                                   const struct books_host *host);
+/* After any change of which hosts a book has. */
+void books_link(struct books *books);
+
+/* Attributes a host's local use anew; marks books whose share of it changed. */
+void books_attribute(struct books_host *host);
+
+/* The lease's row as it is now. */
+void books_store(const struct book *book, struct effects *effects);
+void books_load(struct books *books, const struct row_book *row);
+
+#endif

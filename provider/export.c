@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* export.c: see export.h. Sections are taken in file order, because RES_SELECT skips
+ * what earlier ones took: each is read by itself (export_policy.c), its slots are
+ * shared out, and what comes of it is compared with what earlier sections export.
+ *
+ * Example: hostA and hostB, SLOTS=4, DISTRIBUTION=([c1, 1] [c2, 3]): on each host the
+ * seats go c2 (3/1), c1 (1/1, equal to c2's 3/3, and earlier), c2 (3/3), c2 (3/5): one
+ * slot for c1 and three for c2.
+ *
+ * Layer: provider (base only). */
+#include "provider/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/averages.h"
+#include "provider/export_policy.h"
+
+/* What an earlier section exports of a host. */
+struct use {
+    const struct export_policy *policy;
+    const char *consumer;
+    struct use *next;
+};
+
+/* A host with what is exported of it so far. */
+struct candidate {
+    const struct export_host *host;
+    int n_exported;
+    struct use *uses;
+    int policy_place; /* of the last policy that named it: to find it named twice */
+};
+
+struct export
+{
+    struct conf *conf;
+    struct arena *arena;
+    const char *site;
+    struct candidate *candidates; /* file order */
+    struct candidate **by_name;
+    int n_candidates;
+    struct export_policy **policies; /* taken into the plan */
+    int n_policies;
+    struct export_plan *plan;
+    int leases_capacity;
+};
+
+/* One host's slots for one consumer, before they are gathered into leases. */
+struct piece {
+    struct candidate *candidate;
+    int share; /* index into the policy's shares */
+    int n_slots;
+};
+
+struct pieces {
+    struct piece *items;
+    int count, capacity;
+};
+
+/* An error about a cell of a policy. */
+#define COMPLAIN(export, severity, policy, cell, ...)                                  \
+    conf_complain((export)->conf, severity, (policy)->section, (policy)->row, cell,    \
+                  __VA_ARGS__)
+
+/* Arena memory that grows: the old piece stays where it is until the arena goes. */
+static void *grown(struct arena *arena, void *items, int count, int *capacity,
+                   size_t size)
+{
+    if (count < *capacity) {
+        return items;
+    }
+    *capacity = *capacity == 0 ? 8 : *capacity * 2;
+    void *copy = arena_alloc(arena, (size_t)*capacity, size);
+    if (count > 0) {
+        memcpy(copy, items, (size_t)count * size);
+    }
+    return copy;
+}
+
+/* ------------------------------------------------------------ hosts */
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct candidate *const *left = a, *const *right = b;
+    return strcmp((*left)->host->name, (*right)->host->name);
+}
+
+static void add_candidates(struct export *export, const struct export_host *hosts,
+                           int n_hosts)
+{
+    export->candidates =
+        arena_alloc(export->arena, (size_t)n_hosts, sizeof(*export->candidates));
+    export->by_name =
+        arena_alloc(export->arena, (size_t)n_hosts, sizeof(*export->by_name));
+    export->n_candidates = n_hosts;
+    for (int i = 0; i < n_hosts; i++) {
+        export->candidates[i].host = &hosts[i];
+        export->by_name[i] = &export->candidates[i];
+    }
+    if (n_hosts > 0) {
+        qsort(export->by_name, (size_t)n_hosts, sizeof(*export->by_name),
+              compare_names);
+    }
+}
+
+static struct candidate *find_candidate(const struct export *export, const char *name)
+{
+    struct export_host host = {.name = name};
+    struct candidate key = {.host = &host}, *pointer = &key;
+    if (export->n_candidates == 0) {
+        return NULL;
+    }
+    struct candidate **found =
+        bsearch(&pointer, export->by_name, (size_t) export->n_candidates,
+                sizeof(*export->by_name), compare_names);
+    return found != NULL ? *found : NULL;
+}
+
+/* ------------------------------------------------------------ sharing out */
+
+static void add_piece(struct export *export, struct pieces *pieces,
+                      struct candidate *candidate, int share, int n_slots)
+{
+    pieces->items = grown(export->arena, pieces->items, pieces->count,
+                          &pieces->capacity, sizeof(*pieces->items));
+    pieces->items[pieces->count++] = (struct piece){candidate, share, n_slots};
+}
+
+static int64_t *share_seats(struct export *export, const struct export_policy *policy,
+                            int n_seats)
+{
+    size_t n = (size_t)policy->n_shares;
+    int64_t *weights = arena_alloc(export->arena, n, sizeof(*weights));
+    int64_t *seats = arena_alloc(export->arena, n, sizeof(*seats));
+    for (int i = 0; i < policy->n_shares; i++) {
+        weights[i] = policy->shares[i].share;
+    }
+    averages_share(n_seats, weights, policy->n_shares, seats);
+    return seats;
+}
+
+static bool is_named_twice(struct export *export, const struct export_policy *policy,
+                           struct candidate *candidate)
+{
+    if (candidate->policy_place == policy->place) {
+        COMPLAIN(export, CONF_ERROR, policy, policy->hosts_cell,
+                 "host %s stands in it twice, expected each host once",
+                 candidate->host->name);
+        return true;
+    }
+    candidate->policy_place = policy->place;
+    return false;
+}
+
+static bool has_room(struct export *export, const struct export_policy *policy,
+                     const struct candidate *candidate)
+{
+    int max = candidate->host->max;
+    if (policy->n_slots <= max - candidate->n_exported) {
+        return true;
+    }
+    if (candidate->n_exported == 0) {
+        COMPLAIN(export, CONF_ERROR, policy, policy->slots_cell,
+                 "%d slots of host %s, expected at most its MXJ of %d", policy->n_slots,
+                 candidate->host->name, max);
+    } else {
+        COMPLAIN(
+            export, CONF_ERROR, policy, policy->slots_cell,
+            "%d slots of host %s, of which earlier policies export %d, expected at "
+            "most its MXJ of %d in all",
+            policy->n_slots, candidate->host->name, candidate->n_exported, max);
+    }
+    return false;
+}
+
+/* PER_HOST: the slots of each host go round the consumers. */
+static bool share_slots(struct export *export, const struct export_policy *policy,
+                        struct pieces *pieces)
+{
+    const int64_t *seats = share_seats(export, policy, policy->n_slots);
+    bool is_good = true;
+    for (int i = 0; i < policy->hosts.count; i++) {
+        struct candidate *candidate = find_candidate(export, policy->hosts.words[i]);
+        if (candidate == NULL) {
+            COMPLAIN(export, CONF_ERROR, policy, policy->hosts_cell,
+                     "host \"%s\" is unknown, expected one of section Host",
+                     policy->hosts.words[i]);
+            is_good = false;
+            continue;
+        }
+        if (is_named_twice(export, policy, candidate) ||
+            !has_room(export, policy, candidate)) {
+            is_good = false;
+            continue;
+        }
+        for (int j = 0; j < policy->n_shares; j++) {
+            if (seats[j] > 0) {
+                add_piece(export, pieces, candidate, j, (int)seats[j]);
+            }
+        }
+    }
+    return is_good;
+}
+
+static bool is_free(const struct export_policy *policy,
+                    const struct candidate *candidate)
+{
+    return candidate->n_exported == 0 && candidate->host->max > 0 &&
+           export_select_matches(&policy->select, candidate->host);
+}
+
+/* RES_SELECT: the first NHOSTS hosts that match and are free go whole, the first of
+ * them to the first consumer. */
+static bool share_hosts(struct export *export, const struct export_policy *policy,
+                        struct pieces *pieces)
+{
+    int n_found = 0;
+    for (int i = 0; i < export->n_candidates && n_found < policy->n_hosts_max; i++) {
+        n_found += is_free(policy, &export->candidates[i]);
+    }
+    if (n_found == 0) {
+        COMPLAIN(export, CONF_WARNING, policy, policy->hosts_cell,
+                 "no host matches that earlier policies left, so nothing is exported");
+        return true;
+    }
+    int64_t *seats = share_seats(export, policy, n_found);
+    int share = 0;
+    for (int i = 0, n_given = 0; n_given < n_found; i++) {
+        if (!is_free(policy, &export->candidates[i])) {
+            continue;
+        }
+        while (seats[share] == 0) {
+            share++;
+        }
+        seats[share]--;
+        n_given++;
+        add_piece(export, pieces, &export->candidates[i], share,
+                  export->candidates[i].host->max);
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------ beside other policies */
+
+static bool is_at_odds(const struct use *use, const struct export_policy *policy,
+                       const char *consumer)
+{
+    bool is_shared = use->policy->type == LEASE_SHARED || policy->type == LEASE_SHARED;
+    return is_shared && strcmp(use->consumer, consumer) != 0;
+}
+
+/* A host of a shared policy has one consumer, in all policies. */
+static bool check_shared(struct export *export, const struct export_policy *policy,
+                         const struct pieces *pieces)
+{
+    bool is_good = true;
+    for (int i = 0; i < pieces->count; i++) {
+        const struct candidate *candidate = pieces->items[i].candidate;
+        const char *consumer = policy->shares[pieces->items[i].share].consumer;
+        for (const struct use *use = candidate->uses; use != NULL; use = use->next) {
+            if (!is_at_odds(use, policy, consumer)) {
+                continue;
+            }
+            COMPLAIN(export, CONF_ERROR, policy, policy->hosts_cell,
+                     "host %s goes to %s here and to %s in the policy of line %d, and "
+                     "one of the two is shared, expected one consumer for it",
+                     candidate->host->name, consumer, use->consumer,
+                     use->policy->section->line);
+            is_good = false;
+            break;
+        }
+    }
+    return is_good;
+}
+
+static bool check_name(struct export *export, const struct export_policy *policy)
+{
+    for (int i = 0; policy->name[0] != '\0' && i < export->n_policies; i++) {
+        if (strcmp(export->policies[i]->name, policy->name) == 0) {
+            COMPLAIN(export, CONF_ERROR, policy, policy->name_cell,
+                     "%s is the policy's name of line %d too, expected another",
+                     policy->name, export->policies[i]->section->line);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------ the plan */
+
+/* An empty lease at the end of the plan, with room for so many hosts. */
+static void add_lease(struct export *export, const struct export_policy *policy,
+                      int share, const char *content, int n_hosts)
+{
+    struct export_plan *plan = export->plan;
+    plan->leases = grown(export->arena, plan->leases, plan->n_leases,
+                         &export->leases_capacity, sizeof(*plan->leases));
+    plan->leases[plan->n_leases++] = (struct export_lease){
+        .policy = policy->name,
+        .place = policy->place,
+        .consumer = policy->shares[share].consumer,
+        .content = content,
+        .type = policy->type,
+        .reclaim_policy = policy->reclaim_policy,
+        .min_hold_ms = policy->min_hold_ms,
+        .lease_term_ms = policy->lease_term_ms,
+        .hosts = arena_alloc(export->arena, (size_t)n_hosts, sizeof(struct host_slots)),
+    };
+}
+
+/* A lease for each consumer that got something, in the order of DISTRIBUTION. */
+static void add_leases(struct export *export, const struct export_policy *policy,
+                       const struct pieces *pieces)
+{
+    const char *content = export_policy_content(export->arena, policy);
+    size_t n_shares = (size_t)policy->n_shares;
+    int *n_hosts = arena_alloc(export->arena, n_shares, sizeof(*n_hosts));
+    int *index = arena_alloc(export->arena, n_shares, sizeof(*index));
+    for (int i = 0; i < pieces->count; i++) {
+        n_hosts[pieces->items[i].share]++;
+    }
+    for (int i = 0; i < policy->n_shares; i++) {
+        index[i] = export->plan->n_leases;
+        if (n_hosts[i] > 0) {
+            add_lease(export, policy, i, content, n_hosts[i]);
+        } else if (pieces->count > 0) {
+            COMPLAIN(export, CONF_WARNING, policy, policy->distribution_cell,
+                     "nothing is left for %s: there is too little to share out",
+                     policy->shares[i].consumer);
+        }
+    }
+    for (int i = 0; i < pieces->count; i++) {
+        const struct piece *piece = &pieces->items[i];
+        struct export_lease *lease = &export->plan->leases[index[piece->share]];
+        lease->hosts[lease->n_hosts++] =
+            (struct host_slots){piece->candidate->host->name, piece->n_slots};
+    }
+}
+
+static void record_uses(struct export *export, const struct export_policy *policy,
+                        const struct pieces *pieces)
+{
+    for (int i = 0; i < pieces->count; i++) {
+        struct candidate *candidate = pieces->items[i].candidate;
+        struct use *use = arena_alloc(export->arena, 1, sizeof(*use));
+        use->policy = policy;
+        use->consumer = policy->shares[pieces->items[i].share].consumer;
+        use->next = candidate->uses;
+        candidate->uses = use;
+        candidate->n_exported += pieces->items[i].n_slots;
+    }
+}
+
+static void add_policy(struct export *export, struct export_policy *policy,
+                       int *policies_capacity)
+{
+    struct pieces pieces = {0};
+    bool is_good = policy->is_per_host ? share_slots(export, policy, &pieces)
+                                       : share_hosts(export, policy, &pieces);
+    bool has_own_name = check_name(export, policy);
+    bool has_own_hosts = check_shared(export, policy, &pieces);
+    if (!is_good || !has_own_name || !has_own_hosts) {
+        return;
+    }
+    export->policies = grown(export->arena, export->policies, export->n_policies,
+                             policies_capacity, sizeof(struct export_policy *));
+    export->policies[export->n_policies++] = policy;
+    add_leases(export, policy, &pieces);
+    record_uses(export, policy, &pieces);
+}
+
+void export_read(struct conf *conf, const char *site, const struct export_host *hosts,
+                 int n_hosts, const struct export_defaults *defaults,
+                 struct export_plan *plan)
+{
+    memset(plan, 0, sizeof(*plan));
+    struct export export = {
+        .conf = conf, .arena = conf->arena, .site = site, .plan = plan};
+    add_candidates(&export, hosts, n_hosts);
+    int policies_capacity = 0, place = 0;
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, "HostExport", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            struct export_policy *policy =
+                arena_alloc(export.arena, 1, sizeof(*policy));
+            bool is_good = export_policy_read(conf, site, defaults, section,
+                                              &section->rows[i], policy);
+            policy->place = ++place;
+            if (is_good) {
+                add_policy(&export, policy, &policies_capacity);
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* export.h: export policies (HostExport) evaluated: which slots of which host go to
+ * whom.
+ *
+ * PER_HOST: slots of each named host, shared out among the consumers per host by
+ * highest averages, seat after seat in the order of DISTRIBUTION. RES_SELECT: whole
+ * hosts, the first NHOSTS matches in file order that no earlier section took, counted
+ * out by highest averages, first all of the first-listed consumer. The site's own entry
+ * in DISTRIBUTION is ignored.
+ *
+ * RES_SELECT here is `type==NAME`, `type==any`, `any`, Boolean names, joined by &&.
+ *
+ * Ownership: everything in conf's arena. Errors: diagnostics of `conf`, naming file,
+ * line and key; the plan then leaves that policy out. Source: lsf.md 1.2, 1.3, 1.5;
+ * ARCHITECTURE 5. Layer: provider (base only). */
+#ifndef SUBLET_PROVIDER_EXPORT_H
+#define SUBLET_PROVIDER_EXPORT_H
+
+#include "base/conf.h"
+#include "base/msg.h"
+
+/* A host that may be exported, in file order. */
+struct export_host {
+    const char *name;
+    int max;               /* MXJ */
+    const char *type;      /* "" unknown */
+    const char **booleans; /* from RESOURCES */
+    int n_booleans;
+};
+
+/* One policy towards one consumer: what becomes one lease. */
+struct export_lease {
+    const char *policy; /* NAME; "" where unnamed: provider_export numbers it */
+    int place;          /* of the section among the HostExports, from 1 */
+    const char *consumer;
+    const char *content; /* the policy as a normal text (for all its consumers) */
+    enum lease_type type;
+    enum reclaim_policy reclaim_policy;
+    int64_t min_hold_ms, lease_term_ms;
+    struct host_slots *hosts; /* in the policy's order */
+    int n_hosts;
+};
+
+struct export_plan {
+    struct export_lease *leases;
+    int n_leases;
+};
+
+/* Defaults that Parameters gives to all policies. */
+struct export_defaults {
+    enum reclaim_policy reclaim_policy;
+    int64_t min_hold_ms, lease_term_ms;
+};
+
+/* Complaints: SLOTS above MXJ (sums too), an unknown host, a host twice, PER_HOST and
+ * RES_SELECT together or neither, missing SLOTS, NHOSTS or DISTRIBUTION, a share that
+ * is no positive integer, a consumer twice, shared PER_HOST with two consumers, a host
+ * of a shared policy that another policy exports to someone else, a NAME twice or a
+ * number. */
+void export_read(struct conf *conf, const char *site, const struct export_host *hosts,
+                 int n_hosts, const struct export_defaults *defaults,
+                 struct export_plan *plan);
+
+#endif

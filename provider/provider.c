@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* provider.c: see provider.h. Here: the state as a whole, what the site tells and asks,
+ * and when STATE goes out. */
+#include "provider/provider_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "provider/settle.h"
+
+struct provider *provider_new(const char *site, int64_t freeze_timeout_ms)
+{
+    struct provider *provider = mem_alloc(1, sizeof(*provider));
+    size_t size = strlen(site) + 1;
+    provider->site = memcpy(mem_alloc(size, 1), site, size);
+    provider->freeze_timeout_ms = freeze_timeout_ms;
+    provider->shown = mem_alloc(1, sizeof(*provider->shown));
+    arena_init(provider->shown);
+    return provider;
+}
+
+void provider_free(struct provider *provider)
+{
+    if (provider == NULL) {
+        return;
+    }
+    taken_release(&provider->taken);
+    books_release(&provider->books);
+    arena_release(provider->shown);
+    free(provider->shown);
+    free(provider->site);
+    free(provider);
+}
+
+static void load_run(struct provider *provider, const struct row_run *row)
+{
+    struct book *book = books_find(&provider->books, row->lease);
+    if (book != NULL && !row->is_gone) {
+        taken_add(&provider->taken, &provider->books, &row->run, book, row->hosts,
+                  row->n_hosts, row->record == RUN_RECORD_ENDED);
+    }
+}
+
+void provider_load(struct provider *provider, const struct row *row)
+{
+    if (row->kind == ROW_BOOK && !row->book.is_gone) {
+        books_load(&provider->books, &row->book);
+    } else if (row->kind == ROW_HIGH) {
+        taken_set_highest(&provider->taken, row->high.consumer, row->high.attempt);
+    } else if (row->kind == ROW_RUN && row->run.lease[0] != '\0') {
+        load_run(provider, &row->run);
+    }
+}
+
+/* ------------------------------------------------------------ the site's scheduler */
+
+int provider_local_max(const struct provider *provider, const char *name, int max,
+                       int local_used)
+{
+    const struct books_host *host = books_find_host(&provider->books, name);
+    int64_t allowed = max;
+    for (int i = 0; host != NULL && i < host->n_links; i++) {
+        const struct book *book = host->links[i].book;
+        const struct book_host *entry = &book->hosts[host->links[i].index];
+        allowed -= entry->n_slots;
+        allowed += book->is_frozen ? entry->provider_used : entry->provider;
+    }
+    return allowed > local_used ? (int)allowed : local_used;
+}
+
+int provider_exported(const struct provider *provider, const char *name)
+{
+    const struct books_host *host = books_find_host(&provider->books, name);
+    int n_slots = 0;
+    for (int i = 0; host != NULL && i < host->n_links; i++) {
+        n_slots += host->links[i].book->hosts[host->links[i].index].n_slots;
+    }
+    return n_slots;
+}
+
+int provider_lent(const struct provider *provider, const char *name)
+{
+    const struct books_host *host = books_find_host(&provider->books, name);
+    int n_slots = 0;
+    for (int i = 0; host != NULL && i < host->n_links; i++) {
+        n_slots += host->links[i].book->hosts[host->links[i].index].consumer;
+    }
+    return n_slots;
+}
+
+void provider_set_local_used(struct provider *provider, const char *name, int max,
+                             int local_used)
+{
+    struct books_host *host = books_add_host(&provider->books, name);
+    if (host->is_known && host->max == max && host->local_used == local_used) {
+        return;
+    }
+    host->is_known = true;
+    host->max = max;
+    host->local_used = local_used;
+    host->is_unsettled = true;
+    books_attribute(host);
+}
+
+void provider_set_down(struct provider *provider, const char *name, bool is_down)
+{
+    struct books_host *host = books_add_host(&provider->books, name);
+    if (host->is_down == is_down) {
+        return;
+    }
+    host->is_down = is_down;
+    for (int i = 0; i < host->n_links; i++) {
+        host->links[i].book->is_dirty = true;
+    }
+}
+
+void provider_set_waiting(struct provider *provider, int n_waiting_slots)
+{
+    if (provider->n_waiting_slots == n_waiting_slots) {
+        return;
+    }
+    provider->n_waiting_slots = n_waiting_slots;
+    for (int i = 0; i < provider->books.count; i++) {
+        struct book *book = provider->books.items[i];
+        book->is_dirty = book->is_dirty || !book->is_ended;
+    }
+}
+
+/* ------------------------------------------------------------ STATE */
+
+void provider_fill_state(const struct provider *provider, const struct book *book,
+                         struct arena *arena, struct msg_state *state)
+{
+    struct host_split *hosts =
+        arena_alloc(arena, (size_t)book->n_hosts, sizeof(*hosts));
+    for (int i = 0; i < book->n_hosts; i++) {
+        const struct book_host *entry = &book->hosts[i];
+        hosts[i] = (struct host_split){
+            .host = arena_str(arena, entry->host->name),
+            .n_slots = entry->n_slots,
+            .provider = entry->provider,
+            .consumer = entry->consumer,
+            .provider_used = entry->provider_used,
+            .consumer_used = entry->consumer_used,
+            .is_down = entry->host->is_down,
+        };
+    }
+    *state = (struct msg_state){
+        .lease = arena_str(arena, book->lease),
+        .epoch = book->epoch,
+        .type = book->type,
+        .is_made = book->is_made,
+        .is_withdrawn = book->is_withdrawn,
+        .is_ended = book->is_ended,
+        .is_frozen = book->is_frozen,
+        .freeze = book->freeze,
+        .provider_waiting = provider->n_waiting_slots,
+        .reclaim_policy = book->reclaim_policy,
+        .min_hold_ms = book->min_hold_ms,
+        .lease_term_ms = book->lease_term_ms,
+        .hosts = hosts,
+        .n_hosts = book->n_hosts,
+        .reason = arena_str(arena, book->reason),
+    };
+}
+
+static void send_state(const struct provider *provider, const struct msg_state *state,
+                       struct effects *effects)
+{
+    struct peer broker = {.kind = PEER_BROKER, .name = ""};
+    struct msg msg = {
+        .kind = MSG_STATE,
+        .session = provider->session,
+        .site = "",
+        .state = *state,
+    };
+    effects_send(effects, &broker, &msg);
+}
+
+void provider_tell(struct provider *provider, struct book *book, int64_t now_ms,
+                   struct effects *effects)
+{
+    if (provider->session == 0) {
+        return;
+    }
+    struct msg_state state;
+    provider_fill_state(provider, book, &effects->arena, &state);
+    send_state(provider, &state, effects);
+    book->is_dirty = false;
+    book->told_ms = now_ms;
+    book->paced_ms =
+        (book->paced_ms > now_ms ? book->paced_ms : now_ms) + PROVIDER_TELL_GAP_MS;
+}
+
+void provider_tell_unknown(struct provider *provider, const char *lease,
+                           struct effects *effects)
+{
+    if (provider->session != 0) {
+        struct msg_state state = {.lease = arena_str(&effects->arena, lease),
+                                  .reason = ""};
+        send_state(provider, &state, effects);
+    }
+}
+
+void provider_session(struct provider *provider, uint64_t session, int64_t now_ms,
+                      struct effects *effects)
+{
+    provider->session = session;
+    provider_refresh(provider, now_ms, effects);
+    for (int i = 0; i < provider->books.count; i++) {
+        provider_tell(provider, provider->books.items[i], now_ms, effects);
+    }
+}
+
+int provider_count_books(const struct provider *provider)
+{
+    return provider->books.count;
+}
+
+bool provider_find_book(const struct provider *provider, const char *lease,
+                        struct msg_state *state)
+{
+    const struct book *book = books_find(&provider->books, lease);
+    if (book != NULL) {
+        arena_clear(provider->shown);
+        provider_fill_state(provider, book, provider->shown, state);
+    }
+    return book != NULL;
+}
+
+const char *provider_book_id(const struct provider *provider, int index)
+{
+    return provider->books.items[index]->lease;
+}
+
+/* ------------------------------------------------------------ time */
+
+void provider_refresh(struct provider *provider, int64_t now_ms,
+                      struct effects *effects)
+{
+    bool has_thawed = false;
+    for (int i = 0; i < provider->books.count; i++) {
+        struct book *book = provider->books.items[i];
+        if (book->is_frozen && book->frozen_until_ms <= now_ms) {
+            book->is_frozen = false;
+            book->is_dirty = true;
+            has_thawed = true;
+        }
+    }
+    for (int i = 0; has_thawed && i < provider->books.n_hosts; i++) {
+        books_attribute(provider->books.hosts[i]);
+    }
+    if (provider->is_exported) {
+        settle_books(&provider->books, effects);
+    }
+}
+
+/* When STATE is due. A change is told at once, so that the broker judges by what is so
+ * now, but for a lease whose changes come in masses: then each stands behind the pace.
+ * What has ended says nothing more unless it is asked. */
+static int64_t tell_at(const struct book *book)
+{
+    if (book->is_dirty) {
+        return book->paced_ms - PROVIDER_TELL_BURST * PROVIDER_TELL_GAP_MS;
+    }
+    return book->is_ended ? INT64_MAX : book->told_ms + PROVIDER_TELL_EVERY_MS;
+}
+
+void provider_tick(struct provider *provider, int64_t now_ms, struct effects *effects)
+{
+    provider_refresh(provider, now_ms, effects);
+    for (int i = 0; i < provider->books.count; i++) {
+        struct book *book = provider->books.items[i];
+        if (tell_at(book) <= now_ms) {
+            provider_tell(provider, book, now_ms, effects);
+        }
+    }
+}
+
+int64_t provider_wake_ms(const struct provider *provider)
+{
+    int64_t wake_ms = INT64_MAX;
+    for (int i = 0; i < provider->books.count; i++) {
+        const struct book *book = provider->books.items[i];
+        int64_t tell_ms = provider->session != 0 ? tell_at(book) : INT64_MAX;
+        wake_ms = tell_ms < wake_ms ? tell_ms : wake_ms;
+        if (book->is_frozen && book->frozen_until_ms < wake_ms) {
+            wake_ms = book->frozen_until_ms;
+        }
+    }
+    return wake_ms;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* provider.h: lending: the books of the slots that this site exports, and their fence.
+ *
+ * The site is the only authority over its slots: the books say which slots of which
+ * host a lease has, who holds them under which epoch, whether it is frozen, which
+ * attempts of which consumer were taken. What broker and consumers ask is judged by the
+ * books alone.
+ *
+ * Units: slots, milliseconds. Ownership: names are copied.
+ * Errors: a request that does not hold is answered (STATE, ATTEMPT_STATE) and changes
+ * nothing. Order: books by lease id; a host's local use is attributed first to slots
+ * that are not exported, then to its shared leases in id order.
+ * Source: ARCHITECTURE 2 "Contract" 2-4 and "Jobs" 7-9; lsf.md 1.2-1.5.
+ * Layer: provider (base only). */
+#ifndef SUBLET_PROVIDER_PROVIDER_H
+#define SUBLET_PROVIDER_PROVIDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/effect.h"
+#include "provider/export.h"
+
+struct provider;
+struct provider *provider_new(const char *site, int64_t freeze_timeout_ms);
+void provider_free(struct provider *provider);
+
+/* ROW_BOOK, ROW_HIGH, and ROW_RUN of consumers (lease not empty). */
+void provider_load(struct provider *provider, const struct row *row);
+
+/* Brings the books in line with the export plan (at start; on reload): a new policy
+ * opens a book at epoch 1 (shared: all but one slot, on its first host, the provider's;
+ * exclusive: all the consumer's); an equal one keeps its split; a changed or shrunken
+ * one is the next epoch (idle slots taken first); one that is gone is withdrawn. What
+ * is in use stays until it ends; a new or larger lease waits for such slots, and for
+ * those that the site's own jobs use: so tell those before, where they are known. A
+ * lease that ended stays as the memory of its epoch; if its policy comes back, it goes
+ * on above. */
+void provider_export(struct provider *provider, const struct export_plan *plan,
+                     int64_t now_ms, struct effects *effects);
+
+/* What the site's scheduler may use. `local_used`: slots of its own jobs on the host,
+ * running and suspended. Returns how many slots its own jobs may have there in all, not
+ * below local_used where a lease is frozen or shrank: nothing new then. `max` is MXJ.
+ */
+int provider_local_max(const struct provider *provider, const char *host, int max,
+                       int local_used);
+/* Exported by all leases on this host; lent: held by consumers now. */
+int provider_exported(const struct provider *provider, const char *host);
+int provider_lent(const struct provider *provider, const char *host);
+
+/* The site tells what changed at its end; kept until told otherwise. STATE goes out at
+ * the next provider_tick if that changes what is shown. Own jobs that begin are told
+ * before the next message is handed in: a proposal is judged by what was told. */
+void provider_set_local_used(struct provider *provider, const char *host, int max,
+                             int local_used);
+void provider_set_down(struct provider *provider, const char *host, bool is_down);
+void provider_set_waiting(struct provider *provider, int n_waiting_slots);
+
+/* FREEZE, PROPOSE, STATE_ASK from the broker. Answers with STATE. */
+void provider_broker_message(struct provider *provider, const struct msg *msg,
+                             int64_t now_ms, struct effects *effects);
+/* The broker's session began: every book's STATE goes out (0: it is lost, nothing is
+ * sent until the next). n_books for HELLO. */
+void provider_session(struct provider *provider, uint64_t session, int64_t now_ms,
+                      struct effects *effects);
+int provider_count_books(const struct provider *provider);
+
+/* START, judged [7]. `verdict` says what the site must do. */
+enum provider_verdict {
+    PROVIDER_TAKEN,   /* on record: store the run and start its guard */
+    PROVIDER_KNOWN,   /* taken before: answer with the run as it is */
+    PROVIDER_REFUSED, /* decided against: the reason is in the answer */
+};
+/* For TAKEN: high-water mark (and the lease made) are among the effects, and STATE if
+ * the lease was made; the site appends ROW_RUN in the same batch. For REFUSED the mark
+ * likewise. ATTEMPT_STATE is the site's to send in every case. */
+enum provider_verdict provider_start(struct provider *provider,
+                                     const struct msg_start *start, int64_t now_ms,
+                                     struct effects *effects, const char **reason);
+/* LOST or ABSENT: what to answer about an attempt that has no run. */
+enum attempt_state provider_unknown(const struct provider *provider,
+                                    const struct run_id *run);
+/* A consumer's run ended (its slots are free) and, later, was acknowledged. */
+void provider_run_ended(struct provider *provider, const struct run_id *run);
+void provider_run_forgotten(struct provider *provider, const struct run_id *run);
+
+/* Lapsed freezes, withdrawn leases that emptied, STATEs that are due: on change, at
+ * once, but for a lease that changes more than 20 times in a row: then ten a second;
+ * else each 5 s. */
+void provider_tick(struct provider *provider, int64_t now_ms, struct effects *effects);
+int64_t provider_wake_ms(const struct provider *provider);
+
+/* A book as STATE would say it; false where there is none. Borrowed until the next
+ * call. */
+bool provider_find_book(const struct provider *provider, const char *lease,
+                        struct msg_state *state);
+const char *provider_book_id(const struct provider *provider, int index);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* provider_fence.c: what the broker asks about a contract, judged by the books alone:
+ * FREEZE [2] and PROPOSE [4]. Whatever comes, the answer is the whole STATE.
+ *
+ * FREEZE counts when it is based on the book's own epoch and its number is above every
+ * one that was accepted before. That number is kept in memory only. After a restart the
+ * book is not frozen and any number counts as new, also that of a FREEZE from before
+ * which comes late. That costs one freeze time-out at most and no slot: a freeze moves
+ * nothing, and a PROPOSE that follows it, or comes without one, is judged by three
+ * tests that hold for themselves: it is based on the book's own epoch (so of all
+ * proposals on one epoch a single one is ever accepted), it adds up to what is exported
+ * now, and what each side uses now fits into it. */
+#include "provider/provider_parts.h"
+
+#include <string.h>
+
+static void freeze(struct provider *provider, struct book *book,
+                   const struct msg_freeze *msg, int64_t now_ms)
+{
+    if (msg->base != book->epoch || msg->freeze <= book->freeze || book->is_ended) {
+        return;
+    }
+    book->is_frozen = true;
+    book->freeze = msg->freeze;
+    book->frozen_until_ms = now_ms + provider->freeze_timeout_ms;
+}
+
+/* The split's entry for a host: most often at the same place. */
+static const struct host_split *find_split(const struct msg_propose *msg, int place,
+                                           const char *host)
+{
+    if (strcmp(msg->hosts[place].host, host) == 0) {
+        return &msg->hosts[place];
+    }
+    for (int i = 0; i < msg->n_hosts; i++) {
+        if (strcmp(msg->hosts[i].host, host) == 0) {
+            return &msg->hosts[i];
+        }
+    }
+    return NULL;
+}
+
+static bool adds_up(const struct book_host *entry, const struct host_split *split)
+{
+    return split->n_slots == entry->n_slots && split->provider >= 0 &&
+           split->consumer >= 0 && split->provider <= entry->n_slots &&
+           split->provider + split->consumer == entry->n_slots;
+}
+
+static bool fits(const struct book *book, const struct book_host *entry,
+                 const struct host_split *split)
+{
+    bool gives_more = split->consumer > entry->consumer;
+    return split->provider >= entry->provider_used &&
+           split->consumer >= entry->consumer_used &&
+           !(book->is_withdrawn && gives_more);
+}
+
+static bool is_acceptable(const struct book *book, const struct msg_propose *msg)
+{
+    /* As many hosts, and each of the book's named: so no other, and none twice. */
+    if (msg->base != book->epoch || msg->n_hosts != book->n_hosts || book->is_ended) {
+        return false;
+    }
+    for (int i = 0; i < book->n_hosts; i++) {
+        const struct book_host *entry = &book->hosts[i];
+        const struct host_split *split = find_split(msg, i, entry->host->name);
+        if (split == NULL || !adds_up(entry, split) || !fits(book, entry, split)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Puts the split into the book; true where it differs. */
+static bool apply(struct book *book, const struct msg_propose *msg)
+{
+    bool differs = false;
+    for (int i = 0; i < book->n_hosts; i++) {
+        struct book_host *entry = &book->hosts[i];
+        const struct host_split *split = find_split(msg, i, entry->host->name);
+        differs = differs || split->consumer != entry->consumer;
+        entry->provider = split->provider;
+        entry->consumer = split->consumer;
+    }
+    return differs;
+}
+
+static void propose(struct book *book, const struct msg_propose *msg,
+                    struct effects *effects)
+{
+    if (!is_acceptable(book, msg)) {
+        return;
+    }
+    book->is_frozen = false;
+    if (apply(book, msg)) {
+        book->epoch++;
+        book->reason[0] = '\0';
+        books_store(book, effects);
+    }
+    for (int i = 0; i < book->n_hosts; i++) {
+        books_attribute(book->hosts[i].host);
+    }
+}
+
+static const char *lease_of(const struct msg *msg)
+{
+    if (msg->kind == MSG_FREEZE) {
+        return msg->freeze.lease;
+    }
+    return msg->kind == MSG_PROPOSE ? msg->propose.lease : msg->state_ask.lease;
+}
+
+void provider_broker_message(struct provider *provider, const struct msg *msg,
+                             int64_t now_ms, struct effects *effects)
+{
+    if (msg->kind != MSG_FREEZE && msg->kind != MSG_PROPOSE &&
+        msg->kind != MSG_STATE_ASK) {
+        return;
+    }
+    provider_refresh(provider, now_ms, effects);
+    struct book *book = books_find(&provider->books, lease_of(msg));
+    if (book == NULL) {
+        provider_tell_unknown(provider, lease_of(msg), effects);
+        return;
+    }
+    if (msg->kind == MSG_FREEZE) {
+        freeze(provider, book, &msg->freeze, now_ms);
+    } else if (msg->kind == MSG_PROPOSE) {
+        propose(book, &msg->propose, effects);
+    }
+    provider_tell(provider, book, now_ms, effects);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* provider_parts.h: what the provider's files share: its state, and how a book is told.
+ *
+ * provider.c keeps the clockwork and the site's side, provider_fence.c judges what the
+ * broker asks, provider_start.c what consumers ask, provider_export.c brings books in
+ * line with the policies; books.c, taken.c and settle.c hold the state and what the
+ * provider changes by itself.
+ *
+ * Layer: provider (base only). */
+#ifndef SUBLET_PROVIDER_PROVIDER_PARTS_H
+#define SUBLET_PROVIDER_PROVIDER_PARTS_H
+
+#include "provider/books.h"
+#include "provider/provider.h"
+#include "provider/taken.h"
+
+enum {
+    PROVIDER_TELL_GAP_MS = 100, /* at most so often for one lease, where unasked ... */
+    PROVIDER_TELL_BURST = 20,   /* ... but for so many in a row */
+    PROVIDER_TELL_EVERY_MS = 5000, /* at least so often */
+};
+
+struct provider {
+    char *site;
+    int64_t freeze_timeout_ms;
+    uint64_t session; /* with the broker; 0: none, nothing is sent */
+    int n_waiting_slots;
+    bool is_exported; /* provider_export was called: the policies are known */
+    struct books books;
+    struct taken taken;
+    struct arena *shown; /* of provider_find_book */
+};
+
+/* The book as a message body in the arena. */
+void provider_fill_state(const struct provider *provider, const struct book *book,
+                         struct arena *arena, struct msg_state *state);
+/* Sends it now; what is told is not told again before it changes or is due. */
+void provider_tell(struct provider *provider, struct book *book, int64_t now_ms,
+                   struct effects *effects);
+/* Of a lease that has no book: STATE with epoch 0. */
+void provider_tell_unknown(struct provider *provider, const char *lease,
+                           struct effects *effects);
+/* Lapsed freezes and settling: before anything is judged. */
+void provider_refresh(struct provider *provider, int64_t now_ms,
+                      struct effects *effects);
+
+#endif

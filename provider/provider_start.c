@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* provider_start.c: START judged in the order of rule 7, and the life of what was
+ * taken.
+ *
+ * First the books: an attempt that was taken is answered as it was, one that is not
+ * above the highest decided is refused and changes nothing. Only then is it judged, and
+ * either way the new highest number goes on record with the answer. */
+#include "provider/provider_parts.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------ judging */
+
+static const char *judge_lease(const struct book *book, const struct msg_start *start,
+                               struct arena *arena)
+{
+    if (book == NULL) {
+        return arena_printf(arena, "lease %s is unknown here", start->lease);
+    }
+    if (strcmp(book->consumer, start->run.site) != 0) {
+        return arena_printf(arena, "lease %s is not %s's", start->lease,
+                            start->run.site);
+    }
+    if (book->is_withdrawn) {
+        return arena_printf(arena, "lease %s is withdrawn", start->lease);
+    }
+    if (start->epoch != book->epoch) {
+        return arena_printf(arena, "stale epoch: the contract is at %llu, not %llu",
+                            (unsigned long long)book->epoch,
+                            (unsigned long long)start->epoch);
+    }
+    return book->is_frozen
+               ? arena_printf(arena, "lease %s is frozen, its split is being changed",
+                              start->lease)
+               : NULL;
+}
+
+static bool is_named_before(const struct msg_start *start, int place)
+{
+    for (int i = 0; i < place; i++) {
+        if (strcmp(start->hosts[i].host, start->hosts[place].host) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *judge_host(const struct provider *provider, const struct book *book,
+                              const struct msg_start *start, int place,
+                              struct arena *arena)
+{
+    const struct host_slots *asked = &start->hosts[place];
+    const struct books_host *host = books_find_host(&provider->books, asked->host);
+    const struct book_host *entry = host != NULL ? books_find_entry(book, host) : NULL;
+    if (entry == NULL) {
+        return arena_printf(arena, "unknown host: %s is not of lease %s", asked->host,
+                            start->lease);
+    }
+    if (asked->n_slots <= 0 || is_named_before(start, place)) {
+        return arena_printf(arena, "slots of host %s make no sense", asked->host);
+    }
+    if (host->is_down) {
+        return arena_printf(arena, "host %s is down or closed", asked->host);
+    }
+    if (asked->n_slots > entry->consumer - entry->consumer_used) {
+        return arena_printf(arena, "no free slot on host %s", asked->host);
+    }
+    return NULL;
+}
+
+/* NULL: nothing stands against it. */
+static const char *judge(const struct provider *provider, const struct book *book,
+                         const struct msg_start *start, struct arena *arena)
+{
+    const char *reason = judge_lease(book, start, arena);
+    if (reason == NULL && start->n_hosts <= 0) {
+        reason = "no host is asked for";
+    }
+    for (int i = 0; reason == NULL && i < start->n_hosts; i++) {
+        reason = judge_host(provider, book, start, i, arena);
+    }
+    return reason;
+}
+
+/* ------------------------------------------------------------ START */
+
+static void decide(struct provider *provider, const struct run_id *run,
+                   struct effects *effects)
+{
+    taken_set_highest(&provider->taken, run->site, run->attempt);
+    struct row row = {
+        .kind = ROW_HIGH,
+        .high = {.consumer = arena_str(&effects->arena, run->site),
+                 .attempt = run->attempt},
+    };
+    effects_store(effects, &row);
+}
+
+static void take(struct provider *provider, struct book *book,
+                 const struct msg_start *start, int64_t now_ms, struct effects *effects)
+{
+    taken_add(&provider->taken, &provider->books, &start->run, book, start->hosts,
+              start->n_hosts, false);
+    if (!book->is_made) {
+        book->is_made = true;
+        books_store(book, effects);
+        provider_tell(provider, book, now_ms, effects);
+    }
+}
+
+enum provider_verdict provider_start(struct provider *provider,
+                                     const struct msg_start *start, int64_t now_ms,
+                                     struct effects *effects, const char **reason)
+{
+    *reason = "";
+    if (taken_find(&provider->taken, &start->run) != NULL) {
+        return PROVIDER_KNOWN;
+    }
+    if (start->run.attempt <= taken_highest(&provider->taken, start->run.site)) {
+        *reason = "attempt was decided before";
+        return PROVIDER_REFUSED;
+    }
+    provider_refresh(provider, now_ms, effects);
+    struct book *book = books_find(&provider->books, start->lease);
+    const char *against = judge(provider, book, start, &effects->arena);
+    decide(provider, &start->run, effects);
+    if (against != NULL) {
+        *reason = against;
+        if (book != NULL) {
+            book->is_dirty = true; /* who asked for that should hear how it is */
+        }
+        return PROVIDER_REFUSED;
+    }
+    take(provider, book, start, now_ms, effects);
+    return PROVIDER_TAKEN;
+}
+
+enum attempt_state provider_unknown(const struct provider *provider,
+                                    const struct run_id *run)
+{
+    return run->attempt <= taken_highest(&provider->taken, run->site) ? ATTEMPT_LOST
+                                                                      : ATTEMPT_ABSENT;
+}
+
+void provider_run_ended(struct provider *provider, const struct run_id *run)
+{
+    struct taken_run *taken = taken_find(&provider->taken, run);
+    if (taken != NULL) {
+        taken_end(taken);
+    }
+}
+
+void provider_run_forgotten(struct provider *provider, const struct run_id *run)
+{
+    taken_remove(&provider->taken, run);
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_provider_export.c: policies becoming books, and books following the policies,
+ * the hosts and the jobs: opening, numbers, revision, withdrawal, return. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/provider/provider_world.h"
+
+static int set_up(void **state)
+{
+    struct provider_world *world = mem_alloc(1, sizeof(*world));
+    provider_world_init(world);
+    provider_set_local_used(world->provider, "n1", 4, 0);
+    provider_set_local_used(world->provider, "n2", 4, 0);
+    *state = world;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    provider_world_release(*state);
+    free(*state);
+    return 0;
+}
+
+#define ASSERT_BOOK(lease, expected)                                                   \
+    assert_string_equal(provider_world_book(world, lease), expected)
+
+/* What the site would tell again after a restart. */
+static void tell_hosts(struct provider_world *world)
+{
+    provider_set_local_used(world->provider, "n1", 4, 0);
+    provider_set_local_used(world->provider, "n2", 4, 0);
+    provider_world_tick(world, 0);
+}
+
+/* ------------------------------------------------------------ opening */
+
+static void test_opening_split(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *why, *policy, *book;
+    } rows[] = {
+        {"shared: all but one slot, on the first host, is the provider's",
+         "p south shared n1=4 n2=2", "1: n1 3/0 1/0; n2 2/0 0/0"},
+        {"in the order of the policy", "p south shared n2=2 n1=4",
+         "1: n2 1/0 1/0; n1 4/0 0/0"},
+        {"shared, one slot in all: it is the consumer's", "p south shared n1=1",
+         "1: n1 0/0 1/0"},
+        {"exclusive: all the consumer's", "p south exclusive n1=4 n2=2",
+         "1: n1 0/0 4/0; n2 0/0 2/0"},
+        {"a host that the site has told nothing about", "p south exclusive n7=3",
+         "1: n7 0/0 3/0"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        void *made;
+        set_up(&made);
+        struct provider_world *world = made;
+        provider_world_export(world, rows[i].policy);
+        if (strcmp(provider_world_book(world, "north/p/south"), rows[i].book) != 0) {
+            fail_msg("%s: got %s", rows[i].why,
+                     provider_world_book(world, "north/p/south"));
+        }
+        tear_down(&made);
+    }
+}
+
+static void test_equal_policies_keep_the_split(void **state)
+{
+    struct provider_world *world = *state;
+    static const char policies[] = "p south shared n1=4;q east exclusive n2=4";
+    provider_world_export(world, policies);
+    provider_world_propose(world, "north/p/south", 1, "n1 0:4");
+    provider_world_export(world, policies);
+    assert_int_equal(world->effects.count, 0);
+    provider_world_restart(world);
+    tell_hosts(world);
+    assert_int_equal(world->effects.count, 0);
+    ASSERT_BOOK("north/p/south", "2: n1 0/0 4/0");
+    ASSERT_BOOK("north/q/east", "1: n2 0/0 4/0");
+}
+
+/* ------------------------------------------------------------ numbers */
+
+static void test_numbers(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(
+        world, "1 south shared n1=1;2 south shared n1=2;3 south shared n2=1");
+    ASSERT_BOOK("north/1/south", "1: n1 0/0 1/0");
+    ASSERT_BOOK("north/2/south", "1: n1 1/0 1/0");
+    ASSERT_BOOK("north/3/south", "1: n2 0/0 1/0");
+    /* The second goes, another comes before the third. */
+    provider_world_export(
+        world, "1 south shared n1=1;2 south shared n2=2;3 south shared n2=1");
+    ASSERT_BOOK("north/1/south", "1: n1 0/0 1/0");
+    ASSERT_BOOK("north/2/south", "2 withdrawn ended");
+    ASSERT_BOOK("north/3/south", "1: n2 0/0 1/0");
+    ASSERT_BOOK("north/4/south", "1: n2 1/0 1/0");
+    /* Order alone says nothing, nor does a restart. */
+    provider_world_export(
+        world, "1 south shared n2=1;2 south shared n1=1;3 south shared n2=2");
+    assert_int_equal(world->effects.count, 0);
+    provider_world_restart(world);
+    assert_int_equal(world->effects.count, 0);
+    ASSERT_BOOK("north/4/south", "1: n2 1/0 1/0");
+    /* The second comes back: under its number and the next epoch, to be made anew. */
+    provider_world_export(world, "1 south shared n1=2");
+    ASSERT_BOOK("north/2/south", "3: n1 1/0 1/0");
+}
+
+static void test_twins_have_two_numbers(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "1 south shared n1=1;2 south shared n1=1");
+    ASSERT_BOOK("north/1/south", "1: n1 0/0 1/0");
+    ASSERT_BOOK("north/2/south", "1: n1 0/0 1/0");
+    provider_world_export(world, "1 south shared n1=1;2 south shared n1=1");
+    assert_int_equal(world->effects.count, 0);
+}
+
+static void test_place_is_preferred(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "x south shared n1=1;2 south shared n1=2");
+    ASSERT_BOOK("north/x/south", "1: n1 0/0 1/0");
+    ASSERT_BOOK("north/1/south", "none");
+    ASSERT_BOOK("north/2/south", "1: n1 1/0 1/0");
+}
+
+/* ------------------------------------------------------------ revision */
+
+static void test_named_policy_changes(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "p south shared n1=4");
+    provider_world_propose(world, "north/p/south", 1, "n1 1:3");
+    provider_world_start(world, "south", 1, "north/p/south", 2, "n1=1");
+    /* Fewer slots: the provider's go first, then idle ones. */
+    provider_world_export(world, "p south shared n1=2");
+    ASSERT_BOOK("north/p/south", "3 made: n1 0/0 2/1");
+    /* More slots, another host: the provider's. */
+    provider_world_export(world, "p south shared n2=2 n1=3");
+    ASSERT_BOOK("north/p/south", "4 made: n2 2/0 0/0; n1 1/0 2/1");
+    /* A host goes: what runs there stays until it ends. */
+    provider_world_export(world, "p south shared n2=2");
+    ASSERT_BOOK("north/p/south", "5 made: n2 2/0 0/0; n1 0/0 1/1");
+    provider_world_end(world, "south", 1);
+    ASSERT_BOOK("north/p/south", "6 made: n2 2/0 0/0");
+    assert_string_equal(provider_world_disk(world, "north/p/south"),
+                        "6 made: n2 2/0 0/0");
+}
+
+static void test_slots_in_use_beyond_the_new_size(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "p south shared n1=4");
+    provider_world_propose(world, "north/p/south", 1, "n1 0:4");
+    provider_world_start(world, "south", 1, "north/p/south", 2, "n1=1");
+    provider_world_start(world, "south", 2, "north/p/south", 2, "n1=1");
+    provider_world_start(world, "south", 3, "north/p/south", 2, "n1=1");
+    provider_world_export(world, "p south shared n1=1");
+    ASSERT_BOOK("north/p/south", "3 made: n1 0/0 3/3");
+    assert_int_equal(provider_local_max(world->provider, "n1", 4, 0), 1);
+    provider_world_restart(world);
+    tell_hosts(world);
+    ASSERT_BOOK("north/p/south", "3 made: n1 0/0 3/3");
+    provider_world_end(world, "south", 2);
+    ASSERT_BOOK("north/p/south", "4 made: n1 0/0 2/2");
+    provider_world_end(world, "south", 1);
+    ASSERT_BOOK("north/p/south", "5 made: n1 0/0 1/1");
+    provider_world_end(world, "south", 3);
+    ASSERT_BOOK("north/p/south", "5 made: n1 0/0 1/0");
+    assert_int_equal(provider_local_max(world->provider, "n1", 4, 0), 3);
+}
+
+static void test_type_changes(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "p south shared n1=4");
+    provider_set_local_used(world->provider, "n1", 4, 2);
+    provider_world_export(world, "p south exclusive n1=4");
+    ASSERT_BOOK("north/p/south", "2: n1 0/0 2/0");
+    assert_int_equal(provider_local_max(world->provider, "n1", 4, 2), 2);
+    provider_set_local_used(world->provider, "n1", 4, 1);
+    provider_world_tick(world, 0);
+    ASSERT_BOOK("north/p/south", "3: n1 0/0 3/0");
+    assert_int_equal(provider_local_max(world->provider, "n1", 4, 1), 1);
+    provider_set_local_used(world->provider, "n1", 4, 0);
+    provider_world_tick(world, 0);
+    ASSERT_BOOK("north/p/south", "4: n1 0/0 4/0");
+    provider_world_export(world, "p south shared n1=4");
+    ASSERT_BOOK("north/p/south", "5: n1 0/0 4/0");
+}
+
+static void test_terms_alone_change_no_epoch(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "p south shared n1=4");
+    provider_world_session(world, 1);
+    world->plan.leases[0].reclaim_policy = RECLAIM_DEMAND;
+    world->plan.leases[0].min_hold_ms = 5;
+    provider_export(world->provider, &world->plan, world->now_ms, &world->effects);
+    provider_world_tick(world, 100);
+    const struct msg_state *told = provider_world_state(world, "north/p/south");
+    assert_non_null(told);
+    assert_int_equal(told->epoch, 1);
+    assert_int_equal(told->reclaim_policy, RECLAIM_DEMAND);
+    assert_int_equal(told->min_hold_ms, 5);
+}
+
+static void test_own_change_ends_a_freeze(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "p south shared n1=4");
+    provider_world_freeze(world, "north/p/south", 1, 1);
+    provider_world_export(world, "p south shared n1=3");
+    ASSERT_BOOK("north/p/south", "2: n1 2/0 1/0");
+    provider_world_propose(world, "north/p/south", 1, "n1 0:4");
+    ASSERT_BOOK("north/p/south", "2: n1 2/0 1/0");
+    provider_world_propose(world, "north/p/south", 2, "n1 0:4");
+    ASSERT_BOOK("north/p/south", "2: n1 2/0 1/0");
+}
+
+/* ------------------------------------------------------------ withdrawal */
+
+static void test_withdrawal(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "p south shared n1=4 n2=2");
+    provider_world_session(world, 1);
+    provider_world_propose(world, "north/p/south", 1, "n1 0:4 n2 1:1");
+    provider_world_start(world, "south", 1, "north/p/south", 2, "n1=2");
+    provider_world_start(world, "south", 2, "north/p/south", 2, "n1=1 n2=1");
+    provider_world_export(world, "");
+    ASSERT_BOOK("north/p/south", "3 made withdrawn: n1 0/0 3/3; n2 0/0 1/1");
+    assert_int_equal(provider_local_max(world->provider, "n1", 4, 0), 1);
+    /* Nothing moves to the consumer any more. */
+    provider_world_propose(world, "north/p/south", 3, "n1 0:3 n2 0:1");
+    ASSERT_BOOK("north/p/south", "3 made withdrawn: n1 0/0 3/3; n2 0/0 1/1");
+    provider_world_end(world, "south", 2);
+    ASSERT_BOOK("north/p/south", "4 made withdrawn: n1 0/0 2/2");
+    provider_world_restart(world);
+    ASSERT_BOOK("north/p/south", "4 made withdrawn: n1 0/0 2/2");
+    tell_hosts(world);
+    provider_world_session(world, 2);
+    world->now_ms += 100;
+    provider_world_end(world, "south", 1);
+    ASSERT_BOOK("north/p/south", "5 made withdrawn ended");
+    assert_true(provider_world_state(world, "north/p/south")->is_ended);
+    /* What has ended is silent, and answers when asked. */
+    provider_world_tick(world, 60000);
+    assert_int_equal(provider_world_told(world, "north/p/south"), 0);
+    assert_int_equal(provider_wake_ms(world->provider), INT64_MAX);
+    provider_world_freeze(world, "north/p/south", 5, 99);
+    assert_false(provider_world_state(world, "north/p/south")->is_frozen);
+    provider_world_restart(world);
+    ASSERT_BOOK("north/p/south", "5 made withdrawn ended");
+}
+
+static void test_withdrawn_policy_comes_back(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "p south shared n1=4");
+    provider_world_start(world, "south", 1, "north/p/south", 1, "n1=1");
+    provider_world_export(world, "");
+    ASSERT_BOOK("north/p/south", "2 made withdrawn: n1 0/0 1/1");
+    provider_world_export(world, "p south shared n1=4");
+    ASSERT_BOOK("north/p/south", "3 made: n1 3/0 1/1");
+    provider_world_end(world, "south", 1);
+    provider_world_export(world, "");
+    ASSERT_BOOK("north/p/south", "4 made withdrawn ended");
+    /* After its end it is a new contract, but never under an old epoch. */
+    provider_world_export(world, "p south shared n1=2");
+    ASSERT_BOOK("north/p/south", "5: n1 1/0 1/0");
+}
+
+/* Slots of a withdrawn lease that are in use are not promised to anybody else. */
+static void test_new_policy_waits_for_the_old_one(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "a south exclusive n1=4");
+    provider_world_start(world, "south", 1, "north/a/south", 1, "n1=2");
+    provider_world_start(world, "south", 2, "north/a/south", 1, "n1=1");
+    provider_world_export(world, "b east exclusive n1=4");
+    ASSERT_BOOK("north/a/south", "2 made withdrawn: n1 0/0 3/3");
+    ASSERT_BOOK("north/b/east", "1: n1 0/0 1/0");
+    provider_world_end(world, "south", 1);
+    ASSERT_BOOK("north/a/south", "3 made withdrawn: n1 0/0 1/1");
+    ASSERT_BOOK("north/b/east", "2: n1 0/0 3/0");
+    provider_world_end(world, "south", 2);
+    ASSERT_BOOK("north/b/east", "3: n1 0/0 4/0");
+}
+
+static void test_new_policy_finds_a_busy_host(void **state)
+{
+    struct provider_world *world = *state;
+    provider_set_local_used(world->provider, "n1", 4, 4);
+    provider_world_export(world, "p south shared n1=4;q south exclusive n2=4");
+    /* Not even the slot that lets the lease be made, until a job ends. */
+    ASSERT_BOOK("north/p/south", "1: n1 4/4 0/0");
+    ASSERT_BOOK("north/q/south", "1: n2 0/0 4/0");
+    provider_set_local_used(world->provider, "n1", 4, 3);
+    provider_world_tick(world, 0);
+    ASSERT_BOOK("north/p/south", "2: n1 3/3 1/0");
+}
+
+/* ------------------------------------------------------------ hosts */
+
+static void test_host_shrinks(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "p south shared n1=4");
+    provider_world_propose(world, "north/p/south", 1, "n1 1:3");
+    provider_world_start(world, "south", 1, "north/p/south", 2, "n1=2");
+    provider_set_local_used(world->provider, "n1", 2, 1);
+    provider_world_tick(world, 0);
+    /* 3 run where there is room for 2: nothing is stopped, nothing starts. */
+    ASSERT_BOOK("north/p/south", "3 made: n1 0/0 2/2");
+    assert_int_equal(provider_local_max(world->provider, "n1", 2, 1), 1);
+    provider_world_end(world, "south", 1);
+    ASSERT_BOOK("north/p/south", "4 made: n1 1/1 1/0");
+    provider_set_local_used(world->provider, "n1", 4, 1);
+    provider_world_tick(world, 0);
+    ASSERT_BOOK("north/p/south", "5 made: n1 3/1 1/0");
+}
+
+static void test_host_goes(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "p south shared n1=2 n2=2");
+    provider_set_local_used(world->provider, "n1", 0, 0);
+    provider_world_tick(world, 0);
+    /* The slot that lets the lease be made moves on. */
+    ASSERT_BOOK("north/p/south", "2: n1 0/0 0/0; n2 1/0 1/0");
+    provider_set_local_used(world->provider, "n1", 4, 0);
+    provider_world_tick(world, 0);
+    ASSERT_BOOK("north/p/south", "3: n1 2/0 0/0; n2 1/0 1/0");
+}
+
+/* The broker may move an exclusive lease's idle slots home (a lost consumer): then the
+ * site's own jobs may use them, and they count as the provider's. */
+static void test_exclusive_slots_sent_home(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "p south exclusive n1=3");
+    assert_int_equal(provider_local_max(world->provider, "n1", 4, 0), 1);
+    provider_world_propose(world, "north/p/south", 1, "n1 3:0");
+    assert_int_equal(provider_local_max(world->provider, "n1", 4, 0), 4);
+    provider_set_local_used(world->provider, "n1", 4, 2);
+    provider_world_tick(world, 0);
+    ASSERT_BOOK("north/p/south", "2: n1 3/1 0/0");
+    provider_world_propose(world, "north/p/south", 2, "n1 0:3");
+    ASSERT_BOOK("north/p/south", "2: n1 3/1 0/0");
+    provider_world_propose(world, "north/p/south", 2, "n1 1:2");
+    ASSERT_BOOK("north/p/south", "3: n1 1/1 2/0");
+}
+
+int main(void)
+{
+#define STORY(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_opening_split),
+        STORY(test_equal_policies_keep_the_split),
+        STORY(test_numbers),
+        STORY(test_twins_have_two_numbers),
+        STORY(test_place_is_preferred),
+        STORY(test_named_policy_changes),
+        STORY(test_slots_in_use_beyond_the_new_size),
+        STORY(test_type_changes),
+        STORY(test_terms_alone_change_no_epoch),
+        STORY(test_own_change_ends_a_freeze),
+        STORY(test_withdrawal),
+        STORY(test_withdrawn_policy_comes_back),
+        STORY(test_new_policy_waits_for_the_old_one),
+        STORY(test_new_policy_finds_a_busy_host),
+        STORY(test_host_shrinks),
+        STORY(test_host_goes),
+        STORY(test_exclusive_slots_sent_home),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
