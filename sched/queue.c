@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* queue.c: see queue.h. A HOSTS list becomes terms once, when it is read; whether a
+ * host is allowed is a walk over them. */
+#include "sched/queue.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/limits.h"
+
+/* Where a complaint goes to, and what hosts there are. */
+struct reader {
+    struct conf *conf;
+    const struct conf_section *section;
+    const struct conf_row *row;
+    const struct conf_cell *cell;
+    const char *const *hosts;
+    int n_hosts;
+};
+
+#define COMPLAIN(reader, ...)                                                          \
+    conf_complain((reader)->conf, CONF_ERROR, (reader)->section, (reader)->row,        \
+                  (reader)->cell, __VA_ARGS__)
+
+static bool is_own_host(const struct reader *reader, const char *name)
+{
+    for (int i = 0; i < reader->n_hosts; i++) {
+        if (strcmp(reader->hosts[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Takes "+N" off the word's end. False, with a complaint, where N is no number. */
+static bool take_preference(const struct reader *reader, char *word, int *preference)
+{
+    char *plus = strchr(word, '+');
+    *preference = 0;
+    if (plus == NULL) {
+        return true;
+    }
+    int64_t number = 0;
+    struct err err;
+    if (conf_parse_int(plus + 1, 0, INT32_MAX, &number, &err) != 0) {
+        COMPLAIN(reader, "\"%s\" has a bad preference, expected NAME+N: %s", word,
+                 err.text);
+        return false;
+    }
+    *plus = '\0';
+    *preference = (int)number;
+    return true;
+}
+
+static bool check_name(const struct reader *reader, const char *word, const char *name)
+{
+    struct err err;
+    if (conf_parse_name(name, &err) != 0) {
+        COMPLAIN(reader, "\"%s\": %s", word, err.text);
+        return false;
+    }
+    return true;
+}
+
+/* "all@site", "host@site": the site is not known here, and not judged. */
+static bool read_remote(const struct reader *reader, char *word,
+                        struct queue_term *term)
+{
+    char *at = strchr(word, '@');
+    struct arena *arena = reader->conf->arena;
+    const char *host = arena_strn(arena, word, (size_t)(at - word));
+    if (!check_name(reader, word, at + 1) || !check_name(reader, word, host)) {
+        return false;
+    }
+    bool is_all = strcasecmp(host, "all") == 0;
+    term->kind = is_all ? QUEUE_ALL_AT : QUEUE_HOST_AT;
+    term->name = is_all ? at + 1 : word;
+    return true;
+}
+
+static bool read_own(const struct reader *reader, const char *word, const char *name,
+                     enum queue_term_kind kind, struct queue_term *term)
+{
+    if (!check_name(reader, word, name)) {
+        return false;
+    }
+    if (!is_own_host(reader, name)) {
+        COMPLAIN(reader, "unknown host \"%s\", expected one of section Host", name);
+        return false;
+    }
+    term->kind = kind;
+    term->name = name;
+    return true;
+}
+
+static bool read_term(const struct reader *reader, char *word, struct queue_term *term)
+{
+    static const struct {
+        const char *word;
+        enum queue_term_kind kind;
+    } keywords[] = {
+        {"all", QUEUE_ALL},
+        {"others", QUEUE_OTHERS},
+        {"allremote", QUEUE_ALL_REMOTE},
+    };
+
+    if (word[0] == '~') {
+        return read_own(reader, word, word + 1, QUEUE_NOT_HOST, term);
+    }
+    if (word[strlen(word) - 1] == '!') {
+        COMPLAIN(reader, "\"%s\": first execution hosts are not supported yet", word);
+        return false;
+    }
+    if (!take_preference(reader, word, &term->preference)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
+        if (strcasecmp(word, keywords[i].word) == 0) {
+            term->kind = keywords[i].kind;
+            return true;
+        }
+    }
+    if (strchr(word, '@') != NULL) {
+        return read_remote(reader, word, term);
+    }
+    return read_own(reader, word, word, QUEUE_HOST, term);
+}
+
+static bool has_kind(const struct queue_config *queue, const struct queue_term *terms,
+                     enum queue_term_kind kind)
+{
+    for (int i = 0; i < queue->n_terms; i++) {
+        if (terms[i].kind == kind) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_hosts(struct reader *reader, struct queue_config *queue)
+{
+    struct arena *arena = reader->conf->arena;
+    reader->cell = conf_cell(reader->row, "HOSTS");
+    if (reader->cell == NULL || reader->cell->value == NULL) {
+        return;
+    }
+    struct conf_words words = conf_words(arena, reader->cell->value);
+    struct queue_term *terms = arena_alloc(arena, (size_t)words.count, sizeof(*terms));
+    queue->terms = terms;
+    if (words.count == 1 && strcasecmp(words.words[0], "none") == 0) {
+        /* An exclusion of nothing, so that the list is not empty: no host at all. */
+        terms[0] = (struct queue_term){.kind = QUEUE_NOT_HOST, .name = ""};
+        queue->n_terms = 1;
+        return;
+    }
+    for (int i = 0; i < words.count; i++) {
+        terms[queue->n_terms].name = "";
+        char *word = arena_str(arena, words.words[i]);
+        if (strcasecmp(word, "none") == 0) {
+            COMPLAIN(reader, "\"none\" stands with others, expected it alone");
+        } else if (read_term(reader, word, &terms[queue->n_terms])) {
+            queue->n_terms++;
+        }
+    }
+    if (has_kind(queue, terms, QUEUE_NOT_HOST) && !has_kind(queue, terms, QUEUE_ALL)) {
+        COMPLAIN(reader,
+                 "~ excludes hosts only together with \"all\", expected all ~HOST");
+    }
+}
+
+static void read_queue(struct reader *reader, struct queue_config *queue)
+{
+    const struct conf_row *row = reader->row;
+    queue->priority = 1;
+    queue->description = conf_text(row, "DESCRIPTION", "");
+    const struct conf_cell *cell = conf_cell(row, "PRIORITY");
+    int64_t priority;
+    /* A malformed one was complained about by conf_check. */
+    if (cell != NULL && cell->value != NULL &&
+        conf_parse_int(cell->value, 1, INT32_MAX, &priority, NULL) == 0) {
+        queue->priority = (int)priority;
+    }
+    read_hosts(reader, queue);
+}
+
+/* The row's name, or NULL with a complaint. */
+static const char *read_name(struct reader *reader, const struct queue_config *queues,
+                             int n_queues)
+{
+    reader->cell = conf_cell(reader->row, "QUEUE_NAME");
+    const char *name = conf_text(reader->row, "QUEUE_NAME", NULL);
+    struct err err;
+    if (name == NULL) {
+        COMPLAIN(reader, "a queue without a name, expected QUEUE_NAME");
+        return NULL;
+    }
+    if (conf_parse_name(name, &err) != 0) {
+        return NULL; /* conf_check has said so */
+    }
+    for (int i = 0; i < n_queues; i++) {
+        if (strcmp(queues[i].name, name) == 0) {
+            COMPLAIN(reader, "queue \"%s\" stands here twice, expected another name",
+                     name);
+            return NULL;
+        }
+    }
+    if (n_queues == QUEUES_MAX) {
+        COMPLAIN(reader, "too many queues, expected at most %d", QUEUES_MAX);
+        return NULL;
+    }
+    return name;
+}
+
+static int count_rows(const struct conf *conf)
+{
+    int count = 0;
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, "Queue", section)) != NULL) {
+        count += section->n_rows;
+    }
+    return count;
+}
+
+void queue_read(struct conf *conf, const char *const *hosts, int n_hosts,
+                struct queue_config **queues, int *n_queues)
+{
+    struct reader reader = {.conf = conf, .hosts = hosts, .n_hosts = n_hosts};
+    *queues = arena_alloc(conf->arena, (size_t)count_rows(conf), sizeof(**queues));
+    *n_queues = 0;
+    while ((reader.section = conf_next(conf, "Queue", reader.section)) != NULL) {
+        for (int i = 0; i < reader.section->n_rows; i++) {
+            reader.row = &reader.section->rows[i];
+            const char *name = read_name(&reader, *queues, *n_queues);
+            if (name != NULL) {
+                struct queue_config *queue = &(*queues)[(*n_queues)++];
+                queue->name = name;
+                read_queue(&reader, queue);
+            }
+        }
+    }
+}
+
+/* True where the queue's HOSTS names this own host. */
+static bool is_named(const struct queue_config *queue, const char *host)
+{
+    for (int i = 0; i < queue->n_terms; i++) {
+        if (queue->terms[i].kind == QUEUE_HOST &&
+            strcmp(queue->terms[i].name, host) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool term_covers(const struct queue_config *queue, const struct queue_term *term,
+                        const char *host, const char *site)
+{
+    bool is_own = site[0] == '\0';
+    switch (term->kind) {
+    case QUEUE_ALL:
+        return is_own;
+    case QUEUE_OTHERS:
+        return is_own && !is_named(queue, host);
+    case QUEUE_ALL_REMOTE:
+        return !is_own;
+    case QUEUE_ALL_AT:
+        return !is_own && strcmp(term->name, site) == 0;
+    case QUEUE_HOST_AT:
+        return !is_own && strcmp(term->name, host) == 0;
+    case QUEUE_HOST:
+        return is_own && strcmp(term->name, host) == 0;
+    case QUEUE_NOT_HOST:
+        break;
+    }
+    return false;
+}
+
+bool queue_allows(const struct queue_config *queue, const char *host, const char *site,
+                  int *preference)
+{
+    *preference = 0;
+    if (queue->n_terms == 0) {
+        return site[0] == '\0';
+    }
+    bool is_allowed = false;
+    for (int i = 0; i < queue->n_terms; i++) {
+        const struct queue_term *term = &queue->terms[i];
+        if (term->kind == QUEUE_NOT_HOST && site[0] == '\0' &&
+            strcmp(term->name, host) == 0) {
+            *preference = 0;
+            return false;
+        }
+        if (term_covers(queue, term, host, site)) {
+            *preference = is_allowed && *preference > term->preference
+                              ? *preference
+                              : term->preference;
+            is_allowed = true;
+        }
+    }
+    return is_allowed;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* queue.h: queues as configured, and which hosts one may use.
+ *
+ * HOSTS: `all` (own hosts), `others` (own hosts not named), `allremote` (all borrowed),
+ * `all@site`, `host@site`, host names, `~host` with all, `name+N` preference (default
+ * 0, higher first), `none`. Default: all own hosts, never borrowed ones.
+ *
+ * Ownership: in conf's arena. Errors: diagnostics. Source: lsf.md 1.6.
+ * Layer: sched (base only). */
+#ifndef SUBLET_SCHED_QUEUE_H
+#define SUBLET_SCHED_QUEUE_H
+
+#include <stdbool.h>
+
+#include "base/conf.h"
+
+enum queue_term_kind {
+    QUEUE_ALL,
+    QUEUE_OTHERS,
+    QUEUE_ALL_REMOTE,
+    QUEUE_ALL_AT,  /* name: the site */
+    QUEUE_HOST_AT, /* name: "host@site" */
+    QUEUE_HOST,
+    QUEUE_NOT_HOST,
+};
+
+struct queue_term {
+    enum queue_term_kind kind;
+    const char *name; /* "" where the kind says it all */
+    int preference;
+};
+
+struct queue_config {
+    const char *name;
+    int priority;                   /* default 1; higher first */
+    const struct queue_term *terms; /* none: QUEUE_ALL */
+    int n_terms;
+    const char *description;
+};
+
+/* Reads all Queue sections, in file order. `hosts` are the site's own. */
+void queue_read(struct conf *conf, const char *const *hosts, int n_hosts,
+                struct queue_config **queues, int *n_queues);
+
+/* True where jobs of the queue may run on this host; then its preference. `site` is ""
+ * for an own host. An exclusion beats everything; of several terms that name it the
+ * highest preference counts. */
+bool queue_allows(const struct queue_config *queue, const char *host, const char *site,
+                  int *preference);
+
+#endif

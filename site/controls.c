@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* controls.c: see controls.h. */
+#include "site/controls.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/value.h"
+#include "site/parts.h"
+#include "site/requests.h"
+#include "site/turns.h"
+
+/* Jobs that one "0" reaches: a step must end. */
+enum { ALL_MAX = 10000 };
+
+/* One command on its way: what it does, and the answer that grows. */
+struct call {
+    struct site *site;
+    const struct peer *from;
+    enum control_action action;
+    int signal;
+    int64_t now_ms;
+    struct effects *effects;
+    struct value *jobs;
+    char text[TEXT_MAX]; /* sentences; of errors only once there is one */
+    int code;
+    int n_taken;
+};
+
+/* ---------------------------------------------------------------- one job */
+
+static bool ends_programs(int signal)
+{
+    return signal == SIGKILL || signal == SIGTERM || signal == SIGINT ||
+           signal == SIGHUP || signal == SIGQUIT;
+}
+
+/* Signals that are orders of their own. */
+static enum control_action action_of(enum control_action action, int signal,
+                                     bool is_waiting)
+{
+    if (action != CONTROL_SIGNAL) {
+        return action;
+    }
+    if (signal == SIGSTOP || signal == SIGTSTP) {
+        return CONTROL_SUSPEND;
+    }
+    if (signal == SIGCONT) {
+        return CONTROL_RESUME;
+    }
+    if (signal == SIGKILL || (is_waiting && ends_programs(signal))) {
+        return CONTROL_KILL;
+    }
+    return CONTROL_SIGNAL;
+}
+
+/* What the job is meant to be, by the latest order or, without one, as it is. */
+static bool is_to_be_suspended(const struct job *job)
+{
+    if (job->attempt != 0 && job->control.number != 0 &&
+        job->control.action != CONTROL_SIGNAL) {
+        return job->control.action == CONTROL_SUSPEND;
+    }
+    return job->state == JOB_PSUSP || job->state == JOB_USUSP ||
+           job->state == JOB_SSUSP;
+}
+
+/* 0 where the job can take the order. */
+static int check(const struct call *call, const struct job *job,
+                 enum control_action action, struct err *err)
+{
+    if (!requests_may_manage(call->site, call->from, job)) {
+        return err_set(err, ERR_DENIED, "user permission denied, it is %s's",
+                       job->spec->user);
+    }
+    if (jobs_is_ended(job)) {
+        return err_set(err, ERR_STATE, "job has already finished");
+    }
+    if (action == CONTROL_KILL) {
+        return 0;
+    }
+    if (job->is_killed) {
+        return err_set(err, ERR_STATE, "job is being terminated");
+    }
+    if (action == CONTROL_RESUME && !is_to_be_suspended(job)) {
+        return err_set(err, ERR_STATE, "job is not suspended");
+    }
+    if (action == CONTROL_SIGNAL && job->attempt == 0) {
+        return err_set(err, ERR_STATE, "job has no process yet to take a signal");
+    }
+    if (action == CONTROL_SIGNAL && call->signal < 1) {
+        return err_set(err, ERR_BOUNDS, "%d is no signal", call->signal);
+    }
+    return 0;
+}
+
+static const char *done_text(enum control_action action)
+{
+    switch (action) {
+    case CONTROL_KILL:
+        return "is being terminated";
+    case CONTROL_SUSPEND:
+        return "is being stopped";
+    case CONTROL_RESUME:
+        return "is being resumed";
+    case CONTROL_SIGNAL:
+        break;
+    }
+    return "is being signaled";
+}
+
+/* ---------------------------------------------------------------- the answer */
+
+static void add_text(struct call *call, const char *text)
+{
+    size_t length = strlen(call->text);
+    const char *between = length == 0 ? "" : "\n";
+    snprintf(call->text + length, sizeof(call->text) - length, "%s%s", between, text);
+}
+
+/* A sentence about one job; `code` 0: it has taken the order. */
+static void note(struct call *call, const char *id, int code, const char *text)
+{
+    struct arena *arena = &call->effects->arena;
+    const char *sentence =
+        arena_printf(arena, "Job <%s>%s %s", id, code == 0 ? "" : ":", text);
+    if (call->jobs->count < JOBS_PER_COMMAND_MAX) { /* the answer is one frame */
+        struct value *row = value_add(arena, call->jobs, NULL, value_object(arena));
+        value_add_text(arena, row, "job", id);
+        value_add_text(arena, row, "text", sentence);
+    }
+    if (code != 0 && call->code == 0) {
+        call->code = code;
+        call->text[0] = '\0';
+    }
+    if (code != 0 || call->code == 0) {
+        add_text(call, sentence);
+    }
+    call->n_taken += code == 0;
+}
+
+static void order_job(struct call *call, struct job *job)
+{
+    char id[24];
+    struct err err;
+    enum control_action action =
+        action_of(call->action, call->signal, job->attempt == 0);
+    int code = check(call, job, action, &err);
+    snprintf(id, sizeof(id), "%llu", (unsigned long long)job->id);
+    if (code != 0) {
+        note(call, id, code, err.text);
+        return;
+    }
+    if (action != CONTROL_SUSPEND || !is_to_be_suspended(job)) {
+        turns_control(call->site, job, action, call->signal, call->from->name,
+                      call->now_ms, call->effects);
+    }
+    note(call, id, 0, done_text(action));
+}
+
+/* "0": all unfinished jobs of the caller that can take the order; others are none of
+ * its business. */
+static void order_all(struct call *call)
+{
+    for (int i = 0; i < jobs_count(call->site->jobs); i++) {
+        if (call->n_taken == ALL_MAX) {
+            note(call, "0", ERR_FULL,
+                 "many jobs have taken it, say it again for the rest");
+            return;
+        }
+        struct job *job = jobs_at(call->site->jobs, i);
+        enum control_action action =
+            action_of(call->action, call->signal, job->attempt == 0);
+        if (job->spec->uid == call->from->uid && !jobs_is_ended(job) &&
+            check(call, job, action, NULL) == 0) {
+            order_job(call, job);
+        }
+    }
+    if (call->n_taken == 0) {
+        note(call, "0", ERR_NOT_FOUND, "no job of yours can take this");
+    }
+}
+
+void controls_request(struct site *site, const struct peer *from,
+                      const struct msg_job_control *order, int64_t now_ms,
+                      struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    struct value *value = value_object(arena);
+    struct call call = {
+        .site = site,
+        .from = from,
+        .action = order->action,
+        .signal = order->signal,
+        .now_ms = now_ms,
+        .effects = effects,
+        .jobs = value_array(arena),
+    };
+    for (int i = 0; i < order->n_jobs; i++) {
+        const char *id = order->jobs[i];
+        struct job *job = requests_find_job(site, id);
+        if (strcmp(id, "0") == 0) {
+            order_all(&call);
+        } else if (job == NULL) {
+            note(&call, id, ERR_NOT_FOUND, "no matching job found");
+        } else {
+            order_job(&call, job);
+        }
+    }
+    if (call.code != 0) {
+        effects_reply_error(effects, from, order->request, call.code, "%s", call.text);
+        return;
+    }
+    value_add(arena, value, "jobs", call.jobs);
+    effects_reply(effects, from, order->request, call.text, value, "");
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* jobs.h: the site's jobs: what each is, where its life stands, and in which order the
+ * waiting ones stand.
+ *
+ * A job waits (PEND, PSUSP), then has an attempt: one execution, here or on a borrowed
+ * host, under a number that no other execution ever had. While the attempt is open the
+ * job is PEND until it runs ("starting"), then RUN, USUSP, SSUSP, or UNKWN while nobody
+ * can tell. The attempt's end is the job's end (DONE, EXIT), or gives the job back to
+ * the waiting ones (requeue), and then it has no attempt.
+ *
+ * Ownership: jobs belong to the table; a pointer lives until jobs_clean.
+ * Order: by id; waiting ones by queue priority (higher first), queue place in the file,
+ * id, as sched/place.h. Layer: site. */
+#ifndef SUBLET_SITE_JOBS_H
+#define SUBLET_SITE_JOBS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/effect.h"
+#include "sched/place.h"
+#include "sched/queue.h"
+
+struct job {
+    uint64_t id;
+    int64_t submit_ms;
+    struct job_spec *spec;
+    int queue; /* index in the configuration; -1: it is gone */
+    int rank;  /* of the queue in the order of the waiting jobs */
+
+    enum job_state state;
+    uint64_t attempt; /* of the latest start; 0: waiting, or ended without one */
+    char *lease;      /* that it runs under; "": own hosts */
+    uint64_t epoch;
+    bool is_decided;
+    bool is_killed;
+    struct host_slots *hosts; /* "n1" or "n1@north" */
+    int n_hosts;
+    int64_t start_ms, end_ms; /* start 0: not known to have run */
+    struct run_control control;
+    struct run_exit exit; /* its text is the job's own */
+    char *reason;         /* of the last turn that needs one; "" else */
+
+    /* Not on disk. */
+    enum place_reason place_reason; /* why it waits, as of the last pass */
+    int64_t retry_ms;               /* refused: not before this instant ... */
+    uint64_t retry_change;    /* ... unless contracts have changed since this one */
+    uint64_t written_attempt; /* whose output is being written; 0: none */
+    bool is_waiting, is_open; /* in which index it stands */
+};
+
+struct jobs;
+struct jobs *jobs_new(const struct queue_config *queues, int n_queues);
+void jobs_free(struct jobs *jobs);
+
+/* The journal's rows; jobs_start then puts the indexes in order. */
+void jobs_load(struct jobs *jobs, const struct row_job *row);
+void jobs_load_state(struct jobs *jobs, const struct row_job_state *row);
+void jobs_start(struct jobs *jobs);
+
+/* A new job, PEND. The id is above all others. Not stored yet. */
+struct job *jobs_add(struct jobs *jobs, const struct row_job *row);
+/* Appends the job's state as a row; of its spec, once, at submission. */
+void jobs_store(const struct job *job, struct effects *effects);
+void jobs_store_spec(const struct job *job, struct effects *effects);
+
+struct job *jobs_find(const struct jobs *jobs, uint64_t id);
+/* By the attempt that is open. */
+struct job *jobs_find_attempt(const struct jobs *jobs, uint64_t attempt);
+
+int jobs_count(const struct jobs *jobs);
+struct job *jobs_at(const struct jobs *jobs, int index);
+int jobs_count_unfinished(const struct jobs *jobs);
+/* PEND without an attempt, in scheduling order. */
+int jobs_count_waiting(const struct jobs *jobs);
+struct job *jobs_waiting_at(const struct jobs *jobs, int index);
+/* The index of the first waiting job behind this place in the order. */
+int jobs_waiting_behind(const struct jobs *jobs, int rank, uint64_t id);
+/* With an attempt, in its order. */
+int jobs_count_open(const struct jobs *jobs);
+struct job *jobs_open_at(const struct jobs *jobs, int index);
+
+bool jobs_is_ended(const struct job *job);
+/* Moves a job, if the table of moves allows it; else false, and nothing changed: the
+ * news was late. The state that it has is always allowed. */
+bool jobs_move(struct jobs *jobs, struct job *job, enum job_state state);
+
+/* The job gets an attempt (state PEND). */
+void jobs_begin(struct jobs *jobs, struct job *job, uint64_t attempt, const char *lease,
+                uint64_t epoch, const struct host_slots *hosts, int n_hosts);
+/* It loses it and waits again: PSUSP where the latest order was to suspend it. */
+void jobs_requeue(struct jobs *jobs, struct job *job, const char *reason);
+/* It ends: DONE only where it exited with 0. */
+void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,
+              const char *reason, int64_t end_ms);
+
+/* Jobs that ended before `before_ms`, oldest first, at most `max`: each is handed to
+ * `on_clean`, its rows are deleted, then it is gone. Returns how many. */
+typedef void (*jobs_clean_fn)(void *arg, struct job *job);
+int jobs_clean(struct jobs *jobs, int64_t before_ms, int max, jobs_clean_fn on_clean,
+               void *arg, struct effects *effects);
+/* When the oldest ended job ended; INT64_MAX: there is none. */
+int64_t jobs_oldest_end_ms(const struct jobs *jobs);
+
+/* What `wait` and listings show: the command's exit code, or 128 and the signal. False
+ * where there is none: it has not ended, or ended without a beginning or a trace. */
+bool jobs_exit_code(const struct job *job, int *code);
+
+/* "PEND" and so on. */
+const char *jobs_state_name(enum job_state state);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* keep.c: see keep.h. A copy is measured first, then laid out in one block: the
+ * structs in front, the texts behind them. */
+#include "site/keep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+char *keep_text(const char *text)
+{
+    size_t size = text != NULL ? strlen(text) + 1 : 1;
+    char *copy = mem_alloc(size, 1);
+    memcpy(copy, text != NULL ? text : "", size);
+    return copy;
+}
+
+void keep_set_text(char **text, const char *value)
+{
+    char *copy = keep_text(value);
+    free(*text);
+    *text = copy;
+}
+
+/* Where the next text of a block goes to. */
+static const char *put_text(char **at, const char *text)
+{
+    const char *source = text != NULL ? text : "";
+    size_t size = strlen(source) + 1;
+    char *copy = memcpy(*at, source, size);
+    *at += size;
+    return copy;
+}
+
+static size_t size_of_text(const char *text)
+{
+    return text != NULL ? strlen(text) + 1 : 1;
+}
+
+static size_t size_of_texts(const char *const *texts, int n_texts)
+{
+    size_t size = 0;
+    for (int i = 0; i < n_texts; i++) {
+        size += size_of_text(texts[i]);
+    }
+    return size;
+}
+
+static void put_texts(const char **list, char **at, const char *const *texts,
+                      int n_texts)
+{
+    for (int i = 0; i < n_texts; i++) {
+        list[i] = put_text(at, texts[i]);
+    }
+}
+
+struct job_spec *keep_spec(const struct job_spec *spec)
+{
+    size_t n_texts = (size_t)spec->n_env + (size_t)spec->n_hosts_asked;
+    size_t head = sizeof(*spec) + n_texts * sizeof(char *);
+    size_t size = head + size_of_text(spec->name) + size_of_text(spec->user) +
+                  size_of_text(spec->queue) + size_of_text(spec->command) +
+                  size_of_text(spec->cwd) + size_of_text(spec->in_file) +
+                  size_of_text(spec->out_file) + size_of_text(spec->err_file) +
+                  size_of_texts(spec->env, spec->n_env) +
+                  size_of_texts(spec->hosts_asked, spec->n_hosts_asked);
+    char *block = mem_alloc(size, 1);
+    char *at = block + head;
+    struct job_spec *copy = (struct job_spec *)(void *)block;
+    const char **list = (const char **)(void *)(block + sizeof(*spec));
+
+    *copy = *spec;
+    copy->name = put_text(&at, spec->name);
+    copy->user = put_text(&at, spec->user);
+    copy->queue = put_text(&at, spec->queue);
+    copy->command = put_text(&at, spec->command);
+    copy->cwd = put_text(&at, spec->cwd);
+    copy->in_file = put_text(&at, spec->in_file);
+    copy->out_file = put_text(&at, spec->out_file);
+    copy->err_file = put_text(&at, spec->err_file);
+    put_texts(list, &at, spec->env, spec->n_env);
+    put_texts(list + spec->n_env, &at, spec->hosts_asked, spec->n_hosts_asked);
+    copy->env = list;
+    copy->hosts_asked = list + spec->n_env;
+    return copy;
+}
+
+struct host_slots *keep_hosts(const struct host_slots *hosts, int n_hosts)
+{
+    if (n_hosts == 0) {
+        return NULL;
+    }
+    size_t head = (size_t)n_hosts * sizeof(*hosts);
+    size_t size = head;
+    for (int i = 0; i < n_hosts; i++) {
+        size += size_of_text(hosts[i].host);
+    }
+    char *block = mem_alloc(size, 1);
+    char *at = block + head;
+    struct host_slots *copy = (struct host_slots *)(void *)block;
+    for (int i = 0; i < n_hosts; i++) {
+        copy[i].host = put_text(&at, hosts[i].host);
+        copy[i].n_slots = hosts[i].n_slots;
+    }
+    return copy;
+}

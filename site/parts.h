@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parts.h: the list of what a site is made of, for the files that join the parts.
+ * The parts themselves do not know it. Layer: site. */
+#ifndef SUBLET_SITE_PARTS_H
+#define SUBLET_SITE_PARTS_H
+
+#include "consumer/consumer.h"
+#include "provider/provider.h"
+#include "site/jobs.h"
+#include "site/runs.h"
+#include "site/schedule.h"
+#include "site/site.h"
+#include "site/site_hosts.h"
+#include "site/site_uplink.h"
+#include "site/waiters.h"
+
+struct site {
+    struct arena config_arena;
+    const struct site_config *config;
+    struct jobs *jobs;
+    struct site_hosts *hosts;
+    struct runs *runs;
+    struct provider *provider;
+    struct consumer *consumer;
+    struct site_uplink *uplink;
+    struct schedule *schedule;
+    struct waiters *waiters;
+    uint64_t boot, last_job, last_attempt; /* the journal's counters */
+    int64_t lending_ms; /* when an end is next told to a consumer that has not said
+                           that it is on record there */
+    int64_t now_ms;     /* of the latest event */
+};
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* peek.c: see peek.h. */
+#include "site/peek.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "site/outfile.h"
+#include "site/parts.h"
+#include "site/requests.h"
+
+enum { PEEK_MS = 10000 };
+
+static void send_piece(const struct peer *to, uint64_t request, const uint8_t *bytes,
+                       int n_bytes, bool is_end, struct effects *effects)
+{
+    struct msg msg = {.kind = MSG_REPLY, .site = ""};
+    msg.reply.request = request;
+    msg.reply.text = "";
+    msg.reply.next = "";
+    msg.reply.bytes = n_bytes > 0 ? arena_copy(&effects->arena, bytes, (size_t)n_bytes)
+                                  : (const uint8_t *)"";
+    msg.reply.n_bytes = n_bytes;
+    msg.reply.is_end = is_end;
+    effects_send(effects, to, &msg);
+}
+
+static bool is_borrowed(const struct job *job)
+{
+    return job->attempt != 0 && job->lease[0] != '\0';
+}
+
+/* The file that the stream goes to; NULL where it is with the run. The error stream
+ * without a file of its own goes where the output goes. */
+static const char *file_of(const struct job *job, enum output_stream stream,
+                           struct arena *arena)
+{
+    if (is_borrowed(job) && !jobs_is_ended(job)) {
+        return NULL; /* it comes home at the end */
+    }
+    const char *path = outfile_path(arena, job->spec, job->id, stream);
+    if (path == NULL && stream == OUTPUT_ERR) {
+        path = outfile_path(arena, job->spec, job->id, OUTPUT_OUT);
+    }
+    return path;
+}
+
+/* What can be answered at once; false: its host must be asked. */
+static bool answer_here(const struct site *site, const struct job *job,
+                        const struct peer *from, const struct msg_peek *peek,
+                        struct effects *effects)
+{
+    const char *path = file_of(job, peek->stream, &effects->arena);
+    int64_t n_kept =
+        peek->stream == OUTPUT_OUT ? job->exit.out_bytes : job->exit.err_bytes;
+    if (!requests_may_manage(site, from, job)) {
+        effects_reply_error(effects, from, peek->request, ERR_DENIED,
+                            "Job <%s>: user permission denied, it is %s's", peek->job,
+                            job->spec->user);
+    } else if (!jobs_is_ended(job) && job->start_ms == 0) {
+        effects_reply_error(effects, from, peek->request, ERR_STATE,
+                            "Job <%s>: not yet started", peek->job);
+    } else if (path != NULL && peek->stream == OUTPUT_ERR) {
+        send_piece(from, peek->request, NULL, 0, true, effects);
+    } else if (path != NULL) {
+        effects_reply_error(effects, from, peek->request, ERR_STATE,
+                            "Job <%s>: its output goes to the file %s, read it there",
+                            peek->job, path);
+    } else if (jobs_is_ended(job) && (n_kept == 0 || peek->offset >= n_kept)) {
+        send_piece(from, peek->request, NULL, 0, true, effects);
+    } else if (jobs_is_ended(job) && is_borrowed(job)) {
+        effects_reply_error(
+            effects, from, peek->request, ERR_NOT_FOUND,
+            "Job <%s>: its output stayed under lease %s and is not kept, "
+            "name a file with -o",
+            peek->job, job->lease);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* True where the question is on its way. */
+static bool ask(struct site *site, const struct job *job, const struct msg_peek *peek,
+                uint64_t number, struct effects *effects)
+{
+    struct msg msg = {.kind = MSG_OUTPUT_ASK};
+    msg.output_ask = (struct msg_output_ask){
+        .run = {.site = site->config->name, .attempt = job->attempt},
+        .request = number,
+        .stream = peek->stream,
+        .offset = peek->offset,
+        .n_bytes = OUTPUT_CHUNK_MAX,
+    };
+    if (is_borrowed(job)) {
+        msg.site = arena_strn(&effects->arena, job->lease, strcspn(job->lease, "/"));
+        site_uplink_send(site->uplink, &msg, effects);
+        return site_uplink_is_up(site->uplink);
+    }
+    const struct run *run = runs_find(site->runs, &msg.output_ask.run);
+    if (run == NULL || run->host < 0 || !site_hosts_is_ready(site->hosts, run->host)) {
+        return false;
+    }
+    site_hosts_send(site->hosts, run->host, &msg, effects);
+    return true;
+}
+
+void peek_request(struct site *site, const struct peer *from,
+                  const struct msg_peek *peek, int64_t now_ms, struct effects *effects)
+{
+    const struct job *job = requests_find_job(site, peek->job);
+    if (job == NULL) {
+        effects_reply_error(effects, from, peek->request, ERR_NOT_FOUND,
+                            "Job <%s> is not found", peek->job);
+        return;
+    }
+    if (answer_here(site, job, from, peek, effects)) {
+        return;
+    }
+    struct waiter waiter = {.kind = WAITER_OUTPUT,
+                            .key = waiters_number(site->waiters),
+                            .link = from->link,
+                            .request = peek->request,
+                            .job = job->id,
+                            .deadline_ms = now_ms + PEEK_MS};
+    if (!ask(site, job, peek, waiter.key, effects)) {
+        effects_reply_error(effects, from, peek->request, ERR_AWAY,
+                            "Job <%s>: its host cannot be reached, try again later",
+                            peek->job);
+    } else if (!waiters_add(site->waiters, &waiter)) {
+        effects_reply_error(effects, from, peek->request, ERR_FULL,
+                            "Job <%s>: too many clients wait, try again later",
+                            peek->job);
+    }
+}
+
+bool peek_output(struct site *site, const struct msg_output *output,
+                 struct effects *effects)
+{
+    struct waiter waiter;
+    if (output->request < WAITERS_REQUEST_MIN) {
+        return false;
+    }
+    if (!waiters_take(site->waiters, WAITER_OUTPUT, output->request, &waiter)) {
+        return true; /* asked once, and given up */
+    }
+    struct peer to = {.kind = PEER_CLIENT, .name = "", .link = waiter.link};
+    const struct job *job = jobs_find(site->jobs, waiter.job);
+    if (output->is_gone || job == NULL) {
+        effects_reply_error(effects, &to, waiter.request, ERR_NOT_FOUND,
+                            "Job <%llu>: its output is no longer kept",
+                            (unsigned long long)waiter.job);
+        return true;
+    }
+    send_piece(&to, waiter.request, output->bytes, output->n_bytes,
+               output->is_end && jobs_is_ended(job), effects);
+    return true;
+}

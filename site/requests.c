@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* requests.c: see requests.h. */
+#include "site/requests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/value.h"
+#include "site/forward.h"
+#include "site/parts.h"
+
+/* ---------------------------------------------------------------- who */
+
+bool requests_is_admin(const struct site *site, const struct peer *from)
+{
+    const struct site_config *config = site->config;
+    if ((from->roles & ROLE_ADMIN) != 0 || from->uid == 0 ||
+        from->uid == config->daemon_uid) {
+        return true;
+    }
+    for (int i = 0; i < config->n_admins; i++) {
+        if (strcmp(config->admins[i], from->name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool requests_may_manage(const struct site *site, const struct peer *from,
+                         const struct job *job)
+{
+    return from->uid == job->spec->uid || requests_is_admin(site, from);
+}
+
+struct job *requests_find_job(const struct site *site, const char *id)
+{
+    uint64_t number = 0;
+    size_t length = strspn(id, "0123456789");
+    if (length == 0 || length > 18 || id[length] != '\0') {
+        return NULL; /* no element "12[3]" yet */
+    }
+    number = strtoull(id, NULL, 10);
+    return jobs_find(site->jobs, number);
+}
+
+/* ---------------------------------------------------------------- submission */
+
+static const struct queue_config *find_queue(const struct site *site, const char *name)
+{
+    const struct site_config *config = site->config;
+    if (name[0] == '\0') {
+        name = config->default_queue != NULL ? config->default_queue : "";
+    }
+    for (int i = 0; i < config->n_queues; i++) {
+        if (strcmp(config->queues[i].name, name) == 0) {
+            return &config->queues[i];
+        }
+    }
+    return NULL;
+}
+
+static int check_host(const struct site *site, const char *name, struct err *err)
+{
+    if (strchr(name, '@') == NULL) {
+        return site_hosts_find(site->hosts, name) >= 0
+                   ? 0
+                   : err_set(err, ERR_NOT_FOUND, "%s: no such host, see `sublet hosts`",
+                             name);
+    }
+    for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
+        struct consumer_host host;
+        consumer_host_at(site->consumer, i, &host);
+        if (host.is_made && strcmp(host.name, name) == 0) {
+            return 0;
+        }
+    }
+    return err_set(
+        err, ERR_NOT_FOUND,
+        "%s: not borrowed now; a borrowed host can be named once its lease is "
+        "made, see `sublet hosts`",
+        name);
+}
+
+static int check_user(const struct site *site, const struct peer *from, struct err *err)
+{
+    int64_t daemon = site->config->daemon_uid;
+    if (daemon == 0 || from->uid == daemon) {
+        return 0;
+    }
+    return err_set(err, ERR_DENIED,
+                   "user %s cannot run jobs here: the site runs as another user, and "
+                   "only as root could it run jobs of others",
+                   from->name);
+}
+
+static int check_submit(const struct site *site, const struct peer *from,
+                        const struct job_spec *spec, const struct queue_config **queue,
+                        struct err *err)
+{
+    *queue = find_queue(site, spec->queue);
+    if (*queue == NULL) {
+        return err_set(err, ERR_NOT_FOUND, "%s: no such queue, see `sublet queues`",
+                       spec->queue[0] != '\0' ? spec->queue : "no default queue");
+    }
+    if (spec->n_slots < 1 || spec->n_slots > SLOTS_MAX) {
+        return err_set(err, ERR_BOUNDS, "%d slots: expected 1 to %d", spec->n_slots,
+                       SLOTS_MAX);
+    }
+    if (spec->command[0] == '\0') {
+        return err_set(err, ERR_PARSE, "no command is given");
+    }
+    if (jobs_count_unfinished(site->jobs) >= JOBS_MAX) {
+        return err_set(err, ERR_FULL,
+                       "the site has %d unfinished jobs, try again later", JOBS_MAX);
+    }
+    int code = check_user(site, from, err);
+    for (int i = 0; code == 0 && i < spec->n_hosts_asked; i++) {
+        code = check_host(site, spec->hosts_asked[i], err);
+    }
+    return code;
+}
+
+static void store_number(const char *name, uint64_t value, struct effects *effects)
+{
+    effects_store(effects, &(struct row){.kind = ROW_COUNTER,
+                                         .counter = {.name = name, .value = value}});
+}
+
+void requests_submit(struct site *site, const struct peer *from,
+                     const struct msg_submit *submit, int64_t now_ms,
+                     struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    const struct queue_config *queue;
+    struct err err;
+    int code = check_submit(site, from, &submit->spec, &queue, &err);
+    if (code != 0) {
+        effects_reply_error(effects, from, submit->request, code,
+                            "%s. Job not submitted.", err.text);
+        return;
+    }
+    struct row_job row = {
+        .id = ++site->last_job, .submit_ms = now_ms, .spec = submit->spec};
+    row.spec.queue = queue->name;
+    row.spec.user = from->name;
+    row.spec.uid = from->uid;
+    row.spec.gid = from->gid;
+    store_number("job", row.id, effects);
+    const struct job *job = jobs_add(site->jobs, &row);
+    jobs_store_spec(job, effects);
+    jobs_store(job, effects);
+    schedule_mark(site->schedule);
+
+    struct value *value = value_object(arena);
+    value_add_int(arena, value, "job", (int64_t)row.id);
+    effects_reply(effects, from, submit->request,
+                  arena_printf(arena, "Job <%llu> is submitted to queue <%s>.",
+                               (unsigned long long)row.id, queue->name),
+                  value, "");
+}
+
+/* ---------------------------------------------------------------- queries */
+
+/* The one array of a listing. */
+static int count_rows(const struct value *listing)
+{
+    for (const struct value *at = listing->first; at != NULL; at = at->next) {
+        if (at->kind == VALUE_ARRAY) {
+            return at->count;
+        }
+    }
+    return 0;
+}
+
+void requests_query(struct site *site, const struct peer *from,
+                    const struct msg_query *query, int64_t now_ms,
+                    struct effects *effects)
+{
+    static const char *const things[QUERY_KINDS] = {[QUERY_JOBS] = "Job",
+                                                    [QUERY_HOSTS] = "Host",
+                                                    [QUERY_QUEUES] = "Queue",
+                                                    [QUERY_EXPORTS] = "Export policy"};
+    const char *next = "";
+    struct value *value;
+
+    if ((unsigned)query->kind >= QUERY_KINDS || things[query->kind] == NULL) {
+        struct msg msg = {.kind = MSG_QUERY, .query = *query};
+        forward_request(site, from, &msg, query->request, now_ms, effects);
+        return;
+    }
+    value = site_view(site, &effects->arena, query, now_ms, &next);
+    if (query->name[0] != '\0' && query->after[0] == '\0' && count_rows(value) == 0) {
+        effects_reply_error(effects, from, query->request, ERR_NOT_FOUND,
+                            "%s <%s> is not found", things[query->kind], query->name);
+        return;
+    }
+    effects_reply(effects, from, query->request, "", value, next);
+}

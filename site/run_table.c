@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_table.c: see run_table.h. */
+#include "site/run_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "site/keep.h"
+
+struct host_use {
+    int own, consumers;
+};
+
+struct run_table {
+    const char *site;
+    const struct site_hosts *hosts;
+    struct run **runs;
+    int count, capacity, n_forgotten;
+    struct host_use *uses; /* by host */
+};
+
+struct run_table *run_table_new(const char *site, const struct site_hosts *hosts)
+{
+    struct run_table *table = mem_alloc(1, sizeof(*table));
+    table->site = site;
+    table->hosts = hosts;
+    table->uses = mem_alloc((size_t)site_hosts_count(hosts), sizeof(*table->uses));
+    return table;
+}
+
+static void run_free(struct run *run)
+{
+    free((char *)(uintptr_t)run->id.site);
+    free(run->job);
+    free(run->lease);
+    free(run->hosts);
+    free(run->spec);
+    free((char *)(uintptr_t)run->exit.text);
+    free(run->boot);
+    free(run);
+}
+
+void run_table_free(struct run_table *table)
+{
+    if (table == NULL) {
+        return;
+    }
+    for (int i = 0; i < table->count; i++) {
+        run_free(table->runs[i]);
+    }
+    free(table->runs);
+    free(table->uses);
+    free(table);
+}
+
+bool run_table_is_own(const struct run_table *table, const struct run *run)
+{
+    return strcmp(run->id.site, table->site) == 0;
+}
+
+/* ---------------------------------------------------------------- slots */
+
+static void add_use(struct run_table *table, const struct run *run, int sign)
+{
+    for (int i = 0; i < run->n_hosts; i++) {
+        int host = site_hosts_find(table->hosts, run->hosts[i].host);
+        if (host < 0) {
+            continue;
+        }
+        struct host_use *use = &table->uses[host];
+        if (run->lease[0] == '\0') {
+            use->own += sign * run->hosts[i].n_slots;
+        } else {
+            use->consumers += sign * run->hosts[i].n_slots;
+        }
+    }
+}
+
+void run_table_used(const struct run_table *table, int host, int *own, int *consumers)
+{
+    *own = table->uses[host].own;
+    *consumers = table->uses[host].consumers;
+}
+
+/* ---------------------------------------------------------------- finding */
+
+static int compare(const struct run_id *a, const struct run_id *b)
+{
+    int order = strcmp(a->site, b->site);
+    return order != 0 ? order : a->attempt < b->attempt ? -1 : a->attempt > b->attempt;
+}
+
+static int place_of(const struct run_table *table, const struct run_id *id)
+{
+    int low = 0, high = table->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (compare(&table->runs[middle]->id, id) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+struct run *run_table_find(const struct run_table *table, const struct run_id *id)
+{
+    int place = place_of(table, id);
+    if (place == table->count || compare(&table->runs[place]->id, id) != 0) {
+        return NULL;
+    }
+    return run_table_at(table, place);
+}
+
+int run_table_count(const struct run_table *table)
+{
+    return table->count;
+}
+
+struct run *run_table_at(const struct run_table *table, int index)
+{
+    return table->runs[index]->is_forgotten ? NULL : table->runs[index];
+}
+
+/* ---------------------------------------------------------------- rows */
+
+static void set_exit(struct run *run, const struct run_exit *exit)
+{
+    char *text = keep_text(exit->text);
+    free((char *)(uintptr_t)run->exit.text);
+    run->exit = *exit;
+    run->exit.text = text;
+}
+
+static struct run *insert(struct run_table *table, const struct row_run *row)
+{
+    static const struct job_spec nothing = {0};
+    int place = place_of(table, &row->run);
+    if (table->count == table->capacity) {
+        table->capacity = table->capacity == 0 ? 64 : table->capacity * 2;
+        table->runs =
+            mem_grow(table->runs, (size_t)table->capacity, sizeof(*table->runs));
+    }
+    memmove(&table->runs[place + 1], &table->runs[place],
+            (size_t)(table->count - place) * sizeof(*table->runs));
+    table->count++;
+    struct run *run = table->runs[place] = mem_alloc(1, sizeof(*run));
+    run->id.site = keep_text(row->run.site);
+    run->id.attempt = row->run.attempt;
+    run->job = keep_text(row->job);
+    run->lease = keep_text(row->lease);
+    run->hosts = keep_hosts(row->hosts, row->n_hosts);
+    run->n_hosts = row->n_hosts;
+    run->spec = keep_spec(row->spec != NULL ? row->spec : &nothing);
+    run->host =
+        row->n_hosts > 0 ? site_hosts_find(table->hosts, row->hosts[0].host) : -1;
+    run->boot = keep_text("");
+    run->record = row->record;
+    set_exit(run, &row->exit);
+    if (run->record != RUN_RECORD_ENDED) {
+        add_use(table, run, 1);
+    }
+    return run;
+}
+
+struct run *run_table_put(struct run_table *table, const struct row_run *row)
+{
+    struct run *run = run_table_find(table, &row->run);
+    if (run == NULL) {
+        run = insert(table, row);
+    }
+    if (row->record == RUN_RECORD_ENDED && run->record != RUN_RECORD_ENDED) {
+        run_table_end(table, run, &row->exit);
+    }
+    run->record = row->record;
+    run->token = row->token;
+    run->control = row->control;
+    return run;
+}
+
+void run_table_store(const struct run *run, bool with_spec, struct effects *effects)
+{
+    struct row row = {
+        .kind = ROW_RUN,
+        .run =
+            {
+                .run = run->id,
+                .job = run->job,
+                .lease = run->lease,
+                .record = run->record,
+                .hosts = run->hosts,
+                .n_hosts = run->n_hosts,
+                .spec = with_spec ? run->spec : NULL,
+                .token = run->token,
+                .control = run->control,
+                .exit = run->exit,
+                .is_gone = run->is_forgotten,
+            },
+    };
+    struct row copy;
+    row_copy(&effects->arena, &row, &copy);
+    effects_store(effects, &copy);
+}
+
+void run_table_end(struct run_table *table, struct run *run,
+                   const struct run_exit *exit)
+{
+    if (run->record != RUN_RECORD_ENDED) {
+        add_use(table, run, -1);
+    }
+    run->record = RUN_RECORD_ENDED;
+    run->phase = RUN_ENDED;
+    run->is_away = false;
+    set_exit(run, exit);
+}
+
+void run_table_forget(struct run_table *table, struct run *run, struct effects *effects)
+{
+    if (run->record != RUN_RECORD_ENDED) {
+        add_use(table, run, -1);
+    }
+    run->is_forgotten = true;
+    table->n_forgotten++;
+    run_table_store(run, false, effects);
+}
+
+void run_table_sweep(struct run_table *table)
+{
+    if (table->n_forgotten == 0) {
+        return;
+    }
+    int kept = 0;
+    for (int i = 0; i < table->count; i++) {
+        if (table->runs[i]->is_forgotten) {
+            run_free(table->runs[i]);
+        } else {
+            table->runs[kept++] = table->runs[i];
+        }
+    }
+    table->count = kept;
+    table->n_forgotten = 0;
+}

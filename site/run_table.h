@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_table.h: the runs on this site's hosts as a table: finding them, their rows, and
+ * how many slots of each host they use.
+ *
+ * Ownership: runs belong to the table; a pointer lives until run_table_sweep. Forgotten
+ * runs are found no more, but live until then.
+ * Order: by site, then attempt. Units: slots. Layer: site. */
+#ifndef SUBLET_SITE_RUN_TABLE_H
+#define SUBLET_SITE_RUN_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/effect.h"
+#include "site/site_hosts.h"
+
+struct run {
+    struct run_id id; /* its site is the run's own */
+    char *job;
+    char *lease; /* "": the site's own job */
+    enum run_record record;
+    struct host_slots *hosts; /* the first executes */
+    int n_hosts;
+    struct job_spec *spec;
+    uint64_t token;
+    struct run_control control;
+    struct run_exit exit; /* its text is the run's own */
+
+    /* Not on disk. */
+    int host;             /* index of the executing one; -1: not configured any more */
+    enum run_phase phase; /* as the host last said; UNKNOWN: not since the start */
+    int64_t start_ms;
+    uint64_t control_done;
+    bool is_seen; /* the host has spoken of it in its session */
+    bool is_away; /* its host is, and nobody can tell */
+    uint64_t
+        go_session; /* the session that a go was sent in; 0: none since the start */
+    char *boot;     /* of the host, when the guard went on record; "" unknown */
+    int64_t resend_ms;
+    int64_t tell_ms; /* for the owner of the run (lending) */
+    int n_told;
+    bool is_forgotten;
+};
+
+struct run_table;
+/* `site` is this site's name; both are borrowed. */
+struct run_table *run_table_new(const char *site, const struct site_hosts *hosts);
+void run_table_free(struct run_table *table);
+
+/* Takes the row in: a new run, or what is now on record of a known one. */
+struct run *run_table_put(struct run_table *table, const struct row_run *row);
+struct run *run_table_find(const struct run_table *table, const struct run_id *id);
+int run_table_count(const struct run_table *table);
+struct run *run_table_at(const struct run_table *table,
+                         int index); /* NULL: forgotten */
+bool run_table_is_own(const struct run_table *table, const struct run *run);
+
+/* The run's row as it stands, with its spec or without. */
+void run_table_store(const struct run *run, bool with_spec, struct effects *effects);
+/* Its exit is known: its slots are free. Not stored yet. */
+void run_table_end(struct run_table *table, struct run *run,
+                   const struct run_exit *exit);
+/* Its row goes; it leaves the table at the next sweep. */
+void run_table_forget(struct run_table *table, struct run *run,
+                      struct effects *effects);
+void run_table_sweep(struct run_table *table);
+
+/* Slots of runs that are not ended, on a host by index. */
+void run_table_used(const struct run_table *table, int host, int *own, int *consumers);
+
+#endif

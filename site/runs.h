@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* runs.h: executions on this site's own hosts, its own jobs' and consumers' alike: what
+ * is on record about each, and what its host is to be told.
+ *
+ * A run is TAKEN (slots are given, a guard is asked for), GUARDED (a guard's token is
+ * on record, it is told to go), ENDED (its exit is on record). The site that owns it,
+ * which may be this one, decides when it is forgotten. runs.c opens with why no command
+ * runs twice.
+ *
+ * Ownership: runs belong to the table (run_table.h); a pointer lives until runs_sweep.
+ * Units: milliseconds, slots. Layer: site. */
+#ifndef SUBLET_SITE_RUNS_H
+#define SUBLET_SITE_RUNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/effect.h"
+#include "site/run_table.h"
+#include "site/site_hosts.h"
+
+/* How a run's account is found: its spec's user where the daemon is root. */
+struct runs_setting {
+    const char *site;
+    bool is_root;
+    const char *lease_account;
+};
+
+/* A run has changed: it is as it stands there now. */
+typedef void (*runs_changed_fn)(void *arg, struct run *run, int64_t now_ms,
+                                struct effects *effects);
+
+struct runs;
+struct runs *runs_new(const struct runs_setting *setting, struct site_hosts *hosts,
+                      runs_changed_fn on_changed, void *arg);
+void runs_free(struct runs *runs);
+void runs_load(struct runs *runs, const struct row_run *row);
+/* To look things up. */
+const struct run_table *runs_table(const struct runs *runs);
+struct run *runs_find(const struct runs *runs, const struct run_id *id);
+
+/* A new run, TAKEN: its row, and RUN_START. */
+struct run *runs_add(struct runs *runs, const struct row_run *row, int64_t now_ms,
+                     struct effects *effects);
+/* The latest order about it. A run that never had a go is ended here and now by a kill.
+ */
+void runs_control(struct runs *runs, struct run *run, const struct run_control *control,
+                  int64_t now_ms, struct effects *effects);
+/* Its end is on record with its owner: row gone, RUN_FORGET. */
+void runs_forget(struct runs *runs, struct run *run, struct effects *effects);
+
+/* What the hosts say. */
+void runs_host_hello(struct runs *runs, int host);
+void runs_host_synced(struct runs *runs, int host, int64_t now_ms,
+                      struct effects *effects);
+void runs_host_state(struct runs *runs, int host, const struct msg_run_state *state,
+                     int64_t now_ms, struct effects *effects);
+/* Heard again after it was away, in the same session: it is asked about all its runs.
+ */
+void runs_host_back(struct runs *runs, int host, int64_t now_ms,
+                    struct effects *effects);
+void runs_host_away(struct runs *runs, int host, int64_t now_ms,
+                    struct effects *effects);
+
+void runs_tick(struct runs *runs, int64_t now_ms,
+               struct effects *effects); /* resends */
+void runs_sweep(struct runs *runs);      /* forgotten runs leave the table */
+int64_t runs_wake_ms(const struct runs *runs);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site.h: one site as a step machine: its scheduler, its lending and its borrowing.
+ *
+ * site.c composes and dispatches (a table of message, sender, handler). What it is made
+ * of: jobs.c (what is known of each job), runs.c (executions on this site's hosts),
+ * site_hosts.c (the sessions with them), site_uplink.c (that with the broker),
+ * waiters.c (clients that await an answer). What joins those: schedule.c (which jobs
+ * start), turns.c (what becomes of a job), lending.c (what consumers ask), requests.c,
+ * controls.c, peek.c, forward.c (what the command line asks), usage.c (what the broker
+ * is told), site_view.c (what is shown).
+ *
+ * Units: milliseconds. Ownership: the config is copied.
+ * Errors: a step cannot fail; what is refused is answered and leaves the state as it
+ * was. Source: ARCHITECTURE 2, 3, 5. Layer: site (sched, provider, consumer, base). */
+#ifndef SUBLET_SITE_SITE_H
+#define SUBLET_SITE_SITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/effect.h"
+#include "provider/export.h"
+#include "sched/queue.h"
+
+struct site_host {
+    const char *name;
+    int max; /* MXJ */
+    const char *type, *model;
+    bool is_here; /* HOSTS_HERE */
+};
+
+struct site_config {
+    const char *name;
+    int roles;
+    const struct site_host *hosts; /* file order */
+    int n_hosts;
+    const struct queue_config *queues; /* file order */
+    int n_queues;
+    const char *default_queue;
+    struct export_plan exports;
+    int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY; 0: not configured */
+    int64_t freeze_timeout_ms;
+    int64_t clean_period_ms;   /* ended jobs are forgotten after it */
+    const char *lease_account; /* LEASE_USER: whom leased jobs run as where the daemon
+                                  is root; "" where it is not */
+    int64_t daemon_uid; /* 0: jobs run as their users; else only its own may submit */
+    const char *const *admins; /* user names besides root and the daemon's */
+    int n_admins;
+    bool is_alone; /* there is no broker: nothing is said to one */
+};
+
+struct site;
+struct site *site_new(const struct site_config *config);
+void site_free(struct site *site);
+
+/* What the journal had, in the order of enum row_kind; then the start: the boot counter
+ * grows, the books are brought in line with the export plan. Only then events. */
+void site_load(struct site *site, const struct row *row);
+void site_start(struct site *site, int64_t now_ms, struct effects *effects);
+
+void site_step(struct site *site, const struct event *event, struct effects *effects);
+
+/* When the next EVENT_TICK is due at the latest; INT64_MAX: only when something comes.
+ */
+int64_t site_wake_ms(const struct site *site);
+
+/* For invariants and tests. */
+struct site_job {
+    uint64_t id;
+    enum job_state state;
+    uint64_t attempt;
+    const char *lease; /* "": own hosts */
+    int n_slots;
+};
+int site_count_jobs(const struct site *site);
+void site_job_at(const struct site *site, int index, struct site_job *job);
+const struct provider *site_provider(const struct site *site);
+const struct consumer *site_consumer(const struct site *site);
+/* Slots of runs that are on record and not ended on that host: own, and of consumers.
+ */
+void site_host_used(const struct site *site, const char *host, int *own,
+                    int *consumers);
+
+/* The JSON of INTERFACES 3 for a query about jobs, hosts, queues or exports: an object
+ * with schema_version and one array; `next` as in msg_reply. */
+struct value *site_view(const struct site *site, struct arena *arena,
+                        const struct msg_query *query, int64_t now_ms,
+                        const char **next);
+
+#endif

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_config.c: see site_config.h. A value that conf_check finds malformed is its
+ * complaint; here it counts as unset. */
+#include "site/site_config.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/conf_keys.h"
+#include "base/limits.h"
+
+#define COMPLAIN(section, row, cell, ...)                                              \
+    conf_complain(conf, CONF_ERROR, section, row, cell, __VA_ARGS__)
+
+/* ---------------------------------------------------------------- values */
+
+/* As written, or the key table's default; NULL: neither. */
+static const char *text_of(const struct conf_row *row, const char *section,
+                           const char *key)
+{
+    const struct conf_key *entry = conf_keys_find(section, key);
+    const char *initial = entry != NULL ? entry->initial : NULL;
+    return row != NULL ? conf_text(row, key, initial) : initial;
+}
+
+static int64_t duration_of(const struct conf_row *row, const char *section,
+                           const char *key, int64_t otherwise_ms)
+{
+    const struct conf_key *entry = conf_keys_find(section, key);
+    const char *text = text_of(row, section, key);
+    int64_t ms = otherwise_ms;
+    if (entry != NULL && text != NULL &&
+        conf_parse_duration(text, entry->unit_ms, &ms, NULL) != 0) {
+        return otherwise_ms;
+    }
+    return ms;
+}
+
+static bool is_set(const struct conf_row *row, const char *key)
+{
+    return conf_text(row, key, NULL) != NULL;
+}
+
+/* Where a value stands: its section, row and cell. */
+struct place {
+    const struct conf_section *section;
+    const struct conf_row *row;
+    const struct conf_cell *cell;
+};
+
+/* The last row of the section that says something about the key (lsb.params may stand
+ * in several files); its row is NULL where none does. */
+static struct place find_parameter(const struct conf *conf, const char *key)
+{
+    struct place place = {NULL, NULL, NULL};
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, "Parameters", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            if (is_set(&section->rows[i], key)) {
+                place = (struct place){section, &section->rows[i],
+                                       conf_cell(&section->rows[i], key)};
+            }
+        }
+    }
+    return place;
+}
+
+static int64_t parameter_duration(const struct conf *conf, const char *key)
+{
+    struct place place = find_parameter(conf, key);
+    return duration_of(place.row, "Parameters", key, 0);
+}
+
+/* ---------------------------------------------------------------- hosts */
+
+/* A host as its rows say, which may be two: one of each form. */
+struct host_entry {
+    struct site_host host;
+    struct export_host export;
+    struct place place; /* its first row */
+    bool has_slots;
+    bool is_named[2]; /* by HOST_NAME, by HOSTNAME */
+};
+
+struct host_list {
+    struct host_entry *items;
+    int count;
+    int default_max; /* of row "default"; -1: none */
+};
+
+static const char *const host_keys[2] = {"HOST_NAME", "HOSTNAME"};
+
+static struct host_entry *find_entry(struct host_list *list, const char *name)
+{
+    for (int i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i].host.name, name) == 0) {
+            return &list->items[i];
+        }
+    }
+    return NULL;
+}
+
+static struct host_entry *add_entry(struct host_list *list, const char *name,
+                                    const struct place *place)
+{
+    struct host_entry *entry = &list->items[list->count++];
+    entry->host.name = entry->export.name = name;
+    entry->host.type = entry->host.model = entry->export.type = "";
+    entry->place = *place;
+    return entry;
+}
+
+static void read_slots(const struct conf_row *row, int *max, bool *is_found)
+{
+    const char *text = conf_text(row, "MXJ", NULL);
+    int64_t number;
+    if (text != NULL && conf_parse_int(text, 0, SLOTS_MAX, &number, NULL) == 0) {
+        *max = (int)number;
+        *is_found = true;
+    }
+}
+
+static void merge_row(struct conf *conf, const struct conf_row *row,
+                      struct host_entry *entry)
+{
+    const char *resources = conf_text(row, "RESOURCES", NULL);
+    read_slots(row, &entry->host.max, &entry->has_slots);
+    entry->export.max = entry->host.max;
+    entry->host.type = conf_text(row, "TYPE", entry->host.type);
+    entry->export.type = entry->host.type;
+    entry->host.model = conf_text(row, "MODEL", entry->host.model);
+    if (resources != NULL) {
+        struct conf_words words = conf_words(conf->arena, resources);
+        entry->export.booleans = words.words;
+        entry->export.n_booleans = words.count;
+    }
+}
+
+/* `form` is the key that names the host. */
+static void read_host_row(struct conf *conf, struct place place, int form,
+                          struct host_list *list)
+{
+    const char *name = place.cell->value;
+    struct host_entry *entry = find_entry(list, name);
+    bool is_found = false;
+    if (form == 0 && strcasecmp(name, "default") == 0) {
+        read_slots(place.row, &list->default_max, &is_found);
+        return;
+    }
+    if (conf_parse_name(name, NULL) != 0) {
+        return; /* conf_check has said so */
+    }
+    if (entry != NULL && entry->is_named[form]) {
+        COMPLAIN(place.section, place.row, place.cell,
+                 "host \"%s\" stands here twice, expected one row", name);
+        return;
+    }
+    if (entry == NULL && list->count == HOSTS_MAX) {
+        COMPLAIN(place.section, place.row, place.cell,
+                 "too many hosts, expected at most %d", HOSTS_MAX);
+        return;
+    }
+    if (entry == NULL) {
+        entry = add_entry(list, name, &place);
+    }
+    entry->is_named[form] = true;
+    merge_row(conf, place.row, entry);
+}
+
+static void read_host_section(struct conf *conf, const struct conf_section *section,
+                              struct host_list *list)
+{
+    for (int i = 0; i < section->n_rows; i++) {
+        const struct conf_row *row = &section->rows[i];
+        int form = is_set(row, host_keys[0]) ? 0 : 1;
+        const struct conf_cell *cell = conf_cell(row, host_keys[form]);
+        if (cell == NULL || cell->value == NULL) {
+            COMPLAIN(section, row, NULL, "a host without a name, expected HOST_NAME");
+        } else {
+            read_host_row(conf, (struct place){section, row, cell}, form, list);
+        }
+    }
+}
+
+static int count_rows(const struct conf *conf, const char *name)
+{
+    int count = 0;
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, name, section)) != NULL) {
+        count += section->n_rows;
+    }
+    return count;
+}
+
+static void judge_hosts(struct conf *conf, struct host_list *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        struct host_entry *entry = &list->items[i];
+        if (!entry->has_slots && list->default_max >= 0) {
+            entry->host.max = entry->export.max = list->default_max;
+        } else if (!entry->has_slots) {
+            COMPLAIN(entry->place.section, entry->place.row, entry->place.cell,
+                     "host \"%s\" has no slots, expected MXJ", entry->host.name);
+        }
+    }
+}
+
+static void read_hosts(struct conf *conf, struct host_list *list)
+{
+    list->items = arena_alloc(conf->arena, (size_t)count_rows(conf, "Host"),
+                              sizeof(*list->items));
+    list->count = 0;
+    list->default_max = -1;
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, "Host", section)) != NULL) {
+        read_host_section(conf, section, list);
+    }
+    judge_hosts(conf, list);
+}
+
+static void read_hosts_here(struct conf *conf, const struct place *site,
+                            struct host_list *list, struct site_setup *setup)
+{
+    const struct conf_cell *cell = conf_cell(site->row, "HOSTS_HERE");
+    struct conf_words words =
+        conf_words(conf->arena, conf_text(site->row, "HOSTS_HERE", NULL));
+    setup->hosts_here =
+        arena_alloc(conf->arena, (size_t)words.count, sizeof(*setup->hosts_here));
+    for (int i = 0; i < words.count; i++) {
+        struct host_entry *entry = find_entry(list, words.words[i]);
+        if (entry == NULL) {
+            COMPLAIN(site->section, site->row, cell,
+                     "unknown host \"%s\", expected one of section Host",
+                     words.words[i]);
+        } else if (!entry->host.is_here) {
+            entry->host.is_here = true;
+            setup->hosts_here[setup->n_hosts_here++] = entry->host.name;
+        }
+    }
+}
+
+static void give_hosts(struct conf *conf, const struct host_list *list,
+                       struct site_config *config)
+{
+    struct site_host *hosts =
+        arena_alloc(conf->arena, (size_t)list->count, sizeof(*hosts));
+    for (int i = 0; i < list->count; i++) {
+        hosts[i] = list->items[i].host;
+    }
+    config->hosts = hosts;
+    config->n_hosts = list->count;
+}
+
+/* ---------------------------------------------------------------- queues */
+
+static void read_default_queue(struct conf *conf, struct site_config *config)
+{
+    struct place place = find_parameter(conf, "DEFAULT_QUEUE");
+    config->default_queue = config->n_queues > 0 ? config->queues[0].name : "";
+    if (place.row == NULL) {
+        return;
+    }
+    struct conf_words words = conf_words(conf->arena, place.cell->value);
+    for (int i = 0; i < words.count; i++) {
+        bool is_known = false;
+        for (int k = 0; k < config->n_queues; k++) {
+            is_known = is_known || strcmp(config->queues[k].name, words.words[i]) == 0;
+        }
+        if (!is_known) {
+            COMPLAIN(place.section, place.row, place.cell,
+                     "unknown queue \"%s\", expected one of section Queue",
+                     words.words[i]);
+        } else if (i == 0) {
+            config->default_queue = words.words[0];
+        }
+    }
+}
+
+static void read_queues(struct conf *conf, const struct place *site,
+                        struct site_config *config)
+{
+    const char **names =
+        arena_alloc(conf->arena, (size_t)config->n_hosts, sizeof(*names));
+    struct queue_config *queues;
+    for (int i = 0; i < config->n_hosts; i++) {
+        names[i] = config->hosts[i].name;
+    }
+    queue_read(conf, names, config->n_hosts, &queues, &config->n_queues);
+    config->queues = queues;
+    if (config->n_queues == 0) {
+        COMPLAIN(site->section, NULL, NULL, "no queue, expected a section Queue");
+    }
+    read_default_queue(conf, config);
+}
+
+/* ---------------------------------------------------------------- exports */
+
+static void read_exports(struct conf *conf, const struct host_list *list,
+                         struct site_config *config)
+{
+    struct place policy = find_parameter(conf, "RECLAIM_POLICY");
+    const char *text = text_of(policy.row, "Parameters", "RECLAIM_POLICY");
+    struct export_defaults defaults = {
+        .reclaim_policy = text != NULL && strcasecmp(text, "demand") == 0
+                              ? RECLAIM_DEMAND
+                              : RECLAIM_LSF,
+        .min_hold_ms = parameter_duration(conf, "MIN_HOLD"),
+        .lease_term_ms = parameter_duration(conf, "LEASE_TERM"),
+    };
+    struct export_host *hosts =
+        arena_alloc(conf->arena, (size_t)list->count, sizeof(*hosts));
+    for (int i = 0; i < list->count; i++) {
+        hosts[i] = list->items[i].export;
+    }
+    export_read(conf, config->name, hosts, list->count, &defaults, &config->exports);
+    if (config->exports.n_leases > 0 && (config->roles & ROLE_PROVIDER) == 0) {
+        const struct conf_section *section = conf_next(conf, "HostExport", NULL);
+        COMPLAIN(
+            section, NULL, NULL,
+            "ROLES of section Site leave out provider, expected it with a HostExport");
+    }
+}
+
+/* ---------------------------------------------------------------- the site */
+
+static void read_roles(struct conf *conf, const struct place *site,
+                       struct site_config *config)
+{
+    struct conf_words words =
+        conf_words(conf->arena, text_of(site->row, "Site", "ROLES"));
+    for (int i = 0; i < words.count; i++) {
+        if (strcasecmp(words.words[i], "provider") == 0) {
+            config->roles |= ROLE_PROVIDER;
+        } else if (strcasecmp(words.words[i], "consumer") == 0) {
+            config->roles |= ROLE_CONSUMER;
+        } else {
+            COMPLAIN(site->section, site->row, conf_cell(site->row, "ROLES"),
+                     "unknown role \"%s\", expected provider, consumer",
+                     words.words[i]);
+        }
+    }
+}
+
+static const char *need(struct conf *conf, const struct place *site, const char *key,
+                        const char *why)
+{
+    const char *text = conf_text(site->row, key, NULL);
+    if (text == NULL) {
+        COMPLAIN(site->section, site->row, conf_cell(site->row, key),
+                 "%s is missing, expected it %s", key, why);
+    }
+    return text;
+}
+
+static void read_shell(struct conf *conf, const struct place *site,
+                       struct site_setup *setup)
+{
+    const struct conf_row *row = site->row;
+    setup->broker = conf_text(row, "BROKER", NULL);
+    setup->config.is_alone = setup->broker == NULL;
+    setup->key = conf_text(row, "KEY", NULL);
+    setup->broker_key = conf_text(row, "BROKER_KEY", NULL);
+    if (setup->broker != NULL) {
+        need(conf, site, "KEY", "with BROKER");
+        need(conf, site, "BROKER_KEY", "with BROKER");
+    }
+    setup->listen = conf_text(row, "LISTEN", NULL);
+    setup->host_key = conf_text(row, "HOST_KEY", NULL);
+    if (setup->listen != NULL) {
+        need(conf, site, "HOST_KEY", "with LISTEN");
+        if (setup->broker == NULL) {
+            need(conf, site, "KEY", "with LISTEN");
+        }
+    }
+    setup->spool = need(conf, site, "SPOOL", "for the journal");
+    setup->socket = conf_text(row, "SOCKET", NULL);
+    if (setup->socket == NULL && setup->spool != NULL) {
+        setup->socket = arena_printf(conf->arena, "%s/sublet.sock", setup->spool);
+    }
+}
+
+static void read_site(struct conf *conf, const struct place *site,
+                      struct site_config *config)
+{
+    const char *name = need(conf, site, "NAME", "in section Site");
+    struct conf_words admins =
+        conf_words(conf->arena, text_of(site->row, "Site", "ADMINS"));
+    config->name = name != NULL && conf_parse_name(name, NULL) == 0 ? name : "";
+    config->admins = admins.words;
+    config->n_admins = admins.count;
+    config->freeze_timeout_ms = duration_of(site->row, "Site", "FREEZE_TIMEOUT", 30000);
+    config->lease_account = text_of(site->row, "Site", "LEASE_USER");
+    read_roles(conf, site, config);
+    /* The default is the broker's to apply: 0 is "not configured". */
+    if (find_parameter(conf, "MC_RECLAIM_DELAY").row != NULL) {
+        config->reclaim_delay_ms = parameter_duration(conf, "MC_RECLAIM_DELAY");
+    }
+    config->clean_period_ms = parameter_duration(conf, "CLEAN_PERIOD");
+}
+
+bool site_config_read(struct conf *conf, struct site_setup *setup)
+{
+    const struct conf_section *section = conf_next(conf, "Site", NULL);
+    struct host_list hosts;
+    memset(setup, 0, sizeof(*setup));
+    if (section == NULL || section->n_rows == 0) {
+        return false;
+    }
+    struct place site = {section, &section->rows[0], NULL};
+    const struct conf_section *second = conf_next(conf, "Site", section);
+    if (second != NULL || section->n_rows > 1) {
+        COMPLAIN(second != NULL ? second : section, NULL, NULL,
+                 "a second site, expected one section Site");
+    }
+    read_site(conf, &site, &setup->config);
+    read_shell(conf, &site, setup);
+    read_hosts(conf, &hosts);
+    read_hosts_here(conf, &site, &hosts, setup);
+    give_hosts(conf, &hosts, &setup->config);
+    read_queues(conf, &site, &setup->config);
+    read_exports(conf, &hosts, &setup->config);
+    return true;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_copy.c: see site_copy.h. */
+#include "site/site_copy.h"
+
+static const char *copy_text(struct arena *arena, const char *text)
+{
+    return text != NULL ? arena_str(arena, text) : "";
+}
+
+static void *copy_array(struct arena *arena, const void *from, int count, size_t size)
+{
+    return count > 0 ? arena_copy(arena, from, (size_t)count * size) : NULL;
+}
+
+static void copy_hosts(struct arena *arena, struct site_config *config)
+{
+    struct site_host *hosts =
+        copy_array(arena, config->hosts, config->n_hosts, sizeof(*hosts));
+    for (int i = 0; i < config->n_hosts; i++) {
+        hosts[i].name = copy_text(arena, hosts[i].name);
+        hosts[i].type = copy_text(arena, hosts[i].type);
+        hosts[i].model = copy_text(arena, hosts[i].model);
+    }
+    config->hosts = hosts;
+}
+
+static void copy_queues(struct arena *arena, struct site_config *config)
+{
+    struct queue_config *queues =
+        copy_array(arena, config->queues, config->n_queues, sizeof(*queues));
+    for (int i = 0; i < config->n_queues; i++) {
+        struct queue_config *queue = &queues[i];
+        struct queue_term *terms =
+            copy_array(arena, queue->terms, queue->n_terms, sizeof(*terms));
+        for (int k = 0; k < queue->n_terms; k++) {
+            terms[k].name = copy_text(arena, terms[k].name);
+        }
+        queue->terms = terms;
+        queue->name = copy_text(arena, queue->name);
+        queue->description = copy_text(arena, queue->description);
+    }
+    config->queues = queues;
+}
+
+static void copy_exports(struct arena *arena, struct export_plan *plan)
+{
+    plan->leases =
+        copy_array(arena, plan->leases, plan->n_leases, sizeof(*plan->leases));
+    for (int i = 0; i < plan->n_leases; i++) {
+        struct export_lease *lease = &plan->leases[i];
+        lease->policy = copy_text(arena, lease->policy);
+        lease->consumer = copy_text(arena, lease->consumer);
+        lease->content = copy_text(arena, lease->content);
+        lease->hosts =
+            copy_array(arena, lease->hosts, lease->n_hosts, sizeof(*lease->hosts));
+        for (int k = 0; k < lease->n_hosts; k++) {
+            lease->hosts[k].host = copy_text(arena, lease->hosts[k].host);
+        }
+    }
+}
+
+const struct site_config *site_copy_config(struct arena *arena,
+                                           const struct site_config *from)
+{
+    struct site_config *config = arena_copy(arena, from, sizeof(*from));
+    config->name = copy_text(arena, from->name);
+    config->default_queue = copy_text(arena, from->default_queue);
+    config->lease_account = copy_text(arena, from->lease_account);
+    copy_hosts(arena, config);
+    copy_queues(arena, config);
+    copy_exports(arena, &config->exports);
+    const char **admins =
+        copy_array(arena, from->admins, from->n_admins, sizeof(*admins));
+    for (int i = 0; i < from->n_admins; i++) {
+        admins[i] = copy_text(arena, from->admins[i]);
+    }
+    config->admins = admins;
+    return config;
+}

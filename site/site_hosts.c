@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_hosts.c: see site_hosts.h. */
+#include "site/site_hosts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "site/keep.h"
+#include "site/site.h"
+
+/* A host says ALIVE each 2 s: so many may be lost or late. */
+enum { HOSTS_SILENT_MS = 15000 };
+
+/* A list of runs takes a moment, or, where a host buries a dead guard, some of them. */
+enum { HOSTS_STUCK_MS = 60000 };
+
+struct host_state {
+    uint64_t session; /* 0: none since the start */
+    uint64_t link;
+    char *boot;
+    bool is_synced;
+    bool is_away;
+    int64_t hello_ms, heard_ms;
+};
+
+struct site_hosts {
+    const struct site_host *config;
+    int n_hosts;
+    struct host_state *states;
+    int *by_name; /* indexes, sorted by name */
+};
+
+struct name_item {
+    const char *name;
+    int index;
+};
+
+static int name_compare(const void *left, const void *right)
+{
+    const struct name_item *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+    return order != 0 ? order : a->index - b->index;
+}
+
+static void sort_names(struct site_hosts *hosts)
+{
+    size_t count = (size_t)hosts->n_hosts;
+    struct name_item *items = mem_alloc(count, sizeof(*items));
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        items[i] = (struct name_item){.name = hosts->config[i].name, .index = i};
+    }
+    qsort(items, count, sizeof(*items), name_compare);
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        hosts->by_name[i] = items[i].index;
+    }
+    free(items);
+}
+
+struct site_hosts *site_hosts_new(const struct site_host *config, int n_hosts)
+{
+    struct site_hosts *hosts = mem_alloc(1, sizeof(*hosts));
+    hosts->config = config;
+    hosts->n_hosts = n_hosts;
+    hosts->states = mem_alloc((size_t)n_hosts, sizeof(*hosts->states));
+    hosts->by_name = mem_alloc((size_t)n_hosts, sizeof(*hosts->by_name));
+    for (int i = 0; i < n_hosts; i++) {
+        hosts->states[i].boot = keep_text("");
+    }
+    sort_names(hosts);
+    return hosts;
+}
+
+void site_hosts_free(struct site_hosts *hosts)
+{
+    if (hosts == NULL) {
+        return;
+    }
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        free(hosts->states[i].boot);
+    }
+    free(hosts->states);
+    free(hosts->by_name);
+    free(hosts);
+}
+
+void site_hosts_start(struct site_hosts *hosts, int64_t now_ms)
+{
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        hosts->states[i].heard_ms = now_ms;
+    }
+}
+
+int site_hosts_count(const struct site_hosts *hosts)
+{
+    return hosts->n_hosts;
+}
+
+const char *site_hosts_name(const struct site_hosts *hosts, int index)
+{
+    return hosts->config[index].name;
+}
+
+int site_hosts_max(const struct site_hosts *hosts, int index)
+{
+    return hosts->config[index].max;
+}
+
+int site_hosts_find(const struct site_hosts *hosts, const char *name)
+{
+    int low = 0, high = hosts->n_hosts;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        int index = hosts->by_name[middle];
+        int order = strcmp(hosts->config[index].name, name);
+        if (order == 0) {
+            return index;
+        }
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return -1;
+}
+
+static bool is_speaker(const struct host_state *state, const struct peer *from,
+                       uint64_t session)
+{
+    return state->session != 0 && state->session == session &&
+           state->link == from->link;
+}
+
+int site_hosts_speaker(const struct site_hosts *hosts, const struct peer *from,
+                       uint64_t session)
+{
+    /* The connection's name is the host's or nothing: a short cut, not a proof. */
+    int named = site_hosts_find(hosts, from->name != NULL ? from->name : "");
+    if (named >= 0 && is_speaker(&hosts->states[named], from, session)) {
+        return named;
+    }
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        if (is_speaker(&hosts->states[i], from, session)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+bool site_hosts_is_ready(const struct site_hosts *hosts, int index)
+{
+    return hosts->states[index].is_synced && !hosts->states[index].is_away;
+}
+
+bool site_hosts_is_away(const struct site_hosts *hosts, int index)
+{
+    return hosts->states[index].is_away;
+}
+
+const char *site_hosts_boot(const struct site_hosts *hosts, int index)
+{
+    return hosts->states[index].boot;
+}
+
+uint64_t site_hosts_session(const struct site_hosts *hosts, int index)
+{
+    return hosts->states[index].session;
+}
+
+/* ---------------------------------------------------------------- sessions */
+
+static void send_welcome(const struct peer *from, uint64_t session, bool is_accepted,
+                         uint64_t min_session, const char *text,
+                         struct effects *effects)
+{
+    struct msg msg = {.kind = MSG_HOST_WELCOME, .session = session, .site = ""};
+    msg.welcome.is_accepted = is_accepted;
+    msg.welcome.min_session = min_session;
+    msg.welcome.text = text;
+    msg.welcome.lost_after_ms = HOSTS_SILENT_MS;
+    effects_send(effects, from, &msg);
+}
+
+int site_hosts_hello(struct site_hosts *hosts, const struct peer *from,
+                     const struct msg *msg, int64_t now_ms, struct effects *effects)
+{
+    int index = site_hosts_find(hosts, msg->host_hello.name);
+    if (index < 0) {
+        effects_log(effects, LOG_LEVEL_WARNING,
+                    "host \"%s\" is not configured: refused", msg->host_hello.name);
+        send_welcome(from, msg->session, false, 0,
+                     "this host is not in the site's configuration", effects);
+        return -1;
+    }
+    struct host_state *state = &hosts->states[index];
+    bool is_repeated = msg->session == state->session && from->link == state->link;
+    if (msg->session <= state->session && !is_repeated) {
+        send_welcome(from, msg->session, false, state->session,
+                     "a newer session of this host is there", effects);
+        return -1;
+    }
+    send_welcome(from, msg->session, true, 0, "", effects);
+    if (is_repeated) {
+        return -1; /* its list of runs is on the way, or here */
+    }
+    state->session = msg->session;
+    state->link = from->link;
+    state->is_synced = false;
+    state->is_away = false;
+    state->hello_ms = state->heard_ms = now_ms;
+    keep_set_text(&state->boot, msg->host_hello.boot_id);
+    return index;
+}
+
+void site_hosts_synced(struct site_hosts *hosts, int index)
+{
+    hosts->states[index].is_synced = true;
+}
+
+bool site_hosts_heard(struct site_hosts *hosts, int index, int64_t now_ms)
+{
+    struct host_state *state = &hosts->states[index];
+    bool was_away = state->is_away;
+    state->heard_ms = now_ms;
+    state->is_away = false;
+    return was_away;
+}
+
+bool site_hosts_is_stuck(const struct site_hosts *hosts, int index, int64_t now_ms)
+{
+    const struct host_state *state = &hosts->states[index];
+    return !state->is_synced && now_ms - state->hello_ms >= HOSTS_STUCK_MS;
+}
+
+void site_hosts_refuse(const struct peer *from, const struct msg *msg,
+                       struct effects *effects)
+{
+    struct msg answer = {.kind = MSG_ERROR, .session = msg->session, .site = ""};
+    answer.error.code = ERR_STALE;
+    answer.error.text = "no such session here, say HELLO again";
+    answer.error.about = (int)msg->kind;
+    effects_send(effects, from, &answer);
+}
+
+void site_hosts_send(const struct site_hosts *hosts, int index, const struct msg *msg,
+                     struct effects *effects)
+{
+    const struct host_state *state = &hosts->states[index];
+    struct peer to = {
+        .kind = PEER_HOST, .name = hosts->config[index].name, .link = state->link};
+    struct msg copy = *msg;
+    copy.session = state->session;
+    copy.site = "";
+    effects_send(effects, &to, &copy);
+}
+
+/* ---------------------------------------------------------------- liveness */
+
+int site_hosts_tick(struct site_hosts *hosts, int64_t now_ms)
+{
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        struct host_state *state = &hosts->states[i];
+        if (!state->is_away && now_ms - state->heard_ms >= HOSTS_SILENT_MS) {
+            state->is_away = true;
+            return i;
+        }
+    }
+    return -1;
+}
+
+int64_t site_hosts_wake_ms(const struct site_hosts *hosts)
+{
+    int64_t wake_ms = INT64_MAX;
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        const struct host_state *state = &hosts->states[i];
+        if (!state->is_away && state->heard_ms + HOSTS_SILENT_MS < wake_ms) {
+            wake_ms = state->heard_ms + HOSTS_SILENT_MS;
+        }
+    }
+    return wake_ms;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_view.c: hosts and exports as they are shown, and which listing a query means. */
+#include "site/site_view.h"
+
+#include <string.h>
+
+#include "site/parts.h"
+#include "site/site_page.h"
+#include "site/site_tally.h"
+
+/* Hosts of one lease that a row of exports names: it must fit a page. */
+enum { SHOWN_HOSTS_MAX = 500 };
+
+/* ---------------------------------------------------------------- counting */
+
+static enum site_tally_kind kind_of_run(const struct run *run)
+{
+    if (run->phase == RUN_SUSPENDED) {
+        return TALLY_USUSP;
+    }
+    /* Not heard of since the start, but it had its go: most likely it runs. */
+    bool has_begun = run->phase == RUN_RUNNING ||
+                     (run->phase == RUN_UNKNOWN && run->record == RUN_RECORD_GUARDED);
+    return has_begun ? TALLY_RUN : TALLY_RSV;
+}
+
+/* Runs on own hosts: all of them under lease "", or consumers' under their lease. */
+static void count_runs(const struct site *site, bool by_lease, struct site_tally *tally)
+{
+    const struct run_table *table = runs_table(site->runs);
+    for (int i = 0; i < run_table_count(table); i++) {
+        const struct run *run = run_table_at(table, i);
+        if (run == NULL || run->record == RUN_RECORD_ENDED) {
+            continue;
+        }
+        for (int k = 0; k < run->n_hosts; k++) {
+            site_tally_count(tally, run->hosts[k].host, by_lease ? run->lease : "",
+                             kind_of_run(run), run->hosts[k].n_slots);
+        }
+    }
+}
+
+static enum site_tally_kind kind_of_job(const struct job *job)
+{
+    return job->state == JOB_PEND    ? TALLY_RSV
+           : job->state == JOB_USUSP ? TALLY_USUSP
+           : job->state == JOB_SSUSP ? TALLY_SSUSP
+                                     : TALLY_RUN;
+}
+
+static void count_borrowed(const struct site *site, struct site_tally *tally)
+{
+    for (int i = 0; i < jobs_count_open(site->jobs); i++) {
+        const struct job *job = jobs_open_at(site->jobs, i);
+        for (int k = 0; job->lease[0] != '\0' && k < job->n_hosts; k++) {
+            site_tally_count(tally, job->hosts[k].host, job->lease, kind_of_job(job),
+                             job->hosts[k].n_slots);
+        }
+    }
+}
+
+static int total(const struct site_tally_row *row)
+{
+    int sum = 0;
+    for (int i = 0; i < TALLY_KINDS; i++) {
+        sum += row->slots[i];
+    }
+    return sum;
+}
+
+static void add_counts(struct arena *arena, struct value *row, int max,
+                       const struct site_tally_row *counts)
+{
+    value_add_int(arena, row, "max", max);
+    value_add_int(arena, row, "njobs", total(counts));
+    value_add_int(arena, row, "run", counts->slots[TALLY_RUN]);
+    value_add_int(arena, row, "ssusp", counts->slots[TALLY_SSUSP]);
+    value_add_int(arena, row, "ususp", counts->slots[TALLY_USUSP]);
+    value_add_int(arena, row, "rsv", counts->slots[TALLY_RSV]);
+}
+
+static bool is_other(const struct msg_query *query, const char *name)
+{
+    return query->name[0] != '\0' && strcmp(query->name, name) != 0;
+}
+
+/* ---------------------------------------------------------------- hosts */
+
+static const char *status_of(bool is_open, int used, int max)
+{
+    return !is_open ? "unavail" : used >= max ? "closed_Full" : "ok";
+}
+
+static struct value *own_row(const struct site *site, struct arena *arena, int index,
+                             const struct site_tally *tally)
+{
+    const struct site_host *host = &site->config->hosts[index];
+    const struct site_tally_row *counts = site_tally_find(tally, host->name, "");
+    struct value *row = value_object(arena);
+    value_add_text(arena, row, "host", host->name);
+    value_add_text(
+        arena, row, "status",
+        status_of(site_hosts_is_ready(site->hosts, index), total(counts), host->max));
+    add_counts(arena, row, host->max, counts);
+    value_add_null(arena, row, "lease");
+    value_add_int(arena, row, "lent", provider_lent(site->provider, host->name));
+    value_add_text(arena, row, "type", host->type);
+    value_add_text(arena, row, "model", host->model);
+    return row;
+}
+
+static struct value *borrowed_row(struct arena *arena, const struct consumer_host *host,
+                                  const struct site_tally *tally)
+{
+    const char *name = arena_str(arena, host->name);
+    const struct site_tally_row *counts = site_tally_find(tally, name, host->lease);
+    struct value *row = value_object(arena);
+    value_add_text(arena, row, "host", name);
+    value_add_text(arena, row, "status",
+                   status_of(host->is_open, host->n_used, host->n_held));
+    add_counts(arena, row, host->n_held, counts);
+    value_add_text(arena, row, "lease", host->lease);
+    value_add_null(arena, row, "lent");
+    value_add_null(arena, row, "type");
+    value_add_null(arena, row, "model");
+    return row;
+}
+
+void site_view_hosts(const struct site *site, struct site_page *page,
+                     const struct msg_query *query)
+{
+    struct arena *arena = page->arena;
+    int n_own = site_hosts_count(site->hosts);
+    int n_borrowed = consumer_count_hosts(site->consumer);
+    struct consumer_host host;
+    struct site_tally own, borrowed;
+    site_tally_init(&own, arena, n_own);
+    site_tally_init(&borrowed, arena, n_borrowed);
+    for (int i = 0; i < n_own; i++) {
+        site_tally_add(&own, site_hosts_name(site->hosts, i), "");
+    }
+    for (int i = 0; i < n_borrowed; i++) {
+        consumer_host_at(site->consumer, i, &host);
+        site_tally_add(&borrowed, arena_str(arena, host.name),
+                       arena_str(arena, host.lease));
+    }
+    site_tally_sort(&own);
+    site_tally_sort(&borrowed);
+    count_runs(site, false, &own);
+    count_borrowed(site, &borrowed);
+    for (int i = 0; i < n_own + n_borrowed && !page->is_full; i++) {
+        uint64_t number = (uint64_t)i + 1;
+        if (i < n_own) {
+            if (!is_other(query, site_hosts_name(site->hosts, i)) &&
+                site_page_wants(page, number)) {
+                site_page_add(page, number, own_row(site, arena, i, &own));
+            }
+            continue;
+        }
+        consumer_host_at(site->consumer, i - n_own, &host);
+        if (!is_other(query, host.name) && site_page_wants(page, number)) {
+            site_page_add(page, number, borrowed_row(arena, &host, &borrowed));
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- exports */
+
+/* "north/1/south": its second or third part. */
+static const char *lease_part(struct arena *arena, const char *lease, int part)
+{
+    for (int i = 0; i < part; i++) {
+        const char *slash = strchr(lease, '/');
+        if (slash == NULL) {
+            return "";
+        }
+        lease = slash + 1;
+    }
+    return arena_strn(arena, lease, strcspn(lease, "/"));
+}
+
+static const char *state_of(const struct msg_state *book)
+{
+    enum lease_state state = book->is_ended       ? LEASE_ENDED
+                             : book->is_withdrawn ? LEASE_DRAINING
+                             : book->is_frozen    ? LEASE_INACTIVE
+                             : book->is_made      ? LEASE_ACTIVE
+                                                  : LEASE_PENDING;
+    return msg_lease_state_name(state);
+}
+
+static struct value *exported_row(struct arena *arena, const struct msg_state *book,
+                                  const struct host_split *split,
+                                  const struct site_tally *tally)
+{
+    struct value *row = value_object(arena);
+    value_add_text(arena, row, "host", split->host);
+    add_counts(arena, row, split->consumer,
+               site_tally_find(tally, split->host, book->lease));
+    value_add_text(arena, row, "lease", book->lease);
+    value_add_int(arena, row, "exported", split->n_slots);
+    return row;
+}
+
+static int count_splits(const struct site *site)
+{
+    int count = 0;
+    struct msg_state book;
+    for (int i = 0; i < provider_count_books(site->provider); i++) {
+        const char *id = provider_book_id(site->provider, i);
+        count += provider_find_book(site->provider, id, &book) ? book.n_hosts : 0;
+    }
+    return count;
+}
+
+void site_view_exported(const struct site *site, struct site_page *page,
+                        const struct msg_query *query)
+{
+    struct arena *arena = page->arena;
+    struct msg_state book;
+    struct site_tally tally;
+    uint64_t number = 0;
+    int n_books = provider_count_books(site->provider);
+    site_tally_init(&tally, arena, count_splits(site));
+    for (int i = 0; i < n_books; i++) {
+        const char *id = arena_str(arena, provider_book_id(site->provider, i));
+        bool is_found = provider_find_book(site->provider, id, &book);
+        for (int k = 0; is_found && k < book.n_hosts; k++) {
+            site_tally_add(&tally, arena_str(arena, book.hosts[k].host), id);
+        }
+    }
+    site_tally_sort(&tally);
+    count_runs(site, true, &tally);
+    for (int i = 0; i < n_books && !page->is_full; i++) {
+        bool is_found = provider_find_book(site->provider,
+                                           provider_book_id(site->provider, i), &book);
+        for (int k = 0; is_found && k < book.n_hosts; k++) {
+            number++;
+            if (!is_other(query, book.hosts[k].host) && site_page_wants(page, number)) {
+                site_page_add(page, number,
+                              exported_row(arena, &book, &book.hosts[k], &tally));
+            }
+        }
+    }
+}
+
+static struct value *export_row(struct arena *arena, const struct msg_state *book,
+                                const char *policy)
+{
+    struct value *row = value_object(arena);
+    int64_t n_slots = 0, n_here = 0, n_lent = 0;
+    value_add_text(arena, row, "policy", policy);
+    value_add_text(arena, row, "type", msg_lease_type_name(book->type));
+    value_add_text(arena, row, "consumer", lease_part(arena, book->lease, 2));
+    value_add_text(arena, row, "lease", book->lease);
+    struct value *hosts = value_add(arena, row, "hosts", value_array(arena));
+    for (int i = 0; i < book->n_hosts; i++) {
+        const struct host_split *split = &book->hosts[i];
+        n_slots += split->n_slots;
+        n_here += split->provider;
+        n_lent += split->consumer;
+        if (i < SHOWN_HOSTS_MAX) {
+            struct value *host = value_add(arena, hosts, NULL, value_object(arena));
+            value_add_text(arena, host, "host", split->host);
+            value_add_int(arena, host, "slots", split->n_slots);
+        }
+    }
+    value_add_int(arena, row, "epoch", (int64_t)book->epoch);
+    value_add_text(arena, row, "state", state_of(book));
+    value_add_int(arena, row, "slots", n_slots);
+    value_add_int(arena, row, "provider", n_here);
+    value_add_int(arena, row, "lent", n_lent);
+    return row;
+}
+
+void site_view_exports(const struct site *site, struct site_page *page,
+                       const struct msg_query *query)
+{
+    struct arena *arena = page->arena;
+    for (int i = 0; i < provider_count_books(site->provider) && !page->is_full; i++) {
+        const char *id = provider_book_id(site->provider, i);
+        const char *policy = lease_part(arena, id, 1);
+        uint64_t number = (uint64_t)i + 1;
+        struct msg_state book;
+        if ((is_other(query, id) && is_other(query, policy)) ||
+            !provider_find_book(site->provider, id, &book) ||
+            (book.is_ended && !query->with_ended) || !site_page_wants(page, number)) {
+            continue;
+        }
+        site_page_add(page, number, export_row(arena, &book, policy));
+    }
+}
+
+/* ---------------------------------------------------------------- which */
+
+struct value *site_view(const struct site *site, struct arena *arena,
+                        const struct msg_query *query, int64_t now_ms,
+                        const char **next)
+{
+    static const char *const names[QUERY_KINDS] = {
+        [QUERY_JOBS] = "jobs",
+        [QUERY_HOSTS] = "hosts",
+        [QUERY_QUEUES] = "queues",
+        [QUERY_EXPORTS] = "exports",
+    };
+    struct site_page page;
+    const char *name = (unsigned)query->kind < QUERY_KINDS ? names[query->kind] : NULL;
+    site_page_init(&page, arena, name != NULL ? name : "rows", query);
+    if (query->kind == QUERY_JOBS) {
+        site_view_jobs(site, &page, query, now_ms);
+    } else if (query->kind == QUERY_HOSTS && query->exported) {
+        site_view_exported(site, &page, query);
+    } else if (query->kind == QUERY_HOSTS) {
+        site_view_hosts(site, &page, query);
+    } else if (query->kind == QUERY_QUEUES) {
+        site_view_queues(site, &page, query);
+    } else if (query->kind == QUERY_EXPORTS) {
+        site_view_exports(site, &page, query);
+    }
+    *next = site_page_next(&page);
+    return page.root;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_view.h: the listings that site_view (site.h) is made of. Slots, not jobs, are
+ * counted everywhere, as bhosts and bqueues do. Fields: INTERFACES 3. Layer: site. */
+#ifndef SUBLET_SITE_SITE_VIEW_H
+#define SUBLET_SITE_SITE_VIEW_H
+
+#include <stdint.h>
+
+#include "base/msg.h"
+
+struct site;
+struct site_page;
+
+/* By id. A job that is asked for by id or name is shown after its end too. */
+void site_view_jobs(const struct site *site, struct site_page *page,
+                    const struct msg_query *query, int64_t now_ms);
+void site_view_queues(const struct site *site, struct site_page *page,
+                      const struct msg_query *query);
+/* Own hosts in file order with all that runs on them, then borrowed ones with what runs
+ * there for this site. */
+void site_view_hosts(const struct site *site, struct site_page *page,
+                     const struct msg_query *query);
+/* `hosts -e`: what consumers hold and use on own hosts, lease by lease. */
+void site_view_exported(const struct site *site, struct site_page *page,
+                        const struct msg_query *query);
+void site_view_exports(const struct site *site, struct site_page *page,
+                       const struct msg_query *query);
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_view_jobs.c: jobs and queues as they are shown. */
+#include "site/site_view.h"
+
+#include <string.h>
+
+#include "site/parts.h"
+#include "site/requests.h"
+#include "site/site_page.h"
+
+enum {
+    LISTED_COMMAND_BYTES = 1000, /* of a command in a list ... */
+    SHOWN_COMMAND_BYTES = 65536, /* ... and of one job that was asked for */
+    SHOWN_HOSTS_MAX = 500,       /* of a job: a row must fit a page */
+};
+
+/* ---------------------------------------------------------------- why */
+
+/* "queue normal", "queue normal, hosts n1 n2@north". */
+static const char *where_text(struct arena *arena, const struct job *job)
+{
+    const char *text = arena_printf(arena, "queue %s", job->spec->queue);
+    for (int i = 0; i < job->spec->n_hosts_asked && i < 8; i++) {
+        text = arena_printf(arena, "%s%s%s", text, i == 0 ? ", hosts " : " ",
+                            job->spec->hosts_asked[i]);
+    }
+    return text;
+}
+
+static const char *waiting_reason(struct arena *arena, const struct job *job)
+{
+    if (job->attempt != 0) {
+        return arena_printf(arena, "starting on %s", job->hosts[0].host);
+    }
+    const char *text = job->queue < 0 ? "its queue is not configured any more"
+                                      : place_reason_text(job->place_reason);
+    return arena_printf(arena, "%s (%s)%s%s", text, where_text(arena, job),
+                        job->reason[0] != '\0' ? "; " : "", job->reason);
+}
+
+static const char *reason_text(struct arena *arena, const struct job *job)
+{
+    if (job->is_killed) {
+        return job->reason;
+    }
+    switch (job->state) {
+    case JOB_PEND:
+        return waiting_reason(arena, job);
+    case JOB_PSUSP:
+        return "suspended by a user while it waited";
+    case JOB_USUSP:
+        return "suspended by a user";
+    case JOB_UNKWN:
+        return job->lease[0] != '\0' ? "its provider is silent" : "its host is away";
+    case JOB_RUN:
+    case JOB_SSUSP:
+    case JOB_DONE:
+    case JOB_EXIT:
+        break;
+    }
+    return job->reason;
+}
+
+/* ---------------------------------------------------------------- a job */
+
+static void add_hosts(struct arena *arena, struct value *row, const struct job *job)
+{
+    if (job->attempt == 0) {
+        value_add_null(arena, row, "hosts");
+        return;
+    }
+    struct value *hosts = value_add(arena, row, "hosts", value_object(arena));
+    for (int i = 0; i < job->n_hosts && i < SHOWN_HOSTS_MAX; i++) {
+        value_add_int(arena, hosts, arena_str(arena, job->hosts[i].host),
+                      job->hosts[i].n_slots);
+    }
+}
+
+static void add_exit(struct arena *arena, struct value *row, const struct job *job)
+{
+    int code;
+    if (jobs_exit_code(job, &code)) {
+        value_add_int(arena, row, "exit_code", code);
+    } else {
+        value_add_null(arena, row, "exit_code");
+    }
+}
+
+static void add_use(struct arena *arena, struct value *row, const struct job *job,
+                    int64_t now_ms)
+{
+    bool has_run = job->start_ms != 0;
+    bool is_known = has_run && jobs_is_ended(job);
+    int64_t until_ms = jobs_is_ended(job) ? job->end_ms : now_ms;
+    int64_t run_ms = until_ms > job->start_ms ? until_ms - job->start_ms : 0;
+    value_add_duration(arena, row, "run_s", has_run ? run_ms : -1);
+    value_add_duration(arena, row, "cpu_s", is_known ? job->exit.cpu_ms : -1);
+    if (is_known) {
+        value_add_int(arena, row, "mem_kib", job->exit.mem_kib);
+    } else {
+        value_add_null(arena, row, "mem_kib");
+    }
+}
+
+static struct value *job_row(struct arena *arena, const struct job *job, bool is_asked,
+                             int64_t now_ms)
+{
+    struct value *row = value_object(arena);
+    const char *reason = reason_text(arena, job);
+    bool is_leased = job->attempt != 0 && job->lease[0] != '\0';
+    value_add_int(arena, row, "id", (int64_t)job->id);
+    value_add_text(arena, row, "name",
+                   job->spec->name[0] != '\0'
+                       ? job->spec->name
+                       : site_page_cut(arena, job->spec->command, 60));
+    value_add_text(arena, row, "state", jobs_state_name(job->state));
+    value_add_text(arena, row, "user", job->spec->user);
+    value_add_text(arena, row, "queue", job->spec->queue);
+    value_add_int(arena, row, "slots", job->spec->n_slots);
+    add_hosts(arena, row, job);
+    value_add_instant(arena, row, "submit_at", job->submit_ms);
+    value_add_instant(arena, row, "start_at", job->start_ms);
+    value_add_instant(arena, row, "end_at", job->end_ms);
+    add_exit(arena, row, job);
+    value_add_text(arena, row, "reason",
+                   reason[0] != '\0' ? site_page_cut(arena, reason, TEXT_MAX) : NULL);
+    value_add_text(arena, row, "lease", is_leased ? job->lease : NULL);
+    if (is_leased) {
+        value_add_int(arena, row, "epoch", (int64_t)job->epoch);
+    } else {
+        value_add_null(arena, row, "epoch");
+    }
+    if (job->attempt != 0) {
+        value_add_int(arena, row, "attempt", (int64_t)job->attempt);
+    } else {
+        value_add_null(arena, row, "attempt");
+    }
+    value_add_text(
+        arena, row, "command",
+        site_page_cut(arena, job->spec->command,
+                      is_asked ? SHOWN_COMMAND_BYTES : LISTED_COMMAND_BYTES));
+    add_use(arena, row, job, now_ms);
+    return row;
+}
+
+static bool is_on_host(const struct job *job, const char *host)
+{
+    for (int i = 0; i < job->n_hosts; i++) {
+        if (strcmp(job->hosts[i].host, host) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_asked_for(const struct job *job, const struct job *named,
+                         const struct msg_query *query)
+{
+    if (query->name[0] != '\0') {
+        return named != NULL ? job == named : strcmp(job->spec->name, query->name) == 0;
+    }
+    if (jobs_is_ended(job) && !query->with_ended) {
+        return false;
+    }
+    return (query->user[0] == '\0' || strcmp(job->spec->user, query->user) == 0) &&
+           (query->queue[0] == '\0' || strcmp(job->spec->queue, query->queue) == 0) &&
+           (query->host[0] == '\0' || is_on_host(job, query->host));
+}
+
+void site_view_jobs(const struct site *site, struct site_page *page,
+                    const struct msg_query *query, int64_t now_ms)
+{
+    const struct job *named = requests_find_job(site, query->name);
+    for (int i = 0; i < jobs_count(site->jobs) && !page->is_full; i++) {
+        const struct job *job = jobs_at(site->jobs, i);
+        if (is_asked_for(job, named, query) && site_page_wants(page, job->id)) {
+            site_page_add(page, job->id,
+                          job_row(page->arena, job, job == named, now_ms));
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- queues */
+
+struct queue_slots {
+    int64_t pend, run, susp;
+};
+
+static struct queue_slots *count_queues(const struct site *site, struct arena *arena)
+{
+    struct queue_slots *slots =
+        arena_alloc(arena, (size_t)site->config->n_queues, sizeof(*slots));
+    for (int i = 0; i < jobs_count(site->jobs); i++) {
+        const struct job *job = jobs_at(site->jobs, i);
+        if (job->queue < 0) {
+            continue;
+        }
+        struct queue_slots *of = &slots[job->queue];
+        switch (job->state) {
+        case JOB_PEND:
+        case JOB_PSUSP:
+            of->pend += job->spec->n_slots;
+            break;
+        case JOB_RUN:
+        case JOB_UNKWN:
+            of->run += job->spec->n_slots;
+            break;
+        case JOB_USUSP:
+        case JOB_SSUSP:
+            of->susp += job->spec->n_slots;
+            break;
+        case JOB_DONE:
+        case JOB_EXIT:
+            break;
+        }
+    }
+    return slots;
+}
+
+/* HOSTS as it would be written. */
+static const char *hosts_text(struct arena *arena, const struct queue_config *queue)
+{
+    const char *text = queue->n_terms == 0 ? "all" : "";
+    for (int i = 0; i < queue->n_terms; i++) {
+        static const char *const words[] = {
+            [QUEUE_ALL] = "all",
+            [QUEUE_OTHERS] = "others",
+            [QUEUE_ALL_REMOTE] = "allremote",
+            [QUEUE_ALL_AT] = "all@",
+            [QUEUE_HOST_AT] = "",
+            [QUEUE_HOST] = "",
+            [QUEUE_NOT_HOST] = "~",
+        };
+        const struct queue_term *term = &queue->terms[i];
+        bool is_none = term->kind == QUEUE_NOT_HOST && term->name[0] == '\0';
+        text = arena_printf(arena, "%s%s%s%s", text, i > 0 ? " " : "",
+                            is_none ? "none" : words[term->kind], term->name);
+        if (term->preference != 0) {
+            text = arena_printf(arena, "%s+%d", text, term->preference);
+        }
+    }
+    return site_page_cut(arena, text, TEXT_MAX);
+}
+
+void site_view_queues(const struct site *site, struct site_page *page,
+                      const struct msg_query *query)
+{
+    struct arena *arena = page->arena;
+    const struct queue_slots *slots = count_queues(site, arena);
+    for (int i = 0; i < site->config->n_queues && !page->is_full; i++) {
+        const struct queue_config *queue = &site->config->queues[i];
+        uint64_t number = (uint64_t)i + 1;
+        if ((query->name[0] != '\0' && strcmp(query->name, queue->name) != 0) ||
+            !site_page_wants(page, number)) {
+            continue;
+        }
+        struct value *row = value_object(arena);
+        value_add_text(arena, row, "queue", queue->name);
+        value_add_int(arena, row, "priority", queue->priority);
+        value_add_text(arena, row, "status", "Open:Active");
+        value_add_null(arena, row, "max");
+        value_add_int(arena, row, "njobs",
+                      slots[i].pend + slots[i].run + slots[i].susp);
+        value_add_int(arena, row, "pend", slots[i].pend);
+        value_add_int(arena, row, "run", slots[i].run);
+        value_add_int(arena, row, "susp", slots[i].susp);
+        value_add_text(arena, row, "hosts", hosts_text(arena, queue));
+        value_add_text(arena, row, "description",
+                       queue->description != NULL
+                           ? site_page_cut(arena, queue->description, TEXT_MAX)
+                           : "");
+        site_page_add(page, number, row);
+    }
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* turns.c: see turns.h. What is common to all jobs, and executions on own hosts.
+ *
+ * Whether a lost execution is repeated: not if a user wants the job dead; yes if it
+ * cannot have begun (neither we nor its host know of a start); else only if the job is
+ * rerunnable. */
+#include "site/turns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "site/keep.h"
+#include "site/parts.h"
+#include "site/wait.h"
+
+/* Jobs dropped in one tick: a burst of ends an hour ago must not stop the site now. */
+enum { CLEAN_MAX = 1000 };
+
+static struct run *run_of(const struct site *site, const struct job *job)
+{
+    return runs_find(site->runs, &(struct run_id){.site = site->config->name,
+                                                  .attempt = job->attempt});
+}
+
+/* ---------------------------------------------------------------- start */
+
+static uint64_t take_attempt(struct site *site, struct effects *effects)
+{
+    site->last_attempt++;
+    effects_store(effects, &(struct row){.kind = ROW_COUNTER,
+                                         .counter = {.name = "attempt",
+                                                     .value = site->last_attempt}});
+    return site->last_attempt;
+}
+
+static const char *id_text(struct effects *effects, const struct job *job)
+{
+    return arena_printf(&effects->arena, "%llu", (unsigned long long)job->id);
+}
+
+static void start_here(struct site *site, struct job *job,
+                       const struct place_start *start, int64_t now_ms,
+                       struct effects *effects)
+{
+    jobs_begin(site->jobs, job, take_attempt(site, effects), "", 0, start->hosts,
+               start->n_hosts);
+    jobs_store(job, effects);
+    struct row_run row = {
+        .run = {.site = site->config->name, .attempt = job->attempt},
+        .job = id_text(effects, job),
+        .lease = "",
+        .record = RUN_RECORD_TAKEN,
+        .hosts = job->hosts,
+        .n_hosts = job->n_hosts,
+        .spec = job->spec,
+        .exit = {.text = ""},
+    };
+    runs_add(site->runs, &row, now_ms, effects);
+}
+
+/* "n1@north" at its provider is "n1". */
+static struct host_slots *names_there(struct effects *effects, const struct job *job)
+{
+    struct host_slots *hosts =
+        arena_alloc(&effects->arena, (size_t)job->n_hosts, sizeof(*hosts));
+    for (int i = 0; i < job->n_hosts; i++) {
+        const char *name = job->hosts[i].host;
+        hosts[i].host = arena_strn(&effects->arena, name, strcspn(name, "@"));
+        hosts[i].n_slots = job->hosts[i].n_slots;
+    }
+    return hosts;
+}
+
+static struct consumer_attempt attempt_of(const struct job *job,
+                                          struct effects *effects)
+{
+    return (struct consumer_attempt){
+        .attempt = job->attempt,
+        .job = id_text(effects, job),
+        .lease = job->lease,
+        .epoch = job->epoch,
+        .hosts = names_there(effects, job),
+        .n_hosts = job->n_hosts,
+        .spec = job->spec,
+        .is_taken = job->is_decided,
+        .has_out_file = job->spec->out_file[0] != '\0',
+        .has_err_file = job->spec->err_file[0] != '\0',
+        .control = job->control,
+    };
+}
+
+static uint64_t epoch_of(const struct site *site, const char *lease)
+{
+    for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
+        struct consumer_host host;
+        consumer_host_at(site->consumer, i, &host);
+        if (strcmp(host.lease, lease) == 0) {
+            return host.epoch;
+        }
+    }
+    return 0;
+}
+
+static void start_there(struct site *site, struct job *job,
+                        const struct place_start *start, int64_t now_ms,
+                        struct effects *effects)
+{
+    jobs_begin(site->jobs, job, take_attempt(site, effects), start->lease,
+               epoch_of(site, start->lease), start->hosts, start->n_hosts);
+    jobs_store(job, effects);
+    struct consumer_attempt attempt = attempt_of(job, effects);
+    consumer_start(site->consumer, &attempt, now_ms, effects);
+}
+
+void turns_start(struct site *site, struct job *job, const struct place_start *start,
+                 int64_t now_ms, struct effects *effects)
+{
+    if (start->lease[0] == '\0') {
+        start_here(site, job, start, now_ms, effects);
+    } else {
+        start_there(site, job, start, now_ms, effects);
+    }
+}
+
+/* ---------------------------------------------------------------- end */
+
+static const char *end_reason(struct effects *effects, const struct job *job,
+                              const struct run_exit *exit)
+{
+    struct arena *arena = &effects->arena;
+    bool is_done = exit->end == RUN_END_EXITED && exit->code == 0;
+    if (job->is_killed && !is_done) {
+        return arena_str(arena, job->reason);
+    }
+    switch (exit->end) {
+    case RUN_END_EXITED:
+        return is_done ? "" : arena_printf(arena, "exited with code %d", exit->code);
+    case RUN_END_SIGNALLED:
+        return arena_printf(arena, "ended by signal %d", exit->code);
+    case RUN_END_FAILED:
+        return arena_printf(arena, "could not be begun: %s", exit->text);
+    case RUN_END_LOST:
+        return arena_printf(arena, "lost: %s", exit->text);
+    case RUN_END_LIMIT:
+        return "ended by its run limit";
+    case RUN_END_NONE:
+        break;
+    }
+    return "";
+}
+
+static void end_job(struct site *site, struct job *job, const struct run_exit *exit,
+                    int64_t now_ms, struct effects *effects)
+{
+    jobs_end(site->jobs, job, exit, end_reason(effects, job, exit),
+             exit->end_ms != 0 ? exit->end_ms : now_ms);
+    jobs_store(job, effects);
+    wait_job_ended(site, job, effects);
+    schedule_mark(site->schedule);
+}
+
+static void requeue(struct site *site, struct job *job, const char *reason,
+                    struct effects *effects)
+{
+    jobs_requeue(site->jobs, job, reason);
+    jobs_store(job, effects);
+    schedule_mark(site->schedule);
+}
+
+void turns_give_back(struct site *site, struct job *job, const char *reason,
+                     int64_t now_ms, struct effects *effects)
+{
+    if (job->is_killed) {
+        static const struct run_exit none = {.text = ""};
+        end_job(site, job, &none, now_ms, effects);
+    } else {
+        requeue(site, job, reason, effects);
+    }
+}
+
+void turns_finish(struct site *site, struct job *job, const struct run_exit *exit,
+                  int64_t now_ms, struct effects *effects)
+{
+    bool may_have_begun = exit->start_ms != 0 || job->start_ms != 0;
+    if (exit->end == RUN_END_LOST && !job->is_killed &&
+        (!may_have_begun || job->spec->is_rerunnable)) {
+        requeue(site, job,
+                arena_printf(&effects->arena, "waits again: its run was lost: %s",
+                             exit->text),
+                effects);
+    } else {
+        end_job(site, job, exit, now_ms, effects);
+    }
+}
+
+void turns_begun(struct site *site, struct job *job, enum job_state state,
+                 int64_t start_ms, int64_t now_ms, struct effects *effects)
+{
+    bool is_news = job->state != state || job->start_ms == 0 || !job->is_decided;
+    if (!is_news || !jobs_move(site->jobs, job, state)) {
+        return;
+    }
+    if (job->start_ms == 0) {
+        job->start_ms = start_ms != 0 ? start_ms : now_ms;
+    }
+    job->is_decided = true;
+    jobs_store(job, effects);
+}
+
+/* ---------------------------------------------------------------- orders */
+
+static void control_waiting(struct site *site, struct job *job,
+                            enum control_action action, int64_t now_ms,
+                            struct effects *effects)
+{
+    static const struct run_exit none = {.text = ""};
+    switch (action) {
+    case CONTROL_KILL:
+        end_job(site, job, &none, now_ms, effects);
+        break;
+    case CONTROL_SUSPEND:
+    case CONTROL_RESUME:
+        if (jobs_move(site->jobs, job,
+                      action == CONTROL_SUSPEND ? JOB_PSUSP : JOB_PEND)) {
+            jobs_store(job, effects);
+            schedule_mark(site->schedule);
+        }
+        break;
+    case CONTROL_SIGNAL:
+        break; /* there is nobody to take it */
+    }
+}
+
+void turns_control(struct site *site, struct job *job, enum control_action action,
+                   int signal, const char *who, int64_t now_ms, struct effects *effects)
+{
+    if (action == CONTROL_KILL) {
+        job->is_killed = true;
+        keep_set_text(&job->reason,
+                      arena_printf(&effects->arena, "killed by %s%s", who,
+                                   job->attempt == 0 ? " before it began" : ""));
+    }
+    if (job->attempt == 0) {
+        control_waiting(site, job, action, now_ms, effects);
+        return;
+    }
+    job->control.number++;
+    job->control.action = action;
+    job->control.signal = signal;
+    jobs_store(job, effects);
+    if (job->lease[0] != '\0') {
+        /* Where nothing is decided yet, the order goes out with the decision. */
+        if (job->is_decided) {
+            consumer_control(site->consumer, job->attempt, &job->control, now_ms,
+                             effects);
+        }
+        return;
+    }
+    struct run *run = run_of(site, job);
+    if (run != NULL) {
+        struct run_control control = job->control; /* the job may end in the call */
+        runs_control(site->runs, run, &control, now_ms, effects);
+    }
+}
+
+/* ---------------------------------------------------------------- own hosts */
+
+void turns_run_changed(struct site *site, struct run *run, int64_t now_ms,
+                       struct effects *effects)
+{
+    struct job *job = jobs_find_attempt(site->jobs, run->id.attempt);
+    if (run->record == RUN_RECORD_ENDED) {
+        if (job != NULL) {
+            turns_finish(site, job, &run->exit, now_ms, effects);
+        }
+        /* Output that went to no file stays at the host for peek, with the job. */
+        bool is_kept = job != NULL && jobs_is_ended(job) &&
+                       run->exit.out_bytes + run->exit.err_bytes > 0;
+        if (!is_kept) {
+            runs_forget(site->runs, run, effects);
+        }
+        return;
+    }
+    if (job == NULL) {
+        return;
+    }
+    if (run->is_away) {
+        jobs_move(site->jobs, job,
+                  JOB_UNKWN); /* not stored: it is what we do not know */
+    } else if (run->phase == RUN_RUNNING) {
+        turns_begun(site, job, JOB_RUN, run->start_ms, now_ms, effects);
+    } else if (run->phase == RUN_SUSPENDED) {
+        turns_begun(site, job, JOB_USUSP, run->start_ms, now_ms, effects);
+    }
+}
+
+/* ---------------------------------------------------------------- restart, cleaning */
+
+static void restore_runs(struct site *site, struct effects *effects)
+{
+    const struct run_table *table = runs_table(site->runs);
+    for (int i = 0; i < run_table_count(table); i++) {
+        struct run *run = run_table_at(table, i);
+        if (run == NULL || !run_table_is_own(table, run)) {
+            continue;
+        }
+        uint64_t id = strtoull(run->job, NULL, 10);
+        const struct job *job = jobs_find(site->jobs, id);
+        bool is_ours = job != NULL && job->attempt == run->id.attempt;
+        if (!is_ours || jobs_is_ended(job) != (run->record == RUN_RECORD_ENDED)) {
+            /* No batch leaves this behind; its host is told when it lists the run. */
+            effects_log(effects, LOG_LEVEL_WARNING,
+                        "attempt %llu belongs to no job: forgotten",
+                        (unsigned long long)run->id.attempt);
+            runs_forget(site->runs, run, effects);
+        }
+    }
+}
+
+static void restore_job(struct site *site, struct job *job, int64_t now_ms,
+                        struct effects *effects)
+{
+    if (job->lease[0] != '\0') {
+        struct consumer_attempt attempt = attempt_of(job, effects);
+        consumer_resume(site->consumer, &attempt, now_ms);
+    } else if (run_of(site, job) == NULL) {
+        struct run_exit exit = {.end = RUN_END_LOST,
+                                .start_ms = job->start_ms,
+                                .text = "it is not on record"};
+        turns_finish(site, job, &exit, now_ms, effects);
+    }
+}
+
+void turns_restore(struct site *site, int64_t now_ms, struct effects *effects)
+{
+    restore_runs(site, effects);
+    /* By id: what is open changes on the way. */
+    for (int i = 0; i < jobs_count(site->jobs); i++) {
+        struct job *job = jobs_at(site->jobs, i);
+        if (job->is_open) {
+            restore_job(site, job, now_ms, effects);
+        }
+    }
+    runs_host_away(site->runs, -1, now_ms, effects); /* hosts that are gone */
+}
+
+struct clean_call {
+    struct site *site;
+    struct effects *effects;
+};
+
+static void clean_job(void *arg, struct job *job)
+{
+    const struct clean_call *call = arg;
+    struct run *run = job->attempt != 0 ? run_of(call->site, job) : NULL;
+    if (run != NULL) {
+        runs_forget(call->site->runs, run, call->effects);
+    }
+}
+
+void turns_clean(struct site *site, int64_t now_ms, struct effects *effects)
+{
+    struct clean_call call = {.site = site, .effects = effects};
+    jobs_clean(site->jobs, now_ms - site->config->clean_period_ms, CLEAN_MAX, clean_job,
+               &call, effects);
+}

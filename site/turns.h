@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* turns.h: the turns of a job's life: its start, orders about it, what its execution
+ * comes to, here (turns.c) or on a borrowed host (turns_borrowed.c).
+ *
+ * Every turn is on record (ROW_JOB_STATE) before anyone hears of it.
+ * Layer: site. */
+#ifndef SUBLET_SITE_TURNS_H
+#define SUBLET_SITE_TURNS_H
+
+#include "consumer/consumer.h"
+#include "sched/place.h"
+#include "site/jobs.h"
+#include "site/run_table.h"
+
+struct site;
+
+/* At the start: open attempts find their executions again. */
+void turns_restore(struct site *site, int64_t now_ms, struct effects *effects);
+
+/* What the scheduler planned: an attempt, and its execution is asked for. */
+void turns_start(struct site *site, struct job *job, const struct place_start *start,
+                 int64_t now_ms, struct effects *effects);
+
+/* An order about a job that has not ended. `who` gave it. A waiting job takes KILL,
+ * SUSPEND and RESUME at once; with an attempt it goes to the execution. */
+void turns_control(struct site *site, struct job *job, enum control_action action,
+                   int signal, const char *who, int64_t now_ms,
+                   struct effects *effects);
+
+/* An execution of a job of ours on our own hosts has changed. */
+void turns_run_changed(struct site *site, struct run *run, int64_t now_ms,
+                       struct effects *effects);
+/* News of one on a borrowed host; output that was written. */
+void turns_report(struct site *site, const struct consumer_report *report,
+                  int64_t now_ms, struct effects *effects);
+void turns_written(struct site *site, uint64_t job, int error, int64_t now_ms,
+                   struct effects *effects);
+
+/* An execution has its exit: the job ends, or waits again where the exit is a loss that
+ * its rerun rule forgives. */
+void turns_finish(struct site *site, struct job *job, const struct run_exit *exit,
+                  int64_t now_ms, struct effects *effects);
+/* It never ran: the job waits again, or ends where it was killed meanwhile. */
+void turns_give_back(struct site *site, struct job *job, const char *reason,
+                     int64_t now_ms, struct effects *effects);
+/* It runs or is suspended, since `start_ms`. */
+void turns_begun(struct site *site, struct job *job, enum job_state state,
+                 int64_t start_ms, int64_t now_ms, struct effects *effects);
+
+/* Ended jobs whose time is over. */
+void turns_clean(struct site *site, int64_t now_ms, struct effects *effects);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* turns_borrowed.c: what executions on borrowed hosts come to. Each piece of news is a
+ * whole fact: one that says what the job's record says already changes nothing. */
+#include <string.h>
+
+#include "site/outfile.h"
+#include "site/parts.h"
+#include "site/turns.h"
+
+/* A refused job waits so long, unless a contract changes first: a provider that
+ * refuses at once must not be asked at once again. */
+enum { REFUSED_PAUSE_MS = 1000 };
+
+/* The provider has taken it: an order that waited for that goes out. */
+static void take(struct site *site, struct job *job, int64_t now_ms,
+                 struct effects *effects)
+{
+    if (job->is_decided) {
+        return;
+    }
+    job->is_decided = true;
+    jobs_store(job, effects);
+    if (job->control.number != 0) {
+        consumer_control(site->consumer, job->attempt, &job->control, now_ms, effects);
+    }
+}
+
+static void give_back_refused(struct site *site, struct job *job, const char *reason,
+                              int64_t now_ms, struct effects *effects)
+{
+    job->retry_ms = now_ms + REFUSED_PAUSE_MS;
+    job->retry_change = schedule_contract_changes(site->schedule);
+    schedule_retry(site->schedule, job->retry_ms);
+    turns_give_back(site, job,
+                    arena_printf(&effects->arena, "refused by %s: %s", job->lease,
+                                 reason != NULL ? reason : ""),
+                    now_ms, effects);
+}
+
+/* Never began, or its trace is gone: in both cases what we know of it decides. */
+static void lose(struct site *site, struct job *job, const char *reason, int64_t now_ms,
+                 struct effects *effects)
+{
+    struct run_exit exit = {.end = RUN_END_LOST,
+                            .start_ms = job->start_ms,
+                            .text = "its provider has no trace of it"};
+    if (reason != NULL && reason[0] != '\0') {
+        exit.text = reason;
+    }
+    turns_finish(site, job, &exit, now_ms, effects);
+}
+
+static void write_piece(struct site *site, struct job *job,
+                        const struct consumer_report *report, int64_t now_ms,
+                        struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    const char *path = outfile_path(arena, job->spec, job->id, report->stream);
+    if (path == NULL) {
+        consumer_written(site->consumer, job->attempt, false, now_ms, effects);
+        return;
+    }
+    job->written_attempt = job->attempt;
+    struct effect *effect = effects_add(effects, EFFECT_WRITE);
+    effect->write.job = job->id;
+    effect->write.uid = job->spec->uid;
+    effect->write.gid = job->spec->gid;
+    effect->write.path = path;
+    effect->write.umask = job->spec->umask;
+    effect->write.offset = report->offset;
+    effect->write.n_bytes = report->n_bytes;
+    effect->write.bytes =
+        arena_copy(arena, report->n_bytes > 0 ? report->bytes : (const uint8_t *)"",
+                   (size_t)report->n_bytes);
+}
+
+void turns_written(struct site *site, uint64_t job_id, int error, int64_t now_ms,
+                   struct effects *effects)
+{
+    struct job *job = jobs_find(site->jobs, job_id);
+    if (job == NULL || job->written_attempt == 0 ||
+        job->written_attempt != job->attempt || jobs_is_ended(job)) {
+        return; /* of an execution that is no more */
+    }
+    job->written_attempt = 0;
+    if (error != 0) {
+        effects_log(effects, LOG_LEVEL_WARNING,
+                    "output of job %llu could not be written: error %d",
+                    (unsigned long long)job_id, error);
+    }
+    consumer_written(site->consumer, job->attempt, error == 0, now_ms, effects);
+}
+
+void turns_report(struct site *site, const struct consumer_report *report,
+                  int64_t now_ms, struct effects *effects)
+{
+    struct job *job = jobs_find_attempt(site->jobs, report->attempt);
+    if (job == NULL) {
+        if (report->news == CONSUMER_ENDED) {
+            consumer_acknowledge(site->consumer, report->attempt, effects);
+        }
+        return;
+    }
+    switch (report->news) {
+    case CONSUMER_TAKEN:
+        take(site, job, now_ms, effects);
+        break;
+    case CONSUMER_REFUSED:
+        give_back_refused(site, job, report->reason, now_ms, effects);
+        break;
+    case CONSUMER_LOST:
+        lose(site, job, report->reason, now_ms, effects);
+        break;
+    case CONSUMER_RUNNING:
+    case CONSUMER_SUSPENDED:
+        take(site, job, now_ms, effects);
+        turns_begun(site, job, report->news == CONSUMER_RUNNING ? JOB_RUN : JOB_USUSP,
+                    report->start_ms, now_ms, effects);
+        break;
+    case CONSUMER_CONTROLLED:
+        break; /* what it led to is told by itself */
+    case CONSUMER_OUTPUT:
+        write_piece(site, job, report, now_ms, effects);
+        break;
+    case CONSUMER_ENDED:
+        turns_finish(site, job, &report->exit, now_ms, effects);
+        consumer_acknowledge(site->consumer, report->attempt, effects);
+        break;
+    case CONSUMER_UNKNOWN:
+        jobs_move(site->jobs, job, JOB_UNKWN);
+        break;
+    }
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* usage.c: see usage.h. */
+#include "site/usage.h"
+
+#include "site/parts.h"
+
+static void read_own(const struct site *site, struct msg_usage *usage)
+{
+    for (int i = 0; i < site_hosts_count(site->hosts); i++) {
+        const char *name = site_hosts_name(site->hosts, i);
+        int max = site_hosts_max(site->hosts, i);
+        int own, consumers;
+        run_table_used(runs_table(site->runs), i, &own, &consumers);
+        int may = provider_local_max(site->provider, name, max, own);
+        usage->n_own += max;
+        usage->n_own_used += own;
+        usage->n_lent += provider_lent(site->provider, name);
+        usage->n_idle +=
+            site_hosts_is_ready(site->hosts, i) && may > own ? may - own : 0;
+    }
+}
+
+static void read_borrowed(const struct site *site, struct msg_usage *usage)
+{
+    for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
+        struct consumer_host host;
+        consumer_host_at(site->consumer, i, &host);
+        usage->n_borrowed += host.n_held;
+        usage->n_idle +=
+            host.is_open && host.n_held > host.n_used ? host.n_held - host.n_used : 0;
+    }
+}
+
+void usage_read(const struct site *site, struct arena *arena, struct msg_usage *usage)
+{
+    *usage = (struct msg_usage){.n_waiting = schedule_waiting(site->schedule)};
+    read_own(site, usage);
+    read_borrowed(site, usage);
+    int n_contracts = consumer_count_contracts(site->consumer);
+    int *waiting = arena_alloc(arena, (size_t)n_contracts, sizeof(*waiting));
+    for (int i = 0; i < n_contracts; i++) {
+        struct msg_contract contract;
+        if (consumer_contract_at(site->consumer, i, &contract)) {
+            waiting[i] = schedule_waiting_lease(site->schedule, contract.lease);
+        }
+    }
+    struct lease_demand *demands = NULL;
+    consumer_demands(site->consumer, waiting, arena, &demands, &usage->n_demands);
+    usage->demands = demands;
+}

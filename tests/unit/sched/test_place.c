@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Placement: before, the jobs, after. Hosts are written "name max used [lease]", jobs
+ * "id queue slots [-m host]", starts "id:host=n,host=n". */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sched/place.h"
+
+/* Rows leave out what is nothing. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+enum { LIST_MAX = 8 };
+
+/* Queue 0: own hosts. 1: all, borrowed too. 2: borrowed first. 3: own n2 preferred.
+ * 4: borrowed only. 5: no host. */
+static const struct queue_term terms_both[] = {{QUEUE_ALL, "", 0},
+                                               {QUEUE_ALL_REMOTE, "", 0}};
+static const struct queue_term terms_borrowed_first[] = {{QUEUE_ALL, "", 0},
+                                                         {QUEUE_ALL_REMOTE, "", 1}};
+static const struct queue_term terms_n2[] = {{QUEUE_ALL, "", 0}, {QUEUE_HOST, "n2", 1}};
+static const struct queue_term terms_borrowed[] = {{QUEUE_ALL_REMOTE, "", 0}};
+static const struct queue_term terms_none[] = {{QUEUE_NOT_HOST, "", 0}};
+static const struct queue_config queues[] = {
+    {"own", 30, NULL, 0, ""},
+    {"both", 40, terms_both, 2, ""},
+    {"away", 40, terms_borrowed_first, 2, ""},
+    {"n2", 50, terms_n2, 2, ""},
+    {"lease", 20, terms_borrowed, 1, ""},
+    {"none", 10, terms_none, 1, ""},
+};
+
+struct host_text {
+    const char *name;
+    int max, used;
+    const char *lease; /* NULL: own */
+    bool is_closed;
+};
+
+struct job_text {
+    uint64_t id;
+    int queue, n_slots;
+    const char *asked;
+};
+
+struct row {
+    const char *why;
+    struct host_text hosts[LIST_MAX];
+    struct job_text jobs[LIST_MAX];
+    const char *starts;
+    enum place_reason reasons[LIST_MAX];
+    int waiting_own;
+};
+
+static const struct row rows[] = {
+    {"one job, one host", {{"n1", 4, 0}}, {{1, 0, 1}}, "1:n1=1", {PLACE_STARTED}, 0},
+    {"the least loaded host first",
+     {{"n1", 4, 2}, {"n2", 4, 1}},
+     {{1, 0, 1}},
+     "1:n2=1",
+     {PLACE_STARTED},
+     0},
+    {"load is used / max, not used: 1/2 is more than 2/8",
+     {{"n1", 2, 1}, {"n2", 8, 2}},
+     {{1, 0, 1}},
+     "1:n2=1",
+     {PLACE_STARTED},
+     0},
+    {"equal loads: file order, and the load counts what was just placed",
+     {{"n1", 4, 0}, {"n2", 4, 0}},
+     {{1, 0, 1}, {2, 0, 1}, {3, 0, 1}},
+     "1:n1=1 2:n2=1 3:n1=1",
+     {PLACE_STARTED, PLACE_STARTED, PLACE_STARTED},
+     0},
+    {"higher queue priority first, then id",
+     {{"n1", 1, 0}},
+     {{1, 0, 1}, {2, 1, 1}, {3, 1, 1}},
+     "2:n1=1",
+     {PLACE_BUSY, PLACE_STARTED, PLACE_BUSY},
+     2},
+    {"equal priorities: the queue that stands first in the file",
+     {{"n1", 1, 0}},
+     {{1, 2, 1}, {2, 1, 1}},
+     "2:n1=1",
+     {PLACE_BUSY, PLACE_STARTED},
+     1},
+    {"a job that does not fit holds nobody back",
+     {{"n1", 2, 1}},
+     {{1, 0, 2}, {2, 0, 1}},
+     "2:n1=1",
+     {PLACE_BUSY, PLACE_STARTED},
+     2},
+    {"own hosts before borrowed ones of the same preference, however loaded",
+     {{"n1", 4, 3}, {"b1@north", 4, 0, "north/1/x"}},
+     {{1, 1, 1}},
+     "1:n1=1",
+     {PLACE_STARTED},
+     0},
+    {"a full own host leaves the borrowed one",
+     {{"n1", 4, 4}, {"b1@north", 4, 0, "north/1/x"}},
+     {{1, 1, 1}},
+     "1:b1@north=1",
+     {PLACE_STARTED},
+     0},
+    {"preference beats own",
+     {{"n1", 4, 0}, {"b1@north", 4, 0, "north/1/x"}},
+     {{1, 2, 1}},
+     "1:b1@north=1",
+     {PLACE_STARTED},
+     0},
+    {"preference beats load",
+     {{"n1", 4, 0}, {"n2", 4, 3}},
+     {{1, 3, 1}},
+     "1:n2=1",
+     {PLACE_STARTED},
+     0},
+    {"a parallel job takes slots along the order",
+     {{"n1", 4, 2}, {"n2", 4, 1}, {"n3", 4, 0}},
+     {{1, 0, 8}},
+     "1:n3=4,n2=3,n1=1",
+     {PLACE_STARTED},
+     0},
+    {"a parallel job is on own hosts or on one lease, never on both",
+     {{"n1", 2, 0},
+      {"b1@north", 2, 0, "north/1/x"},
+      {"b2@north", 2, 1, "north/1/x"},
+      {"c1@west", 2, 0, "west/1/x"}},
+     {{1, 1, 3}},
+     "1:b1@north=2,b2@north=1",
+     {PLACE_STARTED},
+     0},
+    {"not enough anywhere, though enough together",
+     {{"n1", 2, 0}, {"b1@north", 2, 0, "north/1/x"}},
+     {{1, 1, 3}},
+     "",
+     {PLACE_TOO_LARGE},
+     3},
+    {"enough slots, but in use", {{"n1", 4, 2}}, {{1, 0, 3}}, "", {PLACE_BUSY}, 3},
+    {"a closed host takes nothing",
+     {{"n1", 4, 0, NULL, true}, {"n2", 4, 3}},
+     {{1, 0, 1}, {2, 0, 1}},
+     "1:n2=1",
+     {PLACE_STARTED, PLACE_BUSY},
+     1},
+    {"all closed", {{"n1", 4, 0, NULL, true}}, {{1, 0, 1}}, "", {PLACE_CLOSED}, 1},
+    {"no host at all", {{"n1", 4, 0}}, {{1, 5, 1}}, "", {PLACE_NO_HOST}, 0},
+    {"nothing is borrowed yet", {{"n1", 4, 0}}, {{1, 4, 1}}, "", {PLACE_NO_HOST}, 0},
+    {"-m narrows the queue's hosts",
+     {{"n1", 4, 0}, {"n2", 4, 3}},
+     {{1, 0, 1, "n2"}},
+     "1:n2=1",
+     {PLACE_STARTED},
+     0},
+    {"-m does not widen them",
+     {{"n1", 4, 0}, {"b1@north", 4, 0, "north/1/x"}},
+     {{1, 0, 1, "b1@north"}},
+     "",
+     {PLACE_NO_HOST},
+     0},
+    {"used above max (it shrank): nothing new",
+     {{"n1", 2, 3}},
+     {{1, 0, 1}},
+     "",
+     {PLACE_BUSY},
+     1},
+    {"one that is stuck does not speak for a smaller one behind it",
+     {{"n1", 4, 2}},
+     {{1, 0, 3}, {2, 0, 3}, {3, 0, 2}, {4, 0, 1}},
+     "3:n1=2",
+     {PLACE_BUSY, PLACE_BUSY, PLACE_STARTED, PLACE_BUSY},
+     7},
+};
+
+static int give_hosts(const struct row *row, struct place_host *hosts)
+{
+    int count = 0;
+    for (; count < LIST_MAX && row->hosts[count].name != NULL; count++) {
+        const struct host_text *from = &row->hosts[count];
+        const char *at = strchr(from->name, '@');
+        hosts[count] = (struct place_host){
+            .name = from->name,
+            .site = at != NULL ? at + 1 : "",
+            .lease = from->lease != NULL ? from->lease : "",
+            .max = from->max,
+            .used = from->used,
+            .is_open = !from->is_closed,
+        };
+    }
+    return count;
+}
+
+static int give_jobs(const struct row *row, struct place_job *jobs)
+{
+    int count = 0;
+    for (; count < LIST_MAX && row->jobs[count].id != 0; count++) {
+        const struct job_text *from = &row->jobs[count];
+        jobs[count] = (struct place_job){
+            .id = from->id,
+            .queue = from->queue,
+            .n_slots = from->n_slots,
+            .hosts_asked = &row->jobs[count].asked,
+            .n_hosts_asked = from->asked != NULL ? 1 : 0,
+        };
+    }
+    return count;
+}
+
+static int by_id(const void *left, const void *right)
+{
+    const struct place_start *a = left, *b = right;
+    return a->job < b->job ? -1 : a->job > b->job;
+}
+
+static void write_starts(const struct place_plan *plan, char *text, size_t size)
+{
+    text[0] = '\0';
+    qsort(plan->starts, (size_t)plan->n_starts, sizeof(*plan->starts), by_id);
+    for (int i = 0; i < plan->n_starts; i++) {
+        size_t at = strlen(text);
+        snprintf(text + at, size - at, "%s%llu:", i > 0 ? " " : "",
+                 (unsigned long long)plan->starts[i].job);
+        for (int k = 0; k < plan->starts[i].n_hosts; k++) {
+            at = strlen(text);
+            snprintf(text + at, size - at, "%s%s=%d", k > 0 ? "," : "",
+                     plan->starts[i].hosts[k].host, plan->starts[i].hosts[k].n_slots);
+        }
+    }
+}
+
+static void test_place(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct row *row = &rows[i];
+        struct place_host hosts[LIST_MAX];
+        struct place_job jobs[LIST_MAX];
+        struct place_snapshot snapshot = {.queues = queues, .n_queues = 6};
+        struct place_plan plan;
+        struct arena arena;
+        char starts[256];
+        arena_init(&arena);
+        snapshot.n_hosts = give_hosts(row, hosts);
+        snapshot.n_jobs = give_jobs(row, jobs);
+        snapshot.hosts = hosts;
+        snapshot.jobs = jobs;
+        place_plan(&arena, &snapshot, &plan);
+        write_starts(&plan, starts, sizeof(starts));
+        if (strcmp(starts, row->starts) != 0) {
+            fail_msg("%s: \"%s\", expected \"%s\"", row->why, starts, row->starts);
+        }
+        for (int k = 0; k < snapshot.n_jobs; k++) {
+            if (plan.reasons[k] != row->reasons[k]) {
+                fail_msg("%s: job %d: %s", row->why, k + 1,
+                         place_reason_text(plan.reasons[k]));
+            }
+        }
+        if (plan.waiting_own != row->waiting_own) {
+            fail_msg("%s: %d slots wait for own hosts", row->why, plan.waiting_own);
+        }
+        arena_release(&arena);
+    }
+}
+
+static void test_waiting_of_leases(void **state)
+{
+    const struct place_host hosts[] = {
+        {"n1", "", "", 1, 1, true},
+        {"b1@north", "north", "north/1/x", 0, 0, true},
+        {"b2@north", "north", "north/1/x", 1, 1, true},
+        {"c1@west", "west", "west/1/x", 0, 0, false},
+    };
+    static const char *const asked[] = {"b2@north"};
+    const struct place_job jobs[] = {
+        {1, 0, 1, NULL, 0}, /* own only */
+        {2, 1, 2, NULL, 0}, /* all */
+        {3, 1, 4, asked, 1},
+    };
+    struct place_snapshot snapshot = {hosts, 4, queues, 6, jobs, 3};
+    struct place_plan plan;
+    struct arena arena;
+    (void)state;
+    arena_init(&arena);
+    place_plan(&arena, &snapshot, &plan);
+    assert_int_equal(plan.n_starts, 0);
+    assert_int_equal(plan.waiting_own, 3);
+    assert_int_equal(plan.waiting_lease[1], 6); /* 2 and the 4 that name one of it */
+    assert_int_equal(plan.waiting_lease[2], 0); /* counted at the first host */
+    assert_int_equal(plan.waiting_lease[3], 2);
+    arena_release(&arena);
+}
+
+/* Ten thousand alike that wait cost one look at the hosts. */
+static void test_many(void **state)
+{
+    enum { JOBS = 10000 };
+    const struct place_host host = {"n1", "", "", 4, 1, true};
+    struct place_job *jobs = calloc(JOBS, sizeof(*jobs));
+    struct place_snapshot snapshot = {&host, 1, queues, 6, jobs, JOBS};
+    struct place_plan plan;
+    struct arena arena;
+    (void)state;
+    for (int i = 0; i < JOBS; i++) {
+        jobs[i] = (struct place_job){.id = (uint64_t)i + 1, .n_slots = 1};
+    }
+    arena_init(&arena);
+    place_plan(&arena, &snapshot, &plan);
+    assert_int_equal(plan.n_starts, 3);
+    assert_int_equal(plan.waiting_own, JOBS - 3);
+    assert_int_equal(plan.reasons[JOBS - 1], PLACE_BUSY);
+    arena_release(&arena);
+    free(jobs);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_place),
+        cmocka_unit_test(test_waiting_of_leases),
+        cmocka_unit_test(test_many),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HOSTS of a queue: what is read, what is refused, which host it lets in. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sched/queue.h"
+
+static const char *const own_hosts[] = {"n1", "n2", "n3"};
+
+struct world {
+    struct arena arena;
+    struct conf conf;
+    struct queue_config *queues;
+    int n_queues;
+};
+
+static void read_text(struct world *world, const char *text)
+{
+    arena_init(&world->arena);
+    conf_init(&world->conf, &world->arena);
+    conf_read(&world->conf, "lsb.queues", text, strlen(text));
+    queue_read(&world->conf, own_hosts, 3, &world->queues, &world->n_queues);
+}
+
+static void read_hosts(struct world *world, const char *hosts)
+{
+    char text[512];
+    snprintf(text, sizeof(text), "Begin Queue\nQUEUE_NAME = q\n%s%s\nEnd Queue\n",
+             hosts[0] != '\0' ? "HOSTS = " : "", hosts);
+    read_text(world, text);
+}
+
+static void test_allows(void **state)
+{
+    enum { NO = -1 };
+    static const struct {
+        const char *hosts, *host, *site;
+        int preference; /* NO: not allowed */
+        const char *why;
+    } rows[] = {
+        {"", "n1", "", 0, "default: all own hosts"},
+        {"", "n1@north", "north", NO, "and never borrowed ones"},
+        {"all", "n3", "", 0, "all own"},
+        {"all", "n1@north", "north", NO, "all is own hosts only"},
+        {"ALL", "n1", "", 0, "keywords are case-insensitive"},
+        {"n1", "n1", "", 0, "named"},
+        {"n1", "n2", "", NO, "not named"},
+        {"n1 others", "n2", "", 0, "others are those not named"},
+        {"n1+3 others", "n1", "", 3, "a named one keeps its own preference"},
+        {"n1+3 others+1", "n2", "", 1, "others may be preferred too"},
+        {"others", "n1@north", "north", NO, "others are own hosts"},
+        {"allremote", "n1@north", "north", 0, "all borrowed"},
+        {"allremote", "n1", "", NO, "no own"},
+        {"all allremote", "n1", "", 0, "both"},
+        {"all@north", "n9@north", "north", 0, "all of one provider"},
+        {"all@north", "n9@south", "south", NO, "not of another"},
+        {"n9@north", "n9@north", "north", 0, "one borrowed host, not validated"},
+        {"n9@north", "n8@north", "north", NO, "another one of that site"},
+        {"n1@north", "n1", "", NO, "an own host of that name is another host"},
+        {"all ~n2", "n2", "", NO, "excluded"},
+        {"all ~n2", "n1", "", 0, "the others stay"},
+        {"all n2+5 ~n2", "n2", "", NO, "an exclusion beats everything"},
+        {"all+1 n2+5", "n2", "", 5, "the highest preference counts"},
+        {"n2+5 all+1", "n2", "", 5, "in any order"},
+        {"all+1 allremote+2", "n1@x", "x", 2, "a preference on a keyword"},
+        {"none", "n1", "", NO, "none is no host"},
+        {"none", "n1@north", "north", NO, "nor a borrowed one"},
+        {"(n1 n2)", "n2", "", 0, "parentheses around the list"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        int preference = 0;
+        read_hosts(&world, rows[i].hosts);
+        if (world.n_queues != 1 || world.conf.n_errors != 0) {
+            fail_msg("%s: \"%s\" was not read", rows[i].why, rows[i].hosts);
+        }
+        bool is_allowed =
+            queue_allows(&world.queues[0], rows[i].host, rows[i].site, &preference);
+        if (is_allowed != (rows[i].preference != NO) ||
+            (is_allowed && preference != rows[i].preference)) {
+            fail_msg("%s: \"%s\" and %s: allowed %d, preference %d", rows[i].why,
+                     rows[i].hosts, rows[i].host, is_allowed, preference);
+        }
+        arena_release(&world.arena);
+    }
+}
+
+static void test_complaints(void **state)
+{
+    static const struct {
+        const char *text;
+        int line;
+        const char *key, *says, *why;
+    } rows[] = {
+        {"Begin Queue\nQUEUE_NAME = q\nHOSTS = n1 n9\nEnd Queue\n", 3, "HOSTS",
+         "unknown host \"n9\", expected one of section Host", "own hosts are checked"},
+        {"Begin Queue\nQUEUE_NAME = q\nHOSTS = n1 ~n2\nEnd Queue\n", 3, "HOSTS",
+         "~ excludes hosts only together with \"all\", expected all ~HOST",
+         "an exclusion from nothing"},
+        {"Begin Queue\nQUEUE_NAME = q\nHOSTS = all ~n9\nEnd Queue\n", 3, "HOSTS",
+         "unknown host \"n9\", expected one of section Host", "excluded hosts too"},
+        {"Begin Queue\nQUEUE_NAME = q\nHOSTS = n1+x\nEnd Queue\n", 3, "HOSTS",
+         "\"n1+x\" has a bad preference", "a preference is a number"},
+        {"Begin Queue\nQUEUE_NAME = q\nHOSTS = none n1\nEnd Queue\n", 3, "HOSTS",
+         "\"none\" stands with others", "none stands alone"},
+        {"Begin Queue\nQUEUE_NAME = q\nHOSTS = n1!\nEnd Queue\n", 3, "HOSTS",
+         "first execution hosts are not supported yet", "not built"},
+        {"Begin Queue\nQUEUE_NAME = q\nHOSTS = n1@\nEnd Queue\n", 3, "HOSTS",
+         "\"n1@\": ", "a site must have a name"},
+        {"Begin Queue\nPRIORITY = 3\nEnd Queue\n", 1, NULL, "a queue without a name",
+         "QUEUE_NAME is needed"},
+        {"Begin Queue\nQUEUE_NAME = q\nEnd Queue\nBegin Queue\nQUEUE_NAME = q\nEnd "
+         "Queue\n",
+         5, "QUEUE_NAME", "queue \"q\" stands here twice", "names are unique"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        read_text(&world, rows[i].text);
+        const struct conf_diag *diag = world.conf.diags;
+        if (world.conf.n_errors != 1 || diag == NULL ||
+            strstr(diag->text, rows[i].says) == NULL || diag->line != rows[i].line ||
+            (rows[i].key != NULL &&
+             (diag->key == NULL || strcmp(diag->key, rows[i].key)))) {
+            fail_msg("%s: %d errors, line %d, \"%s\"", rows[i].why, world.conf.n_errors,
+                     diag != NULL ? diag->line : 0, diag != NULL ? diag->text : "");
+        }
+        arena_release(&world.arena);
+    }
+}
+
+static void test_fields(void **state)
+{
+    struct world world;
+    (void)state;
+    read_text(&world,
+              "Begin Queue\nQUEUE_NAME = night\nPRIORITY = 40\nDESCRIPTION = for "
+              "the night\nEnd Queue\n"
+              "Begin Queue\nQUEUE_NAME = normal\nEnd Queue\n");
+    assert_int_equal(world.n_queues, 2);
+    assert_string_equal(world.queues[0].name, "night");
+    assert_int_equal(world.queues[0].priority, 40);
+    assert_string_equal(world.queues[0].description, "for the night");
+    assert_string_equal(world.queues[1].name, "normal");
+    assert_int_equal(world.queues[1].priority, 1);
+    assert_int_equal(world.queues[1].n_terms, 0);
+    arena_release(&world.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_allows),
+        cmocka_unit_test(test_complaints),
+        cmocka_unit_test(test_fields),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

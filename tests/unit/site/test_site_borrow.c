@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Jobs on borrowed hosts: "south" is the consumer of north/spare/south. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "tests/unit/site/site_stage.h"
+
+static void init(struct site_stage *stage)
+{
+    site_stage_init(stage);
+    site_stage_broker_up(stage);
+}
+
+/* A job on the lease, its START sent; returns the attempt. */
+static uint64_t start_job(struct site_stage *stage, const struct job_spec *spec,
+                          uint64_t *id)
+{
+    init(stage);
+    site_stage_contract(stage, 1, LEASE_PENDING, 1, false);
+    *id = site_stage_submit_spec(stage, "ana", spec);
+    return site_stage_attempt_of(stage, *id);
+}
+
+static void says_ended(struct site_stage *stage, uint64_t attempt, enum run_end end,
+                       int code, int64_t start_ms, int64_t out_bytes)
+{
+    struct msg_attempt_state fill = {.state = ATTEMPT_ENDED,
+                                     .exit = {.end = end,
+                                              .code = code,
+                                              .start_ms = start_ms,
+                                              .end_ms = stage->now_ms,
+                                              .cpu_ms = 1500,
+                                              .mem_kib = 2048,
+                                              .out_bytes = out_bytes,
+                                              .text = "it is gone"}};
+    site_stage_attempt(stage, attempt, &fill);
+}
+
+static void test_life(void **state)
+{
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("lease", "work");
+    uint64_t id;
+    (void)state;
+    uint64_t attempt = start_job(&stage, &spec, &id);
+    const struct msg *start = site_stage_sent(&stage, MSG_START, 0);
+    assert_non_null(start);
+    assert_string_equal(start->site, "north");
+    assert_int_equal(start->session, stage.session);
+    assert_int_equal(start->start.run.attempt, attempt);
+    assert_string_equal(start->start.run.site, "south");
+    assert_string_equal(start->start.lease, "north/spare/south");
+    assert_int_equal(start->start.epoch, 1);
+    assert_string_equal(start->start.hosts[0].host, "n1"); /* the provider's name */
+    assert_int_equal(site_stage_job_row(&stage, id)->attempt, attempt);
+    assert_false(site_stage_job_row(&stage, id)->is_decided);
+
+    site_stage_attempt_is(&stage, attempt, ATTEMPT_TAKEN);
+    assert_true(site_stage_job_row(&stage, id)->is_decided);
+    assert_int_equal(site_stage_state(&stage, id), JOB_PEND);
+    site_stage_attempt_is(&stage, attempt, ATTEMPT_RUNNING);
+    assert_int_equal(site_stage_state(&stage, id), JOB_RUN);
+    assert_int_equal(site_stage_job_int(&stage, id, "hosts.n1@north"), 1);
+    assert_string_equal(site_stage_job_text(&stage, id, "lease"), "north/spare/south");
+    assert_int_equal(site_stage_job_int(&stage, id, "epoch"), 1);
+    says_ended(&stage, attempt, RUN_END_EXITED, 0, 50, 0);
+    assert_int_equal(site_stage_state(&stage, id), JOB_DONE);
+    assert_int_equal(site_stage_job_int(&stage, id, "mem_kib"), 2048);
+    assert_int_equal(site_stage_count(&stage, MSG_ATTEMPT_ACK), 1);
+    site_stage_restart(&stage); /* told again, and all that is forgotten here */
+    site_stage_broker_up(&stage);
+    says_ended(&stage, attempt, RUN_END_EXITED, 0, 50, 0);
+    assert_int_equal(site_stage_count(&stage, MSG_ATTEMPT_ACK), 1);
+    assert_int_equal(site_stage_state(&stage, id), JOB_DONE);
+    site_stage_release(&stage);
+}
+
+/* The order of candidates: an own host first, whatever is borrowed. */
+static void test_own_first(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    site_stage_host_up(&stage, "s1");
+    site_stage_contract(&stage, 1, LEASE_ACTIVE, 1, true);
+    for (int i = 0; i < 4; i++) {
+        site_stage_submit(&stage, "normal", "work");
+    }
+    assert_string_equal(site_stage_job_text(&stage, 1, "lease"), "");
+    assert_string_equal(site_stage_job_text(&stage, 2, "lease"), "");
+    assert_string_equal(site_stage_job_text(&stage, 3, "lease"), "north/spare/south");
+    assert_int_equal(site_stage_attempt_of(&stage, 4), 0);
+    /* More of the lease comes over: it starts. */
+    site_stage_contract(&stage, 2, LEASE_ACTIVE, 2, true);
+    assert_int_equal(site_stage_sent(&stage, MSG_START, 0)->start.epoch, 2);
+    site_stage_release(&stage);
+}
+
+static void test_named_host(void **state)
+{
+    static const char *const asked[] = {"n1@north"};
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("normal", "work");
+    (void)state;
+    spec.hosts_asked = asked;
+    spec.n_hosts_asked = 1;
+    init(&stage);
+    site_stage_contract(&stage, 1, LEASE_PENDING, 1, false);
+    assert_int_equal(site_stage_submit_spec(&stage, "ana", &spec), 0);
+    assert_int_equal(site_stage_reply(&stage)->code, ERR_NOT_FOUND);
+    site_stage_contract(&stage, 1, LEASE_ACTIVE, 1, true);
+    assert_int_equal(site_stage_submit_spec(&stage, "ana", &spec), 1);
+    assert_non_null(site_stage_sent(&stage, MSG_START, 0));
+    site_stage_release(&stage);
+}
+
+static void test_refused(void **state)
+{
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("lease", "work");
+    uint64_t id;
+    (void)state;
+    uint64_t attempt = start_job(&stage, &spec, &id);
+    struct msg_attempt_state fill = {.state = ATTEMPT_REFUSED, .reason = "frozen"};
+    site_stage_attempt(&stage, attempt, &fill);
+    assert_int_equal(site_stage_state(&stage, id), JOB_PEND);
+    assert_int_equal(site_stage_attempt_of(&stage, id), 0); /* not at once again */
+    assert_string_equal(site_stage_job_row(&stage, id)->reason,
+                        "refused by north/spare/south: frozen");
+    site_stage_pass(&stage, 1200);
+    uint64_t second = site_stage_attempt_of(&stage, id);
+    assert_true(second > attempt);
+    site_stage_attempt(&stage, second, &fill);
+    assert_int_equal(site_stage_attempt_of(&stage, id), 0);
+    site_stage_contract(&stage, 2, LEASE_ACTIVE, 1, true); /* it has changed: now */
+    assert_true(site_stage_attempt_of(&stage, id) > second);
+    site_stage_release(&stage);
+}
+
+static void test_lost(void **state)
+{
+    static const struct {
+        const char *why;
+        bool has_run, is_rerunnable;
+        enum attempt_state said; /* LOST, or ENDED with a loss */
+        int64_t start_ms;
+        enum job_state state;
+    } rows[] = {
+        {"never known to run", false, false, ATTEMPT_LOST, 0, JOB_PEND},
+        {"was running", true, false, ATTEMPT_LOST, 0, JOB_EXIT},
+        {"was running, rerunnable", true, true, ATTEMPT_LOST, 0, JOB_PEND},
+        {"its host went before it began", false, false, ATTEMPT_ENDED, 0, JOB_PEND},
+        {"the provider knows that it may have begun", false, false, ATTEMPT_ENDED, 9,
+         JOB_EXIT},
+        {"it may have begun, rerunnable", false, true, ATTEMPT_ENDED, 9, JOB_PEND},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct site_stage stage;
+        struct job_spec spec = site_stage_spec("lease", "work");
+        uint64_t id;
+        spec.is_rerunnable = rows[i].is_rerunnable;
+        uint64_t attempt = start_job(&stage, &spec, &id);
+        site_stage_attempt_is(&stage, attempt, ATTEMPT_TAKEN);
+        if (rows[i].has_run) {
+            site_stage_attempt_is(&stage, attempt, ATTEMPT_RUNNING);
+        }
+        if (rows[i].said == ATTEMPT_LOST) {
+            site_stage_attempt_is(&stage, attempt, ATTEMPT_LOST);
+        } else {
+            says_ended(&stage, attempt, RUN_END_LOST, 0, rows[i].start_ms, 0);
+            assert_int_equal(site_stage_count(&stage, MSG_ATTEMPT_ACK), 1);
+        }
+        if (site_stage_state(&stage, id) != rows[i].state) {
+            fail_msg("%s: state %d", rows[i].why, (int)site_stage_state(&stage, id));
+        }
+        if (rows[i].state == JOB_PEND) {
+            assert_true(site_stage_attempt_of(&stage, id) > attempt);
+        }
+        site_stage_release(&stage);
+    }
+}
+
+/* A kill while nobody has decided: it goes out with the decision, or is the end. */
+static void test_kill_undecided(void **state)
+{
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("lease", "work");
+    uint64_t id;
+    (void)state;
+    uint64_t attempt = start_job(&stage, &spec, &id);
+    site_stage_control(&stage, "ana", "1", CONTROL_KILL, 0);
+    assert_int_equal(site_stage_count(&stage, MSG_ATTEMPT_CONTROL), 0);
+    assert_true(site_stage_job_row(&stage, id)->is_killed);
+    site_stage_attempt_is(&stage, attempt, ATTEMPT_TAKEN);
+    const struct msg *order = site_stage_sent(&stage, MSG_ATTEMPT_CONTROL, 0);
+    assert_non_null(order);
+    assert_int_equal(order->attempt_control.control.action, CONTROL_KILL);
+    says_ended(&stage, attempt, RUN_END_SIGNALLED, 9, 0, 0);
+    assert_int_equal(site_stage_state(&stage, id), JOB_EXIT);
+    assert_string_equal(site_stage_job_text(&stage, id, "reason"), "killed by ana");
+    site_stage_release(&stage);
+
+    attempt = start_job(&stage, &spec, &id);
+    site_stage_control(&stage, "ana", "1", CONTROL_KILL, 0);
+    site_stage_attempt_is(&stage, attempt, ATTEMPT_REFUSED);
+    assert_int_equal(site_stage_state(&stage, id), JOB_EXIT);
+    site_stage_pass(&stage, 3000);
+    assert_int_equal(site_stage_count(&stage, MSG_START), 0);
+    site_stage_release(&stage);
+}
+
+static void test_stop_and_resume(void **state)
+{
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("lease", "work");
+    uint64_t id;
+    (void)state;
+    uint64_t attempt = start_job(&stage, &spec, &id);
+    site_stage_attempt_is(&stage, attempt, ATTEMPT_RUNNING);
+    site_stage_control(&stage, "ana", "1", CONTROL_SUSPEND, 0);
+    const struct msg *order = site_stage_sent(&stage, MSG_ATTEMPT_CONTROL, 0);
+    assert_int_equal(order->attempt_control.control.number, 1);
+    struct msg_attempt_state fill = {
+        .state = ATTEMPT_SUSPENDED, .start_ms = 50, .control_done = 1};
+    site_stage_attempt(&stage, attempt, &fill);
+    assert_int_equal(site_stage_state(&stage, id), JOB_USUSP);
+    site_stage_control(&stage, "ana", "1", CONTROL_RESUME, 0);
+    fill = (struct msg_attempt_state){
+        .state = ATTEMPT_RUNNING, .start_ms = 50, .control_done = 2};
+    site_stage_attempt(&stage, attempt, &fill);
+    assert_int_equal(site_stage_state(&stage, id), JOB_RUN);
+    /* Refused while it is to be held: it waits, held. */
+    site_stage_release(&stage);
+    attempt = start_job(&stage, &spec, &id);
+    site_stage_control(&stage, "ana", "1", CONTROL_SUSPEND, 0);
+    site_stage_attempt_is(&stage, attempt, ATTEMPT_REFUSED);
+    assert_int_equal(site_stage_state(&stage, id), JOB_PSUSP);
+    site_stage_release(&stage);
+}
+
+/* Silence and restarts: the same attempt is asked for, never a second one. */
+static void test_restart_undecided(void **state)
+{
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("lease", "work");
+    uint64_t id;
+    (void)state;
+    uint64_t attempt = start_job(&stage, &spec, &id);
+    site_stage_restart(&stage);
+    site_stage_broker_up(&stage);
+    site_stage_contract(&stage, 1, LEASE_PENDING, 1, false);
+    site_stage_pass(&stage, 2000);
+    bool is_asked = false;
+    for (int i = 0; i < site_stage_count(&stage, MSG_START); i++) {
+        const struct msg *start = site_stage_sent(&stage, MSG_START, i);
+        assert_int_equal(start->start.run.attempt, attempt);
+        assert_string_equal(start->start.spec.command, "work");
+        is_asked = true;
+    }
+    is_asked = is_asked || site_stage_count(&stage, MSG_ATTEMPT_ASK) > 0;
+    assert_true(is_asked);
+    assert_int_equal(site_stage_attempt_of(&stage, id), attempt);
+    site_stage_attempt_is(&stage, attempt, ATTEMPT_RUNNING);
+    assert_int_equal(site_stage_state(&stage, id), JOB_RUN);
+    site_stage_release(&stage);
+}
+
+/* Only the provider of its lease may speak of an attempt. */
+static void test_wrong_provider(void **state)
+{
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("lease", "work");
+    uint64_t id;
+    (void)state;
+    uint64_t attempt = start_job(&stage, &spec, &id);
+    struct msg msg = {.kind = MSG_ATTEMPT_STATE, .site = "west"};
+    msg.attempt_state = (struct msg_attempt_state){.run = {"south", attempt},
+                                                   .state = ATTEMPT_RUNNING,
+                                                   .exit = {.text = ""},
+                                                   .reason = ""};
+    site_stage_broker(&stage, &msg);
+    assert_int_equal(site_stage_state(&stage, id), JOB_PEND);
+    msg.site = "north";
+    msg.attempt_state.run.site = "east";
+    site_stage_broker(&stage, &msg);
+    assert_int_equal(site_stage_state(&stage, id), JOB_PEND);
+    msg.attempt_state.run.site = "south";
+    stage.session--; /* of an earlier session */
+    site_stage_broker(&stage, &msg);
+    assert_int_equal(site_stage_state(&stage, id), JOB_PEND);
+    site_stage_release(&stage);
+}
+
+static void test_output_comes_home(void **state)
+{
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("lease", "work");
+    uint64_t id;
+    (void)state;
+    spec.out_file = "out.%J";
+    spec.uid = 1001;
+    uint64_t attempt = start_job(&stage, &spec, &id);
+    site_stage_attempt_is(&stage, attempt, ATTEMPT_RUNNING);
+    says_ended(&stage, attempt, RUN_END_EXITED, 0, 50, 5);
+    assert_int_equal(site_stage_state(&stage, id), JOB_RUN); /* not before it is here */
+    const struct msg *ask = site_stage_sent(&stage, MSG_OUTPUT_ASK, 0);
+    assert_non_null(ask);
+    struct msg piece = {.kind = MSG_OUTPUT, .site = "north"};
+    piece.output = (struct msg_output){.run = {"south", attempt},
+                                       .request = ask->output_ask.request,
+                                       .stream = OUTPUT_OUT,
+                                       .bytes = (const uint8_t *)"hello",
+                                       .n_bytes = 5,
+                                       .is_end = true};
+    site_stage_broker(&stage, &piece);
+    const struct effect *effect = site_stage_effect(&stage, EFFECT_WRITE);
+    assert_non_null(effect);
+    assert_string_equal(effect->write.path, "/home/ana/out.1");
+    assert_int_equal(effect->write.uid, 1001);
+    assert_int_equal(effect->write.n_bytes, 5);
+    assert_memory_equal(effect->write.bytes, "hello", 5);
+    struct event written = {.kind = EVENT_WRITTEN, .written = {.job = id}};
+    site_stage_event(&stage, &written);
+    site_stage_pass(&stage, 100);
+    assert_int_equal(site_stage_state(&stage, id), JOB_DONE);
+    site_stage_release(&stage);
+}
+
+static void test_provider_silent(void **state)
+{
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("lease", "work");
+    uint64_t id;
+    (void)state;
+    uint64_t attempt = start_job(&stage, &spec, &id);
+    site_stage_attempt_is(&stage, attempt, ATTEMPT_RUNNING);
+    for (int i = 0; i < 10; i++) {
+        struct msg pong = {.kind = MSG_PONG};
+        site_stage_pass(&stage, 4000);
+        site_stage_broker(&stage, &pong);
+    }
+    assert_int_equal(site_stage_state(&stage, id), JOB_UNKWN);
+    assert_string_equal(site_stage_job_text(&stage, id, "reason"),
+                        "its provider is silent");
+    site_stage_attempt_is(&stage, attempt, ATTEMPT_RUNNING);
+    assert_int_equal(site_stage_state(&stage, id), JOB_RUN);
+    site_stage_release(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_life),
+        cmocka_unit_test(test_own_first),
+        cmocka_unit_test(test_named_host),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_kill_undecided),
+        cmocka_unit_test(test_stop_and_resume),
+        cmocka_unit_test(test_restart_undecided),
+        cmocka_unit_test(test_wrong_provider),
+        cmocka_unit_test(test_output_comes_home),
+        cmocka_unit_test(test_provider_silent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A site's configuration: what comes out of it, and what is complained about, where. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "site/site_config.h"
+
+#define SITE "Begin Site\nNAME = north\nSPOOL = /s\nEnd Site\n"
+#define HOSTS "Begin Host\nHOST_NAME MXJ\nn1 4\nn2 2\nEnd Host\n"
+#define QUEUE "Begin Queue\nQUEUE_NAME = normal\nEnd Queue\n"
+
+struct world {
+    struct arena arena;
+    struct conf conf;
+    struct site_setup setup;
+    bool has_site;
+};
+
+static void read_text(struct world *world, const char *text)
+{
+    arena_init(&world->arena);
+    conf_init(&world->conf, &world->arena);
+    conf_read(&world->conf, "site.conf", text, strlen(text));
+    conf_check(&world->conf);
+    world->has_site = site_config_read(&world->conf, &world->setup);
+}
+
+static void test_whole(void **state)
+{
+    struct world world;
+    (void)state;
+    read_text(&world,
+              "Begin Site\nNAME = north\nBROKER = tcp://h:1\nKEY = k\n"
+              "BROKER_KEY = b\nSPOOL = /var/s\nLISTEN = tcp://h:2\nHOST_KEY = h\n"
+              "HOSTS_HERE = n1 n2\nFREEZE_TIMEOUT = 5s\nADMINS = olga\n"
+              "LEASE_USER = guest\nROLES = provider\nEnd Site\n"
+              "Begin Host\nHOST_NAME MXJ type model RESOURCES\n"
+              "n1 4 X86_64 EPYC (linux bigmem)\nn2 2 X86_64 - (linux)\nEnd Host\n"
+              "Begin Parameters\nMC_RECLAIM_DELAY = 10s\nCLEAN_PERIOD = 60\n"
+              "DEFAULT_QUEUE = night normal\nMIN_HOLD = 3s\nEnd Parameters\n" QUEUE
+              "Begin Queue\nQUEUE_NAME = night\nPRIORITY = 9\nEnd Queue\n"
+              "Begin HostExport\nNAME = spare\nPER_HOST = n1 n2\nSLOTS = 2\n"
+              "TYPE = shared\nDISTRIBUTION = ([south, 1])\nEnd HostExport\n");
+    for (const struct conf_diag *diag = world.conf.diags; diag != NULL;
+         diag = diag->next) {
+        fail_msg("line %d: %s", diag->line, diag->text);
+    }
+    const struct site_config *config = &world.setup.config;
+    assert_true(world.has_site);
+    assert_string_equal(config->name, "north");
+    assert_int_equal(config->roles, ROLE_PROVIDER);
+    assert_false(config->is_alone);
+    assert_int_equal(config->n_hosts, 2);
+    assert_string_equal(config->hosts[0].name, "n1");
+    assert_int_equal(config->hosts[0].max, 4);
+    assert_string_equal(config->hosts[0].model, "EPYC");
+    assert_string_equal(config->hosts[1].model, "");
+    assert_true(config->hosts[1].is_here);
+    assert_int_equal(config->n_queues, 2);
+    assert_string_equal(config->default_queue, "night");
+    assert_int_equal(config->reclaim_delay_ms, 10000);
+    assert_int_equal(config->freeze_timeout_ms, 5000);
+    assert_int_equal(config->clean_period_ms, 60000);
+    assert_string_equal(config->lease_account, "guest");
+    assert_int_equal(config->n_admins, 1);
+    assert_int_equal(config->exports.n_leases, 1);
+    assert_int_equal(config->exports.leases[0].min_hold_ms, 3000);
+    assert_string_equal(world.setup.socket, "/var/s/sublet.sock");
+    assert_int_equal(world.setup.n_hosts_here, 2);
+    arena_release(&world.arena);
+}
+
+static void test_defaults(void **state)
+{
+    struct world world;
+    (void)state;
+    read_text(&world, SITE HOSTS QUEUE);
+    const struct site_config *config = &world.setup.config;
+    assert_int_equal(world.conf.n_errors, 0);
+    assert_true(config->is_alone);
+    assert_int_equal(config->roles, ROLE_PROVIDER | ROLE_CONSUMER);
+    assert_int_equal(config->reclaim_delay_ms, 0);
+    assert_int_equal(config->freeze_timeout_ms, 30000);
+    assert_int_equal(config->clean_period_ms, 3600000);
+    assert_string_equal(config->default_queue, "normal");
+    assert_string_equal(config->lease_account, "nobody");
+    assert_string_equal(config->admins[0], "root");
+    arena_release(&world.arena);
+
+    read_text(&world, QUEUE); /* no site here: nothing to complain about */
+    assert_false(world.has_site);
+    assert_int_equal(world.conf.n_errors, 0);
+    arena_release(&world.arena);
+}
+
+static void test_merged_rows(void **state)
+{
+    struct world world;
+    (void)state;
+    read_text(&world,
+              SITE QUEUE "Begin Host\nHOSTNAME type model\nn2 ARM a\nn1 X86 b\n"
+                         "End Host\n"
+                         "Begin Host\nHOST_NAME MXJ\nn1 4\ndefault 8\nEnd Host\n");
+    const struct site_config *config = &world.setup.config;
+    assert_int_equal(world.conf.n_errors, 0);
+    assert_int_equal(config->n_hosts, 2);
+    assert_string_equal(config->hosts[0].name, "n2"); /* as they first come */
+    assert_int_equal(config->hosts[0].max, 8);        /* of row default */
+    assert_int_equal(config->hosts[1].max, 4);
+    assert_string_equal(config->hosts[1].type, "X86");
+    arena_release(&world.arena);
+}
+
+static void test_complaints(void **state)
+{
+    static const struct {
+        const char *text;
+        int line;
+        const char *says, *why;
+    } rows[] = {
+        {"Begin Site\nSPOOL = /s\nEnd Site\n" HOSTS QUEUE, 1, "NAME is missing",
+         "a site has a name"},
+        {"Begin Site\nNAME = n\nEnd Site\n" HOSTS QUEUE, 1, "SPOOL is missing",
+         "and a spool"},
+        {"Begin Site\nNAME = n\nSPOOL = /s\nBROKER = tcp://h:1\nKEY = k\nEnd "
+         "Site\n" HOSTS QUEUE,
+         1, "BROKER_KEY is missing", "the broker's key is known beforehand"},
+        {"Begin Site\nNAME = n\nSPOOL = /s\nLISTEN = tcp://h:1\nKEY = k\nEnd "
+         "Site\n" HOSTS QUEUE,
+         1, "HOST_KEY is missing", "hosts from elsewhere need a key"},
+        {"Begin Site\nNAME = n\nSPOOL = /s\nHOSTS_HERE = n1 n9\nEnd Site\n" HOSTS QUEUE,
+         4, "unknown host \"n9\"", "hosts here are hosts"},
+        {"Begin Site\nNAME = n\nSPOOL = /s\nROLES = lender\nEnd Site\n" HOSTS QUEUE, 4,
+         "unknown role \"lender\"", "roles are known"},
+        {SITE SITE HOSTS QUEUE, 5, "a second site", "one site a configuration"},
+        {SITE "Begin Host\nHOST_NAME MXJ\nn1 4\nn1 2\nEnd Host\n" QUEUE, 8,
+         "host \"n1\" stands here twice", "a host once"},
+        {SITE "Begin Host\nHOST_NAME MXJ\nn1 -\nEnd Host\n" QUEUE, 7,
+         "host \"n1\" has no slots, expected MXJ", "slots are not guessed"},
+        {SITE HOSTS, 1, "no queue", "jobs need a queue"},
+        {SITE HOSTS QUEUE "Begin Parameters\nDEFAULT_QUEUE = x\nEnd Parameters\n", 14,
+         "unknown queue \"x\"", "the default queue exists"},
+        {SITE HOSTS QUEUE QUEUE, 14, "queue \"normal\" stands here twice",
+         "a queue once"},
+        {SITE HOSTS "Begin Queue\nQUEUE_NAME = q\nHOSTS = n9\nEnd Queue\n", 12,
+         "unknown host \"n9\"", "a queue's own hosts are known"},
+        {SITE HOSTS QUEUE
+         "Begin HostExport\nPER_HOST = n9\nSLOTS = 1\nDISTRIBUTION = ([s, 1])\nEnd "
+         "HostExport\n",
+         14, "n9", "exported hosts are known"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        read_text(&world, rows[i].text);
+        const struct conf_diag *diag = world.conf.diags;
+        while (diag != NULL && strstr(diag->text, rows[i].says) == NULL) {
+            diag = diag->next;
+        }
+        if (diag == NULL || diag->severity != CONF_ERROR ||
+            diag->line != rows[i].line || world.conf.n_errors != 1) {
+            diag = diag != NULL ? diag : world.conf.diags;
+            fail_msg("%s: %d errors, line %d: %s", rows[i].why, world.conf.n_errors,
+                     diag != NULL ? diag->line : 0, diag != NULL ? diag->text : "");
+        }
+        arena_release(&world.arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_merged_rows),
+        cmocka_unit_test(test_complaints),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

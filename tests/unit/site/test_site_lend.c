@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs of a consumer ("east") on this site's hosts ("south" is the provider). */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/site/site_stage.h"
+
+static const char lending[] = "Begin Site\n"
+                              "NAME = south\n"
+                              "SPOOL = /nowhere\n"
+                              "BROKER = tcp://127.0.0.1:1\n"
+                              "KEY = k\n"
+                              "BROKER_KEY = b\n"
+                              "LEASE_USER = guest\n"
+                              "End Site\n"
+                              "Begin Host\n"
+                              "HOST_NAME MXJ\n"
+                              "s1 2\n"
+                              "End Host\n"
+                              "Begin Queue\n"
+                              "QUEUE_NAME = local\n"
+                              "End Queue\n"
+                              "Begin HostExport\n"
+                              "NAME = spare\n"
+                              "PER_HOST = s1\n"
+                              "SLOTS = 2\n"
+                              "TYPE = shared\n"
+                              "DISTRIBUTION = ([east, 1])\n"
+                              "End HostExport\n";
+
+enum { TOKEN = 7 };
+
+static void init(struct site_stage *stage)
+{
+    site_stage_init_text(stage, lending);
+    site_stage_host_up(stage, "s1");
+    site_stage_broker_up(stage);
+}
+
+static void start(struct site_stage *stage, uint64_t attempt, uint64_t epoch)
+{
+    struct host_slots host = {"s1", 1};
+    struct msg msg = {.kind = MSG_START, .site = "east"};
+    msg.start = (struct msg_start){.run = {"east", attempt},
+                                   .lease = "south/spare/east",
+                                   .epoch = epoch,
+                                   .job = "44",
+                                   .hosts = &host,
+                                   .n_hosts = 1,
+                                   .spec = site_stage_spec("q", "work")};
+    msg.start.spec.user = "eva";
+    msg.start.spec.out_file = "/home/eva/out";
+    site_stage_broker(stage, &msg);
+}
+
+/* ATTEMPT_ASK or ATTEMPT_ACK. */
+static void say(struct site_stage *stage, enum msg_kind kind, const char *site,
+                uint64_t attempt)
+{
+    struct msg msg = {.kind = kind, .site = site};
+    msg.attempt.run = (struct run_id){"east", attempt};
+    site_stage_broker(stage, &msg);
+}
+
+static void order(struct site_stage *stage, uint64_t attempt, uint64_t number,
+                  enum control_action action)
+{
+    struct msg msg = {.kind = MSG_ATTEMPT_CONTROL, .site = "east"};
+    msg.attempt_control.run = (struct run_id){"east", attempt};
+    msg.attempt_control.control =
+        (struct run_control){.number = number, .action = action};
+    site_stage_broker(stage, &msg);
+}
+
+static void host_says(struct site_stage *stage, uint64_t attempt, enum run_phase phase)
+{
+    struct msg_run_state fill = {.phase = phase, .token = TOKEN};
+    if (phase != RUN_WAITING) {
+        fill.start_ms = 500;
+    }
+    if (phase == RUN_ENDED) {
+        fill.exit = (struct run_exit){.end = RUN_END_EXITED,
+                                      .code = 4,
+                                      .start_ms = 500,
+                                      .end_ms = 900,
+                                      .out_bytes = 3};
+    }
+    site_stage_run_state(stage, "s1", "east", attempt, &fill);
+}
+
+/* The one answer of the last batch; it goes to east, in the session. */
+static const struct msg_attempt_state *answer(const struct site_stage *stage)
+{
+    const struct msg *msg = site_stage_sent(stage, MSG_ATTEMPT_STATE, 0);
+    assert_non_null(msg);
+    assert_int_equal(site_stage_count(stage, MSG_ATTEMPT_STATE), 1);
+    assert_string_equal(msg->site, "east");
+    assert_int_equal(msg->session, stage->session);
+    return &msg->attempt_state;
+}
+
+static void test_life(void **state)
+{
+    struct site_stage stage;
+    int own, consumers;
+    (void)state;
+    init(&stage);
+    start(&stage, 5, 1);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_TAKEN);
+    const struct msg *run = site_stage_sent(&stage, MSG_RUN_START, 0);
+    assert_string_equal(run->run_start.run.site, "east");
+    assert_string_equal(run->run_start.account, "guest"); /* never eva's, never root */
+    assert_string_equal(run->run_start.lease, "south/spare/east");
+    assert_string_equal(run->run_start.spec.out_file, ""); /* stays with the run */
+    assert_string_equal(run->run_start.spec.cwd, "");
+    assert_int_equal(site_stage_run_row(&stage, "east", 5)->record, RUN_RECORD_TAKEN);
+    site_host_used(stage.site, "s1", &own, &consumers);
+    assert_int_equal(own, 0);
+    assert_int_equal(consumers, 1);
+
+    start(&stage, 5, 1); /* repeated */
+    assert_int_equal(answer(&stage)->state, ATTEMPT_TAKEN);
+    assert_int_equal(site_stage_count(&stage, MSG_RUN_START), 0);
+    start(&stage, 6, 1); /* the lease has one slot there */
+    assert_int_equal(answer(&stage)->state, ATTEMPT_REFUSED);
+
+    host_says(&stage, 5, RUN_WAITING);
+    assert_int_equal(site_stage_count(&stage, MSG_RUN_GO), 1);
+    host_says(&stage, 5, RUN_RUNNING);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_RUNNING);
+    assert_int_equal(answer(&stage)->start_ms, 500);
+    start(&stage, 5, 1);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_RUNNING);
+    assert_int_equal(site_stage_count(&stage, MSG_RUN_GO), 0);
+
+    host_says(&stage, 5, RUN_ENDED);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_ENDED);
+    assert_int_equal(answer(&stage)->exit.code, 4);
+    assert_int_equal(site_stage_run_row(&stage, "east", 5)->record, RUN_RECORD_ENDED);
+    site_host_used(stage.site, "s1", &own, &consumers);
+    assert_int_equal(consumers, 0);
+    assert_int_equal(site_stage_count(&stage, MSG_RUN_FORGET), 0);
+    site_stage_pass(&stage, 2500);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_ENDED); /* until acknowledged */
+
+    say(&stage, MSG_ATTEMPT_ACK, "east", 5);
+    assert_int_equal(site_stage_count(&stage, MSG_RUN_FORGET), 1);
+    assert_null(site_stage_run_row(&stage, "east", 5));
+    site_stage_pass(&stage, 2500);
+    assert_int_equal(site_stage_count(&stage, MSG_ATTEMPT_STATE), 0);
+    say(&stage, MSG_ATTEMPT_ASK, "east", 5);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_LOST); /* decided long ago */
+    say(&stage, MSG_ATTEMPT_ASK, "east", 50);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_ABSENT);
+    start(&stage, 5, 1);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_REFUSED); /* never twice */
+    assert_int_equal(site_stage_count(&stage, MSG_RUN_START), 0);
+    site_stage_release(&stage);
+}
+
+static void test_restart(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    start(&stage, 5, 1);
+    host_says(&stage, 5, RUN_WAITING);
+    host_says(&stage, 5, RUN_RUNNING);
+    site_stage_restart(&stage);
+    site_stage_broker_up(&stage);
+    start(&stage, 5, 1); /* asked again before the host is back */
+    assert_int_equal(answer(&stage)->state, ATTEMPT_TAKEN);
+    assert_int_equal(site_stage_count(&stage, MSG_RUN_START), 0);
+    stage.host_session++;
+    site_stage_host_hello(&stage, "s1");
+    host_says(&stage, 5, RUN_RUNNING);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_RUNNING);
+    site_stage_host_synced(&stage, "s1");
+    host_says(&stage, 5, RUN_ENDED);
+    site_stage_restart(&stage); /* the end is on record, unacknowledged */
+    site_stage_broker_up(&stage);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_ENDED);
+    assert_int_equal(answer(&stage)->exit.code, 4);
+    say(&stage, MSG_ATTEMPT_ACK, "east", 5);
+    assert_null(site_stage_run_row(&stage, "east", 5));
+    start(&stage, 4, 1); /* a late one */
+    assert_int_equal(answer(&stage)->state, ATTEMPT_REFUSED);
+    site_stage_release(&stage);
+}
+
+static void test_orders(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    start(&stage, 5, 1);
+    host_says(&stage, 5, RUN_WAITING);
+    host_says(&stage, 5, RUN_RUNNING);
+    order(&stage, 5, 1, CONTROL_SUSPEND);
+    assert_int_equal(site_stage_count(&stage, MSG_RUN_CONTROL), 1);
+    assert_int_equal(answer(&stage)->control_done, 0);
+    site_stage_run_state(&stage, "s1", "east", 5,
+                         &(struct msg_run_state){.phase = RUN_SUSPENDED,
+                                                 .token = TOKEN,
+                                                 .start_ms = 500,
+                                                 .control_done = 1});
+    assert_int_equal(answer(&stage)->state, ATTEMPT_SUSPENDED);
+    assert_int_equal(answer(&stage)->control_done, 1);
+    order(&stage, 5, 1, CONTROL_SUSPEND); /* repeated */
+    assert_int_equal(site_stage_count(&stage, MSG_RUN_CONTROL), 0);
+    order(&stage, 99, 1, CONTROL_KILL);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_ABSENT);
+    order(&stage, 5, 2, CONTROL_KILL);
+    assert_int_equal(site_stage_count(&stage, MSG_RUN_CONTROL), 1);
+    site_stage_release(&stage);
+
+    init(&stage); /* before it began: here and now */
+    start(&stage, 5, 1);
+    order(&stage, 5, 1, CONTROL_KILL);
+    assert_int_equal(answer(&stage)->state, ATTEMPT_ENDED);
+    assert_int_equal(answer(&stage)->exit.start_ms, 0);
+    site_stage_release(&stage);
+}
+
+static void test_others_runs(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    start(&stage, 5, 1);
+    say(&stage, MSG_ATTEMPT_ASK, "west", 5); /* a run of east's is not west's to see */
+    assert_int_equal(site_stage_count(&stage, MSG_ATTEMPT_STATE), 0);
+    host_says(&stage, 5, RUN_WAITING);
+    host_says(&stage, 5, RUN_ENDED);
+    say(&stage, MSG_ATTEMPT_ACK, "west", 5);
+    assert_non_null(site_stage_run_row(&stage, "east", 5));
+    site_stage_release(&stage);
+}
+
+static void test_output(void **state)
+{
+    struct site_stage stage;
+    struct msg ask = {.kind = MSG_OUTPUT_ASK, .site = "east"};
+    struct peer host = site_stage_host("s1");
+    (void)state;
+    init(&stage);
+    start(&stage, 5, 1);
+    host_says(&stage, 5, RUN_WAITING);
+    host_says(&stage, 5, RUN_RUNNING);
+    ask.output_ask = (struct msg_output_ask){.run = {"east", 5},
+                                             .request = 12,
+                                             .stream = OUTPUT_ERR,
+                                             .offset = 3,
+                                             .n_bytes = 9};
+    site_stage_broker(&stage, &ask);
+    const struct msg *passed = site_stage_sent(&stage, MSG_OUTPUT_ASK, 0);
+    assert_int_equal(passed->session, stage.host_session);
+    assert_int_equal(passed->output_ask.offset, 3);
+    struct msg piece = {.kind = MSG_OUTPUT, .session = stage.host_session, .site = ""};
+    piece.output = (struct msg_output){.run = {"east", 5},
+                                       .request = 12,
+                                       .stream = OUTPUT_ERR,
+                                       .offset = 3,
+                                       .bytes = (const uint8_t *)"abc",
+                                       .n_bytes = 3};
+    site_stage_message(&stage, &host, &piece);
+    const struct msg *home = site_stage_sent(&stage, MSG_OUTPUT, 0);
+    assert_string_equal(home->site, "east");
+    assert_int_equal(home->output.request, 12);
+    assert_memory_equal(home->output.bytes, "abc", 3);
+    ask.output_ask.run.attempt = 77;
+    site_stage_broker(&stage, &ask);
+    assert_true(site_stage_sent(&stage, MSG_OUTPUT, 0)->output.is_gone);
+    site_stage_release(&stage);
+}
+
+/* Its host goes: before the go the attempt is given back as never begun, after it the
+ * provider waits for the host. */
+static void test_host_away(void **state)
+{
+    struct site_stage stage;
+    struct msg pong = {.kind = MSG_PONG};
+    (void)state;
+    init(&stage);
+    start(&stage, 5, 1);
+    for (int i = 0; i < 3; i++) {
+        site_stage_pass(&stage, 5000);
+        site_stage_broker(&stage, &pong);
+    }
+    site_stage_pass(&stage, 2500);
+    const struct row_run *row = site_stage_run_row(&stage, "east", 5);
+    assert_int_equal(row->record, RUN_RECORD_ENDED);
+    assert_int_equal(row->exit.end, RUN_END_LOST);
+    assert_int_equal(row->exit.start_ms, 0);
+    site_stage_release(&stage);
+
+    init(&stage);
+    start(&stage, 5, 1);
+    host_says(&stage, 5, RUN_WAITING);
+    for (int i = 0; i < 4; i++) {
+        site_stage_pass(&stage, 5000);
+        site_stage_broker(&stage, &pong);
+    }
+    assert_int_equal(site_stage_run_row(&stage, "east", 5)->record, RUN_RECORD_GUARDED);
+    stage.host_session++;
+    site_stage_host_up(&stage, "s1");
+    site_stage_run_state(
+        &stage, "s1", "east", 5,
+        &(struct msg_run_state){.phase = RUN_ENDED, .exit = {.end = RUN_END_LOST}});
+    row = site_stage_run_row(&stage, "east", 5);
+    assert_int_equal(row->exit.end, RUN_END_LOST);
+    assert_int_not_equal(row->exit.start_ms, 0); /* it may have begun */
+    site_stage_release(&stage);
+}
+
+/* What the consumer holds is not the site's own to use. */
+static void test_own_jobs(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    site_stage_submit(&stage, "local", "a");
+    site_stage_submit(&stage, "local", "b");
+    assert_int_not_equal(site_stage_attempt_of(&stage, 1), 0);
+    assert_int_equal(site_stage_attempt_of(&stage, 2), 0); /* one slot is east's */
+    site_stage_release(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_life),     cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_orders),   cmocka_unit_test(test_others_runs),
+        cmocka_unit_test(test_output),   cmocka_unit_test(test_host_away),
+        cmocka_unit_test(test_own_jobs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
