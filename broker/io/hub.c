@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hub.c: see hub.h. run_batch is the loop's whole order. */
+#include "broker/io/hub.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sys/daemon.h"
+#include "sys/json.h"
+#include "sys/log.h"
+#include "sys/wire.h"
+
+enum {
+    /* So many messages share one commit; more would make the first of them wait. */
+    MESSAGES_PER_BATCH = 256,
+    /* A timer never sleeps longer: a wake that is due at once is still not a spin. */
+    WAKE_DELAY_MIN_MS = 1,
+    WAKE_DELAY_MAX_MS = 3600 * 1000,
+    REFUSED_LOG_BURST = 10,
+};
+
+struct hub {
+    zloop_t *loop;
+    struct broker *broker;
+    struct store *store;
+    struct wire_server *server;
+    struct effects effects; /* of the batch that is being made */
+    struct log_limit refused, unsent;
+    int64_t armed_ms; /* what the timer waits for; INT64_MAX: there is no timer */
+    int timer_id;
+};
+
+/* ---------------------------------------------------------------- collect and step */
+
+static void take_message(void *arg, const struct peer *from, const struct msg *msg)
+{
+    struct hub *hub = arg;
+    struct event event = {
+        .kind = EVENT_MESSAGE,
+        .now_ms = daemon_now_ms(),
+        .from = *from,
+        .msg = msg,
+    };
+    broker_step(hub->broker, &event, &hub->effects);
+}
+
+/* What is no message never reaches the step machine; who sent it is told. */
+static void refuse_message(void *arg, const struct peer *from, const struct err *err)
+{
+    struct hub *hub = arg;
+    const char *name = from->name != NULL ? from->name : "";
+    if (log_limit_pass(&hub->refused, daemon_now_ms())) {
+        log_line(LOG_LEVEL_WARNING, "a message of \"%s\" is refused: %s", name,
+                 err->text);
+    }
+    if (from->kind == PEER_NONE) {
+        return;
+    }
+    struct msg msg = {.kind = MSG_ERROR, .site = ""};
+    msg.error.code = err->code;
+    msg.error.text = arena_str(&hub->effects.arena, err->text);
+    effects_send(&hub->effects, from, &msg);
+}
+
+static void step_tick(struct hub *hub)
+{
+    struct event event = {.kind = EVENT_TICK, .now_ms = daemon_now_ms()};
+    broker_step(hub->broker, &event, &hub->effects);
+}
+
+/* ---------------------------------------------------------------- commit */
+
+static int write_stores(struct hub *hub, struct err *err)
+{
+    int rc = store_begin(hub->store, err);
+    for (int i = 0; i < hub->effects.count && rc == 0; i++) {
+        const struct effect *effect = &hub->effects.items[i];
+        if (effect->kind == EFFECT_STORE) {
+            rc = store_write(hub->store, &effect->row, err);
+        }
+    }
+    return rc == 0 ? store_commit(hub->store, err) : rc;
+}
+
+static bool has_stores(const struct hub *hub)
+{
+    for (int i = 0; i < hub->effects.count; i++) {
+        if (hub->effects.items[i].kind == EFFECT_STORE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void commit_stores(struct hub *hub)
+{
+    struct err err;
+    if (has_stores(hub) && write_stores(hub, &err) < 0) {
+        log_line(LOG_LEVEL_ERROR,
+                 "commit failed: %s; nothing of it was sent, the next start goes on "
+                 "from what is on disk",
+                 err.text);
+        _exit(EXIT_FAILURE);
+    }
+}
+
+/* ---------------------------------------------------------------- send */
+
+/* A message that cannot be sent is one that is sent again by who needs it, but for an
+ * answer that does not fit: its asker is told. */
+static void send_message(struct hub *hub, const struct peer *to, struct msg *msg)
+{
+    struct err err;
+    int rc = wire_server_send(hub->server, to, msg, &err);
+    if (rc == 0 || rc == ERR_AWAY) {
+        return;
+    }
+    if (log_limit_pass(&hub->unsent, daemon_now_ms())) {
+        log_line(LOG_LEVEL_ERROR, "%s to \"%s\" is not sent: %s",
+                 msg_kind_name(msg->kind), to->name != NULL ? to->name : "", err.text);
+    }
+    if (msg->kind == MSG_REPLY && msg->reply.code == 0) {
+        struct msg told = {.kind = MSG_REPLY, .session = msg->session, .site = ""};
+        told.reply = (struct msg_reply){
+            .request = msg->reply.request,
+            .code = rc,
+            .text = "the answer does not fit a message; ask for fewer rows",
+            .next = "",
+            .bytes = (const uint8_t *)"",
+        };
+        (void)wire_server_send(hub->server, to, &told, &err);
+    }
+}
+
+static void send_effect(struct hub *hub, struct effect *effect)
+{
+    struct msg *msg = &effect->send.msg;
+    char *json = NULL;
+    if (msg->kind == MSG_REPLY && msg->reply.value != NULL) {
+        json = json_render(msg->reply.value);
+        msg->reply.json = json;
+    }
+    send_message(hub, &effect->send.to, msg);
+    free(json);
+}
+
+static void send_history(struct hub *hub, const struct effect *effect)
+{
+    struct err err = {0};
+    struct value *value = NULL;
+    const char *next = "";
+    struct effect reply = {.kind = EFFECT_SEND, .send.to = effect->history.to};
+    struct msg *msg = &reply.send.msg;
+    int rc = store_read_history(hub->store, &effect->history.query, &hub->effects.arena,
+                                &value, &next, &err);
+    *msg =
+        (struct msg){.kind = MSG_REPLY, .session = effect->history.session, .site = ""};
+    msg->reply = (struct msg_reply){
+        .request = effect->history.query.request,
+        .code = rc,
+        .text = rc < 0 ? err.text : "",
+        .value = rc < 0 ? NULL : value,
+        .next = next,
+        .bytes = (const uint8_t *)"",
+    };
+    send_effect(hub, &reply);
+}
+
+static void carry_out(struct hub *hub)
+{
+    for (int i = 0; i < hub->effects.count; i++) {
+        struct effect *effect = &hub->effects.items[i];
+        switch (effect->kind) {
+        case EFFECT_SEND:
+            send_effect(hub, effect);
+            break;
+        case EFFECT_HISTORY:
+            send_history(hub, effect);
+            break;
+        case EFFECT_LOG:
+            log_line(effect->log.level, "%s", effect->log.text);
+            break;
+        case EFFECT_STORE: /* committed */
+        case EFFECT_RECONNECT:
+        case EFFECT_WRITE: /* a site's */
+            break;
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- the loop */
+
+static void run_batch(struct hub *hub);
+
+static int on_wake(zloop_t *loop, int timer_id, void *arg)
+{
+    (void)loop;
+    (void)timer_id;
+    struct hub *hub = arg;
+    hub->armed_ms = INT64_MAX;
+    run_batch(hub);
+    return 0;
+}
+
+static void arm_wake(struct hub *hub)
+{
+    int64_t wake_ms = broker_wake_ms(hub->broker);
+    if (wake_ms == hub->armed_ms) {
+        return;
+    }
+    if (hub->armed_ms != INT64_MAX) {
+        zloop_timer_end(hub->loop, hub->timer_id);
+    }
+    hub->armed_ms = wake_ms;
+    if (wake_ms == INT64_MAX) {
+        return;
+    }
+    int64_t now_ms = daemon_now_ms();
+    int64_t delay_ms = wake_ms > now_ms ? wake_ms - now_ms : 0;
+    delay_ms = delay_ms < WAKE_DELAY_MIN_MS ? WAKE_DELAY_MIN_MS : delay_ms;
+    delay_ms = delay_ms > WAKE_DELAY_MAX_MS ? WAKE_DELAY_MAX_MS : delay_ms;
+    hub->timer_id = zloop_timer(hub->loop, (size_t)delay_ms, 1, on_wake, hub);
+}
+
+/* The broker's life, a batch at a time. */
+static void run_batch(struct hub *hub)
+{
+    wire_server_drain(hub->server, MESSAGES_PER_BATCH, take_message, refuse_message,
+                      hub);
+    step_tick(hub);
+    commit_stores(hub);
+    carry_out(hub);
+    effects_clear(&hub->effects);
+    arm_wake(hub);
+    store_maintain(hub->store);
+}
+
+static int on_readable(zloop_t *loop, zsock_t *socket, void *arg)
+{
+    (void)loop;
+    (void)socket;
+    run_batch(arg);
+    return 0;
+}
+
+static int on_zap(zloop_t *loop, zsock_t *socket, void *arg)
+{
+    (void)loop;
+    (void)socket;
+    struct hub *hub = arg;
+    wire_server_zap(hub->server);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- life */
+
+/* A site is its key: one key for two members would make them one. */
+static int check_key_is_new(const struct broker_setup *setup,
+                            const struct wire_key *keys, int index, struct err *err)
+{
+    const struct broker_member *members = setup->config.members;
+    for (int i = 0; i < index; i++) {
+        if (strcmp(keys[i].public_z85, keys[index].public_z85) == 0) {
+            return err_set(err, ERR_EXISTS,
+                           "members \"%s\" and \"%s\" have the same key (%s, %s)",
+                           members[i].name, members[index].name, setup->key_files[i],
+                           setup->key_files[index]);
+        }
+    }
+    return 0;
+}
+
+static int allow_members(struct hub *hub, const struct broker_setup *setup,
+                         struct err *err)
+{
+    const struct broker_member *members = setup->config.members;
+    int n_members = setup->config.n_members, rc = 0;
+    struct wire_key *keys = mem_alloc((size_t)n_members + 1, sizeof(*keys));
+    for (int i = 0; i < n_members && rc == 0; i++) {
+        rc = wire_key_load(setup->key_files[i], &keys[i], err);
+        if (rc < 0) {
+            err_prefix(err, "member \"%s\"", members[i].name);
+            break;
+        }
+        rc = check_key_is_new(setup, keys, i, err);
+        if (rc == 0) {
+            wire_server_allow(hub->server, keys[i].public_z85, members[i].name,
+                              members[i].roles);
+        }
+    }
+    free(keys);
+    return rc;
+}
+
+static int open_server(struct hub *hub, const struct broker_setup *setup,
+                       struct err *err)
+{
+    struct wire_key key;
+    int rc = wire_key_load(setup->key, &key, err);
+    if (rc == 0) {
+        rc = wire_server_new(setup->listen, &key, PEER_SITE, &hub->server, err);
+    }
+    explicit_bzero(&key, sizeof(key));
+    return rc == 0 ? allow_members(hub, setup, err) : rc;
+}
+
+int hub_new(zloop_t *loop, const struct broker_setup *setup, struct broker *broker,
+            struct store *store, struct hub **hub, struct err *err)
+{
+    struct hub *made = mem_alloc(1, sizeof(*made));
+    made->loop = loop;
+    made->broker = broker;
+    made->store = store;
+    made->armed_ms = INT64_MAX;
+    made->refused.burst = made->unsent.burst = REFUSED_LOG_BURST;
+    effects_init(&made->effects);
+    if (open_server(made, setup, err) < 0) {
+        hub_free(made);
+        return err->code;
+    }
+    zloop_reader(loop, wire_server_socket(made->server), on_readable, made);
+    zloop_reader(loop, wire_server_zap_socket(made->server), on_zap, made);
+    *hub = made;
+    return 0;
+}
+
+void hub_free(struct hub *hub)
+{
+    if (hub == NULL) {
+        return;
+    }
+    if (hub->server != NULL) {
+        zloop_reader_end(hub->loop, wire_server_socket(hub->server));
+        zloop_reader_end(hub->loop, wire_server_zap_socket(hub->server));
+    }
+    if (hub->armed_ms != INT64_MAX) {
+        zloop_timer_end(hub->loop, hub->timer_id);
+    }
+    wire_server_free(hub->server);
+    effects_release(&hub->effects);
+    free(hub);
+}
+
+void hub_start(struct hub *hub)
+{
+    broker_start(hub->broker, daemon_now_ms(), &hub->effects);
+    run_batch(hub);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hub.h: the broker's reactor: what the members say goes into broker_step, what comes
+ * out is committed and then sent.
+ *
+ * A batch is: collect what has arrived, up to a bound; step each event; commit all
+ * store effects in one transaction; then send and log in order. A commit that fails
+ * ends the process at once, with exit status 1 and nothing of the batch sent: it starts
+ * again from what is on disk.
+ *
+ * Ownership: broker, store and loop are borrowed and outlive the hub; the setup until
+ * hub_new returns.
+ * Errors: ERR_IO the socket cannot be bound; ERR_PARSE, ERR_DENIED, ERR_EXISTS a key
+ * file is bad, readable by others, or two members' at once.
+ * Source: STYLE, "Step and shell". Layer: broker/io. */
+#ifndef SUBLET_BROKER_IO_HUB_H
+#define SUBLET_BROKER_IO_HUB_H
+
+#include <czmq.h>
+
+#include "broker/broker_config.h"
+#include "broker/io/store.h"
+
+struct hub;
+/* Binds, and lets the members' keys in. Nothing is answered before hub_start. */
+int hub_new(zloop_t *loop, const struct broker_setup *setup, struct broker *broker,
+            struct store *store, struct hub **hub, struct err *err) MUST_CHECK;
+void hub_free(struct hub *hub); /* NULL is fine */
+
+/* Starts the loaded broker: its first batch. */
+void hub_start(struct hub *hub);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c: sublet-broker: makes the parts in order, runs the loop, frees in reverse.
+ * Layer: broker/io. */
+#include <czmq.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "broker/broker_config.h"
+#include "broker/io/hub.h"
+#include "broker/io/store.h"
+#include "sys/daemon.h"
+#include "sys/log.h"
+
+enum { EXIT_USAGE = 2 };
+
+static const char usage_text[] =
+    "usage: sublet-broker PATH...\n"
+    "\n"
+    "Keeps the contracts of a federation. PATH: configuration files, or directories "
+    "of\n"
+    "them (*.conf, lsb.*, lsf.*), with a Broker section and its Members.\n"
+    "\n"
+    "  --help     this text\n"
+    "  --version  the version\n"
+    "\n"
+    "Runs in the foreground, logs to standard error, says \"ready\" there when it\n"
+    "serves. SIGTERM ends it.\n";
+
+static int on_signal(int number, void *arg)
+{
+    (void)arg;
+    switch (number) {
+    case SIGTERM:
+    case SIGINT:
+        return -1;
+    case SIGHUP:
+        log_line(LOG_LEVEL_WARNING,
+                 "reload is not supported yet: restart to read the changed files");
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+static void load_row(void *arg, const struct row *row)
+{
+    broker_load(arg, row);
+}
+
+static int make_directory_of(const char *path, struct err *err)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL || slash == path) {
+        return 0;
+    }
+    char *directory = strndup(path, (size_t)(slash - path));
+    int rc = daemon_make_directory(directory, 0700, err);
+    free(directory);
+    return rc;
+}
+
+/* The loop ends by -1 of a handler; 0 means that a poll was interrupted. */
+static void run_loop(zloop_t *loop)
+{
+    while (zloop_start(loop) == 0) {
+        log_line(LOG_LEVEL_DEBUG, "the loop was interrupted, and goes on");
+    }
+}
+
+static int serve(const struct broker_setup *setup)
+{
+    struct err err = {0};
+    struct store *store = NULL;
+    struct broker *broker = NULL;
+    struct hub *hub = NULL;
+    zloop_t *loop = zloop_new();
+    int rc = make_directory_of(setup->state, &err);
+    if (rc == 0) {
+        rc = store_open(setup->state, &store, &err);
+    }
+    if (rc < 0) {
+        goto out;
+    }
+    broker = broker_new(&setup->config);
+    rc = store_load(store, load_row, broker, &err);
+    if (rc == 0) {
+        rc = hub_new(loop, setup, broker, store, &hub, &err);
+    }
+    if (rc == 0) {
+        rc = daemon_watch_signals(loop, on_signal, NULL, &err);
+    }
+    if (rc < 0) {
+        goto out;
+    }
+    hub_start(hub);
+    daemon_ready();
+    run_loop(loop);
+    daemon_stopping();
+out:
+    if (rc < 0) {
+        log_line(LOG_LEVEL_ERROR, "cannot start: %s", err.text);
+    }
+    hub_free(hub);
+    broker_free(broker);
+    store_close(store);
+    zloop_destroy(&loop);
+    return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* Reads, judges, and serves where nothing is wrong. */
+static int configure_and_serve(char *const *paths, int n_paths)
+{
+    struct arena arena;
+    struct conf conf;
+    struct broker_setup setup = {0};
+    arena_init(&arena);
+    conf_init(&conf, &arena);
+    daemon_read_conf(&conf, paths, n_paths);
+    conf_check(&conf);
+    bool has_broker = broker_config_read(&conf, &setup);
+    daemon_print_diags(&conf, stderr);
+    int status = EXIT_FAILURE;
+    if (conf.n_errors > 0) {
+        log_line(LOG_LEVEL_ERROR, "cannot start: the configuration has errors (%d)",
+                 conf.n_errors);
+    } else if (!has_broker) {
+        log_line(LOG_LEVEL_ERROR, "cannot start: no Broker section in what was read");
+    } else {
+        status = serve(&setup);
+    }
+    arena_release(&arena);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},
+        {NULL, 0, NULL, 0},
+    };
+    daemon_block_signals();
+    log_init("sublet-broker");
+    int option;
+    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        switch (option) {
+        case 'h':
+            fputs(usage_text, stdout);
+            return EXIT_SUCCESS;
+        case 'V':
+            puts("sublet-broker " SUBLET_VERSION);
+            return EXIT_SUCCESS;
+        default:
+            fputs(usage_text, stderr);
+            return EXIT_USAGE;
+        }
+    }
+    if (optind == argc) {
+        fputs(usage_text, stderr);
+        return EXIT_USAGE;
+    }
+    return configure_and_serve(argv + optind, argc - optind);
+}

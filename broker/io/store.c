@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store.c: see store.h. Here the file itself, counters and overrides; leases and
+ * history have files of their own. */
+#include "broker/io/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "broker/io/store_fields.h"
+#include "broker/io/store_history.h"
+#include "broker/io/store_leases.h"
+#include "sys/db.h"
+
+enum { APPLICATION_ID = 0x53624c42 }; /* "SbLB", as `file` shows it */
+
+static const char put_counter_sql[] =
+    "INSERT INTO counter (name, value) VALUES (?1, ?2)"
+    " ON CONFLICT (name) DO UPDATE SET value = ?2";
+static const char all_counters_sql[] = "SELECT name, value FROM counter ORDER BY name";
+static const char put_override_sql[] =
+    "INSERT INTO override (scope, name, delay_ms) VALUES (?1, ?2, ?3)"
+    " ON CONFLICT (scope, name) DO UPDATE SET delay_ms = ?3";
+static const char cut_override_sql[] =
+    "DELETE FROM override WHERE scope = ?1 AND name = ?2";
+static const char all_overrides_sql[] =
+    "SELECT scope, name, delay_ms FROM override ORDER BY scope, name";
+
+static const char *const scopes[] = {
+    [RECLAIM_ALL] = "all",
+    [RECLAIM_PROVIDER] = "provider",
+    [RECLAIM_LEASE] = "lease",
+};
+enum { N_SCOPES = sizeof(scopes) / sizeof(scopes[0]) };
+
+/* From schema/broker, by tools/embed-sql. */
+extern const struct db_migration broker_migrations[];
+
+struct store {
+    struct db *db;
+    sqlite3_stmt *put_counter, *all_counters;
+    sqlite3_stmt *put_override, *cut_override, *all_overrides;
+    struct store_leases leases;
+    struct store_history history;
+};
+
+int store_open(const char *path, struct store **store, struct err *err)
+{
+    struct store *opened = mem_alloc(1, sizeof(*opened));
+    if (db_open(path, APPLICATION_ID, broker_migrations, &opened->db, err) < 0) {
+        free(opened);
+        return err->code;
+    }
+    *store = opened;
+    return 0;
+}
+
+void store_close(struct store *store)
+{
+    if (store == NULL) {
+        return;
+    }
+    db_close(store->db);
+    free(store);
+}
+
+int store_begin(struct store *store, struct err *err)
+{
+    return db_begin(store->db, err);
+}
+
+int store_commit(struct store *store, struct err *err)
+{
+    return db_commit(store->db, err);
+}
+
+void store_maintain(struct store *store)
+{
+    db_maintain(store->db);
+}
+
+static int put_counter(struct store *store, const struct row_counter *counter,
+                       struct err *err)
+{
+    sqlite3_stmt *put = db_statement(store->db, &store->put_counter, put_counter_sql);
+    store_bind_text(put, 1, counter->name);
+    store_bind_int(put, 2, (int64_t)counter->value);
+    return db_run(store->db, put, err) < 0 ? err_prefix(err, "counter") : 0;
+}
+
+static int put_override(struct store *store, const struct row_override *override,
+                        struct err *err)
+{
+    bool is_gone = override->delay_ms < 0;
+    sqlite3_stmt *put =
+        is_gone ? db_statement(store->db, &store->cut_override, cut_override_sql)
+                : db_statement(store->db, &store->put_override, put_override_sql);
+    store_bind_text(put, 1, scopes[override->scope]);
+    store_bind_text(put, 2, override->name);
+    if (!is_gone) {
+        store_bind_int(put, 3, override->delay_ms);
+    }
+    return db_run(store->db, put, err) < 0 ? err_prefix(err, "override") : 0;
+}
+
+int store_write(struct store *store, const struct row *row, struct err *err)
+{
+    switch (row->kind) {
+    case ROW_COUNTER:
+        return put_counter(store, &row->counter, err);
+    case ROW_OVERRIDE:
+        return put_override(store, &row->override, err);
+    case ROW_LEASE:
+        return store_put_lease(&store->leases, store->db, &row->lease, err);
+    case ROW_HISTORY:
+        return store_append_history(&store->history, store->db, &row->history, err);
+    case ROW_BOOK:
+    case ROW_HIGH:
+    case ROW_JOB:
+    case ROW_JOB_STATE:
+    case ROW_RUN:
+    case ROW_KINDS:
+        break;
+    }
+    return err_set(err, ERR_STATE, "store: a row of kind %d is not the broker's",
+                   (int)row->kind);
+}
+
+static int load_counters(struct store *store, store_row_fn fn, void *arg,
+                         struct err *err)
+{
+    sqlite3_stmt *all = db_statement(store->db, &store->all_counters, all_counters_sql);
+    int rc;
+    while ((rc = sqlite3_step(all)) == SQLITE_ROW) {
+        struct row row = {.kind = ROW_COUNTER};
+        row.counter.name = store_text(all, 0);
+        row.counter.value = (uint64_t)sqlite3_column_int64(all, 1);
+        fn(arg, &row);
+    }
+    rc = rc == SQLITE_DONE ? 0 : store_fail(all, "counters", err);
+    sqlite3_reset(all);
+    return rc;
+}
+
+/* N_SCOPES for a word that the schema would not have let in. */
+static int scope_of(const char *word)
+{
+    int scope = 0;
+    while (scope < N_SCOPES && strcmp(scopes[scope], word) != 0) {
+        scope++;
+    }
+    return scope;
+}
+
+static int read_override(sqlite3_stmt *all, struct row_override *override,
+                         struct err *err)
+{
+    int scope = scope_of(store_text(all, 0));
+    if (scope == N_SCOPES) {
+        return err_set(err, ERR_IO, "store: overrides: unknown scope \"%s\"",
+                       store_text(all, 0));
+    }
+    override->scope = (enum reclaim_scope)scope;
+    override->name = store_text(all, 1);
+    override->delay_ms = sqlite3_column_int64(all, 2);
+    return 0;
+}
+
+static int load_overrides(struct store *store, store_row_fn fn, void *arg,
+                          struct err *err)
+{
+    sqlite3_stmt *all =
+        db_statement(store->db, &store->all_overrides, all_overrides_sql);
+    int step, rc = 0;
+    while (rc == 0 && (step = sqlite3_step(all)) != SQLITE_DONE) {
+        struct row row = {.kind = ROW_OVERRIDE};
+        rc = step == SQLITE_ROW ? read_override(all, &row.override, err)
+                                : store_fail(all, "overrides", err);
+        if (rc == 0) {
+            fn(arg, &row);
+        }
+    }
+    sqlite3_reset(all);
+    return rc;
+}
+
+int store_load(struct store *store, store_row_fn fn, void *arg, struct err *err)
+{
+    int rc = load_counters(store, fn, arg, err);
+    if (rc == 0) {
+        rc = load_overrides(store, fn, arg, err);
+    }
+    if (rc == 0) {
+        rc = store_load_leases(&store->leases, store->db, fn, arg, err);
+    }
+    return rc;
+}
+
+int store_read_history(struct store *store, const struct msg_query *query,
+                       struct arena *arena, struct value **value, const char **next,
+                       struct err *err)
+{
+    return store_page_history(&store->history, store->db, query, arena, value, next,
+                              err);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store.h: the broker's SQLite file: contracts, overrides, counters, history.
+ *
+ * Rows as in base/row.h, tables as in schema/broker. The hub writes the store effects
+ * of a batch between store_begin and store_commit; after an error of either the store
+ * is dead, and the process with it.
+ *
+ * Ownership: rows are borrowed, both ways: what a load callback gets lives until it
+ * returns.
+ * Errors: ERR_IO with SQLite's words; from store_open also ERR_VERSION for a file that
+ * a newer program has written, ERR_EXISTS where another process has it open.
+ * Order: loading goes by row_kind, inside a kind by key.
+ * Layer: broker/io. */
+#ifndef SUBLET_BROKER_IO_STORE_H
+#define SUBLET_BROKER_IO_STORE_H
+
+#include "base/err.h"
+#include "base/msg.h"
+#include "base/row.h"
+#include "base/value.h"
+
+struct store;
+
+int store_open(const char *path, struct store **store, struct err *err) MUST_CHECK;
+void store_close(struct store *store); /* NULL is fine */
+
+typedef void (*store_row_fn)(void *arg, const struct row *row);
+/* Hands over every row but history. */
+int store_load(struct store *store, store_row_fn fn, void *arg,
+               struct err *err) MUST_CHECK;
+
+int store_begin(struct store *store, struct err *err) MUST_CHECK;
+int store_write(struct store *store, const struct row *row, struct err *err) MUST_CHECK;
+int store_commit(struct store *store, struct err *err) MUST_CHECK;
+
+/* Between transactions, now and then: checkpoints. */
+void store_maintain(struct store *store);
+
+/* One page of a lease's history (name "": of all), oldest first, as the JSON of
+ * INTERFACES 3, in the arena. `next` is what the page behind asks for as `after`, ""
+ * at the end. ERR_PARSE where `after` is no number. */
+int store_read_history(struct store *store, const struct msg_query *query,
+                       struct arena *arena, struct value **value, const char **next,
+                       struct err *err) MUST_CHECK;
+
+#endif

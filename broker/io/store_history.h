@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_history.h: what happened to contracts: appended in order, read by the page.
+ *
+ * Bounds: a page ends after PAGE_ROWS_MAX rows, or sooner where its JSON might not fit
+ * a frame.
+ * Layer: broker/io. */
+#ifndef SUBLET_BROKER_IO_STORE_HISTORY_H
+#define SUBLET_BROKER_IO_STORE_HISTORY_H
+
+#include "base/row.h"
+#include "base/value.h"
+#include "sys/db.h"
+
+struct store_history {
+    sqlite3_stmt *append, *page, *page_of_lease;
+};
+
+int store_append_history(struct store_history *history, struct db *db,
+                         const struct row_history *row, struct err *err) MUST_CHECK;
+/* See store_read_history. */
+int store_page_history(struct store_history *history, struct db *db,
+                       const struct msg_query *query, struct arena *arena,
+                       struct value **value, const char **next,
+                       struct err *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_leases.c: see store_leases.h. */
+#include "broker/io/store_leases.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "broker/io/store_fields.h"
+
+static const char put_sql[] =
+    "INSERT INTO lease (id, provider, policy, consumer, type, state, epoch, is_made,"
+    " is_withdrawn, registered_ms, made_ms, changed_ms, judged_ms, reason)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
+    " ON CONFLICT (id) DO UPDATE SET (provider, policy, consumer, type, state, epoch,"
+    " is_made, is_withdrawn, registered_ms, made_ms, changed_ms, judged_ms, reason)"
+    " = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+
+static const char put_host_sql[] =
+    "INSERT INTO lease_host (lease, place, host, n_slots, provider, consumer,"
+    " provider_used, consumer_used, is_down)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+    " ON CONFLICT (lease, place) DO UPDATE SET (host, n_slots, provider, consumer,"
+    " provider_used, consumer_used, is_down) = (?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+    " WHERE (host, n_slots, provider, consumer, provider_used, consumer_used, is_down)"
+    " IS NOT (?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+
+static const char cut_hosts_sql[] =
+    "DELETE FROM lease_host WHERE lease = ?1 AND place >= ?2";
+
+static const char all_sql[] =
+    "SELECT id, provider, policy, consumer, type, state, epoch, is_made, is_withdrawn,"
+    " registered_ms, made_ms, changed_ms, judged_ms, reason FROM lease ORDER BY id";
+
+static const char hosts_sql[] =
+    "SELECT host, n_slots, provider, consumer, provider_used, consumer_used, is_down"
+    " FROM lease_host WHERE lease = ?1 ORDER BY place";
+
+static int put_contract(struct store_leases *leases, struct db *db,
+                        const struct row_lease *lease, struct err *err)
+{
+    sqlite3_stmt *put = db_statement(db, &leases->put, put_sql);
+    int at = 0;
+    store_bind_text(put, ++at, lease->id);
+    store_bind_text(put, ++at, lease->provider);
+    store_bind_text(put, ++at, lease->policy);
+    store_bind_text(put, ++at, lease->consumer);
+    store_bind_text(put, ++at, msg_lease_type_name(lease->type));
+    store_bind_text(put, ++at, msg_lease_state_name(lease->state));
+    store_bind_int(put, ++at, (int64_t)lease->epoch);
+    store_bind_int(put, ++at, lease->is_made);
+    store_bind_int(put, ++at, lease->is_withdrawn);
+    store_bind_int(put, ++at, lease->registered_ms);
+    store_bind_int(put, ++at, lease->made_ms);
+    store_bind_int(put, ++at, lease->changed_ms);
+    store_bind_int(put, ++at, lease->judged_ms);
+    store_bind_text(put, ++at, lease->reason);
+    return db_run(db, put, err);
+}
+
+static int put_host(struct store_leases *leases, struct db *db, const char *lease,
+                    int place, const struct host_split *host, struct err *err)
+{
+    sqlite3_stmt *put = db_statement(db, &leases->put_host, put_host_sql);
+    int at = 0;
+    store_bind_text(put, ++at, lease);
+    store_bind_int(put, ++at, place);
+    store_bind_text(put, ++at, host->host);
+    store_bind_int(put, ++at, host->n_slots);
+    store_bind_int(put, ++at, host->provider);
+    store_bind_int(put, ++at, host->consumer);
+    store_bind_int(put, ++at, host->provider_used);
+    store_bind_int(put, ++at, host->consumer_used);
+    store_bind_int(put, ++at, host->is_down);
+    return db_run(db, put, err);
+}
+
+static int cut_hosts(struct store_leases *leases, struct db *db, const char *lease,
+                     int n_hosts, struct err *err)
+{
+    sqlite3_stmt *cut = db_statement(db, &leases->cut_hosts, cut_hosts_sql);
+    store_bind_text(cut, 1, lease);
+    store_bind_int(cut, 2, n_hosts);
+    return db_run(db, cut, err);
+}
+
+int store_put_lease(struct store_leases *leases, struct db *db,
+                    const struct row_lease *lease, struct err *err)
+{
+    int rc = put_contract(leases, db, lease, err);
+    for (int i = 0; i < lease->n_hosts && rc == 0; i++) {
+        rc = put_host(leases, db, lease->id, i, &lease->hosts[i], err);
+    }
+    if (rc == 0) {
+        rc = cut_hosts(leases, db, lease->id, lease->n_hosts, err);
+    }
+    return rc < 0 ? err_prefix(err, "lease \"%s\"", lease->id) : 0;
+}
+
+/* -1 for a word that the schema would not have let in. */
+static int type_of(const char *word)
+{
+    for (int type = LEASE_EXCLUSIVE; type <= LEASE_SHARED; type++) {
+        if (strcmp(msg_lease_type_name((enum lease_type)type), word) == 0) {
+            return type;
+        }
+    }
+    return -1;
+}
+
+static int state_of(const char *word)
+{
+    for (int state = LEASE_PENDING; state <= LEASE_ENDED; state++) {
+        if (strcmp(msg_lease_state_name((enum lease_state)state), word) == 0) {
+            return state;
+        }
+    }
+    return -1;
+}
+
+static int read_contract(sqlite3_stmt *all, struct row_lease *lease, struct err *err)
+{
+    int type = type_of(store_text(all, 4)), state = state_of(store_text(all, 5));
+    if (type < 0 || state < 0) {
+        return err_set(err, ERR_IO, "store: lease \"%s\": unknown type or state",
+                       store_text(all, 0));
+    }
+    *lease = (struct row_lease){
+        .id = store_text(all, 0),
+        .provider = store_text(all, 1),
+        .policy = store_text(all, 2),
+        .consumer = store_text(all, 3),
+        .type = (enum lease_type)type,
+        .state = (enum lease_state)state,
+        .epoch = (uint64_t)sqlite3_column_int64(all, 6),
+        .is_made = sqlite3_column_int(all, 7) != 0,
+        .is_withdrawn = sqlite3_column_int(all, 8) != 0,
+        .registered_ms = sqlite3_column_int64(all, 9),
+        .made_ms = sqlite3_column_int64(all, 10),
+        .changed_ms = sqlite3_column_int64(all, 11),
+        .judged_ms = sqlite3_column_int64(all, 12),
+        .reason = store_text(all, 13),
+    };
+    return 0;
+}
+
+static int read_hosts(struct store_leases *leases, struct db *db, struct arena *arena,
+                      struct row_lease *lease, struct err *err)
+{
+    sqlite3_stmt *hosts = db_statement(db, &leases->hosts, hosts_sql);
+    struct host_split *splits = NULL;
+    int n_splits = 0, capacity = 0, rc;
+    store_bind_text(hosts, 1, lease->id);
+    while ((rc = sqlite3_step(hosts)) == SQLITE_ROW) {
+        if (n_splits == capacity) {
+            capacity = capacity == 0 ? 16 : capacity * 2;
+            splits = mem_grow(splits, (size_t)capacity, sizeof(*splits));
+        }
+        splits[n_splits++] = (struct host_split){
+            .host = arena_str(arena, store_text(hosts, 0)),
+            .n_slots = sqlite3_column_int(hosts, 1),
+            .provider = sqlite3_column_int(hosts, 2),
+            .consumer = sqlite3_column_int(hosts, 3),
+            .provider_used = sqlite3_column_int(hosts, 4),
+            .consumer_used = sqlite3_column_int(hosts, 5),
+            .is_down = sqlite3_column_int(hosts, 6) != 0,
+        };
+    }
+    rc = rc == SQLITE_DONE ? 0 : store_fail(hosts, "hosts of leases", err);
+    sqlite3_reset(hosts);
+    if (n_splits > 0) {
+        lease->hosts = arena_copy(arena, splits, (size_t)n_splits * sizeof(*splits));
+    }
+    lease->n_hosts = n_splits;
+    free(splits);
+    return rc;
+}
+
+int store_load_leases(struct store_leases *leases, struct db *db, store_row_fn fn,
+                      void *arg, struct err *err)
+{
+    sqlite3_stmt *all = db_statement(db, &leases->all, all_sql);
+    struct arena arena;
+    arena_init(&arena);
+    int step, rc = 0;
+    while (rc == 0 && (step = sqlite3_step(all)) != SQLITE_DONE) {
+        struct row row = {.kind = ROW_LEASE};
+        arena_clear(&arena);
+        rc = step == SQLITE_ROW ? read_contract(all, &row.lease, err)
+                                : store_fail(all, "leases", err);
+        if (rc == 0) {
+            rc = read_hosts(leases, db, &arena, &row.lease, err);
+        }
+        if (rc == 0) {
+            fn(arg, &row);
+        }
+    }
+    sqlite3_reset(all);
+    arena_release(&arena);
+    return rc;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_leases.h: ROW_LEASE in its two tables: the contract and its hosts.
+ *
+ * A contract often changes its split and keeps its hosts: a host's row is written only
+ * where it differs from what stands there.
+ * Layer: broker/io. */
+#ifndef SUBLET_BROKER_IO_STORE_LEASES_H
+#define SUBLET_BROKER_IO_STORE_LEASES_H
+
+#include "broker/io/store.h"
+#include "sys/db.h"
+
+struct store_leases {
+    sqlite3_stmt *put, *put_host, *cut_hosts, *all, *hosts;
+};
+
+int store_put_lease(struct store_leases *leases, struct db *db,
+                    const struct row_lease *lease, struct err *err) MUST_CHECK;
+int store_load_leases(struct store_leases *leases, struct db *db, store_row_fn fn,
+                      void *arg, struct err *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* children.c: see children.h. By posix_spawn: fork copies the tables of a big process,
+ * while all its hosts wait. */
+#include "site/io/children.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "site/io/hosts.h"
+#include "sys/daemon.h"
+#include "sys/log.h"
+
+enum {
+    PAUSE_MIN_MS = 1000,
+    PAUSE_MAX_MS = 30000,
+    STOP_WAIT_MS = 3000, /* for children that were told to end */
+    EXIT_SERVED = 75,    /* EX_TEMPFAIL: another process serves this name */
+    PATH_BYTES_MAX = 4096,
+};
+
+struct child {
+    struct children *children;
+    char *name, *spool;
+    pid_t pid;    /* 0: not running */
+    int timer_id; /* of the next start; 0: none */
+    int64_t started_ms, pause_ms;
+};
+
+struct children {
+    zloop_t *loop;
+    char *program, *endpoint;
+    struct child *items;
+    int count;
+};
+
+/* ---------------------------------------------------------------- start */
+
+/* What the daemon blocks and ignores for itself, a child begins without. */
+static int set_signals(posix_spawnattr_t *attributes)
+{
+    sigset_t none, ignored;
+    sigemptyset(&none);
+    sigemptyset(&ignored);
+    sigaddset(&ignored, SIGPIPE);
+    posix_spawnattr_setsigmask(attributes, &none);
+    posix_spawnattr_setsigdefault(attributes, &ignored);
+    return posix_spawnattr_setflags(attributes,
+                                    POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
+static int spawn_child(const struct children *children, struct child *child)
+{
+    extern char **environ;
+    char *const argv[] = {
+        children->program,  (char[]){"-n"},      child->name,  (char[]){"--site"},
+        children->endpoint, (char[]){"--spool"}, child->spool, NULL,
+    };
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_init(&files);
+    int error = set_signals(&attributes);
+    if (error == 0) {
+        error = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null",
+                                                 O_RDONLY, 0);
+    }
+    if (error == 0) {
+        error = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+    }
+    if (error == 0) {
+        error = posix_spawn(&child->pid, children->program, &files, &attributes, argv,
+                            environ);
+    }
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+    return error;
+}
+
+static int on_pause_over(zloop_t *loop, int timer_id, void *arg);
+
+static void start_later(struct child *child)
+{
+    child->timer_id = zloop_timer(child->children->loop, (size_t)child->pause_ms, 1,
+                                  on_pause_over, child);
+    child->pause_ms *= 2;
+    if (child->pause_ms > PAUSE_MAX_MS) {
+        child->pause_ms = PAUSE_MAX_MS;
+    }
+}
+
+static void start(struct child *child)
+{
+    child->started_ms = daemon_now_ms();
+    int error = spawn_child(child->children, child);
+    if (error != 0) {
+        child->pid = 0;
+        log_line(LOG_LEVEL_ERROR, "host %s: \"%s\" cannot be started: %s", child->name,
+                 child->children->program, strerror(error));
+        start_later(child);
+        return;
+    }
+    log_line(LOG_LEVEL_DEBUG, "host %s: sublet-host is process %ld", child->name,
+             (long)child->pid);
+}
+
+static int on_pause_over(zloop_t *loop, int timer_id, void *arg)
+{
+    (void)loop;
+    (void)timer_id;
+    struct child *child = arg;
+    child->timer_id = 0;
+    start(child);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- end */
+
+static void log_end(const struct child *child, int status)
+{
+    double pause_s = (double)child->pause_ms / 1000.0;
+    if (WIFSIGNALED(status)) {
+        log_line(LOG_LEVEL_WARNING,
+                 "host %s: sublet-host was ended by signal %d; again in %g s",
+                 child->name, WTERMSIG(status), pause_s);
+    } else if (WEXITSTATUS(status) == EXIT_SERVED) {
+        log_line(LOG_LEVEL_INFO,
+                 "host %s: another sublet-host serves it; looking again in %g s",
+                 child->name, pause_s);
+    } else {
+        log_line(LOG_LEVEL_WARNING,
+                 "host %s: sublet-host ended with status %d; again in %g s",
+                 child->name, WEXITSTATUS(status), pause_s);
+    }
+}
+
+void children_reap(struct children *children)
+{
+    for (int i = 0; i < children->count; i++) {
+        struct child *child = &children->items[i];
+        int status;
+        if (child->pid == 0 || waitpid(child->pid, &status, WNOHANG) != child->pid) {
+            continue;
+        }
+        child->pid = 0;
+        if (daemon_now_ms() - child->started_ms >= PAUSE_MAX_MS) {
+            child->pause_ms = PAUSE_MIN_MS;
+        }
+        log_end(child, status);
+        start_later(child);
+    }
+}
+
+static int count_running(const struct children *children)
+{
+    int n_running = 0;
+    for (int i = 0; i < children->count; i++) {
+        n_running += children->items[i].pid != 0;
+    }
+    return n_running;
+}
+
+/* The daemon ends: no pause, no start, only that none is left behind. */
+static void wait_for_ends(struct children *children)
+{
+    int64_t deadline_ms = daemon_now_ms() + STOP_WAIT_MS;
+    sigset_t child_signal;
+    sigemptyset(&child_signal);
+    sigaddset(&child_signal, SIGCHLD);
+    while (true) {
+        for (int i = 0; i < children->count; i++) {
+            struct child *child = &children->items[i];
+            if (child->pid != 0 && waitpid(child->pid, NULL, WNOHANG) != 0) {
+                child->pid = 0;
+            }
+        }
+        int64_t left_ms = deadline_ms - daemon_now_ms();
+        if (count_running(children) == 0 || left_ms <= 0) {
+            return;
+        }
+        struct timespec timeout = {
+            .tv_sec = (time_t)(left_ms / 1000),
+            .tv_nsec = (long)(left_ms % 1000) * 1000000,
+        };
+        sigtimedwait(&child_signal, NULL, &timeout);
+    }
+}
+
+/* ---------------------------------------------------------------- life */
+
+/* "sublet-host" in the directory of the running program. */
+static char *find_program(struct err *err)
+{
+    static const char name[] = "sublet-host";
+    char own[PATH_BYTES_MAX];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - sizeof(name));
+    if (length < 0) {
+        err_set(err, ERR_IO, "/proc/self/exe: %s", strerror(errno));
+        return NULL;
+    }
+    own[length] = '\0';
+    char *slash = strrchr(own, '/');
+    memcpy(slash != NULL ? slash + 1 : own, name, sizeof(name));
+    return strdup(own);
+}
+
+static char *spool_of(const char *spool, const char *host)
+{
+    static const char format[] = "%s/hosts/%s";
+    size_t size = strlen(spool) + strlen(host) + sizeof(format);
+    char *path = mem_alloc(size, 1);
+    snprintf(path, size, format, spool, host);
+    return path;
+}
+
+static int make_directories(const struct children *children, const char *spool,
+                            struct err *err)
+{
+    char *hosts = spool_of(spool, "");
+    int rc = daemon_make_directory(hosts, 0711, err);
+    free(hosts);
+    for (int i = 0; i < children->count && rc == 0; i++) {
+        rc = daemon_make_directory(children->items[i].spool, 0711, err);
+    }
+    return rc;
+}
+
+int children_new(zloop_t *loop, const struct site_setup *setup,
+                 struct children **children, struct err *err)
+{
+    struct children *made = mem_alloc(1, sizeof(*made));
+    made->loop = loop;
+    made->endpoint = hosts_endpoint(setup->spool);
+    made->program = find_program(err);
+    made->count = setup->n_hosts_here;
+    made->items = mem_alloc((size_t)made->count + 1, sizeof(*made->items));
+    for (int i = 0; i < made->count; i++) {
+        made->items[i] = (struct child){
+            .children = made,
+            .name = strdup(setup->hosts_here[i]),
+            .spool = spool_of(setup->spool, setup->hosts_here[i]),
+            .pause_ms = PAUSE_MIN_MS,
+        };
+    }
+    if (made->program == NULL || make_directories(made, setup->spool, err) < 0) {
+        children_free(made);
+        return err->code;
+    }
+    *children = made;
+    return 0;
+}
+
+void children_start(struct children *children)
+{
+    for (int i = 0; i < children->count; i++) {
+        start(&children->items[i]);
+    }
+}
+
+void children_free(struct children *children)
+{
+    if (children == NULL) {
+        return;
+    }
+    for (int i = 0; i < children->count; i++) {
+        struct child *child = &children->items[i];
+        if (child->timer_id > 0) {
+            zloop_timer_end(children->loop, child->timer_id);
+        }
+        if (child->pid != 0) {
+            kill(child->pid, SIGTERM);
+        }
+    }
+    wait_for_ends(children);
+    for (int i = 0; i < children->count; i++) {
+        free(children->items[i].name);
+        free(children->items[i].spool);
+    }
+    free(children->items);
+    free(children->program);
+    free(children->endpoint);
+    free(children);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* children.h: the sublet-host processes that a site starts for HOSTS_HERE, and starts
+ * again when they end.
+ *
+ * One that ends is started again after a pause, 1 s at first, twice as long each time
+ * up to 30 s, until one has stayed up for that long. Exit status 75 says that another
+ * process serves the name (a child of the daemon's life before, most often): that one
+ * is left alone, and the place looked after.
+ *
+ * Ownership: the loop is borrowed; the setup until children_new returns.
+ * Layer: site/io. */
+#ifndef SUBLET_SITE_IO_CHILDREN_H
+#define SUBLET_SITE_IO_CHILDREN_H
+
+#include <czmq.h>
+
+#include "site/site_config.h"
+
+struct children;
+/* Finds sublet-host beside the daemon's own program, and makes each host's spool. */
+int children_new(zloop_t *loop, const struct site_setup *setup,
+                 struct children **children, struct err *err) MUST_CHECK;
+/* Starts one for each host. What they say comes on the daemon's standard error. */
+void children_start(struct children *children);
+/* Ends them and waits for a moment; their jobs run on. NULL is fine. */
+void children_free(struct children *children);
+
+/* A SIGCHLD came. */
+void children_reap(struct children *children);
+
+#endif

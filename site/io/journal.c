@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* journal.c: see journal.h. Here the file itself, counters and high-water marks; books,
+ * jobs and runs have files of their own. */
+#include "site/io/journal.h"
+
+#include <stdlib.h>
+
+#include "site/io/journal_books.h"
+#include "site/io/journal_fields.h"
+#include "site/io/journal_jobs.h"
+#include "site/io/journal_runs.h"
+#include "sys/db.h"
+
+enum { APPLICATION_ID = 0x53624c53 }; /* "SbLS", as `file` shows it */
+
+static const char put_counter_sql[] =
+    "INSERT INTO counter (name, value) VALUES (?1, ?2)"
+    " ON CONFLICT (name) DO UPDATE SET value = ?2";
+static const char all_counters_sql[] = "SELECT name, value FROM counter ORDER BY name";
+static const char put_high_sql[] =
+    "INSERT INTO high (consumer, attempt) VALUES (?1, ?2)"
+    " ON CONFLICT (consumer) DO UPDATE SET attempt = ?2";
+static const char all_highs_sql[] =
+    "SELECT consumer, attempt FROM high ORDER BY consumer";
+
+/* From schema/site, by tools/embed-sql. */
+extern const struct db_migration site_migrations[];
+
+struct journal {
+    struct db *db;
+    sqlite3_stmt *put_counter, *all_counters, *put_high, *all_highs;
+    struct journal_books books;
+    struct journal_jobs jobs;
+    struct journal_runs runs;
+};
+
+int journal_open(const char *path, struct journal **journal, struct err *err)
+{
+    struct journal *opened = mem_alloc(1, sizeof(*opened));
+    if (db_open(path, APPLICATION_ID, site_migrations, &opened->db, err) < 0) {
+        free(opened);
+        return err->code;
+    }
+    *journal = opened;
+    return 0;
+}
+
+void journal_close(struct journal *journal)
+{
+    if (journal == NULL) {
+        return;
+    }
+    db_close(journal->db);
+    free(journal);
+}
+
+int journal_begin(struct journal *journal, struct err *err)
+{
+    return db_begin(journal->db, err);
+}
+
+int journal_commit(struct journal *journal, struct err *err)
+{
+    return db_commit(journal->db, err);
+}
+
+void journal_maintain(struct journal *journal)
+{
+    db_maintain(journal->db);
+}
+
+static int put_counter(struct journal *journal, const struct row_counter *counter,
+                       struct err *err)
+{
+    sqlite3_stmt *put =
+        db_statement(journal->db, &journal->put_counter, put_counter_sql);
+    journal_bind_text(put, 1, counter->name);
+    journal_bind_int(put, 2, (int64_t)counter->value);
+    return db_run(journal->db, put, err) < 0 ? err_prefix(err, "counter") : 0;
+}
+
+static int put_high(struct journal *journal, const struct row_high *high,
+                    struct err *err)
+{
+    sqlite3_stmt *put = db_statement(journal->db, &journal->put_high, put_high_sql);
+    journal_bind_text(put, 1, high->consumer);
+    journal_bind_int(put, 2, (int64_t)high->attempt);
+    return db_run(journal->db, put, err) < 0 ? err_prefix(err, "high") : 0;
+}
+
+int journal_write(struct journal *journal, const struct row *row, struct err *err)
+{
+    switch (row->kind) {
+    case ROW_COUNTER:
+        return put_counter(journal, &row->counter, err);
+    case ROW_BOOK:
+        return journal_put_book(&journal->books, journal->db, &row->book, err);
+    case ROW_HIGH:
+        return put_high(journal, &row->high, err);
+    case ROW_JOB:
+        return journal_put_job(&journal->jobs, journal->db, &row->job, err);
+    case ROW_JOB_STATE:
+        return journal_put_job_state(&journal->jobs, journal->db, &row->job_state, err);
+    case ROW_RUN:
+        return journal_put_run(&journal->runs, journal->db, &row->run, err);
+    case ROW_OVERRIDE:
+    case ROW_LEASE:
+    case ROW_HISTORY:
+    case ROW_KINDS:
+        break;
+    }
+    return err_set(err, ERR_STATE, "journal: a row of kind %d is not a site's",
+                   (int)row->kind);
+}
+
+static int load_counters(struct journal *journal, journal_row_fn fn, void *arg,
+                         struct err *err)
+{
+    sqlite3_stmt *all =
+        db_statement(journal->db, &journal->all_counters, all_counters_sql);
+    int rc;
+    while ((rc = sqlite3_step(all)) == SQLITE_ROW) {
+        struct row row = {.kind = ROW_COUNTER};
+        row.counter.name = journal_text(all, 0);
+        row.counter.value = (uint64_t)sqlite3_column_int64(all, 1);
+        fn(arg, &row);
+    }
+    rc = rc == SQLITE_DONE ? 0 : journal_fail(all, "counters", err);
+    sqlite3_reset(all);
+    return rc;
+}
+
+static int load_highs(struct journal *journal, journal_row_fn fn, void *arg,
+                      struct err *err)
+{
+    sqlite3_stmt *all = db_statement(journal->db, &journal->all_highs, all_highs_sql);
+    int rc;
+    while ((rc = sqlite3_step(all)) == SQLITE_ROW) {
+        struct row row = {.kind = ROW_HIGH};
+        row.high.consumer = journal_text(all, 0);
+        row.high.attempt = (uint64_t)sqlite3_column_int64(all, 1);
+        fn(arg, &row);
+    }
+    rc = rc == SQLITE_DONE ? 0 : journal_fail(all, "high-water marks", err);
+    sqlite3_reset(all);
+    return rc;
+}
+
+int journal_load(struct journal *journal, journal_row_fn fn, void *arg, struct err *err)
+{
+    int rc = load_counters(journal, fn, arg, err);
+    if (rc == 0) {
+        rc = journal_load_books(&journal->books, journal->db, fn, arg, err);
+    }
+    if (rc == 0) {
+        rc = load_highs(journal, fn, arg, err);
+    }
+    if (rc == 0) {
+        rc = journal_load_jobs(&journal->jobs, journal->db, fn, arg, err);
+    }
+    if (rc == 0) {
+        rc = journal_load_runs(&journal->runs, journal->db, fn, arg, err);
+    }
+    return rc;
+}

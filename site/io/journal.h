@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* journal.h: a site's SQLite file: its books of lent slots, its jobs, its runs.
+ *
+ * Rows as in base/row.h, tables as in schema/site. The shell writes the store effects
+ * of a batch between journal_begin and journal_commit; after an error of either the
+ * journal is dead, and the process with it.
+ *
+ * Ownership: rows are borrowed, both ways: what a load callback gets lives until it
+ * returns.
+ * Errors: ERR_IO with SQLite's words; from journal_open also ERR_VERSION for a file
+ * that a newer program has written, ERR_EXISTS where another process has it open.
+ * Order: loading goes by row_kind, inside a kind by key.
+ * Layer: site/io. */
+#ifndef SUBLET_SITE_IO_JOURNAL_H
+#define SUBLET_SITE_IO_JOURNAL_H
+
+#include "base/err.h"
+#include "base/row.h"
+
+struct journal;
+
+int journal_open(const char *path, struct journal **journal,
+                 struct err *err) MUST_CHECK;
+void journal_close(struct journal *journal); /* NULL is fine */
+
+typedef void (*journal_row_fn)(void *arg, const struct row *row);
+int journal_load(struct journal *journal, journal_row_fn fn, void *arg,
+                 struct err *err) MUST_CHECK;
+
+int journal_begin(struct journal *journal, struct err *err) MUST_CHECK;
+int journal_write(struct journal *journal, const struct row *row,
+                  struct err *err) MUST_CHECK;
+int journal_commit(struct journal *journal, struct err *err) MUST_CHECK;
+
+/* Between transactions, now and then: checkpoints. */
+void journal_maintain(struct journal *journal);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* journal_books.c: see journal_books.h. */
+#include "site/io/journal_books.h"
+
+#include <stdlib.h>
+
+#include "site/io/journal_fields.h"
+
+static const char put_sql[] =
+    "INSERT INTO book (lease, policy, consumer, content, type, epoch, is_made,"
+    " is_withdrawn, is_ended) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+    " ON CONFLICT (lease) DO UPDATE SET (policy, consumer, content, type, epoch,"
+    " is_made, is_withdrawn, is_ended) = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+
+static const char put_host_sql[] =
+    "INSERT INTO book_host (lease, place, host, n_slots, provider, consumer)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+    " ON CONFLICT (lease, place) DO UPDATE SET (host, n_slots, provider, consumer)"
+    " = (?3, ?4, ?5, ?6)"
+    " WHERE (host, n_slots, provider, consumer) IS NOT (?3, ?4, ?5, ?6)";
+
+static const char cut_hosts_sql[] =
+    "DELETE FROM book_host WHERE lease = ?1 AND place >= ?2";
+
+static const char cut_sql[] = "DELETE FROM book WHERE lease = ?1";
+
+static const char all_sql[] =
+    "SELECT lease, policy, consumer, content, type, epoch, is_made, is_withdrawn,"
+    " is_ended FROM book ORDER BY lease";
+
+static const char hosts_sql[] =
+    "SELECT host, n_slots, provider, consumer FROM book_host WHERE lease = ?1"
+    " ORDER BY place";
+
+static const char *const type_words[] = {
+    [LEASE_EXCLUSIVE] = "exclusive",
+    [LEASE_SHARED] = "shared",
+};
+enum { N_TYPE_WORDS = sizeof(type_words) / sizeof(type_words[0]) };
+
+static int put_book(struct journal_books *books, struct db *db,
+                    const struct row_book *book, struct err *err)
+{
+    sqlite3_stmt *put = db_statement(db, &books->put, put_sql);
+    int at = 0;
+    journal_bind_text(put, ++at, book->lease);
+    journal_bind_text(put, ++at, book->policy);
+    journal_bind_text(put, ++at, book->consumer);
+    journal_bind_text(put, ++at, book->content);
+    journal_bind_text(put, ++at, type_words[book->type]);
+    journal_bind_int(put, ++at, (int64_t)book->epoch);
+    journal_bind_int(put, ++at, book->is_made);
+    journal_bind_int(put, ++at, book->is_withdrawn);
+    journal_bind_int(put, ++at, book->is_ended);
+    return db_run(db, put, err);
+}
+
+static int put_host(struct journal_books *books, struct db *db, const char *lease,
+                    int place, const struct host_split *host, struct err *err)
+{
+    sqlite3_stmt *put = db_statement(db, &books->put_host, put_host_sql);
+    int at = 0;
+    journal_bind_text(put, ++at, lease);
+    journal_bind_int(put, ++at, place);
+    journal_bind_text(put, ++at, host->host);
+    journal_bind_int(put, ++at, host->n_slots);
+    journal_bind_int(put, ++at, host->provider);
+    journal_bind_int(put, ++at, host->consumer);
+    return db_run(db, put, err);
+}
+
+static int cut_hosts(struct journal_books *books, struct db *db, const char *lease,
+                     int n_hosts, struct err *err)
+{
+    sqlite3_stmt *cut = db_statement(db, &books->cut_hosts, cut_hosts_sql);
+    journal_bind_text(cut, 1, lease);
+    journal_bind_int(cut, 2, n_hosts);
+    return db_run(db, cut, err);
+}
+
+static int cut_book(struct journal_books *books, struct db *db, const char *lease,
+                    struct err *err)
+{
+    sqlite3_stmt *cut = db_statement(db, &books->cut, cut_sql);
+    journal_bind_text(cut, 1, lease);
+    return db_run(db, cut, err);
+}
+
+int journal_put_book(struct journal_books *books, struct db *db,
+                     const struct row_book *book, struct err *err)
+{
+    if (book->is_gone) {
+        int gone_rc = cut_book(books, db, book->lease, err);
+        return gone_rc < 0 ? err_prefix(err, "book \"%s\"", book->lease) : 0;
+    }
+    int rc = put_book(books, db, book, err);
+    for (int i = 0; i < book->n_hosts && rc == 0; i++) {
+        rc = put_host(books, db, book->lease, i, &book->hosts[i], err);
+    }
+    if (rc == 0) {
+        rc = cut_hosts(books, db, book->lease, book->n_hosts, err);
+    }
+    return rc < 0 ? err_prefix(err, "book \"%s\"", book->lease) : 0;
+}
+
+static int read_book(sqlite3_stmt *all, struct row_book *book, struct err *err)
+{
+    int type;
+    if (journal_read_word(all, 4, type_words, N_TYPE_WORDS, &type, err) < 0) {
+        return err->code;
+    }
+    *book = (struct row_book){
+        .lease = journal_text(all, 0),
+        .policy = journal_text(all, 1),
+        .consumer = journal_text(all, 2),
+        .content = journal_text(all, 3),
+        .type = (enum lease_type)type,
+        .epoch = (uint64_t)sqlite3_column_int64(all, 5),
+        .is_made = sqlite3_column_int(all, 6) != 0,
+        .is_withdrawn = sqlite3_column_int(all, 7) != 0,
+        .is_ended = sqlite3_column_int(all, 8) != 0,
+    };
+    return 0;
+}
+
+static int read_hosts(struct journal_books *books, struct db *db, struct arena *arena,
+                      struct row_book *book, struct err *err)
+{
+    sqlite3_stmt *hosts = db_statement(db, &books->hosts, hosts_sql);
+    struct host_split *splits = NULL;
+    int n_splits = 0, capacity = 0, rc;
+    journal_bind_text(hosts, 1, book->lease);
+    while ((rc = sqlite3_step(hosts)) == SQLITE_ROW) {
+        if (n_splits == capacity) {
+            capacity = capacity == 0 ? 16 : capacity * 2;
+            splits = mem_grow(splits, (size_t)capacity, sizeof(*splits));
+        }
+        splits[n_splits++] = (struct host_split){
+            .host = arena_str(arena, journal_text(hosts, 0)),
+            .n_slots = sqlite3_column_int(hosts, 1),
+            .provider = sqlite3_column_int(hosts, 2),
+            .consumer = sqlite3_column_int(hosts, 3),
+        };
+    }
+    rc = rc == SQLITE_DONE ? 0 : journal_fail(hosts, "hosts of books", err);
+    sqlite3_reset(hosts);
+    if (n_splits > 0) {
+        book->hosts = arena_copy(arena, splits, (size_t)n_splits * sizeof(*splits));
+    }
+    book->n_hosts = n_splits;
+    free(splits);
+    return rc;
+}
+
+int journal_load_books(struct journal_books *books, struct db *db, journal_row_fn fn,
+                       void *arg, struct err *err)
+{
+    sqlite3_stmt *all = db_statement(db, &books->all, all_sql);
+    struct arena arena;
+    arena_init(&arena);
+    int step, rc = 0;
+    while (rc == 0 && (step = sqlite3_step(all)) != SQLITE_DONE) {
+        struct row row = {.kind = ROW_BOOK};
+        arena_clear(&arena);
+        rc = step == SQLITE_ROW ? read_book(all, &row.book, err)
+                                : journal_fail(all, "books", err);
+        if (rc == 0) {
+            rc = read_hosts(books, db, &arena, &row.book, err);
+        }
+        if (rc == 0) {
+            fn(arg, &row);
+        }
+    }
+    sqlite3_reset(all);
+    arena_release(&arena);
+    return rc;
+}

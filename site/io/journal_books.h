@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* journal_books.h: ROW_BOOK in its two tables: a lease that this site provides, and its
+ * hosts.
+ *
+ * A book often changes its split and keeps its hosts: a host's row is written only
+ * where it differs from what stands there.
+ * Layer: site/io. */
+#ifndef SUBLET_SITE_IO_JOURNAL_BOOKS_H
+#define SUBLET_SITE_IO_JOURNAL_BOOKS_H
+
+#include "site/io/journal.h"
+#include "sys/db.h"
+
+struct journal_books {
+    sqlite3_stmt *put, *put_host, *cut_hosts, *cut, *all, *hosts;
+};
+
+int journal_put_book(struct journal_books *books, struct db *db,
+                     const struct row_book *book, struct err *err) MUST_CHECK;
+int journal_load_books(struct journal_books *books, struct db *db, journal_row_fn fn,
+                       void *arg, struct err *err) MUST_CHECK;
+
+#endif

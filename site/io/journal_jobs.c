@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* journal_jobs.c: see journal_jobs.h. */
+#include "site/io/journal_jobs.h"
+
+#include <inttypes.h>
+
+#include "site/io/journal_fields.h"
+
+#define SPEC_PARAMETERS                                                                \
+    "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18"
+
+static const char put_sql[] =
+    "INSERT INTO job (id, submit_ms, " JOURNAL_SPEC_COLUMNS ")"
+    " VALUES (?1, ?2, " SPEC_PARAMETERS ")"
+    " ON CONFLICT (id) DO UPDATE SET (submit_ms, " JOURNAL_SPEC_COLUMNS ")"
+    " = (?2, " SPEC_PARAMETERS ")";
+
+static const char all_sql[] =
+    "SELECT id, submit_ms, " JOURNAL_SPEC_COLUMNS " FROM job ORDER BY id";
+
+#define STATE_COLUMNS                                                                  \
+    "state, attempt, lease, epoch, is_decided, is_killed, hosts, start_ms, end_ms,"    \
+    " reason, " JOURNAL_CONTROL_COLUMNS ", " JOURNAL_EXIT_COLUMNS
+#define STATE_PARAMETERS                                                               \
+    "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"     \
+    " ?19, ?20, ?21, ?22, ?23"
+
+static const char put_state_sql[] =
+    "INSERT INTO job_state (id, " STATE_COLUMNS ")"
+    " VALUES (?1, " STATE_PARAMETERS ")"
+    " ON CONFLICT (id) DO UPDATE SET (" STATE_COLUMNS ") = (" STATE_PARAMETERS ")";
+
+static const char cut_sql[] = "DELETE FROM job WHERE id = ?1";
+
+static const char all_states_sql[] =
+    "SELECT id, " STATE_COLUMNS " FROM job_state ORDER BY id";
+
+static const char *const state_words[] = {
+    [JOB_PEND] = "PEND",   [JOB_PSUSP] = "PSUSP", [JOB_RUN] = "RUN",
+    [JOB_USUSP] = "USUSP", [JOB_SSUSP] = "SSUSP", [JOB_DONE] = "DONE",
+    [JOB_EXIT] = "EXIT",   [JOB_UNKWN] = "UNKWN",
+};
+enum { N_STATE_WORDS = sizeof(state_words) / sizeof(state_words[0]) };
+
+int journal_put_job(struct journal_jobs *jobs, struct db *db, const struct row_job *job,
+                    struct err *err)
+{
+    sqlite3_stmt *put = db_statement(db, &jobs->put, put_sql);
+    int at = 0;
+    journal_bind_int(put, ++at, (int64_t)job->id);
+    journal_bind_int(put, ++at, job->submit_ms);
+    journal_bind_spec(put, &at, &job->spec);
+    return db_run(db, put, err) < 0 ? err_prefix(err, "job %" PRIu64, job->id) : 0;
+}
+
+static int cut_job(struct journal_jobs *jobs, struct db *db, uint64_t id,
+                   struct err *err)
+{
+    sqlite3_stmt *cut = db_statement(db, &jobs->cut, cut_sql);
+    journal_bind_int(cut, 1, (int64_t)id);
+    return db_run(db, cut, err);
+}
+
+static int put_state(struct journal_jobs *jobs, struct db *db,
+                     const struct row_job_state *state, struct err *err)
+{
+    sqlite3_stmt *put = db_statement(db, &jobs->put_state, put_state_sql);
+    int at = 0;
+    journal_bind_int(put, ++at, (int64_t)state->id);
+    journal_bind_text(put, ++at, state_words[state->state]);
+    journal_bind_int(put, ++at, (int64_t)state->attempt);
+    journal_bind_text(put, ++at, state->lease);
+    journal_bind_int(put, ++at, (int64_t)state->epoch);
+    journal_bind_int(put, ++at, state->is_decided);
+    journal_bind_int(put, ++at, state->is_killed);
+    journal_bind_hosts(put, ++at, state->hosts, state->n_hosts);
+    journal_bind_int(put, ++at, state->start_ms);
+    journal_bind_int(put, ++at, state->end_ms);
+    journal_bind_text(put, ++at, state->reason);
+    journal_bind_control(put, &at, &state->control);
+    journal_bind_exit(put, &at, &state->exit);
+    return db_run(db, put, err);
+}
+
+int journal_put_job_state(struct journal_jobs *jobs, struct db *db,
+                          const struct row_job_state *state, struct err *err)
+{
+    int rc = state->is_gone ? cut_job(jobs, db, state->id, err)
+                            : put_state(jobs, db, state, err);
+    return rc < 0 ? err_prefix(err, "state of job %" PRIu64, state->id) : 0;
+}
+
+static int load_jobs(struct journal_jobs *jobs, struct db *db, journal_row_fn fn,
+                     void *arg, struct err *err)
+{
+    sqlite3_stmt *all = db_statement(db, &jobs->all, all_sql);
+    struct arena arena;
+    arena_init(&arena);
+    int rc;
+    while ((rc = sqlite3_step(all)) == SQLITE_ROW) {
+        struct row row = {.kind = ROW_JOB};
+        arena_clear(&arena);
+        row.job.id = (uint64_t)sqlite3_column_int64(all, 0);
+        row.job.submit_ms = sqlite3_column_int64(all, 1);
+        journal_read_spec(all, 2, &arena, &row.job.spec);
+        fn(arg, &row);
+    }
+    rc = rc == SQLITE_DONE ? 0 : journal_fail(all, "jobs", err);
+    sqlite3_reset(all);
+    arena_release(&arena);
+    return rc;
+}
+
+static int read_state(sqlite3_stmt *all, struct arena *arena,
+                      struct row_job_state *state, struct err *err)
+{
+    int word;
+    int rc = journal_read_word(all, 1, state_words, N_STATE_WORDS, &word, err);
+    if (rc < 0) {
+        return rc;
+    }
+    *state = (struct row_job_state){
+        .id = (uint64_t)sqlite3_column_int64(all, 0),
+        .state = (enum job_state)word,
+        .attempt = (uint64_t)sqlite3_column_int64(all, 2),
+        .lease = journal_text(all, 3),
+        .epoch = (uint64_t)sqlite3_column_int64(all, 4),
+        .is_decided = sqlite3_column_int(all, 5) != 0,
+        .is_killed = sqlite3_column_int(all, 6) != 0,
+        .start_ms = sqlite3_column_int64(all, 8),
+        .end_ms = sqlite3_column_int64(all, 9),
+        .reason = journal_text(all, 10),
+    };
+    rc = journal_read_hosts(all, 7, arena, &state->hosts, &state->n_hosts, err);
+    if (rc == 0) {
+        rc = journal_read_control(all, 11, &state->control, err);
+    }
+    if (rc == 0) {
+        rc = journal_read_exit(all, 11 + JOURNAL_CONTROL_WIDTH, arena, &state->exit,
+                               err);
+    }
+    return rc;
+}
+
+static int load_states(struct journal_jobs *jobs, struct db *db, journal_row_fn fn,
+                       void *arg, struct err *err)
+{
+    sqlite3_stmt *all = db_statement(db, &jobs->all_states, all_states_sql);
+    struct arena arena;
+    arena_init(&arena);
+    int step, rc = 0;
+    while (rc == 0 && (step = sqlite3_step(all)) != SQLITE_DONE) {
+        struct row row = {.kind = ROW_JOB_STATE};
+        arena_clear(&arena);
+        rc = step == SQLITE_ROW ? read_state(all, &arena, &row.job_state, err)
+                                : journal_fail(all, "states of jobs", err);
+        if (rc == 0) {
+            fn(arg, &row);
+        }
+    }
+    sqlite3_reset(all);
+    arena_release(&arena);
+    return rc;
+}
+
+int journal_load_jobs(struct journal_jobs *jobs, struct db *db, journal_row_fn fn,
+                      void *arg, struct err *err)
+{
+    int rc = load_jobs(jobs, db, fn, arg, err);
+    return rc == 0 ? load_states(jobs, db, fn, arg, err) : rc;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c: sublet-site: makes the parts in order, runs the loop, frees in reverse.
+ * Layer: site/io. */
+#include <czmq.h>
+#include <getopt.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "site/io/children.h"
+#include "site/io/hosts.h"
+#include "site/io/jobapi.h"
+#include "site/io/journal.h"
+#include "site/io/shell.h"
+#include "site/io/uplink.h"
+#include "site/site_config.h"
+#include "sys/daemon.h"
+#include "sys/log.h"
+
+enum { EXIT_USAGE = 2 };
+
+static const char usage_text[] =
+    "usage: sublet-site PATH...\n"
+    "\n"
+    "One site: its queues and jobs, what it lends and borrows. PATH: configuration\n"
+    "files, or directories of them (*.conf, lsb.*, lsf.*), with a Site section, its\n"
+    "Hosts and its Queues.\n"
+    "\n"
+    "  --help     this text\n"
+    "  --version  the version\n"
+    "\n"
+    "Runs in the foreground, logs to standard error, says \"ready\" there when it\n"
+    "serves. SIGTERM ends it; jobs run on.\n";
+
+/* All that a running site is made of, in the order in which it is made. */
+struct parts {
+    zloop_t *loop;
+    struct journal *journal;
+    struct site *site;
+    struct shell *shell;
+    struct hosts *hosts;
+    struct jobapi *jobapi;
+    struct uplink *uplink;
+    struct children *children;
+};
+
+static int on_signal(int number, void *arg)
+{
+    struct parts *parts = arg;
+    switch (number) {
+    case SIGTERM:
+    case SIGINT:
+        return -1;
+    case SIGHUP:
+        log_line(LOG_LEVEL_WARNING,
+                 "reload is not supported yet: restart to read the changed files");
+        return 0;
+    case SIGCHLD:
+        children_reap(parts->children);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+static void load_row(void *arg, const struct row *row)
+{
+    site_load(arg, row);
+}
+
+/* The spool may be looked through, by jobs' users on the way to their own; the journal
+ * is the daemon's alone. */
+static int open_journal(const char *spool, struct journal **journal, struct err *err)
+{
+    static const char name[] = "/journal.db";
+    if (daemon_make_directory(spool, 0711, err) < 0) {
+        return err->code;
+    }
+    size_t size = strlen(spool) + sizeof(name);
+    char *path = mem_alloc(size, 1);
+    snprintf(path, size, "%s%s", spool, name);
+    mode_t own_umask = umask(0177);
+    int rc = journal_open(path, journal, err);
+    umask(own_umask);
+    free(path);
+    return rc;
+}
+
+static int make_parts(struct parts *parts, const struct site_setup *setup,
+                      struct err *err)
+{
+    parts->loop = zloop_new();
+    int rc = open_journal(setup->spool, &parts->journal, err);
+    if (rc < 0) {
+        return rc;
+    }
+    parts->site = site_new(&setup->config);
+    rc = journal_load(parts->journal, load_row, parts->site, err);
+    if (rc < 0) {
+        return rc;
+    }
+    parts->shell = shell_new(parts->loop, parts->site, parts->journal);
+    rc = hosts_new(parts->loop, parts->shell, setup, &parts->hosts, err);
+    if (rc == 0) {
+        rc = jobapi_new(parts->loop, parts->shell, setup, &parts->jobapi, err);
+    }
+    if (rc == 0 && setup->broker != NULL) {
+        rc = uplink_new(parts->loop, parts->shell, setup, &parts->uplink, err);
+    }
+    if (rc == 0) {
+        rc = children_new(parts->loop, setup, &parts->children, err);
+    }
+    if (rc == 0) {
+        rc = daemon_watch_signals(parts->loop, on_signal, parts, err);
+    }
+    return rc;
+}
+
+static void free_parts(struct parts *parts)
+{
+    children_free(parts->children);
+    uplink_free(parts->uplink);
+    jobapi_free(parts->jobapi);
+    hosts_free(parts->hosts);
+    shell_free(parts->shell);
+    site_free(parts->site);
+    journal_close(parts->journal);
+    zloop_destroy(&parts->loop);
+}
+
+/* The loop ends by -1 of a handler; 0 means that a poll was interrupted. */
+static void run_loop(zloop_t *loop)
+{
+    while (zloop_start(loop) == 0) {
+        log_line(LOG_LEVEL_DEBUG, "the loop was interrupted, and goes on");
+    }
+}
+
+static int serve(const struct site_setup *setup)
+{
+    struct err err = {0};
+    struct parts parts = {0};
+    int rc = make_parts(&parts, setup, &err);
+    if (rc < 0) {
+        log_line(LOG_LEVEL_ERROR, "cannot start: %s", err.text);
+    } else {
+        shell_start(parts.shell);
+        daemon_ready(); /* before the children, who say it too */
+        children_start(parts.children);
+        run_loop(parts.loop);
+        daemon_stopping();
+    }
+    free_parts(&parts);
+    return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* Fills in what only the running process knows: whose daemon it is. A daemon of root
+ * needs a name, not root's, for the jobs of other sites; one of a user runs them as
+ * that user. */
+static int know_own_user(struct site_config *config, struct err *err)
+{
+    config->daemon_uid = (int64_t)geteuid();
+    if (geteuid() != 0) {
+        config->lease_account = "";
+        return 0;
+    }
+    if (config->exports.n_leases == 0) {
+        return 0;
+    }
+    const char *name = config->lease_account != NULL ? config->lease_account : "";
+    const struct passwd *account = name[0] != '\0' ? getpwnam(name) : NULL;
+    if (account == NULL || account->pw_uid == 0) {
+        return err_set(err, ERR_STATE,
+                       "LEASE_USER: \"%s\", expected a user of this machine, not root: "
+                       "jobs of other sites run as that one",
+                       name);
+    }
+    return 0;
+}
+
+/* Reads, judges, and serves where nothing is wrong. */
+static int configure_and_serve(char *const *paths, int n_paths)
+{
+    struct arena arena;
+    struct conf conf;
+    struct err err;
+    struct site_setup setup = {0};
+    arena_init(&arena);
+    conf_init(&conf, &arena);
+    daemon_read_conf(&conf, paths, n_paths);
+    conf_check(&conf);
+    bool has_site = site_config_read(&conf, &setup);
+    daemon_print_diags(&conf, stderr);
+    int status = EXIT_FAILURE;
+    if (conf.n_errors > 0) {
+        log_line(LOG_LEVEL_ERROR, "cannot start: the configuration has errors (%d)",
+                 conf.n_errors);
+    } else if (!has_site) {
+        log_line(LOG_LEVEL_ERROR, "cannot start: no Site section in what was read");
+    } else if (know_own_user(&setup.config, &err) < 0) {
+        log_line(LOG_LEVEL_ERROR, "cannot start: %s", err.text);
+    } else {
+        status = serve(&setup);
+    }
+    arena_release(&arena);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},
+        {NULL, 0, NULL, 0},
+    };
+    daemon_block_signals();
+    umask(022); /* so that directories have the modes that the code gives them */
+    log_init("sublet-site");
+    int option;
+    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        switch (option) {
+        case 'h':
+            fputs(usage_text, stdout);
+            return EXIT_SUCCESS;
+        case 'V':
+            puts("sublet-site " SUBLET_VERSION);
+            return EXIT_SUCCESS;
+        default:
+            fputs(usage_text, stderr);
+            return EXIT_USAGE;
+        }
+    }
+    if (optind == argc) {
+        fputs(usage_text, stderr);
+        return EXIT_USAGE;
+    }
+    return configure_and_serve(argv + optind, argc - optind);
+}

@@ -1,0 +1,619 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_site_journal.c: what a site writes it finds again, in the order in which it
+ * wants to load it; files that are not its own, not whole or in use are refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "site/io/journal.h"
+
+/* ---------------------------------------------------------------- fixture */
+
+struct fixture {
+    char directory[64], path[96];
+    struct journal *journal;
+};
+
+static void reopen(struct fixture *fixture)
+{
+    struct err err = {0};
+    journal_close(fixture->journal);
+    fixture->journal = NULL;
+    if (journal_open(fixture->path, &fixture->journal, &err) < 0) {
+        fail_msg("%s", err.text);
+    }
+}
+
+static int setup(void **state)
+{
+    struct fixture *fixture = mem_alloc(1, sizeof(*fixture));
+    snprintf(fixture->directory, sizeof(fixture->directory),
+             "/tmp/sublet-journal-XXXXXX");
+    assert_non_null(mkdtemp(fixture->directory));
+    snprintf(fixture->path, sizeof(fixture->path), "%s/journal.db", fixture->directory);
+    reopen(fixture);
+    *state = fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    static const char *const suffixes[] = {"", "-wal", "-journal", "-shm"};
+    struct fixture *fixture = *state;
+    journal_close(fixture->journal);
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        char path[128];
+        snprintf(path, sizeof(path), "%s%s", fixture->path, suffixes[i]);
+        unlink(path);
+    }
+    rmdir(fixture->directory);
+    free(fixture);
+    return 0;
+}
+
+static void write_rows(struct fixture *fixture, const struct row *rows, size_t n_rows)
+{
+    struct err err = {0};
+    int rc = journal_begin(fixture->journal, &err);
+    for (size_t i = 0; i < n_rows && rc == 0; i++) {
+        rc = journal_write(fixture->journal, &rows[i], &err);
+    }
+    if (rc < 0 || journal_commit(fixture->journal, &err) < 0) {
+        fail_msg("%s", err.text);
+    }
+}
+
+/* ---------------------------------------------------------------- rows as text */
+
+struct transcript {
+    char text[65536];
+    size_t length;
+};
+
+static void add(struct transcript *to, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void add(struct transcript *to, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n =
+        vsnprintf(to->text + to->length, sizeof(to->text) - to->length, format, args);
+    va_end(args);
+    assert_true(n >= 0 && (size_t)n < sizeof(to->text) - to->length);
+    to->length += (size_t)n;
+}
+
+static void add_book(struct transcript *to, const struct row_book *book)
+{
+    add(to, "book %s policy %s of %s content \"%s\" type %d epoch %" PRIu64,
+        book->lease, book->policy, book->consumer, book->content, book->type,
+        book->epoch);
+    add(to, " made %d withdrawn %d ended %d\n", book->is_made, book->is_withdrawn,
+        book->is_ended);
+    for (int i = 0; i < book->n_hosts; i++) {
+        add(to, "  %s %d = %d + %d\n", book->hosts[i].host, book->hosts[i].n_slots,
+            book->hosts[i].provider, book->hosts[i].consumer);
+    }
+}
+
+static void add_hosts(struct transcript *to, const struct host_slots *hosts,
+                      int n_hosts)
+{
+    for (int i = 0; i < n_hosts; i++) {
+        add(to, " on %s %d", hosts[i].host, hosts[i].n_slots);
+    }
+}
+
+static void add_spec(struct transcript *to, const struct job_spec *spec)
+{
+    add(to, "  spec %s of %s %" PRId64 ":%" PRId64 " queue %s \"%s\" in %s", spec->name,
+        spec->user, spec->uid, spec->gid, spec->queue, spec->command, spec->cwd);
+    add(to, " files %s %s %s umask %" PRId64 " slots %d limit %" PRId64 " rerun %d\n",
+        spec->in_file, spec->out_file, spec->err_file, spec->umask, spec->n_slots,
+        spec->run_limit_ms, spec->is_rerunnable);
+    for (int i = 0; i < spec->n_env; i++) {
+        add(to, "  env \"%s\"\n", spec->env[i]);
+    }
+    for (int i = 0; i < spec->n_hosts_asked; i++) {
+        add(to, "  asked \"%s\"\n", spec->hosts_asked[i]);
+    }
+}
+
+static void add_control(struct transcript *to, const struct run_control *control)
+{
+    add(to, "  control %" PRIu64 " %d %d\n", control->number, control->action,
+        control->signal);
+}
+
+static void add_exit(struct transcript *to, const struct run_exit *exit)
+{
+    add(to, "  exit %d %d %" PRId64 " to %" PRId64 " cpu %" PRId64 " mem %" PRId64,
+        exit->end, exit->code, exit->start_ms, exit->end_ms, exit->cpu_ms,
+        exit->mem_kib);
+    add(to, " put out %" PRId64 " %" PRId64 " \"%s\"\n", exit->out_bytes,
+        exit->err_bytes, exit->text);
+}
+
+static void add_job_state(struct transcript *to, const struct row_job_state *state)
+{
+    add(to, "job_state %" PRIu64 " %d attempt %" PRIu64 " lease \"%s\" epoch %" PRIu64,
+        state->id, state->state, state->attempt, state->lease, state->epoch);
+    add(to, " decided %d killed %d from %" PRId64 " to %" PRId64 " \"%s\"",
+        state->is_decided, state->is_killed, state->start_ms, state->end_ms,
+        state->reason);
+    add_hosts(to, state->hosts, state->n_hosts);
+    add(to, "\n");
+    add_control(to, &state->control);
+    add_exit(to, &state->exit);
+}
+
+static void add_run(struct transcript *to, const struct row_run *run)
+{
+    add(to, "run %s/%" PRIu64 " job %s lease \"%s\" record %d token %" PRIu64,
+        run->run.site, run->run.attempt, run->job, run->lease, run->record, run->token);
+    add_hosts(to, run->hosts, run->n_hosts);
+    add(to, "\n");
+    add_control(to, &run->control);
+    add_exit(to, &run->exit);
+    if (run->spec != NULL) {
+        add_spec(to, run->spec);
+    }
+}
+
+static void add_row(void *arg, const struct row *row)
+{
+    struct transcript *to = arg;
+    switch (row->kind) {
+    case ROW_COUNTER:
+        add(to, "counter %s %" PRIu64 "\n", row->counter.name, row->counter.value);
+        break;
+    case ROW_BOOK:
+        add_book(to, &row->book);
+        break;
+    case ROW_HIGH:
+        add(to, "high %s %" PRIu64 "\n", row->high.consumer, row->high.attempt);
+        break;
+    case ROW_JOB:
+        add(to, "job %" PRIu64 " at %" PRId64 "\n", row->job.id, row->job.submit_ms);
+        add_spec(to, &row->job.spec);
+        break;
+    case ROW_JOB_STATE:
+        add_job_state(to, &row->job_state);
+        break;
+    case ROW_RUN:
+        add_run(to, &row->run);
+        break;
+    case ROW_OVERRIDE:
+    case ROW_LEASE:
+    case ROW_HISTORY:
+    case ROW_KINDS:
+        fail_msg("a row of kind %d", row->kind);
+    }
+}
+
+/* After a restart of the journal it hands over just these rows, in this order. */
+static void assert_loads(struct fixture *fixture, const struct row *rows, size_t n_rows)
+{
+    struct transcript *expected = mem_alloc(1, sizeof(*expected));
+    struct transcript *loaded = mem_alloc(1, sizeof(*loaded));
+    struct err err = {0};
+    for (size_t i = 0; i < n_rows; i++) {
+        add_row(expected, &rows[i]);
+    }
+    reopen(fixture);
+    if (journal_load(fixture->journal, add_row, loaded, &err) < 0) {
+        fail_msg("%s", err.text);
+    }
+    assert_string_equal(loaded->text, expected->text);
+    free(expected);
+    free(loaded);
+}
+
+/* ---------------------------------------------------------------- rows to write */
+
+static const char *const some_env[] = {"PATH=/bin:/usr/bin", "EMPTY=", "", "TWO=a\nb"};
+static const char *const some_asked[] = {"n1", "n2@north", "others"};
+
+static struct job_spec full_spec(void)
+{
+    return (struct job_spec){
+        .name = "name with blanks",
+        .user = "ana",
+        .uid = 1000,
+        .gid = 4294967294,
+        .queue = "normal",
+        .command = "echo 'it''s' \"\u00fc\"; exit 3\n",
+        .cwd = "/home/ana",
+        .in_file = "in",
+        .out_file = "out.%J",
+        .err_file = "err.%J",
+        .env = some_env,
+        .n_env = 4,
+        .umask = 027,
+        .n_slots = 3,
+        .hosts_asked = some_asked,
+        .n_hosts_asked = 3,
+        .run_limit_ms = 600000,
+        .is_rerunnable = true,
+    };
+}
+
+static struct job_spec empty_spec(void)
+{
+    return (struct job_spec){
+        .name = "",
+        .user = "",
+        .queue = "",
+        .command = "",
+        .cwd = "",
+        .in_file = "",
+        .out_file = "",
+        .err_file = "",
+    };
+}
+
+static struct run_exit full_exit(void)
+{
+    return (struct run_exit){
+        .end = RUN_END_SIGNALLED,
+        .code = 9,
+        .start_ms = 1700000000000,
+        .end_ms = 1700000001000,
+        .cpu_ms = 900,
+        .mem_kib = 2048,
+        .out_bytes = 10,
+        .err_bytes = 20,
+        .text = "killed",
+    };
+}
+
+static struct row job(uint64_t id, struct job_spec spec)
+{
+    struct row row = {.kind = ROW_JOB};
+    row.job = (struct row_job){.id = id, .submit_ms = 1700000000000, .spec = spec};
+    return row;
+}
+
+static struct row job_state(uint64_t id, enum job_state state)
+{
+    struct row row = {.kind = ROW_JOB_STATE};
+    row.job_state = (struct row_job_state){
+        .id = id, .state = state, .lease = "", .reason = "", .exit.text = ""};
+    return row;
+}
+
+static struct row run(const char *site, uint64_t attempt, enum run_record record)
+{
+    struct row row = {.kind = ROW_RUN};
+    row.run = (struct row_run){
+        .run = {site, attempt},
+        .job = "1",
+        .lease = "",
+        .record = record,
+        .exit.text = "",
+    };
+    return row;
+}
+
+/* ---------------------------------------------------------------- tests */
+
+static void test_an_empty_journal_loads_nothing(void **state)
+{
+    assert_loads(*state, NULL, 0);
+}
+
+static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
+{
+    struct host_split split[] = {
+        {.host = "n2", .n_slots = 4, .provider = 3, .consumer = 1},
+        {.host = "n1", .n_slots = 8, .provider = 8},
+    };
+    struct host_slots slots[] = {{"n1@north", 2}, {"s1", 1}};
+    struct job_spec spec = full_spec();
+    struct row book = {.kind = ROW_BOOK};
+    book.book = (struct row_book){
+        .lease = "north/spare/south",
+        .policy = "spare",
+        .consumer = "south",
+        .content = "PER_HOST=n1 n2;SLOTS=4",
+        .type = LEASE_SHARED,
+        .epoch = 7,
+        .is_made = true,
+        .hosts = split,
+        .n_hosts = 2,
+    };
+    struct row running = job_state(2, JOB_RUN);
+    running.job_state.attempt = 5;
+    running.job_state.lease = "north/spare/south";
+    running.job_state.epoch = 7;
+    running.job_state.is_decided = running.job_state.is_killed = true;
+    running.job_state.hosts = slots;
+    running.job_state.n_hosts = 2;
+    running.job_state.start_ms = 1;
+    running.job_state.end_ms = 2;
+    running.job_state.control = (struct run_control){3, CONTROL_SIGNAL, 10};
+    running.job_state.exit = full_exit();
+    running.job_state.reason = "on \"n1\"";
+    struct row lent = run("south", 5, RUN_RECORD_GUARDED);
+    lent.run.lease = "north/spare/south";
+    lent.run.hosts = slots;
+    lent.run.n_hosts = 2;
+    lent.run.spec = &spec;
+    lent.run.token = UINT64_MAX - 1;
+    lent.run.control = (struct run_control){4, CONTROL_SUSPEND, 0};
+    lent.run.exit = full_exit();
+    const struct row rows[] = {
+        {.kind = ROW_COUNTER, .counter = {"attempt", 12}},
+        {.kind = ROW_COUNTER, .counter = {"job", INT64_MAX}},
+        book,
+        {.kind = ROW_HIGH, .high = {"east", 1}},
+        {.kind = ROW_HIGH, .high = {"south", 44}},
+        job(1, empty_spec()),
+        job(2, full_spec()),
+        job_state(1, JOB_PEND),
+        running,
+        run("north", 9, RUN_RECORD_TAKEN),
+        lent,
+    };
+    size_t n_rows = sizeof(rows) / sizeof(rows[0]);
+    write_rows(*state, rows, n_rows);
+    assert_loads(*state, rows, n_rows);
+}
+
+static void test_every_state_record_and_end_comes_back(void **state)
+{
+    for (int i = 0; i <= JOB_UNKWN; i++) {
+        struct row rows[] = {
+            job(1, empty_spec()),
+            job_state(1, (enum job_state)i),
+            run("north", 1, (enum run_record)(i % (RUN_RECORD_ENDED + 1))),
+        };
+        rows[1].job_state.exit.end = (enum run_end)(i % (RUN_END_LIMIT + 1));
+        rows[2].run.control.action = (enum control_action)(i % (CONTROL_KILL + 1));
+        write_rows(*state, rows, 3);
+        assert_loads(*state, rows, 3);
+    }
+}
+
+static void test_the_same_key_replaces_a_row(void **state)
+{
+    struct job_spec spec = full_spec();
+    struct row rows[] = {
+        {.kind = ROW_COUNTER, .counter = {"boot", 1}},
+        {.kind = ROW_HIGH, .high = {"south", 1}},
+        job(1, full_spec()),
+        job_state(1, JOB_PEND),
+        run("north", 1, RUN_RECORD_TAKEN),
+    };
+    struct row later[] = {
+        {.kind = ROW_COUNTER, .counter = {"boot", 2}},
+        {.kind = ROW_HIGH, .high = {"south", 2}},
+        job(1, full_spec()),
+        job_state(1, JOB_DONE),
+        run("north", 1, RUN_RECORD_ENDED),
+    };
+    later[4].run.spec = &spec;
+    write_rows(*state, rows, 5);
+    write_rows(*state, later, 5);
+    assert_loads(*state, later, 5);
+}
+
+static void test_a_run_keeps_its_spec_when_a_later_row_has_none(void **state)
+{
+    struct job_spec spec = full_spec();
+    struct row rows[] = {
+        run("south", 1, RUN_RECORD_TAKEN),
+        run("south", 1, RUN_RECORD_GUARDED),
+    };
+    rows[0].run.spec = &spec;
+    write_rows(*state, rows, 2);
+    rows[1].run.spec = &spec;
+    assert_loads(*state, rows + 1, 1);
+}
+
+static void test_a_book_is_replaced_with_its_hosts(void **state)
+{
+    struct host_split before[] = {
+        {.host = "n1", .n_slots = 4, .provider = 4},
+        {.host = "n2", .n_slots = 4, .provider = 4},
+        {.host = "n3", .n_slots = 4, .provider = 4},
+    };
+    struct host_split after[] = {
+        {.host = "n1", .n_slots = 4, .consumer = 4},
+        {.host = "n3", .n_slots = 4, .provider = 4},
+    };
+    struct row row = {.kind = ROW_BOOK};
+    row.book = (struct row_book){
+        .lease = "north/1/south",
+        .policy = "1",
+        .consumer = "south",
+        .content = "",
+        .hosts = before,
+        .n_hosts = 3,
+    };
+    write_rows(*state, &row, 1);
+    row.book.hosts = after;
+    row.book.n_hosts = 2;
+    row.book.epoch = 2;
+    row.book.is_withdrawn = row.book.is_ended = true;
+    write_rows(*state, &row, 1);
+    assert_loads(*state, &row, 1);
+}
+
+static void test_what_is_gone_takes_its_parts_with_it(void **state)
+{
+    struct fixture *fixture = *state;
+    struct host_split split = {.host = "n1", .n_slots = 4, .provider = 4};
+    struct job_spec spec = full_spec();
+    struct row rows[] = {
+        {.kind = ROW_BOOK},
+        job(1, full_spec()),
+        job_state(1, JOB_DONE),
+        run("south", 1, RUN_RECORD_ENDED),
+    };
+    rows[0].book = (struct row_book){
+        .lease = "north/1/south",
+        .policy = "1",
+        .consumer = "south",
+        .content = "",
+        .hosts = &split,
+        .n_hosts = 1,
+    };
+    rows[3].run.spec = &spec;
+    write_rows(fixture, rows, 4);
+    struct row gone[] = {rows[0], rows[2], rows[3]};
+    gone[0].book.is_gone = true;
+    gone[1].job_state.is_gone = true;
+    gone[2].run.is_gone = true;
+    write_rows(fixture, gone, 3);
+    assert_loads(fixture, NULL, 0);
+
+    /* Nor do they come back with a new row of the same key. */
+    rows[0].book.n_hosts = 0;
+    rows[3].run.spec = NULL;
+    struct row again[] = {rows[0], rows[3]};
+    write_rows(fixture, again, 2);
+    assert_loads(fixture, again, 2);
+    /* What is gone already may go again. */
+    write_rows(fixture, gone, 3);
+    assert_loads(fixture, NULL, 0);
+}
+
+static void test_a_row_of_the_broker_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    struct err err = {0};
+    struct row row = {.kind = ROW_OVERRIDE, .override = {RECLAIM_ALL, "", 1}};
+    assert_int_equal(journal_begin(fixture->journal, &err), 0);
+    assert_int_equal(journal_write(fixture->journal, &row, &err), ERR_STATE);
+}
+
+static void test_what_the_schema_forbids_is_an_error_that_names_the_row(void **state)
+{
+    struct fixture *fixture = *state;
+    struct err err = {0};
+    struct row row = job_state(77, JOB_PEND);
+    assert_int_equal(journal_begin(fixture->journal, &err), 0);
+    /* A state without its job. */
+    int rc = journal_write(fixture->journal, &row, &err);
+    if (rc == 0) {
+        rc = journal_commit(fixture->journal, &err);
+    }
+    assert_int_equal(rc, ERR_IO);
+    assert_non_null(strstr(err.text, "77"));
+}
+
+/* ---------------------------------------------------------------- other files */
+
+static int try_open(struct fixture *fixture, struct err *err)
+{
+    struct journal *other = NULL;
+    int rc = journal_open(fixture->path, &other, err);
+    journal_close(other);
+    return rc;
+}
+
+static void run_sql(struct fixture *fixture, const char *sql)
+{
+    sqlite3 *handle;
+    journal_close(fixture->journal);
+    fixture->journal = NULL;
+    assert_int_equal(sqlite3_open(fixture->path, &handle), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(handle, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(handle);
+}
+
+static void test_only_its_owner_may_read_it(void **state)
+{
+    struct fixture *fixture = *state;
+    struct stat status;
+    assert_int_equal(stat(fixture->path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+}
+
+static void test_a_newer_file_is_refused(void **state)
+{
+    struct err err = {0};
+    run_sql(*state, "PRAGMA user_version = 99");
+    assert_int_equal(try_open(*state, &err), ERR_VERSION);
+}
+
+static void test_a_file_of_another_program_is_refused(void **state)
+{
+    struct err err = {0};
+    run_sql(*state, "PRAGMA application_id = 1");
+    assert_true(try_open(*state, &err) < 0);
+}
+
+static void test_a_file_in_use_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    struct err err = {0};
+    assert_int_equal(try_open(fixture, &err), ERR_EXISTS);
+    assert_non_null(strstr(err.text, fixture->path));
+}
+
+static void test_a_damaged_file_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    struct err err = {0};
+    char rubbish[4096];
+    memset(rubbish, 0xa5, sizeof(rubbish));
+    journal_close(fixture->journal);
+    fixture->journal = NULL;
+    int fd = open(fixture->path, O_WRONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, rubbish, sizeof(rubbish), 4096), sizeof(rubbish));
+    close(fd);
+    assert_int_equal(try_open(fixture, &err), ERR_IO);
+    assert_non_null(strstr(err.text, fixture->path));
+}
+
+static void test_a_word_that_nobody_wrote_is_an_error(void **state)
+{
+    struct fixture *fixture = *state;
+    struct err err = {0};
+    struct row row = run("south", 1, RUN_RECORD_TAKEN);
+    struct transcript *loaded = mem_alloc(1, sizeof(*loaded));
+    write_rows(fixture, &row, 1);
+    run_sql(fixture, "UPDATE run SET hosts = 'n1:x'");
+    reopen(fixture);
+    assert_int_equal(journal_load(fixture->journal, add_row, loaded, &err), ERR_IO);
+    assert_non_null(strstr(err.text, "hosts"));
+    free(loaded);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        TEST(test_an_empty_journal_loads_nothing),
+        TEST(test_every_kind_comes_back_in_the_order_of_kinds),
+        TEST(test_every_state_record_and_end_comes_back),
+        TEST(test_the_same_key_replaces_a_row),
+        TEST(test_a_run_keeps_its_spec_when_a_later_row_has_none),
+        TEST(test_a_book_is_replaced_with_its_hosts),
+        TEST(test_what_is_gone_takes_its_parts_with_it),
+        TEST(test_a_row_of_the_broker_is_refused),
+        TEST(test_what_the_schema_forbids_is_an_error_that_names_the_row),
+        TEST(test_only_its_owner_may_read_it),
+        TEST(test_a_newer_file_is_refused),
+        TEST(test_a_file_of_another_program_is_refused),
+        TEST(test_a_file_in_use_is_refused),
+        TEST(test_a_damaged_file_is_refused),
+        TEST(test_a_word_that_nobody_wrote_is_an_error),
+#undef TEST
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
