@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard_bury.c: see guard_bury.h. */
+#include "host/guard_bury.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/guard_clock.h"
+#include "host/guard_crew.h"
+#include "host/guard_dir.h"
+#include "host/guard_link.h"
+#include "host/guard_record.h"
+
+enum {
+    MARK_SIZE = 256,
+    LOOK_MS = 10,
+    GIVE_UP_MS = 30000, /* processes that not even SIGKILL ends, in the kernel */
+};
+
+/* True when a look has found nobody. */
+static bool kill_all(const struct guard_crew *crew)
+{
+    int64_t until = guard_clock_now_ms() + GIVE_UP_MS;
+    while (guard_crew_kill(crew) > 0) {
+        if (guard_clock_now_ms() > until) {
+            return false;
+        }
+        /* They are no children of ours: there is nothing to wait for. */
+        struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
+        nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+static bool clear(const char *path, const struct guard_record *record)
+{
+    const char *name = strrchr(path, '/');
+    char mark[MARK_SIZE];
+    snprintf(mark, sizeof(mark), "SUBLET_RUN=%s.%016llx",
+             name == NULL ? path : name + 1, (unsigned long long)record->mark);
+    struct guard_crew crew = {
+        .cgroup = {.dir = -1},
+        .session = (pid_t)record->job_pid,
+        .session_start = record->job_start,
+        .mark = mark,
+    };
+    if (record->cgroup[0] != '\0') {
+        guard_cgroup_open(&crew.cgroup, record->cgroup);
+    }
+    bool is_clear = kill_all(&crew);
+    guard_cgroup_remove(&crew.cgroup);
+    return is_clear;
+}
+
+static void bury(int dir, const char *path, struct guard_record *record)
+{
+    char boot_id[sizeof(record->boot_id)];
+    guard_dir_read_boot_id(boot_id, sizeof(boot_id));
+    bool is_this_boot = strcmp(boot_id, record->boot_id) == 0;
+    const char *text = is_this_boot ? "its guard is gone without an exit record"
+                                    : "the machine went down while it ran";
+    if (is_this_boot && !clear(path, record)) {
+        text = "its guard is gone; processes were left that cannot be killed";
+    }
+    record->phase = RUN_ENDED;
+    record->end = RUN_END_LOST;
+    record->end_ms = guard_clock_wall_ms();
+    record->cgroup[0] = '\0';
+    guard_record_set_text(record, text);
+    guard_dir_measure(dir, record);
+}
+
+/* Leaves the record ENDED; -1 where there is none to be, or it cannot be written. */
+static int settle(int dir, const char *path, struct guard_record *record)
+{
+    int code = guard_record_read(dir, record, NULL);
+    if (code == ERR_NOT_FOUND) {
+        return -1;
+    }
+    if (code != 0) {
+        /* Damaged: whether it began, nobody knows, and so it counts as begun. */
+        memset(record, 0, sizeof(*record));
+    }
+    if (record->phase == RUN_ENDED) {
+        return 0;
+    }
+    bury(dir, path, record);
+    return guard_record_write(dir, record, NULL) == 0 ? 0 : -1;
+}
+
+int guard_bury_main(const char *path, int agent)
+{
+    struct guard_record record;
+    struct guard_link link;
+    guard_link_init(&link);
+    if (agent >= 0) {
+        guard_link_add(&link, agent);
+    }
+    int dir = guard_dir_take(path);
+    int code = dir < 0 ? -1 : settle(dir, path, &record);
+    if (dir >= 0) {
+        close(dir); /* the lock, before anybody hears of it */
+    }
+    if (code == 0) {
+        guard_link_push(&link, &record);
+    }
+    guard_link_release(&link);
+    return code == 0 ? 0 : 1; /* the agent looks, and tries again */
+}

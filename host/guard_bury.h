@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard_bury.h: a run whose guard was killed, or whose machine went down: what is left
+ * of it is killed, and its record says ENDED, LOST.
+ *
+ * Two gravediggers do no harm: the directory's lock lets one in. Layer: host (guard).
+ */
+#ifndef SUBLET_HOST_GUARD_BURY_H
+#define SUBLET_HOST_GUARD_BURY_H
+
+/* As guard_run_main. */
+int guard_bury_main(const char *path, int agent);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard_clock.h: the guard's two clocks. Layer: host (guard). */
+#ifndef SUBLET_HOST_GUARD_CLOCK_H
+#define SUBLET_HOST_GUARD_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline int64_t guard_clock_read_ms(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* For what is waited for and counted. */
+static inline int64_t guard_clock_now_ms(void)
+{
+    return guard_clock_read_ms(CLOCK_MONOTONIC);
+}
+
+/* For what is written down. */
+static inline uint64_t guard_clock_wall_ms(void)
+{
+    return (uint64_t)guard_clock_read_ms(CLOCK_REALTIME);
+}
+
+#endif

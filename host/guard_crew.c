@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard_crew.c: see guard_crew.h. */
+#include "host/guard_crew.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "host/guard_process.h"
+
+enum {
+    STOP_LOOKS = 500, /* a millisecond apart: a stop is a matter of microseconds */
+    QUIET_LOOKS = 2,  /* one look may miss a child whose parent goes just then */
+};
+
+static const struct guard_process *find(const struct guard_process *list, int count,
+                                        pid_t pid)
+{
+    int low = 0;
+    int high = count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (list[middle].pid < pid) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < count && list[low].pid == pid ? &list[low] : NULL;
+}
+
+/* Parents are followed up to the guard; a chain is no longer than the list. */
+static bool is_descendant(const struct guard_process *list, int count,
+                          const struct guard_process *process, pid_t guard)
+{
+    for (int steps = 0; process != NULL && steps < count; steps++) {
+        if (process->parent == guard) {
+            return true;
+        }
+        process = find(list, count, process->parent);
+    }
+    return false;
+}
+
+/* A session's number is not given out again while one process is in it; where its
+ * leader is another than ours, the whole session is another. */
+static bool is_of_session(const struct guard_crew *crew,
+                          const struct guard_process *list, int count,
+                          const struct guard_process *process)
+{
+    if (crew->session <= 0 || process->session != crew->session ||
+        process->start < crew->session_start) {
+        return false;
+    }
+    const struct guard_process *leader = find(list, count, crew->session);
+    return leader == NULL || leader->start == crew->session_start;
+}
+
+static bool is_member(const struct guard_crew *crew, const struct guard_process *list,
+                      int count, const struct guard_process *process)
+{
+    if (process->state == 'Z' || process->state == 'X' || process->pid == getpid()) {
+        return false;
+    }
+    if (crew->guard > 0) {
+        return is_descendant(list, count, process, crew->guard);
+    }
+    return is_of_session(crew, list, count, process) ||
+           guard_process_has_env(process->pid, crew->mark);
+}
+
+/* The members, moved to the front of a list that the caller frees. */
+static struct guard_process *find_members(const struct guard_crew *crew, int *n_members)
+{
+    int count = 0;
+    struct guard_process *list = guard_process_list(&count);
+    bool *is_in = mem_alloc((size_t)count + 1, sizeof(*is_in));
+    *n_members = 0;
+    for (int i = 0; i < count; i++) {
+        is_in[i] = is_member(crew, list, count, &list[i]);
+    }
+    for (int i = 0; i < count; i++) {
+        if (is_in[i]) {
+            list[(*n_members)++] = list[i];
+        }
+    }
+    free(is_in);
+    return list;
+}
+
+int guard_crew_signal(const struct guard_crew *crew, int signal)
+{
+    int n_members = 0;
+    int n_sent = 0;
+    struct guard_process *members = find_members(crew, &n_members);
+    for (int i = 0; i < n_members; i++) {
+        n_sent += guard_process_signal(&members[i], signal);
+    }
+    free(members);
+    return n_sent;
+}
+
+/* One look: stops who moves; true when nobody did. */
+static bool stop_those_that_run(const struct guard_crew *crew)
+{
+    int n_members = 0;
+    int n_moving = 0;
+    struct guard_process *members = find_members(crew, &n_members);
+    for (int i = 0; i < n_members; i++) {
+        if (members[i].state != 'T' && members[i].state != 't') {
+            n_moving++;
+            guard_process_signal(&members[i], SIGSTOP);
+        }
+    }
+    free(members);
+    return n_moving == 0;
+}
+
+bool guard_crew_suspend(const struct guard_crew *crew)
+{
+    if (guard_cgroup_is_made(&crew->cgroup)) {
+        return guard_cgroup_freeze(&crew->cgroup, true);
+    }
+    int n_quiet = 0;
+    for (int look = 0; look < STOP_LOOKS; look++) {
+        n_quiet = stop_those_that_run(crew) ? n_quiet + 1 : 0;
+        if (n_quiet == QUIET_LOOKS) {
+            return true;
+        }
+        struct timespec pause = {.tv_nsec = 1000 * 1000};
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+void guard_crew_resume(const struct guard_crew *crew)
+{
+    if (guard_cgroup_is_made(&crew->cgroup)) {
+        guard_cgroup_freeze(&crew->cgroup, false);
+    } else {
+        guard_crew_signal(crew, SIGCONT);
+    }
+}
+
+int guard_crew_kill(const struct guard_crew *crew)
+{
+    int n_in_cgroup = 0;
+    if (guard_cgroup_is_made(&crew->cgroup)) {
+        n_in_cgroup = guard_cgroup_is_populated(&crew->cgroup);
+        guard_cgroup_kill(&crew->cgroup);
+    }
+    /* Whoever left the cgroup is still a descendant. */
+    return n_in_cgroup + guard_crew_signal(crew, SIGKILL);
+}

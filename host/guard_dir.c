@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard_dir.c: see guard_dir.h. */
+#include "host/guard_dir.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/run_dir.h"
+
+int guard_dir_take(const char *path)
+{
+    int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir >= 0 && (flock(dir, LOCK_EX | LOCK_NB) != 0 || fchdir(dir) != 0)) {
+        close(dir);
+        return -1;
+    }
+    return dir;
+}
+
+void guard_dir_remove(int dir, const char *path)
+{
+    static const char *const files[] = {RUN_DIR_SPEC, RUN_DIR_STATE, RUN_DIR_SOCKET,
+                                        RUN_DIR_STDOUT, RUN_DIR_STDERR};
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        unlinkat(dir, files[i], 0);
+    }
+    unlinkat(dir, RUN_DIR_WORK, AT_REMOVEDIR);
+    rmdir(path);
+}
+
+static uint64_t size_of(int dir, const char *name)
+{
+    struct stat status;
+    return fstatat(dir, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+               ? (uint64_t)status.st_size
+               : 0;
+}
+
+void guard_dir_measure(int dir, struct guard_record *record)
+{
+    record->out_bytes = size_of(dir, RUN_DIR_STDOUT);
+    record->err_bytes = size_of(dir, RUN_DIR_STDERR);
+}
+
+void guard_dir_read_boot_id(char *boot_id, size_t size)
+{
+    int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? 0 : read(file, boot_id, size - 1);
+    boot_id[length > 0 ? length : 0] = '\0';
+    boot_id[strcspn(boot_id, "\n")] = '\0';
+    if (file >= 0) {
+        close(file);
+    }
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard_job.c: see guard_job.h. */
+#include "host/guard_job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "host/run_dir.h"
+
+enum {
+    NOTE_MAX = 240, /* what went wrong, as a person reads it */
+    EXIT_NOT_BEGUN = 127,
+};
+
+/* What the child needs, gathered before the fork. */
+struct start {
+    const struct guard_spec *spec;
+    const struct guard_account *account;
+    int dir;
+    int out, err; /* opened in the run's directory; -1: the child opens a file */
+    int gate;
+};
+
+static _Noreturn void give_up(int gate, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static _Noreturn void give_up(int gate, const char *format, ...)
+{
+    char note[NOTE_MAX];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(note, sizeof(note), format, args);
+    va_end(args);
+    if (length > 0) {
+        send(gate, note, strnlen(note, sizeof(note)), MSG_NOSIGNAL);
+    }
+    _exit(EXIT_NOT_BEGUN);
+}
+
+/* Nothing of the guard's stays open: least of all its lock, which would make a dead
+ * guard look alive. */
+static void close_others(const struct start *start)
+{
+    int keep[] = {start->gate, start->out, start->err};
+    int from = STDERR_FILENO + 1;
+    for (;;) {
+        int next = -1;
+        for (size_t i = 0; i < sizeof(keep) / sizeof(keep[0]); i++) {
+            if (keep[i] >= from && (next < 0 || keep[i] < next)) {
+                next = keep[i];
+            }
+        }
+        if (next < 0) {
+            break;
+        }
+        if (next > from) {
+            close_range((unsigned)from, (unsigned)next - 1, 0);
+        }
+        from = next + 1;
+    }
+    close_range((unsigned)from, ~0U, 0);
+}
+
+static void reset_signals(void)
+{
+    /* The kernel's own call and layout, all zero for SIG_DFL: posix_spawn leaves two
+     * signals ignored that glibc keeps for itself and does not let sigaction touch. */
+    const unsigned char standard[128] = {0};
+    for (int signal = 1; signal < NSIG; signal++) {
+        syscall(SYS_rt_sigaction, signal, standard, NULL, (NSIG - 1) / 8);
+    }
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void pass_gate(int gate)
+{
+    char go = 0;
+    ssize_t got;
+    do {
+        got = recv(gate, &go, 1, 0);
+    } while (got < 0 && errno == EINTR);
+    if (got != 1) {
+        _exit(EXIT_NOT_BEGUN); /* the guard is gone, or thought better of it */
+    }
+}
+
+static void enter_directory(const struct start *start)
+{
+    const char *cwd = start->spec->cwd;
+    if (cwd[0] != '\0') {
+        if (chdir(cwd) != 0) {
+            give_up(start->gate, "cannot enter \"%.150s\": %s", cwd, strerror(errno));
+        }
+        return;
+    }
+    if (chdir(RUN_DIR_WORK) != 0) { /* the guard stands in the run's directory */
+        give_up(start->gate, "cannot enter the run's work directory: %s",
+                strerror(errno));
+    }
+}
+
+static int open_output(const struct start *start, const char *path)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file < 0) {
+        give_up(start->gate, "cannot write \"%.150s\": %s", path, strerror(errno));
+    }
+    return file;
+}
+
+static void open_files(const struct start *start)
+{
+    const struct guard_spec *spec = start->spec;
+    const char *in_file = spec->in_file[0] != '\0' ? spec->in_file : "/dev/null";
+    int in = open(in_file, O_RDONLY | O_CLOEXEC);
+    if (in < 0) {
+        give_up(start->gate, "cannot read \"%.150s\": %s", in_file, strerror(errno));
+    }
+    int out = start->out >= 0 ? start->out : open_output(start, spec->out_file);
+    int err = start->err >= 0             ? start->err
+              : spec->err_file[0] != '\0' ? open_output(start, spec->err_file)
+                                          : out;
+    if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
+        dup2(err, STDERR_FILENO) < 0) {
+        give_up(start->gate, "cannot place input and output: %s", strerror(errno));
+    }
+}
+
+/* Everything between fork and exec. The guard has no other thread, so this may call
+ * what it likes. */
+static _Noreturn void become_command(const struct start *start)
+{
+    close_others(start);
+    setsid();
+    pass_gate(start->gate);
+    umask((mode_t)(start->spec->umask & 0777));
+    int error = guard_account_become(start->account);
+    if (error != 0) {
+        give_up(start->gate, "cannot become \"%s\": %s", start->spec->account,
+                strerror(error));
+    }
+    if (start->spec->is_leased) {
+        /* Somebody else's work: no set-uid program helps it up. */
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    }
+    enter_directory(start);
+    open_files(start);
+    close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+    reset_signals();
+    char shell[] = "sh";
+    char option[] = "-c";
+    char *arguments[] = {shell, option, (char *)(uintptr_t)start->spec->command, NULL};
+    execve("/bin/sh", arguments, (char *const *)(uintptr_t)start->spec->env);
+    give_up(start->gate, "cannot begin the command: %s", strerror(errno));
+}
+
+static pid_t fork_into(const struct guard_cgroup *cgroup)
+{
+    struct clone_args arguments = {.exit_signal = SIGCHLD};
+    if (guard_cgroup_is_made(cgroup)) {
+        arguments.flags = CLONE_INTO_CGROUP;
+        arguments.cgroup = (__u64)cgroup->dir;
+    }
+    return (pid_t)syscall(SYS_clone3, &arguments, sizeof(arguments));
+}
+
+/* Kept with the run: made by the guard, given to the account. */
+static int open_kept(int dir, const char *name, const struct guard_account *account)
+{
+    int file =
+        openat(dir, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file >= 0 && account->is_other &&
+        fchown(file, account->uid, account->gid) != 0) {
+        close(file);
+        return -1;
+    }
+    return file;
+}
+
+static int open_kept_files(struct start *start, struct err *err)
+{
+    const struct guard_spec *spec = start->spec;
+    if (spec->out_file[0] == '\0') {
+        start->out = open_kept(start->dir, RUN_DIR_STDOUT, start->account);
+    }
+    if (spec->keeps_err) {
+        start->err = open_kept(start->dir, RUN_DIR_STDERR, start->account);
+    }
+    if ((spec->out_file[0] == '\0' && start->out < 0) ||
+        (spec->keeps_err && start->err < 0)) {
+        return err_set(err, ERR_IO, "cannot make the output's files: %s",
+                       strerror(errno));
+    }
+    return 0;
+}
+
+static int fork_child(struct guard_job *job, const struct start *start,
+                      struct guard_cgroup *cgroup, struct err *err)
+{
+    pid_t pid = fork_into(cgroup);
+    if (pid < 0 && guard_cgroup_is_made(cgroup)) {
+        guard_cgroup_remove(cgroup);
+        pid = fork_into(cgroup);
+    }
+    if (pid < 0) {
+        return err_set(err, ERR_FULL, "cannot start a process: %s", strerror(errno));
+    }
+    if (pid == 0) {
+        become_command(start);
+    }
+    job->pid = pid;
+    return 0;
+}
+
+int guard_job_fork(struct guard_job *job, int dir, const struct guard_spec *spec,
+                   const struct guard_account *account, struct guard_cgroup *cgroup,
+                   struct err *err)
+{
+    struct start start = {
+        .spec = spec, .account = account, .dir = dir, .out = -1, .err = -1};
+    int gates[2] = {-1, -1};
+    int code = open_kept_files(&start, err);
+    *job = (struct guard_job){.gate = -1};
+    if (code == 0 &&
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, gates) != 0) {
+        code = err_set(err, ERR_FULL, "cannot make the gate: %s", strerror(errno));
+    }
+    if (code == 0) {
+        job->gate = gates[0];
+        start.gate = gates[1];
+        code = fork_child(job, &start, cgroup, err);
+    }
+    int done[] = {start.out, start.err, gates[1], code != 0 ? gates[0] : -1};
+    for (size_t i = 0; i < sizeof(done) / sizeof(done[0]); i++) {
+        if (done[i] >= 0) {
+            close(done[i]);
+        }
+    }
+    return code;
+}
+
+void guard_job_release(struct guard_job *job)
+{
+    send(job->gate, "g", 1, MSG_NOSIGNAL);
+}
+
+void guard_job_abandon(struct guard_job *job)
+{
+    close(job->gate);
+    job->gate = -1;
+}
+
+bool guard_job_has_failed(struct guard_job *job, char *text, size_t size)
+{
+    ssize_t length = recv(job->gate, text, size - 1, MSG_DONTWAIT);
+    text[length > 0 ? length : 0] = '\0';
+    guard_job_abandon(job);
+    return length > 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard_job.h: the job's first process: forked, held at a gate, then the command.
+ *
+ * It is born into its cgroup where there is one, leads a session of its own (else the
+ * end of the agent's session would hang it up), takes the account, opens its files as
+ * that account and becomes /bin/sh -c COMMAND with exactly the variables of the spec.
+ * Until release it stands at the gate, and if the guard dies it ends there, so the
+ * record that it has begun is on disk before its first instruction. The guard lets no
+ * descriptor, signal disposition or mask through.
+ *
+ * Layer: host (guard). */
+#ifndef SUBLET_HOST_GUARD_JOB_H
+#define SUBLET_HOST_GUARD_JOB_H
+
+#include <sys/types.h>
+
+#include "host/guard_account.h"
+#include "host/guard_cgroup.h"
+#include "host/guard_spec.h"
+
+struct guard_job {
+    pid_t pid;
+    int gate; /* to the job until it has become the command; what went wrong comes back
+               */
+};
+
+/* Forks it. `dir` is the run's directory. On success `cgroup` is what the job is in:
+ * where the kernel refuses that, the cgroup is removed and the run goes without. */
+int guard_job_fork(struct guard_job *job, int dir, const struct guard_spec *spec,
+                   const struct guard_account *account, struct guard_cgroup *cgroup,
+                   struct err *err) MUST_CHECK;
+void guard_job_release(struct guard_job *job);
+/* Instead of release: it ends at the gate. */
+void guard_job_abandon(struct guard_job *job);
+
+/* Once it has ended: true, with a sentence, where the command was never begun. */
+bool guard_job_has_failed(struct guard_job *job, char *text, size_t size);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard_process.c: see guard_process.h. */
+#include "host/guard_process.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+
+enum {
+    STAT_MAX = 1024,
+    ENVIRON_MAX = 1 << 18, /* more than ENV_BYTES_MAX and what is added */
+    FIELD_START = 22,
+};
+
+static ssize_t read_file(pid_t pid, const char *name, char *text, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return -1;
+    }
+    size_t used = 0;
+    ssize_t got;
+    while (used < size - 1 && (got = read(file, text + used, size - 1 - used)) > 0) {
+        used += (size_t)got;
+    }
+    close(file);
+    text[used] = '\0';
+    return (ssize_t)used;
+}
+
+/* The second field is a name in brackets that may hold blanks and brackets itself. */
+bool guard_process_read(pid_t pid, struct guard_process *process)
+{
+    char text[STAT_MAX];
+    if (read_file(pid, "stat", text, sizeof(text)) <= 0) {
+        return false;
+    }
+    char *rest = strrchr(text, ')');
+    if (rest == NULL || rest[1] != ' ') {
+        return false;
+    }
+    rest += 2;
+    *process = (struct guard_process){.pid = pid, .state = rest[0]};
+    char *word;
+    for (int field = 3; (word = strsep(&rest, " ")) != NULL; field++) {
+        if (field == 4) {
+            process->parent = (pid_t)strtol(word, NULL, 10);
+        } else if (field == 6) {
+            process->session = (pid_t)strtol(word, NULL, 10);
+        } else if (field == FIELD_START) {
+            process->start = strtoull(word, NULL, 10);
+            return true;
+        }
+    }
+    return false;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct guard_process *a = left;
+    const struct guard_process *b = right;
+    return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+struct guard_process *guard_process_list(int *count)
+{
+    int capacity = 256;
+    struct guard_process *list = mem_alloc((size_t)capacity, sizeof(*list));
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+    *count = 0;
+    while (proc != NULL && (entry = readdir(proc)) != NULL) {
+        char *end = NULL;
+        long pid = strtol(entry->d_name, &end, 10);
+        if (pid <= 0 || *end != '\0') {
+            continue;
+        }
+        if (*count == capacity) {
+            capacity *= 2;
+            list = mem_grow(list, (size_t)capacity, sizeof(*list));
+        }
+        *count += guard_process_read((pid_t)pid, &list[*count]);
+    }
+    if (proc != NULL) {
+        closedir(proc);
+    }
+    qsort(list, (size_t)*count, sizeof(*list), compare);
+    return list;
+}
+
+bool guard_process_has_env(pid_t pid, const char *text)
+{
+    char *env = mem_alloc(ENVIRON_MAX, 1);
+    ssize_t length = read_file(pid, "environ", env, ENVIRON_MAX);
+    bool is_there = false;
+    for (ssize_t at = 0; at < length && !is_there;
+         at += (ssize_t)strlen(env + at) + 1) {
+        is_there = strcmp(env + at, text) == 0;
+    }
+    free(env);
+    return is_there;
+}
+
+bool guard_process_signal(const struct guard_process *process, int signal)
+{
+    int handle = (int)syscall(SYS_pidfd_open, process->pid, 0);
+    if (handle < 0) {
+        return false;
+    }
+    /* The handle holds whoever has the id now; only then is its start compared. */
+    struct guard_process now;
+    bool is_same =
+        guard_process_read(process->pid, &now) && now.start == process->start;
+    bool is_sent =
+        is_same && syscall(SYS_pidfd_send_signal, handle, signal, NULL, 0) == 0;
+    close(handle);
+    return is_sent;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard_process.h: processes of the machine as /proc shows them, and signals to them
+ * that cannot hit a stranger.
+ *
+ * A process is its id together with its start time: an id alone may have been given to
+ * another process since.
+ *
+ * Units: clock ticks since boot (field 22 of /proc/PID/stat).
+ * Layer: host (guard). */
+#ifndef SUBLET_HOST_GUARD_PROCESS_H
+#define SUBLET_HOST_GUARD_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct guard_process {
+    pid_t pid, parent, session;
+    char state; /* as ps shows it: R S D T Z */
+    uint64_t start;
+};
+
+/* False where there is no such process. */
+bool guard_process_read(pid_t pid, struct guard_process *process);
+
+/* All processes of the machine by id; the caller frees it. */
+struct guard_process *guard_process_list(int *count);
+
+/* True where `text` stands in its environment as it was at exec. */
+bool guard_process_has_env(pid_t pid, const char *text);
+
+/* Sends the signal if that very process still lives; false where it is gone. */
+bool guard_process_signal(const struct guard_process *process, int signal);
+
+#endif

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard_run.c: see guard_run.h. */
+#include "host/guard_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "host/guard_account.h"
+#include "host/guard_clock.h"
+#include "host/guard_crew.h"
+#include "host/guard_dir.h"
+#include "host/guard_job.h"
+#include "host/guard_link.h"
+#include "host/guard_process.h"
+#include "host/guard_record.h"
+#include "host/guard_spec.h"
+
+enum {
+    MARK_SIZE = 256,
+    KILL_AGAIN_MS = 1000,   /* a process that the last look missed */
+    LEFT_BEHIND_MS = 30000, /* processes that not even SIGKILL ends, in the kernel */
+    LEFT_BEHIND_LOOK_MS = 50,
+    SAVE_AGAIN_MS = 1000, /* a full disk */
+};
+
+static const int64_t never = INT64_MAX;
+
+struct run {
+    const char *path;
+    int dir;
+    int signals; /* signalfd: SIGCHLD */
+    bool is_over;
+    struct guard_spec spec;
+    struct guard_account account;
+    struct guard_record record;
+    struct guard_crew crew;
+    struct guard_job job;
+    struct guard_link link;
+    char mark[MARK_SIZE];
+
+    int64_t ran_ms; /* in RUNNING, up to running_since */
+    int64_t running_since;
+    bool is_at_limit;           /* its run limit is what ends it */
+    int64_t wait_until;         /* WAITING and no agent */
+    int64_t kill_at;            /* the grace ends */
+    int64_t save_at;            /* the record on disk is behind */
+    struct run_control pending; /* came before the go; number 0: none */
+};
+
+/* ---- the record */
+
+static void save(struct run *run)
+{
+    run->save_at = guard_record_write(run->dir, &run->record, NULL) == 0
+                       ? never
+                       : guard_clock_now_ms() + SAVE_AGAIN_MS;
+}
+
+static void publish(struct run *run)
+{
+    save(run);
+    guard_link_push(&run->link, &run->record);
+}
+
+static void end(struct run *run, enum run_end how, uint64_t code, const char *text)
+{
+    run->record.phase = RUN_ENDED;
+    run->record.end = how;
+    run->record.code = code;
+    run->record.end_ms = guard_clock_wall_ms();
+    if (text[0] != '\0') {
+        guard_record_set_text(&run->record, text);
+    }
+    guard_dir_measure(run->dir, &run->record);
+    publish(run);
+}
+
+/* ---- the end */
+
+/* Collects whoever has ended; true while any child is left. */
+static bool reap(const struct run *run, bool *is_job_over, int *status)
+{
+    for (;;) {
+        int code = 0;
+        pid_t pid = waitpid(-1, &code, WNOHANG);
+        if (pid == 0) {
+            return true;
+        }
+        if (pid < 0) {
+            return errno != ECHILD;
+        }
+        if (pid == run->job.pid) {
+            *is_job_over = true;
+            *status = code;
+        }
+    }
+}
+
+static void wait_signal(const struct run *run, int timeout_ms)
+{
+    struct pollfd polls = {.fd = run->signals, .events = POLLIN};
+    struct signalfd_siginfo info;
+    if (poll(&polls, 1, timeout_ms) > 0) {
+        ssize_t got = read(run->signals, &info, sizeof(info));
+        (void)got; /* only that it came matters */
+    }
+}
+
+/* As the subreaper the guard is the parent of all that is left: when there is no child,
+ * there is nothing left. False where something does not die. */
+static bool clear_left_behind(const struct run *run)
+{
+    bool is_job_over = true;
+    int status = 0;
+    int64_t until = guard_clock_now_ms() + LEFT_BEHIND_MS;
+    while (reap(run, &is_job_over, &status)) {
+        if (guard_clock_now_ms() > until) {
+            return false;
+        }
+        guard_crew_kill(&run->crew);
+        wait_signal(run, LEFT_BEHIND_LOOK_MS);
+    }
+    return true;
+}
+
+static void measure_use(struct run *run)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    int64_t cpu_ms = ((int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
+                     (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
+    int64_t mem_kib = usage.ru_maxrss;
+    if (guard_cgroup_is_made(&run->crew.cgroup)) {
+        int64_t counted_ms = guard_cgroup_cpu_ms(&run->crew.cgroup);
+        int64_t peak_kib = guard_cgroup_peak_kib(&run->crew.cgroup);
+        cpu_ms = counted_ms > cpu_ms ? counted_ms : cpu_ms;
+        mem_kib = peak_kib > mem_kib ? peak_kib : mem_kib;
+    }
+    run->record.cpu_ms = (uint64_t)cpu_ms;
+    run->record.mem_kib = (uint64_t)mem_kib;
+}
+
+static void finish(struct run *run, int status)
+{
+    char note[GUARD_RECORD_TEXT_SIZE] = "";
+    bool has_failed = guard_job_has_failed(&run->job, note, sizeof(note));
+    if (!clear_left_behind(run)) {
+        snprintf(note, sizeof(note), "processes were left that cannot be killed");
+    }
+    measure_use(run);
+    guard_cgroup_remove(&run->crew.cgroup);
+    run->record.cgroup[0] = '\0';
+    uint64_t code =
+        (uint64_t)(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    if (has_failed) {
+        end(run, RUN_END_FAILED, code, note);
+    } else if (run->is_at_limit) {
+        end(run, RUN_END_LIMIT, code, note);
+    } else {
+        end(run, WIFSIGNALED(status) ? RUN_END_SIGNALLED : RUN_END_EXITED, code, note);
+    }
+}
+
+static void on_child(struct run *run)
+{
+    bool is_job_over = false;
+    int status = 0;
+    reap(run, &is_job_over, &status);
+    if (is_job_over) {
+        finish(run, status);
+    }
+}
+
+/* ---- orders */
+
+static void suspend_all(struct run *run)
+{
+    if (run->record.phase == RUN_RUNNING) {
+        guard_crew_suspend(&run->crew);
+        run->ran_ms += guard_clock_now_ms() - run->running_since;
+        run->record.phase = RUN_SUSPENDED;
+    }
+}
+
+static void resume_all(struct run *run)
+{
+    if (run->record.phase == RUN_SUSPENDED) {
+        run->running_since = guard_clock_now_ms();
+        run->record.phase = RUN_RUNNING;
+        guard_crew_resume(&run->crew);
+    }
+}
+
+/* A suspended job is resumed, or it could not hear the signal and clean up. */
+static void terminate(struct run *run)
+{
+    resume_all(run);
+    guard_crew_signal(&run->crew, SIGTERM);
+    if (run->kill_at == never) {
+        run->kill_at = guard_clock_now_ms() + run->spec.grace_ms;
+    }
+}
+
+static void carry_out(struct run *run, const struct run_control *control)
+{
+    switch (control->action) {
+    case CONTROL_SIGNAL:
+        guard_crew_signal(&run->crew, control->signal);
+        break;
+    case CONTROL_SUSPEND:
+        /* Who is being killed is not held up. */
+        if (run->kill_at == never) {
+            suspend_all(run);
+        }
+        break;
+    case CONTROL_RESUME:
+        resume_all(run);
+        break;
+    case CONTROL_KILL:
+        terminate(run);
+        break;
+    }
+    run->record.control_done = control->number;
+    publish(run);
+}
+
+static void control(struct run *run, const struct guard_order *order)
+{
+    struct run_control wanted = {order->number, (enum control_action)order->action,
+                                 order->signal};
+    bool is_known = order->action <= CONTROL_KILL && order->signal >= 0 &&
+                    order->signal < NSIG &&
+                    (order->action != CONTROL_SIGNAL || order->signal > 0);
+    bool is_news = wanted.number > run->record.control_done;
+    if (!is_known || !is_news || run->record.phase == RUN_ENDED) {
+        guard_link_push(&run->link, &run->record);
+    } else if (run->record.phase != RUN_WAITING) {
+        carry_out(run, &wanted);
+    } else if (wanted.action == CONTROL_KILL) {
+        run->record.control_done = wanted.number;
+        end(run, RUN_END_SIGNALLED, SIGTERM, "killed before it began");
+    } else {
+        if (wanted.number > run->pending.number) {
+            run->pending = wanted;
+        }
+        guard_link_push(&run->link, &run->record);
+    }
+}
+
+/* ---- the beginning */
+
+static void make_cgroup(struct run *run)
+{
+    struct guard_record *record = &run->record;
+    run->crew.cgroup = (struct guard_cgroup){.dir = -1};
+    if (run->spec.cgroup[0] == '\0') {
+        return;
+    }
+    /* The mark in it: another federation's run may have the same name. */
+    int length =
+        snprintf(record->cgroup, sizeof(record->cgroup), "%s/%s-%016llx",
+                 run->spec.cgroup, run->spec.run, (unsigned long long)record->mark);
+    if (length >= (int)sizeof(record->cgroup) ||
+        !guard_cgroup_make(&run->crew.cgroup, record->cgroup)) {
+        record->cgroup[0] = '\0';
+    }
+}
+
+static int fork_job(struct run *run, struct err *err)
+{
+    make_cgroup(run);
+    int code = guard_job_fork(&run->job, run->dir, &run->spec, &run->account,
+                              &run->crew.cgroup, err);
+    if (!guard_cgroup_is_made(&run->crew.cgroup)) {
+        run->record.cgroup[0] = '\0';
+    }
+    struct guard_process process = {0};
+    if (code == 0 && !guard_process_read(run->job.pid, &process)) {
+        process.start = 0;
+    }
+    run->record.job_pid = code == 0 ? (uint64_t)run->job.pid : 0;
+    run->record.job_start = process.start;
+    return code;
+}
+
+/* The run's first instruction comes after its record says that it has begun. */
+static void begin(struct run *run)
+{
+    struct err err = {0};
+    int code = fork_job(run, &err);
+    run->record.phase = RUN_RUNNING;
+    run->record.start_ms = guard_clock_wall_ms();
+    if (code == 0 && (code = guard_record_write(run->dir, &run->record, &err)) != 0) {
+        guard_job_abandon(&run->job);
+        waitpid(run->job.pid, NULL, 0);
+    }
+    if (code != 0) {
+        guard_cgroup_remove(&run->crew.cgroup);
+        run->record.start_ms = 0;
+        end(run, RUN_END_FAILED, 0, err.text);
+        return;
+    }
+    run->running_since = guard_clock_now_ms();
+    guard_job_release(&run->job);
+    guard_link_push(&run->link, &run->record);
+    if (run->pending.number > 0) {
+        carry_out(run, &run->pending);
+    }
+}
+
+static void on_order(void *arg, const struct guard_order *order)
+{
+    struct run *run = arg;
+    bool is_waiting = run->record.phase == RUN_WAITING;
+    if (order->kind == ORDER_GO && is_waiting && order->token == run->record.token) {
+        begin(run);
+    } else if (order->kind == ORDER_CONTROL) {
+        control(run, order);
+    } else if (order->kind == ORDER_END &&
+               (is_waiting || run->record.phase == RUN_ENDED)) {
+        run->is_over = true;
+    } else {
+        guard_link_push(&run->link, &run->record);
+    }
+}
+
+/* ---- time */
+
+static int64_t limit_at(const struct run *run)
+{
+    if (run->record.phase != RUN_RUNNING || run->spec.run_limit_ms == 0 ||
+        run->is_at_limit) {
+        return never;
+    }
+    return run->running_since + run->spec.run_limit_ms - run->ran_ms;
+}
+
+static int next_timeout(const struct run *run)
+{
+    int64_t times[] = {run->wait_until, run->kill_at, run->save_at, limit_at(run)};
+    int64_t next = never;
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        next = times[i] < next ? times[i] : next;
+    }
+    if (next == never) {
+        return -1;
+    }
+    int64_t left = next - guard_clock_now_ms();
+    return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
+}
+
+static void watch_agent(struct run *run, int64_t now)
+{
+    if (run->record.phase != RUN_WAITING || run->link.n_peers > 0) {
+        run->wait_until = never;
+    } else if (run->wait_until == never) {
+        run->wait_until = now + run->spec.wait_ms;
+    }
+}
+
+static void on_time(struct run *run)
+{
+    int64_t now = guard_clock_now_ms();
+    watch_agent(run, now);
+    if (now >= run->wait_until) {
+        guard_dir_remove(run->dir, run->path);
+        run->is_over = true;
+        return;
+    }
+    if (now >= limit_at(run)) {
+        run->is_at_limit = true;
+        terminate(run);
+    }
+    if (now >= run->kill_at && run->record.phase != RUN_ENDED) {
+        guard_crew_kill(&run->crew);
+        run->kill_at = now + KILL_AGAIN_MS;
+    }
+    if (now >= run->save_at) {
+        save(run);
+    }
+}
+
+static void live(struct run *run)
+{
+    while (!run->is_over &&
+           !(run->record.phase == RUN_ENDED && run->save_at == never)) {
+        struct pollfd polls[2 + GUARD_LINK_PEERS] = {
+            {.fd = run->signals, .events = POLLIN}};
+        int n_polls = guard_link_polls(&run->link, polls + 1);
+        if (poll(polls, (nfds_t)n_polls + 1, next_timeout(run)) < 0) {
+            continue;
+        }
+        if (polls[0].revents != 0) {
+            wait_signal(run, 0);
+            on_child(run);
+        }
+        guard_link_serve(&run->link, polls + 1, n_polls, &run->record, on_order, run);
+        on_time(run);
+    }
+}
+
+/* ---- setting up */
+
+/* Every signal is blocked: a shutdown that asks all to end is for the job, whose end
+ * the guard then writes down. */
+static int block_signals(void)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    return signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int make_work(const struct run *run, struct err *err)
+{
+    if (run->spec.cwd[0] != '\0') {
+        return 0;
+    }
+    if ((mkdirat(run->dir, RUN_DIR_WORK, 0700) != 0 && errno != EEXIST) ||
+        (run->account.is_other &&
+         fchownat(run->dir, RUN_DIR_WORK, run->account.uid, run->account.gid,
+                  AT_SYMLINK_NOFOLLOW) != 0)) {
+        return err_set(err, ERR_IO, "cannot make the run's work directory: %s",
+                       strerror(errno));
+    }
+    return 0;
+}
+
+static int draw_numbers(struct run *run, struct err *err)
+{
+    uint64_t numbers[2];
+    if (getrandom(numbers, sizeof(numbers), 0) != (ssize_t)sizeof(numbers)) {
+        return err_set(err, ERR_IO, "no random numbers: %s", strerror(errno));
+    }
+    run->record.token = (numbers[0] >> 1) | 1;
+    run->record.mark = (numbers[1] >> 1) | 1;
+    return 0;
+}
+
+static void set_mark(struct run *run)
+{
+    snprintf(run->mark, sizeof(run->mark), "SUBLET_RUN=%s.%016llx", run->spec.run,
+             (unsigned long long)run->record.mark);
+    run->spec.env[run->spec.n_env] = run->mark;
+}
+
+static int prepare(struct run *run, struct err *err)
+{
+    int code = guard_spec_read(run->dir, &run->spec, err);
+    if (code == 0) {
+        code = guard_account_find(run->spec.account, run->spec.is_leased, &run->account,
+                                  err);
+    }
+    if (code == 0) {
+        code = make_work(run, err);
+    }
+    if (code == 0) {
+        code = draw_numbers(run, err);
+    }
+    if (code == 0) {
+        set_mark(run);
+        code = guard_link_listen(&run->link, err);
+    }
+    if (code == 0) {
+        run->record.phase = RUN_WAITING;
+        code = guard_record_write(run->dir, &run->record, err);
+    }
+    return code;
+}
+
+static void init(struct run *run, const char *path, int agent)
+{
+    *run = (struct run){
+        .path = path,
+        .dir = -1,
+        .job = {.gate = -1},
+        .crew = {.cgroup = {.dir = -1}, .guard = getpid()},
+        .wait_until = never,
+        .kill_at = never,
+        .save_at = never,
+    };
+    run->record.guard_pid = (uint64_t)getpid();
+    guard_dir_read_boot_id(run->record.boot_id, sizeof(run->record.boot_id));
+    guard_link_init(&run->link);
+    if (agent >= 0) {
+        guard_link_add(&run->link, agent);
+    }
+}
+
+/* The lock goes before the connections: who hears that we are gone may take it. */
+static void release(struct run *run)
+{
+    if (run->dir >= 0) {
+        close(run->dir);
+    }
+    guard_link_release(&run->link);
+    guard_account_release(&run->account);
+    guard_spec_release(&run->spec);
+}
+
+int guard_run_main(const char *path, int agent)
+{
+    struct run run;
+    struct err err = {0};
+    init(&run, path, agent);
+    setsid();
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    run.signals = block_signals();
+    run.dir = guard_dir_take(path);
+    if (run.dir < 0 || run.signals < 0) {
+        release(&run);
+        return 1;
+    }
+    if (prepare(&run, &err) == 0) {
+        guard_link_push(&run.link, &run.record);
+        on_time(&run);
+        live(&run);
+    } else {
+        /* On disk if it can be; the agent is told in any case. */
+        end(&run, RUN_END_FAILED, 0, err.text);
+    }
+    release(&run);
+    return 0;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard_spec.c: see guard_spec.h. */
+#include "host/guard_spec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/limits.h"
+#include "host/run_dir.h"
+
+/* What sublet-host adds to the job's own variables. */
+enum { ENV_ADDED_MAX = 16 };
+
+enum kind { TEXT, NUMBER, FLAG };
+
+static const struct {
+    const char *name;
+    enum kind kind;
+    size_t offset;
+} fields[] = {
+    {"run", TEXT, offsetof(struct guard_spec, run)},
+    {"account", TEXT, offsetof(struct guard_spec, account)},
+    {"command", TEXT, offsetof(struct guard_spec, command)},
+    {"cwd", TEXT, offsetof(struct guard_spec, cwd)},
+    {"in_file", TEXT, offsetof(struct guard_spec, in_file)},
+    {"out_file", TEXT, offsetof(struct guard_spec, out_file)},
+    {"err_file", TEXT, offsetof(struct guard_spec, err_file)},
+    {"cgroup", TEXT, offsetof(struct guard_spec, cgroup)},
+    {"is_leased", FLAG, offsetof(struct guard_spec, is_leased)},
+    {"keeps_err", FLAG, offsetof(struct guard_spec, keeps_err)},
+    {"umask", NUMBER, offsetof(struct guard_spec, umask)},
+    {"run_limit_ms", NUMBER, offsetof(struct guard_spec, run_limit_ms)},
+    {"wait_ms", NUMBER, offsetof(struct guard_spec, wait_ms)},
+    {"grace_ms", NUMBER, offsetof(struct guard_spec, grace_ms)},
+};
+enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
+
+static void set_defaults(struct guard_spec *spec)
+{
+    for (size_t i = 0; i < FIELDS; i++) {
+        if (fields[i].kind == TEXT) {
+            const char *empty = "";
+            memcpy((char *)spec + fields[i].offset, &empty, sizeof(empty));
+        }
+    }
+}
+
+static bool take_number(const char *value, int64_t *number)
+{
+    char *end = NULL;
+    errno = 0;
+    long long parsed = strtoll(value, &end, 10);
+    *number = parsed;
+    return errno == 0 && end != value && *end == '\0' && parsed >= 0;
+}
+
+static bool take_field(struct guard_spec *spec, const char *name, size_t length,
+                       const char *value)
+{
+    for (size_t i = 0; i < FIELDS; i++) {
+        char *to = (char *)spec + fields[i].offset;
+        if (strlen(fields[i].name) != length ||
+            memcmp(fields[i].name, name, length) != 0) {
+            continue;
+        }
+        int64_t number = 0;
+        if (fields[i].kind == TEXT) {
+            memcpy(to, &value, sizeof(value));
+            return true;
+        }
+        if (!take_number(value, &number)) {
+            return false;
+        }
+        if (fields[i].kind == NUMBER) {
+            memcpy(to, &number, sizeof(number));
+        } else {
+            *(bool *)to = number != 0;
+        }
+        return true;
+    }
+    return false;
+}
+
+static bool take_item(struct guard_spec *spec, const char *item)
+{
+    const char *equals = strchr(item, '=');
+    if (equals == NULL) {
+        return false;
+    }
+    size_t length = (size_t)(equals - item);
+    if (length == 3 && memcmp(item, "env", 3) == 0) {
+        if (spec->n_env == ENV_MAX + ENV_ADDED_MAX) {
+            return false;
+        }
+        spec->env[spec->n_env++] = equals + 1;
+        return true;
+    }
+    return take_field(spec, item, length, equals + 1);
+}
+
+int guard_spec_parse(char *bytes, size_t length, struct guard_spec *spec,
+                     struct err *err)
+{
+    memset(spec, 0, sizeof(*spec));
+    set_defaults(spec);
+    spec->bytes = bytes;
+    spec->env = mem_alloc(ENV_MAX + ENV_ADDED_MAX + 2, sizeof(*spec->env));
+    if (length == 0 || bytes[length - 1] != '\0' ||
+        strcmp(bytes, RUN_DIR_SPEC_HEAD) != 0) {
+        return err_set(err, ERR_PARSE, "the run's spec is cut or no spec");
+    }
+    size_t at = strlen(bytes) + 1;
+    while (at < length) {
+        const char *item = bytes + at;
+        at += strlen(item) + 1;
+        if (strcmp(item, "end=") == 0 && at == length) {
+            return 0;
+        }
+        if (!take_item(spec, item)) {
+            return err_set(err, ERR_PARSE, "the run's spec has a bad item \"%.40s\"",
+                           item);
+        }
+    }
+    return err_set(err, ERR_PARSE, "the run's spec ends early");
+}
+
+int guard_spec_read(int dir, struct guard_spec *spec, struct err *err)
+{
+    memset(spec, 0, sizeof(*spec));
+    int file = openat(dir, RUN_DIR_SPEC, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat status;
+    if (file < 0 || fstat(file, &status) != 0) {
+        int error = errno;
+        if (file >= 0) {
+            close(file);
+        }
+        return err_set(err, ERR_IO, "cannot open the run's spec: %s", strerror(error));
+    }
+    if (status.st_size > RUN_DIR_SPEC_MAX) {
+        close(file);
+        return err_set(err, ERR_BOUNDS, "the run's spec is too large");
+    }
+    size_t length = (size_t)status.st_size;
+    char *bytes = mem_alloc(length + 1, 1);
+    ssize_t got = read(file, bytes, length);
+    close(file);
+    if (got != (ssize_t)length) {
+        free(bytes);
+        return err_set(err, ERR_IO, "cannot read the run's spec");
+    }
+    return guard_spec_parse(bytes, length, spec, err);
+}
+
+void guard_spec_release(struct guard_spec *spec)
+{
+    free(spec->bytes);
+    free(spec->env);
+    memset(spec, 0, sizeof(*spec));
+}

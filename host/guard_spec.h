@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard_spec.h: what a guard is to run, as sublet-host wrote it down (run_spec.h).
+ *
+ * The file: RUN_DIR_SPEC_HEAD, then "name=value" for each field and "env=NAME=value"
+ * for each variable, then "end=": all ended by a NUL, so that a file that was cut is
+ * noticed and a command may have any other byte.
+ *
+ * Units: milliseconds. Ownership: all texts live in `bytes`, until release.
+ * Errors: ERR_IO, ERR_PARSE, ERR_BOUNDS above RUN_DIR_SPEC_MAX.
+ * Layer: host (guard). */
+#ifndef SUBLET_HOST_GUARD_SPEC_H
+#define SUBLET_HOST_GUARD_SPEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct guard_spec {
+    char *bytes;
+    const char *run;     /* "SITE.ATTEMPT" */
+    const char *account; /* "": the guard's own */
+    const char *command;
+    const char *cwd;      /* "": the run's work directory */
+    const char *in_file;  /* "": /dev/null */
+    const char *out_file; /* "": kept with the run */
+    const char *err_file; /* "": with the output */
+    const char *cgroup;   /* directory to make the run's cgroup in; "": none */
+    bool is_leased;       /* never as root; output stays with the run */
+    bool keeps_err;       /* errors kept with the run, apart from the output */
+    int64_t umask;
+    int64_t run_limit_ms; /* 0: none */
+    int64_t wait_ms;      /* how long a guard without agent waits for the go */
+    int64_t grace_ms;     /* between TERM and KILL */
+    const char **env;     /* NULL-terminated; the last place is free for the mark */
+    int n_env;
+};
+
+int guard_spec_read(int dir, struct guard_spec *spec, struct err *err) MUST_CHECK;
+int guard_spec_parse(char *bytes, size_t length, struct guard_spec *spec,
+                     struct err *err) MUST_CHECK; /* takes `bytes`, from malloc */
+void guard_spec_release(struct guard_spec *spec);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host_spec.c: see host_spec.h. */
+#include "host/host_spec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/run_dir.h"
+
+/* A list of hosts longer than this is left out: the kernel takes 128 KiB a variable,
+ * and programs that read it cope with its absence. */
+enum { HOSTS_VARIABLE_MAX = 65536 };
+
+static void put(FILE *to, const char *name, const char *value)
+{
+    fprintf(to, "%s=%s%c", name, value, '\0');
+}
+
+static void put_number(FILE *to, const char *name, int64_t number)
+{
+    fprintf(to, "%s=%" PRId64 "%c", name, number, '\0');
+}
+
+/* %J is the job's id. */
+static void put_path(FILE *to, const char *name, const char *path, const char *job)
+{
+    fprintf(to, "%s=", name);
+    for (const char *at = path; *at != '\0'; at++) {
+        if (at[0] == '%' && at[1] == 'J') {
+            fputs(job, to);
+            at++;
+        } else {
+            fputc(*at, to);
+        }
+    }
+    fputc('\0', to);
+}
+
+static bool is_ours(const char *variable)
+{
+    static const char *const names[] = {
+        "LSB_JOBID=",      "LSB_JOBNAME=",  "LSB_QUEUE=", "LSB_HOSTS=",
+        "LSB_MCPU_HOSTS=", "SUBLET_LEASE=", "SUBLET_RUN="};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strncmp(variable, names[i], strlen(names[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void put_env(FILE *to, const char *name, const char *value)
+{
+    fprintf(to, "env=%s=%s%c", name, value, '\0');
+}
+
+/* "h1 h1 h2": a name per slot. Nothing where it would be too long. */
+static void put_hosts(FILE *to, const struct msg_run_start *start)
+{
+    size_t length = 0;
+    for (int i = 0; i < start->n_hosts && length <= HOSTS_VARIABLE_MAX; i++) {
+        length += (strlen(start->hosts[i].host) + 1) * (size_t)start->hosts[i].n_slots;
+    }
+    if (length > HOSTS_VARIABLE_MAX) {
+        return;
+    }
+    const char *blank = "";
+    fputs("env=LSB_HOSTS=", to);
+    for (int i = 0; i < start->n_hosts; i++) {
+        for (int slot = 0; slot < start->hosts[i].n_slots; slot++) {
+            fprintf(to, "%s%s", blank, start->hosts[i].host);
+            blank = " ";
+        }
+    }
+    fputc('\0', to);
+}
+
+/* "h1 2 h2 1". */
+static void put_host_counts(FILE *to, const struct msg_run_start *start)
+{
+    enum { NUMBER_LENGTH = 12 };
+    size_t length = 0;
+    for (int i = 0; i < start->n_hosts; i++) {
+        length += strlen(start->hosts[i].host) + NUMBER_LENGTH;
+    }
+    if (length > HOSTS_VARIABLE_MAX) {
+        return;
+    }
+    fputs("env=LSB_MCPU_HOSTS=", to);
+    for (int i = 0; i < start->n_hosts; i++) {
+        fprintf(to, "%s%s %d", i > 0 ? " " : "", start->hosts[i].host,
+                start->hosts[i].n_slots);
+    }
+    fputc('\0', to);
+}
+
+static void put_variables(FILE *to, const struct msg_run_start *start)
+{
+    for (int i = 0; i < start->spec.n_env; i++) {
+        if (!is_ours(start->spec.env[i])) {
+            put(to, "env", start->spec.env[i]);
+        }
+    }
+    put_env(to, "LSB_JOBID", start->job);
+    put_env(to, "LSB_JOBNAME", start->spec.name);
+    put_env(to, "LSB_QUEUE", start->spec.queue);
+    put_hosts(to, start);
+    put_host_counts(to, start);
+    if (start->lease[0] != '\0') {
+        put_env(to, "SUBLET_LEASE", start->lease);
+    }
+}
+
+static void put_files(FILE *to, const struct msg_run_start *start)
+{
+    const struct job_spec *spec = &start->spec;
+    bool is_leased = start->lease[0] != '\0';
+    put_number(to, "is_leased", is_leased);
+    put_number(to, "keeps_err", is_leased && spec->err_file[0] != '\0');
+    if (!is_leased) {
+        put(to, "cwd", spec->cwd);
+        put_path(to, "in_file", spec->in_file, start->job);
+        put_path(to, "out_file", spec->out_file, start->job);
+        put_path(to, "err_file", spec->err_file, start->job);
+    }
+}
+
+static void put_all(FILE *to, const char *name, const struct msg_run_start *start,
+                    const struct host_spec_setting *setting)
+{
+    fprintf(to, "%s%c", RUN_DIR_SPEC_HEAD, '\0');
+    put(to, "run", name);
+    put(to, "account", start->account);
+    put(to, "command", start->spec.command);
+    put_files(to, start);
+    put(to, "cgroup", setting->cgroup);
+    put_number(to, "umask", start->spec.umask);
+    put_number(to, "run_limit_ms", start->spec.run_limit_ms);
+    put_number(to, "wait_ms", setting->wait_ms);
+    put_number(to, "grace_ms", setting->grace_ms);
+    put_variables(to, start);
+    put(to, "end", "");
+}
+
+static int write_file(int dir, const char *bytes, size_t length, struct err *err)
+{
+    int file = openat(dir, RUN_DIR_SPEC,
+                      O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0) {
+        return err_set(err, ERR_IO, "cannot create the run's spec: %s",
+                       strerror(errno));
+    }
+    ssize_t written = write(file, bytes, length);
+    int error = written < 0 ? errno : written < (ssize_t)length ? ENOSPC : 0;
+    close(file);
+    return error == 0 ? 0
+                      : err_set(err, ERR_IO, "cannot write the run's spec: %s",
+                                strerror(error));
+}
+
+int host_spec_write(int dir, const char *name, const struct msg_run_start *start,
+                    const struct host_spec_setting *setting, struct err *err)
+{
+    char *bytes = NULL;
+    size_t length = 0;
+    FILE *to = open_memstream(&bytes, &length);
+    if (to == NULL) {
+        abort();
+    }
+    put_all(to, name, start, setting);
+    if (fclose(to) != 0) {
+        abort(); /* out of memory */
+    }
+    int code = write_file(dir, bytes, length, err);
+    free(bytes);
+    return code;
+}

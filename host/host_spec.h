@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host_spec.h: RUN_START written down for a guard (guard_spec.h has the format).
+ *
+ * What a job of the site itself asks for is taken as it is. A leased one runs in the
+ * run's own work directory with no input, and its output stays with the run whatever
+ * files its owner named: they are files of another site, which fetches the output.
+ * Variables: exactly the spec's, and LSB_JOBID LSB_JOBNAME LSB_QUEUE LSB_HOSTS
+ * LSB_MCPU_HOSTS, SUBLET_LEASE where there is one; the guard adds SUBLET_RUN, its mark.
+ *
+ * Layer: host. */
+#ifndef SUBLET_HOST_HOST_SPEC_H
+#define SUBLET_HOST_HOST_SPEC_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/msg.h"
+
+struct host_spec_setting {
+    const char *cgroup; /* where runs' cgroups are made; "": none */
+    int64_t wait_ms;
+    int64_t grace_ms;
+};
+
+/* Writes it into the run's open directory. */
+int host_spec_write(int dir, const char *name, const struct msg_run_start *start,
+                    const struct host_spec_setting *setting,
+                    struct err *err) MUST_CHECK;
+
+#endif
