@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* executor.c: runs as a list; each phase as host/ has it, without processes. */
+#include "sim/executor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+struct exec_run {
+    struct arena arena;
+    struct run_id run;
+    const char *job, *lease;
+    struct host_slots *hosts;
+    int n_hosts;
+    enum run_phase phase;
+    uint64_t token, control_done;
+    uint64_t end_number; /* of the end that counts; an older one is void */
+    int64_t work_ms;     /* what is left of it */
+    int64_t resumed_ms, start_ms;
+    int exit_code;
+    struct run_exit exit;
+    struct exec_run *next;
+};
+
+struct executor {
+    char name[NAME_SIZE];
+    int index;
+    struct executor_world world;
+    uint64_t session, next_token, next_end, seq;
+    bool is_welcome;
+    struct exec_run *first;
+};
+
+struct executor *executor_new(const char *name, int index,
+                              const struct executor_world *world)
+{
+    struct executor *executor = mem_alloc(1, sizeof *executor);
+
+    snprintf(executor->name, sizeof executor->name, "%s", name);
+    executor->index = index;
+    executor->world = *world;
+    return executor;
+}
+
+static void remove_run(struct executor *executor, struct exec_run *run)
+{
+    struct exec_run **at = &executor->first;
+
+    while (*at != run)
+        at = &(*at)->next;
+    *at = run->next;
+    arena_release(&run->arena);
+    free(run);
+}
+
+void executor_free(struct executor *executor)
+{
+    if (!executor)
+        return;
+    while (executor->first)
+        remove_run(executor, executor->first);
+    free(executor);
+}
+
+static void send(struct executor *executor, struct msg *msg)
+{
+    msg->session = executor->session;
+    msg->site = "";
+    executor->world.send(executor->world.arg, executor->index, msg);
+}
+
+static struct exec_run *find_run(struct executor *executor, const struct run_id *id)
+{
+    for (struct exec_run *run = executor->first; run; run = run->next)
+        if (run->run.attempt == id->attempt && !strcmp(run->run.site, id->site))
+            return run;
+    return NULL;
+}
+
+static void tell_state(struct executor *executor, const struct run_id *id,
+                       const struct exec_run *run)
+{
+    struct msg msg = {.kind = MSG_RUN_STATE, .run_state = {.run = *id}};
+
+    msg.run_state.exit.text = "";
+    if (run) {
+        msg.run_state.phase = run->phase;
+        msg.run_state.token = run->token;
+        msg.run_state.start_ms = run->start_ms;
+        msg.run_state.control_done = run->control_done;
+        msg.run_state.exit = run->exit;
+    }
+    send(executor, &msg);
+}
+
+void executor_hello(struct executor *executor, int64_t now_ms)
+{
+    struct msg msg = {.kind = MSG_HOST_HELLO};
+
+    executor->session = ((uint64_t)now_ms << 8 | 1) > executor->session
+                            ? ((uint64_t)now_ms << 8 | 1)
+                            : executor->session + 1;
+    executor->is_welcome = false;
+    msg.host_hello.name = executor->name;
+    msg.host_hello.boot_id = "boot-1";
+    msg.host_hello.n_cpus = 1;
+    send(executor, &msg);
+    for (struct exec_run *run = executor->first; run; run = run->next)
+        tell_state(executor, &run->run, run);
+    msg = (struct msg){.kind = MSG_HOST_SYNCED};
+    send(executor, &msg);
+}
+
+static void start_run(struct executor *executor, const struct msg_run_start *start)
+{
+    struct exec_run *run = find_run(executor, &start->run), **at = &executor->first;
+    long long work_ms = 0;
+    int exit_code = 0;
+
+    if (run) {
+        tell_state(executor, &run->run, run);
+        return;
+    }
+    run = mem_alloc(1, sizeof *run);
+    arena_init(&run->arena);
+    run->run.site = arena_str(&run->arena, start->run.site);
+    run->run.attempt = start->run.attempt;
+    run->job = arena_str(&run->arena, start->job);
+    run->lease = arena_str(&run->arena, start->lease);
+    run->n_hosts = start->n_hosts;
+    run->hosts =
+        arena_alloc(&run->arena, (size_t)start->n_hosts + 1, sizeof run->hosts[0]);
+    for (int i = 0; i < start->n_hosts; i++) {
+        run->hosts[i].host = arena_str(&run->arena, start->hosts[i].host);
+        run->hosts[i].n_slots = start->hosts[i].n_slots;
+    }
+    if (sscanf(start->spec.command, "run %lld exit %d", &work_ms, &exit_code) < 1)
+        work_ms = 0;
+    run->work_ms = work_ms;
+    run->exit_code = exit_code;
+    run->phase = RUN_WAITING;
+    run->token = ++executor->next_token;
+    run->exit.text = "";
+    while (*at)
+        at = &(*at)->next;
+    *at = run;
+    tell_state(executor, &run->run, run);
+}
+
+static void resume_work(struct executor *executor, struct exec_run *run, int64_t now_ms)
+{
+    run->phase = RUN_RUNNING;
+    run->resumed_ms = now_ms;
+    run->end_number = ++executor->next_end;
+    executor->world.end_at(executor->world.arg, executor->index, now_ms + run->work_ms,
+                           run->end_number);
+}
+
+static void end_run(struct exec_run *run, enum run_end end, int code, int64_t now_ms)
+{
+    run->phase = RUN_ENDED;
+    run->end_number = 0;
+    run->exit.end = end;
+    run->exit.code = code;
+    run->exit.start_ms = run->start_ms;
+    run->exit.end_ms = now_ms;
+}
+
+static void go(struct executor *executor, const struct msg_run_go *order,
+               int64_t now_ms)
+{
+    struct exec_run *run = find_run(executor, &order->run);
+
+    if (run && run->phase == RUN_WAITING && run->token == order->token) {
+        executor->world.begun(executor->world.arg, executor->index, run->run.site,
+                              run->job, run->run.attempt);
+        run->start_ms = now_ms;
+        resume_work(executor, run, now_ms);
+    }
+    tell_state(executor, &order->run, run);
+}
+
+static void control(struct executor *executor, const struct msg_run_control *order,
+                    int64_t now_ms)
+{
+    struct exec_run *run = find_run(executor, &order->run);
+    const struct run_control *wish = &order->control;
+
+    if (run && wish->number > run->control_done && run->phase != RUN_WAITING) {
+        run->control_done = wish->number;
+        if (run->phase == RUN_ENDED) {
+            /* too late: answered by the end */
+        } else if (wish->action == CONTROL_SUSPEND && run->phase == RUN_RUNNING) {
+            run->work_ms -= now_ms - run->resumed_ms;
+            run->phase = RUN_SUSPENDED;
+            run->end_number = 0;
+        } else if (wish->action == CONTROL_RESUME && run->phase == RUN_SUSPENDED) {
+            resume_work(executor, run, now_ms);
+        } else if (wish->action == CONTROL_KILL) {
+            end_run(run, RUN_END_SIGNALLED, 15, now_ms);
+        }
+    }
+    tell_state(executor, &order->run, run);
+}
+
+static void give_output(struct executor *executor, const struct msg_output_ask *ask)
+{
+    struct msg msg = {.kind = MSG_OUTPUT};
+
+    msg.output.run = ask->run;
+    msg.output.request = ask->request;
+    msg.output.stream = ask->stream;
+    msg.output.offset = ask->offset;
+    msg.output.bytes = (const uint8_t *)"";
+    msg.output.is_gone = !find_run(executor, &ask->run);
+    msg.output.is_end = true;
+    send(executor, &msg);
+}
+
+void executor_message(struct executor *executor, const struct msg *msg, int64_t now_ms)
+{
+    struct exec_run *run;
+
+    if (msg->session != executor->session)
+        return;
+    switch ((int)msg->kind) {
+    case MSG_HOST_WELCOME:
+        executor->is_welcome = true;
+        break;
+    case MSG_RUN_START:
+        start_run(executor, &msg->run_start);
+        break;
+    case MSG_RUN_GO:
+        go(executor, &msg->run_go, now_ms);
+        break;
+    case MSG_RUN_CONTROL:
+        control(executor, &msg->run_control, now_ms);
+        break;
+    case MSG_RUN_FORGET:
+        run = find_run(executor, &msg->run.run);
+        if (run && (run->phase == RUN_ENDED || run->phase == RUN_WAITING))
+            remove_run(executor, run);
+        break;
+    case MSG_OUTPUT_ASK:
+        give_output(executor, &msg->output_ask);
+        break;
+    default:
+        break;
+    }
+}
+
+void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms)
+{
+    for (struct exec_run *run = executor->first; run; run = run->next)
+        if (run->end_number == number && run->phase == RUN_RUNNING) {
+            end_run(run, RUN_END_EXITED, run->exit_code, now_ms);
+            tell_state(executor, &run->run, run);
+            return;
+        }
+}
+
+void executor_tick(struct executor *executor, int64_t now_ms)
+{
+    struct msg msg = {.kind = MSG_HOST_ALIVE};
+
+    if (!executor->is_welcome) {
+        executor_hello(executor, now_ms);
+        return;
+    }
+    msg.host_alive.seq = ++executor->seq;
+    send(executor, &msg);
+}
+
+int executor_used(const struct executor *executor, const char *name, const char *lease)
+{
+    int used = 0;
+
+    for (const struct exec_run *run = executor->first; run; run = run->next) {
+        if (run->phase != RUN_RUNNING && run->phase != RUN_SUSPENDED)
+            continue;
+        if (lease && strcmp(run->lease, lease))
+            continue;
+        for (int i = 0; i < run->n_hosts; i++)
+            if (!strcmp(run->hosts[i].host, name))
+                used += run->hosts[i].n_slots;
+    }
+    return used;
+}
+
+int executor_count_runs(const struct executor *executor)
+{
+    int count = 0;
+
+    for (const struct exec_run *run = executor->first; run; run = run->next)
+        count++;
+    return count;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* executor.h: a sublet-host in a simulated world: guards that wait, runs that end when
+ * their command says so ("run 1500": milliseconds of work; "run 1500 exit 3").
+ *
+ * Speaks the same messages as host/ does. Its runs outlive its site's crashes and its
+ * own. It remembers every beginning, so that a run begun twice is seen.
+ *
+ * Units: virtual milliseconds. Ownership: copied. Order: runs in the order of START.
+ * Layer: sim (base only). */
+#ifndef SUBLET_SIM_EXECUTOR_H
+#define SUBLET_SIM_EXECUTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/msg.h"
+
+struct executor;
+
+/* What the world does for it: a message to its site, and a call to executor_run_end at
+ * `at_ms` with that number. */
+struct executor_world {
+    void (*send)(void *arg, int host, const struct msg *msg);
+    void (*end_at)(void *arg, int host, int64_t at_ms, uint64_t number);
+    void (*begun)(void *arg, int host, const char *site, const char *job,
+                  uint64_t attempt);
+    void *arg;
+};
+
+struct executor *executor_new(const char *name, int index,
+                              const struct executor_world *world);
+void executor_free(struct executor *executor);
+
+/* HELLO, every run it has, SYNCED: a new session. Sent again until WELCOME. */
+void executor_hello(struct executor *executor, int64_t now_ms);
+void executor_message(struct executor *executor, const struct msg *msg, int64_t now_ms);
+/* The work of a run is done (unless the number is of an earlier phase of it). */
+void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms);
+void executor_tick(struct executor *executor, int64_t now_ms); /* HOST_ALIVE */
+
+/* Slots on host `name` that its runs hold, running and suspended (not waiting): of the
+ * site's own (lease ""), of one lease, or of all (NULL). Parallel runs count on each
+ * host they name. */
+int executor_used(const struct executor *executor, const char *name, const char *lease);
+int executor_count_runs(const struct executor *executor);
+
+#endif

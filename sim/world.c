@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* world.c: what happens next, and to whom: the loop, the hosts' work, the users. */
+#include "sim/world_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void host_send(void *arg, int host, const struct msg *msg)
+{
+    world_send_from_host(arg, host, msg);
+}
+
+static void host_end_at(void *arg, int host, int64_t at_ms, uint64_t number)
+{
+    struct world *world = arg;
+
+    agenda_add(&world->agenda, (struct agenda_item){.at_ms = at_ms,
+                                                    .kind = AGENDA_RUN_END,
+                                                    .to = host,
+                                                    .number = number});
+}
+
+static void host_begun(void *arg, int host, const char *site, const char *job,
+                       uint64_t attempt)
+{
+    struct world *world = arg;
+
+    (void)host;
+    (void)attempt;
+    world->counts.begun++;
+    invariants_begun(world->invariants, site, job);
+}
+
+static void happen(struct world *world, const struct agenda_item *item)
+{
+    struct event written = {.kind = EVENT_WRITTEN, .now_ms = world->now_ms};
+
+    switch (item->kind) {
+    case AGENDA_MESSAGE:
+    case AGENDA_TO_HOST:
+    case AGENDA_FROM_HOST:
+        world_deliver(world, item);
+        break;
+    case AGENDA_RUN_END:
+        executor_run_end(world->hosts[item->to].executor, item->number, world->now_ms);
+        break;
+    case AGENDA_WRITTEN:
+        written.written.job = item->number;
+        world_step(world, item->to, &written);
+        break;
+    case AGENDA_RESTART:
+        if (!world_is_up(world, item->to))
+            world_start_daemon(world, item->to);
+        break;
+    case AGENDA_HOST_TICK:
+        executor_tick(world->hosts[item->to].executor, world->now_ms);
+        agenda_add(&world->agenda,
+                   (struct agenda_item){.at_ms = world->now_ms + HOST_ALIVE_MS,
+                                        .kind = AGENDA_HOST_TICK,
+                                        .to = item->to});
+        break;
+    }
+}
+
+static int64_t wake_ms(const struct world *world, int daemon)
+{
+    if (!world_is_up(world, daemon))
+        return INT64_MAX;
+    return daemon == BROKER ? broker_wake_ms(world->broker)
+                            : site_wake_ms(world->sites[daemon - 1].site);
+}
+
+/* The earliest daemon that wants to be woken, the broker first. */
+static int64_t next_wake(const struct world *world, int *daemon)
+{
+    int64_t least_ms = INT64_MAX;
+
+    for (int i = 0; i <= world->n_sites; i++)
+        if (wake_ms(world, i) < least_ms) {
+            least_ms = wake_ms(world, i);
+            *daemon = i;
+        }
+    return least_ms;
+}
+
+bool world_run(struct world *world, int64_t until_ms)
+{
+    while (!world->violation[0]) {
+        int daemon = BROKER;
+        int64_t wake_at_ms = next_wake(world, &daemon);
+        int64_t item_ms = agenda_next_ms(&world->agenda);
+        int64_t at_ms = item_ms <= wake_at_ms ? item_ms : wake_at_ms;
+        struct agenda_item item;
+
+        if (at_ms > until_ms)
+            break;
+        if (at_ms > world->now_ms) {
+            world->now_ms = at_ms;
+            world->steps_now = 0;
+        }
+        if (item_ms > wake_at_ms) {
+            world_step(world, daemon, NULL);
+        } else if (agenda_take(&world->agenda, &item)) {
+            happen(world, &item);
+            free(item.bytes);
+        }
+    }
+    if (world->now_ms < until_ms && !world->violation[0])
+        world->now_ms = until_ms;
+    return !world->violation[0];
+}
+
+struct world *world_new(const struct world_options *options,
+                        const struct broker_config *broker)
+{
+    struct world *world = mem_alloc(1, sizeof *world);
+
+    world->options = *options;
+    rng_init(&world->rng, options->seed);
+    world->broker_config = broker;
+    world->broker_disk = disk_new();
+    world->invariants = invariants_new();
+    agenda_add(&world->agenda,
+               (struct agenda_item){.kind = AGENDA_RESTART, .to = BROKER});
+    return world;
+}
+
+void world_free(struct world *world)
+{
+    if (!world)
+        return;
+    for (int i = 0; i <= world->n_sites; i++)
+        if (world_is_up(world, i))
+            world_stop_daemon(world, i);
+    for (int i = 0; i < world->n_sites; i++)
+        disk_free(world->sites[i].disk);
+    for (int i = 0; i < world->n_hosts; i++)
+        executor_free(world->hosts[i].executor);
+    disk_free(world->broker_disk);
+    disk_free(world->backup);
+    invariants_free(world->invariants);
+    agenda_release(&world->agenda);
+    free(world->sites);
+    free(world->hosts);
+    free(world);
+}
+
+int world_add_site(struct world *world, const struct site_config *config)
+{
+    struct executor_world calls = {host_send, host_end_at, host_begun, world};
+    struct world_site *site;
+    int index = world->n_sites;
+
+    world->sites = mem_grow(world->sites, (size_t)index + 1, sizeof world->sites[0]);
+    world->hosts =
+        mem_grow(world->hosts, (size_t)(world->n_hosts + config->n_hosts + 1),
+                 sizeof world->hosts[0]);
+    site = &world->sites[world->n_sites++];
+    *site = (struct world_site){.config = config,
+                                .disk = disk_new(),
+                                .first_host = world->n_hosts,
+                                .n_hosts = config->n_hosts};
+    agenda_add(&world->agenda, (struct agenda_item){.at_ms = world->now_ms,
+                                                    .kind = AGENDA_RESTART,
+                                                    .to = index + 1});
+    for (int i = 0; i < config->n_hosts; i++) {
+        int host = world->n_hosts++;
+
+        world->hosts[host].site = index;
+        world->hosts[host].executor = executor_new(config->hosts[i].name, host, &calls);
+        agenda_add(&world->agenda,
+                   (struct agenda_item){.at_ms = world->now_ms + HOST_ALIVE_MS,
+                                        .kind = AGENDA_HOST_TICK,
+                                        .to = host});
+    }
+    return index;
+}
+
+void world_set_faults(struct world *world, const struct world_options *options)
+{
+    uint64_t seed = world->options.seed;
+
+    world->options = *options;
+    world->options.seed = seed;
+}
+
+static bool ask(struct world *world, int site, const struct msg *msg)
+{
+    struct event event = {.kind = EVENT_MESSAGE, .now_ms = world->now_ms, .msg = msg};
+
+    event.from = (struct peer){.kind = PEER_CLIENT,
+                               .name = "ana",
+                               .link = 1,
+                               .roles = ROLE_ADMIN,
+                               .uid = 1000,
+                               .gid = 1000};
+    if (!world_is_up(world, site + 1))
+        return false;
+    world_step(world, site + 1, &event);
+    return true;
+}
+
+bool world_submit(struct world *world, int site, const char *queue, int n_slots,
+                  int64_t work_ms, bool is_rerunnable)
+{
+    struct msg msg = {.kind = MSG_SUBMIT, .site = ""};
+    char command[64];
+
+    snprintf(command, sizeof command, "run %" PRId64, work_ms);
+    msg.submit.request = 1;
+    msg.submit.spec = (struct job_spec){.name = "job",
+                                        .user = "ana",
+                                        .uid = 1000,
+                                        .gid = 1000,
+                                        .queue = queue,
+                                        .command = command,
+                                        .cwd = "/",
+                                        .in_file = "",
+                                        .out_file = "",
+                                        .err_file = "",
+                                        .n_slots = n_slots,
+                                        .is_rerunnable = is_rerunnable};
+    world->rerunnable = is_rerunnable;
+    return ask(world, site, &msg);
+}
+
+bool world_control(struct world *world, int site, uint64_t job,
+                   enum control_action action)
+{
+    struct msg msg = {.kind = MSG_JOB_CONTROL, .site = ""};
+    char id[24];
+    const char *jobs[] = {id};
+
+    snprintf(id, sizeof id, "%" PRIu64, job);
+    msg.job_control = (struct msg_job_control){
+        .request = 1, .action = action, .signal = 15, .jobs = jobs, .n_jobs = 1};
+    return ask(world, site, &msg);
+}
+
+bool world_set_reclaim(struct world *world, int site, enum reclaim_scope scope,
+                       const char *name, int64_t delay_ms)
+{
+    struct msg msg = {.kind = MSG_SET_RECLAIM, .site = ""};
+
+    msg.set_reclaim = (struct msg_set_reclaim){
+        .request = 1, .scope = scope, .name = name, .delay_ms = delay_ms};
+    return ask(world, site, &msg);
+}
+
+void world_crash(struct world *world, int site, int64_t down_ms)
+{
+    world_crash_daemon(world, site + 1, down_ms);
+}
+
+void world_partition(struct world *world, int site, int64_t for_ms)
+{
+    world->sites[site].cut_until_ms = world->now_ms + for_ms;
+}
+
+void world_backup_broker(struct world *world)
+{
+    disk_free(world->backup);
+    world->backup = disk_copy(world->broker_disk);
+}
+
+void world_restore_broker(struct world *world, int64_t down_ms)
+{
+    world_crash_daemon(world, BROKER, down_ms);
+    disk_free(world->broker_disk);
+    world->broker_disk = disk_copy(world->backup);
+    invariants_restored(world->invariants);
+}
+
+bool world_is_settled(struct world *world, char *text, int size)
+{
+    struct invariants_site *sites =
+        mem_alloc((size_t)world->n_sites + 1, sizeof sites[0]);
+    struct invariants_view view = {world->broker, sites, world->n_sites};
+    bool is_settled;
+
+    for (int i = 0; i < world->n_sites; i++)
+        sites[i] = (struct invariants_site){.config = world->sites[i].config,
+                                            .site = world->sites[i].site};
+    is_settled = invariants_settled(world->invariants, &view, text, size);
+    free(sites);
+    return is_settled;
+}
+
+int64_t world_now_ms(const struct world *world)
+{
+    return world->now_ms;
+}
+
+const char *world_violation(const struct world *world)
+{
+    return world->violation;
+}
+
+const struct broker *world_broker(const struct world *world)
+{
+    return world->broker;
+}
+
+const struct site *world_site(const struct world *world, int site)
+{
+    return world->sites[site].site;
+}
+
+int world_count_sites(const struct world *world)
+{
+    return world->n_sites;
+}
+
+struct world_counts world_counts(const struct world *world)
+{
+    return world->counts;
+}
+
+void world_set_trace(struct world *world, world_trace_fn fn, void *arg)
+{
+    world->trace = fn;
+    world->trace_arg = arg;
+}
