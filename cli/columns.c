@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* columns.c: the tables of columns, and how a path finds its value. */
+#include "cli/columns.h"
+
+#include <string.h>
+
+const json_t *columns_find(const json_t *row, const char *path)
+{
+    while (json_is_object(row)) {
+        const json_t *whole = json_object_get(row, path);
+        const char *dot = strchr(path, '.');
+        char key[256];
+        if (whole != NULL || dot == NULL || (size_t)(dot - path) >= sizeof key) {
+            return whole;
+        }
+        memcpy(key, path, (size_t)(dot - path));
+        key[dot - path] = '\0';
+        row = json_object_get(row, key);
+        path = dot + 1;
+    }
+    return NULL;
+}
+
+static const struct column jobs_table[] = {
+    {"JOBID", "id", true, format_plain},
+    {"USER", "user", false, format_plain},
+    {"STAT", "state", false, format_plain},
+    {"QUEUE", "queue", false, format_plain},
+    {"SLOTS", "slots", true, format_plain},
+    {"HOSTS", "hosts", false, format_hosts},
+    {"JOB_NAME", "name", false, format_plain},
+    {"SUBMIT_TIME", "submit_at", false, format_time},
+    {NULL, NULL, false, NULL},
+};
+
+static const struct column jobs_block[] = {
+    {"Job", "id", false, format_plain},
+    {"Name", "name", false, format_plain},
+    {"User", "user", false, format_plain},
+    {"State", "state", false, format_plain},
+    {"Reason", "reason", false, format_plain},
+    {"Queue", "queue", false, format_plain},
+    {"Command", "command", false, format_plain},
+    {"Slots", "slots", false, format_plain},
+    {"Hosts", "hosts", false, format_hosts},
+    {"Lease", "lease", false, format_plain},
+    {"Submitted", "submit_at", false, format_time},
+    {"Started", "start_at", false, format_time},
+    {"Ended", "end_at", false, format_time},
+    {"Exit code", "exit_code", false, format_plain},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_jobs = {
+    .table = jobs_table,
+    .block = jobs_block,
+    .nothing = "no unfinished job found",
+};
+
+static const struct column hosts_table[] = {
+    {"HOST_NAME", "host", false, format_plain},
+    {"STATUS", "status", false, format_plain},
+    {"JL/U", "jl_u", true, format_plain},
+    {"MAX", "max", true, format_plain},
+    {"NJOBS", "njobs", true, format_plain},
+    {"RUN", "run", true, format_plain},
+    {"SSUSP", "ssusp", true, format_plain},
+    {"USUSP", "ususp", true, format_plain},
+    {"RSV", "rsv", true, format_plain},
+    {NULL, NULL, false, NULL},
+};
+
+static const struct column hosts_block[] = {
+    {"Host", "host", false, format_plain},
+    {"Status", "status", false, format_plain},
+    {"Slots", "max", false, format_plain},
+    {"Slots of jobs", "njobs", false, format_plain},
+    {"Running", "run", false, format_plain},
+    {"Suspended", "ssusp", false, format_plain},
+    {"Suspended by users", "ususp", false, format_plain},
+    {"Reserved", "rsv", false, format_plain},
+    {"Type", "type", false, format_plain},
+    {"Model", "model", false, format_plain},
+    {"Lease", "lease", false, format_plain},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_hosts = {
+    .table = hosts_table,
+    .block = hosts_block,
+    .nothing = "no host found",
+};
+
+static const struct column exported_table[] = {
+    {"HOST_NAME", "host", false, format_plain}, {"MAX", "max", true, format_plain},
+    {"NJOBS", "njobs", true, format_plain},     {"RUN", "run", true, format_plain},
+    {"SSUSP", "ssusp", true, format_plain},     {"USUSP", "ususp", true, format_plain},
+    {"RSV", "rsv", true, format_plain},         {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_hosts_exported = {
+    .table = exported_table,
+    .nothing = "no exported host found",
+};
+
+static const struct column queues_table[] = {
+    {"QUEUE_NAME", "queue", false, format_plain},
+    {"PRIO", "priority", true, format_plain},
+    {"STATUS", "status", false, format_plain},
+    {"MAX", "max", true, format_plain},
+    {"NJOBS", "njobs", true, format_plain},
+    {"PEND", "pend", true, format_plain},
+    {"RUN", "run", true, format_plain},
+    {"SUSP", "susp", true, format_plain},
+    {NULL, NULL, false, NULL},
+};
+
+static const struct column queues_block[] = {
+    {"Queue", "queue", false, format_plain},
+    {"Description", "description", false, format_plain},
+    {"Priority", "priority", false, format_plain},
+    {"Status", "status", false, format_plain},
+    {"Hosts", "hosts", false, format_plain},
+    {"Slots of jobs", "njobs", false, format_plain},
+    {"Waiting", "pend", false, format_plain},
+    {"Running", "run", false, format_plain},
+    {"Suspended", "susp", false, format_plain},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_queues = {
+    .table = queues_table,
+    .block = queues_block,
+    .nothing = "no queue found",
+};
+
+static const struct column exports_table[] = {
+    {"LEASE", "lease", false, format_plain},
+    {"POLICY", "policy", false, format_plain},
+    {"CONSUMER", "consumer", false, format_plain},
+    {"TYPE", "type", false, format_plain},
+    {"EPOCH", "epoch", true, format_plain},
+    {"STATE", "state", false, format_plain},
+    {"SLOTS", "slots", true, format_plain},
+    {"HELD_HERE", "provider", true, format_plain},
+    {"LENT", "lent", true, format_plain},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_exports = {
+    .table = exports_table,
+    .nothing = "nothing is exported",
+};
+
+static const struct column leases_table[] = {
+    {"LEASE", "id", false, format_plain},
+    {"STATE", "state", false, format_plain},
+    {"STATUS", "status", false, format_plain},
+    {"EPOCH", "epoch", true, format_plain},
+    {"TYPE", "type", false, format_plain},
+    {"PROVIDER", "provider", true, format_side},
+    {"CONSUMER", "consumer", true, format_side},
+    {"NEXT", "next_rebalance_at", false, format_time},
+    {"REASON", "reason", false, format_plain},
+    {NULL, NULL, false, NULL},
+};
+
+static const struct column leases_block[] = {
+    {"Lease", "id", false, format_plain},
+    {"Type", "type", false, format_plain},
+    {"State", "state", false, format_plain},
+    {"Status", "status", false, format_plain},
+    {"Epoch", "epoch", false, format_plain},
+    {"Provider uses", "provider", true, format_side},
+    {"Consumer uses", "consumer", true, format_side},
+    {"Reclaim delay", "reclaim_delay_s", false, format_duration},
+    {"Next rebalance", "next_rebalance_at", false, format_time},
+    {"Changed", "changed_at", false, format_time},
+    {"Reason", "reason", false, format_plain},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_leases = {
+    .table = leases_table,
+    .block = leases_block,
+    .nothing = "no lease found",
+};
+
+static const struct column lease_hosts_table[] = {
+    {"HOST", "host", false, format_plain},
+    {"SLOTS", "slots", true, format_plain},
+    {"PROVIDER", "provider", true, format_side},
+    {"CONSUMER", "consumer", true, format_side},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_lease_hosts = {
+    .table = lease_hosts_table,
+    .nothing = "the lease has no hosts",
+};
+
+static const struct column history_table[] = {
+    {"AT", "at", false, format_time},
+    {"EVENT", "event", false, format_plain},
+    {"STATE", "state", false, format_plain},
+    {"EPOCH", "epoch", true, format_plain},
+    {"PROVIDER", "provider", true, format_side},
+    {"CONSUMER", "consumer", true, format_side},
+    {"REASON", "reason", false, format_plain},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_lease_history = {
+    .table = history_table,
+    .nothing = "no history found",
+};
+
+static const struct column sites_table[] = {
+    {"SITE", "site", false, format_plain},
+    {"ROLES", "roles", false, format_plain},
+    {"STATUS", "status", false, format_plain},
+    {"OWN", "slots.own", true, format_plain},
+    {"USED", "slots.used", true, format_plain},
+    {"LENT", "slots.lent", true, format_plain},
+    {"BORROWED", "slots.borrowed", true, format_plain},
+    {"PENDING", "pending", true, format_plain},
+    {"SINCE", "since", false, format_time},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_sites = {
+    .table = sites_table,
+    .nothing = "no site found",
+};
+
+static const struct column reclaim_table[] = {
+    {"SCOPE", "scope", false, format_plain},
+    {"NAME", "name", false, format_plain},
+    {"DELAY", "delay_s", false, format_duration},
+    {"SOURCE", "source", false, format_plain},
+    {"OVERRIDE", "override_s", false, format_duration},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_reclaim = {
+    .table = reclaim_table,
+    .nothing = "no reclaim delay is set: 10m for all",
+};

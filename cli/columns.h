@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* columns.h: what each listing shows: one table of columns per listing, each a heading
+ * and a path into the JSON of INTERFACES 3.
+ *
+ * Layer: cli. */
+#ifndef SUBLET_CLI_COLUMNS_H
+#define SUBLET_CLI_COLUMNS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "cli/format.h"
+
+struct column {
+    const char *heading;
+    const char *path; /* keys joined by dots */
+    bool is_right;    /* aligned to the right */
+    format_fn format;
+};
+
+/* What a listing is: `table` a line a row, `block` what -l shows of each. Both end
+ * with a NULL heading. */
+struct columns {
+    const struct column *table;
+    const struct column *block;
+    const char *nothing; /* said on standard error when there is no row */
+};
+
+extern const struct columns columns_jobs;
+extern const struct columns columns_hosts;
+extern const struct columns columns_hosts_exported;
+extern const struct columns columns_queues;
+extern const struct columns columns_exports;
+extern const struct columns columns_leases;
+extern const struct columns columns_lease_hosts;
+extern const struct columns columns_lease_history;
+extern const struct columns columns_sites;
+extern const struct columns columns_reclaim;
+
+/* The member at a path, or NULL. A key that itself has dots (a host's name) may be
+ * the whole rest of the path. */
+const json_t *columns_find(const json_t *row, const char *path);
+
+#endif

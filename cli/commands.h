@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* commands.h: the functions and options behind the table of commands in main.c.
+ *
+ * Each runs one command and returns its exit status (call.h).
+ * Layer: cli. */
+#ifndef SUBLET_CLI_COMMANDS_H
+#define SUBLET_CLI_COMMANDS_H
+
+#include "cli/call.h"
+
+extern const struct call_option submit_options[], jobs_options[], control_options[],
+    peek_options[], sites_options[], hosts_options[], queues_options[],
+    leases_options[], reclaim_options[], version_options[];
+
+int submit_run(struct call *call);
+int jobs_run(struct call *call);
+int control_kill(struct call *call);
+int control_stop(struct call *call);
+int control_resume(struct call *call);
+int wait_run(struct call *call);
+int peek_run(struct call *call);
+int resources_hosts(struct call *call);
+int resources_queues(struct call *call);
+int resources_exports(struct call *call);
+int leases_run(struct call *call);
+int leases_one(struct call *call);
+int leases_sites(struct call *call);
+int reclaim_run(struct call *call);
+int check_run(struct call *call);
+int keygen_run(struct call *call);
+
+#endif

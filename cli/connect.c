@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* connect.c: the site's socket and the broker's port behind one question. */
+#include "cli/connect.h"
+
+#include <czmq.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sys/daemon.h"
+#include "sys/local.h"
+#include "sys/wire.h"
+
+static const char default_socket[] = "/var/lib/sublet/sublet.sock";
+
+enum {
+    CONNECTING_MS = 50, /* between two tries to send before there is a link */
+    CONNECT_PATIENCE_TCP_MS = 5000, /* until there is one: a key that the broker does
+                                       not know never gets there */
+    RESEND_MS = 1000,
+};
+
+struct connect {
+    const char *where; /* socket's path or broker's URL */
+    struct local_client *site;
+    struct wire_client *broker;
+    uint64_t last_request;
+    /* What the broker's client hands over while a question is open. */
+    struct arena *arena;
+    struct msg_reply *reply;
+    uint64_t awaited;
+    bool is_answered;
+    struct err refusal;
+};
+
+/* The option, else the environment, else NULL. */
+static const char *setting(const struct call *call, const char *option,
+                           const char *variable)
+{
+    const char *value = call_value(call, option);
+    if (value == NULL) {
+        value = getenv(variable);
+    }
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+static int open_broker(struct connect *connect, const struct call *call,
+                       struct err *err)
+{
+    const char *key_file = setting(call, "--key", "SUBLET_KEY");
+    const char *broker_key_file = setting(call, "--broker-key", "SUBLET_BROKER_KEY");
+    struct wire_key key, broker_key;
+    int rc;
+    if (key_file == NULL || broker_key_file == NULL) {
+        return err_set(err, ERR_DENIED,
+                       "the broker at %s needs a key: give --key FILE (your "
+                       "NAME.key_secret) and --broker-key FILE (its NAME.key)",
+                       connect->where);
+    }
+    rc = wire_key_load(key_file, &key, err);
+    if (rc == 0) {
+        rc = wire_key_load(broker_key_file, &broker_key, err);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    if (key.secret_z85[0] == '\0') {
+        return err_set(err, ERR_DENIED,
+                       "\"%s\" holds a public key only: --key wants the file that "
+                       "ends in .key_secret",
+                       key_file);
+    }
+    /* Ctrl-C is the shell's to handle, not the library's. */
+    zsys_handler_set(NULL);
+    return wire_client_new(connect->where, &key, broker_key.public_z85,
+                           &connect->broker, err);
+}
+
+static int open_site(struct connect *connect, struct err *err)
+{
+    struct err cause;
+    int rc = local_client_new(connect->where, &connect->site, &cause);
+    if (rc != 0) {
+        return err_set(err, rc,
+                       "no site answers at %s: %s; is sublet-site running, and is "
+                       "--socket or SUBLET_SOCKET right?",
+                       connect->where, cause.text);
+    }
+    return 0;
+}
+
+int connect_new(const struct call *call, struct connect **connect, struct err *err)
+{
+    struct connect *new = mem_alloc(1, sizeof *new);
+    const char *broker = call_value(call, "--broker");
+    int rc;
+    if (broker == NULL && !call_has(call, "--socket")) {
+        broker = setting(call, "--broker", "SUBLET_BROKER");
+    }
+    if (broker != NULL) {
+        new->where = broker;
+        rc = open_broker(new, call, err);
+    } else {
+        const char *path = setting(call, "--socket", "SUBLET_SOCKET");
+        new->where = path != NULL ? path : default_socket;
+        rc = open_site(new, err);
+    }
+    if (rc != 0) {
+        connect_free(new);
+        return rc;
+    }
+    *connect = new;
+    return 0;
+}
+
+void connect_free(struct connect *connect)
+{
+    if (connect == NULL) {
+        return;
+    }
+    local_client_free(connect->site);
+    wire_client_free(connect->broker);
+    free(connect);
+}
+
+/* Takes a message that arrived: true where it ends the question. */
+static bool take_message(struct connect *connect, const struct msg *msg)
+{
+    if (msg->kind == MSG_ERROR) {
+        err_set(&connect->refusal, msg->error.code < 0 ? msg->error.code : ERR_PARSE,
+                "%s refused the question: %s", connect->where, msg->error.text);
+        return true;
+    }
+    if (msg->kind != MSG_REPLY || msg->reply.request != connect->awaited) {
+        return false;
+    }
+    *connect->reply = msg->reply;
+    if (msg->reply.code != 0) {
+        err_set(&connect->refusal, msg->reply.code, "%s", msg->reply.text);
+    }
+    return true;
+}
+
+static int receive_from_site(struct connect *connect, int timeout_ms, struct err *err)
+{
+    int64_t deadline_ms = daemon_now_ms() + timeout_ms;
+    struct msg msg;
+    for (;;) {
+        struct err cause;
+        int left_ms = -1;
+        int rc;
+        if (timeout_ms >= 0) {
+            int64_t left = deadline_ms - daemon_now_ms();
+            left_ms = left > 0 ? (int)left : 0;
+        }
+        rc = local_client_receive(connect->site, connect->arena, left_ms, &msg, &cause);
+        if (rc != 0) {
+            return err_set(err, rc,
+                           "no answer from the site at %s: %s; see its log, then try "
+                           "again",
+                           connect->where, cause.text);
+        }
+        if (take_message(connect, &msg)) {
+            return 0;
+        }
+    }
+}
+
+/* What wire_client_drain hands over lives until this returns: the reply is copied. */
+static void on_broker_message(void *arg, const struct peer *from, const struct msg *msg)
+{
+    struct connect *connect = arg;
+    struct msg_reply *reply = connect->reply;
+    (void)from;
+    if (connect->is_answered || !take_message(connect, msg)) {
+        return;
+    }
+    connect->is_answered = true;
+    reply->text = arena_str(connect->arena, reply->text);
+    reply->json = arena_str(connect->arena, reply->json);
+    reply->next = arena_str(connect->arena, reply->next);
+    reply->bytes = arena_copy(connect->arena, reply->bytes, (size_t)reply->n_bytes);
+}
+
+static void on_broker_rubbish(void *arg, const struct peer *from,
+                              const struct err *cause)
+{
+    struct connect *connect = arg;
+    (void)from;
+    connect->is_answered = true;
+    err_set(&connect->refusal, cause->code, "the broker's answer cannot be read: %s",
+            cause->text);
+}
+
+static int ask_broker(struct connect *connect, const struct msg *msg, int timeout_ms,
+                      struct err *err)
+{
+    const struct peer broker = {.kind = PEER_BROKER, .name = "broker"};
+    int64_t start_ms = daemon_now_ms();
+    int64_t resend_ms = 0;
+    bool is_sent = false;
+    connect->is_answered = false;
+    while (!connect->is_answered) {
+        int64_t now_ms = daemon_now_ms();
+        int patience_ms = is_sent ? timeout_ms : CONNECT_PATIENCE_TCP_MS;
+        zmq_pollitem_t item = {zsock_resolve(wire_client_socket(connect->broker)), 0,
+                               ZMQ_POLLIN, 0};
+        if (patience_ms >= 0 && now_ms >= start_ms + patience_ms) {
+            return err_set(
+                err, ERR_AWAY,
+                "no answer from the broker at %s: it is down, or it does not "
+                "know this key; check both",
+                connect->where);
+        }
+        if (now_ms >= resend_ms) {
+            struct err cause;
+            int rc = wire_client_send(connect->broker, msg, &cause);
+            if (rc != 0 && rc != ERR_AWAY) {
+                return err_set(err, rc, "%s", cause.text);
+            }
+            is_sent |= rc == 0;
+            resend_ms = now_ms + (rc == 0 ? RESEND_MS : CONNECTING_MS);
+        }
+        zmq_poll(&item, 1, CONNECTING_MS);
+        wire_client_drain(connect->broker, 16, &broker, on_broker_message,
+                          on_broker_rubbish, connect);
+    }
+    return 0;
+}
+
+int connect_ask(struct connect *connect, struct msg *msg, uint64_t *request,
+                int timeout_ms, struct arena *arena, struct msg_reply *reply,
+                struct err *err)
+{
+    int rc;
+    *request = ++connect->last_request;
+    connect->awaited = *request;
+    connect->arena = arena;
+    connect->reply = reply;
+    connect->refusal.code = 0;
+    memset(reply, 0, sizeof *reply);
+    msg->site = msg->site != NULL ? msg->site : "";
+    if (connect->broker != NULL) {
+        rc = ask_broker(connect, msg, timeout_ms, err);
+    } else {
+        rc = local_client_send(connect->site, msg, err);
+        if (rc == 0) {
+            rc = receive_from_site(connect, timeout_ms, err);
+        }
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    if (connect->refusal.code != 0) {
+        *err = connect->refusal;
+    }
+    return connect->refusal.code;
+}

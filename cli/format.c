@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* format.c: values of JSON as people read them. */
+#include "cli/format.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char unset[] = "-";
+
+static const char *format_words(struct arena *arena, const json_t *array)
+{
+    const char *text = "";
+    const json_t *item;
+    size_t i;
+    json_array_foreach(array, i, item)
+    {
+        if (!json_is_string(item)) {
+            return NULL;
+        }
+        text = arena_printf(arena, "%s%s%s", text, i > 0 ? " " : "",
+                            json_string_value(item));
+    }
+    return text[0] != '\0' ? text : unset;
+}
+
+static const char *format_json(struct arena *arena, const json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    const char *copy = text != NULL ? arena_str(arena, text) : unset;
+    free(text);
+    return copy;
+}
+
+const char *format_plain(struct arena *arena, const json_t *value)
+{
+    const char *words;
+    switch (value != NULL ? json_typeof(value) : JSON_NULL) {
+    case JSON_NULL:
+        return unset;
+    case JSON_STRING:
+        return json_string_length(value) > 0 ? json_string_value(value) : unset;
+    case JSON_INTEGER:
+        return arena_printf(arena, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    case JSON_REAL:
+        return arena_printf(arena, "%g", json_real_value(value));
+    case JSON_TRUE:
+        return "true";
+    case JSON_FALSE:
+        return "false";
+    case JSON_ARRAY:
+        words = format_words(arena, value);
+        return words != NULL ? words : format_json(arena, value);
+    case JSON_OBJECT:
+        break;
+    }
+    return format_json(arena, value);
+}
+
+/* "2026-11-21T10:08:12.345Z" as "Nov 21 10:08:12", here. */
+const char *format_time(struct arena *arena, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    struct tm utc = {0}, local;
+    char shown[32];
+    time_t at;
+    if (text == NULL || strptime(text, "%Y-%m-%dT%H:%M:%S", &utc) == NULL) {
+        return format_plain(arena, value);
+    }
+    at = timegm(&utc);
+    if (localtime_r(&at, &local) == NULL ||
+        strftime(shown, sizeof shown, "%b %e %H:%M:%S", &local) == 0) {
+        return text;
+    }
+    return arena_str(arena, shown);
+}
+
+/* Seconds as "10s", "5m", "1h30m". */
+const char *format_duration(struct arena *arena, const json_t *value)
+{
+    double seconds = json_number_value(value);
+    int64_t whole = (int64_t)seconds;
+    if (!json_is_number(value)) {
+        return format_plain(arena, value);
+    }
+    if (seconds - (double)whole > 0 || whole < 60 || whole % 60 != 0) {
+        return arena_printf(arena, "%gs", seconds);
+    }
+    if (whole < 3600) {
+        return arena_printf(arena, "%" PRId64 "m", whole / 60);
+    }
+    if (whole % 3600 == 0) {
+        return arena_printf(arena, "%" PRId64 "h", whole / 3600);
+    }
+    return arena_printf(arena, "%" PRId64 "h%" PRId64 "m", whole / 3600,
+                        whole % 3600 / 60);
+}
+
+/* {"available":6,"used":2} as "2/6". */
+const char *format_side(struct arena *arena, const json_t *value)
+{
+    const json_t *available = json_object_get(value, "available");
+    const json_t *used = json_object_get(value, "used");
+    if (available == NULL || used == NULL) {
+        return format_plain(arena, value);
+    }
+    return arena_printf(arena, "%" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT,
+                        json_integer_value(used), json_integer_value(available));
+}
+
+/* {"n1@north":2,"s1":1} as "2*n1@north:s1", as bjobs does. */
+const char *format_hosts(struct arena *arena, const json_t *value)
+{
+    const char *text = "";
+    const char *host;
+    json_t *slots;
+    json_object_foreach((json_t *)(uintptr_t)value, host, slots)
+    {
+        json_int_t count = json_integer_value(slots);
+        const char *before = text[0] != '\0' ? ":" : "";
+        if (count == 1) {
+            text = arena_printf(arena, "%s%s%s", text, before, host);
+        } else {
+            text = arena_printf(arena, "%s%s%" JSON_INTEGER_FORMAT "*%s", text, before,
+                                count, host);
+        }
+    }
+    return text[0] != '\0' ? text : unset;
+}

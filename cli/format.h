@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* format.h: single values of JSON as people read them in a table.
+ *
+ * What is null, absent or empty reads "-". What is not of the expected shape reads as
+ * format_plain has it.
+ * Units: local time; slots; durations as "10s", "5m", "1h30m".
+ * Ownership: texts are made in the arena given, or borrowed from the value.
+ * Layer: cli. */
+#ifndef SUBLET_CLI_FORMAT_H
+#define SUBLET_CLI_FORMAT_H
+
+#include <jansson.h>
+
+#include "base/arena.h"
+
+/* `value` is NULL where the row has no such field. */
+typedef const char *(*format_fn)(struct arena *arena, const json_t *value);
+
+const char *format_plain(struct arena *arena, const json_t *value);
+const char *format_time(struct arena *arena, const json_t *value);
+const char *format_duration(struct arena *arena, const json_t *value);
+/* One side of a lease: used/available. */
+const char *format_side(struct arena *arena, const json_t *value);
+/* Slots by host, as bjobs does: "2*n1@north:s1". */
+const char *format_hosts(struct arena *arena, const json_t *value);
+
+#endif

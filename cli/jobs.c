@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* jobs.c: `sublet jobs`: one's own unfinished jobs, or those asked for.
+ * Source: INTERFACES 3; LSF's bjobs. */
+#include <pwd.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "cli/commands.h"
+#include "cli/jobid.h"
+#include "cli/listing.h"
+
+const struct call_option jobs_options[] = {
+    {"-u", "USER", "of this user; all: of everyone", false},
+    {"-q", "QUEUE", "of this queue", false},
+    {"-m", "HOST", "on this host", false},
+    {"-a", NULL, "the ended ones too", false},
+    {"-p", NULL, "the waiting ones only", false},
+    {"-J", "NAME", "of this name", false},
+    {"-l", NULL, "in full, with the reason", false},
+    {NULL, NULL, NULL, false},
+};
+
+static bool is_named(const json_t *row, const void *name)
+{
+    const char *text = json_string_value(json_object_get(row, "name"));
+    return text != NULL && strcmp(text, name) == 0;
+}
+
+static bool is_waiting(const json_t *row, const void *unused)
+{
+    const char *state = json_string_value(json_object_get(row, "state"));
+    (void)unused;
+    return state != NULL && (strcmp(state, "PEND") == 0 || strcmp(state, "PSUSP") == 0);
+}
+
+/* Whose jobs: a named job is shown whoever's it is. */
+static const char *user_of(struct call *call)
+{
+    const char *user = call_value(call, "-u");
+    const struct passwd *entry;
+    if (user != NULL) {
+        return strcmp(user, "all") == 0 ? "" : user;
+    }
+    if (call->n_operands > 0 || call_has(call, "-J")) {
+        return "";
+    }
+    entry = getpwuid(geteuid());
+    if (entry != NULL) {
+        return arena_str(&call->arena, entry->pw_name);
+    }
+    return arena_printf(&call->arena, "%u", (unsigned)geteuid());
+}
+
+static int fetch(struct call *call, struct connect *connect, struct listing *listing)
+{
+    struct msg_query query = listing_query(QUERY_JOBS);
+    struct err err;
+    int n_queries = call->n_operands > 0 ? call->n_operands : 1;
+    query.user = user_of(call);
+    query.queue = call_has(call, "-q") ? call_value(call, "-q") : "";
+    query.host = call_has(call, "-m") ? call_value(call, "-m") : "";
+    query.with_ended = call_has(call, "-a") || call->n_operands > 0;
+    for (int i = 0; i < n_queries; i++) {
+        size_t before = json_array_size(listing->rows);
+        if (call->n_operands > 0) {
+            query.name = call->operands[i];
+        }
+        if (listing_fetch(listing, connect, &query, &err) != 0) {
+            return call_fail_err(&err);
+        }
+        if (call->n_operands > 0 && json_array_size(listing->rows) == before) {
+            return call_fail("job <%s> is not found; see 'sublet jobs -a -u all'",
+                             query.name);
+        }
+    }
+    return CALL_OK;
+}
+
+int jobs_run(struct call *call)
+{
+    struct listing listing = {NULL, NULL};
+    struct connect *connect;
+    struct err err;
+    int status;
+    for (int i = 0; i < call->n_operands; i++) {
+        if (!jobid_is_valid(call->operands[i])) {
+            return call_misuse(call, "'%s' is no job id, expected a number",
+                               call->operands[i]);
+        }
+    }
+    if (connect_new(call, &connect, &err) != 0) {
+        return call_fail_err(&err);
+    }
+    status = fetch(call, connect, &listing);
+    if (status == CALL_OK && call_has(call, "-J")) {
+        listing_filter(&listing, is_named, call_value(call, "-J"));
+    }
+    if (status == CALL_OK && call_has(call, "-p")) {
+        listing_filter(&listing, is_waiting, NULL);
+    }
+    if (status == CALL_OK) {
+        status = listing_show(call, &listing, &columns_jobs);
+    }
+    listing_free(&listing);
+    connect_free(connect);
+    return status;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* leases.c: `sublet leases`, `lease show/history/drain` and `sites`: the federation.
+ * Source: INTERFACES 3. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/msg.h"
+#include "cli/commands.h"
+#include "cli/listing.h"
+#include "cli/table.h"
+
+const struct call_option leases_options[] = {
+    {"--all", NULL, "the ended ones too", false},
+    {"-l", NULL, "in full", false},
+    {NULL, NULL, NULL, false},
+};
+
+const struct call_option sites_options[] = {
+    {NULL, NULL, NULL, false},
+};
+
+int leases_run(struct call *call)
+{
+    struct msg_query query = listing_query(QUERY_LEASES);
+    query.with_ended = call_has(call, "--all") || call->n_operands > 0;
+    return listing_run(call, &query, "lease", &columns_leases);
+}
+
+int leases_sites(struct call *call)
+{
+    struct msg_query query = listing_query(QUERY_SITES);
+    return listing_run(call, &query, "site", &columns_sites);
+}
+
+/* The contract in full, then its hosts. */
+static int show_lease(struct call *call, struct listing *listing)
+{
+    const json_t *row = json_array_get(listing->rows, 0);
+    if (call_has(call, "--json") || call_has(call, "-o")) {
+        return listing_show(call, listing, &columns_leases);
+    }
+    table_print_blocks(&call->arena, columns_leases.block, listing->rows);
+    putchar('\n');
+    table_print(&call->arena, columns_lease_hosts.table, json_object_get(row, "hosts"),
+                !call_has(call, "--noheader"));
+    return call_finish_output();
+}
+
+static int show_one(struct call *call, const char *id, enum query_kind kind)
+{
+    struct listing listing = {NULL, NULL};
+    struct msg_query query = listing_query(kind);
+    struct connect *connect;
+    struct err err;
+    int status;
+    query.name = id;
+    query.with_ended = true;
+    if (connect_new(call, &connect, &err) != 0) {
+        return call_fail_err(&err);
+    }
+    if (listing_fetch(&listing, connect, &query, &err) != 0) {
+        status = call_fail_err(&err);
+    } else if (json_array_size(listing.rows) == 0) {
+        status = call_fail("lease <%s> is not found; see 'sublet leases --all'", id);
+    } else if (kind == QUERY_LEASES) {
+        status = show_lease(call, &listing);
+    } else {
+        status = listing_show(call, &listing, &columns_lease_history);
+    }
+    listing_free(&listing);
+    connect_free(connect);
+    return status;
+}
+
+int leases_one(struct call *call)
+{
+    const char *verb = call->n_operands > 0 ? call->operands[0] : "";
+    bool is_show = strcmp(verb, "show") == 0;
+    if (!is_show && strcmp(verb, "history") != 0 && strcmp(verb, "drain") != 0) {
+        return call_misuse(call, "expected show, history or drain, and a lease's id");
+    }
+    if (call->n_operands != 2) {
+        return call_misuse(
+            call, "%s: expected one lease's id, PROVIDER/POLICY/CONSUMER", verb);
+    }
+    if (strcmp(verb, "drain") == 0) {
+        return call_fail("lease drain is not supported yet");
+    }
+    return show_one(call, call->operands[1],
+                    is_show ? QUERY_LEASES : QUERY_LEASE_HISTORY);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* listing.h: asks for a listing page by page and shows it: as JSON, table or blocks.
+ *
+ * --json prints the daemon's object as it is, pages merged; -o, --sort, --noheader and
+ * -l change what is shown of it. Filters that a query does not know are applied here,
+ * to JSON and table alike.
+ * Order: the daemon's, unless --sort says otherwise; ties keep it.
+ * Ownership: a listing owns its JSON until listing_free.
+ * Layer: cli. */
+#ifndef SUBLET_CLI_LISTING_H
+#define SUBLET_CLI_LISTING_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/msg.h"
+#include "cli/call.h"
+#include "cli/columns.h"
+#include "cli/connect.h"
+
+/* --json --noheader -o --sort: every listing takes them. */
+extern const struct call_option listing_options[];
+
+struct listing {
+    json_t *object; /* schema_version and one array */
+    json_t *rows;   /* that array, borrowed */
+};
+
+/* A query that asks for everything of that kind. */
+struct msg_query listing_query(enum query_kind kind);
+
+/* Asks until the last page and adds the rows to what `listing` (zeroed at first) has.
+ */
+int listing_fetch(struct listing *listing, struct connect *connect,
+                  const struct msg_query *query, struct err *err) MUST_CHECK;
+void listing_free(struct listing *listing);
+
+/* Keeps the rows that `keep` wants. */
+typedef bool (*listing_keep_fn)(const json_t *row, const void *arg);
+void listing_filter(struct listing *listing, listing_keep_fn keep, const void *arg);
+
+/* Shows it as the call's options ask; returns the exit status. */
+int listing_show(struct call *call, struct listing *listing,
+                 const struct columns *columns);
+
+/* Most listings whole: one query for each operand (as `name`), or one for all;
+ * connects, fetches, shows. `thing` names what an operand is, for errors. */
+int listing_run(struct call *call, const struct msg_query *query, const char *thing,
+                const struct columns *columns);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c: the sublet command: its table of commands, and help from it.
+ *
+ * Layer: cli (sys, proto, base; for check the pure rooms). */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/call.h"
+#include "cli/commands.h"
+#include "cli/listing.h"
+
+#ifndef SUBLET_VERSION
+#define SUBLET_VERSION "unknown"
+#endif
+
+static int version_run(struct call *call);
+static int help_run(struct call *call);
+
+const struct call_option version_options[] = {
+    {"--json", NULL, "as JSON", false},
+    {NULL, NULL, NULL, false},
+};
+
+/* clang-format off */
+#define LATER(name, operands, what) {name, operands, what, NULL, NULL, false, NULL}
+
+static const struct command commands[] = {
+    /* users */
+    {"sub", "COMMAND...", "Submits a job; without COMMAND its script is standard input.",
+     submit_options, NULL, true, submit_run},
+    {"jobs", "[JOB...]", "Your unfinished jobs.",
+     jobs_options, listing_options, false, jobs_run},
+    {"kill", "JOB...|0", "Ends jobs; 0: all of yours.",
+     control_options, NULL, false, control_kill},
+    {"stop", "JOB...|0", "Suspends jobs.", NULL, NULL, false, control_stop},
+    {"resume", "JOB...|0", "Resumes suspended jobs.", NULL, NULL, false, control_resume},
+    {"peek", "JOB", "What a job has written so far.", peek_options, NULL, false, peek_run},
+    {"wait", "JOB...", "Waits for jobs to end: exit 0 when all are DONE, else 1.",
+     NULL, NULL, false, wait_run},
+    LATER("requeue", "JOB...", "Puts jobs back into their queue."),
+    LATER("switch", "QUEUE JOB...", "Moves jobs to another queue."),
+    LATER("resize", "SLOTS JOB", "Changes the slots of a job."),
+    LATER("hist", "[JOB...]", "What happened to jobs."),
+    /* site administrators */
+    {"hosts", "[HOST...]", "The site's hosts, borrowed ones too.",
+     hosts_options, listing_options, false, resources_hosts},
+    {"queues", "[QUEUE...]", "The site's queues.",
+     queues_options, listing_options, false, resources_queues},
+    {"exports", "", "What the site lends, and to whom.",
+     sites_options, listing_options, false, resources_exports},
+    {"check", "PATH...", "Judges configuration files and directories.",
+     NULL, NULL, false, check_run},
+    LATER("users", "[USER...]", "Users and their shares."),
+    LATER("load", "[HOST...]", "Load of hosts."),
+    LATER("limits", "", "Limits and their use."),
+    LATER("rsv", "add|del|list", "Advance reservations."),
+    LATER("close", "HOST", "Closes a host."),
+    LATER("open", "HOST", "Opens a host."),
+    LATER("reconfig", "", "Reads the configuration anew."),
+    /* federation administrators */
+    {"leases", "[LEASE...]", "Leases: who holds and uses how many slots.",
+     leases_options, listing_options, false, leases_run},
+    {"lease", "show|history|drain LEASE", "One lease: in full, its past, its end.",
+     NULL, listing_options, false, leases_one},
+    {"sites", "[SITE...]", "The federation's sites.",
+     sites_options, listing_options, false, leases_sites},
+    {"reclaim-delay", "[VALUE|default]",
+     "The time between two rebalances: shows it, or sets it (minutes, or s m h d).",
+     reclaim_options, listing_options, false, reclaim_run},
+    {"keygen", "NAME", "Makes a pair of keys: NAME.key and NAME.key_secret.",
+     NULL, NULL, false, keygen_run},
+    LATER("pools", "", "Pools and their slots."),
+    LATER("plan", "show|explain|quota NAME", "Sharing plans."),
+    LATER("usage", "", "Slot hours lent and borrowed."),
+    LATER("events", "", "What happens."),
+    LATER("top", "", "The federation, live."),
+    LATER("snapshot", "FILE", "A copy of the broker's state."),
+    /* anyone */
+    {"version", "", "The program's version.", version_options, NULL, false, version_run},
+    {"help", "[COMMAND]", "This text, or that of a command.", NULL, NULL, false, help_run},
+    LATER("resreq", "check|match STRING...", "Requirement strings."),
+    LATER("simulate", "SCENARIO", "A federation in virtual time."),
+    LATER("completion", "", "Completion for the shell."),
+    {NULL, NULL, NULL, NULL, NULL, false, NULL},
+};
+/* clang-format on */
+
+static int version_run(struct call *call)
+{
+    if (call_has(call, "--json")) {
+        printf("{\"schema_version\":1,\"version\":\"%s\"}\n", SUBLET_VERSION);
+    } else {
+        printf("sublet %s\n", SUBLET_VERSION);
+    }
+    return call_finish_output();
+}
+
+static void print_commands(bool is_built)
+{
+    for (const struct command *command = commands; command->name != NULL; command++) {
+        if ((command->run != NULL) == is_built) {
+            printf("  %-14s %s\n", command->name, command->summary);
+        }
+    }
+}
+
+static int print_overview(void)
+{
+    puts("sublet COMMAND [options]: a lease broker for federated compute clusters\n");
+    print_commands(true);
+    puts("\nNot supported yet:");
+    print_commands(false);
+    puts("\n'sublet help COMMAND' tells its options. Everywhere:");
+    for (const struct call_option *option = call_globals; option->name != NULL;
+         option++) {
+        if (option->value != NULL) {
+            printf("  %-12s %-5s %s\n", option->name, option->value, option->what);
+        }
+    }
+    puts("\nExit status: 0 ok, 1 refused or failed, 2 usage.");
+    return call_finish_output();
+}
+
+static int help_run(struct call *call)
+{
+    if (call->n_operands == 0) {
+        return print_overview();
+    }
+    for (const struct command *command = commands; command->name != NULL; command++) {
+        if (strcmp(command->name, call->operands[0]) == 0) {
+            call_print_help(command);
+            return call_finish_output();
+        }
+    }
+    return call_misuse(NULL, "unknown command '%s'", call->operands[0]);
+}
+
+int main(int argc, char **argv)
+{
+    static struct call call;
+    int status = call_read(&call, commands, argc, argv);
+    if (status == CALL_OK && call.command == NULL) {
+        if (!call_has(&call, "--help") && !call_has(&call, "-h")) {
+            status = call_misuse(NULL, "no command");
+        } else {
+            status = print_overview();
+        }
+    } else if (status == CALL_OK &&
+               (call_has(&call, "--help") || call_has(&call, "-h"))) {
+        call_print_help(call.command);
+        status = call_finish_output();
+    } else if (status == CALL_OK) {
+        status = call.command->run(&call);
+    }
+    arena_release(&call.arena);
+    return status;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* outcome.c: one job waited for; `sublet wait`, which waits for several. */
+#include "cli/outcome.h"
+
+#include <czmq.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "base/msg.h"
+#include "cli/commands.h"
+#include "cli/jobid.h"
+#include "cli/listing.h"
+
+enum { RETRY_MS = 500, RETRIES_MAX = 120 }; /* a minute for a daemon to come back */
+
+static int connect_again(const struct call *call, struct connect **connect,
+                         struct err *err)
+{
+    int rc = ERR_AWAY;
+    connect_free(*connect);
+    *connect = NULL;
+    call_say("the site does not answer; waiting for it to come back");
+    for (int i = 0; rc != 0 && i < RETRIES_MAX; i++) {
+        zclock_sleep(RETRY_MS);
+        rc = connect_new(call, connect, err);
+    }
+    return rc;
+}
+
+/* How it ended, from the job's own row. */
+static int read_state(struct connect *connect, const char *job, bool *is_done,
+                      struct err *err)
+{
+    struct listing listing = {NULL, NULL};
+    struct msg_query query = listing_query(QUERY_JOBS);
+    int rc;
+    const char *state;
+    query.name = job;
+    query.with_ended = true;
+    rc = listing_fetch(&listing, connect, &query, err);
+    if (rc == 0) {
+        state = json_string_value(
+            json_object_get(json_array_get(listing.rows, 0), "state"));
+        *is_done = state != NULL && strcmp(state, "DONE") == 0;
+        if (state == NULL) {
+            rc = err_set(err, ERR_NOT_FOUND, "job <%s> is not found", job);
+        }
+    }
+    listing_free(&listing);
+    return rc;
+}
+
+int outcome_wait(const struct call *call, struct connect **connect, const char *job,
+                 bool *is_done, struct err *err)
+{
+    struct msg msg = {.kind = MSG_WAIT, .wait = {.job = job}};
+    struct msg_reply reply;
+    struct arena arena;
+    int rc;
+    arena_init(&arena);
+    for (;;) {
+        rc = connect_ask(*connect, &msg, &msg.wait.request, -1, &arena, &reply, err);
+        if (rc == 0) {
+            rc = read_state(*connect, job, is_done, err);
+        }
+        if (rc != ERR_AWAY) {
+            break;
+        }
+        rc = connect_again(call, connect, err);
+        if (rc != 0) {
+            break;
+        }
+    }
+    arena_release(&arena);
+    return rc;
+}
+
+int wait_run(struct call *call)
+{
+    struct connect *connect;
+    struct err err;
+    bool are_all_done = true;
+    int status = CALL_OK;
+    if (call->n_operands == 0) {
+        return call_misuse(call, "no job, expected its id");
+    }
+    for (int i = 0; i < call->n_operands; i++) {
+        if (!jobid_is_valid(call->operands[i])) {
+            return call_misuse(call, "'%s' is no job id, expected a number",
+                               call->operands[i]);
+        }
+    }
+    if (connect_new(call, &connect, &err) != 0) {
+        return call_fail_err(&err);
+    }
+    for (int i = 0; status == CALL_OK && i < call->n_operands; i++) {
+        bool is_done = false;
+        if (outcome_wait(call, &connect, call->operands[i], &is_done, &err) != 0) {
+            status = call_fail_err(&err);
+        } else if (!is_done) {
+            call_say("job <%s> did not end well; see 'sublet jobs -l %s'",
+                     call->operands[i], call->operands[i]);
+        }
+        are_all_done = are_all_done && is_done;
+    }
+    connect_free(connect);
+    return status == CALL_OK && !are_all_done ? CALL_FAILED : status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* outcome.h: waits until a job has ended and tells how.
+ *
+ * A site that goes away while one waits is asked again when it is back: jobs outlive
+ * their daemons, and so does waiting for them.
+ * Layer: cli. */
+#ifndef SUBLET_CLI_OUTCOME_H
+#define SUBLET_CLI_OUTCOME_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "cli/call.h"
+#include "cli/connect.h"
+
+/* `*connect` may be replaced by a new connection, or be NULL after an error. */
+int outcome_wait(const struct call *call, struct connect **connect, const char *job,
+                 bool *is_done, struct err *err) MUST_CHECK;
+
+#endif

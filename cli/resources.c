@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resources.c: `sublet hosts`, `queues` and `exports`: what a site has, as it sees it.
+ * Source: INTERFACES 3; LSF's bhosts and bqueues. */
+#include "base/msg.h"
+#include "cli/commands.h"
+#include "cli/listing.h"
+
+const struct call_option hosts_options[] = {
+    {"-l", NULL, "in full", false},
+    {"-e", NULL, "what is exported", false},
+    {"-R", "STRING", "those that match", true},
+    {NULL, NULL, NULL, false},
+};
+
+const struct call_option queues_options[] = {
+    {"-l", NULL, "in full", false},
+    {NULL, NULL, NULL, false},
+};
+
+int resources_hosts(struct call *call)
+{
+    struct msg_query query = listing_query(QUERY_HOSTS);
+    query.exported = call_has(call, "-e");
+    return listing_run(call, &query, "host",
+                       query.exported ? &columns_hosts_exported : &columns_hosts);
+}
+
+int resources_queues(struct call *call)
+{
+    struct msg_query query = listing_query(QUERY_QUEUES);
+    return listing_run(call, &query, "queue", &columns_queues);
+}
+
+int resources_exports(struct call *call)
+{
+    struct msg_query query = listing_query(QUERY_EXPORTS);
+    return listing_run(call, &query, "export", &columns_exports);
+}

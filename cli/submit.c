@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* submit.c: `sublet sub`: a job from options, command line and surroundings.
+ *
+ * What goes along is what a job would see if it ran here: environment, working
+ * directory, umask. Options of bsub that are not built are refused before anything is
+ * sent, so that no job runs without what its user asked for.
+ * Source: INTERFACES 3; LSF's bsub. */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/conf.h"
+#include "base/msg.h"
+#include "cli/commands.h"
+#include "cli/connect.h"
+#include "cli/outcome.h"
+
+extern char **environ;
+
+const struct call_option submit_options[] = {
+    {"-q", "QUEUE", "the queue; else the site's default", false},
+    {"-n", "SLOTS", "job slots; 1 by default", false},
+    {"-m", "HOSTS", "only these hosts: n1, n1@north", false},
+    {"-J", "NAME", "the job's name", false},
+    {"-o", "FILE", "standard output; %J is the job's id", false},
+    {"-e", "FILE", "standard error; else with the output", false},
+    {"-i", "FILE", "standard input", false},
+    {"-cwd", "DIR", "working directory; else this one", false},
+    {"-r", NULL, "may be run again when its host is lost", false},
+    {"-W", "[HOURS:]MINUTES", "run limit", false},
+    {"-K", NULL, "wait for the end: exit 0 when DONE, else 1", false},
+    {"--json", NULL, "the job's id as JSON", false},
+    {"-R", "STRING", "resource requirements", true},
+    {"-w", "CONDITION", "wait for other jobs", true},
+    {"-app", "PROFILE", "application profile", true},
+    {"-ar", NULL, "the job may be resized", true},
+    {"-x", NULL, "a host of its own", true},
+    {"-I", NULL, "interactive", true},
+    {"-P", "PROJECT", "project", true},
+    {"-U", "RESERVATION", "advance reservation", true},
+    {"-env", "LIST", "which variables go along", true},
+    {"-sp", "PRIORITY", "priority among one's own jobs", true},
+    {NULL, NULL, NULL, false},
+};
+
+/* ---- options */
+
+static int read_slots(const struct call *call, struct job_spec *spec)
+{
+    const char *value = call_value(call, "-n");
+    struct err err;
+    int64_t n_slots = 1;
+    if (value != NULL && strchr(value, ',') != NULL) {
+        return call_fail("sub: -n min,max is not supported yet; no job was submitted");
+    }
+    if (value != NULL && conf_parse_int(value, 1, SLOTS_MAX, &n_slots, &err) != 0) {
+        return call_misuse(call, "-n: %s", err.text);
+    }
+    spec->n_slots = (int)n_slots;
+    return CALL_OK;
+}
+
+/* "90", "1:30"; also with a suffix, as everywhere. */
+static int read_run_limit(const struct call *call, struct job_spec *spec)
+{
+    const char *value = call_value(call, "-W");
+    const char *colon = value != NULL ? strchr(value, ':') : NULL;
+    struct err err;
+    int64_t hours = 0, limit_ms = 0;
+    int rc = 0;
+    if (value == NULL) {
+        return CALL_OK;
+    }
+    if (colon != NULL) {
+        char text[32];
+        snprintf(text, sizeof text, "%.*s", (int)(colon - value), value);
+        rc = conf_parse_int(text, 0, 100000, &hours, &err);
+        value = colon + 1;
+    }
+    if (rc == 0) {
+        rc = conf_parse_duration(value, 60000, &limit_ms, &err);
+    }
+    if (rc != 0) {
+        return call_misuse(call, "-W: %s", err.text);
+    }
+    spec->run_limit_ms = hours * 3600000 + limit_ms;
+    if (spec->run_limit_ms <= 0) {
+        return call_misuse(call, "-W: a run limit of 0, expected at least a minute");
+    }
+    return CALL_OK;
+}
+
+static int read_hosts(struct call *call, struct job_spec *spec)
+{
+    const char *value = call_value(call, "-m");
+    struct conf_words words = conf_words(&call->arena, value);
+    for (int i = 0; i < words.count; i++) {
+        if (strpbrk(words.words[i], "+!~") != NULL) {
+            return call_fail("sub: -m %s: preferences and exclusions are not supported "
+                             "yet; no job was submitted",
+                             words.words[i]);
+        }
+    }
+    if (value != NULL && words.count == 0) {
+        return call_misuse(call, "-m: no host, expected names as \"n1 n2@north\"");
+    }
+    spec->hosts_asked = words.words;
+    spec->n_hosts_asked = words.count;
+    return CALL_OK;
+}
+
+static int read_name(const struct call *call, struct job_spec *spec)
+{
+    const char *name = call_value(call, "-J");
+    if (name != NULL && strchr(name, '[') != NULL) {
+        return call_fail("sub: job arrays (-J %s) are not supported yet; no job was "
+                         "submitted",
+                         name);
+    }
+    spec->name = name != NULL ? name : "";
+    return CALL_OK;
+}
+
+/* ---- surroundings */
+
+static bool is_utf8(const char *text)
+{
+    json_t *probe = json_string(text);
+    json_decref(probe);
+    return probe != NULL;
+}
+
+static int read_environment(struct call *call, struct job_spec *spec)
+{
+    size_t bytes = 0;
+    int count = 0, n_env = 0;
+    const char **env;
+    while (environ != NULL && environ[count] != NULL) {
+        count++;
+    }
+    env = arena_alloc(&call->arena, (size_t)count + 1, sizeof *env);
+    for (int i = 0; i < count; i++) {
+        if (!is_utf8(environ[i])) {
+            call_say("sub: variable %.*s is not UTF-8 and stays here",
+                     (int)strcspn(environ[i], "="), environ[i]);
+            continue;
+        }
+        bytes += strlen(environ[i]) + 1;
+        env[n_env++] = environ[i];
+    }
+    if (n_env > ENV_MAX || bytes > ENV_BYTES_MAX) {
+        return call_fail("sub: the environment has %d variables in %zu bytes, at most "
+                         "%d in %d go along; unset some (or start with env -i); no job "
+                         "was submitted",
+                         n_env, bytes, ENV_MAX, ENV_BYTES_MAX);
+    }
+    spec->env = env;
+    spec->n_env = n_env;
+    return CALL_OK;
+}
+
+static int read_directory(struct call *call, struct job_spec *spec)
+{
+    const char *asked = call_value(call, "-cwd");
+    char *here = getcwd(NULL, 0);
+    if (asked != NULL && asked[0] == '/') {
+        spec->cwd = asked;
+    } else if (here == NULL) {
+        return call_fail("sub: this directory has no name: %s; give -cwd DIR",
+                         strerror(errno));
+    } else {
+        spec->cwd = asked != NULL ? arena_printf(&call->arena, "%s/%s", here, asked)
+                                  : arena_str(&call->arena, here);
+    }
+    free(here);
+    return CALL_OK;
+}
+
+static void read_umask(struct job_spec *spec)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    spec->umask = (int64_t)mask;
+}
+
+/* ---- the command */
+
+/* A script on standard input, as bsub takes it. */
+static int read_script(struct call *call, struct job_spec *spec)
+{
+    char *text = arena_alloc(&call->arena, COMMAND_MAX + 1, 1);
+    size_t length;
+    if (isatty(STDIN_FILENO)) {
+        call_say("sub: reading the job's script from the terminal, Ctrl-D ends it");
+    }
+    length = fread(text, 1, COMMAND_MAX + 1, stdin);
+    if (ferror(stdin)) {
+        return call_fail("sub: standard input cannot be read: %s", strerror(errno));
+    }
+    if (length > COMMAND_MAX) {
+        return call_fail("sub: the script is larger than %d bytes; put it into a file "
+                         "and submit its name",
+                         COMMAND_MAX);
+    }
+    if (strlen(text) != length) {
+        return call_fail("sub: the script holds a NUL byte: not a shell script");
+    }
+    if (strncmp(text, "#BSUB", 5) == 0 || strstr(text, "\n#BSUB") != NULL) {
+        return call_fail("sub: #BSUB lines in a script are not supported yet; give the "
+                         "options on the command line; no job was submitted");
+    }
+    if (text[strspn(text, " \t\r\n")] == '\0') {
+        return call_misuse(call, "no command: expected it on the line or on standard "
+                                 "input");
+    }
+    spec->command = text;
+    return CALL_OK;
+}
+
+static int read_command(struct call *call, struct job_spec *spec)
+{
+    const char *text = "";
+    if (call->n_operands == 0) {
+        return read_script(call, spec);
+    }
+    for (int i = 0; i < call->n_operands; i++) {
+        text = arena_printf(&call->arena, "%s%s%s", text, i > 0 ? " " : "",
+                            call->operands[i]);
+    }
+    if (strlen(text) > COMMAND_MAX) {
+        return call_fail("sub: the command is larger than %d bytes; put it into a file",
+                         COMMAND_MAX);
+    }
+    if (text[strspn(text, " \t\r\n")] == '\0') {
+        return call_misuse(call, "the command is empty");
+    }
+    spec->command = text;
+    return CALL_OK;
+}
+
+static const char *text_of(const struct call *call, const char *option)
+{
+    const char *value = call_value(call, option);
+    return value != NULL ? value : "";
+}
+
+static int read_spec(struct call *call, struct job_spec *spec)
+{
+    int status = read_slots(call, spec);
+    spec->user = "";
+    spec->queue = text_of(call, "-q");
+    spec->in_file = text_of(call, "-i");
+    spec->out_file = text_of(call, "-o");
+    spec->err_file = text_of(call, "-e");
+    spec->is_rerunnable = call_has(call, "-r");
+    read_umask(spec);
+    if (status == CALL_OK) {
+        status = read_run_limit(call, spec);
+    }
+    if (status == CALL_OK) {
+        status = read_hosts(call, spec);
+    }
+    if (status == CALL_OK) {
+        status = read_name(call, spec);
+    }
+    if (status == CALL_OK) {
+        status = read_directory(call, spec);
+    }
+    if (status == CALL_OK) {
+        status = read_environment(call, spec);
+    }
+    if (status == CALL_OK) {
+        status = read_command(call, spec);
+    }
+    return status;
+}
+
+/* ---- */
+
+/* The id in {"job":12}; 0 where there is none. */
+static json_int_t id_of(const char *text)
+{
+    json_t *answer = json_loads(text != NULL ? text : "", 0, NULL);
+    json_int_t id = json_integer_value(json_object_get(answer, "job"));
+    json_decref(answer);
+    return id;
+}
+
+static int wait_for_end(struct call *call, struct connect **connect, json_int_t id)
+{
+    struct err err;
+    bool is_done = false;
+    char job[32];
+    snprintf(job, sizeof job, "%" JSON_INTEGER_FORMAT, id);
+    if (outcome_wait(call, connect, job, &is_done, &err) != 0) {
+        return call_fail_err(&err);
+    }
+    return is_done ? CALL_OK : CALL_FAILED;
+}
+
+int submit_run(struct call *call)
+{
+    struct msg msg = {.kind = MSG_SUBMIT};
+    struct connect *connect;
+    struct msg_reply reply;
+    struct err err;
+    int status = read_spec(call, &msg.submit.spec);
+    if (status != CALL_OK) {
+        return status;
+    }
+    if (connect_new(call, &connect, &err) != 0) {
+        return call_fail_err(&err);
+    }
+    if (connect_ask(connect, &msg, &msg.submit.request, CONNECT_PATIENCE_MS,
+                    &call->arena, &reply, &err) != 0) {
+        connect_free(connect);
+        return call_fail_err(&err);
+    }
+    puts(call_has(call, "--json") && reply.json != NULL ? reply.json : reply.text);
+    status = call_finish_output();
+    if (status == CALL_OK && call_has(call, "-K")) {
+        status = wait_for_end(call, &connect, id_of(reply.json));
+    }
+    connect_free(connect);
+    return status;
+}

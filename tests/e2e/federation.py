@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A federation of real daemons in a temporary directory, for tests.
+
+    with Federation() as f:
+        f.start("broker", "north", "south")
+        job = f.submit("south", "echo hello")
+        f.wait_for("the job to end", lambda: f.job("south", job)["state"] == "DONE")
+
+north has hosts n1 and n2 of 4 slots and exports them to south (lease north/1/south);
+south has s1 of 2 slots. Everything that was started, and everything that this started
+in turn, is ended on leaving; the daemons' logs are printed when a test failed.
+Programs come from $SUBLET_BIN (default build/bin).
+"""
+import concurrent.futures
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BIN = os.environ.get("SUBLET_BIN") or os.path.join(ROOT, "build", "bin")
+LEASE = "north/1/south"
+
+BROKER = """
+Begin Broker
+LISTEN = tcp://127.0.0.1:@PORT@
+STATE = @DIR@/broker.db
+KEY = @DIR@/keys/broker.key_secret
+LOST_AFTER = 3s
+End Broker
+Begin Member
+NAME KEY_FILE ROLES
+north @DIR@/keys/north.key (provider consumer)
+south @DIR@/keys/south.key (consumer)
+ops @DIR@/keys/ops.key (admin)
+End Member
+"""
+
+SITE = """
+Begin Site
+NAME = @NAME@
+BROKER = tcp://127.0.0.1:@PORT@
+KEY = @DIR@/keys/@KEY@.key_secret
+BROKER_KEY = @DIR@/keys/broker.key
+SPOOL = @DIR@/@NAME@
+HOSTS_HERE = @HOSTS@
+End Site
+"""
+
+NORTH = SITE.replace("@HOSTS@", "n1 n2") + """
+Begin Host
+HOST_NAME MXJ type model RESOURCES
+n1 4 X86_64 EPYC (linux)
+n2 4 X86_64 EPYC (linux)
+End Host
+Begin Queue
+QUEUE_NAME = normal
+PRIORITY = 30
+HOSTS = all
+End Queue
+Begin Parameters
+MC_RECLAIM_DELAY = @RECLAIM@
+End Parameters
+Begin HostExport
+PER_HOST = n1 n2
+SLOTS = 4
+TYPE = shared
+DISTRIBUTION = ([south, 1])
+End HostExport
+"""
+
+SOUTH = SITE.replace("@HOSTS@", "s1") + """
+Begin Host
+HOST_NAME MXJ type model RESOURCES
+s1 2 X86_64 EPYC (linux)
+End Host
+Begin Queue
+QUEUE_NAME = normal
+PRIORITY = 30
+HOSTS = all allremote
+End Queue
+Begin Queue
+QUEUE_NAME = away
+PRIORITY = 20
+HOSTS = allremote
+End Queue
+"""
+
+
+class Failure(Exception):
+    """What a test expected did not happen."""
+
+
+def expect(condition, what):
+    if not condition:
+        raise Failure(what)
+
+
+def expect_equal(got, wanted, what):
+    if got != wanted:
+        raise Failure("%s: got %r, expected %r" % (what, got, wanted))
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Federation:
+    def __init__(self, reclaim="1s"):
+        self.dir = tempfile.mkdtemp(prefix="sublet-e2e-")
+        os.chmod(self.dir, 0o711)  # leased jobs run as another user
+        self.daemons = {}
+        self.words = {"DIR": self.dir, "PORT": str(free_port()), "RECLAIM": reclaim}
+        self.environment = dict(os.environ, SUBLET_E2E=self.dir, TZ="UTC")
+        for name in ("SUBLET_SOCKET", "SUBLET_BROKER", "SUBLET_KEY", "SUBLET_BROKER_KEY"):
+            self.environment.pop(name, None)
+        # Where jobs leave marks: of whatever user they run as.
+        self.marks = os.path.join(self.dir, "marks")
+        os.mkdir(self.marks)
+        os.chmod(self.marks, 0o1777)
+        os.mkdir(os.path.join(self.dir, "keys"), 0o700)
+        os.mkdir(os.path.join(self.dir, "home"), 0o755)
+        for name in ("broker", "north", "south", "ops", "stranger"):
+            self.run("sublet", "keygen", os.path.join(self.dir, "keys", name), code=0)
+        self.configure("broker", BROKER)
+        self.configure("north", NORTH)
+        self.configure("south", SOUTH)
+
+    # ---- configuration and daemons
+
+    def configure(self, name, text, key=None):
+        for word, value in dict(self.words, NAME=name, KEY=key or name).items():
+            text = text.replace("@%s@" % word, value)
+        with open(self.conf(name), "w") as file:
+            file.write(text)
+
+    def conf(self, name):
+        return os.path.join(self.dir, name + ".conf")
+
+    def log(self, name):
+        return os.path.join(self.dir, name + ".log")
+
+    def spawn(self, name):
+        """Starts a daemon without waiting for it."""
+        program = "sublet-broker" if name == "broker" else "sublet-site"
+        log = open(self.log(name), "a")
+        start = log.tell()
+        process = subprocess.Popen(
+            [os.path.join(BIN, program), self.conf(name)],
+            cwd=self.dir, env=self.environment, stdin=subprocess.DEVNULL,
+            stdout=log, stderr=log, start_new_session=True)
+        log.close()
+        self.daemons[name] = process
+        return start
+
+    def start(self, *names):
+        """Starts daemons and waits until each is ready."""
+        for name in names:
+            start = self.spawn(name)
+            self.wait_for("%s to be ready" % name, lambda: self.is_ready(name, start))
+            if name != "broker":
+                self.wait_for("the hosts of " + name, lambda: self.has_hosts(name))
+
+    def is_ready(self, name, start):
+        with open(self.log(name)) as log:
+            log.seek(start)
+            if "ready" in log.read().split("\n"):
+                return True
+        expect(self.daemons[name].poll() is None,
+               "%s ended with %s" % (name, self.daemons[name].poll()))
+        return False
+
+    def has_hosts(self, site):
+        """Its own hosts are there; what they run is known."""
+        return all(row["lease"] or row["status"] != "unavail"
+                   for row in self.rows(site, "hosts"))
+
+    def kill9(self, name):
+        process = self.daemons.pop(name)
+        process.kill()
+        process.wait()
+
+    def stop(self, name):
+        process = self.daemons.pop(name)
+        process.terminate()
+        return process.wait(10)
+
+    def restart(self, name):
+        self.kill9(name)
+        self.start(name)
+
+    # ---- the command line
+
+    def run(self, program, *args, code=None, stdin=None, environment=None, cwd=None):
+        result = subprocess.run(
+            [os.path.join(BIN, program), *args], env=environment or self.environment,
+            cwd=cwd or os.path.join(self.dir, "home"), input=stdin or "", text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        if code is not None:
+            expect_equal(result.returncode, code, "exit of %s %s (%s%s)" % (
+                program, " ".join(args), result.stdout, result.stderr))
+        return result
+
+    def cli(self, site, *args, code=0, stdin=None):
+        """Runs `sublet` at a site; the result has stdout, stderr and returncode."""
+        path = os.path.join(self.dir, site, "sublet.sock")
+        return self.run("sublet", "--socket", path, *args, code=code, stdin=stdin)
+
+    def ops(self, *args, code=0, key="ops"):
+        """Runs `sublet` at the broker, as an administrator."""
+        keys = os.path.join(self.dir, "keys")
+        return self.run(
+            "sublet", "--broker", "tcp://127.0.0.1:" + self.words["PORT"],
+            "--key", os.path.join(keys, key + ".key_secret"),
+            "--broker-key", os.path.join(keys, "broker.key"), *args, code=code)
+
+    def rows(self, site, listing, *args):
+        """The array of a listing's JSON."""
+        answer = json.loads(self.cli(site, listing, "--json", *args).stdout)
+        expect_equal(answer["schema_version"], 1, listing + " schema_version")
+        arrays = [value for value in answer.values() if isinstance(value, list)]
+        expect_equal(len(arrays), 1, "arrays in " + listing)
+        return arrays[0]
+
+    def jobs(self, site):
+        return {row["id"]: row for row in self.rows(site, "jobs", "-a", "-u", "all")}
+
+    def job(self, site, job):
+        return self.rows(site, "jobs", str(job))[0]
+
+    def n_jobs(self, site, state):
+        return sum(row["state"] == state for row in self.jobs(site).values())
+
+    def lease(self, site="south", lease=LEASE):
+        for row in self.rows(site, "leases", "--all"):
+            if row["id"] == lease:
+                return row
+        return None
+
+    def history(self, site="south", lease=LEASE):
+        return json.loads(self.cli(site, "lease", "history", lease, "--json").stdout)["history"]
+
+    def submit(self, site, command, *options):
+        answer = self.cli(site, "sub", "--json", *options, command).stdout
+        return json.loads(answer)["job"]
+
+    # ---- waiting
+
+    def wait_for(self, what, condition, limit=15):
+        """Waits until condition() is true; an error of it counts as not yet."""
+        deadline = time.monotonic() + limit
+        why = None
+        while True:
+            try:
+                if condition():
+                    return
+                why = None
+            except (Failure, KeyError, TypeError, IndexError, ValueError) as error:
+                why = error
+            if time.monotonic() > deadline:
+                raise Failure("waited %d s for %s%s" % (limit, what, why and ": %s" % why or ""))
+            time.sleep(0.05)
+
+    def wait_lease(self, what, condition, limit=15):
+        self.wait_for(what, lambda: condition(self.lease()), limit)
+
+    def wait_state(self, site, job, *states, limit=15):
+        self.wait_for("job %s at %s to be %s" % (job, site, " or ".join(states)),
+                      lambda: self.job(site, job)["state"] in states, limit)
+
+    # ---- the end
+
+    def processes(self):
+        """Ids of all that was started here, directly or not."""
+        mine = ("SUBLET_E2E=" + self.dir).encode()
+        for entry in os.listdir("/proc"):
+            if not entry.isdigit() or int(entry) == os.getpid():
+                continue
+            try:
+                with open("/proc/%s/environ" % entry, "rb") as file:
+                    if mine in file.read().split(b"\0"):
+                        yield int(entry)
+            except OSError:
+                pass
+
+    def hosts(self, host):
+        """Ids of the sublet-host processes of that host."""
+        for pid in self.processes():
+            try:
+                with open("/proc/%d/cmdline" % pid, "rb") as file:
+                    words = file.read().split(b"\0")
+            except OSError:
+                continue
+            if os.path.basename(words[0]) == b"sublet-host" and host.encode() in words:
+                yield pid
+
+    def print_logs(self):
+        text = ""
+        for name in sorted(os.listdir(self.dir)):
+            if name.endswith(".log"):
+                with open(os.path.join(self.dir, name), errors="replace") as log:
+                    lines = log.read().split("\n")
+                text += "--- %s\n%s\n" % (name, "\n".join(lines[-60:]))
+        print(text, end="", flush=True)
+
+    def close(self):
+        for process in self.daemons.values():
+            process.kill()
+            process.wait()
+        for _ in range(20):
+            left = list(self.processes())
+            if not left:
+                break
+            for pid in left:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except OSError:
+                    pass
+            time.sleep(0.05)
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if error is not None:
+            self.print_logs()
+        self.close()
+
+
+def run_test(test):
+    """True where it passed. One print, as others may run at the same time."""
+    started = time.monotonic()
+    word, why = "ok", ""
+    try:
+        test()
+    except Exception as error:
+        word, why = "FAIL", "%s: %s\n" % (test.__name__, error)
+        if not isinstance(error, Failure):
+            why = traceback.format_exc() + why
+    print("%s%-4s %s (%.1f s)" % (why, word, test.__name__, time.monotonic() - started),
+          flush=True)
+    return not why
+
+
+def main(*tests, shared=None, setup=None, at_once=1):
+    """Runs functions, each a test; the last line counts them. `shared`: one federation
+    for all of them, after setup(); its logs are printed where a test failed. `at_once`:
+    so many at a time, each with a federation of its own."""
+    chosen = [t for t in tests if len(sys.argv) < 2 or t.__name__ in sys.argv[1:]]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    failed = len(chosen)  # unless it turns out otherwise
+    try:
+        if setup is not None:
+            setup()
+        with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+            failed = list(pool.map(run_test, chosen)).count(False)
+    except Exception:
+        traceback.print_exc(file=sys.stdout)
+    finally:
+        if shared is not None:
+            if failed:
+                shared.print_logs()
+            shared.close()
+    print("%d passed, %d failed" % (len(chosen) - failed, failed))
+    sys.exit(1 if failed else 0)
