@@ -19,6 +19,9 @@ const struct call_option call_globals[] = {
 };
 
 static void print_line(const char *format, va_list args)
+    __attribute__((format(printf, 1, 0)));
+
+static void print_line(const char *format, va_list args)
 {
     fflush(stdout);
     fputs("sublet: ", stderr);
