@@ -26,7 +26,11 @@ JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(NPROC))
 
 COMPILER := $(notdir $(firstword $(CC)))
 VARIANT := $(COMPILER)$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(COV),-coverage)
-B := build/$(VARIANT)
+# `make bench B=jobs` names a benchmark; everywhere else B is the build directory.
+ifeq ($(origin B),command line)
+BENCH := $(B)
+endif
+override B := build/$(VARIANT)
 TEST_SAN ?= address,undefined
 TEST_B := build/$(COMPILER)-$(subst $(comma),-,$(TEST_SAN))
 
@@ -70,6 +74,8 @@ BROKER_SRCS := $(sort $(wildcard broker/io/*.c))
 SITE_SRCS := $(sort $(wildcard site/io/*.c))
 GUARD_SRCS := $(sort $(wildcard host/guard*.c))
 HOST_SRCS := $(sort $(filter-out $(GUARD_SRCS),$(wildcard host/*.c)))
+# What a guard writes of its run, its host reads.
+RECORD_SRCS := $(wildcard host/guard_record.c)
 CLI_SRCS := $(sort $(wildcard cli/*.c))
 SHELL_SRCS := $(TOOLKIT_SRCS) $(BROKER_SRCS) $(SITE_SRCS) $(GUARD_SRCS) $(HOST_SRCS) \
 	$(CLI_SRCS)
@@ -77,10 +83,17 @@ SHELL_SRCS := $(TOOLKIT_SRCS) $(BROKER_SRCS) $(SITE_SRCS) $(GUARD_SRCS) $(HOST_S
 UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c tests/prop/prop_*.c))
 SLOW_SRCS := $(sort $(wildcard tests/sim/sim_*.c tests/io/test_*.c))
 E2E := $(sort $(wildcard tests/e2e/test_*.py))
+# Each has a corpus, which replay.c runs it over; a fuzzer brings a main() of its own.
+FUZZ_SRCS := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_MAIN := $(wildcard tests/fuzz/replay.c)
 # What several tests share: any other .c file below tests/.
-TEST_SUPPORT_SRCS := $(sort $(filter-out $(UNIT_SRCS) $(SLOW_SRCS), \
-	$(wildcard tests/*.c tests/unit/*/*.c tests/prop/*.c tests/sim/*.c tests/io/*.c)))
-TEST_SRCS := $(UNIT_SRCS) $(SLOW_SRCS) $(TEST_SUPPORT_SRCS)
+TEST_SUPPORT_SRCS := $(sort $(filter-out $(UNIT_SRCS) $(SLOW_SRCS) $(FUZZ_SRCS) \
+	$(FUZZ_MAIN), $(wildcard tests/*.c tests/unit/*/*.c tests/prop/*.c tests/sim/*.c \
+	tests/io/*.c tests/fuzz/*.c)))
+BENCH_SRCS := $(sort $(wildcard tests/bench/bench_*.c))
+BENCH_SUPPORT_SRCS := $(sort $(filter-out $(BENCH_SRCS),$(wildcard tests/bench/*.c)))
+TEST_SRCS := $(UNIT_SRCS) $(SLOW_SRCS) $(FUZZ_SRCS) $(FUZZ_MAIN) $(TEST_SUPPORT_SRCS) $(BENCH_SRCS) \
+	$(BENCH_SUPPORT_SRCS)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
@@ -141,7 +154,7 @@ $(BIN)/sublet-broker: $(call obj,$(BROKER_SRCS)) $(BROKER_SQL_OBJ) $(TOOLKIT) $(
 	$(link)
 $(BIN)/sublet-site: $(call obj,$(SITE_SRCS)) $(SITE_SQL_OBJ) $(TOOLKIT) $(PURE) | $(BIN)
 	$(link)
-$(BIN)/sublet-host: $(call obj,$(HOST_SRCS)) $(TOOLKIT) $(PURE) | $(BIN)
+$(BIN)/sublet-host: $(call obj,$(HOST_SRCS) $(RECORD_SRCS)) $(TOOLKIT) $(PURE) | $(BIN)
 	$(link)
 $(BIN)/sublet: $(call obj,$(CLI_SRCS)) $(TOOLKIT) $(PURE) | $(BIN)
 	$(link)
@@ -195,6 +208,22 @@ $(call test_bins,$(B),$(UNIT_SRCS) $(SLOW_SRCS)): $(B)/%: $(B)/obj/%.o $(SUPPORT
 	$(Q)$(CC) $(LINK_FLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
 		$(PKG_LIBS) $$(pkg-config --libs cmocka) -lm
 
+$(call test_bins,$(B),$(BENCH_SRCS)): $(B)/%: $(B)/obj/%.o $(call obj,$(BENCH_SUPPORT_SRCS)) \
+		$(ROOMS) $(TOOLKIT) $(PURE)
+	@mkdir -p $(@D)
+	$(link)
+
+FUZZ_PARTS = $(SUPPORT) $(TOOLKIT) $(PURE)
+$(call test_bins,$(B),$(FUZZ_SRCS)): $(B)/%: $(B)/obj/%.o $(call obj,$(FUZZ_MAIN)) $(FUZZ_PARTS)
+	@mkdir -p $(@D)
+	$(link)
+# With SAN=fuzzer-no-link,...: libFuzzer's main() calls the target.
+$(B)/fuzz/%: $(B)/obj/tests/fuzz/fuzz_%.o $(FUZZ_PARTS)
+	@mkdir -p $(@D)
+	@echo "  LD    $@"
+	$(Q)$(CC) $(LINK_FLAGS) -fsanitize=fuzzer -o $@ $< -Wl,--start-group \
+		$(filter %.a,$^) -Wl,--end-group $(PKG_LIBS) -lm
+
 # protoc-c writes the .h along with the .c; its code is not held to our warnings.
 $(B)/gen/proto/sublet.pb-c.c: proto/sublet.proto
 	@mkdir -p $(@D)
@@ -232,7 +261,7 @@ deps:
 	@deploy/deps.sh
 
 unit-tests: $(call test_bins,$(B),$(UNIT_SRCS))
-tests: unit-tests $(call test_bins,$(B),$(SLOW_SRCS))
+tests: unit-tests $(call test_bins,$(B),$(SLOW_SRCS) $(FUZZ_SRCS))
 
 # Lints read the build directory $BUILD; the programs under test stand in
 # $SUBLET_BIN.
@@ -251,13 +280,46 @@ test:
 	@$(MAKE) --no-print-directory $(JOBS) SAN=$(TEST_SAN) tests
 	@BUILD=build/$(COMPILER) SUBLET_BIN=$(CURDIR)/build/$(COMPILER)/bin tools/run-tests \
 		$(LINTS) tools/check-clang $(E2E) \
-		$(call test_bins,$(TEST_B),$(SLOW_SRCS) $(UNIT_SRCS))
+		$(call test_bins,$(TEST_B),$(SLOW_SRCS) $(FUZZ_SRCS) $(UNIT_SRCS))
+
+# Figures of the plain build, one benchmark after the other; B=NAME runs one.
+.PHONY: bench benches
+benches: $(call test_bins,$(B),$(BENCH_SRCS))
+bench:
+	@$(MAKE) --no-print-directory $(JOBS) all benches
+	@for bench in $(call test_bins,$(B),$(if $(BENCH),tests/bench/bench_$(BENCH).c,$(BENCH_SRCS))); do \
+		SUBLET_BIN=$(CURDIR)/$(BIN) $$bench || exit 1; done
+
+# N faults at random under load; S=SEED does again what a seed did.
+.PHONY: soak
+N ?= 200
+S ?=
+soak:
+	@deploy/deps.sh
+	@$(MAKE) --no-print-directory $(JOBS) SAN= all
+	@SUBLET_BIN=$(CURDIR)/build/$(COMPILER)/bin tests/e2e/soak.py $(N) $(S)
 
 .PHONY: demo format tidy coverage install clean help
 demo:
 	@deploy/deps.sh run build
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@SUBLET_BIN=$(CURDIR)/$(BIN) deploy/demo/run
+
+# make fuzz T=codec S=60: what is found stands in build/fuzz/<T>; tests/fuzz/corpus/<T>
+# is what it begins from and is left as it is.
+T ?=
+S ?= 60
+FUZZ_SAN := fuzzer-no-link,address,undefined
+FUZZ_B := build/clang-$(subst $(comma),-,$(FUZZ_SAN))
+.PHONY: fuzz
+fuzz:
+	@test -e tests/fuzz/fuzz_$(T).c || { echo 'make fuzz T=$(subst fuzz_,,$(basename \
+		$(notdir $(firstword $(FUZZ_SRCS))))) S=60, T one of: $(patsubst \
+		tests/fuzz/fuzz_%.c,%,$(FUZZ_SRCS))' >&2; exit 2; }
+	@$(MAKE) --no-print-directory $(JOBS) CC=clang SAN=$(FUZZ_SAN) $(FUZZ_B)/fuzz/$(T)
+	@mkdir -p build/fuzz/$(T)
+	$(FUZZ_B)/fuzz/$(T) -max_total_time=$(S) -timeout=20 -rss_limit_mb=2048 \
+		-artifact_prefix=build/fuzz/$(T)- build/fuzz/$(T) tests/fuzz/corpus/$(T)
 
 ROOM_DIRS := base sched broker provider consumer site sim sys proto host cli tests
 format:
@@ -291,7 +353,10 @@ help:
 	@echo 'make test                    all tests; ends with "N passed, N failed"'
 	@echo 'make lints                   the lints alone'
 	@echo 'make coverage                lines covered by unit, sim and io tests'
+	@echo 'make fuzz T=codec S=60       fuzzes a target (codec, conf, broker, site) that long'
 	@echo 'make tidy, make format       clang-tidy, clang-format'
+	@echo 'make bench                   figures beside their aims; B=jobs runs one'
+	@echo 'make soak                    faults at random under load; N=200 of them, S=SEED'
 	@echo 'make install                 DESTDIR=... PREFIX=$(PREFIX)'
 	@echo 'make clean                   removes build/'
 	@echo 'with any of them             CC=clang  SAN=address,undefined  V=1 (full commands)'

@@ -51,7 +51,8 @@ const struct conf_key conf_keys[] = {
              "a frozen lease thaws by itself after this time"),
     LIST("ROLES", "provider consumer", "what the site does: provider, consumer"),
     TEXT("SOCKET", NULL, "path of the socket for the command line; default in SPOOL"),
-    TEXT("HOST_KEY", NULL, "file with the secret CURVE key of the site's hosts"),
+    TEXT("HOST_KEY", NULL, "file with the public key that hosts on other machines must have; "
+                            "default: the site's own"),
     NAME("LEASE_USER", "nobody", "the user that jobs of other sites run as"),
     LIST("ADMINS", "root", "users who may administrate the site"),
 #undef SECTION
@@ -61,9 +62,12 @@ const struct conf_key conf_keys[] = {
     TEXT("KEY", NULL, "file with the broker's secret CURVE key"),
     DURATION("LOST_AFTER", SECOND, SECOND, DAY, "15s",
              "a site that is silent for this time counts as lost"),
-    LATER("HTTP", "where the page and JSON are served, as ADDRESS:PORT"),
-    LATER("TOKENS", "file of admin tokens for HTTP, one a line"),
-    LATER("SNAPSHOT_INTERVAL", "time between two snapshots of the contracts"),
+    TEXT("HTTP", NULL, "where JSON and metrics are served, as ADDRESS:PORT; default: nowhere"),
+    REMARK("TOKENS", "file of admin tokens for HTTP, one a line; not read before HTTP has "
+                     "admin calls"),
+    DURATION("SNAPSHOT_INTERVAL", SECOND, SECOND, DAY, NULL,
+             "time between two snapshots of the contracts; default: none are made"),
+    TEXT("SNAPSHOT", NULL, "file of these snapshots; default: STATE with .snapshot behind it"),
 #undef SECTION
 #define SECTION "Member"
     NAME("NAME", NULL, "a site, or an administrator of the federation"),
@@ -226,6 +230,8 @@ const struct conf_key conf_keys[] = {
              "slots that were moved stay at least for this time"),
     DURATION("CLEAN_PERIOD", SECOND, 0, TEN_YEARS, "3600",
              "finished jobs are shown for this time"),
+    INT("MAX_JOB_ARRAY_SIZE", 1, JOB_INDEX_MAX, "1000",
+        "elements of a job array, and the largest index"),
     LIST("DEFAULT_QUEUE", NULL, "queues for jobs that name none; the first is taken"),
     LATER("ON_LOST", "kill: a lost consumer's jobs are ended"),
     LATER("COMMITTED_RUN_TIME_FACTOR", "weight of run time to come in fairshare"),
@@ -251,7 +257,6 @@ const struct conf_key conf_keys[] = {
     LATER("JOB_PRIORITY_OVER_TIME", "waiting raises a job's priority"),
     LATER("JOB_TERMINATE_INTERVAL", "time from SIGINT to SIGKILL"),
     LATER("MAX_CONCURRENT_JOB_QUERY", "queries at a time"),
-    LATER("MAX_JOB_ARRAY_SIZE", "elements of a job array"),
     LATER("MAX_JOB_NUM", "finished jobs kept"),
     LATER("MAX_JOB_PREEMPT", "how often a job may be preempted"),
     LATER("MAX_JOB_PREEMPT_RESET", "the count begins anew after a requeue"),

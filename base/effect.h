@@ -51,6 +51,7 @@ enum effect_kind {
     EFFECT_SEND,
     EFFECT_RECONNECT, /* the broker is silent: close and reopen the uplink */
     EFFECT_HISTORY,   /* read history rows from the store and send them as REPLY */
+    EFFECT_SNAPSHOT,  /* send a piece of a copy of the store as REPLY */
     EFFECT_WRITE,     /* a piece of output came home: write it as the job's user */
     EFFECT_LOG,
 };
@@ -77,7 +78,12 @@ struct effect {
             struct msg_query query; /* name: the lease; after: seq; limit */
         } history;
         struct {
-            uint64_t job;
+            struct peer to;
+            uint64_t session;
+            struct msg_snapshot ask;
+        } snapshot;
+        struct {
+            uint64_t job; /* key (base/job_id.h) */
             int64_t uid, gid;
             const char *path; /* absolute */
             int64_t umask;

@@ -22,12 +22,16 @@ enum {
     FRAMES_MAX = 4,             /* frames of one message; more are read and dropped */
     DECODE_BYTES_MAX = 4 << 20, /* memory that decoding one message may take */
     DECODE_ALLOCS_MAX = 50000,
-    HOSTS_MAX = 10000,   /* hosts of a site, and of a lease */
-    SLOTS_MAX = 100000,  /* slots of one host */
-    LEASES_MAX = 100000, /* leases of a federation */
+    HOSTS_MAX = 10000,               /* hosts of a site, and of a lease */
+    SLOTS_MAX = 100000,              /* slots of one host */
+    LEASES_MAX = 100000,             /* leases of a federation */
+    LEASES_PER_PROVIDER_MAX = 10000, /* one a host; so that none crowds others out */
+    LEASE_HOSTS_PER_PROVIDER_MAX = 100000, /* of all leases of a provider: each host in
+                                              ten of them */
     MEMBERS_MAX = 10000,
     QUEUES_MAX = 1000,
     JOBS_MAX = 1000000,       /* unfinished jobs of a site */
+    JOB_INDEX_MAX = 999999,   /* of a job array: MAX_JOB_ARRAY_SIZE at most */
     OUTPUT_CHUNK_MAX = 65536, /* one piece of a job's output */
     PAGE_ROWS_MAX = 500,      /* rows of one answer; a page stays below a frame */
     WAITERS_MAX = 4096,       /* clients that wait, peek or ask at one time */

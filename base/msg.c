@@ -41,6 +41,7 @@ static const char *const kind_names[MSG_KINDS] = {
     [MSG_QUERY] = "QUERY",
     [MSG_SET_RECLAIM] = "SET_RECLAIM",
     [MSG_REPLY] = "REPLY",
+    [MSG_SNAPSHOT] = "SNAPSHOT",
 };
 
 /* The entry's name, or "?" for a number that the table does not have. */

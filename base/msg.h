@@ -69,6 +69,7 @@ enum msg_kind {
     MSG_QUERY,    /* a listing */
     MSG_SET_RECLAIM,
     MSG_REPLY,
+    MSG_SNAPSHOT, /* broker, of an administrator: a piece of a copy of its store */
     MSG_KINDS
 };
 
@@ -396,18 +397,21 @@ enum query_kind {
     QUERY_SITES,         /* broker */
     QUERY_RECLAIM,       /* broker: delays in force and overrides */
     QUERY_VERSION,
+    QUERY_EVENTS, /* broker: what happened to leases and sites */
     QUERY_KINDS
 };
 
 struct msg_query {
     uint64_t request;
     enum query_kind kind;
-    const char *name;  /* one thing by id or name; "": all */
-    const char *user;  /* jobs: of this user; "": of all */
-    const char *queue; /* jobs, of this queue; "": all */
-    const char *host;  /* jobs, on this host; "": all */
-    bool with_ended;   /* jobs, leases */
-    bool exported;     /* hosts -e */
+    const char *name;                /* one thing by id or name; "": all */
+    const char *user;                /* jobs: of this user; "": of all */
+    const char *queue;               /* jobs, of this queue; "": all */
+    const char *host;                /* jobs, on this host; "": all */
+    const char *provider, *consumer; /* leases, of this site; "": of any */
+    int states;      /* leases: 1 << enum lease_state, added up; 0: all that are open */
+    bool with_ended; /* jobs, leases */
+    bool exported;   /* hosts -e */
     const char *after; /* page: rows behind this id; "": from the first */
     int limit;         /* rows; 0: as many as a page takes */
 };
@@ -421,6 +425,14 @@ struct msg_set_reclaim {
     int64_t delay_ms; /* -1: remove the override */
 };
 
+/* The copy is made at the first question; a REPLY without bytes and without is_end:
+ * ask again, it is not ready. */
+struct msg_snapshot {
+    uint64_t request;
+    uint64_t ticket; /* chosen by the asker, the same in all its questions */
+    int64_t offset;
+};
+
 struct msg_reply {
     uint64_t request;
     int code; /* 0, or enum err_code: then text says what, why, what to do */
@@ -428,9 +440,9 @@ struct msg_reply {
     const struct value *value; /* pure code fills this; the shell renders it ... */
     const char *json;          /* ... into this before it leaves; NULL: none */
     const char *next; /* a listing: ask again with this as `after`; "": that was all */
-    const uint8_t *bytes; /* PEEK */
+    const uint8_t *bytes; /* PEEK, SNAPSHOT */
     int n_bytes;
-    bool is_end; /* PEEK: nothing more, ever */
+    bool is_end; /* PEEK, SNAPSHOT: nothing more, ever */
 };
 
 struct msg {
@@ -474,6 +486,7 @@ struct msg {
         struct msg_query query;
         struct msg_set_reclaim set_reclaim;
         struct msg_reply reply;
+        struct msg_snapshot snapshot;
     };
 };
 

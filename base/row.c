@@ -11,7 +11,8 @@ const char *row_history_name(enum history_event event)
         [HISTORY_REGISTERED] = "registered", [HISTORY_MADE] = "made",
         [HISTORY_INACTIVE] = "inactive",     [HISTORY_ACTIVE] = "active",
         [HISTORY_CHANGED] = "changed",       [HISTORY_DRAINING] = "draining",
-        [HISTORY_ENDED] = "ended",
+        [HISTORY_ENDED] = "ended",           [HISTORY_SITE_LOST] = "lost",
+        [HISTORY_SITE_BACK] = "back",
     };
     size_t index = (size_t)event;
     return index < sizeof(names) / sizeof(names[0]) ? names[index] : "?";
@@ -91,6 +92,7 @@ static void own_lease(struct arena *arena, struct row_lease *lease)
 static void own_history(struct arena *arena, struct row_history *history)
 {
     own_text(arena, &history->lease);
+    own_text(arena, &history->site);
     own_text(arena, &history->reason);
 }
 
@@ -137,6 +139,9 @@ void row_copy(struct arena *arena, const struct row *from, struct row *to)
         break;
     case ROW_LEASE:
         own_lease(arena, &to->lease);
+        break;
+    case ROW_SITE:
+        own_text(arena, &to->site.name);
         break;
     case ROW_HISTORY:
         own_history(arena, &to->history);

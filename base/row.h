@@ -18,12 +18,14 @@ enum row_kind {
     /* broker */
     ROW_OVERRIDE, /* key: scope, name. delay_ms -1 deletes */
     ROW_LEASE,    /* key: id. Replaces its hosts too */
+    ROW_SITE,     /* key: name. A member that was here once */
     ROW_HISTORY,  /* append only; never loaded */
     /* site */
     ROW_BOOK,      /* key: lease. Replaces its hosts; is_gone deletes */
     ROW_HIGH,      /* key: consumer. Attempts up to here are decided */
-    ROW_JOB,       /* key: id. Once, at submission */
-    ROW_JOB_STATE, /* key: id. is_gone deletes the job whole */
+    ROW_JOB,       /* key: id. Once, at submission; one for a whole array */
+    ROW_JOB_STATE, /* key: id, index. is_gone deletes the job whole. An element of an
+                      array without one is PEND */
     ROW_RUN,       /* key: site, attempt. is_gone deletes */
     ROW_KINDS
 };
@@ -56,7 +58,15 @@ struct row_lease {
     int n_hosts;
 };
 
-/* A change of a contract, with what it was and why; also the simulator's events. */
+/* Whether a member is lost outlives the broker: it is back only if it was lost. */
+struct row_site {
+    const char *name;
+    bool is_lost;
+    int64_t since_ms; /* of the change of is_lost */
+};
+
+/* A change of a contract, with what it was and why, or of a site's presence; also the
+ * simulator's events. */
 enum history_event {
     HISTORY_REGISTERED,
     HISTORY_MADE,
@@ -65,11 +75,14 @@ enum history_event {
     HISTORY_CHANGED, /* by the provider itself */
     HISTORY_DRAINING,
     HISTORY_ENDED,
+    HISTORY_SITE_LOST, /* of a site: no lease, state, epoch or slots */
+    HISTORY_SITE_BACK,
 };
 
 struct row_history {
     int64_t at_ms;
-    const char *lease;
+    const char *lease; /* "": of a site */
+    const char *site;  /* else "" or NULL */
     enum history_event event;
     enum lease_state state;
     uint64_t epoch;
@@ -101,6 +114,7 @@ struct row_high {
 struct row_job {
     uint64_t id;
     int64_t submit_ms;
+    bool is_array; /* the spec's name has its index list (base/job_id.h) */
     struct job_spec spec;
 };
 
@@ -118,6 +132,7 @@ enum job_state {
 
 struct row_job_state {
     uint64_t id;
+    int index; /* in its array, from 1; 0: of no array */
     enum job_state state;
     uint64_t attempt;               /* of the latest start; 0: none */
     const char *lease;              /* that it runs under; "": own hosts */
@@ -130,6 +145,7 @@ struct row_job_state {
     struct run_control control; /* the latest order about this attempt */
     struct run_exit exit;       /* once known; output may still be on its way */
     const char *reason;
+    bool is_dropped; /* this element is forgotten; others of its array are not */
     bool is_gone;
 };
 
@@ -160,6 +176,7 @@ struct row {
         struct row_counter counter;
         struct row_override override;
         struct row_lease lease;
+        struct row_site site;
         struct row_history history;
         struct row_book book;
         struct row_high high;

@@ -66,6 +66,8 @@ void broker_load(struct broker *broker, const struct row *row)
     } else if (row->kind == ROW_OVERRIDE) {
         overrides_set(&broker->overrides, row->override.scope, row->override.name,
                       row->override.delay_ms);
+    } else if (row->kind == ROW_SITE) {
+        sessions_load(&broker->sessions, &row->site);
     } else if (row->kind == ROW_LEASE) {
         load_lease(broker, &row->lease);
     }
@@ -140,6 +142,52 @@ static void greet_provider(const struct broker *broker, struct lease *lease,
     if (lease->handover.phase != HANDOVER_NONE) {
         lease->handover.next_ms = now_ms;
     }
+}
+
+static void store_site(const struct member *member, int64_t now_ms,
+                       struct effects *effects)
+{
+    struct row row = {.kind = ROW_SITE};
+    row.site = (struct row_site){
+        .name = member->name, .is_lost = member->is_lost, .since_ms = now_ms};
+    effects_store(effects, &row);
+}
+
+static void store_presence(const struct member *member, enum history_event what,
+                           const char *reason, int64_t now_ms, struct effects *effects)
+{
+    store_site(member, now_ms, effects);
+    struct row row = {.kind = ROW_HISTORY};
+    row.history = (struct row_history){.at_ms = now_ms,
+                                       .lease = "",
+                                       .site = member->name,
+                                       .event = what,
+                                       .reason = reason};
+    effects_store(effects, &row);
+}
+
+/* Its first appearance is no event, and a restart of either side is none. */
+static void note_presence(struct member *member, int64_t now_ms,
+                          struct effects *effects)
+{
+    if (member->is_lost) {
+        member->is_lost = false;
+        store_presence(member, HISTORY_SITE_BACK, "it speaks again", now_ms, effects);
+    } else if (!member->is_known) {
+        store_site(member, now_ms, effects);
+    }
+    member->is_known = true;
+}
+
+static void note_absence(struct member *member, int64_t lost_after_ms, int64_t now_ms,
+                         struct effects *effects)
+{
+    const char *reason =
+        arena_printf(&effects->arena, "silent for %lld ms", (long long)lost_after_ms);
+    member->is_lost = member->is_known = true;
+    store_presence(member, HISTORY_SITE_LOST, reason, now_ms, effects);
+    effects_log(effects, LOG_LEVEL_WARNING, "site %s is lost: %s", member->name,
+                reason);
 }
 
 /* What a member's coming means for its leases is prepared here, and done as their
@@ -225,6 +273,7 @@ static void handle_hello(struct broker *broker, struct member *member,
     if (verdict == SESSIONS_BEGUN) {
         effects_log(effects, LOG_LEVEL_NOTICE, "site %s is here, session %llu",
                     member->name, (unsigned long long)member->session);
+        note_presence(member, event->now_ms, effects);
         member_came(broker, member, event->now_ms);
     }
 }
@@ -295,6 +344,14 @@ static void handle_query(struct broker *broker, struct member *member,
     broker_requests_query(broker, event, effects);
 }
 
+static void handle_snapshot(struct broker *broker, struct member *member,
+                            const struct event *event, struct effects *effects)
+{
+    (void)broker;
+    (void)member;
+    broker_requests_snapshot(event, effects);
+}
+
 static void handle_set_reclaim(struct broker *broker, struct member *member,
                                const struct event *event, struct effects *effects)
 {
@@ -331,6 +388,7 @@ static const struct {
     {MSG_OUTPUT, WHO_PROVIDER, relay_message},
     {MSG_QUERY, WHO_ANYONE, handle_query},
     {MSG_SET_RECLAIM, WHO_ANYONE, handle_set_reclaim},
+    {MSG_SNAPSHOT, WHO_ANYONE, handle_snapshot},
 };
 
 enum { N_HANDLERS = sizeof(handlers) / sizeof(handlers[0]) };
@@ -393,6 +451,7 @@ static void hear(struct broker *broker, struct member *member, int64_t now_ms,
 {
     if (sessions_hear(&broker->sessions, member, now_ms)) {
         effects_log(effects, LOG_LEVEL_NOTICE, "site %s is back", member->name);
+        note_presence(member, now_ms, effects);
         member_came(broker, member, now_ms);
     }
 }
@@ -431,8 +490,7 @@ static void step_tick(struct broker *broker, int64_t now_ms, struct effects *eff
     for (int i = 0; i < MEMBERS_PER_TICK &&
                     (member = sessions_lose(&broker->sessions, now_ms)) != NULL;
          i++) {
-        effects_log(effects, LOG_LEVEL_WARNING, "site %s is lost: silent for %lld ms",
-                    member->name, (long long)broker->sessions.lost_after_ms);
+        note_absence(member, broker->sessions.lost_after_ms, now_ms, effects);
         member_went(broker, member, now_ms);
     }
     struct lease *lease;

@@ -4,6 +4,7 @@
 #include "broker/broker_config.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -50,12 +51,63 @@ static void read_lost_after(const struct place *at, struct broker_config *config
     }
 }
 
+/* "127.0.0.1:80", "[::1]:80", "*:80". */
+static bool split_address(struct arena *arena, const char *value,
+                          struct broker_setup *setup)
+{
+    const char *colon = strrchr(value, ':');
+    size_t length = colon != NULL ? (size_t)(colon - value) : 0;
+    if (length == 0 || strspn(colon + 1, "0123456789") != strlen(colon + 1) ||
+        strlen(colon + 1) > 5 || strtol(colon + 1, NULL, 10) < 1 ||
+        strtol(colon + 1, NULL, 10) > 65535) {
+        return false;
+    }
+    bool is_bracketed = value[0] == '[' && value[length - 1] == ']';
+    if (!is_bracketed && memchr(value, ':', length) != NULL) {
+        return false; /* where would the port begin? */
+    }
+    setup->http_host = is_bracketed ? arena_strn(arena, value + 1, length - 2)
+                                    : arena_strn(arena, value, length);
+    setup->http_port = colon + 1;
+    return true;
+}
+
+static void read_http(const struct place *at, struct broker_setup *setup)
+{
+    const char *value = conf_text(at->row, "HTTP", NULL);
+    if (value != NULL && !split_address(at->conf->arena, value, setup)) {
+        complain(at, "HTTP",
+                 arena_printf(at->conf->arena,
+                              "\"%s\", expected ADDRESS:PORT, as 127.0.0.1:5571",
+                              value));
+    }
+}
+
+static void read_snapshot(const struct place *at, struct broker_setup *setup)
+{
+    const char *interval = conf_text(at->row, "SNAPSHOT_INTERVAL", NULL);
+    if (interval != NULL &&
+        conf_parse_duration(interval, SECOND_MS, &setup->snapshot_interval_ms, NULL) <
+            0) {
+        setup->snapshot_interval_ms = 0; /* conf_check has complained */
+    }
+    const char *state = setup->state != NULL ? setup->state : "";
+    setup->snapshot = conf_text(at->row, "SNAPSHOT", NULL);
+    if (setup->snapshot == NULL) {
+        setup->snapshot = arena_printf(at->conf->arena, "%s.snapshot", state);
+    } else if (strcmp(setup->snapshot, state) == 0) {
+        complain(at, "SNAPSHOT", "the same file as STATE, expected another");
+    }
+}
+
 static void read_broker(const struct place *at, struct broker_setup *setup)
 {
     setup->listen = need(at, "LISTEN", "where sites connect, as tcp://HOST:PORT");
     setup->state = need(at, "STATE", "the file of the contracts");
     setup->key = need(at, "KEY", "the file of the broker's secret key");
     read_lost_after(at, &setup->config);
+    read_http(at, setup);
+    read_snapshot(at, setup);
 }
 
 /* ---------------------------------------------------------------- Member */

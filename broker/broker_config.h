@@ -15,10 +15,15 @@ struct broker_setup {
     struct broker_config config;
     const char *listen, *state, *key;
     const char **key_files; /* of each member, same order */
+    const char *http_host;  /* NULL: no HTTP; "*": all addresses */
+    const char *http_port;
+    const char *snapshot;         /* where the regular one goes */
+    int64_t snapshot_interval_ms; /* 0: there is none */
 };
 
 /* True where there is a Broker section. Complaints: no LISTEN, KEY or STATE, a member
- * twice, an unknown role, no KEY_FILE. */
+ * twice, an unknown role, no KEY_FILE, an HTTP that is no ADDRESS:PORT, a SNAPSHOT over
+ * STATE. */
 bool broker_config_read(struct conf *conf, struct broker_setup *setup);
 
 #endif

@@ -65,11 +65,11 @@ static void ask_history(const struct event *event, struct effects *effects)
     struct effect *effect = effects_add(effects, EFFECT_HISTORY);
     effect->history.to = to;
     effect->history.session = event->msg->session;
-    effect->history.session = event->msg->session;
     effect->history.query = *query;
     effect->history.query.name = arena_str(arena, query->name);
     effect->history.query.user = effect->history.query.queue = "";
     effect->history.query.host = "";
+    effect->history.query.provider = effect->history.query.consumer = "";
     effect->history.query.after = arena_str(arena, query->after);
 }
 
@@ -93,6 +93,7 @@ void broker_requests_query(const struct broker *broker, const struct event *even
         reply_view(broker, event, effects);
         break;
     case QUERY_LEASE_HISTORY:
+    case QUERY_EVENTS:
         ask_history(event, effects);
         break;
     case QUERY_JOBS:
@@ -123,6 +124,27 @@ struct value *broker_view(const struct broker *broker, struct arena *arena,
         return broker_view_version(arena);
     }
     return broker_view_leases(broker, arena, query, next);
+}
+
+/* ---------------------------------------------------------------- snapshots */
+
+/* The whole store: all that members have said of themselves is in it. */
+void broker_requests_snapshot(const struct event *event, struct effects *effects)
+{
+    const struct msg_snapshot *ask = &event->msg->snapshot;
+    if ((event->from.roles & ROLE_ADMIN) == 0) {
+        outbox_reply_error(effects, event, ask->request, ERR_DENIED,
+                           "\"%s\" may not copy the broker's store; ask an "
+                           "administrator of the federation",
+                           event->from.name);
+        return;
+    }
+    struct peer to = event->from;
+    to.name = arena_str(&effects->arena, to.name);
+    struct effect *effect = effects_add(effects, EFFECT_SNAPSHOT);
+    effect->snapshot.to = to;
+    effect->snapshot.session = event->msg->session;
+    effect->snapshot.ask = *ask;
 }
 
 /* ---------------------------------------------------------------- the reclaim delay */

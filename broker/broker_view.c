@@ -164,8 +164,11 @@ static void fill_lease(const struct broker *broker, struct arena *arena,
 
 static bool is_asked_for(const struct lease *lease, const struct msg_query *query)
 {
-    return (query->with_ended || lease_is_open(lease)) &&
-           is_named(lease->row.id, text_or_empty(query->name));
+    bool is_in_state = query->states != 0 ? (query->states & 1 << lease->row.state) != 0
+                                          : query->with_ended || lease_is_open(lease);
+    return is_in_state && is_named(lease->row.id, text_or_empty(query->name)) &&
+           is_named(lease->row.provider, text_or_empty(query->provider)) &&
+           is_named(lease->row.consumer, text_or_empty(query->consumer));
 }
 
 struct value *broker_view_leases(const struct broker *broker, struct arena *arena,

@@ -133,6 +133,7 @@ struct lease *lease_load(const struct row_lease *row, struct member *provider,
     lease->row.n_hosts = 0;
     set_reason(lease, row->reason);
     lease_set_hosts(lease, row->hosts, row->n_hosts);
+    provider->n_leases += lease_is_open(lease);
     return lease;
 }
 
@@ -141,6 +142,8 @@ void lease_free(struct lease *lease)
     if (lease == NULL) {
         return;
     }
+    lease->provider->n_leases -= lease_is_open(lease);
+    lease->provider->n_lease_hosts -= lease->row.n_hosts;
     handover_release(lease);
     free(lease->hosts);
     free(lease->texts);
@@ -159,6 +162,7 @@ void lease_set_hosts(struct lease *lease, const struct host_split *hosts, int n_
     }
     struct host_split *kept = tally_keep(hosts, n_hosts);
     free(lease->hosts);
+    lease->provider->n_lease_hosts += n_hosts - lease->row.n_hosts;
     lease->hosts = kept;
     lease->row.hosts = kept;
     lease->row.n_hosts = n_hosts;
@@ -220,7 +224,9 @@ void lease_move(struct lease *lease, enum lease_move move, const char *reason,
 {
     int row = find_move(lease->row.state, move);
     assert(row >= 0);
+    lease->provider->n_leases -= lease_is_open(lease);
     lease->row.state = moves[row].to;
+    lease->provider->n_leases += lease_is_open(lease);
     lease->row.changed_ms = now_ms;
     set_reason(lease, reason);
     store_lease(lease, effects);

@@ -52,14 +52,19 @@ int leases_find_after(const struct leases *leases, const char *id)
 }
 
 /* A provider's leases stand together: their ids begin with its name. */
-bool leases_has_pair(const struct leases *leases, const struct member *provider,
-                     const struct member *consumer)
+static int find_first(const struct leases *leases, const struct member *provider)
 {
     char start[NAME_SIZE + 1];
     size_t length = strlen(provider->name);
     memcpy(start, provider->name, length);
     memcpy(start + length, "/", 2);
-    for (int i = place_of(leases, start, false);
+    return place_of(leases, start, false);
+}
+
+bool leases_has_pair(const struct leases *leases, const struct member *provider,
+                     const struct member *consumer)
+{
+    for (int i = find_first(leases, provider);
          i < leases->count && leases->items[i]->provider == provider; i++) {
         const struct lease *lease = leases->items[i];
         if (lease->consumer == consumer && lease_is_open(lease)) {
@@ -79,14 +84,55 @@ static void take_out(struct leases *leases, int place)
             (size_t)(leases->count - place) * sizeof(*leases->items));
 }
 
-bool leases_make_room(struct leases *leases)
+/* The place of an ended lease of the provider (NULL: of any), -1 where there is none.
+ */
+static int find_ended(const struct leases *leases, const struct member *provider)
 {
-    for (int i = 0; leases->count >= LEASES_MAX && i < leases->count; i++) {
+    for (int i = provider != NULL ? find_first(leases, provider) : 0;
+         i < leases->count &&
+         (provider == NULL || leases->items[i]->provider == provider);
+         i++) {
         if (!lease_is_open(leases->items[i])) {
-            take_out(leases, i);
+            return i;
         }
     }
+    return -1;
+}
+
+static int count_of(const struct leases *leases, const struct member *provider)
+{
+    char behind[NAME_SIZE + 1];
+    size_t length = strlen(provider->name);
+    memcpy(behind, provider->name, length);
+    behind[length] = '/' + 1;
+    behind[length + 1] = '\0';
+    return place_of(leases, behind, false) - find_first(leases, provider);
+}
+
+bool leases_make_room(struct leases *leases, const struct member *provider)
+{
+    if (provider->n_leases >= LEASES_PER_PROVIDER_MAX) {
+        return false;
+    }
+    if (count_of(leases, provider) >= LEASES_PER_PROVIDER_MAX) {
+        take_out(leases, find_ended(leases, provider));
+    }
+    int ended = leases->count >= LEASES_MAX ? find_ended(leases, NULL) : -1;
+    if (ended >= 0) {
+        take_out(leases, ended);
+    }
     return leases->count < LEASES_MAX;
+}
+
+bool leases_make_host_room(struct leases *leases, const struct member *provider,
+                           int n_hosts)
+{
+    int ended;
+    while (provider->n_lease_hosts + n_hosts > LEASE_HOSTS_PER_PROVIDER_MAX &&
+           (ended = find_ended(leases, provider)) >= 0) {
+        take_out(leases, ended);
+    }
+    return provider->n_lease_hosts + n_hosts <= LEASE_HOSTS_PER_PROVIDER_MAX;
 }
 
 void leases_add(struct leases *leases, struct lease *lease)

@@ -30,8 +30,12 @@ int leases_find_after(const struct leases *leases, const char *id);
 bool leases_has_pair(const struct leases *leases, const struct member *provider,
                      const struct member *consumer);
 
-/* False where LEASES_MAX are open. An ended lease gives way. */
-bool leases_make_room(struct leases *leases);
+/* Room for one more lease of that provider. False where LEASES_MAX are open, or
+ * LEASES_PER_PROVIDER_MAX of its own. An ended lease gives way. */
+bool leases_make_room(struct leases *leases, const struct member *provider);
+/* Room for so many more hosts in its leases, likewise. */
+bool leases_make_host_room(struct leases *leases, const struct member *provider,
+                           int n_hosts);
 /* Takes the lease, whose id is new. */
 void leases_add(struct leases *leases, struct lease *lease);
 

@@ -50,10 +50,12 @@ void sessions_release(struct sessions *sessions)
     alarms_release(&sessions->alarms);
 }
 
-void sessions_start(struct sessions *sessions, int64_t now_ms)
+void sessions_load(struct sessions *sessions, const struct row_site *row)
 {
-    for (int i = 0; i < sessions->count; i++) {
-        sessions->items[i]->since_ms = now_ms;
+    struct member *member = sessions_find(sessions, row->name);
+    if (member != NULL) {
+        member->is_known = true;
+        member->is_lost = row->is_lost;
     }
 }
 
@@ -85,6 +87,17 @@ static void listen_again(struct sessions *sessions, struct member *member)
 {
     alarms_set(&sessions->alarms, &member->alarm,
                member->heard_ms + sessions->lost_after_ms);
+}
+
+void sessions_start(struct sessions *sessions, int64_t now_ms)
+{
+    for (int i = 0; i < sessions->count; i++) {
+        struct member *member = sessions->items[i];
+        member->since_ms = member->heard_ms = now_ms;
+        if (member->is_known && !member->is_lost) {
+            listen_again(sessions, member);
+        }
+    }
 }
 
 static void come_back(struct sessions *sessions, struct member *member, int64_t now_ms)
@@ -140,8 +153,8 @@ struct member *sessions_lose(struct sessions *sessions, int64_t now_ms)
         struct member *member = (struct member *)alarm;
         if (member->heard_ms + sessions->lost_after_ms <= now_ms) {
             alarms_set(&sessions->alarms, alarm, INT64_MAX);
+            member->since_ms = member->is_here ? now_ms : member->since_ms;
             member->is_here = false;
-            member->since_ms = now_ms;
             return member;
         }
         listen_again(sessions, member);

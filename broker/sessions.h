@@ -31,11 +31,14 @@ struct member {
     uint64_t session;  /* 0: none was seen since the start */
     uint64_t link;     /* the connection that said HELLO: where messages go */
     bool is_here;
+    bool is_known; /* it was here once, maybe before a restart: on disk ... */
+    bool is_lost;  /* ... like this; a restart alone loses nobody */
     int64_t heard_ms;
-    int64_t since_ms;         /* here or away */
-    int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY of the site; 0: not configured */
-    uint64_t revision;        /* of the last CONTRACT in this session */
-    struct msg_usage usage;   /* the latest of this session, without its demands */
+    int64_t since_ms;            /* here or away */
+    int64_t reclaim_delay_ms;    /* MC_RECLAIM_DELAY of the site; 0: not configured */
+    uint64_t revision;           /* of the last CONTRACT in this session */
+    int n_leases, n_lease_hosts; /* open, that it is provider of; hosts: of ended too */
+    struct msg_usage usage;      /* the latest of this session, without its demands */
     bool has_usage;
     uint64_t n_usages; /* grows with each, and with each session */
 };
@@ -49,7 +52,9 @@ struct sessions {
 
 void sessions_init(struct sessions *sessions, const struct broker_config *config);
 void sessions_release(struct sessions *sessions);
-/* Everybody is away since now. */
+/* As the disk has it; of no member: nothing. */
+void sessions_load(struct sessions *sessions, const struct row_site *row);
+/* Everybody is away since now; who was not lost will be after LOST_AFTER. */
 void sessions_start(struct sessions *sessions, int64_t now_ms);
 
 /* The member, or NULL. */

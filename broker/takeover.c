@@ -68,9 +68,10 @@ static struct lease *add_lease(struct broker *broker, const struct lease_id *id,
         err_set(err, ERR_DENIED, "\"%s\" cannot lend to itself", id->consumer);
         return NULL;
     }
-    if (!leases_make_room(&broker->leases)) {
-        err_set(err, ERR_FULL, "%d leases are open, no more can be registered",
-                LEASES_MAX);
+    if (!leases_make_room(&broker->leases, provider)) {
+        err_set(err, ERR_FULL,
+                "too many leases are open, expected at most %d, and %d of one provider",
+                LEASES_MAX, LEASES_PER_PROVIDER_MAX);
         return NULL;
     }
     struct lease *lease = lease_new(id, provider, consumer);
@@ -272,13 +273,28 @@ static struct lease *take_new(struct broker *broker, struct lease *lease,
     return lease;
 }
 
+/* May take out ended leases, the one that the STATE is about among them. */
+static int make_host_room(struct broker *broker, const struct member *provider,
+                          const struct msg_state *state, struct err *err)
+{
+    const struct lease *lease = leases_find(&broker->leases, state->lease);
+    int n_more = state->n_hosts - (lease != NULL ? lease->row.n_hosts : 0);
+    if (n_more > 0 && !leases_make_host_room(&broker->leases, provider, n_more)) {
+        return err_set(err, ERR_FULL,
+                       "lease \"%s\": all leases of \"%s\" have more than %d hosts",
+                       state->lease, provider->name, LEASE_HOSTS_PER_PROVIDER_MAX);
+    }
+    return 0;
+}
+
 struct lease *takeover_state(struct broker *broker, struct member *provider,
                              const struct event *event, struct effects *effects)
 {
     const struct msg_state *state = &event->msg->state;
     struct lease_id id;
     struct err err;
-    if (check_state(state, provider, &id, &err) < 0) {
+    if (check_state(state, provider, &id, &err) < 0 ||
+        make_host_room(broker, provider, state, &err) < 0) {
         return refuse(event, effects, &err);
     }
     struct lease *lease = leases_find(&broker->leases, state->lease);

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-const json_t *columns_find(const json_t *row, const char *path)
+json_t *columns_find(const json_t *row, const char *path)
 {
     while (json_is_object(row)) {
-        const json_t *whole = json_object_get(row, path);
+        json_t *whole = json_object_get(row, path);
         const char *dot = strchr(path, '.');
         char key[256];
         if (whole != NULL || dot == NULL || (size_t)(dot - path) >= sizeof key) {

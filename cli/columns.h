@@ -39,6 +39,6 @@ extern const struct columns columns_reclaim;
 
 /* The member at a path, or NULL. A key that itself has dots (a host's name) may be
  * the whole rest of the path. */
-const json_t *columns_find(const json_t *row, const char *path);
+json_t *columns_find(const json_t *row, const char *path);
 
 #endif

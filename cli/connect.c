@@ -122,6 +122,11 @@ void connect_free(struct connect *connect)
     free(connect);
 }
 
+bool connect_is_broker(const struct connect *connect)
+{
+    return connect->broker != NULL;
+}
+
 /* Takes a message that arrived: true where it ends the question. */
 static bool take_message(struct connect *connect, const struct msg *msg)
 {

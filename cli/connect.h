@@ -14,6 +14,7 @@
 #ifndef SUBLET_CLI_CONNECT_H
 #define SUBLET_CLI_CONNECT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -26,6 +27,9 @@ struct connect;
 int connect_new(const struct call *call, struct connect **connect,
                 struct err *err) MUST_CHECK;
 void connect_free(struct connect *connect); /* NULL is fine */
+
+/* It is the broker that is asked, not a site. */
+bool connect_is_broker(const struct connect *connect);
 
 /* Sends `msg` and waits for its REPLY. `request` points into `msg`: it is numbered
  * here. `timeout_ms` -1 waits for ever (WAIT). A refusal is an error with the sentence

@@ -25,15 +25,16 @@ static const char *format_words(struct arena *arena, const json_t *array)
     return text[0] != '\0' ? text : unset;
 }
 
-static const char *format_json(struct arena *arena, const json_t *value)
+static const char *format_json(struct arena *arena, json_t *value)
 {
-    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    char *text =
+        json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
     const char *copy = text != NULL ? arena_str(arena, text) : unset;
     free(text);
     return copy;
 }
 
-const char *format_plain(struct arena *arena, const json_t *value)
+const char *format_plain(struct arena *arena, json_t *value)
 {
     const char *words;
     switch (value != NULL ? json_typeof(value) : JSON_NULL) {
@@ -59,7 +60,7 @@ const char *format_plain(struct arena *arena, const json_t *value)
 }
 
 /* "2026-11-21T10:08:12.345Z" as "Nov 21 10:08:12", here. */
-const char *format_time(struct arena *arena, const json_t *value)
+const char *format_time(struct arena *arena, json_t *value)
 {
     const char *text = json_string_value(value);
     struct tm utc = {0}, local;
@@ -77,7 +78,7 @@ const char *format_time(struct arena *arena, const json_t *value)
 }
 
 /* Seconds as "10s", "5m", "1h30m". */
-const char *format_duration(struct arena *arena, const json_t *value)
+const char *format_duration(struct arena *arena, json_t *value)
 {
     double seconds = json_number_value(value);
     int64_t whole = (int64_t)seconds;
@@ -98,7 +99,7 @@ const char *format_duration(struct arena *arena, const json_t *value)
 }
 
 /* {"available":6,"used":2} as "2/6". */
-const char *format_side(struct arena *arena, const json_t *value)
+const char *format_side(struct arena *arena, json_t *value)
 {
     const json_t *available = json_object_get(value, "available");
     const json_t *used = json_object_get(value, "used");
@@ -110,12 +111,12 @@ const char *format_side(struct arena *arena, const json_t *value)
 }
 
 /* {"n1@north":2,"s1":1} as "2*n1@north:s1", as bjobs does. */
-const char *format_hosts(struct arena *arena, const json_t *value)
+const char *format_hosts(struct arena *arena, json_t *value)
 {
     const char *text = "";
     const char *host;
     json_t *slots;
-    json_object_foreach((json_t *)(uintptr_t)value, host, slots)
+    json_object_foreach(value, host, slots)
     {
         json_int_t count = json_integer_value(slots);
         const char *before = text[0] != '\0' ? ":" : "";

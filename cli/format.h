@@ -14,14 +14,14 @@
 #include "base/arena.h"
 
 /* `value` is NULL where the row has no such field. */
-typedef const char *(*format_fn)(struct arena *arena, const json_t *value);
+typedef const char *(*format_fn)(struct arena *arena, json_t *value);
 
-const char *format_plain(struct arena *arena, const json_t *value);
-const char *format_time(struct arena *arena, const json_t *value);
-const char *format_duration(struct arena *arena, const json_t *value);
+const char *format_plain(struct arena *arena, json_t *value);
+const char *format_time(struct arena *arena, json_t *value);
+const char *format_duration(struct arena *arena, json_t *value);
 /* One side of a lease: used/available. */
-const char *format_side(struct arena *arena, const json_t *value);
+const char *format_side(struct arena *arena, json_t *value);
 /* Slots by host, as bjobs does: "2*n1@north:s1". */
-const char *format_hosts(struct arena *arena, const json_t *value);
+const char *format_hosts(struct arena *arena, json_t *value);
 
 #endif

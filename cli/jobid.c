@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobid.c: the grammar of a job's id. */
+/* jobid.c: see jobid.h. */
 #include "cli/jobid.h"
 
-#include <string.h>
+#include <stddef.h>
 
-enum { DIGITS_MAX = 19 }; /* what fits 64 bits */
+#include "base/job_id.h"
 
-/* Skips a number without leading zero; NULL where there is none. */
-static const char *skip_number(const char *text)
+static bool read_id(const char *text, bool *is_many)
 {
-    size_t length = strspn(text, "0123456789");
-    if (length == 0 || length > DIGITS_MAX || text[0] == '0') {
-        return NULL;
-    }
-    return text + length;
+    struct arena arena;
+    struct job_id id;
+    arena_init(&arena);
+    bool is_valid = job_id_read(&arena, text, &id, NULL) == 0;
+    *is_many = is_valid && (id.n_ranges > 1 ||
+                            (id.n_ranges == 1 && id.ranges->first != id.ranges->last));
+    arena_release(&arena);
+    return is_valid;
 }
 
 bool jobid_is_valid(const char *text)
 {
-    const char *rest = skip_number(text);
-    if (rest == NULL) {
-        return false;
-    }
-    if (rest[0] == '\0') {
-        return true;
-    }
-    rest = rest[0] == '[' ? skip_number(rest + 1) : NULL;
-    return rest != NULL && strcmp(rest, "]") == 0;
+    bool is_many;
+    return read_id(text, &is_many);
+}
+
+bool jobid_is_list(const char *text)
+{
+    bool is_many;
+    return read_id(text, &is_many) && is_many;
 }

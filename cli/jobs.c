@@ -16,7 +16,7 @@ const struct call_option jobs_options[] = {
     {"-m", "HOST", "on this host", false},
     {"-a", NULL, "the ended ones too", false},
     {"-p", NULL, "the waiting ones only", false},
-    {"-J", "NAME", "of this name", false},
+    {"-J", "NAME", "of this name; of an array all elements", false},
     {"-l", NULL, "in full, with the reason", false},
     {NULL, NULL, NULL, false},
 };
@@ -24,7 +24,9 @@ const struct call_option jobs_options[] = {
 static bool is_named(const json_t *row, const void *name)
 {
     const char *text = json_string_value(json_object_get(row, "name"));
-    return text != NULL && strcmp(text, name) == 0;
+    size_t length = strlen(name);
+    return text != NULL && strncmp(text, name, length) == 0 &&
+           (text[length] == '\0' || text[length] == '[');
 }
 
 static bool is_waiting(const json_t *row, const void *unused)

@@ -11,6 +11,9 @@
 
 const struct call_option leases_options[] = {
     {"--all", NULL, "the ended ones too", false},
+    {"--provider", "SITE", "of this provider", false},
+    {"--consumer", "SITE", "of this consumer", false},
+    {"--state", "STATE", "pending, active, inactive, draining or ended", false},
     {"-l", NULL, "in full", false},
     {NULL, NULL, NULL, false},
 };
@@ -19,9 +22,33 @@ const struct call_option sites_options[] = {
     {NULL, NULL, NULL, false},
 };
 
+static int take_state(const struct call *call, struct msg_query *query)
+{
+    const char *word = call_value(call, "--state");
+    for (int state = LEASE_PENDING; word != NULL && state <= LEASE_ENDED; state++) {
+        if (strcmp(word, msg_lease_state_name((enum lease_state)state)) == 0) {
+            query->states = 1 << state;
+        }
+    }
+    return word == NULL || query->states != 0
+               ? CALL_OK
+               : call_misuse(call,
+                             "--state: '%s', expected pending, active, inactive, "
+                             "draining or ended",
+                             word);
+}
+
 int leases_run(struct call *call)
 {
     struct msg_query query = listing_query(QUERY_LEASES);
+    const char *provider = call_value(call, "--provider");
+    const char *consumer = call_value(call, "--consumer");
+    int status = take_state(call, &query);
+    if (status != CALL_OK) {
+        return status;
+    }
+    query.provider = provider != NULL ? provider : "";
+    query.consumer = consumer != NULL ? consumer : "";
     query.with_ended = call_has(call, "--all") || call->n_operands > 0;
     return listing_run(call, &query, "lease", &columns_leases);
 }

@@ -19,8 +19,14 @@ const struct call_option listing_options[] = {
 
 struct msg_query listing_query(enum query_kind kind)
 {
-    return (struct msg_query){
-        .kind = kind, .name = "", .user = "", .queue = "", .host = "", .after = ""};
+    return (struct msg_query){.kind = kind,
+                              .name = "",
+                              .user = "",
+                              .queue = "",
+                              .host = "",
+                              .after = "",
+                              .provider = "",
+                              .consumer = ""};
 }
 
 /* The one array of the object. */
@@ -58,33 +64,45 @@ static int add_page(struct listing *listing, const char *text, struct err *err)
     return 0;
 }
 
+/* Adds a page; `*next` is what the one behind asks for, "" at the end. */
+static int fetch_page(struct listing *listing, struct connect *connect,
+                      const struct msg_query *query, char next[LEASE_ID_SIZE],
+                      struct err *err)
+{
+    struct msg msg = {.kind = MSG_QUERY, .query = *query};
+    struct msg_reply reply;
+    struct arena arena;
+    arena_init(&arena);
+    int rc = connect_ask(connect, &msg, &msg.query.request, CONNECT_PATIENCE_MS, &arena,
+                         &reply, err);
+    if (rc == 0) {
+        rc = add_page(listing, reply.json, err);
+    }
+    bool has_next = rc == 0 && reply.next != NULL;
+    snprintf(next, LEASE_ID_SIZE, "%s", has_next ? reply.next : "");
+    arena_release(&arena);
+    return rc;
+}
+
 int listing_fetch(struct listing *listing, struct connect *connect,
                   const struct msg_query *query, struct err *err)
 {
-    struct msg msg = {.kind = MSG_QUERY, .query = *query};
-    struct arena arena;
+    struct msg_query page = *query;
+    char after[LEASE_ID_SIZE], next[LEASE_ID_SIZE];
     int rc;
-    char *after = NULL;
     do {
-        struct msg_reply reply;
-        arena_init(&arena);
-        rc = connect_ask(connect, &msg, &msg.query.request, CONNECT_PATIENCE_MS, &arena,
-                         &reply, err);
-        if (rc == 0) {
-            rc = add_page(listing, reply.json, err);
-        }
-        free(after);
-        after = NULL;
-        if (rc == 0 && reply.next != NULL && reply.next[0] != '\0') {
-            after = strdup(reply.next);
-            if (after == NULL) {
-                abort();
-            }
-            msg.query.after = after;
-        }
-        arena_release(&arena);
-    } while (after != NULL);
+        rc = fetch_page(listing, connect, &page, next, err);
+        memcpy(after, next, sizeof(after));
+        page.after = after;
+    } while (rc == 0 && after[0] != '\0');
     return rc;
+}
+
+int listing_fetch_page(struct listing *listing, struct connect *connect,
+                       const struct msg_query *query, struct err *err)
+{
+    char next[LEASE_ID_SIZE];
+    return fetch_page(listing, connect, query, next, err);
 }
 
 void listing_free(struct listing *listing)
@@ -278,7 +296,7 @@ int listing_show(struct call *call, struct listing *listing,
 {
     int status = sort_as_asked(call, listing);
     if (status == CALL_OK && call_has(call, "--json")) {
-        json_dumpf(listing->object, stdout, JSON_COMPACT);
+        json_dumpf(listing->object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
         putchar('\n');
     } else if (status == CALL_OK) {
         status = show_rows(call, listing, columns);

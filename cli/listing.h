@@ -34,6 +34,9 @@ struct msg_query listing_query(enum query_kind kind);
  */
 int listing_fetch(struct listing *listing, struct connect *connect,
                   const struct msg_query *query, struct err *err) MUST_CHECK;
+/* One page only, for who goes on by himself. */
+int listing_fetch_page(struct listing *listing, struct connect *connect,
+                       const struct msg_query *query, struct err *err) MUST_CHECK;
 void listing_free(struct listing *listing);
 
 /* Keeps the rows that `keep` wants. */

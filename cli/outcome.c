@@ -27,22 +27,29 @@ static int connect_again(const struct call *call, struct connect **connect,
     return rc;
 }
 
-/* How it ended, from the job's own row. */
+static bool is_done_row(const json_t *row)
+{
+    const char *state = json_string_value(json_object_get(row, "state"));
+    return state != NULL && strcmp(state, "DONE") == 0;
+}
+
+/* How it ended, from the job's own row; an array has one for each element. */
 static int read_state(struct connect *connect, const char *job, bool *is_done,
                       struct err *err)
 {
     struct listing listing = {NULL, NULL};
     struct msg_query query = listing_query(QUERY_JOBS);
     int rc;
-    const char *state;
     query.name = job;
     query.with_ended = true;
     rc = listing_fetch(&listing, connect, &query, err);
     if (rc == 0) {
-        state = json_string_value(
-            json_object_get(json_array_get(listing.rows, 0), "state"));
-        *is_done = state != NULL && strcmp(state, "DONE") == 0;
-        if (state == NULL) {
+        size_t n_rows = json_array_size(listing.rows);
+        *is_done = n_rows > 0;
+        for (size_t i = 0; i < n_rows && *is_done; i++) {
+            *is_done = is_done_row(json_array_get(listing.rows, i));
+        }
+        if (n_rows == 0) {
             rc = err_set(err, ERR_NOT_FOUND, "job <%s> is not found", job);
         }
     }
@@ -75,6 +82,39 @@ int outcome_wait(const struct call *call, struct connect **connect, const char *
     return rc;
 }
 
+int outcome_complain(const char *job)
+{
+    return call_fail("job <%s> did not end well; see 'sublet jobs -l %s'", job, job);
+}
+
+/* "12[1-5]": its elements, one after the other. */
+static int wait_for_list(struct call *call, struct connect **connect, const char *list,
+                         bool *is_done, struct err *err)
+{
+    struct listing listing = {NULL, NULL};
+    struct msg_query query = listing_query(QUERY_JOBS);
+    query.name = list;
+    query.with_ended = true;
+    int rc = listing_fetch(&listing, *connect, &query, err);
+    *is_done = rc == 0;
+    for (size_t i = 0; rc == 0 && i < json_array_size(listing.rows); i++) {
+        const json_t *row = json_array_get(listing.rows, i);
+        const char *id = json_string_value(json_object_get(row, "id"));
+        bool is_one_done = false;
+        rc = id == NULL ? 0 : outcome_wait(call, connect, id, &is_one_done, err);
+        *is_done = *is_done && is_one_done;
+    }
+    listing_free(&listing);
+    return rc;
+}
+
+static int wait_for(struct call *call, struct connect **connect, const char *job,
+                    bool *is_done, struct err *err)
+{
+    return jobid_is_list(job) ? wait_for_list(call, connect, job, is_done, err)
+                              : outcome_wait(call, connect, job, is_done, err);
+}
+
 int wait_run(struct call *call)
 {
     struct connect *connect;
@@ -95,11 +135,10 @@ int wait_run(struct call *call)
     }
     for (int i = 0; status == CALL_OK && i < call->n_operands; i++) {
         bool is_done = false;
-        if (outcome_wait(call, &connect, call->operands[i], &is_done, &err) != 0) {
+        if (wait_for(call, &connect, call->operands[i], &is_done, &err) != 0) {
             status = call_fail_err(&err);
         } else if (!is_done) {
-            call_say("job <%s> did not end well; see 'sublet jobs -l %s'",
-                     call->operands[i], call->operands[i]);
+            outcome_complain(call->operands[i]);
         }
         are_all_done = are_all_done && is_done;
     }

@@ -17,4 +17,7 @@
 int outcome_wait(const struct call *call, struct connect **connect, const char *job,
                  bool *is_done, struct err *err) MUST_CHECK;
 
+/* Says that it did not end well, and where to look: CALL_FAILED. */
+int outcome_complain(const char *job);
+
 #endif

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/conf.h"
+#include "base/job_id.h"
 #include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/connect.h"
@@ -26,8 +27,8 @@ const struct call_option submit_options[] = {
     {"-q", "QUEUE", "the queue; else the site's default", false},
     {"-n", "SLOTS", "job slots; 1 by default", false},
     {"-m", "HOSTS", "only these hosts: n1, n1@north", false},
-    {"-J", "NAME", "the job's name", false},
-    {"-o", "FILE", "standard output; %J is the job's id", false},
+    {"-J", "NAME", "the job's name; 'name[1-10,15]' makes an array", false},
+    {"-o", "FILE", "standard output; %J is the job's id, %I its index", false},
     {"-e", "FILE", "standard error; else with the output", false},
     {"-i", "FILE", "standard input", false},
     {"-cwd", "DIR", "working directory; else this one", false},
@@ -114,12 +115,13 @@ static int read_hosts(struct call *call, struct job_spec *spec)
     return CALL_OK;
 }
 
+/* "name[1-10]" asks for an array: its list is the site's to judge. */
 static int read_name(const struct call *call, struct job_spec *spec)
 {
     const char *name = call_value(call, "-J");
-    if (name != NULL && strchr(name, '[') != NULL) {
-        return call_fail("sub: job arrays (-J %s) are not supported yet; no job was "
-                         "submitted",
+    if (name != NULL && job_id_is_array_name(name) && strchr(name, '%') != NULL) {
+        return call_fail("sub: -J %s: a limit (%%) on an array's running elements is "
+                         "not supported yet; no job was submitted",
                          name);
     }
     spec->name = name != NULL ? name : "";
@@ -300,7 +302,7 @@ static int wait_for_end(struct call *call, struct connect **connect, json_int_t 
     if (outcome_wait(call, connect, job, &is_done, &err) != 0) {
         return call_fail_err(&err);
     }
-    return is_done ? CALL_OK : CALL_FAILED;
+    return is_done ? CALL_OK : outcome_complain(job);
 }
 
 int submit_run(struct call *call)

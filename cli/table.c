@@ -98,7 +98,7 @@ static void print_block(struct arena *arena, const struct column *columns,
                         const json_t *row, int width)
 {
     for (; columns->heading != NULL; columns++) {
-        const json_t *value = columns_find(row, columns->path);
+        json_t *value = columns_find(row, columns->path);
         if (value != NULL && !json_is_null(value)) {
             printf("%*s: ", width, columns->heading);
             print_text(columns->format(arena, value));

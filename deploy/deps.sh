@@ -10,7 +10,7 @@ run='procps'
 build='gcc make pkg-config libc6-dev binutils libczmq-dev libzmq3-dev
     libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libmicrohttpd-dev
     libjansson-dev libsmartcols-dev uthash-dev libsystemd-dev'
-test='libcmocka-dev python3 clang clang-format clang-tidy libclang-rt-14-dev'
+test='libcmocka-dev python3 fiu-utils clang clang-format clang-tidy libclang-rt-14-dev'
 
 wanted=
 [ $# -gt 0 ] || set -- run build test

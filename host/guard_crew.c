@@ -129,7 +129,7 @@ bool guard_crew_suspend(const struct guard_crew *crew)
         if (n_quiet == QUIET_LOOKS) {
             return true;
         }
-        struct timespec pause = {.tv_nsec = 1000 * 1000};
+        struct timespec pause = {.tv_nsec = 1000000L};
         nanosleep(&pause, NULL);
     }
     return false;

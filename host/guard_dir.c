@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host/boot_id.h"
 #include "host/run_dir.h"
 
 int guard_dir_take(const char *path)
@@ -47,7 +48,7 @@ void guard_dir_measure(int dir, struct guard_record *record)
 
 void guard_dir_read_boot_id(char *boot_id, size_t size)
 {
-    int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    int file = open(boot_id_path(), O_RDONLY | O_CLOEXEC);
     ssize_t length = file < 0 ? 0 : read(file, boot_id, size - 1);
     boot_id[length > 0 ? length : 0] = '\0';
     boot_id[strcspn(boot_id, "\n")] = '\0';

@@ -166,13 +166,17 @@ static _Noreturn void become_command(const struct start *start)
     give_up(start->gate, "cannot begin the command: %s", strerror(errno));
 }
 
+/* Born into it: there is no moment at which the job could have left a child outside. */
 static pid_t fork_into(const struct guard_cgroup *cgroup)
 {
-    struct clone_args arguments = {.exit_signal = SIGCHLD};
-    if (guard_cgroup_is_made(cgroup)) {
-        arguments.flags = CLONE_INTO_CGROUP;
-        arguments.cgroup = (__u64)cgroup->dir;
+    if (!guard_cgroup_is_made(cgroup)) {
+        return fork();
     }
+    struct clone_args arguments = {
+        .flags = CLONE_INTO_CGROUP,
+        .exit_signal = SIGCHLD,
+        .cgroup = (__u64)cgroup->dir,
+    };
     return (pid_t)syscall(SYS_clone3, &arguments, sizeof(arguments));
 }
 

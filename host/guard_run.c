@@ -340,7 +340,7 @@ static void on_order(void *arg, const struct guard_order *order)
 static int64_t limit_at(const struct run *run)
 {
     if (run->record.phase != RUN_RUNNING || run->spec.run_limit_ms == 0 ||
-        run->is_at_limit) {
+        run->kill_at != never) {
         return never;
     }
     return run->running_since + run->spec.run_limit_ms - run->ran_ms;

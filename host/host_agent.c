@@ -365,7 +365,7 @@ static int listen_to_site(struct host_agent *agent)
 
 static void reopen(struct host_agent *agent)
 {
-    struct err err;
+    struct err err = {.text = "its socket cannot be polled"};
     log_line(LOG_LEVEL_NOTICE, "the site is silent: a new connection");
     zsock_t *old = wire_client_socket(agent->client);
     if (old != NULL) {
@@ -387,7 +387,7 @@ static int on_readable(zloop_t *loop, zsock_t *socket, void *arg)
                       agent);
     if (agent->needs_session) {
         begin_session(agent);
-        agent->hello_ms = daemon_now_ms() - HELLO_MS + CONNECT_LOOK_MS;
+        agent->hello_ms = daemon_now_ms(); /* no faster than HELLOs are repeated */
     }
     return 0;
 }

@@ -2,12 +2,17 @@
 /* host_cgroup.c: see host_cgroup.h. */
 #include "host/host_cgroup.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { SWEEP_AGE_S = 60 };
 
 /* A line of mountinfo: id parent major:minor root POINT options ... - TYPE source ...
  */
@@ -77,4 +82,22 @@ bool host_cgroup_find(char *path, size_t size)
     }
     path[0] = '\0';
     return false;
+}
+
+/* One with a process in it is not removed: the kernel says no. */
+void host_cgroup_sweep(const char *path)
+{
+    DIR *all = opendir(path);
+    struct dirent *entry;
+    while (all != NULL && (entry = readdir(all)) != NULL) {
+        struct stat status;
+        if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
+            fstatat(dirfd(all), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            time(NULL) - status.st_mtime > SWEEP_AGE_S) {
+            unlinkat(dirfd(all), entry->d_name, AT_REMOVEDIR);
+        }
+    }
+    if (all != NULL) {
+        closedir(all);
+    }
 }

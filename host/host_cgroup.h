@@ -14,4 +14,8 @@
 /* False, and "", where there is no such place. */
 bool host_cgroup_find(char *path, size_t size);
 
+/* Removes runs' cgroups that have been left empty there (their guard was killed and
+ * their spool deleted). Young ones stay: a guard may be about to use them. */
+void host_cgroup_sweep(const char *path);
+
 #endif

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/boot_id.h"
+
 static int count_cpus(void)
 {
     cpu_set_t cpus;
@@ -19,7 +21,7 @@ static int count_cpus(void)
 void host_inventory_read(struct host_inventory *inventory)
 {
     *inventory = (struct host_inventory){.n_cpus = count_cpus()};
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    FILE *file = fopen(boot_id_path(), "re");
     if (file != NULL) {
         if (fgets(inventory->boot_id, sizeof(inventory->boot_id), file) == NULL) {
             inventory->boot_id[0] = '\0';

@@ -26,13 +26,35 @@ static void put_number(FILE *to, const char *name, int64_t number)
     fprintf(to, "%s=%" PRId64 "%c", name, number, '\0');
 }
 
-/* %J is the job's id. */
+/* "12[3]" in its parts. Of no array: the index is "0", as LSF has it. */
+struct job_parts {
+    int id_length;
+    const char *index;
+    int index_length;
+};
+
+static struct job_parts split_job(const char *job)
+{
+    struct job_parts parts = {
+        .id_length = (int)strcspn(job, "["), .index = "0", .index_length = 1};
+    if (job[parts.id_length] == '[') {
+        parts.index = job + parts.id_length + 1;
+        parts.index_length = (int)strcspn(parts.index, "]");
+    }
+    return parts;
+}
+
+/* %J is the job's id, %I its index. */
 static void put_path(FILE *to, const char *name, const char *path, const char *job)
 {
+    struct job_parts parts = split_job(job);
     fprintf(to, "%s=", name);
     for (const char *at = path; *at != '\0'; at++) {
         if (at[0] == '%' && at[1] == 'J') {
-            fputs(job, to);
+            fprintf(to, "%.*s", parts.id_length, job);
+            at++;
+        } else if (at[0] == '%' && at[1] == 'I') {
+            fprintf(to, "%.*s", parts.index_length, parts.index);
             at++;
         } else {
             fputc(*at, to);
@@ -44,8 +66,8 @@ static void put_path(FILE *to, const char *name, const char *path, const char *j
 static bool is_ours(const char *variable)
 {
     static const char *const names[] = {
-        "LSB_JOBID=",      "LSB_JOBNAME=",  "LSB_QUEUE=", "LSB_HOSTS=",
-        "LSB_MCPU_HOSTS=", "SUBLET_LEASE=", "SUBLET_RUN="};
+        "LSB_JOBID=", "LSB_JOBINDEX=",   "LSB_JOBNAME=",  "LSB_QUEUE=",
+        "LSB_HOSTS=", "LSB_MCPU_HOSTS=", "SUBLET_LEASE=", "SUBLET_RUN="};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strncmp(variable, names[i], strlen(names[i])) == 0) {
             return true;
@@ -99,6 +121,21 @@ static void put_host_counts(FILE *to, const struct msg_run_start *start)
     fputc('\0', to);
 }
 
+/* An element has the array's name with its own index. */
+static void put_job(FILE *to, const struct msg_run_start *start)
+{
+    struct job_parts parts = split_job(start->job);
+    const char *name = start->spec.name;
+    fprintf(to, "env=LSB_JOBID=%.*s%c", parts.id_length, start->job, '\0');
+    fprintf(to, "env=LSB_JOBINDEX=%.*s%c", parts.index_length, parts.index, '\0');
+    if (start->job[parts.id_length] == '[') {
+        fprintf(to, "env=LSB_JOBNAME=%.*s%s%c", (int)strcspn(name, "["), name,
+                start->job + parts.id_length, '\0');
+    } else {
+        put_env(to, "LSB_JOBNAME", name);
+    }
+}
+
 static void put_variables(FILE *to, const struct msg_run_start *start)
 {
     for (int i = 0; i < start->spec.n_env; i++) {
@@ -106,8 +143,7 @@ static void put_variables(FILE *to, const struct msg_run_start *start)
             put(to, "env", start->spec.env[i]);
         }
     }
-    put_env(to, "LSB_JOBID", start->job);
-    put_env(to, "LSB_JOBNAME", start->spec.name);
+    put_job(to, start);
     put_env(to, "LSB_QUEUE", start->spec.queue);
     put_hosts(to, start);
     put_host_counts(to, start);

@@ -4,8 +4,9 @@
  * What a job of the site itself asks for is taken as it is. A leased one runs in the
  * run's own work directory with no input, and its output stays with the run whatever
  * files its owner named: they are files of another site, which fetches the output.
- * Variables: exactly the spec's, and LSB_JOBID LSB_JOBNAME LSB_QUEUE LSB_HOSTS
- * LSB_MCPU_HOSTS, SUBLET_LEASE where there is one; the guard adds SUBLET_RUN, its mark.
+ * Variables: exactly the spec's, and LSB_JOBID LSB_JOBINDEX LSB_JOBNAME LSB_QUEUE
+ * LSB_HOSTS LSB_MCPU_HOSTS, SUBLET_LEASE where there is one; the guard adds SUBLET_RUN,
+ * its mark.
  *
  * Layer: host. */
 #ifndef SUBLET_HOST_HOST_SPEC_H

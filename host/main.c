@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@ enum {
 
 struct options {
     const char *name, *site, *key, *site_key, *spool;
+    long parent; /* 0: it lives by itself */
     bool without_cgroups;
 };
 
@@ -47,7 +49,7 @@ struct parts {
 
 static const char usage[] =
     "usage: sublet-host -n NAME --site URL [--key FILE --site-key FILE]\n"
-    "                   [--spool DIRECTORY] [--no-cgroups]\n"
+    "                   [--spool DIRECTORY] [--no-cgroups] [--with-parent PID]\n"
     "       sublet-host --version\n"
     "\n"
     "  -n, --name NAME     this host, as the site's configuration calls it\n"
@@ -55,7 +57,8 @@ static const char usage[] =
     "  --key FILE          this host's secret key, for tcp\n"
     "  --site-key FILE     the site's public key, for tcp\n"
     "  --spool DIRECTORY   where runs are kept; /var/lib/sublet/hosts/NAME\n"
-    "  --no-cgroups        hold jobs by their session alone\n";
+    "  --no-cgroups        hold jobs by their session alone\n"
+    "  --with-parent PID   end when this process, which started it, ends\n";
 
 static int fail(int status, const struct err *err)
 {
@@ -73,6 +76,7 @@ static int read_options(int argc, char **argv, struct options *options)
         {"site-key", required_argument, NULL, 'K'},
         {"spool", required_argument, NULL, 'd'},
         {"no-cgroups", no_argument, NULL, 'C'},
+        {"with-parent", required_argument, NULL, 'P'},
         {"version", no_argument, NULL, 'V'},
         {"help", no_argument, NULL, 'h'},
         {0},
@@ -98,6 +102,9 @@ static int read_options(int argc, char **argv, struct options *options)
         case 'C':
             options->without_cgroups = true;
             break;
+        case 'P':
+            options->parent = strtol(optarg, NULL, 10);
+            break;
         case 'V':
             printf("sublet-host %s\n", SUBLET_VERSION);
             return -1;
@@ -120,6 +127,13 @@ static int read_options(int argc, char **argv, struct options *options)
         return EXIT_USAGE;
     }
     return 0;
+}
+
+/* The agents of a site that is gone would serve on, unowned, and keep the next site's
+ * from the spool. False where the parent was gone before the kernel could be asked. */
+static bool end_with_parent(long parent)
+{
+    return prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 && (long)getppid() == parent;
 }
 
 /* A guard is given descriptors 0 to 3: ours must not lie there. */
@@ -172,8 +186,11 @@ static int make_runs(struct parts *parts, const struct options *options,
         .boot_id = parts->inventory.boot_id,
         .spec = {.cgroup = parts->cgroup, .wait_ms = GO_WAIT_MS, .grace_ms = GRACE_MS},
     };
-    if (!options->without_cgroups &&
-        !host_cgroup_find(parts->cgroup, sizeof(parts->cgroup))) {
+    if (options->without_cgroups) {
+        parts->cgroup[0] = '\0';
+    } else if (host_cgroup_find(parts->cgroup, sizeof(parts->cgroup))) {
+        host_cgroup_sweep(parts->cgroup);
+    } else {
         log_line(LOG_LEVEL_NOTICE,
                  "no cgroups here: jobs are held by their session alone");
     }
@@ -240,6 +257,9 @@ int main(int argc, char **argv)
     }
     fill_standard_files();
     daemon_block_signals();
+    if (options.parent != 0 && !end_with_parent(options.parent)) {
+        return EXIT_FAILURE;
+    }
     log_init("sublet-host");
     umask(0);
     struct parts parts = {.spool = {.lock = -1, .runs = -1, .trash = -1}};

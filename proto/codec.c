@@ -55,6 +55,7 @@ static const struct kind kinds[MSG_KINDS] = {
     KIND(QUERY, codec_query),
     KIND(SET_RECLAIM, codec_set_reclaim),
     KIND(REPLY, codec_reply),
+    KIND(SNAPSHOT, codec_snapshot),
 #undef KIND
 };
 

@@ -103,7 +103,7 @@ static bool is_alphanumeric(char c)
 static bool is_in_charset(enum codec_charset charset, char c)
 {
     if (charset == CODEC_JOB) {
-        return (c >= '0' && c <= '9') || c == '[' || c == ']';
+        return (c >= '0' && c <= '9') || (c != '\0' && strchr("[]-,:", c) != NULL);
     }
     return is_alphanumeric(c) || c == '.' || c == '_' || c == '-' ||
            (charset >= CODEC_HOST && c == '@') || (charset >= CODEC_LEASE && c == '/');
@@ -118,6 +118,10 @@ static int check_charset(enum codec_charset charset, const char *text, size_t le
         [CODEC_LEASE] = "letters, digits, '.', '_', '-', '@', '/'",
         [CODEC_JOB] = "a job's id",
     };
+    if (charset == CODEC_JOB && length > 0 && (text[0] < '0' || text[0] > '9')) {
+        return err_set(err, ERR_PARSE, "no number in front, expected %s",
+                       expected[charset]);
+    }
     for (size_t i = 0; i < length; i++) {
         if (!is_in_charset(charset, text[i])) {
             return err_set(err, ERR_PARSE, "byte 0x%02x in it, expected %s",

@@ -14,11 +14,12 @@ SAME(QUERY_KIND, QUERY_LEASE_HISTORY);
 SAME(QUERY_KIND, QUERY_SITES);
 SAME(QUERY_KIND, QUERY_RECLAIM);
 SAME(QUERY_KIND, QUERY_VERSION);
+SAME(QUERY_KIND, QUERY_EVENTS);
 SAME(RECLAIM_SCOPE, RECLAIM_ALL);
 SAME(RECLAIM_SCOPE, RECLAIM_PROVIDER);
 SAME(RECLAIM_SCOPE, RECLAIM_LEASE);
 
-enum { CODE_MIN = ERR_AWAY };
+enum { CODE_MIN = ERR_AWAY, STATES_MAX = (1 << (LEASE_ENDED + 1)) - 1 };
 
 #define OURS struct msg_submit
 #define THEIRS Sublet__Submit
@@ -78,6 +79,9 @@ static const struct codec_field query[] = {
     BOOL(exported),
     TEXT(after, LINE, 0, LEASE_ID_SIZE - 1),
     INT(limit, 0, PAGE_ROWS_MAX),
+    TEXT(provider, LINE, 0, NAME_SIZE - 1),
+    TEXT(consumer, LINE, 0, NAME_SIZE - 1),
+    INT(states, 0, STATES_MAX),
 };
 SHAPE(codec_query, sublet__query, query);
 #undef OURS
@@ -92,6 +96,17 @@ static const struct codec_field set_reclaim[] = {
     INT64(delay_ms, -1, CODEC_NUMBER_MAX),
 };
 SHAPE(codec_set_reclaim, sublet__set_reclaim, set_reclaim);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_snapshot
+#define THEIRS Sublet__Snapshot
+static const struct codec_field snapshot[] = {
+    UINT64(request),
+    UINT64(ticket),
+    INT64(offset, 0, CODEC_NUMBER_MAX),
+};
+SHAPE(codec_snapshot, sublet__snapshot, snapshot);
 #undef OURS
 #undef THEIRS
 

@@ -37,7 +37,7 @@ enum codec_charset {
     CODEC_NAME,  /* [A-Za-z0-9._-] */
     CODEC_HOST,  /* and @ */
     CODEC_LEASE, /* and / */
-    CODEC_JOB,   /* "12", "12[3]" */
+    CODEC_JOB,   /* "12", "12[3]", "12[1-5,9]" */
     CODEC_LINE,  /* no control characters: safe on a terminal */
     CODEC_TALK,  /* a LINE that only people read: cut to fit when it is sent, since a
                     long sentence must not hold back the fact that it comes with */
@@ -161,7 +161,7 @@ struct codec_shape {
     _Static_assert((int)(value) == (int)SUBLET__##prefix##__##value, #value)
 
 enum {
-    CODEC_JOB_MAX = 31,    /* two numbers of ten digits and the brackets, and room */
+    CODEC_JOB_MAX = 127,   /* a number, and some ranges of indices */
     CODEC_SIGNAL_MAX = 64, /* SIGRTMAX */
     CODEC_MODE_MAX = 0777,
     CODEC_EXIT_MAX = 65535, /* a wait status, whatever it is made of */
@@ -176,7 +176,7 @@ extern const struct codec_shape codec_start, codec_attempt, codec_attempt_state,
 extern const struct codec_shape codec_host_hello, codec_nothing, codec_alive,
     codec_run_start, codec_run_go, codec_run_control, codec_run_forget, codec_run_state;
 extern const struct codec_shape codec_submit, codec_job_control, codec_wait, codec_peek,
-    codec_query, codec_set_reclaim, codec_reply;
+    codec_query, codec_set_reclaim, codec_reply, codec_snapshot;
 extern const struct codec_shape codec_job_spec; /* a part of several */
 
 /* The shape of a kind's body; NULL for MSG_NONE and what is no kind. */

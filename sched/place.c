@@ -12,13 +12,21 @@
  * n1@north 2 (order kept)
  *
  * A job that found no room stands for those that come after it in its queue with as
- * many slots and no -m: slots only get fewer in a pass. That keeps a long queue of
- * waiting jobs cheap; it changes no result. */
+ * many slots and the same -m (none, or the one list that the elements of an array
+ * share): slots only get fewer in a pass. That keeps a long queue of waiting jobs
+ * cheap; it changes no result. */
 #include "sched/place.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A job that found no room, and why. */
+struct stuck {
+    int n_slots; /* 0: none yet */
+    const char *const *hosts_asked;
+    enum place_reason reason;
+};
 
 /* What one queue makes of all hosts; filled when its first job comes. */
 struct queue_view {
@@ -28,9 +36,7 @@ struct queue_view {
     bool uses_own;
     int *groups; /* borrowed groups with a host that it allows */
     int n_groups;
-    /* Slots of the last job without -m that found no room, and why. 0: none yet. */
-    int stuck_slots;
-    enum place_reason stuck_reason;
+    struct stuck plain, asked; /* the last without -m, with -m */
 };
 
 struct pass {
@@ -41,7 +47,9 @@ struct pass {
     int *first_host; /* by group */
     int n_groups;
     struct queue_view *views;
-    bool *allows;    /* scratch, by host: for a job with -m */
+    bool *allows; /* by host, for the last job with -m: of this queue and list */
+    const struct queue_view *allows_view;
+    const char *const *allows_asked;
     int *free_slots; /* scratch, by group */
     int *capacity;   /* scratch, by group */
 };
@@ -150,6 +158,11 @@ static const bool *hosts_for(struct pass *pass, const struct queue_view *view,
     if (job->n_hosts_asked == 0) {
         return view->allows;
     }
+    if (pass->allows_view == view && pass->allows_asked == job->hosts_asked) {
+        return pass->allows;
+    }
+    pass->allows_view = view;
+    pass->allows_asked = job->hosts_asked;
     for (int i = 0; i < pass->snapshot->n_hosts; i++) {
         pass->allows[i] = false;
         for (int k = 0; view->allows[i] && k < job->n_hosts_asked; k++) {
@@ -302,20 +315,19 @@ static enum place_reason place_job(struct pass *pass, const struct place_job *jo
 {
     struct queue_view *view = view_of(pass, job->queue);
     bool is_plain = job->n_hosts_asked == 0;
-    if (is_plain && job->n_slots == view->stuck_slots) {
-        count_waiting(pass, view, job, view->allows, plan);
-        return view->stuck_reason;
-    }
+    struct stuck *stuck = is_plain ? &view->plain : &view->asked;
     const bool *allows = hosts_for(pass, view, job);
+    if (job->n_slots == stuck->n_slots &&
+        (is_plain || job->hosts_asked == stuck->hosts_asked)) {
+        count_waiting(pass, view, job, allows, plan);
+        return stuck->reason;
+    }
     enum place_reason reason = judge(pass, allows, job->n_slots);
     if (reason == PLACE_STARTED) {
         take_slots(pass, view, allows, job, &plan->starts[plan->n_starts++]);
         return reason;
     }
-    if (is_plain) {
-        view->stuck_slots = job->n_slots;
-        view->stuck_reason = reason;
-    }
+    *stuck = (struct stuck){job->n_slots, job->hosts_asked, reason};
     count_waiting(pass, view, job, allows, plan);
     return reason;
 }

@@ -39,6 +39,9 @@ static void format_key(const struct row *row, char *key)
     case ROW_LEASE:
         snprintf(rest, size, "%s", row->lease.id);
         break;
+    case ROW_SITE:
+        snprintf(rest, size, "%s", row->site.name);
+        break;
     case ROW_BOOK:
         snprintf(rest, size, "%s", row->book.lease);
         break;
@@ -49,7 +52,8 @@ static void format_key(const struct row *row, char *key)
         snprintf(rest, size, "%020" PRIu64, row->job.id);
         break;
     case ROW_JOB_STATE:
-        snprintf(rest, size, "%020" PRIu64, row->job_state.id);
+        snprintf(rest, size, "%020" PRIu64 " %07d", row->job_state.id,
+                 row->job_state.index);
         break;
     case ROW_RUN:
         snprintf(rest, size, "%s %020" PRIu64, row->run.run.site, row->run.run.attempt);
@@ -83,16 +87,30 @@ static bool is_gone(const struct row *row)
            (row->kind == ROW_OVERRIDE && row->override.delay_ms < 0);
 }
 
-static void delete_job(struct disk *disk, uint64_t id)
+static void delete_key(struct disk *disk, const struct row *row)
 {
-    struct row row = {.kind = ROW_JOB, .job.id = id};
     char key[KEY_SIZE];
     struct disk_row *found;
 
-    format_key(&row, key);
+    format_key(row, key);
     found = find(disk, key);
     if (found)
         delete_row(disk, found);
+}
+
+/* The job with all its states: an array has one for each element. */
+static void delete_job(struct disk *disk, const struct row *state)
+{
+    struct row job = {.kind = ROW_JOB, .job.id = state->job_state.id};
+    struct disk_row *row, *next;
+
+    delete_key(disk, &job);
+    delete_key(disk, state);
+    if (state->job_state.index == 0)
+        return;
+    HASH_ITER (hh, disk->rows, row, next)
+        if (row->row.kind == ROW_JOB_STATE && row->row.job_state.id == job.job.id)
+            delete_row(disk, row);
 }
 
 struct disk *disk_new(void)
@@ -121,8 +139,10 @@ void disk_store(struct disk *disk, const struct row *row)
     format_key(row, kept->key);
     old = find(disk, kept->key);
     if (is_gone(row)) {
-        if (row->kind == ROW_JOB_STATE)
-            delete_job(disk, row->job_state.id);
+        if (row->kind == ROW_JOB_STATE) {
+            delete_job(disk, row);
+            old = NULL;
+        }
         free(kept);
     } else {
         struct row whole = *row;

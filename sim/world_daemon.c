@@ -81,6 +81,7 @@ static void carry_out(struct world *world, int daemon, const struct effect *effe
     case EFFECT_STORE:     /* on disk already */
     case EFFECT_RECONNECT: /* nothing is queued here that a new socket would lose */
     case EFFECT_HISTORY:   /* nobody asks for it */
+    case EFFECT_SNAPSHOT:
         break;
     }
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/job_id.h"
 #include "base/value.h"
 #include "site/parts.h"
 #include "site/requests.h"
@@ -141,23 +142,71 @@ static void note(struct call *call, const char *id, int code, const char *text)
     call->n_taken += code == 0;
 }
 
-static void order_job(struct call *call, struct job *job)
+static void carry_out(struct call *call, struct job *job, enum control_action action)
 {
-    char id[24];
-    struct err err;
-    enum control_action action =
-        action_of(call->action, call->signal, job->attempt == 0);
-    int code = check(call, job, action, &err);
-    snprintf(id, sizeof(id), "%llu", (unsigned long long)job->id);
-    if (code != 0) {
-        note(call, id, code, err.text);
-        return;
-    }
     if (action != CONTROL_SUSPEND || !is_to_be_suspended(job)) {
         turns_control(call->site, job, action, call->signal, call->from->name,
                       call->now_ms, call->effects);
     }
+}
+
+static void order_job(struct call *call, struct job *job)
+{
+    const char *id = job_id_text(&call->effects->arena, job->id, job->index);
+    struct err err;
+    enum control_action action =
+        action_of(call->action, call->signal, job->attempt == 0);
+    int code = check(call, job, action, &err);
+    if (code != 0) {
+        note(call, id, code, err.text);
+        return;
+    }
+    carry_out(call, job, action);
     note(call, id, 0, done_text(action));
+}
+
+/* Elements of an array, by "12" or "12[1-5]": those that can take it; the others are
+ * over, or as it wants them. Why none can, the last one says. */
+static void order_elements(struct call *call, const char *id,
+                           const struct job_id *wanted)
+{
+    struct err err = {.code = ERR_NOT_FOUND, .text = "no matching job found"};
+    enum control_action action = call->action;
+    int n_taken = 0;
+    for (int i = jobs_place_of(call->site->jobs, wanted->number);
+         i < jobs_count(call->site->jobs); i++) {
+        struct job *job = jobs_at(call->site->jobs, i);
+        if (job->id != wanted->number || call->n_taken + n_taken == ALL_MAX) {
+            break;
+        }
+        action = action_of(call->action, call->signal, job->attempt == 0);
+        if (job_id_has(wanted, job->index) && check(call, job, action, &err) == 0) {
+            carry_out(call, job, action);
+            n_taken++;
+        }
+    }
+    if (n_taken == 0) {
+        note(call, id, err.code, err.text);
+        return;
+    }
+    note(call, id, 0, done_text(action));
+    call->n_taken += n_taken - 1;
+    if (call->n_taken == ALL_MAX) {
+        note(call, id, ERR_FULL, "many jobs have taken it, say it again for the rest");
+    }
+}
+
+static void order_named(struct call *call, const char *id)
+{
+    struct job *job = requests_find_job(call->site, id);
+    struct job_id wanted;
+    if (job != NULL) {
+        order_job(call, job);
+    } else if (job_id_read(&call->effects->arena, id, &wanted, NULL) == 0) {
+        order_elements(call, id, &wanted);
+    } else {
+        note(call, id, ERR_NOT_FOUND, "no matching job found");
+    }
 }
 
 /* "0": all unfinished jobs of the caller that can take the order; others are none of
@@ -200,13 +249,10 @@ void controls_request(struct site *site, const struct peer *from,
     };
     for (int i = 0; i < order->n_jobs; i++) {
         const char *id = order->jobs[i];
-        struct job *job = requests_find_job(site, id);
         if (strcmp(id, "0") == 0) {
             order_all(&call);
-        } else if (job == NULL) {
-            note(&call, id, ERR_NOT_FOUND, "no matching job found");
         } else {
-            order_job(&call, job);
+            order_named(&call, id);
         }
     }
     if (call.code != 0) {

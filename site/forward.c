@@ -17,6 +17,8 @@ static void copy_query(struct arena *arena, struct msg_query *query)
     query->queue = arena_str(arena, query->queue);
     query->host = arena_str(arena, query->host);
     query->after = arena_str(arena, query->after);
+    query->provider = arena_str(arena, query->provider);
+    query->consumer = arena_str(arena, query->consumer);
 }
 
 void forward_request(struct site *site, const struct peer *from, const struct msg *msg,

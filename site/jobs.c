@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/job_id.h"
+#include "site/job_list.h"
 #include "site/keep.h"
 
-struct job_list {
-    struct job **items;
-    int count, capacity;
+struct submission {
+    struct job_spec *spec;
+    int n_jobs;       /* of it in the table */
+    int n_unfinished; /* of those */
 };
 
 struct jobs {
@@ -76,76 +79,12 @@ bool jobs_is_ended(const struct job *job)
     return job->state == JOB_DONE || job->state == JOB_EXIT;
 }
 
-/* ---------------------------------------------------------------- lists */
-
-typedef int (*compare_fn)(const struct job *a, const struct job *b);
-
-static int by_number(uint64_t a, uint64_t b)
+bool jobs_is_array_ended(const struct job *job)
 {
-    return a < b ? -1 : a > b;
+    return job->index != 0 && job->submission->n_unfinished == 0;
 }
 
-static int by_id(const struct job *a, const struct job *b)
-{
-    return by_number(a->id, b->id);
-}
-
-static int by_attempt(const struct job *a, const struct job *b)
-{
-    return by_number(a->attempt, b->attempt);
-}
-
-static int by_rank(const struct job *a, const struct job *b)
-{
-    return a->rank != b->rank ? (a->rank < b->rank ? -1 : 1) : by_id(a, b);
-}
-
-/* The first place whose job does not come before `key`. */
-static int list_place(const struct job_list *list, const struct job *key,
-                      compare_fn compare)
-{
-    int low = 0, high = list->count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (compare(list->items[middle], key) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-static struct job *list_find(const struct job_list *list, const struct job *key,
-                             compare_fn compare)
-{
-    int place = list_place(list, key, compare);
-    if (place == list->count || compare(list->items[place], key) != 0) {
-        return NULL;
-    }
-    return list->items[place];
-}
-
-static void list_insert(struct job_list *list, struct job *job, int place)
-{
-    if (list->count == list->capacity) {
-        list->capacity = list->capacity == 0 ? 64 : list->capacity * 2;
-        list->items =
-            mem_grow(list->items, (size_t)list->capacity, sizeof(*list->items));
-    }
-    memmove(&list->items[place + 1], &list->items[place],
-            (size_t)(list->count - place) * sizeof(*list->items));
-    list->items[place] = job;
-    list->count++;
-}
-
-static void list_remove(struct job_list *list, struct job *job, compare_fn compare)
-{
-    int place = list_place(list, job, compare);
-    list->count--;
-    memmove(&list->items[place], &list->items[place + 1],
-            (size_t)(list->count - place) * sizeof(*list->items));
-}
+/* ---------------------------------------------------------------- indexes */
 
 static bool should_wait(const struct job *job)
 {
@@ -161,10 +100,10 @@ static bool should_be_open(const struct job *job)
 static void unindex(struct jobs *jobs, struct job *job)
 {
     if (job->is_waiting) {
-        list_remove(&jobs->waiting, job, by_rank);
+        job_list_remove(&jobs->waiting, job, job_list_by_rank);
     }
     if (job->is_open) {
-        list_remove(&jobs->open, job, by_attempt);
+        job_list_remove(&jobs->open, job, job_list_by_attempt);
     }
     job->is_waiting = job->is_open = false;
 }
@@ -175,10 +114,12 @@ static void reindex(struct jobs *jobs, struct job *job)
     job->is_waiting = should_wait(job);
     job->is_open = should_be_open(job);
     if (job->is_waiting) {
-        list_insert(&jobs->waiting, job, list_place(&jobs->waiting, job, by_rank));
+        job_list_insert(&jobs->waiting, job,
+                        job_list_place(&jobs->waiting, job, job_list_by_rank));
     }
     if (job->is_open) {
-        list_insert(&jobs->open, job, list_place(&jobs->open, job, by_attempt));
+        job_list_insert(&jobs->open, job,
+                        job_list_place(&jobs->open, job, job_list_by_attempt));
     }
 }
 
@@ -215,9 +156,28 @@ struct jobs *jobs_new(const struct queue_config *queues, int n_queues)
     return jobs;
 }
 
+static struct submission *submission_new(const struct job_spec *spec)
+{
+    struct submission *submission = mem_alloc(1, sizeof(*submission));
+    submission->spec = keep_spec(spec);
+    return submission;
+}
+
+/* The last one takes the submission with it. */
+static void leave_submission(struct job *job)
+{
+    struct submission *submission = job->submission;
+    job->submission = NULL;
+    job->spec = NULL;
+    if (submission != NULL && --submission->n_jobs == 0) {
+        free(submission->spec);
+        free(submission);
+    }
+}
+
 static void job_free(struct job *job)
 {
-    free(job->spec);
+    leave_submission(job);
     free(job->lease);
     free(job->hosts);
     free((char *)(uintptr_t)job->exit.text);
@@ -241,12 +201,17 @@ void jobs_free(struct jobs *jobs)
     free(jobs);
 }
 
-static struct job *job_new(const struct jobs *jobs, const struct row_job *row)
+static struct job *job_new(const struct jobs *jobs, const struct row_job *row,
+                           struct submission *submission, int index)
 {
     struct job *job = mem_alloc(1, sizeof(*job));
     job->id = row->id;
+    job->index = index;
     job->submit_ms = row->submit_ms;
-    job->spec = keep_spec(&row->spec);
+    job->submission = submission;
+    job->spec = submission->spec;
+    submission->n_jobs++;
+    submission->n_unfinished++;
     job->queue = -1;
     job->rank = jobs->n_queues;
     for (int i = 0; i < jobs->n_queues; i++) {
@@ -278,18 +243,56 @@ static void set_hosts(struct job *job, const struct host_slots *hosts, int n_hos
     job->n_hosts = n_hosts;
 }
 
+/* Closes the gaps in the table; in no index they stand. */
+static void remove_dropped(struct jobs *jobs)
+{
+    int kept = 0;
+    for (int i = 0; i < jobs->all.count; i++) {
+        struct job *job = jobs->all.items[i];
+        if (!job->is_dropped) {
+            jobs->all.items[kept++] = job;
+            continue;
+        }
+        if (job->submission != NULL) {
+            job->submission->n_unfinished--; /* just loaded: it had ended */
+        }
+        job_free(job);
+    }
+    jobs->all.count = kept;
+}
+
+static void load_one(struct jobs *jobs, const struct row_job *row,
+                     struct submission *submission, int index)
+{
+    struct job *job = job_new(jobs, row, submission, index);
+    job_list_insert(&jobs->all, job, job_list_place(&jobs->all, job, job_list_by_id));
+}
+
 void jobs_load(struct jobs *jobs, const struct row_job *row)
 {
-    struct job *job = job_new(jobs, row);
-    list_insert(&jobs->all, job, list_place(&jobs->all, job, by_id));
+    struct submission *submission = submission_new(&row->spec);
+    struct arena arena;
+    struct job_id list;
+    const int *indices = (const int[]){0};
+    int n_indices = 1;
+    arena_init(&arena);
+    if (row->is_array &&
+        job_id_read_name(&arena, row->spec.name, JOB_INDEX_MAX, &list, NULL) == 0) {
+        n_indices = job_id_expand(&arena, &list, &indices);
+    }
+    for (int i = 0; i < n_indices; i++) {
+        load_one(jobs, row, submission, indices[i]);
+    }
+    arena_release(&arena);
 }
 
 void jobs_load_state(struct jobs *jobs, const struct row_job_state *row)
 {
-    struct job *job = jobs_find(jobs, row->id);
+    struct job *job = jobs_find(jobs, job_id_key(row->id, row->index));
     if (job == NULL) {
         return; /* a state without a job says nothing */
     }
+    job->is_dropped = row->is_dropped;
     job->state = row->state;
     job->attempt = row->attempt;
     keep_set_text(&job->lease, row->lease);
@@ -304,62 +307,53 @@ void jobs_load_state(struct jobs *jobs, const struct row_job_state *row)
     keep_set_text(&job->reason, row->reason);
 }
 
-static int load_by_rank(const void *left, const void *right)
-{
-    return by_rank(*(struct job *const *)left, *(struct job *const *)right);
-}
-
-static int load_by_attempt(const void *left, const void *right)
-{
-    return by_attempt(*(struct job *const *)left, *(struct job *const *)right);
-}
-
-static int load_by_end(const void *left, const void *right)
-{
-    const struct job *a = *(struct job *const *)left, *b = *(struct job *const *)right;
-    return a->end_ms != b->end_ms ? (a->end_ms < b->end_ms ? -1 : 1) : by_id(a, b);
-}
-
-static void list_sort(struct job_list *list, int (*compare)(const void *, const void *))
-{
-    if (list->count > 0) {
-        qsort(list->items, (size_t)list->count, sizeof(*list->items), compare);
-    }
-}
-
 void jobs_start(struct jobs *jobs)
 {
+    remove_dropped(jobs);
     for (int i = 0; i < jobs->all.count; i++) {
         struct job *job = jobs->all.items[i];
         job->is_waiting = should_wait(job);
         job->is_open = should_be_open(job);
         if (job->is_waiting) {
-            list_insert(&jobs->waiting, job, jobs->waiting.count);
+            job_list_insert(&jobs->waiting, job, jobs->waiting.count);
         }
         if (job->is_open) {
-            list_insert(&jobs->open, job, jobs->open.count);
+            job_list_insert(&jobs->open, job, jobs->open.count);
         }
         if (jobs_is_ended(job)) {
-            list_insert(&jobs->ended, job, jobs->ended.count);
+            job_list_insert(&jobs->ended, job, jobs->ended.count);
+            job->submission->n_unfinished--;
         }
     }
-    list_sort(&jobs->waiting, load_by_rank);
-    list_sort(&jobs->open, load_by_attempt);
-    list_sort(&jobs->ended, load_by_end);
+    job_list_sort_by_rank(&jobs->waiting);
+    job_list_sort_by_attempt(&jobs->open);
+    job_list_sort_by_end(&jobs->ended);
+}
+
+struct job *jobs_add_array(struct jobs *jobs, const struct row_job *row,
+                           const int *indices, int n_indices)
+{
+    struct submission *submission = submission_new(&row->spec);
+    int first = jobs->all.count;
+    for (int i = 0; i < n_indices; i++) {
+        struct job *job = job_new(jobs, row, submission, indices[i]);
+        job_list_insert(&jobs->all, job, jobs->all.count);
+        reindex(jobs, job);
+    }
+    return jobs->all.items[first];
 }
 
 struct job *jobs_add(struct jobs *jobs, const struct row_job *row)
 {
-    struct job *job = job_new(jobs, row);
-    list_insert(&jobs->all, job, jobs->all.count);
-    reindex(jobs, job);
-    return job;
+    return jobs_add_array(jobs, row, (const int[]){0}, 1);
 }
 
 void jobs_store_spec(const struct job *job, struct effects *effects)
 {
     struct row row = {.kind = ROW_JOB,
-                      .job = {.id = job->id, .submit_ms = job->submit_ms}};
+                      .job = {.id = job->id,
+                              .submit_ms = job->submit_ms,
+                              .is_array = job->index != 0}};
     struct row copy;
     row.job.spec = *job->spec;
     row_copy(&effects->arena, &row, &copy);
@@ -373,6 +367,7 @@ void jobs_store(const struct job *job, struct effects *effects)
         .job_state =
             {
                 .id = job->id,
+                .index = job->index,
                 .state = job->state,
                 .attempt = job->attempt,
                 .lease = job->lease,
@@ -395,14 +390,26 @@ void jobs_store(const struct job *job, struct effects *effects)
 
 /* ---------------------------------------------------------------- looking */
 
-struct job *jobs_find(const struct jobs *jobs, uint64_t id)
+uint64_t jobs_key(const struct job *job)
 {
-    return list_find(&jobs->all, &(struct job){.id = id}, by_id);
+    return job_id_key(job->id, job->index);
+}
+
+struct job *jobs_find(const struct jobs *jobs, uint64_t key)
+{
+    struct job wanted = {.id = job_id_key_number(key), .index = job_id_key_index(key)};
+    return job_list_find(&jobs->all, &wanted, job_list_by_id);
+}
+
+int jobs_place_of(const struct jobs *jobs, uint64_t id)
+{
+    return job_list_place(&jobs->all, &(struct job){.id = id}, job_list_by_id);
 }
 
 struct job *jobs_find_attempt(const struct jobs *jobs, uint64_t attempt)
 {
-    return list_find(&jobs->open, &(struct job){.attempt = attempt}, by_attempt);
+    return job_list_find(&jobs->open, &(struct job){.attempt = attempt},
+                         job_list_by_attempt);
 }
 
 int jobs_count(const struct jobs *jobs)
@@ -430,10 +437,11 @@ struct job *jobs_waiting_at(const struct jobs *jobs, int index)
     return jobs->waiting.items[index];
 }
 
-int jobs_waiting_behind(const struct jobs *jobs, int rank, uint64_t id)
+int jobs_waiting_behind(const struct jobs *jobs, int rank, uint64_t key)
 {
-    return list_place(&jobs->waiting, &(struct job){.rank = rank, .id = id + 1},
-                      by_rank);
+    struct job next = {
+        .rank = rank, .id = job_id_key_number(key), .index = job_id_key_index(key) + 1};
+    return job_list_place(&jobs->waiting, &next, job_list_by_rank);
 }
 
 int jobs_count_open(const struct jobs *jobs)
@@ -503,7 +511,8 @@ void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,
     job->end_ms = end_ms;
     keep_set_text(&job->reason, reason);
     reindex(jobs, job);
-    list_insert(&jobs->ended, job, jobs->ended.count);
+    job->submission->n_unfinished--;
+    job_list_insert(&jobs->ended, job, jobs->ended.count);
 }
 
 /* ---------------------------------------------------------------- cleaning */
@@ -513,19 +522,9 @@ int64_t jobs_oldest_end_ms(const struct jobs *jobs)
     return jobs->ended.count > 0 ? jobs->ended.items[0]->end_ms : INT64_MAX;
 }
 
-/* Closes the gaps that cleaned jobs (spec taken away) left. */
 static void remove_cleaned(struct jobs *jobs, int n_cleaned)
 {
-    int kept = 0;
-    for (int i = 0; i < jobs->all.count; i++) {
-        struct job *job = jobs->all.items[i];
-        if (job->spec != NULL) {
-            jobs->all.items[kept++] = job;
-        } else {
-            job_free(job);
-        }
-    }
-    jobs->all.count = kept;
+    remove_dropped(jobs);
     jobs->ended.count -= n_cleaned;
     memmove(jobs->ended.items, jobs->ended.items + n_cleaned,
             (size_t)jobs->ended.count * sizeof(*jobs->ended.items));
@@ -538,15 +537,19 @@ int jobs_clean(struct jobs *jobs, int64_t before_ms, int max, jobs_clean_fn on_c
     while (count < max && count < jobs->ended.count &&
            jobs->ended.items[count]->end_ms <= before_ms) {
         struct job *job = jobs->ended.items[count++];
+        bool is_last = job->submission->n_jobs == 1;
         on_clean(arg, job);
         effects_store(effects, &(struct row){.kind = ROW_JOB_STATE,
                                              .job_state = {.id = job->id,
+                                                           .index = job->index,
+                                                           .state = job->state,
                                                            .lease = "",
                                                            .exit = {.text = ""},
                                                            .reason = "",
-                                                           .is_gone = true}});
-        free(job->spec);
-        job->spec = NULL;
+                                                           .is_dropped = !is_last,
+                                                           .is_gone = is_last}});
+        job->is_dropped = true;
+        leave_submission(job);
     }
     if (count > 0) {
         remove_cleaned(jobs, count);

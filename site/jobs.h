@@ -8,9 +8,13 @@
  * can tell. The attempt's end is the job's end (DONE, EXIT), or gives the job back to
  * the waiting ones (requeue), and then it has no attempt.
  *
+ * An array is one submission: its elements are jobs that share the id and the spec, and
+ * each has an index and a life of its own. On disk it is one row, and a state for each
+ * element that is not as it was at submission.
+ *
  * Ownership: jobs belong to the table; a pointer lives until jobs_clean.
- * Order: by id; waiting ones by queue priority (higher first), queue place in the file,
- * id, as sched/place.h. Layer: site. */
+ * Order: by id, then index; waiting ones by queue priority (higher first), queue place
+ * in the file, id, index, as sched/place.h. Layer: site. */
 #ifndef SUBLET_SITE_JOBS_H
 #define SUBLET_SITE_JOBS_H
 
@@ -21,10 +25,14 @@
 #include "sched/place.h"
 #include "sched/queue.h"
 
+struct submission; /* what the elements of an array share */
+
 struct job {
     uint64_t id;
+    int index; /* in its array, from 1; 0: of no array */
     int64_t submit_ms;
-    struct job_spec *spec;
+    const struct job_spec *spec;
+    struct submission *submission;
     int queue; /* index in the configuration; -1: it is gone */
     int rank;  /* of the queue in the order of the waiting jobs */
 
@@ -47,6 +55,7 @@ struct job {
     uint64_t retry_change;    /* ... unless contracts have changed since this one */
     uint64_t written_attempt; /* whose output is being written; 0: none */
     bool is_waiting, is_open; /* in which index it stands */
+    bool is_dropped;          /* forgotten, about to be removed */
 };
 
 struct jobs;
@@ -58,13 +67,20 @@ void jobs_load(struct jobs *jobs, const struct row_job *row);
 void jobs_load_state(struct jobs *jobs, const struct row_job_state *row);
 void jobs_start(struct jobs *jobs);
 
-/* A new job, PEND. The id is above all others. Not stored yet. */
+/* A new job, PEND; its id is above all others. Not stored yet. */
 struct job *jobs_add(struct jobs *jobs, const struct row_job *row);
+/* A new array, PEND, of elements with these indices, ascending; returns the first. */
+struct job *jobs_add_array(struct jobs *jobs, const struct row_job *row,
+                           const int *indices, int n_indices);
 /* Appends the job's state as a row; of its spec, once, at submission. */
 void jobs_store(const struct job *job, struct effects *effects);
 void jobs_store_spec(const struct job *job, struct effects *effects);
 
-struct job *jobs_find(const struct jobs *jobs, uint64_t id);
+/* By its key (base/job_id.h). */
+uint64_t jobs_key(const struct job *job);
+struct job *jobs_find(const struct jobs *jobs, uint64_t key);
+/* The place of the first job with this id or one above: elements stand together. */
+int jobs_place_of(const struct jobs *jobs, uint64_t id);
 /* By the attempt that is open. */
 struct job *jobs_find_attempt(const struct jobs *jobs, uint64_t attempt);
 
@@ -75,12 +91,14 @@ int jobs_count_unfinished(const struct jobs *jobs);
 int jobs_count_waiting(const struct jobs *jobs);
 struct job *jobs_waiting_at(const struct jobs *jobs, int index);
 /* The index of the first waiting job behind this place in the order. */
-int jobs_waiting_behind(const struct jobs *jobs, int rank, uint64_t id);
+int jobs_waiting_behind(const struct jobs *jobs, int rank, uint64_t key);
 /* With an attempt, in its order. */
 int jobs_count_open(const struct jobs *jobs);
 struct job *jobs_open_at(const struct jobs *jobs, int index);
 
 bool jobs_is_ended(const struct job *job);
+/* An element, and all the elements of its array have ended. */
+bool jobs_is_array_ended(const struct job *job);
 /* Moves a job, if the table of moves allows it; else false, and nothing changed: the
  * news was late. The state that it has is always allowed. */
 bool jobs_move(struct jobs *jobs, struct job *job, enum job_state state);

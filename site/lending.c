@@ -173,11 +173,6 @@ static int count_untold(const struct site *site, const char *consumer)
 static void take(struct site *site, const struct msg_start *start, int64_t now_ms,
                  struct effects *effects)
 {
-    /* Files are the consumer's: output stays with the run and is fetched from here, a
-     * directory of another site's machine means nothing on ours. The name of the error
-     * file stays: it tells the host to keep errors apart (host_spec.c). */
-    struct job_spec spec = start->spec;
-    spec.out_file = spec.cwd = "";
     struct row_run row = {
         .run = start->run,
         .job = start->job,
@@ -185,7 +180,7 @@ static void take(struct site *site, const struct msg_start *start, int64_t now_m
         .record = RUN_RECORD_TAKEN,
         .hosts = start->hosts,
         .n_hosts = start->n_hosts,
-        .spec = &spec,
+        .spec = &start->spec, /* its files are the consumer's: the host opens none */
         .exit = {.text = ""},
     };
     struct run *run = runs_add(site->runs, &row, now_ms, effects);

@@ -5,28 +5,37 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *expand(struct arena *arena, const char *file, uint64_t job)
+enum { NUMBER_SIZE = 24 };
+
+static char *put_number(char *at, unsigned long long number)
 {
-    char id[24];
-    int id_length = snprintf(id, sizeof(id), "%llu", (unsigned long long)job);
-    char *text = arena_alloc(arena, strlen(file) * sizeof(id) + 1, 1);
+    return at + snprintf(at, NUMBER_SIZE, "%llu", number);
+}
+
+static const char *expand(struct arena *arena, const char *file, const struct job *job)
+{
+    char *text = arena_alloc(arena, strlen(file) + 1, NUMBER_SIZE);
     char *at = text;
     for (; *file != '\0'; file++) {
         if (file[0] == '%' && file[1] == 'J') {
-            memcpy(at, id, (size_t)id_length);
-            at += id_length;
+            at = put_number(at, job->id);
+            file++;
+        } else if (file[0] == '%' && file[1] == 'I') {
+            at = put_number(at, (unsigned long long)job->index);
             file++;
         } else {
             *at++ = *file;
             file += file[0] == '%' && file[1] == '%';
         }
     }
+    *at = '\0';
     return text;
 }
 
-const char *outfile_path(struct arena *arena, const struct job_spec *spec, uint64_t job,
+const char *outfile_path(struct arena *arena, const struct job *job,
                          enum output_stream stream)
 {
+    const struct job_spec *spec = job->spec;
     const char *file = stream == OUTPUT_OUT ? spec->out_file : spec->err_file;
     if (file[0] == '\0') {
         return NULL;

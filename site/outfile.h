@@ -5,11 +5,12 @@
 
 #include "base/arena.h"
 #include "base/msg.h"
+#include "site/jobs.h"
 
-/* The absolute path for that stream, with %J replaced by the job's id and %% by %;
- * relative to the job's working directory. NULL where the job names none (or a relative
- * one without a directory to stand in). */
-const char *outfile_path(struct arena *arena, const struct job_spec *spec, uint64_t job,
+/* The absolute path for that stream, with %J replaced by the job's id, %I by its index
+ * in its array and %% by %; relative to the job's working directory. NULL where the job
+ * names none (or a relative one without a directory to stand in). */
+const char *outfile_path(struct arena *arena, const struct job *job,
                          enum output_stream stream);
 
 #endif

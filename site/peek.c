@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/job_id.h"
 #include "site/outfile.h"
 #include "site/parts.h"
 #include "site/requests.h"
@@ -38,9 +39,9 @@ static const char *file_of(const struct job *job, enum output_stream stream,
     if (is_borrowed(job) && !jobs_is_ended(job)) {
         return NULL; /* it comes home at the end */
     }
-    const char *path = outfile_path(arena, job->spec, job->id, stream);
+    const char *path = outfile_path(arena, job, stream);
     if (path == NULL && stream == OUTPUT_ERR) {
-        path = outfile_path(arena, job->spec, job->id, OUTPUT_OUT);
+        path = outfile_path(arena, job, OUTPUT_OUT);
     }
     return path;
 }
@@ -110,8 +111,12 @@ void peek_request(struct site *site, const struct peer *from,
 {
     const struct job *job = requests_find_job(site, peek->job);
     if (job == NULL) {
-        effects_reply_error(effects, from, peek->request, ERR_NOT_FOUND,
-                            "Job <%s> is not found", peek->job);
+        bool is_array = requests_find_array(site, peek->job) != NULL;
+        effects_reply_error(effects, from, peek->request,
+                            is_array ? ERR_STATE : ERR_NOT_FOUND,
+                            is_array ? "Job <%s>: it is an array, name one element"
+                                     : "Job <%s> is not found",
+                            peek->job);
         return;
     }
     if (answer_here(site, job, from, peek, effects)) {
@@ -121,7 +126,7 @@ void peek_request(struct site *site, const struct peer *from,
                             .key = waiters_number(site->waiters),
                             .link = from->link,
                             .request = peek->request,
-                            .job = job->id,
+                            .job = jobs_key(job),
                             .deadline_ms = now_ms + PEEK_MS};
     if (!ask(site, job, peek, waiter.key, effects)) {
         effects_reply_error(effects, from, peek->request, ERR_AWAY,
@@ -148,8 +153,9 @@ bool peek_output(struct site *site, const struct msg_output *output,
     const struct job *job = jobs_find(site->jobs, waiter.job);
     if (output->is_gone || job == NULL) {
         effects_reply_error(effects, &to, waiter.request, ERR_NOT_FOUND,
-                            "Job <%llu>: its output is no longer kept",
-                            (unsigned long long)waiter.job);
+                            "Job <%s>: its output is no longer kept",
+                            job_id_text(&effects->arena, job_id_key_number(waiter.job),
+                                        job_id_key_index(waiter.job)));
         return true;
     }
     send_piece(&to, waiter.request, output->bytes, output->n_bytes,

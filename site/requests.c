@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/job_id.h"
 #include "base/value.h"
 #include "site/forward.h"
 #include "site/parts.h"
@@ -35,13 +36,32 @@ bool requests_may_manage(const struct site *site, const struct peer *from,
 
 struct job *requests_find_job(const struct site *site, const char *id)
 {
-    uint64_t number = 0;
-    size_t length = strspn(id, "0123456789");
-    if (length == 0 || length > 18 || id[length] != '\0') {
-        return NULL; /* no element "12[3]" yet */
+    struct arena arena;
+    struct job_id wanted;
+    struct job *job = NULL;
+    arena_init(&arena);
+    if (job_id_read(&arena, id, &wanted, NULL) == 0 && wanted.n_ranges <= 1) {
+        const struct job_range *range = wanted.ranges;
+        bool is_one = wanted.n_ranges == 0 || range->first == range->last;
+        int index = wanted.n_ranges == 0 ? 0 : range->first;
+        job = is_one ? jobs_find(site->jobs, job_id_key(wanted.number, index)) : NULL;
     }
-    number = strtoull(id, NULL, 10);
-    return jobs_find(site->jobs, number);
+    arena_release(&arena);
+    return job;
+}
+
+struct job *requests_find_array(const struct site *site, const char *id)
+{
+    struct arena arena;
+    struct job_id wanted;
+    struct job *job = NULL;
+    arena_init(&arena);
+    if (job_id_read(&arena, id, &wanted, NULL) == 0 && wanted.n_ranges == 0) {
+        int place = jobs_place_of(site->jobs, wanted.number);
+        job = place < jobs_count(site->jobs) ? jobs_at(site->jobs, place) : NULL;
+    }
+    arena_release(&arena);
+    return job != NULL && job->id == wanted.number && job->index != 0 ? job : NULL;
 }
 
 /* ---------------------------------------------------------------- submission */
@@ -110,10 +130,6 @@ static int check_submit(const struct site *site, const struct peer *from,
     if (spec->command[0] == '\0') {
         return err_set(err, ERR_PARSE, "no command is given");
     }
-    if (jobs_count_unfinished(site->jobs) >= JOBS_MAX) {
-        return err_set(err, ERR_FULL,
-                       "the site has %d unfinished jobs, try again later", JOBS_MAX);
-    }
     int code = check_user(site, from, err);
     for (int i = 0; code == 0 && i < spec->n_hosts_asked; i++) {
         code = check_host(site, spec->hosts_asked[i], err);
@@ -127,6 +143,32 @@ static void store_number(const char *name, uint64_t value, struct effects *effec
                                          .counter = {.name = name, .value = value}});
 }
 
+/* The indices of an array, of a plain job the 0. */
+static int read_indices(const struct site *site, struct arena *arena,
+                        const struct job_spec *spec, const int **indices,
+                        int *n_indices, struct err *err)
+{
+    static const int plain[] = {0};
+    *indices = plain;
+    *n_indices = 1;
+    if (job_id_is_array_name(spec->name)) {
+        struct job_id list;
+        int code = job_id_read_name(arena, spec->name, site->config->max_array_size,
+                                    &list, err);
+        if (code != 0) {
+            err_prefix(err, "%s", spec->name);
+            return code;
+        }
+        *n_indices = job_id_expand(arena, &list, indices);
+    }
+    if (*n_indices > JOBS_MAX - jobs_count_unfinished(site->jobs)) {
+        return err_set(err, ERR_FULL,
+                       "the site has %d unfinished jobs, and takes %d; try again later",
+                       jobs_count_unfinished(site->jobs), JOBS_MAX);
+    }
+    return 0;
+}
+
 void requests_submit(struct site *site, const struct peer *from,
                      const struct msg_submit *submit, int64_t now_ms,
                      struct effects *effects)
@@ -134,7 +176,12 @@ void requests_submit(struct site *site, const struct peer *from,
     struct arena *arena = &effects->arena;
     const struct queue_config *queue;
     struct err err;
+    const int *indices;
+    int n_indices;
     int code = check_submit(site, from, &submit->spec, &queue, &err);
+    if (code == 0) {
+        code = read_indices(site, arena, &submit->spec, &indices, &n_indices, &err);
+    }
     if (code != 0) {
         effects_reply_error(effects, from, submit->request, code,
                             "%s. Job not submitted.", err.text);
@@ -147,13 +194,19 @@ void requests_submit(struct site *site, const struct peer *from,
     row.spec.uid = from->uid;
     row.spec.gid = from->gid;
     store_number("job", row.id, effects);
-    const struct job *job = jobs_add(site->jobs, &row);
+    const struct job *job = jobs_add_array(site->jobs, &row, indices, n_indices);
+    bool is_array = job->index != 0;
     jobs_store_spec(job, effects);
-    jobs_store(job, effects);
+    if (!is_array) {
+        jobs_store(job, effects);
+    }
     schedule_mark(site->schedule);
 
     struct value *value = value_object(arena);
     value_add_int(arena, value, "job", (int64_t)row.id);
+    if (is_array) {
+        value_add_int(arena, value, "elements", n_indices);
+    }
     effects_reply(effects, from, submit->request,
                   arena_printf(arena, "Job <%llu> is submitted to queue <%s>.",
                                (unsigned long long)row.id, queue->name),

@@ -30,7 +30,7 @@ struct schedule {
     bool is_marked; /* something has changed since the pass began */
     bool is_passing;
     int rank; /* the place in the order that the pass has come to */
-    uint64_t id;
+    uint64_t key;
     int64_t retry_ms; /* a job that waits for its time may start */
     uint64_t contract_changes;
     struct waiting found; /* by the pass under way */
@@ -214,20 +214,20 @@ static bool show_jobs(struct site *site, int64_t now_ms,
 {
     struct schedule *schedule = site->schedule;
     int n_waiting = jobs_count_waiting(site->jobs);
-    int at = jobs_waiting_behind(site->jobs, schedule->rank, schedule->id);
+    int at = jobs_waiting_behind(site->jobs, schedule->rank, schedule->key);
     struct place_job *jobs =
         arena_alloc(&schedule->scratch, SCHEDULE_JOBS_MAX, sizeof(*jobs));
     snapshot->jobs = jobs;
     for (int n_seen = 0; at < n_waiting && n_seen < SCHEDULE_JOBS_MAX; at++, n_seen++) {
         struct job *job = jobs_waiting_at(site->jobs, at);
         schedule->rank = job->rank;
-        schedule->id = job->id;
+        schedule->key = jobs_key(job);
         add_capped(&schedule->found.all, job->spec->n_slots);
         if (job->queue < 0) {
             job->place_reason = PLACE_NO_HOST;
         } else if (!must_pause(schedule, job, now_ms)) {
             jobs[snapshot->n_jobs++] = (struct place_job){
-                .id = job->id,
+                .id = jobs_key(job),
                 .queue = job->queue,
                 .n_slots = job->spec->n_slots,
                 .hosts_asked = job->spec->hosts_asked,
@@ -282,7 +282,7 @@ void schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
         schedule->is_marked = false;
         schedule->retry_ms = INT64_MAX;
         schedule->rank = -1;
-        schedule->id = 0;
+        schedule->key = 0;
     }
     struct place_snapshot snapshot = {.queues = site->config->queues,
                                       .n_queues = site->config->n_queues};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* site.h: one site as a step machine: its scheduler, its lending and its borrowing.
  *
- * site.c composes and dispatches (a table of message, sender, handler). What it is made
- * of: jobs.c (what is known of each job), runs.c (executions on this site's hosts),
+ * site.c composes, site_dispatch.c has the table of messages. What it is made of:
+ * jobs.c (what is known of each job), runs.c (executions on this site's hosts),
  * site_hosts.c (the sessions with them), site_uplink.c (that with the broker),
  * waiters.c (clients that await an answer). What joins those: schedule.c (which jobs
  * start), turns.c (what becomes of a job), lending.c (what consumers ask), requests.c,
@@ -41,6 +41,7 @@ struct site_config {
     int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY; 0: not configured */
     int64_t freeze_timeout_ms;
     int64_t clean_period_ms;   /* ended jobs are forgotten after it */
+    int max_array_size;        /* elements of an array, and its largest index */
     const char *lease_account; /* LEASE_USER: whom leased jobs run as where the daemon
                                   is root; "" where it is not */
     int64_t daemon_uid; /* 0: jobs run as their users; else only its own may submit */

@@ -71,6 +71,21 @@ static int64_t parameter_duration(const struct conf *conf, const char *key)
     return duration_of(place.row, "Parameters", key, 0);
 }
 
+enum { ARRAY_SIZE_DEFAULT = 1000 }; /* LSF's */
+
+/* A value that is no good has been complained about. */
+static int64_t parameter_int(const struct conf *conf, const char *key, int64_t min,
+                             int64_t max, int64_t otherwise)
+{
+    struct place place = find_parameter(conf, key);
+    int64_t number = otherwise;
+    if (place.row == NULL ||
+        conf_parse_int(conf_text(place.row, key, ""), min, max, &number, NULL) != 0) {
+        return otherwise;
+    }
+    return number;
+}
+
 /* ---------------------------------------------------------------- hosts */
 
 /* A host as its rows say, which may be two: one of each form. */
@@ -366,11 +381,8 @@ static void read_shell(struct conf *conf, const struct place *site,
     }
     setup->listen = conf_text(row, "LISTEN", NULL);
     setup->host_key = conf_text(row, "HOST_KEY", NULL);
-    if (setup->listen != NULL) {
-        need(conf, site, "HOST_KEY", "with LISTEN");
-        if (setup->broker == NULL) {
-            need(conf, site, "KEY", "with LISTEN");
-        }
+    if (setup->listen != NULL && setup->broker == NULL) {
+        need(conf, site, "KEY", "with LISTEN");
     }
     setup->spool = need(conf, site, "SPOOL", "for the journal");
     setup->socket = conf_text(row, "SOCKET", NULL);
@@ -396,6 +408,8 @@ static void read_site(struct conf *conf, const struct place *site,
         config->reclaim_delay_ms = parameter_duration(conf, "MC_RECLAIM_DELAY");
     }
     config->clean_period_ms = parameter_duration(conf, "CLEAN_PERIOD");
+    config->max_array_size = (int)parameter_int(conf, "MAX_JOB_ARRAY_SIZE", 1,
+                                                JOB_INDEX_MAX, ARRAY_SIZE_DEFAULT);
 }
 
 bool site_config_read(struct conf *conf, struct site_setup *setup)

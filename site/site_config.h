@@ -18,7 +18,7 @@ struct site_setup {
     const char *spool;
     const char *socket;   /* default SPOOL/sublet.sock */
     const char *listen;   /* NULL: no hosts on other machines */
-    const char *host_key; /* public key that those must have */
+    const char *host_key; /* public key that those must have; NULL: the site's own */
     const char **hosts_here;
     int n_hosts_here;
 };

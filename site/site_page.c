@@ -71,9 +71,12 @@ void site_page_add(struct site_page *page, uint64_t number, struct value *row)
 
 const char *site_page_next(const struct site_page *page)
 {
-    return page->is_full
-               ? arena_printf(page->arena, "%llu", (unsigned long long)page->last)
-               : "";
+    if (!page->is_full) {
+        return "";
+    }
+    return page->last_text != NULL
+               ? page->last_text
+               : arena_printf(page->arena, "%llu", (unsigned long long)page->last);
 }
 
 const char *site_page_cut(struct arena *arena, const char *text, int64_t n_bytes)

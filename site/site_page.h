@@ -15,8 +15,9 @@
 struct site_page {
     struct arena *arena;
     struct value *root, *rows;
-    uint64_t after; /* rows up to this number were seen */
-    uint64_t last;  /* number of the last row here */
+    uint64_t after;        /* rows up to this number were seen */
+    uint64_t last;         /* number of the last row here */
+    const char *last_text; /* how it is written; NULL: as the number */
     int limit;
     int64_t n_bytes; /* of the rows as JSON, at most */
     bool is_full;    /* there are more */

@@ -6,11 +6,16 @@
 
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/msg.h"
 
+struct job;
 struct site;
 struct site_page;
 
+/* A number, or of an element the text "12[3]". */
+void site_view_job_id(struct arena *arena, struct value *row, const char *key,
+                      const struct job *job);
 /* By id. A job that is asked for by id or name is shown after its end too. */
 void site_view_jobs(const struct site *site, struct site_page *page,
                     const struct msg_query *query, int64_t now_ms);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/job_id.h"
 #include "site/parts.h"
 #include "site/requests.h"
 #include "site/site_page.h"
@@ -102,16 +103,26 @@ static void add_use(struct arena *arena, struct value *row, const struct job *jo
     }
 }
 
+void site_view_job_id(struct arena *arena, struct value *row, const char *key,
+                      const struct job *job)
+{
+    if (job->index == 0) {
+        value_add_int(arena, row, key, (int64_t)job->id);
+    } else {
+        value_add_text(arena, row, key, job_id_text(arena, job->id, job->index));
+    }
+}
+
 static struct value *job_row(struct arena *arena, const struct job *job, bool is_asked,
                              int64_t now_ms)
 {
     struct value *row = value_object(arena);
     const char *reason = reason_text(arena, job);
     bool is_leased = job->attempt != 0 && job->lease[0] != '\0';
-    value_add_int(arena, row, "id", (int64_t)job->id);
+    site_view_job_id(arena, row, "id", job);
     value_add_text(arena, row, "name",
                    job->spec->name[0] != '\0'
-                       ? job->spec->name
+                       ? job_id_element_name(arena, job->spec->name, job->index)
                        : site_page_cut(arena, job->spec->command, 60));
     value_add_text(arena, row, "state", jobs_state_name(job->state));
     value_add_text(arena, row, "user", job->spec->user);
@@ -153,11 +164,24 @@ static bool is_on_host(const struct job *job, const char *host)
     return false;
 }
 
-static bool is_asked_for(const struct job *job, const struct job *named,
-                         const struct msg_query *query)
+/* "lisa": a job, or all of an array, "lisa[3]": an element. */
+static bool has_name(struct arena *arena, const struct job *job, const char *name)
+{
+    size_t length = strlen(name);
+    return strcmp(job->spec->name, name) == 0 ||
+           (job->index != 0 && strncmp(job->spec->name, name, length) == 0 &&
+            job->spec->name[length] == '[') ||
+           (job->index != 0 && name[0] != '\0' && name[length - 1] == ']' &&
+            strcmp(job_id_element_name(arena, job->spec->name, job->index), name) == 0);
+}
+
+static bool is_asked_for(struct arena *arena, const struct job *job,
+                         const struct job_id *wanted, const struct msg_query *query)
 {
     if (query->name[0] != '\0') {
-        return named != NULL ? job == named : strcmp(job->spec->name, query->name) == 0;
+        return wanted->number != 0
+                   ? job->id == wanted->number && job_id_has(wanted, job->index)
+                   : has_name(arena, job, query->name);
     }
     if (jobs_is_ended(job) && !query->with_ended) {
         return false;
@@ -170,12 +194,26 @@ static bool is_asked_for(const struct job *job, const struct job *named,
 void site_view_jobs(const struct site *site, struct site_page *page,
                     const struct msg_query *query, int64_t now_ms)
 {
-    const struct job *named = requests_find_job(site, query->name);
-    for (int i = 0; i < jobs_count(site->jobs) && !page->is_full; i++) {
+    struct job_id wanted, after;
+    if (job_id_read(page->arena, query->name, &wanted, NULL) != 0) {
+        wanted.number = 0;
+    }
+    if (job_id_read(page->arena, query->after, &after, NULL) == 0) {
+        page->after =
+            job_id_key(after.number, after.n_ranges > 0 ? after.ranges->first : 0);
+    }
+    bool is_one = requests_find_job(site, query->name) != NULL;
+    int first = wanted.number != 0 ? jobs_place_of(site->jobs, wanted.number) : 0;
+    for (int i = first; i < jobs_count(site->jobs) && !page->is_full; i++) {
         const struct job *job = jobs_at(site->jobs, i);
-        if (is_asked_for(job, named, query) && site_page_wants(page, job->id)) {
-            site_page_add(page, job->id,
-                          job_row(page->arena, job, job == named, now_ms));
+        if (wanted.number != 0 && job->id != wanted.number) {
+            break;
+        }
+        if (is_asked_for(page->arena, job, &wanted, query) &&
+            site_page_wants(page, jobs_key(job))) {
+            site_page_add(page, jobs_key(job),
+                          job_row(page->arena, job, is_one, now_ms));
+            page->last_text = job_id_text(page->arena, job->id, job->index);
         }
     }
 }

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/job_id.h"
 #include "site/keep.h"
 #include "site/parts.h"
+#include "site/requests.h"
 #include "site/wait.h"
 
 /* Jobs dropped in one tick: a burst of ends an hour ago must not stop the site now. */
@@ -35,7 +37,7 @@ static uint64_t take_attempt(struct site *site, struct effects *effects)
 
 static const char *id_text(struct effects *effects, const struct job *job)
 {
-    return arena_printf(&effects->arena, "%llu", (unsigned long long)job->id);
+    return job_id_text(&effects->arena, job->id, job->index);
 }
 
 static void start_here(struct site *site, struct job *job,
@@ -129,20 +131,25 @@ static const char *end_reason(struct effects *effects, const struct job *job,
 {
     struct arena *arena = &effects->arena;
     bool is_done = exit->end == RUN_END_EXITED && exit->code == 0;
+    /* What went wrong besides: output that has no room, processes that stay. */
+    const char *joint = exit->text[0] != '\0' ? "; " : "";
     if (job->is_killed && !is_done) {
         return arena_str(arena, job->reason);
     }
     switch (exit->end) {
     case RUN_END_EXITED:
-        return is_done ? "" : arena_printf(arena, "exited with code %d", exit->code);
+        return is_done ? arena_str(arena, exit->text)
+                       : arena_printf(arena, "exited with code %d%s%s", exit->code,
+                                      joint, exit->text);
     case RUN_END_SIGNALLED:
-        return arena_printf(arena, "ended by signal %d", exit->code);
+        return arena_printf(arena, "ended by signal %d%s%s", exit->code, joint,
+                            exit->text);
     case RUN_END_FAILED:
         return arena_printf(arena, "could not be begun: %s", exit->text);
     case RUN_END_LOST:
         return arena_printf(arena, "lost: %s", exit->text);
     case RUN_END_LIMIT:
-        return "ended by its run limit";
+        return arena_printf(arena, "ended by its run limit%s%s", joint, exit->text);
     case RUN_END_NONE:
         break;
     }
@@ -304,8 +311,7 @@ static void restore_runs(struct site *site, struct effects *effects)
         if (run == NULL || !run_table_is_own(table, run)) {
             continue;
         }
-        uint64_t id = strtoull(run->job, NULL, 10);
-        const struct job *job = jobs_find(site->jobs, id);
+        const struct job *job = requests_find_job(site, run->job);
         bool is_ours = job != NULL && job->attempt == run->id.attempt;
         if (!is_ours || jobs_is_ended(job) != (run->record == RUN_RECORD_ENDED)) {
             /* No batch leaves this behind; its host is told when it lists the run. */

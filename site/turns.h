@@ -33,7 +33,7 @@ void turns_run_changed(struct site *site, struct run *run, int64_t now_ms,
 /* News of one on a borrowed host; output that was written. */
 void turns_report(struct site *site, const struct consumer_report *report,
                   int64_t now_ms, struct effects *effects);
-void turns_written(struct site *site, uint64_t job, int error, int64_t now_ms,
+void turns_written(struct site *site, uint64_t key, int error, int64_t now_ms,
                    struct effects *effects);
 
 /* An execution has its exit: the job ends, or waits again where the exit is a loss that

@@ -3,6 +3,7 @@
  * whole fact: one that says what the job's record says already changes nothing. */
 #include <string.h>
 
+#include "base/job_id.h"
 #include "site/outfile.h"
 #include "site/parts.h"
 #include "site/turns.h"
@@ -55,14 +56,14 @@ static void write_piece(struct site *site, struct job *job,
                         struct effects *effects)
 {
     struct arena *arena = &effects->arena;
-    const char *path = outfile_path(arena, job->spec, job->id, report->stream);
+    const char *path = outfile_path(arena, job, report->stream);
     if (path == NULL) {
         consumer_written(site->consumer, job->attempt, false, now_ms, effects);
         return;
     }
     job->written_attempt = job->attempt;
     struct effect *effect = effects_add(effects, EFFECT_WRITE);
-    effect->write.job = job->id;
+    effect->write.job = jobs_key(job);
     effect->write.uid = job->spec->uid;
     effect->write.gid = job->spec->gid;
     effect->write.path = path;
@@ -74,10 +75,10 @@ static void write_piece(struct site *site, struct job *job,
                    (size_t)report->n_bytes);
 }
 
-void turns_written(struct site *site, uint64_t job_id, int error, int64_t now_ms,
+void turns_written(struct site *site, uint64_t key, int error, int64_t now_ms,
                    struct effects *effects)
 {
-    struct job *job = jobs_find(site->jobs, job_id);
+    struct job *job = jobs_find(site->jobs, key);
     if (job == NULL || job->written_attempt == 0 ||
         job->written_attempt != job->attempt || jobs_is_ended(job)) {
         return; /* of an execution that is no more */
@@ -85,8 +86,8 @@ void turns_written(struct site *site, uint64_t job_id, int error, int64_t now_ms
     job->written_attempt = 0;
     if (error != 0) {
         effects_log(effects, LOG_LEVEL_WARNING,
-                    "output of job %llu could not be written: error %d",
-                    (unsigned long long)job_id, error);
+                    "output of job %s could not be written: error %d",
+                    job_id_text(&effects->arena, job->id, job->index), error);
     }
     consumer_written(site->consumer, job->attempt, error == 0, now_ms, effects);
 }

@@ -3,9 +3,24 @@
 #include "site/wait.h"
 
 #include "base/err.h"
+#include "base/job_id.h"
 #include "base/value.h"
 #include "site/parts.h"
 #include "site/requests.h"
+#include "site/site_view.h"
+
+static void answer_array(const struct job *job, uint64_t link, uint64_t request,
+                         struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    struct peer to = {.kind = PEER_CLIENT, .name = "", .link = link};
+    struct value *value = value_object(arena);
+    value_add_int(arena, value, "job", (int64_t)job->id);
+    effects_reply(effects, &to, request,
+                  arena_printf(arena, "All of job <%llu> has ended.",
+                               (unsigned long long)job->id),
+                  value, "");
+}
 
 static void answer(const struct job *job, uint64_t link, uint64_t request,
                    struct effects *effects)
@@ -14,35 +29,47 @@ static void answer(const struct job *job, uint64_t link, uint64_t request,
     struct peer to = {.kind = PEER_CLIENT, .name = "", .link = link};
     struct value *value = value_object(arena);
     int code;
-    value_add_int(arena, value, "job", (int64_t)job->id);
+    site_view_job_id(arena, value, "job", job);
     value_add_text(arena, value, "state", jobs_state_name(job->state));
     if (jobs_exit_code(job, &code)) {
         value_add_int(arena, value, "exit_code", code);
     } else {
         value_add_null(arena, value, "exit_code");
     }
-    const char *text =
-        arena_printf(arena, "Job <%llu> is %s%s%s.", (unsigned long long)job->id,
-                     job->state == JOB_DONE ? "done" : "ended",
-                     job->reason[0] != '\0' ? ": " : "", job->reason);
+    const char *text = arena_printf(arena, "Job <%s> is %s%s%s.",
+                                    job_id_text(arena, job->id, job->index),
+                                    job->state == JOB_DONE ? "done" : "ended",
+                                    job->reason[0] != '\0' ? ": " : "", job->reason);
     effects_reply(effects, &to, request, text, value, "");
+}
+
+/* The key of those who wait for a whole array: no element has it. */
+static uint64_t array_key(const struct job *job)
+{
+    return job_id_key(job->id, 0);
 }
 
 void wait_request(struct site *site, const struct peer *from,
                   const struct msg_wait *wait, struct effects *effects)
 {
     const struct job *job = requests_find_job(site, wait->job);
-    if (job == NULL) {
+    const struct job *element =
+        job == NULL ? requests_find_array(site, wait->job) : NULL;
+    if (job == NULL && element == NULL) {
         effects_reply_error(effects, from, wait->request, ERR_NOT_FOUND,
                             "Job <%s> is not found", wait->job);
         return;
     }
-    if (jobs_is_ended(job)) {
+    if (job != NULL && jobs_is_ended(job)) {
         answer(job, from->link, wait->request, effects);
         return;
     }
+    if (element != NULL && jobs_is_array_ended(element)) {
+        answer_array(element, from->link, wait->request, effects);
+        return;
+    }
     struct waiter waiter = {.kind = WAITER_JOB,
-                            .key = job->id,
+                            .key = job != NULL ? jobs_key(job) : array_key(element),
                             .link = from->link,
                             .request = wait->request,
                             .deadline_ms = INT64_MAX};
@@ -56,7 +83,11 @@ void wait_request(struct site *site, const struct peer *from,
 void wait_job_ended(struct site *site, const struct job *job, struct effects *effects)
 {
     struct waiter waiter;
-    while (waiters_take(site->waiters, WAITER_JOB, job->id, &waiter)) {
+    while (waiters_take(site->waiters, WAITER_JOB, jobs_key(job), &waiter)) {
         answer(job, waiter.link, waiter.request, effects);
+    }
+    while (jobs_is_array_ended(job) &&
+           waiters_take(site->waiters, WAITER_JOB, array_key(job), &waiter)) {
+        answer_array(job, waiter.link, waiter.request, effects);
     }
 }

@@ -86,6 +86,15 @@ void waiters_drop(struct waiters *waiters, uint64_t link)
     waiters->count = kept;
 }
 
+void waiters_give_up(struct waiters *waiters, enum waiter_kind kind, int64_t now_ms)
+{
+    for (int i = 0; i < waiters->count; i++) {
+        if (waiters->items[i].kind == kind) {
+            waiters->items[i].deadline_ms = now_ms;
+        }
+    }
+}
+
 int64_t waiters_wake_ms(const struct waiters *waiters)
 {
     int64_t wake_ms = INT64_MAX;

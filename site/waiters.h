@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum waiter_kind {
-    WAITER_JOB,    /* key: the job's id */
+    WAITER_JOB,    /* key: the job's; index 0 of an array: all of it */
     WAITER_OUTPUT, /* key: number of our request */
     WAITER_BROKER, /* likewise */
 };
@@ -20,7 +20,7 @@ struct waiter {
     uint64_t key;
     uint64_t link;       /* the client's connection ... */
     uint64_t request;    /* ... and its own number */
-    uint64_t job;        /* OUTPUT: whose */
+    uint64_t job;        /* OUTPUT: whose, by its key */
     int64_t deadline_ms; /* INT64_MAX: none */
 };
 
@@ -36,6 +36,8 @@ bool waiters_take(struct waiters *waiters, enum waiter_kind kind, uint64_t key,
                   struct waiter *waiter);
 bool waiters_take_late(struct waiters *waiters, int64_t now_ms, struct waiter *waiter);
 void waiters_drop(struct waiters *waiters, uint64_t link);
+/* The time of all of that kind is over: their answer will not come. */
+void waiters_give_up(struct waiters *waiters, enum waiter_kind kind, int64_t now_ms);
 int64_t waiters_wake_ms(const struct waiters *waiters);
 
 /* A number for a request of ours: never below WAITERS_REQUEST_MIN, which others that

@@ -138,12 +138,40 @@ void daemon_read_conf(struct conf *conf, char *const *paths, int n_paths)
     }
 }
 
+/* As an editor walks through them: by file, then by line; then by what they say. */
+static int by_place(const void *a, const void *b)
+{
+    const struct conf_diag *one = *(const struct conf_diag *const *)a;
+    const struct conf_diag *other = *(const struct conf_diag *const *)b;
+    int order = strcmp(one->file, other->file);
+    if (order == 0) {
+        order = (one->line > other->line) - (one->line < other->line);
+    }
+    return order != 0 ? order : strcmp(one->text, other->text);
+}
+
+static void print_diag(const struct conf_diag *diag, FILE *to)
+{
+    fprintf(to, "%s:%d: %s: %s%s%s\n", diag->file, diag->line,
+            diag->severity == CONF_ERROR ? "error" : "warning",
+            diag->key != NULL ? diag->key : "", diag->key != NULL ? ": " : "",
+            diag->text);
+}
+
 void daemon_print_diags(const struct conf *conf, FILE *to)
 {
+    size_t count = 0;
     for (const struct conf_diag *diag = conf->diags; diag != NULL; diag = diag->next) {
-        fprintf(to, "%s:%d: %s: %s%s%s\n", diag->file, diag->line,
-                diag->severity == CONF_ERROR ? "error" : "warning",
-                diag->key != NULL ? diag->key : "", diag->key != NULL ? ": " : "",
-                diag->text);
+        count++;
     }
+    const struct conf_diag **sorted = mem_alloc(count + 1, sizeof(sorted[0]));
+    count = 0;
+    for (const struct conf_diag *diag = conf->diags; diag != NULL; diag = diag->next) {
+        sorted[count++] = diag;
+    }
+    qsort(sorted, count, sizeof(sorted[0]), by_place);
+    for (size_t i = 0; i < count; i++) {
+        print_diag(sorted[i], to);
+    }
+    free(sorted);
 }

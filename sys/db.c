@@ -18,7 +18,7 @@ enum {
     QUICK_CHECK_MS = 20000, /* a longer one would keep a daemon from its work */
     CHECK_EVERY_OPS = 10000,
     PAGE_BYTES = 4096,
-    CHECKPOINT_PAGES = 4 * 1024 * 1024 / PAGE_BYTES,
+    CHECKPOINT_PAGES = 16 * 1024 * 1024 / PAGE_BYTES,
     ALARM_PAGES = 64 * 1024 * 1024 / PAGE_BYTES,
 };
 
@@ -67,7 +67,8 @@ static int configure(struct db *db, struct err *err)
                                   "PRAGMA trusted_schema=OFF;"
                                   "PRAGMA cell_size_check=ON;"
                                   "PRAGMA mmap_size=0;"
-                                  "PRAGMA wal_autocheckpoint=0;";
+                                  "PRAGMA wal_autocheckpoint=0;"
+                                  "PRAGMA cache_size=-16384;"; /* KiB */
     sqlite3_extended_result_codes(db->handle, 1);
     sqlite3_busy_timeout(db->handle, BUSY_TIMEOUT_MS);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -140,13 +141,17 @@ int db_open(const char *path, int32_t application_id,
     if (status != ERR_NONE) {
         return status;
     }
+    /* Counting its memory would lock a mutex at each allocation; refused, without harm,
+     * where a store is open already. */
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     struct db *opened = mem_alloc(1, sizeof(*opened));
     opened->path = strdup(path);
     if (opened->path == NULL) {
         abort();
     }
-    if (sqlite3_open_v2(path, &opened->handle, SQLITE_OPEN_READWRITE, NULL) !=
-        SQLITE_OK) {
+    if (sqlite3_open_v2(path, &opened->handle,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK) {
         status = refuse(opened, err);
         goto out;
     }

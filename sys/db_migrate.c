@@ -2,17 +2,12 @@
 /* db_migrate.c: see db_migrate.h. */
 #include "sys/db_migrate.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <libgen.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/arena.h"
+#include "sys/db_copy.h"
 
 static int fail(sqlite3 *handle, const char *what, struct err *err)
 {
@@ -37,81 +32,18 @@ static int read_number(sqlite3 *handle, const char *sql, int64_t *number,
 
 /* ---------------------------------------------------------------- backup */
 
-static int sync_path(const char *path, int flags, struct err *err)
-{
-    int fd = open(path, flags | O_CLOEXEC);
-    int status = ERR_NONE;
-    if (fd < 0 || fsync(fd) != 0) {
-        status = err_set(err, ERR_IO, "\"%s\": %s", path, strerror(errno));
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    return status;
-}
-
-static int copy_pages(sqlite3 *handle, const char *to, struct err *err)
-{
-    sqlite3 *copy = NULL;
-    int status = ERR_NONE;
-    if (sqlite3_open_v2(to, &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
-        SQLITE_OK) {
-        status = fail(copy, to, err);
-        goto out;
-    }
-    sqlite3_backup *backup = sqlite3_backup_init(copy, "main", handle, "main");
-    bool is_whole = backup != NULL && sqlite3_backup_step(backup, -1) == SQLITE_DONE;
-    if ((backup != NULL && sqlite3_backup_finish(backup) != SQLITE_OK) || !is_whole) {
-        status = fail(copy, to, err);
-        goto out;
-    }
-    /* A copy of a WAL file says that it is one; this one is to be a single file. */
-    if (sqlite3_exec(copy, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL) !=
-        SQLITE_OK) {
-        status = fail(copy, to, err);
-        goto out;
-    }
-    sqlite3_stmt *check = NULL;
-    if (sqlite3_prepare_v2(copy, "PRAGMA integrity_check(1)", -1, &check, NULL) !=
-            SQLITE_OK ||
-        sqlite3_step(check) != SQLITE_ROW ||
-        strcmp((const char *)sqlite3_column_text(check, 0), "ok") != 0) {
-        status = err_set(err, ERR_IO, "backup \"%s\" is damaged", to);
-    }
-    sqlite3_finalize(check);
-out:
-    sqlite3_close(copy);
-    return status;
-}
-
 int db_migrate_backup(sqlite3 *handle, const char *to, struct err *err)
 {
-    struct arena arena;
-    arena_init(&arena);
-    const char *part = arena_printf(&arena, "%s.part", to);
-    unlink(part);
-    int fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    int status = ERR_NONE;
-    if (fd < 0) {
-        status = err_set(err, ERR_IO, "\"%s\": %s", part, strerror(errno));
-        goto out;
-    }
-    close(fd);
-    status = copy_pages(handle, part, err);
-    if (status == ERR_NONE) {
-        status = sync_path(part, O_RDWR, err);
-    }
-    if (status == ERR_NONE && rename(part, to) != 0) {
-        status = err_set(err, ERR_IO, "\"%s\": %s", to, strerror(errno));
-    }
-    if (status == ERR_NONE) {
-        status = sync_path(dirname(arena_str(&arena, to)), O_RDONLY | O_DIRECTORY, err);
-    }
-out:
+    struct db_copy *copy;
+    int status = db_copy_begin(handle, to, &copy, err);
     if (status != ERR_NONE) {
-        unlink(part);
+        return status;
     }
-    arena_release(&arena);
+    status = db_copy_step(copy, -1, err);
+    if (status == ERR_NONE) {
+        status = db_copy_finish(copy, DB_COPY_CHECK | DB_COPY_SYNC, err);
+    }
+    db_copy_free(copy);
     return status;
 }
 

@@ -5,6 +5,7 @@
  * of them. A callback may send to any connection, and so end any: ended ones are only
  * marked, and freed when a turn is over. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -41,6 +42,7 @@ struct local_server {
     struct local_handler handler;
     struct wire_path path;
     int listen_fd, epoll_fd;
+    int spare_fd; /* given up to say no where descriptors have run out; -1: it is */
     struct connection *places[CONNECTIONS_MAX];
     int n_connections;
     uint64_t n_links; /* ever made */
@@ -126,10 +128,40 @@ static void add_connection(struct local_server *server, int fd)
     }
 }
 
+static int open_spare(void)
+{
+    return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* Without a descriptor a client that waits cannot even be told no, and would have us
+ * look again at once, for ever: the spare one takes it, to close it. */
+static bool turn_away(struct local_server *server)
+{
+    if (server->spare_fd < 0) {
+        server->spare_fd = open_spare();
+    }
+    if (server->spare_fd < 0) {
+        return false;
+    }
+    close(server->spare_fd);
+    int fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0) {
+        close(fd);
+    }
+    server->spare_fd = open_spare();
+    return fd >= 0;
+}
+
 static void accept_some(struct local_server *server)
 {
     for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
         int fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+            if (!turn_away(server)) {
+                return;
+            }
+            continue;
+        }
         if (fd < 0) {
             return;
         }
@@ -312,6 +344,7 @@ int local_server_new(zloop_t *loop, const char *path, int mode,
     built->handler = *handler;
     built->listen_fd = -1;
     built->epoll_fd = -1;
+    built->spare_fd = open_spare();
     arena_init(&built->arena);
     int status = wire_path_open(path, &built->path, err);
     if (status == ERR_NONE) {
@@ -346,6 +379,9 @@ void local_server_free(struct local_server *server)
     if (server->listen_fd >= 0) {
         unlink(server->path.text);
         close(server->listen_fd);
+    }
+    if (server->spare_fd >= 0) {
+        close(server->spare_fd);
     }
     wire_path_close(&server->path);
     arena_release(&server->arena);

@@ -8,7 +8,8 @@
  * back by. Over ipc there is no CURVE: the directory's permissions guard it.
  *
  * Bounds: MAXMSGSIZE FRAME_MAX, frames beyond FRAMES_MAX read and dropped, high
- * water marks, heartbeats, linger 0, IMMEDIATE, ROUTER_MANDATORY, no send blocks.
+ * water marks, heartbeats, linger 0, IMMEDIATE, ROUTER_MANDATORY, no send blocks; of a
+ * server's connections, and what waits on each, those of wire_watch.h.
  * A send to a peer that is gone or full is dropped and counted: messages are whole
  * facts and are sent again by who needs them.
  * Ownership: the caller frees what new returns; `msg` and `from` in a callback live
@@ -66,6 +67,11 @@ void wire_server_revoke(struct wire_server *server, const char *public_z85);
 zsock_t *wire_server_socket(struct wire_server *server);
 zsock_t *wire_server_zap_socket(struct wire_server *server);
 void wire_server_zap(struct wire_server *server);
+/* Shuts down connections that break a bound which libzmq does not keep (wire_watch.h);
+ * to be called every WIRE_WATCH_MS. */
+enum { WIRE_WATCH_MS = 200 };
+void wire_server_watch(struct wire_server *server, int64_t now_ms);
+uint64_t wire_server_count_shut(const struct wire_server *server);
 /* Hands over at most `max` messages that have arrived; returns how many. */
 int wire_server_drain(struct wire_server *server, int max, wire_message_fn on_message,
                       wire_refused_fn on_refused, void *arg);

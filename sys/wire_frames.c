@@ -14,12 +14,14 @@ enum {
     SILENCE_MS = 6000, /* then libzmq gives the connection up */
     MESSAGES_QUEUED_MAX = 1000,
     ENDPOINT_SIZE = 256,
+    SEALED =
+        64, /* bytes that CURVE adds to a frame: libzmq bounds what it has sealed */
 };
 
 void wire_frames_prepare(zsock_t *socket)
 {
     zsock_set_linger(socket, 0);
-    zsock_set_maxmsgsize(socket, FRAME_MAX);
+    zsock_set_maxmsgsize(socket, FRAME_MAX + SEALED);
     zsock_set_sndhwm(socket, MESSAGES_QUEUED_MAX);
     zsock_set_rcvhwm(socket, MESSAGES_QUEUED_MAX);
     zsock_set_sndtimeo(socket, 0);

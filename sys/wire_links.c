@@ -16,6 +16,7 @@ enum {
 
 struct wire_link {
     uint64_t number;
+    int fd;
     char key_z85[41];
     uint8_t id_size;
     uint8_t id[ID_MAX];
@@ -69,7 +70,7 @@ static struct wire_link *make(struct wire_links *links, const void *id, size_t i
 }
 
 uint64_t wire_links_number(struct wire_links *links, const void *id, size_t id_size,
-                           const char *key_z85)
+                           const char *key_z85, int fd)
 {
     id_size = id_size <= ID_MAX ? id_size : ID_MAX;
     struct wire_link *link;
@@ -79,8 +80,11 @@ uint64_t wire_links_number(struct wire_links *links, const void *id, size_t id_s
         link = NULL;
     }
     if (link == NULL) {
-        return make(links, id, id_size, key_z85)->number;
+        link = make(links, id, id_size, key_z85);
+        link->fd = fd;
+        return link->number;
     }
+    link->fd = fd;
     HASH_DELETE(by_id, links->ids, link); /* to the end of the order */
     HASH_ADD_KEYPTR(by_id, links->ids, link->id, link->id_size, link);
     return link->number;
@@ -94,9 +98,10 @@ static struct wire_link *find(const struct wire_links *links, uint64_t number)
 }
 
 const void *wire_links_id(const struct wire_links *links, uint64_t link,
-                          size_t *id_size)
+                          size_t *id_size, int *fd)
 {
     const struct wire_link *found = find(links, link);
+    *fd = found != NULL ? found->fd : -1;
     *id_size = found != NULL ? found->id_size : 0;
     return found != NULL ? found->id : NULL;
 }

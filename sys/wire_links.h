@@ -16,12 +16,13 @@ struct wire_links;
 struct wire_links *wire_links_new(void);
 void wire_links_free(struct wire_links *links);
 
-/* The link of a routing id and a key ("": none), made where there is none; never 0. */
+/* The link of a routing id and a key ("": none), made where there is none; never 0.
+ * `fd` is the connection that it was last heard over (-1: not known). */
 uint64_t wire_links_number(struct wire_links *links, const void *id, size_t id_size,
-                           const char *key_z85);
+                           const char *key_z85, int fd);
 /* The routing id of a link, borrowed until the next change; NULL where it is gone. */
 const void *wire_links_id(const struct wire_links *links, uint64_t link,
-                          size_t *id_size);
+                          size_t *id_size, int *fd);
 
 void wire_links_remove(struct wire_links *links, uint64_t link);
 /* All links of a key. */

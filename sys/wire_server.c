@@ -10,6 +10,7 @@
 #include "sys/wire.h"
 #include "sys/wire_frames.h"
 #include "sys/wire_links.h"
+#include "sys/wire_watch.h"
 #define uthash_fatal(msg) abort()
 #include <uthash.h>
 
@@ -38,6 +39,7 @@ struct wire_server {
     enum peer_kind kind;
     struct member *members; /* by key */
     struct wire_links *links;
+    struct wire_watch *watch; /* NULL: no key, so no TCP */
     struct arena arena;
     struct wire_counters counters;
 };
@@ -178,6 +180,9 @@ static int open_socket(struct wire_server *server, const struct wire_key *key,
     zsock_set_router_mandatory(server->socket, 1);
     zsock_set_backlog(server->socket, BACKLOG);
     int status = key != NULL ? set_curve(server, key, err) : ERR_NONE;
+    if (status == ERR_NONE && key != NULL) {
+        status = wire_watch_new(server->socket, &server->watch, err);
+    }
     if (status != ERR_NONE) {
         return status;
     }
@@ -214,6 +219,7 @@ void wire_server_free(struct wire_server *server)
     if (server == NULL) {
         return;
     }
+    wire_watch_free(server->watch);
     zsock_destroy(&server->socket);
     zsock_destroy(&server->zap);
     wire_endpoint_free(server->endpoint);
@@ -235,6 +241,18 @@ zsock_t *wire_server_socket(struct wire_server *server)
 zsock_t *wire_server_zap_socket(struct wire_server *server)
 {
     return server->zap;
+}
+
+void wire_server_watch(struct wire_server *server, int64_t now_ms)
+{
+    if (server->watch != NULL) {
+        wire_watch_look(server->watch, now_ms);
+    }
+}
+
+uint64_t wire_server_count_shut(const struct wire_server *server)
+{
+    return server->watch != NULL ? wire_watch_count_shut(server->watch) : 0;
 }
 
 const struct wire_counters *wire_server_counters(const struct wire_server *server)
@@ -267,8 +285,12 @@ static int identify(struct wire_server *server, zmq_msg_t *id, zmq_msg_t *body,
             from->kind = PEER_CLIENT;
         }
     }
-    from->link =
-        wire_links_number(server->links, zmq_msg_data(id), zmq_msg_size(id), key_z85);
+    int fd = zmq_msg_get(body, ZMQ_SRCFD);
+    if (server->watch != NULL) {
+        wire_watch_hear(server->watch, fd, key_z85, zmq_msg_size(body));
+    }
+    from->link = wire_links_number(server->links, zmq_msg_data(id), zmq_msg_size(id),
+                                   key_z85, fd);
     return ERR_NONE;
 }
 
@@ -321,8 +343,17 @@ static int drop_send(struct wire_server *server, const struct peer *to,
 }
 
 /* The routing id's frame; 0 or the error. ROUTER_MANDATORY tells here already. */
-static int send_id(struct wire_server *server, const void *id, size_t id_size)
+static int send_id(struct wire_server *server, uint64_t link, size_t body_size)
 {
+    size_t id_size;
+    int fd;
+    const void *id = wire_links_id(server->links, link, &id_size, &fd);
+    if (id == NULL) {
+        return EHOSTUNREACH;
+    }
+    if (server->watch != NULL && !wire_watch_queue(server->watch, fd, body_size)) {
+        return EAGAIN;
+    }
     void *raw = zsock_resolve(server->socket);
     return zmq_send(raw, id, id_size, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0 ? zmq_errno() : 0;
 }
@@ -335,9 +366,7 @@ int wire_server_send(struct wire_server *server, const struct peer *to,
     if (status != ERR_NONE) {
         return status;
     }
-    size_t id_size;
-    const void *id = wire_links_id(server->links, to->link, &id_size);
-    int why = id != NULL ? send_id(server, id, id_size) : EHOSTUNREACH;
+    int why = send_id(server, to->link, zmq_msg_size(&body));
     if (why == 0 &&
         zmq_msg_send(&body, zsock_resolve(server->socket), ZMQ_DONTWAIT) < 0) {
         why = zmq_errno();

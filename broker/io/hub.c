@@ -12,8 +12,12 @@
 #include "sys/wire.h"
 
 enum {
-    /* So many messages share one commit; more would make the first of them wait. */
-    MESSAGES_PER_BATCH = 256,
+    /* So many messages share one commit: the pages that each commit writes anew are
+     * what costs. More would make the first of them wait longer than some 30 ms. */
+    MESSAGES_PER_BATCH = 1024,
+    /* A listing is a page of a quarter of a megabyte, and some milliseconds: no more
+     * than this, or twice as many, before others have their turn. */
+    LISTINGS_PER_BATCH = 8,
     /* A timer never sleeps longer: a wake that is due at once is still not a spin. */
     WAKE_DELAY_MIN_MS = 1,
     WAKE_DELAY_MAX_MS = 3600 * 1000,
@@ -25,10 +29,14 @@ struct hub {
     struct broker *broker;
     struct store *store;
     struct wire_server *server;
-    struct effects effects; /* of the batch that is being made */
+    struct effects effects;    /* of the batch that is being made */
+    struct snapshot *snapshot; /* NULL: none */
+    struct metrics metrics;
     struct log_limit refused, unsent;
     int64_t armed_ms; /* what the timer waits for; INT64_MAX: there is no timer */
     int timer_id;
+    int n_listings; /* asked for in the batch */
+    int watch_id;   /* the timer of the connections' bounds; -1: none */
 };
 
 /* ---------------------------------------------------------------- collect and step */
@@ -42,6 +50,7 @@ static void take_message(void *arg, const struct peer *from, const struct msg *m
         .from = *from,
         .msg = msg,
     };
+    hub->n_listings += msg->kind == MSG_QUERY;
     broker_step(hub->broker, &event, &hub->effects);
 }
 
@@ -55,12 +64,25 @@ static void refuse_message(void *arg, const struct peer *from, const struct err 
                  err->text);
     }
     if (from->kind == PEER_NONE) {
+        metrics_count_refused(&hub->metrics, err->code);
         return;
     }
     struct msg msg = {.kind = MSG_ERROR, .site = ""};
     msg.error.code = err->code;
     msg.error.text = arena_str(&hub->effects.arena, err->text);
     effects_send(&hub->effects, from, &msg);
+}
+
+static void collect_messages(struct hub *hub)
+{
+    int taken, count = 0;
+    hub->n_listings = 0;
+    do {
+        taken = wire_server_drain(hub->server, LISTINGS_PER_BATCH, take_message,
+                                  refuse_message, hub);
+        count += taken;
+    } while (taken == LISTINGS_PER_BATCH && count < MESSAGES_PER_BATCH &&
+             hub->n_listings < LISTINGS_PER_BATCH);
 }
 
 static void step_tick(struct hub *hub)
@@ -96,13 +118,18 @@ static bool has_stores(const struct hub *hub)
 static void commit_stores(struct hub *hub)
 {
     struct err err;
-    if (has_stores(hub) && write_stores(hub, &err) < 0) {
+    if (!has_stores(hub)) {
+        return;
+    }
+    int64_t begin_ns = metrics_now_ns();
+    if (write_stores(hub, &err) < 0) {
         log_line(LOG_LEVEL_ERROR,
                  "commit failed: %s; nothing of it was sent, the next start goes on "
                  "from what is on disk",
                  err.text);
         _exit(EXIT_FAILURE);
     }
+    metrics_count_commit(&hub->metrics, metrics_now_ns() - begin_ns);
 }
 
 /* ---------------------------------------------------------------- send */
@@ -167,6 +194,21 @@ static void send_history(struct hub *hub, const struct effect *effect)
     send_effect(hub, &reply);
 }
 
+static void send_snapshot(struct hub *hub, const struct effect *effect)
+{
+    struct msg msg = {
+        .kind = MSG_REPLY, .session = effect->snapshot.session, .site = ""};
+    msg.reply = (struct msg_reply){.code = ERR_UNBUILT,
+                                   .text = "no snapshots are made here",
+                                   .next = "",
+                                   .bytes = (const uint8_t *)""};
+    if (hub->snapshot != NULL) {
+        snapshot_answer(hub->snapshot, &effect->snapshot.ask, &msg.reply);
+    }
+    msg.reply.request = effect->snapshot.ask.request;
+    send_message(hub, &effect->snapshot.to, &msg);
+}
+
 static void carry_out(struct hub *hub)
 {
     for (int i = 0; i < hub->effects.count; i++) {
@@ -177,6 +219,9 @@ static void carry_out(struct hub *hub)
             break;
         case EFFECT_HISTORY:
             send_history(hub, effect);
+            break;
+        case EFFECT_SNAPSHOT:
+            send_snapshot(hub, effect);
             break;
         case EFFECT_LOG:
             log_line(effect->log.level, "%s", effect->log.text);
@@ -226,11 +271,12 @@ static void arm_wake(struct hub *hub)
 /* The broker's life, a batch at a time. */
 static void run_batch(struct hub *hub)
 {
-    wire_server_drain(hub->server, MESSAGES_PER_BATCH, take_message, refuse_message,
-                      hub);
+    int64_t begin_ns = metrics_now_ns();
+    collect_messages(hub);
     step_tick(hub);
     commit_stores(hub);
     carry_out(hub);
+    metrics_count_batch(&hub->metrics, &hub->effects, begin_ns, metrics_now_ns());
     effects_clear(&hub->effects);
     arm_wake(hub);
     store_maintain(hub->store);
@@ -250,6 +296,23 @@ static int on_zap(zloop_t *loop, zsock_t *socket, void *arg)
     (void)socket;
     struct hub *hub = arg;
     wire_server_zap(hub->server);
+    return 0;
+}
+
+static int on_watch(zloop_t *loop, int timer_id, void *arg)
+{
+    (void)loop;
+    (void)timer_id;
+    struct hub *hub = arg;
+    uint64_t before = wire_server_count_shut(hub->server);
+    wire_server_watch(hub->server, daemon_now_ms());
+    uint64_t n_shut = wire_server_count_shut(hub->server) - before;
+    if (n_shut > 0 && log_limit_pass(&hub->refused, daemon_now_ms())) {
+        log_line(LOG_LEVEL_WARNING,
+                 "%llu connections are shut down: silent, too many, or their message "
+                 "does not end",
+                 (unsigned long long)n_shut);
+    }
     return 0;
 }
 
@@ -313,14 +376,17 @@ int hub_new(zloop_t *loop, const struct broker_setup *setup, struct broker *brok
     made->broker = broker;
     made->store = store;
     made->armed_ms = INT64_MAX;
+    made->watch_id = -1;
     made->refused.burst = made->unsent.burst = REFUSED_LOG_BURST;
     effects_init(&made->effects);
+    metrics_init(&made->metrics);
     if (open_server(made, setup, err) < 0) {
         hub_free(made);
         return err->code;
     }
     zloop_reader(loop, wire_server_socket(made->server), on_readable, made);
     zloop_reader(loop, wire_server_zap_socket(made->server), on_zap, made);
+    made->watch_id = zloop_timer(loop, WIRE_WATCH_MS, 0, on_watch, made);
     *hub = made;
     return 0;
 }
@@ -337,9 +403,23 @@ void hub_free(struct hub *hub)
     if (hub->armed_ms != INT64_MAX) {
         zloop_timer_end(hub->loop, hub->timer_id);
     }
+    if (hub->watch_id != -1) {
+        zloop_timer_end(hub->loop, hub->watch_id);
+    }
     wire_server_free(hub->server);
     effects_release(&hub->effects);
+    metrics_release(&hub->metrics);
     free(hub);
+}
+
+void hub_set_snapshot(struct hub *hub, struct snapshot *snapshot)
+{
+    hub->snapshot = snapshot;
+}
+
+const struct metrics *hub_metrics(const struct hub *hub)
+{
+    return &hub->metrics;
 }
 
 void hub_start(struct hub *hub)

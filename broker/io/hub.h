@@ -18,6 +18,8 @@
 #include <czmq.h>
 
 #include "broker/broker_config.h"
+#include "broker/io/metrics.h"
+#include "broker/io/snapshot.h"
 #include "broker/io/store.h"
 
 struct hub;
@@ -25,6 +27,11 @@ struct hub;
 int hub_new(zloop_t *loop, const struct broker_setup *setup, struct broker *broker,
             struct store *store, struct hub **hub, struct err *err) MUST_CHECK;
 void hub_free(struct hub *hub); /* NULL is fine */
+
+/* Who answers SNAPSHOT; borrowed. Without it they are refused. */
+void hub_set_snapshot(struct hub *hub, struct snapshot *snapshot);
+/* What was counted; lives as long as the hub. */
+const struct metrics *hub_metrics(const struct hub *hub);
 
 /* Starts the loaded broker: its first batch. */
 void hub_start(struct hub *hub);

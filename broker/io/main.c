@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "broker/broker_config.h"
+#include "broker/io/http.h"
 #include "broker/io/hub.h"
+#include "broker/io/snapshot.h"
 #include "broker/io/store.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
@@ -70,12 +72,26 @@ static void run_loop(zloop_t *loop)
     }
 }
 
+static int open_http(zloop_t *loop, const struct broker_setup *setup,
+                     const struct broker *broker, struct store *store, struct hub *hub,
+                     struct http **http, struct err *err)
+{
+    if (setup->http_host == NULL) {
+        return 0;
+    }
+    struct http_page_source source = {
+        .broker = broker, .store = store, .metrics = hub_metrics(hub)};
+    return http_new(loop, setup->http_host, setup->http_port, &source, http, err);
+}
+
 static int serve(const struct broker_setup *setup)
 {
     struct err err = {0};
     struct store *store = NULL;
     struct broker *broker = NULL;
+    struct snapshot *snapshot = NULL;
     struct hub *hub = NULL;
+    struct http *http = NULL;
     zloop_t *loop = zloop_new();
     int rc = make_directory_of(setup->state, &err);
     if (rc == 0) {
@@ -88,6 +104,11 @@ static int serve(const struct broker_setup *setup)
     rc = store_load(store, load_row, broker, &err);
     if (rc == 0) {
         rc = hub_new(loop, setup, broker, store, &hub, &err);
+    }
+    if (rc == 0) {
+        snapshot = snapshot_new(loop, setup, broker, store);
+        hub_set_snapshot(hub, snapshot);
+        rc = open_http(loop, setup, broker, store, hub, &http, &err);
     }
     if (rc == 0) {
         rc = daemon_watch_signals(loop, on_signal, NULL, &err);
@@ -103,7 +124,9 @@ out:
     if (rc < 0) {
         log_line(LOG_LEVEL_ERROR, "cannot start: %s", err.text);
     }
+    http_free(http);
     hub_free(hub);
+    snapshot_free(snapshot);
     broker_free(broker);
     store_close(store);
     zloop_destroy(&loop);

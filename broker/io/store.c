@@ -9,6 +9,7 @@
 #include "broker/io/store_fields.h"
 #include "broker/io/store_history.h"
 #include "broker/io/store_leases.h"
+#include "broker/io/store_present.h"
 #include "sys/db.h"
 
 enum { APPLICATION_ID = 0x53624c42 }; /* "SbLB", as `file` shows it */
@@ -25,6 +26,12 @@ static const char cut_override_sql[] =
 static const char all_overrides_sql[] =
     "SELECT scope, name, delay_ms FROM override ORDER BY scope, name";
 
+static const char put_site_sql[] =
+    "INSERT INTO site (name, is_lost, since_ms) VALUES (?1, ?2, ?3)"
+    " ON CONFLICT (name) DO UPDATE SET is_lost = ?2, since_ms = ?3";
+static const char all_sites_sql[] =
+    "SELECT name, is_lost, since_ms FROM site ORDER BY name";
+
 static const char *const scopes[] = {
     [RECLAIM_ALL] = "all",
     [RECLAIM_PROVIDER] = "provider",
@@ -39,8 +46,10 @@ struct store {
     struct db *db;
     sqlite3_stmt *put_counter, *all_counters;
     sqlite3_stmt *put_override, *cut_override, *all_overrides;
+    sqlite3_stmt *put_site, *all_sites;
     struct store_leases leases;
     struct store_history history;
+    struct store_present present;
 };
 
 int store_open(const char *path, struct store **store, struct err *err)
@@ -102,6 +111,15 @@ static int put_override(struct store *store, const struct row_override *override
     return db_run(store->db, put, err) < 0 ? err_prefix(err, "override") : 0;
 }
 
+static int put_site(struct store *store, const struct row_site *site, struct err *err)
+{
+    sqlite3_stmt *put = db_statement(store->db, &store->put_site, put_site_sql);
+    store_bind_text(put, 1, site->name);
+    store_bind_int(put, 2, site->is_lost);
+    store_bind_int(put, 3, site->since_ms);
+    return db_run(store->db, put, err) < 0 ? err_prefix(err, "site") : 0;
+}
+
 int store_write(struct store *store, const struct row *row, struct err *err)
 {
     switch (row->kind) {
@@ -111,6 +129,8 @@ int store_write(struct store *store, const struct row *row, struct err *err)
         return put_override(store, &row->override, err);
     case ROW_LEASE:
         return store_put_lease(&store->leases, store->db, &row->lease, err);
+    case ROW_SITE:
+        return put_site(store, &row->site, err);
     case ROW_HISTORY:
         return store_append_history(&store->history, store->db, &row->history, err);
     case ROW_BOOK:
@@ -183,6 +203,22 @@ static int load_overrides(struct store *store, store_row_fn fn, void *arg,
     return rc;
 }
 
+static int load_sites(struct store *store, store_row_fn fn, void *arg, struct err *err)
+{
+    sqlite3_stmt *all = db_statement(store->db, &store->all_sites, all_sites_sql);
+    int rc;
+    while ((rc = sqlite3_step(all)) == SQLITE_ROW) {
+        struct row row = {.kind = ROW_SITE};
+        row.site.name = store_text(all, 0);
+        row.site.is_lost = sqlite3_column_int(all, 1) != 0;
+        row.site.since_ms = sqlite3_column_int64(all, 2);
+        fn(arg, &row);
+    }
+    rc = rc == SQLITE_DONE ? 0 : store_fail(all, "sites", err);
+    sqlite3_reset(all);
+    return rc;
+}
+
 int store_load(struct store *store, store_row_fn fn, void *arg, struct err *err)
 {
     int rc = load_counters(store, fn, arg, err);
@@ -191,6 +227,9 @@ int store_load(struct store *store, store_row_fn fn, void *arg, struct err *err)
     }
     if (rc == 0) {
         rc = store_load_leases(&store->leases, store->db, fn, arg, err);
+    }
+    if (rc == 0) {
+        rc = load_sites(store, fn, arg, err);
     }
     return rc;
 }
@@ -201,4 +240,22 @@ int store_read_history(struct store *store, const struct msg_query *query,
 {
     return store_page_history(&store->history, store->db, query, arena, value, next,
                               err);
+}
+
+int store_forget_present(struct store *store, struct err *err)
+{
+    return store_clear_present(&store->present, store->db, err);
+}
+
+int store_put_present(struct store *store, enum query_kind kind,
+                      const struct value *page, struct err *err)
+{
+    return kind == QUERY_SITES
+               ? store_present_sites(&store->present, store->db, page, err)
+               : store_present_leases(&store->present, store->db, page, err);
+}
+
+sqlite3 *store_handle(struct store *store)
+{
+    return db_handle(store->db);
 }

@@ -14,6 +14,8 @@
 #ifndef SUBLET_BROKER_IO_STORE_H
 #define SUBLET_BROKER_IO_STORE_H
 
+#include <sqlite3.h>
+
 #include "base/err.h"
 #include "base/msg.h"
 #include "base/row.h"
@@ -33,12 +35,22 @@ int store_begin(struct store *store, struct err *err) MUST_CHECK;
 int store_write(struct store *store, const struct row *row, struct err *err) MUST_CHECK;
 int store_commit(struct store *store, struct err *err) MUST_CHECK;
 
+/* What only the running broker knows, for readers of a snapshot: forgets what stood
+ * there, then takes pages of the listings of leases and sites. In a transaction. */
+int store_forget_present(struct store *store, struct err *err) MUST_CHECK;
+int store_put_present(struct store *store, enum query_kind kind,
+                      const struct value *page, struct err *err) MUST_CHECK;
+
+/* For copies of the whole (sys/db_copy.h). */
+sqlite3 *store_handle(struct store *store);
+
 /* Between transactions, now and then: checkpoints. */
 void store_maintain(struct store *store);
 
-/* One page of a lease's history (name "": of all), oldest first, as the JSON of
- * INTERFACES 3, in the arena. `next` is what the page behind asks for as `after`, ""
- * at the end. ERR_PARSE where `after` is no number. */
+/* One page of a lease's history (name "": of all), or of the events of leases and sites
+ * (QUERY_EVENTS), oldest first, as the JSON of INTERFACES 3 and 4, in the arena. `next`
+ * is what the page behind asks for as `after`, "" at the end. ERR_PARSE where `after`
+ * is no number. */
 int store_read_history(struct store *store, const struct msg_query *query,
                        struct arena *arena, struct value **value, const char **next,
                        struct err *err) MUST_CHECK;

@@ -15,23 +15,57 @@ enum {
     ESCAPED_BYTES = 6,
     /* Half a frame: the reply's other fields are small, and so the page surely fits. */
     PAGE_BYTES_MAX = FRAME_MAX / 2,
+    FORGET_EVERY = 256,
 };
 
 static const char append_sql[] =
-    "INSERT INTO history (at_ms, lease, event, state, epoch, provider_available,"
+    "INSERT INTO event (at_ms, lease, site, event, state, epoch, provider_available,"
     " provider_used, consumer_available, consumer_used, reason)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+
+static const char forget_sql[] = "DELETE FROM event WHERE id <= ?1";
 
 #define PAGE_COLUMNS                                                                   \
-    "seq, at_ms, lease, event, state, epoch, provider_available, provider_used,"       \
+    "id, at_ms, lease, site, event, state, epoch, provider_available, provider_used,"  \
     " consumer_available, consumer_used, reason"
 
-static const char page_sql[] =
-    "SELECT " PAGE_COLUMNS " FROM history WHERE seq > ?1 ORDER BY seq LIMIT ?2";
+enum {
+    ID,
+    AT,
+    LEASE,
+    SITE,
+    EVENT,
+    STATE,
+    EPOCH,
+    PROVIDER,
+    CONSUMER = PROVIDER + 2,
+    REASON = CONSUMER + 2
+};
 
-static const char page_of_lease_sql[] =
+static const char events_sql[] =
+    "SELECT " PAGE_COLUMNS " FROM event WHERE id > ?1 ORDER BY id LIMIT ?2";
+
+static const char leases_sql[] =
     "SELECT " PAGE_COLUMNS
-    " FROM history WHERE lease = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2";
+    " FROM event WHERE lease <> '' AND id > ?1 ORDER BY id LIMIT ?2";
+
+static const char lease_sql[] =
+    "SELECT " PAGE_COLUMNS
+    " FROM event WHERE lease = ?3 AND id > ?1 ORDER BY id LIMIT ?2";
+
+/* ---------------------------------------------------------------- append */
+
+/* The oldest go some at a time, so that no commit has much to do. */
+static int forget(struct store_history *history, struct db *db, struct err *err)
+{
+    int64_t last = sqlite3_last_insert_rowid(db_handle(db));
+    if (last <= STORE_EVENTS_MAX || last % FORGET_EVERY != 0) {
+        return 0;
+    }
+    sqlite3_stmt *cut = db_statement(db, &history->forget, forget_sql);
+    store_bind_int(cut, 1, last - STORE_EVENTS_MAX);
+    return db_run(db, cut, err);
+}
 
 int store_append_history(struct store_history *history, struct db *db,
                          const struct row_history *row, struct err *err)
@@ -40,44 +74,105 @@ int store_append_history(struct store_history *history, struct db *db,
     int at = 0;
     store_bind_int(append, ++at, row->at_ms);
     store_bind_text(append, ++at, row->lease);
+    store_bind_text(append, ++at, row->site);
     store_bind_text(append, ++at, row_history_name(row->event));
-    store_bind_text(append, ++at, msg_lease_state_name(row->state));
+    store_bind_text(append, ++at,
+                    row->lease[0] != '\0' ? msg_lease_state_name(row->state) : "");
     store_bind_int(append, ++at, (int64_t)row->epoch);
     store_bind_int(append, ++at, row->provider_available);
     store_bind_int(append, ++at, row->provider_used);
     store_bind_int(append, ++at, row->consumer_available);
     store_bind_int(append, ++at, row->consumer_used);
     store_bind_text(append, ++at, row->reason);
-    return db_run(db, append, err) < 0 ? err_prefix(err, "history") : 0;
+    int rc = db_run(db, append, err);
+    if (rc == 0) {
+        rc = forget(history, db, err);
+    }
+    return rc < 0 ? err_prefix(err, "history") : 0;
 }
 
+/* ---------------------------------------------------------------- entries */
+
 static void add_side(struct arena *arena, struct value *entry, const char *key,
-                     sqlite3_stmt *page, int column)
+                     const char *site, sqlite3_stmt *page, int column)
 {
     struct value *side = value_add(arena, entry, key, value_object(arena));
+    if (site != NULL) {
+        value_add_text(arena, side, "site", site);
+    }
     value_add_int(arena, side, "available", sqlite3_column_int64(page, column));
     value_add_int(arena, side, "used", sqlite3_column_int64(page, column + 1));
 }
 
-static void add_entry(struct arena *arena, struct value *entries, sqlite3_stmt *page)
+/* A row of `lease history`. */
+static void fill_history(struct arena *arena, struct value *entry, sqlite3_stmt *page)
 {
-    struct value *entry = value_add(arena, entries, NULL, value_object(arena));
-    value_add_int(arena, entry, "seq", sqlite3_column_int64(page, 0));
-    value_add_instant(arena, entry, "at", sqlite3_column_int64(page, 1));
-    value_add_text(arena, entry, "lease", store_text(page, 2));
-    value_add_text(arena, entry, "event", store_text(page, 3));
-    value_add_text(arena, entry, "state", store_text(page, 4));
-    value_add_int(arena, entry, "epoch", sqlite3_column_int64(page, 5));
-    add_side(arena, entry, "provider", page, 6);
-    add_side(arena, entry, "consumer", page, 8);
-    value_add_text(arena, entry, "reason", store_text(page, 10));
+    value_add_int(arena, entry, "seq", sqlite3_column_int64(page, ID));
+    value_add_instant(arena, entry, "at", sqlite3_column_int64(page, AT));
+    value_add_text(arena, entry, "lease", store_text(page, LEASE));
+    value_add_text(arena, entry, "event", store_text(page, EVENT));
+    value_add_text(arena, entry, "state", store_text(page, STATE));
+    value_add_int(arena, entry, "epoch", sqlite3_column_int64(page, EPOCH));
+    add_side(arena, entry, "provider", NULL, page, PROVIDER);
+    add_side(arena, entry, "consumer", NULL, page, CONSUMER);
+    value_add_text(arena, entry, "reason", store_text(page, REASON));
+}
+
+/* What the simulator's events are called, by what history calls it. */
+static const char *event_name(const char *event)
+{
+    static const char *const names[][2] = {
+        {"registered", "lease_registered"},
+        {"made", "lease_made"},
+        {"inactive", "lease_inactive"},
+        {"active", "lease_active"},
+        {"changed", "lease_changed"},
+        {"draining", "lease_drain"},
+        {"ended", "lease_end"},
+        {"lost", "site_lost"},
+        {"back", "site_back"},
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(names[i][0], event) == 0) {
+            return names[i][1];
+        }
+    }
+    return event;
+}
+
+/* The sites of a lease are the first and the last part of its id. */
+static void add_sides(struct arena *arena, struct value *entry, sqlite3_stmt *page)
+{
+    const char *lease = store_text(page, LEASE);
+    const char *last = strrchr(lease, '/');
+    const char *provider = arena_strn(arena, lease, strcspn(lease, "/"));
+    add_side(arena, entry, "provider", provider, page, PROVIDER);
+    add_side(arena, entry, "consumer", last != NULL ? last + 1 : "", page, CONSUMER);
+}
+
+/* A row of `events`. */
+static void fill_event(struct arena *arena, struct value *entry, sqlite3_stmt *page)
+{
+    value_add_int(arena, entry, "id", sqlite3_column_int64(page, ID));
+    value_add_instant(arena, entry, "at", sqlite3_column_int64(page, AT));
+    value_add_text(arena, entry, "event", event_name(store_text(page, EVENT)));
+    if (store_text(page, LEASE)[0] == '\0') {
+        value_add_text(arena, entry, "site", store_text(page, SITE));
+    } else {
+        value_add_text(arena, entry, "lease", store_text(page, LEASE));
+        value_add_int(arena, entry, "epoch", sqlite3_column_int64(page, EPOCH));
+        add_sides(arena, entry, page);
+    }
+    value_add_text(arena, entry, "reason", store_text(page, REASON));
 }
 
 static size_t entry_bytes(sqlite3_stmt *page)
 {
-    return ROW_BYTES + strlen(store_text(page, 2)) +
-           ESCAPED_BYTES * strlen(store_text(page, 10));
+    return ROW_BYTES + 2 * strlen(store_text(page, LEASE)) +
+           ESCAPED_BYTES * strlen(store_text(page, REASON));
 }
+
+/* ---------------------------------------------------------------- pages */
 
 static int parse_after(const char *after, int64_t *seq, struct err *err)
 {
@@ -90,52 +185,62 @@ static int parse_after(const char *after, int64_t *seq, struct err *err)
     return 0;
 }
 
+/* Rows behind `after`, to be stepped through. */
 static sqlite3_stmt *open_page(struct store_history *history, struct db *db,
-                               const char *lease, int64_t after, int n_rows)
+                               const struct msg_query *query, int64_t after, int n_rows)
 {
-    bool is_all = lease[0] == '\0';
-    sqlite3_stmt *page =
-        is_all ? db_statement(db, &history->page, page_sql)
-               : db_statement(db, &history->page_of_lease, page_of_lease_sql);
+    bool is_of_one = query->kind != QUERY_EVENTS && query->name[0] != '\0';
+    sqlite3_stmt *page = query->kind == QUERY_EVENTS
+                             ? db_statement(db, &history->events, events_sql)
+                         : is_of_one ? db_statement(db, &history->lease, lease_sql)
+                                     : db_statement(db, &history->leases, leases_sql);
     store_bind_int(page, 1, after);
     store_bind_int(page, 2, n_rows);
-    if (!is_all) {
-        store_bind_text(page, 3, lease);
+    if (is_of_one) {
+        store_bind_text(page, 3, query->name);
     }
     return page;
+}
+
+static int fill_page(sqlite3_stmt *page, const struct msg_query *query, int limit,
+                     int64_t last, struct arena *arena, struct value *entries,
+                     const char **next, struct err *err)
+{
+    size_t n_bytes = 0;
+    int rc;
+    *next = "";
+    while ((rc = sqlite3_step(page)) == SQLITE_ROW) {
+        n_bytes += entry_bytes(page);
+        if (entries->count == limit ||
+            (entries->count > 0 && n_bytes > PAGE_BYTES_MAX)) {
+            *next = arena_printf(arena, "%" PRId64, last);
+            return 0;
+        }
+        last = sqlite3_column_int64(page, ID);
+        struct value *entry = value_add(arena, entries, NULL, value_object(arena));
+        (query->kind == QUERY_EVENTS ? fill_event : fill_history)(arena, entry, page);
+    }
+    return rc == SQLITE_DONE ? 0 : store_fail(page, "history", err);
 }
 
 int store_page_history(struct store_history *history, struct db *db,
                        const struct msg_query *query, struct arena *arena,
                        struct value **value, const char **next, struct err *err)
 {
-    int64_t seq;
-    if (parse_after(query->after, &seq, err) < 0) {
+    int64_t after;
+    if (parse_after(query->after, &after, err) < 0) {
         return err->code;
     }
     int limit =
         query->limit > 0 && query->limit < PAGE_ROWS_MAX ? query->limit : PAGE_ROWS_MAX;
     *value = value_object(arena);
     value_add_int(arena, *value, "schema_version", 1);
-    struct value *entries = value_add(arena, *value, "history", value_array(arena));
-    *next = "";
+    const char *name = query->kind == QUERY_EVENTS ? "events" : "history";
+    struct value *entries = value_add(arena, *value, name, value_array(arena));
 
     /* One row more than the page takes tells whether there is a next one. */
-    sqlite3_stmt *page = open_page(history, db, query->name, seq, limit + 1);
-    size_t n_bytes = 0;
-    int rc;
-    while ((rc = sqlite3_step(page)) == SQLITE_ROW) {
-        n_bytes += entry_bytes(page);
-        if (entries->count == limit ||
-            (entries->count > 0 && n_bytes > PAGE_BYTES_MAX)) {
-            *next = arena_printf(arena, "%" PRId64, seq);
-            rc = SQLITE_DONE;
-            break;
-        }
-        seq = sqlite3_column_int64(page, 0);
-        add_entry(arena, entries, page);
-    }
-    rc = rc == SQLITE_DONE ? 0 : store_fail(page, "history", err);
+    sqlite3_stmt *page = open_page(history, db, query, after, limit + 1);
+    int rc = fill_page(page, query, limit, after, arena, entries, next, err);
     sqlite3_reset(page);
     return rc;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_history.h: what happened to contracts: appended in order, read by the page.
+/* store_history.h: what happened to contracts and sites: appended in order, read by the
+ * page, as a lease's history or as events.
  *
+ * Kept are the latest STORE_EVENTS_MAX rows, and at most FORGET_EVERY more: some 120
+ * MiB.
  * Bounds: a page ends after PAGE_ROWS_MAX rows, or sooner where its JSON might not fit
  * a frame.
  * Layer: broker/io. */
@@ -11,8 +14,10 @@
 #include "base/value.h"
 #include "sys/db.h"
 
+enum { STORE_EVENTS_MAX = 1000000 };
+
 struct store_history {
-    sqlite3_stmt *append, *page, *page_of_lease;
+    sqlite3_stmt *append, *forget, *events, *leases, *lease;
 };
 
 int store_append_history(struct store_history *history, struct db *db,

@@ -23,6 +23,7 @@ enum {
     STOP_WAIT_MS = 3000, /* for children that were told to end */
     EXIT_SERVED = 75,    /* EX_TEMPFAIL: another process serves this name */
     PATH_BYTES_MAX = 4096,
+    PID_DIGITS = 24,
 };
 
 struct child {
@@ -58,9 +59,19 @@ static int set_signals(posix_spawnattr_t *attributes)
 static int spawn_child(const struct children *children, struct child *child)
 {
     extern char **environ;
+    char parent[PID_DIGITS];
+    snprintf(parent, sizeof(parent), "%ld", (long)getpid());
     char *const argv[] = {
-        children->program,  (char[]){"-n"},      child->name,  (char[]){"--site"},
-        children->endpoint, (char[]){"--spool"}, child->spool, NULL,
+        children->program,
+        (char[]){"-n"},
+        child->name,
+        (char[]){"--site"},
+        children->endpoint,
+        (char[]){"--spool"},
+        child->spool,
+        (char[]){"--with-parent"},
+        parent,
+        NULL,
     };
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t files;

@@ -4,8 +4,9 @@
  *
  * One that ends is started again after a pause, 1 s at first, twice as long each time
  * up to 30 s, until one has stayed up for that long. Exit status 75 says that another
- * process serves the name (a child of the daemon's life before, most often): that one
- * is left alone, and the place looked after.
+ * process serves the name (one that an administrator started, or a child of the
+ * daemon's life before that is still ending): that one is left alone, and the place
+ * looked after. They end with the daemon, however it ends; guards and jobs do not.
  *
  * Ownership: the loop is borrowed; the setup until children_new returns.
  * Layer: site/io. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "sys/daemon.h"
 #include "sys/wire.h"
 
 enum { HERE, AWAY, N_SOCKETS };
@@ -21,6 +22,7 @@ struct hosts {
     zloop_t *loop;
     struct shell *shell;
     struct host_socket sockets[N_SOCKETS];
+    int watch_id; /* the timer of the connections' bounds; -1: none */
 };
 
 char *hosts_endpoint(const char *spool)
@@ -73,6 +75,15 @@ static int on_zap(zloop_t *loop, zsock_t *zsock, void *arg)
     return 0;
 }
 
+static int on_watch(zloop_t *loop, int timer_id, void *arg)
+{
+    (void)loop;
+    (void)timer_id;
+    struct hosts *hosts = arg;
+    wire_server_watch(hosts->sockets[AWAY].server, daemon_now_ms());
+    return 0;
+}
+
 static int send_to_host(void *arg, const struct peer *to, const struct msg *msg,
                         struct err *err)
 {
@@ -104,11 +115,12 @@ static int open_away(struct hosts *hosts, const struct site_setup *setup,
 {
     struct wire_key key, host_key;
     struct wire_server **server = &hosts->sockets[AWAY].server;
-    if (setup->key == NULL || setup->host_key == NULL) {
-        return err_set(err, ERR_STATE, "LISTEN needs KEY and HOST_KEY");
+    if (setup->key == NULL) {
+        return err_set(err, ERR_STATE, "LISTEN needs KEY");
     }
     int rc = wire_key_load(setup->key, &key, err);
-    if (rc == 0) {
+    host_key = key; /* hosts hold the site's own pair, unless they have one of theirs */
+    if (rc == 0 && setup->host_key != NULL) {
         rc = wire_key_load(setup->host_key, &host_key, err);
     }
     if (rc == 0) {
@@ -118,6 +130,7 @@ static int open_away(struct hosts *hosts, const struct site_setup *setup,
         wire_server_allow(*server, host_key.public_z85, "sublet-host", 0);
     }
     explicit_bzero(&key, sizeof(key));
+    explicit_bzero(&host_key, sizeof(host_key));
     return rc;
 }
 
@@ -127,6 +140,7 @@ int hosts_new(zloop_t *loop, struct shell *shell, const struct site_setup *setup
     struct hosts *made = mem_alloc(1, sizeof(*made));
     made->loop = loop;
     made->shell = shell;
+    made->watch_id = -1;
     int rc = open_here(made, setup, err);
     if (rc == 0 && setup->listen != NULL) {
         rc = open_away(made, setup, err);
@@ -146,6 +160,7 @@ int hosts_new(zloop_t *loop, struct shell *shell, const struct site_setup *setup
     if (made->sockets[AWAY].server != NULL) {
         zloop_reader(loop, wire_server_zap_socket(made->sockets[AWAY].server), on_zap,
                      &made->sockets[AWAY]);
+        made->watch_id = zloop_timer(loop, WIRE_WATCH_MS, 0, on_watch, made);
     }
     shell_route(shell, PEER_HOST, send_to_host, made);
     *hosts = made;
@@ -168,6 +183,9 @@ void hosts_free(struct hosts *hosts)
 {
     if (hosts == NULL) {
         return;
+    }
+    if (hosts->watch_id != -1) {
+        zloop_timer_end(hosts->loop, hosts->watch_id);
     }
     close_socket(hosts->loop, &hosts->sockets[HERE]);
     close_socket(hosts->loop, &hosts->sockets[AWAY]);

@@ -105,6 +105,7 @@ int journal_write(struct journal *journal, const struct row *row, struct err *er
         return journal_put_run(&journal->runs, journal->db, &row->run, err);
     case ROW_OVERRIDE:
     case ROW_LEASE:
+    case ROW_SITE:
     case ROW_HISTORY:
     case ROW_KINDS:
         break;

@@ -7,33 +7,34 @@
 #include "site/io/journal_fields.h"
 
 #define SPEC_PARAMETERS                                                                \
-    "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18"
+    "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19"
 
 static const char put_sql[] =
-    "INSERT INTO job (id, submit_ms, " JOURNAL_SPEC_COLUMNS ")"
-    " VALUES (?1, ?2, " SPEC_PARAMETERS ")"
-    " ON CONFLICT (id) DO UPDATE SET (submit_ms, " JOURNAL_SPEC_COLUMNS ")"
-    " = (?2, " SPEC_PARAMETERS ")";
+    "INSERT INTO job (id, submit_ms, is_array, " JOURNAL_SPEC_COLUMNS ")"
+    " VALUES (?1, ?2, ?3, " SPEC_PARAMETERS ")"
+    " ON CONFLICT (id) DO UPDATE SET (submit_ms, is_array, " JOURNAL_SPEC_COLUMNS ")"
+    " = (?2, ?3, " SPEC_PARAMETERS ")";
 
 static const char all_sql[] =
-    "SELECT id, submit_ms, " JOURNAL_SPEC_COLUMNS " FROM job ORDER BY id";
+    "SELECT id, submit_ms, is_array, " JOURNAL_SPEC_COLUMNS " FROM job ORDER BY id";
 
 #define STATE_COLUMNS                                                                  \
     "state, attempt, lease, epoch, is_decided, is_killed, hosts, start_ms, end_ms,"    \
-    " reason, " JOURNAL_CONTROL_COLUMNS ", " JOURNAL_EXIT_COLUMNS
+    " reason, is_dropped, " JOURNAL_CONTROL_COLUMNS ", " JOURNAL_EXIT_COLUMNS
 #define STATE_PARAMETERS                                                               \
-    "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"     \
-    " ?19, ?20, ?21, ?22, ?23"
+    "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,"    \
+    " ?20, ?21, ?22, ?23, ?24, ?25"
 
 static const char put_state_sql[] =
-    "INSERT INTO job_state (id, " STATE_COLUMNS ")"
-    " VALUES (?1, " STATE_PARAMETERS ")"
-    " ON CONFLICT (id) DO UPDATE SET (" STATE_COLUMNS ") = (" STATE_PARAMETERS ")";
+    "INSERT INTO job_state (id, element, " STATE_COLUMNS ")"
+    " VALUES (?1, ?2, " STATE_PARAMETERS ")"
+    " ON CONFLICT (id, element) DO UPDATE SET (" STATE_COLUMNS ")"
+    " = (" STATE_PARAMETERS ")";
 
 static const char cut_sql[] = "DELETE FROM job WHERE id = ?1";
 
 static const char all_states_sql[] =
-    "SELECT id, " STATE_COLUMNS " FROM job_state ORDER BY id";
+    "SELECT id, element, " STATE_COLUMNS " FROM job_state ORDER BY id, element";
 
 static const char *const state_words[] = {
     [JOB_PEND] = "PEND",   [JOB_PSUSP] = "PSUSP", [JOB_RUN] = "RUN",
@@ -49,6 +50,7 @@ int journal_put_job(struct journal_jobs *jobs, struct db *db, const struct row_j
     int at = 0;
     journal_bind_int(put, ++at, (int64_t)job->id);
     journal_bind_int(put, ++at, job->submit_ms);
+    journal_bind_int(put, ++at, job->is_array);
     journal_bind_spec(put, &at, &job->spec);
     return db_run(db, put, err) < 0 ? err_prefix(err, "job %" PRIu64, job->id) : 0;
 }
@@ -67,6 +69,7 @@ static int put_state(struct journal_jobs *jobs, struct db *db,
     sqlite3_stmt *put = db_statement(db, &jobs->put_state, put_state_sql);
     int at = 0;
     journal_bind_int(put, ++at, (int64_t)state->id);
+    journal_bind_int(put, ++at, state->index);
     journal_bind_text(put, ++at, state_words[state->state]);
     journal_bind_int(put, ++at, (int64_t)state->attempt);
     journal_bind_text(put, ++at, state->lease);
@@ -77,6 +80,7 @@ static int put_state(struct journal_jobs *jobs, struct db *db,
     journal_bind_int(put, ++at, state->start_ms);
     journal_bind_int(put, ++at, state->end_ms);
     journal_bind_text(put, ++at, state->reason);
+    journal_bind_int(put, ++at, state->is_dropped);
     journal_bind_control(put, &at, &state->control);
     journal_bind_exit(put, &at, &state->exit);
     return db_run(db, put, err);
@@ -102,7 +106,8 @@ static int load_jobs(struct journal_jobs *jobs, struct db *db, journal_row_fn fn
         arena_clear(&arena);
         row.job.id = (uint64_t)sqlite3_column_int64(all, 0);
         row.job.submit_ms = sqlite3_column_int64(all, 1);
-        journal_read_spec(all, 2, &arena, &row.job.spec);
+        row.job.is_array = sqlite3_column_int(all, 2) != 0;
+        journal_read_spec(all, 3, &arena, &row.job.spec);
         fn(arg, &row);
     }
     rc = rc == SQLITE_DONE ? 0 : journal_fail(all, "jobs", err);
@@ -114,30 +119,32 @@ static int load_jobs(struct journal_jobs *jobs, struct db *db, journal_row_fn fn
 static int read_state(sqlite3_stmt *all, struct arena *arena,
                       struct row_job_state *state, struct err *err)
 {
+    enum { CONTROL = 13, EXIT = CONTROL + JOURNAL_CONTROL_WIDTH };
     int word;
-    int rc = journal_read_word(all, 1, state_words, N_STATE_WORDS, &word, err);
+    int rc = journal_read_word(all, 2, state_words, N_STATE_WORDS, &word, err);
     if (rc < 0) {
         return rc;
     }
     *state = (struct row_job_state){
         .id = (uint64_t)sqlite3_column_int64(all, 0),
+        .index = sqlite3_column_int(all, 1),
         .state = (enum job_state)word,
-        .attempt = (uint64_t)sqlite3_column_int64(all, 2),
-        .lease = journal_text(all, 3),
-        .epoch = (uint64_t)sqlite3_column_int64(all, 4),
-        .is_decided = sqlite3_column_int(all, 5) != 0,
-        .is_killed = sqlite3_column_int(all, 6) != 0,
-        .start_ms = sqlite3_column_int64(all, 8),
-        .end_ms = sqlite3_column_int64(all, 9),
-        .reason = journal_text(all, 10),
+        .attempt = (uint64_t)sqlite3_column_int64(all, 3),
+        .lease = journal_text(all, 4),
+        .epoch = (uint64_t)sqlite3_column_int64(all, 5),
+        .is_decided = sqlite3_column_int(all, 6) != 0,
+        .is_killed = sqlite3_column_int(all, 7) != 0,
+        .start_ms = sqlite3_column_int64(all, 9),
+        .end_ms = sqlite3_column_int64(all, 10),
+        .reason = journal_text(all, 11),
+        .is_dropped = sqlite3_column_int(all, 12) != 0,
     };
-    rc = journal_read_hosts(all, 7, arena, &state->hosts, &state->n_hosts, err);
+    rc = journal_read_hosts(all, 8, arena, &state->hosts, &state->n_hosts, err);
     if (rc == 0) {
-        rc = journal_read_control(all, 11, &state->control, err);
+        rc = journal_read_control(all, CONTROL, &state->control, err);
     }
     if (rc == 0) {
-        rc = journal_read_exit(all, 11 + JOURNAL_CONTROL_WIDTH, arena, &state->exit,
-                               err);
+        rc = journal_read_exit(all, EXIT, arena, &state->exit, err);
     }
     return rc;
 }

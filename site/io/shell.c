@@ -191,6 +191,7 @@ static void carry_out(struct shell *shell, struct effects *batch)
             break;
         case EFFECT_STORE:   /* committed */
         case EFFECT_HISTORY: /* the broker's */
+        case EFFECT_SNAPSHOT:
             break;
         }
     }

@@ -97,6 +97,10 @@ class Failure(Exception):
     """What a test expected did not happen."""
 
 
+class Skip(Exception):
+    """What a test needs is not here."""
+
+
 def expect(condition, what):
     if not condition:
         raise Failure(what)
@@ -118,6 +122,7 @@ class Federation:
         self.dir = tempfile.mkdtemp(prefix="sublet-e2e-")
         os.chmod(self.dir, 0o711)  # leased jobs run as another user
         self.daemons = {}
+        self.prefixes = {}  # daemon: the words of a command that starts it
         self.words = {"DIR": self.dir, "PORT": str(free_port()), "RECLAIM": reclaim}
         self.environment = dict(os.environ, SUBLET_E2E=self.dir, TZ="UTC")
         for name in ("SUBLET_SOCKET", "SUBLET_BROKER", "SUBLET_KEY", "SUBLET_BROKER_KEY"):
@@ -154,7 +159,7 @@ class Federation:
         log = open(self.log(name), "a")
         start = log.tell()
         process = subprocess.Popen(
-            [os.path.join(BIN, program), self.conf(name)],
+            [*self.prefixes.get(name, ()), os.path.join(BIN, program), self.conf(name)],
             cwd=self.dir, env=self.environment, stdin=subprocess.DEVNULL,
             stdout=log, stderr=log, start_new_session=True)
         log.close()
@@ -248,6 +253,12 @@ class Federation:
     def history(self, site="south", lease=LEASE):
         return json.loads(self.cli(site, "lease", "history", lease, "--json").stdout)["history"]
 
+    def n_clients(self, site):
+        """Connections to the site's socket now."""
+        path = " " + os.path.join(self.dir, site, "sublet.sock")
+        with open("/proc/net/unix") as file:
+            return sum(line.rstrip().endswith(path) for line in file) - 1
+
     def submit(self, site, command, *options):
         answer = self.cli(site, "sub", "--json", *options, command).stdout
         return json.loads(answer)["job"]
@@ -331,24 +342,26 @@ class Federation:
         return self
 
     def __exit__(self, kind, error, trace):
-        if error is not None:
+        if error is not None and kind is not Skip:
             self.print_logs()
         self.close()
 
 
 def run_test(test):
-    """True where it passed. One print, as others may run at the same time."""
+    """"ok", "FAIL" or "skip". One print, as others may run at the same time."""
     started = time.monotonic()
     word, why = "ok", ""
     try:
         test()
+    except Skip as reason:
+        word, why = "skip", "%s\n" % reason
     except Exception as error:
         word, why = "FAIL", "%s: %s\n" % (test.__name__, error)
         if not isinstance(error, Failure):
             why = traceback.format_exc() + why
     print("%s%-4s %s (%.1f s)" % (why, word, test.__name__, time.monotonic() - started),
           flush=True)
-    return not why
+    return word
 
 
 def main(*tests, shared=None, setup=None, at_once=1):
@@ -357,12 +370,13 @@ def main(*tests, shared=None, setup=None, at_once=1):
     so many at a time, each with a federation of its own."""
     chosen = [t for t in tests if len(sys.argv) < 2 or t.__name__ in sys.argv[1:]]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    failed = len(chosen)  # unless it turns out otherwise
+    failed, skipped = len(chosen), 0  # unless it turns out otherwise
     try:
         if setup is not None:
             setup()
         with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
-            failed = list(pool.map(run_test, chosen)).count(False)
+            words = list(pool.map(run_test, chosen))
+            failed, skipped = words.count("FAIL"), words.count("skip")
     except Exception:
         traceback.print_exc(file=sys.stdout)
     finally:
@@ -370,5 +384,6 @@ def main(*tests, shared=None, setup=None, at_once=1):
             if failed:
                 shared.print_logs()
             shared.close()
-    print("%d passed, %d failed" % (len(chosen) - failed, failed))
+    print("%d passed, %d failed%s" % (len(chosen) - failed - skipped, failed,
+                                      ", %d skipped" % skipped if skipped else ""))
     sys.exit(1 if failed else 0)

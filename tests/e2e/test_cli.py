@@ -10,7 +10,7 @@ from federation import LEASE, Federation, expect, expect_equal, main
 f = Federation()
 
 UNBUILT_COMMANDS = """requeue switch resize hist users load limits rsv close open reconfig
-pools plan usage events top snapshot resreq simulate completion""".split()
+pools plan usage top resreq simulate completion""".split()
 
 UNBUILT_SUB = [["-R", "mem>1"], ["-w", "done(1)"], ["-app", "a"], ["-ar"], ["-x"], ["-I"],
                ["-U", "r"], ["-env", "none"], ["-sp", "1"], ["-P", "p"],
@@ -163,7 +163,7 @@ def test_fields_and_order():
 
 def test_jobs_filters():
     # Too many slots for any host: they wait for ever.
-    job = f.submit("south", "true", "-n", "2", "-q", "away", "-J", "patient")
+    job = f.submit("south", "true", "-n", "100", "-q", "away", "-J", "patient")
     name = lambda *args: [row["id"] for row in f.rows("south", "jobs", *args)]
     expect(job in name(), "one's own unfinished jobs")
     expect(job in name("-p"), "-p")
@@ -185,7 +185,7 @@ def test_jobs_filters():
 
 def test_strange_texts():
     """What a user wrote reaches JSON whole, and no terminal raw."""
-    job = f.submit("south", "printf '\\303\\244'; true \033[31m 'ä' \n\ttrue", "-K")
+    job = f.submit("south", "true \033[31m 'ä' \n\ttrue")
     row = f.job("south", job)
     expect("\033[31m 'ä' \n\ttrue" in row["command"], row["command"])
     for args in (["-l", str(job)], ["-o", "command", str(job)], [str(job)]):

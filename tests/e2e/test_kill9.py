@@ -128,7 +128,7 @@ def test_waiting_outlives_a_site():
         job = f.submit("south", "sleep 2")
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             waiting = pool.submit(f.cli, "south", "wait", str(job))
-            f.wait_state("south", job, "RUN")
+            f.wait_for("it to be connected", lambda: f.n_clients("south") == 1)
             f.restart("south")
             expect_equal(waiting.result(30).stdout, "", "standard output")
         expect_equal(f.job("south", job)["state"], "DONE", "how it ended")

@@ -249,8 +249,8 @@ static void test_failures(void **state)
         {"/no/where", "", "", "", "", "cannot enter \"/no/where\": No such", "cwd",
          false},
         {"", "/no/in", "", "", "", "cannot read \"/no/in\": No such", "input", false},
-        {"", "", "/no/%J/x", "", "", "cannot write \"/no/12[3]/x\": No such", "output",
-         false},
+        {"", "", "/no/%J.%I/x", "", "", "cannot write \"/no/12.3/x\": No such",
+         "output", false},
         {"", "", "", "no-such-account", "", "no account \"no-such-account\"",
          "an account that is not there", false},
         {"", "", "", "", "north/1/south", "a leased run may not run as root",
@@ -304,7 +304,8 @@ static void test_environment(void **state)
     run_to_end(trial, &start);
     char expected[2048];
     snprintf(expected, sizeof(expected),
-             "LSB_HOSTS=n1 n1 n2\nLSB_JOBID=12[3]\nLSB_JOBNAME=a name\n"
+             "LSB_HOSTS=n1 n1 n2\nLSB_JOBID=12\nLSB_JOBINDEX=3\n"
+             "LSB_JOBNAME=a name[3]\n"
              "LSB_MCPU_HOSTS=n1 2 n2 1\nLSB_QUEUE=normal\nMINE=two words\n"
              "PATH=/usr/local/bin:/usr/bin:/bin\n%sSUBLET_RUN=north.1.%016llx\n%s\n",
              geteuid() != 0 ? "SUBLET_LEASE=north/1/south\n" : "",
@@ -338,7 +339,7 @@ static void test_output_files(void **state)
     struct trial *trial = *state;
     char out[RUN_FIXTURE_PATH + 16];
     char err[RUN_FIXTURE_PATH + 16];
-    snprintf(out, sizeof(out), "%s/out.%%J", trial->fixture.dir);
+    snprintf(out, sizeof(out), "%s/out.%%J.%%I", trial->fixture.dir);
     snprintf(err, sizeof(err), "%s/err.%%J", trial->fixture.dir);
     struct msg_run_start start = job(trial, "echo out; echo err >&2; echo in: $(cat)");
     start.spec.cwd = trial->fixture.dir;
@@ -348,11 +349,11 @@ static void test_output_files(void **state)
     fputs("given", in);
     fclose(in);
     /* -o alone: errors go there too, behind what is there */
-    FILE *old = fopen(run_fixture_path(&trial->fixture, "out.12[3]"), "w");
+    FILE *old = fopen(run_fixture_path(&trial->fixture, "out.12.3"), "w");
     fputs("old\n", old);
     fclose(old);
     run_to_end(trial, &start);
-    assert_text(run_fixture_path(&trial->fixture, "out.12[3]"),
+    assert_text(run_fixture_path(&trial->fixture, "out.12.3"),
                 "old\nout\nerr\nin: given\n");
     assert_false(run_fixture_exists(run_path(trial, "/stdout")));
     assert_int_equal(trial->record.out_bytes, 0);
@@ -364,7 +365,7 @@ static void test_output_files(void **state)
     start.spec.err_file = err;
     run_to_end(trial, &start);
     assert_text(run_fixture_path(&trial->fixture, "o"), "out\nin: given\n");
-    assert_text(run_fixture_path(&trial->fixture, "err.12[3]"), "err\n");
+    assert_text(run_fixture_path(&trial->fixture, "err.12"), "err\n");
 }
 
 static const char *account_for_lease(void)
@@ -731,6 +732,47 @@ static void test_run_limit(void **state)
     assert_recorded(trial);
 }
 
+/* ---- a full disk: here, a directory in the way of the new record */
+
+static void test_record_fails_at_the_go(void **state)
+{
+    struct trial *trial = *state;
+    struct msg_run_start start = job(trial, "touch ran");
+    start.spec.cwd = trial->fixture.dir;
+    start_guard(trial, &start);
+    hear_until(trial, RUN_WAITING);
+    assert_int_equal(mkdir(run_path(trial, "/state.new"), 0700), 0);
+    tell(trial, (struct guard_order){.kind = ORDER_GO, .token = trial->record.token});
+    hear_until(trial, RUN_ENDED);
+    assert_int_equal(trial->record.end, RUN_END_FAILED);
+    assert_non_null(strstr(trial->record.text, "cannot create a run's record"));
+    assert_int_equal(trial->record.start_ms, 0);
+    tell(trial, (struct guard_order){.kind = ORDER_END});
+    hear_silence(trial);
+    assert_false(run_fixture_exists(run_fixture_path(&trial->fixture, "ran")));
+    assert_int_equal(run_fixture_count(&trial->fixture), 0);
+}
+
+static void test_record_fails_at_the_end(void **state)
+{
+    struct trial *trial = *state;
+    struct msg_run_start start = job(trial, "until [ -e on ]; do sleep 0.02; done");
+    start.spec.cwd = trial->fixture.dir;
+    start_guard(trial, &start);
+    go(trial);
+    hear_until(trial, RUN_RUNNING);
+    assert_int_equal(mkdir(run_path(trial, "/state.new"), 0700), 0);
+    close(open(run_fixture_path(&trial->fixture, "on"), O_CREAT | O_WRONLY, 0600));
+    hear_until(trial, RUN_ENDED);
+    /* It stays, for whoever asks, until the end is on disk. */
+    tell(trial, (struct guard_order){.kind = ORDER_STATUS});
+    assert_true(hear(trial));
+    assert_int_equal(trial->record.phase, RUN_ENDED);
+    assert_int_equal(rmdir(run_path(trial, "/state.new")), 0);
+    hear_silence(trial);
+    assert_recorded(trial);
+}
+
 /* ---- a guard that is killed */
 
 static void check_burial(struct trial *trial)
@@ -932,6 +974,8 @@ int main(void)
         TRIAL(test_orders_before_the_go),
         TRIAL(test_kill_before_the_go),
         TRIAL(test_run_limit),
+        TRIAL(test_record_fails_at_the_go),
+        TRIAL(test_record_fails_at_the_end),
         TRIAL(test_burial_in_cgroup),
         TRIAL_WITHOUT(test_burial_in_session),
         TRIAL(test_no_burial_alive),
@@ -941,5 +985,9 @@ int main(void)
         TRIAL(test_remove),
     };
     run_fixture_program("sublet-guard", guard_program, sizeof(guard_program));
+    if (access(guard_program, X_OK) != 0) {
+        fprintf(stderr, "no %s: is it built, is SUBLET_BIN set?\n", guard_program);
+        return 1;
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

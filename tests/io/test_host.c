@@ -66,7 +66,10 @@ static void start_host(struct trial *trial)
 {
     fake_site_forget_all(&trial->site);
     trial->host = spawn_host(trial);
-    assert_true(fake_site_wait(&trial->site, trial->site.n_synced > 0));
+    if (!fake_site_wait(&trial->site, trial->site.n_synced > 0)) {
+        char *log = run_fixture_read(path_of(trial, "log"));
+        fail_msg("no SYNCED after %d HELLOs; its log:\n%s", trial->site.n_hellos, log);
+    }
 }
 
 static int end_host(struct trial *trial, int signal_number)
@@ -695,6 +698,10 @@ int main(void)
         TRIAL(test_many),
     };
     run_fixture_program("sublet-host", host_program, sizeof(host_program));
+    if (access(host_program, X_OK) != 0) {
+        fprintf(stderr, "no %s: is it built, is SUBLET_BIN set?\n", host_program);
+        return 1;
+    }
     int n_failed = cmocka_run_group_tests(tests, NULL, NULL);
     zsys_shutdown();
     return n_failed;

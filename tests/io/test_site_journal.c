@@ -147,8 +147,10 @@ static void add_exit(struct transcript *to, const struct run_exit *exit)
 
 static void add_job_state(struct transcript *to, const struct row_job_state *state)
 {
-    add(to, "job_state %" PRIu64 " %d attempt %" PRIu64 " lease \"%s\" epoch %" PRIu64,
-        state->id, state->state, state->attempt, state->lease, state->epoch);
+    add(to, "job_state %" PRIu64 "[%d] dropped %d", state->id, state->index,
+        state->is_dropped);
+    add(to, " %d attempt %" PRIu64 " lease \"%s\" epoch %" PRIu64, state->state,
+        state->attempt, state->lease, state->epoch);
     add(to, " decided %d killed %d from %" PRId64 " to %" PRId64 " \"%s\"",
         state->is_decided, state->is_killed, state->start_ms, state->end_ms,
         state->reason);
@@ -185,7 +187,8 @@ static void add_row(void *arg, const struct row *row)
         add(to, "high %s %" PRIu64 "\n", row->high.consumer, row->high.attempt);
         break;
     case ROW_JOB:
-        add(to, "job %" PRIu64 " at %" PRId64 "\n", row->job.id, row->job.submit_ms);
+        add(to, "job %" PRIu64 " at %" PRId64 " array %d\n", row->job.id,
+            row->job.submit_ms, row->job.is_array);
         add_spec(to, &row->job.spec);
         break;
     case ROW_JOB_STATE:
@@ -196,6 +199,7 @@ static void add_row(void *arg, const struct row *row)
         break;
     case ROW_OVERRIDE:
     case ROW_LEASE:
+    case ROW_SITE:
     case ROW_HISTORY:
     case ROW_KINDS:
         fail_msg("a row of kind %d", row->kind);
@@ -306,6 +310,16 @@ static struct row run(const char *site, uint64_t attempt, enum run_record record
     return row;
 }
 
+static void run_sql(struct fixture *fixture, const char *sql)
+{
+    sqlite3 *handle;
+    journal_close(fixture->journal);
+    fixture->journal = NULL;
+    assert_int_equal(sqlite3_open(fixture->path, &handle), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(handle, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(handle);
+}
+
 /* ---------------------------------------------------------------- tests */
 
 static void test_an_empty_journal_loads_nothing(void **state)
@@ -384,6 +398,47 @@ static void test_every_state_record_and_end_comes_back(void **state)
         write_rows(*state, rows, 3);
         assert_loads(*state, rows, 3);
     }
+}
+
+static void test_elements_of_an_array_have_states_of_their_own(void **state)
+{
+    struct row rows[] = {
+        job(1, full_spec()),   job(2, full_spec()),    job_state(1, JOB_PEND),
+        job_state(2, JOB_RUN), job_state(2, JOB_DONE),
+    };
+    rows[1].job.is_array = true;
+    rows[3].job_state.index = 7;
+    rows[4].job_state.index = 999999;
+    rows[4].job_state.is_dropped = true;
+    write_rows(*state, rows, 5);
+    assert_loads(*state, rows, 5);
+    /* It goes with all of them. */
+    struct row gone = job_state(2, JOB_DONE);
+    gone.job_state.index = 7;
+    gone.job_state.is_gone = true;
+    write_rows(*state, &gone, 1);
+    rows[1] = rows[2];
+    assert_loads(*state, rows, 2);
+}
+
+/* A journal as the first version left it. */
+static void test_a_journal_of_before_arrays(void **state)
+{
+    struct fixture *fixture = *state;
+    struct row rows[] = {job(1, full_spec()), job_state(1, JOB_RUN)};
+    rows[1].job_state.attempt = 5;
+    rows[1].job_state.reason = "why";
+    rows[1].job_state.exit = full_exit();
+    write_rows(fixture, rows, 2);
+    run_sql(fixture, "ALTER TABLE job_state DROP COLUMN is_dropped;"
+                     "CREATE TABLE old AS SELECT * FROM job_state;"
+                     "DROP TABLE job_state;"
+                     "ALTER TABLE old DROP COLUMN element;"
+                     "ALTER TABLE old RENAME TO job_state;"
+                     "ALTER TABLE job DROP COLUMN is_array;"
+                     "PRAGMA user_version = 1");
+    reopen(fixture);
+    assert_loads(fixture, rows, 2);
 }
 
 static void test_the_same_key_replaces_a_row(void **state)
@@ -524,16 +579,6 @@ static int try_open(struct fixture *fixture, struct err *err)
     return rc;
 }
 
-static void run_sql(struct fixture *fixture, const char *sql)
-{
-    sqlite3 *handle;
-    journal_close(fixture->journal);
-    fixture->journal = NULL;
-    assert_int_equal(sqlite3_open(fixture->path, &handle), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(handle, sql, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(handle);
-}
-
 static void test_only_its_owner_may_read_it(void **state)
 {
     struct fixture *fixture = *state;
@@ -601,6 +646,8 @@ int main(void)
         TEST(test_an_empty_journal_loads_nothing),
         TEST(test_every_kind_comes_back_in_the_order_of_kinds),
         TEST(test_every_state_record_and_end_comes_back),
+        TEST(test_elements_of_an_array_have_states_of_their_own),
+        TEST(test_a_journal_of_before_arrays),
         TEST(test_the_same_key_replaces_a_row),
         TEST(test_a_run_keeps_its_spec_when_a_later_row_has_none),
         TEST(test_a_book_is_replaced_with_its_hosts),

@@ -130,6 +130,11 @@ static void test_small_rows(void **state)
     copy = pass(&row);
     assert_string_equal(copy.high.consumer, "south");
 
+    row = (struct row){.kind = ROW_SITE, .site = {text("north"), true, 5}};
+    copy = pass(&row);
+    assert_string_equal(copy.site.name, "north");
+    assert_true(copy.site.is_lost);
+
     row = (struct row){.kind = ROW_HISTORY,
                        .history = {.lease = text("n/1/s"), .reason = text("why")}};
     copy = pass(&row);

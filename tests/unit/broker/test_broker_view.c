@@ -132,6 +132,38 @@ static void a_lease_has_the_fields_of_the_interface(void **state)
     expect_int(at(list, 0), "consumer.available", 1);
 }
 
+static int count_leases(const char *provider, const char *consumer, int states)
+{
+    struct msg_query query = {.kind = QUERY_LEASES,
+                              .name = "",
+                              .after = "",
+                              .provider = provider,
+                              .consumer = consumer,
+                              .states = states};
+    struct arena arena;
+    const char *next;
+    arena_init(&arena);
+    int count =
+        value_find(broker_view(stage.broker, &arena, &query, 0, &next), "leases")
+            ->count;
+    arena_release(&arena);
+    return count;
+}
+
+static void leases_are_filtered_by_site_and_state(void **state)
+{
+    const struct host_split hosts[] = {{"n1", 4, 3, 1, 0, 0, false}};
+    say_lease("north/a/south", true, hosts, 1, "");
+    say_lease("north/b/south", false, hosts, 1, "");
+    assert_int_equal(count_leases("", "", 0), 2);
+    assert_int_equal(count_leases("north", "south", 0), 2);
+    assert_int_equal(count_leases("south", "", 0), 0);
+    assert_int_equal(count_leases("", "north", 0), 0);
+    assert_int_equal(count_leases("", "", 1 << LEASE_PENDING), 1);
+    assert_int_equal(count_leases("", "", 1 << LEASE_ACTIVE | 1 << LEASE_PENDING), 2);
+    assert_int_equal(count_leases("", "", 1 << LEASE_ENDED), 0);
+}
+
 static void status_is_lsfs(void **state)
 {
     say_lease("north/1/south", false, NULL, 0, "");
@@ -339,6 +371,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_lease_has_the_fields_of_the_interface),
+        TEST(leases_are_filtered_by_site_and_state),
         TEST(status_is_lsfs),
         TEST(ended_leases_are_shown_when_asked_for),
         TEST(what_does_not_exist_is_named),

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/job_id.h"
 #include "site/site_config.h"
 
 static const char standard[] = "Begin Site\n"
@@ -56,13 +57,14 @@ static const char *row_key(const struct row *row, uint64_t *number)
         *number = row->job.id;
         return "";
     case ROW_JOB_STATE:
-        *number = row->job_state.id;
+        *number = job_id_key(row->job_state.id, row->job_state.index);
         return "";
     case ROW_RUN:
         *number = row->run.run.attempt;
         return row->run.run.site;
     case ROW_OVERRIDE:
     case ROW_LEASE:
+    case ROW_SITE:
     case ROW_HISTORY:
     case ROW_KINDS:
         break;
@@ -100,6 +102,18 @@ static void drop_row(struct site_stage *stage, const struct row *row)
     }
 }
 
+/* With all its states. */
+static void drop_job(struct site_stage *stage, uint64_t id)
+{
+    drop_row(stage, &(struct row){.kind = ROW_JOB, .job = {.id = id}});
+    for (int i = stage->n_rows - 1; i >= 0; i--) {
+        const struct row *row = &stage->rows[i].row;
+        if (row->kind == ROW_JOB_STATE && row->job_state.id == id) {
+            drop_row(stage, row);
+        }
+    }
+}
+
 static bool is_gone(const struct row *row)
 {
     return (row->kind == ROW_BOOK && row->book.is_gone) ||
@@ -121,8 +135,7 @@ static void commit_row(struct site_stage *stage, const struct row *row)
     if (is_gone(row)) {
         arena_release(&kept.arena);
         if (row->kind == ROW_JOB_STATE) {
-            drop_row(stage,
-                     &(struct row){.kind = ROW_JOB, .job = {.id = row->job_state.id}});
+            drop_job(stage, row->job_state.id);
         }
         return;
     }

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "base/job_id.h"
 #include "tests/unit/site/site_stage.h"
 
 static void init(struct site_stage *stage)
@@ -325,7 +326,8 @@ static void test_output_comes_home(void **state)
     assert_int_equal(effect->write.uid, 1001);
     assert_int_equal(effect->write.n_bytes, 5);
     assert_memory_equal(effect->write.bytes, "hello", 5);
-    struct event written = {.kind = EVENT_WRITTEN, .written = {.job = id}};
+    struct event written = {.kind = EVENT_WRITTEN,
+                            .written = {.job = job_id_key(id, 0)}};
     site_stage_event(&stage, &written);
     site_stage_pass(&stage, 100);
     assert_int_equal(site_stage_state(&stage, id), JOB_DONE);

@@ -130,9 +130,9 @@ static void test_complaints(void **state)
         {"Begin Site\nNAME = n\nSPOOL = /s\nBROKER = tcp://h:1\nKEY = k\nEnd "
          "Site\n" HOSTS QUEUE,
          1, "BROKER_KEY is missing", "the broker's key is known beforehand"},
-        {"Begin Site\nNAME = n\nSPOOL = /s\nLISTEN = tcp://h:1\nKEY = k\nEnd "
+        {"Begin Site\nNAME = n\nSPOOL = /s\nLISTEN = tcp://h:1\nEnd "
          "Site\n" HOSTS QUEUE,
-         1, "HOST_KEY is missing", "hosts from elsewhere need a key"},
+         1, "KEY is missing", "hosts from elsewhere need a key"},
         {"Begin Site\nNAME = n\nSPOOL = /s\nHOSTS_HERE = n1 n9\nEnd Site\n" HOSTS QUEUE,
          4, "unknown host \"n9\"", "hosts here are hosts"},
         {"Begin Site\nNAME = n\nSPOOL = /s\nROLES = lender\nEnd Site\n" HOSTS QUEUE, 4,

@@ -148,6 +148,28 @@ static void test_parallel(void **state)
     site_stage_release(&stage);
 }
 
+/* More jobs wait than one tick looks at: those behind them come in the next ones. */
+static void test_long_queue(void **state)
+{
+    enum { JOBS = 2100 };
+    static const char *const asked[] = {"s1"};
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("local", "work");
+    (void)state;
+    site_stage_init(&stage);
+    spec.hosts_asked = asked; /* which is not there */
+    spec.n_hosts_asked = 1;
+    for (int i = 0; i < JOBS; i++) {
+        site_stage_submit_spec(&stage, "ana", &spec);
+    }
+    uint64_t id = site_stage_submit(&stage, "normal", "work"); /* a lower priority */
+    site_stage_host_up(&stage, "s2");
+    site_stage_pass(&stage, 10);
+    assert_int_not_equal(site_stage_attempt_of(&stage, id), 0);
+    assert_true(site_wake_ms(stage.site) > stage.now_ms); /* and then there is rest */
+    site_stage_release(&stage);
+}
+
 static void test_submit_checks(void **state)
 {
     static const char *const unknown[] = {"s9"};
@@ -436,11 +458,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_life),           cmocka_unit_test(test_resends),
         cmocka_unit_test(test_slots),          cmocka_unit_test(test_parallel),
-        cmocka_unit_test(test_submit_checks),  cmocka_unit_test(test_foreign_user),
-        cmocka_unit_test(test_orders_waiting), cmocka_unit_test(test_orders_running),
-        cmocka_unit_test(test_kill_taken),     cmocka_unit_test(test_stop_starting),
-        cmocka_unit_test(test_whose),          cmocka_unit_test(test_wait),
-        cmocka_unit_test(test_clean),
+        cmocka_unit_test(test_long_queue),     cmocka_unit_test(test_submit_checks),
+        cmocka_unit_test(test_foreign_user),   cmocka_unit_test(test_orders_waiting),
+        cmocka_unit_test(test_orders_running), cmocka_unit_test(test_kill_taken),
+        cmocka_unit_test(test_stop_starting),  cmocka_unit_test(test_whose),
+        cmocka_unit_test(test_wait),           cmocka_unit_test(test_clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

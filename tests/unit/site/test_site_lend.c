@@ -55,6 +55,7 @@ static void start(struct site_stage *stage, uint64_t attempt, uint64_t epoch)
                                    .spec = site_stage_spec("q", "work")};
     msg.start.spec.user = "eva";
     msg.start.spec.out_file = "/home/eva/out";
+    msg.start.spec.err_file = "/home/eva/err";
     site_stage_broker(stage, &msg);
 }
 
@@ -116,8 +117,9 @@ static void test_life(void **state)
     assert_string_equal(run->run_start.run.site, "east");
     assert_string_equal(run->run_start.account, "guest"); /* never eva's, never root */
     assert_string_equal(run->run_start.lease, "south/spare/east");
-    assert_string_equal(run->run_start.spec.out_file, ""); /* stays with the run */
-    assert_string_equal(run->run_start.spec.cwd, "");
+    /* The host opens no file of a leased run, but keeps errors apart where one is
+     * named. */
+    assert_string_equal(run->run_start.spec.err_file, "/home/eva/err");
     assert_int_equal(site_stage_run_row(&stage, "east", 5)->record, RUN_RECORD_TAKEN);
     site_host_used(stage.site, "s1", &own, &consumers);
     assert_int_equal(own, 0);

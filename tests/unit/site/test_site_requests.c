@@ -357,6 +357,34 @@ static void test_forward(void **state)
     site_stage_release(&stage);
 }
 
+/* Who asked the broker that has gone is told when the next one is there, and may ask
+ * that one. */
+static void test_forward_over_a_restart(void **state)
+{
+    struct site_stage stage;
+    struct msg_query query = {.kind = QUERY_LEASES};
+    struct msg stale = {.kind = MSG_ERROR};
+    (void)state;
+    site_stage_init(&stage);
+    site_stage_broker_up(&stage);
+    assert_null(site_stage_query(&stage, &query));
+    stale.error.code = ERR_STALE;
+    stale.error.text = "";
+    site_stage_broker(&stage, &stale);
+    assert_null(site_stage_reply(&stage));
+    stage.session = site_stage_sent(&stage, MSG_HELLO, 0)->session;
+    struct msg welcome = {.kind = MSG_WELCOME};
+    welcome.welcome.is_accepted = true;
+    welcome.welcome.text = "";
+    site_stage_broker(&stage, &welcome);
+    assert_non_null(site_stage_reply(&stage));
+    assert_int_equal(site_stage_reply(&stage)->code, ERR_AWAY);
+    assert_int_equal(site_stage_reply(&stage)->request, stage.request);
+    assert_null(site_stage_query(&stage, &query));
+    assert_int_equal(site_stage_count(&stage, MSG_QUERY), 1);
+    site_stage_release(&stage);
+}
+
 static void test_set_reclaim(void **state)
 {
     struct site_stage stage;
@@ -389,6 +417,7 @@ int main(void)
         cmocka_unit_test(test_peek_file),
         cmocka_unit_test(test_peek_borrowed),
         cmocka_unit_test(test_forward),
+        cmocka_unit_test(test_forward_over_a_restart),
         cmocka_unit_test(test_set_reclaim),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

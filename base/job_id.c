@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_id.c: see job_id.h. */
+#include "base/job_id.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    INDEX_BITS = 20, /* of a key: JOB_INDEX_MAX fits */
+    DIGITS_MAX = 13, /* below what a key leaves: 44 bits */
+};
+_Static_assert(JOB_INDEX_MAX < 1 << INDEX_BITS, "an index fits a key");
+
+/* ---------------------------------------------------------------- reading */
+
+/* A number from 1 on, without leading zero; 0 where there is none. */
+static uint64_t read_number(const char **at)
+{
+    size_t length = strspn(*at, "0123456789");
+    if (length == 0 || length > DIGITS_MAX || **at == '0') {
+        return 0;
+    }
+    uint64_t number = strtoull(*at, NULL, 10);
+    *at += length;
+    return number;
+}
+
+/* Where it cannot be an index it is none. */
+static int read_index(const char **at, int max)
+{
+    const char *start = *at;
+    uint64_t number = read_number(at);
+    if (number > (uint64_t)max) {
+        *at = start;
+        return -1;
+    }
+    return (int)number;
+}
+
+static int read_range(const char **at, int max, struct job_range *range,
+                      struct err *err)
+{
+    range->first = range->last = read_index(at, max);
+    range->step = 1;
+    if (range->first > 0 && **at == '-') {
+        ++*at;
+        range->last = read_index(at, max);
+        if (range->last > 0 && **at == ':') {
+            ++*at;
+            range->step = read_index(at, max);
+        }
+    }
+    if (range->first < 0 || range->last < 0 || range->step < 0) {
+        return err_set(err, ERR_BOUNDS,
+                       "an index above %d, the largest that MAX_JOB_ARRAY_SIZE allows",
+                       max);
+    }
+    if (range->first == 0 || range->last < range->first || range->step == 0) {
+        return err_set(err, ERR_PARSE,
+                       "expected indices from 1 on, as [1-10,15,20-30:2]");
+    }
+    return 0;
+}
+
+/* "[...]" up to the end of the text. */
+static int read_ranges(struct arena *arena, const char *text, int max,
+                       struct job_id *id, struct err *err)
+{
+    int room = 1;
+    for (const char *at = text; *at != '\0'; at++) {
+        room += *at == ',';
+    }
+    id->ranges = arena_alloc(arena, (size_t)room, sizeof(*id->ranges));
+    do {
+        text++; /* "[" or "," */
+        int code = read_range(&text, max, &id->ranges[id->n_ranges++], err);
+        if (code != 0) {
+            return code;
+        }
+    } while (*text == ',');
+    if (strcmp(text, "]") != 0) {
+        return err_set(err, ERR_PARSE, "expected an index list, as [1-10,15,20-30:2]");
+    }
+    return 0;
+}
+
+int job_id_read(struct arena *arena, const char *text, struct job_id *id,
+                struct err *err)
+{
+    *id = (struct job_id){.number = read_number(&text)};
+    if (id->number == 0 || (*text != '\0' && *text != '[')) {
+        return err_set(err, ERR_PARSE, "expected a job's id, as 12 or 12[3]");
+    }
+    return *text == '\0' ? 0 : read_ranges(arena, text, JOB_INDEX_MAX, id, err);
+}
+
+bool job_id_is_array_name(const char *name)
+{
+    return strchr(name, '[') != NULL;
+}
+
+int job_id_read_name(struct arena *arena, const char *name, int max, struct job_id *id,
+                     struct err *err)
+{
+    const char *list = strchr(name, '[');
+    *id = (struct job_id){0};
+    if (list == NULL) {
+        return err_set(err, ERR_PARSE, "expected an index list, as [1-10,15,20-30:2]");
+    }
+    return read_ranges(arena, list, max, id, err);
+}
+
+const char *job_id_element_name(struct arena *arena, const char *name, int index)
+{
+    if (index == 0) {
+        return name;
+    }
+    return arena_printf(arena, "%.*s[%d]", (int)strcspn(name, "["), name, index);
+}
+
+/* ---------------------------------------------------------------- what it holds */
+
+bool job_id_has(const struct job_id *id, int index)
+{
+    for (int i = 0; i < id->n_ranges; i++) {
+        const struct job_range *range = &id->ranges[i];
+        if (index >= range->first && index <= range->last &&
+            (index - range->first) % range->step == 0) {
+            return true;
+        }
+    }
+    return id->n_ranges == 0;
+}
+
+/* A mark for each index, so that ranges may overlap and stand in any order. */
+int job_id_expand(struct arena *arena, const struct job_id *id, const int **indices)
+{
+    int last = 0, count = 0;
+    for (int i = 0; i < id->n_ranges; i++) {
+        last = id->ranges[i].last > last ? id->ranges[i].last : last;
+    }
+    bool *marks = arena_alloc(arena, (size_t)last + 1, sizeof(*marks));
+    for (int i = 0; i < id->n_ranges; i++) {
+        for (int at = id->ranges[i].first; at <= id->ranges[i].last;
+             at += id->ranges[i].step) {
+            count += !marks[at];
+            marks[at] = true;
+        }
+    }
+    int *items = arena_alloc(arena, (size_t)count, sizeof(*items));
+    int n_items = 0;
+    for (int at = 1; at <= last; at++) {
+        if (marks[at]) {
+            items[n_items++] = at;
+        }
+    }
+    *indices = items;
+    return count;
+}
+
+/* ---------------------------------------------------------------- texts and keys */
+
+const char *job_id_text(struct arena *arena, uint64_t number, int index)
+{
+    return index == 0
+               ? arena_printf(arena, "%llu", (unsigned long long)number)
+               : arena_printf(arena, "%llu[%d]", (unsigned long long)number, index);
+}
+
+uint64_t job_id_key(uint64_t number, int index)
+{
+    return number << INDEX_BITS | (uint64_t)index;
+}
+
+uint64_t job_id_key_number(uint64_t key)
+{
+    return key >> INDEX_BITS;
+}
+
+int job_id_key_index(uint64_t key)
+{
+    return (int)(key & ((UINT64_C(1) << INDEX_BITS) - 1));
+}

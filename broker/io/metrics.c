@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* metrics.c: see metrics.h. */
+#include "broker/io/metrics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define uthash_fatal(text) abort() /* out of memory, as everywhere */
+#include <uthash.h>
+
+/* A lease that is inactive, since when and from what epoch. */
+struct metrics_start {
+    char lease[LEASE_ID_SIZE];
+    int64_t begin_ns;
+    uint64_t epoch;
+    UT_hash_handle hh;
+};
+
+static const double commit_bounds[] = {
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 0};
+static const double handover_bounds[] = {0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.1,
+                                         0.5,    1,     5,     15,    60,   300,   0};
+
+void metrics_init(struct metrics *metrics)
+{
+    memset(metrics, 0, sizeof(*metrics));
+    metrics->commit.bounds = commit_bounds;
+    metrics->handover.bounds = handover_bounds;
+}
+
+static void end_start(struct metrics *metrics, struct metrics_start *start)
+{
+    HASH_DEL(metrics->starts, start);
+    free(start);
+}
+
+void metrics_release(struct metrics *metrics)
+{
+    struct metrics_start *start, *next;
+    HASH_ITER (hh, metrics->starts, start, next) {
+        end_start(metrics, start);
+    }
+}
+
+int64_t metrics_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void observe(struct metrics_histogram *histogram, int64_t took_ns)
+{
+    double seconds = (double)took_ns / 1e9;
+    int bucket = 0;
+    while (histogram->bounds[bucket] > 0 && seconds > histogram->bounds[bucket]) {
+        bucket++;
+    }
+    histogram->counts[bucket]++;
+    histogram->count++;
+    histogram->sum += seconds;
+}
+
+void metrics_count_commit(struct metrics *metrics, int64_t took_ns)
+{
+    observe(&metrics->commit, took_ns);
+}
+
+void metrics_count_refused(struct metrics *metrics, int code)
+{
+    int reason = -code;
+    metrics->refused[reason > 0 && reason < METRICS_REASONS ? reason : 0]++;
+}
+
+static struct metrics_start *find_start(const struct metrics *metrics,
+                                        const char *lease)
+{
+    struct metrics_start *found;
+    HASH_FIND_STR(metrics->starts, lease, found);
+    return found;
+}
+
+static void begin_handover(struct metrics *metrics, const struct row_history *row,
+                           int64_t begin_ns)
+{
+    struct metrics_start *start = find_start(metrics, row->lease);
+    if (start == NULL) {
+        start = mem_alloc(1, sizeof(*start));
+        snprintf(start->lease, sizeof(start->lease), "%s", row->lease);
+        HASH_ADD_STR(metrics->starts, lease, start);
+    }
+    start->begin_ns = begin_ns;
+    start->epoch = row->epoch;
+}
+
+static void end_handover(struct metrics *metrics, const struct row_history *row,
+                         int64_t end_ns)
+{
+    struct metrics_start *start = find_start(metrics, row->lease);
+    if (start == NULL) {
+        return;
+    }
+    if (row->event == HISTORY_ACTIVE) {
+        bool is_moved = row->epoch > start->epoch;
+        metrics->rebalances[is_moved ? METRICS_MOVED : METRICS_UNCHANGED]++;
+        observe(&metrics->handover, end_ns - start->begin_ns);
+    } else {
+        metrics->rebalances[METRICS_ABANDONED]++;
+    }
+    end_start(metrics, start);
+}
+
+void metrics_count_batch(struct metrics *metrics, const struct effects *effects,
+                         int64_t begin_ns, int64_t end_ns)
+{
+    for (int i = 0; i < effects->count; i++) {
+        const struct effect *effect = &effects->items[i];
+        if (effect->kind == EFFECT_SEND && effect->send.msg.kind == MSG_ERROR) {
+            metrics_count_refused(metrics, effect->send.msg.error.code);
+        } else if (effect->kind == EFFECT_STORE && effect->row.kind == ROW_HISTORY) {
+            if (effect->row.history.event == HISTORY_INACTIVE) {
+                begin_handover(metrics, &effect->row.history, begin_ns);
+            } else {
+                end_handover(metrics, &effect->row.history, end_ns);
+            }
+        }
+    }
+}

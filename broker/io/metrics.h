@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* metrics.h: what the broker counts while it works, for /metrics.
+ *
+ * A hand-over's time runs from the batch that decided it to the moment both sides were
+ * told of the new contract (it was handed to their sockets). One that began before the
+ * broker did is not counted.
+ *
+ * Units: nanoseconds on CLOCK_MONOTONIC. Layer: broker/io. */
+#ifndef SUBLET_BROKER_IO_METRICS_H
+#define SUBLET_BROKER_IO_METRICS_H
+
+#include <stdint.h>
+
+#include "base/effect.h"
+#include "base/err.h"
+
+enum { METRICS_BUCKETS_MAX = 16 };
+
+struct metrics_histogram {
+    const double *bounds; /* upper, in seconds, rising; ended by 0 */
+    uint64_t counts[METRICS_BUCKETS_MAX + 1]; /* the last: above all bounds */
+    uint64_t count;
+    double sum;
+};
+
+enum metrics_result {
+    METRICS_MOVED,
+    METRICS_UNCHANGED,
+    METRICS_ABANDONED,
+    METRICS_RESULTS
+};
+
+enum { METRICS_REASONS = 13 }; /* index: -code of enum err_code */
+
+struct metrics_start; /* a hand-over under way */
+
+struct metrics {
+    struct metrics_histogram commit, handover;
+    uint64_t rebalances[METRICS_RESULTS];
+    uint64_t refused[METRICS_REASONS];
+    struct metrics_start *starts;
+};
+
+void metrics_init(struct metrics *metrics);
+void metrics_release(struct metrics *metrics);
+
+int64_t metrics_now_ns(void);
+
+void metrics_count_commit(struct metrics *metrics, int64_t took_ns);
+void metrics_count_refused(struct metrics *metrics, int code);
+/* What a batch did that began and ended at these times. */
+void metrics_count_batch(struct metrics *metrics, const struct effects *effects,
+                         int64_t begin_ns, int64_t end_ns);
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* metrics_text.c: see metrics_text.h. */
+#include "broker/io/metrics_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/value.h"
+#include "broker/tally.h"
+
+/* What the metrics are read from, and where their lines go. */
+struct source {
+    FILE *to;
+    const struct metrics *metrics;
+    const struct broker *broker;
+    const struct value *sites; /* rows of the listing */
+};
+
+/* A label's value: names have nothing to escape, but nobody else's rules are relied
+ * on. */
+static void print_label(FILE *to, const char *name, const char *value)
+{
+    fprintf(to, "%s=\"", name);
+    for (const char *at = value; *at != '\0'; at++) {
+        if (*at == '\n') {
+            fputs("\\n", to);
+        } else {
+            if (*at == '"' || *at == '\\') {
+                fputc('\\', to);
+            }
+            fputc(*at, to);
+        }
+    }
+    fputc('"', to);
+}
+
+/* ---------------------------------------------------------------- leases */
+
+typedef void (*lease_fn)(FILE *to, const struct row_lease *lease);
+
+static void for_leases(const struct source *source, lease_fn fn)
+{
+    struct row_lease lease;
+    for (int i = 0; i < broker_count_leases(source->broker); i++) {
+        const char *id = broker_lease_id(source->broker, i);
+        if (broker_find_lease(source->broker, id, &lease)) {
+            fn(source->to, &lease);
+        }
+    }
+}
+
+static void print_slots(FILE *to, const char *lease, const char *side, const char *use,
+                        int n_slots)
+{
+    fputs("sublet_lease_slots{", to);
+    print_label(to, "lease", lease);
+    fprintf(to, ",side=\"%s\",use=\"%s\"} %d\n", side, use, n_slots);
+}
+
+static void print_lease_slots(FILE *to, const struct row_lease *lease)
+{
+    if (lease->state == LEASE_ENDED) {
+        return;
+    }
+    struct tally tally = tally_sum(lease->hosts, lease->n_hosts);
+    print_slots(to, lease->id, "provider", "used", tally.provider.used);
+    print_slots(to, lease->id, "provider", "idle", tally.provider.idle);
+    print_slots(to, lease->id, "consumer", "used", tally.consumer.used);
+    print_slots(to, lease->id, "consumer", "idle", tally.consumer.idle);
+}
+
+static void print_lease_state(FILE *to, const struct row_lease *lease)
+{
+    for (int state = LEASE_PENDING; state <= LEASE_ENDED; state++) {
+        fputs("sublet_lease_state{", to);
+        print_label(to, "lease", lease->id);
+        fprintf(to, ",state=\"%s\"} %d\n",
+                msg_lease_state_name((enum lease_state)state),
+                (int)lease->state == state);
+    }
+}
+
+static void print_lease_epoch(FILE *to, const struct row_lease *lease)
+{
+    if (lease->state != LEASE_ENDED) {
+        fputs("sublet_lease_epoch{", to);
+        print_label(to, "lease", lease->id);
+        fprintf(to, "} %" PRIu64 "\n", lease->epoch);
+    }
+}
+
+static void lease_slots(const struct source *source, const char *name)
+{
+    (void)name;
+    for_leases(source, print_lease_slots);
+}
+
+static void lease_state(const struct source *source, const char *name)
+{
+    (void)name;
+    for_leases(source, print_lease_state);
+}
+
+static void lease_epoch(const struct source *source, const char *name)
+{
+    (void)name;
+    for_leases(source, print_lease_epoch);
+}
+
+/* ---------------------------------------------------------------- sites */
+
+static void peer_up(const struct source *source, const char *name)
+{
+    for (const struct value *site = source->sites->first; site != NULL;
+         site = site->next) {
+        fprintf(source->to, "%s{", name);
+        print_label(source->to, "site", value_find(site, "site")->text);
+        fprintf(source->to, "} %d\n",
+                strcmp(value_find(site, "status")->text, "ok") == 0);
+    }
+}
+
+static void print_site_slots(FILE *to, const char *name, const char *site,
+                             const char *use, const struct value *n_slots)
+{
+    if (n_slots != NULL && n_slots->kind == VALUE_INT) {
+        fprintf(to, "%s{", name);
+        print_label(to, "site", site);
+        fprintf(to, ",use=\"%s\"} %" PRId64 "\n", use, n_slots->number);
+    }
+}
+
+/* What a site has not said since it came is not shown. */
+static void site_slots(const struct source *source, const char *name)
+{
+    for (const struct value *site = source->sites->first; site != NULL;
+         site = site->next) {
+        const char *of = value_find(site, "site")->text;
+        for (const struct value *at = value_find(site, "slots")->first; at != NULL;
+             at = at->next) {
+            print_site_slots(source->to, name, of, at->key, at);
+        }
+        print_site_slots(source->to, name, of, "pending", value_find(site, "pending"));
+    }
+}
+
+/* ---------------------------------------------------------------- counted */
+
+static void rebalances(const struct source *source, const char *name)
+{
+    static const char *const results[METRICS_RESULTS] = {
+        [METRICS_MOVED] = "moved",
+        [METRICS_UNCHANGED] = "unchanged",
+        [METRICS_ABANDONED] = "abandoned",
+    };
+    for (int i = 0; i < METRICS_RESULTS; i++) {
+        fprintf(source->to, "%s{result=\"%s\"} %" PRIu64 "\n", name, results[i],
+                source->metrics->rebalances[i]);
+    }
+}
+
+static void refused(const struct source *source, const char *name)
+{
+    for (int i = 1; i < METRICS_REASONS; i++) {
+        fprintf(source->to, "%s{reason=\"%s\"} %" PRIu64 "\n", name, err_name(-i),
+                source->metrics->refused[i]);
+    }
+}
+
+static void print_histogram(FILE *to, const char *name,
+                            const struct metrics_histogram *histogram)
+{
+    uint64_t below = 0;
+    for (int i = 0; histogram->bounds[i] > 0; i++) {
+        below += histogram->counts[i];
+        fprintf(to, "%s_bucket{le=\"%g\"} %" PRIu64 "\n", name, histogram->bounds[i],
+                below);
+    }
+    fprintf(to, "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n", name, histogram->count);
+    fprintf(to, "%s_sum %.9g\n", name, histogram->sum);
+    fprintf(to, "%s_count %" PRIu64 "\n", name, histogram->count);
+}
+
+static void handover_seconds(const struct source *source, const char *name)
+{
+    print_histogram(source->to, name, &source->metrics->handover);
+}
+
+static void commit_seconds(const struct source *source, const char *name)
+{
+    print_histogram(source->to, name, &source->metrics->commit);
+}
+
+static void build_info(const struct source *source, const char *name)
+{
+    fprintf(source->to, "%s{version=\"%s\"} 1\n", name, BROKER_VERSION);
+}
+
+/* ---------------------------------------------------------------- the table */
+
+static const struct {
+    const char *name, *type, *help;
+    void (*print)(const struct source *source, const char *name);
+} table[] = {
+    {"sublet_lease_slots", "gauge",
+     "Slots of a lease on hosts that are up, by the side that holds them.",
+     lease_slots},
+    {"sublet_lease_state", "gauge", "1 for the state that a lease is in.", lease_state},
+    {"sublet_lease_epoch", "gauge", "Number of a lease's contract.", lease_epoch},
+    {"sublet_rebalances_total", "counter", "Hand-overs that ended, by result.",
+     rebalances},
+    {"sublet_handover_seconds", "histogram",
+     "From the decision of a hand-over until both sides were told.", handover_seconds},
+    {"sublet_commit_seconds", "histogram", "Time of a commit to the broker's store.",
+     commit_seconds},
+    {"sublet_site_slots", "gauge",
+     "Slots as a site reported them; pending: of its waiting jobs.", site_slots},
+    {"sublet_peer_up", "gauge", "1 for a site that is connected.", peer_up},
+    {"sublet_messages_refused_total", "counter", "Messages refused, by reason.",
+     refused},
+    {"sublet_build_info", "gauge", "1, with the broker's version.", build_info},
+};
+
+/* All pages of the listing, their rows in one array. */
+static const struct value *read_sites(const struct broker *broker, struct arena *arena,
+                                      int64_t now_ms)
+{
+    struct value *all = value_array(arena);
+    struct msg_query query = {.kind = QUERY_SITES, .name = "", .after = ""};
+    const char *next;
+    do {
+        struct value *page = broker_view(broker, arena, &query, now_ms, &next);
+        const struct value *rows = value_find(page, "sites");
+        for (struct value *row = rows->first, *behind; row != NULL; row = behind) {
+            behind = row->next;
+            row->next = NULL;
+            value_add(arena, all, NULL, row);
+        }
+        query.after = next;
+    } while (next[0] != '\0');
+    return all;
+}
+
+char *metrics_text_render(const struct metrics *metrics, const struct broker *broker,
+                          int64_t now_ms, size_t *length)
+{
+    char *text = NULL;
+    struct arena arena;
+    arena_init(&arena);
+    struct source source = {.to = open_memstream(&text, length),
+                            .metrics = metrics,
+                            .broker = broker,
+                            .sites = read_sites(broker, &arena, now_ms)};
+    if (source.to == NULL) {
+        abort();
+    }
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        fprintf(source.to, "# HELP %s %s\n# TYPE %s %s\n", table[i].name, table[i].help,
+                table[i].name, table[i].type);
+        table[i].print(&source, table[i].name);
+    }
+    if (fclose(source.to) != 0) {
+        abort(); /* out of memory */
+    }
+    arena_release(&arena);
+    return text;
+}

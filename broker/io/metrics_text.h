@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* metrics_text.h: the broker's metrics as Prometheus reads them: one table of metrics.
+ *
+ * Zeros are shown. Leases and sites are those that the broker has now; the slots of an
+ * ended lease are not shown, only that it has ended.
+ * Ownership: the text is heap memory, the caller frees it.
+ * Source: INTERFACES 5. Layer: broker/io. */
+#ifndef SUBLET_BROKER_IO_METRICS_TEXT_H
+#define SUBLET_BROKER_IO_METRICS_TEXT_H
+
+#include <stddef.h>
+
+#include "broker/broker.h"
+#include "broker/io/metrics.h"
+
+char *metrics_text_render(const struct metrics *metrics, const struct broker *broker,
+                          int64_t now_ms, size_t *length);
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* snapshot.c: see snapshot.h. */
+#include "broker/io/snapshot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sys/daemon.h"
+#include "sys/db_copy.h"
+#include "sys/log.h"
+
+enum {
+    PAGES_PER_STEP = 256, /* 1 MiB: about a millisecond */
+    STEP_MS = 1,
+    /* After this time of silence the copy of an administrator is given up. */
+    FETCH_PATIENCE_MS = 30000,
+};
+
+/* What an administrator fetches. */
+struct fetch {
+    bool is_open;
+    uint64_t ticket;
+    int fd; /* -1 while it is being made */
+    int64_t size, asked_ms;
+    struct err failure; /* code 0: none */
+};
+
+struct snapshot {
+    zloop_t *loop;
+    const struct broker *broker;
+    struct store *store;
+    const char *regular_path, *fetch_path;
+    struct arena texts;
+    struct db_copy *copy; /* NULL: none is being made */
+    bool is_copy_regular;
+    bool is_regular_due; /* when the present one is done */
+    struct fetch fetch;
+    int regular_timer, step_timer, fetch_timer;
+    struct err told; /* in the last answer */
+    uint8_t piece[OUTPUT_CHUNK_MAX];
+};
+
+/* ---------------------------------------------------------------- the present */
+
+static int put_listing(struct snapshot *snapshot, enum query_kind kind, struct err *err)
+{
+    char after[LEASE_ID_SIZE] = "";
+    struct msg_query query = {
+        .kind = kind, .name = "", .after = after, .with_ended = true};
+    int rc;
+    do {
+        struct arena arena;
+        const char *next;
+        arena_init(&arena);
+        const struct value *page =
+            broker_view(snapshot->broker, &arena, &query, daemon_now_ms(), &next);
+        rc = store_put_present(snapshot->store, kind, page, err);
+        snprintf(after, sizeof(after), "%s", next);
+        arena_release(&arena);
+    } while (rc == 0 && after[0] != '\0');
+    return rc;
+}
+
+/* Used slots of contracts are newer here than on disk. */
+static int put_leases(struct snapshot *snapshot, struct err *err)
+{
+    struct row row = {.kind = ROW_LEASE};
+    int rc = 0;
+    for (int i = 0; i < broker_count_leases(snapshot->broker) && rc == 0; i++) {
+        const char *id = broker_lease_id(snapshot->broker, i);
+        if (broker_find_lease(snapshot->broker, id, &row.lease)) {
+            rc = store_write(snapshot->store, &row, err);
+        }
+    }
+    return rc;
+}
+
+static void commit_present(struct snapshot *snapshot)
+{
+    struct err err;
+    int rc = store_begin(snapshot->store, &err);
+    if (rc == 0) {
+        rc = put_leases(snapshot, &err);
+    }
+    if (rc == 0) {
+        rc = store_forget_present(snapshot->store, &err);
+    }
+    if (rc == 0) {
+        rc = put_listing(snapshot, QUERY_LEASES, &err);
+    }
+    if (rc == 0) {
+        rc = put_listing(snapshot, QUERY_SITES, &err);
+    }
+    if (rc == 0) {
+        rc = store_commit(snapshot->store, &err);
+    }
+    if (rc < 0) {
+        log_line(LOG_LEVEL_ERROR,
+                 "commit failed: %s; the next start goes on from what is on disk",
+                 err.text);
+        _exit(EXIT_FAILURE);
+    }
+}
+
+/* ---------------------------------------------------------------- fetch */
+
+static void close_fetch(struct snapshot *snapshot)
+{
+    struct fetch *fetch = &snapshot->fetch;
+    if (fetch->fd >= 0) {
+        close(fetch->fd);
+    }
+    if (fetch->is_open && snapshot->fetch_timer >= 0) {
+        zloop_timer_end(snapshot->loop, snapshot->fetch_timer);
+    }
+    *fetch = (struct fetch){.fd = -1};
+    snapshot->fetch_timer = -1;
+}
+
+static int on_fetch_timer(zloop_t *loop, int timer_id, void *arg)
+{
+    (void)loop;
+    (void)timer_id;
+    struct snapshot *snapshot = arg;
+    bool is_made = snapshot->copy == NULL || snapshot->is_copy_regular;
+    if (is_made && daemon_now_ms() - snapshot->fetch.asked_ms > FETCH_PATIENCE_MS) {
+        close_fetch(snapshot);
+    }
+    return 0;
+}
+
+/* Without a name it is gone with this process, however that ends. */
+static int open_fetched(struct snapshot *snapshot, struct err *err)
+{
+    struct fetch *fetch = &snapshot->fetch;
+    struct stat status;
+    fetch->fd = open(snapshot->fetch_path, O_RDONLY | O_CLOEXEC);
+    if (fetch->fd < 0 || fstat(fetch->fd, &status) != 0) {
+        return err_set(err, ERR_IO, "\"%s\": %s", snapshot->fetch_path,
+                       strerror(errno));
+    }
+    unlink(snapshot->fetch_path);
+    fetch->size = status.st_size;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- making */
+
+static void begin_copy(struct snapshot *snapshot, bool is_regular);
+
+static void end_copy(struct snapshot *snapshot, int rc, const struct err *err)
+{
+    db_copy_free(snapshot->copy);
+    snapshot->copy = NULL;
+    if (rc < 0) {
+        log_line(LOG_LEVEL_WARNING, "no snapshot is made: %s", err->text);
+    }
+    if (rc < 0 && !snapshot->is_copy_regular) {
+        snapshot->fetch.failure = *err;
+    }
+    if (snapshot->fetch.is_open && snapshot->fetch.fd < 0 &&
+        snapshot->fetch.failure.code == 0) {
+        begin_copy(snapshot, false);
+    } else if (snapshot->is_regular_due) {
+        begin_copy(snapshot, true);
+    }
+}
+
+/* The last step, before which the present is committed. */
+static int finish_copy(struct snapshot *snapshot, struct err *err)
+{
+    commit_present(snapshot);
+    int rc = db_copy_step(snapshot->copy, -1, err);
+    if (rc == 0) {
+        rc = db_copy_finish(snapshot->copy,
+                            snapshot->is_copy_regular ? DB_COPY_SYNC : 0, err);
+    }
+    if (rc == 0 && !snapshot->is_copy_regular) {
+        rc = open_fetched(snapshot, err);
+    }
+    return rc;
+}
+
+static int on_step(zloop_t *loop, int timer_id, void *arg)
+{
+    struct snapshot *snapshot = arg;
+    struct err err = {0};
+    bool is_last = db_copy_left(snapshot->copy) <= PAGES_PER_STEP;
+    int rc = is_last ? finish_copy(snapshot, &err)
+                     : db_copy_step(snapshot->copy, PAGES_PER_STEP, &err);
+    if (rc > 0) {
+        return 0; /* the timer goes on */
+    }
+    zloop_timer_end(loop, timer_id);
+    snapshot->step_timer = -1;
+    end_copy(snapshot, rc, &err);
+    return 0;
+}
+
+static void begin_copy(struct snapshot *snapshot, bool is_regular)
+{
+    struct err err = {0};
+    snapshot->is_copy_regular = is_regular;
+    snapshot->is_regular_due &= !is_regular;
+    int rc = db_copy_begin(store_handle(snapshot->store),
+                           is_regular ? snapshot->regular_path : snapshot->fetch_path,
+                           &snapshot->copy, &err);
+    if (rc < 0) {
+        snapshot->copy = NULL;
+        end_copy(snapshot, rc, &err);
+        return;
+    }
+    snapshot->step_timer = zloop_timer(snapshot->loop, STEP_MS, 0, on_step, snapshot);
+}
+
+static int on_regular(zloop_t *loop, int timer_id, void *arg)
+{
+    (void)loop;
+    (void)timer_id;
+    struct snapshot *snapshot = arg;
+    snapshot->is_regular_due = true;
+    if (snapshot->copy == NULL) {
+        begin_copy(snapshot, true);
+    }
+    return 0;
+}
+
+/* ---------------------------------------------------------------- answers */
+
+static void begin_fetch(struct snapshot *snapshot, uint64_t ticket)
+{
+    close_fetch(snapshot);
+    snapshot->fetch.is_open = true;
+    snapshot->fetch.ticket = ticket;
+    snapshot->fetch_timer =
+        zloop_timer(snapshot->loop, FETCH_PATIENCE_MS, 0, on_fetch_timer, snapshot);
+    if (snapshot->copy == NULL) {
+        begin_copy(snapshot, false);
+    }
+}
+
+static int read_piece(struct snapshot *snapshot, int64_t offset,
+                      struct msg_reply *reply, struct err *err)
+{
+    const struct fetch *fetch = &snapshot->fetch;
+    ssize_t n =
+        pread(fetch->fd, snapshot->piece, sizeof(snapshot->piece), (off_t)offset);
+    if (n < 0) {
+        return err_set(err, ERR_IO, "the copy cannot be read: %s", strerror(errno));
+    }
+    reply->n_bytes = (int)n;
+    reply->is_end = offset + n >= fetch->size;
+    return 0;
+}
+
+static int take_ask(struct snapshot *snapshot, const struct msg_snapshot *ask,
+                    struct msg_reply *reply, struct err *err)
+{
+    struct fetch *fetch = &snapshot->fetch;
+    bool is_same = fetch->is_open && fetch->ticket == ask->ticket;
+    if (!is_same && fetch->is_open) {
+        return err_set(err, ERR_FULL,
+                       "another snapshot is being fetched; try again in %d s",
+                       FETCH_PATIENCE_MS / 1000);
+    }
+    if (!is_same && ask->offset != 0) {
+        return err_set(err, ERR_STALE,
+                       "this snapshot was given up, or the broker started anew; fetch "
+                       "it again");
+    }
+    if (!is_same) {
+        begin_fetch(snapshot, ask->ticket);
+    }
+    fetch->asked_ms = daemon_now_ms();
+    if (fetch->failure.code != 0) {
+        *err = fetch->failure;
+        close_fetch(snapshot);
+        return err->code;
+    }
+    if (fetch->fd < 0) {
+        return 0; /* not ready: no bytes, no end */
+    }
+    if (ask->offset > fetch->size) {
+        close_fetch(snapshot); /* how an asker says that it has all */
+        reply->is_end = true;
+        return 0;
+    }
+    return read_piece(snapshot, ask->offset, reply, err);
+}
+
+void snapshot_answer(struct snapshot *snapshot, const struct msg_snapshot *ask,
+                     struct msg_reply *reply)
+{
+    snapshot->told = (struct err){0};
+    *reply = (struct msg_reply){.next = "", .bytes = snapshot->piece};
+    reply->code = take_ask(snapshot, ask, reply, &snapshot->told);
+    reply->text = snapshot->told.text;
+}
+
+/* ---------------------------------------------------------------- life */
+
+struct snapshot *snapshot_new(zloop_t *loop, const struct broker_setup *setup,
+                              const struct broker *broker, struct store *store)
+{
+    struct snapshot *snapshot = mem_alloc(1, sizeof(*snapshot));
+    arena_init(&snapshot->texts);
+    snapshot->loop = loop;
+    snapshot->broker = broker;
+    snapshot->store = store;
+    snapshot->regular_path = arena_str(&snapshot->texts, setup->snapshot);
+    snapshot->fetch_path = arena_printf(&snapshot->texts, "%s.fetch", setup->state);
+    snapshot->fetch.fd = -1;
+    snapshot->regular_timer = snapshot->step_timer = snapshot->fetch_timer = -1;
+    if (setup->snapshot_interval_ms > 0) {
+        snapshot->regular_timer = zloop_timer(loop, (size_t)setup->snapshot_interval_ms,
+                                              0, on_regular, snapshot);
+    }
+    return snapshot;
+}
+
+void snapshot_free(struct snapshot *snapshot)
+{
+    if (snapshot == NULL) {
+        return;
+    }
+    if (snapshot->regular_timer >= 0) {
+        zloop_timer_end(snapshot->loop, snapshot->regular_timer);
+    }
+    if (snapshot->step_timer >= 0) {
+        zloop_timer_end(snapshot->loop, snapshot->step_timer);
+    }
+    close_fetch(snapshot);
+    db_copy_free(snapshot->copy);
+    arena_release(&snapshot->texts);
+    free(snapshot);
+}

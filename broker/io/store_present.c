@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_present.c: see store_present.h. A column is where its value stands in the
+ * JSON. */
+#include "broker/io/store_present.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "broker/io/store_fields.h"
+
+static const char put_lease_sql[] =
+    "INSERT INTO present_lease (lease, status, reclaim_delay_s, next_rebalance_at)"
+    " VALUES (?1, ?2, ?3, ?4)";
+static const char *const lease_paths[] = {"id", "status", "reclaim_delay_s",
+                                          "next_rebalance_at", NULL};
+
+static const char put_site_sql[] =
+    "INSERT INTO present_site (site, roles, status, slots_own, slots_used, slots_lent,"
+    " slots_borrowed, slots_idle, pending, since)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+static const char *const site_paths[] = {
+    "site",           "roles",      "status",  "slots.own", "slots.used", "slots.lent",
+    "slots.borrowed", "slots.idle", "pending", "since",     NULL};
+
+int store_clear_present(struct store_present *present, struct db *db, struct err *err)
+{
+    int rc = db_run(
+        db, db_statement(db, &present->cut_leases, "DELETE FROM present_lease"), err);
+    return rc < 0 ? rc
+                  : db_run(db,
+                           db_statement(db, &present->cut_sites,
+                                        "DELETE FROM present_site"),
+                           err);
+}
+
+/* The words of an array, with a blank between them. */
+static void bind_words(sqlite3_stmt *put, int at, const struct value *words)
+{
+    char text[256] = "";
+    for (const struct value *word = words->first; word != NULL; word = word->next) {
+        size_t length = strlen(text);
+        snprintf(text + length, sizeof(text) - length, "%s%s", length > 0 ? " " : "",
+                 word->text);
+    }
+    sqlite3_bind_text(put, at, text, -1, SQLITE_TRANSIENT);
+}
+
+static void bind_value(sqlite3_stmt *put, int at, const struct value *value)
+{
+    switch (value != NULL ? value->kind : VALUE_NULL) {
+    case VALUE_BOOL:
+        sqlite3_bind_int(put, at, value->flag);
+        break;
+    case VALUE_INT:
+        sqlite3_bind_int64(put, at, value->number);
+        break;
+    case VALUE_REAL:
+        sqlite3_bind_double(put, at, value->real);
+        break;
+    case VALUE_TEXT:
+        store_bind_text(put, at, value->text);
+        break;
+    case VALUE_ARRAY:
+        bind_words(put, at, value);
+        break;
+    case VALUE_OBJECT:
+    case VALUE_NULL:
+    default:
+        sqlite3_bind_null(put, at);
+        break;
+    }
+}
+
+static int put_rows(struct db *db, sqlite3_stmt **slot, const char *sql,
+                    const char *const *paths, const struct value *rows, struct err *err)
+{
+    int rc = 0;
+    for (const struct value *row = rows->first; row != NULL && rc == 0;
+         row = row->next) {
+        sqlite3_stmt *put = db_statement(db, slot, sql);
+        for (int i = 0; paths[i] != NULL; i++) {
+            bind_value(put, i + 1, value_find(row, paths[i]));
+        }
+        rc = db_run(db, put, err);
+    }
+    return rc;
+}
+
+int store_present_leases(struct store_present *present, struct db *db,
+                         const struct value *page, struct err *err)
+{
+    return put_rows(db, &present->put_lease, put_lease_sql, lease_paths,
+                    value_find(page, "leases"), err);
+}
+
+int store_present_sites(struct store_present *present, struct db *db,
+                        const struct value *page, struct err *err)
+{
+    return put_rows(db, &present->put_site, put_site_sql, site_paths,
+                    value_find(page, "sites"), err);
+}

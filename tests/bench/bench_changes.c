@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_changes.c: contract changes made durable, 1, 16 and 64 sites asking at once.
+ *
+ * Each provider states a new epoch and split of each of its leases as soon as the
+ * consumer has been told of the last one: the CONTRACT leaves the broker only after the
+ * commit. A change is three messages (STATE, CONTRACT, CONTRACT_ACK) and three rows
+ * (contract, its host, history). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/bench/crowd.h"
+#include "tests/bench/floor.h"
+
+enum { LEASES_PER_SITE = 16, LISTEN_MS = 100 };
+
+static const double measured_s = 1.5, again_s = 2;
+
+struct lease {
+    char id[64];
+    uint64_t epoch, confirmed;
+    double said;
+};
+
+struct asking {
+    struct crowd *crowd;
+    int n_sites, n_leases; /* leases: of each site */
+    struct lease leases[CROWD_SITES_MAX][LEASES_PER_SITE];
+    long n_changes;
+};
+
+static void state(struct asking *asking, int site, struct lease *lease)
+{
+    bool is_even = lease->epoch % 2 == 0;
+    struct host_split host = {.host = "n1",
+                              .n_slots = 2,
+                              .provider = is_even ? 1 : 2,
+                              .consumer = is_even ? 1 : 0};
+    struct msg msg = {.kind = MSG_STATE};
+    msg.state = (struct msg_state){.lease = lease->id,
+                                   .epoch = lease->epoch,
+                                   .type = LEASE_SHARED,
+                                   .is_made = true,
+                                   .hosts = &host,
+                                   .n_hosts = 1,
+                                   .reason = ""};
+    lease->said = bench_now();
+    crowd_say(asking->crowd, site, &msg);
+}
+
+static struct lease *find(struct asking *asking, const char *id, int *site)
+{
+    int place = 0;
+    if (sscanf(id, "s%d/%d/", site, &place) != 2 || *site >= asking->n_sites ||
+        place < 1 || place > asking->n_leases) {
+        bench_fail("lease \"%s\" is not known", id);
+    }
+    return &asking->leases[*site][place - 1];
+}
+
+static void on_message(void *arg, int consumer, const struct msg *msg)
+{
+    (void)consumer;
+    struct asking *asking = arg;
+    int site;
+    if (msg->kind == MSG_STATE_ASK) {
+        struct lease *asked = find(asking, msg->state_ask.lease, &site);
+        state(asking, site, asked);
+        return;
+    }
+    if (msg->kind != MSG_CONTRACT) {
+        return;
+    }
+    struct lease *lease = find(asking, msg->contract.lease, &site);
+    if (msg->contract.epoch == lease->epoch && lease->confirmed != lease->epoch) {
+        lease->confirmed = lease->epoch++;
+        asking->n_changes++;
+        state(asking, site, lease);
+    }
+}
+
+/* What was dropped somewhere is said again. */
+static void state_again(struct asking *asking)
+{
+    double now = bench_now();
+    for (int i = 0; i < asking->n_sites; i++) {
+        for (int k = 0; k < asking->n_leases; k++) {
+            if (now - asking->leases[i][k].said > again_s) {
+                state(asking, i, &asking->leases[i][k]);
+            }
+        }
+    }
+}
+
+static double run(struct asking *asking)
+{
+    double start = bench_now(), now, look = start;
+    long before = asking->n_changes;
+    while ((now = bench_now()) < start + measured_s) {
+        crowd_listen(asking->crowd, LISTEN_MS, on_message, asking);
+        if (now - look > again_s) {
+            look = now;
+            state_again(asking);
+        }
+    }
+    return (double)(asking->n_changes - before) / (now - start);
+}
+
+static void begin(struct asking *asking, struct bench_place *place, int n_sites,
+                  int n_leases)
+{
+    *asking = (struct asking){.n_sites = n_sites, .n_leases = n_leases};
+    /* Each site lends to the next one; a single one needs a consumer too. */
+    int n_members = n_sites > 1 ? n_sites : 2;
+    asking->crowd = crowd_new(place, n_members, 0);
+    for (int i = 0; i < n_sites; i++) {
+        for (int k = 0; k < n_leases; k++) {
+            struct lease *lease = &asking->leases[i][k];
+            snprintf(lease->id, sizeof(lease->id), "s%d/%d/s%d", i, k + 1,
+                     (i + 1) % n_members);
+            lease->epoch = 1;
+            state(asking, i, lease);
+        }
+    }
+    run(asking); /* all leases are there, the file has its size */
+}
+
+/* `bench_changes 64`: only that many sites. */
+int main(int argc, char **argv)
+{
+    static const struct {
+        int n_sites, n_leases;
+        const char *work, *aim;
+    } rows[] = {
+        {1, 1, "changes: 1 site, 1 lease", ""},
+        {1, LEASES_PER_SITE, "changes: 1 site, 16 leases", ""},
+        {16, LEASES_PER_SITE, "changes: 16 sites, 16 leases each", ""},
+        {64, LEASES_PER_SITE, "changes: 64 sites, 16 leases each", "40000"},
+    };
+    static struct asking asking;
+    struct bench_place place;
+    bench_place_init(&place);
+    bench_print_head("contract changes made durable");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct bench_series rate = {0}, floor = {0}, cpu = {0};
+        if (argc > 1 && strtol(argv[1], NULL, 10) != rows[i].n_sites) {
+            continue;
+        }
+        int batch = rows[i].n_leases * rows[i].n_sites > 1 ? 100 : 1;
+        begin(&asking, &place, rows[i].n_sites, rows[i].n_leases);
+        for (int k = 0; k < BENCH_RUNS; k++) {
+            bench_add(&floor, floor_commit_rows(&place, batch));
+            long before = asking.n_changes;
+            double cpu_s = bench_place_cpu_s(&place);
+            bench_add(&rate, run(&asking));
+            bench_add(&cpu, (bench_place_cpu_s(&place) - cpu_s) * 1e6 /
+                                (double)(asking.n_changes - before));
+        }
+        bench_print_row_floor(rows[i].work, "/s", &rate, rows[i].aim,
+                              batch > 1 ? "SQLite rows, 100 a commit"
+                                        : "SQLite rows, 1 a commit",
+                              &floor);
+        bench_print_row("  processor time of the broker for one", "us", &cpu, "");
+        crowd_free(asking.crowd);
+    }
+    bench_place_release(&place);
+    return 0;
+}

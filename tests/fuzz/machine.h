@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* machine.h: a step machine that a fuzzer drives: its bytes become messages of every
+ * peer, time, crashes before and after a commit, and restarts from the rows.
+ *
+ * What must hold whatever they say: the guarantees of sim/invariants.h; every message
+ * that is sent can be encoded; a restart finds what was there; no spin: ticks at one
+ * instant come to an end. */
+#ifndef SUBLET_TESTS_FUZZ_MACHINE_H
+#define SUBLET_TESTS_FUZZ_MACHINE_H
+
+#include "base/effect.h"
+#include "sim/invariants.h"
+#include "tests/fuzz/said.h"
+
+struct machine_role {
+    void *(*create)(void);
+    void (*destroy)(void *self);
+    void (*load)(void *self, const struct row *row);
+    void (*start)(void *self, int64_t now_ms, struct effects *effects);
+    void (*step)(void *self, const struct event *event, struct effects *effects);
+    int64_t (*wake_ms)(const void *self);
+    /* What sim/invariants.h looks at. */
+    void (*view)(const void *self, struct invariants_view *view);
+    /* What a restart must find again, as a text. */
+    const char *(*describe)(const void *self, struct arena *arena);
+    /* An answer to `heard` as an honest peer would give it; false where there is none.
+     */
+    bool (*answer)(const struct msg *heard, const struct peer *to, struct arena *arena,
+                   struct peer *from, struct msg *answer);
+    const struct peer *peers;
+    int n_peers;
+    const char *const *words;
+    int n_words;
+};
+
+int machine_run(const struct machine_role *role, const uint8_t *data, size_t size);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_http_target.c: what a request's target asks for, and what is wrong with others.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "broker/io/http_target.h"
+
+static const struct {
+    const char *uri;
+    int code; /* 0, or what is wrong */
+    enum http_target_page page;
+    const char *name, *provider, *after;
+    int limit, states;
+    const char *why;
+} rows[] = {
+    {"/healthz", 0, HTTP_TARGET_HEALTH, "", "", "", 0, 0, "a page"},
+    {"/metrics?", 0, HTTP_TARGET_METRICS, "", "", "", 0, 0, "no parameter at all"},
+    {"/api/v1/leases?provider=n&limit=7&&after=n/1/s", 0, HTTP_TARGET_LEASES, "", "n",
+     "n/1/s", 7, 0, "each parameter"},
+    {"/api/v1/leases?state=active", 0, HTTP_TARGET_LEASES, "", "", "", 0,
+     1 << LEASE_ACTIVE, "a state"},
+    {"/api/v1/leases?provider=&state", 0, HTTP_TARGET_LEASES, "", "", "", 0, 0,
+     "empty is none"},
+    {"/api/v1/leases/n/%31/s", 0, HTTP_TARGET_LEASE, "n/1/s", "", "", 0, 0, "decoded"},
+    {"/api/v1/leases/n%2F1/s/x", 0, HTTP_TARGET_LEASE, "n/1/s/x", "", "", 0, 0,
+     "a slash in a part makes no part: no lease has that id"},
+    {"/api/v1/leases/n/1/s/history?after=12", 0, HTTP_TARGET_HISTORY, "n/1/s", "", "12",
+     0, 0, "history"},
+    {"", ERR_PARSE, 0, "", "", "", 0, 0, "nothing"},
+    {"*", ERR_PARSE, 0, "", "", "", 0, 0, "no path"},
+    {"/healthz/", ERR_NOT_FOUND, 0, "", "", "", 0, 0, "a part too many"},
+    {"/api/v1/leases/n//s", ERR_NOT_FOUND, 0, "", "", "", 0, 0, "an empty part"},
+    {"/1/2/3/4/5/6/7/8/9", ERR_NOT_FOUND, 0, "", "", "", 0, 0, "many parts"},
+    {"/api/v1/pools", ERR_UNBUILT, 0, "", "", "", 0, 0, "planned"},
+    {"/health%7", ERR_PARSE, 0, "", "", "", 0, 0, "half an escape"},
+    {"/health%7g", ERR_PARSE, 0, "", "", "", 0, 0, "no escape"},
+    {"/healthz%00", ERR_PARSE, 0, "", "", "", 0, 0, "NUL would end the text"},
+    {"/healthz?a=1", ERR_PARSE, 0, "", "", "", 0, 0, "an unknown parameter"},
+    {"/api/v1/sites?provider=n", ERR_PARSE, 0, "", "", "", 0, 0, "another page's"},
+    {"/api/v1/sites?limit=1&limit=2", ERR_PARSE, 0, "", "", "", 0, 0, "twice"},
+    {"/api/v1/sites?limit=0", ERR_BOUNDS, 0, "", "", "", 0, 0, "below its bound"},
+    {"/api/v1/sites?limit=-1", ERR_PARSE, 0, "", "", "", 0, 0, "no number"},
+    {"/api/v1/events?after=1x", ERR_PARSE, 0, "", "", "", 0, 0, "no number"},
+};
+
+static void test_targets(void **state)
+{
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct arena arena;
+        struct http_target target;
+        struct err err = {0};
+        arena_init(&arena);
+        int code = http_target_parse(rows[i].uri, &arena, &target, &err);
+        if (code != rows[i].code) {
+            fail_msg("%s (%s): %d, expected %d: %s", rows[i].uri, rows[i].why, code,
+                     rows[i].code, err.text);
+        }
+        if (code == 0) {
+            assert_int_equal(target.page, rows[i].page);
+            assert_string_equal(target.query.name, rows[i].name);
+            assert_string_equal(target.query.provider, rows[i].provider);
+            assert_string_equal(target.query.after, rows[i].after);
+            assert_int_equal(target.query.limit, rows[i].limit);
+            assert_int_equal(target.query.states, rows[i].states);
+        }
+        arena_release(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_targets)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* No provider takes more than its share of the broker's memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/broker/stage.h"
+
+static void state_lease(struct stage *stage, const char *site, int policy, int n_hosts,
+                        bool is_ended)
+{
+    static struct host_split hosts[HOSTS_MAX];
+    static char names[HOSTS_MAX][8];
+    char id[LEASE_ID_SIZE];
+    struct msg msg = {.kind = MSG_STATE};
+    snprintf(id, sizeof(id), "%s/p%d/%s", site, policy, "south");
+    for (int i = 0; i < n_hosts; i++) {
+        snprintf(names[i], sizeof(names[i]), "h%d", i);
+        hosts[i] = (struct host_split){.host = names[i], .n_slots = 1, .provider = 1};
+    }
+    msg.state = (struct msg_state){.lease = id,
+                                   .epoch = 1,
+                                   .is_withdrawn = is_ended,
+                                   .is_ended = is_ended,
+                                   .hosts = hosts,
+                                   .n_hosts = n_hosts,
+                                   .reason = ""};
+    stage_say(stage, site, 1, &msg);
+}
+
+static int refused(const struct stage *stage)
+{
+    return stage_count_sent(stage, "north", MSG_ERROR);
+}
+
+static void test_leases_of_one_provider(void **state)
+{
+    struct stage stage;
+    stage_open(&stage);
+    stage_hello(&stage, "north", 1);
+    for (int i = 0; i < LEASES_PER_PROVIDER_MAX; i++) {
+        struct msg msg = {.kind = MSG_STATE};
+        char id[LEASE_ID_SIZE];
+        snprintf(id, sizeof(id), "north/p%d/south", i);
+        msg.state = (struct msg_state){.lease = id, .epoch = 1, .reason = ""};
+        struct peer peer = {.kind = PEER_SITE, .name = "north", .link = 1, .roles = 3};
+        struct event event = {.kind = EVENT_MESSAGE, .from = peer, .msg = &msg};
+        event.now_ms = stage.now_ms;
+        msg.session = 1;
+        msg.site = "";
+        effects_clear(&stage.effects); /* nothing kept: the stage's rows are a list */
+        broker_step(stage.broker, &event, &stage.effects);
+    }
+    assert_int_equal(broker_count_leases(stage.broker), LEASES_PER_PROVIDER_MAX);
+    state_lease(&stage, "north", LEASES_PER_PROVIDER_MAX, 0, false);
+    assert_int_equal(refused(&stage), 1);
+    assert_int_equal(broker_count_leases(stage.broker), LEASES_PER_PROVIDER_MAX);
+    /* One that ended gives way. */
+    state_lease(&stage, "north", 17, 0, true);
+    assert_int_equal(refused(&stage), 0);
+    state_lease(&stage, "north", LEASES_PER_PROVIDER_MAX, 0, false);
+    assert_int_equal(refused(&stage), 0);
+    assert_int_equal(broker_count_leases(stage.broker), LEASES_PER_PROVIDER_MAX);
+    stage_close(&stage);
+}
+
+static void test_hosts_of_one_provider(void **state)
+{
+    const int n_leases = LEASE_HOSTS_PER_PROVIDER_MAX / HOSTS_MAX;
+    struct stage stage;
+    stage_open(&stage);
+    stage_hello(&stage, "north", 1);
+    for (int i = 0; i < n_leases; i++) {
+        state_lease(&stage, "north", i, HOSTS_MAX, false);
+        assert_int_equal(refused(&stage), 0);
+    }
+    state_lease(&stage, "north", n_leases, 1, false);
+    assert_int_equal(refused(&stage), 1);
+    assert_int_equal(broker_count_leases(stage.broker), n_leases);
+    state_lease(&stage, "north", 0, HOSTS_MAX, true);
+    state_lease(&stage, "north", n_leases, 1, false);
+    assert_int_equal(refused(&stage), 0);
+    stage_close(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_leases_of_one_provider),
+        cmocka_unit_test(test_hosts_of_one_provider),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
