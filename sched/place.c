@@ -348,6 +348,7 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
     pass.capacity = arena_alloc(arena, (size_t)pass.n_groups, sizeof(int));
 
     memset(plan, 0, sizeof(*plan));
+    plan->used = pass.used;
     plan->starts = arena_alloc(arena, n_jobs, sizeof(*plan->starts));
     plan->reasons = arena_alloc(arena, n_jobs, sizeof(*plan->reasons));
     plan->waiting_lease = arena_alloc(arena, n_hosts, sizeof(int));

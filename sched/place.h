@@ -64,6 +64,7 @@ struct place_start {
 struct place_plan {
     struct place_start *starts;
     int n_starts;
+    const int *used;            /* of each host, with what starts */
     enum place_reason *reasons; /* of each job, same index as the snapshot's */
     /* Slots of jobs left waiting that could use: own hosts; each borrowed host's lease
      * (same index as the snapshot's hosts, counted at the lease's first host). */

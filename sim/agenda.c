@@ -8,8 +8,9 @@
 
 static bool is_before(const struct agenda_item *a, const struct agenda_item *b)
 {
-    if (a->at_ms != b->at_ms)
+    if (a->at_ms != b->at_ms) {
         return a->at_ms < b->at_ms;
+    }
     return a->order < b->order;
 }
 
@@ -23,8 +24,9 @@ static void swap(struct agenda_item *a, struct agenda_item *b)
 
 void agenda_release(struct agenda *agenda)
 {
-    for (int i = 0; i < agenda->count; i++)
+    for (int i = 0; i < agenda->count; i++) {
         free(agenda->items[i].bytes);
+    }
     free(agenda->items);
     *agenda = (struct agenda){0};
 }
@@ -41,8 +43,9 @@ void agenda_add(struct agenda *agenda, struct agenda_item item)
     item.order = agenda->next_order++;
     agenda->items[agenda->count++] = item;
     for (; i > 0 && is_before(&agenda->items[i], &agenda->items[(i - 1) / 2]);
-         i = (i - 1) / 2)
+         i = (i - 1) / 2) {
         swap(&agenda->items[i], &agenda->items[(i - 1) / 2]);
+    }
 }
 
 int64_t agenda_next_ms(const struct agenda *agenda)
@@ -54,21 +57,25 @@ bool agenda_take(struct agenda *agenda, struct agenda_item *item)
 {
     int i = 0;
 
-    if (!agenda->count)
+    if (!agenda->count) {
         return false;
+    }
     *item = agenda->items[0];
     agenda->items[0] = agenda->items[--agenda->count];
     for (;;) {
         int least = i, left = 2 * i + 1, right = left + 1;
 
         if (left < agenda->count &&
-            is_before(&agenda->items[left], &agenda->items[least]))
+            is_before(&agenda->items[left], &agenda->items[least])) {
             least = left;
+        }
         if (right < agenda->count &&
-            is_before(&agenda->items[right], &agenda->items[least]))
+            is_before(&agenda->items[right], &agenda->items[least])) {
             least = right;
-        if (least == i)
+        }
+        if (least == i) {
             return true;
+        }
         swap(&agenda->items[i], &agenda->items[least]);
         i = least;
     }

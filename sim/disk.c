@@ -94,8 +94,9 @@ static void delete_key(struct disk *disk, const struct row *row)
 
     format_key(row, key);
     found = find(disk, key);
-    if (found)
+    if (found) {
         delete_row(disk, found);
+    }
 }
 
 /* The job with all its states: an array has one for each element. */
@@ -106,11 +107,13 @@ static void delete_job(struct disk *disk, const struct row *state)
 
     delete_key(disk, &job);
     delete_key(disk, state);
-    if (state->job_state.index == 0)
+    if (state->job_state.index == 0) {
         return;
+    }
     HASH_ITER (hh, disk->rows, row, next)
-        if (row->row.kind == ROW_JOB_STATE && row->row.job_state.id == job.job.id)
+        if (row->row.kind == ROW_JOB_STATE && row->row.job_state.id == job.job.id) {
             delete_row(disk, row);
+        }
 }
 
 struct disk *disk_new(void)
@@ -122,8 +125,9 @@ void disk_free(struct disk *disk)
 {
     struct disk_row *row, *next;
 
-    if (!disk)
+    if (!disk) {
         return;
+    }
     HASH_ITER (hh, disk->rows, row, next)
         delete_row(disk, row);
     free(disk);
@@ -133,8 +137,9 @@ void disk_store(struct disk *disk, const struct row *row)
 {
     struct disk_row *old, *kept;
 
-    if (row->kind == ROW_HISTORY)
+    if (row->kind == ROW_HISTORY) {
         return;
+    }
     kept = mem_alloc(1, sizeof *kept);
     format_key(row, kept->key);
     old = find(disk, kept->key);
@@ -147,15 +152,18 @@ void disk_store(struct disk *disk, const struct row *row)
     } else {
         struct row whole = *row;
 
-        if (row->kind == ROW_RUN && !row->run.spec && old)
+        if (row->kind == ROW_RUN && !row->run.spec && old) {
             whole.run.spec = old->row.run.spec;
+        }
         arena_init(&kept->arena);
         row_copy(&kept->arena, &whole, &kept->row);
     }
-    if (old)
+    if (old) {
         delete_row(disk, old);
-    if (!is_gone(row))
+    }
+    if (!is_gone(row)) {
         HASH_ADD_STR(disk->rows, key, kept);
+    }
 }
 
 static int by_key(struct disk_row *a, struct disk_row *b)

@@ -48,8 +48,9 @@ static void remove_run(struct executor *executor, struct exec_run *run)
 {
     struct exec_run **at = &executor->first;
 
-    while (*at != run)
+    while (*at != run) {
         at = &(*at)->next;
+    }
     *at = run->next;
     arena_release(&run->arena);
     free(run);
@@ -57,10 +58,12 @@ static void remove_run(struct executor *executor, struct exec_run *run)
 
 void executor_free(struct executor *executor)
 {
-    if (!executor)
+    if (!executor) {
         return;
-    while (executor->first)
+    }
+    while (executor->first) {
         remove_run(executor, executor->first);
+    }
     free(executor);
 }
 
@@ -73,9 +76,11 @@ static void send(struct executor *executor, struct msg *msg)
 
 static struct exec_run *find_run(struct executor *executor, const struct run_id *id)
 {
-    for (struct exec_run *run = executor->first; run; run = run->next)
-        if (run->run.attempt == id->attempt && !strcmp(run->run.site, id->site))
+    for (struct exec_run *run = executor->first; run; run = run->next) {
+        if (run->run.attempt == id->attempt && !strcmp(run->run.site, id->site)) {
             return run;
+        }
+    }
     return NULL;
 }
 
@@ -107,8 +112,9 @@ void executor_hello(struct executor *executor, int64_t now_ms)
     msg.host_hello.boot_id = "boot-1";
     msg.host_hello.n_cpus = 1;
     send(executor, &msg);
-    for (struct exec_run *run = executor->first; run; run = run->next)
+    for (struct exec_run *run = executor->first; run; run = run->next) {
         tell_state(executor, &run->run, run);
+    }
     msg = (struct msg){.kind = MSG_HOST_SYNCED};
     send(executor, &msg);
 }
@@ -136,15 +142,17 @@ static void start_run(struct executor *executor, const struct msg_run_start *sta
         run->hosts[i].host = arena_str(&run->arena, start->hosts[i].host);
         run->hosts[i].n_slots = start->hosts[i].n_slots;
     }
-    if (sscanf(start->spec.command, "run %lld exit %d", &work_ms, &exit_code) < 1)
+    if (sscanf(start->spec.command, "run %lld exit %d", &work_ms, &exit_code) < 1) {
         work_ms = 0;
+    }
     run->work_ms = work_ms;
     run->exit_code = exit_code;
     run->phase = RUN_WAITING;
     run->token = ++executor->next_token;
     run->exit.text = "";
-    while (*at)
+    while (*at) {
         at = &(*at)->next;
+    }
     *at = run;
     tell_state(executor, &run->run, run);
 }
@@ -223,8 +231,9 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
 {
     struct exec_run *run;
 
-    if (msg->session != executor->session)
+    if (msg->session != executor->session) {
         return;
+    }
     switch ((int)msg->kind) {
     case MSG_HOST_WELCOME:
         executor->is_welcome = true;
@@ -240,8 +249,9 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
         break;
     case MSG_RUN_FORGET:
         run = find_run(executor, &msg->run.run);
-        if (run && (run->phase == RUN_ENDED || run->phase == RUN_WAITING))
+        if (run && (run->phase == RUN_ENDED || run->phase == RUN_WAITING)) {
             remove_run(executor, run);
+        }
         break;
     case MSG_OUTPUT_ASK:
         give_output(executor, &msg->output_ask);
@@ -253,12 +263,13 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
 
 void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms)
 {
-    for (struct exec_run *run = executor->first; run; run = run->next)
+    for (struct exec_run *run = executor->first; run; run = run->next) {
         if (run->end_number == number && run->phase == RUN_RUNNING) {
             end_run(run, RUN_END_EXITED, run->exit_code, now_ms);
             tell_state(executor, &run->run, run);
             return;
         }
+    }
 }
 
 void executor_tick(struct executor *executor, int64_t now_ms)
@@ -278,13 +289,17 @@ int executor_used(const struct executor *executor, const char *name, const char 
     int used = 0;
 
     for (const struct exec_run *run = executor->first; run; run = run->next) {
-        if (run->phase != RUN_RUNNING && run->phase != RUN_SUSPENDED)
+        if (run->phase != RUN_RUNNING && run->phase != RUN_SUSPENDED) {
             continue;
-        if (lease && strcmp(run->lease, lease))
+        }
+        if (lease && strcmp(run->lease, lease)) {
             continue;
-        for (int i = 0; i < run->n_hosts; i++)
-            if (!strcmp(run->hosts[i].host, name))
+        }
+        for (int i = 0; i < run->n_hosts; i++) {
+            if (!strcmp(run->hosts[i].host, name)) {
                 used += run->hosts[i].n_slots;
+            }
+        }
     }
     return used;
 }
@@ -293,7 +308,8 @@ int executor_count_runs(const struct executor *executor)
 {
     int count = 0;
 
-    for (const struct exec_run *run = executor->first; run; run = run->next)
+    for (const struct exec_run *run = executor->first; run; run = run->next) {
         count++;
+    }
     return count;
 }

@@ -51,8 +51,9 @@ static void happen(struct world *world, const struct agenda_item *item)
         world_step(world, item->to, &written);
         break;
     case AGENDA_RESTART:
-        if (!world_is_up(world, item->to))
+        if (!world_is_up(world, item->to)) {
             world_start_daemon(world, item->to);
+        }
         break;
     case AGENDA_HOST_TICK:
         executor_tick(world->hosts[item->to].executor, world->now_ms);
@@ -66,8 +67,9 @@ static void happen(struct world *world, const struct agenda_item *item)
 
 static int64_t wake_ms(const struct world *world, int daemon)
 {
-    if (!world_is_up(world, daemon))
+    if (!world_is_up(world, daemon)) {
         return INT64_MAX;
+    }
     return daemon == BROKER ? broker_wake_ms(world->broker)
                             : site_wake_ms(world->sites[daemon - 1].site);
 }
@@ -77,11 +79,12 @@ static int64_t next_wake(const struct world *world, int *daemon)
 {
     int64_t least_ms = INT64_MAX;
 
-    for (int i = 0; i <= world->n_sites; i++)
+    for (int i = 0; i <= world->n_sites; i++) {
         if (wake_ms(world, i) < least_ms) {
             least_ms = wake_ms(world, i);
             *daemon = i;
         }
+    }
     return least_ms;
 }
 
@@ -94,8 +97,9 @@ bool world_run(struct world *world, int64_t until_ms)
         int64_t at_ms = item_ms <= wake_at_ms ? item_ms : wake_at_ms;
         struct agenda_item item;
 
-        if (at_ms > until_ms)
+        if (at_ms > until_ms) {
             break;
+        }
         if (at_ms > world->now_ms) {
             world->now_ms = at_ms;
             world->steps_now = 0;
@@ -107,8 +111,9 @@ bool world_run(struct world *world, int64_t until_ms)
             free(item.bytes);
         }
     }
-    if (world->now_ms < until_ms && !world->violation[0])
+    if (world->now_ms < until_ms && !world->violation[0]) {
         world->now_ms = until_ms;
+    }
     return !world->violation[0];
 }
 
@@ -129,15 +134,20 @@ struct world *world_new(const struct world_options *options,
 
 void world_free(struct world *world)
 {
-    if (!world)
+    if (!world) {
         return;
-    for (int i = 0; i <= world->n_sites; i++)
-        if (world_is_up(world, i))
+    }
+    for (int i = 0; i <= world->n_sites; i++) {
+        if (world_is_up(world, i)) {
             world_stop_daemon(world, i);
-    for (int i = 0; i < world->n_sites; i++)
+        }
+    }
+    for (int i = 0; i < world->n_sites; i++) {
         disk_free(world->sites[i].disk);
-    for (int i = 0; i < world->n_hosts; i++)
+    }
+    for (int i = 0; i < world->n_hosts; i++) {
         executor_free(world->hosts[i].executor);
+    }
     disk_free(world->broker_disk);
     disk_free(world->backup);
     invariants_free(world->invariants);
@@ -196,8 +206,9 @@ static bool ask(struct world *world, int site, const struct msg *msg)
                                .roles = ROLE_ADMIN,
                                .uid = 1000,
                                .gid = 1000};
-    if (!world_is_up(world, site + 1))
+    if (!world_is_up(world, site + 1)) {
         return false;
+    }
     world_step(world, site + 1, &event);
     return true;
 }
@@ -280,9 +291,10 @@ bool world_is_settled(struct world *world, char *text, int size)
     struct invariants_view view = {world->broker, sites, world->n_sites};
     bool is_settled;
 
-    for (int i = 0; i < world->n_sites; i++)
+    for (int i = 0; i < world->n_sites; i++) {
         sites[i] = (struct invariants_site){.config = world->sites[i].config,
                                             .site = world->sites[i].site};
+    }
     is_settled = invariants_settled(world->invariants, &view, text, size);
     free(sites);
     return is_settled;

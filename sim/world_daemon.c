@@ -15,8 +15,9 @@ void world_violate(struct world *world, const char *format, ...)
     va_list args;
     int n;
 
-    if (world->violation[0])
+    if (world->violation[0]) {
         return;
+    }
     n = snprintf(world->violation, sizeof world->violation,
                  "seed %" PRIu64 " at %" PRId64 " ms: ", world->options.seed,
                  world->now_ms);
@@ -44,12 +45,14 @@ static void store_all(struct world *world, int daemon, const struct effects *eff
     for (int i = 0; i < effects->count; i++) {
         const struct effect *effect = &effects->items[i];
 
-        if (effect->kind != EFFECT_STORE)
+        if (effect->kind != EFFECT_STORE) {
             continue;
+        }
         disk_store(disk, &effect->row);
         if (effect->row.kind == ROW_HISTORY &&
-            effect->row.history.event == HISTORY_ACTIVE)
+            effect->row.history.event == HISTORY_ACTIVE) {
             world->counts.handovers++;
+        }
     }
 }
 
@@ -57,8 +60,9 @@ static void trace_line(struct world *world, int daemon, const char *line)
 {
     char text[1024];
 
-    if (!world->trace)
+    if (!world->trace) {
         return;
+    }
     snprintf(text, sizeof text, "%s: %s", world_daemon_name(world, daemon), line);
     world->trace(world->trace_arg, world->now_ms, text);
 }
@@ -99,8 +103,9 @@ void world_stop_daemon(struct world *world, int daemon)
 
 void world_crash_daemon(struct world *world, int daemon, int64_t down_ms)
 {
-    if (!world_is_up(world, daemon))
+    if (!world_is_up(world, daemon)) {
         return;
+    }
     world->counts.crashes++;
     trace_line(world, daemon, "crash");
     world_stop_daemon(world, daemon);
@@ -118,14 +123,17 @@ static void check(struct world *world)
     struct invariants_view view = {world->broker, sites, world->n_sites};
     char text[512];
 
-    for (int i = 0; i < world->n_hosts; i++)
+    for (int i = 0; i < world->n_hosts; i++) {
         executors[i] = world->hosts[i].executor;
-    for (int i = 0; i < world->n_sites; i++)
+    }
+    for (int i = 0; i < world->n_sites; i++) {
         sites[i] = (struct invariants_site){
             world->sites[i].config, world->sites[i].site,
             executors + world->sites[i].first_host, world->sites[i].n_hosts};
-    if (!invariants_check(world->invariants, &view, text, sizeof text))
+    }
+    if (!invariants_check(world->invariants, &view, text, sizeof text)) {
         world_violate(world, "%s", text);
+    }
     free(executors);
     free(sites);
 }
@@ -140,14 +148,17 @@ static void finish_batch(struct world *world, int daemon, struct effects *effect
         n_done = 0; /* before the commit */
     } else {
         store_all(world, daemon, effects);
-        if (is_crash)
+        if (is_crash) {
             n_done = (int)rng_below(&world->rng, effects->count + 1);
+        }
     }
-    for (int i = 0; i < n_done; i++)
+    for (int i = 0; i < n_done; i++) {
         carry_out(world, daemon, &effects->items[i]);
-    if (is_crash)
+    }
+    if (is_crash) {
         world_crash_daemon(world, daemon,
                            rng_below(&world->rng, world->options.down_max_ms + 1));
+    }
     check(world);
 }
 
@@ -156,20 +167,24 @@ void world_step(struct world *world, int daemon, const struct event *event)
     struct event tick = {.kind = EVENT_TICK, .now_ms = world->now_ms};
     struct effects effects;
 
-    if (!world_is_up(world, daemon))
+    if (!world_is_up(world, daemon)) {
         return;
+    }
     world->counts.steps++;
-    if (++world->steps_now > STEPS_AT_ONE_TIME)
+    if (++world->steps_now > STEPS_AT_ONE_TIME) {
         world_violate(world, "%s never comes to rest",
                       world_daemon_name(world, daemon));
+    }
     effects_init(&effects);
     if (daemon == BROKER) {
-        if (event)
+        if (event) {
             broker_step(world->broker, event, &effects);
+        }
         broker_step(world->broker, &tick, &effects);
     } else {
-        if (event)
+        if (event) {
             site_step(world->sites[daemon - 1].site, event, &effects);
+        }
         site_step(world->sites[daemon - 1].site, &tick, &effects);
     }
     finish_batch(world, daemon, &effects);
@@ -204,7 +219,8 @@ void world_start_daemon(struct world *world, int daemon)
     }
     finish_batch(world, daemon, &effects);
     effects_release(&effects);
-    for (int i = 0; daemon != BROKER && i < world->sites[daemon - 1].n_hosts; i++)
+    for (int i = 0; daemon != BROKER && i < world->sites[daemon - 1].n_hosts; i++) {
         executor_hello(world->hosts[world->sites[daemon - 1].first_host + i].executor,
                        world->now_ms);
+    }
 }

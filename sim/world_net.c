@@ -17,13 +17,14 @@ static void post(struct world *world, const struct msg *msg, enum agenda_kind ki
     struct agenda_item item = {.at_ms = at_ms, .kind = kind, .from = from, .to = to};
     struct err err;
 
-    if (codec_encode(msg, &item.bytes, &item.length, &err))
+    if (codec_encode(msg, &item.bytes, &item.length, &err)) {
         world_violate(world, "%s sent a %s that cannot be encoded: %s",
                       kind == AGENDA_FROM_HOST ? "a host"
                                                : world_daemon_name(world, from),
                       msg_kind_name(msg->kind), err.text);
-    else
+    } else {
         agenda_add(&world->agenda, item);
+    }
 }
 
 static bool is_cut(const struct world *world, int daemon)
@@ -46,28 +47,33 @@ static void post_far(struct world *world, const struct msg *msg, int from, int t
                             ? rng_below(&world->rng, world->options.delay_max_ms + 1)
                             : 0;
 
-        if (rng_percent(&world->rng, world->options.loss_percent))
+        if (rng_percent(&world->rng, world->options.loss_percent)) {
             world->counts.lost++;
-        else
+        } else {
             post(world, msg, AGENDA_MESSAGE, from, to, world->now_ms + delay);
+        }
     }
 }
 
 static int find_site(const struct world *world, const char *name)
 {
-    for (int i = 0; i < world->n_sites; i++)
-        if (!strcmp(world->sites[i].config->name, name))
+    for (int i = 0; i < world->n_sites; i++) {
+        if (!strcmp(world->sites[i].config->name, name)) {
             return i;
+        }
+    }
     return -1;
 }
 
 static int find_host(const struct world_site *site, const struct peer *to)
 {
-    for (int i = site->first_host; i < site->first_host + site->n_hosts; i++)
+    for (int i = site->first_host; i < site->first_host + site->n_hosts; i++) {
         if ((uint64_t)i + 1 == to->link ||
             (to->name &&
-             !strcmp(to->name, site->config->hosts[i - site->first_host].name)))
+             !strcmp(to->name, site->config->hosts[i - site->first_host].name))) {
             return i;
+        }
+    }
     return -1;
 }
 
@@ -75,8 +81,9 @@ static void note_reply(struct world *world, int daemon, const struct msg_reply *
 {
     const struct value *job = reply->value ? value_find(reply->value, "job") : NULL;
 
-    if (reply->code || !job || daemon == BROKER)
+    if (reply->code || !job || daemon == BROKER) {
         return;
+    }
     world->counts.submitted++;
     invariants_acknowledged(world->invariants, world_daemon_name(world, daemon),
                             (uint64_t)job->number, world->rerunnable);
@@ -93,22 +100,26 @@ void world_send(struct world *world, int daemon, const struct peer *to,
         break;
     case PEER_SITE:
         target = find_site(world, to->name);
-        if (msg->kind == MSG_CONTRACT)
+        if (msg->kind == MSG_CONTRACT) {
             invariants_told(world->invariants, msg->contract.lease,
                             msg->contract.epoch);
-        if (target >= 0)
+        }
+        if (target >= 0) {
             post_far(world, msg, daemon, target + 1);
+        }
         break;
     case PEER_HOST:
         target = find_host(&world->sites[daemon - 1], to);
-        if (target >= 0)
+        if (target >= 0) {
             post(world, msg, AGENDA_TO_HOST, daemon, target, world->now_ms);
-        else
+        } else {
             world_violate(world, "a message to a host that is not there");
+        }
         break;
     case PEER_CLIENT:
-        if (msg->kind == MSG_REPLY)
+        if (msg->kind == MSG_REPLY) {
             note_reply(world, daemon, &msg->reply);
+        }
         break;
     case PEER_NONE:
         break;
@@ -123,9 +134,11 @@ void world_send_from_host(struct world *world, int host, const struct msg *msg)
 
 static int member_roles(const struct world *world, const char *name)
 {
-    for (int i = 0; i < world->broker_config->n_members; i++)
-        if (!strcmp(world->broker_config->members[i].name, name))
+    for (int i = 0; i < world->broker_config->n_members; i++) {
+        if (!strcmp(world->broker_config->members[i].name, name)) {
             return world->broker_config->members[i].roles;
+        }
+    }
     return 0;
 }
 

@@ -26,11 +26,20 @@ struct waiting {
     int n_leases, capacity;
 };
 
+/* What a pass has left of a host's free slots. */
+struct left {
+    char name[HOST_NAME_SIZE];
+    char lease[LEASE_ID_SIZE];
+    int n_free;
+};
+
 struct schedule {
     bool is_marked; /* something has changed since the pass began */
     bool is_passing;
     int rank; /* the place in the order that the pass has come to */
     uint64_t key;
+    struct left *left; /* while a pass is under way: by host */
+    int n_left, left_capacity;
     int64_t retry_ms; /* a job that waits for its time may start */
     uint64_t contract_changes;
     struct waiting found; /* by the pass under way */
@@ -55,6 +64,7 @@ void schedule_free(struct schedule *schedule)
     free(schedule->found.leases);
     free(schedule->shown.leases);
     arena_release(&schedule->scratch);
+    free(schedule->left);
     free(schedule);
 }
 
@@ -182,7 +192,43 @@ static void show_borrowed(const struct site *site, int index, struct arena *aren
     host->is_open = borrowed.is_open;
 }
 
-static void show_hosts(struct site *site, struct place_snapshot *snapshot)
+/* Slots that have fallen free since the pass began are not for the jobs that it has
+ * come to: others stand before them, and the next pass begins with those. Likewise
+ * hosts that have come. */
+static void hide_news(const struct schedule *schedule, struct place_host *hosts,
+                      int n_hosts)
+{
+    for (int i = 0; i < n_hosts; i++) {
+        const struct left *left = i < schedule->n_left ? &schedule->left[i] : NULL;
+        bool is_known = left != NULL && strcmp(left->name, hosts[i].name) == 0 &&
+                        strcmp(left->lease, hosts[i].lease) == 0;
+        int n_free = is_known ? left->n_free : 0;
+        if (hosts[i].max - hosts[i].used > n_free) {
+            hosts[i].used = hosts[i].max - n_free;
+        }
+    }
+}
+
+static void keep_left(struct schedule *schedule, const struct place_snapshot *snapshot,
+                      const struct place_plan *plan)
+{
+    schedule->n_left = schedule->is_passing ? snapshot->n_hosts : 0;
+    if (schedule->n_left > schedule->left_capacity) {
+        schedule->left_capacity = schedule->n_left;
+        schedule->left = mem_grow(schedule->left, (size_t)schedule->left_capacity,
+                                  sizeof(*schedule->left));
+    }
+    for (int i = 0; i < schedule->n_left; i++) {
+        const struct place_host *host = &snapshot->hosts[i];
+        struct left *left = &schedule->left[i];
+        snprintf(left->name, sizeof(left->name), "%s", host->name);
+        snprintf(left->lease, sizeof(left->lease), "%s", host->lease);
+        left->n_free = host->is_open ? host->max - plan->used[i] : 0;
+    }
+}
+
+static void show_hosts(struct site *site, bool is_first,
+                       struct place_snapshot *snapshot)
 {
     struct arena *arena = &site->schedule->scratch;
     int n_own = site_hosts_count(site->hosts);
@@ -194,6 +240,9 @@ static void show_hosts(struct site *site, struct place_snapshot *snapshot)
     }
     for (int i = n_own; i < snapshot->n_hosts; i++) {
         show_borrowed(site, i - n_own, arena, &hosts[i]);
+    }
+    if (!is_first) {
+        hide_news(site->schedule, hosts, snapshot->n_hosts);
     }
     snapshot->hosts = hosts;
 }
@@ -277,7 +326,8 @@ void schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     if (!schedule->is_marked && !schedule->is_passing) {
         return;
     }
-    if (!schedule->is_passing) {
+    bool is_first = !schedule->is_passing;
+    if (is_first) {
         schedule->is_passing = true;
         schedule->is_marked = false;
         schedule->retry_ms = INT64_MAX;
@@ -289,9 +339,10 @@ void schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     struct place_plan plan;
     arena_clear(&schedule->scratch);
     schedule_tell_use(site);
-    show_hosts(site, &snapshot);
+    show_hosts(site, is_first, &snapshot);
     schedule->is_passing = show_jobs(site, now_ms, &snapshot);
     place_plan(&schedule->scratch, &snapshot, &plan);
+    keep_left(schedule, &snapshot, &plan);
     note_waiting(schedule, &snapshot, &plan);
     carry_out(site, &snapshot, &plan, now_ms, effects);
     schedule_tell_use(site);

@@ -22,6 +22,7 @@ enum {
     WAKE_DELAY_MIN_MS = 1,
     WAKE_DELAY_MAX_MS = 3600 * 1000,
     REFUSED_LOG_BURST = 10,
+    WARNED_LOG_BURST = 100, /* what members can cause at will: refusals */
 };
 
 struct hub {
@@ -32,7 +33,7 @@ struct hub {
     struct effects effects;    /* of the batch that is being made */
     struct snapshot *snapshot; /* NULL: none */
     struct metrics metrics;
-    struct log_limit refused, unsent;
+    struct log_limit refused, unsent, warned;
     int64_t armed_ms; /* what the timer waits for; INT64_MAX: there is no timer */
     int timer_id;
     int n_listings; /* asked for in the batch */
@@ -224,7 +225,10 @@ static void carry_out(struct hub *hub)
             send_snapshot(hub, effect);
             break;
         case EFFECT_LOG:
-            log_line(effect->log.level, "%s", effect->log.text);
+            if (effect->log.level != LOG_LEVEL_WARNING ||
+                log_limit_pass(&hub->warned, daemon_now_ms())) {
+                log_line(effect->log.level, "%s", effect->log.text);
+            }
             break;
         case EFFECT_STORE: /* committed */
         case EFFECT_RECONNECT:
@@ -378,6 +382,7 @@ int hub_new(zloop_t *loop, const struct broker_setup *setup, struct broker *brok
     made->armed_ms = INT64_MAX;
     made->watch_id = -1;
     made->refused.burst = made->unsent.burst = REFUSED_LOG_BURST;
+    made->warned.burst = WARNED_LOG_BURST;
     effects_init(&made->effects);
     metrics_init(&made->metrics);
     if (open_server(made, setup, err) < 0) {

@@ -14,7 +14,7 @@ pools plan usage top resreq simulate completion""".split()
 
 UNBUILT_SUB = [["-R", "mem>1"], ["-w", "done(1)"], ["-app", "a"], ["-ar"], ["-x"], ["-I"],
                ["-U", "r"], ["-env", "none"], ["-sp", "1"], ["-P", "p"],
-               ["-J", "a[1-9]"], ["-n", "1,2"]]
+               ["-J", "a[1-9]%2"], ["-n", "1,2"]]
 
 
 def one_line(result):

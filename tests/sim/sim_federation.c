@@ -78,8 +78,9 @@ static void setting_init(struct setting *setting)
         conf_read(&conf, "site.conf", site_files[i], strlen(site_files[i]));
         conf_check(&conf);
         assert_true(site_config_read(&conf, &setting->sites[i]));
-        for (const struct conf_diag *diag = conf.diags; diag; diag = diag->next)
+        for (const struct conf_diag *diag = conf.diags; diag; diag = diag->next) {
             fail_msg("%s:%d: %s", diag->file, diag->line, diag->text);
+        }
         /* a Site without BROKER is alone; here the world is its uplink */
         setting->sites[i].config.is_alone = false;
     }
@@ -95,8 +96,9 @@ static struct world *new_world(struct setting *setting,
 {
     struct world *world = world_new(options, &setting->broker);
 
-    for (int i = 0; i < SITES; i++)
+    for (int i = 0; i < SITES; i++) {
         world_add_site(world, &setting->sites[i].config);
+    }
     return world;
 }
 
@@ -122,8 +124,9 @@ static void expect_split(const struct world *world, const char *id, uint64_t epo
 
 static void run(struct world *world, int64_t until_ms)
 {
-    if (!world_run(world, until_ms))
+    if (!world_run(world, until_ms)) {
         fail_msg("%s", world_violation(world));
+    }
 }
 
 static void test_story(void **state)
@@ -140,8 +143,9 @@ static void test_story(void **state)
     expect_split(world, "north/fixed/east", 1, LEASE_PENDING, 0, 2);
     /* south may use 5 of its own 6 slots (one waits for east): the sixth job makes the
      * lease */
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < 9; i++) {
         assert_true(world_submit(world, 1, "normal", 1, 30000, false));
+    }
     run(world, 2000);
     expect_split(world, "north/1/south", 1, LEASE_ACTIVE, 5, 1);
     run(world, 10900); /* made at 1 s, judged 10 s later */
@@ -150,8 +154,9 @@ static void test_story(void **state)
     expect_split(world, "north/1/south", 2, LEASE_ACTIVE, 0, 6);
     /* south's three waiting jobs start at 11 s; two of its six leased slots stay idle,
      * and the rule sends them home at 21 s, where north's work is waiting by then */
-    for (int i = 0; i < 11; i++)
+    for (int i = 0; i < 11; i++) {
         assert_true(world_submit(world, 0, "normal", 1, 60000, false));
+    }
     run(world, 20900);
     expect_split(world, "north/1/south", 2, LEASE_ACTIVE, 0, 6);
     run(world, 22000);
@@ -227,15 +232,17 @@ static void disturb(struct world *world, struct rng *rng, bool with_faults)
 
 static void resume_all(struct world *world)
 {
-    for (int i = 0; i < SITES; i++)
+    for (int i = 0; i < SITES; i++) {
         for (int j = 0;
              world_site(world, i) && j < site_count_jobs(world_site(world, i)); j++) {
             struct site_job job;
 
             site_job_at(world_site(world, i), j, &job);
-            if (job.state == JOB_USUSP || job.state == JOB_PSUSP)
+            if (job.state == JOB_USUSP || job.state == JOB_PSUSP) {
                 world_control(world, i, job.id, CONTROL_RESUME);
+            }
         }
+    }
 }
 
 /* True when it went well; else the reason is printed. */
@@ -261,11 +268,13 @@ static bool try_seed(uint64_t seed, world_trace_fn trace)
     }
     world_set_faults(world, &none);
     is_well = is_well && world_run(world, world_now_ms(world) + 90000);
-    if (is_well)
+    if (is_well) {
         resume_all(world);
+    }
     for (int i = 0; is_well && i < 100 && !world_is_settled(world, text, sizeof text);
-         i++)
+         i++) {
         is_well = world_run(world, world_now_ms(world) + 20000 + 37);
+    }
     if (is_well && !world_is_settled(world, text, sizeof text)) {
         is_well = false;
         printf("seed %" PRIu64 ": never settles: %s\n", seed, text);
@@ -273,12 +282,13 @@ static bool try_seed(uint64_t seed, world_trace_fn trace)
         printf("%s\n", world_violation(world));
     }
     counts = world_counts(world);
-    if (trace || !is_well)
+    if (trace || !is_well) {
         printf("seed %" PRIu64 ": %" PRIu64 " steps, %" PRIu64 " messages (%" PRIu64
                " lost), %" PRIu64 " crashes, %" PRIu64 " jobs, %" PRIu64
                " begun, %" PRIu64 " hand-overs\n",
                seed, counts.steps, counts.messages, counts.lost, counts.crashes,
                counts.submitted, counts.begun, counts.handovers);
+    }
     /* a world in which nothing happens proves nothing */
     if (is_well && (!counts.begun || !counts.submitted)) {
         printf("seed %" PRIu64 ": nothing ran\n", seed);
@@ -293,8 +303,9 @@ static int search(uint64_t first, uint64_t count, world_trace_fn trace)
 {
     int failed = 0;
 
-    for (uint64_t seed = first; seed < first + count; seed++)
+    for (uint64_t seed = first; seed < first + count; seed++) {
         failed += !try_seed(seed, trace);
+    }
     return failed;
 }
 
@@ -317,10 +328,12 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_seeds),
     };
 
-    if (argc == 2)
+    if (argc == 2) {
         return search(strtoull(argv[1], NULL, 10), 1, print_line);
-    if (argc == 3)
+    }
+    if (argc == 3) {
         return search(strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10), NULL) !=
                0;
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

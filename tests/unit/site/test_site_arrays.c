@@ -197,6 +197,34 @@ static void test_clean(void **state)
     site_stage_release(&stage);
 }
 
+/* A pass takes several ticks: a slot that falls free meanwhile is for the first in the
+ * queue, not for whom the pass has come to. */
+static void test_order_of_a_long_queue(void **state)
+{
+    static const char text[] = "Begin Site\nNAME = south\nSPOOL = /tmp/x\nEnd Site\n"
+                               "Begin Host\nHOST_NAME MXJ\ns1 1\nEnd Host\n"
+                               "Begin Queue\nQUEUE_NAME = local\nEnd Queue\n"
+                               "Begin Parameters\nMAX_JOB_ARRAY_SIZE = 9000\n"
+                               "End Parameters\n";
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, text);
+    site_stage_host_up(&stage, "s1");
+    assert_int_equal(submit(&stage, "lisa[1-9000]"), 1);
+    site_stage_pass(&stage, 100);
+    for (uint64_t attempt = 1; attempt <= 20; attempt++) {
+        char job[24];
+        site_stage_waiting(&stage, "s1", attempt, attempt);
+        site_stage_running(&stage, "s1", attempt, attempt);
+        snprintf(job, sizeof(job), "1[%d]", (int)attempt);
+        assert_string_equal(shown(&stage, job), "RUN");
+        submit(&stage, "another"); /* a pass begins, and comes to 2000 */
+        site_stage_exited(&stage, "s1", attempt, 0);
+        site_stage_pass(&stage, 10);
+    }
+    site_stage_release(&stage);
+}
+
 static void test_peek(void **state)
 {
     struct site_stage stage;
@@ -223,9 +251,13 @@ static void test_peek(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_submission),   cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_elements_run), cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_wait),         cmocka_unit_test(test_clean),
+        cmocka_unit_test(test_submission),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_elements_run),
+        cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_wait),
+        cmocka_unit_test(test_clean),
+        cmocka_unit_test(test_order_of_a_long_queue),
         cmocka_unit_test(test_peek),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
