@@ -187,12 +187,19 @@ struct lease_demand {
     int n_waiting;  /* slots of its waiting jobs that may use this lease */
 };
 
+/* Its jobs by state, elements of arrays one by one; ended ones until they are cleaned.
+ */
+struct msg_job_counts {
+    int pend, psusp, run, ususp, ssusp, unkwn, done, exit;
+};
+
 struct msg_usage {
     uint64_t seq;
     int n_own, n_own_used; /* slots of its own hosts (MXJ), used by its own jobs */
     int n_lent, n_borrowed;
-    int n_idle;                         /* slots it could start a job on now */
-    int n_waiting;                      /* slots of its waiting jobs */
+    int n_idle;    /* slots it could start a job on now */
+    int n_waiting; /* slots of its waiting jobs */
+    struct msg_job_counts jobs;
     const struct lease_demand *demands; /* of the leases it is consumer of */
     int n_demands;
 };

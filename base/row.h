@@ -129,6 +129,7 @@ enum job_state {
     JOB_EXIT,
     JOB_UNKWN
 };
+enum { JOB_STATES = JOB_UNKWN + 1 };
 
 struct row_job_state {
     uint64_t id;

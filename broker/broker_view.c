@@ -217,6 +217,20 @@ static void add_count(struct arena *arena, struct value *parent, const char *key
     }
 }
 
+static void add_jobs(struct arena *arena, struct value *row,
+                     const struct msg_job_counts *jobs, bool is_known)
+{
+    struct value *counts = value_add(arena, row, "jobs", value_object(arena));
+    add_count(arena, counts, "PEND", is_known, jobs->pend);
+    add_count(arena, counts, "PSUSP", is_known, jobs->psusp);
+    add_count(arena, counts, "RUN", is_known, jobs->run);
+    add_count(arena, counts, "USUSP", is_known, jobs->ususp);
+    add_count(arena, counts, "SSUSP", is_known, jobs->ssusp);
+    add_count(arena, counts, "UNKWN", is_known, jobs->unkwn);
+    add_count(arena, counts, "DONE", is_known, jobs->done);
+    add_count(arena, counts, "EXIT", is_known, jobs->exit);
+}
+
 static void fill_site(struct arena *arena, struct value *row, const struct member *site)
 {
     const struct msg_usage *usage = &site->usage;
@@ -231,6 +245,7 @@ static void fill_site(struct arena *arena, struct value *row, const struct membe
     add_count(arena, slots, "borrowed", is_known, usage->n_borrowed);
     add_count(arena, slots, "idle", is_known, usage->n_idle);
     add_count(arena, row, "pending", is_known, usage->n_waiting);
+    add_jobs(arena, row, &usage->jobs, is_known);
     value_add_instant(arena, row, "since", site->since_ms);
 }
 

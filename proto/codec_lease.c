@@ -58,6 +58,17 @@ static SHAPE(demand_shape, sublet__lease_demand, demand);
 #undef OURS
 #undef THEIRS
 
+#define OURS struct msg_job_counts
+#define THEIRS Sublet__JobCounts
+static const struct codec_field job_counts[] = {
+    INT(pend, 0, JOBS_MAX),  INT(psusp, 0, JOBS_MAX), INT(run, 0, JOBS_MAX),
+    INT(ususp, 0, JOBS_MAX), INT(ssusp, 0, JOBS_MAX), INT(unkwn, 0, JOBS_MAX),
+    INT(done, 0, TOTAL_MAX), INT(exit, 0, TOTAL_MAX),
+};
+static SHAPE(job_counts_shape, sublet__job_counts, job_counts);
+#undef OURS
+#undef THEIRS
+
 #define OURS struct msg_usage
 #define THEIRS Sublet__Usage
 static const struct codec_field usage[] = {
@@ -68,6 +79,7 @@ static const struct codec_field usage[] = {
     INT(n_borrowed, 0, TOTAL_MAX),
     INT(n_idle, 0, TOTAL_MAX),
     INT(n_waiting, 0, TOTAL_MAX),
+    PART(jobs, &job_counts_shape),
     PARTS(demands, 0, LEASES_MAX, &demand_shape),
 };
 SHAPE(codec_usage, sublet__usage, usage);

@@ -21,9 +21,10 @@ struct jobs {
     int n_queues;
     int *ranks; /* by queue */
     struct job_list all;
-    struct job_list waiting; /* by rank, id */
-    struct job_list open;    /* by attempt */
-    struct job_list ended;   /* in the order of their ends */
+    struct job_list waiting;    /* by rank, id */
+    struct job_list open;       /* by attempt */
+    struct job_list ended;      /* in the order of their ends */
+    int n_by_state[JOB_STATES]; /* of all that stand in the indexes */
 };
 
 /* ---------------------------------------------------------------- states */
@@ -106,11 +107,13 @@ static void unindex(struct jobs *jobs, struct job *job)
         job_list_remove(&jobs->open, job, job_list_by_attempt);
     }
     job->is_waiting = job->is_open = false;
+    jobs->n_by_state[job->state]--;
 }
 
 /* ... and puts it back where it belongs. */
 static void reindex(struct jobs *jobs, struct job *job)
 {
+    jobs->n_by_state[job->state]++;
     job->is_waiting = should_wait(job);
     job->is_open = should_be_open(job);
     if (job->is_waiting) {
@@ -312,6 +315,7 @@ void jobs_start(struct jobs *jobs)
     remove_dropped(jobs);
     for (int i = 0; i < jobs->all.count; i++) {
         struct job *job = jobs->all.items[i];
+        jobs->n_by_state[job->state]++;
         job->is_waiting = should_wait(job);
         job->is_open = should_be_open(job);
         if (job->is_waiting) {
@@ -444,6 +448,11 @@ int jobs_waiting_behind(const struct jobs *jobs, int rank, uint64_t key)
     return job_list_place(&jobs->waiting, &next, job_list_by_rank);
 }
 
+int jobs_count_state(const struct jobs *jobs, enum job_state state)
+{
+    return jobs->n_by_state[state];
+}
+
 int jobs_count_open(const struct jobs *jobs)
 {
     return jobs->open.count;
@@ -549,6 +558,7 @@ int jobs_clean(struct jobs *jobs, int64_t before_ms, int max, jobs_clean_fn on_c
                                                            .is_dropped = !is_last,
                                                            .is_gone = is_last}});
         job->is_dropped = true;
+        jobs->n_by_state[job->state]--;
         leave_submission(job);
     }
     if (count > 0) {

@@ -92,6 +92,8 @@ int jobs_count_waiting(const struct jobs *jobs);
 struct job *jobs_waiting_at(const struct jobs *jobs, int index);
 /* The index of the first waiting job behind this place in the order. */
 int jobs_waiting_behind(const struct jobs *jobs, int rank, uint64_t key);
+/* Array elements one by one; ended ones until they are cleaned. */
+int jobs_count_state(const struct jobs *jobs, enum job_state state);
 /* With an attempt, in its order. */
 int jobs_count_open(const struct jobs *jobs);
 struct job *jobs_open_at(const struct jobs *jobs, int index);

@@ -31,9 +31,24 @@ static void read_borrowed(const struct site *site, struct msg_usage *usage)
     }
 }
 
+static struct msg_job_counts read_jobs(const struct jobs *jobs)
+{
+    return (struct msg_job_counts){
+        .pend = jobs_count_state(jobs, JOB_PEND),
+        .psusp = jobs_count_state(jobs, JOB_PSUSP),
+        .run = jobs_count_state(jobs, JOB_RUN),
+        .ususp = jobs_count_state(jobs, JOB_USUSP),
+        .ssusp = jobs_count_state(jobs, JOB_SSUSP),
+        .unkwn = jobs_count_state(jobs, JOB_UNKWN),
+        .done = jobs_count_state(jobs, JOB_DONE),
+        .exit = jobs_count_state(jobs, JOB_EXIT),
+    };
+}
+
 void usage_read(const struct site *site, struct arena *arena, struct msg_usage *usage)
 {
-    *usage = (struct msg_usage){.n_waiting = schedule_waiting(site->schedule)};
+    *usage = (struct msg_usage){.n_waiting = schedule_waiting(site->schedule),
+                                .jobs = read_jobs(site->jobs)};
     read_own(site, usage);
     read_borrowed(site, usage);
     int n_contracts = consumer_count_contracts(site->consumer);

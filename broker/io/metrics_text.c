@@ -122,17 +122,17 @@ static void peer_up(const struct source *source, const char *name)
     }
 }
 
-static void print_site_slots(FILE *to, const char *name, const char *site,
-                             const char *use, const struct value *n_slots)
+/* What a site has not said since it came is not shown. */
+static void print_of_site(FILE *to, const char *name, const char *site,
+                          const char *label, const char *key, const struct value *count)
 {
-    if (n_slots != NULL && n_slots->kind == VALUE_INT) {
+    if (count != NULL && count->kind == VALUE_INT) {
         fprintf(to, "%s{", name);
         print_label(to, "site", site);
-        fprintf(to, ",use=\"%s\"} %" PRId64 "\n", use, n_slots->number);
+        fprintf(to, ",%s=\"%s\"} %" PRId64 "\n", label, key, count->number);
     }
 }
 
-/* What a site has not said since it came is not shown. */
 static void site_slots(const struct source *source, const char *name)
 {
     for (const struct value *site = source->sites->first; site != NULL;
@@ -140,9 +140,22 @@ static void site_slots(const struct source *source, const char *name)
         const char *of = value_find(site, "site")->text;
         for (const struct value *at = value_find(site, "slots")->first; at != NULL;
              at = at->next) {
-            print_site_slots(source->to, name, of, at->key, at);
+            print_of_site(source->to, name, of, "use", at->key, at);
         }
-        print_site_slots(source->to, name, of, "pending", value_find(site, "pending"));
+        print_of_site(source->to, name, of, "use", "pending",
+                      value_find(site, "pending"));
+    }
+}
+
+static void jobs(const struct source *source, const char *name)
+{
+    for (const struct value *site = source->sites->first; site != NULL;
+         site = site->next) {
+        for (const struct value *at = value_find(site, "jobs")->first; at != NULL;
+             at = at->next) {
+            print_of_site(source->to, name, value_find(site, "site")->text, "state",
+                          at->key, at);
+        }
     }
 }
 
@@ -217,6 +230,7 @@ static const struct {
      commit_seconds},
     {"sublet_site_slots", "gauge",
      "Slots as a site reported them; pending: of its waiting jobs.", site_slots},
+    {"sublet_jobs", "gauge", "Jobs of a site by state, as it reported them.", jobs},
     {"sublet_peer_up", "gauge", "1 for a site that is connected.", peer_up},
     {"sublet_messages_refused_total", "counter", "Messages refused, by reason.",
      refused},

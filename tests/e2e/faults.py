@@ -173,7 +173,7 @@ def is_agreed(f):
         raise Failure("slots used by nobody: %r" % (used,))
     shown = {h["host"]: (h["max"], h["njobs"], h["exported"])
              for h in f.rows("north", "hosts", "-e")}
-    if any(max_ != exported or njobs for max_, njobs, exported in shown.values()):
+    if shown != {h: (lent, 0, sum(split[h])) for h, (_, lent) in split.items()}:
         raise Failure("hosts -e: %r" % shown)
     return True
 

@@ -222,6 +222,10 @@ def metrics():
     return values
 
 
+def jobs_of(values, site, state):
+    return values["sublet_jobs"][(("site", site), ("state", state))]
+
+
 def test_metrics():
     job = f.submit("south", "true", "-q", "away")
     f.wait_state("south", job, "DONE")
@@ -241,6 +245,13 @@ def test_metrics():
     expect_equal(values["sublet_peer_up"], {(("site", "north"),): 1, (("site", "south"),): 1},
                  "peers")
     expect((("reason", "denied"),) in values["sublet_messages_refused_total"], "refused")
+    expect(jobs_of(values, "south", "DONE") >= 1, "jobs")
+    expect_equal(jobs_of(values, "south", "PSUSP"), 0, "zeros are shown")
+    stopped = f.submit("south", "sleep 60")
+    f.wait_state("south", stopped, "RUN")
+    f.cli("south", "stop", str(stopped))
+    f.wait_for("a suspended job", lambda: jobs_of(metrics(), "south", "USUSP") == 1)
+    f.cli("south", "kill", str(stopped))
     expect_equal(list(values["sublet_build_info"].values()), [1], "build_info")
     for name in ("handover", "commit"):
         buckets = values["sublet_%s_seconds_bucket" % name]
