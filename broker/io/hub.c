@@ -9,6 +9,7 @@
 #include "sys/daemon.h"
 #include "sys/json.h"
 #include "sys/log.h"
+#include "sys/wake.h"
 #include "sys/wire.h"
 
 enum {
@@ -18,9 +19,6 @@ enum {
     /* A listing is a page of a quarter of a megabyte, and some milliseconds: no more
      * than this, or twice as many, before others have their turn. */
     LISTINGS_PER_BATCH = 8,
-    /* A timer never sleeps longer: a wake that is due at once is still not a spin. */
-    WAKE_DELAY_MIN_MS = 1,
-    WAKE_DELAY_MAX_MS = 3600 * 1000,
     REFUSED_LOG_BURST = 10,
     WARNED_LOG_BURST = 100, /* what members can cause at will: refusals */
 };
@@ -34,10 +32,9 @@ struct hub {
     struct snapshot *snapshot; /* NULL: none */
     struct metrics metrics;
     struct log_limit refused, unsent, warned;
-    int64_t armed_ms; /* what the timer waits for; INT64_MAX: there is no timer */
-    int timer_id;
-    int n_listings; /* asked for in the batch */
-    int watch_id;   /* the timer of the connections' bounds; -1: none */
+    struct wake wake; /* for broker_wake_ms */
+    int n_listings;   /* asked for in the batch */
+    int watch_id;     /* the timer of the connections' bounds; -1: none */
 };
 
 /* ---------------------------------------------------------------- collect and step */
@@ -240,38 +237,6 @@ static void carry_out(struct hub *hub)
 
 /* ---------------------------------------------------------------- the loop */
 
-static void run_batch(struct hub *hub);
-
-static int on_wake(zloop_t *loop, int timer_id, void *arg)
-{
-    (void)loop;
-    (void)timer_id;
-    struct hub *hub = arg;
-    hub->armed_ms = INT64_MAX;
-    run_batch(hub);
-    return 0;
-}
-
-static void arm_wake(struct hub *hub)
-{
-    int64_t wake_ms = broker_wake_ms(hub->broker);
-    if (wake_ms == hub->armed_ms) {
-        return;
-    }
-    if (hub->armed_ms != INT64_MAX) {
-        zloop_timer_end(hub->loop, hub->timer_id);
-    }
-    hub->armed_ms = wake_ms;
-    if (wake_ms == INT64_MAX) {
-        return;
-    }
-    int64_t now_ms = daemon_now_ms();
-    int64_t delay_ms = wake_ms > now_ms ? wake_ms - now_ms : 0;
-    delay_ms = delay_ms < WAKE_DELAY_MIN_MS ? WAKE_DELAY_MIN_MS : delay_ms;
-    delay_ms = delay_ms > WAKE_DELAY_MAX_MS ? WAKE_DELAY_MAX_MS : delay_ms;
-    hub->timer_id = zloop_timer(hub->loop, (size_t)delay_ms, 1, on_wake, hub);
-}
-
 /* The broker's life, a batch at a time. */
 static void run_batch(struct hub *hub)
 {
@@ -282,8 +247,13 @@ static void run_batch(struct hub *hub)
     carry_out(hub);
     metrics_count_batch(&hub->metrics, &hub->effects, begin_ns, metrics_now_ns());
     effects_clear(&hub->effects);
-    arm_wake(hub);
+    wake_set(&hub->wake, broker_wake_ms(hub->broker));
     store_maintain(hub->store);
+}
+
+static void on_wake(void *arg)
+{
+    run_batch(arg);
 }
 
 static int on_readable(zloop_t *loop, zsock_t *socket, void *arg)
@@ -379,7 +349,7 @@ int hub_new(zloop_t *loop, const struct broker_setup *setup, struct broker *brok
     made->loop = loop;
     made->broker = broker;
     made->store = store;
-    made->armed_ms = INT64_MAX;
+    wake_init(&made->wake, loop, on_wake, made);
     made->watch_id = -1;
     made->refused.burst = made->unsent.burst = REFUSED_LOG_BURST;
     made->warned.burst = WARNED_LOG_BURST;
@@ -405,9 +375,7 @@ void hub_free(struct hub *hub)
         zloop_reader_end(hub->loop, wire_server_socket(hub->server));
         zloop_reader_end(hub->loop, wire_server_zap_socket(hub->server));
     }
-    if (hub->armed_ms != INT64_MAX) {
-        zloop_timer_end(hub->loop, hub->timer_id);
-    }
+    wake_release(&hub->wake);
     if (hub->watch_id != -1) {
         zloop_timer_end(hub->loop, hub->watch_id);
     }

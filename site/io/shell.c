@@ -9,11 +9,9 @@
 #include "sys/daemon.h"
 #include "sys/json.h"
 #include "sys/log.h"
+#include "sys/wake.h"
 
 enum {
-    /* A timer never sleeps longer: a wake that is due at once is still not a spin. */
-    WAKE_DELAY_MIN_MS = 1,
-    WAKE_DELAY_MAX_MS = 3600 * 1000,
     REFUSED_LOG_BURST = 10,
     N_PEER_KINDS = PEER_CLIENT + 1,
 };
@@ -35,8 +33,7 @@ struct shell {
     struct effects effects[2], *filling;
     bool is_in_batch;
     struct log_limit refused, unsent;
-    int64_t armed_ms; /* what the timer waits for; INT64_MAX: there is no timer */
-    int timer_id;
+    struct wake wake; /* for site_wake_ms */
 };
 
 /* ---------------------------------------------------------------- collect and step */
@@ -199,34 +196,9 @@ static void carry_out(struct shell *shell, struct effects *batch)
 
 /* ---------------------------------------------------------------- the loop */
 
-static int on_wake(zloop_t *loop, int timer_id, void *arg)
+static void on_wake(void *arg)
 {
-    (void)loop;
-    (void)timer_id;
-    struct shell *shell = arg;
-    shell->armed_ms = INT64_MAX;
-    shell_end_batch(shell);
-    return 0;
-}
-
-static void arm_wake(struct shell *shell)
-{
-    int64_t wake_ms = site_wake_ms(shell->site);
-    if (wake_ms == shell->armed_ms) {
-        return;
-    }
-    if (shell->armed_ms != INT64_MAX) {
-        zloop_timer_end(shell->loop, shell->timer_id);
-    }
-    shell->armed_ms = wake_ms;
-    if (wake_ms == INT64_MAX) {
-        return;
-    }
-    int64_t now_ms = daemon_now_ms();
-    int64_t delay_ms = wake_ms > now_ms ? wake_ms - now_ms : 0;
-    delay_ms = delay_ms < WAKE_DELAY_MIN_MS ? WAKE_DELAY_MIN_MS : delay_ms;
-    delay_ms = delay_ms > WAKE_DELAY_MAX_MS ? WAKE_DELAY_MAX_MS : delay_ms;
-    shell->timer_id = zloop_timer(shell->loop, (size_t)delay_ms, 1, on_wake, shell);
+    shell_end_batch(arg);
 }
 
 static struct effects *take_batch(struct shell *shell)
@@ -253,7 +225,7 @@ void shell_end_batch(struct shell *shell)
         effects_clear(batch);
     } while (shell->filling->count > 0);
     shell->is_in_batch = false;
-    arm_wake(shell);
+    wake_set(&shell->wake, site_wake_ms(shell->site));
     journal_maintain(shell->journal);
 }
 
@@ -271,7 +243,7 @@ struct shell *shell_new(zloop_t *loop, struct site *site, struct journal *journa
     shell->loop = loop;
     shell->site = site;
     shell->journal = journal;
-    shell->armed_ms = INT64_MAX;
+    wake_init(&shell->wake, loop, on_wake, shell);
     shell->refused.burst = shell->unsent.burst = REFUSED_LOG_BURST;
     effects_init(&shell->effects[0]);
     effects_init(&shell->effects[1]);
@@ -284,9 +256,7 @@ void shell_free(struct shell *shell)
     if (shell == NULL) {
         return;
     }
-    if (shell->armed_ms != INT64_MAX) {
-        zloop_timer_end(shell->loop, shell->timer_id);
-    }
+    wake_release(&shell->wake);
     effects_release(&shell->effects[0]);
     effects_release(&shell->effects[1]);
     free(shell);
