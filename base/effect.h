@@ -40,6 +40,8 @@ struct event {
     int64_t now_ms; /* grows; close to wall clock */
     struct peer from;
     const struct msg *msg;
+    int64_t
+        last_tick_us; /* TICK: what the shell's last one took. Shown, decides nothing */
     struct {
         uint64_t job;
         int error; /* errno; 0: written */

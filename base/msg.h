@@ -200,6 +200,7 @@ struct msg_usage {
     int n_idle;    /* slots it could start a job on now */
     int n_waiting; /* slots of its waiting jobs */
     struct msg_job_counts jobs;
+    uint64_t n_passes, passes_us;       /* of its scheduler since it started */
     const struct lease_demand *demands; /* of the leases it is consumer of */
     int n_demands;
 };

@@ -246,6 +246,13 @@ static void fill_site(struct arena *arena, struct value *row, const struct membe
     add_count(arena, slots, "idle", is_known, usage->n_idle);
     add_count(arena, row, "pending", is_known, usage->n_waiting);
     add_jobs(arena, row, &usage->jobs, is_known);
+    if (is_known) {
+        value_add_int(arena, row, "schedule_passes", (int64_t)usage->n_passes);
+        value_add_real(arena, row, "schedule_s", (double)usage->passes_us / 1e6);
+    } else {
+        value_add_null(arena, row, "schedule_passes");
+        value_add_null(arena, row, "schedule_s");
+    }
     value_add_instant(arena, row, "since", site->since_ms);
 }
 

@@ -80,6 +80,8 @@ static const struct codec_field usage[] = {
     INT(n_idle, 0, TOTAL_MAX),
     INT(n_waiting, 0, TOTAL_MAX),
     PART(jobs, &job_counts_shape),
+    UINT64(n_passes),
+    UINT64(passes_us),
     PARTS(demands, 0, LEASES_MAX, &demand_shape),
 };
 SHAPE(codec_usage, sublet__usage, usage);

@@ -29,6 +29,8 @@ struct site {
     int64_t lending_ms; /* when an end is next told to a consumer that has not said
                            that it is on record there */
     int64_t now_ms;     /* of the latest event */
+    bool has_scheduled; /* in the last tick */
+    uint64_t n_passes, passes_us; /* ticks that scheduled, and what they took */
 };
 
 #endif

@@ -317,14 +317,14 @@ static void carry_out(struct site *site, const struct place_snapshot *snapshot,
     }
 }
 
-void schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
+bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
 {
     struct schedule *schedule = site->schedule;
     if (schedule->retry_ms <= now_ms) {
         schedule->is_marked = true;
     }
     if (!schedule->is_marked && !schedule->is_passing) {
-        return;
+        return false;
     }
     bool is_first = !schedule->is_passing;
     if (is_first) {
@@ -350,4 +350,5 @@ void schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
         publish(schedule);
         provider_set_waiting(site->provider, schedule->shown.own);
     }
+    return true;
 }

@@ -27,7 +27,7 @@ void schedule_retry(struct schedule *schedule, int64_t at_ms);
 /* The provider hears how many slots of each host this site's own jobs use. */
 void schedule_tell_use(struct site *site);
 /* At a tick: does what is due. */
-void schedule_run(struct site *site, int64_t now_ms, struct effects *effects);
+bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects);
 int64_t schedule_wake_ms(const struct schedule *schedule, int64_t now_ms);
 
 /* As of the last whole pass: slots of waiting jobs that could use own hosts, or the

@@ -186,7 +186,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
         schedule_mark(site->schedule); /* a freeze may have lapsed */
         provider_tick(site->provider, now_ms, effects);
     }
-    schedule_run(site, now_ms, effects);
+    site->has_scheduled = schedule_run(site, now_ms, effects);
     provider_tick(site->provider, now_ms, effects);
     lending_tick(site, now_ms, effects);
     if (site_uplink_wants_usage(site->uplink, now_ms)) {
@@ -202,6 +202,10 @@ void site_step(struct site *site, const struct event *event, struct effects *eff
     site->now_ms = event->now_ms;
     switch (event->kind) {
     case EVENT_TICK:
+        if (site->has_scheduled) {
+            site->n_passes++;
+            site->passes_us += (uint64_t)event->last_tick_us;
+        }
         tick(site, event->now_ms, effects);
         break;
     case EVENT_MESSAGE:

@@ -159,6 +159,24 @@ static void jobs(const struct source *source, const char *name)
     }
 }
 
+/* A summary without quantiles: sites tell counts and sums. */
+static void schedule_seconds(const struct source *source, const char *name)
+{
+    for (const struct value *site = source->sites->first; site != NULL;
+         site = site->next) {
+        const struct value *passes = value_find(site, "schedule_passes");
+        if (passes->kind != VALUE_INT) {
+            continue;
+        }
+        fprintf(source->to, "%s_sum{", name);
+        print_label(source->to, "site", value_find(site, "site")->text);
+        fprintf(source->to, "} %.9g\n%s_count{", value_find(site, "schedule_s")->real,
+                name);
+        print_label(source->to, "site", value_find(site, "site")->text);
+        fprintf(source->to, "} %" PRId64 "\n", passes->number);
+    }
+}
+
 /* ---------------------------------------------------------------- counted */
 
 static void rebalances(const struct source *source, const char *name)
@@ -231,6 +249,9 @@ static const struct {
     {"sublet_site_slots", "gauge",
      "Slots as a site reported them; pending: of its waiting jobs.", site_slots},
     {"sublet_jobs", "gauge", "Jobs of a site by state, as it reported them.", jobs},
+    {"sublet_schedule_seconds", "summary",
+     "Time of a site's scheduling passes, with the rest of the turn they were in.",
+     schedule_seconds},
     {"sublet_peer_up", "gauge", "1 for a site that is connected.", peer_up},
     {"sublet_messages_refused_total", "counter", "Messages refused, by reason.",
      refused},

@@ -3,6 +3,7 @@
 #include "site/io/shell.h"
 
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "site/io/output.h"
@@ -34,6 +35,7 @@ struct shell {
     bool is_in_batch;
     struct log_limit refused, unsent;
     struct wake wake; /* for site_wake_ms */
+    int64_t tick_us;  /* what the last tick took */
 };
 
 /* ---------------------------------------------------------------- collect and step */
@@ -52,6 +54,17 @@ void shell_take_message(void *arg, const struct peer *from, const struct msg *ms
 void shell_take_gone(void *arg, const struct peer *from)
 {
     step(arg, &(struct event){.kind = EVENT_GONE, .from = *from});
+}
+
+/* The scheduler's pass is in a tick: how long that took is told with the next one. */
+static void step_tick(struct shell *shell)
+{
+    struct timespec begin, end;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    step(shell, &(struct event){.kind = EVENT_TICK, .last_tick_us = shell->tick_us});
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    shell->tick_us = (int64_t)(end.tv_sec - begin.tv_sec) * 1000000 +
+                     (end.tv_nsec - begin.tv_nsec) / 1000;
 }
 
 /* What is no message never reaches the step machine; who sent it is told. */
@@ -218,7 +231,7 @@ void shell_end_batch(struct shell *shell)
     }
     shell->is_in_batch = true;
     do {
-        step(shell, &(struct event){.kind = EVENT_TICK});
+        step_tick(shell);
         struct effects *batch = take_batch(shell);
         commit_stores(shell, batch);
         carry_out(shell, batch);

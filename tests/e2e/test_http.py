@@ -246,6 +246,8 @@ def test_metrics():
                  "peers")
     expect((("reason", "denied"),) in values["sublet_messages_refused_total"], "refused")
     expect(jobs_of(values, "south", "DONE") >= 1, "jobs")
+    expect(values["sublet_schedule_seconds_count"][(("site", "south"),)] >= 1, "passes")
+    expect(values["sublet_schedule_seconds_sum"][(("site", "south"),)] > 0, "their time")
     expect_equal(jobs_of(values, "south", "PSUSP"), 0, "zeros are shown")
     stopped = f.submit("south", "sleep 60")
     f.wait_state("south", stopped, "RUN")
