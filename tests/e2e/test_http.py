@@ -213,7 +213,7 @@ def metrics():
             name, labels, value = match.groups()
             float(value)
             base = re.sub("_(bucket|sum|count)$", "", name)
-            expect(name in types or types.get(base) == "histogram", "TYPE of " + name)
+            expect(name in types or types.get(base) in ("histogram", "summary"), "TYPE of " + name)
             expect(name in helps or base in helps, "HELP of " + name)
             key = tuple(sorted(re.findall(r'([a-z]+)="([^"]*)"', labels or "")))
             expect(key not in values.setdefault(name, {}), "twice: " + line)
