@@ -16,11 +16,16 @@ static const char *const lease_paths[] = {"id", "status", "reclaim_delay_s",
 
 static const char put_site_sql[] =
     "INSERT INTO present_site (site, roles, status, slots_own, slots_used, slots_lent,"
-    " slots_borrowed, slots_idle, pending, since)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    " slots_borrowed, slots_idle, pending, jobs_PEND, jobs_PSUSP, jobs_RUN, jobs_USUSP,"
+    " jobs_SSUSP, jobs_UNKWN, jobs_DONE, jobs_EXIT, schedule_passes, schedule_s, since)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
+    " ?17, ?18, ?19, ?20)";
 static const char *const site_paths[] = {
-    "site",           "roles",      "status",  "slots.own", "slots.used", "slots.lent",
-    "slots.borrowed", "slots.idle", "pending", "since",     NULL};
+    "site",       "roles",          "status",          "slots.own",  "slots.used",
+    "slots.lent", "slots.borrowed", "slots.idle",      "pending",    "jobs.PEND",
+    "jobs.PSUSP", "jobs.RUN",       "jobs.USUSP",      "jobs.SSUSP", "jobs.UNKWN",
+    "jobs.DONE",  "jobs.EXIT",      "schedule_passes", "schedule_s", "since",
+    NULL};
 
 int store_clear_present(struct store_present *present, struct db *db, struct err *err)
 {

@@ -62,6 +62,16 @@ CREATE TABLE present_site (
     slots_borrowed INTEGER,
     slots_idle     INTEGER,
     pending        INTEGER,
+    jobs_PEND INTEGER,
+    jobs_PSUSP INTEGER,
+    jobs_RUN INTEGER,
+    jobs_USUSP INTEGER,
+    jobs_SSUSP INTEGER,
+    jobs_UNKWN INTEGER,
+    jobs_DONE INTEGER,
+    jobs_EXIT INTEGER,
+    schedule_passes INTEGER,
+    schedule_s     REAL,
     since          TEXT
 ) STRICT, WITHOUT ROWID;
 
@@ -125,6 +135,7 @@ ORDER BY id;
 
 CREATE VIEW v_sites AS
 SELECT site, roles, status, slots_own, slots_used, slots_lent, slots_borrowed,
-       slots_idle, pending, since
+       slots_idle, pending, jobs_PEND, jobs_PSUSP, jobs_RUN, jobs_USUSP, jobs_SSUSP,
+       jobs_UNKWN, jobs_DONE, jobs_EXIT, schedule_passes, schedule_s, since
 FROM present_site
 ORDER BY site;
