@@ -221,6 +221,11 @@ void wire_server_free(struct wire_server *server)
     }
     wire_watch_free(server->watch);
     zsock_destroy(&server->socket);
+    if (server->zap != NULL) {
+        /* Closing is done later, by another thread; a name inside the process is given
+         * back here and now, for the next server of this process. */
+        (void)zsock_unbind(server->zap, "%s", zap_endpoint);
+    }
     zsock_destroy(&server->zap);
     wire_endpoint_free(server->endpoint);
     struct member *member, *next;
