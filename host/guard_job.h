@@ -4,6 +4,8 @@
  * It is born into its cgroup where there is one, leads a session of its own (else the
  * end of the agent's session would hang it up), takes the account, opens its files as
  * that account and becomes /bin/sh -c COMMAND with exactly the variables of the spec.
+ * A command without anything for a shell to interpret ("/path/program word ...") it
+ * becomes itself: its process is the job's, and a signal that ends it is how it ended.
  * Until release it stands at the gate, and if the guard dies it ends there, so the
  * record that it has begun is on disk before its first instruction. The guard lets no
  * descriptor, signal disposition or mask through.

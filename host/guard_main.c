@@ -4,6 +4,8 @@
  *     sublet-guard DIRECTORY            guards the run in it to its end
  *     sublet-guard --bury DIRECTORY     ends a run whose guard was killed
  *     sublet-guard --remove DIRECTORY   deletes a forgotten run's directory
+ *     sublet-guard --nursery DIRECTORY  forks guards of runs in it, as they are asked
+ * for
  *
  * Started by sublet-host, which may give a connection as descriptor 3. DIRECTORY is
  * absolute. There is one per running job: libc only. */
@@ -15,14 +17,10 @@
 #include <unistd.h>
 
 #include "host/guard_bury.h"
+#include "host/guard_nursery.h"
 #include "host/guard_remove.h"
 #include "host/guard_run.h"
 #include "host/run_dir.h"
-
-/* Descriptors are closed from the lowest when a process dies: the agent's connection is
- * put above the directory, so that the lock is gone when the agent hears of the death.
- */
-enum { AGENT_FD_MIN = 16 };
 
 static int take_agent(void)
 {
@@ -31,10 +29,11 @@ static int take_agent(void)
     int agent = -1;
     if (getsockopt(RUN_DIR_LINK_FD, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
         type == SOCK_SEQPACKET) {
-        agent = fcntl(RUN_DIR_LINK_FD, F_DUPFD_CLOEXEC, AGENT_FD_MIN);
+        agent = fcntl(RUN_DIR_LINK_FD, F_DUPFD_CLOEXEC, RUN_DIR_AGENT_FD);
     }
-    close_range(RUN_DIR_LINK_FD, AGENT_FD_MIN - 1, 0);
-    close_range(agent < AGENT_FD_MIN ? AGENT_FD_MIN : (unsigned)agent + 1, ~0U, 0);
+    close_range(RUN_DIR_LINK_FD, RUN_DIR_AGENT_FD - 1, 0);
+    close_range(agent < RUN_DIR_AGENT_FD ? RUN_DIR_AGENT_FD : (unsigned)agent + 1, ~0U,
+                0);
     return agent;
 }
 
@@ -50,7 +49,10 @@ int main(int argc, char **argv)
     if (argc == 3 && argv[2][0] == '/' && strcmp(argv[1], "--remove") == 0) {
         return guard_remove_main(argv[2]);
     }
-    fprintf(stderr, "usage: sublet-guard [--bury | --remove] DIRECTORY\n"
+    if (argc == 3 && strcmp(argv[1], "--nursery") == 0) {
+        return guard_nursery_main(take_agent());
+    }
+    fprintf(stderr, "usage: sublet-guard [--bury | --remove | --nursery] DIRECTORY\n"
                     "sublet-host starts it; it is of no use by hand\n");
     return 2;
 }

@@ -38,6 +38,7 @@ struct guard_record {
     uint64_t code;
     uint64_t cpu_ms, mem_kib;
     uint64_t out_bytes, err_bytes;
+    uint64_t seq; /* how often it was written to disk; 0: never */
     char text[GUARD_RECORD_TEXT_SIZE];
 };
 
@@ -46,9 +47,12 @@ size_t guard_record_format(const struct guard_record *record, char *text);
 int guard_record_parse(const char *text, size_t length, struct guard_record *record,
                        struct err *err) MUST_CHECK;
 
-/* `dir` is the open directory of the run. Writing replaces the record as a whole. */
+/* `dir` is the open directory of the run. What is read is the last record that was
+ * written as a whole, whenever the writer or a write of his was cut off: the first is
+ * renamed into place, the others go in turn to one of two places in the file. Writing
+ * counts `seq` on; a record that takes over from another begins with what was read. */
 int guard_record_read(int dir, struct guard_record *record, struct err *err) MUST_CHECK;
-int guard_record_write(int dir, const struct guard_record *record,
+int guard_record_write(int dir, struct guard_record *record,
                        struct err *err) MUST_CHECK;
 
 /* Copies a sentence into `record->text` as one line. */

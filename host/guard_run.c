@@ -32,6 +32,7 @@ enum {
     LEFT_BEHIND_MS = 30000, /* processes that not even SIGKILL ends, in the kernel */
     LEFT_BEHIND_LOOK_MS = 50,
     SAVE_AGAIN_MS = 1000, /* a full disk */
+    LISTEN_AGAIN_MS = 1000,
 };
 
 static const int64_t never = INT64_MAX;
@@ -55,6 +56,7 @@ struct run {
     int64_t wait_until;         /* WAITING and no agent */
     int64_t kill_at;            /* the grace ends */
     int64_t save_at;            /* the record on disk is behind */
+    int64_t listen_at;          /* there is no agent, and no socket for one yet */
     struct run_control pending; /* came before the go; number 0: none */
 };
 
@@ -348,7 +350,8 @@ static int64_t limit_at(const struct run *run)
 
 static int next_timeout(const struct run *run)
 {
-    int64_t times[] = {run->wait_until, run->kill_at, run->save_at, limit_at(run)};
+    int64_t times[] = {run->wait_until, run->kill_at, run->save_at, run->listen_at,
+                       limit_at(run)};
     int64_t next = never;
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
         next = times[i] < next ? times[i] : next;
@@ -358,6 +361,17 @@ static int next_timeout(const struct run *run)
     }
     int64_t left = next - guard_clock_now_ms();
     return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
+}
+
+/* The socket's file is made when the first agent is gone: most runs never need it. */
+static void watch_link(struct run *run, int64_t now)
+{
+    if (run->link.listener >= 0 || run->link.n_peers > 0) {
+        run->listen_at = never;
+    } else if (run->listen_at == never || now >= run->listen_at) {
+        run->listen_at =
+            guard_link_listen(&run->link, NULL) == 0 ? never : now + LISTEN_AGAIN_MS;
+    }
 }
 
 static void watch_agent(struct run *run, int64_t now)
@@ -372,6 +386,7 @@ static void watch_agent(struct run *run, int64_t now)
 static void on_time(struct run *run)
 {
     int64_t now = guard_clock_now_ms();
+    watch_link(run, now);
     watch_agent(run, now);
     if (now >= run->wait_until) {
         guard_dir_remove(run->dir, run->path);
@@ -473,9 +488,6 @@ static int prepare(struct run *run, struct err *err)
     }
     if (code == 0) {
         set_mark(run);
-        code = guard_link_listen(&run->link, err);
-    }
-    if (code == 0) {
         run->record.phase = RUN_WAITING;
         code = guard_record_write(run->dir, &run->record, err);
     }
@@ -492,6 +504,7 @@ static void init(struct run *run, const char *path, int agent)
         .wait_until = never,
         .kill_at = never,
         .save_at = never,
+        .listen_at = never,
     };
     run->record.guard_pid = (uint64_t)getpid();
     guard_dir_read_boot_id(run->record.boot_id, sizeof(run->record.boot_id));

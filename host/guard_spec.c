@@ -104,13 +104,24 @@ static bool take_item(struct guard_spec *spec, const char *item)
     return take_field(spec, item, length, equals + 1);
 }
 
+/* No fewer than there are variables. */
+static size_t count_items(const char *bytes, size_t length)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++) {
+        count += bytes[i] == '\0';
+    }
+    return count;
+}
+
 int guard_spec_parse(char *bytes, size_t length, struct guard_spec *spec,
                      struct err *err)
 {
     memset(spec, 0, sizeof(*spec));
     set_defaults(spec);
     spec->bytes = bytes;
-    spec->env = mem_alloc(ENV_MAX + ENV_ADDED_MAX + 2, sizeof(*spec->env));
+    spec->env = mem_alloc(count_items(bytes, length) + GUARD_SPEC_ENV_FREE + 1,
+                          sizeof(*spec->env));
     if (length == 0 || bytes[length - 1] != '\0' ||
         strcmp(bytes, RUN_DIR_SPEC_HEAD) != 0) {
         return err_set(err, ERR_PARSE, "the run's spec is cut or no spec");

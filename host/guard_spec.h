@@ -17,6 +17,8 @@
 
 #include "base/err.h"
 
+enum { GUARD_SPEC_ENV_FREE = 2 }; /* for the mark, and PWD */
+
 struct guard_spec {
     char *bytes;
     const char *run;     /* "SITE.ATTEMPT" */
@@ -33,7 +35,7 @@ struct guard_spec {
     int64_t run_limit_ms; /* 0: none */
     int64_t wait_ms;      /* how long a guard without agent waits for the go */
     int64_t grace_ms;     /* between TERM and KILL */
-    const char **env;     /* NULL-terminated; the last place is free for the mark */
+    const char **env;     /* NULL-terminated, with GUARD_SPEC_ENV_FREE places behind */
     int n_env;
 };
 

@@ -15,6 +15,7 @@
 #include <uthash.h>
 
 #include "base/arena.h"
+#include "host/host_nursery.h"
 #include "host/host_spawn.h"
 #include "host/host_talk.h"
 #include "sys/daemon.h"
@@ -32,6 +33,7 @@ struct entry {
     struct host_run run;
     int link;          /* to its guard; -1: none */
     bool is_new;       /* asked for here, and its guard has said nothing yet */
+    bool is_second;    /* a guard for it was started twice */
     bool is_forgotten; /* goes when its waiting guard has ended */
     bool needs_retry;
     int64_t unknown_since;
@@ -42,6 +44,7 @@ struct host_runs {
     zloop_t *loop;
     struct host_spool *spool;
     struct host_runs_setting setting;
+    struct host_nursery nursery;
     host_runs_change_fn on_change;
     void *arg;
     struct entry *entries; /* by name */
@@ -122,13 +125,24 @@ static void remove_directory(struct host_runs *runs, const char *name)
     }
 }
 
-static int start_guard(struct host_runs *runs, struct entry *entry, const char *option,
-                       struct err *err)
+static int start_guard(struct host_runs *runs, struct entry *entry, struct err *err)
+{
+    char parent[HOST_SPOOL_PATH_SIZE + sizeof("/runs")];
+    int link = -1;
+    snprintf(parent, sizeof(parent), "%s/runs", runs->spool->path);
+    int code = host_nursery_start(&runs->nursery, parent, entry->run.name, &link, err);
+    if (code == 0) {
+        watch(runs, entry, link);
+    }
+    return code;
+}
+
+static int start_burial(struct host_runs *runs, struct entry *entry, struct err *err)
 {
     char path[HOST_SPOOL_PATH_SIZE + HOST_RUNS_NAME_SIZE + sizeof("/runs/")];
     int link = -1;
     snprintf(path, sizeof(path), "%s/runs/%s", runs->spool->path, entry->run.name);
-    int code = host_spawn_guard(runs->setting.guard, option, path, &link, err);
+    int code = host_spawn_guard(runs->setting.guard, "--bury", path, &link, err);
     if (code == 0) {
         watch(runs, entry, link);
     }
@@ -212,9 +226,24 @@ static void bury(struct host_runs *runs, struct entry *entry)
         entry->run.record.phase = RUN_UNKNOWN;
         entry->unknown_since = daemon_now_ms();
     }
-    if (start_guard(runs, entry, "--bury", &err) != 0) {
+    if (start_burial(runs, entry, &err) != 0) {
         log_line(LOG_LEVEL_WARNING, "run %s: %s", entry->run.name, err.text);
         settle_later(runs, entry);
+    }
+}
+
+/* A guard that left no record has begun nothing, and one more is given a try: many may
+ * have gone at once with their nursery. */
+static void start_again(struct host_runs *runs, struct entry *entry)
+{
+    struct err err;
+    if (entry->is_second) {
+        fail(runs, entry, "its guard ended before it was ready");
+        return;
+    }
+    entry->is_second = true;
+    if (start_guard(runs, entry, &err) != 0) {
+        fail(runs, entry, err.text);
     }
 }
 
@@ -246,7 +275,7 @@ static void settle_unguarded(struct host_runs *runs, struct entry *entry, int di
         accept_record(runs, entry, &record);
     } else if (code == ERR_NOT_FOUND && entry->is_new) {
         close(dir);
-        fail(runs, entry, "its guard ended before it was ready");
+        start_again(runs, entry);
     } else if (code == ERR_NOT_FOUND ||
                (code == 0 && record.phase == RUN_WAITING && is_this_boot)) {
         remove_directory(runs, entry->run.name);
@@ -339,7 +368,7 @@ static int prepare_run(struct host_runs *runs, struct entry *entry,
     }
     int code = host_spec_write(dir, entry->run.name, start, &runs->setting.spec, err);
     close(dir);
-    return code != 0 ? code : start_guard(runs, entry, NULL, err);
+    return code != 0 ? code : start_guard(runs, entry, err);
 }
 
 struct host_run *host_runs_start(struct host_runs *runs,
@@ -507,6 +536,7 @@ int host_runs_new(zloop_t *loop, struct host_spool *spool,
                                 .on_change = on_change,
                                 .arg = arg,
                                 .retry_timer = -1};
+    host_nursery_init(&built->nursery, setting->guard);
     *runs = built;
     built->events = epoll_create1(EPOLL_CLOEXEC);
     zmq_pollitem_t item = {.fd = built->events, .events = ZMQ_POLLIN};
@@ -529,5 +559,6 @@ void host_runs_free(struct host_runs *runs)
     if (runs->events >= 0) {
         close(runs->events);
     }
+    host_nursery_release(&runs->nursery);
     free(runs);
 }

@@ -4,16 +4,19 @@
  *     SPOOL/lock              held (flock) by the one sublet-host of this spool
  *     SPOOL/runs/SITE.ATTEMPT the run's directory; its guard holds flock on it
  *         spec      what to run: sublet-host writes it, the guard reads it
- *         state     the run as it is: one record (guard_record.h), only its guard
- * writes socket    where the guard answers (SOCK_SEQPACKET) stdout    output, where no
- * file was named for it stderr    likewise, where the run keeps it apart work working
- * directory, where the job has none; owned by its account SPOOL/trash directories of
- * forgotten runs that were not empty enough
+ *         state     the run as it is: a record (guard_record.h), only its guard writes
+ *         socket    where the guard answers (SOCK_SEQPACKET), while no agent is
+ *                   connected to it, or since one was not
+ *         stdout    output, where no file was named for it
+ *         stderr    likewise, where the run keeps it apart
+ *         work      working directory, where the job has none; owned by its account
+ *     SPOOL/trash             directories of forgotten runs that were not empty enough
  *
  * Directories are 0711 (the account must reach work), files 0600, output files belong
  * to the account, so that a job may open /dev/stdout.
  *
- * Life. sublet-host makes the directory, writes spec and starts a guard. The guard
+ * Life. sublet-host makes the directory, writes spec and has its nursery fork a guard
+ * (guard_nursery.h), or starts the program, which comes to the same. The guard
  * locks the directory, writes state WAITING with a random token and waits. Only a go
  * with that token lets it fork the job, which stands before its first instruction
  * until state RUNNING is on disk. When the job's main process ends, the guard kills
@@ -38,7 +41,9 @@
  *
  * Talk. Agent to guard: struct guard_order, one a packet. Guard to agent: its record
  * as text, on connecting, after each order and on each change: level, not edge. The
- * agent that starts a guard is connected to it from the beginning (descriptor 3).
+ * agent that starts a guard is connected to it from the beginning (descriptor 3). Only
+ * when no agent is connected does the guard make the socket; whoever comes before that
+ * finds the lock held and nobody who listens, and tries again.
  *
  * Layer: host (libc only: the guard links it). */
 #ifndef SUBLET_HOST_RUN_DIR_H
@@ -56,6 +61,10 @@
 
 enum {
     RUN_DIR_LINK_FD = 3, /* a guard's connection to the agent that starts it */
+    /* Descriptors are closed from the lowest when a process dies: in a guard this one
+     * is put above the directory, so that the lock is gone when the agent hears of it.
+     */
+    RUN_DIR_AGENT_FD = 16,
     RUN_DIR_SPEC_MAX =
         1 << 20, /* a RUN_START is one frame; its hosts are named twice */
 };

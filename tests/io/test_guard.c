@@ -313,6 +313,39 @@ static void test_environment(void **state)
     assert_text(run_path(trial, "/stdout"), expected);
 }
 
+/* Nothing for a shell in it: the job is the program itself, with what a shell would
+ * have given it, and the shell has its say where there is no such program. */
+static void test_plain_command(void **state)
+{
+    static const struct {
+        const char *command;
+        const char *out; /* "": anything */
+        int code;
+    } rows[] = {
+        {"/bin/echo a b-c=d", "a b-c=d\n", 0}, {"/bin/echo a  b", "a b\n", 0},
+        {"/bin/echo $((1+1))", "2\n", 0},      {"/bin/sh -c pwd", "/\n", 0},
+        {"/usr/bin/printenv PWD", "/\n", 0},   {"/bin/false", "", 1},
+        {"/no/such-program", "", 127},         {"/etc", "", 126},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        void *own = NULL;
+        begin(&own);
+        struct trial *trial = own;
+        trial->fixture.env[trial->fixture.n_env++] = "PWD=/tmp";
+        struct msg_run_start start = job(trial, rows[i].command);
+        start.spec.n_env = trial->fixture.n_env;
+        start.spec.cwd = "/";
+        run_to_end(trial, &start);
+        assert_int_equal(trial->record.end, RUN_END_EXITED);
+        assert_int_equal(trial->record.code, rows[i].code);
+        if (rows[i].out[0] != '\0') {
+            assert_text(run_path(trial, "/stdout"), rows[i].out);
+        }
+        finish(&own);
+    }
+}
+
 static void test_clean_process(void **state)
 {
     struct trial *trial = *state;
@@ -502,9 +535,9 @@ static void test_found_again(void **state)
     hear_until(trial, RUN_RUNNING);
     close(trial->link);
     int dir = open(run_path(trial, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    trial->link = host_talk_connect(dir);
+    /* It listens as soon as it has seen that nobody is connected. */
+    assert_true(run_fixture_wait((trial->link = host_talk_connect(dir)) >= 0));
     close(dir);
-    assert_true(trial->link >= 0);
     assert_true(hear(trial)); /* unasked */
     assert_int_equal(trial->record.phase, RUN_RUNNING);
     int fifo = open(run_fixture_path(&trial->fixture, "fifo"), O_WRONLY);
@@ -732,7 +765,23 @@ static void test_run_limit(void **state)
     assert_recorded(trial);
 }
 
-/* ---- a full disk: here, a directory in the way of the new record */
+/* ---- a full disk: here, a directory in the way of the record */
+
+static void bar_record(const struct trial *trial)
+{
+    char state[RUN_FIXTURE_PATH];
+    snprintf(state, sizeof(state), "%s", run_path(trial, "/state"));
+    assert_int_equal(rename(state, run_path(trial, "/kept")), 0);
+    assert_int_equal(mkdir(state, 0700), 0);
+}
+
+static void unbar_record(const struct trial *trial)
+{
+    char state[RUN_FIXTURE_PATH];
+    snprintf(state, sizeof(state), "%s", run_path(trial, "/state"));
+    assert_int_equal(rmdir(state), 0);
+    assert_int_equal(rename(run_path(trial, "/kept"), state), 0);
+}
 
 static void test_record_fails_at_the_go(void **state)
 {
@@ -741,7 +790,7 @@ static void test_record_fails_at_the_go(void **state)
     start.spec.cwd = trial->fixture.dir;
     start_guard(trial, &start);
     hear_until(trial, RUN_WAITING);
-    assert_int_equal(mkdir(run_path(trial, "/state.new"), 0700), 0);
+    bar_record(trial);
     tell(trial, (struct guard_order){.kind = ORDER_GO, .token = trial->record.token});
     hear_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_FAILED);
@@ -761,14 +810,14 @@ static void test_record_fails_at_the_end(void **state)
     start_guard(trial, &start);
     go(trial);
     hear_until(trial, RUN_RUNNING);
-    assert_int_equal(mkdir(run_path(trial, "/state.new"), 0700), 0);
+    bar_record(trial);
     close(open(run_fixture_path(&trial->fixture, "on"), O_CREAT | O_WRONLY, 0600));
     hear_until(trial, RUN_ENDED);
     /* It stays, for whoever asks, until the end is on disk. */
     tell(trial, (struct guard_order){.kind = ORDER_STATUS});
     assert_true(hear(trial));
     assert_int_equal(trial->record.phase, RUN_ENDED);
-    assert_int_equal(rmdir(run_path(trial, "/state.new")), 0);
+    unbar_record(trial);
     hear_silence(trial);
     assert_recorded(trial);
 }
@@ -918,6 +967,38 @@ static void test_record_text(void **state)
     assert_int_equal(guard_record_parse("phase=ended\nlater=1\n", 20, &again, &err), 0);
 }
 
+/* Whatever became of the writing of a record, the one before it is read. */
+static void test_record_cut(void **state)
+{
+    struct trial *trial = *state;
+    struct guard_record record = {.phase = RUN_WAITING, .token = 7};
+    struct guard_record again;
+    struct err err;
+    assert_int_equal(mkdir(run_path(trial, ""), 0711), 0);
+    int dir = open(run_path(trial, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (uint64_t code = 1; code <= 4; code++) {
+        record.code = code;
+        guard_record_set_text(&record, code % 3 == 0 ? "a longer one" : "");
+        assert_int_equal(guard_record_write(dir, &record, &err), 0);
+        assert_int_equal(guard_record_read(dir, &again, &err), 0);
+        assert_int_equal(again.code, code);
+        assert_string_equal(again.text, record.text);
+    }
+    int file = openat(dir, "state", O_RDWR | O_CLOEXEC);
+    for (off_t at = 0; at < 60; at++) { /* the fourth lies first */
+        char before;
+        assert_int_equal(pread(file, &before, 1, at), 1);
+        assert_int_equal(pwrite(file, "\0", 1, at), 1);
+        assert_int_equal(guard_record_read(dir, &again, &err), 0);
+        assert_int_equal(again.code, 3);
+        assert_int_equal(pwrite(file, &before, 1, at), 1);
+    }
+    assert_int_equal(ftruncate(file, 100), 0);
+    assert_int_equal(guard_record_read(dir, &again, &err), ERR_PARSE);
+    close(file);
+    close(dir);
+}
+
 /* Deep, full, without rights, with links out of it. */
 static void test_remove(void **state)
 {
@@ -955,6 +1036,7 @@ int main(void)
         TRIAL(test_signalled),
         cmocka_unit_test(test_failures),
         TRIAL(test_environment),
+        cmocka_unit_test(test_plain_command),
         TRIAL(test_clean_process),
         TRIAL(test_output_files),
         TRIAL(test_leased),
@@ -982,6 +1064,7 @@ int main(void)
         TRIAL(test_burial_of_an_earlier_boot),
         TRIAL(test_damaged_spec),
         cmocka_unit_test(test_record_text),
+        TRIAL(test_record_cut),
         TRIAL(test_remove),
     };
     run_fixture_program("sublet-guard", guard_program, sizeof(guard_program));

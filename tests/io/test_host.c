@@ -667,6 +667,71 @@ static void test_many(void **state)
     }
 }
 
+/* ---- the nursery that forks the guards */
+
+/* The child of `host` that was started with --nursery; 0: none. */
+static pid_t find_nursery(pid_t host)
+{
+    struct dirent **entries = NULL;
+    pid_t found = 0;
+    int count = scandir("/proc", &entries, NULL, NULL);
+    for (int i = 0; i < count; i++) {
+        pid_t pid = (pid_t)strtol(entries[i]->d_name, NULL, 10);
+        char path[64], line[4096] = "";
+        int parent = 0;
+        snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+        FILE *file = pid > 0 ? fopen(path, "re") : NULL;
+        if (file != NULL) {
+            bool is_read = fgets(line, sizeof(line), file) != NULL;
+            const char *behind = is_read ? strrchr(line, ')') : NULL;
+            fclose(file);
+            if (behind != NULL && sscanf(behind, ") %*c %d", &parent) == 1 &&
+                parent == (int)host && strstr(line, "(sublet-guard)") != NULL) {
+                found = pid;
+            }
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    return found;
+}
+
+/* Guards outlive it, what it had not begun is begun by another, and nothing twice. */
+static void test_nursery_killed(void **state)
+{
+    enum { FIRST = 2, LAST = 9 };
+    struct trial *trial = *state;
+    begin_run(trial, 1, until_told);
+    pid_t nursery = find_nursery(trial->host);
+    assert_true(nursery > 0);
+    kill(nursery, SIGSTOP);
+    for (uint64_t i = FIRST; i <= LAST; i++) {
+        char command[64];
+        snprintf(command, sizeof(command), "echo x >>nursed.%d", (int)i);
+        start_run(trial, i, command);
+    }
+    assert_true(fake_site_wait(&trial->site, has_run_directory(trial, LAST)));
+    kill(nursery, SIGKILL);
+    for (uint64_t i = FIRST; i <= LAST; i++) {
+        wait_phase(trial, i, RUN_WAITING);
+        fake_site_go(&trial->site, i, fake_site_run(&trial->site, i)->state.token);
+    }
+    for (uint64_t i = FIRST; i <= LAST; i++) {
+        wait_phase(trial, i, RUN_ENDED);
+        assert_int_equal(exit_of(trial, i)->end, RUN_END_EXITED);
+        char *text =
+            run_fixture_read(run_fixture_path(&trial->fixture, "nursed.%d", (int)i));
+        assert_string_equal(text, "x\n");
+        free(text);
+    }
+    assert_true(run_fixture_wait(find_nursery(trial->host) > 0));
+    assert_true(find_nursery(trial->host) != nursery);
+    assert_int_equal(fake_site_phase(&trial->site, 1), RUN_RUNNING);
+    touch(trial, "on");
+    wait_phase(trial, 1, RUN_ENDED);
+    assert_int_equal(exit_of(trial, 1)->code, 4);
+}
+
 int main(void)
 {
 #define TRIAL(name) cmocka_unit_test_setup_teardown(name, begin, finish)
@@ -696,6 +761,7 @@ int main(void)
         TRIAL(test_second_host),
         cmocka_unit_test(test_usage),
         TRIAL(test_many),
+        TRIAL(test_nursery_killed),
     };
     run_fixture_program("sublet-host", host_program, sizeof(host_program));
     if (access(host_program, X_OK) != 0) {
