@@ -7,22 +7,32 @@
 
 #include "broker/io/store_fields.h"
 
+/* An UPDATE, and an INSERT where it found nothing, is half the work of an upsert, which
+ * checks every column twice; a contract is new once. */
 static const char put_sql[] =
+    "UPDATE lease SET (provider, policy, consumer, type, state, epoch, is_made,"
+    " is_withdrawn, registered_ms, made_ms, changed_ms, judged_ms, reason)"
+    " = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) WHERE id = ?1";
+
+static const char add_sql[] =
     "INSERT INTO lease (id, provider, policy, consumer, type, state, epoch, is_made,"
     " is_withdrawn, registered_ms, made_ms, changed_ms, judged_ms, reason)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
-    " ON CONFLICT (id) DO UPDATE SET (provider, policy, consumer, type, state, epoch,"
-    " is_made, is_withdrawn, registered_ms, made_ms, changed_ms, judged_ms, reason)"
-    " = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 
 static const char put_host_sql[] =
+    "UPDATE lease_host SET (host, n_slots, provider, consumer, provider_used,"
+    " consumer_used, is_down) = (?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+    " WHERE lease = ?1 AND place = ?2"
+    " AND (host, n_slots, provider, consumer, provider_used, consumer_used, is_down)"
+    " IS NOT (?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+
+static const char add_host_sql[] =
     "INSERT INTO lease_host (lease, place, host, n_slots, provider, consumer,"
     " provider_used, consumer_used, is_down)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
-    " ON CONFLICT (lease, place) DO UPDATE SET (host, n_slots, provider, consumer,"
-    " provider_used, consumer_used, is_down) = (?3, ?4, ?5, ?6, ?7, ?8, ?9)"
-    " WHERE (host, n_slots, provider, consumer, provider_used, consumer_used, is_down)"
-    " IS NOT (?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING";
+
+static const char tail_sql[] =
+    "SELECT 1 FROM lease_host WHERE lease = ?1 AND place >= ?2 LIMIT 1";
 
 static const char cut_hosts_sql[] =
     "DELETE FROM lease_host WHERE lease = ?1 AND place >= ?2";
@@ -35,10 +45,9 @@ static const char hosts_sql[] =
     "SELECT host, n_slots, provider, consumer, provider_used, consumer_used, is_down"
     " FROM lease_host WHERE lease = ?1 ORDER BY place";
 
-static int put_contract(struct store_leases *leases, struct db *db,
-                        const struct row_lease *lease, struct err *err)
+static int run_contract(struct db *db, sqlite3_stmt *put, const struct row_lease *lease,
+                        struct err *err)
 {
-    sqlite3_stmt *put = db_statement(db, &leases->put, put_sql);
     int at = 0;
     store_bind_text(put, ++at, lease->id);
     store_bind_text(put, ++at, lease->provider);
@@ -57,10 +66,24 @@ static int put_contract(struct store_leases *leases, struct db *db,
     return db_run(db, put, err);
 }
 
-static int put_host(struct store_leases *leases, struct db *db, const char *lease,
-                    int place, const struct host_split *host, struct err *err)
+static bool has_changed(struct db *db)
 {
-    sqlite3_stmt *put = db_statement(db, &leases->put_host, put_host_sql);
+    return sqlite3_changes(db_handle(db)) > 0;
+}
+
+static int put_contract(struct store_leases *leases, struct db *db,
+                        const struct row_lease *lease, struct err *err)
+{
+    int rc = run_contract(db, db_statement(db, &leases->put, put_sql), lease, err);
+    if (rc == 0 && !has_changed(db)) {
+        rc = run_contract(db, db_statement(db, &leases->add, add_sql), lease, err);
+    }
+    return rc;
+}
+
+static int run_host(struct db *db, sqlite3_stmt *put, const char *lease, int place,
+                    const struct host_split *host, struct err *err)
+{
     int at = 0;
     store_bind_text(put, ++at, lease);
     store_bind_int(put, ++at, place);
@@ -74,9 +97,31 @@ static int put_host(struct store_leases *leases, struct db *db, const char *leas
     return db_run(db, put, err);
 }
 
+/* Not changed: it is not there, or is as it should be. */
+static int put_host(struct store_leases *leases, struct db *db, const char *lease,
+                    int place, const struct host_split *host, struct err *err)
+{
+    sqlite3_stmt *put = db_statement(db, &leases->put_host, put_host_sql);
+    int rc = run_host(db, put, lease, place, host, err);
+    if (rc == 0 && !has_changed(db)) {
+        sqlite3_stmt *add = db_statement(db, &leases->add_host, add_host_sql);
+        rc = run_host(db, add, lease, place, host, err);
+    }
+    return rc;
+}
+
+/* Most often there is none: a look costs a tenth of a DELETE of nothing. */
 static int cut_hosts(struct store_leases *leases, struct db *db, const char *lease,
                      int n_hosts, struct err *err)
 {
+    sqlite3_stmt *tail = db_statement(db, &leases->tail, tail_sql);
+    store_bind_text(tail, 1, lease);
+    store_bind_int(tail, 2, n_hosts);
+    int step = sqlite3_step(tail);
+    sqlite3_reset(tail);
+    if (step == SQLITE_DONE) {
+        return 0;
+    }
     sqlite3_stmt *cut = db_statement(db, &leases->cut_hosts, cut_hosts_sql);
     store_bind_text(cut, 1, lease);
     store_bind_int(cut, 2, n_hosts);

@@ -11,7 +11,7 @@
 #include "sys/db.h"
 
 struct store_leases {
-    sqlite3_stmt *put, *put_host, *cut_hosts, *all, *hosts;
+    sqlite3_stmt *put, *add, *put_host, *add_host, *tail, *cut_hosts, *all, *hosts;
 };
 
 int store_put_lease(struct store_leases *leases, struct db *db,

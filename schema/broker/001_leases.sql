@@ -5,6 +5,7 @@
 -- Instants and durations are milliseconds; an instant of 0 is "never". Enums are the
 -- words that people see. A CHECK here is a second look at what the codec and the step
 -- machine have judged already: none of them may depend on a peer's good manners.
+-- Words stand in an OR: SQLite builds a table for `IN ('a', 'b', 'c')` at every check.
 
 -- Numbers that only grow.
 CREATE TABLE counter (
@@ -13,7 +14,7 @@ CREATE TABLE counter (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE override (
-    scope    TEXT NOT NULL CHECK (scope IN ('all', 'provider', 'lease')),
+    scope    TEXT NOT NULL CHECK (scope = 'all' OR scope = 'provider' OR scope = 'lease'),
     name     TEXT NOT NULL CHECK (length(name) <= 199),
     delay_ms INTEGER NOT NULL CHECK (delay_ms >= 0),
     PRIMARY KEY (scope, name)
@@ -25,8 +26,9 @@ CREATE TABLE lease (
     policy        TEXT NOT NULL CHECK (length(policy) BETWEEN 1 AND 63),
     consumer      TEXT NOT NULL CHECK (length(consumer) BETWEEN 1 AND 63),
     type          TEXT NOT NULL CHECK (type IN ('exclusive', 'shared')),
-    state         TEXT NOT NULL CHECK (state IN ('pending', 'active', 'inactive',
-                                                 'draining', 'ended')),
+    state         TEXT NOT NULL CHECK (state = 'pending' OR state = 'active'
+                                       OR state = 'inactive' OR state = 'draining'
+                                       OR state = 'ended'),
     epoch         INTEGER NOT NULL CHECK (epoch >= 0),
     is_made       INTEGER NOT NULL CHECK (is_made IN (0, 1)),
     is_withdrawn  INTEGER NOT NULL CHECK (is_withdrawn IN (0, 1)),
@@ -57,11 +59,13 @@ CREATE TABLE history (
     seq                INTEGER PRIMARY KEY,
     at_ms              INTEGER NOT NULL CHECK (at_ms >= 0),
     lease              TEXT NOT NULL CHECK (length(lease) BETWEEN 5 AND 199),
-    event              TEXT NOT NULL CHECK (event IN ('registered', 'made', 'inactive',
-                                                      'active', 'changed', 'draining',
-                                                      'ended')),
-    state              TEXT NOT NULL CHECK (state IN ('pending', 'active', 'inactive',
-                                                      'draining', 'ended')),
+    event              TEXT NOT NULL CHECK (event = 'registered' OR event = 'made'
+                                            OR event = 'inactive' OR event = 'active'
+                                            OR event = 'changed' OR event = 'draining'
+                                            OR event = 'ended'),
+    state              TEXT NOT NULL CHECK (state = 'pending' OR state = 'active'
+                                            OR state = 'inactive' OR state = 'draining'
+                                            OR state = 'ended'),
     epoch              INTEGER NOT NULL CHECK (epoch >= 0),
     provider_available INTEGER NOT NULL CHECK (provider_available >= 0),
     provider_used      INTEGER NOT NULL CHECK (provider_used >= 0),

@@ -15,13 +15,16 @@ CREATE TABLE site (
 CREATE TABLE event (
     id                 INTEGER PRIMARY KEY,
     at_ms              INTEGER NOT NULL CHECK (at_ms >= 0),
-    event              TEXT NOT NULL CHECK (event IN ('registered', 'made', 'inactive',
-                                                      'active', 'changed', 'draining',
-                                                      'ended', 'lost', 'back')),
+    event              TEXT NOT NULL CHECK (event = 'registered' OR event = 'made'
+                                            OR event = 'inactive' OR event = 'active'
+                                            OR event = 'changed' OR event = 'draining'
+                                            OR event = 'ended' OR event = 'lost'
+                                            OR event = 'back'),
     lease              TEXT NOT NULL CHECK (length(lease) <= 199),
     site               TEXT NOT NULL CHECK (length(site) <= 63),
-    state              TEXT NOT NULL CHECK (state IN ('pending', 'active', 'inactive',
-                                                      'draining', 'ended', '')),
+    state              TEXT NOT NULL CHECK (state = 'pending' OR state = 'active'
+                                            OR state = 'inactive' OR state = 'draining'
+                                            OR state = 'ended' OR state = ''),
     epoch              INTEGER NOT NULL CHECK (epoch >= 0),
     provider_available INTEGER NOT NULL CHECK (provider_available >= 0),
     provider_used      INTEGER NOT NULL CHECK (provider_used >= 0),

@@ -8,6 +8,7 @@
 -- `env`, `hosts_asked`: strings, each followed by a NUL byte.
 -- A CHECK here is a second look at what the codec and the step machine have judged
 -- already: none of them may depend on a peer's good manners.
+-- Words stand in an OR: SQLite builds a table for `IN ('a', 'b', 'c')` at every check.
 
 -- Numbers that only grow.
 CREATE TABLE counter (
@@ -71,8 +72,9 @@ CREATE TABLE job (
 -- What has become of it.
 CREATE TABLE job_state (
     id             INTEGER PRIMARY KEY REFERENCES job (id) ON DELETE CASCADE,
-    state          TEXT NOT NULL CHECK (state IN ('PEND', 'PSUSP', 'RUN', 'USUSP', 'SSUSP',
-                                                  'DONE', 'EXIT', 'UNKWN')),
+    state          TEXT NOT NULL CHECK (state = 'PEND' OR state = 'PSUSP' OR state = 'RUN'
+                                        OR state = 'USUSP' OR state = 'SSUSP' OR state = 'DONE'
+                                        OR state = 'EXIT' OR state = 'UNKWN'),
     attempt        INTEGER NOT NULL CHECK (attempt >= 0),
     lease          TEXT NOT NULL CHECK (length(lease) <= 199),
     epoch          INTEGER NOT NULL CHECK (epoch >= 0),
@@ -83,11 +85,12 @@ CREATE TABLE job_state (
     end_ms         INTEGER NOT NULL,
     reason         TEXT NOT NULL,
     control_number INTEGER NOT NULL CHECK (control_number >= 0),
-    control_action TEXT NOT NULL CHECK (control_action IN ('signal', 'suspend', 'resume',
-                                                           'kill')),
+    control_action TEXT NOT NULL CHECK (control_action = 'signal' OR control_action = 'suspend'
+                                        OR control_action = 'resume' OR control_action = 'kill'),
     control_signal INTEGER NOT NULL,
-    exit_end       TEXT NOT NULL CHECK (exit_end IN ('none', 'exited', 'signalled',
-                                                     'failed', 'lost', 'limit')),
+    exit_end       TEXT NOT NULL CHECK (exit_end = 'none' OR exit_end = 'exited'
+                                        OR exit_end = 'signalled' OR exit_end = 'failed'
+                                        OR exit_end = 'lost' OR exit_end = 'limit'),
     exit_code      INTEGER NOT NULL,
     exit_start_ms  INTEGER NOT NULL,
     exit_end_ms    INTEGER NOT NULL,
@@ -104,15 +107,17 @@ CREATE TABLE run (
     attempt        INTEGER NOT NULL CHECK (attempt >= 0),
     job            TEXT NOT NULL,
     lease          TEXT NOT NULL CHECK (length(lease) <= 199),
-    record         TEXT NOT NULL CHECK (record IN ('taken', 'guarded', 'ended')),
+    record         TEXT NOT NULL CHECK (record = 'taken' OR record = 'guarded'
+                                        OR record = 'ended'),
     hosts          TEXT NOT NULL,
     token          INTEGER NOT NULL,
     control_number INTEGER NOT NULL CHECK (control_number >= 0),
-    control_action TEXT NOT NULL CHECK (control_action IN ('signal', 'suspend', 'resume',
-                                                           'kill')),
+    control_action TEXT NOT NULL CHECK (control_action = 'signal' OR control_action = 'suspend'
+                                        OR control_action = 'resume' OR control_action = 'kill'),
     control_signal INTEGER NOT NULL,
-    exit_end       TEXT NOT NULL CHECK (exit_end IN ('none', 'exited', 'signalled',
-                                                     'failed', 'lost', 'limit')),
+    exit_end       TEXT NOT NULL CHECK (exit_end = 'none' OR exit_end = 'exited'
+                                        OR exit_end = 'signalled' OR exit_end = 'failed'
+                                        OR exit_end = 'lost' OR exit_end = 'limit'),
     exit_code      INTEGER NOT NULL,
     exit_start_ms  INTEGER NOT NULL,
     exit_end_ms    INTEGER NOT NULL,

@@ -9,8 +9,9 @@ ALTER TABLE job_state RENAME TO job_state_1;
 CREATE TABLE job_state (
     id             INTEGER NOT NULL REFERENCES job (id) ON DELETE CASCADE,
     element        INTEGER NOT NULL CHECK (element BETWEEN 0 AND 999999),
-    state          TEXT NOT NULL CHECK (state IN ('PEND', 'PSUSP', 'RUN', 'USUSP', 'SSUSP',
-                                                  'DONE', 'EXIT', 'UNKWN')),
+    state          TEXT NOT NULL CHECK (state = 'PEND' OR state = 'PSUSP' OR state = 'RUN'
+                                        OR state = 'USUSP' OR state = 'SSUSP' OR state = 'DONE'
+                                        OR state = 'EXIT' OR state = 'UNKWN'),
     attempt        INTEGER NOT NULL CHECK (attempt >= 0),
     lease          TEXT NOT NULL CHECK (length(lease) <= 199),
     epoch          INTEGER NOT NULL CHECK (epoch >= 0),
@@ -21,11 +22,12 @@ CREATE TABLE job_state (
     end_ms         INTEGER NOT NULL,
     reason         TEXT NOT NULL,
     control_number INTEGER NOT NULL CHECK (control_number >= 0),
-    control_action TEXT NOT NULL CHECK (control_action IN ('signal', 'suspend', 'resume',
-                                                           'kill')),
+    control_action TEXT NOT NULL CHECK (control_action = 'signal' OR control_action = 'suspend'
+                                        OR control_action = 'resume' OR control_action = 'kill'),
     control_signal INTEGER NOT NULL,
-    exit_end       TEXT NOT NULL CHECK (exit_end IN ('none', 'exited', 'signalled',
-                                                     'failed', 'lost', 'limit')),
+    exit_end       TEXT NOT NULL CHECK (exit_end = 'none' OR exit_end = 'exited'
+                                        OR exit_end = 'signalled' OR exit_end = 'failed'
+                                        OR exit_end = 'lost' OR exit_end = 'limit'),
     exit_code      INTEGER NOT NULL,
     exit_start_ms  INTEGER NOT NULL,
     exit_end_ms    INTEGER NOT NULL,
