@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "broker/io/store.h"
+#include "broker/io/store_history.h"
 #include "sys/json.h"
 
 /* ---------------------------------------------------------------- fixture */
@@ -322,6 +323,40 @@ static void append_history(struct fixture *fixture, int n_rows, const char *reas
     assert_int_equal(store_commit(fixture->store, &err), 0);
 }
 
+static int64_t ask_number(struct fixture *fixture, const char *sql)
+{
+    sqlite3_stmt *ask = NULL;
+    assert_int_equal(
+        sqlite3_prepare_v2(store_handle(fixture->store), sql, -1, &ask, NULL),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_step(ask), SQLITE_ROW);
+    int64_t number = sqlite3_column_int64(ask, 0);
+    sqlite3_finalize(ask);
+    return number;
+}
+
+/* The oldest go when there are too many, and the ids go on. */
+static void test_history_is_bounded(void **state)
+{
+    enum { OLD = 40, MORE = 600, EVERY = 256 };
+    struct fixture *fixture = *state;
+    append_history(fixture, OLD, "old");
+    char sql[120];
+    /* As if the rest of a million had been written since. */
+    snprintf(sql, sizeof(sql), "UPDATE event SET id = id + %d WHERE id > %d",
+             STORE_EVENTS_MAX - OLD / 2, OLD / 2);
+    assert_int_equal(sqlite3_exec(store_handle(fixture->store), sql, NULL, NULL, NULL),
+                     SQLITE_OK);
+    append_history(fixture, MORE, "new");
+    int64_t last = ask_number(fixture, "SELECT max(id) FROM event");
+    int64_t first = ask_number(fixture, "SELECT min(id) FROM event");
+    assert_int_equal(last, STORE_EVENTS_MAX + OLD / 2 + MORE);
+    assert_in_range(last - first, 0, STORE_EVENTS_MAX + EVERY);
+    assert_true(first > OLD / 2);
+    assert_int_equal(
+        ask_number(fixture, "SELECT count(*) FROM event WHERE reason = 'new'"), MORE);
+}
+
 static void test_history_shows_what_was_written(void **state)
 {
     struct fixture *fixture = *state;
@@ -529,6 +564,7 @@ int main(void)
         TEST(test_what_the_schema_forbids_is_an_error_that_names_the_row),
         TEST(test_history_shows_what_was_written),
         TEST(test_history_pages),
+        TEST(test_history_is_bounded),
         TEST(test_a_page_of_long_reasons_fits_a_frame),
         TEST(test_a_page_behind_rubbish_is_refused),
         TEST(test_a_newer_file_is_refused),
