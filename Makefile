@@ -335,7 +335,22 @@ coverage:
 	@tools/run-tests $(call test_bins,build/gcc-coverage,$(UNIT_SRCS) $(SLOW_SRCS))
 	@tools/coverage build/gcc-coverage
 
-install: all
+# Manual pages and completion, from the tables that the program runs by.
+.PHONY: man
+man: $(B)/man/sublet.1 $(B)/man/sublet.conf.5 $(B)/man/sublet.bash
+$(B)/man/sublet.1 $(B)/man/sublet.conf.5: $(B)/man/%: $(BIN)/sublet
+	@mkdir -p $(@D)
+	$(Q)$< help --man $(basename $*) >$@
+$(B)/man/sublet.bash: $(BIN)/sublet
+	@mkdir -p $(@D)
+	$(Q)$< completion >$@
+
+SHARE := $(DESTDIR)$(PREFIX)/share
+install: all man
+	install -d $(SHARE)/man/man1 $(SHARE)/man/man5 $(SHARE)/bash-completion/completions
+	install -m 644 $(B)/man/sublet.1 $(SHARE)/man/man1/
+	install -m 644 $(B)/man/sublet.conf.5 $(SHARE)/man/man5/
+	install -m 644 $(B)/man/sublet.bash $(SHARE)/bash-completion/completions/sublet
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/sublet
 	for program in $(filter-out %/sublet-guard,$(PROGRAMS)); do \
 		install $$program $(DESTDIR)$(PREFIX)/bin/ || exit 1; done

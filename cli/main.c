@@ -5,9 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/conf_keys.h"
 #include "cli/call.h"
 #include "cli/commands.h"
+#include "cli/completion.h"
+#include "cli/keys_help.h"
 #include "cli/listing.h"
+#include "cli/manual.h"
 
 #ifndef SUBLET_VERSION
 #define SUBLET_VERSION "unknown"
@@ -15,9 +19,15 @@
 
 static int version_run(struct call *call);
 static int help_run(struct call *call);
+static int completion_run(struct call *call);
 
 const struct call_option version_options[] = {
     {"--json", NULL, "as JSON", false},
+    {NULL, NULL, NULL, false},
+};
+
+static const struct call_option help_options[] = {
+    {"--man", NULL, "as a manual page: sublet, or sublet.conf", false},
     {NULL, NULL, NULL, false},
 };
 
@@ -79,10 +89,13 @@ static const struct command commands[] = {
     LATER("top", "", "The federation, live."),
     /* anyone */
     {"version", "", "The program's version.", version_options, NULL, false, version_run},
-    {"help", "[COMMAND]", "This text, or that of a command.", NULL, NULL, false, help_run},
+    {"help", "[COMMAND|SECTION]",
+     "This text, or that of a command, or of a section of the configuration.",
+     help_options, NULL, false, help_run},
+    {"completion", "", "Completion for bash: eval \"$(sublet completion)\".",
+     NULL, NULL, false, completion_run},
     LATER("resreq", "check|match STRING...", "Requirement strings."),
     LATER("simulate", "SCENARIO", "A federation in virtual time."),
-    LATER("completion", "", "Completion for the shell."),
     {NULL, NULL, NULL, NULL, NULL, false, NULL},
 };
 /* clang-format on */
@@ -123,8 +136,20 @@ static int print_overview(void)
     return call_finish_output();
 }
 
+static int completion_run(struct call *call)
+{
+    if (call->n_operands > 0) {
+        return call_misuse(call, "takes no operands");
+    }
+    return completion_print(commands);
+}
+
 static int help_run(struct call *call)
 {
+    if (call_has(call, "--man")) {
+        return manual_print(call->n_operands > 0 ? call->operands[0] : "sublet",
+                            commands);
+    }
     if (call->n_operands == 0) {
         return print_overview();
     }
@@ -134,7 +159,13 @@ static int help_run(struct call *call)
             return call_finish_output();
         }
     }
-    return call_misuse(NULL, "unknown command '%s'", call->operands[0]);
+    const char *section = conf_keys_section(call->operands[0]);
+    if (section == NULL || section[0] == '\0') {
+        return call_misuse(NULL, "unknown command '%s', and no section is called so",
+                           call->operands[0]);
+    }
+    keys_help_print(section);
+    return call_finish_output();
 }
 
 int main(int argc, char **argv)

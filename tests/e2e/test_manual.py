@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Manual pages, help and completion: all from the tables that the program runs by."""
+import re
+import shutil
+import subprocess
+
+from federation import Federation, Skip, expect, expect_equal, main
+
+f = Federation()
+
+
+def sublet(*args, code=0):
+    return f.run("sublet", *args, code=code).stdout
+
+
+def built_commands():
+    return re.findall(r"^  ([a-z-]+)  ", sublet("help").split("Not supported yet")[0], re.M)
+
+
+def formatted(page):
+    """The page as a terminal of 100 columns shows it, with every warning an error."""
+    if shutil.which("groff") is None:
+        raise Skip("no groff here")
+    result = subprocess.run(["groff", "-man", "-ww", "-Tascii", "-P-c", "-rLL=100n"],
+                            input=sublet("help", "--man", page), text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    expect_equal((result.returncode, result.stderr), (0, ""), "groff on " + page)
+    return re.sub(r".\x08", "", result.stdout)
+
+
+def test_commands_page():
+    text = formatted("sublet")
+    names = built_commands()
+    expect(len(names) > 15, "commands: %r" % names)
+    for name in names:
+        expect(re.search(r"^ +sublet %s\b" % name, text, re.M), "no %s in it" % name)
+    expect("-cwd DIR" in text and "SUBLET_SOCKET" in text, "options and environment")
+
+
+def test_keys_page():
+    text = formatted("sublet.conf")
+    for words in ("Section Queue", "PRIORITY (number, 1 to 2147483647; default 1)",
+                  "FREEZE_TIMEOUT (time, 1s to 1d, a bare number is seconds; default 30s)",
+                  "RECLAIM_POLICY (one of: lsf demand"):
+        expect(words in text, "no %r in it" % words)
+    expect_equal(f.run("sublet", "help", "--man", "nonsense").returncode, 2, "another page")
+
+
+def test_help_of_a_section():
+    text = sublet("help", "queue")
+    expect(text.startswith("Section Queue:") and "PRIORITY" in text, text)
+    for name in built_commands():
+        expect(sublet("help", name).startswith("sublet " + name), "help of " + name)
+    expect_equal(f.run("sublet", "help", "nonsense").returncode, 2, "neither")
+
+
+def complete(*words):
+    script = sublet("completion") + """
+COMP_WORDS=(sublet "$@"); COMP_CWORD=$(($# < 1 ? 1 : $#)); _sublet; echo "${COMPREPLY[@]}"
+"""
+    return subprocess.run(["bash", "-c", script, "bash", *words], text=True, check=True,
+                          stdout=subprocess.PIPE).stdout.split()
+
+
+def test_completion():
+    if shutil.which("bash") is None:
+        raise Skip("no bash here")
+    expect_equal(complete("reclaim"), ["reclaim-delay"], "a command")
+    expect_equal(complete("--socket", "kil", "ki"), ["kill"], "behind a global option")
+    expect_equal(complete("sub", "-cw"), ["-cwd"], "an option of the command")
+    expect("-cwd" not in complete("jobs", "-"), "and not of another")
+    expect_equal(complete("check", "fi"), [], "operands are files")
+
+
+main(test_commands_page, test_keys_page, test_help_of_a_section, test_completion, shared=f)
