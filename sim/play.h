@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* play.h: plays a scenario: its statements in a simulated world at their instants, its
+ * expectations when everything of their instant has settled, and what came of it.
+ *
+ * Daemons start at 0. Of one instant: all statements in file order, then what follows
+ * from them and from what was due, then the expectations. What is asked of a site that
+ * is down waits until it is back.
+ *
+ * Units: milliseconds from the start. Ownership: the scenario is borrowed for the life
+ * of the play. Order: as world.h. Same scenario, same seed: same events, same bytes.
+ * Source: INTERFACES 4. Layer: sim. */
+#ifndef SUBLET_SIM_PLAY_H
+#define SUBLET_SIM_PLAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/value.h"
+#include "sim/scenario.h"
+#include "sim/summary.h"
+#include "sim/world.h"
+
+struct play_options {
+    uint64_t seed;
+    /* Faults on top of the scenario's statements, for a search: crashes between any two
+     * effects. */
+    int crash_in_10000;
+    int64_t down_max_ms;
+    /* Each event as an object (INTERFACES 4); borrowed for the call. NULL: none. */
+    void (*on_event)(void *arg, const struct value *event);
+    /* Now and then while it runs, and what the scenario's end is. NULL: none. */
+    void (*on_progress)(void *arg, int64_t now_ms, int64_t until_ms);
+    /* Each line that a daemon logs. NULL: none. */
+    world_trace_fn on_line;
+    void *arg;
+};
+
+/* An expectation that did not hold, or a statement that was refused. */
+struct play_failure {
+    int line;
+    const char *text; /* "expected ..., found ..." */
+    struct play_failure *next;
+};
+
+struct play;
+/* The scenario has no errors. */
+struct play *play_new(const struct scenario *scenario, const struct play_options *options);
+void play_free(struct play *play);
+
+/* Runs to the end, or to the first violation of an invariant. */
+enum play_end { PLAY_WELL, PLAY_FAILED, PLAY_VIOLATED };
+enum play_end play_run(struct play *play);
+
+/* Behind the end: goes on, without faults, in steps of 20 s up to `limit_ms`, resuming
+ * what was stopped, until all agree and every job that can has ended. False with what is
+ * not yet so, or what was violated. */
+bool play_settle(struct play *play, int64_t limit_ms, char *text, int size);
+
+const struct play_failure *play_failures(const struct play *play);
+const char *play_violation(const struct play *play); /* "": none */
+const struct summary *play_summary(const struct play *play);
+struct world_counts play_counts(const struct play *play);
+
+#endif
