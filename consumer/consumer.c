@@ -12,8 +12,14 @@
 struct consumer *consumer_new(const char *site)
 {
     struct consumer *consumer = mem_alloc(1, sizeof(*consumer));
+    consumer->patience = 1;
     attempts_init(&consumer->attempts, site);
     return consumer;
+}
+
+void consumer_set_patience(struct consumer *consumer, int patience)
+{
+    consumer->patience = patience;
 }
 
 void consumer_free(struct consumer *consumer)
@@ -229,11 +235,11 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int64_t ask_at(const struct attempt *attempt)
+static int64_t ask_at(const struct consumer *consumer, const struct attempt *attempt)
 {
     int64_t last_ms =
         attempt->heard_ms > attempt->asked_ms ? attempt->heard_ms : attempt->asked_ms;
-    return last_ms + ATTEMPTS_ASK_MS;
+    return last_ms + ATTEMPTS_ASK_MS * consumer->patience;
 }
 
 static bool has_order(const struct attempt *attempt)
@@ -242,7 +248,7 @@ static bool has_order(const struct attempt *attempt)
 }
 
 /* When the next thing is to be said about it. */
-static int64_t say_at(const struct attempt *attempt)
+static int64_t say_at(const struct consumer *consumer, const struct attempt *attempt)
 {
     if (!consumer_is_decided(attempt)) {
         return attempt->said_ms + ATTEMPTS_RESEND_MS;
@@ -253,7 +259,7 @@ static int64_t say_at(const struct attempt *attempt)
     }
     int64_t order_ms =
         has_order(attempt) ? attempt->ordered_ms + ATTEMPTS_RESEND_MS : INT64_MAX;
-    return least(ask_at(attempt), order_ms);
+    return least(ask_at(consumer, attempt), order_ms);
 }
 
 static void say(struct consumer *consumer, struct attempt *attempt, int64_t now_ms,
@@ -268,7 +274,7 @@ static void say(struct consumer *consumer, struct attempt *attempt, int64_t now_
         fetch_ask_again(attempts, attempt, now_ms, effects);
         return;
     }
-    if (ask_at(attempt) <= now_ms) {
+    if (ask_at(consumer, attempt) <= now_ms) {
         attempts_send_ask(attempts, attempt, now_ms, effects);
     }
     if (has_order(attempt) && attempt->ordered_ms + ATTEMPTS_RESEND_MS <= now_ms) {
@@ -278,11 +284,13 @@ static void say(struct consumer *consumer, struct attempt *attempt, int64_t now_
 
 /* Its provider is silent; an attempt that was never taken is nobody's yet, one whose
  * end is known waits for its output only. */
-static int64_t unknown_at(const struct attempt *attempt)
+static int64_t unknown_at(const struct consumer *consumer,
+                          const struct attempt *attempt)
 {
     bool can_be =
         consumer_is_decided(attempt) && !attempt->is_reported && !attempt->is_unknown;
-    return can_be ? attempt->heard_ms + ATTEMPTS_UNKNOWN_MS : INT64_MAX;
+    return can_be ? attempt->heard_ms + ATTEMPTS_UNKNOWN_MS * consumer->patience
+                  : INT64_MAX;
 }
 
 void consumer_tick(struct consumer *consumer, int64_t now_ms, struct effects *effects,
@@ -295,10 +303,10 @@ void consumer_tick(struct consumer *consumer, int64_t now_ms, struct effects *ef
     attempt = attempt != NULL ? attempt : attempts_next(&consumer->attempts, number);
     for (; attempt != NULL; attempt = attempts_next(&consumer->attempts, number)) {
         number = attempt->number;
-        if (has_session && say_at(attempt) <= now_ms) {
+        if (has_session && say_at(consumer, attempt) <= now_ms) {
             say(consumer, attempt, now_ms, effects);
         }
-        if (unknown_at(attempt) <= now_ms && attempt->fetch != FETCH_DONE) {
+        if (unknown_at(consumer, attempt) <= now_ms && attempt->fetch != FETCH_DONE) {
             attempt->is_unknown = true;
             attempt =
                 consumer_report_state(consumer, &reporter, attempt, CONSUMER_UNKNOWN);
@@ -317,9 +325,9 @@ int64_t consumer_wake_ms(const struct consumer *consumer)
             wake_ms = attempt->is_reported ? wake_ms : 0;
             continue;
         }
-        wake_ms = least(wake_ms, unknown_at(attempt));
+        wake_ms = least(wake_ms, unknown_at(consumer, attempt));
         if (attempts->session != 0) {
-            wake_ms = least(wake_ms, say_at(attempt));
+            wake_ms = least(wake_ms, say_at(consumer, attempt));
         }
     }
     return wake_ms;

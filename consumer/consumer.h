@@ -20,6 +20,9 @@
 struct consumer;
 struct consumer *consumer_new(const char *site);
 void consumer_free(struct consumer *consumer);
+/* Silence of a provider raises questions so many times later, in a simulated world
+ * where nothing is lost. */
+void consumer_set_patience(struct consumer *consumer, int patience);
 
 /* The broker's session began: contracts are told anew; until one is, nothing new starts
  * on it. Attempts are asked about. */

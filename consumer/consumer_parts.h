@@ -11,6 +11,7 @@
 struct consumer {
     struct contracts contracts;
     struct attempts attempts;
+    int64_t patience; /* from 1 */
 };
 
 /* Whom news goes to. */

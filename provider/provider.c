@@ -14,9 +14,15 @@ struct provider *provider_new(const char *site, int64_t freeze_timeout_ms)
     size_t size = strlen(site) + 1;
     provider->site = memcpy(mem_alloc(size, 1), site, size);
     provider->freeze_timeout_ms = freeze_timeout_ms;
+    provider->tell_every_ms = PROVIDER_TELL_EVERY_MS;
     provider->shown = mem_alloc(1, sizeof(*provider->shown));
     arena_init(provider->shown);
     return provider;
+}
+
+void provider_set_patience(struct provider *provider, int patience)
+{
+    provider->tell_every_ms = (int64_t)PROVIDER_TELL_EVERY_MS * patience;
 }
 
 void provider_free(struct provider *provider)
@@ -258,12 +264,12 @@ void provider_refresh(struct provider *provider, int64_t now_ms,
 /* When STATE is due. A change is told at once, so that the broker judges by what is so
  * now, but for a lease whose changes come in masses: then each stands behind the pace.
  * What has ended says nothing more unless it is asked. */
-static int64_t tell_at(const struct book *book)
+static int64_t tell_at(const struct provider *provider, const struct book *book)
 {
     if (book->is_dirty) {
         return book->paced_ms - PROVIDER_TELL_BURST * PROVIDER_TELL_GAP_MS;
     }
-    return book->is_ended ? INT64_MAX : book->told_ms + PROVIDER_TELL_EVERY_MS;
+    return book->is_ended ? INT64_MAX : book->told_ms + provider->tell_every_ms;
 }
 
 void provider_tick(struct provider *provider, int64_t now_ms, struct effects *effects)
@@ -271,7 +277,7 @@ void provider_tick(struct provider *provider, int64_t now_ms, struct effects *ef
     provider_refresh(provider, now_ms, effects);
     for (int i = 0; i < provider->books.count; i++) {
         struct book *book = provider->books.items[i];
-        if (tell_at(book) <= now_ms) {
+        if (tell_at(provider, book) <= now_ms) {
             provider_tell(provider, book, now_ms, effects);
         }
     }
@@ -282,7 +288,7 @@ int64_t provider_wake_ms(const struct provider *provider)
     int64_t wake_ms = INT64_MAX;
     for (int i = 0; i < provider->books.count; i++) {
         const struct book *book = provider->books.items[i];
-        int64_t tell_ms = provider->session != 0 ? tell_at(book) : INT64_MAX;
+        int64_t tell_ms = provider->session != 0 ? tell_at(provider, book) : INT64_MAX;
         wake_ms = tell_ms < wake_ms ? tell_ms : wake_ms;
         if (book->is_frozen && book->frozen_until_ms < wake_ms) {
             wake_ms = book->frozen_until_ms;

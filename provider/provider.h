@@ -24,6 +24,9 @@
 struct provider;
 struct provider *provider_new(const char *site, int64_t freeze_timeout_ms);
 void provider_free(struct provider *provider);
+/* What is told only because it may have been lost is told so many times less often, in
+ * a simulated world where nothing is. */
+void provider_set_patience(struct provider *provider, int patience);
 
 /* ROW_BOOK, ROW_HIGH, and ROW_RUN of consumers (lease not empty). */
 void provider_load(struct provider *provider, const struct row *row);

@@ -23,6 +23,7 @@ enum {
 struct provider {
     char *site;
     int64_t freeze_timeout_ms;
+    int64_t tell_every_ms;
     uint64_t session; /* with the broker; 0: none, nothing is sent */
     int n_waiting_slots;
     bool is_exported; /* provider_export was called: the policies are known */

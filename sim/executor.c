@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* executor.c: runs as a list; each phase as host/ has it, without processes. */
+/* executor.c: runs by site and attempt, and by the end that is planned; each phase as
+ * host/ has it, without processes. */
 #include "sim/executor.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define uthash_fatal(text) abort() /* out of memory, as everywhere */
+#include <uthash.h>
+
 #include "base/arena.h"
+#include "base/limits.h"
+
+enum {
+    KEY_SIZE = NAME_SIZE + 24,
+    LIMIT_CODE = 15, /* the guard ends it with SIGTERM */
+};
 
 struct exec_run {
+    char key[KEY_SIZE];
     struct arena arena;
     struct run_id run;
     const char *job, *lease;
@@ -18,10 +30,11 @@ struct exec_run {
     uint64_t token, control_done;
     uint64_t end_number; /* of the end that counts; an older one is void */
     int64_t work_ms;     /* what is left of it */
+    bool is_limited;     /* its run limit ends it, not its work */
     int64_t resumed_ms, start_ms;
     int exit_code;
     struct run_exit exit;
-    struct exec_run *next;
+    UT_hash_handle hh, by_end; /* the latter while end_number is not 0 */
 };
 
 struct executor {
@@ -30,7 +43,8 @@ struct executor {
     struct executor_world world;
     uint64_t session, next_token, next_end, seq;
     bool is_welcome;
-    struct exec_run *first;
+    struct exec_run *runs; /* in the order of START */
+    struct exec_run *ends;
 };
 
 struct executor *executor_new(const char *name, int index,
@@ -44,26 +58,51 @@ struct executor *executor_new(const char *name, int index,
     return executor;
 }
 
+static void set_end(struct executor *executor, struct exec_run *run, uint64_t number)
+{
+    if (run->end_number) {
+        HASH_DELETE(by_end, executor->ends, run);
+    }
+    run->end_number = number;
+    if (number) {
+        HASH_ADD(by_end, executor->ends, end_number, sizeof run->end_number, run);
+    }
+}
+
+static bool is_using(const struct exec_run *run)
+{
+    return run->phase == RUN_RUNNING || run->phase == RUN_SUSPENDED;
+}
+
+static void tell_used(const struct executor *executor, const struct exec_run *run,
+                      int sign)
+{
+    for (int i = 0; i < run->n_hosts; i++) {
+        executor->world.used(executor->world.arg, executor->index, run->hosts[i].host,
+                             run->lease, sign * run->hosts[i].n_slots);
+    }
+}
+
 static void remove_run(struct executor *executor, struct exec_run *run)
 {
-    struct exec_run **at = &executor->first;
-
-    while (*at != run) {
-        at = &(*at)->next;
+    if (is_using(run)) {
+        tell_used(executor, run, -1);
     }
-    *at = run->next;
+    set_end(executor, run, 0);
+    HASH_DEL(executor->runs, run);
     arena_release(&run->arena);
     free(run);
 }
 
 void executor_free(struct executor *executor)
 {
+    struct exec_run *run, *next;
+
     if (!executor) {
         return;
     }
-    while (executor->first) {
-        remove_run(executor, executor->first);
-    }
+    HASH_ITER (hh, executor->runs, run, next)
+        remove_run(executor, run);
     free(executor);
 }
 
@@ -74,14 +113,19 @@ static void send(struct executor *executor, struct msg *msg)
     executor->world.send(executor->world.arg, executor->index, msg);
 }
 
+static void format_key(const struct run_id *id, char *key)
+{
+    snprintf(key, KEY_SIZE, "%s %" PRIu64, id->site, id->attempt);
+}
+
 static struct exec_run *find_run(struct executor *executor, const struct run_id *id)
 {
-    for (struct exec_run *run = executor->first; run; run = run->next) {
-        if (run->run.attempt == id->attempt && !strcmp(run->run.site, id->site)) {
-            return run;
-        }
-    }
-    return NULL;
+    char key[KEY_SIZE];
+    struct exec_run *run;
+
+    format_key(id, key);
+    HASH_FIND_STR(executor->runs, key, run);
+    return run;
 }
 
 static void tell_state(struct executor *executor, const struct run_id *id,
@@ -112,7 +156,7 @@ void executor_hello(struct executor *executor, int64_t now_ms)
     msg.host_hello.boot_id = "boot-1";
     msg.host_hello.n_cpus = 1;
     send(executor, &msg);
-    for (struct exec_run *run = executor->first; run; run = run->next) {
+    for (struct exec_run *run = executor->runs; run; run = run->hh.next) {
         tell_state(executor, &run->run, run);
     }
     msg = (struct msg){.kind = MSG_HOST_SYNCED};
@@ -121,7 +165,7 @@ void executor_hello(struct executor *executor, int64_t now_ms)
 
 static void start_run(struct executor *executor, const struct msg_run_start *start)
 {
-    struct exec_run *run = find_run(executor, &start->run), **at = &executor->first;
+    struct exec_run *run = find_run(executor, &start->run);
     long long work_ms = 0;
     int exit_code = 0;
 
@@ -130,6 +174,7 @@ static void start_run(struct executor *executor, const struct msg_run_start *sta
         return;
     }
     run = mem_alloc(1, sizeof *run);
+    format_key(&start->run, run->key);
     arena_init(&run->arena);
     run->run.site = arena_str(&run->arena, start->run.site);
     run->run.attempt = start->run.attempt;
@@ -145,15 +190,14 @@ static void start_run(struct executor *executor, const struct msg_run_start *sta
     if (sscanf(start->spec.command, "run %lld exit %d", &work_ms, &exit_code) < 1) {
         work_ms = 0;
     }
-    run->work_ms = work_ms;
+    run->is_limited =
+        start->spec.run_limit_ms > 0 && work_ms > start->spec.run_limit_ms;
+    run->work_ms = run->is_limited ? start->spec.run_limit_ms : work_ms;
     run->exit_code = exit_code;
     run->phase = RUN_WAITING;
     run->token = ++executor->next_token;
     run->exit.text = "";
-    while (*at) {
-        at = &(*at)->next;
-    }
-    *at = run;
+    HASH_ADD_STR(executor->runs, key, run);
     tell_state(executor, &run->run, run);
 }
 
@@ -161,15 +205,17 @@ static void resume_work(struct executor *executor, struct exec_run *run, int64_t
 {
     run->phase = RUN_RUNNING;
     run->resumed_ms = now_ms;
-    run->end_number = ++executor->next_end;
+    set_end(executor, run, ++executor->next_end);
     executor->world.end_at(executor->world.arg, executor->index, now_ms + run->work_ms,
                            run->end_number);
 }
 
-static void end_run(struct exec_run *run, enum run_end end, int code, int64_t now_ms)
+static void end_run(struct executor *executor, struct exec_run *run, enum run_end end,
+                    int code, int64_t now_ms)
 {
+    tell_used(executor, run, -1);
     run->phase = RUN_ENDED;
-    run->end_number = 0;
+    set_end(executor, run, 0);
     run->exit.end = end;
     run->exit.code = code;
     run->exit.start_ms = run->start_ms;
@@ -185,6 +231,7 @@ static void go(struct executor *executor, const struct msg_run_go *order,
         executor->world.begun(executor->world.arg, executor->index, run->run.site,
                               run->job, run->run.attempt);
         run->start_ms = now_ms;
+        tell_used(executor, run, 1);
         resume_work(executor, run, now_ms);
     }
     tell_state(executor, &order->run, run);
@@ -203,11 +250,11 @@ static void control(struct executor *executor, const struct msg_run_control *ord
         } else if (wish->action == CONTROL_SUSPEND && run->phase == RUN_RUNNING) {
             run->work_ms -= now_ms - run->resumed_ms;
             run->phase = RUN_SUSPENDED;
-            run->end_number = 0;
+            set_end(executor, run, 0);
         } else if (wish->action == CONTROL_RESUME && run->phase == RUN_SUSPENDED) {
             resume_work(executor, run, now_ms);
         } else if (wish->action == CONTROL_KILL) {
-            end_run(run, RUN_END_SIGNALLED, 15, now_ms);
+            end_run(executor, run, RUN_END_SIGNALLED, 15, now_ms);
         }
     }
     tell_state(executor, &order->run, run);
@@ -263,12 +310,13 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
 
 void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms)
 {
-    for (struct exec_run *run = executor->first; run; run = run->next) {
-        if (run->end_number == number && run->phase == RUN_RUNNING) {
-            end_run(run, RUN_END_EXITED, run->exit_code, now_ms);
-            tell_state(executor, &run->run, run);
-            return;
-        }
+    struct exec_run *run;
+
+    HASH_FIND(by_end, executor->ends, &number, sizeof number, run);
+    if (run) {
+        end_run(executor, run, run->is_limited ? RUN_END_LIMIT : RUN_END_EXITED,
+                run->is_limited ? LIMIT_CODE : run->exit_code, now_ms);
+        tell_state(executor, &run->run, run);
     }
 }
 
@@ -284,32 +332,7 @@ void executor_tick(struct executor *executor, int64_t now_ms)
     send(executor, &msg);
 }
 
-int executor_used(const struct executor *executor, const char *name, const char *lease)
-{
-    int used = 0;
-
-    for (const struct exec_run *run = executor->first; run; run = run->next) {
-        if (run->phase != RUN_RUNNING && run->phase != RUN_SUSPENDED) {
-            continue;
-        }
-        if (lease && strcmp(run->lease, lease)) {
-            continue;
-        }
-        for (int i = 0; i < run->n_hosts; i++) {
-            if (!strcmp(run->hosts[i].host, name)) {
-                used += run->hosts[i].n_slots;
-            }
-        }
-    }
-    return used;
-}
-
 int executor_count_runs(const struct executor *executor)
 {
-    int count = 0;
-
-    for (const struct exec_run *run = executor->first; run; run = run->next) {
-        count++;
-    }
-    return count;
+    return (int)HASH_CNT(hh, executor->runs);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* executor.h: a sublet-host in a simulated world: guards that wait, runs that end when
- * their command says so ("run 1500": milliseconds of work; "run 1500 exit 3").
+ * their command says so ("run 1500": milliseconds of work; "run 1500 exit 3"), or their
+ * run limit does.
  *
  * Speaks the same messages as host/ does. Its runs outlive its site's crashes and its
  * own. It remembers every beginning, so that a run begun twice is seen.
@@ -24,6 +25,9 @@ struct executor_world {
     void (*end_at)(void *arg, int host, int64_t at_ms, uint64_t number);
     void (*begun)(void *arg, int host, const char *site, const char *job,
                   uint64_t attempt);
+    /* Slots of host `name` come into use by a run of that lease ("": the site's own),
+     * or are free again (n_slots < 0). Suspended runs use theirs. */
+    void (*used)(void *arg, int host, const char *name, const char *lease, int n_slots);
     void *arg;
 };
 
@@ -38,10 +42,6 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
 void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms);
 void executor_tick(struct executor *executor, int64_t now_ms); /* HOST_ALIVE */
 
-/* Slots on host `name` that its runs hold, running and suspended (not waiting): of the
- * site's own (lease ""), of one lease, or of all (NULL). Parallel runs count on each
- * host they name. */
-int executor_used(const struct executor *executor, const char *name, const char *lease);
 int executor_count_runs(const struct executor *executor);
 
 #endif

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* invariants.h: what must hold in a simulated federation after every step.
  *
- * 1 Slots of running and suspended jobs on a host never exceed its size, counted at the
- *   executors, not in anybody's books.
+ * 1 Slots of running and suspended jobs on a host never exceed max(its size, what ran
+ *   when it shrank), counted at the executors, not in anybody's books.
  * 2 Each side's use of a lease is within what the provider's books give it.
  * 3 A contract's epoch only grows, and one epoch has one content.
  * 4 What the broker told a consumer survives every crash of the broker.
- * 5 A job that was acknowledged is known to its site until it has ended, ends once, and
- *   begins once (more often only where it may be rerun).
+ * 5 A job that was acknowledged is on record at its site, and only there, until it has
+ *   ended; it ends once, and begins once (more often only where it may be rerun).
  * 6 On each exported host, provider's + consumer's is what was exported.
- * The last of INTERFACES 4, liveness, is judged once faults have stopped: by
- * invariants_settled.
+ * 7 After faults have stopped, no lease is inactive for longer than max(two reclaim
+ *   delays, two freeze time-outs).
+ *
+ * They are told each change (what is committed, what begins and ends at a host), so
+ * that a step costs what it changed: rows of jobs are judged as they are committed, and
+ * at each restart, and now and then, the machine's memory is compared with them; a
+ * site's books are looked at after that site's steps, the broker's contracts after its
+ * own. That everything settles once faults have stopped is for invariants_settled.
  *
  * Ownership: names are copied. Source: INTERFACES 4. Layer: sim. */
 #ifndef SUBLET_SIM_INVARIANTS_H
@@ -20,7 +26,6 @@
 #include <stdint.h>
 
 #include "broker/broker.h"
-#include "sim/executor.h"
 #include "site/site.h"
 
 /* What is looked at. Machines that are down are NULL and looked at when they are back.
@@ -28,8 +33,6 @@
 struct invariants_site {
     const struct site_config *config;
     const struct site *site;
-    struct executor **executors;
-    int n_executors;
 };
 
 struct invariants_view {
@@ -41,21 +44,45 @@ struct invariants_view {
 struct invariants;
 struct invariants *invariants_new(void);
 void invariants_free(struct invariants *invariants);
+/* Of 7: twice the longest reclaim delay or freeze time-out. 0: not judged. */
+void invariants_set_patience(struct invariants *invariants, int64_t patience_ms);
 
-/* What happened between the steps. */
-void invariants_acknowledged(struct invariants *invariants, const char *site,
-                             uint64_t job, bool is_rerunnable);
-void invariants_begun(struct invariants *invariants, const char *site, const char *job);
+/* Each of these says false, with the reason in `text`, where something does not hold.
+ */
+struct invariants_text {
+    char *text;
+    int size;
+};
+
+/* What happened. */
+bool invariants_acknowledged(struct invariants *invariants, const char *site,
+                             uint64_t job, struct invariants_text *text);
+bool invariants_stored(struct invariants *invariants, const char *site,
+                       const struct row *row, struct invariants_text *text);
+bool invariants_begun(struct invariants *invariants, const char *site, const char *job,
+                      struct invariants_text *text);
+/* Slots of a host come into use (n > 0) or are free again. */
+bool invariants_used(struct invariants *invariants, const char *site, const char *host,
+                     const char *lease, int n_slots, struct invariants_text *text);
+/* The size of a host, at first and when it changes. */
+void invariants_sized(struct invariants *invariants, const char *site, const char *host,
+                      int n_slots);
 void invariants_told(struct invariants *invariants, const char *lease, uint64_t epoch);
 /* The broker was set back to a backup: what it told since is forgotten. */
 void invariants_restored(struct invariants *invariants);
 
-/* False with the reason in `text` when something does not hold. */
-bool invariants_check(struct invariants *invariants, const struct invariants_view *view,
-                      char *text, int size);
+/* After a step of the site, or where `is_restarted` after its start. */
+bool invariants_check_site(struct invariants *invariants,
+                           const struct invariants_site *site, bool is_restarted,
+                           struct invariants_text *text);
+/* After a step of the broker. `calm_ms`: when the last fault was over. */
+bool invariants_check_broker(struct invariants *invariants,
+                             const struct invariants_view *view, int64_t calm_ms,
+                             int64_t now_ms, struct invariants_text *text);
 /* False while a contract is in the middle of a change, broker, provider and consumer
  * disagree about one, or a job has not ended. */
 bool invariants_settled(const struct invariants *invariants,
-                        const struct invariants_view *view, char *text, int size);
+                        const struct invariants_view *view,
+                        struct invariants_text *text);
 
 #endif

@@ -44,7 +44,8 @@ struct play_failure {
 
 struct play;
 /* The scenario has no errors. */
-struct play *play_new(const struct scenario *scenario, const struct play_options *options);
+struct play *play_new(const struct scenario *scenario,
+                      const struct play_options *options);
 void play_free(struct play *play);
 
 /* Runs to the end, or to the first violation of an invariant. */
@@ -52,8 +53,8 @@ enum play_end { PLAY_WELL, PLAY_FAILED, PLAY_VIOLATED };
 enum play_end play_run(struct play *play);
 
 /* Behind the end: goes on, without faults, in steps of 20 s up to `limit_ms`, resuming
- * what was stopped, until all agree and every job that can has ended. False with what is
- * not yet so, or what was violated. */
+ * what was stopped, until all agree and every job that can has ended. False with what
+ * is not yet so, or what was violated. */
 bool play_settle(struct play *play, int64_t limit_ms, char *text, int size);
 
 const struct play_failure *play_failures(const struct play *play);

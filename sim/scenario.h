@@ -77,11 +77,11 @@ struct statement_workload {
 };
 
 struct statement_expect {
-    const char *thing;       /* "lease", "job", "host", "queue", "site" */
-    const char *name;        /* of the thing */
-    const char *field;       /* path into its JSON */
-    const char *op, *value;  /* as written; `value` without quotes */
-    bool is_quoted;          /* a text, whatever it looks like */
+    const char *thing;      /* "lease", "job", "host", "queue", "site" */
+    const char *name;       /* of the thing */
+    const char *field;      /* path into its JSON */
+    const char *op, *value; /* as written; `value` without quotes */
+    bool is_quoted;         /* a text, whatever it looks like */
 };
 
 struct statement {
@@ -94,8 +94,8 @@ struct statement {
     enum control_action action;
     enum reclaim_scope scope;
     bool is_open;
-    int number;  /* slots; loss, repeat: in 10,000 */
-    int64_t ms;  /* partition, crash, delay, reorder; reclaim: -1 is `default` */
+    int number; /* slots; loss, repeat: in 10,000 */
+    int64_t ms; /* partition, crash, delay, reorder; reclaim: -1 is `default` */
     struct statement_submit submit;
     struct statement_workload workload;
     struct statement_expect expect;
@@ -105,7 +105,7 @@ struct scenario {
     struct arena arena;
     struct conf said; /* only its diagnostics: of the scenario and all its files */
     const char *file;
-    bool has_broker_file; /* `broker` stands in it */
+    bool has_broker_file;       /* `broker` stands in it */
     struct broker_setup broker; /* where none stands: LOST_AFTER's default */
     struct scenario_site *sites;
     int n_sites;

@@ -27,10 +27,28 @@ static void host_begun(void *arg, int host, const char *site, const char *job,
 {
     struct world *world = arg;
 
+    struct invariants_text text = WORLD_TEXT(world);
+
     (void)host;
     (void)attempt;
     world->counts.begun++;
-    invariants_begun(world->invariants, site, job);
+    world_judge(world, invariants_begun(world->invariants, site, job, &text), &text);
+}
+
+static void host_used(void *arg, int host, const char *name, const char *lease,
+                      int n_slots)
+{
+    struct world *world = arg;
+    int site = world->hosts[host].site;
+    struct invariants_text text = WORLD_TEXT(world);
+
+    world_judge(world,
+                invariants_used(world->invariants, world->sites[site].config->name,
+                                name, lease, n_slots, &text),
+                &text);
+    if (world->watch.used) {
+        world->watch.used(world->watch.arg, site, lease, n_slots, world->now_ms);
+    }
 }
 
 static void happen(struct world *world, const struct agenda_item *item)
@@ -48,7 +66,7 @@ static void happen(struct world *world, const struct agenda_item *item)
         break;
     case AGENDA_WRITTEN:
         written.written.job = item->number;
-        world_step(world, item->to, &written);
+        world_take(world, item->to, &written);
         break;
     case AGENDA_RESTART:
         if (!world_is_up(world, item->to)) {
@@ -74,48 +92,92 @@ static int64_t wake_ms(const struct world *world, int daemon)
                             : site_wake_ms(world->sites[daemon - 1].site);
 }
 
-/* The earliest daemon that wants to be woken, the broker first. */
-static int64_t next_wake(const struct world *world, int *daemon)
+/* ---- one instant
+ * --------------------------------------------------------------------- */
+
+static void take_due(struct world *world)
 {
-    int64_t least_ms = INT64_MAX;
+    struct agenda_item item;
+
+    while (!world->violation[0] && agenda_next_ms(&world->agenda) <= world->now_ms &&
+           agenda_take(&world->agenda, &item)) {
+        happen(world, &item);
+        free(item.bytes);
+    }
+}
+
+/* Ends the batches of the sites and sends what the broker has to say to what reached
+ * it; true where there was anything. */
+static bool end_batches(struct world *world)
+{
+    bool is_any = false;
+
+    for (int i = BROKER + 1; i <= world->n_sites; i++) {
+        if (world->batches[i].is_open || wake_ms(world, i) <= world->now_ms) {
+            world_end_batch(world, i, true);
+            is_any = true;
+        }
+    }
+    if (world->batches[BROKER].is_open) {
+        world_end_batch(world, BROKER, false);
+        is_any = true;
+    }
+    return is_any;
+}
+
+static bool tick_broker(struct world *world)
+{
+    if (!world->batches[BROKER].wants_tick && wake_ms(world, BROKER) > world->now_ms) {
+        return false;
+    }
+    world_end_batch(world, BROKER, true);
+    return true;
+}
+
+static void finish_instant(struct world *world)
+{
+    do {
+        take_due(world);
+    } while (!world->violation[0] && (end_batches(world) || tick_broker(world)));
+}
+
+static int64_t next_instant(const struct world *world)
+{
+    int64_t least_ms = agenda_next_ms(&world->agenda);
 
     for (int i = 0; i <= world->n_sites; i++) {
         if (wake_ms(world, i) < least_ms) {
             least_ms = wake_ms(world, i);
-            *daemon = i;
         }
     }
     return least_ms;
 }
 
+void world_advance(struct world *world, int64_t now_ms)
+{
+    if (now_ms > world->now_ms) {
+        world->now_ms = now_ms;
+        world->batches_now = 0;
+    }
+}
+
 bool world_run(struct world *world, int64_t until_ms)
 {
-    while (!world->violation[0]) {
-        int daemon = BROKER;
-        int64_t wake_at_ms = next_wake(world, &daemon);
-        int64_t item_ms = agenda_next_ms(&world->agenda);
-        int64_t at_ms = item_ms <= wake_at_ms ? item_ms : wake_at_ms;
-        struct agenda_item item;
-
-        if (at_ms > until_ms) {
-            break;
-        }
-        if (at_ms > world->now_ms) {
-            world->now_ms = at_ms;
-            world->steps_now = 0;
-        }
-        if (item_ms > wake_at_ms) {
-            world_step(world, daemon, NULL);
-        } else if (agenda_take(&world->agenda, &item)) {
-            happen(world, &item);
-            free(item.bytes);
-        }
+    if (world->now_ms <= until_ms) {
+        finish_instant(world);
     }
-    if (world->now_ms < until_ms && !world->violation[0]) {
-        world->now_ms = until_ms;
+    while (!world->violation[0] && next_instant(world) <= until_ms) {
+        world_advance(world, next_instant(world));
+        finish_instant(world);
+    }
+    if (!world->violation[0]) {
+        world_advance(world, until_ms);
     }
     return !world->violation[0];
 }
+
+/* ---- making one
+ * ---------------------------------------------------------------------- */
 
 struct world *world_new(const struct world_options *options,
                         const struct broker_config *broker)
@@ -123,12 +185,16 @@ struct world *world_new(const struct world_options *options,
     struct world *world = mem_alloc(1, sizeof *world);
 
     world->options = *options;
+    world->now_ms = options->start_ms;
     rng_init(&world->rng, options->seed);
+    world->batches = mem_alloc(1, sizeof world->batches[0]);
+    effects_init(&world->batches[BROKER].effects);
     world->broker_config = broker;
     world->broker_disk = disk_new();
     world->invariants = invariants_new();
-    agenda_add(&world->agenda,
-               (struct agenda_item){.kind = AGENDA_RESTART, .to = BROKER});
+    agenda_add(&world->agenda, (struct agenda_item){.at_ms = options->start_ms,
+                                                    .kind = AGENDA_RESTART,
+                                                    .to = BROKER});
     return world;
 }
 
@@ -141,10 +207,12 @@ void world_free(struct world *world)
         if (world_is_up(world, i)) {
             world_stop_daemon(world, i);
         }
+        effects_release(&world->batches[i].effects);
     }
     for (int i = 0; i < world->n_sites; i++) {
         disk_free(world->sites[i].disk);
     }
+    world->watch = (struct world_watch){.arg = NULL}; /* ends that are none */
     for (int i = 0; i < world->n_hosts; i++) {
         executor_free(world->hosts[i].executor);
     }
@@ -152,6 +220,7 @@ void world_free(struct world *world)
     disk_free(world->backup);
     invariants_free(world->invariants);
     agenda_release(&world->agenda);
+    free(world->batches);
     free(world->sites);
     free(world->hosts);
     free(world);
@@ -159,7 +228,8 @@ void world_free(struct world *world)
 
 int world_add_site(struct world *world, const struct site_config *config)
 {
-    struct executor_world calls = {host_send, host_end_at, host_begun, world};
+    struct executor_world calls = {host_send, host_end_at, host_begun, host_used,
+                                   world};
     struct world_site *site;
     int index = world->n_sites;
 
@@ -167,6 +237,10 @@ int world_add_site(struct world *world, const struct site_config *config)
     world->hosts =
         mem_grow(world->hosts, (size_t)(world->n_hosts + config->n_hosts + 1),
                  sizeof world->hosts[0]);
+    world->batches =
+        mem_grow(world->batches, (size_t)index + 2, sizeof world->batches[0]);
+    world->batches[index + 1] = (struct world_batch){.is_open = false};
+    effects_init(&world->batches[index + 1].effects);
     site = &world->sites[world->n_sites++];
     *site = (struct world_site){.config = config,
                                 .disk = disk_new(),
@@ -180,28 +254,72 @@ int world_add_site(struct world *world, const struct site_config *config)
 
         world->hosts[host].site = index;
         world->hosts[host].executor = executor_new(config->hosts[i].name, host, &calls);
-        agenda_add(&world->agenda,
-                   (struct agenda_item){.at_ms = world->now_ms + HOST_ALIVE_MS,
-                                        .kind = AGENDA_HOST_TICK,
-                                        .to = host});
+        invariants_sized(world->invariants, config->name, config->hosts[i].name,
+                         config->hosts[i].max);
+        if (!world->options.is_calm) {
+            agenda_add(&world->agenda,
+                       (struct agenda_item){.at_ms = world->now_ms + HOST_ALIVE_MS,
+                                            .kind = AGENDA_HOST_TICK,
+                                            .to = host});
+        }
     }
     return index;
 }
 
-void world_set_faults(struct world *world, const struct world_options *options)
+static bool has_faults(const struct world_options *options)
 {
-    uint64_t seed = world->options.seed;
-
-    world->options = *options;
-    world->options.seed = seed;
+    return options->loss_in_10000 || options->repeat_in_10000 || options->delay_ms ||
+           options->delay_max_ms || options->crash_in_10000;
 }
 
-static bool ask(struct world *world, int site, const struct msg *msg)
+void world_note_fault(struct world *world, int64_t until_ms)
+{
+    if (until_ms > world->calm_ms) {
+        world->calm_ms = until_ms;
+    }
+}
+
+void world_set_faults(struct world *world, const struct world_options *options)
+{
+    struct world_options old = world->options;
+
+    world->options = *options;
+    world->options.seed = old.seed;
+    world->options.start_ms = old.start_ms;
+    world->options.is_calm = old.is_calm;
+    if (has_faults(options)) {
+        world_note_fault(world, INT64_MAX);
+    } else if (has_faults(&old)) {
+        world->calm_ms = world->now_ms + old.delay_ms + old.delay_max_ms;
+    }
+}
+
+/* ---- users and administrators
+ * -------------------------------------------------------- */
+
+/* The answers are among what the step put out; they reach the asker with the batch. */
+static void find_answers(const struct effects *effects, int from, world_answer_fn fn,
+                         void *arg)
+{
+    for (int i = from; fn && i < effects->count; i++) {
+        const struct effect *effect = &effects->items[i];
+
+        if (effect->kind == EFFECT_SEND && effect->send.to.kind == PEER_CLIENT &&
+            effect->send.msg.kind == MSG_REPLY) {
+            fn(arg, &effect->send.msg.reply);
+        }
+    }
+}
+
+bool world_ask(struct world *world, int site, const char *user, const struct msg *msg,
+               world_answer_fn on_answer, void *arg)
 {
     struct event event = {.kind = EVENT_MESSAGE, .now_ms = world->now_ms, .msg = msg};
+    struct world_batch *batch = &world->batches[site + 1];
+    int from = batch->effects.count;
 
     event.from = (struct peer){.kind = PEER_CLIENT,
-                               .name = "ana",
+                               .name = user,
                                .link = 1,
                                .roles = ROLE_ADMIN,
                                .uid = 1000,
@@ -209,7 +327,8 @@ static bool ask(struct world *world, int site, const struct msg *msg)
     if (!world_is_up(world, site + 1)) {
         return false;
     }
-    world_step(world, site + 1, &event);
+    world_take(world, site + 1, &event);
+    find_answers(&batch->effects, from, on_answer, arg);
     return true;
 }
 
@@ -233,8 +352,7 @@ bool world_submit(struct world *world, int site, const char *queue, int n_slots,
                                         .err_file = "",
                                         .n_slots = n_slots,
                                         .is_rerunnable = is_rerunnable};
-    world->rerunnable = is_rerunnable;
-    return ask(world, site, &msg);
+    return world_ask(world, site, "ana", &msg, NULL, NULL);
 }
 
 bool world_control(struct world *world, int site, uint64_t job,
@@ -247,7 +365,7 @@ bool world_control(struct world *world, int site, uint64_t job,
     snprintf(id, sizeof id, "%" PRIu64, job);
     msg.job_control = (struct msg_job_control){
         .request = 1, .action = action, .signal = 15, .jobs = jobs, .n_jobs = 1};
-    return ask(world, site, &msg);
+    return world_ask(world, site, "ana", &msg, NULL, NULL);
 }
 
 bool world_set_reclaim(struct world *world, int site, enum reclaim_scope scope,
@@ -257,17 +375,19 @@ bool world_set_reclaim(struct world *world, int site, enum reclaim_scope scope,
 
     msg.set_reclaim = (struct msg_set_reclaim){
         .request = 1, .scope = scope, .name = name, .delay_ms = delay_ms};
-    return ask(world, site, &msg);
+    return world_ask(world, site, "ana", &msg, NULL, NULL);
 }
 
 void world_crash(struct world *world, int site, int64_t down_ms)
 {
+    world_end_batch(world, site + 1, false);
     world_crash_daemon(world, site + 1, down_ms);
 }
 
 void world_partition(struct world *world, int site, int64_t for_ms)
 {
     world->sites[site].cut_until_ms = world->now_ms + for_ms;
+    world_note_fault(world, world->now_ms + for_ms);
 }
 
 void world_backup_broker(struct world *world)
@@ -289,13 +409,14 @@ bool world_is_settled(struct world *world, char *text, int size)
     struct invariants_site *sites =
         mem_alloc((size_t)world->n_sites + 1, sizeof sites[0]);
     struct invariants_view view = {world->broker, sites, world->n_sites};
+    struct invariants_text said = {text, size};
     bool is_settled;
 
     for (int i = 0; i < world->n_sites; i++) {
-        sites[i] = (struct invariants_site){.config = world->sites[i].config,
-                                            .site = world->sites[i].site};
+        sites[i] =
+            (struct invariants_site){world->sites[i].config, world->sites[i].site};
     }
-    is_settled = invariants_settled(world->invariants, &view, text, size);
+    is_settled = invariants_settled(world->invariants, &view, &said);
     free(sites);
     return is_settled;
 }
@@ -328,6 +449,16 @@ int world_count_sites(const struct world *world)
 struct world_counts world_counts(const struct world *world)
 {
     return world->counts;
+}
+
+void world_set_watch(struct world *world, const struct world_watch *watch)
+{
+    world->watch = *watch;
+}
+
+void world_set_patience(struct world *world, int64_t patience_ms)
+{
+    invariants_set_patience(world->invariants, patience_ms);
 }
 
 void world_set_trace(struct world *world, world_trace_fn fn, void *arg)

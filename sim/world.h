@@ -6,11 +6,17 @@
  * After every step the invariants of INTERFACES 4 are checked (sim/invariants.c). One
  * seed drives everything: same options, same calls, same history.
  *
- * Units: virtual milliseconds from 0. Ownership: configs are borrowed for the life of
- * the world (a crashed daemon is made from them again).
- * Order: what is due at one instant happens in the order of the agenda; then daemons
- * whose time has come, the broker first, sites in order.
- * Source: INTERFACES 4, STYLE "Step and shell". Layer: sim (broker, site, proto, base).
+ * A daemon's batch is all that reaches it at one instant, as a shell collects what has
+ * arrived; the tick that ends a batch, and so what is scheduled, comes when nothing
+ * more is on its way to anybody at that instant.
+ *
+ * Units: virtual milliseconds from options.start_ms. Ownership: configs are borrowed
+ * for the life of the world (a crashed daemon is made from them again). Order: of one
+ * instant first what is due by the agenda, in the order of adding; then the sites'
+ * batches end, in their order, with what they send; then the broker's. When nothing
+ * else is left the broker has its tick: leases are judged by what is so when all else
+ * of the instant has happened. Source: INTERFACES 4, STYLE "Step and shell". Layer: sim
+ * (broker, site, proto, base).
  */
 #ifndef SUBLET_SIM_WORLD_H
 #define SUBLET_SIM_WORLD_H
@@ -23,10 +29,15 @@
 
 struct world_options {
     uint64_t seed;
-    int loss_percent, repeat_percent; /* of messages between sites and broker */
-    int64_t delay_max_ms;             /* each is late by 0..this: so they overtake */
-    int crash_in_10000;               /* chance that a batch of a daemon crashes it */
-    int64_t down_max_ms;              /* and it stays down for up to this */
+    int64_t start_ms; /* the machines' clock at the beginning; in some places they take
+                         an instant of 0 for none */
+    bool is_calm;     /* nothing will ever be lost: hosts need not say that they live */
+    int batch_max;    /* events of one batch; 0: all that are there */
+    int loss_in_10000, repeat_in_10000; /* of messages between sites and broker */
+    int64_t delay_ms;                   /* of each of them */
+    int64_t delay_max_ms; /* each is late by 0..this besides: so they overtake */
+    int crash_in_10000;   /* chance that a batch of a daemon crashes it */
+    int64_t down_max_ms;  /* and it stays down for up to this */
 };
 
 struct world;
@@ -38,8 +49,12 @@ int world_add_site(struct world *world, const struct site_config *config);
 /* Faults from now on (liveness wants them to stop). */
 void world_set_faults(struct world *world, const struct world_options *options);
 
-/* Runs until `until_ms`, or until an invariant is violated; true when none was. */
+/* Runs until all of `until_ms` has happened, or until an invariant is violated; true
+ * when none was. */
 bool world_run(struct world *world, int64_t until_ms);
+/* Sets the clock, so that what is asked now is asked at the beginning of that instant;
+ * all of the instants before has happened. */
+void world_advance(struct world *world, int64_t now_ms);
 int64_t world_now_ms(const struct world *world);
 /* "" or what was violated, when, and the seed. */
 const char *world_violation(const struct world *world);
@@ -48,8 +63,13 @@ const char *world_violation(const struct world *world);
  * job has ended. False with what is not yet so. */
 bool world_is_settled(struct world *world, char *text, int size);
 
-/* Commands of users and admins; each is given to the site if it is up, else lost: then
- * false. `job` is an id. */
+/* A message of a user or administrator (`user`), which its site takes now and acts upon
+ * with all else of this instant; false where the site is down. The answer, if it comes
+ * at once, goes to `on_answer` (NULL: nobody) before this returns. */
+typedef void (*world_answer_fn)(void *arg, const struct msg_reply *reply);
+bool world_ask(struct world *world, int site, const char *user, const struct msg *msg,
+               world_answer_fn on_answer, void *arg);
+/* The common ones. `job` is an id. */
 bool world_submit(struct world *world, int site, const char *queue, int n_slots,
                   int64_t work_ms, bool is_rerunnable);
 bool world_control(struct world *world, int site, uint64_t job,
@@ -57,7 +77,8 @@ bool world_control(struct world *world, int site, uint64_t job,
 bool world_set_reclaim(struct world *world, int site, enum reclaim_scope scope,
                        const char *name, int64_t delay_ms);
 
-/* A daemon dies now and comes back after `down_ms`; index -1 is the broker. */
+/* A daemon dies now, after the commit of what it has taken in, and comes back after
+ * `down_ms`; index -1 is the broker. */
 void world_crash(struct world *world, int site, int64_t down_ms);
 /* Cut off from the broker for a while. */
 void world_partition(struct world *world, int site, int64_t for_ms);
@@ -71,9 +92,24 @@ const struct site *world_site(const struct world *world, int site);
 int world_count_sites(const struct world *world);
 
 struct world_counts {
-    uint64_t steps, messages, lost, crashes, submitted, begun, handovers;
+    uint64_t steps; /* of step machines: events and ticks */
+    uint64_t messages, lost, crashes, submitted, begun, handovers;
 };
 struct world_counts world_counts(const struct world *world);
+
+/* Who watches a world; NULL: not. `site` -1 is the broker. */
+struct world_watch {
+    void (*stored)(void *arg, int site, const struct row *row, int64_t now_ms);
+    /* A batch of the site has ended: its machine is as it is now. */
+    void (*stepped)(void *arg, int site, int64_t now_ms);
+    void (*crashed)(void *arg, int site, int64_t now_ms);
+    /* Slots of a host begin or cease to be used (executor.h). */
+    void (*used)(void *arg, int site, const char *lease, int n_slots, int64_t now_ms);
+    void *arg;
+};
+void world_set_watch(struct world *world, const struct world_watch *watch);
+/* Of the invariants' 7; 0: not judged. */
+void world_set_patience(struct world *world, int64_t patience_ms);
 
 /* Each line that a daemon logs, for a person who looks for a fault. */
 typedef void (*world_trace_fn)(void *arg, int64_t now_ms, const char *line);

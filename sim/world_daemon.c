@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void world_violate(struct world *world, const char *format, ...)
 {
@@ -20,10 +21,17 @@ void world_violate(struct world *world, const char *format, ...)
     }
     n = snprintf(world->violation, sizeof world->violation,
                  "seed %" PRIu64 " at %" PRId64 " ms: ", world->options.seed,
-                 world->now_ms);
+                 world->now_ms - world->options.start_ms);
     va_start(args, format);
     vsnprintf(world->violation + n, sizeof world->violation - (size_t)n, format, args);
     va_end(args);
+}
+
+void world_judge(struct world *world, bool holds, const struct invariants_text *text)
+{
+    if (!holds) {
+        world_violate(world, "%s", text->text);
+    }
 }
 
 bool world_is_up(const struct world *world, int daemon)
@@ -49,6 +57,19 @@ static void store_all(struct world *world, int daemon, const struct effects *eff
             continue;
         }
         disk_store(disk, &effect->row);
+        if (daemon != BROKER) {
+            struct invariants_text text = WORLD_TEXT(world);
+
+            world_judge(world,
+                        invariants_stored(world->invariants,
+                                          world_daemon_name(world, daemon),
+                                          &effect->row, &text),
+                        &text);
+        }
+        if (world->watch.stored) {
+            world->watch.stored(world->watch.arg, daemon - 1, &effect->row,
+                                world->now_ms);
+        }
         if (effect->row.kind == ROW_HISTORY &&
             effect->row.history.event == HISTORY_ACTIVE) {
             world->counts.handovers++;
@@ -103,92 +124,133 @@ void world_stop_daemon(struct world *world, int daemon)
 
 void world_crash_daemon(struct world *world, int daemon, int64_t down_ms)
 {
+    struct world_batch *batch = &world->batches[daemon];
+
     if (!world_is_up(world, daemon)) {
         return;
     }
     world->counts.crashes++;
     trace_line(world, daemon, "crash");
+    if (world->watch.crashed) {
+        world->watch.crashed(world->watch.arg, daemon - 1, world->now_ms);
+    }
+    world_note_fault(world, world->now_ms + down_ms);
     world_stop_daemon(world, daemon);
+    effects_clear(&batch->effects);
+    batch->is_open = batch->wants_tick = false;
     agenda_add(&world->agenda, (struct agenda_item){.at_ms = world->now_ms + down_ms,
                                                     .kind = AGENDA_RESTART,
                                                     .to = daemon});
 }
 
-static void check(struct world *world)
+static void check(struct world *world, int daemon, bool is_restarted)
 {
+    struct invariants_text text = WORLD_TEXT(world);
+
+    if (!world_is_up(world, daemon)) {
+        return;
+    }
+    if (daemon != BROKER) {
+        struct invariants_site site = {world->sites[daemon - 1].config,
+                                       world->sites[daemon - 1].site};
+
+        world_judge(
+            world, invariants_check_site(world->invariants, &site, is_restarted, &text),
+            &text);
+        return;
+    }
     struct invariants_site *sites =
         mem_alloc((size_t)world->n_sites + 1, sizeof sites[0]);
-    struct executor **executors =
-        mem_alloc((size_t)world->n_hosts + 1, sizeof executors[0]);
     struct invariants_view view = {world->broker, sites, world->n_sites};
-    char text[512];
 
-    for (int i = 0; i < world->n_hosts; i++) {
-        executors[i] = world->hosts[i].executor;
-    }
     for (int i = 0; i < world->n_sites; i++) {
-        sites[i] = (struct invariants_site){
-            world->sites[i].config, world->sites[i].site,
-            executors + world->sites[i].first_host, world->sites[i].n_hosts};
+        sites[i] =
+            (struct invariants_site){world->sites[i].config, world->sites[i].site};
     }
-    if (!invariants_check(world->invariants, &view, text, sizeof text)) {
-        world_violate(world, "%s", text);
-    }
-    free(executors);
+    world_judge(world,
+                invariants_check_broker(world->invariants, &view, world->calm_ms,
+                                        world->now_ms, &text),
+                &text);
     free(sites);
 }
 
 /* Commits and sends, or dies on the way. */
-static void finish_batch(struct world *world, int daemon, struct effects *effects)
+static void finish_batch(struct world *world, int daemon, bool is_restarted)
 {
+    struct world_batch *batch = &world->batches[daemon];
+    struct effects effects = batch->effects;
     bool is_crash = rng_below(&world->rng, 10000) < world->options.crash_in_10000;
-    int n_done = effects->count;
+    int n_done = effects.count;
 
+    /* what it sends may open the next batch */
+    effects_init(&batch->effects);
+    batch->is_open = false;
+    batch->n_events = 0;
     if (is_crash && rng_percent(&world->rng, 50)) {
         n_done = 0; /* before the commit */
     } else {
-        store_all(world, daemon, effects);
+        store_all(world, daemon, &effects);
         if (is_crash) {
-            n_done = (int)rng_below(&world->rng, effects->count + 1);
+            n_done = (int)rng_below(&world->rng, effects.count + 1);
         }
     }
     for (int i = 0; i < n_done; i++) {
-        carry_out(world, daemon, &effects->items[i]);
+        carry_out(world, daemon, &effects.items[i]);
     }
     if (is_crash) {
         world_crash_daemon(world, daemon,
                            rng_below(&world->rng, world->options.down_max_ms + 1));
     }
-    check(world);
+    effects_release(&effects);
+    check(world, daemon, is_restarted);
+    if (world->watch.stepped && world_is_up(world, daemon)) {
+        world->watch.stepped(world->watch.arg, daemon - 1, world->now_ms);
+    }
 }
 
-void world_step(struct world *world, int daemon, const struct event *event)
+static void step(struct world *world, int daemon, const struct event *event)
 {
-    struct event tick = {.kind = EVENT_TICK, .now_ms = world->now_ms};
-    struct effects effects;
+    struct effects *effects = &world->batches[daemon].effects;
+
+    world->counts.steps++;
+    if (daemon == BROKER) {
+        broker_step(world->broker, event, effects);
+    } else {
+        site_step(world->sites[daemon - 1].site, event, effects);
+    }
+}
+
+void world_take(struct world *world, int daemon, const struct event *event)
+{
+    struct world_batch *batch = &world->batches[daemon];
 
     if (!world_is_up(world, daemon)) {
         return;
     }
-    world->counts.steps++;
-    if (++world->steps_now > STEPS_AT_ONE_TIME) {
+    batch->is_open = true;
+    step(world, daemon, event);
+    if (++batch->n_events == world->options.batch_max) {
+        world_end_batch(world, daemon, true);
+    }
+}
+
+void world_end_batch(struct world *world, int daemon, bool with_tick)
+{
+    struct world_batch *batch = &world->batches[daemon];
+
+    if (!world_is_up(world, daemon) || (!with_tick && !batch->is_open)) {
+        return;
+    }
+    if (++world->batches_now > BATCHES_AT_ONE_TIME) {
         world_violate(world, "%s never comes to rest",
                       world_daemon_name(world, daemon));
     }
-    effects_init(&effects);
-    if (daemon == BROKER) {
-        if (event) {
-            broker_step(world->broker, event, &effects);
-        }
-        broker_step(world->broker, &tick, &effects);
-    } else {
-        if (event) {
-            site_step(world->sites[daemon - 1].site, event, &effects);
-        }
-        site_step(world->sites[daemon - 1].site, &tick, &effects);
+    batch->wants_tick = !with_tick;
+    if (with_tick) {
+        step(world, daemon,
+             &(struct event){.kind = EVENT_TICK, .now_ms = world->now_ms});
     }
-    finish_batch(world, daemon, &effects);
-    effects_release(&effects);
+    finish_batch(world, daemon, false);
 }
 
 static void load_broker(void *arg, const struct row *row)
@@ -203,22 +265,20 @@ static void load_site(void *arg, const struct row *row)
 
 void world_start_daemon(struct world *world, int daemon)
 {
-    struct effects effects;
+    struct effects *effects = &world->batches[daemon].effects;
 
-    effects_init(&effects);
     if (daemon == BROKER) {
         world->broker = broker_new(world->broker_config);
         disk_load(world->broker_disk, load_broker, world->broker);
-        broker_start(world->broker, world->now_ms, &effects);
+        broker_start(world->broker, world->now_ms, effects);
     } else {
         struct world_site *site = &world->sites[daemon - 1];
 
         site->site = site_new(site->config);
         disk_load(site->disk, load_site, site->site);
-        site_start(site->site, world->now_ms, &effects);
+        site_start(site->site, world->now_ms, effects);
     }
-    finish_batch(world, daemon, &effects);
-    effects_release(&effects);
+    finish_batch(world, daemon, true);
     for (int i = 0; daemon != BROKER && i < world->sites[daemon - 1].n_hosts; i++) {
         executor_hello(world->hosts[world->sites[daemon - 1].first_host + i].executor,
                        world->now_ms);

@@ -32,10 +32,15 @@ static bool is_cut(const struct world *world, int daemon)
     return daemon != BROKER && world->sites[daemon - 1].cut_until_ms > world->now_ms;
 }
 
+static bool is_by_chance(struct world *world, int in_10000)
+{
+    return in_10000 > 0 && rng_below(&world->rng, 10000) < in_10000;
+}
+
 /* Between a site and the broker: where messages are lost, late and doubled. */
 static void post_far(struct world *world, const struct msg *msg, int from, int to)
 {
-    int copies = 1 + rng_percent(&world->rng, world->options.repeat_percent);
+    int copies = 1 + is_by_chance(world, world->options.repeat_in_10000);
 
     world->counts.messages++;
     if (is_cut(world, from) || is_cut(world, to)) {
@@ -47,10 +52,11 @@ static void post_far(struct world *world, const struct msg *msg, int from, int t
                             ? rng_below(&world->rng, world->options.delay_max_ms + 1)
                             : 0;
 
-        if (rng_percent(&world->rng, world->options.loss_percent)) {
+        if (is_by_chance(world, world->options.loss_in_10000)) {
             world->counts.lost++;
         } else {
-            post(world, msg, AGENDA_MESSAGE, from, to, world->now_ms + delay);
+            post(world, msg, AGENDA_MESSAGE, from, to,
+                 world->now_ms + world->options.delay_ms + delay);
         }
     }
 }
@@ -80,13 +86,17 @@ static int find_host(const struct world_site *site, const struct peer *to)
 static void note_reply(struct world *world, int daemon, const struct msg_reply *reply)
 {
     const struct value *job = reply->value ? value_find(reply->value, "job") : NULL;
+    struct invariants_text text = WORLD_TEXT(world);
 
     if (reply->code || !job || daemon == BROKER) {
         return;
     }
     world->counts.submitted++;
-    invariants_acknowledged(world->invariants, world_daemon_name(world, daemon),
-                            (uint64_t)job->number, world->rerunnable);
+    world_judge(world,
+                invariants_acknowledged(world->invariants,
+                                        world_daemon_name(world, daemon),
+                                        (uint64_t)job->number, &text),
+                &text);
 }
 
 void world_send(struct world *world, int daemon, const struct peer *to,
@@ -175,7 +185,7 @@ void world_deliver(struct world *world, const struct agenda_item *item)
         executor_message(world->hosts[item->to].executor, &msg, world->now_ms);
     } else {
         event.from = sender(world, item);
-        world_step(world, item->to, &event);
+        world_take(world, item->to, &event);
     }
     arena_release(&arena);
 }

@@ -15,9 +15,17 @@
 #include "sim/world.h"
 
 enum {
-    BROKER = 0,               /* daemon 0; site i is daemon i + 1 */
-    HOST_ALIVE_MS = 2000,     /* as sublet-host */
-    STEPS_AT_ONE_TIME = 20000 /* more at one instant: a loop that never ends */
+    BROKER = 0,                  /* daemon 0; site i is daemon i + 1 */
+    HOST_ALIVE_MS = 2000,        /* as sublet-host */
+    BATCHES_AT_ONE_TIME = 100000 /* more at one instant: a loop that never ends */
+};
+
+/* What a daemon has taken in at this instant, and has not committed. */
+struct world_batch {
+    struct effects effects;
+    bool is_open;
+    bool wants_tick; /* of the broker: its events are committed, its tick is to come */
+    int n_events;
 };
 
 struct world_site {
@@ -45,23 +53,35 @@ struct world {
     int n_sites;
     struct world_host *hosts;
     int n_hosts;
+    struct world_batch *batches; /* by daemon */
     struct invariants *invariants;
     struct world_counts counts;
     char violation[1024];
+    char judged[512]; /* scratch: what an invariant says */
     world_trace_fn trace;
     void *trace_arg;
-    bool rerunnable; /* of the submission that is being answered */
-    int steps_now;   /* at this instant */
+    struct world_watch watch;
+    int64_t calm_ms; /* when the last fault was over, as far as is known */
+    int batches_now; /* at this instant */
 };
 
 void world_violate(struct world *world, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* What an invariant said: a violation where it does not hold. */
+void world_judge(struct world *world, bool holds, const struct invariants_text *text);
+#define WORLD_TEXT(world)                                                              \
+    {                                                                                  \
+        .text = (world)->judged, .size = sizeof(world)->judged                         \
+    }
 bool world_is_up(const struct world *world, int daemon);
 const char *world_daemon_name(const struct world *world, int daemon);
 
-/* One event and a tick, committed and sent, or lost in a crash. NULL: the tick alone.
- */
-void world_step(struct world *world, int daemon, const struct event *event);
+/* Takes an event into the daemon's batch; nothing where it is down. */
+void world_take(struct world *world, int daemon, const struct event *event);
+/* Ends it: a tick where `with_tick`, commit, send; or all lost in a crash. */
+void world_end_batch(struct world *world, int daemon, bool with_tick);
+/* A fault is going on, or was until now. */
+void world_note_fault(struct world *world, int64_t until_ms);
 void world_start_daemon(struct world *world, int daemon);
 void world_stop_daemon(struct world *world, int daemon);
 void world_crash_daemon(struct world *world, int daemon, int64_t down_ms);

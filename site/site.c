@@ -46,6 +46,8 @@ struct site *site_new(const struct site_config *from)
         .roles = config->roles,
         .reclaim_delay_ms = config->reclaim_delay_ms,
         .is_alone = config->is_alone,
+        .patience = config->patience,
+        .is_prompt = config->is_prompt,
     };
     site->jobs = jobs_new(config->queues, config->n_queues);
     site->hosts = site_hosts_new(config->hosts, config->n_hosts);
@@ -53,6 +55,11 @@ struct site *site_new(const struct site_config *from)
     site->provider = provider_new(config->name, config->freeze_timeout_ms);
     site->consumer = consumer_new(config->name);
     site->uplink = site_uplink_new(&uplink_setting);
+    if (config->patience > 1) {
+        site_hosts_set_patience(site->hosts, config->patience);
+        provider_set_patience(site->provider, config->patience);
+        consumer_set_patience(site->consumer, config->patience);
+    }
     site->schedule = schedule_new();
     site->waiters = waiters_new();
     site->lending_ms = INT64_MAX;
@@ -255,6 +262,7 @@ void site_job_at(const struct site *site, int index, struct site_job *job)
 {
     const struct job *at = jobs_at(site->jobs, index);
     *job = (struct site_job){.id = at->id,
+                             .index = at->index,
                              .state = at->state,
                              .attempt = at->attempt,
                              .lease = at->lease,

@@ -48,6 +48,10 @@ struct site_config {
     const char *const *admins; /* user names besides root and the daemon's */
     int n_admins;
     bool is_alone; /* there is no broker: nothing is said to one */
+    /* Of simulated worlds; a daemon has 0. Where nothing can be lost, heartbeats and
+     * the questions that silence raises come so many times later than they would. */
+    int patience;
+    bool is_prompt; /* USAGE follows each change: there a message costs nothing */
 };
 
 struct site;
@@ -68,6 +72,7 @@ int64_t site_wake_ms(const struct site *site);
 /* For invariants and tests. */
 struct site_job {
     uint64_t id;
+    int index; /* in its array, from 1; 0: of no array */
     enum job_state state;
     uint64_t attempt;
     const char *lease; /* "": own hosts */

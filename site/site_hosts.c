@@ -28,6 +28,7 @@ struct site_hosts {
     int n_hosts;
     struct host_state *states;
     int *by_name; /* indexes, sorted by name */
+    int64_t silent_ms;
 };
 
 struct name_item {
@@ -61,6 +62,7 @@ struct site_hosts *site_hosts_new(const struct site_host *config, int n_hosts)
     struct site_hosts *hosts = mem_alloc(1, sizeof(*hosts));
     hosts->config = config;
     hosts->n_hosts = n_hosts;
+    hosts->silent_ms = HOSTS_SILENT_MS;
     hosts->states = mem_alloc((size_t)n_hosts, sizeof(*hosts->states));
     hosts->by_name = mem_alloc((size_t)n_hosts, sizeof(*hosts->by_name));
     for (int i = 0; i < n_hosts; i++) {
@@ -81,6 +83,11 @@ void site_hosts_free(struct site_hosts *hosts)
     free(hosts->states);
     free(hosts->by_name);
     free(hosts);
+}
+
+void site_hosts_set_patience(struct site_hosts *hosts, int patience)
+{
+    hosts->silent_ms = (int64_t)HOSTS_SILENT_MS * patience;
 }
 
 void site_hosts_start(struct site_hosts *hosts, int64_t now_ms)
@@ -260,7 +267,7 @@ int site_hosts_tick(struct site_hosts *hosts, int64_t now_ms)
 {
     for (int i = 0; i < hosts->n_hosts; i++) {
         struct host_state *state = &hosts->states[i];
-        if (!state->is_away && now_ms - state->heard_ms >= HOSTS_SILENT_MS) {
+        if (!state->is_away && now_ms - state->heard_ms >= hosts->silent_ms) {
             state->is_away = true;
             return i;
         }
@@ -273,8 +280,8 @@ int64_t site_hosts_wake_ms(const struct site_hosts *hosts)
     int64_t wake_ms = INT64_MAX;
     for (int i = 0; i < hosts->n_hosts; i++) {
         const struct host_state *state = &hosts->states[i];
-        if (!state->is_away && state->heard_ms + HOSTS_SILENT_MS < wake_ms) {
-            wake_ms = state->heard_ms + HOSTS_SILENT_MS;
+        if (!state->is_away && state->heard_ms + hosts->silent_ms < wake_ms) {
+            wake_ms = state->heard_ms + hosts->silent_ms;
         }
     }
     return wake_ms;

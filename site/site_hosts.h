@@ -21,6 +21,8 @@ struct site_hosts;
 /* `config` is borrowed for the life of the hosts. */
 struct site_hosts *site_hosts_new(const struct site_host *config, int n_hosts);
 void site_hosts_free(struct site_hosts *hosts);
+/* Silence is borne so many times longer (site_config). */
+void site_hosts_set_patience(struct site_hosts *hosts, int patience);
 /* From here on they are waited for. */
 void site_hosts_start(struct site_hosts *hosts, int64_t now_ms);
 

@@ -15,6 +15,7 @@ enum {
 
 struct site_uplink {
     struct site_uplink_setting setting;
+    int64_t patience;
     bool is_up;
     uint64_t session;
     uint64_t seq;      /* of USAGE */
@@ -30,6 +31,7 @@ struct site_uplink *site_uplink_new(const struct site_uplink_setting *setting)
 {
     struct site_uplink *uplink = mem_alloc(1, sizeof(*uplink));
     uplink->setting = *setting;
+    uplink->patience = setting->patience > 1 ? setting->patience : 1;
     return uplink;
 }
 
@@ -43,7 +45,7 @@ void site_uplink_start(struct site_uplink *uplink, uint64_t boot, int64_t now_ms
     uplink->session = (boot << SESSION_BITS) + 1;
     uplink->hello_ms = now_ms;
     uplink->heard_ms = now_ms;
-    uplink->silent_ms = SILENT_MS;
+    uplink->silent_ms = SILENT_MS * uplink->patience;
 }
 
 bool site_uplink_is_alone(const struct site_uplink *uplink)
@@ -100,7 +102,7 @@ bool site_uplink_welcome(struct site_uplink *uplink, const struct msg *msg,
     uplink->heard_ms = now_ms;
     uplink->sent_ms = 0;
     uplink->digest = 0;
-    uplink->silent_ms = SILENT_MS;
+    uplink->silent_ms = SILENT_MS * uplink->patience;
     return true;
 }
 
@@ -153,8 +155,8 @@ bool site_uplink_tick(struct site_uplink *uplink, int n_books, int64_t now_ms,
         effects_add(effects, EFFECT_RECONNECT);
         if (!was_up) {
             uplink->silent_ms *= 2;
-            if (uplink->silent_ms > RECONNECT_MAX_MS) {
-                uplink->silent_ms = RECONNECT_MAX_MS;
+            if (uplink->silent_ms > RECONNECT_MAX_MS * uplink->patience) {
+                uplink->silent_ms = RECONNECT_MAX_MS * uplink->patience;
             }
         }
         begin(uplink, now_ms);
@@ -202,7 +204,8 @@ bool site_uplink_wants_usage(struct site_uplink *uplink, int64_t now_ms)
     if (!uplink->is_up) {
         return false;
     }
-    uplink->is_held = uplink->digest != 0 && now_ms - uplink->sent_ms < USAGE_CHANGE_MS;
+    uplink->is_held = !uplink->setting.is_prompt && uplink->digest != 0 &&
+                      now_ms - uplink->sent_ms < USAGE_CHANGE_MS;
     return !uplink->is_held;
 }
 
@@ -210,7 +213,8 @@ void site_uplink_usage(struct site_uplink *uplink, const struct msg_usage *usage
                        int64_t now_ms, struct effects *effects)
 {
     uint64_t digest = digest_of(usage);
-    if (digest == uplink->digest && now_ms - uplink->sent_ms < USAGE_MS) {
+    if (digest == uplink->digest &&
+        now_ms - uplink->sent_ms < USAGE_MS * uplink->patience) {
         return;
     }
     struct msg msg = {.kind = MSG_USAGE, .usage = *usage};
@@ -226,7 +230,7 @@ int64_t site_uplink_wake_ms(const struct site_uplink *uplink)
         return INT64_MAX;
     }
     int64_t silent_ms = uplink->heard_ms + uplink->silent_ms;
-    int64_t pause_ms = uplink->is_held ? USAGE_CHANGE_MS : USAGE_MS;
+    int64_t pause_ms = uplink->is_held ? USAGE_CHANGE_MS : USAGE_MS * uplink->patience;
     int64_t next_ms = uplink->is_up ? uplink->sent_ms + pause_ms : uplink->hello_ms;
     return next_ms < silent_ms ? next_ms : silent_ms;
 }

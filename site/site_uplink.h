@@ -20,6 +20,8 @@ struct site_uplink_setting {
     int roles;
     int64_t reclaim_delay_ms;
     bool is_alone;
+    int patience; /* as site_config's */
+    bool is_prompt;
 };
 
 struct site_uplink;

@@ -185,13 +185,13 @@ static struct world_options faults_of(uint64_t seed)
         options.down_max_ms = 20000;
         break;
     case 1: /* a bad network, no crashes */
-        options.loss_percent = 20;
-        options.repeat_percent = 20;
+        options.loss_in_10000 = 2000;
+        options.repeat_in_10000 = 2000;
         options.delay_max_ms = 3000;
         break;
     case 2:
-        options.loss_percent = 10;
-        options.repeat_percent = 10;
+        options.loss_in_10000 = 1000;
+        options.repeat_in_10000 = 1000;
         options.delay_max_ms = 500;
         options.crash_in_10000 = 50;
         options.down_max_ms = 5000;

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* invariants_host.c: what truly runs on each host, as the executors tell it. */
+#include <stdio.h>
+
+#include "sim/invariants_parts.h"
+
+static void format_key(char *key, const char *site, const char *host, const char *lease)
+{
+    snprintf(key, INVARIANTS_USE_KEY_SIZE, "%s %s %s", site, host, lease);
+}
+
+static struct seen_use *see_use(struct invariants *invariants, const char *site,
+                                const char *host, const char *lease)
+{
+    char key[INVARIANTS_USE_KEY_SIZE];
+    struct seen_use *use;
+
+    format_key(key, site, host, lease);
+    HASH_FIND_STR(invariants->uses, key, use);
+    if (!use) {
+        use = mem_alloc(1, sizeof *use);
+        memcpy(use->key, key, sizeof key);
+        HASH_ADD_STR(invariants->uses, key, use);
+    }
+    return use;
+}
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+void invariants_sized(struct invariants *invariants, const char *site, const char *host,
+                      int n_slots)
+{
+    struct seen_use *all = see_use(invariants, site, host, "");
+
+    all->size = n_slots;
+    all->limit = larger(n_slots, all->used);
+}
+
+bool invariants_used(struct invariants *invariants, const char *site, const char *host,
+                     const char *lease, int n_slots, struct invariants_text *text)
+{
+    struct seen_use *all = see_use(invariants, site, host, "");
+
+    if (lease[0]) {
+        see_use(invariants, site, host, lease)->used += n_slots;
+    }
+    all->used += n_slots;
+    if (n_slots < 0) {
+        all->limit = larger(all->size, all->used);
+    }
+    return all->used <= all->limit ||
+           invariants_fail(text, "%d slots are in use on %s of %s, which has %d",
+                           all->used, host, site, all->size);
+}
+
+int invariants_count_used(const struct invariants *invariants, const char *site,
+                          const char *host, const char *lease)
+{
+    char key[INVARIANTS_USE_KEY_SIZE];
+    struct seen_use *use;
+
+    format_key(key, site, host, lease);
+    HASH_FIND_STR(invariants->uses, key, use);
+    return use ? use->used : 0;
+}
+
+void invariants_release_uses(struct invariants *invariants)
+{
+    struct seen_use *use, *next;
+
+    HASH_ITER (hh, invariants->uses, use, next) {
+        HASH_DEL(invariants->uses, use);
+        free(use);
+    }
+}

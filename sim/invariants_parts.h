@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* invariants_parts.h: what the files of the invariants share: what was seen so far.
+ * invariants.c: contracts (2, 3, 4, 6, 7) and settling; invariants_job.c: jobs (5);
+ * invariants_host.c: slots in use (1).
+ *
+ * Layer: sim. */
+#ifndef SUBLET_SIM_INVARIANTS_PARTS_H
+#define SUBLET_SIM_INVARIANTS_PARTS_H
+
+#include <stdlib.h>
+
+#define uthash_fatal(text) abort() /* out of memory, as everywhere */
+#include <uthash.h>
+
+#include "sim/invariants.h"
+
+enum {
+    INVARIANTS_JOB_KEY_SIZE = NAME_SIZE + 40,
+    INVARIANTS_USE_KEY_SIZE = NAME_SIZE + HOST_NAME_SIZE + LEASE_ID_SIZE,
+};
+
+struct seen_lease {
+    char id[LEASE_ID_SIZE];
+    uint64_t epoch; /* the provider's latest */
+    char *content;
+    uint64_t told; /* the highest that the broker told a consumer */
+    UT_hash_handle hh;
+};
+
+/* A submission: a job, or a whole array. */
+struct seen_submission {
+    char key[INVARIANTS_JOB_KEY_SIZE]; /* site, id */
+    bool is_rerunnable;
+    int n_elements, n_ended, n_dropped;
+    UT_hash_handle hh;
+};
+
+/* A job or an element that has a state on record. */
+struct seen_job {
+    char key[INVARIANTS_JOB_KEY_SIZE];  /* site, id as people write it */
+    struct seen_submission *submission; /* NULL: forgotten, after its end */
+    int begun;
+    bool is_ended;
+    enum job_state end_state;
+    UT_hash_handle hh;
+};
+
+/* Slots in use on a host (lease ""), or of a lease on a host. */
+struct seen_use {
+    char key[INVARIANTS_USE_KEY_SIZE];
+    int used;
+    int size, limit; /* of a host: its slots, and what may be in use there now */
+    UT_hash_handle hh;
+};
+
+struct seen_site {
+    char name[NAME_SIZE];
+    int n_jobs;        /* jobs and elements on record */
+    uint64_t n_checks; /* of its steps */
+    UT_hash_handle hh;
+};
+
+struct invariants {
+    struct seen_lease *leases;
+    struct seen_submission *submissions;
+    struct seen_job *jobs;
+    struct seen_use *uses;
+    struct seen_site *sites;
+    int n_unended; /* jobs and elements */
+    int64_t patience_ms;
+};
+
+/* Returns false, so that one line reports and fails; the first reason is kept. */
+bool invariants_fail(struct invariants_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+struct seen_site *invariants_see_site(struct invariants *invariants, const char *name);
+bool invariants_check_jobs(struct invariants *invariants,
+                           const struct invariants_site *site,
+                           struct invariants_text *text);
+/* In use by runs of that lease on that host; lease "": by all. */
+int invariants_count_used(const struct invariants *invariants, const char *site,
+                          const char *host, const char *lease);
+/* The first job that has not ended, or NULL. */
+const char *invariants_find_unended(const struct invariants *invariants);
+void invariants_release_jobs(struct invariants *invariants);
+void invariants_release_uses(struct invariants *invariants);
+
+#endif
