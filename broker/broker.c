@@ -102,17 +102,21 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Does what is due about the lease, and sets its alarm for what will be. */
-static void attend(struct broker *broker, struct lease *lease, int64_t now_ms,
-                   struct effects *effects)
+/* Does what is due about the lease, and sets its alarm for what will be. It is judged
+ * at the end of a batch only (`may_judge`): by all that has been reported by then. */
+static void attend(struct broker *broker, struct lease *lease, bool may_judge,
+                   int64_t now_ms, struct effects *effects)
 {
     asking_tick(lease, now_ms, effects);
-    judging_tick(lease, now_ms, effects);
+    if (may_judge) {
+        judging_tick(lease, now_ms, effects);
+    }
     notice_tick(lease, now_ms, effects);
     handover_tick(lease, now_ms, effects);
     int64_t wake_ms = earlier(asking_wake_ms(lease), judging_wake_ms(lease));
     wake_ms = earlier(wake_ms, notice_wake_ms(lease));
     wake_ms = earlier(wake_ms, handover_wake_ms(lease));
+    wake_ms = may_judge ? wake_ms : earlier(wake_ms, now_ms); /* by the batch's tick */
     alarms_set(&broker->leases.alarms, &lease->alarm, wake_ms);
 }
 
@@ -312,7 +316,7 @@ static void handle_state(struct broker *broker, struct member *member,
 {
     struct lease *lease = takeover_state(broker, member, event, effects);
     if (lease != NULL) {
-        attend(broker, lease, event->now_ms, effects);
+        attend(broker, lease, false, event->now_ms, effects);
     }
 }
 
@@ -323,7 +327,7 @@ static void handle_contract_ack(struct broker *broker, struct member *member,
     struct lease *lease = leases_find(&broker->leases, ack->lease);
     if (lease != NULL && lease->consumer == member) {
         notice_acknowledge(lease, ack->revision);
-        attend(broker, lease, event->now_ms, effects);
+        attend(broker, lease, false, event->now_ms, effects);
     }
 }
 
@@ -497,7 +501,7 @@ static void step_tick(struct broker *broker, int64_t now_ms, struct effects *eff
     for (int i = 0; i < LEASES_PER_TICK &&
                     (lease = leases_find_due(&broker->leases, now_ms)) != NULL;
          i++) {
-        attend(broker, lease, now_ms, effects);
+        attend(broker, lease, true, now_ms, effects);
     }
 }
 
