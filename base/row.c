@@ -4,6 +4,7 @@
 #include "base/row.h"
 
 #include <stddef.h>
+#include <string.h>
 
 const char *row_history_name(enum history_event event)
 {
@@ -16,6 +17,45 @@ const char *row_history_name(enum history_event event)
     };
     size_t index = (size_t)event;
     return index < sizeof(names) / sizeof(names[0]) ? names[index] : "?";
+}
+
+const char *row_event_name(const char *history_name)
+{
+    static const char *const names[][2] = {
+        {"registered", "lease_registered"},
+        {"made", "lease_made"},
+        {"inactive", "lease_inactive"},
+        {"active", "lease_active"},
+        {"changed", "lease_changed"},
+        {"draining", "lease_drain"},
+        {"ended", "lease_end"},
+        {"lost", "site_lost"},
+        {"back", "site_back"},
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(names[i][0], history_name) == 0) {
+            return names[i][1];
+        }
+    }
+    return history_name;
+}
+
+bool row_exit_code(const struct run_exit *exit, int *code)
+{
+    switch (exit->end) {
+    case RUN_END_EXITED:
+        *code = exit->code;
+        return true;
+    case RUN_END_SIGNALLED:
+    case RUN_END_LIMIT:
+        *code = 128 + exit->code;
+        return true;
+    case RUN_END_NONE:
+    case RUN_END_FAILED:
+    case RUN_END_LOST:
+        break;
+    }
+    return false;
 }
 
 static void own_text(struct arena *arena, const char **text)

@@ -189,6 +189,12 @@ struct row {
 
 /* "made", "inactive" and so on, as `lease history` shows them. */
 const char *row_history_name(enum history_event event);
+/* "lease_made" and so on, as `events` and simulations do, by that name. */
+const char *row_event_name(const char *history_name);
+
+/* What `wait`, listings and events show of an end: the command's exit code, or 128 and
+ * the signal. False where there is none. */
+bool row_exit_code(const struct run_exit *exit, int *code);
 
 /* A deep copy into an arena. */
 void row_copy(struct arena *arena, const struct row *from, struct row *to);

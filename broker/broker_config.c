@@ -15,6 +15,7 @@ enum { LOST_AFTER_MS = 15000, SECOND_MS = 1000 };
 /* A row, and where it stands, for complaints. */
 struct place {
     struct conf *conf;
+    bool is_simulated; /* files and addresses are not needed */
     const struct conf_section *section;
     const struct conf_row *row;
 };
@@ -100,12 +101,12 @@ static void read_snapshot(const struct place *at, struct broker_setup *setup)
     }
 }
 
-static void read_broker(const struct place *at, struct broker_setup *setup)
+/* Of a daemon only. */
+static void read_shell(const struct place *at, struct broker_setup *setup)
 {
     setup->listen = need(at, "LISTEN", "where sites connect, as tcp://HOST:PORT");
     setup->state = need(at, "STATE", "the file of the contracts");
     setup->key = need(at, "KEY", "the file of the broker's secret key");
-    read_lost_after(at, &setup->config);
     read_http(at, setup);
     read_snapshot(at, setup);
 }
@@ -182,7 +183,8 @@ static void read_member(const struct place *at, struct broker_setup *setup,
                         struct broker_member *members)
 {
     const char *name = need(at, "NAME", "a site, or an administrator");
-    const char *key_file = need(at, "KEY_FILE", "the file of its public key");
+    const char *key_file =
+        at->is_simulated ? name : need(at, "KEY_FILE", "the file of its public key");
     int member_roles = read_roles(at);
     if (name == NULL || key_file == NULL || member_roles == 0 ||
         conf_parse_name(name, NULL) < 0 || !check_unique(at, setup, name, key_file)) {
@@ -198,7 +200,8 @@ static void read_member(const struct place *at, struct broker_setup *setup,
     setup->config.n_members++;
 }
 
-static void read_members(struct conf *conf, struct broker_setup *setup)
+static void read_members(struct conf *conf, bool is_simulated,
+                         struct broker_setup *setup)
 {
     const struct conf_section *section = NULL;
     size_t n_rows = 0;
@@ -211,13 +214,13 @@ static void read_members(struct conf *conf, struct broker_setup *setup)
     setup->key_files = arena_alloc(conf->arena, n_rows, sizeof(*setup->key_files));
     while ((section = conf_next(conf, "Member", section)) != NULL) {
         for (int i = 0; i < section->n_rows; i++) {
-            struct place at = {conf, section, &section->rows[i]};
+            struct place at = {conf, is_simulated, section, &section->rows[i]};
             read_member(&at, setup, members);
         }
     }
 }
 
-bool broker_config_read(struct conf *conf, struct broker_setup *setup)
+static bool read_all(struct conf *conf, bool is_simulated, struct broker_setup *setup)
 {
     memset(setup, 0, sizeof(*setup));
     const struct conf_section *section = conf_next(conf, "Broker", NULL);
@@ -229,12 +232,29 @@ bool broker_config_read(struct conf *conf, struct broker_setup *setup)
         conf_complain(conf, CONF_ERROR, second, NULL, NULL,
                       "a second section Broker, expected one");
     }
-    if (section->n_rows == 0) {
+    if (section->n_rows == 0 && !is_simulated) {
         conf_complain(conf, CONF_ERROR, section, NULL, NULL,
                       "empty, expected LISTEN, STATE and KEY");
         return true;
     }
-    read_broker(&(struct place){conf, section, &section->rows[0]}, setup);
-    read_members(conf, setup);
+    setup->config.lost_after_ms = LOST_AFTER_MS;
+    if (section->n_rows > 0) {
+        struct place at = {conf, is_simulated, section, &section->rows[0]};
+        read_lost_after(&at, &setup->config);
+        if (!is_simulated) {
+            read_shell(&at, setup);
+        }
+    }
+    read_members(conf, is_simulated, setup);
     return true;
+}
+
+bool broker_config_read(struct conf *conf, struct broker_setup *setup)
+{
+    return read_all(conf, false, setup);
+}
+
+bool broker_config_read_simulated(struct conf *conf, struct broker_setup *setup)
+{
+    return read_all(conf, true, setup);
 }

@@ -25,5 +25,8 @@ struct broker_setup {
  * twice, an unknown role, no KEY_FILE, an HTTP that is no ADDRESS:PORT, a SNAPSHOT over
  * STATE. */
 bool broker_config_read(struct conf *conf, struct broker_setup *setup);
+/* For a simulation: nothing is connected or kept, so that no LISTEN, KEY, STATE or
+ * KEY_FILE is needed. */
+bool broker_config_read_simulated(struct conf *conf, struct broker_setup *setup);
 
 #endif

@@ -59,20 +59,7 @@ const char *jobs_state_name(enum job_state state)
 
 bool jobs_exit_code(const struct job *job, int *code)
 {
-    switch (job->exit.end) {
-    case RUN_END_EXITED:
-        *code = job->exit.code;
-        return true;
-    case RUN_END_SIGNALLED:
-    case RUN_END_LIMIT:
-        *code = 128 + job->exit.code;
-        return true;
-    case RUN_END_NONE:
-    case RUN_END_FAILED:
-    case RUN_END_LOST:
-        break;
-    }
-    return false;
+    return row_exit_code(&job->exit, code);
 }
 
 bool jobs_is_ended(const struct job *job)

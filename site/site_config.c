@@ -412,7 +412,7 @@ static void read_site(struct conf *conf, const struct place *site,
                                                 JOB_INDEX_MAX, ARRAY_SIZE_DEFAULT);
 }
 
-bool site_config_read(struct conf *conf, struct site_setup *setup)
+static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *setup)
 {
     const struct conf_section *section = conf_next(conf, "Site", NULL);
     struct host_list hosts;
@@ -427,11 +427,23 @@ bool site_config_read(struct conf *conf, struct site_setup *setup)
                  "a second site, expected one section Site");
     }
     read_site(conf, &site, &setup->config);
-    read_shell(conf, &site, setup);
+    if (!is_simulated) {
+        read_shell(conf, &site, setup);
+    }
     read_hosts(conf, &hosts);
     read_hosts_here(conf, &site, &hosts, setup);
     give_hosts(conf, &hosts, &setup->config);
     read_queues(conf, &site, &setup->config);
     read_exports(conf, &hosts, &setup->config);
     return true;
+}
+
+bool site_config_read(struct conf *conf, struct site_setup *setup)
+{
+    return read_all(conf, false, setup);
+}
+
+bool site_config_read_simulated(struct conf *conf, struct site_setup *setup)
+{
+    return read_all(conf, true, setup);
 }

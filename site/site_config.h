@@ -28,5 +28,8 @@ struct site_setup {
  * name an unknown host; MXJ missing; no queue; whatever export_read and queue_read
  * find. */
 bool site_config_read(struct conf *conf, struct site_setup *setup);
+/* For a simulation: of section Site only NAME is needed; nothing is connected, and the
+ * site is not alone. */
+bool site_config_read_simulated(struct conf *conf, struct site_setup *setup);
 
 #endif

@@ -118,28 +118,6 @@ static void fill_history(struct arena *arena, struct value *entry, sqlite3_stmt 
     value_add_text(arena, entry, "reason", store_text(page, REASON));
 }
 
-/* What the simulator's events are called, by what history calls it. */
-static const char *event_name(const char *event)
-{
-    static const char *const names[][2] = {
-        {"registered", "lease_registered"},
-        {"made", "lease_made"},
-        {"inactive", "lease_inactive"},
-        {"active", "lease_active"},
-        {"changed", "lease_changed"},
-        {"draining", "lease_drain"},
-        {"ended", "lease_end"},
-        {"lost", "site_lost"},
-        {"back", "site_back"},
-    };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(names[i][0], event) == 0) {
-            return names[i][1];
-        }
-    }
-    return event;
-}
-
 /* The sites of a lease are the first and the last part of its id. */
 static void add_sides(struct arena *arena, struct value *entry, sqlite3_stmt *page)
 {
@@ -155,7 +133,7 @@ static void fill_event(struct arena *arena, struct value *entry, sqlite3_stmt *p
 {
     value_add_int(arena, entry, "id", sqlite3_column_int64(page, ID));
     value_add_instant(arena, entry, "at", sqlite3_column_int64(page, AT));
-    value_add_text(arena, entry, "event", event_name(store_text(page, EVENT)));
+    value_add_text(arena, entry, "event", row_event_name(store_text(page, EVENT)));
     if (store_text(page, LEASE)[0] == '\0') {
         value_add_text(arena, entry, "site", store_text(page, SITE));
     } else {
