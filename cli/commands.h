@@ -10,7 +10,8 @@
 
 extern const struct call_option submit_options[], jobs_options[], control_options[],
     peek_options[], sites_options[], hosts_options[], queues_options[],
-    leases_options[], reclaim_options[], events_options[], version_options[];
+    leases_options[], reclaim_options[], events_options[], simulate_options[],
+    version_options[];
 
 int submit_run(struct call *call);
 int jobs_run(struct call *call);
@@ -30,5 +31,6 @@ int events_run(struct call *call);
 int snapshot_run(struct call *call);
 int check_run(struct call *call);
 int keygen_run(struct call *call);
+int simulate_run(struct call *call);
 
 #endif

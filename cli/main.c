@@ -95,7 +95,8 @@ static const struct command commands[] = {
     {"completion", "", "Completion for bash: eval \"$(sublet completion)\".",
      NULL, NULL, false, completion_run},
     LATER("resreq", "check|match STRING...", "Requirement strings."),
-    LATER("simulate", "SCENARIO", "A federation in virtual time."),
+    {"simulate", "SCENARIO...", "A federation in virtual time, from a scenario.",
+     simulate_options, NULL, false, simulate_run},
     {NULL, NULL, NULL, NULL, NULL, false, NULL},
 };
 /* clang-format on */

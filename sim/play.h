@@ -22,24 +22,25 @@
 
 struct play_options {
     uint64_t seed;
-    /* Faults on top of the scenario's statements, for a search: crashes between any two
-     * effects. */
-    int crash_in_10000;
-    int64_t down_max_ms;
     /* Each event as an object (INTERFACES 4); borrowed for the call. NULL: none. */
     void (*on_event)(void *arg, const struct value *event);
-    /* Now and then while it runs, and what the scenario's end is. NULL: none. */
+    /* The level of a site has changed. NULL: nobody asks. */
+    void (*on_level)(void *arg, int site, const struct summary_level *level,
+                     int64_t now_ms);
+    /* Now and then while it runs. NULL: nobody asks. */
     void (*on_progress)(void *arg, int64_t now_ms, int64_t until_ms);
     /* Each line that a daemon logs. NULL: none. */
     world_trace_fn on_line;
     void *arg;
 };
 
-/* An expectation that did not hold, or a statement that was refused. */
-struct play_failure {
+/* What is said of a line: an expectation that did not hold, or (`is_note`) a command
+ * that its site refused, which fails nothing. */
+struct play_remark {
     int line;
-    const char *text; /* "expected ..., found ..." */
-    struct play_failure *next;
+    bool is_note;
+    const char *text;
+    struct play_remark *next;
 };
 
 struct play;
@@ -52,12 +53,13 @@ void play_free(struct play *play);
 enum play_end { PLAY_WELL, PLAY_FAILED, PLAY_VIOLATED };
 enum play_end play_run(struct play *play);
 
-/* Behind the end: goes on, without faults, in steps of 20 s up to `limit_ms`, resuming
- * what was stopped, until all agree and every job that can has ended. False with what
- * is not yet so, or what was violated. */
+/* Behind the end: goes on, without faults, in steps of 20 s for `limit_ms`, resuming
+ * what was stopped, until all agree and every job has ended. False with what is not yet
+ * so, or what was violated. */
 bool play_settle(struct play *play, int64_t limit_ms, char *text, int size);
 
-const struct play_failure *play_failures(const struct play *play);
+/* In the order of their happening. */
+const struct play_remark *play_remarks(const struct play *play);
 const char *play_violation(const struct play *play); /* "": none */
 const struct summary *play_summary(const struct play *play);
 struct world_counts play_counts(const struct play *play);

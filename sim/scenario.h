@@ -45,15 +45,20 @@ enum statement_kind {
     STATEMENT_WORKLOAD,
     STATEMENT_CONTROL, /* kill, stop, resume */
     STATEMENT_RECLAIM, /* set reclaim_delay */
-    STATEMENT_OPEN,    /* open, close */
     STATEMENT_SLOTS,
-    STATEMENT_PARTITION,
+    STATEMENT_PARTITION, /* faults, from here ... */
     STATEMENT_CRASH,
     STATEMENT_LOSS,
     STATEMENT_REPEAT,
     STATEMENT_DELAY,
     STATEMENT_REORDER,
+    STATEMENT_CRASHES, /* at random */
+    STATEMENT_RESTORE, /* ... to here */
+    STATEMENT_BACKUP,
+    STATEMENT_BATCH,
     STATEMENT_EXPECT,
+    STATEMENT_FIRST_FAULT = STATEMENT_PARTITION,
+    STATEMENT_LAST_FAULT = STATEMENT_RESTORE,
 };
 
 /* What `submit` says; `command` of a simulated job is its work. */
@@ -66,13 +71,13 @@ struct statement_submit {
     int64_t limit_ms; /* 0: none */
     int exit_code;
     bool is_rerunnable;
-    const char *const *hosts;
-    int n_hosts;
+    struct conf_words hosts; /* none: the queue's */
 };
 
 struct statement_workload {
-    const char *queue; /* "": the default */
     const char *path;
+    const char *queue, *user; /* ""; the default, the trace's */
+    struct swf_options options;
     struct swf swf;
 };
 
@@ -90,12 +95,11 @@ struct statement {
     const char *text; /* the line as written, without its comment */
     int64_t at_ms;
     int site;         /* index, or SCENARIO_BROKER */
-    const char *name; /* control: job; open, slots: host; reclaim: provider or lease */
+    const char *name; /* control: job; slots: host; reclaim: provider or lease */
     enum control_action action;
     enum reclaim_scope scope;
-    bool is_open;
-    int number; /* slots; loss, repeat: in 10,000 */
-    int64_t ms; /* partition, crash, delay, reorder; reclaim: -1 is `default` */
+    int number; /* slots, batch; loss, repeat, crashes: in 10,000 */
+    int64_t ms; /* a time; reclaim: -1 is `default` */
     struct statement_submit submit;
     struct statement_workload workload;
     struct statement_expect expect;

@@ -10,6 +10,7 @@
 #ifndef SUBLET_SIM_SUMMARY_H
 #define SUBLET_SIM_SUMMARY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/value.h"
@@ -28,8 +29,10 @@ void summary_free(struct summary *summary);
 /* The level from now on. */
 void summary_level(struct summary *summary, int site, const struct summary_level *level,
                    int64_t now_ms);
-/* A job has ended: it waited and ran so long (of all its executions the last). */
-void summary_done(struct summary *summary, int site, int64_t wait_ms, int64_t run_ms);
+/* A job that ran has ended (`is_done`: well): it waited until its last start, and from
+ * there to its end is its run. */
+void summary_ended(struct summary *summary, int site, bool is_done, int64_t wait_ms,
+                   int64_t run_ms);
 void summary_preempted(struct summary *summary, int site);
 void summary_recalled(struct summary *summary, int site);
 /* Levels go up to here. */

@@ -355,14 +355,14 @@ bool world_submit(struct world *world, int site, const char *queue, int n_slots,
     return world_ask(world, site, "ana", &msg, NULL, NULL);
 }
 
-bool world_control(struct world *world, int site, uint64_t job,
+bool world_control(struct world *world, int site, uint64_t job, int index,
                    enum control_action action)
 {
     struct msg msg = {.kind = MSG_JOB_CONTROL, .site = ""};
-    char id[24];
+    char id[40];
     const char *jobs[] = {id};
 
-    snprintf(id, sizeof id, "%" PRIu64, job);
+    snprintf(id, sizeof id, index ? "%" PRIu64 "[%d]" : "%" PRIu64, job, index);
     msg.job_control = (struct msg_job_control){
         .request = 1, .action = action, .signal = 15, .jobs = jobs, .n_jobs = 1};
     return world_ask(world, site, "ana", &msg, NULL, NULL);
@@ -382,6 +382,13 @@ void world_crash(struct world *world, int site, int64_t down_ms)
 {
     world_end_batch(world, site + 1, false);
     world_crash_daemon(world, site + 1, down_ms);
+}
+
+int64_t world_back_ms(const struct world *world, int site)
+{
+    return world_is_up(world, site + 1) ? world->now_ms
+           : site < 0                   ? world->broker_back_ms
+                                        : world->sites[site].back_ms;
 }
 
 void world_partition(struct world *world, int site, int64_t for_ms)

@@ -69,10 +69,10 @@ bool world_is_settled(struct world *world, char *text, int size);
 typedef void (*world_answer_fn)(void *arg, const struct msg_reply *reply);
 bool world_ask(struct world *world, int site, const char *user, const struct msg *msg,
                world_answer_fn on_answer, void *arg);
-/* The common ones. `job` is an id. */
+/* The common ones. `job` is an id, `index` that of an element, or 0. */
 bool world_submit(struct world *world, int site, const char *queue, int n_slots,
                   int64_t work_ms, bool is_rerunnable);
-bool world_control(struct world *world, int site, uint64_t job,
+bool world_control(struct world *world, int site, uint64_t job, int index,
                    enum control_action action);
 bool world_set_reclaim(struct world *world, int site, enum reclaim_scope scope,
                        const char *name, int64_t delay_ms);
@@ -80,6 +80,8 @@ bool world_set_reclaim(struct world *world, int site, enum reclaim_scope scope,
 /* A daemon dies now, after the commit of what it has taken in, and comes back after
  * `down_ms`; index -1 is the broker. */
 void world_crash(struct world *world, int site, int64_t down_ms);
+/* When a daemon that is down comes back; now where it is up. */
+int64_t world_back_ms(const struct world *world, int site);
 /* Cut off from the broker for a while. */
 void world_partition(struct world *world, int site, int64_t for_ms);
 /* The broker comes back with the disk it had when the backup was made. */

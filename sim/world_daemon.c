@@ -135,6 +135,8 @@ void world_crash_daemon(struct world *world, int daemon, int64_t down_ms)
         world->watch.crashed(world->watch.arg, daemon - 1, world->now_ms);
     }
     world_note_fault(world, world->now_ms + down_ms);
+    *(daemon == BROKER ? &world->broker_back_ms : &world->sites[daemon - 1].back_ms) =
+        world->now_ms + down_ms;
     world_stop_daemon(world, daemon);
     effects_clear(&batch->effects);
     batch->is_open = batch->wants_tick = false;

@@ -34,6 +34,7 @@ struct world_site {
     struct disk *disk;
     int first_host, n_hosts;
     int64_t cut_until_ms;
+    int64_t back_ms; /* while it is down */
 };
 
 struct world_host {
@@ -49,6 +50,7 @@ struct world {
     const struct broker_config *broker_config;
     struct broker *broker; /* NULL: down */
     struct disk *broker_disk, *backup;
+    int64_t broker_back_ms; /* while it is down */
     struct world_site *sites;
     int n_sites;
     struct world_host *hosts;

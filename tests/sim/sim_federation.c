@@ -214,7 +214,7 @@ static void disturb(struct world *world, struct rng *rng, bool with_faults)
         world_submit(world, site, "normal", (int)(1 + rng_below(rng, 3) / 2),
                      1000 + rng_below(rng, 40000), rng_percent(rng, 30));
     } else if (what < 75) {
-        world_control(world, site, 1 + (uint64_t)rng_below(rng, 40),
+        world_control(world, site, 1 + (uint64_t)rng_below(rng, 40), 0,
                       (enum control_action)(1 + rng_below(rng, 3)));
     } else if (what < 80) {
         world_set_reclaim(world, 0, RECLAIM_PROVIDER, "north",
@@ -239,7 +239,7 @@ static void resume_all(struct world *world)
 
             site_job_at(world_site(world, i), j, &job);
             if (job.state == JOB_USUSP || job.state == JOB_PSUSP) {
-                world_control(world, i, job.id, CONTROL_RESUME);
+                world_control(world, i, job.id, job.index, CONTROL_RESUME);
             }
         }
     }

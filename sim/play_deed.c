@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* play_deed.c: what a statement does: a message of a user or an administrator, or a
+ * fault. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/play_parts.h"
+#include "sim/scenario_parts.h"
+
+/* Whose answer it is. */
+struct asking {
+    struct play *play;
+    const struct statement *statement;
+    uint64_t job; /* that it tells; 0: none */
+};
+
+static void take_answer(void *arg, const struct msg_reply *reply)
+{
+    struct asking *asking = arg;
+    const struct value *job = reply->value ? value_find(reply->value, "job") : NULL;
+
+    if (reply->code) {
+        play_remark(asking->play, asking->statement->line, true, "%s: refused: %s",
+                    asking->statement->text, reply->text);
+    } else if (job) {
+        asking->job = (uint64_t)job->number;
+    }
+}
+
+/* ---- jobs
+ * --------------------------------------------------------------------------- */
+
+static struct msg submission(struct arena *arena, const char *name, const char *queue,
+                             int n_slots, int64_t run_ms, int exit_code)
+{
+    struct msg msg = {.kind = MSG_SUBMIT, .site = ""};
+
+    msg.submit.request = 1;
+    msg.submit.spec = (struct job_spec){
+        .name = name,
+        .queue = queue,
+        .command = exit_code ? arena_printf(arena, "run %" PRId64 " exit %d", run_ms,
+                                            exit_code)
+                             : arena_printf(arena, "run %" PRId64, run_ms),
+        .user = "",
+        .cwd = "/",
+        .in_file = "",
+        .out_file = "",
+        .err_file = "",
+        .n_slots = n_slots,
+    };
+    return msg;
+}
+
+static bool submit(struct play *play, const struct deed *deed, struct arena *arena)
+{
+    const struct statement *at = deed->statement;
+    const struct statement_submit *submit = &at->submit;
+    struct asking asking = {.play = play, .statement = at};
+    const char *name =
+        submit->count > 0 ? arena_printf(arena, "%s[1-%d]", submit->name, submit->count)
+                          : submit->name;
+    struct msg msg = submission(arena, name, submit->queue, submit->n_slots,
+                                submit->run_ms, submit->exit_code);
+
+    msg.submit.spec.run_limit_ms = submit->limit_ms;
+    msg.submit.spec.is_rerunnable = submit->is_rerunnable;
+    msg.submit.spec.hosts_asked = submit->hosts.words;
+    msg.submit.spec.n_hosts_asked = submit->hosts.count;
+    if (!world_ask(play->world, at->site, submit->user, &msg, take_answer, &asking)) {
+        return false;
+    }
+    play->job_ids[at - play->scenario->statements] = asking.job;
+    return true;
+}
+
+/* "hpc2n:12" of hpc2n.swf, by the trace's own number. */
+static const char *trace_name(struct arena *arena, const struct statement *at,
+                              const struct swf_job *job)
+{
+    const char *path = at->workload.path, *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+
+    return arena_printf(arena, "%.*s:%" PRId64, (int)strcspn(base, ".["), base,
+                        job->number);
+}
+
+static bool submit_traced(struct play *play, const struct deed *deed,
+                          struct arena *arena)
+{
+    const struct statement *at = deed->statement;
+    const struct swf_job *job = &at->workload.swf.jobs[deed->swf_job];
+    const char *user = at->workload.user[0] ? at->workload.user : job->user;
+    struct asking asking = {.play = play, .statement = at};
+    struct msg msg = submission(arena, trace_name(arena, at, job), at->workload.queue,
+                                job->n_slots, job->run_ms, 0);
+
+    msg.submit.spec.run_limit_ms = job->limit_ms;
+    return world_ask(play->world, at->site, user, &msg, take_answer, &asking);
+}
+
+const char *play_job_id(struct play *play, int site, const char *name,
+                        struct arena *arena)
+{
+    int index;
+    const struct statement *submit =
+        scenario_check_job(play->scenario, site, name, &index);
+    uint64_t id = submit ? play->job_ids[submit - play->scenario->statements] : 0;
+
+    if (id == 0) {
+        return NULL;
+    }
+    return index > 0 ? arena_printf(arena, "%" PRIu64 "[%d]", id, index)
+                     : arena_printf(arena, "%" PRIu64, id);
+}
+
+static bool control(struct play *play, const struct deed *deed, struct arena *arena)
+{
+    const struct statement *at = deed->statement;
+    const char *id = play_job_id(play, at->site, at->name, arena);
+    struct asking asking = {.play = play, .statement = at};
+    struct msg msg = {.kind = MSG_JOB_CONTROL, .site = ""};
+
+    if (!id) {
+        play_remark(play, at->line, true, "%s: refused: not submitted yet", at->text);
+        return true;
+    }
+    msg.job_control = (struct msg_job_control){
+        .request = 1, .action = at->action, .signal = 15, .jobs = &id, .n_jobs = 1};
+    return world_ask(play->world, at->site, "root", &msg, take_answer, &asking);
+}
+
+static bool set_reclaim(struct play *play, const struct deed *deed)
+{
+    const struct statement *at = deed->statement;
+    struct asking asking = {.play = play, .statement = at};
+    struct msg msg = {.kind = MSG_SET_RECLAIM, .site = ""};
+
+    msg.set_reclaim = (struct msg_set_reclaim){
+        .request = 1, .scope = at->scope, .name = at->name, .delay_ms = at->ms};
+    return world_ask(play->world, SCENARIO_BROKER, "admin", &msg, take_answer, &asking);
+}
+
+/* ---- faults
+ * ------------------------------------------------------------------------- */
+
+/* What goes wrong at random from now on. */
+static void set_faults(struct play *play, const struct statement *at)
+{
+    struct world_options *faults = &play->faults;
+
+    switch ((int)at->kind) {
+    case STATEMENT_LOSS:
+        faults->loss_in_10000 = at->number;
+        break;
+    case STATEMENT_REPEAT:
+        faults->repeat_in_10000 = at->number;
+        break;
+    case STATEMENT_DELAY:
+        faults->delay_ms = at->ms;
+        break;
+    case STATEMENT_REORDER:
+        faults->delay_max_ms = at->ms;
+        break;
+    case STATEMENT_CRASHES:
+        faults->crash_in_10000 = at->number;
+        faults->down_max_ms = at->ms;
+        break;
+    case STATEMENT_BATCH:
+        faults->batch_max = at->number;
+        break;
+    default:
+        break;
+    }
+    world_set_faults(play->world, faults);
+}
+
+static void tell_fault(struct play *play, const struct statement *at,
+                       const char *target)
+{
+    char kind[16];
+
+    /* the verb */
+    sscanf(at->text, "at %*s %15s", kind);
+    story_fault(play->story, kind, target, world_now_ms(play->world));
+}
+
+static void break_something(struct play *play, const struct statement *at)
+{
+    const char *target =
+        at->site >= 0 ? play->scenario->sites[at->site].name : "broker";
+
+    switch ((int)at->kind) {
+    case STATEMENT_PARTITION:
+        tell_fault(play, at, target);
+        world_partition(play->world, at->site, at->ms);
+        break;
+    case STATEMENT_CRASH:
+        world_crash(play->world, at->site, at->ms);
+        break;
+    case STATEMENT_RESTORE:
+        tell_fault(play, at, target);
+        world_restore_broker(play->world, at->ms);
+        break;
+    case STATEMENT_BACKUP:
+        world_backup_broker(play->world);
+        break;
+    default:
+        tell_fault(play, at, "network");
+        set_faults(play, at);
+        break;
+    }
+}
+
+bool play_deed(struct play *play, const struct deed *deed)
+{
+    struct arena arena;
+    bool is_done = true;
+
+    arena_init(&arena);
+    switch (deed->statement->kind) {
+    case STATEMENT_SUBMIT:
+        is_done = submit(play, deed, &arena);
+        break;
+    case STATEMENT_WORKLOAD:
+        is_done = submit_traced(play, deed, &arena);
+        break;
+    case STATEMENT_CONTROL:
+        is_done = control(play, deed, &arena);
+        break;
+    case STATEMENT_RECLAIM:
+        is_done = set_reclaim(play, deed);
+        break;
+    case STATEMENT_SLOTS:
+        break;
+    case STATEMENT_BATCH:
+        set_faults(play, deed->statement);
+        break;
+    case STATEMENT_PARTITION:
+    case STATEMENT_CRASH:
+    case STATEMENT_LOSS:
+    case STATEMENT_REPEAT:
+    case STATEMENT_DELAY:
+    case STATEMENT_REORDER:
+    case STATEMENT_CRASHES:
+    case STATEMENT_RESTORE:
+    case STATEMENT_BACKUP:
+        break_something(play, deed->statement);
+        break;
+    case STATEMENT_EXPECT:
+        break;
+    }
+    arena_release(&arena);
+    return is_done;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* play_parts.h: what the files that play a scenario share. play.c: the loop;
+ * play_deed.c: what a statement does; play_expect.c: what an expectation finds.
+ *
+ * Layer: sim. */
+#ifndef SUBLET_SIM_PLAY_PARTS_H
+#define SUBLET_SIM_PLAY_PARTS_H
+
+#include "sim/play.h"
+#include "sim/story.h"
+
+/* The machines' clock at 0: a Sunday, 00:00 UTC. In some places they take an instant of
+ * 0 for none, so that it cannot be that. */
+#define PLAY_EPOCH_MS INT64_C(1672531200000) /* 2023-01-01T00:00:00Z */
+
+/* A statement, or one job of a workload. */
+struct deed {
+    int64_t at_ms;
+    const struct statement *statement;
+    int swf_job; /* index; -1: the statement itself */
+};
+
+struct play {
+    const struct scenario *scenario;
+    struct play_options options;
+    struct arena arena;
+    struct world *world;
+    struct world_options faults; /* now */
+    struct broker_config broker;
+    struct site_config *sites; /* as simulated */
+    struct story *story;
+    struct summary *summary;
+    struct deed *deeds; /* by time, then line, then place in the trace */
+    int n_deeds, next_deed;
+    struct deed *late; /* whose site was down, in order */
+    int n_late, late_capacity;
+    uint64_t *job_ids; /* of each submit statement; 0: not submitted (yet) */
+    struct play_remark *first, *last;
+    int n_failed;
+};
+
+/* False where the site is down: later, then. */
+bool play_deed(struct play *play, const struct deed *deed);
+void play_expect(struct play *play, const struct statement *statement);
+void play_remark(struct play *play, int line, bool is_note, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The id of a named job or element as its site knows it ("12", "12[3]"); NULL: it is
+ * not submitted (yet). */
+const char *play_job_id(struct play *play, int site, const char *name,
+                        struct arena *arena);
+
+#endif

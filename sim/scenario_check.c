@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scenario_check.c: names of queues, hosts, jobs and leases against the configurations
+ * and the other statements. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define uthash_fatal(text) abort() /* out of memory, as everywhere */
+#include <uthash.h>
+
+#include "broker/lease.h"
+#include "sim/scenario_parts.h"
+
+static const struct site_config *config_of(const struct scenario *scenario, int site)
+{
+    return &scenario->sites[site].setup.config;
+}
+
+static bool has_queue(const struct site_config *config, const char *name)
+{
+    for (int i = 0; i < config->n_queues; i++) {
+        if (!strcmp(config->queues[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_host(const struct site_config *config, const char *name)
+{
+    for (int i = 0; i < config->n_hosts; i++) {
+        if (!strcmp(config->hosts[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_queue(struct scenario *scenario, const struct statement *at,
+                        const char *name)
+{
+    const struct site_config *config = config_of(scenario, at->site);
+
+    if (name[0] ? !has_queue(config, name) : config->n_queues == 0) {
+        scenario_complain(
+            scenario, at->line,
+            "unknown queue \"%s\" of %s, expected one of its section Queue", name,
+            scenario->sites[at->site].name);
+    }
+}
+
+/* Own ones; "n1@north" is known only once it is borrowed. */
+static void check_host(struct scenario *scenario, const struct statement *at,
+                       const char *name)
+{
+    const char *sign = strchr(name, '@');
+    int owner = sign ? scenario_find_site(scenario, sign + 1) : at->site;
+    char host[HOST_NAME_SIZE];
+
+    snprintf(host, sizeof host, "%.*s", (int)strcspn(name, "@"), name);
+    if (owner < 0 || (config_of(scenario, owner)->n_queues > 0 &&
+                      !has_host(config_of(scenario, owner), host))) {
+        scenario_complain(scenario, at->line,
+                          "unknown host \"%.80s\" of %s, expected one of its section "
+                          "Host",
+                          name, scenario->sites[at->site].name);
+    }
+}
+
+static void check_lease(struct scenario *scenario, const struct statement *at,
+                        const char *name)
+{
+    struct lease_id id;
+
+    if (!lease_parse_id(name, &id)) {
+        scenario_complain(scenario, at->line,
+                          "\"%.80s\" is no lease, expected PROVIDER/POLICY/CONSUMER",
+                          name);
+    } else if (scenario_find_site(scenario, id.provider) < 0 ||
+               scenario_find_site(scenario, id.consumer) < 0) {
+        scenario_complain(scenario, at->line,
+                          "lease \"%s\" is of no site of the scenario, expected "
+                          "PROVIDER/POLICY/CONSUMER",
+                          name);
+    }
+}
+
+/* ---- jobs
+ * --------------------------------------------------------------------------- */
+
+/* "a[3]" is 3 and "a" is 0; -1: neither. */
+static int take_index(const char *name, char *base, size_t size)
+{
+    size_t length = strcspn(name, "[");
+    int index = 0, n = 0;
+
+    if (length >= size) {
+        return -1;
+    }
+    memcpy(base, name, length);
+    base[length] = '\0';
+    if (!name[length]) {
+        return 0;
+    }
+    bool is_read = sscanf(name + length, "[%6d]%n", &index, &n) == 1 && n > 0 &&
+                   !name[length + (size_t)n];
+    return is_read && index > 0 ? index : -1;
+}
+
+const struct statement *scenario_check_job(const struct scenario *scenario, int site,
+                                           const char *name, int *index)
+{
+    char base[NAME_SIZE];
+
+    *index = take_index(name, base, sizeof base);
+    for (int i = 0; *index >= 0 && i < scenario->n_statements; i++) {
+        const struct statement *at = &scenario->statements[i];
+
+        if (at->kind == STATEMENT_SUBMIT && at->site == site &&
+            !strcmp(at->submit.name, base)) {
+            return *index <= at->submit.count ? at : NULL;
+        }
+    }
+    return NULL;
+}
+
+/* `whole`: all elements of an array may be meant. */
+static void check_job(struct scenario *scenario, const struct statement *at,
+                      const char *name, bool may_be_whole)
+{
+    int index;
+    const struct statement *submit =
+        scenario_check_job(scenario, at->site, name, &index);
+
+    if (!submit) {
+        scenario_complain(scenario, at->line,
+                          "unknown job \"%.80s\" of %s, expected the name of one that "
+                          "is submitted there",
+                          name, scenario->sites[at->site].name);
+    } else if (index == 0 && submit->submit.count > 0 && !may_be_whole) {
+        scenario_complain(scenario, at->line,
+                          "\"%.80s\" is %d jobs, expected one of %s[1] to %s[%d]", name,
+                          submit->submit.count, name, name, submit->submit.count);
+    }
+}
+
+struct seen_name {
+    char key[2 * NAME_SIZE + 2];
+    int line;
+    UT_hash_handle hh;
+};
+
+/* A job's name is said once at each site. */
+static void check_unique(struct scenario *scenario)
+{
+    struct seen_name *seen = NULL, *next, *found, *names;
+    int n_names = 0;
+
+    names = mem_alloc((size_t)scenario->n_statements + 1, sizeof names[0]);
+    for (int i = 0; i < scenario->n_statements; i++) {
+        const struct statement *at = &scenario->statements[i];
+        struct seen_name *name = &names[n_names];
+
+        if (at->kind != STATEMENT_SUBMIT) {
+            continue;
+        }
+        snprintf(name->key, sizeof name->key, "%d %s", at->site, at->submit.name);
+        HASH_FIND_STR(seen, name->key, found);
+        if (found) {
+            scenario_complain(scenario, at->line,
+                              "submit: job \"%s\" twice (line %d), expected a name of "
+                              "its own",
+                              at->submit.name, found->line);
+            continue;
+        }
+        name->line = at->line;
+        HASH_ADD_STR(seen, key, name);
+        n_names++;
+    }
+    HASH_ITER (hh, seen, found, next)
+        HASH_DEL(seen, found);
+    free(names);
+}
+
+/* ---- all
+ * ---------------------------------------------------------------------------- */
+
+static void check_expect(struct scenario *scenario, const struct statement *at)
+{
+    const struct statement_expect *expect = &at->expect;
+
+    if (!strcmp(expect->thing, "job")) {
+        check_job(scenario, at, expect->name, false);
+    } else if (!strcmp(expect->thing, "host")) {
+        check_host(scenario, at, expect->name);
+    } else if (!strcmp(expect->thing, "queue")) {
+        check_queue(scenario, at, expect->name);
+    } else if (!strcmp(expect->thing, "lease")) {
+        check_lease(scenario, at, expect->name);
+    } else if (scenario_find_site(scenario, expect->name) < 0) {
+        scenario_complain(scenario, at->line,
+                          "unknown site \"%.40s\", expected one of the scenario's",
+                          expect->name);
+    }
+}
+
+static void check_submit(struct scenario *scenario, const struct statement *at)
+{
+    check_queue(scenario, at, at->submit.queue);
+    for (int i = 0; i < at->submit.hosts.count; i++) {
+        check_host(scenario, at, at->submit.hosts.words[i]);
+    }
+}
+
+void scenario_check_names(struct scenario *scenario)
+{
+    for (int i = 0; i < scenario->n_statements; i++) {
+        const struct statement *at = &scenario->statements[i];
+
+        if (at->site >= 0 && config_of(scenario, at->site)->n_queues == 0) {
+            continue; /* said already: its file cannot be read, or has none */
+        }
+        if (at->kind == STATEMENT_SUBMIT) {
+            check_submit(scenario, at);
+        } else if (at->kind == STATEMENT_WORKLOAD) {
+            check_queue(scenario, at, at->workload.queue);
+        } else if (at->kind == STATEMENT_CONTROL) {
+            check_job(scenario, at, at->name, true);
+        } else if (at->kind == STATEMENT_SLOTS) {
+            check_host(scenario, at, at->name);
+        } else if (at->kind == STATEMENT_RECLAIM && at->scope == RECLAIM_LEASE) {
+            check_lease(scenario, at, at->name);
+        } else if (at->kind == STATEMENT_EXPECT) {
+            check_expect(scenario, at);
+        }
+    }
+    check_unique(scenario);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* story.c: contracts and slots; jobs are story_job.c's. */
+#include "sim/story_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct story *story_new(const struct story_setting *setting, struct summary *summary)
+{
+    struct story *story = mem_alloc(1, sizeof *story);
+
+    story->setting = *setting;
+    story->summary = summary;
+    story->levels = mem_alloc((size_t)setting->n_sites + 1, sizeof story->levels[0]);
+    arena_init(&story->scratch);
+    for (int i = 0; i < setting->n_sites; i++) {
+        story_sized(story, i, setting->n_slots[i], setting->epoch_ms);
+    }
+    return story;
+}
+
+void story_free(struct story *story)
+{
+    struct story_book *book, *next;
+
+    if (!story) {
+        return;
+    }
+    HASH_ITER (hh, story->books, book, next) {
+        HASH_DEL(story->books, book);
+        free(book);
+    }
+    story_job_release(story);
+    arena_release(&story->scratch);
+    free(story->levels);
+    free(story);
+}
+
+/* ---- events
+ * ------------------------------------------------------------------------- */
+
+struct value *story_begin(struct story *story, const char *event, int site,
+                          int64_t now_ms)
+{
+    struct arena *arena = &story->scratch;
+
+    if (!story->setting.on_event) {
+        return NULL;
+    }
+    arena_clear(arena);
+    struct value *object = value_object(arena);
+    value_add_duration(arena, object, "t", now_ms - story->setting.epoch_ms);
+    value_add_text(arena, object, "event", event);
+    if (site >= 0) {
+        value_add_text(arena, object, "site", story->setting.sites[site]);
+    }
+    return object;
+}
+
+void story_tell(struct story *story, const struct value *event)
+{
+    story->setting.on_event(story->setting.arg, event);
+}
+
+static int find_site(const struct story *story, const char *name, size_t length)
+{
+    for (int i = 0; i < story->setting.n_sites; i++) {
+        if (strlen(story->setting.sites[i]) == length &&
+            !strncmp(story->setting.sites[i], name, length)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void add_side(struct arena *arena, struct value *event, const char *key,
+                     const char *site, int available, int used)
+{
+    struct value *side = value_add(arena, event, key, value_object(arena));
+
+    value_add_text(arena, side, "site", site);
+    value_add_int(arena, side, "available", available);
+    value_add_int(arena, side, "used", used);
+}
+
+/* As `sublet events` shows it. The sites of a lease are the first and the last part of
+ * its id. */
+static void tell_history(struct story *story, const struct row_history *row,
+                         int64_t now_ms)
+{
+    struct arena *arena = &story->scratch;
+    bool is_of_lease = row->lease && row->lease[0];
+    struct value *event =
+        story_begin(story, row_event_name(row_history_name(row->event)), -1, now_ms);
+
+    if (!event) {
+        return;
+    }
+    if (is_of_lease) {
+        const char *last = strrchr(row->lease, '/');
+
+        value_add_text(arena, event, "lease", row->lease);
+        value_add_int(arena, event, "epoch", (int64_t)row->epoch);
+        add_side(arena, event, "provider",
+                 arena_strn(arena, row->lease, strcspn(row->lease, "/")),
+                 row->provider_available, row->provider_used);
+        add_side(arena, event, "consumer", last ? last + 1 : "",
+                 row->consumer_available, row->consumer_used);
+    } else {
+        value_add_text(arena, event, "site", row->site);
+    }
+    value_add_text(arena, event, "reason", row->reason);
+    story_tell(story, event);
+}
+
+void story_fault(struct story *story, const char *kind, const char *target,
+                 int64_t now_ms)
+{
+    struct value *event = story_begin(story, "fault", -1, now_ms);
+
+    if (event) {
+        value_add_text(&story->scratch, event, "kind", kind);
+        value_add_text(&story->scratch, event, "target", target);
+        story_tell(story, event);
+    }
+}
+
+/* ---- slots
+ * -------------------------------------------------------------------------- */
+
+static void level_changed(struct story *story, int site, int64_t now_ms)
+{
+    const struct summary_level *level = &story->levels[site];
+
+    summary_level(story->summary, site, level, now_ms - story->setting.epoch_ms);
+    if (story->setting.on_level) {
+        story->setting.on_level(story->setting.arg, site, level,
+                                now_ms - story->setting.epoch_ms);
+    }
+}
+
+void story_used(struct story *story, int site, int n_slots, int64_t now_ms)
+{
+    story->levels[site].n_used += n_slots;
+    level_changed(story, site, now_ms);
+}
+
+void story_sized(struct story *story, int site, int n_slots, int64_t now_ms)
+{
+    story->levels[site].n_slots = n_slots;
+    level_changed(story, site, now_ms);
+}
+
+static struct story_book *see_book(struct story *story, const struct row_book *row)
+{
+    struct story_book *book;
+
+    HASH_FIND_STR(story->books, row->lease, book);
+    if (!book) {
+        const char *slash = strrchr(row->lease, '/');
+
+        book = mem_alloc(1, sizeof *book);
+        snprintf(book->lease, sizeof book->lease, "%s", row->lease);
+        book->provider = find_site(story, row->lease, strcspn(row->lease, "/"));
+        book->consumer = slash ? find_site(story, slash + 1, strlen(slash + 1)) : -1;
+        HASH_ADD_STR(story->books, lease, book);
+    }
+    return book;
+}
+
+/* What the provider has on record is what is lent. */
+static void take_book(struct story *story, const struct row_book *row, int64_t now_ms)
+{
+    struct story_book *book = see_book(story, row);
+    int n_lent = 0;
+
+    for (int i = 0; i < row->n_hosts && !row->is_gone && !row->is_ended; i++) {
+        n_lent += row->hosts[i].consumer;
+    }
+    if (n_lent == book->n_lent) {
+        return;
+    }
+    if (book->provider >= 0) {
+        story->levels[book->provider].n_lent += n_lent - book->n_lent;
+        level_changed(story, book->provider, now_ms);
+    }
+    if (book->consumer >= 0) {
+        story->levels[book->consumer].n_borrowed += n_lent - book->n_lent;
+        level_changed(story, book->consumer, now_ms);
+    }
+    book->n_lent = n_lent;
+}
+
+void story_stored(struct story *story, int site, const struct row *row, int64_t now_ms)
+{
+    switch ((int)row->kind) {
+    case ROW_HISTORY:
+        tell_history(story, &row->history, now_ms);
+        break;
+    case ROW_BOOK:
+        take_book(story, &row->book, now_ms);
+        break;
+    case ROW_JOB:
+        story_job_submitted(story, site, &row->job, now_ms);
+        break;
+    case ROW_JOB_STATE:
+        story_job_changed(story, site, &row->job_state, now_ms);
+        break;
+    default:
+        break;
+    }
+}

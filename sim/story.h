@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* story.h: what happens in a simulated federation, as events and as numbers: what the
+ * daemons commit, told as the events of INTERFACES 4, and summed up.
+ *
+ * A job's event is told when its site's journal has it, a lease's when the broker's
+ * history has.
+ *
+ * Ownership: what it is told is copied; an event is borrowed for the call.
+ * Order: of being committed. Source: INTERFACES 4. Layer: sim. */
+#ifndef SUBLET_SIM_STORY_H
+#define SUBLET_SIM_STORY_H
+
+#include "base/row.h"
+#include "base/value.h"
+#include "sim/summary.h"
+
+struct story_setting {
+    const char *const *sites; /* names, by index */
+    const int *n_slots;       /* of each */
+    int n_sites;
+    int64_t epoch_ms; /* the clock's reading at 0 */
+    void (*on_event)(void *arg, const struct value *event); /* NULL: none */
+    void (*on_level)(void *arg, int site, const struct summary_level *level,
+                     int64_t now_ms); /* NULL: none */
+    void *arg;
+};
+
+struct story;
+/* The summary is told what adds up; it outlives the story. */
+struct story *story_new(const struct story_setting *setting, struct summary *summary);
+void story_free(struct story *story);
+
+/* `site` -1: the broker's. */
+void story_stored(struct story *story, int site, const struct row *row, int64_t now_ms);
+void story_used(struct story *story, int site, int n_slots, int64_t now_ms);
+void story_sized(struct story *story, int site, int n_slots, int64_t now_ms);
+/* `value` NULL: none. */
+void story_fault(struct story *story, const char *kind, const char *target,
+                 int64_t now_ms);
+
+#endif

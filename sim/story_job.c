@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* story_job.c: what became of a job, from its state on record before and now. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/job_id.h"
+#include "sim/story_parts.h"
+
+struct submission_key {
+    int64_t site;
+    uint64_t id;
+};
+
+struct job_key {
+    int64_t site;
+    uint64_t key; /* base/job_id.h */
+};
+
+struct story_submission {
+    struct submission_key key;
+    char *name;
+    int64_t submit_ms;
+    UT_hash_handle hh;
+};
+
+struct story_job {
+    struct job_key key;
+    struct story_submission *submission;
+    enum job_state state;
+    uint64_t begun; /* the attempt that a start was told of */
+    bool is_killed, is_ended;
+    UT_hash_handle hh;
+};
+
+void story_job_release(struct story *story)
+{
+    struct story_submission *submission, *next_submission;
+    struct story_job *job, *next_job;
+
+    HASH_ITER (hh, story->submissions, submission, next_submission) {
+        HASH_DEL(story->submissions, submission);
+        free(submission->name);
+        free(submission);
+    }
+    HASH_ITER (hh, story->jobs, job, next_job) {
+        HASH_DEL(story->jobs, job);
+        free(job);
+    }
+}
+
+static struct story_submission *find_submission(const struct story *story, int site,
+                                                uint64_t id)
+{
+    struct submission_key key = {site, id};
+    struct story_submission *found;
+
+    HASH_FIND(hh, story->submissions, &key, sizeof key, found);
+    return found;
+}
+
+static struct story_job *see_job(struct story *story, int site,
+                                 const struct row_job_state *row)
+{
+    struct job_key key = {site, job_id_key(row->id, row->index)};
+    struct story_submission *submission = find_submission(story, site, row->id);
+    struct story_job *job;
+
+    HASH_FIND(hh, story->jobs, &key, sizeof key, job);
+    if (!job && submission) {
+        job = mem_alloc(1, sizeof *job);
+        job->key = key;
+        job->submission = submission;
+        HASH_ADD(hh, story->jobs, key, sizeof key, job);
+    }
+    return job;
+}
+
+/* ---- events
+ * ------------------------------------------------------------------------- */
+
+/* By the name that the scenario knows it by, and the id that its site does. */
+static void add_job(struct story *story, struct value *event, const char *name,
+                    uint64_t id, int index)
+{
+    struct arena *arena = &story->scratch;
+
+    value_add_text(arena, event, "job", job_id_element_name(arena, name, index));
+    if (index) {
+        value_add_text(arena, event, "job_id", job_id_text(arena, id, index));
+    } else {
+        value_add_int(arena, event, "job_id", (int64_t)id);
+    }
+}
+
+static struct value *begin(struct story *story, const char *kind,
+                           const struct story_job *job, const struct row_job_state *row,
+                           int64_t now_ms)
+{
+    struct value *event = story_begin(story, kind, (int)job->key.site, now_ms);
+
+    if (event) {
+        add_job(story, event, job->submission->name, row->id, row->index);
+    }
+    return event;
+}
+
+static void tell_hosts(struct story *story, const char *kind,
+                       const struct story_job *job, const struct row_job_state *row,
+                       int64_t now_ms)
+{
+    struct arena *arena = &story->scratch;
+    struct value *event = begin(story, kind, job, row, now_ms);
+
+    if (!event) {
+        return;
+    }
+    if (row->lease && row->lease[0]) {
+        value_add_text(arena, event, "lease", row->lease);
+    }
+    struct value *hosts = value_add(arena, event, "hosts", value_object(arena));
+    for (int i = 0; i < row->n_hosts; i++) {
+        value_add_int(arena, hosts, row->hosts[i].host, row->hosts[i].n_slots);
+    }
+    story_tell(story, event);
+}
+
+static void tell_reason(struct story *story, const char *kind,
+                        const struct story_job *job, const struct row_job_state *row,
+                        const char *reason, int64_t now_ms)
+{
+    struct value *event = begin(story, kind, job, row, now_ms);
+
+    if (event) {
+        value_add_text(&story->scratch, event, "reason", reason);
+        story_tell(story, event);
+    }
+}
+
+static void tell_end(struct story *story, const struct story_job *job,
+                     const struct row_job_state *row, int64_t now_ms)
+{
+    struct arena *arena = &story->scratch;
+    struct value *event = begin(story, "job_end", job, row, now_ms);
+    int code;
+
+    if (!event) {
+        return;
+    }
+    value_add_text(arena, event, "state", row->state == JOB_DONE ? "DONE" : "EXIT");
+    if (row_exit_code(&row->exit, &code)) {
+        value_add_int(arena, event, "exit_code", code);
+    } else {
+        value_add_null(arena, event, "exit_code");
+    }
+    story_tell(story, event);
+}
+
+/* ---- what is on record
+ * -------------------------------------------------------------- */
+
+static void tell_submitted(struct story *story, int site, const struct row_job *row,
+                           int index, int64_t now_ms)
+{
+    struct arena *arena = &story->scratch;
+    struct value *event = story_begin(story, "job_submit", site, now_ms);
+
+    if (!event) {
+        return;
+    }
+    add_job(story, event, row->spec.name, row->id, index);
+    value_add_text(arena, event, "queue", row->spec.queue);
+    value_add_text(arena, event, "user", row->spec.user);
+    value_add_int(arena, event, "slots", row->spec.n_slots);
+    story_tell(story, event);
+}
+
+void story_job_submitted(struct story *story, int site, const struct row_job *row,
+                         int64_t now_ms)
+{
+    struct story_submission *submission = mem_alloc(1, sizeof *submission);
+    size_t size = strlen(row->spec.name) + 1;
+    struct arena arena;
+    struct job_id list;
+    const int *indices = (const int[]){0};
+    int n_indices = 1;
+
+    submission->key = (struct submission_key){site, row->id};
+    submission->name = memcpy(mem_alloc(size, 1), row->spec.name, size);
+    submission->submit_ms = row->submit_ms;
+    HASH_ADD(hh, story->submissions, key, sizeof submission->key, submission);
+    arena_init(&arena);
+    if (row->is_array &&
+        !job_id_read_name(&arena, row->spec.name, JOB_INDEX_MAX, &list, NULL)) {
+        n_indices = job_id_expand(&arena, &list, &indices);
+    }
+    for (int i = 0; i < n_indices && story->setting.on_event; i++) {
+        tell_submitted(story, site, row, indices[i], now_ms);
+    }
+    arena_release(&arena);
+}
+
+static bool is_suspended(enum job_state state)
+{
+    return state == JOB_USUSP || state == JOB_SSUSP || state == JOB_PSUSP;
+}
+
+static void end(struct story *story, struct story_job *job,
+                const struct row_job_state *row, int64_t now_ms)
+{
+    if (row->start_ms && row->attempt && job->begun != row->attempt) {
+        tell_hosts(story, "job_start", job, row, now_ms);
+    }
+    if (row->exit.end == RUN_END_LIMIT) {
+        tell_reason(story, "job_kill", job, row, "limit", now_ms);
+    }
+    tell_end(story, job, row, now_ms);
+    job->is_ended = true;
+    if (row->start_ms) {
+        summary_ended(story->summary, (int)job->key.site, row->state == JOB_DONE,
+                      row->start_ms - job->submission->submit_ms,
+                      row->end_ms - row->start_ms);
+    }
+}
+
+static void go_on(struct story *story, struct story_job *job,
+                  const struct row_job_state *row, int64_t now_ms)
+{
+    if (row->state == JOB_RUN && job->begun != row->attempt) {
+        job->begun = row->attempt;
+        tell_hosts(story, "job_start", job, row, now_ms);
+    } else if (is_suspended(row->state) && !is_suspended(job->state)) {
+        if (row->state != JOB_PSUSP && job->begun != row->attempt) {
+            job->begun = row->attempt;
+            tell_hosts(story, "job_start", job, row, now_ms);
+        }
+        tell_reason(story, "job_suspend", job, row, "user", now_ms);
+    } else if (is_suspended(job->state) && !is_suspended(row->state)) {
+        tell_hosts(story, "job_resume", job, row, now_ms);
+    }
+    /* an attempt that began and is given up: its trace is gone */
+    if (row->attempt == 0 && job->begun != 0) {
+        tell_reason(story, "job_requeue", job, row, "lost", now_ms);
+        job->begun = 0;
+    }
+}
+
+void story_job_changed(struct story *story, int site, const struct row_job_state *row,
+                       int64_t now_ms)
+{
+    struct story_job *job = see_job(story, site, row);
+
+    if (!job || job->is_ended || row->is_gone) {
+        return;
+    }
+    if (row->is_killed && !job->is_killed) {
+        job->is_killed = true;
+        tell_reason(story, "job_kill", job, row, "user", now_ms);
+    }
+    if (row->state == JOB_DONE || row->state == JOB_EXIT) {
+        end(story, job, row, now_ms);
+    } else {
+        go_on(story, job, row, now_ms);
+    }
+    job->state = row->state;
+}
