@@ -43,6 +43,7 @@ struct executor {
     struct executor_world world;
     uint64_t session, next_token, next_end, seq;
     bool is_welcome;
+    int n_reboots;
     struct exec_run *runs; /* in the order of START */
     struct exec_run *ends;
 };
@@ -144,16 +145,27 @@ static void tell_state(struct executor *executor, const struct run_id *id,
     send(executor, &msg);
 }
 
+void executor_reboot(struct executor *executor)
+{
+    struct exec_run *run, *next;
+
+    HASH_ITER (hh, executor->runs, run, next)
+        remove_run(executor, run);
+    executor->n_reboots++;
+}
+
 void executor_hello(struct executor *executor, int64_t now_ms)
 {
     struct msg msg = {.kind = MSG_HOST_HELLO};
+    char boot_id[24];
 
     executor->session = ((uint64_t)now_ms << 8 | 1) > executor->session
                             ? ((uint64_t)now_ms << 8 | 1)
                             : executor->session + 1;
     executor->is_welcome = false;
     msg.host_hello.name = executor->name;
-    msg.host_hello.boot_id = "boot-1";
+    snprintf(boot_id, sizeof boot_id, "boot-%d", executor->n_reboots);
+    msg.host_hello.boot_id = boot_id;
     msg.host_hello.n_cpus = 1;
     send(executor, &msg);
     for (struct exec_run *run = executor->runs; run; run = run->hh.next) {

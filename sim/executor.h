@@ -35,6 +35,8 @@ struct executor *executor_new(const char *name, int index,
                               const struct executor_world *world);
 void executor_free(struct executor *executor);
 
+/* The machine has been started anew: no run is left. HELLO is to follow. */
+void executor_reboot(struct executor *executor);
 /* HELLO, every run it has, SYNCED: a new session. Sent again until WELCOME. */
 void executor_hello(struct executor *executor, int64_t now_ms);
 void executor_message(struct executor *executor, const struct msg *msg, int64_t now_ms);

@@ -14,9 +14,10 @@
  *
  * They are told each change (what is committed, what begins and ends at a host), so
  * that a step costs what it changed: rows of jobs are judged as they are committed, and
- * at each restart, and now and then, the machine's memory is compared with them; a
- * site's books are looked at after that site's steps, the broker's contracts after its
- * own. That everything settles once faults have stopped is for invariants_settled.
+ * at each restart, and every some hundred steps, the machine's memory is compared with
+ * them; a site's books are looked at after that site's steps, the broker's contracts
+ * after its own. That everything settles once faults have stopped is for
+ * invariants_settled.
  *
  * Ownership: names are copied. Source: INTERFACES 4. Layer: sim. */
 #ifndef SUBLET_SIM_INVARIANTS_H

@@ -55,8 +55,8 @@ struct seen_use {
 
 struct seen_site {
     char name[NAME_SIZE];
-    int n_jobs;        /* jobs and elements on record */
-    uint64_t n_checks; /* of its steps */
+    int n_jobs;             /* jobs and elements on record */
+    int64_t steps_to_check; /* until its machine's jobs are looked at again */
     UT_hash_handle hh;
 };
 

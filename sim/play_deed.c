@@ -233,6 +233,7 @@ bool play_deed(struct play *play, const struct deed *deed)
         is_done = set_reclaim(play, deed);
         break;
     case STATEMENT_SLOTS:
+        is_done = play_slots(play, deed->statement);
         break;
     case STATEMENT_BATCH:
         set_faults(play, deed->statement);

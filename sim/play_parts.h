@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* play_parts.h: what the files that play a scenario share. play.c: the loop;
- * play_deed.c: what a statement does; play_expect.c: what an expectation finds.
+ * play_deed.c: what a statement does; play_slots.c: hosts that grow, shrink and go;
+ * play_expect.c: what an expectation finds.
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_PLAY_PARTS_H
@@ -41,6 +42,7 @@ struct play {
 
 /* False where the site is down: later, then. */
 bool play_deed(struct play *play, const struct deed *deed);
+bool play_slots(struct play *play, const struct statement *at);
 void play_expect(struct play *play, const struct statement *statement);
 void play_remark(struct play *play, int line, bool is_note, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

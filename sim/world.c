@@ -384,6 +384,24 @@ void world_crash(struct world *world, int site, int64_t down_ms)
     world_crash_daemon(world, site + 1, down_ms);
 }
 
+void world_resize_host(struct world *world, int site, int host)
+{
+    const struct world_site *of = &world->sites[site];
+    int max = of->config->hosts[host].max;
+
+    world_end_batch(world, site + 1, false);
+    if (!world_is_up(world, site + 1)) {
+        return; /* a crash came first: it is back with the new size */
+    }
+    world_stop_daemon(world, site + 1);
+    if (max == 0) {
+        executor_reboot(world->hosts[of->first_host + host].executor);
+    }
+    invariants_sized(world->invariants, of->config->name, of->config->hosts[host].name,
+                     max);
+    world_start_daemon(world, site + 1);
+}
+
 int64_t world_back_ms(const struct world *world, int site)
 {
     return world_is_up(world, site + 1) ? world->now_ms

@@ -80,6 +80,10 @@ bool world_set_reclaim(struct world *world, int site, enum reclaim_scope scope,
 /* A daemon dies now, after the commit of what it has taken in, and comes back after
  * `down_ms`; index -1 is the broker. */
 void world_crash(struct world *world, int site, int64_t down_ms);
+/* The site's configuration, which the world borrows, has another size for this host:
+ * its daemon is restarted, and is back at once. Of a host of 0 slots nothing that ran
+ * there is left. The site is up. */
+void world_resize_host(struct world *world, int site, int host);
 /* When a daemon that is down comes back; now where it is up. */
 int64_t world_back_ms(const struct world *world, int site);
 /* Cut off from the broker for a while. */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* play_slots.c: the size of a host changes, as when its administrator gives it another
+ * MXJ and restarts the site's daemon, which takes no time here. Policies that export
+ * the host give what is left of it: first the first one of the file. A host of 0 slots
+ * is gone: what ran there has left no trace. */
+#include <string.h>
+
+#include "sim/play_parts.h"
+
+/* What the scenario's configuration exported of a host in that lease. */
+static const struct host_slots *exported(const struct export_lease *lease,
+                                         const char *host)
+{
+    for (int i = 0; i < lease->n_hosts; i++) {
+        if (!strcmp(lease->hosts[i].host, host)) {
+            return &lease->hosts[i];
+        }
+    }
+    return NULL;
+}
+
+/* What is left of a host for the lease with that index, behind those before it. */
+static int left_of(const struct export_plan *plan, int lease, const char *host, int max)
+{
+    for (int i = 0; i < lease; i++) {
+        const struct host_slots *slots = exported(&plan->leases[i], host);
+
+        max -= slots ? slots->n_slots : 0;
+    }
+    return max > 0 ? max : 0;
+}
+
+static int max_of(const struct site_config *config, const char *host)
+{
+    for (int i = 0; i < config->n_hosts; i++) {
+        if (!strcmp(config->hosts[i].name, host)) {
+            return config->hosts[i].max;
+        }
+    }
+    return 0;
+}
+
+/* The policies of `original`, of hosts as they are now. */
+static void fit_exports(struct arena *arena, const struct export_plan *original,
+                        struct site_config *config)
+{
+    struct export_plan plan = {.leases = arena_alloc(arena, (size_t)original->n_leases,
+                                                     sizeof plan.leases[0])};
+
+    for (int i = 0; i < original->n_leases; i++) {
+        const struct export_lease *from = &original->leases[i];
+        struct export_lease *lease = &plan.leases[plan.n_leases];
+
+        *lease = *from;
+        lease->hosts =
+            arena_alloc(arena, (size_t)from->n_hosts, sizeof lease->hosts[0]);
+        lease->n_hosts = 0;
+        for (int k = 0; k < from->n_hosts; k++) {
+            const char *host = from->hosts[k].host;
+            int left = left_of(original, i, host, max_of(config, host));
+            int n_slots = from->hosts[k].n_slots < left ? from->hosts[k].n_slots : left;
+
+            if (n_slots > 0) {
+                lease->hosts[lease->n_hosts++] = (struct host_slots){host, n_slots};
+            }
+        }
+        plan.n_leases += lease->n_hosts > 0; /* else it is withdrawn */
+    }
+    config->exports = plan;
+}
+
+bool play_slots(struct play *play, const struct statement *at)
+{
+    const struct scenario_site *site = &play->scenario->sites[at->site];
+    struct site_config *config = &play->sites[at->site];
+    size_t n_hosts = (size_t)config->n_hosts;
+    struct site_host *hosts =
+        arena_copy(&play->arena, config->hosts, n_hosts * sizeof hosts[0]);
+    int host = 0, n_slots = 0;
+
+    if (!world_site(play->world, at->site)) {
+        return false; /* later */
+    }
+    while (strcmp(hosts[host].name, at->name) != 0) {
+        host++; /* scenario_check has seen that there is one */
+    }
+    hosts[host].max = at->number;
+    config->hosts = hosts;
+    fit_exports(&play->arena, &site->setup.config.exports, config);
+    world_resize_host(play->world, at->site, host);
+    for (int i = 0; i < config->n_hosts; i++) {
+        n_slots += hosts[i].max;
+    }
+    story_sized(play->story, at->site, n_slots, world_now_ms(play->world));
+    return true;
+}
