@@ -12,8 +12,8 @@
  * n1@north 2 (order kept)
  *
  * A job that found no room stands for those that come after it in its queue with as
- * many slots and the same -m (none, or the one list that the elements of an array
- * share): slots only get fewer in a pass. That keeps a long queue of waiting jobs
+ * many slots or more, and the same -m (none, or the one list that the elements of an
+ * array share): slots only get fewer in a pass. That keeps a long queue of waiting jobs
  * cheap; it changes no result. */
 #include "sched/place.h"
 
@@ -24,6 +24,7 @@
 /* A job that found no room, and why. */
 struct stuck {
     int n_slots; /* 0: none yet */
+    int most;    /* slots of the largest group that it might have used */
     const char *const *hosts_asked;
     enum place_reason reason;
 };
@@ -94,7 +95,13 @@ static struct order_item *order_jobs(struct arena *arena,
             .index = i,
         };
     }
-    qsort(items, n_jobs, sizeof(*items), order_compare);
+    /* A site shows its jobs in that order; a sort would cost more than the pass. */
+    for (size_t i = 1; i < n_jobs; i++) {
+        if (order_compare(&items[i - 1], &items[i]) > 0) {
+            qsort(items, n_jobs, sizeof(*items), order_compare);
+            break;
+        }
+    }
     return items;
 }
 
@@ -310,6 +317,27 @@ static void count_waiting(const struct pass *pass, const struct queue_view *view
     }
 }
 
+/* A job that is no smaller, with the same hosts, stays as well: the reason. STARTED: it
+ * must be looked at. Whether a job is too large does not change in a pass. */
+static enum place_reason follow(const struct stuck *stuck, const struct place_job *job)
+{
+    bool is_same = job->n_hosts_asked == 0 || job->hosts_asked == stuck->hosts_asked;
+    if (stuck->n_slots == 0 || job->n_slots < stuck->n_slots || !is_same) {
+        return PLACE_STARTED;
+    }
+    return stuck->reason == PLACE_BUSY && job->n_slots > stuck->most ? PLACE_TOO_LARGE
+                                                                     : stuck->reason;
+}
+
+static int most_of(const struct pass *pass)
+{
+    int most = 0;
+    for (int i = 0; i < pass->n_groups; i++) {
+        most = pass->capacity[i] > most ? pass->capacity[i] : most;
+    }
+    return most;
+}
+
 static enum place_reason place_job(struct pass *pass, const struct place_job *job,
                                    struct place_plan *plan)
 {
@@ -317,17 +345,17 @@ static enum place_reason place_job(struct pass *pass, const struct place_job *jo
     bool is_plain = job->n_hosts_asked == 0;
     struct stuck *stuck = is_plain ? &view->plain : &view->asked;
     const bool *allows = hosts_for(pass, view, job);
-    if (job->n_slots == stuck->n_slots &&
-        (is_plain || job->hosts_asked == stuck->hosts_asked)) {
+    enum place_reason reason = follow(stuck, job);
+    if (reason != PLACE_STARTED) {
         count_waiting(pass, view, job, allows, plan);
-        return stuck->reason;
+        return reason;
     }
-    enum place_reason reason = judge(pass, allows, job->n_slots);
+    reason = judge(pass, allows, job->n_slots);
     if (reason == PLACE_STARTED) {
         take_slots(pass, view, allows, job, &plan->starts[plan->n_starts++]);
         return reason;
     }
-    *stuck = (struct stuck){job->n_slots, job->hosts_asked, reason};
+    *stuck = (struct stuck){job->n_slots, most_of(pass), job->hosts_asked, reason};
     count_waiting(pass, view, job, allows, plan);
     return reason;
 }

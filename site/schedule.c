@@ -259,14 +259,17 @@ static bool must_pause(struct schedule *schedule, const struct job *job, int64_t
 
 /* The next waiting jobs of the pass; true where there are more behind them. */
 static bool show_jobs(struct site *site, int64_t now_ms,
-                      struct place_snapshot *snapshot)
+                      struct place_snapshot *snapshot, struct job ***shown)
 {
     struct schedule *schedule = site->schedule;
     int n_waiting = jobs_count_waiting(site->jobs);
     int at = jobs_waiting_behind(site->jobs, schedule->rank, schedule->key);
+    int n_most =
+        n_waiting - at < SCHEDULE_JOBS_MAX ? n_waiting - at : SCHEDULE_JOBS_MAX;
     struct place_job *jobs =
-        arena_alloc(&schedule->scratch, SCHEDULE_JOBS_MAX, sizeof(*jobs));
+        arena_alloc(&schedule->scratch, (size_t)n_most, sizeof(*jobs));
     snapshot->jobs = jobs;
+    *shown = arena_alloc(&schedule->scratch, (size_t)n_most, sizeof(**shown));
     for (int n_seen = 0; at < n_waiting && n_seen < SCHEDULE_JOBS_MAX; at++, n_seen++) {
         struct job *job = jobs_waiting_at(site->jobs, at);
         schedule->rank = job->rank;
@@ -275,6 +278,7 @@ static bool show_jobs(struct site *site, int64_t now_ms,
         if (job->queue < 0) {
             job->place_reason = PLACE_NO_HOST;
         } else if (!must_pause(schedule, job, now_ms)) {
+            (*shown)[snapshot->n_jobs] = job;
             jobs[snapshot->n_jobs++] = (struct place_job){
                 .id = jobs_key(job),
                 .queue = job->queue,
@@ -302,12 +306,12 @@ static void note_waiting(struct schedule *schedule,
     }
 }
 
-static void carry_out(struct site *site, const struct place_snapshot *snapshot,
+static void carry_out(struct site *site, struct job **shown, int n_shown,
                       const struct place_plan *plan, int64_t now_ms,
                       struct effects *effects)
 {
-    for (int i = 0; i < snapshot->n_jobs; i++) {
-        jobs_find(site->jobs, snapshot->jobs[i].id)->place_reason = plan->reasons[i];
+    for (int i = 0; i < n_shown; i++) {
+        shown[i]->place_reason = plan->reasons[i];
     }
     for (int i = 0; i < plan->n_starts; i++) {
         struct job *job = jobs_find(site->jobs, plan->starts[i].job);
@@ -340,11 +344,12 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     arena_clear(&schedule->scratch);
     schedule_tell_use(site);
     show_hosts(site, is_first, &snapshot);
-    schedule->is_passing = show_jobs(site, now_ms, &snapshot);
+    struct job **shown; /* as in the snapshot */
+    schedule->is_passing = show_jobs(site, now_ms, &snapshot, &shown);
     place_plan(&schedule->scratch, &snapshot, &plan);
     keep_left(schedule, &snapshot, &plan);
     note_waiting(schedule, &snapshot, &plan);
-    carry_out(site, &snapshot, &plan, now_ms, effects);
+    carry_out(site, shown, snapshot.n_jobs, &plan, now_ms, effects);
     schedule_tell_use(site);
     if (!schedule->is_passing) {
         publish(schedule);
