@@ -62,7 +62,7 @@ static int worse(int one, int other)
 
 static void print_json(const json_t *object)
 {
-    json_dumpf(object, stdout, JSON_COMPACT);
+    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
     putchar('\n');
 }
 

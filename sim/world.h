@@ -117,7 +117,8 @@ void world_set_watch(struct world *world, const struct world_watch *watch);
 /* Of the invariants' 7; 0: not judged. */
 void world_set_patience(struct world *world, int64_t patience_ms);
 
-/* Each line that a daemon logs, for a person who looks for a fault. */
+/* Each line that a daemon logs, for a person who looks for a fault; `now_ms` counts
+ * from the beginning. */
 typedef void (*world_trace_fn)(void *arg, int64_t now_ms, const char *line);
 void world_set_trace(struct world *world, world_trace_fn fn, void *arg);
 

@@ -85,7 +85,7 @@ static void trace_line(struct world *world, int daemon, const char *line)
         return;
     }
     snprintf(text, sizeof text, "%s: %s", world_daemon_name(world, daemon), line);
-    world->trace(world->trace_arg, world->now_ms, text);
+    world->trace(world->trace_arg, world->now_ms - world->options.start_ms, text);
 }
 
 static void carry_out(struct world *world, int daemon, const struct effect *effect)
