@@ -65,9 +65,10 @@ bool invariants_begun(struct invariants *invariants, const char *site, const cha
 /* Slots of a host come into use (n > 0) or are free again. */
 bool invariants_used(struct invariants *invariants, const char *site, const char *host,
                      const char *lease, int n_slots, struct invariants_text *text);
-/* The size of a host, at first and when it changes. */
+/* The size of a host, at first and when it changes; `n_decided` slots are on record for
+ * runs that have not ended, begun or not. */
 void invariants_sized(struct invariants *invariants, const char *site, const char *host,
-                      int n_slots);
+                      int n_slots, int n_decided);
 void invariants_told(struct invariants *invariants, const char *lease, uint64_t epoch);
 /* The broker was set back to a backup: what it told since is forgotten. */
 void invariants_restored(struct invariants *invariants);

@@ -31,12 +31,12 @@ static int larger(int a, int b)
 }
 
 void invariants_sized(struct invariants *invariants, const char *site, const char *host,
-                      int n_slots)
+                      int n_slots, int n_decided)
 {
     struct seen_use *all = see_use(invariants, site, host, "");
 
     all->size = n_slots;
-    all->limit = larger(n_slots, all->used);
+    all->limit = larger(n_slots, larger(all->used, n_decided));
 }
 
 bool invariants_used(struct invariants *invariants, const char *site, const char *host,
@@ -49,7 +49,7 @@ bool invariants_used(struct invariants *invariants, const char *site, const char
     }
     all->used += n_slots;
     if (n_slots < 0) {
-        all->limit = larger(all->size, all->used);
+        all->limit = larger(all->size, all->limit + n_slots);
     }
     return all->used <= all->limit ||
            invariants_fail(text, "%d slots are in use on %s of %s, which has %d",

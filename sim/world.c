@@ -255,7 +255,7 @@ int world_add_site(struct world *world, const struct site_config *config)
         world->hosts[host].site = index;
         world->hosts[host].executor = executor_new(config->hosts[i].name, host, &calls);
         invariants_sized(world->invariants, config->name, config->hosts[i].name,
-                         config->hosts[i].max);
+                         config->hosts[i].max, 0);
         if (!world->options.is_calm) {
             agenda_add(&world->agenda,
                        (struct agenda_item){.at_ms = world->now_ms + HOST_ALIVE_MS,
@@ -384,21 +384,40 @@ void world_crash(struct world *world, int site, int64_t down_ms)
     world_crash_daemon(world, site + 1, down_ms);
 }
 
+struct decided {
+    const char *host;
+    int n_slots;
+};
+
+static void count_decided(void *arg, const struct row *row)
+{
+    struct decided *decided = arg;
+
+    for (int i = 0; row->kind == ROW_RUN && i < row->run.n_hosts; i++) {
+        if (row->run.record != RUN_RECORD_ENDED &&
+            !strcmp(row->run.hosts[i].host, decided->host)) {
+            decided->n_slots += row->run.hosts[i].n_slots;
+        }
+    }
+}
+
 void world_resize_host(struct world *world, int site, int host)
 {
     const struct world_site *of = &world->sites[site];
     int max = of->config->hosts[host].max;
+    struct decided decided = {.host = of->config->hosts[host].name};
 
     world_end_batch(world, site + 1, false);
     if (!world_is_up(world, site + 1)) {
         return; /* a crash came first: it is back with the new size */
     }
+    disk_load(of->disk, count_decided, &decided);
     world_stop_daemon(world, site + 1);
     if (max == 0) {
         executor_reboot(world->hosts[of->first_host + host].executor);
     }
-    invariants_sized(world->invariants, of->config->name, of->config->hosts[host].name,
-                     max);
+    invariants_sized(world->invariants, of->config->name, decided.host, max,
+                     decided.n_slots);
     world_start_daemon(world, site + 1);
 }
 
