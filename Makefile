@@ -277,8 +277,9 @@ check:
 test:
 	@deploy/deps.sh
 	@$(MAKE) --no-print-directory $(JOBS) SAN= all
-	@$(MAKE) --no-print-directory $(JOBS) SAN=$(TEST_SAN) tests
-	@BUILD=build/$(COMPILER) SUBLET_BIN=$(CURDIR)/build/$(COMPILER)/bin tools/run-tests \
+	@$(MAKE) --no-print-directory $(JOBS) SAN=$(TEST_SAN) tests $(TEST_B)/bin/sublet
+	@BUILD=build/$(COMPILER) SUBLET_BIN=$(CURDIR)/build/$(COMPILER)/bin \
+		SUBLET_OTHER_BIN=$(CURDIR)/$(TEST_B)/bin tools/run-tests \
 		$(LINTS) tools/check-clang $(E2E) \
 		$(call test_bins,$(TEST_B),$(SLOW_SRCS) $(FUZZ_SRCS) $(UNIT_SRCS))
 
