@@ -34,6 +34,7 @@ void books_release(struct books *books)
         free(book->hosts);
         free(book);
     }
+    HASH_CLEAR(hh, books->table);
     for (int i = 0; i < books->n_hosts; i++) {
         free(books->hosts[i]->name);
         free(books->hosts[i]->links);
@@ -113,9 +114,9 @@ static int host_place(const struct books *books, const char *name)
 
 struct books_host *books_find_host(const struct books *books, const char *name)
 {
-    int at = host_place(books, name);
-    bool is_there = at < books->n_hosts && strcmp(books->hosts[at]->name, name) == 0;
-    return is_there ? books->hosts[at] : NULL;
+    struct books_host *host;
+    HASH_FIND_STR(books->table, name, host);
+    return host;
 }
 
 struct books_host *books_add_host(struct books *books, const char *name)
@@ -132,6 +133,7 @@ struct books_host *books_add_host(struct books *books, const char *name)
     memmove(&books->hosts[at + 1], &books->hosts[at],
             (size_t)(books->n_hosts - at) * sizeof(struct books_host *));
     books->hosts[at] = host;
+    HASH_ADD_KEYPTR(hh, books->table, host->name, strlen(host->name), host);
     books->n_hosts++;
     return host;
 }

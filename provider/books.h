@@ -18,6 +18,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <stdlib.h>
+
+#define uthash_fatal(text) abort() /* out of memory, as everywhere */
+#include <uthash.h>
+
 #include "base/effect.h"
 
 struct book;
@@ -37,6 +42,7 @@ struct books_host {
     bool is_unsettled; /* settle.c has to look at it */
     struct books_link *links;
     int n_links, links_capacity;
+    UT_hash_handle hh;
 };
 
 /* A host of a lease. n_slots = provider + consumer, always; each used <= held. */
@@ -73,7 +79,8 @@ struct book {
 struct books {
     struct book **items;
     int count, capacity;
-    struct books_host **hosts;
+    struct books_host **hosts; /* by name */
+    struct books_host *table;  /* a scheduler asks about every host in every pass */
     int n_hosts, hosts_capacity;
 };
 
