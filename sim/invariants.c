@@ -41,7 +41,6 @@ void invariants_free(struct invariants *invariants)
     }
     HASH_ITER (hh, invariants->leases, lease, next_lease) {
         HASH_DEL(invariants->leases, lease);
-        free(lease->content);
         free(lease);
     }
     HASH_ITER (hh, invariants->sites, site, next_site) {
@@ -133,23 +132,42 @@ static bool check_split(const struct invariants *invariants, const char *site,
     return true;
 }
 
-/* What an epoch may have only one of: its hosts and their split. */
-static char *make_content(const struct msg_state *state)
+/* FNV-1a. */
+static uint64_t digest_add(uint64_t digest, const void *bytes, size_t size)
 {
-    size_t size = 1, n = 0;
-    char *content;
-
-    for (int i = 0; i < state->n_hosts; i++) {
-        size += strlen(state->hosts[i].host) + 40;
+    for (size_t i = 0; i < size; i++) {
+        digest = (digest ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
     }
-    content = mem_alloc(size, 1);
+    return digest;
+}
+
+/* What an epoch may have only one of: its hosts and their split. */
+static uint64_t digest_of(const struct msg_state *state)
+{
+    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+
     for (int i = 0; i < state->n_hosts; i++) {
         const struct host_split *host = &state->hosts[i];
 
-        n += (size_t)snprintf(content + n, size - n, "%s %d+%d/%d;", host->host,
+        digest = digest_add(digest, host->host, strlen(host->host) + 1);
+        digest = digest_add(digest, &host->provider, sizeof host->provider);
+        digest = digest_add(digest, &host->consumer, sizeof host->consumer);
+        digest = digest_add(digest, &host->n_slots, sizeof host->n_slots);
+    }
+    return digest;
+}
+
+static void format_content(const struct msg_state *state, char *text, size_t size)
+{
+    size_t n = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < state->n_hosts && n < size; i++) {
+        const struct host_split *host = &state->hosts[i];
+
+        n += (size_t)snprintf(text + n, size - n, " %s %d+%d/%d", host->host,
                               host->provider, host->consumer, host->n_slots);
     }
-    return content;
 }
 
 /* 3: epochs only grow, and each has one content. */
@@ -157,23 +175,21 @@ static bool check_epoch(struct invariants *invariants, const struct msg_state *s
                         struct invariants_text *text)
 {
     struct seen_lease *seen = see_lease(invariants, state->lease);
-    char *content = make_content(state);
+    uint64_t digest = digest_of(state);
 
     if (state->epoch < seen->epoch) {
-        invariants_fail(text, "%s: epoch went from %" PRIu64 " back to %" PRIu64,
-                        state->lease, seen->epoch, state->epoch);
-        free(content);
-        return false;
+        return invariants_fail(text, "%s: epoch went from %" PRIu64 " back to %" PRIu64,
+                               state->lease, seen->epoch, state->epoch);
     }
-    if (state->epoch == seen->epoch && strcmp(content, seen->content)) {
-        invariants_fail(text, "%s: epoch %" PRIu64 " has two contents, %s and %s",
-                        state->lease, state->epoch, seen->content, content);
-        free(content);
-        return false;
+    if (state->epoch == seen->epoch && digest != seen->content) {
+        char content[256];
+
+        format_content(state, content, sizeof content);
+        return invariants_fail(text, "%s: epoch %" PRIu64 " had another content than%s",
+                               state->lease, state->epoch, content);
     }
     seen->epoch = state->epoch;
-    free(seen->content);
-    seen->content = content;
+    seen->content = digest;
     return true;
 }
 

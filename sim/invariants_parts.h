@@ -21,9 +21,9 @@ enum {
 
 struct seen_lease {
     char id[LEASE_ID_SIZE];
-    uint64_t epoch; /* the provider's latest */
-    char *content;
-    uint64_t told; /* the highest that the broker told a consumer */
+    uint64_t epoch;   /* the provider's latest */
+    uint64_t content; /* its digest */
+    uint64_t told;    /* the highest that the broker told a consumer */
     UT_hash_handle hh;
 };
 
