@@ -18,6 +18,8 @@ enum {
     STEPS = WIDTH - LEFT - RIGHT, /* a pixel each */
 };
 
+#define AREA_OPACITY "0.35"
+
 enum which { USED, LENT, BORROWED, N_WHICH };
 
 static const struct {
@@ -58,6 +60,16 @@ static void average(const struct simulate_curve *curve, int64_t until_ms,
     }
 }
 
+static bool has_any(const struct simulate_curve *curve, enum which which)
+{
+    for (int i = 0; i < curve->count; i++) {
+        if (level_of(&curve->samples[i].level, which) > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int highest(const struct simulate_curve *curve)
 {
     int most = 1;
@@ -86,7 +98,8 @@ static void draw_line(FILE *file, const double *means, int most, int base, bool 
     }
     fprintf(file, "H%d", LEFT + STEPS);
     if (is_area) {
-        fprintf(file, "V%dZ\" fill=\"%s\" fill-opacity=\"0.35\"/>\n", base, colour);
+        fprintf(file, "V%dZ\" fill=\"%s\" fill-opacity=\"%s\"/>\n", base, colour,
+                AREA_OPACITY);
     } else {
         fprintf(file, "\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\"/>\n",
                 colour);
@@ -105,8 +118,8 @@ static void draw_axis(FILE *file, const char *site, int most, int n_slots, int b
     fprintf(file, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">0</text>\n", LEFT - 6,
             base);
     fprintf(file,
-            "<path d=\"M%d %.1fH%d\" stroke=\"#888\" stroke-dasharray=\"3 4\"/>"
-            "<title>%d own slots</title>\n",
+            "<path d=\"M%d %.1fH%d\" stroke=\"#888\" stroke-dasharray=\"3 4\">"
+            "<title>%d own slots</title></path>\n",
             LEFT, slots_y, LEFT + STEPS, n_slots);
 }
 
@@ -118,6 +131,9 @@ static void draw_panel(FILE *file, const struct simulate_run *run, int site, int
     int n_slots = curve->count > 0 ? curve->samples[curve->count - 1].level.n_slots : 0;
     draw_axis(file, run->scenario->sites[site].name, most, n_slots, base);
     for (int i = 0; i < N_WHICH; i++) {
+        if (i != USED && !has_any(curve, (enum which)i)) {
+            continue; /* a site that never lends has no line for it */
+        }
         average(curve, run->scenario->until_ms, (enum which)i, means);
         draw_line(file, means, most, base, i == USED, series[i].colour);
     }
@@ -143,9 +159,11 @@ static void draw_legend(FILE *file)
 {
     for (int i = 0; i < N_WHICH; i++) {
         fprintf(file,
-                "<rect x=\"%d\" y=\"12\" width=\"12\" height=\"12\" fill=\"%s\"/>"
+                "<rect x=\"%d\" y=\"12\" width=\"12\" height=\"12\" fill=\"%s\" "
+                "fill-opacity=\"%s\"/>"
                 "<text x=\"%d\" y=\"22\">slots %s</text>\n",
-                LEFT + 130 * i, series[i].colour, LEFT + 130 * i + 18, series[i].name);
+                LEFT + 130 * i, series[i].colour, i == USED ? AREA_OPACITY : "1",
+                LEFT + 130 * i + 18, series[i].name);
     }
 }
 
