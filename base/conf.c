@@ -323,6 +323,26 @@ int conf_parse_name(const char *value, struct err *err)
     return ERR_NONE;
 }
 
+int conf_parse_resource(const char *value, struct err *err)
+{
+    static const char refused[] = ":.()[]{}+-*/!&|<>@=,;#'\"`\\";
+    value = value != NULL ? value : "";
+    size_t length = 0;
+    while (value[length] > ' ' && value[length] < 0x7f &&
+           strchr(refused, value[length]) == NULL) {
+        length++;
+    }
+    if (length == 0 || length >= NAME_SIZE || value[length] != '\0' ||
+        (value[0] >= '0' && value[0] <= '9')) {
+        return err_set(
+            err, length >= NAME_SIZE ? ERR_BOUNDS : ERR_PARSE,
+            "\"%.*s\" is not a resource's name, expected at most %d characters, no "
+            "digit first, and none of : . ( ) [ + - * / ! & | < > @ =",
+            shown(value), value, NAME_SIZE - 1);
+    }
+    return ERR_NONE;
+}
+
 /* ------------------------------------------------------------ judging */
 
 static int parse_list(const char *value, struct err *err)

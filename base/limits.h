@@ -35,6 +35,9 @@ enum {
     OUTPUT_CHUNK_MAX = 65536, /* one piece of a job's output */
     PAGE_ROWS_MAX = 500,      /* rows of one answer; a page stays below a frame */
     WAITERS_MAX = 4096,       /* clients that wait, peek or ask at one time */
+    LOAD_VALUES_MAX = 320, /* what a host tells of itself: LSF's 256 external indices,
+                              its own, and its resources */
+    LOAD_VALUE_SIZE = 128, /* one of them, as text; with the NUL */
 };
 
 #endif

@@ -34,6 +34,7 @@ static const char *const kind_names[MSG_KINDS] = {
     [MSG_RUN_CONTROL] = "RUN_CONTROL",
     [MSG_RUN_FORGET] = "RUN_FORGET",
     [MSG_RUN_STATE] = "RUN_STATE",
+    [MSG_HOST_LOAD] = "HOST_LOAD",
     [MSG_SUBMIT] = "SUBMIT",
     [MSG_JOB_CONTROL] = "JOB_CONTROL",
     [MSG_WAIT] = "WAIT",

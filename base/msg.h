@@ -61,6 +61,7 @@ enum msg_kind {
     MSG_RUN_CONTROL,  /* site: suspend, resume, signal, kill */
     MSG_RUN_FORGET,   /* site: the end is on record, delete the run's directory */
     MSG_RUN_STATE,    /* host: a run as it is; answers START, GO, CONTROL; on change */
+    MSG_HOST_LOAD,    /* host: what it is and how loaded it is, whole, now and then */
     /* command line <-> site or broker */
     MSG_SUBMIT,
     MSG_JOB_CONTROL,
@@ -335,6 +336,20 @@ struct msg_host_alive { /* HOST_ALIVE, HOST_PONG */
     uint64_t seq;
 };
 
+/* One thing that a host tells of itself: a load index, a static resource, one that
+ * its administrator gave it or that a program of his measures (docs/resources.md). */
+struct load_value {
+    const char *name;
+    const char *value; /* as text: what type it is, the site knows */
+    bool is_exclusive; /* only jobs that ask for it may come here */
+};
+
+/* All that it has to tell: what is left out is not known any more. */
+struct msg_host_load {
+    const struct load_value *values;
+    int n_values;
+};
+
 struct msg_run_start {
     struct run_id run;
     const char *job;
@@ -482,6 +497,7 @@ struct msg {
         struct msg_output output;
         struct msg_host_hello host_hello;
         struct msg_host_alive host_alive; /* ALIVE, PONG */
+        struct msg_host_load host_load;
         struct msg_run_start run_start;
         struct msg_run_go run_go;
         struct msg_run_control run_control;

@@ -48,6 +48,7 @@ static const struct kind kinds[MSG_KINDS] = {
     KIND(RUN_CONTROL, codec_run_control),
     KIND(RUN_FORGET, codec_run_forget),
     KIND(RUN_STATE, codec_run_state),
+    KIND(HOST_LOAD, codec_host_load),
     KIND(SUBMIT, codec_submit),
     KIND(JOB_CONTROL, codec_job_control),
     KIND(WAIT, codec_wait),

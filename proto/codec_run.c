@@ -198,6 +198,26 @@ SHAPE(codec_alive, sublet__alive, alive);
 #undef OURS
 #undef THEIRS
 
+#define OURS struct load_value
+#define THEIRS Sublet__LoadValue
+static const struct codec_field load_value[] = {
+    TEXT(name, LINE, 1, NAME_SIZE - 1),
+    TEXT(value, LINE, 0, LOAD_VALUE_SIZE - 1),
+    BOOL(is_exclusive),
+};
+static SHAPE(load_value_shape, sublet__load_value, load_value);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_host_load
+#define THEIRS Sublet__HostLoad
+static const struct codec_field host_load[] = {
+    PARTS(values, 0, LOAD_VALUES_MAX, &load_value_shape),
+};
+SHAPE(codec_host_load, sublet__host_load, host_load);
+#undef OURS
+#undef THEIRS
+
 #define OURS struct msg_run_start
 #define THEIRS Sublet__RunStart
 static const struct codec_field run_start[] = {
