@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/load_local.h"
 #include "host/elim.h"
-#include "host/load_local.h"
 #include "host/load_read.h"
 #include "sys/daemon.h"
 

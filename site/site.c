@@ -49,6 +49,7 @@ struct site *site_new(const struct site_config *from)
     };
     site->jobs = jobs_new(config->queues, config->n_queues);
     site->hosts = site_hosts_new(config->hosts, config->n_hosts);
+    site->facts = facts_new(config);
     site->runs = runs_new(&runs_setting, site->hosts, run_changed, site);
     site->provider = provider_new(config->name, config->freeze_timeout_ms);
     site->consumer = consumer_new(config->name);
@@ -70,6 +71,7 @@ void site_free(struct site *site)
     consumer_free(site->consumer);
     provider_free(site->provider);
     runs_free(site->runs);
+    facts_free(site->facts);
     site_hosts_free(site->hosts);
     jobs_free(site->jobs);
     arena_release(&site->config_arena);
@@ -158,6 +160,7 @@ static void lose_hosts(struct site *site, int64_t now_ms, struct effects *effect
         effects_log(effects, LOG_LEVEL_WARNING, "host %s is silent: unavailable", name);
         provider_set_down(site->provider, name, true);
         runs_host_away(site->runs, host, now_ms, effects);
+        facts_lose(site->facts, host);
         schedule_mark(site->schedule);
     }
 }

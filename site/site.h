@@ -21,12 +21,13 @@
 #include "base/effect.h"
 #include "provider/export.h"
 #include "sched/queue.h"
+#include "site/facts_config.h"
 
 struct site_host {
     const char *name;
-    int max; /* MXJ */
-    const char *type, *model;
-    bool is_here; /* HOSTS_HERE */
+    int max;                  /* MXJ */
+    const char *type, *model; /* "" or "!": as the host detects them */
+    bool is_here;             /* HOSTS_HERE */
 };
 
 struct site_config {
@@ -38,6 +39,7 @@ struct site_config {
     int n_queues;
     const char *default_queue;
     struct export_plan exports;
+    struct facts_config facts;
     int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY; 0: not configured */
     int64_t freeze_timeout_ms;
     int64_t clean_period_ms;   /* ended jobs are forgotten after it */

@@ -8,6 +8,7 @@
 
 #include "base/conf_keys.h"
 #include "base/limits.h"
+#include "base/load_local.h"
 
 #define COMPLAIN(section, row, cell, ...)                                              \
     conf_complain(conf, CONF_ERROR, section, row, cell, __VA_ARGS__)
@@ -92,6 +93,7 @@ static int64_t parameter_int(const struct conf *conf, const char *key, int64_t m
 struct host_entry {
     struct site_host host;
     struct export_host export;
+    struct facts_host facts;
     struct place place; /* its first row */
     bool has_slots;
     bool is_named[2]; /* by HOST_NAME, by HOSTNAME */
@@ -121,6 +123,7 @@ static struct host_entry *add_entry(struct host_list *list, const char *name,
     struct host_entry *entry = &list->items[list->count++];
     entry->host.name = entry->export.name = name;
     entry->host.type = entry->host.model = entry->export.type = "";
+    entry->facts = (struct facts_host){.section = place->section, .row = place->row};
     entry->place = *place;
     return entry;
 }
@@ -135,9 +138,10 @@ static void read_slots(const struct conf_row *row, int *max, bool *is_found)
     }
 }
 
-static void merge_row(struct conf *conf, const struct conf_row *row,
+static void merge_row(struct conf *conf, const struct place *place,
                       struct host_entry *entry)
 {
+    const struct conf_row *row = place->row;
     const char *resources = conf_text(row, "RESOURCES", NULL);
     read_slots(row, &entry->host.max, &entry->has_slots);
     entry->export.max = entry->host.max;
@@ -148,6 +152,12 @@ static void merge_row(struct conf *conf, const struct conf_row *row,
         struct conf_words words = conf_words(conf->arena, resources);
         entry->export.booleans = words.words;
         entry->export.n_booleans = words.count;
+        entry->facts.resources = words.words;
+        entry->facts.n_resources = words.count;
+    }
+    if (resources != NULL || is_set(row, "TYPE") || is_set(row, "MODEL")) {
+        entry->facts.section = place->section;
+        entry->facts.row = row;
     }
 }
 
@@ -179,7 +189,7 @@ static void read_host_row(struct conf *conf, struct place place, int form,
         entry = add_entry(list, name, &place);
     }
     entry->is_named[form] = true;
-    merge_row(conf, place.row, entry);
+    merge_row(conf, &place, entry);
 }
 
 static void read_host_section(struct conf *conf, const struct conf_section *section,
@@ -259,11 +269,48 @@ static void give_hosts(struct conf *conf, const struct host_list *list,
 {
     struct site_host *hosts =
         arena_alloc(conf->arena, (size_t)list->count, sizeof(*hosts));
+    struct facts_host *facts =
+        arena_alloc(conf->arena, (size_t)list->count, sizeof(*facts));
     for (int i = 0; i < list->count; i++) {
         hosts[i] = list->items[i].host;
+        facts[i] = list->items[i].facts;
+        facts[i].name = hosts[i].name;
+        facts[i].type = hosts[i].type;
+        facts[i].model = hosts[i].model;
     }
     config->hosts = hosts;
     config->n_hosts = list->count;
+    facts_config_read(conf, facts, list->count, &config->facts);
+}
+
+/* What the site hands to the hosts that it starts itself. */
+static void read_measures(struct conf *conf, const struct place *site,
+                          struct site_setup *setup)
+{
+    struct load_value values[LOAD_LOCAL_MAX];
+    int n_values;
+    struct err err;
+    struct conf_words elims =
+        conf_words(conf->arena, conf_text(site->row, "ELIM", NULL));
+    setup->elims = elims.words;
+    setup->n_elims = elims.count;
+    for (int i = 0; i < elims.count; i++) {
+        if (elims.words[i][0] != '/') {
+            COMPLAIN(site->section, site->row, conf_cell(site->row, "ELIM"),
+                     "\"%s\", expected a path that begins with /", elims.words[i]);
+        }
+    }
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, "", section)) != NULL) {
+        const struct conf_row *row = &section->rows[0];
+        const char *text = conf_text(row, "LSF_LOCAL_RESOURCES", NULL);
+        if (text != NULL &&
+            load_local_read(conf->arena, text, values, &n_values, &err) != 0) {
+            COMPLAIN(section, row, conf_cell(row, "LSF_LOCAL_RESOURCES"), "%s",
+                     err.text);
+        }
+        setup->local_resources = text != NULL ? text : setup->local_resources;
+    }
 }
 
 /* ---------------------------------------------------------------- queues */
@@ -431,6 +478,7 @@ bool site_config_read(struct conf *conf, struct site_setup *setup)
     read_hosts(conf, &hosts);
     read_hosts_here(conf, &site, &hosts, setup);
     give_hosts(conf, &hosts, &setup->config);
+    read_measures(conf, &site, setup);
     read_queues(conf, &site, &setup->config);
     read_exports(conf, &hosts, &setup->config);
     return true;

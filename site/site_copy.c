@@ -69,6 +69,7 @@ const struct site_config *site_copy_config(struct arena *arena,
     copy_hosts(arena, config);
     copy_queues(arena, config);
     copy_exports(arena, &config->exports);
+    facts_config_copy(arena, &config->facts);
     const char **admins =
         copy_array(arena, from->admins, from->n_admins, sizeof(*admins));
     for (int i = 0; i < from->n_admins; i++) {

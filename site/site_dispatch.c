@@ -221,6 +221,27 @@ static void on_host_alive(struct site *site, const struct call *call,
     site_hosts_send(site->hosts, call->host, &msg, effects);
 }
 
+/* Jobs that wait for load are looked at again no more often than this, however many
+ * hosts tell of theirs. */
+enum { LOAD_LOOK_MS = 5000 };
+
+static void on_host_load(struct site *site, const struct call *call,
+                         struct effects *effects)
+{
+    bool is_first = !facts_is_told(site->facts, call->host);
+    const char *unknown = facts_take(site->facts, call->host, &call->msg->host_load);
+    if (is_first && unknown != NULL) {
+        effects_log(effects, LOG_LEVEL_WARNING,
+                    "host %s tells of \"%s\", which is no resource here, or no value "
+                    "of its type: not used",
+                    site_hosts_name(site->hosts, call->host), unknown);
+    }
+    if (is_first || call->now_ms - site->load_ms >= LOAD_LOOK_MS) {
+        site->load_ms = call->now_ms;
+        schedule_mark(site->schedule);
+    }
+}
+
 static void on_run_state(struct site *site, const struct call *call,
                          struct effects *effects)
 {
@@ -298,6 +319,7 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_HOST_HELLO] = {on_host_hello, HOST, false},
     [MSG_HOST_SYNCED] = {on_host_synced, HOST, true},
     [MSG_HOST_ALIVE] = {on_host_alive, HOST, true},
+    [MSG_HOST_LOAD] = {on_host_load, HOST, true},
     [MSG_RUN_STATE] = {on_run_state, HOST, true},
     [MSG_SUBMIT] = {on_submit, CLIENT, false},
     [MSG_JOB_CONTROL] = {on_job_control, CLIENT, false},

@@ -6,9 +6,9 @@
 
 #include "base/conf.h"
 #include "base/limits.h"
+#include "base/load_local.h"
 #include "host/elim_line.h"
 #include "host/elim_table.h"
-#include "host/load_local.h"
 #include "proto/codec.h"
 #include "tests/fuzz/input.h"
 

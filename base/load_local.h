@@ -10,9 +10,9 @@
  * Ownership: the values point into the arena.
  * Errors: ERR_PARSE, ERR_BOUNDS with the part that is wrong.
  * Source: LSF's lsf.conf; the seed's section on exclusive resources.
- * Layer: host (base only). */
-#ifndef SUBLET_HOST_LOAD_LOCAL_H
-#define SUBLET_HOST_LOAD_LOCAL_H
+ * Layer: base. */
+#ifndef SUBLET_BASE_LOAD_LOCAL_H
+#define SUBLET_BASE_LOAD_LOCAL_H
 
 #include "base/arena.h"
 #include "base/err.h"

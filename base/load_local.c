@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load_local.c: see load_local.h. */
-#include "host/load_local.h"
+#include "base/load_local.h"
 
 #include <string.h>
 #include <strings.h>

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "host/load_local.h"
+#include "base/load_local.h"
 
 static const struct {
     const char *text;
