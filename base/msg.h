@@ -421,6 +421,7 @@ enum query_kind {
     QUERY_RECLAIM,       /* broker: delays in force and overrides */
     QUERY_VERSION,
     QUERY_EVENTS, /* broker: what happened to leases and sites */
+    QUERY_LOAD,   /* of a site's hosts */
     QUERY_KINDS
 };
 

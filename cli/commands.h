@@ -9,7 +9,7 @@
 #include "cli/call.h"
 
 extern const struct call_option submit_options[], jobs_options[], control_options[],
-    peek_options[], sites_options[], hosts_options[], queues_options[],
+    peek_options[], sites_options[], hosts_options[], load_options[], queues_options[],
     leases_options[], reclaim_options[], events_options[], version_options[];
 
 int submit_run(struct call *call);
@@ -22,6 +22,7 @@ int peek_run(struct call *call);
 int resources_hosts(struct call *call);
 int resources_queues(struct call *call);
 int resources_exports(struct call *call);
+int load_run(struct call *call);
 int leases_run(struct call *call);
 int leases_one(struct call *call);
 int leases_sites(struct call *call);

@@ -304,10 +304,9 @@ int listing_show(struct call *call, struct listing *listing,
     return status != CALL_OK ? status : call_finish_output();
 }
 
-int listing_run(struct call *call, const struct msg_query *query, const char *thing,
-                const struct columns *columns)
+int listing_gather(struct call *call, const struct msg_query *query, const char *thing,
+                   struct listing *listing)
 {
-    struct listing listing = {NULL, NULL};
     struct connect *connect;
     struct msg_query one = *query;
     struct err err;
@@ -317,20 +316,28 @@ int listing_run(struct call *call, const struct msg_query *query, const char *th
         return call_fail_err(&err);
     }
     for (int i = 0; status == CALL_OK && i < n_queries; i++) {
-        size_t before = json_array_size(listing.rows);
+        size_t before = json_array_size(listing->rows);
         if (call->n_operands > 0) {
             one.name = call->operands[i];
         }
-        if (listing_fetch(&listing, connect, &one, &err) != 0) {
+        if (listing_fetch(listing, connect, &one, &err) != 0) {
             status = call_fail_err(&err);
-        } else if (call->n_operands > 0 && json_array_size(listing.rows) == before) {
+        } else if (call->n_operands > 0 && json_array_size(listing->rows) == before) {
             status = call_fail("%s <%s> is not found", thing, one.name);
         }
     }
+    connect_free(connect);
+    return status;
+}
+
+int listing_run(struct call *call, const struct msg_query *query, const char *thing,
+                const struct columns *columns)
+{
+    struct listing listing = {NULL, NULL};
+    int status = listing_gather(call, query, thing, &listing);
     if (status == CALL_OK) {
         status = listing_show(call, &listing, columns);
     }
     listing_free(&listing);
-    connect_free(connect);
     return status;
 }

@@ -44,6 +44,8 @@ static const struct command commands[] = {
     /* site administrators */
     {"hosts", "[HOST...]", "The site's hosts, borrowed ones too.",
      hosts_options, listing_options, false, resources_hosts},
+    {"load", "[HOST...]", "Load of the site's hosts.",
+     load_options, listing_options, false, load_run},
     {"queues", "[QUEUE...]", "The site's queues.",
      queues_options, listing_options, false, resources_queues},
     {"exports", "", "What the site lends, and to whom.",
@@ -51,7 +53,6 @@ static const struct command commands[] = {
     {"check", "PATH...", "Judges configuration files and directories.",
      NULL, NULL, false, check_run},
     LATER("users", "[USER...]", "Users and their shares."),
-    LATER("load", "[HOST...]", "Load of hosts."),
     LATER("limits", "", "Limits and their use."),
     LATER("rsv", "add|del|list", "Advance reservations."),
     LATER("close", "HOST", "Closes a host."),

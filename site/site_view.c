@@ -104,8 +104,7 @@ static struct value *own_row(const struct site *site, struct arena *arena, int i
     add_counts(arena, row, host->max, counts);
     value_add_null(arena, row, "lease");
     value_add_int(arena, row, "lent", provider_lent(site->provider, host->name));
-    value_add_text(arena, row, "type", host->type);
-    value_add_text(arena, row, "model", host->model);
+    site_view_add_facts(site, arena, row, index);
     return row;
 }
 
@@ -298,10 +297,8 @@ struct value *site_view(const struct site *site, struct arena *arena,
                         const char **next)
 {
     static const char *const names[QUERY_KINDS] = {
-        [QUERY_JOBS] = "jobs",
-        [QUERY_HOSTS] = "hosts",
-        [QUERY_QUEUES] = "queues",
-        [QUERY_EXPORTS] = "exports",
+        [QUERY_JOBS] = "jobs",       [QUERY_HOSTS] = "hosts", [QUERY_QUEUES] = "queues",
+        [QUERY_EXPORTS] = "exports", [QUERY_LOAD] = "load",
     };
     struct site_page page;
     const char *name = (unsigned)query->kind < QUERY_KINDS ? names[query->kind] : NULL;
@@ -316,6 +313,8 @@ struct value *site_view(const struct site *site, struct arena *arena,
         site_view_queues(site, &page, query);
     } else if (query->kind == QUERY_EXPORTS) {
         site_view_exports(site, &page, query);
+    } else if (query->kind == QUERY_LOAD) {
+        site_view_load(site, &page, query);
     }
     *next = site_page_next(&page);
     return page.root;

@@ -28,6 +28,12 @@ void site_view_hosts(const struct site *site, struct site_page *page,
 /* `hosts -e`: what consumers hold and use on own hosts, lease by lease. */
 void site_view_exported(const struct site *site, struct site_page *page,
                         const struct msg_query *query);
+/* `load`: own hosts. */
+void site_view_load(const struct site *site, struct site_page *page,
+                    const struct msg_query *query);
+/* What own host `host` is and has, and its load, into its row. */
+void site_view_add_facts(const struct site *site, struct arena *arena,
+                         struct value *row, int host);
 void site_view_exports(const struct site *site, struct site_page *page,
                        const struct msg_query *query);
 

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_view_load.c: what hosts have and how loaded they are, as it is shown; part of
+ * site_view.h. Units are LSF's (sched/resource.h); what is not known is null. */
+#include <string.h>
+
+#include "site/parts.h"
+#include "site/site_page.h"
+#include "site/site_view.h"
+
+static const int indices[] = {RESOURCE_R15S, RESOURCE_R1M, RESOURCE_R15M, RESOURCE_UT,
+                              RESOURCE_PG,   RESOURCE_LS,  RESOURCE_IT,   RESOURCE_TMP,
+                              RESOURCE_SWP,  RESOURCE_MEM, RESOURCE_IO};
+
+static const int counts[] = {RESOURCE_CPUF,   RESOURCE_NCPUS,    RESOURCE_NPROCS,
+                             RESOURCE_NCORES, RESOURCE_NTHREADS, RESOURCE_NDISKS,
+                             RESOURCE_MAXMEM, RESOURCE_MAXSWP,   RESOURCE_MAXTMP};
+
+/* As an integer where it is one: counts and megabytes are. */
+static void add_number(struct arena *arena, struct value *row, const char *key,
+                       double number)
+{
+    const double whole_max = 1e15;
+    if (number >= -whole_max && number <= whole_max &&
+        number == (double)(int64_t)number) {
+        value_add_int(arena, row, key, (int64_t)number);
+    } else {
+        value_add_real(arena, row, key, number);
+    }
+}
+
+static void add_value(struct arena *arena, struct value *row,
+                      const struct resource_table *table, int host, int id)
+{
+    const struct resource *resource = resources_at(resource_table_resources(table), id);
+    if (!resource_table_has(table, host, id)) {
+        value_add_null(arena, row, resource->name);
+        return;
+    }
+    switch (resource->type) {
+    case RESOURCE_NUMERIC:
+        add_number(arena, row, resource->name, resource_table_number(table, host, id));
+        break;
+    case RESOURCE_BOOLEAN:
+        value_add_bool(arena, row, resource->name,
+                       resource_table_flag(table, host, id));
+        break;
+    case RESOURCE_STRING:
+        value_add_text(arena, row, resource->name,
+                       resource_table_text(table, host, id));
+        break;
+    }
+}
+
+static void add_indices(struct arena *arena, struct value *row,
+                        const struct resource_table *table, int host)
+{
+    for (size_t i = 0; i < sizeof(indices) / sizeof(indices[0]); i++) {
+        add_value(arena, row, table, host, indices[i]);
+    }
+}
+
+/* Defined ones that the host has: dynamic ones, or static ones. */
+static void add_defined(struct arena *arena, struct value *parent, const char *key,
+                        const struct resource_table *table, int host, bool is_dynamic)
+{
+    const struct resources *resources = resource_table_resources(table);
+    struct value *object = value_add(arena, parent, key, value_object(arena));
+    for (int id = RESOURCE_BUILTINS; id < resources_count(resources); id++) {
+        const struct resource *resource = resources_at(resources, id);
+        bool is_flag = resource->type == RESOURCE_BOOLEAN && !is_dynamic;
+        if ((resource->interval_ms > 0) == is_dynamic && !is_flag &&
+            resource_table_has(table, host, id)) {
+            add_value(arena, object, table, host, id);
+        }
+    }
+}
+
+/* "linux", "!bigmem". */
+static void add_flags(struct arena *arena, struct value *row,
+                      const struct resource_table *table, int host)
+{
+    const struct resources *resources = resource_table_resources(table);
+    struct value *flags = value_add(arena, row, "resources", value_array(arena));
+    for (int id = RESOURCE_BUILTINS; id < resources_count(resources); id++) {
+        const struct resource *resource = resources_at(resources, id);
+        if (resource->type == RESOURCE_BOOLEAN &&
+            resource_table_flag(table, host, id)) {
+            bool is_exclusive = resource_table_is_exclusive(table, host, id);
+            value_add_text(
+                arena, flags, NULL,
+                arena_printf(arena, "%s%s", is_exclusive ? "!" : "", resource->name));
+        }
+    }
+}
+
+void site_view_add_facts(const struct site *site, struct arena *arena,
+                         struct value *row, int host)
+{
+    const struct resource_table *table = facts_table(site->facts);
+    value_add_text(arena, row, "type", resource_table_text(table, host, RESOURCE_TYPE));
+    value_add_text(arena, row, "model",
+                   resource_table_text(table, host, RESOURCE_MODEL));
+    value_add_text(arena, row, "architecture", facts_architecture(site->facts, host));
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        add_value(arena, row, table, host, counts[i]);
+    }
+    add_flags(arena, row, table, host);
+    add_defined(arena, row, "values", table, host, false);
+    struct value *load = value_add(arena, row, "load", value_object(arena));
+    add_indices(arena, load, table, host);
+    add_defined(arena, load, "resources", table, host, true);
+}
+
+/* As lsload has it: a host that is there, but takes no jobs yet, is "-ok". */
+static const char *status_of(const struct site *site, int host)
+{
+    if (site_hosts_is_away(site->hosts, host) || !facts_is_told(site->facts, host)) {
+        return "unavail";
+    }
+    return site_hosts_is_ready(site->hosts, host) ? "ok" : "-ok";
+}
+
+static struct value *load_row(const struct site *site, struct arena *arena, int host)
+{
+    const struct resource_table *table = facts_table(site->facts);
+    struct value *row = value_object(arena);
+    value_add_text(arena, row, "host", site_hosts_name(site->hosts, host));
+    value_add_text(arena, row, "status", status_of(site, host));
+    add_indices(arena, row, table, host);
+    add_defined(arena, row, "resources", table, host, true);
+    return row;
+}
+
+void site_view_load(const struct site *site, struct site_page *page,
+                    const struct msg_query *query)
+{
+    for (int i = 0; i < site_hosts_count(site->hosts) && !page->is_full; i++) {
+        uint64_t number = (uint64_t)i + 1;
+        const char *name = site_hosts_name(site->hosts, i);
+        bool is_asked = query->name[0] == '\0' || strcmp(query->name, name) == 0;
+        if (is_asked && site_page_wants(page, number)) {
+            site_page_add(page, number, load_row(site, page->arena, i));
+        }
+    }
+}
