@@ -11,12 +11,14 @@
 #include "base/arena.h"
 #include "base/limits.h"
 
-/* Direction as LSF's lsinfo has it; what cannot be ordered says so. */
+/* Direction as LSF's lsinfo has it; what cannot be ordered says so. Load indices are
+ * consumable, the rest is not. */
 enum direction { NO_ORDER, UP, DOWN };
 
 /* clang-format off */
 #define ROW(id, name, type, seconds, direction, what) \
-    [id] = {name, type, (seconds) * INT64_C(1000), (direction) == UP, false, true, \
+    [id] = {name, type, (seconds) * INT64_C(1000), (direction) == UP, \
+            (seconds) > 0 && (type) == RESOURCE_NUMERIC && (id) != RESOURCE_SLOTS, true, \
             (direction) != NO_ORDER, what}
 static const struct resource builtins[RESOURCE_BUILTINS] = {
     ROW(RESOURCE_STATUS, "status", RESOURCE_STRING, 15, NO_ORDER, "host status"),
@@ -60,7 +62,10 @@ static const struct {
     {"cpu", RESOURCE_R1M},
 };
 
-static const char *const words[] = {"defined", "any", "local"};
+/* `null` is what a script writes that has lost a value: LSF knows no such resource. */
+static const char *const words[] = {"defined", "any",   "local",   "null",
+                                    "select",  "order", "rusage",  "span",
+                                    "same",    "cu",    "affinity"};
 
 struct name {
     const char *text;
@@ -116,26 +121,22 @@ static int check_name(const struct resources *resources, const char *name,
                        "resource name \"%.80s\", expected 1 to %d characters", name,
                        NAME_SIZE - 1);
     }
-    for (const char *at = name; *at != '\0'; at++) {
-        unsigned char c = (unsigned char)*at;
-        if (c <= ' ' || c >= 0x7f || strchr(":.()[]{}+-*/!&|<>@='\",~", c) != NULL) {
-            return err_set(err, ERR_PARSE,
-                           "resource name \"%s\" holds a character that requirement "
-                           "strings use, expected letters, digits, _",
-                           name);
-        }
-    }
     if (name[0] >= '0' && name[0] <= '9') {
         return err_set(err, ERR_PARSE,
                        "resource name \"%s\" begins with a digit, expected a letter",
                        name);
     }
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strcmp(name, words[i]) == 0) {
+    for (const char *at = name; *at != '\0'; at++) {
+        if (!resource_is_name_char(*at)) {
             return err_set(err, ERR_PARSE,
-                           "resource name \"%s\" is a word of requirement strings",
+                           "resource name \"%s\" has a character that requirement "
+                           "strings cannot have in one, expected letters, digits, _",
                            name);
         }
+    }
+    if (resource_is_word(name, strlen(name))) {
+        return err_set(err, ERR_PARSE,
+                       "resource name \"%s\" is a word of requirement strings", name);
     }
     int id = resources_find(resources, name, strlen(name));
     if (id >= 0) {
@@ -182,6 +183,22 @@ int resources_count(const struct resources *resources)
 const struct resource *resources_at(const struct resources *resources, int id)
 {
     return resources->rows[id];
+}
+
+bool resource_is_name_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr("_#$%?^", c) != NULL);
+}
+
+bool resource_is_word(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strlen(words[i]) == length && memcmp(words[i], name, length) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 const char *resource_type_name(enum resource_type type)

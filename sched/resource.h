@@ -85,6 +85,12 @@ int resources_find(const struct resources *resources, const char *name, size_t l
 int resources_count(const struct resources *resources);
 const struct resource *resources_at(const struct resources *resources, int id);
 
+/* What names are made of, and so where one ends in a requirement string: letters,
+ * digits and `_ # $ % ? ^`; a name does not begin with a digit. */
+bool resource_is_name_char(char c);
+/* True for words that mean something else in a requirement string. */
+bool resource_is_word(const char *name, size_t length);
+
 /* "Numeric", "Boolean", "String". */
 const char *resource_type_name(enum resource_type type);
 

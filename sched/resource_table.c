@@ -125,6 +125,7 @@ static void *widen(void *array, size_t item, int from, int to)
 static void reserve(struct resource_table *table, int n_rows)
 {
     int to = table->capacity * 2 > n_rows ? table->capacity * 2 : n_rows;
+    to = (to + RESOURCE_BLOCK - 1) / RESOURCE_BLOCK * RESOURCE_BLOCK;
     for (int id = 0; id < table->n_columns; id++) {
         struct column *column = &table->columns[id];
         column->numbers =
@@ -281,6 +282,9 @@ void resource_table_set_exclusive(struct resource_table *table, int row, int id,
     }
     if (column->exclusive != NULL) {
         column->exclusive[row] = is_exclusive;
+    }
+    if (is_exclusive) {
+        resource_table_set_flag(table, row, id, true);
     }
 }
 

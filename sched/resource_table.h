@@ -21,6 +21,8 @@ enum {
     RESOURCE_TEXTS_MAX = 1000000, /* different texts of one table: ten a host of the
                                      largest federation */
     RESOURCE_TEXT_NONE = 0,       /* the text of an absent value: "" */
+    RESOURCE_BLOCK = 128,         /* rows that a column's arrays come in: whoever reads
+                                     by blocks of it may read the last one whole */
 };
 
 struct resource_table;
@@ -44,7 +46,8 @@ void resource_table_set_flag(struct resource_table *table, int row, int id, bool
 void resource_table_set_text(struct resource_table *table, int row, int id,
                              const char *text);
 void resource_table_unset(struct resource_table *table, int row, int id);
-/* `!bigmem`: the host runs only jobs whose select names it. Boolean resources only. */
+/* `!bigmem`: the host has it, and runs only jobs whose select names it. Boolean
+ * resources only. */
 void resource_table_set_exclusive(struct resource_table *table, int row, int id,
                                   bool is_exclusive);
 
