@@ -10,7 +10,8 @@
 
 extern const struct call_option submit_options[], jobs_options[], control_options[],
     peek_options[], sites_options[], hosts_options[], load_options[], queues_options[],
-    leases_options[], reclaim_options[], events_options[], version_options[];
+    leases_options[], reclaim_options[], events_options[], version_options[],
+    resreq_options[];
 
 int submit_run(struct call *call);
 int jobs_run(struct call *call);
@@ -31,5 +32,6 @@ int events_run(struct call *call);
 int snapshot_run(struct call *call);
 int check_run(struct call *call);
 int keygen_run(struct call *call);
+int resreq_run(struct call *call);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c: the sublet command: its table of commands, and help from it.
  *
- * Layer: cli (sys, proto, base; for check the pure rooms). */
+ * Layer: cli (sys, proto, base; for check and resreq the pure rooms). */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ const struct call_option version_options[] = {
 static const struct command commands[] = {
     /* users */
     {"sub", "COMMAND...", "Submits a job; without COMMAND its script is standard input.",
-     submit_options, NULL, true, submit_run},
+     submit_options, NULL, CALL_WORDS_FOREIGN, submit_run},
     {"jobs", "[JOB...]", "Your unfinished jobs.",
      jobs_options, listing_options, false, jobs_run},
     {"kill", "JOB...|0", "Ends jobs; 0: all of yours.",
@@ -81,7 +81,8 @@ static const struct command commands[] = {
     /* anyone */
     {"version", "", "The program's version.", version_options, NULL, false, version_run},
     {"help", "[COMMAND]", "This text, or that of a command.", NULL, NULL, false, help_run},
-    LATER("resreq", "check|match STRING...", "Requirement strings."),
+    {"resreq", "check|match STRING...", "Judges requirement strings; which hosts they select.",
+     resreq_options, NULL, CALL_WORDS_DASHED, resreq_run},
     LATER("simulate", "SCENARIO", "A federation in virtual time."),
     LATER("completion", "", "Completion for the shell."),
     {NULL, NULL, NULL, NULL, NULL, false, NULL},
