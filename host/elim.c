@@ -70,12 +70,20 @@ static void poll_output(struct elim *elim, bool is_polled)
     }
 }
 
+/* The sentence may quote what no log should hold. */
 static void complain(struct elim *elim, const char *what)
 {
-    if (log_limit_pass(&elim->bad_lines, daemon_now_ms())) {
-        log_line(LOG_LEVEL_WARNING, "elim %s: a line is ignored: %s", elim->program,
-                 what);
+    char text[sizeof(((struct err *)0)->text)];
+    size_t length = 0;
+    if (!log_limit_pass(&elim->bad_lines, daemon_now_ms())) {
+        return;
     }
+    for (; what[length] != '\0' && length + 1 < sizeof(text); length++) {
+        text[length] =
+            (char)(what[length] >= ' ' && what[length] < 0x7f ? what[length] : '?');
+    }
+    text[length] = '\0';
+    log_line(LOG_LEVEL_WARNING, "elim %s: a line is ignored: %s", elim->program, text);
 }
 
 static void take_line(struct elim *elim)

@@ -162,6 +162,15 @@ bool load_is_due(struct load *load, int64_t told_ms, int64_t now_ms)
 
 /* ---------------------------------------------------------------- reading */
 
+static int count_known(const struct load_index *index)
+{
+    int count = 0;
+    for (int i = 0; i < LOAD_INDICES; i++) {
+        count += index->values[i] != LOAD_INDEX_UNKNOWN;
+    }
+    return count;
+}
+
 static int on_read(zloop_t *loop, int timer, void *arg)
 {
     (void)loop;
@@ -174,7 +183,9 @@ static int on_read(zloop_t *loop, int timer, void *arg)
         load_read_slow(load->reader, &load->sample);
         load->slow_ms = now_ms;
     }
+    int n_known = count_known(&load->index);
     load_index_take(&load->index, &load->sample);
+    load->has_news = load->has_news || count_known(&load->index) != n_known;
     return 0;
 }
 

@@ -42,7 +42,7 @@ void load_free(struct load *load);
 void load_reap(struct load *load);
 
 /* True when the site should hear again: LOAD_TELL_MS after `told_ms`, or at once where
- * an elim says something else than then. */
+ * an elim says something else than then, or another index is known. */
 bool load_is_due(struct load *load, int64_t told_ms, int64_t now_ms);
 void load_fill(struct load *load, struct msg_host_load *msg);
 
