@@ -156,9 +156,15 @@ int resreq_pick(const struct resreq *resreq, const struct resource_table *table,
 static const char *add_content(struct arena *arena, const char *sum,
                                const struct resreq_part *part)
 {
-    const char *text = part->content.source + part->content.at;
-    int length = part->content.end - part->content.at;
+    struct resreq_lex content = part->content;
     bool is_select = part->section == RESREQ_SELECT;
+    /* A ! stands before the whole of an order. */
+    if (part->section == RESREQ_ORDER && sum != NULL &&
+        resreq_lex_peek(&content).kind == LEX_NOT) {
+        resreq_lex_next(&content);
+    }
+    const char *text = content.source + content.at;
+    int length = content.end - content.at;
     const char *joint = is_select ? " && " : part->section == RESREQ_ORDER ? ":" : ",";
     return arena_printf(arena, is_select ? "%s%s(%.*s)" : "%s%s%.*s",
                         sum == NULL ? "" : sum, sum == NULL ? "" : joint, length, text);

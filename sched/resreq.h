@@ -22,7 +22,7 @@
 #include "sched/resreq_select.h"
 
 enum {
-    RESREQ_TOTAL_MAX = 16384, /* bytes of all strings together */
+    RESREQ_TOTAL_MAX = 8192,  /* bytes of all strings together: judged below 1 ms */
     RESREQ_STRINGS_MAX = 256, /* -R of one job: wrappers add a few each */
 };
 

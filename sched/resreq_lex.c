@@ -120,33 +120,42 @@ static struct lex_token scan_quoted(struct resreq_lex *lex, struct lex_token tok
     return token;
 }
 
-static struct lex_token scan_sign(struct resreq_lex *lex, struct lex_token token)
+/* What a sign is alone, and with a second character behind it. */
+static const struct sign {
+    char first, second; /* second: what makes it another sign; '\0': nothing does */
+    enum lex_kind alone, both;
+} signs[] = {
+    {'=', '=', LEX_ASSIGN, LEX_EQ},  {'!', '=', LEX_NOT, LEX_NE},
+    {'>', '=', LEX_GT, LEX_GE},      {'<', '=', LEX_LT, LEX_LE},
+    {'&', '&', LEX_BAD, LEX_AND},    {'|', '|', LEX_BAD, LEX_OR},
+    {'(', '\0', LEX_OPEN, LEX_BAD},  {')', '\0', LEX_CLOSE, LEX_BAD},
+    {'*', '\0', LEX_STAR, LEX_BAD},  {'/', '\0', LEX_SLASH, LEX_BAD},
+    {'+', '\0', LEX_PLUS, LEX_BAD},  {'-', '\0', LEX_MINUS, LEX_BAD},
+    {':', '\0', LEX_COLON, LEX_BAD}, {',', '\0', LEX_COMMA, LEX_BAD},
+};
+
+static const struct sign *find_sign(char c)
 {
-    static const struct {
-        char text[3];
-        enum lex_kind kind;
-    } signs[] = {
-        {"==", LEX_EQ},   {"!=", LEX_NE},   {">=", LEX_GE},   {"<=", LEX_LE},
-        {"&&", LEX_AND},  {"||", LEX_OR},   {"(", LEX_OPEN},  {")", LEX_CLOSE},
-        {"!", LEX_NOT},   {"*", LEX_STAR},  {"/", LEX_SLASH}, {"+", LEX_PLUS},
-        {"-", LEX_MINUS}, {">", LEX_GT},    {"<", LEX_LT},    {"=", LEX_ASSIGN},
-        {":", LEX_COLON}, {",", LEX_COMMA},
-    };
     for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
-        int length = (int)strlen(signs[i].text);
-        if (lex->end - lex->at >= length &&
-            memcmp(lex->source + lex->at, signs[i].text, (size_t)length) == 0) {
-            token.kind = signs[i].kind;
-            token.place.length = length;
-            lex->at += length;
-            return token;
+        if (signs[i].first == c) {
+            return &signs[i];
         }
     }
+    return NULL;
+}
+
+static struct lex_token scan_sign(struct resreq_lex *lex, struct lex_token token)
+{
     char c = lex->source[lex->at];
-    token.place.length = 1;
-    lex->at++;
-    if (c == '&' || c == '|') {
-        return bad(token, c == '&' ? "\"and\" is &&" : "\"or\" is ||");
+    const struct sign *sign = find_sign(c);
+    bool is_both = sign != NULL && sign->second != '\0' &&
+                   char_at(lex, lex->at + 1) == sign->second;
+    token.place.length = is_both ? 2 : 1;
+    lex->at += token.place.length;
+    if (sign != NULL) {
+        token.kind = is_both ? sign->both : sign->alone;
+        token.wrong = c == '&' ? "\"and\" is &&" : "\"or\" is ||";
+        return token;
     }
     return bad(token, c >= ' ' && c < 0x7f ? "this character means nothing here"
                                            : "only a quoted text may hold characters "
