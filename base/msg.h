@@ -50,6 +50,10 @@ enum msg_kind {
     /* site <-> host, and relayed between sites for leased runs */
     MSG_OUTPUT_ASK, /* send a piece of a run's output */
     MSG_OUTPUT,     /* the piece */
+    /* consumer <-> provider again */
+    MSG_LEASE_LOAD, /* provider: what a lease's hosts are and how loaded, some or all
+                       of them; now and then, and when asked */
+    MSG_LEASE_LOAD_ASK, /* consumer: I know nothing of this lease's hosts */
     /* site <-> sublet-host */
     MSG_HOST_HELLO,   /* host: first of a session; then a RUN_STATE per run it has */
     MSG_HOST_SYNCED,  /* host: that was all of them */
@@ -234,7 +238,7 @@ struct msg_state {
     const char *reason; /* of the last change that the provider made by itself */
 };
 
-struct msg_lease { /* STATE_ASK */
+struct msg_lease { /* STATE_ASK, LEASE_LOAD_ASK */
     const char *lease;
 };
 
@@ -326,6 +330,26 @@ struct msg_output {
     bool is_gone; /* no such output here */
 };
 
+/* One thing that a host tells of itself: a load index, a static resource, one that
+ * its administrator gave it or that a program of his measures (docs/resources.md). */
+struct load_value {
+    const char *name;
+    const char *value; /* as text: what type it is, the site knows */
+    bool is_exclusive; /* only jobs that ask for it may come here */
+};
+
+struct lease_load_host {
+    const char *host;                /* the provider's name for it */
+    const struct load_value *values; /* all that is known of it */
+    int n_values;
+};
+
+struct msg_lease_load {
+    const char *lease;
+    const struct lease_load_host *hosts;
+    int n_hosts;
+};
+
 struct msg_host_hello {
     const char *name;
     const char *boot_id; /* of the machine: runs of an earlier boot are gone */
@@ -334,14 +358,6 @@ struct msg_host_hello {
 
 struct msg_host_alive { /* HOST_ALIVE, HOST_PONG */
     uint64_t seq;
-};
-
-/* One thing that a host tells of itself: a load index, a static resource, one that
- * its administrator gave it or that a program of his measures (docs/resources.md). */
-struct load_value {
-    const char *name;
-    const char *value; /* as text: what type it is, the site knows */
-    bool is_exclusive; /* only jobs that ask for it may come here */
 };
 
 /* All that it has to tell: what is left out is not known any more. */
@@ -496,6 +512,8 @@ struct msg {
         struct msg_attempt_control attempt_control;
         struct msg_output_ask output_ask;
         struct msg_output output;
+        struct msg_lease_load lease_load;
+        struct msg_lease lease_load_ask;
         struct msg_host_hello host_hello;
         struct msg_host_alive host_alive; /* ALIVE, PONG */
         struct msg_host_load host_load;

@@ -38,6 +38,8 @@ static const struct kind kinds[MSG_KINDS] = {
     KIND(ATTEMPT_CONTROL, codec_attempt_control),
     KIND(OUTPUT_ASK, codec_output_ask),
     KIND(OUTPUT, codec_output),
+    KIND(LEASE_LOAD, codec_lease_load),
+    KIND(LEASE_LOAD_ASK, codec_lease),
     KIND(HOST_HELLO, codec_host_hello),
     KIND(HOST_SYNCED, codec_nothing),
     KIND(HOST_WELCOME, codec_welcome),

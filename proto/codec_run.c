@@ -218,6 +218,26 @@ SHAPE(codec_host_load, sublet__host_load, host_load);
 #undef OURS
 #undef THEIRS
 
+#define OURS struct lease_load_host
+#define THEIRS Sublet__LeaseLoadHost
+static const struct codec_field lease_load_host[] = {
+    TEXT(host, HOST, 1, HOST_NAME_SIZE - 1),
+    PARTS(values, 0, LOAD_VALUES_MAX, &load_value_shape),
+};
+static HOST_SHAPE(lease_load_host_shape, sublet__lease_load_host, lease_load_host);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_lease_load
+#define THEIRS Sublet__LeaseLoad
+static const struct codec_field lease_load[] = {
+    LEASE(lease),
+    PARTS(hosts, 0, LEASE_LOAD_HOSTS_MAX, &lease_load_host_shape),
+};
+SHAPE(codec_lease_load, sublet__lease_load, lease_load);
+#undef OURS
+#undef THEIRS
+
 #define OURS struct msg_run_start
 #define THEIRS Sublet__RunStart
 static const struct codec_field run_start[] = {

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define uthash_fatal(message) abort()
+#include <uthash.h>
+
 #include "base/arena.h"
 #include "site/facts_model.h"
 #include "site/keep.h"
@@ -22,6 +25,13 @@ struct facts_shared {
     int teller; /* of a measured one: the host that tells it for all; or NOBODY */
 };
 
+/* The row of a borrowed host. */
+struct facts_borrowed {
+    int row;
+    UT_hash_handle hh;
+    char name[];
+};
+
 struct facts {
     const struct site_config *config;
     struct resources *resources;
@@ -32,6 +42,9 @@ struct facts {
     /* Which places a host is in: members[first[host]] .. members[first[host + 1] - 1]
      */
     int *first, *members;
+    struct facts_borrowed *borrowed; /* hash table by name */
+    int *free_rows;                  /* behind the own ones, given back */
+    int n_free, free_capacity;
     int *first_given; /* likewise what config gives it, which is in the hosts' order */
 };
 
@@ -309,6 +322,93 @@ const char *facts_architecture(const struct facts *facts, int host)
     return facts->known[host].architecture;
 }
 
+/* ---------------------------------------------------------------- borrowed hosts */
+
+static struct facts_borrowed *find_borrowed(const struct facts *facts, const char *name)
+{
+    struct facts_borrowed *borrowed;
+    HASH_FIND_STR(facts->borrowed, name, borrowed);
+    return borrowed;
+}
+
+static struct facts_borrowed *add_borrowed(struct facts *facts, const char *name)
+{
+    size_t length = strlen(name);
+    struct facts_borrowed *borrowed = mem_alloc(1, sizeof(*borrowed) + length + 1);
+    memcpy(borrowed->name, name, length + 1);
+    if (facts->n_free > 0) {
+        borrowed->row = facts->free_rows[--facts->n_free];
+    } else {
+        borrowed->row = resource_table_rows(facts->table);
+        resource_table_resize(facts->table, borrowed->row + 1);
+    }
+    HASH_ADD_STR(facts->borrowed, name, borrowed);
+    return borrowed;
+}
+
+static void drop_borrowed(struct facts *facts, struct facts_borrowed *borrowed)
+{
+    resource_table_clear_row(facts->table, borrowed->row);
+    if (facts->n_free == facts->free_capacity) {
+        facts->free_capacity = facts->free_capacity * 2 + 16;
+        facts->free_rows = mem_grow(facts->free_rows, (size_t)facts->free_capacity,
+                                    sizeof(*facts->free_rows));
+    }
+    facts->free_rows[facts->n_free++] = borrowed->row;
+    HASH_DEL(facts->borrowed, borrowed);
+    free(borrowed);
+}
+
+void facts_take_borrowed(struct facts *facts, const char *name,
+                         const struct load_value *values, int n_values)
+{
+    struct facts_borrowed *borrowed = find_borrowed(facts, name);
+    if (borrowed == NULL) {
+        borrowed = add_borrowed(facts, name);
+    }
+    int row = borrowed->row;
+    resource_table_clear_row(facts->table, row);
+    resource_table_set_text(facts->table, row, RESOURCE_HNAME, name);
+    for (int i = 0; i < n_values; i++) {
+        int id = find(facts, values[i].name);
+        if (id < 0 || id == RESOURCE_HNAME || id == RESOURCE_STATUS ||
+            id == RESOURCE_SLOTS || id == RESOURCE_MAXSLOTS ||
+            !set_value(facts, row, id, values[i].value)) {
+            continue;
+        }
+        if (values[i].is_exclusive &&
+            resources_at(facts->resources, id)->type == RESOURCE_BOOLEAN) {
+            resource_table_set_exclusive(facts->table, row, id, true);
+        }
+    }
+}
+
+int facts_row(const struct facts *facts, const char *name)
+{
+    const struct facts_borrowed *borrowed = find_borrowed(facts, name);
+    return borrowed != NULL ? borrowed->row : -1;
+}
+
+void facts_prune(struct facts *facts, facts_keep_fn keeps, void *arg)
+{
+    struct facts_borrowed *borrowed, *next;
+    HASH_ITER (hh, facts->borrowed, borrowed, next) {
+        if (!keeps(arg, borrowed->name)) {
+            drop_borrowed(facts, borrowed);
+        }
+    }
+}
+
+static void free_borrowed(struct facts *facts)
+{
+    struct facts_borrowed *borrowed, *next;
+    HASH_ITER (hh, facts->borrowed, borrowed, next) {
+        HASH_DEL(facts->borrowed, borrowed);
+        free(borrowed);
+    }
+    free(facts->free_rows);
+}
+
 /* ---------------------------------------------------------------- life */
 
 static void list_members(struct facts *facts)
@@ -391,6 +491,7 @@ void facts_free(struct facts *facts)
     for (int i = 0; i < facts->config->n_hosts; i++) {
         free(facts->known[i].architecture);
     }
+    free_borrowed(facts);
     free(facts->known);
     free(facts->shared);
     free(facts->first);

@@ -38,6 +38,17 @@ void facts_lose(struct facts *facts, int host);
 /* It has told of itself, and is not away. */
 bool facts_is_told(const struct facts *facts, int host);
 
+/* A borrowed host ("n1@north"), as its provider tells of it: what our catalogue has,
+ * of the right type, counts. At most as many as leases have hosts; the caller sees that
+ * it is one of ours. */
+void facts_take_borrowed(struct facts *facts, const char *name,
+                         const struct load_value *values, int n_values);
+/* Its row, or -1: nothing is known of it. */
+int facts_row(const struct facts *facts, const char *name);
+/* Forgets those that `keeps` does not want any more. */
+typedef bool (*facts_keep_fn)(void *arg, const char *name);
+void facts_prune(struct facts *facts, facts_keep_fn keeps, void *arg);
+
 /* How the host describes its processor, for section HostModel; "": it does not. */
 const char *facts_architecture(const struct facts *facts, int host);
 

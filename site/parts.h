@@ -8,6 +8,7 @@
 #include "provider/provider.h"
 #include "site/facts.h"
 #include "site/jobs.h"
+#include "site/lease_load.h"
 #include "site/runs.h"
 #include "site/schedule.h"
 #include "site/site.h"
@@ -21,6 +22,7 @@ struct site {
     struct jobs *jobs;
     struct site_hosts *hosts;
     struct facts *facts; /* of the hosts */
+    struct lease_load lease_load;
     struct runs *runs;
     struct provider *provider;
     struct consumer *consumer;

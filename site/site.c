@@ -192,6 +192,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     site->has_scheduled = schedule_run(site, now_ms, effects);
     provider_tick(site->provider, now_ms, effects);
     lending_tick(site, now_ms, effects);
+    lease_load_tick(site, now_ms, effects);
     if (site_uplink_wants_usage(site->uplink, now_ms)) {
         struct msg_usage usage;
         usage_read(site, &effects->arena, &usage);
@@ -238,6 +239,7 @@ int64_t site_wake_ms(const struct site *site)
         waiters_wake_ms(site->waiters),
         schedule_wake_ms(site->schedule, site->now_ms),
         site->lending_ms,
+        lease_load_wake_ms(site),
         oldest_ms == INT64_MAX ? INT64_MAX : oldest_ms + site->config->clean_period_ms,
     };
     int64_t wake_ms = INT64_MAX;

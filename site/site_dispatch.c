@@ -38,6 +38,7 @@ static void on_welcome(struct site *site, const struct call *call,
         provider_session(site->provider, session, call->now_ms, effects);
         consumer_session(site->consumer, session, call->now_ms, effects);
         lending_session(site, call->now_ms);
+        lease_load_mark(site, call->now_ms);
         /* Asked in a session that is over, they would wait for nothing. */
         waiters_give_up(site->waiters, WAITER_BROKER, call->now_ms);
         schedule_mark(site->schedule);
@@ -179,6 +180,33 @@ static void on_output(struct site *site, const struct call *call,
     }
 }
 
+/* Jobs that wait for load are looked at again no more often than this, however many
+ * hosts tell of theirs. */
+enum { LOAD_LOOK_MS = 5000 };
+
+static void look_at_load(struct site *site, bool is_first, int64_t now_ms)
+{
+    if (is_first || now_ms - site->load_ms >= LOAD_LOOK_MS) {
+        site->load_ms = now_ms;
+        schedule_mark(site->schedule);
+    }
+}
+
+static void on_lease_load(struct site *site, const struct call *call,
+                          struct effects *effects)
+{
+    bool is_first = false;
+    if (lease_load_take(site, call->msg, &is_first, effects)) {
+        look_at_load(site, is_first, call->now_ms);
+    }
+}
+
+static void on_lease_load_ask(struct site *site, const struct call *call,
+                              struct effects *effects)
+{
+    lease_load_answer(site, call->msg, call->now_ms, effects);
+}
+
 static void on_reply(struct site *site, const struct call *call,
                      struct effects *effects)
 {
@@ -221,25 +249,24 @@ static void on_host_alive(struct site *site, const struct call *call,
     site_hosts_send(site->hosts, call->host, &msg, effects);
 }
 
-/* Jobs that wait for load are looked at again no more often than this, however many
- * hosts tell of theirs. */
-enum { LOAD_LOOK_MS = 5000 };
-
 static void on_host_load(struct site *site, const struct call *call,
                          struct effects *effects)
 {
+    const struct resource_table *table = facts_table(site->facts);
     bool is_first = !facts_is_told(site->facts, call->host);
+    bool had_rates = resource_table_has(table, call->host, RESOURCE_UT);
     const char *unknown = facts_take(site->facts, call->host, &call->msg->host_load);
+    if (is_first ||
+        (!had_rates && resource_table_has(table, call->host, RESOURCE_UT))) {
+        lease_load_mark(site, call->now_ms);
+    }
     if (is_first && unknown != NULL) {
         effects_log(effects, LOG_LEVEL_WARNING,
                     "host %s tells of \"%s\", which is no resource here, or no value "
                     "of its type: not used",
                     site_hosts_name(site->hosts, call->host), unknown);
     }
-    if (is_first || call->now_ms - site->load_ms >= LOAD_LOOK_MS) {
-        site->load_ms = call->now_ms;
-        schedule_mark(site->schedule);
-    }
+    look_at_load(site, is_first, call->now_ms);
 }
 
 static void on_run_state(struct site *site, const struct call *call,
@@ -315,6 +342,8 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_ATTEMPT_STATE] = {on_attempt_state, BROKER, true},
     [MSG_OUTPUT_ASK] = {on_output_ask, BROKER, true},
     [MSG_OUTPUT] = {on_output, BROKER | HOST, true},
+    [MSG_LEASE_LOAD] = {on_lease_load, BROKER, true},
+    [MSG_LEASE_LOAD_ASK] = {on_lease_load_ask, BROKER, true},
     [MSG_REPLY] = {on_reply, BROKER, false},
     [MSG_HOST_HELLO] = {on_host_hello, HOST, false},
     [MSG_HOST_SYNCED] = {on_host_synced, HOST, true},

@@ -104,11 +104,13 @@ static struct value *own_row(const struct site *site, struct arena *arena, int i
     add_counts(arena, row, host->max, counts);
     value_add_null(arena, row, "lease");
     value_add_int(arena, row, "lent", provider_lent(site->provider, host->name));
-    site_view_add_facts(site, arena, row, index);
+    site_view_add_facts(site, arena, row, index,
+                        facts_architecture(site->facts, index));
     return row;
 }
 
-static struct value *borrowed_row(struct arena *arena, const struct consumer_host *host,
+static struct value *borrowed_row(const struct site *site, struct arena *arena,
+                                  const struct consumer_host *host,
                                   const struct site_tally *tally)
 {
     const char *name = arena_str(arena, host->name);
@@ -120,8 +122,7 @@ static struct value *borrowed_row(struct arena *arena, const struct consumer_hos
     add_counts(arena, row, host->n_held, counts);
     value_add_text(arena, row, "lease", host->lease);
     value_add_null(arena, row, "lent");
-    value_add_null(arena, row, "type");
-    value_add_null(arena, row, "model");
+    site_view_add_facts(site, arena, row, facts_row(site->facts, host->name), NULL);
     return row;
 }
 
@@ -158,7 +159,7 @@ void site_view_hosts(const struct site *site, struct site_page *page,
         }
         consumer_host_at(site->consumer, i - n_own, &host);
         if (!is_other(query, host.name) && site_page_wants(page, number)) {
-            site_page_add(page, number, borrowed_row(arena, &host, &borrowed));
+            site_page_add(page, number, borrowed_row(site, arena, &host, &borrowed));
         }
     }
 }

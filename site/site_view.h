@@ -28,12 +28,13 @@ void site_view_hosts(const struct site *site, struct site_page *page,
 /* `hosts -e`: what consumers hold and use on own hosts, lease by lease. */
 void site_view_exported(const struct site *site, struct site_page *page,
                         const struct msg_query *query);
-/* `load`: own hosts. */
+/* `load`: own hosts, then borrowed ones. */
 void site_view_load(const struct site *site, struct site_page *page,
                     const struct msg_query *query);
-/* What own host `host` is and has, and its load, into its row. */
+/* What a host is and has, and its load, into its row; `facts_row` -1: nothing is known.
+ */
 void site_view_add_facts(const struct site *site, struct arena *arena,
-                         struct value *row, int host);
+                         struct value *row, int facts_row, const char *architecture);
 void site_view_exports(const struct site *site, struct site_page *page,
                        const struct msg_query *query);
 

@@ -32,7 +32,7 @@ static void add_value(struct arena *arena, struct value *row,
                       const struct resource_table *table, int host, int id)
 {
     const struct resource *resource = resources_at(resource_table_resources(table), id);
-    if (!resource_table_has(table, host, id)) {
+    if (host < 0 || !resource_table_has(table, host, id)) {
         value_add_null(arena, row, resource->name);
         return;
     }
@@ -65,7 +65,8 @@ static void add_defined(struct arena *arena, struct value *parent, const char *k
 {
     const struct resources *resources = resource_table_resources(table);
     struct value *object = value_add(arena, parent, key, value_object(arena));
-    for (int id = RESOURCE_BUILTINS; id < resources_count(resources); id++) {
+    for (int id = RESOURCE_BUILTINS; host >= 0 && id < resources_count(resources);
+         id++) {
         const struct resource *resource = resources_at(resources, id);
         bool is_flag = resource->type == RESOURCE_BOOLEAN && !is_dynamic;
         if ((resource->interval_ms > 0) == is_dynamic && !is_flag &&
@@ -81,7 +82,8 @@ static void add_flags(struct arena *arena, struct value *row,
 {
     const struct resources *resources = resource_table_resources(table);
     struct value *flags = value_add(arena, row, "resources", value_array(arena));
-    for (int id = RESOURCE_BUILTINS; id < resources_count(resources); id++) {
+    for (int id = RESOURCE_BUILTINS; host >= 0 && id < resources_count(resources);
+         id++) {
         const struct resource *resource = resources_at(resources, id);
         if (resource->type == RESOURCE_BOOLEAN &&
             resource_table_flag(table, host, id)) {
@@ -94,13 +96,16 @@ static void add_flags(struct arena *arena, struct value *row,
 }
 
 void site_view_add_facts(const struct site *site, struct arena *arena,
-                         struct value *row, int host)
+                         struct value *row, int facts_row, const char *architecture)
 {
+    int host = facts_row;
     const struct resource_table *table = facts_table(site->facts);
-    value_add_text(arena, row, "type", resource_table_text(table, host, RESOURCE_TYPE));
+    bool is_known = host >= 0;
+    value_add_text(arena, row, "type",
+                   is_known ? resource_table_text(table, host, RESOURCE_TYPE) : NULL);
     value_add_text(arena, row, "model",
-                   resource_table_text(table, host, RESOURCE_MODEL));
-    value_add_text(arena, row, "architecture", facts_architecture(site->facts, host));
+                   is_known ? resource_table_text(table, host, RESOURCE_MODEL) : NULL);
+    value_add_text(arena, row, "architecture", architecture);
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         add_value(arena, row, table, host, counts[i]);
     }
@@ -120,26 +125,42 @@ static const char *status_of(const struct site *site, int host)
     return site_hosts_is_ready(site->hosts, host) ? "ok" : "-ok";
 }
 
-static struct value *load_row(const struct site *site, struct arena *arena, int host)
+static struct value *load_row(const struct site *site, struct arena *arena,
+                              const char *name, const char *status, int row_of_facts)
 {
     const struct resource_table *table = facts_table(site->facts);
     struct value *row = value_object(arena);
-    value_add_text(arena, row, "host", site_hosts_name(site->hosts, host));
-    value_add_text(arena, row, "status", status_of(site, host));
-    add_indices(arena, row, table, host);
-    add_defined(arena, row, "resources", table, host, true);
+    value_add_text(arena, row, "host", name);
+    value_add_text(arena, row, "status", status);
+    add_indices(arena, row, table, row_of_facts);
+    add_defined(arena, row, "resources", table, row_of_facts, true);
     return row;
+}
+
+static bool is_asked(const struct msg_query *query, const char *name)
+{
+    return query->name[0] == '\0' || strcmp(query->name, name) == 0;
 }
 
 void site_view_load(const struct site *site, struct site_page *page,
                     const struct msg_query *query)
 {
-    for (int i = 0; i < site_hosts_count(site->hosts) && !page->is_full; i++) {
+    int n_own = site_hosts_count(site->hosts);
+    int n_borrowed = consumer_count_hosts(site->consumer);
+    for (int i = 0; i < n_own + n_borrowed && !page->is_full; i++) {
         uint64_t number = (uint64_t)i + 1;
-        const char *name = site_hosts_name(site->hosts, i);
-        bool is_asked = query->name[0] == '\0' || strcmp(query->name, name) == 0;
-        if (is_asked && site_page_wants(page, number)) {
-            site_page_add(page, number, load_row(site, page->arena, i));
+        struct consumer_host host = {.name = ""};
+        if (i >= n_own) {
+            consumer_host_at(site->consumer, i - n_own, &host);
         }
+        const char *name = i < n_own ? site_hosts_name(site->hosts, i) : host.name;
+        if (!is_asked(query, name) || !site_page_wants(page, number)) {
+            continue;
+        }
+        int facts = i < n_own ? i : facts_row(site->facts, name);
+        const char *status = i < n_own                    ? status_of(site, i)
+                             : host.is_open && facts >= 0 ? "ok"
+                                                          : "unavail";
+        site_page_add(page, number, load_row(site, page->arena, name, status, facts));
     }
 }

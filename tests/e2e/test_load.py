@@ -267,6 +267,26 @@ def test_a_host_that_is_away():
                    f.load("n2")["mem"] is not None, 30)
 
 
+def test_borrowed_hosts():
+    """A consumer sees what its provider's hosts are and how loaded, also anew."""
+    with Federation() as f:
+        f.start("broker", "north", "south")
+
+        def load(host):
+            return f.rows("south", "load", host)[0]
+        f.wait_for("load of north's hosts", lambda: load("n1@north")["mem"] and
+                   load("n2@north")["mem"] and load("n1@north")["status"] == "ok")
+        row = f.rows("south", "hosts", "n2@north")[0]
+        expect_equal((row["type"], row["model"], row["resources"]),
+                     ("X86_64", "EPYC", ["linux"]), "what n2 is")
+        expect(row["maxmem"] > 0 and row["ncpus"] >= 1, "its processors and memory")
+        expect_equal([r["host"] for r in f.rows("north", "load")], ["n1", "n2"], "north's")
+        f.restart("south")
+        f.wait_for("the same, after a restart", lambda: load("n1@north")["mem"], 10)
+        f.restart("broker")
+        f.wait_for("the contract's return", lambda: load("n1@north")["status"] == "ok", 20)
+
+
 def test_what_is_wrong_is_said():
     with Site() as f:
         path = os.path.join(f.dir, "bad.conf")
@@ -299,4 +319,5 @@ def test_what_is_wrong_is_said():
 main(test_indices, test_shown_as_lsload, test_what_a_host_is, test_elim_tells,
      test_elim_overrides_an_index, test_elim_that_dies, test_elim_that_has_nothing_to_do,
      test_elims_that_misbehave, test_elims_end_with_their_agent, test_local_resources,
-     test_a_host_that_is_away, test_what_is_wrong_is_said, at_once=3)
+     test_a_host_that_is_away, test_borrowed_hosts,
+     test_what_is_wrong_is_said, at_once=3)

@@ -311,6 +311,45 @@ static void test_places(void **state)
     }
 }
 
+/* ---------------------------------------------------------------- borrowed hosts */
+
+static bool keeps(void *arg, const char *name)
+{
+    return strcmp(name, arg) == 0;
+}
+
+static void test_borrowed(void **state)
+{
+    static const struct load_value values[] = {
+        {"mem", "4000", false},   {"bigmem", "1", true},     {"hname", "x", false},
+        {"slots", "9", false},    {"nothing", "1", false},   {"ut", "x", false},
+        {"model", "EPYC", false}, {"os_version", "9", false}};
+    open_world(SITE HOSTS QUEUE RESOURCES);
+    struct resource_table *table = facts_table(world.facts);
+    assert_int_equal(facts_row(world.facts, "a@west"), -1);
+    facts_take_borrowed(world.facts, "a@west", values, 8);
+    facts_take_borrowed(world.facts, "b@west", values, 2);
+    int a = facts_row(world.facts, "a@west"), b = facts_row(world.facts, "b@west");
+    assert_true(a >= 3 && b >= 3 && a != b); /* behind the own ones */
+    assert_string_equal(shown(a, "mem"), "4000");
+    assert_string_equal(shown(a, "bigmem"), "yes!");
+    assert_string_equal(shown(a, "hname"), "a@west");
+    assert_string_equal(shown(a, "slots"), "-");
+    assert_string_equal(shown(a, "ut"), "-");
+    assert_string_equal(shown(a, "model"), "EPYC");
+    facts_take_borrowed(world.facts, "a@west", values, 1); /* level */
+    assert_string_equal(shown(a, "bigmem"), "-");
+    facts_prune(world.facts, keeps, (char[]){"b@west"});
+    assert_int_equal(facts_row(world.facts, "a@west"), -1);
+    assert_int_equal(facts_row(world.facts, "b@west"), b);
+    facts_take_borrowed(world.facts, "c@west", values, 0);
+    assert_int_equal(facts_row(world.facts, "c@west"), a); /* its row is used again */
+    assert_string_equal(shown(a, "mem"), "-");
+    assert_int_equal(resource_table_rows(table), 5);
+    expect("hname", "n1", "n2", "n3");
+    close_world();
+}
+
 /* ---------------------------------------------------------------- models, ncpus */
 
 static void test_models(void **state)
@@ -460,6 +499,7 @@ int main(void)
         cmocka_unit_test(test_local_resources),
         cmocka_unit_test(test_shared),
         cmocka_unit_test(test_places),
+        cmocka_unit_test(test_borrowed),
         cmocka_unit_test(test_models),
         cmocka_unit_test(test_ncpus),
         cmocka_unit_test(test_complaints),
