@@ -452,8 +452,9 @@ struct msg_query {
     int states;      /* leases: 1 << enum lease_state, added up; 0: all that are open */
     bool with_ended; /* jobs, leases */
     bool exported;   /* hosts -e */
-    const char *after; /* page: rows behind this id; "": from the first */
-    int limit;         /* rows; 0: as many as a page takes */
+    const char *res_req; /* load: those that match; "": all */
+    const char *after;   /* page: rows behind this id; "": from the first */
+    int limit;           /* rows; 0: as many as a page takes */
 };
 
 enum reclaim_scope { RECLAIM_ALL, RECLAIM_PROVIDER, RECLAIM_LEASE };

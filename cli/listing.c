@@ -24,6 +24,7 @@ struct msg_query listing_query(enum query_kind kind)
                               .user = "",
                               .queue = "",
                               .host = "",
+                              .res_req = "",
                               .after = "",
                               .provider = "",
                               .consumer = ""};
@@ -321,7 +322,10 @@ int listing_gather(struct call *call, const struct msg_query *query, const char 
             one.name = call->operands[i];
         }
         if (listing_fetch(listing, connect, &one, &err) != 0) {
+            bool is_bad_string = one.res_req[0] != '\0' &&
+                                 (err.code == ERR_PARSE || err.code == ERR_UNBUILT);
             status = call_fail_err(&err);
+            status = is_bad_string ? CALL_BAD_RESREQ : status;
         } else if (call->n_operands > 0 && json_array_size(listing->rows) == before) {
             status = call_fail("%s <%s> is not found", thing, one.name);
         }

@@ -9,6 +9,7 @@
 #include "cli/listing.h"
 
 const struct call_option load_options[] = {
+    {"-R", "STRING", "those that match, in its order", false},
     {"-l", NULL, "also disk I/O and what is measured besides", false},
     {NULL, NULL, NULL, false},
 };
@@ -69,6 +70,8 @@ int load_run(struct call *call)
 {
     struct msg_query query = listing_query(QUERY_LOAD);
     struct listing listing = {NULL, NULL};
+    const char *res_req = call_value(call, "-R");
+    query.res_req = res_req != NULL ? res_req : "";
     int status = listing_gather(call, &query, "host", &listing);
     if (status == CALL_OK) {
         struct columns wide = widen(&call->arena, &columns_load, listing.rows);

@@ -10,6 +10,7 @@
 #include "base/value.h"
 #include "site/forward.h"
 #include "site/parts.h"
+#include "site/site_view.h"
 
 /* ---------------------------------------------------------------- who */
 
@@ -226,6 +227,24 @@ static int count_rows(const struct value *listing)
     return 0;
 }
 
+/* Refuses a requirement string that is none. */
+static bool is_bad_string(const struct site *site, const struct peer *from,
+                          const struct msg_query *query, struct effects *effects)
+{
+    struct err err;
+    int *rows, n_rows;
+    if (query->kind != QUERY_LOAD || query->res_req == NULL ||
+        query->res_req[0] == '\0') {
+        return false;
+    }
+    int code =
+        site_view_select(site, &effects->arena, query->res_req, &rows, &n_rows, &err);
+    if (code != 0) {
+        effects_reply_error(effects, from, query->request, code, "%s", err.text);
+    }
+    return code != 0;
+}
+
 void requests_query(struct site *site, const struct peer *from,
                     const struct msg_query *query, int64_t now_ms,
                     struct effects *effects)
@@ -241,6 +260,9 @@ void requests_query(struct site *site, const struct peer *from,
     if ((unsigned)query->kind >= QUERY_KINDS || things[query->kind] == NULL) {
         struct msg msg = {.kind = MSG_QUERY, .query = *query};
         forward_request(site, from, &msg, query->request, now_ms, effects);
+        return;
+    }
+    if (is_bad_string(site, from, query, effects)) {
         return;
     }
     value = site_view(site, &effects->arena, query, now_ms, &next);

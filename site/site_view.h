@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/err.h"
 #include "base/msg.h"
 
 struct job;
@@ -28,7 +29,12 @@ void site_view_hosts(const struct site *site, struct site_page *page,
 /* `hosts -e`: what consumers hold and use on own hosts, lease by lease. */
 void site_view_exported(const struct site *site, struct site_page *page,
                         const struct msg_query *query);
-/* `load`: own hosts, then borrowed ones. */
+/* Rows of the facts' table that the string selects, in its order; as lsload, of any
+ * type where it names none. ERR_PARSE, ERR_UNBUILT with LSF's sentence and ours. */
+int site_view_select(const struct site *site, struct arena *arena, const char *res_req,
+                     int **rows, int *n_rows, struct err *err) MUST_CHECK;
+/* `load`: own hosts, then borrowed ones; with a requirement string those that it
+ * selects, in its order. */
 void site_view_load(const struct site *site, struct site_page *page,
                     const struct msg_query *query);
 /* What a host is and has, and its load, into its row; `facts_row` -1: nothing is known.

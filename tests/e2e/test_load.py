@@ -267,6 +267,25 @@ def test_a_host_that_is_away():
                    f.load("n2")["mem"] is not None, 30)
 
 
+def test_selected():
+    with Site(GOOD) as f:
+        f.wait_for("both", lambda: f.measured("n1") and f.measured("n2"))
+
+        def names(string):
+            return [row["host"] for row in f.rows("north", "load", "-R", string)]
+        expect_equal(names("scratch > 300 && bigmem"), ["n1"], "one")
+        expect_equal(names("bigmem || scratch == 200"), ["n1", "n2"], "of any type")
+        expect_equal(names("type == X86_64 && os_version == '4.2' && scratch < 300"),
+                     ["n2"], "texts")
+        expect_equal(names("(bigmem || linux) order[scratch]"), ["n1", "n2"], "more first")
+        expect_equal(names("(bigmem || linux) order[-scratch]"), ["n2", "n1"], "turned")
+        expect_equal(names("mem > 1e9"), [], "none")
+        expect("no host found" in f.cli("north", "load", "-R", "mem > 1e9").stderr, "said")
+        for string in ("mem >", "nothing > 1", "mem > 5 rusage[mem=1]", "type == local"):
+            result = f.cli("north", "load", "-R", string, code=255)
+            expect(result.stdout == "" and "Column" in result.stderr, result.stderr)
+
+
 def test_borrowed_hosts():
     """A consumer sees what its provider's hosts are and how loaded, also anew."""
     with Federation() as f:
@@ -319,5 +338,5 @@ def test_what_is_wrong_is_said():
 main(test_indices, test_shown_as_lsload, test_what_a_host_is, test_elim_tells,
      test_elim_overrides_an_index, test_elim_that_dies, test_elim_that_has_nothing_to_do,
      test_elims_that_misbehave, test_elims_end_with_their_agent, test_local_resources,
-     test_a_host_that_is_away, test_borrowed_hosts,
+     test_a_host_that_is_away, test_selected, test_borrowed_hosts,
      test_what_is_wrong_is_said, at_once=3)
