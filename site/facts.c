@@ -42,10 +42,10 @@ struct facts {
     /* Which places a host is in: members[first[host]] .. members[first[host + 1] - 1]
      */
     int *first, *members;
+    int *first_given; /* likewise what config gives it, which is in the hosts' order */
     struct facts_borrowed *borrowed; /* hash table by name */
     int *free_rows;                  /* behind the own ones, given back */
     int n_free, free_capacity;
-    int *first_given; /* likewise what config gives it, which is in the hosts' order */
 };
 
 /* ---------------------------------------------------------------- values */
@@ -309,6 +309,7 @@ void facts_lose(struct facts *facts, int host)
 {
     facts->known[host].is_told = false;
     unset_told(facts, host, false);
+    set_given(facts, host);
     drop_untold(facts, host, NULL);
 }
 

@@ -253,6 +253,21 @@ static void test_local_resources(void **state)
     close_world();
 }
 
+/* A Boolean that is measured elsewhere and given here stays when the host goes. */
+static void test_given_and_dynamic(void **state)
+{
+    open_world(SITE "Begin Host\nHOST_NAME MXJ RESOURCES\nn1 4 (ready)\nn2 4 ()\n"
+                    "n3 4 ()\nEnd Host\n" QUEUE RESOURCES);
+    expect("ready", "yes", "-", "-");
+    tell(0, "ready=0");
+    tell(1, "ready=1");
+    expect("ready", "no", "yes", "-"); /* what is dynamic, is measured */
+    facts_lose(world.facts, 0);
+    facts_lose(world.facts, 1);
+    expect("ready", "yes", "-", "-");
+    close_world();
+}
+
 /* ---------------------------------------------------------------- shared ones */
 
 static void test_shared(void **state)
@@ -497,6 +512,7 @@ int main(void)
         cmocka_unit_test(test_told),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_local_resources),
+        cmocka_unit_test(test_given_and_dynamic),
         cmocka_unit_test(test_shared),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_borrowed),
