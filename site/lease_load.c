@@ -10,6 +10,7 @@ enum {
     LEASES_PER_TICK = 64,    /* told of, or asked about */
     ANSWERS_PER_SECOND = 64, /* whoever is not answered asks again */
     SOON_MS = 1000,
+    LOOK_MS = 100,          /* of many contracts that come together, once */
     MESSAGE_BYTES = 150000, /* of names and values: in all, below a frame */
     VALUE_BYTES = 12,       /* of a value, besides its texts */
 };
@@ -122,7 +123,8 @@ static void tell_some(struct site *site, int64_t now_ms, struct effects *effects
         struct msg_state book;
         if (state->next >= provider_count_books(site->provider)) {
             state->next = 0;
-            state->tell_ms = now_ms + (state->is_news ? SOON_MS : LEASE_LOAD_TELL_MS);
+            state->told_ms = now_ms;
+            state->tell_ms = state->is_news ? now_ms + SOON_MS : INT64_MAX;
             state->is_news = false;
             return;
         }
@@ -133,13 +135,14 @@ static void tell_some(struct site *site, int64_t now_ms, struct effects *effects
     }
 }
 
-void lease_load_mark(struct site *site, int64_t now_ms)
+void lease_load_mark(struct site *site, bool is_soon, int64_t now_ms)
 {
     struct lease_load *state = &site->lease_load;
+    int64_t tell_ms = is_soon ? now_ms + SOON_MS : state->told_ms + LEASE_LOAD_TELL_MS;
     if (state->next > 0) {
-        state->is_news = true; /* after the round that is under way */
-    } else if (state->tell_ms > now_ms + SOON_MS) {
-        state->tell_ms = now_ms + SOON_MS;
+        state->is_news = state->is_news || is_soon; /* after this round */
+    } else if (tell_ms < state->tell_ms) {
+        state->tell_ms = tell_ms;
     }
 }
 
@@ -232,8 +235,8 @@ static bool is_kept(void *arg, const char *name)
 }
 
 /* Asks about leases of which an open host is unknown, and forgets hosts that no
- * contract has. */
-static void look_around(struct site *site, struct effects *effects)
+ * contract has. True where it asked. */
+static bool look_around(struct site *site, struct effects *effects)
 {
     int n_rows = resource_table_rows(facts_table(site->facts));
     bool *rows = arena_alloc(&effects->arena, (size_t)n_rows + 1, sizeof(*rows));
@@ -254,20 +257,21 @@ static void look_around(struct site *site, struct effects *effects)
     }
     facts_prune(site->facts, is_kept,
                 &(struct kept){.facts = site->facts, .rows = rows});
+    return n_asked > 0;
+}
+
+void lease_load_look(struct site *site, int64_t now_ms)
+{
+    if (site->lease_load.ask_ms > now_ms + LOOK_MS) {
+        site->lease_load.ask_ms = now_ms + LOOK_MS;
+    }
 }
 
 /* ---------------------------------------------------------------- time */
 
-static bool has_told(const struct site *site)
+static bool has_leases(const struct site *site)
 {
     return provider_count_books(site->provider) > 0;
-}
-
-static bool has_heard(const struct site *site)
-{
-    return consumer_count_hosts(site->consumer) > 0 ||
-           resource_table_rows(facts_table(site->facts)) >
-               site_hosts_count(site->hosts);
 }
 
 void lease_load_tick(struct site *site, int64_t now_ms, struct effects *effects)
@@ -276,24 +280,21 @@ void lease_load_tick(struct site *site, int64_t now_ms, struct effects *effects)
     if (!site_uplink_is_up(site->uplink)) {
         return;
     }
-    if (has_told(site) && now_ms >= state->tell_ms) {
+    if (has_leases(site) && now_ms >= state->tell_ms) {
         tell_some(site, now_ms, effects);
     }
-    if (has_heard(site) && now_ms >= state->ask_ms) {
-        state->ask_ms = now_ms + LEASE_LOAD_ASK_MS;
-        look_around(site, effects);
+    if (now_ms >= state->ask_ms) {
+        state->ask_ms =
+            look_around(site, effects) ? now_ms + LEASE_LOAD_ASK_MS : INT64_MAX;
     }
 }
 
 int64_t lease_load_wake_ms(const struct site *site)
 {
     const struct lease_load *state = &site->lease_load;
-    int64_t wake_ms = INT64_MAX;
     if (!site_uplink_is_up(site->uplink)) {
-        return wake_ms;
+        return INT64_MAX;
     }
-    if (has_told(site)) {
-        wake_ms = state->tell_ms;
-    }
-    return has_heard(site) && state->ask_ms < wake_ms ? state->ask_ms : wake_ms;
+    return has_leases(site) && state->tell_ms < state->ask_ms ? state->tell_ms
+                                                              : state->ask_ms;
 }

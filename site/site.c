@@ -57,6 +57,7 @@ struct site *site_new(const struct site_config *from)
     site->schedule = schedule_new();
     site->waiters = waiters_new();
     site->lending_ms = INT64_MAX;
+    site->lease_load.ask_ms = INT64_MAX;
     return site;
 }
 

@@ -38,7 +38,7 @@ static void on_welcome(struct site *site, const struct call *call,
         provider_session(site->provider, session, call->now_ms, effects);
         consumer_session(site->consumer, session, call->now_ms, effects);
         lending_session(site, call->now_ms);
-        lease_load_mark(site, call->now_ms);
+        lease_load_mark(site, true, call->now_ms);
         /* Asked in a session that is over, they would wait for nothing. */
         waiters_give_up(site->waiters, WAITER_BROKER, call->now_ms);
         schedule_mark(site->schedule);
@@ -95,6 +95,7 @@ static void on_contract(struct site *site, const struct call *call,
     struct msg_contract before = {0}, after = {0};
     bool was_known = find_contract(site, lease, &before);
     consumer_contract(site->consumer, call->msg, call->now_ms, effects);
+    lease_load_look(site, call->now_ms);
     bool is_known = find_contract(site, lease, &after);
     if (was_known != is_known || before.epoch != after.epoch ||
         before.state != after.state || before.is_made != after.is_made ||
@@ -256,10 +257,8 @@ static void on_host_load(struct site *site, const struct call *call,
     bool is_first = !facts_is_told(site->facts, call->host);
     bool had_rates = resource_table_has(table, call->host, RESOURCE_UT);
     const char *unknown = facts_take(site->facts, call->host, &call->msg->host_load);
-    if (is_first ||
-        (!had_rates && resource_table_has(table, call->host, RESOURCE_UT))) {
-        lease_load_mark(site, call->now_ms);
-    }
+    bool is_better = !had_rates && resource_table_has(table, call->host, RESOURCE_UT);
+    lease_load_mark(site, is_first || is_better, call->now_ms);
     if (is_first && unknown != NULL) {
         effects_log(effects, LOG_LEVEL_WARNING,
                     "host %s tells of \"%s\", which is no resource here, or no value "

@@ -86,10 +86,32 @@ static int count_told(struct site_stage *stage, int64_t ms)
 {
     int count = 0;
     for (int64_t passed = 0; passed < ms; passed += 500) {
+        struct msg pong = {.kind = MSG_PONG, .site = ""};
+        site_stage_broker(stage, &pong); /* it lives */
+        count += site_stage_count(stage, MSG_LEASE_LOAD);
         site_stage_pass(stage, 500);
         count += site_stage_count(stage, MSG_LEASE_LOAD);
     }
     return count;
+}
+
+static void test_rounds(void **state)
+{
+    struct site_stage stage;
+    int count = 0;
+    site_stage_init_text(&stage, NORTH);
+    site_stage_host_up(&stage, "n1");
+    site_stage_broker_up(&stage);
+    count_told(&stage, 5000);
+    assert_int_equal(count_told(&stage, 300000), 0); /* nothing is told, nobody wakes */
+    for (int i = 0; i < 20; i++) {
+        site_stage_host_alive(&stage, "n1"); /* it was silent */
+        tell_host(&stage, "n1");
+        count += site_stage_count(&stage, MSG_LEASE_LOAD);
+        count += count_told(&stage, 14000);
+    }
+    assert_in_range(count, 4, 8); /* in five minutes: one each, and the first at once */
+    site_stage_release(&stage);
 }
 
 static void test_asked(void **state)
@@ -198,9 +220,8 @@ static void test_asks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_told),
-        cmocka_unit_test(test_asked),
-        cmocka_unit_test(test_taken),
+        cmocka_unit_test(test_told),  cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_asked), cmocka_unit_test(test_taken),
         cmocka_unit_test(test_asks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
