@@ -14,6 +14,7 @@ struct map_row {
     const struct conf_section *section;
     const struct conf_row *row;
     const struct resource *resource;
+    const char *name; /* its, as written: the catalogue's does not last */
     const struct facts_host *hosts;
     int n_hosts;
     /* Of each host: */
@@ -26,6 +27,7 @@ struct map_list {
     int count, capacity;
     int n_members;
     bool is_full;
+    bool *is_mapped; /* by resource: it had its row */
 };
 
 #define COMPLAIN(map, key, ...)                                                        \
@@ -65,7 +67,7 @@ static void add_place(struct map_row *map, struct map_list *list, const char *va
         list->capacity = capacity;
     }
     list->places[list->count++] =
-        (struct facts_place){map->resource->name, value, hosts, n_hosts};
+        (struct facts_place){map->name, value, hosts, n_hosts};
     list->n_members += n_hosts;
 }
 
@@ -218,16 +220,6 @@ static void read_location(struct map_row *map, struct map_list *list)
     }
 }
 
-static bool is_mapped(const struct map_list *list, const char *name)
-{
-    for (int i = 0; i < list->count; i++) {
-        if (strcmp(list->places[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void read_row(struct map_row *map, const struct resources *catalogue,
                      struct map_list *list)
 {
@@ -238,12 +230,14 @@ static void read_row(struct map_row *map, const struct resources *catalogue,
                  "unknown resource \"%s\", expected one of section Resource", name);
         return;
     }
-    if (is_mapped(list, name)) {
+    if (list->is_mapped[id]) {
         COMPLAIN(map, "RESOURCENAME",
                  "resource \"%s\" stands here twice, expected once", name);
         return;
     }
+    list->is_mapped[id] = true;
     map->resource = resources_at(catalogue, id);
+    map->name = name;
     read_location(map, list);
 }
 
@@ -251,7 +245,10 @@ void facts_map_read(struct conf *conf, const struct resources *catalogue,
                     const struct facts_host *hosts, int n_hosts,
                     struct facts_config *config)
 {
-    struct map_list list = {.count = 0};
+    struct map_list list = {
+        .is_mapped = arena_alloc(conf->arena, (size_t)resources_count(catalogue),
+                                 sizeof(*list.is_mapped)),
+    };
     const struct conf_section *section = NULL;
     while ((section = conf_next(conf, "ResourceMap", section)) != NULL) {
         for (int i = 0; i < section->n_rows; i++) {
@@ -262,10 +259,6 @@ void facts_map_read(struct conf *conf, const struct resources *catalogue,
                                   .n_hosts = n_hosts};
             read_row(&map, catalogue, &list);
         }
-    }
-    /* The catalogue is freed: names are the defined ones'. */
-    for (int i = 0; i < list.count; i++) {
-        list.places[i].name = arena_str(conf->arena, list.places[i].name);
     }
     config->places = list.places;
     config->n_places = list.count;
