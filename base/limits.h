@@ -16,6 +16,9 @@ enum {
     COMMAND_MAX = 65536,   /* a job's command line: what sh -c takes with ease */
     ENV_MAX = 1024,        /* variables of a job */
     ENV_BYTES_MAX = 98304, /* all of them together; with the command below a frame */
+    RES_REQ_MAX = 4096,    /* one requirement string: LSF's own are below 1,000 */
+    RES_REQS_MAX = 256,    /* -R of one job: wrappers add a few each */
+    RES_REQS_BYTES_MAX = 8192,   /* of one job together: judged below a millisecond */
     JOBS_PER_COMMAND_MAX = 1000, /* jobs that one kill, stop, resume names */
 
     FRAME_MAX = 262144,         /* one message; libzmq drops the peer above it */

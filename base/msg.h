@@ -128,6 +128,8 @@ struct job_spec {
     int n_hosts_asked;
     int64_t run_limit_ms; /* time in RUN; 0: none */
     bool is_rerunnable;
+    const char *const *res_reqs; /* -R, as given; they count for its own site alone */
+    int n_res_reqs;
 };
 
 /* A run's life at the host that executes it.

@@ -94,12 +94,12 @@ static int check_lengths(const struct resreq_strings *from, struct resreq_fault 
 {
     size_t total = 0;
     for (int i = 0; i < from->n_strings; i++) {
-        total += strnlen(from->strings[i], RESREQ_LENGTH_MAX + 1);
-        if (total > RESREQ_TOTAL_MAX || i >= RESREQ_STRINGS_MAX) {
+        total += strnlen(from->strings[i], RES_REQ_MAX + 1);
+        if (total > RES_REQS_BYTES_MAX || i >= RES_REQS_MAX) {
             return resreq_fault_set(
                 fault, RESREQ_SELECT, (struct resreq_place){.source = from->strings[i]},
                 RESREQ_BAD_SYNTAX, "at most %d strings with %d bytes together",
-                RESREQ_STRINGS_MAX, RESREQ_TOTAL_MAX);
+                RES_REQS_MAX, RES_REQS_BYTES_MAX);
         }
     }
     return 0;

@@ -12,7 +12,7 @@
  * Units: bytes. Ownership: the requirement lives in the arena and points into nothing
  * else; notes and faults point into the strings. Errors: ERR_PARSE, ERR_UNBUILT with
  * the fault filled; the arena has scratch in it then. Nothing takes longer than the
- * length of the strings (RESREQ_TOTAL_MAX) allows: below a millisecond.
+ * length of the strings (limits.h) allows: below a millisecond.
  * Source: seed 003; lsf.md 5.1, 5.2. Layer: sched (base only). */
 #ifndef SUBLET_SCHED_RESREQ_H
 #define SUBLET_SCHED_RESREQ_H
@@ -20,11 +20,6 @@
 #include "sched/resreq_order.h"
 #include "sched/resreq_program.h"
 #include "sched/resreq_select.h"
-
-enum {
-    RESREQ_TOTAL_MAX = 8192,  /* bytes of all strings together: judged below 1 ms */
-    RESREQ_STRINGS_MAX = 256, /* -R of one job: wrappers add a few each */
-};
 
 enum resreq_reading {
     RESREQ_READ_SELECT, /* the others are not looked into: BSUB_CHK_RESREQ */

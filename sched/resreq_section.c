@@ -190,11 +190,11 @@ int resreq_section_split(const char *source, bool is_lenient,
                          struct resreq_fault *fault)
 {
     parts->count = 0;
-    size_t length = strnlen(source, RESREQ_LENGTH_MAX + 1);
+    size_t length = strnlen(source, RES_REQ_MAX + 1);
     struct resreq_place start = {.source = source};
-    if (length > RESREQ_LENGTH_MAX) {
+    if (length > RES_REQ_MAX) {
         return resreq_fault_set(fault, RESREQ_SELECT, start, RESREQ_BAD_SYNTAX,
-                                "a string has at most %d bytes", RESREQ_LENGTH_MAX);
+                                "a string has at most %d bytes", RES_REQ_MAX);
     }
     struct resreq_lex text = {.source = source, .at = 0, .end = (int)length};
     strip_quotes(&text);

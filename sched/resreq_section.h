@@ -15,9 +15,8 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "base/limits.h"
 #include "sched/resreq_lex.h"
-
-enum { RESREQ_LENGTH_MAX = 4096 }; /* bytes of one string: LSF's own are below 1,000 */
 
 struct resreq_part {
     enum resreq_section section;

@@ -13,7 +13,7 @@
 enum {
     STRINGS_MAX = 8,
     HOSTS = RESOURCE_BLOCK + 3,
-    SIZE_MAX_READ = 3 * RESREQ_LENGTH_MAX
+    SIZE_MAX_READ = 3 * RES_REQ_MAX
 };
 
 enum { ALONE = 6 }; /* the row that has a table of its own, too */
@@ -131,7 +131,7 @@ static void check_joined(struct arena *arena, struct resreq_rules rules,
     struct resreq resreq;
     int again[HOSTS];
     rules.reading = RESREQ_READ_SELECT;
-    if (strlen(joined) > RESREQ_LENGTH_MAX) {
+    if (strlen(joined) > RES_REQ_MAX) {
         return;
     }
     if (resreq_compile(arena, &rules, &one, &resreq, &notes, &fault) != 0) {
