@@ -42,6 +42,7 @@ static const struct column jobs_block[] = {
     {"Queue", "queue", false, format_plain},
     {"Command", "command", false, format_plain},
     {"Slots", "slots", false, format_plain},
+    {"Requirements", "resreq", false, format_plain},
     {"Hosts", "hosts", false, format_hosts},
     {"Lease", "lease", false, format_plain},
     {"Submitted", "submit_at", false, format_time},

@@ -73,7 +73,7 @@ static const struct codec_field spec[] = {
     TEXTS(hosts_asked, HOSTS_MAX, LINE, 1, HOST_NAME_SIZE - 1, TEXT_MAX),
     TIME(run_limit_ms),
     BOOL(is_rerunnable),
-    TEXTS(res_reqs, RES_REQS_MAX, FREE, 0, RES_REQ_MAX, RES_REQS_BYTES_MAX),
+    TEXTS(res_reqs, RES_REQS_MAX, FREE, 1, RES_REQ_MAX, RES_REQS_BYTES_MAX),
 };
 SHAPE(codec_job_spec, sublet__job_spec, spec);
 #undef OURS

@@ -205,7 +205,14 @@ static void push_local(struct run *run, const struct resreq_instr *instr)
         instr->id == RESOURCE_TYPE ? run->local->type : run->local->model;
     const int32_t *texts = resource_table_column(run->table, instr->id).texts;
     int32_t number = resource_table_find_text(run->table, text, strlen(text));
-    push_equal_text(run, texts, number, instr->relation == RESREQ_EQ);
+    bool is_equal = instr->relation == RESREQ_EQ;
+    push_equal_text(run, texts, number, is_equal);
+    uint8_t *out = run->top->room.truths;
+    for (int i = 0; run->local->takes_unknown && i < BLOCK; i++) {
+        if (texts == NULL || texts[run->first + i] == RESOURCE_TEXT_NONE) {
+            out[i] = is_equal;
+        }
+    }
 }
 
 /* ---------------------------------------------------------------- arithmetic */

@@ -67,6 +67,7 @@ struct resreq_program {
 /* The local host's type and model; "" where it has none. */
 struct resreq_local {
     const char *type, *model;
+    bool takes_unknown; /* a host without a type (model) is of the local one */
 };
 
 /* Adds an instruction at the end. */

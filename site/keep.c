@@ -57,8 +57,8 @@ static void put_texts(const char **list, char **at, const char *const *texts,
 
 struct job_spec *keep_spec(const struct job_spec *spec)
 {
-    size_t n_texts = (size_t)spec->n_env + (size_t)spec->n_hosts_asked +
-                     (size_t)spec->n_res_reqs;
+    size_t n_texts =
+        (size_t)spec->n_env + (size_t)spec->n_hosts_asked + (size_t)spec->n_res_reqs;
     size_t head = sizeof(*spec) + n_texts * sizeof(char *);
     size_t size = head + size_of_text(spec->name) + size_of_text(spec->user) +
                   size_of_text(spec->queue) + size_of_text(spec->command) +

@@ -9,6 +9,7 @@
 #include "site/facts.h"
 #include "site/jobs.h"
 #include "site/lease_load.h"
+#include "site/needs.h"
 #include "site/runs.h"
 #include "site/schedule.h"
 #include "site/site.h"
@@ -27,6 +28,7 @@ struct site {
     struct provider *provider;
     struct consumer *consumer;
     struct site_uplink *uplink;
+    struct needs *needs; /* of its waiting jobs */
     struct schedule *schedule;
     struct waiters *waiters;
     uint64_t boot, last_job, last_attempt; /* the journal's counters */

@@ -245,6 +245,7 @@ static void show_hosts(struct site *site, bool is_first,
         hide_news(site->schedule, hosts, snapshot->n_hosts);
     }
     snapshot->hosts = hosts;
+    needs_begin(site->needs, arena, site, hosts, snapshot->n_hosts);
 }
 
 /* Refused a moment ago, and nothing has changed since. */
@@ -281,6 +282,7 @@ static bool show_jobs(struct site *site, int64_t now_ms,
                 .n_slots = job->spec->n_slots,
                 .hosts_asked = job->spec->hosts_asked,
                 .n_hosts_asked = job->spec->n_hosts_asked,
+                .filter = needs_of(site->needs, job->queue, job->spec),
             };
         }
     }

@@ -54,6 +54,7 @@ struct site *site_new(const struct site_config *from)
     site->provider = provider_new(config->name, config->freeze_timeout_ms);
     site->consumer = consumer_new(config->name);
     site->uplink = site_uplink_new(&uplink_setting);
+    site->needs = needs_new(config, facts_resources(site->facts));
     site->schedule = schedule_new();
     site->waiters = waiters_new();
     site->lending_ms = INT64_MAX;
@@ -72,6 +73,7 @@ void site_free(struct site *site)
     consumer_free(site->consumer);
     provider_free(site->provider);
     runs_free(site->runs);
+    needs_free(site->needs);
     facts_free(site->facts);
     site_hosts_free(site->hosts);
     jobs_free(site->jobs);

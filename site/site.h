@@ -49,7 +49,9 @@ struct site_config {
     int64_t daemon_uid; /* 0: jobs run as their users; else only its own may submit */
     const char *const *admins; /* user names besides root and the daemon's */
     int n_admins;
-    bool is_alone; /* there is no broker: nothing is said to one */
+    bool is_resreq_lenient; /* LSF_STRICT_RESREQ=N */
+    bool is_sched_by_slot;  /* PARALLEL_SCHED_BY_SLOT */
+    bool is_alone;          /* there is no broker: nothing is said to one */
 };
 
 struct site;

@@ -9,6 +9,7 @@
 #include "base/conf_keys.h"
 #include "base/limits.h"
 #include "base/load_local.h"
+#include "site/needs.h"
 
 #define COMPLAIN(section, row, cell, ...)                                              \
     conf_complain(conf, CONF_ERROR, section, row, cell, __VA_ARGS__)
@@ -355,6 +356,65 @@ static void read_queues(struct conf *conf, const struct place *site,
     read_default_queue(conf, config);
 }
 
+/* ---------------------------------------------------------------- requirements */
+
+/* RES_REQ of one queue. */
+static void check_res_req(struct conf *conf, const struct conf_section *section,
+                          const struct conf_row *row, const struct resreq_rules *rules)
+{
+    const struct conf_cell *cell = conf_cell(row, "RES_REQ");
+    struct resreq_notes notes = {.arena = conf->arena};
+    struct resreq_fault fault;
+    struct resreq resreq;
+    if (cell == NULL || cell->value == NULL) {
+        return;
+    }
+    struct resreq_strings from = {.queue = cell->value};
+    if (resreq_compile(conf->arena, rules, &from, &resreq, &notes, &fault) != 0) {
+        COMPLAIN(section, row, cell, "%s Column %d: %s", fault.text, fault.at + 1,
+                 fault.hint);
+    }
+    for (struct resreq_note *note = notes.first; note != NULL; note = note->next) {
+        conf_complain(conf, CONF_WARNING, section, row, cell, "column %d: %s",
+                      note->at + 1, note->text);
+    }
+}
+
+static void check_res_reqs(struct conf *conf, const struct site_config *config)
+{
+    struct resources *resources = facts_config_catalogue(&config->facts);
+    struct resreq_rules rules = needs_rules(config, resources);
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, "Queue", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            check_res_req(conf, section, &section->rows[i], &rules);
+        }
+    }
+    resources_free(resources);
+}
+
+static bool is_yes(const struct conf_row *row, const char *section, const char *key)
+{
+    const char *text = text_of(row, section, key);
+    return text != NULL && strcasecmp(text, "Y") == 0;
+}
+
+/* LSF_STRICT_RESREQ stands outside of sections, as in lsf.conf; the last one counts. */
+static void read_requirements(struct conf *conf, struct site_config *config)
+{
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, "", section)) != NULL) {
+        if (conf_cell(&section->rows[0], "LSF_STRICT_RESREQ") != NULL) {
+            config->is_resreq_lenient =
+                !is_yes(&section->rows[0], "", "LSF_STRICT_RESREQ");
+        }
+    }
+    struct place slots = find_parameter(conf, "PARALLEL_SCHED_BY_SLOT");
+    config->is_sched_by_slot =
+        slots.row != NULL && is_yes(slots.row, "Parameters", "PARALLEL_SCHED_BY_SLOT");
+    check_res_reqs(conf, config);
+}
+
 /* ---------------------------------------------------------------- exports */
 
 static void read_exports(struct conf *conf, const struct host_list *list,
@@ -480,6 +540,7 @@ bool site_config_read(struct conf *conf, struct site_setup *setup)
     give_hosts(conf, &hosts, &setup->config);
     read_measures(conf, &site, setup);
     read_queues(conf, &site, &setup->config);
+    read_requirements(conf, &setup->config);
     read_exports(conf, &hosts, &setup->config);
     return true;
 }

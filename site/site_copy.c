@@ -38,6 +38,8 @@ static void copy_queues(struct arena *arena, struct site_config *config)
         queue->terms = terms;
         queue->name = copy_text(arena, queue->name);
         queue->description = copy_text(arena, queue->description);
+        queue->res_req =
+            queue->res_req != NULL ? arena_str(arena, queue->res_req) : NULL;
     }
     config->queues = queues;
 }

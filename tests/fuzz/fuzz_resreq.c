@@ -10,11 +10,7 @@
 #include "sched/resreq_section.h"
 #include "tests/fuzz/input.h"
 
-enum {
-    STRINGS_MAX = 8,
-    HOSTS = RESOURCE_BLOCK + 3,
-    SIZE_MAX_READ = 3 * RES_REQ_MAX
-};
+enum { STRINGS_MAX = 8, HOSTS = RESOURCE_BLOCK + 3, SIZE_MAX_READ = 3 * RES_REQ_MAX };
 
 enum { ALONE = 6 }; /* the row that has a table of its own, too */
 
