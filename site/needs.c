@@ -177,7 +177,9 @@ static void set_state(struct resource_table *table, int row,
 {
     int n_free = host->max > host->used ? host->max - host->used : 0;
     resource_table_set_text(table, row, RESOURCE_STATUS,
-                            host->is_open ? "ok" : "unavail");
+                            !host->is_open ? "unavail"
+                            : n_free == 0  ? "closed_Full"
+                                           : "ok"); /* as `hosts` shows it */
     resource_table_set_text(table, row, RESOURCE_HNAME, host->name);
     resource_table_set_flag(table, row, RESOURCE_SERVER, true);
     resource_table_set_number(table, row, RESOURCE_SLOTS, n_free);
@@ -295,18 +297,20 @@ const struct place_filter *needs_of(struct needs *needs, int queue,
     return need->filter;
 }
 
-int needs_select(struct needs *needs, const char *string, bool defaults_any,
-                 struct resreq_fault *fault, const struct place_filter **filter)
+int needs_select(struct needs *needs, const char *string,
+                 const struct place_filter **filter, struct err *err)
 {
     struct resreq_rules rules = needs_rules(needs->config, needs->resources);
     struct resreq_strings from = {.strings = &string, .n_strings = 1};
     struct resreq_notes notes = {.arena = needs->scratch};
+    struct resreq_fault fault;
     struct resreq resreq;
     rules.reading = RESREQ_READ_ALL;
-    rules.defaults_any = defaults_any;
-    int code = resreq_compile(needs->scratch, &rules, &from, &resreq, &notes, fault);
-    if (code == 0) {
-        *filter = judge(needs, &resreq);
+    int code = resreq_compile(needs->scratch, &rules, &from, &resreq, &notes, &fault);
+    if (code != 0) {
+        return err_set(err, code, "%s Column %d: %s.", fault.text, fault.at + 1,
+                       fault.hint);
     }
-    return code;
+    *filter = judge(needs, &resreq);
+    return 0;
 }

@@ -35,11 +35,10 @@ void needs_begin(struct needs *needs, struct arena *arena, const struct site *si
 const struct place_filter *needs_of(struct needs *needs, int queue,
                                     const struct job_spec *spec);
 
-/* What `hosts -R` and the like select of these hosts, by queue-less rules; the caller
- * has begun a pass. */
-int needs_select(struct needs *needs, const char *string, bool defaults_any,
-                 struct resreq_fault *fault,
-                 const struct place_filter **filter) MUST_CHECK;
+/* `hosts -R`: what a string of no queue and no job selects of the pass's hosts; filter
+ * NULL: all. ERR_PARSE with LSF's sentence and ours. */
+int needs_select(struct needs *needs, const char *string,
+                 const struct place_filter **filter, struct err *err) MUST_CHECK;
 
 /* The rules that this configuration gives to a string. */
 struct resreq_rules needs_rules(const struct site_config *config,

@@ -133,7 +133,12 @@ void site_view_hosts(const struct site *site, struct site_page *page,
     int n_own = site_hosts_count(site->hosts);
     int n_borrowed = consumer_count_hosts(site->consumer);
     struct consumer_host host;
+    const struct place_filter *filter = NULL;
     struct site_tally own, borrowed;
+    if (query->res_req != NULL && query->res_req[0] != '\0' &&
+        site_view_select_hosts(site, arena, query->res_req, &filter, NULL) != 0) {
+        return;
+    }
     site_tally_init(&own, arena, n_own);
     site_tally_init(&borrowed, arena, n_borrowed);
     for (int i = 0; i < n_own; i++) {
@@ -150,6 +155,9 @@ void site_view_hosts(const struct site *site, struct site_page *page,
     count_borrowed(site, &borrowed);
     for (int i = 0; i < n_own + n_borrowed && !page->is_full; i++) {
         uint64_t number = (uint64_t)i + 1;
+        if (filter != NULL && !filter->matches[i]) {
+            continue;
+        }
         if (i < n_own) {
             if (!is_other(query, site_hosts_name(site->hosts, i)) &&
                 site_page_wants(page, number)) {

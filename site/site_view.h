@@ -12,6 +12,7 @@
 
 struct job;
 struct site;
+struct place_filter;
 struct site_page;
 
 /* A number, or of an element the text "12[3]". */
@@ -33,6 +34,10 @@ void site_view_exported(const struct site *site, struct site_page *page,
  * type where it names none. ERR_PARSE, ERR_UNBUILT with LSF's sentence and ours. */
 int site_view_select(const struct site *site, struct arena *arena, const char *res_req,
                      int **rows, int *n_rows, struct err *err) MUST_CHECK;
+/* `hosts -R`: by place in that listing, what the string selects; NULL: all. */
+int site_view_select_hosts(const struct site *site, struct arena *arena,
+                           const char *res_req, const struct place_filter **filter,
+                           struct err *err) MUST_CHECK;
 /* `load`: own hosts, then borrowed ones; with a requirement string those that it
  * selects, in its order. */
 void site_view_load(const struct site *site, struct site_page *page,

@@ -9,11 +9,9 @@ int site_view_select(const struct site *site, struct arena *arena, const char *r
                      int **rows, int *n_rows, struct err *err)
 {
     struct resource_table *table = facts_table(site->facts);
-    struct resreq_rules rules = {
-        .language = {.resources = facts_resources(site->facts)},
-        .reading = RESREQ_READ_TO_ACT,
-        .defaults_any = true,
-    };
+    struct resreq_rules rules = needs_rules(site->config, facts_resources(site->facts));
+    rules.language.has_local = false;
+    rules.defaults_any = true;
     struct resreq_strings from = {.strings = &res_req, .n_strings = 1};
     struct resreq_notes notes = {.arena = arena};
     struct resreq_local local = {.type = "", .model = ""};
@@ -27,4 +25,14 @@ int site_view_select(const struct site *site, struct arena *arena, const char *r
     *rows = arena_alloc(arena, (size_t)resource_table_rows(table) + 1, sizeof(**rows));
     *n_rows = resreq_pick(&resreq, table, &local, *rows);
     return 0;
+}
+
+int site_view_select_hosts(const struct site *site, struct arena *arena,
+                           const char *res_req, const struct place_filter **filter,
+                           struct err *err)
+{
+    int n_hosts;
+    const struct place_host *hosts = schedule_hosts(site, arena, &n_hosts);
+    needs_begin(site->needs, arena, site, hosts, n_hosts);
+    return needs_select(site->needs, res_req, filter, err);
 }

@@ -167,6 +167,19 @@ def test_borrowed_hosts():
                          "the host of " + " ".join(options))
 
 
+def test_hosts_that_match():
+    with alone() as f:
+        f.start("north")
+        ready(f, "north", 3)
+        for string, names in [("linux", "n2 n3"), ("mem > 0", "n2"), ("type==ARM", "n3"),
+                              ("bigmem", "n1"), ("slots == 2 && status == ok && linux", "n3"),
+                              ("hname==nobody", "")]:
+            rows = f.rows("north", "hosts", "-R", string)
+            expect_equal(" ".join(row["host"] for row in rows), names, string)
+        result = f.cli("north", "hosts", "-R", "nosuch", code=255)
+        expect("incorrect section name" in result.stderr, result.stderr)
+
+
 def test_a_queues_string_is_judged():
     with alone() as f:
         f.configure("north", ALONE.replace("type==ARM", "type==ARM && nosuch"))
