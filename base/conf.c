@@ -216,7 +216,7 @@ int conf_parse_int(const char *value, int64_t min, int64_t max, int64_t *out,
     value = value != NULL ? value : "";
     bool negative = *value == '-';
     const char *at = *value == '-' || *value == '+' ? value + 1 : value;
-    int64_t number;
+    int64_t number = 0; /* one that does not fit is not given */
     int code = digits(&at, &number);
     if (code == ERR_PARSE || *at != '\0') {
         return err_set(err, ERR_PARSE,

@@ -13,7 +13,10 @@ static const char blanks[] = " \t";
 static int check_name(const char *name, const char *part, struct err *err)
 {
     int code = conf_parse_resource(name, err);
-    return code == ERR_NONE ? code : err_prefix(err, "\"[%s]\"", part);
+    if (code != ERR_NONE) {
+        err_prefix(err, "\"[%s]\"", part);
+    }
+    return code;
 }
 
 static int check_value(const char *value, const char *part, struct err *err)
@@ -63,6 +66,7 @@ static int read_part(struct arena *arena, const char *part, struct load_value *v
     size_t length = strcspn(part, blanks);
     const char *rest = part + length + strspn(part + length, blanks);
     const char *word = arena_strn(arena, part, length);
+    *value = (struct load_value){.name = "", .value = ""};
     if (word[0] == '\0' || strpbrk(rest, blanks) != NULL) {
         return err_set(err, ERR_PARSE, "\"[%s]\", expected a keyword and one word",
                        part);

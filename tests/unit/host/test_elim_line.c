@@ -35,6 +35,7 @@ static const struct {
     {"1.0 a 1", "!", "number of pairs", "a count with a point"},
     {"257 a 1", "!", "number of pairs", "more than LSF has"},
     {"99999999999999999999 a 1", "!", "number of pairs", "more than a number holds"},
+    {"-99999999999999999999 a 1", "!", "number of pairs", "or less"},
     {"2 a 1", "!", "only 1 pair", "less than it says"},
     {"2 a 1 b", "!", "only 1 pair", "half a pair"},
     {"1 a", "!", "only 0 pairs", "a name alone"},
