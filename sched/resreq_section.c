@@ -193,6 +193,7 @@ int resreq_section_split(const char *source, bool is_lenient,
     size_t length = strnlen(source, RES_REQ_MAX + 1);
     struct resreq_place start = {.source = source};
     if (length > RES_REQ_MAX) {
+        start.length = 16; /* enough to tell which one */
         return resreq_fault_set(fault, RESREQ_SELECT, start, RESREQ_BAD_SYNTAX,
                                 "a string has at most %d bytes", RES_REQ_MAX);
     }
