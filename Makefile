@@ -213,7 +213,7 @@ $(call test_bins,$(B),$(BENCH_SRCS)): $(B)/%: $(B)/obj/%.o $(call obj,$(BENCH_SU
 	@mkdir -p $(@D)
 	$(link)
 
-FUZZ_PARTS = $(SUPPORT) $(TOOLKIT) $(PURE)
+FUZZ_PARTS = $(SUPPORT) $(ROOMS) $(TOOLKIT) $(PURE)
 $(call test_bins,$(B),$(FUZZ_SRCS)): $(B)/%: $(B)/obj/%.o $(call obj,$(FUZZ_MAIN)) $(FUZZ_PARTS)
 	@mkdir -p $(@D)
 	$(link)
@@ -369,7 +369,7 @@ help:
 	@echo 'make test                    all tests; ends with "N passed, N failed"'
 	@echo 'make lints                   the lints alone'
 	@echo 'make coverage                lines covered by unit, sim and io tests'
-	@echo 'make fuzz T=codec S=60       fuzzes a target (codec, conf, broker, site) that long'
+	@echo 'make fuzz T=codec S=60       fuzzes a target (codec, site, ...) that long'
 	@echo 'make tidy, make format       clang-tidy, clang-format'
 	@echo 'make bench                   figures beside their aims; B=jobs runs one'
 	@echo 'make soak                    faults at random under load; N=200 of them, S=SEED'

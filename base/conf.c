@@ -216,7 +216,7 @@ int conf_parse_int(const char *value, int64_t min, int64_t max, int64_t *out,
     value = value != NULL ? value : "";
     bool negative = *value == '-';
     const char *at = *value == '-' || *value == '+' ? value + 1 : value;
-    int64_t number;
+    int64_t number = 0; /* one that does not fit is not given */
     int code = digits(&at, &number);
     if (code == ERR_PARSE || *at != '\0') {
         return err_set(err, ERR_PARSE,
@@ -318,6 +318,26 @@ int conf_parse_name(const char *value, struct err *err)
             err, length >= NAME_SIZE ? ERR_BOUNDS : ERR_PARSE,
             "\"%.*s\" is not a name, expected at most %d letters, digits, and "
             "'.', '_', '-' behind the first",
+            shown(value), value, NAME_SIZE - 1);
+    }
+    return ERR_NONE;
+}
+
+int conf_parse_resource(const char *value, struct err *err)
+{
+    static const char refused[] = ":.()[]{}+-*/!&|<>@=,;#'\"`\\";
+    value = value != NULL ? value : "";
+    size_t length = 0;
+    while (value[length] > ' ' && value[length] < 0x7f &&
+           strchr(refused, value[length]) == NULL) {
+        length++;
+    }
+    if (length == 0 || length >= NAME_SIZE || value[length] != '\0' ||
+        (value[0] >= '0' && value[0] <= '9')) {
+        return err_set(
+            err, length >= NAME_SIZE ? ERR_BOUNDS : ERR_PARSE,
+            "\"%.*s\" is not a resource's name, expected at most %d characters, no "
+            "digit first, and none of : . ( ) [ + - * / ! & | < > @ =",
             shown(value), value, NAME_SIZE - 1);
     }
     return ERR_NONE;

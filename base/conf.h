@@ -120,5 +120,9 @@ int conf_parse_duration(const char *value, int64_t unit_ms, int64_t *out_ms,
                         struct err *err) MUST_CHECK;
 /* A name: [A-Za-z0-9._-], at most NAME_SIZE - 1, not empty, not beginning with '-'. */
 int conf_parse_name(const char *value, struct err *err) MUST_CHECK;
+/* A resource's name: at most NAME_SIZE - 1 printable characters of ASCII, none of
+ * what requirement strings are made of (operators, brackets, quotes, `:` `.` `@`), not
+ * beginning with a digit. */
+int conf_parse_resource(const char *value, struct err *err) MUST_CHECK;
 
 #endif

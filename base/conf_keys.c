@@ -29,6 +29,8 @@
     ROW(SECTION, key, CONF_LIST, CONF_BUILT, 0, 0, 0, NULL, initial, what)
 #define INT(key, min, max, initial, what) \
     ROW(SECTION, key, CONF_INT, CONF_BUILT, min, max, 0, NULL, initial, what)
+#define YESNO(key, initial, what) \
+    ROW(SECTION, key, CONF_YESNO, CONF_BUILT, 0, 0, 0, NULL, initial, what)
 #define DURATION(key, unit, min, max, initial, what) \
     ROW(SECTION, key, CONF_DURATION, CONF_BUILT, min, max, unit, NULL, initial, what)
 #define WORD(key, words, initial, what) \
@@ -47,6 +49,7 @@ const struct conf_key conf_keys[] = {
     TEXT("SPOOL", NULL, "directory of the journal and of jobs' records"),
     TEXT("LISTEN", NULL, "where hosts on other machines connect, as tcp://HOST:PORT"),
     LIST("HOSTS_HERE", NULL, "hosts on this machine: the site starts their sublet-host"),
+    LIST("ELIM", NULL, "programs that each sublet-host of HOSTS_HERE measures with"),
     DURATION("FREEZE_TIMEOUT", SECOND, SECOND, DAY, "30s",
              "a frozen lease thaws by itself after this time"),
     LIST("ROLES", "provider consumer", "what the site does: provider, consumer"),
@@ -168,7 +171,7 @@ const struct conf_key conf_keys[] = {
     LATER("REQUEUE_EXIT_VALUES", "exit codes that requeue a job"),
     LATER("RERUNNABLE", "jobs run again when their host is lost"),
     LATER("RESOURCE_RESERVE", "memory is reserved for waiting jobs"),
-    LATER("RES_REQ", "resource requirements of its jobs"),
+    TEXT("RES_REQ", NULL, "resource requirements of its jobs, joined with their own"),
     LATER("RESRSV_LIMIT", "bounds of reservations"),
     LATER("RESUME_COND", "when suspended jobs go on"),
     LATER("RUN_JOB_FACTOR", "weight of slots in use in fairshare"),
@@ -274,7 +277,7 @@ const struct conf_key conf_keys[] = {
     LATER("NO_PREEMPT_FINISH_TIME", "a job this near its end is not preempted"),
     LATER("NO_PREEMPT_INTERVAL", "a job runs for this time before it is preempted"),
     LATER("NO_PREEMPT_RUN_TIME", "a job that ran this long is not preempted"),
-    LATER("PARALLEL_SCHED_BY_SLOT", "-n counts slots, not processors"),
+    YESNO("PARALLEL_SCHED_BY_SLOT", "N", "Y: ncpus in requirement strings is slots"),
     LATER("PEND_REASON_UPDATE_INTERVAL", "time between two updates of reasons"),
     LATER("PREEMPTABLE_RESOURCES", "resources that preemption frees"),
     LATER("PREEMPT_DELAY", "time a job waits before it preempts"),
@@ -295,21 +298,22 @@ const struct conf_key conf_keys[] = {
     REMARK("SERVERS", "its candidates for the master"),
 #undef SECTION
 #define SECTION "HostType"
-    REMARK("TYPENAME", "a host type's name"),
+    NAME("TYPENAME", NULL, "a host type's name"),
 #undef SECTION
 #define SECTION "HostModel"
-    REMARK("MODELNAME", "a host model's name"),
-    REMARK("CPUFACTOR", "its relative speed"),
-    REMARK("ARCHITECTURE", "what it reports of itself"),
+    NAME("MODELNAME", NULL, "a host model's name"),
+    TEXT("CPUFACTOR", "1", "its relative speed"),
+    LIST("ARCHITECTURE", NULL, "how hosts of it describe their processor"),
 #undef SECTION
 #define SECTION "Resource"
-    REMARK("RESOURCENAME", "a resource's name"),
-    REMARK("TYPE", "Numeric, Boolean or String"),
-    REMARK("INTERVAL", "seconds between two values of a dynamic resource"),
-    REMARK("INCREASING", "Y: a larger value is more load"),
-    REMARK("RELEASE", "Y: a suspended job gives it back"),
-    REMARK("CONSUMABLE", "Y: jobs may reserve it"),
-    REMARK("DESCRIPTION", "a text for people"),
+    TEXT("RESOURCENAME", NULL, "a resource's name"),
+    WORD("TYPE", "Numeric Boolean String", NULL, "Numeric, Boolean or String"),
+    INT("INTERVAL", 1, 86400, NULL, "seconds between two values of a dynamic resource"),
+    YESNO("INCREASING", "N", "Y: a larger value is more load"),
+    YESNO("RELEASE", "Y", "Y: a suspended job gives it back"),
+    YESNO("CONSUMABLE", NULL, "Y: jobs may reserve it; default: Y for a number that is "
+                              "not INCREASING"),
+    TEXT("DESCRIPTION", NULL, "a text for people"),
 #undef SECTION
 #define SECTION "Application"
     LATER("NAME", "the profile's name"),
@@ -353,8 +357,8 @@ const struct conf_key conf_keys[] = {
     LATER("ADMIN", "its administrators"),
 #undef SECTION
 #define SECTION "ResourceMap"
-    LATER("RESOURCENAME", "a shared resource"),
-    LATER("LOCATION", "its value on which hosts"),
+    TEXT("RESOURCENAME", NULL, "a resource of section Resource"),
+    LIST("LOCATION", NULL, "where it is: VALUE@[hosts] ..., or [hosts] where it is measured"),
 #undef SECTION
 #define SECTION "ReservationUsage"
     LATER("RESOURCE", "a numeric resource"),
@@ -420,7 +424,10 @@ const struct conf_key conf_keys[] = {
     LATER("TO", "when it ends, as HH:MM"),
 #undef SECTION
 #define SECTION ""
-    LATER("LSF_STRICT_RESREQ", "Y: requirement strings are checked strictly"),
+    WORD("EGO_DEFINE_NCPUS", "procs cores threads", NULL, "what ncpus counts; default: procs"),
+    TEXT("LSF_LOCAL_RESOURCES", NULL, "what else the hosts of HOSTS_HERE have, as "
+         "[resource linux] [!bigmem] [resourcemap 2*verilog]"),
+    YESNO("LSF_STRICT_RESREQ", NULL, "N: requirement strings as of old; default Y"),
     LATER("BSUB_CHK_RESREQ", "requirement strings are only checked"),
     LATER("LSB_DISABLE_LIMLOCK_EXCL", "Y: exclusive jobs may be preempted"),
     LATER("LSB_MAX_PACK_JOBS", "jobs of one submission"),

@@ -97,6 +97,18 @@ void effects_reply_error(struct effects *effects, const struct peer *to,
                    .request = request, .code = code, .text = text, .next = ""});
 }
 
+void effects_reply_refusal(struct effects *effects, const struct peer *to,
+                           uint64_t request, int code, const char *text,
+                           const struct value *value)
+{
+    send_reply(effects, to,
+               &(struct msg_reply){.request = request,
+                                   .code = code,
+                                   .text = arena_str(&effects->arena, text),
+                                   .value = value,
+                                   .next = ""});
+}
+
 void effects_reply(struct effects *effects, const struct peer *to, uint64_t request,
                    const char *text, const struct value *value, const char *next)
 {

@@ -125,6 +125,10 @@ void effects_log(struct effects *effects, enum log_level level, const char *form
 void effects_reply_error(struct effects *effects, const struct peer *to,
                          uint64_t request, int code, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* An error with something that the command line can show beside the sentence. */
+void effects_reply_refusal(struct effects *effects, const struct peer *to,
+                           uint64_t request, int code, const char *text,
+                           const struct value *value);
 void effects_reply(struct effects *effects, const struct peer *to, uint64_t request,
                    const char *text, const struct value *value, const char *next);
 

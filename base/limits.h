@@ -16,6 +16,9 @@ enum {
     COMMAND_MAX = 65536,   /* a job's command line: what sh -c takes with ease */
     ENV_MAX = 1024,        /* variables of a job */
     ENV_BYTES_MAX = 98304, /* all of them together; with the command below a frame */
+    RES_REQ_MAX = 4096,    /* one requirement string: LSF's own are below 1,000 */
+    RES_REQS_MAX = 256,    /* -R of one job: wrappers add a few each */
+    RES_REQS_BYTES_MAX = 8192,   /* of one job together: judged below a millisecond */
     JOBS_PER_COMMAND_MAX = 1000, /* jobs that one kill, stop, resume names */
 
     FRAME_MAX = 262144,         /* one message; libzmq drops the peer above it */
@@ -35,6 +38,10 @@ enum {
     OUTPUT_CHUNK_MAX = 65536, /* one piece of a job's output */
     PAGE_ROWS_MAX = 500,      /* rows of one answer; a page stays below a frame */
     WAITERS_MAX = 4096,       /* clients that wait, peek or ask at one time */
+    LOAD_VALUES_MAX = 320, /* what a host tells of itself: LSF's 256 external indices,
+                              its own, and its resources */
+    LEASE_LOAD_HOSTS_MAX = 500, /* of one LEASE_LOAD: as many as fit a frame */
+    LOAD_VALUE_SIZE = 128,      /* one of them, as text; with the NUL */
 };
 
 #endif

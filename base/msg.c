@@ -24,6 +24,8 @@ static const char *const kind_names[MSG_KINDS] = {
     [MSG_ATTEMPT_CONTROL] = "ATTEMPT_CONTROL",
     [MSG_OUTPUT_ASK] = "OUTPUT_ASK",
     [MSG_OUTPUT] = "OUTPUT",
+    [MSG_LEASE_LOAD] = "LEASE_LOAD",
+    [MSG_LEASE_LOAD_ASK] = "LEASE_LOAD_ASK",
     [MSG_HOST_HELLO] = "HOST_HELLO",
     [MSG_HOST_SYNCED] = "HOST_SYNCED",
     [MSG_HOST_WELCOME] = "HOST_WELCOME",
@@ -34,6 +36,7 @@ static const char *const kind_names[MSG_KINDS] = {
     [MSG_RUN_CONTROL] = "RUN_CONTROL",
     [MSG_RUN_FORGET] = "RUN_FORGET",
     [MSG_RUN_STATE] = "RUN_STATE",
+    [MSG_HOST_LOAD] = "HOST_LOAD",
     [MSG_SUBMIT] = "SUBMIT",
     [MSG_JOB_CONTROL] = "JOB_CONTROL",
     [MSG_WAIT] = "WAIT",
@@ -57,7 +60,7 @@ const char *msg_kind_name(enum msg_kind kind)
 
 bool msg_is_relayed(enum msg_kind kind)
 {
-    return kind >= MSG_START && kind <= MSG_OUTPUT;
+    return kind >= MSG_START && kind <= MSG_LEASE_LOAD_ASK;
 }
 
 const char *msg_lease_state_name(enum lease_state state)

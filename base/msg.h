@@ -50,6 +50,10 @@ enum msg_kind {
     /* site <-> host, and relayed between sites for leased runs */
     MSG_OUTPUT_ASK, /* send a piece of a run's output */
     MSG_OUTPUT,     /* the piece */
+    /* consumer <-> provider again */
+    MSG_LEASE_LOAD, /* provider: what a lease's hosts are and how loaded, some or all
+                       of them; now and then, and when asked */
+    MSG_LEASE_LOAD_ASK, /* consumer: I know nothing of this lease's hosts */
     /* site <-> sublet-host */
     MSG_HOST_HELLO,   /* host: first of a session; then a RUN_STATE per run it has */
     MSG_HOST_SYNCED,  /* host: that was all of them */
@@ -61,6 +65,7 @@ enum msg_kind {
     MSG_RUN_CONTROL,  /* site: suspend, resume, signal, kill */
     MSG_RUN_FORGET,   /* site: the end is on record, delete the run's directory */
     MSG_RUN_STATE,    /* host: a run as it is; answers START, GO, CONTROL; on change */
+    MSG_HOST_LOAD,    /* host: what it is and how loaded it is, whole, now and then */
     /* command line <-> site or broker */
     MSG_SUBMIT,
     MSG_JOB_CONTROL,
@@ -123,6 +128,8 @@ struct job_spec {
     int n_hosts_asked;
     int64_t run_limit_ms; /* time in RUN; 0: none */
     bool is_rerunnable;
+    const char *const *res_reqs; /* -R, as given; they count for its own site alone */
+    int n_res_reqs;
 };
 
 /* A run's life at the host that executes it.
@@ -233,7 +240,7 @@ struct msg_state {
     const char *reason; /* of the last change that the provider made by itself */
 };
 
-struct msg_lease { /* STATE_ASK */
+struct msg_lease { /* STATE_ASK, LEASE_LOAD_ASK */
     const char *lease;
 };
 
@@ -325,6 +332,26 @@ struct msg_output {
     bool is_gone; /* no such output here */
 };
 
+/* One thing that a host tells of itself: a load index, a static resource, one that
+ * its administrator gave it or that a program of his measures (docs/resources.md). */
+struct load_value {
+    const char *name;
+    const char *value; /* as text: what type it is, the site knows */
+    bool is_exclusive; /* only jobs that ask for it may come here */
+};
+
+struct lease_load_host {
+    const char *host;                /* the provider's name for it */
+    const struct load_value *values; /* all that is known of it */
+    int n_values;
+};
+
+struct msg_lease_load {
+    const char *lease;
+    const struct lease_load_host *hosts;
+    int n_hosts;
+};
+
 struct msg_host_hello {
     const char *name;
     const char *boot_id; /* of the machine: runs of an earlier boot are gone */
@@ -333,6 +360,12 @@ struct msg_host_hello {
 
 struct msg_host_alive { /* HOST_ALIVE, HOST_PONG */
     uint64_t seq;
+};
+
+/* All that it has to tell: what is left out is not known any more. */
+struct msg_host_load {
+    const struct load_value *values;
+    int n_values;
 };
 
 struct msg_run_start {
@@ -406,6 +439,7 @@ enum query_kind {
     QUERY_RECLAIM,       /* broker: delays in force and overrides */
     QUERY_VERSION,
     QUERY_EVENTS, /* broker: what happened to leases and sites */
+    QUERY_LOAD,   /* of a site's hosts */
     QUERY_KINDS
 };
 
@@ -420,8 +454,9 @@ struct msg_query {
     int states;      /* leases: 1 << enum lease_state, added up; 0: all that are open */
     bool with_ended; /* jobs, leases */
     bool exported;   /* hosts -e */
-    const char *after; /* page: rows behind this id; "": from the first */
-    int limit;         /* rows; 0: as many as a page takes */
+    const char *res_req; /* load, hosts: those that match; "": all */
+    const char *after;   /* page: rows behind this id; "": from the first */
+    int limit;           /* rows; 0: as many as a page takes */
 };
 
 enum reclaim_scope { RECLAIM_ALL, RECLAIM_PROVIDER, RECLAIM_LEASE };
@@ -480,8 +515,11 @@ struct msg {
         struct msg_attempt_control attempt_control;
         struct msg_output_ask output_ask;
         struct msg_output output;
+        struct msg_lease_load lease_load;
+        struct msg_lease lease_load_ask;
         struct msg_host_hello host_hello;
         struct msg_host_alive host_alive; /* ALIVE, PONG */
+        struct msg_host_load host_load;
         struct msg_run_start run_start;
         struct msg_run_go run_go;
         struct msg_run_control run_control;

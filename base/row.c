@@ -117,6 +117,7 @@ static void own_spec(struct arena *arena, struct job_spec *spec)
     own_text(arena, &spec->err_file);
     own_texts(arena, &spec->env, spec->n_env);
     own_texts(arena, &spec->hosts_asked, spec->n_hosts_asked);
+    own_texts(arena, &spec->res_reqs, spec->n_res_reqs);
 }
 
 static void own_lease(struct arena *arena, struct row_lease *lease)

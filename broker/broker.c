@@ -390,6 +390,8 @@ static const struct {
     {MSG_OUTPUT_ASK, WHO_CONSUMER, relay_message},
     {MSG_ATTEMPT_STATE, WHO_PROVIDER, relay_message},
     {MSG_OUTPUT, WHO_PROVIDER, relay_message},
+    {MSG_LEASE_LOAD, WHO_PROVIDER, relay_message},
+    {MSG_LEASE_LOAD_ASK, WHO_CONSUMER, relay_message},
     {MSG_QUERY, WHO_ANYONE, handle_query},
     {MSG_SET_RECLAIM, WHO_ANYONE, handle_set_reclaim},
     {MSG_SNAPSHOT, WHO_ANYONE, handle_snapshot},

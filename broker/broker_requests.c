@@ -100,6 +100,7 @@ void broker_requests_query(const struct broker *broker, const struct event *even
     case QUERY_HOSTS:
     case QUERY_QUEUES:
     case QUERY_EXPORTS:
+    case QUERY_LOAD:
     case QUERY_KINDS:
     default:
         outbox_reply_error(effects, event, query->request, ERR_NOT_FOUND,

@@ -12,10 +12,11 @@ static const struct {
     enum msg_kind kind;
     enum origin origin;
 } kinds[] = {
-    {MSG_START, FROM_CONSUMER},       {MSG_ATTEMPT_ASK, FROM_CONSUMER},
-    {MSG_ATTEMPT_ACK, FROM_CONSUMER}, {MSG_ATTEMPT_CONTROL, FROM_CONSUMER},
-    {MSG_OUTPUT_ASK, FROM_CONSUMER},  {MSG_ATTEMPT_STATE, FROM_PROVIDER},
-    {MSG_OUTPUT, FROM_PROVIDER},
+    {MSG_START, FROM_CONSUMER},          {MSG_ATTEMPT_ASK, FROM_CONSUMER},
+    {MSG_ATTEMPT_ACK, FROM_CONSUMER},    {MSG_ATTEMPT_CONTROL, FROM_CONSUMER},
+    {MSG_OUTPUT_ASK, FROM_CONSUMER},     {MSG_ATTEMPT_STATE, FROM_PROVIDER},
+    {MSG_OUTPUT, FROM_PROVIDER},         {MSG_LEASE_LOAD, FROM_PROVIDER},
+    {MSG_LEASE_LOAD_ASK, FROM_CONSUMER},
 };
 
 static enum origin origin_of(enum msg_kind kind)
@@ -28,7 +29,13 @@ static enum origin origin_of(enum msg_kind kind)
     return FROM_CONSUMER;
 }
 
-/* All relayed messages begin with the run that they are about. */
+/* Those that are not about a run are about a lease. */
+static bool is_about_run(enum msg_kind kind)
+{
+    return kind != MSG_LEASE_LOAD && kind != MSG_LEASE_LOAD_ASK;
+}
+
+/* All others begin with the run that they are about. */
 _Static_assert(offsetof(struct msg_start, run) == 0, "run first");
 _Static_assert(offsetof(struct msg_attempt, run) == 0, "run first");
 _Static_assert(offsetof(struct msg_attempt_state, run) == 0, "run first");
@@ -41,14 +48,24 @@ static const struct run_id *run_of(const struct msg *msg)
     return &msg->attempt.run;
 }
 
-/* START names its lease, which must be one of the two sites' own. */
+/* The lease that the message names, or NULL. */
+static const char *lease_of(const struct msg *msg)
+{
+    return msg->kind == MSG_START            ? msg->start.lease
+           : msg->kind == MSG_LEASE_LOAD     ? msg->lease_load.lease
+           : msg->kind == MSG_LEASE_LOAD_ASK ? msg->lease_load_ask.lease
+                                             : NULL;
+}
+
+/* A lease that is named must be one of the two sites' own. */
 static bool has_lease(const struct leases *leases, const struct member *provider,
                       const struct member *consumer, const struct msg *msg)
 {
-    if (msg->kind != MSG_START) {
+    const char *id = lease_of(msg);
+    if (id == NULL) {
         return leases_has_pair(leases, provider, consumer);
     }
-    const struct lease *lease = leases_find(leases, msg->start.lease);
+    const struct lease *lease = leases_find(leases, id);
     return lease != NULL && lease->provider == provider && lease->consumer == consumer;
 }
 
@@ -82,11 +99,40 @@ static void own_attempt_state(struct arena *arena, struct msg_attempt_state *sta
     own_text(arena, &state->reason);
 }
 
+static void own_lease_load(struct arena *arena, struct msg_lease_load *load)
+{
+    own_text(arena, &load->lease);
+    struct lease_load_host *hosts =
+        arena_alloc(arena, (size_t)load->n_hosts, sizeof(*hosts));
+    for (int i = 0; i < load->n_hosts; i++) {
+        const struct lease_load_host *from = &load->hosts[i];
+        struct load_value *values =
+            arena_alloc(arena, (size_t)from->n_values, sizeof(*values));
+        for (int k = 0; k < from->n_values; k++) {
+            values[k] = from->values[k];
+            own_text(arena, &values[k].name);
+            own_text(arena, &values[k].value);
+        }
+        hosts[i] = (struct lease_load_host){
+            .host = arena_str(arena, from->host),
+            .values = values,
+            .n_values = from->n_values,
+        };
+    }
+    load->hosts = hosts;
+}
+
 /* What the message points to ends with the step; the copy's is the effects'. */
 static struct msg own_msg(struct arena *arena, const struct msg *from)
 {
     struct msg msg = *from;
-    own_text(arena, &msg.attempt.run.site);
+    if (is_about_run(msg.kind)) {
+        own_text(arena, &msg.attempt.run.site);
+    } else if (msg.kind == MSG_LEASE_LOAD) {
+        own_lease_load(arena, &msg.lease_load);
+    } else {
+        own_text(arena, &msg.lease_load_ask.lease);
+    }
     if (msg.kind == MSG_START) {
         own_start(arena, &msg.start);
     } else if (msg.kind == MSG_ATTEMPT_STATE) {
@@ -110,7 +156,7 @@ void relay_message(struct broker *broker, struct member *sender,
     bool is_from_consumer = origin_of(msg->kind) == FROM_CONSUMER;
     const struct member *consumer = is_from_consumer ? sender : target;
     const struct member *provider = is_from_consumer ? target : sender;
-    if (strcmp(run_of(msg)->site, consumer->name) != 0) {
+    if (is_about_run(msg->kind) && strcmp(run_of(msg)->site, consumer->name) != 0) {
         outbox_refuse(effects, event, ERR_DENIED,
                       "a job of \"%s\", expected one of \"%s\"", run_of(msg)->site,
                       consumer->name);

@@ -4,7 +4,8 @@
  * Sites have no connection to each other. A message names its target and is passed on
  * unread, under the target's session and in the sender's name, if the two share a lease
  * that way round and the run it is about is the consumer's: so no site speaks about
- * another's jobs. What a target that is not connected should have got is dropped
+ * another's jobs. LEASE_LOAD and its question are about a lease, which must be the two
+ * sites' own. What a target that is not connected should have got is dropped
  * without a word: both ends send again until answered, and the consumer is told by
  * CONTRACT who is here.
  *

@@ -161,6 +161,14 @@ static const struct command *command_find(const struct command *commands,
     return NULL;
 }
 
+static bool is_operand(const struct call *call, const char *word)
+{
+    const char *value;
+    return word[0] != '-' || word[1] == '\0' ||
+           (call->command != NULL && call->command->words == CALL_WORDS_DASHED &&
+            option_of_call(call, word, &value) == NULL);
+}
+
 int call_read(struct call *call, const struct command *commands, int argc, char **argv)
 {
     bool may_be_option = true;
@@ -171,7 +179,7 @@ int call_read(struct call *call, const struct command *commands, int argc, char 
         const char *word = argv[i];
         if (may_be_option && strcmp(word, "--") == 0) {
             may_be_option = false;
-        } else if (may_be_option && word[0] == '-' && word[1] != '\0') {
+        } else if (may_be_option && !is_operand(call, word)) {
             int status = take_option(call, argc, argv, &i);
             if (status != CALL_OK) {
                 return status;
@@ -186,7 +194,7 @@ int call_read(struct call *call, const struct command *commands, int argc, char 
             }
         } else {
             call->operands[call->n_operands++] = argv[i];
-            if (call->command->stops_at_operand) {
+            if (call->command->words == CALL_WORDS_FOREIGN) {
                 may_be_option = false;
             }
         }

@@ -20,7 +20,7 @@
 #include "base/err.h"
 
 /* How a command ends: INTERFACES 3. */
-enum { CALL_OK = 0, CALL_FAILED = 1, CALL_MISUSED = 2 };
+enum { CALL_OK = 0, CALL_FAILED = 1, CALL_MISUSED = 2, CALL_BAD_RESREQ = 255 };
 
 struct call_option {
     const char *name;  /* with its dashes */
@@ -31,14 +31,22 @@ struct call_option {
 
 struct call;
 
+/* What the words behind a command may be. */
+enum call_words {
+    CALL_WORDS_MIXED,   /* options and operands */
+    CALL_WORDS_FOREIGN, /* behind the first operand the line is not ours (sub) */
+    CALL_WORDS_DASHED,  /* what looks like an option and is none is an operand (resreq)
+                         */
+};
+
 struct command {
     const char *name;
     const char *operands; /* as usage shows them; "" none */
     const char *summary;
     const struct call_option *options; /* ended by a NULL name; NULL: none */
     const struct call_option *more;    /* shared ones, likewise (--json ...) */
-    bool stops_at_operand;             /* the rest of the line is not ours (sub) */
-    int (*run)(struct call *call);     /* NULL: not built; returns CALL_... */
+    enum call_words words;
+    int (*run)(struct call *call); /* NULL: not built; returns CALL_... */
 };
 
 struct call_given {

@@ -42,6 +42,7 @@ static const struct column jobs_block[] = {
     {"Queue", "queue", false, format_plain},
     {"Command", "command", false, format_plain},
     {"Slots", "slots", false, format_plain},
+    {"Requirements", "resreq", false, format_plain},
     {"Hosts", "hosts", false, format_hosts},
     {"Lease", "lease", false, format_plain},
     {"Submitted", "submit_at", false, format_time},
@@ -81,6 +82,19 @@ static const struct column hosts_block[] = {
     {"Reserved", "rsv", false, format_plain},
     {"Type", "type", false, format_plain},
     {"Model", "model", false, format_plain},
+    {"Processor", "architecture", false, format_plain},
+    {"CPU factor", "cpuf", false, format_plain},
+    {"CPUs", "ncpus", false, format_plain},
+    {"Sockets", "nprocs", false, format_plain},
+    {"Cores of each", "ncores", false, format_plain},
+    {"Threads of a core", "nthreads", false, format_plain},
+    {"Disks", "ndisks", false, format_plain},
+    {"Memory", "maxmem", false, format_size},
+    {"Swap space", "maxswp", false, format_size},
+    {"Space in /tmp", "maxtmp", false, format_size},
+    {"Resources", "resources", false, format_plain},
+    {"Values", "values", false, format_members},
+    {"Load", "load", false, format_load},
     {"Lease", "lease", false, format_plain},
     {NULL, NULL, false, NULL},
 };
@@ -88,6 +102,27 @@ static const struct column hosts_block[] = {
 const struct columns columns_hosts = {
     .table = hosts_table,
     .block = hosts_block,
+    .nothing = "no host found",
+};
+
+static const struct column load_table[] = {
+    {"HOST_NAME", "host", false, format_plain},
+    {"status", "status", false, format_plain},
+    {"r15s", "r15s", true, format_index},
+    {"r1m", "r1m", true, format_index},
+    {"r15m", "r15m", true, format_index},
+    {"ut", "ut", true, format_percent},
+    {"pg", "pg", true, format_index},
+    {"ls", "ls", true, format_plain},
+    {"it", "it", true, format_plain},
+    {"tmp", "tmp", true, format_size},
+    {"swp", "swp", true, format_size},
+    {"mem", "mem", true, format_size},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_load = {
+    .table = load_table,
     .nothing = "no host found",
 };
 

@@ -29,6 +29,7 @@ struct columns {
 extern const struct columns columns_jobs;
 extern const struct columns columns_hosts;
 extern const struct columns columns_hosts_exported;
+extern const struct columns columns_load;
 extern const struct columns columns_queues;
 extern const struct columns columns_exports;
 extern const struct columns columns_leases;

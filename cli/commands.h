@@ -9,9 +9,9 @@
 #include "cli/call.h"
 
 extern const struct call_option submit_options[], jobs_options[], control_options[],
-    peek_options[], sites_options[], hosts_options[], queues_options[],
+    peek_options[], sites_options[], hosts_options[], load_options[], queues_options[],
     leases_options[], reclaim_options[], events_options[], simulate_options[],
-    version_options[];
+    version_options[], resreq_options[];
 
 int submit_run(struct call *call);
 int jobs_run(struct call *call);
@@ -23,6 +23,7 @@ int peek_run(struct call *call);
 int resources_hosts(struct call *call);
 int resources_queues(struct call *call);
 int resources_exports(struct call *call);
+int load_run(struct call *call);
 int leases_run(struct call *call);
 int leases_one(struct call *call);
 int leases_sites(struct call *call);
@@ -32,5 +33,6 @@ int snapshot_run(struct call *call);
 int check_run(struct call *call);
 int keygen_run(struct call *call);
 int simulate_run(struct call *call);
+int resreq_run(struct call *call);
 
 #endif

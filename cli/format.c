@@ -110,6 +110,78 @@ const char *format_side(struct arena *arena, json_t *value)
                         json_integer_value(used), json_integer_value(available));
 }
 
+const char *format_index(struct arena *arena, json_t *value)
+{
+    return json_is_number(value) ? arena_printf(arena, "%.1f", json_number_value(value))
+                                 : format_plain(arena, value);
+}
+
+const char *format_percent(struct arena *arena, json_t *value)
+{
+    return json_is_number(value)
+               ? arena_printf(arena, "%.0f%%", json_number_value(value) * 100.0)
+               : format_plain(arena, value);
+}
+
+const char *format_size(struct arena *arena, json_t *value)
+{
+    const double step = 1024.0, most = 10000.0; /* LSF shows 6348M so */
+    double size = json_number_value(value);
+    if (!json_is_number(value)) {
+        return format_plain(arena, value);
+    }
+    if (size < most) {
+        return arena_printf(arena, "%.0fM", size);
+    }
+    return size / step < most ? arena_printf(arena, "%.1fG", size / step)
+                              : arena_printf(arena, "%.1fT", size / step / step);
+}
+
+static const char *join(struct arena *arena, const char *text, const char *name,
+                        const char *value)
+{
+    return arena_printf(arena, "%s%s%s=%s", text, text[0] != '\0' ? " " : "", name,
+                        value);
+}
+
+const char *format_members(struct arena *arena, json_t *value)
+{
+    const char *text = "";
+    const char *name;
+    json_t *member;
+    json_object_foreach(value, name, member)
+    {
+        text = join(arena, text, name, format_plain(arena, member));
+    }
+    return text[0] != '\0' ? text : unset;
+}
+
+const char *format_load(struct arena *arena, json_t *value)
+{
+    static const struct {
+        const char *name;
+        format_fn format;
+    } shown[] = {
+        {"r15s", format_index}, {"r1m", format_index}, {"r15m", format_index},
+        {"ut", format_percent}, {"pg", format_index},  {"io", format_index},
+        {"ls", format_plain},   {"it", format_plain},  {"tmp", format_size},
+        {"swp", format_size},   {"mem", format_size},
+    };
+    const char *text = "";
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        json_t *index = json_object_get(value, shown[i].name);
+        if (json_is_number(index)) {
+            text = join(arena, text, shown[i].name, shown[i].format(arena, index));
+        }
+    }
+    const char *measured = format_members(arena, json_object_get(value, "resources"));
+    if (strcmp(measured, unset) != 0) {
+        text =
+            arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? " " : "", measured);
+    }
+    return text[0] != '\0' ? text : unset;
+}
+
 /* {"n1@north":2,"s1":1} as "2*n1@north:s1", as bjobs does. */
 const char *format_hosts(struct arena *arena, json_t *value)
 {

@@ -21,6 +21,15 @@ const char *format_time(struct arena *arena, json_t *value);
 const char *format_duration(struct arena *arena, json_t *value);
 /* One side of a lease: used/available. */
 const char *format_side(struct arena *arena, json_t *value);
+/* A load index as lsload prints it: one digit behind the point; a fraction as "12%";
+ * MB as "895M", from 10 GB on "12.3G", likewise "12.3T". */
+const char *format_index(struct arena *arena, json_t *value);
+const char *format_percent(struct arena *arena, json_t *value);
+const char *format_size(struct arena *arena, json_t *value);
+/* {"a":1,"b":"x"} as "a=1 b=x". */
+const char *format_members(struct arena *arena, json_t *value);
+/* A host's load, "r15s=0.1 ut=12% mem=895M licences=17". */
+const char *format_load(struct arena *arena, json_t *value);
 /* Slots by host, as bjobs does: "2*n1@north:s1". */
 const char *format_hosts(struct arena *arena, json_t *value);
 

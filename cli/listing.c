@@ -24,6 +24,7 @@ struct msg_query listing_query(enum query_kind kind)
                               .user = "",
                               .queue = "",
                               .host = "",
+                              .res_req = "",
                               .after = "",
                               .provider = "",
                               .consumer = ""};
@@ -304,10 +305,9 @@ int listing_show(struct call *call, struct listing *listing,
     return status != CALL_OK ? status : call_finish_output();
 }
 
-int listing_run(struct call *call, const struct msg_query *query, const char *thing,
-                const struct columns *columns)
+int listing_gather(struct call *call, const struct msg_query *query, const char *thing,
+                   struct listing *listing)
 {
-    struct listing listing = {NULL, NULL};
     struct connect *connect;
     struct msg_query one = *query;
     struct err err;
@@ -317,20 +317,31 @@ int listing_run(struct call *call, const struct msg_query *query, const char *th
         return call_fail_err(&err);
     }
     for (int i = 0; status == CALL_OK && i < n_queries; i++) {
-        size_t before = json_array_size(listing.rows);
+        size_t before = json_array_size(listing->rows);
         if (call->n_operands > 0) {
             one.name = call->operands[i];
         }
-        if (listing_fetch(&listing, connect, &one, &err) != 0) {
+        if (listing_fetch(listing, connect, &one, &err) != 0) {
+            bool is_bad_string = one.res_req[0] != '\0' &&
+                                 (err.code == ERR_PARSE || err.code == ERR_UNBUILT);
             status = call_fail_err(&err);
-        } else if (call->n_operands > 0 && json_array_size(listing.rows) == before) {
+            status = is_bad_string ? CALL_BAD_RESREQ : status;
+        } else if (call->n_operands > 0 && json_array_size(listing->rows) == before) {
             status = call_fail("%s <%s> is not found", thing, one.name);
         }
     }
+    connect_free(connect);
+    return status;
+}
+
+int listing_run(struct call *call, const struct msg_query *query, const char *thing,
+                const struct columns *columns)
+{
+    struct listing listing = {NULL, NULL};
+    int status = listing_gather(call, query, thing, &listing);
     if (status == CALL_OK) {
         status = listing_show(call, &listing, columns);
     }
     listing_free(&listing);
-    connect_free(connect);
     return status;
 }

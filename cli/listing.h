@@ -47,8 +47,12 @@ void listing_filter(struct listing *listing, listing_keep_fn keep, const void *a
 int listing_show(struct call *call, struct listing *listing,
                  const struct columns *columns);
 
-/* Most listings whole: one query for each operand (as `name`), or one for all;
- * connects, fetches, shows. `thing` names what an operand is, for errors. */
+/* One query for each operand (as `name`), or one for all: connects, and fetches into
+ * `listing`. Returns the exit status. `thing` names what an operand is, for errors. */
+int listing_gather(struct call *call, const struct msg_query *query, const char *thing,
+                   struct listing *listing);
+
+/* Most listings whole: gathered and shown. */
 int listing_run(struct call *call, const struct msg_query *query, const char *thing,
                 const struct columns *columns);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c: the sublet command: its table of commands, and help from it.
  *
- * Layer: cli (sys, proto, base; for check the pure rooms). */
+ * Layer: cli (sys, proto, base; for check and resreq the pure rooms). */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,36 +32,40 @@ static const struct call_option help_options[] = {
 };
 
 /* clang-format off */
-#define LATER(name, operands, what) {name, operands, what, NULL, NULL, false, NULL}
+#define LATER(name, operands, what) \
+    {name, operands, what, NULL, NULL, CALL_WORDS_MIXED, NULL}
 
 static const struct command commands[] = {
     /* users */
     {"sub", "COMMAND...", "Submits a job; without COMMAND its script is standard input.",
-     submit_options, NULL, true, submit_run},
+     submit_options, NULL, CALL_WORDS_FOREIGN, submit_run},
     {"jobs", "[JOB...]", "Your unfinished jobs.",
-     jobs_options, listing_options, false, jobs_run},
+     jobs_options, listing_options, CALL_WORDS_MIXED, jobs_run},
     {"kill", "JOB...|0", "Ends jobs; 0: all of yours.",
-     control_options, NULL, false, control_kill},
-    {"stop", "JOB...|0", "Suspends jobs.", NULL, NULL, false, control_stop},
-    {"resume", "JOB...|0", "Resumes suspended jobs.", NULL, NULL, false, control_resume},
-    {"peek", "JOB", "What a job has written so far.", peek_options, NULL, false, peek_run},
+     control_options, NULL, CALL_WORDS_MIXED, control_kill},
+    {"stop", "JOB...|0", "Suspends jobs.", NULL, NULL, CALL_WORDS_MIXED, control_stop},
+    {"resume", "JOB...|0", "Resumes suspended jobs.",
+     NULL, NULL, CALL_WORDS_MIXED, control_resume},
+    {"peek", "JOB", "What a job has written so far.",
+     peek_options, NULL, CALL_WORDS_MIXED, peek_run},
     {"wait", "JOB...", "Waits for jobs to end: exit 0 when all are DONE, else 1.",
-     NULL, NULL, false, wait_run},
+     NULL, NULL, CALL_WORDS_MIXED, wait_run},
     LATER("requeue", "JOB...", "Puts jobs back into their queue."),
     LATER("switch", "QUEUE JOB...", "Moves jobs to another queue."),
     LATER("resize", "SLOTS JOB", "Changes the slots of a job."),
     LATER("hist", "[JOB...]", "What happened to jobs."),
     /* site administrators */
     {"hosts", "[HOST...]", "The site's hosts, borrowed ones too.",
-     hosts_options, listing_options, false, resources_hosts},
+     hosts_options, listing_options, CALL_WORDS_MIXED, resources_hosts},
+    {"load", "[HOST...]", "Load of the site's hosts.",
+     load_options, listing_options, CALL_WORDS_MIXED, load_run},
     {"queues", "[QUEUE...]", "The site's queues.",
-     queues_options, listing_options, false, resources_queues},
+     queues_options, listing_options, CALL_WORDS_MIXED, resources_queues},
     {"exports", "", "What the site lends, and to whom.",
-     sites_options, listing_options, false, resources_exports},
+     sites_options, listing_options, CALL_WORDS_MIXED, resources_exports},
     {"check", "PATH...", "Judges configuration files and directories.",
-     NULL, NULL, false, check_run},
+     NULL, NULL, CALL_WORDS_MIXED, check_run},
     LATER("users", "[USER...]", "Users and their shares."),
-    LATER("load", "[HOST...]", "Load of hosts."),
     LATER("limits", "", "Limits and their use."),
     LATER("rsv", "add|del|list", "Advance reservations."),
     LATER("close", "HOST", "Closes a host."),
@@ -69,35 +73,37 @@ static const struct command commands[] = {
     LATER("reconfig", "", "Reads the configuration anew."),
     /* federation administrators */
     {"leases", "[LEASE...]", "Leases: who holds and uses how many slots.",
-     leases_options, listing_options, false, leases_run},
+     leases_options, listing_options, CALL_WORDS_MIXED, leases_run},
     {"lease", "show|history|drain LEASE", "One lease: in full, its past, its end.",
-     NULL, listing_options, false, leases_one},
+     NULL, listing_options, CALL_WORDS_MIXED, leases_one},
     {"sites", "[SITE...]", "The federation's sites.",
-     sites_options, listing_options, false, leases_sites},
+     sites_options, listing_options, CALL_WORDS_MIXED, leases_sites},
     {"reclaim-delay", "[VALUE|default]",
      "The time between two rebalances: shows it, or sets it (minutes, or s m h d).",
-     reclaim_options, listing_options, false, reclaim_run},
+     reclaim_options, listing_options, CALL_WORDS_MIXED, reclaim_run},
     {"events", "", "What happened to leases and sites, a JSON object a line.",
-     events_options, NULL, false, events_run},
+     events_options, NULL, CALL_WORDS_MIXED, events_run},
     {"snapshot", "FILE", "Writes a copy of the broker's store, which plain sqlite3 reads.",
-     NULL, NULL, false, snapshot_run},
+     NULL, NULL, CALL_WORDS_MIXED, snapshot_run},
     {"keygen", "NAME", "Makes a pair of keys: NAME.key and NAME.key_secret.",
-     NULL, NULL, false, keygen_run},
+     NULL, NULL, CALL_WORDS_MIXED, keygen_run},
     LATER("pools", "", "Pools and their slots."),
     LATER("plan", "show|explain|quota NAME", "Sharing plans."),
     LATER("usage", "", "Slot hours lent and borrowed."),
     LATER("top", "", "The federation, live."),
     /* anyone */
-    {"version", "", "The program's version.", version_options, NULL, false, version_run},
+    {"version", "", "The program's version.",
+     version_options, NULL, CALL_WORDS_MIXED, version_run},
     {"help", "[COMMAND|SECTION]",
      "This text, or that of a command, or of a section of the configuration.",
-     help_options, NULL, false, help_run},
+     help_options, NULL, CALL_WORDS_MIXED, help_run},
     {"completion", "", "Completion for bash: eval \"$(sublet completion)\".",
-     NULL, NULL, false, completion_run},
-    LATER("resreq", "check|match STRING...", "Requirement strings."),
+     NULL, NULL, CALL_WORDS_MIXED, completion_run},
+    {"resreq", "check|match STRING...", "Judges requirement strings; which hosts they select.",
+     resreq_options, NULL, CALL_WORDS_DASHED, resreq_run},
     {"simulate", "SCENARIO...", "A federation in virtual time, from a scenario.",
-     simulate_options, NULL, false, simulate_run},
-    {NULL, NULL, NULL, NULL, NULL, false, NULL},
+     simulate_options, NULL, CALL_WORDS_MIXED, simulate_run},
+    {NULL, NULL, NULL, NULL, NULL, CALL_WORDS_MIXED, NULL},
 };
 /* clang-format on */
 

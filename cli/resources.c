@@ -8,7 +8,7 @@
 const struct call_option hosts_options[] = {
     {"-l", NULL, "in full", false},
     {"-e", NULL, "what is exported", false},
-    {"-R", "STRING", "those that match", true},
+    {"-R", "STRING", "those that match the requirement string", false},
     {NULL, NULL, NULL, false},
 };
 
@@ -21,6 +21,7 @@ int resources_hosts(struct call *call)
 {
     struct msg_query query = listing_query(QUERY_HOSTS);
     query.exported = call_has(call, "-e");
+    query.res_req = call_has(call, "-R") ? call_value(call, "-R") : "";
     return listing_run(call, &query, "host",
                        query.exported ? &columns_hosts_exported : &columns_hosts);
 }

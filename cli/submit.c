@@ -20,6 +20,7 @@
 #include "cli/commands.h"
 #include "cli/connect.h"
 #include "cli/outcome.h"
+#include "cli/resreq.h"
 
 extern char **environ;
 
@@ -36,7 +37,7 @@ const struct call_option submit_options[] = {
     {"-W", "[HOURS:]MINUTES", "run limit", false},
     {"-K", NULL, "wait for the end: exit 0 when DONE, else 1", false},
     {"--json", NULL, "the job's id as JSON", false},
-    {"-R", "STRING", "resource requirements", true},
+    {"-R", "STRING", "resource requirements; several are joined", false},
     {"-w", "CONDITION", "wait for other jobs", true},
     {"-app", "PROFILE", "application profile", true},
     {"-ar", NULL, "the job may be resized", true},
@@ -126,6 +127,19 @@ static int read_name(const struct call *call, struct job_spec *spec)
     }
     spec->name = name != NULL ? name : "";
     return CALL_OK;
+}
+
+static void read_requirements(struct call *call, struct job_spec *spec)
+{
+    const char **strings =
+        arena_alloc(&call->arena, (size_t)call->n_given + 1, sizeof(*strings));
+    for (int i = 0; i < call->n_given; i++) {
+        if (strcmp(call->given[i].option->name, "-R") == 0 &&
+            call->given[i].value[0] != '\0') {
+            strings[spec->n_res_reqs++] = call->given[i].value;
+        }
+    }
+    spec->res_reqs = strings;
 }
 
 /* ---- surroundings */
@@ -261,6 +275,7 @@ static int read_spec(struct call *call, struct job_spec *spec)
     spec->err_file = text_of(call, "-e");
     spec->is_rerunnable = call_has(call, "-r");
     read_umask(spec);
+    read_requirements(call, spec);
     if (status == CALL_OK) {
         status = read_run_limit(call, spec);
     }
@@ -305,12 +320,60 @@ static int wait_for_end(struct call *call, struct connect **connect, json_int_t 
     return is_done ? CALL_OK : outcome_complain(job);
 }
 
+/* BSUB_CHK_RESREQ: the selection is judged, strictly, and nothing is submitted. */
+static int check_requirements(struct call *call)
+{
+    struct job_spec spec = {.n_res_reqs = 0};
+    read_requirements(call, &spec);
+    return resreq_judge(call, spec.res_reqs, spec.n_res_reqs, false,
+                        RESREQ_READ_SELECT);
+}
+
+/* The site found a requirement string bad: where, below its sentence. */
+static int refuse(struct call *call, const struct job_spec *spec,
+                  const struct msg_reply *reply, const struct err *err)
+{
+    json_t *answer = json_loads(reply->json != NULL ? reply->json : "", 0, NULL);
+    json_t *string = json_object_get(answer, "resreq");
+    const char *hint = json_string_value(json_object_get(answer, "hint"));
+    json_int_t index = json_integer_value(string);
+    json_int_t at = json_integer_value(json_object_get(answer, "at"));
+    int status = CALL_BAD_RESREQ;
+    if (!json_is_integer(string) || hint == NULL) {
+        status = call_fail_err(err);
+    } else if (index >= 0 && index < spec->n_res_reqs && at >= 0 &&
+               at <= (json_int_t)strlen(spec->res_reqs[index])) {
+        fprintf(
+            stderr, "%s\n%s\n", reply->text,
+            resreq_fault_pointer(&call->arena, spec->res_reqs[index], (int)at, hint));
+    } else {
+        fprintf(stderr, "%s\nin the queue's RES_REQ: %s\n", reply->text, hint);
+    }
+    json_decref(answer);
+    return status;
+}
+
+static void show_warnings(const struct msg_reply *reply)
+{
+    size_t index;
+    json_t *warning;
+    json_t *answer = json_loads(reply->json != NULL ? reply->json : "", 0, NULL);
+    json_array_foreach(json_object_get(answer, "warnings"), index, warning)
+    {
+        call_say("sub: warning: -R: %s", json_string_value(warning));
+    }
+    json_decref(answer);
+}
+
 int submit_run(struct call *call)
 {
     struct msg msg = {.kind = MSG_SUBMIT};
     struct connect *connect;
     struct msg_reply reply;
     struct err err;
+    if (getenv("BSUB_CHK_RESREQ") != NULL) {
+        return check_requirements(call) == CALL_OK ? CALL_OK : CALL_BAD_RESREQ;
+    }
     int status = read_spec(call, &msg.submit.spec);
     if (status != CALL_OK) {
         return status;
@@ -320,9 +383,11 @@ int submit_run(struct call *call)
     }
     if (connect_ask(connect, &msg, &msg.submit.request, CONNECT_PATIENCE_MS,
                     &call->arena, &reply, &err) != 0) {
+        status = refuse(call, &msg.submit.spec, &reply, &err);
         connect_free(connect);
-        return call_fail_err(&err);
+        return status;
     }
+    show_warnings(&reply);
     puts(call_has(call, "--json") && reply.json != NULL ? reply.json : reply.text);
     status = call_finish_output();
     if (status == CALL_OK && call_has(call, "-K")) {

@@ -26,6 +26,7 @@ struct host_agent {
     const char *name;
     const struct host_inventory *inventory;
     const struct host_spool *spool;
+    struct load *load;
     struct wire_client *client;
     struct host_runs *runs;
 
@@ -36,6 +37,7 @@ struct host_agent {
     uint64_t seq;
     int64_t heard_ms;
     int64_t hello_ms; /* when the last one left; 0: none did */
+    int64_t load_ms;  /* when the site was last told of the load; 0: never here */
     int flush_timer;  /* -1: not set */
     struct log_limit refused, unwelcome;
     uint8_t bytes[OUTPUT_CHUNK_MAX];
@@ -122,6 +124,18 @@ static bool tell(struct host_agent *agent, struct host_run *run)
     return true;
 }
 
+/* What does not leave now is told at the next heartbeat. */
+static void tell_load(struct host_agent *agent)
+{
+    struct msg msg = {.kind = MSG_HOST_LOAD};
+    load_fill(agent->load, &msg.host_load);
+    if (send_to_site(agent, &msg) == 0) {
+        agent->load_ms = daemon_now_ms();
+    } else {
+        agent->load_ms = 0;
+    }
+}
+
 /* Tells all that is not told; after the first round that leaves nobody out, SYNCED. */
 static void flush(struct host_agent *agent)
 {
@@ -140,7 +154,9 @@ static void flush(struct host_agent *agent)
     if (is_complete && !agent->is_synced) {
         struct msg msg = {.kind = MSG_HOST_SYNCED};
         agent->is_synced = send_to_site(agent, &msg) == 0;
-        if (!agent->is_synced) {
+        if (agent->is_synced) {
+            tell_load(agent);
+        } else {
             flush_later(agent);
         }
     }
@@ -330,7 +346,7 @@ static void begin_session(struct host_agent *agent)
     agent->is_welcome = false;
     agent->is_synced = false;
     agent->needs_session = false;
-    agent->hello_ms = 0;
+    agent->hello_ms = agent->load_ms = 0;
     agent->heard_ms = daemon_now_ms();
     struct host_run *run = NULL;
     while ((run = host_runs_next(agent->runs, run)) != NULL) {
@@ -430,13 +446,17 @@ static int on_alive(zloop_t *loop, int timer, void *arg)
         msg.host_alive.seq = ++agent->seq;
         send_to_site(agent, &msg);
         tell_ends_again(agent);
+        if (agent->is_synced &&
+            load_is_due(agent->load, agent->load_ms, daemon_now_ms())) {
+            tell_load(agent);
+        }
     }
     return 0;
 }
 
 struct host_agent *host_agent_new(zloop_t *loop, const char *name,
                                   const struct host_inventory *inventory,
-                                  const struct host_spool *spool,
+                                  const struct host_spool *spool, struct load *load,
                                   struct wire_client *client)
 {
     struct host_agent *agent = mem_alloc(1, sizeof(*agent));
@@ -444,6 +464,7 @@ struct host_agent *host_agent_new(zloop_t *loop, const char *name,
     agent->name = name;
     agent->inventory = inventory;
     agent->spool = spool;
+    agent->load = load;
     agent->client = client;
     agent->flush_timer = -1;
     agent->refused.burst = LOG_BURST;

@@ -3,7 +3,8 @@
  *
  * HOST_HELLO is sent until it is welcomed; then every run as it is, then HOST_SYNCED;
  * from there on each run again when it changes. An end is told again and again until
- * the site forgets the run. A site that is silent for 10 s, or knows no such session,
+ * the site forgets the run. What there is to tell of the machine is told after SYNCED
+ * and then as load.h says. A site that is silent for 10 s, or knows no such session,
  * gets a new one, on a new connection. What belongs to another session is ignored.
  *
  * Layer: host. */
@@ -16,6 +17,7 @@
 #include "host/host_inventory.h"
 #include "host/host_runs.h"
 #include "host/host_spool.h"
+#include "host/load.h"
 #include "sys/wire.h"
 
 struct host_agent;
@@ -23,7 +25,7 @@ struct host_agent;
  * with the agent. */
 struct host_agent *host_agent_new(zloop_t *loop, const char *name,
                                   const struct host_inventory *inventory,
-                                  const struct host_spool *spool,
+                                  const struct host_spool *spool, struct load *load,
                                   struct wire_client *client);
 void host_agent_free(struct host_agent *agent);
 int host_agent_start(struct host_agent *agent, struct host_runs *runs,

@@ -18,6 +18,7 @@
 #include "host/host_runs.h"
 #include "host/host_spawn.h"
 #include "host/host_spool.h"
+#include "host/load.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 #include "sys/wire.h"
@@ -33,12 +34,14 @@ struct options {
     const char *name, *site, *key, *site_key, *spool;
     long parent; /* 0: it lives by itself */
     bool without_cgroups;
+    struct load_setting load;
 };
 
 struct parts {
     zloop_t *loop;
     struct host_spool spool;
     struct wire_client *client;
+    struct load *load;
     struct host_inventory inventory;
     struct host_agent *agent;
     struct host_runs *runs;
@@ -49,7 +52,8 @@ struct parts {
 
 static const char usage[] =
     "usage: sublet-host -n NAME --site URL [--key FILE --site-key FILE]\n"
-    "                   [--spool DIRECTORY] [--no-cgroups] [--with-parent PID]\n"
+    "                   [--spool DIRECTORY] [--elim FILE]... [--no-cgroups]\n"
+    "                   [--with-parent PID]\n"
     "       sublet-host --version\n"
     "\n"
     "  -n, --name NAME     this host, as the site's configuration calls it\n"
@@ -57,8 +61,12 @@ static const char usage[] =
     "  --key FILE          this host's secret key, for tcp\n"
     "  --site-key FILE     the site's public key, for tcp\n"
     "  --spool DIRECTORY   where runs are kept; /var/lib/sublet/hosts/NAME\n"
+    "  --elim FILE         a program that measures more than Sublet does\n"
     "  --no-cgroups        hold jobs by their session alone\n"
-    "  --with-parent PID   end when this process, which started it, ends\n";
+    "  --with-parent PID   end when this process, which started it, ends\n"
+    "\n"
+    "LSF_LOCAL_RESOURCES in the environment says what else this host has, as\n"
+    "\"[resource linux] [!bigmem] [resourcemap 2*verilog] [type X86_64]\".\n";
 
 static int fail(int status, const struct err *err)
 {
@@ -75,6 +83,7 @@ static int read_options(int argc, char **argv, struct options *options)
         {"key", required_argument, NULL, 'k'},
         {"site-key", required_argument, NULL, 'K'},
         {"spool", required_argument, NULL, 'd'},
+        {"elim", required_argument, NULL, 'e'},
         {"no-cgroups", no_argument, NULL, 'C'},
         {"with-parent", required_argument, NULL, 'P'},
         {"version", no_argument, NULL, 'V'},
@@ -98,6 +107,13 @@ static int read_options(int argc, char **argv, struct options *options)
             break;
         case 'd':
             options->spool = optarg;
+            break;
+        case 'e':
+            if (options->load.n_elims == LOAD_ELIMS_MAX) {
+                fprintf(stderr, "sublet-host: --elim: at most %d\n", LOAD_ELIMS_MAX);
+                return EXIT_USAGE;
+            }
+            options->load.elims[options->load.n_elims++] = optarg;
             break;
         case 'C':
             options->without_cgroups = true;
@@ -150,8 +166,9 @@ static void fill_standard_files(void)
 
 static int on_signal(int signal, void *arg)
 {
-    (void)arg;
+    const struct parts *parts = arg;
     if (signal == SIGCHLD) {
+        load_reap(parts->load);
         host_spawn_reap();
     }
     return signal == SIGTERM || signal == SIGINT ? -1 : 0;
@@ -225,11 +242,18 @@ static int make_parts(struct parts *parts, const struct options *options,
     }
     parts->loop = zloop_new();
     host_inventory_read(&parts->inventory);
+    code = load_new(parts->loop, &options->load, &parts->load, err);
+    if (code != 0) {
+        return code;
+    }
     parts->agent = host_agent_new(parts->loop, options->name, &parts->inventory,
-                                  &parts->spool, parts->client);
+                                  &parts->spool, parts->load, parts->client);
     code = make_runs(parts, options, err);
     if (code == 0) {
-        code = daemon_watch_signals(parts->loop, on_signal, NULL, err);
+        code = daemon_watch_signals(parts->loop, on_signal, parts, err);
+    }
+    if (code == 0) {
+        code = load_start(parts->load, err);
     }
     if (code == 0) {
         code = host_agent_start(parts->agent, parts->runs, err);
@@ -241,6 +265,7 @@ static void free_parts(struct parts *parts)
 {
     host_runs_free(parts->runs);
     host_agent_free(parts->agent);
+    load_free(parts->load);
     if (parts->loop != NULL) {
         zloop_destroy(&parts->loop);
     }
@@ -250,7 +275,9 @@ static void free_parts(struct parts *parts)
 
 int main(int argc, char **argv)
 {
-    struct options options = {0};
+    struct options options = {
+        .load = {.local_resources = getenv("LSF_LOCAL_RESOURCES")},
+    };
     int status = read_options(argc, argv, &options);
     if (status != 0) {
         return status < 0 ? 0 : status;

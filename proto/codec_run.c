@@ -73,6 +73,7 @@ static const struct codec_field spec[] = {
     TEXTS(hosts_asked, HOSTS_MAX, LINE, 1, HOST_NAME_SIZE - 1, TEXT_MAX),
     TIME(run_limit_ms),
     BOOL(is_rerunnable),
+    TEXTS(res_reqs, RES_REQS_MAX, FREE, 1, RES_REQ_MAX, RES_REQS_BYTES_MAX),
 };
 SHAPE(codec_job_spec, sublet__job_spec, spec);
 #undef OURS
@@ -195,6 +196,46 @@ const struct codec_shape codec_nothing = {.descriptor = &sublet__nothing__descri
 #define THEIRS Sublet__Alive
 static const struct codec_field alive[] = {UINT64(seq)};
 SHAPE(codec_alive, sublet__alive, alive);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct load_value
+#define THEIRS Sublet__LoadValue
+static const struct codec_field load_value[] = {
+    TEXT(name, LINE, 1, NAME_SIZE - 1),
+    TEXT(value, LINE, 0, LOAD_VALUE_SIZE - 1),
+    BOOL(is_exclusive),
+};
+static SHAPE(load_value_shape, sublet__load_value, load_value);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_host_load
+#define THEIRS Sublet__HostLoad
+static const struct codec_field host_load[] = {
+    PARTS(values, 0, LOAD_VALUES_MAX, &load_value_shape),
+};
+SHAPE(codec_host_load, sublet__host_load, host_load);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct lease_load_host
+#define THEIRS Sublet__LeaseLoadHost
+static const struct codec_field lease_load_host[] = {
+    TEXT(host, HOST, 1, HOST_NAME_SIZE - 1),
+    PARTS(values, 0, LOAD_VALUES_MAX, &load_value_shape),
+};
+static HOST_SHAPE(lease_load_host_shape, sublet__lease_load_host, lease_load_host);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_lease_load
+#define THEIRS Sublet__LeaseLoad
+static const struct codec_field lease_load[] = {
+    LEASE(lease),
+    PARTS(hosts, 0, LEASE_LOAD_HOSTS_MAX, &lease_load_host_shape),
+};
+SHAPE(codec_lease_load, sublet__lease_load, lease_load);
 #undef OURS
 #undef THEIRS
 

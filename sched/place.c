@@ -12,9 +12,9 @@
  * n1@north 2 (order kept)
  *
  * A job that found no room stands for those that come after it in its queue with as
- * many slots or more, and the same -m (none, or the one list that the elements of an
- * array share): slots only get fewer in a pass. That keeps a long queue of waiting jobs
- * cheap; it changes no result. */
+ * many slots or more, the same requirements and the same -m (none, or the one list that
+ * the elements of an array share): slots only get fewer in a pass. That keeps a long
+ * queue of waiting jobs cheap; it changes no result. */
 #include "sched/place.h"
 
 #include <limits.h>
@@ -26,6 +26,7 @@ struct stuck {
     int n_slots; /* 0: none yet */
     int most;    /* slots of the largest group that it might have used */
     const char *const *hosts_asked;
+    const struct place_filter *filter;
     enum place_reason reason;
 };
 
@@ -37,7 +38,7 @@ struct queue_view {
     bool uses_own;
     int *groups; /* borrowed groups with a host that it allows */
     int n_groups;
-    struct stuck plain, asked; /* the last without -m, with -m */
+    struct stuck plain, asked; /* the last without -m and requirements, with them */
 };
 
 struct pass {
@@ -48,9 +49,11 @@ struct pass {
     int *first_host; /* by group */
     int n_groups;
     struct queue_view *views;
-    bool *allows; /* by host, for the last job with -m: of this queue and list */
+    bool *allows; /* by host, for the last job with -m or requirements: of this queue,
+                     list and filter */
     const struct queue_view *allows_view;
     const char *const *allows_asked;
+    const struct place_filter *allows_filter;
     int *free_slots; /* scratch, by group */
     int *capacity;   /* scratch, by group */
 };
@@ -158,36 +161,55 @@ static struct queue_view *view_of(struct pass *pass, int queue)
 
 /* ---------------------------------------------------------------- one job */
 
-/* The hosts that are open to a job: its queue's, narrowed by -m. */
+/* Neither -m nor requirements: the queue's hosts, whatever they are. */
+static bool is_plain(const struct place_job *job)
+{
+    return job->n_hosts_asked == 0 && job->filter == NULL;
+}
+
+static bool is_asked(const struct place_job *job, const char *name)
+{
+    for (int k = 0; k < job->n_hosts_asked; k++) {
+        if (strcmp(job->hosts_asked[k], name) == 0) {
+            return true;
+        }
+    }
+    return job->n_hosts_asked == 0;
+}
+
+/* The hosts that are open to a job: its queue's, narrowed by -m and requirements. */
 static const bool *hosts_for(struct pass *pass, const struct queue_view *view,
                              const struct place_job *job)
 {
-    if (job->n_hosts_asked == 0) {
+    if (is_plain(job)) {
         return view->allows;
     }
-    if (pass->allows_view == view && pass->allows_asked == job->hosts_asked) {
+    if (pass->allows_view == view && pass->allows_asked == job->hosts_asked &&
+        pass->allows_filter == job->filter) {
         return pass->allows;
     }
     pass->allows_view = view;
     pass->allows_asked = job->hosts_asked;
+    pass->allows_filter = job->filter;
     for (int i = 0; i < pass->snapshot->n_hosts; i++) {
-        pass->allows[i] = false;
-        for (int k = 0; view->allows[i] && k < job->n_hosts_asked; k++) {
-            if (strcmp(job->hosts_asked[k], pass->snapshot->hosts[i].name) == 0) {
-                pass->allows[i] = true;
-                break;
-            }
-        }
+        pass->allows[i] = view->allows[i] &&
+                          (job->filter == NULL || job->filter->matches[i]) &&
+                          is_asked(job, pass->snapshot->hosts[i].name);
     }
     return pass->allows;
 }
 
 /* True where host a comes before host b. */
-static bool is_better(const struct pass *pass, const int *preferences, int a, int b)
+static bool is_better(const struct pass *pass, const int *preferences,
+                      const struct place_filter *filter, int a, int b)
 {
     const struct place_host *hosts = pass->snapshot->hosts;
     if (preferences[a] != preferences[b]) {
         return preferences[a] > preferences[b];
+    }
+    const int *places = filter != NULL ? filter->places : NULL;
+    if (places != NULL && places[a] != places[b]) {
+        return places[a] < places[b];
     }
     bool a_own = pass->group_of[a] == 0, b_own = pass->group_of[b] == 0;
     if (a_own != b_own) {
@@ -204,7 +226,8 @@ static bool is_better(const struct pass *pass, const int *preferences, int a, in
 /* The best allowed host with a free slot in a group with room for the whole job
  * (`group` -1), or in that group; -1: none. */
 static int best_host(const struct pass *pass, const struct queue_view *view,
-                     const bool *allows, int n_slots, int group)
+                     const bool *allows, const struct place_filter *filter, int n_slots,
+                     int group)
 {
     int best = -1;
     for (int i = 0; i < pass->snapshot->n_hosts; i++) {
@@ -215,7 +238,7 @@ static int best_host(const struct pass *pass, const struct queue_view *view,
         if (group >= 0 ? of != group : pass->free_slots[of] < n_slots) {
             continue;
         }
-        if (best < 0 || is_better(pass, view->preferences, i, best)) {
+        if (best < 0 || is_better(pass, view->preferences, filter, i, best)) {
             best = i;
         }
     }
@@ -258,7 +281,7 @@ static void take_slots(struct pass *pass, const struct queue_view *view,
                        const bool *allows, const struct place_job *job,
                        struct place_start *start)
 {
-    int host = best_host(pass, view, allows, job->n_slots, -1);
+    int host = best_host(pass, view, allows, job->filter, job->n_slots, -1);
     int group = pass->group_of[host];
     int open = job->n_slots;
     int n_hosts = 0;
@@ -281,7 +304,7 @@ static void take_slots(struct pass *pass, const struct queue_view *view,
             return;
         }
         /* This one is full now: the next best of its group. */
-        host = best_host(pass, view, allows, open, group);
+        host = best_host(pass, view, allows, job->filter, open, group);
     }
 }
 
@@ -295,7 +318,7 @@ static void count_waiting(const struct pass *pass, const struct queue_view *view
                           const struct place_job *job, const bool *allows,
                           struct place_plan *plan)
 {
-    if (job->n_hosts_asked == 0) {
+    if (is_plain(job)) {
         add_capped(&plan->waiting_own, view->uses_own ? job->n_slots : 0);
         for (int i = 0; i < view->n_groups; i++) {
             add_capped(&plan->waiting_lease[pass->first_host[view->groups[i]]],
@@ -317,11 +340,18 @@ static void count_waiting(const struct pass *pass, const struct queue_view *view
     }
 }
 
-/* A job that is no smaller, with the same hosts, stays as well: the reason. STARTED: it
- * must be looked at. Whether a job is too large does not change in a pass. */
+/* The list of -m, shared by an array's elements; NULL: none. */
+static const char *const *list_of(const struct place_job *job)
+{
+    return job->n_hosts_asked > 0 ? job->hosts_asked : NULL;
+}
+
+/* A job that is no smaller, with the same hosts and requirements, stays as well: the
+ * reason. STARTED: it must be looked at. Whether a job is too large does not change in
+ * a pass. */
 static enum place_reason follow(const struct stuck *stuck, const struct place_job *job)
 {
-    bool is_same = job->n_hosts_asked == 0 || job->hosts_asked == stuck->hosts_asked;
+    bool is_same = list_of(job) == stuck->hosts_asked && job->filter == stuck->filter;
     if (stuck->n_slots == 0 || job->n_slots < stuck->n_slots || !is_same) {
         return PLACE_STARTED;
     }
@@ -338,12 +368,23 @@ static int most_of(const struct pass *pass)
     return most;
 }
 
+/* True where the job has hosts, but for its requirements. */
+static bool is_unmet(const struct pass *pass, const struct queue_view *view,
+                     const struct place_job *job)
+{
+    for (int i = 0; job->filter != NULL && i < pass->snapshot->n_hosts; i++) {
+        if (view->allows[i] && is_asked(job, pass->snapshot->hosts[i].name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum place_reason place_job(struct pass *pass, const struct place_job *job,
                                    struct place_plan *plan)
 {
     struct queue_view *view = view_of(pass, job->queue);
-    bool is_plain = job->n_hosts_asked == 0;
-    struct stuck *stuck = is_plain ? &view->plain : &view->asked;
+    struct stuck *stuck = is_plain(job) ? &view->plain : &view->asked;
     const bool *allows = hosts_for(pass, view, job);
     enum place_reason reason = follow(stuck, job);
     if (reason != PLACE_STARTED) {
@@ -351,11 +392,18 @@ static enum place_reason place_job(struct pass *pass, const struct place_job *jo
         return reason;
     }
     reason = judge(pass, allows, job->n_slots);
+    if (reason == PLACE_NO_HOST && is_unmet(pass, view, job)) {
+        reason = PLACE_UNMET;
+    }
     if (reason == PLACE_STARTED) {
         take_slots(pass, view, allows, job, &plan->starts[plan->n_starts++]);
         return reason;
     }
-    *stuck = (struct stuck){job->n_slots, most_of(pass), job->hosts_asked, reason};
+    *stuck = (struct stuck){.n_slots = job->n_slots,
+                            .most = most_of(pass),
+                            .hosts_asked = list_of(job),
+                            .filter = job->filter,
+                            .reason = reason};
     count_waiting(pass, view, job, allows, plan);
     return reason;
 }
@@ -394,6 +442,8 @@ const char *place_reason_text(enum place_reason reason)
         return "being started";
     case PLACE_NO_HOST:
         return "none of its hosts is known here";
+    case PLACE_UNMET:
+        return "no host meets its resource requirements";
     case PLACE_TOO_LARGE:
         return "it asks for more slots than its hosts have";
     case PLACE_CLOSED:

@@ -7,7 +7,8 @@
  * and fairshare will order and veto behind the same call.
  *
  * A job goes to own hosts, or to hosts of one lease, never to both. Candidates in the
- * order: preference (higher first), own before borrowed, lower used / max, file order;
+ * order: preference (higher first), the order section of its requirements, own before
+ * borrowed, lower used / max, file order;
  * a parallel job takes free slots along that order, per lease.
  *
  * Units: slots. Ownership: the snapshot is borrowed and not changed; the plan lives in
@@ -28,12 +29,19 @@ struct place_host {
     bool is_open;
 };
 
+/* What requirement strings make of the hosts; shared by the jobs that have the same. */
+struct place_filter {
+    const uint8_t *matches; /* by host: 1, may be used; 0 */
+    const int *places; /* by host: an order, lower first; NULL: none was asked for */
+};
+
 struct place_job {
     uint64_t id;
     int queue; /* index */
     int n_slots;
     const char *const *hosts_asked; /* -m; none: the queue's */
     int n_hosts_asked;
+    const struct place_filter *filter; /* NULL: any host */
 };
 
 struct place_snapshot {
@@ -49,6 +57,7 @@ struct place_snapshot {
 enum place_reason {
     PLACE_STARTED,
     PLACE_NO_HOST,   /* the queue's hosts and -m have none in common that is known */
+    PLACE_UNMET,     /* none of those meets the job's requirements */
     PLACE_TOO_LARGE, /* more slots than those hosts have in all */
     PLACE_CLOSED,    /* all of them are closed or away */
     PLACE_BUSY,      /* not enough free slots */

@@ -174,6 +174,7 @@ static void read_queue(struct reader *reader, struct queue_config *queue)
     const struct conf_row *row = reader->row;
     queue->priority = 1;
     queue->description = conf_text(row, "DESCRIPTION", "");
+    queue->res_req = conf_text(row, "RES_REQ", NULL);
     const struct conf_cell *cell = conf_cell(row, "PRIORITY");
     int64_t priority;
     /* A malformed one was complained about by conf_check. */

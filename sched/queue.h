@@ -36,6 +36,7 @@ struct queue_config {
     const struct queue_term *terms; /* none: QUEUE_ALL */
     int n_terms;
     const char *description;
+    const char *res_req; /* RES_REQ; NULL: none */
 };
 
 /* Reads all Queue sections, in file order. `hosts` are the site's own. */

@@ -57,14 +57,16 @@ static void put_texts(const char **list, char **at, const char *const *texts,
 
 struct job_spec *keep_spec(const struct job_spec *spec)
 {
-    size_t n_texts = (size_t)spec->n_env + (size_t)spec->n_hosts_asked;
+    size_t n_texts =
+        (size_t)spec->n_env + (size_t)spec->n_hosts_asked + (size_t)spec->n_res_reqs;
     size_t head = sizeof(*spec) + n_texts * sizeof(char *);
     size_t size = head + size_of_text(spec->name) + size_of_text(spec->user) +
                   size_of_text(spec->queue) + size_of_text(spec->command) +
                   size_of_text(spec->cwd) + size_of_text(spec->in_file) +
                   size_of_text(spec->out_file) + size_of_text(spec->err_file) +
                   size_of_texts(spec->env, spec->n_env) +
-                  size_of_texts(spec->hosts_asked, spec->n_hosts_asked);
+                  size_of_texts(spec->hosts_asked, spec->n_hosts_asked) +
+                  size_of_texts(spec->res_reqs, spec->n_res_reqs);
     char *block = mem_alloc(size, 1);
     char *at = block + head;
     struct job_spec *copy = (struct job_spec *)(void *)block;
@@ -83,6 +85,9 @@ struct job_spec *keep_spec(const struct job_spec *spec)
     put_texts(list + spec->n_env, &at, spec->hosts_asked, spec->n_hosts_asked);
     copy->env = list;
     copy->hosts_asked = list + spec->n_env;
+    copy->res_reqs = copy->hosts_asked + spec->n_hosts_asked;
+    put_texts(list + spec->n_env + spec->n_hosts_asked, &at, spec->res_reqs,
+              spec->n_res_reqs);
     return copy;
 }
 

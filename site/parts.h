@@ -6,7 +6,10 @@
 
 #include "consumer/consumer.h"
 #include "provider/provider.h"
+#include "site/facts.h"
 #include "site/jobs.h"
+#include "site/lease_load.h"
+#include "site/needs.h"
 #include "site/runs.h"
 #include "site/schedule.h"
 #include "site/site.h"
@@ -19,15 +22,19 @@ struct site {
     const struct site_config *config;
     struct jobs *jobs;
     struct site_hosts *hosts;
+    struct facts *facts; /* of the hosts */
+    struct lease_load lease_load;
     struct runs *runs;
     struct provider *provider;
     struct consumer *consumer;
     struct site_uplink *uplink;
+    struct needs *needs; /* of its waiting jobs */
     struct schedule *schedule;
     struct waiters *waiters;
     uint64_t boot, last_job, last_attempt; /* the journal's counters */
     int64_t lending_ms; /* when an end is next told to a consumer that has not said
                            that it is on record there */
+    int64_t load_ms;    /* when hosts' load last had jobs looked at again */
     int64_t now_ms;     /* of the latest event */
     bool has_scheduled; /* in the last tick */
     uint64_t n_passes, passes_us; /* ticks that scheduled, and what they took */

@@ -10,6 +10,7 @@
 #include "base/value.h"
 #include "site/forward.h"
 #include "site/parts.h"
+#include "site/site_view.h"
 
 /* ---------------------------------------------------------------- who */
 
@@ -137,6 +138,38 @@ static int check_submit(const struct site *site, const struct peer *from,
     return code;
 }
 
+/* A user's string is bad: LSF's sentence, and for the command line where. */
+static void refuse_requirements(const struct peer *from, uint64_t request, int code,
+                                const struct job_spec *spec,
+                                const struct resreq_fault *fault,
+                                struct effects *effects)
+{
+    struct value *value = value_object(&effects->arena);
+    int string = -1;
+    for (int i = 0; i < spec->n_res_reqs; i++) {
+        string = spec->res_reqs[i] == fault->source ? i : string;
+    }
+    value_add_int(&effects->arena, value, "resreq", string); /* -1: the queue's */
+    value_add_int(&effects->arena, value, "at", fault->at);
+    value_add_text(&effects->arena, value, "hint", fault->hint);
+    effects_reply_refusal(
+        effects, from, request, code,
+        arena_printf(&effects->arena, "%s Job not submitted.", fault->text), value);
+}
+
+static void add_notes(struct arena *arena, struct value *value,
+                      const struct resreq_notes *notes)
+{
+    if (notes->first == NULL) {
+        return;
+    }
+    struct value *list = value_add(arena, value, "warnings", value_array(arena));
+    for (const struct resreq_note *note = notes->first; note != NULL;
+         note = note->next) {
+        value_add_text(arena, list, NULL, note->text);
+    }
+}
+
 static void store_number(const char *name, uint64_t value, struct effects *effects)
 {
     effects_store(effects, &(struct row){.kind = ROW_COUNTER,
@@ -187,6 +220,15 @@ void requests_submit(struct site *site, const struct peer *from,
                             "%s. Job not submitted.", err.text);
         return;
     }
+    struct resreq_notes notes = {.arena = arena};
+    struct resreq_fault fault;
+    code = needs_check(site->needs, (int)(queue - site->config->queues), &submit->spec,
+                       &notes, &fault);
+    if (code != 0) {
+        refuse_requirements(from, submit->request, code, &submit->spec, &fault,
+                            effects);
+        return;
+    }
     struct row_job row = {
         .id = ++site->last_job, .submit_ms = now_ms, .spec = submit->spec};
     row.spec.queue = queue->name;
@@ -207,6 +249,7 @@ void requests_submit(struct site *site, const struct peer *from,
     if (is_array) {
         value_add_int(arena, value, "elements", n_indices);
     }
+    add_notes(arena, value, &notes);
     effects_reply(effects, from, submit->request,
                   arena_printf(arena, "Job <%llu> is submitted to queue <%s>.",
                                (unsigned long long)row.id, queue->name),
@@ -226,6 +269,28 @@ static int count_rows(const struct value *listing)
     return 0;
 }
 
+/* Refuses a requirement string that is none. */
+static bool is_bad_string(const struct site *site, const struct peer *from,
+                          const struct msg_query *query, struct effects *effects)
+{
+    struct err err;
+    int *rows, n_rows, code = 0;
+    const struct place_filter *filter;
+    struct arena *arena = &effects->arena;
+    if (query->res_req == NULL || query->res_req[0] == '\0') {
+        return false;
+    }
+    if (query->kind == QUERY_LOAD) {
+        code = site_view_select(site, arena, query->res_req, &rows, &n_rows, &err);
+    } else if (query->kind == QUERY_HOSTS) {
+        code = site_view_select_hosts(site, arena, query->res_req, &filter, &err);
+    }
+    if (code != 0) {
+        effects_reply_error(effects, from, query->request, code, "%s", err.text);
+    }
+    return code != 0;
+}
+
 void requests_query(struct site *site, const struct peer *from,
                     const struct msg_query *query, int64_t now_ms,
                     struct effects *effects)
@@ -233,13 +298,17 @@ void requests_query(struct site *site, const struct peer *from,
     static const char *const things[QUERY_KINDS] = {[QUERY_JOBS] = "Job",
                                                     [QUERY_HOSTS] = "Host",
                                                     [QUERY_QUEUES] = "Queue",
-                                                    [QUERY_EXPORTS] = "Export policy"};
+                                                    [QUERY_EXPORTS] = "Export policy",
+                                                    [QUERY_LOAD] = "Host"};
     const char *next = "";
     struct value *value;
 
     if ((unsigned)query->kind >= QUERY_KINDS || things[query->kind] == NULL) {
         struct msg msg = {.kind = MSG_QUERY, .query = *query};
         forward_request(site, from, &msg, query->request, now_ms, effects);
+        return;
+    }
+    if (is_bad_string(site, from, query, effects)) {
         return;
     }
     value = site_view(site, &effects->arena, query, now_ms, &next);

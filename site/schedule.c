@@ -227,24 +227,31 @@ static void keep_left(struct schedule *schedule, const struct place_snapshot *sn
     }
 }
 
+struct place_host *schedule_hosts(const struct site *site, struct arena *arena,
+                                  int *n_hosts)
+{
+    int n_own = site_hosts_count(site->hosts);
+    *n_hosts = n_own + consumer_count_hosts(site->consumer);
+    struct place_host *hosts = arena_alloc(arena, (size_t)*n_hosts, sizeof(*hosts));
+    for (int i = 0; i < n_own; i++) {
+        show_own(site, i, &hosts[i]);
+    }
+    for (int i = n_own; i < *n_hosts; i++) {
+        show_borrowed(site, i - n_own, arena, &hosts[i]);
+    }
+    return hosts;
+}
+
 static void show_hosts(struct site *site, bool is_first,
                        struct place_snapshot *snapshot)
 {
     struct arena *arena = &site->schedule->scratch;
-    int n_own = site_hosts_count(site->hosts);
-    snapshot->n_hosts = n_own + consumer_count_hosts(site->consumer);
-    struct place_host *hosts =
-        arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*hosts));
-    for (int i = 0; i < n_own; i++) {
-        show_own(site, i, &hosts[i]);
-    }
-    for (int i = n_own; i < snapshot->n_hosts; i++) {
-        show_borrowed(site, i - n_own, arena, &hosts[i]);
-    }
+    struct place_host *hosts = schedule_hosts(site, arena, &snapshot->n_hosts);
     if (!is_first) {
         hide_news(site->schedule, hosts, snapshot->n_hosts);
     }
     snapshot->hosts = hosts;
+    needs_begin(site->needs, arena, site, hosts, snapshot->n_hosts);
 }
 
 /* Refused a moment ago, and nothing has changed since. */
@@ -285,6 +292,7 @@ static bool show_jobs(struct site *site, int64_t now_ms,
                 .n_slots = job->spec->n_slots,
                 .hosts_asked = job->spec->hosts_asked,
                 .n_hosts_asked = job->spec->n_hosts_asked,
+                .filter = needs_of(site->needs, job->queue, job->spec),
             };
         }
     }

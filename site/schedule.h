@@ -36,4 +36,9 @@ int schedule_waiting_own(const struct schedule *schedule);
 int schedule_waiting_lease(const struct schedule *schedule, const char *lease);
 int schedule_waiting(const struct schedule *schedule);
 
+/* The hosts as a pass sees them: own ones in file order, then borrowed ones; in the
+ * arena, texts of own ones borrowed. */
+struct place_host *schedule_hosts(const struct site *site, struct arena *arena,
+                                  int *n_hosts);
+
 #endif

@@ -51,6 +51,7 @@ struct site *site_new(const struct site_config *from)
     };
     site->jobs = jobs_new(config->queues, config->n_queues);
     site->hosts = site_hosts_new(config->hosts, config->n_hosts);
+    site->facts = facts_new(config);
     site->runs = runs_new(&runs_setting, site->hosts, run_changed, site);
     site->provider = provider_new(config->name, config->freeze_timeout_ms);
     site->consumer = consumer_new(config->name);
@@ -60,9 +61,11 @@ struct site *site_new(const struct site_config *from)
         provider_set_patience(site->provider, config->patience);
         consumer_set_patience(site->consumer, config->patience);
     }
+    site->needs = needs_new(config, facts_resources(site->facts));
     site->schedule = schedule_new();
     site->waiters = waiters_new();
     site->lending_ms = INT64_MAX;
+    site->lease_load.ask_ms = INT64_MAX;
     return site;
 }
 
@@ -77,6 +80,8 @@ void site_free(struct site *site)
     consumer_free(site->consumer);
     provider_free(site->provider);
     runs_free(site->runs);
+    needs_free(site->needs);
+    facts_free(site->facts);
     site_hosts_free(site->hosts);
     jobs_free(site->jobs);
     arena_release(&site->config_arena);
@@ -165,6 +170,7 @@ static void lose_hosts(struct site *site, int64_t now_ms, struct effects *effect
         effects_log(effects, LOG_LEVEL_WARNING, "host %s is silent: unavailable", name);
         provider_set_down(site->provider, name, true);
         runs_host_away(site->runs, host, now_ms, effects);
+        facts_lose(site->facts, host);
         schedule_mark(site->schedule);
     }
 }
@@ -196,6 +202,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     site->has_scheduled = schedule_run(site, now_ms, effects);
     provider_tick(site->provider, now_ms, effects);
     lending_tick(site, now_ms, effects);
+    lease_load_tick(site, now_ms, effects);
     if (site_uplink_wants_usage(site->uplink, now_ms)) {
         struct msg_usage usage;
         usage_read(site, &effects->arena, &usage);
@@ -242,6 +249,7 @@ int64_t site_wake_ms(const struct site *site)
         waiters_wake_ms(site->waiters),
         schedule_wake_ms(site->schedule, site->now_ms),
         site->lending_ms,
+        lease_load_wake_ms(site),
         oldest_ms == INT64_MAX ? INT64_MAX : oldest_ms + site->config->clean_period_ms,
     };
     int64_t wake_ms = INT64_MAX;

@@ -21,12 +21,13 @@
 #include "base/effect.h"
 #include "provider/export.h"
 #include "sched/queue.h"
+#include "site/facts_config.h"
 
 struct site_host {
     const char *name;
-    int max; /* MXJ */
-    const char *type, *model;
-    bool is_here; /* HOSTS_HERE */
+    int max;                  /* MXJ */
+    const char *type, *model; /* "" or "!": as the host detects them */
+    bool is_here;             /* HOSTS_HERE */
 };
 
 struct site_config {
@@ -38,6 +39,7 @@ struct site_config {
     int n_queues;
     const char *default_queue;
     struct export_plan exports;
+    struct facts_config facts;
     int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY; 0: not configured */
     int64_t freeze_timeout_ms;
     int64_t clean_period_ms;   /* ended jobs are forgotten after it */
@@ -47,7 +49,9 @@ struct site_config {
     int64_t daemon_uid; /* 0: jobs run as their users; else only its own may submit */
     const char *const *admins; /* user names besides root and the daemon's */
     int n_admins;
-    bool is_alone; /* there is no broker: nothing is said to one */
+    bool is_resreq_lenient; /* LSF_STRICT_RESREQ=N */
+    bool is_sched_by_slot;  /* PARALLEL_SCHED_BY_SLOT */
+    bool is_alone;          /* there is no broker: nothing is said to one */
     /* Of simulated worlds; a daemon has 0. Where nothing can be lost, heartbeats and
      * the questions that silence raises come so many times later than they would. */
     int patience;

@@ -8,6 +8,8 @@
 
 #include "base/conf_keys.h"
 #include "base/limits.h"
+#include "base/load_local.h"
+#include "site/needs.h"
 
 #define COMPLAIN(section, row, cell, ...)                                              \
     conf_complain(conf, CONF_ERROR, section, row, cell, __VA_ARGS__)
@@ -92,6 +94,7 @@ static int64_t parameter_int(const struct conf *conf, const char *key, int64_t m
 struct host_entry {
     struct site_host host;
     struct export_host export;
+    struct facts_host facts;
     struct place place; /* its first row */
     bool has_slots;
     bool is_named[2]; /* by HOST_NAME, by HOSTNAME */
@@ -121,6 +124,7 @@ static struct host_entry *add_entry(struct host_list *list, const char *name,
     struct host_entry *entry = &list->items[list->count++];
     entry->host.name = entry->export.name = name;
     entry->host.type = entry->host.model = entry->export.type = "";
+    entry->facts = (struct facts_host){.section = place->section, .row = place->row};
     entry->place = *place;
     return entry;
 }
@@ -135,9 +139,10 @@ static void read_slots(const struct conf_row *row, int *max, bool *is_found)
     }
 }
 
-static void merge_row(struct conf *conf, const struct conf_row *row,
+static void merge_row(struct conf *conf, const struct place *place,
                       struct host_entry *entry)
 {
+    const struct conf_row *row = place->row;
     const char *resources = conf_text(row, "RESOURCES", NULL);
     read_slots(row, &entry->host.max, &entry->has_slots);
     entry->export.max = entry->host.max;
@@ -148,6 +153,12 @@ static void merge_row(struct conf *conf, const struct conf_row *row,
         struct conf_words words = conf_words(conf->arena, resources);
         entry->export.booleans = words.words;
         entry->export.n_booleans = words.count;
+        entry->facts.resources = words.words;
+        entry->facts.n_resources = words.count;
+    }
+    if (resources != NULL || is_set(row, "TYPE") || is_set(row, "MODEL")) {
+        entry->facts.section = place->section;
+        entry->facts.row = row;
     }
 }
 
@@ -179,7 +190,7 @@ static void read_host_row(struct conf *conf, struct place place, int form,
         entry = add_entry(list, name, &place);
     }
     entry->is_named[form] = true;
-    merge_row(conf, place.row, entry);
+    merge_row(conf, &place, entry);
 }
 
 static void read_host_section(struct conf *conf, const struct conf_section *section,
@@ -259,11 +270,48 @@ static void give_hosts(struct conf *conf, const struct host_list *list,
 {
     struct site_host *hosts =
         arena_alloc(conf->arena, (size_t)list->count, sizeof(*hosts));
+    struct facts_host *facts =
+        arena_alloc(conf->arena, (size_t)list->count, sizeof(*facts));
     for (int i = 0; i < list->count; i++) {
         hosts[i] = list->items[i].host;
+        facts[i] = list->items[i].facts;
+        facts[i].name = hosts[i].name;
+        facts[i].type = hosts[i].type;
+        facts[i].model = hosts[i].model;
     }
     config->hosts = hosts;
     config->n_hosts = list->count;
+    facts_config_read(conf, facts, list->count, &config->facts);
+}
+
+/* What the site hands to the hosts that it starts itself. */
+static void read_measures(struct conf *conf, const struct place *site,
+                          struct site_setup *setup)
+{
+    struct load_value values[LOAD_LOCAL_MAX];
+    int n_values;
+    struct err err;
+    struct conf_words elims =
+        conf_words(conf->arena, conf_text(site->row, "ELIM", NULL));
+    setup->elims = elims.words;
+    setup->n_elims = elims.count;
+    for (int i = 0; i < elims.count; i++) {
+        if (elims.words[i][0] != '/') {
+            COMPLAIN(site->section, site->row, conf_cell(site->row, "ELIM"),
+                     "\"%s\", expected a path that begins with /", elims.words[i]);
+        }
+    }
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, "", section)) != NULL) {
+        const struct conf_row *row = &section->rows[0];
+        const char *text = conf_text(row, "LSF_LOCAL_RESOURCES", NULL);
+        if (text != NULL &&
+            load_local_read(conf->arena, text, values, &n_values, &err) != 0) {
+            COMPLAIN(section, row, conf_cell(row, "LSF_LOCAL_RESOURCES"), "%s",
+                     err.text);
+        }
+        setup->local_resources = text != NULL ? text : setup->local_resources;
+    }
 }
 
 /* ---------------------------------------------------------------- queues */
@@ -306,6 +354,65 @@ static void read_queues(struct conf *conf, const struct place *site,
         COMPLAIN(site->section, NULL, NULL, "no queue, expected a section Queue");
     }
     read_default_queue(conf, config);
+}
+
+/* ---------------------------------------------------------------- requirements */
+
+/* RES_REQ of one queue. */
+static void check_res_req(struct conf *conf, const struct conf_section *section,
+                          const struct conf_row *row, const struct resreq_rules *rules)
+{
+    const struct conf_cell *cell = conf_cell(row, "RES_REQ");
+    struct resreq_notes notes = {.arena = conf->arena};
+    struct resreq_fault fault;
+    struct resreq resreq;
+    if (cell == NULL || cell->value == NULL) {
+        return;
+    }
+    struct resreq_strings from = {.queue = cell->value};
+    if (resreq_compile(conf->arena, rules, &from, &resreq, &notes, &fault) != 0) {
+        COMPLAIN(section, row, cell, "%s Column %d: %s", fault.text, fault.at + 1,
+                 fault.hint);
+    }
+    for (struct resreq_note *note = notes.first; note != NULL; note = note->next) {
+        conf_complain(conf, CONF_WARNING, section, row, cell, "column %d: %s",
+                      note->at + 1, note->text);
+    }
+}
+
+static void check_res_reqs(struct conf *conf, const struct site_config *config)
+{
+    struct resources *resources = facts_config_catalogue(&config->facts);
+    struct resreq_rules rules = needs_rules(config, resources);
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, "Queue", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            check_res_req(conf, section, &section->rows[i], &rules);
+        }
+    }
+    resources_free(resources);
+}
+
+static bool is_yes(const struct conf_row *row, const char *section, const char *key)
+{
+    const char *text = text_of(row, section, key);
+    return text != NULL && strcasecmp(text, "Y") == 0;
+}
+
+/* LSF_STRICT_RESREQ stands outside of sections, as in lsf.conf; the last one counts. */
+static void read_requirements(struct conf *conf, struct site_config *config)
+{
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, "", section)) != NULL) {
+        if (conf_cell(&section->rows[0], "LSF_STRICT_RESREQ") != NULL) {
+            config->is_resreq_lenient =
+                !is_yes(&section->rows[0], "", "LSF_STRICT_RESREQ");
+        }
+    }
+    struct place slots = find_parameter(conf, "PARALLEL_SCHED_BY_SLOT");
+    config->is_sched_by_slot =
+        slots.row != NULL && is_yes(slots.row, "Parameters", "PARALLEL_SCHED_BY_SLOT");
+    check_res_reqs(conf, config);
 }
 
 /* ---------------------------------------------------------------- exports */
@@ -433,7 +540,9 @@ static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *se
     read_hosts(conf, &hosts);
     read_hosts_here(conf, &site, &hosts, setup);
     give_hosts(conf, &hosts, &setup->config);
+    read_measures(conf, &site, setup);
     read_queues(conf, &site, &setup->config);
+    read_requirements(conf, &setup->config);
     read_exports(conf, &hosts, &setup->config);
     return true;
 }

@@ -21,6 +21,10 @@ struct site_setup {
     const char *host_key; /* public key that those must have; NULL: the site's own */
     const char **hosts_here;
     int n_hosts_here;
+    /* What the sublet-hosts of those are given: */
+    const char **elims; /* ELIM */
+    int n_elims;
+    const char *local_resources; /* LSF_LOCAL_RESOURCES; NULL: none */
 };
 
 /* True where there is a Site section. Complaints: no NAME, SPOOL; BROKER without KEY

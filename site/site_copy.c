@@ -38,6 +38,8 @@ static void copy_queues(struct arena *arena, struct site_config *config)
         queue->terms = terms;
         queue->name = copy_text(arena, queue->name);
         queue->description = copy_text(arena, queue->description);
+        queue->res_req =
+            queue->res_req != NULL ? arena_str(arena, queue->res_req) : NULL;
     }
     config->queues = queues;
 }
@@ -69,6 +71,7 @@ const struct site_config *site_copy_config(struct arena *arena,
     copy_hosts(arena, config);
     copy_queues(arena, config);
     copy_exports(arena, &config->exports);
+    facts_config_copy(arena, &config->facts);
     const char **admins =
         copy_array(arena, from->admins, from->n_admins, sizeof(*admins));
     for (int i = 0; i < from->n_admins; i++) {

@@ -38,6 +38,7 @@ static void on_welcome(struct site *site, const struct call *call,
         provider_session(site->provider, session, call->now_ms, effects);
         consumer_session(site->consumer, session, call->now_ms, effects);
         lending_session(site, call->now_ms);
+        lease_load_mark(site, true, call->now_ms);
         /* Asked in a session that is over, they would wait for nothing. */
         waiters_give_up(site->waiters, WAITER_BROKER, call->now_ms);
         schedule_mark(site->schedule);
@@ -94,6 +95,7 @@ static void on_contract(struct site *site, const struct call *call,
     struct msg_contract before = {0}, after = {0};
     bool was_known = find_contract(site, lease, &before);
     consumer_contract(site->consumer, call->msg, call->now_ms, effects);
+    lease_load_look(site, call->now_ms);
     bool is_known = find_contract(site, lease, &after);
     if (was_known != is_known || before.epoch != after.epoch ||
         before.state != after.state || before.is_made != after.is_made ||
@@ -179,6 +181,33 @@ static void on_output(struct site *site, const struct call *call,
     }
 }
 
+/* Jobs that wait for load are looked at again no more often than this, however many
+ * hosts tell of theirs. */
+enum { LOAD_LOOK_MS = 5000 };
+
+static void look_at_load(struct site *site, bool is_first, int64_t now_ms)
+{
+    if (is_first || now_ms - site->load_ms >= LOAD_LOOK_MS) {
+        site->load_ms = now_ms;
+        schedule_mark(site->schedule);
+    }
+}
+
+static void on_lease_load(struct site *site, const struct call *call,
+                          struct effects *effects)
+{
+    bool is_first = false;
+    if (lease_load_take(site, call->msg, &is_first, effects)) {
+        look_at_load(site, is_first, call->now_ms);
+    }
+}
+
+static void on_lease_load_ask(struct site *site, const struct call *call,
+                              struct effects *effects)
+{
+    lease_load_answer(site, call->msg, call->now_ms, effects);
+}
+
 static void on_reply(struct site *site, const struct call *call,
                      struct effects *effects)
 {
@@ -219,6 +248,24 @@ static void on_host_alive(struct site *site, const struct call *call,
     struct msg msg = {.kind = MSG_HOST_PONG};
     msg.host_alive.seq = call->msg->host_alive.seq;
     site_hosts_send(site->hosts, call->host, &msg, effects);
+}
+
+static void on_host_load(struct site *site, const struct call *call,
+                         struct effects *effects)
+{
+    const struct resource_table *table = facts_table(site->facts);
+    bool is_first = !facts_is_told(site->facts, call->host);
+    bool had_rates = resource_table_has(table, call->host, RESOURCE_UT);
+    const char *unknown = facts_take(site->facts, call->host, &call->msg->host_load);
+    bool is_better = !had_rates && resource_table_has(table, call->host, RESOURCE_UT);
+    lease_load_mark(site, is_first || is_better, call->now_ms);
+    if (is_first && unknown != NULL) {
+        effects_log(effects, LOG_LEVEL_WARNING,
+                    "host %s tells of \"%s\", which is no resource here, or no value "
+                    "of its type: not used",
+                    site_hosts_name(site->hosts, call->host), unknown);
+    }
+    look_at_load(site, is_first, call->now_ms);
 }
 
 static void on_run_state(struct site *site, const struct call *call,
@@ -294,10 +341,13 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_ATTEMPT_STATE] = {on_attempt_state, BROKER, true},
     [MSG_OUTPUT_ASK] = {on_output_ask, BROKER, true},
     [MSG_OUTPUT] = {on_output, BROKER | HOST, true},
+    [MSG_LEASE_LOAD] = {on_lease_load, BROKER, true},
+    [MSG_LEASE_LOAD_ASK] = {on_lease_load_ask, BROKER, true},
     [MSG_REPLY] = {on_reply, BROKER, false},
     [MSG_HOST_HELLO] = {on_host_hello, HOST, false},
     [MSG_HOST_SYNCED] = {on_host_synced, HOST, true},
     [MSG_HOST_ALIVE] = {on_host_alive, HOST, true},
+    [MSG_HOST_LOAD] = {on_host_load, HOST, true},
     [MSG_RUN_STATE] = {on_run_state, HOST, true},
     [MSG_SUBMIT] = {on_submit, CLIENT, false},
     [MSG_JOB_CONTROL] = {on_job_control, CLIENT, false},

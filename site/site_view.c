@@ -104,12 +104,13 @@ static struct value *own_row(const struct site *site, struct arena *arena, int i
     add_counts(arena, row, host->max, counts);
     value_add_null(arena, row, "lease");
     value_add_int(arena, row, "lent", provider_lent(site->provider, host->name));
-    value_add_text(arena, row, "type", host->type);
-    value_add_text(arena, row, "model", host->model);
+    site_view_add_facts(site, arena, row, index,
+                        facts_architecture(site->facts, index));
     return row;
 }
 
-static struct value *borrowed_row(struct arena *arena, const struct consumer_host *host,
+static struct value *borrowed_row(const struct site *site, struct arena *arena,
+                                  const struct consumer_host *host,
                                   const struct site_tally *tally)
 {
     const char *name = arena_str(arena, host->name);
@@ -121,8 +122,7 @@ static struct value *borrowed_row(struct arena *arena, const struct consumer_hos
     add_counts(arena, row, host->n_held, counts);
     value_add_text(arena, row, "lease", host->lease);
     value_add_null(arena, row, "lent");
-    value_add_null(arena, row, "type");
-    value_add_null(arena, row, "model");
+    site_view_add_facts(site, arena, row, facts_row(site->facts, host->name), NULL);
     return row;
 }
 
@@ -133,7 +133,12 @@ void site_view_hosts(const struct site *site, struct site_page *page,
     int n_own = site_hosts_count(site->hosts);
     int n_borrowed = consumer_count_hosts(site->consumer);
     struct consumer_host host;
+    const struct place_filter *filter = NULL;
     struct site_tally own, borrowed;
+    if (query->res_req != NULL && query->res_req[0] != '\0' &&
+        site_view_select_hosts(site, arena, query->res_req, &filter, NULL) != 0) {
+        return;
+    }
     site_tally_init(&own, arena, n_own);
     site_tally_init(&borrowed, arena, n_borrowed);
     for (int i = 0; i < n_own; i++) {
@@ -150,6 +155,9 @@ void site_view_hosts(const struct site *site, struct site_page *page,
     count_borrowed(site, &borrowed);
     for (int i = 0; i < n_own + n_borrowed && !page->is_full; i++) {
         uint64_t number = (uint64_t)i + 1;
+        if (filter != NULL && !filter->matches[i]) {
+            continue;
+        }
         if (i < n_own) {
             if (!is_other(query, site_hosts_name(site->hosts, i)) &&
                 site_page_wants(page, number)) {
@@ -159,7 +167,7 @@ void site_view_hosts(const struct site *site, struct site_page *page,
         }
         consumer_host_at(site->consumer, i - n_own, &host);
         if (!is_other(query, host.name) && site_page_wants(page, number)) {
-            site_page_add(page, number, borrowed_row(arena, &host, &borrowed));
+            site_page_add(page, number, borrowed_row(site, arena, &host, &borrowed));
         }
     }
 }
@@ -298,10 +306,8 @@ struct value *site_view(const struct site *site, struct arena *arena,
                         const char **next)
 {
     static const char *const names[QUERY_KINDS] = {
-        [QUERY_JOBS] = "jobs",
-        [QUERY_HOSTS] = "hosts",
-        [QUERY_QUEUES] = "queues",
-        [QUERY_EXPORTS] = "exports",
+        [QUERY_JOBS] = "jobs",       [QUERY_HOSTS] = "hosts", [QUERY_QUEUES] = "queues",
+        [QUERY_EXPORTS] = "exports", [QUERY_LOAD] = "load",
     };
     struct site_page page;
     const char *name = (unsigned)query->kind < QUERY_KINDS ? names[query->kind] : NULL;
@@ -316,6 +322,8 @@ struct value *site_view(const struct site *site, struct arena *arena,
         site_view_queues(site, &page, query);
     } else if (query->kind == QUERY_EXPORTS) {
         site_view_exports(site, &page, query);
+    } else if (query->kind == QUERY_LOAD) {
+        site_view_load(site, &page, query);
     }
     *next = site_page_next(&page);
     return page.root;

@@ -7,10 +7,12 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/err.h"
 #include "base/msg.h"
 
 struct job;
 struct site;
+struct place_filter;
 struct site_page;
 
 /* A number, or of an element the text "12[3]". */
@@ -28,6 +30,22 @@ void site_view_hosts(const struct site *site, struct site_page *page,
 /* `hosts -e`: what consumers hold and use on own hosts, lease by lease. */
 void site_view_exported(const struct site *site, struct site_page *page,
                         const struct msg_query *query);
+/* Rows of the facts' table that the string selects, in its order; as lsload, of any
+ * type where it names none. ERR_PARSE, ERR_UNBUILT with LSF's sentence and ours. */
+int site_view_select(const struct site *site, struct arena *arena, const char *res_req,
+                     int **rows, int *n_rows, struct err *err) MUST_CHECK;
+/* `hosts -R`: by place in that listing, what the string selects; NULL: all. */
+int site_view_select_hosts(const struct site *site, struct arena *arena,
+                           const char *res_req, const struct place_filter **filter,
+                           struct err *err) MUST_CHECK;
+/* `load`: own hosts, then borrowed ones; with a requirement string those that it
+ * selects, in its order. */
+void site_view_load(const struct site *site, struct site_page *page,
+                    const struct msg_query *query);
+/* What a host is and has, and its load, into its row; `facts_row` -1: nothing is known.
+ */
+void site_view_add_facts(const struct site *site, struct arena *arena,
+                         struct value *row, int facts_row, const char *architecture);
 void site_view_exports(const struct site *site, struct site_page *page,
                        const struct msg_query *query);
 

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "base/job_id.h"
+#include "sched/resreq.h"
 #include "site/parts.h"
 #include "site/requests.h"
 #include "site/site_page.h"
 
 enum {
+    LISTED_RESREQ_BYTES = 500,   /* of requirements in a list */
     LISTED_COMMAND_BYTES = 1000, /* of a command in a list ... */
     SHOWN_COMMAND_BYTES = 65536, /* ... and of one job that was asked for */
     SHOWN_HOSTS_MAX = 500,       /* of a job: a row must fit a page */
@@ -113,6 +115,17 @@ void site_view_job_id(struct arena *arena, struct value *row, const char *key,
     }
 }
 
+/* Several -R as the one that LSF makes of them; NULL: none. */
+static const char *resreq_text(struct arena *arena, const struct job_spec *spec,
+                               bool is_asked)
+{
+    if (spec->n_res_reqs == 0) {
+        return NULL;
+    }
+    return site_page_cut(arena, resreq_joined(arena, spec->res_reqs, spec->n_res_reqs),
+                         is_asked ? 2 * RES_REQS_BYTES_MAX : LISTED_RESREQ_BYTES);
+}
+
 static struct value *job_row(struct arena *arena, const struct job *job, bool is_asked,
                              int64_t now_ms)
 {
@@ -127,6 +140,7 @@ static struct value *job_row(struct arena *arena, const struct job *job, bool is
     value_add_text(arena, row, "state", jobs_state_name(job->state));
     value_add_text(arena, row, "user", job->spec->user);
     value_add_text(arena, row, "queue", job->spec->queue);
+    value_add_text(arena, row, "resreq", resreq_text(arena, job->spec, is_asked));
     value_add_int(arena, row, "slots", job->spec->n_slots);
     add_hosts(arena, row, job);
     value_add_instant(arena, row, "submit_at", job->submit_ms);

@@ -37,6 +37,8 @@ struct child {
 struct children {
     zloop_t *loop;
     char *program, *endpoint;
+    char **elims;
+    int n_elims;
     struct child *items;
     int count;
 };
@@ -61,7 +63,7 @@ static int spawn_child(const struct children *children, struct child *child)
     extern char **environ;
     char parent[PID_DIGITS];
     snprintf(parent, sizeof(parent), "%ld", (long)getpid());
-    char *const argv[] = {
+    char *const fixed[] = {
         children->program,
         (char[]){"-n"},
         child->name,
@@ -71,8 +73,16 @@ static int spawn_child(const struct children *children, struct child *child)
         child->spool,
         (char[]){"--with-parent"},
         parent,
-        NULL,
     };
+    size_t n_fixed = sizeof(fixed) / sizeof(fixed[0]);
+    size_t n_elims = (size_t)children->n_elims;
+    char **argv = mem_alloc(n_fixed + 2 * n_elims + 1, sizeof(*argv));
+    char elim_option[] = "--elim";
+    memcpy(argv, fixed, sizeof(fixed));
+    for (size_t i = 0; i < n_elims; i++) {
+        argv[n_fixed + 2 * i] = elim_option;
+        argv[n_fixed + 2 * i + 1] = children->elims[i];
+    }
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t files;
     posix_spawnattr_init(&attributes);
@@ -91,6 +101,7 @@ static int spawn_child(const struct children *children, struct child *child)
     }
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
+    free(argv);
     return error;
 }
 
@@ -250,6 +261,14 @@ int children_new(zloop_t *loop, const struct site_setup *setup,
     made->endpoint = hosts_endpoint(setup->spool);
     made->program = find_program(err);
     made->count = setup->n_hosts_here;
+    made->n_elims = setup->n_elims;
+    made->elims = mem_alloc((size_t)made->n_elims + 1, sizeof(*made->elims));
+    for (int i = 0; i < made->n_elims; i++) {
+        made->elims[i] = strdup(setup->elims[i]);
+    }
+    if (setup->local_resources != NULL) {
+        setenv("LSF_LOCAL_RESOURCES", setup->local_resources, 1); /* theirs, by it */
+    }
     made->items = mem_alloc((size_t)made->count + 1, sizeof(*made->items));
     for (int i = 0; i < made->count; i++) {
         made->items[i] = (struct child){
@@ -293,6 +312,10 @@ void children_free(struct children *children)
         free(children->items[i].name);
         free(children->items[i].spool);
     }
+    for (int i = 0; i < children->n_elims; i++) {
+        free(children->elims[i]);
+    }
+    free(children->elims);
     free(children->items);
     free(children->program);
     free(children->endpoint);

@@ -7,7 +7,8 @@
 #include "site/io/journal_fields.h"
 
 #define SPEC_PARAMETERS                                                                \
-    "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19"
+    "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,"        \
+    " ?20"
 
 static const char put_sql[] =
     "INSERT INTO job (id, submit_ms, is_array, " JOURNAL_SPEC_COLUMNS ")"

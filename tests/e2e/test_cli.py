@@ -9,10 +9,10 @@ from federation import LEASE, Federation, expect, expect_equal, main
 
 f = Federation()
 
-UNBUILT_COMMANDS = """requeue switch resize hist users load limits rsv close open reconfig
-pools plan usage top resreq""".split()
+UNBUILT_COMMANDS = """requeue switch resize hist users limits rsv close open reconfig
+pools plan usage top""".split()
 
-UNBUILT_SUB = [["-R", "mem>1"], ["-w", "done(1)"], ["-app", "a"], ["-ar"], ["-x"], ["-I"],
+UNBUILT_SUB = [["-w", "done(1)"], ["-app", "a"], ["-ar"], ["-x"], ["-I"],
                ["-U", "r"], ["-env", "none"], ["-sp", "1"], ["-P", "p"],
                ["-J", "a[1-9]%2"], ["-n", "1,2"]]
 

@@ -128,6 +128,9 @@ static void add_spec(struct transcript *to, const struct job_spec *spec)
     for (int i = 0; i < spec->n_hosts_asked; i++) {
         add(to, "  asked \"%s\"\n", spec->hosts_asked[i]);
     }
+    for (int i = 0; i < spec->n_res_reqs; i++) {
+        add(to, "  requires \"%s\"\n", spec->res_reqs[i]);
+    }
 }
 
 static void add_control(struct transcript *to, const struct run_control *control)
@@ -228,6 +231,7 @@ static void assert_loads(struct fixture *fixture, const struct row *rows, size_t
 
 static const char *const some_env[] = {"PATH=/bin:/usr/bin", "EMPTY=", "", "TWO=a\nb"};
 static const char *const some_asked[] = {"n1", "n2@north", "others"};
+static const char *const some_reqs[] = {"swp > 15", "select[type == any]"};
 
 static struct job_spec full_spec(void)
 {
@@ -248,6 +252,8 @@ static struct job_spec full_spec(void)
         .n_slots = 3,
         .hosts_asked = some_asked,
         .n_hosts_asked = 3,
+        .res_reqs = some_reqs,
+        .n_res_reqs = 2,
         .run_limit_ms = 600000,
         .is_rerunnable = true,
     };
@@ -429,6 +435,7 @@ static void test_a_journal_of_before_arrays(void **state)
     rows[1].job_state.attempt = 5;
     rows[1].job_state.reason = "why";
     rows[1].job_state.exit = full_exit();
+    rows[0].job.spec.n_res_reqs = 0; /* nor had they requirements */
     write_rows(fixture, rows, 2);
     run_sql(fixture, "ALTER TABLE job_state DROP COLUMN is_dropped;"
                      "CREATE TABLE old AS SELECT * FROM job_state;"
@@ -436,6 +443,8 @@ static void test_a_journal_of_before_arrays(void **state)
                      "ALTER TABLE old DROP COLUMN element;"
                      "ALTER TABLE old RENAME TO job_state;"
                      "ALTER TABLE job DROP COLUMN is_array;"
+                     "ALTER TABLE job DROP COLUMN res_reqs;"
+                     "ALTER TABLE run_spec DROP COLUMN res_reqs;"
                      "PRAGMA user_version = 1");
     reopen(fixture);
     assert_loads(fixture, rows, 2);

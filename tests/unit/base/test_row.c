@@ -94,6 +94,8 @@ static struct job_spec spec(void)
         .n_env = 2,
         .hosts_asked = asked,
         .n_hosts_asked = 1,
+        .res_reqs = asked,
+        .n_res_reqs = 1,
         .n_slots = 3,
     };
 }
@@ -111,6 +113,7 @@ static void assert_spec(const struct job_spec *copy)
     assert_int_equal(copy->n_env, 2);
     assert_string_equal(copy->env[1], "B=2");
     assert_string_equal(copy->hosts_asked[0], "n1@north");
+    assert_string_equal(copy->res_reqs[0], "n1@north");
     assert_int_equal(copy->n_slots, 3);
 }
 

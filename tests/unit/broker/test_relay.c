@@ -124,6 +124,42 @@ static void what_is_not_the_pairs_own_is_refused(void **state)
     }
 }
 
+/* The load of a lease's hosts goes between its two sites, and to nobody else. */
+static void load_goes_by_the_lease(void **state)
+{
+    char name[] = "mem", value[] = "4000", host[] = "n1";
+    struct load_value values[] = {{name, value, true}};
+    struct lease_load_host hosts[] = {{host, values, 1}};
+    struct msg msg = {.kind = MSG_LEASE_LOAD, .site = "south"};
+    msg.lease_load = (struct msg_lease_load){"north/1/south", hosts, 1};
+    stage_say(&stage, "north", 1, &msg);
+    name[0] = value[0] = host[0] = 'X';
+    const struct msg *passed = stage_sent(&stage, "south", MSG_LEASE_LOAD, 0);
+    assert_string_equal(passed->site, "north");
+    assert_string_equal(passed->lease_load.lease, "north/1/south");
+    assert_string_equal(passed->lease_load.hosts[0].host, "n1");
+    assert_string_equal(passed->lease_load.hosts[0].values[0].name, "mem");
+    assert_string_equal(passed->lease_load.hosts[0].values[0].value, "4000");
+    assert_true(passed->lease_load.hosts[0].values[0].is_exclusive);
+
+    struct msg ask = {.kind = MSG_LEASE_LOAD_ASK, .site = "north"};
+    ask.lease_load_ask.lease = "north/1/south";
+    stage_say(&stage, "south", 2, &ask);
+    passed = stage_sent(&stage, "north", MSG_LEASE_LOAD_ASK, 0);
+    assert_string_equal(passed->site, "south");
+    assert_string_equal(passed->lease_load_ask.lease, "north/1/south");
+
+    stage_say(&stage, "west", 3, &ask); /* about another's lease */
+    assert_null(stage_sent(&stage, "north", MSG_LEASE_LOAD_ASK, 0));
+    assert_int_equal(stage_sent(&stage, "west", MSG_ERROR, 0)->error.code, ERR_DENIED);
+    msg.site = "west";
+    stage_say(&stage, "north", 1, &msg);
+    assert_null(stage_sent(&stage, "west", MSG_LEASE_LOAD, 0));
+    msg.site = "north"; /* a consumer tells nothing */
+    stage_say(&stage, "south", 2, &msg);
+    assert_null(stage_sent(&stage, "north", MSG_LEASE_LOAD, 0));
+}
+
 static void an_unknown_lease_starts_nothing(void **state)
 {
     struct msg msg = about_run(MSG_START, "north", "south");
@@ -185,11 +221,9 @@ static void what_is_passed_on_is_a_copy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(each_kind_goes_one_way),
-        TEST(what_is_not_the_pairs_own_is_refused),
-        TEST(an_unknown_lease_starts_nothing),
-        TEST(for_who_is_away_it_is_dropped),
-        TEST(what_is_passed_on_is_a_copy),
+        TEST(each_kind_goes_one_way),        TEST(what_is_not_the_pairs_own_is_refused),
+        TEST(load_goes_by_the_lease),        TEST(an_unknown_lease_starts_nothing),
+        TEST(for_who_is_away_it_is_dropped), TEST(what_is_passed_on_is_a_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

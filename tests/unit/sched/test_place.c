@@ -316,10 +316,134 @@ static void test_many(void **state)
     free(jobs);
 }
 
+/* n1 to n4, all alike but for what requirements make of them. */
+static void plan_filtered(struct arena *arena, const struct place_filter *filter,
+                          int n_slots, struct place_plan *plan)
+{
+    static const struct place_host hosts[] = {
+        {"n1", "", "", 4, 2, true},
+        {"n2", "", "", 4, 0, true},
+        {"n3", "", "", 4, 1, true},
+        {"b1@north", "north", "north/1/x", 4, 3, true},
+    };
+    struct place_job jobs[] = {
+        {.id = 1, .queue = 1, .n_slots = n_slots, .filter = filter}};
+    struct place_snapshot snapshot = {.hosts = hosts,
+                                      .n_hosts = 4,
+                                      .queues = queues,
+                                      .n_queues = 6,
+                                      .jobs = jobs,
+                                      .n_jobs = 1};
+    place_plan(arena, &snapshot, plan);
+}
+
+static void test_requirements(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *why;
+        uint8_t matches[4];
+        int places[4];
+        bool has_order;
+        int n_slots;
+        const char *starts;
+        enum place_reason reason;
+    } filtered[] = {
+        {"the least used of those that match",
+         {1, 0, 1, 0},
+         {0},
+         false,
+         1,
+         "1:n3=1",
+         PLACE_STARTED},
+        {"an order goes before use",
+         {1, 1, 1, 1},
+         {2, 1, 0, 3},
+         true,
+         1,
+         "1:n3=1",
+         PLACE_STARTED},
+        {"and before own and borrowed",
+         {1, 1, 1, 1},
+         {1, 1, 1, 0},
+         true,
+         1,
+         "1:b1@north=1",
+         PLACE_STARTED},
+        {"equal in the order: as without",
+         {1, 1, 1, 0},
+         {1, 1, 1, 0},
+         true,
+         1,
+         "1:n2=1",
+         PLACE_STARTED},
+        {"a parallel job takes along the order",
+         {1, 1, 1, 0},
+         {0, 2, 1, 0},
+         true,
+         6,
+         "1:n1=2,n3=3,n2=1",
+         PLACE_STARTED},
+        {"and only where it may", {1, 0, 1, 0}, {0}, false, 6, "", PLACE_BUSY},
+        {"no host meets them", {0, 0, 0, 0}, {0}, false, 1, "", PLACE_UNMET},
+        {"too large for those that do",
+         {0, 0, 0, 1},
+         {0},
+         false,
+         5,
+         "",
+         PLACE_TOO_LARGE},
+    };
+    for (size_t i = 0; i < sizeof(filtered) / sizeof(filtered[0]); i++) {
+        struct place_filter filter = {
+            .matches = filtered[i].matches,
+            .places = filtered[i].has_order ? filtered[i].places : NULL};
+        struct place_plan plan;
+        struct arena arena;
+        char starts[256];
+        arena_init(&arena);
+        plan_filtered(&arena, &filter, filtered[i].n_slots, &plan);
+        write_starts(&plan, starts, sizeof(starts));
+        print_message("%s\n", filtered[i].why);
+        assert_string_equal(starts, filtered[i].starts);
+        assert_int_equal(plan.reasons[0], filtered[i].reason);
+        arena_release(&arena);
+    }
+}
+
+static void test_stuck_is_of_one_filter(void **state)
+{
+    (void)state;
+    static const uint8_t none[] = {0}, all[] = {1};
+    struct place_filter unmet = {.matches = none}, met = {.matches = all};
+    struct place_host host = {"n1", "", "", 2, 0, true};
+    struct place_job jobs[] = {{.id = 1, .n_slots = 1, .filter = &unmet},
+                               {.id = 2, .n_slots = 1, .filter = &met},
+                               {.id = 3, .n_slots = 1, .filter = &unmet},
+                               {.id = 4, .n_slots = 1}};
+    struct place_snapshot snapshot = {.hosts = &host,
+                                      .n_hosts = 1,
+                                      .queues = queues,
+                                      .n_queues = 6,
+                                      .jobs = jobs,
+                                      .n_jobs = 4};
+    struct place_plan plan;
+    struct arena arena;
+    char starts[64];
+    arena_init(&arena);
+    place_plan(&arena, &snapshot, &plan);
+    write_starts(&plan, starts, sizeof(starts));
+    assert_string_equal(starts, "2:n1=1 4:n1=1");
+    assert_int_equal(plan.waiting_own, 0);
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_place),
+        cmocka_unit_test(test_requirements),
+        cmocka_unit_test(test_stuck_is_of_one_filter),
         cmocka_unit_test(test_waiting_of_leases),
         cmocka_unit_test(test_many),
     };

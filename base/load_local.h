@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* load_local.h: LSF_LOCAL_RESOURCES, what an administrator says that a host has.
+ *
+ *     [resource linux] [!bigmem] [resourcemap 2*verilog] [type X86_64] [model EPYC]
+ *
+ * `[resource NAME]`, or a bare `[NAME]`: the Boolean is there; `!` before it: for jobs
+ * that ask for it, alone. `[resourcemap VALUE*NAME]`: so much of it, or this text.
+ * `[type T]`, `[model M]`: instead of what is detected.
+ *
+ * Ownership: the values point into the arena.
+ * Errors: ERR_PARSE, ERR_BOUNDS with the part that is wrong.
+ * Source: LSF's lsf.conf; the seed's section on exclusive resources.
+ * Layer: base. */
+#ifndef SUBLET_BASE_LOAD_LOCAL_H
+#define SUBLET_BASE_LOAD_LOCAL_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/msg.h"
+
+enum { LOAD_LOCAL_MAX = 32 }; /* with the rest below LOAD_VALUES_MAX */
+
+/* `values` has room for LOAD_LOCAL_MAX. */
+int load_local_read(struct arena *arena, const char *text, struct load_value *values,
+                    int *n_values, struct err *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resreq.h: requirement strings on the command line: LSF's sentence, then our pointer.
+ *
+ * Layer: cli. */
+#ifndef SUBLET_CLI_RESREQ_H
+#define SUBLET_CLI_RESREQ_H
+
+#include "cli/call.h"
+#include "sched/resreq.h"
+
+/* What stands behind the sentence of a string that `sub` and `check` refuse. */
+#define RESREQ_NOT_SUBMITTED " Job not submitted."
+
+/* Shows what is wrong, on standard error; returns CALL_BAD_RESREQ. */
+int resreq_refuse(struct call *call, const struct resreq_fault *fault,
+                  const char *consequence);
+/* Warnings, on standard error. */
+void resreq_show_notes(struct call *call, const struct resreq_notes *notes);
+
+/* Checks the strings without knowing what resources a site has: says that they are
+ * valid, or refuses. */
+int resreq_judge(struct call *call, const char *const *strings, int n_strings,
+                 bool is_lenient, enum resreq_reading reading);
+
+#endif

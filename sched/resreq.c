@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resreq.c: cuts the strings, hands each section to its reader, and joins what they
+ * make of it. */
+#include "sched/resreq.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched/resreq_section.h"
+#include "sched/resreq_shape.h"
+
+struct compiler {
+    struct arena *arena;
+    const struct resreq_rules *rules;
+    struct resreq_selection selection;
+    struct resreq_order order;
+    unsigned sections; /* 1 << section, of all strings */
+    unsigned seen;     /* likewise, of the job's */
+    struct resreq_notes *notes;
+    struct resreq_fault *fault;
+};
+
+static bool is_blank_part(const struct resreq_part *part)
+{
+    return resreq_lex_peek(&part->content).kind == LEX_END;
+}
+
+static int read_select(struct compiler *compiler, const struct resreq_part *part)
+{
+    if (is_blank_part(part) && compiler->rules->language.is_lenient) {
+        resreq_note_add(compiler->notes, part->keyword, "an empty select is ignored");
+        return 0;
+    }
+    return resreq_select_parse(compiler->arena, &compiler->rules->language,
+                               part->content, part->keyword, &compiler->selection,
+                               compiler->notes, compiler->fault);
+}
+
+static int read_other(struct compiler *compiler, const struct resreq_part *part)
+{
+    const struct resreq_language *language = &compiler->rules->language;
+    int code = resreq_shape_check(language->resources, language->is_open, part,
+                                  compiler->fault);
+    if (code == 0 && compiler->rules->reading == RESREQ_READ_TO_ACT) {
+        resreq_fault_set(compiler->fault, part->section, part->keyword,
+                         "not supported yet", "only select and order are acted on");
+        return ERR_UNBUILT;
+    }
+    return code;
+}
+
+/* select, order and rusage are joined over several strings, the others are not. */
+static bool is_twice(struct compiler *compiler, enum resreq_section section)
+{
+    unsigned bit = 1U << section;
+    bool is_joined = section <= RESREQ_RUSAGE;
+    bool was_seen = (compiler->seen & bit) != 0;
+    compiler->seen |= bit;
+    compiler->sections |= bit;
+    return was_seen && !is_joined;
+}
+
+static int read_part(struct compiler *compiler, const struct resreq_part *part)
+{
+    const struct resreq_language *language = &compiler->rules->language;
+    if (is_twice(compiler, part->section)) {
+        return resreq_fault_twice(compiler->fault, part->section, part->keyword);
+    }
+    if (part->section == RESREQ_SELECT) {
+        return read_select(compiler, part);
+    }
+    if (compiler->rules->reading == RESREQ_READ_SELECT) {
+        return 0;
+    }
+    if (part->section == RESREQ_ORDER) {
+        return resreq_order_parse(language->resources, language->is_open, part->content,
+                                  part->keyword, &compiler->order, compiler->fault);
+    }
+    return read_other(compiler, part);
+}
+
+static int read_string(struct compiler *compiler, const char *source)
+{
+    struct resreq_parts parts;
+    int code = resreq_section_split(source, compiler->rules->language.is_lenient,
+                                    &parts, compiler->notes, compiler->fault);
+    for (int i = 0; code == 0 && i < parts.count; i++) {
+        code = read_part(compiler, &parts.parts[i]);
+    }
+    return code;
+}
+
+static int check_lengths(const struct resreq_strings *from, struct resreq_fault *fault)
+{
+    size_t total = 0;
+    for (int i = 0; i < from->n_strings; i++) {
+        total += strnlen(from->strings[i], RES_REQ_MAX + 1);
+        if (total > RES_REQS_BYTES_MAX || i >= RES_REQS_MAX) {
+            return resreq_fault_set(
+                fault, RESREQ_SELECT, (struct resreq_place){.source = from->strings[i]},
+                RESREQ_BAD_SYNTAX, "at most %d strings with %d bytes together",
+                RES_REQS_MAX, RES_REQS_BYTES_MAX);
+        }
+    }
+    return 0;
+}
+
+int resreq_compile(struct arena *arena, const struct resreq_rules *rules,
+                   const struct resreq_strings *from, struct resreq *resreq,
+                   struct resreq_notes *notes, struct resreq_fault *fault)
+{
+    struct compiler compiler = {
+        .arena = arena, .rules = rules, .notes = notes, .fault = fault};
+    *fault = (struct resreq_fault){.text = ""};
+    int code = check_lengths(from, fault);
+    if (code == 0 && from->queue != NULL) {
+        code = read_string(&compiler, from->queue);
+    }
+    compiler.seen = 0;
+    if (from->n_strings > 0) {
+        compiler.order.n_keys = 0;
+    }
+    for (int i = 0; code == 0 && i < from->n_strings; i++) {
+        code = read_string(&compiler, from->strings[i]);
+    }
+    const struct resreq_selection *selection = &compiler.selection;
+    if (code == 0 && !rules->defaults_any && !selection->names_type &&
+        !selection->names_text_or_boolean) {
+        resreq_select_default(arena, &compiler.selection);
+    }
+    resreq->program = compiler.selection.program;
+    resreq->order = compiler.order;
+    resreq->sections = compiler.sections;
+    return code;
+}
+
+int resreq_pick(const struct resreq *resreq, const struct resource_table *table,
+                const struct resreq_local *local, int *rows)
+{
+    int n_rows = resource_table_rows(table), n_picked = 0;
+    uint8_t *matches = mem_alloc((size_t)n_rows + 1, sizeof(*matches));
+    resreq_program_run(&resreq->program, table, local, matches);
+    for (int row = 0; row < n_rows; row++) {
+        if (matches[row]) {
+            rows[n_picked++] = row;
+        }
+    }
+    free(matches);
+    resreq_order_sort(&resreq->order, table, rows, n_picked);
+    return n_picked;
+}
+
+/* ---------------------------------------------------------------- one string of many
+ */
+
+static const char *add_content(struct arena *arena, const char *sum,
+                               const struct resreq_part *part)
+{
+    struct resreq_lex content = part->content;
+    bool is_select = part->section == RESREQ_SELECT;
+    /* A ! stands before the whole of an order. */
+    if (part->section == RESREQ_ORDER && sum != NULL &&
+        resreq_lex_peek(&content).kind == LEX_NOT) {
+        resreq_lex_next(&content);
+    }
+    const char *text = content.source + content.at;
+    int length = content.end - content.at;
+    const char *joint = is_select ? " && " : part->section == RESREQ_ORDER ? ":" : ",";
+    return arena_printf(arena, is_select ? "%s%s(%.*s)" : "%s%s%.*s",
+                        sum == NULL ? "" : sum, sum == NULL ? "" : joint, length, text);
+}
+
+const char *resreq_joined(struct arena *arena, const char *const *strings,
+                          int n_strings)
+{
+    if (n_strings <= 1) {
+        return n_strings == 1 ? strings[0] : "";
+    }
+    const char *sums[RESREQ_SECTIONS] = {NULL};
+    for (int i = 0; i < n_strings; i++) {
+        struct resreq_parts parts;
+        struct resreq_notes notes = {.arena = arena};
+        struct resreq_fault fault;
+        if (resreq_section_split(strings[i], true, &parts, &notes, &fault) != 0) {
+            continue;
+        }
+        for (int k = 0; k < parts.count; k++) {
+            int section = (int)parts.parts[k].section;
+            sums[section] = add_content(arena, sums[section], &parts.parts[k]);
+        }
+    }
+    const char *joined = "";
+    for (int section = 0; section < RESREQ_SECTIONS; section++) {
+        if (sums[section] != NULL) {
+            joined = arena_printf(
+                arena, "%s%s%s[%s]", joined, joined[0] != '\0' ? " " : "",
+                resreq_section_name((enum resreq_section)section), sums[section]);
+        }
+    }
+    return joined;
+}

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* facts.c: see facts.h. */
+#include "site/facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define uthash_fatal(message) abort()
+#include <uthash.h>
+
+#include "base/arena.h"
+#include "site/facts_model.h"
+#include "site/keep.h"
+
+enum { NOBODY = -1 };
+
+struct facts_known {
+    bool is_told;
+    char *architecture;
+};
+
+/* A place of ResourceMap. */
+struct facts_shared {
+    int id;
+    int teller; /* of a measured one: the host that tells it for all; or NOBODY */
+};
+
+/* The row of a borrowed host. */
+struct facts_borrowed {
+    int row;
+    UT_hash_handle hh;
+    char name[];
+};
+
+struct facts {
+    const struct site_config *config;
+    struct resources *resources;
+    struct resource_table *table;
+    struct facts_known *known;   /* of own hosts */
+    struct facts_shared *shared; /* of config's places */
+    bool *is_mapped;             /* by id: section ResourceMap says where it is */
+    /* Which places a host is in: members[first[host]] .. members[first[host + 1] - 1]
+     */
+    int *first, *members;
+    int *first_given; /* likewise what config gives it, which is in the hosts' order */
+    struct facts_borrowed *borrowed; /* hash table by name */
+    int *free_rows;                  /* behind the own ones, given back */
+    int n_free, free_capacity;
+};
+
+/* ---------------------------------------------------------------- values */
+
+/* False where the text is no value of that type. */
+static bool set_value(struct facts *facts, int row, int id, const char *text)
+{
+    double number;
+    bool flag;
+    switch (resources_at(facts->resources, id)->type) {
+    case RESOURCE_NUMERIC:
+        if (!facts_config_number(text, &number)) {
+            return false;
+        }
+        resource_table_set_number(facts->table, row, id, number);
+        return true;
+    case RESOURCE_BOOLEAN:
+        if (!facts_config_flag(text, &flag)) {
+            return false;
+        }
+        resource_table_set_flag(facts->table, row, id, flag);
+        return true;
+    case RESOURCE_STRING:
+        break;
+    }
+    resource_table_set_text(facts->table, row, id, text);
+    return true;
+}
+
+static int find(const struct facts *facts, const char *name)
+{
+    return resources_find(facts->resources, name, strlen(name));
+}
+
+static bool is_dynamic(const struct facts *facts, int id)
+{
+    return resources_at(facts->resources, id)->interval_ms > 0;
+}
+
+/* ---------------------------------------------------------------- shared values */
+
+/* The place of that resource that the host is in, or NULL. */
+static struct facts_shared *find_shared(const struct facts *facts, int host, int id)
+{
+    for (int i = facts->first[host]; i < facts->first[host + 1]; i++) {
+        struct facts_shared *shared = &facts->shared[facts->members[i]];
+        if (shared->id == id) {
+            return shared;
+        }
+    }
+    return NULL;
+}
+
+static const struct facts_place *place_of(const struct facts *facts,
+                                          const struct facts_shared *shared)
+{
+    return &facts->config->facts.places[shared - facts->shared];
+}
+
+/* NULL: nobody tells it. False where the text is no value. */
+static bool set_shared(struct facts *facts, struct facts_shared *shared,
+                       const char *text)
+{
+    const struct facts_place *place = place_of(facts, shared);
+    bool is_good = true;
+    for (int i = 0; i < place->n_hosts; i++) {
+        resource_table_unset(facts->table, place->hosts[i], shared->id);
+        is_good = is_good &&
+                  (text == NULL || set_value(facts, place->hosts[i], shared->id, text));
+    }
+    return is_good;
+}
+
+static const char *told(const struct msg_host_load *msg, const char *name)
+{
+    for (int i = 0; i < msg->n_values; i++) {
+        if (strcmp(msg->values[i].name, name) == 0) {
+            return msg->values[i].value;
+        }
+    }
+    return NULL;
+}
+
+/* What the host told for others and does not tell any more (NULL: anything at all) is
+ * free for the next one that tells it. */
+static void drop_untold(struct facts *facts, int host, const struct msg_host_load *msg)
+{
+    for (int i = facts->first[host]; i < facts->first[host + 1]; i++) {
+        struct facts_shared *shared = &facts->shared[facts->members[i]];
+        const char *name = place_of(facts, shared)->name;
+        if (shared->teller == host && (msg == NULL || told(msg, name) == NULL)) {
+            shared->teller = NOBODY;
+            set_shared(facts, shared, NULL);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- own hosts */
+
+static void set_detected(struct facts *facts, int host, const char *type,
+                         const char *architecture)
+{
+    const struct site_host *config = &facts->config->hosts[host];
+    bool is_model_open = facts_model_is_detected(config->model);
+    double cpuf = 1.0;
+    const char *model = facts_model_find(
+        &facts->config->facts, is_model_open ? architecture : config->model, &cpuf);
+    if (facts_model_is_detected(config->type) && type[0] != '\0') {
+        resource_table_set_text(facts->table, host, RESOURCE_TYPE, type);
+    }
+    if (is_model_open && model[0] != '\0') {
+        resource_table_set_text(facts->table, host, RESOURCE_MODEL, model);
+    }
+    resource_table_set_number(facts->table, host, RESOURCE_CPUF, cpuf);
+}
+
+static void set_given(struct facts *facts, int host)
+{
+    for (int i = facts->first_given[host]; i < facts->first_given[host + 1]; i++) {
+        const struct facts_given *given = &facts->config->facts.given[i];
+        int id = find(facts, given->name);
+        resource_table_set_flag(facts->table, host, id, true);
+        resource_table_set_exclusive(facts->table, host, id, given->is_exclusive);
+    }
+}
+
+/* What the configuration says, whoever is there. */
+static void set_configured(struct facts *facts, int host)
+{
+    const struct site_host *config = &facts->config->hosts[host];
+    resource_table_set_text(facts->table, host, RESOURCE_HNAME, config->name);
+    resource_table_set_flag(facts->table, host, RESOURCE_SERVER, true);
+    resource_table_set_number(facts->table, host, RESOURCE_REXPRI, 0);
+    if (!facts_model_is_detected(config->type)) {
+        resource_table_set_text(facts->table, host, RESOURCE_TYPE, config->type);
+    }
+    if (!facts_model_is_detected(config->model)) {
+        resource_table_set_text(facts->table, host, RESOURCE_MODEL, config->model);
+    }
+    set_detected(facts, host, "", "");
+    set_given(facts, host);
+}
+
+/* ---------------------------------------------------------------- telling */
+
+/* Forgets what the host told: all of the load, or all there is where `with_static`. */
+static void unset_told(struct facts *facts, int host, bool with_static)
+{
+    for (int id = 0; id < resources_count(facts->resources); id++) {
+        bool is_others = id == RESOURCE_STATUS || id == RESOURCE_SLOTS ||
+                         id == RESOURCE_MAXSLOTS ||
+                         find_shared(facts, host, id) != NULL;
+        if (is_others || (!with_static && !is_dynamic(facts, id))) {
+            continue;
+        }
+        resource_table_unset(facts->table, host, id);
+        if (with_static &&
+            resources_at(facts->resources, id)->type == RESOURCE_BOOLEAN) {
+            resource_table_set_exclusive(facts->table, host, id, false);
+        }
+    }
+}
+
+static bool take_shared(struct facts *facts, int host, struct facts_shared *shared,
+                        const char *text)
+{
+    const struct facts_place *place = place_of(facts, shared);
+    if (place->value != NULL || (shared->teller != NOBODY && shared->teller < host)) {
+        return true; /* another one says it */
+    }
+    shared->teller = host;
+    return set_shared(facts, shared, text);
+}
+
+static bool is_given(const struct facts *facts, int host, int id)
+{
+    return id >= RESOURCE_BUILTINS && !is_dynamic(facts, id) &&
+           resource_table_has(facts->table, host, id);
+}
+
+static bool take_value(struct facts *facts, int host, const struct load_value *value)
+{
+    int id = find(facts, value->name);
+    if (id < 0) {
+        return false;
+    }
+    if (id == RESOURCE_TYPE || id == RESOURCE_MODEL) {
+        return true; /* set_detected's */
+    }
+    struct facts_shared *shared = find_shared(facts, host, id);
+    if (shared != NULL) {
+        return take_shared(facts, host, shared, value->value);
+    }
+    if (facts->is_mapped[id] || is_given(facts, host, id)) {
+        return true; /* it is elsewhere; or the configuration has said so */
+    }
+    if (!set_value(facts, host, id, value->value)) {
+        return false;
+    }
+    if (value->is_exclusive &&
+        resources_at(facts->resources, id)->type == RESOURCE_BOOLEAN) {
+        resource_table_set_exclusive(facts->table, host, id, true);
+    }
+    return true;
+}
+
+/* Those that the host is no authority on. */
+static bool is_ours(const char *name)
+{
+    static const char *const names[] = {"status", "slots",  "maxslots", "hname",
+                                        "server", "rexpri", "cpuf",     "ncpus"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void count_cpus(struct facts *facts, int host)
+{
+    struct resource_table *table = facts->table;
+    enum facts_cpus cpus = facts->config->facts.cpus;
+    if (!resource_table_has(table, host, RESOURCE_NPROCS)) {
+        return;
+    }
+    double count = resource_table_number(table, host, RESOURCE_NPROCS);
+    if (cpus != FACTS_PROCS) {
+        count *= resource_table_number(table, host, RESOURCE_NCORES);
+    }
+    if (cpus == FACTS_THREADS) {
+        count *= resource_table_number(table, host, RESOURCE_NTHREADS);
+    }
+    resource_table_set_number(table, host, RESOURCE_NCPUS, count);
+}
+
+const char *facts_take(struct facts *facts, int host, const struct msg_host_load *msg)
+{
+    const char *unknown = NULL;
+    const char *type = told(msg, "type"), *architecture = told(msg, "model");
+    unset_told(facts, host, true);
+    set_configured(facts, host);
+    drop_untold(facts, host, msg);
+    for (int i = 0; i < msg->n_values; i++) {
+        const struct load_value *value = &msg->values[i];
+        if (!is_ours(value->name) && !take_value(facts, host, value) &&
+            unknown == NULL) {
+            unknown = value->name;
+        }
+    }
+    type = type != NULL ? type : "";
+    architecture = architecture != NULL ? architecture : "";
+    set_detected(facts, host, type, architecture);
+    count_cpus(facts, host);
+    keep_set_text(&facts->known[host].architecture, architecture);
+    facts->known[host].is_told = true;
+    return unknown;
+}
+
+void facts_lose(struct facts *facts, int host)
+{
+    facts->known[host].is_told = false;
+    unset_told(facts, host, false);
+    set_given(facts, host);
+    drop_untold(facts, host, NULL);
+}
+
+bool facts_is_told(const struct facts *facts, int host)
+{
+    return facts->known[host].is_told;
+}
+
+const char *facts_architecture(const struct facts *facts, int host)
+{
+    return facts->known[host].architecture;
+}
+
+/* ---------------------------------------------------------------- borrowed hosts */
+
+static struct facts_borrowed *find_borrowed(const struct facts *facts, const char *name)
+{
+    struct facts_borrowed *borrowed;
+    HASH_FIND_STR(facts->borrowed, name, borrowed);
+    return borrowed;
+}
+
+static struct facts_borrowed *add_borrowed(struct facts *facts, const char *name)
+{
+    size_t length = strlen(name);
+    struct facts_borrowed *borrowed = mem_alloc(1, sizeof(*borrowed) + length + 1);
+    memcpy(borrowed->name, name, length + 1);
+    if (facts->n_free > 0) {
+        borrowed->row = facts->free_rows[--facts->n_free];
+    } else {
+        borrowed->row = resource_table_rows(facts->table);
+        resource_table_resize(facts->table, borrowed->row + 1);
+    }
+    HASH_ADD_STR(facts->borrowed, name, borrowed);
+    return borrowed;
+}
+
+static void drop_borrowed(struct facts *facts, struct facts_borrowed *borrowed)
+{
+    resource_table_clear_row(facts->table, borrowed->row);
+    if (facts->n_free == facts->free_capacity) {
+        facts->free_capacity = facts->free_capacity * 2 + 16;
+        facts->free_rows = mem_grow(facts->free_rows, (size_t)facts->free_capacity,
+                                    sizeof(*facts->free_rows));
+    }
+    facts->free_rows[facts->n_free++] = borrowed->row;
+    HASH_DEL(facts->borrowed, borrowed);
+    free(borrowed);
+}
+
+void facts_take_borrowed(struct facts *facts, const char *name,
+                         const struct load_value *values, int n_values)
+{
+    struct facts_borrowed *borrowed = find_borrowed(facts, name);
+    if (borrowed == NULL) {
+        borrowed = add_borrowed(facts, name);
+    }
+    int row = borrowed->row;
+    resource_table_clear_row(facts->table, row);
+    resource_table_set_text(facts->table, row, RESOURCE_HNAME, name);
+    for (int i = 0; i < n_values; i++) {
+        int id = find(facts, values[i].name);
+        if (id < 0 || id == RESOURCE_HNAME || id == RESOURCE_STATUS ||
+            id == RESOURCE_SLOTS || id == RESOURCE_MAXSLOTS ||
+            !set_value(facts, row, id, values[i].value)) {
+            continue;
+        }
+        if (values[i].is_exclusive &&
+            resources_at(facts->resources, id)->type == RESOURCE_BOOLEAN) {
+            resource_table_set_exclusive(facts->table, row, id, true);
+        }
+    }
+}
+
+int facts_row(const struct facts *facts, const char *name)
+{
+    const struct facts_borrowed *borrowed = find_borrowed(facts, name);
+    return borrowed != NULL ? borrowed->row : -1;
+}
+
+void facts_prune(struct facts *facts, facts_keep_fn keeps, void *arg)
+{
+    struct facts_borrowed *borrowed, *next;
+    HASH_ITER (hh, facts->borrowed, borrowed, next) {
+        if (!keeps(arg, borrowed->name)) {
+            drop_borrowed(facts, borrowed);
+        }
+    }
+}
+
+static void free_borrowed(struct facts *facts)
+{
+    struct facts_borrowed *borrowed, *next;
+    HASH_ITER (hh, facts->borrowed, borrowed, next) {
+        HASH_DEL(facts->borrowed, borrowed);
+        free(borrowed);
+    }
+    free(facts->free_rows);
+}
+
+/* ---------------------------------------------------------------- life */
+
+static void list_members(struct facts *facts)
+{
+    const struct facts_config *config = &facts->config->facts;
+    int n_hosts = facts->config->n_hosts;
+    facts->first = mem_alloc((size_t)n_hosts + 2, sizeof(*facts->first));
+    for (int i = 0; i < config->n_places; i++) {
+        for (int k = 0; k < config->places[i].n_hosts; k++) {
+            facts->first[config->places[i].hosts[k] + 2]++;
+        }
+    }
+    for (int i = 0; i <= n_hosts; i++) {
+        facts->first[i + 1] += facts->first[i];
+    }
+    facts->members =
+        mem_alloc((size_t)facts->first[n_hosts + 1] + 1, sizeof(*facts->members));
+    for (int i = 0; i < config->n_places; i++) {
+        for (int k = 0; k < config->places[i].n_hosts; k++) {
+            facts->members[facts->first[config->places[i].hosts[k] + 1]++] = i;
+        }
+    }
+}
+
+static void list_given(struct facts *facts)
+{
+    const struct facts_config *config = &facts->config->facts;
+    int n_hosts = facts->config->n_hosts;
+    facts->first_given = mem_alloc((size_t)n_hosts + 1, sizeof(*facts->first_given));
+    for (int host = 0, next = 0; host <= n_hosts; host++) {
+        while (next < config->n_given && config->given[next].host < host) {
+            next++;
+        }
+        facts->first_given[host] = next;
+    }
+}
+
+static void set_places(struct facts *facts)
+{
+    const struct facts_config *config = &facts->config->facts;
+    for (int i = 0; i < config->n_places; i++) {
+        struct facts_shared *shared = &facts->shared[i];
+        *shared = (struct facts_shared){.id = find(facts, config->places[i].name),
+                                        .teller = NOBODY};
+        facts->is_mapped[shared->id] = true;
+        if (config->places[i].value != NULL &&
+            !set_shared(facts, shared, config->places[i].value)) {
+            abort(); /* it was judged by the same rules */
+        }
+    }
+}
+
+struct facts *facts_new(const struct site_config *config)
+{
+    struct facts *facts = mem_alloc(1, sizeof(*facts));
+    facts->config = config;
+    facts->resources = facts_config_catalogue(&config->facts);
+    facts->table = resource_table_new(facts->resources);
+    resource_table_resize(facts->table, config->n_hosts);
+    facts->known = mem_alloc((size_t)config->n_hosts + 1, sizeof(*facts->known));
+    facts->shared =
+        mem_alloc((size_t)config->facts.n_places + 1, sizeof(*facts->shared));
+    facts->is_mapped =
+        mem_alloc((size_t)resources_count(facts->resources), sizeof(*facts->is_mapped));
+    list_members(facts);
+    list_given(facts);
+    set_places(facts);
+    for (int i = 0; i < config->n_hosts; i++) {
+        facts->known[i].architecture = keep_text("");
+        set_configured(facts, i);
+    }
+    return facts;
+}
+
+void facts_free(struct facts *facts)
+{
+    if (facts == NULL) {
+        return;
+    }
+    for (int i = 0; i < facts->config->n_hosts; i++) {
+        free(facts->known[i].architecture);
+    }
+    free_borrowed(facts);
+    free(facts->known);
+    free(facts->shared);
+    free(facts->first);
+    free(facts->members);
+    free(facts->first_given);
+    free(facts->is_mapped);
+    resource_table_free(facts->table);
+    resources_free(facts->resources);
+    free(facts);
+}
+
+const struct resources *facts_resources(const struct facts *facts)
+{
+    return facts->resources;
+}
+
+struct resource_table *facts_table(struct facts *facts)
+{
+    return facts->table;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* facts.h: what the site knows of its hosts' resources: what the configuration says,
+ * and what each host told last (HOST_LOAD).
+ *
+ * All of it stands in one resource_table: own hosts in file order, behind them borrowed
+ * ones as their providers tell of them. `status`, `slots` and `maxslots` are the
+ * scheduler's to set.
+ *
+ * Who is believed: the configuration for what is static there (type, model, RESOURCES,
+ * values in ResourceMap); the host for the rest. Where hosts share a measured resource
+ * (ResourceMap), the first of them that tells it tells it for all. A host that went
+ * away has no load; what it is stays known. Nothing of this is in the journal: a host
+ * tells all again.
+ *
+ * Ownership: the config is borrowed for the life of the facts; texts are the table's.
+ * Layer: site. */
+#ifndef SUBLET_SITE_FACTS_H
+#define SUBLET_SITE_FACTS_H
+
+#include "base/msg.h"
+#include "sched/resource_table.h"
+#include "site/site.h"
+
+struct facts;
+
+struct facts *facts_new(const struct site_config *config);
+void facts_free(struct facts *facts);
+
+const struct resources *facts_resources(const struct facts *facts);
+struct resource_table *facts_table(struct facts *facts);
+
+/* Own host `host` tells of itself. What is no resource here, or no value of its type,
+ * is left out; the return is the name of the first such, borrowed from `msg`, or NULL.
+ */
+const char *facts_take(struct facts *facts, int host, const struct msg_host_load *msg);
+/* It is away. */
+void facts_lose(struct facts *facts, int host);
+/* It has told of itself, and is not away. */
+bool facts_is_told(const struct facts *facts, int host);
+
+/* A borrowed host ("n1@north"), as its provider tells of it: what our catalogue has,
+ * of the right type, counts. At most as many as leases have hosts; the caller sees that
+ * it is one of ours. */
+void facts_take_borrowed(struct facts *facts, const char *name,
+                         const struct load_value *values, int n_values);
+/* Its row, or -1: nothing is known of it. */
+int facts_row(const struct facts *facts, const char *name);
+/* Forgets those that `keeps` does not want any more. */
+typedef bool (*facts_keep_fn)(void *arg, const char *name);
+void facts_prune(struct facts *facts, facts_keep_fn keeps, void *arg);
+
+/* How the host describes its processor, for section HostModel; "": it does not. */
+const char *facts_architecture(const struct facts *facts, int host);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* facts_config.h: what the configuration says about resources: sections Resource,
+ * ResourceMap, HostType, HostModel, the RESOURCES column of section Host, and
+ * EGO_DEFINE_NCPUS.
+ *
+ *     Begin Resource
+ *     RESOURCENAME TYPE    INTERVAL INCREASING DESCRIPTION
+ *     bigmem       Boolean ()       ()         (for large jobs)
+ *     licences     Numeric 30       N          (measured by an elim)
+ *     End Resource
+ *     Begin ResourceMap
+ *     RESOURCENAME LOCATION
+ *     licences     ([all])             # one number for all hosts
+ *     scratch      (500@[n1 n2] 200@[default])
+ *     End ResourceMap
+ *
+ * LOCATION: `VALUE@[hosts]` or, for what is measured, `[hosts]`; hosts are names, `all`
+ * with `~host` for exceptions, `others` (in no other place of this resource), or
+ * `default` (each host by itself). The hosts of one place share one value.
+ *
+ * A word of RESOURCES that section Resource does not define is a static Boolean; where
+ * there is such a section, with a warning.
+ *
+ * Errors: diagnostics of `conf`: a name twice or that cannot be one, an unknown
+ * resource, host, type (where HostType stands) or model (where HostModel stands), a
+ * value that is not of its type, a host in two places of one resource.
+ * Ownership: in conf's arena; facts_config_copy copies into another.
+ * Source: LSF's lsf.shared and lsf.cluster. Layer: site. */
+#ifndef SUBLET_SITE_FACTS_CONFIG_H
+#define SUBLET_SITE_FACTS_CONFIG_H
+
+#include "base/conf.h"
+#include "sched/resource.h"
+
+enum { FACTS_INTERVAL_MAX = 86400 }; /* seconds */
+
+struct facts_model {
+    const char *name;
+    double cpuf;
+    const char *const *architectures; /* as hosts detect them */
+    int n_architectures;
+};
+
+/* A Boolean that column RESOURCES gives to a host. */
+struct facts_given {
+    int host; /* index */
+    const char *name;
+    bool is_exclusive;
+};
+
+/* Hosts that share one value of a resource. */
+struct facts_place {
+    const char *name;
+    const char *value; /* NULL: it is measured */
+    const int *hosts;  /* indexes, growing */
+    int n_hosts;
+};
+
+enum facts_cpus { FACTS_PROCS, FACTS_CORES, FACTS_THREADS };
+
+struct facts_config {
+    const struct resource
+        *resources; /* defined ones; is_orderable is the catalogue's */
+    int n_resources;
+    const struct facts_model *models;
+    int n_models;
+    const struct facts_given *given;
+    int n_given;
+    const struct facts_place *places;
+    int n_places;
+    enum facts_cpus cpus; /* what ncpus counts */
+};
+
+/* A host as section Host has it. */
+struct facts_host {
+    const char *name;
+    const char *type, *model;     /* "": unset, "!": detected */
+    const char *const *resources; /* words of RESOURCES */
+    int n_resources;
+    const struct conf_section *section; /* where it stands, for complaints */
+    const struct conf_row *row;
+};
+
+void facts_config_read(struct conf *conf, const struct facts_host *hosts, int n_hosts,
+                       struct facts_config *config);
+void facts_config_copy(struct arena *arena, struct facts_config *config);
+
+/* A catalogue of what is defined; the caller frees it. */
+struct resources *facts_config_catalogue(const struct facts_config *config);
+
+/* A number as requirement strings and elims write it: all of the text, finite. */
+bool facts_config_number(const char *text, double *number);
+/* 1, Y, yes, true and their opposites. */
+bool facts_config_flag(const char *text, bool *flag);
+
+#endif

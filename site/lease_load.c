@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lease_load.c: see lease_load.h. */
+#include "site/lease_load.h"
+
+#include <string.h>
+
+#include "site/parts.h"
+
+enum {
+    LEASES_PER_TICK = 64,    /* told of, or asked about */
+    ANSWERS_PER_SECOND = 64, /* whoever is not answered asks again */
+    SOON_MS = 1000,
+    LOOK_MS = 100,          /* of many contracts that come together, once */
+    MESSAGE_BYTES = 150000, /* of names and values: in all, below a frame */
+    VALUE_BYTES = 12,       /* of a value, besides its texts */
+};
+
+/* ---------------------------------------------------------------- telling */
+
+/* What may stand on the wire: anything else is the configuration's own. */
+static bool is_plain(const char *text)
+{
+    size_t length = 0;
+    while (text[length] >= ' ' && text[length] < 0x7f) {
+        length++;
+    }
+    return text[length] == '\0' && length < LOAD_VALUE_SIZE;
+}
+
+static const char *text_of(struct arena *arena, const struct resource_table *table,
+                           int row, int id)
+{
+    switch (resources_at(resource_table_resources(table), id)->type) {
+    case RESOURCE_NUMERIC:
+        return arena_printf(arena, "%.15g", resource_table_number(table, row, id));
+    case RESOURCE_BOOLEAN:
+        return resource_table_flag(table, row, id) ? "1" : "0";
+    case RESOURCE_STRING:
+        break;
+    }
+    return arena_str(arena, resource_table_text(table, row, id));
+}
+
+/* All that is known of an own host; returns how many bytes it takes. */
+static size_t list_values(const struct site *site, struct arena *arena, int row,
+                          struct lease_load_host *host)
+{
+    const struct resource_table *table = facts_table(site->facts);
+    const struct resources *resources = facts_resources(site->facts);
+    struct load_value *values = arena_alloc(arena, LOAD_VALUES_MAX, sizeof(*values));
+    size_t n_bytes = strlen(host->host) + VALUE_BYTES;
+    host->values = values;
+    for (int id = 0; id < resources_count(resources); id++) {
+        bool is_seen_there = id == RESOURCE_STATUS || id == RESOURCE_HNAME ||
+                             id == RESOURCE_SLOTS || id == RESOURCE_MAXSLOTS;
+        if (is_seen_there || host->n_values == LOAD_VALUES_MAX ||
+            !resource_table_has(table, row, id)) {
+            continue;
+        }
+        struct load_value *value = &values[host->n_values];
+        value->name = resources_at(resources, id)->name;
+        value->value = text_of(arena, table, row, id);
+        value->is_exclusive = resource_table_is_exclusive(table, row, id);
+        if (is_plain(value->value)) {
+            host->n_values++;
+            n_bytes += strlen(value->name) + strlen(value->value) + VALUE_BYTES;
+        }
+    }
+    return n_bytes;
+}
+
+/* "south" of "north/1/south". */
+static const char *consumer_of(const char *lease)
+{
+    const char *slash = strrchr(lease, '/');
+    return slash != NULL ? slash + 1 : "";
+}
+
+static void send_hosts(const struct site *site, const char *lease,
+                       const struct lease_load_host *hosts, int n_hosts,
+                       struct effects *effects)
+{
+    struct msg msg = {.kind = MSG_LEASE_LOAD, .site = consumer_of(lease)};
+    msg.lease_load =
+        (struct msg_lease_load){.lease = lease, .hosts = hosts, .n_hosts = n_hosts};
+    if (n_hosts > 0) {
+        site_uplink_send(site->uplink, &msg, effects);
+    }
+}
+
+static void tell_lease(const struct site *site, const struct msg_state *book,
+                       struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    const char *lease = arena_str(arena, book->lease);
+    struct lease_load_host *hosts =
+        arena_alloc(arena, (size_t)book->n_hosts, sizeof(*hosts));
+    size_t n_bytes = 0;
+    int first = 0, count = 0;
+    for (int i = 0; i < book->n_hosts; i++) {
+        int row = site_hosts_find(site->hosts, book->hosts[i].host);
+        struct lease_load_host *host = &hosts[count];
+        if (row < 0) {
+            continue;
+        }
+        host->host = arena_str(arena, book->hosts[i].host);
+        size_t more = list_values(site, arena, row, host);
+        if (n_bytes + more > MESSAGE_BYTES || count - first == LEASE_LOAD_HOSTS_MAX) {
+            send_hosts(site, lease, &hosts[first], count - first, effects);
+            first = count;
+            n_bytes = 0;
+        }
+        n_bytes += more;
+        count++;
+    }
+    send_hosts(site, lease, &hosts[first], count - first, effects);
+}
+
+static void tell_some(struct site *site, int64_t now_ms, struct effects *effects)
+{
+    struct lease_load *state = &site->lease_load;
+    for (int i = 0; i < LEASES_PER_TICK; i++) {
+        struct msg_state book;
+        if (state->next >= provider_count_books(site->provider)) {
+            state->next = 0;
+            state->told_ms = now_ms;
+            state->tell_ms = state->is_news ? now_ms + SOON_MS : INT64_MAX;
+            state->is_news = false;
+            return;
+        }
+        const char *id = provider_book_id(site->provider, state->next++);
+        if (provider_find_book(site->provider, id, &book) && !book.is_ended) {
+            tell_lease(site, &book, effects);
+        }
+    }
+}
+
+void lease_load_mark(struct site *site, bool is_soon, int64_t now_ms)
+{
+    struct lease_load *state = &site->lease_load;
+    int64_t tell_ms = is_soon ? now_ms + SOON_MS : state->told_ms + LEASE_LOAD_TELL_MS;
+    if (state->next > 0) {
+        state->is_news = state->is_news || is_soon; /* after this round */
+    } else if (tell_ms < state->tell_ms) {
+        state->tell_ms = tell_ms;
+    }
+}
+
+void lease_load_answer(struct site *site, const struct msg *msg, int64_t now_ms,
+                       struct effects *effects)
+{
+    struct lease_load *state = &site->lease_load;
+    const char *lease = msg->lease_load_ask.lease;
+    struct msg_state book;
+    if (now_ms - state->answers_ms >= 1000) {
+        state->answers_ms = now_ms;
+        state->n_answers = 0;
+    }
+    if (strcmp(consumer_of(lease), msg->site) == 0 &&
+        state->n_answers++ < ANSWERS_PER_SECOND &&
+        provider_find_book(site->provider, lease, &book)) {
+        tell_lease(site, &book, effects);
+    }
+}
+
+/* ---------------------------------------------------------------- hearing */
+
+static bool has_host(const struct msg_contract *contract, const char *host)
+{
+    for (int i = 0; i < contract->n_hosts; i++) {
+        if (strcmp(contract->hosts[i].host, host) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The contract of that lease with that very provider. */
+static bool find_contract(const struct site *site, const char *lease,
+                          const char *provider, struct msg_contract *contract)
+{
+    size_t length = strlen(provider);
+    if (strncmp(lease, provider, length) != 0 || lease[length] != '/') {
+        return false;
+    }
+    for (int i = 0; i < consumer_count_contracts(site->consumer); i++) {
+        if (consumer_contract_at(site->consumer, i, contract) &&
+            strcmp(contract->lease, lease) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lease_load_take(struct site *site, const struct msg *msg, bool *is_first,
+                     struct effects *effects)
+{
+    const struct msg_lease_load *load = &msg->lease_load;
+    struct msg_contract contract;
+    bool is_taken = false;
+    if (!find_contract(site, load->lease, msg->site, &contract)) {
+        return false;
+    }
+    for (int i = 0; i < load->n_hosts; i++) {
+        const struct lease_load_host *host = &load->hosts[i];
+        if (has_host(&contract, host->host)) {
+            const char *name =
+                arena_printf(&effects->arena, "%s@%s", host->host, msg->site);
+            *is_first = *is_first || facts_row(site->facts, name) < 0;
+            facts_take_borrowed(site->facts, name, host->values, host->n_values);
+            is_taken = true;
+        }
+    }
+    return is_taken;
+}
+
+static void ask(const struct site *site, const struct consumer_host *host,
+                struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    struct msg msg = {.kind = MSG_LEASE_LOAD_ASK, .site = arena_str(arena, host->site)};
+    msg.lease_load_ask.lease = arena_str(arena, host->lease);
+    site_uplink_send(site->uplink, &msg, effects);
+}
+
+struct kept {
+    const struct facts *facts;
+    const bool *rows;
+};
+
+static bool is_kept(void *arg, const char *name)
+{
+    const struct kept *kept = arg;
+    return kept->rows[facts_row(kept->facts, name)];
+}
+
+/* Asks about leases of which an open host is unknown, and forgets hosts that no
+ * contract has. True where it asked. */
+static bool look_around(struct site *site, struct effects *effects)
+{
+    int n_rows = resource_table_rows(facts_table(site->facts));
+    bool *rows = arena_alloc(&effects->arena, (size_t)n_rows + 1, sizeof(*rows));
+    const char *asked = "";
+    int n_asked = 0;
+    for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
+        struct consumer_host host;
+        consumer_host_at(site->consumer, i, &host);
+        int row = facts_row(site->facts, host.name);
+        if (row >= 0) {
+            rows[row] = true;
+        } else if (host.is_open && n_asked < LEASES_PER_TICK &&
+                   strcmp(asked, host.lease) != 0) {
+            asked = host.lease;
+            n_asked++;
+            ask(site, &host, effects);
+        }
+    }
+    facts_prune(site->facts, is_kept,
+                &(struct kept){.facts = site->facts, .rows = rows});
+    return n_asked > 0;
+}
+
+void lease_load_look(struct site *site, int64_t now_ms)
+{
+    if (site->lease_load.ask_ms > now_ms + LOOK_MS) {
+        site->lease_load.ask_ms = now_ms + LOOK_MS;
+    }
+}
+
+/* ---------------------------------------------------------------- time */
+
+static bool has_leases(const struct site *site)
+{
+    return provider_count_books(site->provider) > 0;
+}
+
+void lease_load_tick(struct site *site, int64_t now_ms, struct effects *effects)
+{
+    struct lease_load *state = &site->lease_load;
+    if (!site_uplink_is_up(site->uplink)) {
+        return;
+    }
+    if (has_leases(site) && now_ms >= state->tell_ms) {
+        tell_some(site, now_ms, effects);
+    }
+    if (now_ms >= state->ask_ms) {
+        state->ask_ms =
+            look_around(site, effects) ? now_ms + LEASE_LOAD_ASK_MS : INT64_MAX;
+    }
+}
+
+int64_t lease_load_wake_ms(const struct site *site)
+{
+    const struct lease_load *state = &site->lease_load;
+    if (!site_uplink_is_up(site->uplink)) {
+        return INT64_MAX;
+    }
+    return has_leases(site) && state->tell_ms < state->ask_ms ? state->tell_ms
+                                                              : state->ask_ms;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lease_load.h: what hosts are and how loaded they are, from their provider to their
+ * consumers, so that requirement strings mean the same on a borrowed host.
+ *
+ * A provider tells of all hosts of each lease, some leases at a time, at most
+ * LEASE_LOAD_TELL_MS after a host told it something, and sooner when one is known
+ * better than before; a consumer that knows nothing of an open host asks, until it
+ * does. Where hosts tell nothing, as in simulations, nobody wakes for it. What a
+ * contract does not name any more is forgotten. A consumer takes only hosts of its own
+ * contract with that provider, and only resources that its own catalogue has.
+ *
+ * Units: milliseconds. Layer: site. */
+#ifndef SUBLET_SITE_LEASE_LOAD_H
+#define SUBLET_SITE_LEASE_LOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct effects;
+struct msg;
+struct site;
+
+enum {
+    LEASE_LOAD_TELL_MS = 60000, /* load of a borrowed host is this old at most */
+    LEASE_LOAD_ASK_MS = 5000,
+};
+
+struct lease_load {
+    int64_t tell_ms; /* when the next leases are told of; INT64_MAX: nothing is new */
+    int64_t told_ms; /* when the last round ended */
+    int next;        /* of these leases */
+    bool is_news;    /* another round soon */
+    int64_t ask_ms;  /* when it is next looked at who is unknown; INT64_MAX: nobody */
+    int64_t answers_ms;
+    int n_answers; /* in the second that began then */
+};
+
+void lease_load_tick(struct site *site, int64_t now_ms, struct effects *effects);
+int64_t lease_load_wake_ms(const struct site *site);
+
+/* Provider: a host told its load; where `is_soon`, what was not known before. */
+void lease_load_mark(struct site *site, bool is_soon, int64_t now_ms);
+/* Consumer: there is another contract. */
+void lease_load_look(struct site *site, int64_t now_ms);
+/* Provider: a consumer's question about its lease. */
+void lease_load_answer(struct site *site, const struct msg *msg, int64_t now_ms,
+                       struct effects *effects);
+/* Consumer: true where anything was taken; `*is_first`: of a host that was unknown. */
+bool lease_load_take(struct site *site, const struct msg *msg, bool *is_first,
+                     struct effects *effects);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* needs.c: see needs.h.
+ *
+ * Values stand in the table of the facts; a borrowed host of which nothing is known has
+ * a row in a table of its own, with its name. What a pass alone knows (status, slots)
+ * is put there when the first need of the pass names it. */
+#include "site/needs.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define uthash_fatal(message) abort()
+#include <uthash.h>
+
+#include "site/parts.h"
+
+enum { NEEDS_MAX = 1000 }; /* kept; past it all are forgotten and compiled anew */
+
+struct need {
+    char *key; /* queue and strings, each with its NUL */
+    struct resreq resreq;
+    bool is_bad;   /* the strings are not valid (any more): no host meets them */
+    uint64_t pass; /* that `filter` is of */
+    const struct place_filter *filter;
+    UT_hash_handle hh;
+};
+
+struct needs {
+    const struct site_config *config;
+    const struct resources *resources;
+    struct arena arena; /* of the needs */
+    struct need *by_key;
+    struct resource_table *strange; /* hosts that the facts know nothing of */
+    /* The pass: */
+    uint64_t pass;
+    struct arena *scratch;
+    const struct site *site;
+    const struct place_host *hosts;
+    int n_hosts;
+    int *rows;      /* by host: of the facts, or -1 - the strange one's */
+    bool has_state; /* status, slots and maxslots stand in the tables */
+};
+
+struct resreq_rules needs_rules(const struct site_config *config,
+                                const struct resources *resources)
+{
+    return (struct resreq_rules){
+        .language = {.resources = resources,
+                     .is_lenient = config->is_resreq_lenient,
+                     .has_local = true,
+                     .counts_slots = config->is_sched_by_slot},
+        .reading = RESREQ_READ_TO_ACT,
+    };
+}
+
+struct needs *needs_new(const struct site_config *config,
+                        const struct resources *resources)
+{
+    struct needs *needs = mem_alloc(1, sizeof(*needs));
+    needs->config = config;
+    needs->resources = resources;
+    needs->strange = resource_table_new(resources);
+    arena_init(&needs->arena);
+    return needs;
+}
+
+void needs_free(struct needs *needs)
+{
+    if (needs == NULL) {
+        return;
+    }
+    HASH_CLEAR(hh, needs->by_key);
+    resource_table_free(needs->strange);
+    arena_release(&needs->arena);
+    free(needs);
+}
+
+/* ---------------------------------------------------------------- compiled once */
+
+static int compile(const struct needs *needs, struct arena *arena, int queue,
+                   const struct job_spec *spec, struct resreq *resreq,
+                   struct resreq_notes *notes, struct resreq_fault *fault)
+{
+    struct resreq_rules rules = needs_rules(needs->config, needs->resources);
+    struct resreq_strings from = {
+        .queue = needs->config->queues[queue].res_req,
+        .strings = spec->res_reqs,
+        .n_strings = spec->n_res_reqs,
+    };
+    return resreq_compile(arena, &rules, &from, resreq, notes, fault);
+}
+
+int needs_check(struct needs *needs, int queue, const struct job_spec *spec,
+                struct resreq_notes *notes, struct resreq_fault *fault)
+{
+    struct resreq resreq;
+    return compile(needs, notes->arena, queue, spec, &resreq, notes, fault);
+}
+
+/* "3\0swp > 15\0": in the pass's arena. */
+static const char *key_of(const struct needs *needs, int queue,
+                          const struct job_spec *spec, size_t *length)
+{
+    size_t size = sizeof(queue);
+    for (int i = 0; i < spec->n_res_reqs; i++) {
+        size += strlen(spec->res_reqs[i]) + 1;
+    }
+    char *key = arena_alloc(needs->scratch, size, 1), *at = key + sizeof(queue);
+    memcpy(key, &queue, sizeof(queue));
+    for (int i = 0; i < spec->n_res_reqs; i++) {
+        size_t n_bytes = strlen(spec->res_reqs[i]) + 1;
+        memcpy(at, spec->res_reqs[i], n_bytes);
+        at += n_bytes;
+    }
+    *length = size;
+    return key;
+}
+
+static struct need *find_need(struct needs *needs, int queue,
+                              const struct job_spec *spec)
+{
+    struct need *need;
+    size_t length;
+    const char *key = key_of(needs, queue, spec, &length);
+    HASH_FIND(hh, needs->by_key, key, length, need);
+    if (need != NULL) {
+        return need;
+    }
+    struct resreq_notes notes = {.arena = &needs->arena};
+    struct resreq_fault fault;
+    need = arena_alloc(&needs->arena, 1, sizeof(*need));
+    need->key = arena_copy(&needs->arena, key, length);
+    need->is_bad =
+        compile(needs, &needs->arena, queue, spec, &need->resreq, &notes, &fault) != 0;
+    HASH_ADD_KEYPTR(hh, needs->by_key, need->key, length, need);
+    return need;
+}
+
+/* ---------------------------------------------------------------- the pass */
+
+static int row_of(const struct site *site, int host, const struct place_host *place)
+{
+    return place->site[0] == '\0' ? host : facts_row(site->facts, place->name);
+}
+
+void needs_begin(struct needs *needs, struct arena *arena, const struct site *site,
+                 const struct place_host *hosts, int n_hosts)
+{
+    int n_strange = 0;
+    if (HASH_COUNT(needs->by_key) > NEEDS_MAX) {
+        HASH_CLEAR(hh, needs->by_key);
+        needs->by_key = NULL;
+        arena_clear(&needs->arena);
+    }
+    needs->pass++;
+    needs->scratch = arena;
+    needs->site = site;
+    needs->hosts = hosts;
+    needs->n_hosts = n_hosts;
+    needs->has_state = false;
+    needs->rows = arena_alloc(arena, (size_t)n_hosts, sizeof(*needs->rows));
+    for (int i = 0; i < n_hosts; i++) {
+        needs->rows[i] = row_of(site, i, &hosts[i]);
+        if (needs->rows[i] < 0) {
+            resource_table_resize(needs->strange, n_strange + 1);
+            resource_table_set_text(needs->strange, n_strange, RESOURCE_HNAME,
+                                    hosts[i].name);
+            needs->rows[i] = -1 - n_strange++;
+        }
+    }
+    resource_table_resize(needs->strange, n_strange);
+}
+
+static void set_state(struct resource_table *table, int row,
+                      const struct place_host *host)
+{
+    int n_free = host->max > host->used ? host->max - host->used : 0;
+    resource_table_set_text(table, row, RESOURCE_STATUS,
+                            !host->is_open ? "unavail"
+                            : n_free == 0  ? "closed_Full"
+                                           : "ok"); /* as `hosts` shows it */
+    resource_table_set_text(table, row, RESOURCE_HNAME, host->name);
+    resource_table_set_flag(table, row, RESOURCE_SERVER, true);
+    resource_table_set_number(table, row, RESOURCE_SLOTS, n_free);
+    resource_table_set_number(table, row, RESOURCE_MAXSLOTS, host->max);
+}
+
+static void set_states(struct needs *needs)
+{
+    struct resource_table *known = facts_table(needs->site->facts);
+    if (needs->has_state) {
+        return;
+    }
+    needs->has_state = true;
+    for (int i = 0; i < needs->n_hosts; i++) {
+        int row = needs->rows[i];
+        bool is_known = row >= 0;
+        set_state(is_known ? known : needs->strange, is_known ? row : -1 - row,
+                  &needs->hosts[i]);
+    }
+}
+
+static struct resreq_local local_host(const struct needs *needs)
+{
+    struct resource_table *table = facts_table(needs->site->facts);
+    int host = 0;
+    while (host < needs->config->n_hosts && !needs->config->hosts[host].is_here) {
+        host++;
+    }
+    host = host < needs->config->n_hosts ? host : 0;
+    if (needs->config->n_hosts == 0) {
+        return (struct resreq_local){.type = "", .model = "", .takes_unknown = true};
+    }
+    return (struct resreq_local){
+        .type = resource_table_text(table, host, RESOURCE_TYPE),
+        .model = resource_table_text(table, host, RESOURCE_MODEL),
+        .takes_unknown = true,
+    };
+}
+
+/* ---------------------------------------------------------------- judged once a pass
+ */
+
+/* By row of the facts: the place in the order that was asked for. */
+static int *order_rows(struct needs *needs, const struct resreq *resreq,
+                       const uint8_t *matches)
+{
+    const struct resource_table *table = facts_table(needs->site->facts);
+    int n_rows = resource_table_rows(table), n_sorted = 0;
+    int *rows = arena_alloc(needs->scratch, (size_t)n_rows, sizeof(*rows));
+    int *places = arena_alloc(needs->scratch, (size_t)n_rows, sizeof(*places));
+    for (int row = 0; row < n_rows; row++) {
+        if (matches[row]) {
+            rows[n_sorted++] = row;
+        }
+    }
+    resreq_order_sort(&resreq->order, table, rows, n_sorted);
+    for (int i = 0; i < n_sorted; i++) {
+        places[rows[i]] = i;
+    }
+    return places;
+}
+
+static uint8_t *run(struct needs *needs, const struct resreq *resreq,
+                    const struct resource_table *table)
+{
+    struct resreq_local local = local_host(needs);
+    size_t n_rows = (size_t)resource_table_rows(table);
+    uint8_t *matches = arena_alloc(needs->scratch, n_rows + 1, sizeof(*matches));
+    resreq_program_run(&resreq->program, table, &local, matches);
+    return matches;
+}
+
+/* NULL: all hosts, in whatever order. */
+static const struct place_filter *judge(struct needs *needs,
+                                        const struct resreq *resreq)
+{
+    struct arena *arena = needs->scratch;
+    size_t n_hosts = (size_t)needs->n_hosts;
+    bool has_order = resreq->order.n_keys > 0, is_all = !has_order;
+    set_states(needs);
+    const uint8_t *known = run(needs, resreq, facts_table(needs->site->facts));
+    const uint8_t *strange = run(needs, resreq, needs->strange);
+    const int *order = has_order ? order_rows(needs, resreq, known) : NULL;
+    struct place_filter *filter = arena_alloc(arena, 1, sizeof(*filter));
+    uint8_t *matches = arena_alloc(arena, n_hosts, sizeof(*matches));
+    int *places = arena_alloc(arena, has_order ? n_hosts : 0, sizeof(*places));
+    for (int i = 0; i < needs->n_hosts; i++) {
+        int row = needs->rows[i];
+        matches[i] = row >= 0 ? known[row] : strange[-1 - row];
+        is_all = is_all && matches[i];
+        if (has_order) {
+            places[i] = row >= 0 ? order[row] : INT_MAX; /* unknown: last */
+        }
+    }
+    filter->matches = matches;
+    filter->places = has_order ? places : NULL;
+    return is_all ? NULL : filter;
+}
+
+static const struct place_filter *no_host(struct needs *needs)
+{
+    struct place_filter *filter = arena_alloc(needs->scratch, 1, sizeof(*filter));
+    filter->matches = arena_alloc(needs->scratch, (size_t)needs->n_hosts, 1);
+    return filter;
+}
+
+const struct place_filter *needs_of(struct needs *needs, int queue,
+                                    const struct job_spec *spec)
+{
+    struct need *need = find_need(needs, queue, spec);
+    if (need->pass != needs->pass) {
+        need->pass = needs->pass;
+        need->filter = need->is_bad ? no_host(needs) : judge(needs, &need->resreq);
+    }
+    return need->filter;
+}
+
+int needs_select(struct needs *needs, const char *string,
+                 const struct place_filter **filter, struct err *err)
+{
+    struct resreq_rules rules = needs_rules(needs->config, needs->resources);
+    struct resreq_strings from = {.strings = &string, .n_strings = 1};
+    struct resreq_notes notes = {.arena = needs->scratch};
+    struct resreq_fault fault;
+    struct resreq resreq;
+    rules.reading = RESREQ_READ_ALL;
+    int code = resreq_compile(needs->scratch, &rules, &from, &resreq, &notes, &fault);
+    if (code != 0) {
+        return err_set(err, code, "%s Column %d: %s.", fault.text, fault.at + 1,
+                       fault.hint);
+    }
+    *filter = judge(needs, &resreq);
+    return 0;
+}

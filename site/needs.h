@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* needs.h: which hosts meet what waiting jobs require, and in which order they like
+ * them: the requirement strings of jobs and their queues' RES_REQ.
+ *
+ * Jobs of one queue with equal strings are one need: compiled when it is first seen,
+ * judged once a pass over the values that are known of all hosts. `local` is the type
+ * and model of the first host on this machine (HOSTS_HERE), else of the first host;
+ * a host of unknown type is taken for local.
+ *
+ * Without any string there still is a need: type==local, and no exclusive hosts.
+ *
+ * Ownership: config and resources are borrowed for the life of the needs; filters live
+ * in the pass's arena. Layer: site. */
+#ifndef SUBLET_SITE_NEEDS_H
+#define SUBLET_SITE_NEEDS_H
+
+#include "sched/place.h"
+#include "sched/resreq.h"
+#include "site/site.h"
+
+struct needs;
+
+struct needs *needs_new(const struct site_config *config,
+                        const struct resources *resources);
+void needs_free(struct needs *needs);
+
+/* Judges strings before a job with them is taken; notes and fault point into them. */
+int needs_check(struct needs *needs, int queue, const struct job_spec *spec,
+                struct resreq_notes *notes, struct resreq_fault *fault) MUST_CHECK;
+
+/* A pass over these hosts begins: own ones as configured, then borrowed ones. */
+void needs_begin(struct needs *needs, struct arena *arena, const struct site *site,
+                 const struct place_host *hosts, int n_hosts);
+/* What a job of the pass needs; NULL: any host will do. */
+const struct place_filter *needs_of(struct needs *needs, int queue,
+                                    const struct job_spec *spec);
+
+/* `hosts -R`: what a string of no queue and no job selects of the pass's hosts; filter
+ * NULL: all. ERR_PARSE with LSF's sentence and ours. */
+int needs_select(struct needs *needs, const char *string,
+                 const struct place_filter **filter, struct err *err) MUST_CHECK;
+
+/* The rules that this configuration gives to a string. */
+struct resreq_rules needs_rules(const struct site_config *config,
+                                const struct resources *resources);
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_view_load.c: what hosts have and how loaded they are, as it is shown; part of
+ * site_view.h. Units are LSF's (sched/resource.h); what is not known is null. */
+#include <string.h>
+
+#include "site/parts.h"
+#include "site/site_page.h"
+#include "site/site_view.h"
+
+static const int indices[] = {RESOURCE_R15S, RESOURCE_R1M, RESOURCE_R15M, RESOURCE_UT,
+                              RESOURCE_PG,   RESOURCE_LS,  RESOURCE_IT,   RESOURCE_TMP,
+                              RESOURCE_SWP,  RESOURCE_MEM, RESOURCE_IO};
+
+static const int counts[] = {RESOURCE_CPUF,   RESOURCE_NCPUS,    RESOURCE_NPROCS,
+                             RESOURCE_NCORES, RESOURCE_NTHREADS, RESOURCE_NDISKS,
+                             RESOURCE_MAXMEM, RESOURCE_MAXSWP,   RESOURCE_MAXTMP};
+
+/* As an integer where it is one: counts and megabytes are. */
+static void add_number(struct arena *arena, struct value *row, const char *key,
+                       double number)
+{
+    const double whole_max = 1e15;
+    if (number >= -whole_max && number <= whole_max &&
+        number == (double)(int64_t)number) {
+        value_add_int(arena, row, key, (int64_t)number);
+    } else {
+        value_add_real(arena, row, key, number);
+    }
+}
+
+static void add_value(struct arena *arena, struct value *row,
+                      const struct resource_table *table, int host, int id)
+{
+    const struct resource *resource = resources_at(resource_table_resources(table), id);
+    if (host < 0 || !resource_table_has(table, host, id)) {
+        value_add_null(arena, row, resource->name);
+        return;
+    }
+    switch (resource->type) {
+    case RESOURCE_NUMERIC:
+        add_number(arena, row, resource->name, resource_table_number(table, host, id));
+        break;
+    case RESOURCE_BOOLEAN:
+        value_add_bool(arena, row, resource->name,
+                       resource_table_flag(table, host, id));
+        break;
+    case RESOURCE_STRING:
+        value_add_text(arena, row, resource->name,
+                       resource_table_text(table, host, id));
+        break;
+    }
+}
+
+static void add_indices(struct arena *arena, struct value *row,
+                        const struct resource_table *table, int host)
+{
+    for (size_t i = 0; i < sizeof(indices) / sizeof(indices[0]); i++) {
+        add_value(arena, row, table, host, indices[i]);
+    }
+}
+
+/* Defined ones that the host has: dynamic ones, or static ones. */
+static void add_defined(struct arena *arena, struct value *parent, const char *key,
+                        const struct resource_table *table, int host, bool is_dynamic)
+{
+    const struct resources *resources = resource_table_resources(table);
+    struct value *object = value_add(arena, parent, key, value_object(arena));
+    for (int id = RESOURCE_BUILTINS; host >= 0 && id < resources_count(resources);
+         id++) {
+        const struct resource *resource = resources_at(resources, id);
+        bool is_flag = resource->type == RESOURCE_BOOLEAN && !is_dynamic;
+        if ((resource->interval_ms > 0) == is_dynamic && !is_flag &&
+            resource_table_has(table, host, id)) {
+            add_value(arena, object, table, host, id);
+        }
+    }
+}
+
+/* "linux", "!bigmem". */
+static void add_flags(struct arena *arena, struct value *row,
+                      const struct resource_table *table, int host)
+{
+    const struct resources *resources = resource_table_resources(table);
+    struct value *flags = value_add(arena, row, "resources", value_array(arena));
+    for (int id = RESOURCE_BUILTINS; host >= 0 && id < resources_count(resources);
+         id++) {
+        const struct resource *resource = resources_at(resources, id);
+        if (resource->type == RESOURCE_BOOLEAN &&
+            resource_table_flag(table, host, id)) {
+            bool is_exclusive = resource_table_is_exclusive(table, host, id);
+            value_add_text(
+                arena, flags, NULL,
+                arena_printf(arena, "%s%s", is_exclusive ? "!" : "", resource->name));
+        }
+    }
+}
+
+void site_view_add_facts(const struct site *site, struct arena *arena,
+                         struct value *row, int facts_row, const char *architecture)
+{
+    int host = facts_row;
+    const struct resource_table *table = facts_table(site->facts);
+    bool is_known = host >= 0;
+    value_add_text(arena, row, "type",
+                   is_known ? resource_table_text(table, host, RESOURCE_TYPE) : NULL);
+    value_add_text(arena, row, "model",
+                   is_known ? resource_table_text(table, host, RESOURCE_MODEL) : NULL);
+    value_add_text(arena, row, "architecture", architecture);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        add_value(arena, row, table, host, counts[i]);
+    }
+    add_flags(arena, row, table, host);
+    add_defined(arena, row, "values", table, host, false);
+    struct value *load = value_add(arena, row, "load", value_object(arena));
+    add_indices(arena, load, table, host);
+    add_defined(arena, load, "resources", table, host, true);
+}
+
+/* As lsload has it: a host that is there, but takes no jobs yet, is "-ok". */
+static const char *status_of(const struct site *site, int host)
+{
+    if (site_hosts_is_away(site->hosts, host) || !facts_is_told(site->facts, host)) {
+        return "unavail";
+    }
+    return site_hosts_is_ready(site->hosts, host) ? "ok" : "-ok";
+}
+
+static struct value *load_row(const struct site *site, struct arena *arena,
+                              const char *name, const char *status, int row_of_facts)
+{
+    const struct resource_table *table = facts_table(site->facts);
+    struct value *row = value_object(arena);
+    value_add_text(arena, row, "host", name);
+    value_add_text(arena, row, "status", status);
+    add_indices(arena, row, table, row_of_facts);
+    add_defined(arena, row, "resources", table, row_of_facts, true);
+    return row;
+}
+
+static bool is_asked(const struct msg_query *query, const char *name)
+{
+    return query->name[0] == '\0' || strcmp(query->name, name) == 0;
+}
+
+/* Places in the listing, which begins with own hosts, in the order of the string; the
+ * string has been judged. */
+static const int *pick_places(const struct site *site, struct arena *arena,
+                              const char *res_req, int *count)
+{
+    int n_own = site_hosts_count(site->hosts);
+    int n_table = resource_table_rows(facts_table(site->facts));
+    int *place_of = arena_alloc(arena, (size_t)n_table + 1, sizeof(*place_of));
+    int *rows, n_rows, n_places = 0;
+    for (int i = 0; i < n_own; i++) {
+        place_of[i] = i + 1;
+    }
+    for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
+        struct consumer_host host;
+        consumer_host_at(site->consumer, i, &host);
+        int row = facts_row(site->facts, host.name);
+        if (row >= 0 && place_of[row] == 0) {
+            place_of[row] = n_own + i + 1;
+        }
+    }
+    if (site_view_select(site, arena, res_req, &rows, &n_rows, NULL) != 0) {
+        n_rows = 0;
+    }
+    for (int i = 0; i < n_rows; i++) {
+        if (place_of[rows[i]] > 0) { /* else it is no host now */
+            rows[n_places++] = place_of[rows[i]] - 1;
+        }
+    }
+    *count = n_places;
+    return n_places > 0 ? rows : NULL;
+}
+
+static void add_place(const struct site *site, struct site_page *page,
+                      const struct msg_query *query, uint64_t number, int place)
+{
+    int n_own = site_hosts_count(site->hosts);
+    struct consumer_host host = {.name = ""};
+    if (place >= n_own) {
+        consumer_host_at(site->consumer, place - n_own, &host);
+    }
+    const char *name = place < n_own ? site_hosts_name(site->hosts, place) : host.name;
+    if (!is_asked(query, name) || !site_page_wants(page, number)) {
+        return;
+    }
+    int facts = place < n_own ? place : facts_row(site->facts, name);
+    const char *status = place < n_own                ? status_of(site, place)
+                         : host.is_open && facts >= 0 ? "ok"
+                                                      : "unavail";
+    site_page_add(page, number, load_row(site, page->arena, name, status, facts));
+}
+
+void site_view_load(const struct site *site, struct site_page *page,
+                    const struct msg_query *query)
+{
+    int count = site_hosts_count(site->hosts) + consumer_count_hosts(site->consumer);
+    bool is_picked = query->res_req != NULL && query->res_req[0] != '\0';
+    const int *places =
+        is_picked ? pick_places(site, page->arena, query->res_req, &count) : NULL;
+    for (int i = 0; i < count && !page->is_full; i++) {
+        add_place(site, page, query, (uint64_t)i + 1, is_picked ? places[i] : i);
+    }
+}
