@@ -291,13 +291,19 @@ bench:
 	@for bench in $(call test_bins,$(B),$(if $(BENCH),tests/bench/bench_$(BENCH).c,$(BENCH_SRCS))); do \
 		SUBLET_BIN=$(CURDIR)/$(BIN) $$bench || exit 1; done
 
-# N faults at random under load; S=SEED does again what a seed did.
+# Faults at random. First WORLDS federations in virtual time, on all processors; what
+# fails is made smaller and kept in build/soak. Then N faults against real daemons under
+# load. S=SEED begins with that world, and does again the faults of that seed.
 .PHONY: soak
 N ?= 200
+WORLDS ?= 5000
 S ?=
+SEARCH := build/$(COMPILER)/tests/sim/sim_search
 soak:
 	@deploy/deps.sh
-	@$(MAKE) --no-print-directory $(JOBS) SAN= all
+	@$(MAKE) --no-print-directory $(JOBS) SAN= all $(SEARCH)
+	@mkdir -p build/soak
+	@$(SEARCH) soak $(or $(S),$$(date +%s)) $(WORLDS) 0 build/soak
 	@SUBLET_BIN=$(CURDIR)/build/$(COMPILER)/bin tests/e2e/soak.py $(N) $(S)
 
 .PHONY: demo format tidy coverage install clean help
@@ -309,7 +315,6 @@ demo:
 # make fuzz T=codec S=60: what is found stands in build/fuzz/<T>; tests/fuzz/corpus/<T>
 # is what it begins from and is left as it is.
 T ?=
-S ?= 60
 FUZZ_SAN := fuzzer-no-link,address,undefined
 FUZZ_B := build/clang-$(subst $(comma),-,$(FUZZ_SAN))
 .PHONY: fuzz
@@ -319,7 +324,7 @@ fuzz:
 		tests/fuzz/fuzz_%.c,%,$(FUZZ_SRCS))' >&2; exit 2; }
 	@$(MAKE) --no-print-directory $(JOBS) CC=clang SAN=$(FUZZ_SAN) $(FUZZ_B)/fuzz/$(T)
 	@mkdir -p build/fuzz/$(T)
-	$(FUZZ_B)/fuzz/$(T) -max_total_time=$(S) -timeout=20 -rss_limit_mb=2048 \
+	$(FUZZ_B)/fuzz/$(T) -max_total_time=$(or $(S),60) -timeout=20 -rss_limit_mb=2048 \
 		-artifact_prefix=build/fuzz/$(T)- build/fuzz/$(T) tests/fuzz/corpus/$(T)
 
 ROOM_DIRS := base sched broker provider consumer site sim sys proto host cli tests
@@ -372,7 +377,8 @@ help:
 	@echo 'make fuzz T=codec S=60       fuzzes a target (codec, site, ...) that long'
 	@echo 'make tidy, make format       clang-tidy, clang-format'
 	@echo 'make bench                   figures beside their aims; B=jobs runs one'
-	@echo 'make soak                    faults at random under load; N=200 of them, S=SEED'
+	@echo 'make soak                    faults at random: WORLDS=5000 simulated ones, then N=200'
+	@echo '                             against real daemons; S=SEED'
 	@echo 'make install                 DESTDIR=... PREFIX=$(PREFIX)'
 	@echo 'make clean                   removes build/'
 	@echo 'with any of them             CC=clang  SAN=address,undefined  V=1 (full commands)'
