@@ -137,7 +137,7 @@ static void read_line(struct reading *reading, const struct scenario_line *line)
     if (!strcmp(word, "at")) {
         scenario_statement_at(scenario, line);
     } else if (!strcmp(word, "expect")) {
-        scenario_statement_expect(scenario, line);
+        scenario_expect_read(scenario, line);
     } else if (!strcmp(word, "site")) {
         read_site(reading, line);
     } else if (!strcmp(word, "broker")) {

@@ -109,7 +109,6 @@ struct scenario {
     struct arena arena;
     struct conf said; /* only its diagnostics: of the scenario and all its files */
     const char *file;
-    bool has_broker_file;       /* `broker` stands in it */
     struct broker_setup broker; /* where none stands: LOST_AFTER's default */
     struct scenario_site *sites;
     int n_sites;
@@ -122,7 +121,7 @@ struct scenario {
 
 /* Where the files come from. Paths are as the scenario's own directory makes them. */
 struct scenario_files {
-    /* A whole file; the text must live as long as the scenario. */
+    /* A whole file; the text must live until scenario_read returns. */
     int (*read)(void *arg, const char *path, const char **text, size_t *length,
                 struct err *err);
     /* Configuration: one file or a directory of them, into `conf`. NULL: one file,

@@ -49,7 +49,6 @@ static void read_conf(struct scenario *scenario, const char *path, int line,
         files->read_conf(files->arg, path, conf);
     } else if (files->read(files->arg, path, &text, &length, &err)) {
         scenario_complain(scenario, line, "%s", err.text);
-        conf->n_errors = 0;
     } else {
         conf_read(conf, path, text, length);
     }
@@ -177,7 +176,6 @@ void scenario_files_read(struct scenario *scenario, const char *broker, int brok
                          const char *const *sites, const struct scenario_files *files)
 {
     scenario->broker.config.lost_after_ms = LOST_AFTER_MS;
-    scenario->has_broker_file = broker != NULL;
     if (broker) {
         read_broker(scenario, broker, broker_line, files);
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_parts.h: what the files that read a scenario share. scenario.c takes lines
- * apart, scenario_statement.c reads statements, scenario_files.c the files that they
- * name, scenario_check.c judges all of it together.
+ * apart, scenario_statement.c and scenario_expect.c read statements by the tables of
+ * scenario_options.h, scenario_files.c the files that they name, scenario_check.c
+ * judges all of it together.
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_SCENARIO_PARTS_H
@@ -20,8 +21,7 @@ struct statement *scenario_add_statement(struct scenario *scenario,
 
 /* "at T VERB ...", "expect at T ...". */
 void scenario_statement_at(struct scenario *scenario, const struct scenario_line *line);
-void scenario_statement_expect(struct scenario *scenario,
-                               const struct scenario_line *line);
+void scenario_expect_read(struct scenario *scenario, const struct scenario_line *line);
 
 /* Configuration of the broker and the sites, traces of workloads. `broker` is NULL
  * where the scenario names no file. */

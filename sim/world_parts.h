@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* world_parts.h: what a simulated world is made of, for the files that make it: world.c
- * (the loop, the users), world_daemon.c (a daemon's batch, crash and return),
+ * (the loop, the hosts), world_ask.c (users, and faults at a given time),
+ * world_daemon.c (a daemon's batch, crash and return),
  * world_net.c (who gets which message, and when).
  *
  * Layer: sim. */

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* world_ask.c: what users and administrators ask of a daemon, and what befalls daemons
+ * at a given time. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/world_parts.h"
+
+/* ---- asked
+ * --------------------------------------------------------------------------- */
+
+/* The answers are among what the step put out; they reach the asker with the batch. */
+static void find_answers(const struct effects *effects, int from, world_answer_fn fn,
+                         void *arg)
+{
+    for (int i = from; fn && i < effects->count; i++) {
+        const struct effect *effect = &effects->items[i];
+
+        if (effect->kind == EFFECT_SEND && effect->send.to.kind == PEER_CLIENT &&
+            effect->send.msg.kind == MSG_REPLY) {
+            fn(arg, &effect->send.msg.reply);
+        }
+    }
+}
+
+bool world_ask(struct world *world, int site, const char *user, const struct msg *msg,
+               world_answer_fn on_answer, void *arg)
+{
+    struct event event = {.kind = EVENT_MESSAGE, .now_ms = world->now_ms, .msg = msg};
+    struct world_batch *batch = &world->batches[site + 1];
+    int from = batch->effects.count;
+
+    event.from = (struct peer){.kind = PEER_CLIENT,
+                               .name = user,
+                               .link = 1,
+                               .roles = ROLE_ADMIN,
+                               .uid = 1000,
+                               .gid = 1000};
+    if (!world_is_up(world, site + 1)) {
+        return false;
+    }
+    world_take(world, site + 1, &event);
+    find_answers(&batch->effects, from, on_answer, arg);
+    return true;
+}
+
+bool world_submit(struct world *world, int site, const char *queue, int n_slots,
+                  int64_t work_ms, bool is_rerunnable)
+{
+    struct msg msg = {.kind = MSG_SUBMIT, .site = ""};
+    char command[64];
+
+    snprintf(command, sizeof command, "run %" PRId64, work_ms);
+    msg.submit.request = 1;
+    msg.submit.spec = (struct job_spec){.name = "job",
+                                        .user = "ana",
+                                        .uid = 1000,
+                                        .gid = 1000,
+                                        .queue = queue,
+                                        .command = command,
+                                        .cwd = "/",
+                                        .in_file = "",
+                                        .out_file = "",
+                                        .err_file = "",
+                                        .n_slots = n_slots,
+                                        .is_rerunnable = is_rerunnable};
+    return world_ask(world, site, "ana", &msg, NULL, NULL);
+}
+
+bool world_control(struct world *world, int site, uint64_t job, int index,
+                   enum control_action action)
+{
+    struct msg msg = {.kind = MSG_JOB_CONTROL, .site = ""};
+    char id[40];
+    const char *jobs[] = {id};
+
+    snprintf(id, sizeof id, index ? "%" PRIu64 "[%d]" : "%" PRIu64, job, index);
+    msg.job_control = (struct msg_job_control){
+        .request = 1, .action = action, .signal = 15, .jobs = jobs, .n_jobs = 1};
+    return world_ask(world, site, "ana", &msg, NULL, NULL);
+}
+
+bool world_set_reclaim(struct world *world, int site, enum reclaim_scope scope,
+                       const char *name, int64_t delay_ms)
+{
+    struct msg msg = {.kind = MSG_SET_RECLAIM, .site = ""};
+
+    msg.set_reclaim = (struct msg_set_reclaim){
+        .request = 1, .scope = scope, .name = name, .delay_ms = delay_ms};
+    return world_ask(world, site, "ana", &msg, NULL, NULL);
+}
+
+/* ---- befallen
+ * ------------------------------------------------------------------------ */
+
+void world_crash(struct world *world, int site, int64_t down_ms)
+{
+    world_end_batch(world, site + 1, false);
+    world_crash_daemon(world, site + 1, down_ms);
+}
+
+struct decided {
+    const char *host;
+    int n_slots;
+};
+
+static void count_decided(void *arg, const struct row *row)
+{
+    struct decided *decided = arg;
+
+    for (int i = 0; row->kind == ROW_RUN && i < row->run.n_hosts; i++) {
+        if (row->run.record != RUN_RECORD_ENDED &&
+            !strcmp(row->run.hosts[i].host, decided->host)) {
+            decided->n_slots += row->run.hosts[i].n_slots;
+        }
+    }
+}
+
+void world_resize_host(struct world *world, int site, int host)
+{
+    const struct world_site *of = &world->sites[site];
+    int max = of->config->hosts[host].max;
+    struct decided decided = {.host = of->config->hosts[host].name};
+
+    world_end_batch(world, site + 1, false);
+    if (!world_is_up(world, site + 1)) {
+        return; /* a crash came first: it is back with the new size */
+    }
+    disk_load(of->disk, count_decided, &decided);
+    world_stop_daemon(world, site + 1);
+    if (max == 0) {
+        executor_reboot(world->hosts[of->first_host + host].executor);
+    }
+    invariants_sized(world->invariants, of->config->name, decided.host, max,
+                     decided.n_slots);
+    world_start_daemon(world, site + 1);
+}
+
+int64_t world_back_ms(const struct world *world, int site)
+{
+    return world_is_up(world, site + 1) ? world->now_ms
+           : site < 0                   ? world->broker_back_ms
+                                        : world->sites[site].back_ms;
+}
+
+void world_partition(struct world *world, int site, int64_t for_ms)
+{
+    world->sites[site].cut_until_ms = world->now_ms + for_ms;
+    world_note_fault(world, world->now_ms + for_ms);
+}
+
+void world_backup_broker(struct world *world)
+{
+    disk_free(world->backup);
+    world->backup = disk_copy(world->broker_disk);
+}
+
+void world_restore_broker(struct world *world, int64_t down_ms)
+{
+    world_crash_daemon(world, BROKER, down_ms);
+    disk_free(world->broker_disk);
+    world->broker_disk = disk_copy(world->backup);
+    invariants_restored(world->invariants);
+}
