@@ -86,6 +86,21 @@ static const char *trace_name(struct arena *arena, const struct statement *at,
                         job->number);
 }
 
+/* The statement's; else the trace's ("q1") where the site has one of that name; else
+ * the site's default. */
+static const char *traced_queue(const struct play *play, const struct statement *at,
+                                const struct swf_job *job)
+{
+    const struct site_config *config = &play->sites[at->site];
+
+    for (int i = 0; !at->workload.queue[0] && i < config->n_queues; i++) {
+        if (!strcmp(config->queues[i].name, job->queue)) {
+            return job->queue;
+        }
+    }
+    return at->workload.queue;
+}
+
 static bool submit_traced(struct play *play, const struct deed *deed,
                           struct arena *arena)
 {
@@ -93,8 +108,9 @@ static bool submit_traced(struct play *play, const struct deed *deed,
     const struct swf_job *job = &at->workload.swf.jobs[deed->swf_job];
     const char *user = at->workload.user[0] ? at->workload.user : job->user;
     struct asking asking = {.play = play, .statement = at};
-    struct msg msg = submission(arena, trace_name(arena, at, job), at->workload.queue,
-                                job->n_slots, job->run_ms, 0);
+    struct msg msg =
+        submission(arena, trace_name(arena, at, job), traced_queue(play, at, job),
+                   job->n_slots, job->run_ms, 0);
 
     msg.submit.spec.run_limit_ms = job->limit_ms;
     return world_ask(play->world, at->site, user, &msg, take_answer, &asking);

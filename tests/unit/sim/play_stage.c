@@ -41,6 +41,13 @@ static const struct {
                     "Begin Member\nNAME ROLES\nnorth (provider)\nEnd Member\n"},
     {"two.swf", "; two jobs\n1 100 0 60 2 -1 -1 2 -1 -1 1 7 -1 -1 -1 -1 -1 -1\n"
                 "2 160 0 30 1 -1 -1 1 -1 -1 1 8 -1 -1 -1 -1 -1 -1\n"},
+    {"queues.conf", "Begin Site\nNAME = north\nEnd Site\n"
+                    "Begin Host\nHOST_NAME MXJ\nn1 4\nEnd Host\n"
+                    "Begin Queue\nQUEUE_NAME = normal\nEnd Queue\n"
+                    "Begin Queue\nQUEUE_NAME = q1\nEnd Queue\n"},
+    {"queues.swf", "1 0 0 60 1 -1 -1 1 -1 -1 1 7 -1 -1 1 -1 -1 -1\n"
+                   "2 0 0 60 1 -1 -1 1 -1 -1 1 7 -1 -1 2 -1 -1 -1\n"
+                   "3 0 0 60 1 -1 -1 1 -1 -1 1 7 -1 -1 -1 -1 -1 -1\n"},
     {"bad.swf", "1 100 0 60\n"},
 };
 

@@ -204,6 +204,19 @@ static void a_trace_is_submitted_in_its_time(void **state)
                                "3720 job_submit north two:2", NULL});
 }
 
+/* q1 is there; q2 is not, and an unknown queue is no queue at all. */
+static void a_trace_names_queues(void **state)
+{
+    holds("site north queues.conf\n"
+          "at 0 workload north queues.swf\n"
+          "at 2m workload north queues.swf queue=normal\n"
+          "until 4m\n"
+          "expect at 0 queue north q1 run == 1\n"
+          "expect at 0 queue north normal run == 2\n"
+          "expect at 2m queue north q1 njobs == 0\n"
+          "expect at 2m queue north normal run == 3\n");
+}
+
 static void hosts_shrink_grow_and_go(void **state)
 {
     holds(STAGE_SITES "at 0 submit north run=30m name=a count=7\n"
@@ -343,6 +356,7 @@ int main(void)
         cmocka_unit_test_teardown(jobs_end_as_they_are_told_to, close_stage),
         cmocka_unit_test_teardown(what_a_site_refuses_is_a_note, close_stage),
         cmocka_unit_test_teardown(a_trace_is_submitted_in_its_time, close_stage),
+        cmocka_unit_test_teardown(a_trace_names_queues, close_stage),
         cmocka_unit_test_teardown(hosts_shrink_grow_and_go, close_stage),
         cmocka_unit_test_teardown(who_is_silent_is_lost_and_comes_back, close_stage),
         cmocka_unit_test_teardown(what_is_asked_of_a_site_that_is_down_waits,
