@@ -343,8 +343,3 @@ void executor_tick(struct executor *executor, int64_t now_ms)
     msg.host_alive.seq = ++executor->seq;
     send(executor, &msg);
 }
-
-int executor_count_runs(const struct executor *executor)
-{
-    return (int)HASH_CNT(hh, executor->runs);
-}

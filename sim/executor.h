@@ -44,6 +44,4 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
 void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms);
 void executor_tick(struct executor *executor, int64_t now_ms); /* HOST_ALIVE */
 
-int executor_count_runs(const struct executor *executor);
-
 #endif

@@ -334,11 +334,6 @@ const struct site *world_site(const struct world *world, int site)
     return world->sites[site].site;
 }
 
-int world_count_sites(const struct world *world)
-{
-    return world->n_sites;
-}
-
 struct world_counts world_counts(const struct world *world)
 {
     return world->counts;

@@ -69,13 +69,9 @@ bool world_is_settled(struct world *world, char *text, int size);
 typedef void (*world_answer_fn)(void *arg, const struct msg_reply *reply);
 bool world_ask(struct world *world, int site, const char *user, const struct msg *msg,
                world_answer_fn on_answer, void *arg);
-/* The common ones. `job` is an id, `index` that of an element, or 0. */
-bool world_submit(struct world *world, int site, const char *queue, int n_slots,
-                  int64_t work_ms, bool is_rerunnable);
+/* An order of an administrator to a job; `index` of an element, or 0. */
 bool world_control(struct world *world, int site, uint64_t job, int index,
                    enum control_action action);
-bool world_set_reclaim(struct world *world, int site, enum reclaim_scope scope,
-                       const char *name, int64_t delay_ms);
 
 /* A daemon dies now, after the commit of what it has taken in, and comes back after
  * `down_ms`; index -1 is the broker. */
@@ -95,7 +91,6 @@ void world_restore_broker(struct world *world, int64_t down_ms);
 /* The machines, NULL while down, to look at. */
 const struct broker *world_broker(const struct world *world);
 const struct site *world_site(const struct world *world, int site);
-int world_count_sites(const struct world *world);
 
 struct world_counts {
     uint64_t steps; /* of step machines: events and ticks */
@@ -106,8 +101,6 @@ struct world_counts world_counts(const struct world *world);
 /* Who watches a world; NULL: not. `site` -1 is the broker. */
 struct world_watch {
     void (*stored)(void *arg, int site, const struct row *row, int64_t now_ms);
-    /* A batch of the site has ended: its machine is as it is now. */
-    void (*stepped)(void *arg, int site, int64_t now_ms);
     void (*crashed)(void *arg, int site, int64_t now_ms);
     /* Slots of a host begin or cease to be used (executor.h). */
     void (*used)(void *arg, int site, const char *lease, int n_slots, int64_t now_ms);

@@ -41,32 +41,10 @@ bool world_ask(struct world *world, int site, const char *user, const struct msg
     if (!world_is_up(world, site + 1)) {
         return false;
     }
-    world_take(world, site + 1, &event);
+    world_step(world, site + 1, &event);
     find_answers(&batch->effects, from, on_answer, arg);
+    world_bound_batch(world, site + 1);
     return true;
-}
-
-bool world_submit(struct world *world, int site, const char *queue, int n_slots,
-                  int64_t work_ms, bool is_rerunnable)
-{
-    struct msg msg = {.kind = MSG_SUBMIT, .site = ""};
-    char command[64];
-
-    snprintf(command, sizeof command, "run %" PRId64, work_ms);
-    msg.submit.request = 1;
-    msg.submit.spec = (struct job_spec){.name = "job",
-                                        .user = "ana",
-                                        .uid = 1000,
-                                        .gid = 1000,
-                                        .queue = queue,
-                                        .command = command,
-                                        .cwd = "/",
-                                        .in_file = "",
-                                        .out_file = "",
-                                        .err_file = "",
-                                        .n_slots = n_slots,
-                                        .is_rerunnable = is_rerunnable};
-    return world_ask(world, site, "ana", &msg, NULL, NULL);
 }
 
 bool world_control(struct world *world, int site, uint64_t job, int index,
@@ -79,16 +57,6 @@ bool world_control(struct world *world, int site, uint64_t job, int index,
     snprintf(id, sizeof id, index ? "%" PRIu64 "[%d]" : "%" PRIu64, job, index);
     msg.job_control = (struct msg_job_control){
         .request = 1, .action = action, .signal = 15, .jobs = jobs, .n_jobs = 1};
-    return world_ask(world, site, "ana", &msg, NULL, NULL);
-}
-
-bool world_set_reclaim(struct world *world, int site, enum reclaim_scope scope,
-                       const char *name, int64_t delay_ms)
-{
-    struct msg msg = {.kind = MSG_SET_RECLAIM, .site = ""};
-
-    msg.set_reclaim = (struct msg_set_reclaim){
-        .request = 1, .scope = scope, .name = name, .delay_ms = delay_ms};
     return world_ask(world, site, "ana", &msg, NULL, NULL);
 }
 

@@ -205,9 +205,6 @@ static void finish_batch(struct world *world, int daemon, bool is_restarted)
     }
     effects_release(&effects);
     check(world, daemon, is_restarted);
-    if (world->watch.stepped && world_is_up(world, daemon)) {
-        world->watch.stepped(world->watch.arg, daemon - 1, world->now_ms);
-    }
 }
 
 static void step(struct world *world, int daemon, const struct event *event)
@@ -222,18 +219,29 @@ static void step(struct world *world, int daemon, const struct event *event)
     }
 }
 
-void world_take(struct world *world, int daemon, const struct event *event)
+void world_step(struct world *world, int daemon, const struct event *event)
 {
     struct world_batch *batch = &world->batches[daemon];
 
-    if (!world_is_up(world, daemon)) {
-        return;
+    if (world_is_up(world, daemon)) {
+        batch->is_open = true;
+        batch->n_events++;
+        step(world, daemon, event);
     }
-    batch->is_open = true;
-    step(world, daemon, event);
-    if (++batch->n_events == world->options.batch_max) {
+}
+
+void world_bound_batch(struct world *world, int daemon)
+{
+    if (world->options.batch_max > 0 &&
+        world->batches[daemon].n_events >= world->options.batch_max) {
         world_end_batch(world, daemon, true);
     }
+}
+
+void world_take(struct world *world, int daemon, const struct event *event)
+{
+    world_step(world, daemon, event);
+    world_bound_batch(world, daemon);
 }
 
 void world_end_batch(struct world *world, int daemon, bool with_tick)

@@ -79,8 +79,12 @@ void world_judge(struct world *world, bool holds, const struct invariants_text *
 bool world_is_up(const struct world *world, int daemon);
 const char *world_daemon_name(const struct world *world, int daemon);
 
-/* Takes an event into the daemon's batch; nothing where it is down. */
+/* Takes an event into the daemon's batch; nothing where it is down. A batch that is
+ * full then ends. */
 void world_take(struct world *world, int daemon, const struct event *event);
+/* The same in two. */
+void world_step(struct world *world, int daemon, const struct event *event);
+void world_bound_batch(struct world *world, int daemon);
 /* Ends it: a tick where `with_tick`, commit, send; or all lost in a crash. */
 void world_end_batch(struct world *world, int daemon, bool with_tick);
 /* A fault is going on, or was until now. */

@@ -144,6 +144,18 @@ static void jobs_are_stopped_resumed_and_killed(void **state)
                                "780 job_end north a[1]", NULL});
 }
 
+static void names_are_known_when_batches_are_small(void **state)
+{
+    holds("site alone alone.conf\n"
+          "at 0 batch 1\n"
+          "at 1 submit alone run=10m name=a\n"
+          "at 1 submit alone run=10m name=b count=2\n"
+          "at 2 kill alone a\n"
+          "until 1h\n"
+          "expect at 2 job alone a state == EXIT\n"
+          "expect at 2 job alone b[2] state == RUN\n");
+}
+
 static void all_of_a_name_are_meant(void **state)
 {
     holds("site north north.conf\n"
@@ -352,6 +364,7 @@ int main(void)
         cmocka_unit_test_teardown(ends_of_an_instant_are_scheduled_together,
                                   close_stage),
         cmocka_unit_test_teardown(jobs_are_stopped_resumed_and_killed, close_stage),
+        cmocka_unit_test_teardown(names_are_known_when_batches_are_small, close_stage),
         cmocka_unit_test_teardown(all_of_a_name_are_meant, close_stage),
         cmocka_unit_test_teardown(jobs_end_as_they_are_told_to, close_stage),
         cmocka_unit_test_teardown(what_a_site_refuses_is_a_note, close_stage),
