@@ -23,7 +23,8 @@ enum {
 
 struct policy {
     int first_host, n_hosts;
-    int n_slots; /* 0: whole hosts, by RES_SELECT */
+    int n_slots;   /* 0: whole hosts, by RES_SELECT */
+    bool is_named; /* "p1"; else its number */
     bool is_shared, is_demand;
     int consumers[2], shares[2];
     int n_consumers;
@@ -47,7 +48,7 @@ struct site {
 
 struct faults {
     const char *loss, *repeat; /* probabilities; NULL: none */
-    int reorder_s;
+    int delay_s, reorder_s;
     const char *crashes; /* probability and longest time down; NULL: none */
     int sudden;          /* chance in 100 that a statement is a fault */
     int batch;           /* events that a daemon takes at a time; 0: all there are */
@@ -138,6 +139,7 @@ static void choose_policy(struct maker *maker, int self, int first, int n_hosts)
     if (least < 1) {
         return;
     }
+    policy->is_named = chance(maker, 70);
     policy->is_shared = chance(maker, 70);
     policy->is_demand = policy->is_shared && chance(maker, 40);
     policy->n_slots = first > 0 && chance(maker, 15) ? 0 : between(maker, 1, least);
@@ -181,7 +183,10 @@ static void write_policy(struct maker *maker, int self, int place)
 {
     const struct policy *policy = &maker->sites[self].policies[place];
 
-    say(maker, "Begin HostExport\nNAME = p%d\n", place + 1);
+    say(maker, "Begin HostExport\n");
+    if (policy->is_named) {
+        say(maker, "NAME = p%d\n", place + 1);
+    }
     if (policy->n_slots) {
         say(maker, "PER_HOST =");
         for (int i = 0; i < policy->n_hosts; i++) {
@@ -283,7 +288,10 @@ static void choose_faults(struct maker *maker)
          .reorder_s = 1,
          .crashes = "0.005 5s",
          .sudden = 4},
-        {.reorder_s = 1, .crashes = "0.002 60s", .sudden = 4}, /* late only */
+        {.delay_s = 1,
+         .reorder_s = 1,
+         .crashes = "0.002 60s",
+         .sudden = 4},  /* late only */
         {.sudden = 25}, /* what a person would write down */
     };
 
@@ -348,9 +356,14 @@ static void write_reclaim(struct maker *maker, int self)
     const struct site *site = &maker->sites[self];
     int policy = site->n_policies ? between(maker, 0, site->n_policies - 1) : -1;
 
-    say(maker, "set reclaim_delay %ds", between(maker, 1, 30));
+    if (chance(maker, 20)) {
+        say(maker, "set reclaim_delay default");
+    } else {
+        say(maker, "set reclaim_delay %ds", between(maker, 1, 30));
+    }
     if (policy >= 0 && chance(maker, 40)) {
-        say(maker, " lease=s%d/p%d/s%d\n", self + 1, policy + 1,
+        say(maker, " lease=s%d/%s%d/s%d\n", self + 1,
+            site->policies[policy].is_named ? "p" : "", policy + 1,
             site->policies[policy].consumers[0] + 1);
     } else if (chance(maker, 70)) {
         say(maker, " provider=s%d\n", self + 1);
@@ -426,6 +439,9 @@ static void write_faults(struct maker *maker, int at_s, bool is_on)
     }
     if (faults->repeat) {
         say(maker, "at %d repeat %s\n", at_s, is_on ? faults->repeat : "0");
+    }
+    if (faults->delay_s) {
+        say(maker, "at %d delay %d\n", at_s, is_on ? faults->delay_s : 0);
     }
     if (faults->reorder_s) {
         say(maker, "at %d reorder %d\n", at_s, is_on ? faults->reorder_s : 0);
