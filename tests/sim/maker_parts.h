@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* maker_parts.h: what the files that make a federation share: maker_sites.c chooses the
+ * sites and writes their files, maker.c what happens in them. */
+#ifndef SUBLET_TESTS_SIM_MAKER_PARTS_H
+#define SUBLET_TESTS_SIM_MAKER_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/rng.h"
+
+enum {
+    SITES_MAX = 8,
+    HOSTS_OF_SITE_MAX = 4,
+    SLOTS_OF_HOST_MAX = 6,
+    POLICIES_MAX = 3,
+    DISTURBED_S = 300, /* how long users and faults are at work */
+};
+
+struct maker_policy {
+    int first_host, n_hosts;
+    int n_slots;   /* 0: whole hosts, by RES_SELECT */
+    bool is_named; /* "p1"; else its number */
+    bool is_shared, is_demand;
+    int consumers[2], shares[2];
+    int n_consumers;
+    int min_hold_s, lease_term_s; /* 0: not said */
+};
+
+struct maker_site {
+    int n_hosts;
+    int slots[HOSTS_OF_SITE_MAX];
+    bool is_changed[HOSTS_OF_SITE_MAX]; /* to be set right in the end */
+    int n_private;                      /* slots that no policy can lend */
+    bool can_borrow;
+    bool has_urgent, has_far;
+    int reclaim_s, freeze_s; /* 0: not said */
+    struct maker_policy policies[POLICIES_MAX];
+    int n_policies;
+    int n_jobs;
+    int sizes[DISTURBED_S]; /* elements of each job; 0: no array */
+    int work_left_s;        /* slot seconds that its users may still ask for */
+};
+
+struct maker_faults {
+    const char *loss, *repeat; /* probabilities; NULL: none */
+    int delay_s, reorder_s;
+    const char *crashes; /* probability and longest time down; NULL: none */
+    int sudden;          /* chance in 100 that a statement is a fault */
+    int batch;           /* events that a daemon takes at a time; 0: all there are */
+};
+
+struct maker {
+    struct rng rng;
+    struct maker_site sites[SITES_MAX];
+    int n_sites;
+    struct maker_faults faults;
+    bool has_backup;
+    char *body;
+    size_t length;
+    FILE *out;
+};
+
+/* In [low, high]. */
+int maker_between(struct maker *maker, int low, int high);
+bool maker_chance(struct maker *maker, int percent);
+/* Into the text that is being written. */
+void maker_say(struct maker *maker, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* One may be the consumer of those before it: all of them, then their files. */
+void maker_choose_site(struct maker *maker, int self);
+void maker_write_site(struct maker *maker, int self);
+
+#endif

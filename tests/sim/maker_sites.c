@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* maker_sites.c: sites with hosts, queues and export policies of all kinds. */
+#include "tests/sim/maker_parts.h"
+
+#include <stdarg.h>
+
+int maker_between(struct maker *maker, int low, int high)
+{
+    return low + (int)rng_below(&maker->rng, high - low + 1);
+}
+
+bool maker_chance(struct maker *maker, int percent)
+{
+    return rng_percent(&maker->rng, percent);
+}
+
+void maker_say(struct maker *maker, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vfprintf(maker->out, format, args);
+    va_end(args);
+}
+
+/* ---- sites ---------------------------------------------------------------------- */
+
+static int other_site(struct maker *maker, int than)
+{
+    int site = maker_between(maker, 0, maker->n_sites - 2);
+
+    return site + (site >= than);
+}
+
+static void choose_consumers(struct maker *maker, int self, struct maker_policy *policy)
+{
+    policy->n_consumers = 1;
+    policy->consumers[0] = other_site(maker, self);
+    policy->shares[0] = maker_between(maker, 1, 3);
+    /* what is shared host by host has one consumer */
+    if (maker->n_sites > 2 && (!policy->is_shared || !policy->n_slots) &&
+        maker_chance(maker, 30)) {
+        policy->consumers[1] = other_site(maker, self);
+        policy->shares[1] = maker_between(maker, 1, 3);
+        policy->n_consumers += policy->consumers[1] != policy->consumers[0];
+    }
+}
+
+/* Lends `n_hosts` hosts from `first`; of the site's first one a slot stays behind. */
+static void choose_policy(struct maker *maker, int self, int first, int n_hosts)
+{
+    struct maker_site *site = &maker->sites[self];
+    struct maker_policy *policy = &site->policies[site->n_policies];
+    int least = SLOTS_OF_HOST_MAX;
+
+    *policy = (struct maker_policy){.first_host = first, .n_hosts = n_hosts};
+    for (int i = first; i < first + n_hosts; i++) {
+        int spare = site->slots[i] - (i == 0);
+        least = spare < least ? spare : least;
+    }
+    if (least < 1) {
+        return;
+    }
+    policy->is_named = maker_chance(maker, 70);
+    policy->is_shared = maker_chance(maker, 70);
+    policy->is_demand = policy->is_shared && maker_chance(maker, 40);
+    policy->n_slots =
+        first > 0 && maker_chance(maker, 15) ? 0 : maker_between(maker, 1, least);
+    policy->min_hold_s = maker_chance(maker, 20) ? maker_between(maker, 5, 30) : 0;
+    policy->lease_term_s = maker_chance(maker, 50) ? maker_between(maker, 5, 90) : 0;
+    choose_consumers(maker, self, policy);
+    site->n_policies++;
+    for (int i = first; i < first + n_hosts; i++) {
+        site->n_private -= policy->n_slots ? policy->n_slots : site->slots[i];
+    }
+    for (int i = 0; policy->n_slots && i < policy->n_consumers; i++) {
+        maker->sites[policy->consumers[i]].can_borrow |= policy->n_consumers == 1;
+    }
+}
+
+void maker_choose_site(struct maker *maker, int self)
+{
+    struct maker_site *site = &maker->sites[self];
+    int first = 0;
+
+    site->n_hosts = maker_between(maker, 1, HOSTS_OF_SITE_MAX);
+    for (int i = 0; i < site->n_hosts; i++) {
+        site->slots[i] = maker_between(maker, 1, SLOTS_OF_HOST_MAX);
+        site->n_private += site->slots[i];
+    }
+    site->reclaim_s = maker_chance(maker, 90) ? maker_between(maker, 1, 30) : 0;
+    site->freeze_s = maker_chance(maker, 60) ? maker_between(maker, 1, 10) : 0;
+    site->has_urgent = maker_chance(maker, 40);
+    if (maker_chance(maker, 75)) {
+        for (int i = 0; i < POLICIES_MAX && first < site->n_hosts; i++) {
+            int n_hosts = maker_between(maker, 1, site->n_hosts - first);
+            choose_policy(maker, self, first, n_hosts);
+            first += n_hosts;
+        }
+    }
+}
+
+/* ---- their files ---------------------------------------------------------------- */
+
+static void write_policy(struct maker *maker, int self, int place)
+{
+    const struct maker_policy *policy = &maker->sites[self].policies[place];
+
+    maker_say(maker, "Begin HostExport\n");
+    if (policy->is_named) {
+        maker_say(maker, "NAME = p%d\n", place + 1);
+    }
+    if (policy->n_slots) {
+        maker_say(maker, "PER_HOST =");
+        for (int i = 0; i < policy->n_hosts; i++) {
+            maker_say(maker, " h%d%d", self + 1, policy->first_host + i + 1);
+        }
+        maker_say(maker, "\nSLOTS = %d\n", policy->n_slots);
+    } else {
+        maker_say(maker, "RES_SELECT = lend%d\nNHOSTS = %d\n", place + 1,
+                  policy->n_hosts);
+    }
+    if (policy->is_shared) {
+        maker_say(maker, "TYPE = shared\n");
+    }
+    if (policy->is_demand) {
+        maker_say(maker, "RECLAIM_POLICY = demand\n");
+    }
+    if (policy->min_hold_s) {
+        maker_say(maker, "MIN_HOLD = %ds\n", policy->min_hold_s);
+    }
+    if (policy->lease_term_s) {
+        maker_say(maker, "LEASE_TERM = %ds\n", policy->lease_term_s);
+    }
+    maker_say(maker, "DISTRIBUTION = (");
+    for (int i = 0; i < policy->n_consumers; i++) {
+        maker_say(maker, "%s[s%d, %d]", i ? " " : "", policy->consumers[i] + 1,
+                  policy->shares[i]);
+    }
+    maker_say(maker, ")\nEnd HostExport\n");
+}
+
+static int policy_of_host(const struct maker_site *site, int host)
+{
+    for (int i = 0; i < site->n_policies; i++) {
+        const struct maker_policy *policy = &site->policies[i];
+        if (host >= policy->first_host && host < policy->first_host + policy->n_hosts) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+static void write_queues(struct maker *maker, const struct maker_site *site)
+{
+    static const char *const normal[] = {"all allremote", "all allremote+1",
+                                         "others+1 allremote", "all"};
+
+    maker_say(
+        maker,
+        "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\nHOSTS = %s\nEnd Queue\n",
+        normal[maker_between(maker, 0, 3)]);
+    if (site->has_urgent) {
+        maker_say(maker,
+                  "Begin Queue\nQUEUE_NAME = urgent\nPRIORITY = 60\nHOSTS = all\n"
+                  "End Queue\n");
+    }
+    if (site->has_far) {
+        maker_say(maker,
+                  "Begin Queue\nQUEUE_NAME = far\nPRIORITY = 20\nHOSTS = allremote\n"
+                  "End Queue\n");
+    }
+}
+
+void maker_write_site(struct maker *maker, int self)
+{
+    const struct maker_site *site = &maker->sites[self];
+
+    maker_say(maker, "Begin Site\nNAME = s%d\n", self + 1);
+    if (site->freeze_s) {
+        maker_say(maker, "FREEZE_TIMEOUT = %ds\n", site->freeze_s);
+    }
+    maker_say(maker, "End Site\n");
+    if (site->reclaim_s) {
+        maker_say(maker, "Begin Parameters\nMC_RECLAIM_DELAY = %ds\nEnd Parameters\n",
+                  site->reclaim_s);
+    }
+    maker_say(maker, "Begin Host\nHOST_NAME MXJ RESOURCES\n");
+    for (int i = 0; i < site->n_hosts; i++) {
+        int policy = policy_of_host(site, i);
+        maker_say(maker, "h%d%d %d ", self + 1, i + 1, site->slots[i]);
+        if (policy && !site->policies[policy - 1].n_slots) {
+            maker_say(maker, "(lend%d)\n", policy);
+        } else {
+            maker_say(maker, "-\n");
+        }
+    }
+    maker_say(maker, "End Host\n");
+    write_queues(maker, site);
+    for (int i = 0; i < site->n_policies; i++) {
+        write_policy(maker, self, i);
+    }
+}
