@@ -6,16 +6,26 @@
 #include "cli/simulate.h"
 #include "cli/table.h"
 
+/* Three digits behind the point of a small number, none of a large one. */
+static const char *format_real(struct arena *arena, json_t *value)
+{
+    double number = json_number_value(value);
+    if (!json_is_real(value)) {
+        return format_plain(arena, value);
+    }
+    return arena_printf(arena, "%.*f", number < 10 ? 3 : number < 1000 ? 1 : 0, number);
+}
+
 static const struct column summary_table[] = {
     {"SITE", "site", false, format_plain},
     {"DONE", "jobs_done", true, format_plain},
-    {"WAIT", "wait_mean_s", true, format_plain},
-    {"WAIT_P95", "wait_p95_s", true, format_plain},
-    {"SLOWDOWN", "slowdown_mean", true, format_plain},
-    {"SLOWDOWN_P95", "slowdown_p95", true, format_plain},
-    {"UTIL", "utilisation", true, format_plain},
-    {"LENT_H", "lent_slot_h", true, format_plain},
-    {"BORROWED_H", "borrowed_slot_h", true, format_plain},
+    {"WAIT", "wait_mean_s", true, format_real},
+    {"WAIT_P95", "wait_p95_s", true, format_real},
+    {"SLOWDOWN", "slowdown_mean", true, format_real},
+    {"SLOWDOWN_P95", "slowdown_p95", true, format_real},
+    {"UTIL", "utilisation", true, format_real},
+    {"LENT_H", "lent_slot_h", true, format_real},
+    {"BORROWED_H", "borrowed_slot_h", true, format_real},
     {"PREEMPTED", "preemptions", true, format_plain},
     {"RECALLS", "recalls", true, format_plain},
     {NULL, NULL, false, NULL},
@@ -69,7 +79,7 @@ static const struct column *make_columns(struct arena *arena,
     for (int i = 0; i < n_runs; i++) {
         columns[i + 2] =
             (struct column){heading_of(runs, n_runs, i),
-                            arena_printf(arena, "run%d", i), true, format_plain};
+                            arena_printf(arena, "run%d", i), true, format_real};
     }
     return columns;
 }
