@@ -567,6 +567,7 @@ def test_site_out_of_descriptors():
         f.wait_state("south", job, "RUN")
         site = f.daemons["south"].pid
         limits = resource.prlimit(site, resource.RLIMIT_NOFILE)
+        f.wait_for("our own clients to be gone", lambda: f.n_clients("south") == 0)
         set_limit(site, resource.RLIMIT_NOFILE, n_descriptors(site))
         refused = f.cli("south", "jobs", code=None)
         expect_equal(refused.returncode, 1, "there is no room for a client")
