@@ -68,6 +68,8 @@ static bool submit(struct play *play, const struct deed *deed, struct arena *are
     msg.submit.spec.is_rerunnable = submit->is_rerunnable;
     msg.submit.spec.hosts_asked = submit->hosts.words;
     msg.submit.spec.n_hosts_asked = submit->hosts.count;
+    msg.submit.spec.res_reqs = &submit->res;
+    msg.submit.spec.n_res_reqs = submit->res != NULL;
     if (!world_ask(play->world, at->site, submit->user, &msg, take_answer, &asking)) {
         return false;
     }

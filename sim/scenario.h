@@ -72,6 +72,7 @@ struct statement_submit {
     int exit_code;
     bool is_rerunnable;
     struct conf_words hosts; /* none: the queue's */
+    const char *res;         /* requirement string; NULL: none */
 };
 
 struct statement_workload {

@@ -10,6 +10,8 @@
 
 #include "broker/lease.h"
 #include "sim/scenario_parts.h"
+#include "site/facts_config.h"
+#include "site/needs.h"
 
 static const struct site_config *config_of(const struct scenario *scenario, int site)
 {
@@ -204,9 +206,30 @@ static void check_expect(struct scenario *scenario, const struct statement *at)
     }
 }
 
+/* By the site's own resources and rules. */
+static void check_res(struct scenario *scenario, const struct statement *at)
+{
+    const struct site_config *config = config_of(scenario, at->site);
+    struct resources *resources = facts_config_catalogue(&config->facts);
+    struct resreq_rules rules = needs_rules(config, resources);
+    struct resreq_strings from = {.strings = &at->submit.res, .n_strings = 1};
+    struct resreq_notes notes = {.arena = &scenario->arena};
+    struct resreq_fault fault;
+    struct resreq resreq;
+
+    if (resreq_compile(&scenario->arena, &rules, &from, &resreq, &notes, &fault) != 0) {
+        scenario_complain(scenario, at->line, "res: %s Column %d: %s", fault.text,
+                          fault.at + 1, fault.hint);
+    }
+    resources_free(resources);
+}
+
 static void check_submit(struct scenario *scenario, const struct statement *at)
 {
     check_queue(scenario, at, at->submit.queue);
+    if (at->submit.res != NULL) {
+        check_res(scenario, at);
+    }
     for (int i = 0; i < at->submit.hosts.count; i++) {
         check_host(scenario, at, at->submit.hosts.words[i]);
     }

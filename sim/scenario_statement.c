@@ -28,7 +28,7 @@ static const struct scenario_option submit_options[] = {
     {"hosts", OPTION_LIST, SUBMIT(hosts), 0, 0, 0},
     {"rerun", OPTION_YESNO, SUBMIT(is_rerunnable), 0, 0, 0},
     {"exit", OPTION_COUNT, SUBMIT(exit_code), 0, 255, 0},
-    {"res", OPTION_LATER, 0, 0, 0, 0},
+    {"res", OPTION_TEXT, SUBMIT(res), 0, 0, 0},
     {"app", OPTION_LATER, 0, 0, 0, 0},
     {"max", OPTION_LATER, 0, 0, 0, 0},
     {"after", OPTION_LATER, 0, 0, 0, 0},

@@ -65,6 +65,17 @@ static void scheduling_and_lending_take_no_time(void **state)
     assert_int_equal(play_stage_count(&stage, "lease_made"), 1);
 }
 
+static void jobs_go_where_their_requirements_are_met(void **state)
+{
+    holds("site north north.conf\n"
+          "at 0 submit north run=10m name=a res=\"hname == n2\"\n"
+          "at 0 submit north run=10m name=b res=\"select[hname == n9] order[slots]\"\n"
+          "until 1h\n"
+          "expect at 0 job north a hosts.n2 == 1\n"
+          "expect at 30m job north a state == DONE\n"
+          "expect at 30m job north b state == PEND\n");
+}
+
 static void a_lease_is_judged_at_made_plus_k_delays(void **state)
 {
     /* three jobs at 90 s make it; the default delay is 10 minutes */
@@ -356,6 +367,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(scheduling_and_lending_take_no_time, close_stage),
+        cmocka_unit_test_teardown(jobs_go_where_their_requirements_are_met,
+                                  close_stage),
         cmocka_unit_test_teardown(a_lease_is_judged_at_made_plus_k_delays, close_stage),
         cmocka_unit_test_teardown(a_changed_delay_counts_from_the_last_instant,
                                   close_stage),

@@ -124,6 +124,9 @@ static void mistakes_are_told_with_their_line(void **state)
         {"at 0 submit south run=1 queue=urgent",
          "3: unknown queue \"urgent\" of south"},
         {"at 0 submit south run=1 hosts=n1", "3: unknown host \"n1\" of south"},
+        {"at 0 submit south run=1 res=\"mem >\"", "3: res: Error in select section"},
+        {"at 0 submit south run=1 res=gpus",
+         "3: res: Error in select section: Error near"},
         {"at 0 submit south run=1 name=a\nat 1 submit south run=1 name=a",
          "4: submit: job \"a\" twice (line 3)"},
         {"at 0 submit south run=1 name=\"a", "3: a quote is not closed"},
@@ -177,7 +180,6 @@ static void mistakes_are_told_with_their_line(void **state)
 static void what_is_not_built_says_so(void **state)
 {
     static const char *const rows[] = {
-        "at 0 submit south run=1 res=mem>5",
         "at 0 submit south run=1 app=a",
         "at 0 submit south run=1 max=4",
         "at 0 submit south run=1 after=a",
