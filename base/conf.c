@@ -216,14 +216,16 @@ int conf_parse_int(const char *value, int64_t min, int64_t max, int64_t *out,
     value = value != NULL ? value : "";
     bool negative = *value == '-';
     const char *at = *value == '-' || *value == '+' ? value + 1 : value;
-    int64_t number = 0; /* one that does not fit is not given */
+    int64_t number;
     int code = digits(&at, &number);
     if (code == ERR_PARSE || *at != '\0') {
         return err_set(err, ERR_PARSE,
                        "\"%.*s\" is not a whole number, expected %lld to %lld",
                        shown(value), value, (long long)min, (long long)max);
     }
-    number = negative ? -number : number;
+    if (negative && code == ERR_NONE) { /* what is too large has wrapped */
+        number = -number;
+    }
     if (code != ERR_NONE || number < min || number > max) {
         return err_set(err, ERR_BOUNDS, "%.*s is out of bounds, expected %lld to %lld",
                        shown(value), value, (long long)min, (long long)max);
