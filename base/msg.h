@@ -422,6 +422,9 @@ struct msg_query {
     bool exported;   /* hosts -e */
     const char *after; /* page: rows behind this id; "": from the first */
     int limit;         /* rows; 0: as many as a page takes */
+    int last;          /* history, events: the last so many behind `after`; 0: all */
+    uint64_t since;    /* leases, sites: of this revision (broker_look) or newer; not on
+                          the wire */
 };
 
 enum reclaim_scope { RECLAIM_ALL, RECLAIM_PROVIDER, RECLAIM_LEASE };

@@ -521,6 +521,18 @@ int64_t broker_wake_ms(const struct broker *broker)
                    alarms_wake_ms(&broker->leases.alarms));
 }
 
+/* ---------------------------------------------------------------- for readers */
+
+uint64_t broker_look(struct broker *broker)
+{
+    return changes_look(broker);
+}
+
+uint64_t broker_boot(const struct broker *broker)
+{
+    return broker->boot;
+}
+
 /* ---------------------------------------------------------------- for invariants */
 
 bool broker_find_lease(const struct broker *broker, const char *id,

@@ -10,7 +10,7 @@
 
 #include "base/limits.h"
 
-enum { LOST_AFTER_MS = 15000, SECOND_MS = 1000 };
+enum { LOST_AFTER_MS = 15000, SAMPLE_INTERVAL_MS = 60000, SECOND_MS = 1000 };
 
 /* A row, and where it stands, for complaints. */
 struct place {
@@ -84,6 +84,16 @@ static void read_http(const struct place *at, struct broker_setup *setup)
     }
 }
 
+static void read_sampling(const struct place *at, struct broker_setup *setup)
+{
+    const char *interval = conf_text(at->row, "SAMPLE_INTERVAL", NULL);
+    setup->sample_interval_ms = SAMPLE_INTERVAL_MS;
+    if (interval != NULL && conf_parse_duration(interval, SECOND_MS,
+                                                &setup->sample_interval_ms, NULL) < 0) {
+        setup->sample_interval_ms = SAMPLE_INTERVAL_MS; /* conf_check has complained */
+    }
+}
+
 static void read_snapshot(const struct place *at, struct broker_setup *setup)
 {
     const char *interval = conf_text(at->row, "SNAPSHOT_INTERVAL", NULL);
@@ -108,6 +118,8 @@ static void read_shell(const struct place *at, struct broker_setup *setup)
     setup->state = need(at, "STATE", "the file of the contracts");
     setup->key = need(at, "KEY", "the file of the broker's secret key");
     read_http(at, setup);
+    setup->tokens = conf_text(at->row, "TOKENS", NULL);
+    read_sampling(at, setup);
     read_snapshot(at, setup);
 }
 

@@ -9,7 +9,8 @@ set -eu
 run='procps'
 build='gcc make pkg-config libc6-dev binutils libczmq-dev libzmq3-dev
     libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libmicrohttpd-dev
-    libjansson-dev libsmartcols-dev uthash-dev libsystemd-dev'
+    libjansson-dev libsmartcols-dev uthash-dev libsystemd-dev zlib1g-dev
+    libjs-chart.js'
 test='libcmocka-dev python3 fiu-utils clang clang-format clang-tidy libclang-rt-14-dev'
 
 wanted=
