@@ -120,5 +120,9 @@ int conf_parse_duration(const char *value, int64_t unit_ms, int64_t *out_ms,
                         struct err *err) MUST_CHECK;
 /* A name: [A-Za-z0-9._-], at most NAME_SIZE - 1, not empty, not beginning with '-'. */
 int conf_parse_name(const char *value, struct err *err) MUST_CHECK;
+/* Where to listen: "127.0.0.1:80", "[::1]:80", "*:80" (all addresses), in its parts, in
+ * the arena. */
+int conf_parse_address(const char *value, struct arena *arena, const char **host,
+                       const char **port, struct err *err) MUST_CHECK;
 
 #endif

@@ -55,6 +55,7 @@ const struct conf_key conf_keys[] = {
                             "default: the site's own"),
     NAME("LEASE_USER", "nobody", "the user that jobs of other sites run as"),
     LIST("ADMINS", "root", "users who may administrate the site"),
+    TEXT("HTTP", NULL, "where metrics are served, as ADDRESS:PORT; default: nowhere"),
 #undef SECTION
 #define SECTION "Broker"
     TEXT("LISTEN", NULL, "where sites connect, as tcp://HOST:PORT"),

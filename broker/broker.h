@@ -62,6 +62,8 @@ const char *broker_lease_id(const struct broker *broker, int index);
  * process. The boot counter tells one process from the next. */
 uint64_t broker_look(struct broker *broker);
 uint64_t broker_boot(const struct broker *broker);
+/* When the site last said anything; 0: not since the start. */
+int64_t broker_site_heard_ms(const struct broker *broker, const char *site);
 
 /* The JSON of INTERFACES 3 for a query about leases, sites, hosts or reclaim delays
  * (not history, which is in the store): an object with schema_version and one array. */

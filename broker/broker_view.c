@@ -13,6 +13,7 @@ enum {
      * the texts in them. */
     ROW_BYTES = 640,
     HOST_BYTES = 180,
+    SITE_BYTES = 1024,
     ESCAPED = 6, /* a character of a reason may become \u0000 */
 };
 
@@ -187,6 +188,30 @@ static void add_jobs(struct arena *arena, struct value *row,
     add_count(arena, counts, "EXIT", is_known, jobs->exit);
 }
 
+/* How many of its scheduler's passes took at most so many seconds. */
+static void add_pass_times(struct arena *arena, struct value *row,
+                           const struct msg_pass_times *times, bool is_known)
+{
+    const struct {
+        const char *seconds;
+        uint64_t count;
+    } buckets[] = {{"0.0001", times->us100},  {"0.00025", times->us250},
+                   {"0.001", times->us1000},  {"0.0025", times->us2500},
+                   {"0.01", times->us10000},  {"0.05", times->us50000},
+                   {"0.25", times->us250000}, {"1", times->us1000000}};
+    struct value *within =
+        value_add(arena, row, "schedule_within", value_object(arena));
+    uint64_t sum = 0;
+    for (size_t i = 0; i < sizeof(buckets) / sizeof(buckets[0]); i++) {
+        sum += buckets[i].count;
+        if (is_known) {
+            value_add_int(arena, within, buckets[i].seconds, (int64_t)sum);
+        } else {
+            value_add_null(arena, within, buckets[i].seconds);
+        }
+    }
+}
+
 static void fill_site(struct arena *arena, struct value *row, const struct member *site)
 {
     const struct msg_usage *usage = &site->usage;
@@ -209,6 +234,7 @@ static void fill_site(struct arena *arena, struct value *row, const struct membe
         value_add_null(arena, row, "schedule_passes");
         value_add_null(arena, row, "schedule_s");
     }
+    add_pass_times(arena, row, &usage->pass_times, is_known);
     value_add_instant(arena, row, "since", site->since_ms);
 }
 
@@ -229,8 +255,8 @@ struct value *broker_view_sites(const struct broker *broker, struct arena *arena
         const struct member *site = broker->sessions.items[i];
         if (is_site(site) && strcmp(site->name, after) > 0 &&
             site->change.revision >= query->since && is_named(site->name, name) &&
-            view_page_takes(&page, ROW_BYTES)) {
-            fill_site(arena, view_page_add(&page, arena, site->name, ROW_BYTES), site);
+            view_page_takes(&page, SITE_BYTES)) {
+            fill_site(arena, view_page_add(&page, arena, site->name, SITE_BYTES), site);
         }
     }
     return view_page_end(&page, arena, next);

@@ -13,9 +13,9 @@
 #include "sys/daemon.h"
 #include "sys/json.h"
 #include "sys/log.h"
+#include "sys/promtext.h"
 
 static const char type_json[] = "application/json";
-static const char type_metrics[] = "text/plain; version=0.0.4; charset=utf-8";
 static const char type_stream[] = "text/event-stream";
 
 /* Nothing from elsewhere, nothing inline, no frame around it. */
@@ -226,10 +226,10 @@ static int put_health(struct work *work)
 static int put_metrics(struct work *work)
 {
     work->answer->status = 200;
-    work->answer->type = type_metrics;
-    work->answer->text =
-        metrics_text_render(hub_metrics(work->source->hub), work->source->broker,
-                            daemon_now_ms(), &work->answer->length);
+    work->answer->type = promtext_type;
+    work->answer->text = metrics_text_render(hub_metrics(work->source->hub),
+                                             work->source->broker, work->source->state,
+                                             daemon_now_ms(), &work->answer->length);
     return 0;
 }
 

@@ -24,6 +24,7 @@ struct http_page_source {
     struct broker *broker;
     struct store *store;
     struct hub *hub;
+    const char *state; /* path of the store */
     struct http_feed *feed;
     const struct tokens *tokens; /* NULL: nobody changes anything */
     int64_t started_ms, sample_interval_ms;

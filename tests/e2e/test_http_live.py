@@ -330,6 +330,18 @@ def asked_pages():
             ("/api/v1/about", ""), ("/api/v1/openapi.json", ""), ("/healthz", "")], lease
 
 
+def close_objects(part):
+    """Fields may be added later, but those of today all stand in the document."""
+    if isinstance(part, list):
+        for one in part:
+            close_objects(one)
+    elif isinstance(part, dict):
+        if part.get("type") == "object" and "properties" in part:
+            part["additionalProperties"] = False
+        for one in part.values():
+            close_objects(one)
+
+
 def test_openapi():
     try:
         import jsonschema
@@ -337,6 +349,8 @@ def test_openapi():
         raise Skip("no python3-jsonschema")
     document = get("/api/v1/openapi.json")
     expect_equal(document["openapi"], "3.1.0", "openapi")
+    close_objects(document["components"]["schemas"])
+    close_objects(document["paths"])
 
     def check(schema, value, what):
         errors = list(jsonschema.Draft202012Validator(
