@@ -59,7 +59,7 @@ LINK_FLAGS = -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(MODE_LD) $(LDFLAGS)
 
 # Asked for only when something is compiled or linked that needs it, and once.
 PACKAGES := libczmq libzmq libprotobuf-c sqlite3 libmicrohttpd jansson smartcols libsystemd \
-	zlib
+	zlib ncursesw
 pkg = $(shell pkg-config $(1) $(PACKAGES) || echo run-deploy/deps.sh-first)
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(subst -I,-isystem ,$$(call pkg,--cflags)))$(PKG_CFLAGS)
 PKG_LIBS = $(eval PKG_LIBS := $$(call pkg,--libs))$(PKG_LIBS)

@@ -79,6 +79,7 @@ static const struct command commands[] = {
      reclaim_options, listing_options, false, reclaim_run},
     {"events", "", "What happened to leases and sites, a JSON object a line.",
      events_options, NULL, false, events_run},
+    {"top", "", "Sites and leases on the terminal, live.", top_options, NULL, false, top_run},
     {"snapshot", "FILE", "Writes a copy of the broker's store, which plain sqlite3 reads.",
      NULL, NULL, false, snapshot_run},
     {"keygen", "NAME", "Makes a pair of keys: NAME.key and NAME.key_secret.",
@@ -86,7 +87,6 @@ static const struct command commands[] = {
     LATER("pools", "", "Pools and their slots."),
     LATER("plan", "show|explain|quota NAME", "Sharing plans."),
     LATER("usage", "", "Slot hours lent and borrowed."),
-    LATER("top", "", "The federation, live."),
     /* anyone */
     {"version", "", "The program's version.", version_options, NULL, false, version_run},
     {"help", "[COMMAND|SECTION]",

@@ -10,7 +10,7 @@ run='procps'
 build='gcc make pkg-config libc6-dev binutils libczmq-dev libzmq3-dev
     libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libmicrohttpd-dev
     libjansson-dev libsmartcols-dev uthash-dev libsystemd-dev zlib1g-dev
-    libjs-chart.js'
+    libncurses-dev     libjs-chart.js'
 test='libcmocka-dev python3 python3-jsonschema fiu-utils clang clang-format clang-tidy
     libclang-rt-14-dev chromium'
 # For the tests of the page. Another node than Debian's brings its own npm.
