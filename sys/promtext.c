@@ -3,6 +3,7 @@
 #include "sys/promtext.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <sys/statvfs.h>
 
 const char promtext_type[] = "text/plain; version=0.0.4; charset=utf-8";
@@ -12,10 +13,8 @@ void promtext_head(FILE *to, const char *name, const char *type, const char *hel
     fprintf(to, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* Names have nothing to escape, but nobody else's rules are relied on. */
-void promtext_label(FILE *to, const char *name, const char *value)
+static void print_escaped(FILE *to, const char *value)
 {
-    fprintf(to, "%s=\"", name);
     for (const char *at = value; *at != '\0'; at++) {
         if (*at == '\n') {
             fputs("\\n", to);
@@ -25,6 +24,18 @@ void promtext_label(FILE *to, const char *name, const char *value)
             }
             fputc(*at, to);
         }
+    }
+}
+
+/* Names have nothing to escape, but nobody else's rules are relied on. */
+void promtext_label(FILE *to, const char *name, const char *value)
+{
+    fputs(name, to);
+    fputs("=\"", to);
+    if (value[strcspn(value, "\n\"\\")] == '\0') {
+        fputs(value, to);
+    } else {
+        print_escaped(to, value);
     }
     fputc('"', to);
 }
