@@ -7,26 +7,22 @@
 #include "sys/http.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <microhttpd.h>
-#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "sys/daemon.h"
-#include "sys/gzip.h"
 #include "sys/http_header.h"
+#include "sys/http_reply.h"
+#include "sys/http_socket.h"
 #include "sys/log.h"
 
 enum {
     MEMORY_OF_CONNECTION = 32 * 1024,
-    BACKLOG = 128,
     /* Turns at once, while there is something to do: then the sites' turn. */
     TURNS_MAX = 32,
     LOG_BURST = 10,
-    GZIP_MIN = 1024, /* below, a packet is a packet */
     STREAM_BLOCK = 4096,
 };
 
@@ -40,8 +36,8 @@ struct request {
     char *uri;
     char *body;
     size_t n_body;
-    bool is_begun, is_waiting; /* waiting: suspended until its turn */
-    struct request *next;      /* who waits behind it */
+    bool is_begun;
+    struct request *next; /* who waits for its turn behind it; both are suspended */
 };
 
 /* A reader of a stream. */
@@ -212,123 +208,18 @@ static void resume_readers(struct http *http)
 
 /* ---------------------------------------------------------------- answers */
 
-/* 64 bits of FNV-1a: says whether two texts differ, not who wrote them. */
-void http_etag_of(const char *text, size_t length, char etag[HTTP_ETAG_SIZE])
-{
-    uint64_t hash = 14695981039346656037U;
-    for (size_t i = 0; i < length; i++) {
-        hash = (hash ^ (unsigned char)text[i]) * 1099511628211U;
-    }
-    snprintf(etag, HTTP_ETAG_SIZE, "W/\"%016" PRIx64 "\"", hash);
-}
-
-bool http_has_etag(const struct http_request *request, const char *etag)
-{
-    return http_header_has_etag(request->if_none_match, etag);
-}
-
-/* Compresses what is worth it, for who takes it. */
-static bool pack(struct MHD_Connection *connection, struct http_answer *answer)
-{
-    if (!http_header_takes_gzip(
-            header_of(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING))) {
-        return false;
-    }
-    if (answer->gzip != NULL) {
-        answer->constant = answer->gzip;
-        answer->length = answer->n_gzip;
-        return true;
-    }
-    size_t n_packed = 0;
-    char *packed = answer->text != NULL && answer->length >= GZIP_MIN
-                       ? gzip_pack(answer->text, answer->length, &n_packed)
-                       : NULL;
-    if (packed == NULL) {
-        return false;
-    }
-    free(answer->text);
-    answer->text = packed;
-    answer->length = n_packed;
-    return true;
-}
-
-static bool is_had(struct MHD_Connection *connection, const struct http_answer *answer)
-{
-    return answer->status == MHD_HTTP_OK && answer->etag[0] != '\0' &&
-           http_header_has_etag(header_of(connection, MHD_HTTP_HEADER_IF_NONE_MATCH),
-                                answer->etag);
-}
-
-static struct MHD_Response *make_text(struct http_answer *answer)
-{
-    if (answer->text != NULL) {
-        return MHD_create_response_from_buffer(answer->length, answer->text,
-                                               MHD_RESPMEM_MUST_FREE);
-    }
-    /* The library does not write to what it is told to leave in place. */
-    const char *text = answer->constant != NULL ? answer->constant : "";
-    return MHD_create_response_from_buffer(answer->length, (void *)(uintptr_t)text,
-                                           MHD_RESPMEM_PERSISTENT);
-}
-
-static void add_headers(struct MHD_Response *response, const struct http_answer *answer,
-                        bool is_packed)
-{
-    const struct {
-        const char *name, *value;
-    } headers[] = {
-        {MHD_HTTP_HEADER_CONTENT_TYPE, answer->type},
-        {MHD_HTTP_HEADER_CONTENT_ENCODING, is_packed ? "gzip" : NULL},
-        {MHD_HTTP_HEADER_VARY, answer->is_stream ? NULL : "Accept-Encoding"},
-        {MHD_HTTP_HEADER_ETAG, answer->etag[0] != '\0' ? answer->etag : NULL},
-        {MHD_HTTP_HEADER_CACHE_CONTROL,
-         answer->etag[0] != '\0' ? "no-cache" : "no-store"},
-        {"X-Content-Type-Options", "nosniff"},
-        {"Referrer-Policy", "no-referrer"},
-        {"Content-Security-Policy", answer->policy},
-        {MHD_HTTP_HEADER_ALLOW, answer->allow},
-        {MHD_HTTP_HEADER_WWW_AUTHENTICATE,
-         answer->status == MHD_HTTP_UNAUTHORIZED ? "Bearer" : NULL},
-    };
-    for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
-        if (headers[i].value != NULL) {
-            MHD_add_response_header(response, headers[i].name, headers[i].value);
-        }
-    }
-}
-
 static enum MHD_Result send_answer(struct http *http, struct MHD_Connection *connection,
                                    struct http_answer *answer)
 {
-    bool is_packed = false;
-    struct MHD_Response *response;
     if (answer->is_stream && http->n_readers >= HTTP_STREAMS_MAX) {
         *answer = (struct http_answer){0};
         http->handler.complain(http->handler.arg, MHD_HTTP_SERVICE_UNAVAILABLE,
                                "too many streams are open, expected fewer; try later",
                                answer);
     }
-    if (answer->is_stream) {
-        response = make_stream(http, connection, answer);
-    } else if (is_had(connection, answer)) {
-        free(answer->text);
-        answer->text = NULL;
-        answer->constant = NULL;
-        answer->length = 0;
-        answer->status = MHD_HTTP_NOT_MODIFIED;
-        response = make_text(answer);
-    } else {
-        is_packed = pack(connection, answer);
-        response = make_text(answer);
-    }
-    if (response == NULL) {
-        abort(); /* out of memory */
-    }
-    add_headers(response, answer, is_packed);
-    enum MHD_Result result =
-        MHD_queue_response(connection, (unsigned)answer->status, response);
-    MHD_destroy_response(response);
-    return result;
+    struct MHD_Response *body =
+        answer->is_stream ? make_stream(http, connection, answer) : NULL;
+    return http_reply_send(connection, answer, body);
 }
 
 /* ---------------------------------------------------------------- asked */
@@ -383,7 +274,6 @@ static bool take_body(struct request *request, const char *data, size_t *n_data)
 
 static void wait_for_turn(struct http *http, struct request *request)
 {
-    request->is_waiting = true;
     request->next = NULL;
     *http->last_waiting = request;
     http->last_waiting = &request->next;
@@ -398,7 +288,6 @@ static void resume_waiting(struct http *http)
     while (next != NULL) {
         struct request *request = next;
         next = request->next;
-        request->is_waiting = false;
         MHD_resume_connection(request->connection);
     }
 }
@@ -524,44 +413,6 @@ static void complain(void *arg, const char *format, va_list args)
     }
 }
 
-static int open_socket(const struct addrinfo *address, struct err *err)
-{
-    const int on = 1;
-    int fd = socket(address->ai_family,
-                    address->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
-        bind(fd, address->ai_addr, address->ai_addrlen) != 0 ||
-        listen(fd, BACKLOG) != 0) {
-        err_set(err, ERR_IO, "%s", strerror(errno));
-        if (fd >= 0) {
-            close(fd);
-        }
-        return -1;
-    }
-    return fd;
-}
-
-/* The listening socket, or -1. */
-static int listen_at(const char *host, const char *port, struct err *err)
-{
-    const struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
-                                   .ai_socktype = SOCK_STREAM};
-    struct addrinfo *found = NULL;
-    int status =
-        getaddrinfo(strcmp(host, "*") == 0 ? NULL : host, port, &hints, &found);
-    int fd = -1;
-    if (status != 0) {
-        err_set(err, ERR_IO, "%s", gai_strerror(status));
-    } else {
-        fd = open_socket(found, err);
-        freeaddrinfo(found);
-    }
-    if (fd < 0) {
-        err_prefix(err, "HTTP port %s of \"%s\"", port, host);
-    }
-    return fd;
-}
-
 static int start_daemon(struct http *http, int fd, struct err *err)
 {
     http->daemon = MHD_start_daemon(
@@ -586,7 +437,7 @@ static int start_daemon(struct http *http, int fd, struct err *err)
 int http_new(zloop_t *loop, const char *host, const char *port,
              const struct http_handler *handler, struct http **http, struct err *err)
 {
-    int fd = listen_at(host, port, err);
+    int fd = http_socket_listen(host, port, err);
     if (fd < 0) {
         return err->code;
     }

@@ -20,6 +20,7 @@
 
 #include "base/err.h"
 #include "base/limits.h"
+#include "sys/http_header.h"
 
 enum {
     HTTP_CONNECTIONS_MAX = 256,
@@ -30,7 +31,6 @@ enum {
     /* A stream that has nothing to say says so: else nobody would notice that its
      * reader is gone. */
     HTTP_HEARTBEAT_MS = 15000,
-    HTTP_ETAG_SIZE = 40,
 };
 
 /* Texts live until the handler returns. */
@@ -60,10 +60,11 @@ struct http_answer {
     size_t length;
     const char *gzip;
     size_t n_gzip;
-    const char *allow;         /* 405: the methods */
-    const char *policy;        /* Content-Security-Policy; NULL: none */
-    char etag[HTTP_ETAG_SIZE]; /* "": none. With its status 200, 304 where it is had */
-    bool is_stream;            /* 200: goes on with `stream` */
+    const char *allow;                /* 405: the methods */
+    const char *policy;               /* Content-Security-Policy; NULL: none */
+    char etag[HTTP_HEADER_ETAG_SIZE]; /* "": none. With its status 200, 304 where it is
+                                         had */
+    bool is_stream;                   /* 200: goes on with `stream` */
     struct http_stream stream;
 };
 
@@ -93,10 +94,5 @@ void http_free(struct http *http); /* NULL is fine */
 /* There may be something to say to streams. */
 void http_wake(struct http *http);
 int http_count_streams(const struct http *http);
-
-/* Who asks has what has that ETag: then the answer needs no text. */
-bool http_has_etag(const struct http_request *request, const char *etag);
-/* An ETag of what a text says. */
-void http_etag_of(const char *text, size_t length, char etag[HTTP_ETAG_SIZE]);
 
 #endif

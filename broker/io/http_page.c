@@ -57,7 +57,7 @@ static void put_value(int status, const struct value *value, struct http_answer 
 static void put_tagged(const struct value *value, struct http_answer *answer)
 {
     put_value(200, value, answer);
-    http_etag_of(answer->text, answer->length, answer->etag);
+    http_header_make_etag(answer->text, answer->length, answer->etag);
 }
 
 void http_page_complain(void *arg, int status, const char *message,
@@ -145,11 +145,11 @@ static void tag_listing(struct work *work)
     uint64_t revision = broker_look(work->source->broker);
     char text[64];
     size_t n_uri = strlen(work->request->uri);
-    char etag_of_uri[HTTP_ETAG_SIZE];
-    http_etag_of(work->request->uri, n_uri, etag_of_uri);
+    char etag_of_uri[HTTP_HEADER_ETAG_SIZE];
+    http_header_make_etag(work->request->uri, n_uri, etag_of_uri);
     int n = snprintf(text, sizeof(text), "%" PRIu64 ".%" PRIu64 ".%s",
                      broker_boot(work->source->broker), revision, etag_of_uri);
-    http_etag_of(text, (size_t)n, work->answer->etag);
+    http_header_make_etag(text, (size_t)n, work->answer->etag);
 }
 
 static int put_listing(struct work *work, enum query_kind kind)
@@ -158,7 +158,7 @@ static int put_listing(struct work *work, enum query_kind kind)
     struct msg_query *query = &work->target.query;
     query->kind = kind;
     tag_listing(work);
-    if (http_has_etag(work->request, work->answer->etag)) {
+    if (http_header_has_etag(work->request->if_none_match, work->answer->etag)) {
         work->answer->status = 200; /* the port makes 304 of it */
         work->answer->type = type_json;
         return 0;

@@ -8,7 +8,7 @@ import http.client
 import json
 import os
 import socket
-import time
+import sqlite3
 
 from federation import (BROKER, Federation, Skip, expect, expect_equal, free_port, main)
 
@@ -90,8 +90,8 @@ def test_page_is_closed():
 class Stream:
     """A reader of server-sent events."""
 
-    def __init__(self, last=None, query=""):
-        self.socket = socket.create_connection(("127.0.0.1", PORT), timeout=10)
+    def __init__(self, last=None, query="", port=None):
+        self.socket = socket.create_connection(("127.0.0.1", port or PORT), timeout=10)
         self.socket.sendall(("GET /api/v1/stream%s HTTP/1.1\r\nHost: a\r\n%s\r\n" % (
             query, "Last-Event-ID: %s\r\n" % last if last is not None else "")).encode())
         self.file = self.socket.makefile("rb")
@@ -179,9 +179,9 @@ def broker_rss_kib():
         return next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
 
 
-def test_many_and_slow_readers():
-    """More than there is room for are told so; who does not read is cut off, costs
-    little, and holds nobody up."""
+def test_many_readers():
+    """More than there is room for are told so; one that does not read holds nobody up,
+    and costs little."""
     streams = [Stream() for _ in range(STREAMS_MAX + 1)]
     expect_equal(streams[0].status, 200, "the first")
     expect_equal(streams[-1].status, 503, "one too many")
@@ -203,6 +203,44 @@ def test_many_and_slow_readers():
     reader.close()
     slow.close()
     expect(broker_rss_kib() < before + 32 * 1024, "memory of %d KiB" % broker_rss_kib())
+
+
+def count_descriptors(process):
+    return len(os.listdir("/proc/%d/fd" % process.pid))
+
+
+def test_slow_and_idle_readers():
+    """Who does not take what he asked for is cut off; who has nothing to take is told
+    that he is still heard."""
+    with Federation() as other:
+        port = free_port()
+        other.configure("broker", BROKER.replace(
+            "STATE", "HTTP = 127.0.0.1:%d\nSTATE" % port))
+        other.start("broker")
+        other.stop("broker")
+        store = sqlite3.connect(other.dir + "/broker.db")
+        store.executemany(
+            "INSERT INTO event (at_ms, event, lease, site, state, epoch, provider_available,"
+            " provider_used, consumer_available, consumer_used, reason)"
+            " VALUES (1, 'lost', '', 'north', '', 0, 0, 0, 0, 0, ?)", [("x" * 200,)] * 60000)
+        store.commit()
+        store.close()
+        other.start("broker")
+        before = count_descriptors(other.daemons["broker"])
+        idle = Stream(port=port)
+        slow = socket.socket()
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.connect(("127.0.0.1", port))
+        slow.sendall(b"GET /api/v1/stream?after=0 HTTP/1.1\r\nHost: a\r\n\r\n")
+        other.wait_for("both to be connected", lambda: count_descriptors(
+            other.daemons["broker"]) == before + 2)
+        other.wait_for("the slow one to be cut off", lambda: count_descriptors(
+            other.daemons["broker"]) == before + 1, limit=40)
+        idle.socket.settimeout(40)
+        expect_equal(idle.message()["event"], "hello", "hello")
+        expect("" in idle.message(), "a comment")
+        slow.close()
+        idle.close()
 
 
 # ---- changes
@@ -405,5 +443,5 @@ def setup():
 
 
 main(test_etags, test_gzip, test_page_is_closed, test_stream, test_stream_is_resumed,
-     test_many_and_slow_readers, test_reclaim_delay, test_refused_changes, test_tokens,
-     test_no_tokens_no_changes, test_series, test_openapi, shared=f, setup=setup)
+     test_many_readers, test_slow_and_idle_readers, test_reclaim_delay, test_refused_changes,
+     test_tokens, test_no_tokens_no_changes, test_series, test_openapi, shared=f, setup=setup)
