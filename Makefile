@@ -58,7 +58,8 @@ ALL_FLAGS = $(BASE_FLAGS) $(WARN) $(WARN_OFF) $(CPPFLAGS) $(CFLAGS)
 LINK_FLAGS = -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(MODE_LD) $(LDFLAGS)
 
 # Asked for only when something is compiled or linked that needs it, and once.
-PACKAGES := libczmq libzmq libprotobuf-c sqlite3 libmicrohttpd jansson smartcols libsystemd
+PACKAGES := libczmq libzmq libprotobuf-c sqlite3 libmicrohttpd jansson smartcols libsystemd \
+	zlib ncursesw
 pkg = $(shell pkg-config $(1) $(PACKAGES) || echo run-deploy/deps.sh-first)
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(subst -I,-isystem ,$$(call pkg,--cflags)))$(PKG_CFLAGS)
 PKG_LIBS = $(eval PKG_LIBS := $$(call pkg,--libs))$(PKG_LIBS)
@@ -108,6 +109,10 @@ ifneq ($(wildcard sys/db.h),)
 BROKER_SQL := $(sort $(wildcard schema/broker/*.sql))
 SITE_SQL := $(sort $(wildcard schema/site/*.sql))
 endif
+# The broker's page: its files, and what draws its charts.
+CHART_JS := /usr/share/javascript/chart.js/chart.min.js
+PAGE_FILES := $(sort $(wildcard broker/io/page/*)) $(CHART_JS)
+PAGE_OBJ := $(B)/obj/gen/broker/page.o
 BROKER_SQL_OBJ := $(if $(BROKER_SQL),$(B)/obj/gen/schema/broker_sql.o)
 SITE_SQL_OBJ := $(if $(SITE_SQL),$(B)/obj/gen/schema/site_sql.o)
 
@@ -125,7 +130,7 @@ MAIN_SRCS := $(if $(ROOM_SRCS),$(shell grep -l '^int main\>' $(ROOM_SRCS)))
 PURE_OBJS := $(call obj,$(PURE_SRCS))
 TOOLKIT_OBJS := $(call obj,$(TOOLKIT_SRCS)) $(PROTO_OBJ)
 ROOM_OBJS := $(call obj,$(filter-out $(MAIN_SRCS),$(ROOM_SRCS))) $(BROKER_SQL_OBJ) \
-	$(SITE_SQL_OBJ)
+	$(SITE_SQL_OBJ) $(PAGE_OBJ)
 SUPPORT_OBJS := $(call obj,$(TEST_SUPPORT_SRCS))
 
 BIN := $(B)/bin
@@ -150,7 +155,7 @@ endif
 $(BIN):
 	@mkdir -p $@
 
-$(BIN)/sublet-broker: $(call obj,$(BROKER_SRCS)) $(BROKER_SQL_OBJ) $(TOOLKIT) $(PURE) | $(BIN)
+$(BIN)/sublet-broker: $(call obj,$(BROKER_SRCS)) $(BROKER_SQL_OBJ) $(PAGE_OBJ) $(TOOLKIT) $(PURE) | $(BIN)
 	$(link)
 $(BIN)/sublet-site: $(call obj,$(SITE_SRCS)) $(SITE_SQL_OBJ) $(TOOLKIT) $(PURE) | $(BIN)
 	$(link)
@@ -244,6 +249,12 @@ $(B)/gen/schema/site_sql.c: $(SITE_SQL) tools/embed-sql
 	@mkdir -p $(@D)
 	@echo "  GEN   $@"
 	$(Q)tools/embed-sql site_migrations $(SITE_SQL) >$@.new && mv $@.new $@
+$(B)/gen/broker/page.c: $(PAGE_FILES) tools/embed-files
+	@mkdir -p $(@D)
+	@echo "  GEN   $@"
+	$(Q)tools/embed-files $(PAGE_FILES) >$@.new && mv $@.new $@
+$(PAGE_OBJ): $(B)/gen/broker/page.c
+	$(call compile)
 # A whole migration is one string: longer than C promises, not than any compiler takes.
 $(B)/obj/gen/schema/%.o: $(B)/gen/schema/%.c
 	$(call compile,-Wno-overlength-strings)

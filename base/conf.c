@@ -5,6 +5,7 @@
 #include "base/conf.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -342,6 +343,30 @@ int conf_parse_resource(const char *value, struct err *err)
             "digit first, and none of : . ( ) [ + - * / ! & | < > @ =",
             shown(value), value, NAME_SIZE - 1);
     }
+    return ERR_NONE;
+}
+
+int conf_parse_address(const char *value, struct arena *arena, const char **host,
+                       const char **port, struct err *err)
+{
+    const char *colon = strrchr(value, ':');
+    size_t length = colon != NULL ? (size_t)(colon - value) : 0;
+    size_t n_port = colon != NULL ? strlen(colon + 1) : 0;
+    bool is_bracketed = length > 2 && value[0] == '[' && value[length - 1] == ']';
+    /* Another colon, and no brackets: where would the port begin? */
+    bool is_host = is_bracketed || (length > 0 && value[0] != '[' &&
+                                    memchr(value, ':', length) == NULL);
+    bool is_port =
+        n_port > 0 && n_port <= 5 && strspn(colon + 1, "0123456789") == n_port &&
+        strtol(colon + 1, NULL, 10) >= 1 && strtol(colon + 1, NULL, 10) <= 65535;
+    if (!is_host || !is_port) {
+        return err_set(err, ERR_PARSE,
+                       "\"%.*s\", expected ADDRESS:PORT, as 127.0.0.1:5571",
+                       shown(value), value);
+    }
+    *host = is_bracketed ? arena_strn(arena, value + 1, length - 2)
+                         : arena_strn(arena, value, length);
+    *port = colon + 1;
     return ERR_NONE;
 }
 

@@ -124,5 +124,9 @@ int conf_parse_name(const char *value, struct err *err) MUST_CHECK;
  * what requirement strings are made of (operators, brackets, quotes, `:` `.` `@`), not
  * beginning with a digit. */
 int conf_parse_resource(const char *value, struct err *err) MUST_CHECK;
+/* Where to listen: "127.0.0.1:80", "[::1]:80", "*:80" (all addresses), in its parts, in
+ * the arena. */
+int conf_parse_address(const char *value, struct arena *arena, const char **host,
+                       const char **port, struct err *err) MUST_CHECK;
 
 #endif

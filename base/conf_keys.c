@@ -58,6 +58,7 @@ const struct conf_key conf_keys[] = {
                             "default: the site's own"),
     NAME("LEASE_USER", "nobody", "the user that jobs of other sites run as"),
     LIST("ADMINS", "root", "users who may administrate the site"),
+    TEXT("HTTP", NULL, "where metrics are served, as ADDRESS:PORT; default: nowhere"),
 #undef SECTION
 #define SECTION "Broker"
     TEXT("LISTEN", NULL, "where sites connect, as tcp://HOST:PORT"),
@@ -66,8 +67,10 @@ const struct conf_key conf_keys[] = {
     DURATION("LOST_AFTER", SECOND, SECOND, DAY, "15s",
              "a site that is silent for this time counts as lost"),
     TEXT("HTTP", NULL, "where JSON and metrics are served, as ADDRESS:PORT; default: nowhere"),
-    REMARK("TOKENS", "file of admin tokens for HTTP, one a line; not read before HTTP has "
-                     "admin calls"),
+    TEXT("TOKENS", NULL, "file of admin tokens for HTTP, one a line, that its owner alone may "
+                         "read; default: nothing is changed over HTTP"),
+    DURATION("SAMPLE_INTERVAL", SECOND, SECOND, 3600 * SECOND, "1m",
+             "time between two samples for charts, kept for 25 hours"),
     DURATION("SNAPSHOT_INTERVAL", SECOND, SECOND, DAY, NULL,
              "time between two snapshots of the contracts; default: none are made"),
     TEXT("SNAPSHOT", NULL, "file of these snapshots; default: STATE with .snapshot behind it"),

@@ -200,6 +200,11 @@ struct msg_job_counts {
     int pend, psusp, run, ususp, ssusp, unkwn, done, exit;
 };
 
+/* How many passes took at most so many microseconds, and more than the field before. */
+struct msg_pass_times {
+    uint64_t us100, us250, us1000, us2500, us10000, us50000, us250000, us1000000;
+};
+
 struct msg_usage {
     uint64_t seq;
     int n_own, n_own_used; /* slots of its own hosts (MXJ), used by its own jobs */
@@ -207,7 +212,8 @@ struct msg_usage {
     int n_idle;    /* slots it could start a job on now */
     int n_waiting; /* slots of its waiting jobs */
     struct msg_job_counts jobs;
-    uint64_t n_passes, passes_us;       /* of its scheduler since it started */
+    uint64_t n_passes, passes_us; /* of its scheduler since it started */
+    struct msg_pass_times pass_times;
     const struct lease_demand *demands; /* of the leases it is consumer of */
     int n_demands;
 };
@@ -457,6 +463,9 @@ struct msg_query {
     const char *res_req; /* load, hosts: those that match; "": all */
     const char *after;   /* page: rows behind this id; "": from the first */
     int limit;           /* rows; 0: as many as a page takes */
+    int last;            /* history, events: the last so many behind `after`; 0: all */
+    uint64_t since; /* leases, sites: of this revision (broker_look) or newer; not on
+                       the wire */
 };
 
 enum reclaim_scope { RECLAIM_ALL, RECLAIM_PROVIDER, RECLAIM_LEASE };

@@ -523,6 +523,24 @@ int64_t broker_wake_ms(const struct broker *broker)
                    alarms_wake_ms(&broker->leases.alarms));
 }
 
+/* ---------------------------------------------------------------- for readers */
+
+uint64_t broker_look(struct broker *broker)
+{
+    return changes_look(broker);
+}
+
+uint64_t broker_boot(const struct broker *broker)
+{
+    return broker->boot;
+}
+
+int64_t broker_site_heard_ms(const struct broker *broker, const char *site)
+{
+    const struct member *member = sessions_find(&broker->sessions, site);
+    return member != NULL && member->session != 0 ? member->heard_ms : 0;
+}
+
 /* ---------------------------------------------------------------- for invariants */
 
 bool broker_find_lease(const struct broker *broker, const char *id,

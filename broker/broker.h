@@ -57,8 +57,16 @@ bool broker_find_lease(const struct broker *broker, const char *id,
 int broker_count_leases(const struct broker *broker);
 const char *broker_lease_id(const struct broker *broker, int index);
 
-/* The JSON of INTERFACES 3 for a query about leases, sites or reclaim delays (not
- * history, which is in the store): an object with schema_version and one array. */
+/* Looks for what has changed in the listings of leases and sites since the last look;
+ * returns their revision, which grows with every change and begins anew with the
+ * process. The boot counter tells one process from the next. */
+uint64_t broker_look(struct broker *broker);
+uint64_t broker_boot(const struct broker *broker);
+/* When the site last said anything; 0: not since the start. */
+int64_t broker_site_heard_ms(const struct broker *broker, const char *site);
+
+/* The JSON of INTERFACES 3 for a query about leases, sites, hosts or reclaim delays
+ * (not history, which is in the store): an object with schema_version and one array. */
 struct value *broker_view(const struct broker *broker, struct arena *arena,
                           const struct msg_query *query, int64_t now_ms,
                           const char **next);

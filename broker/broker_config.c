@@ -10,7 +10,7 @@
 
 #include "base/limits.h"
 
-enum { LOST_AFTER_MS = 15000, SECOND_MS = 1000 };
+enum { LOST_AFTER_MS = 15000, SAMPLE_INTERVAL_MS = 60000, SECOND_MS = 1000 };
 
 /* A row, and where it stands, for complaints. */
 struct place {
@@ -52,35 +52,23 @@ static void read_lost_after(const struct place *at, struct broker_config *config
     }
 }
 
-/* "127.0.0.1:80", "[::1]:80", "*:80". */
-static bool split_address(struct arena *arena, const char *value,
-                          struct broker_setup *setup)
-{
-    const char *colon = strrchr(value, ':');
-    size_t length = colon != NULL ? (size_t)(colon - value) : 0;
-    if (length == 0 || strspn(colon + 1, "0123456789") != strlen(colon + 1) ||
-        strlen(colon + 1) > 5 || strtol(colon + 1, NULL, 10) < 1 ||
-        strtol(colon + 1, NULL, 10) > 65535) {
-        return false;
-    }
-    bool is_bracketed = value[0] == '[' && value[length - 1] == ']';
-    if (!is_bracketed && memchr(value, ':', length) != NULL) {
-        return false; /* where would the port begin? */
-    }
-    setup->http_host = is_bracketed ? arena_strn(arena, value + 1, length - 2)
-                                    : arena_strn(arena, value, length);
-    setup->http_port = colon + 1;
-    return true;
-}
-
 static void read_http(const struct place *at, struct broker_setup *setup)
 {
     const char *value = conf_text(at->row, "HTTP", NULL);
-    if (value != NULL && !split_address(at->conf->arena, value, setup)) {
-        complain(at, "HTTP",
-                 arena_printf(at->conf->arena,
-                              "\"%s\", expected ADDRESS:PORT, as 127.0.0.1:5571",
-                              value));
+    struct err err;
+    if (value != NULL && conf_parse_address(value, at->conf->arena, &setup->http_host,
+                                            &setup->http_port, &err) < 0) {
+        complain(at, "HTTP", arena_str(at->conf->arena, err.text));
+    }
+}
+
+static void read_sampling(const struct place *at, struct broker_setup *setup)
+{
+    const char *interval = conf_text(at->row, "SAMPLE_INTERVAL", NULL);
+    setup->sample_interval_ms = SAMPLE_INTERVAL_MS;
+    if (interval != NULL && conf_parse_duration(interval, SECOND_MS,
+                                                &setup->sample_interval_ms, NULL) < 0) {
+        setup->sample_interval_ms = SAMPLE_INTERVAL_MS; /* conf_check has complained */
     }
 }
 
@@ -108,6 +96,8 @@ static void read_shell(const struct place *at, struct broker_setup *setup)
     setup->state = need(at, "STATE", "the file of the contracts");
     setup->key = need(at, "KEY", "the file of the broker's secret key");
     read_http(at, setup);
+    setup->tokens = conf_text(at->row, "TOKENS", NULL);
+    read_sampling(at, setup);
     read_snapshot(at, setup);
 }
 

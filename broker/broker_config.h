@@ -17,6 +17,8 @@ struct broker_setup {
     const char **key_files; /* of each member, same order */
     const char *http_host;  /* NULL: no HTTP; "*": all addresses */
     const char *http_port;
+    const char *tokens; /* NULL: nobody changes anything over HTTP */
+    int64_t sample_interval_ms;
     const char *snapshot;         /* where the regular one goes */
     int64_t snapshot_interval_ms; /* 0: there is none */
 };

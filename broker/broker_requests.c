@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "broker/broker_view.h"
+#include "broker/hosts_view.h"
 #include "broker/outbox.h"
 
 /* ---------------------------------------------------------------- listings */
@@ -89,6 +90,7 @@ void broker_requests_query(const struct broker *broker, const struct event *even
             reply_view(broker, event, effects);
         }
         break;
+    case QUERY_HOSTS:
     case QUERY_VERSION:
         reply_view(broker, event, effects);
         break;
@@ -97,15 +99,15 @@ void broker_requests_query(const struct broker *broker, const struct event *even
         ask_history(event, effects);
         break;
     case QUERY_JOBS:
-    case QUERY_HOSTS:
     case QUERY_QUEUES:
     case QUERY_EXPORTS:
     case QUERY_LOAD:
     case QUERY_KINDS:
     default:
-        outbox_reply_error(effects, event, query->request, ERR_NOT_FOUND,
-                           "the broker keeps leases and sites only; ask a site, with "
-                           "--socket");
+        outbox_reply_error(
+            effects, event, query->request, ERR_NOT_FOUND,
+            "the broker keeps leases, their hosts and sites only; ask a site, with "
+            "--socket");
     }
 }
 
@@ -117,6 +119,9 @@ struct value *broker_view(const struct broker *broker, struct arena *arena,
     *next = "";
     if (query->kind == QUERY_SITES) {
         return broker_view_sites(broker, arena, query, next);
+    }
+    if (query->kind == QUERY_HOSTS) {
+        return hosts_view_page(broker, arena, query, next);
     }
     if (query->kind == QUERY_RECLAIM) {
         return broker_view_reclaim(broker, arena, query, next);

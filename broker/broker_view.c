@@ -6,60 +6,16 @@
 #include <string.h>
 
 #include "broker/tally.h"
+#include "broker/view_page.h"
 
 enum {
-    SCHEMA_VERSION = 1,
-    PAGE_BYTES = FRAME_MAX / 4 * 3, /* of JSON; the rest is for the message around it */
     /* What a row and a host take as compact JSON, with the longest numbers, but without
      * the texts in them. */
     ROW_BYTES = 640,
     HOST_BYTES = 180,
+    SITE_BYTES = 1024,
     ESCAPED = 6, /* a character of a reason may become \u0000 */
 };
-
-/* A page in the making. */
-struct page {
-    struct value *root, *rows;
-    int64_t bytes;
-    int limit;
-    const char *last; /* id of the last row */
-    bool is_cut;      /* there are more */
-};
-
-static void begin_page(struct page *page, struct arena *arena, const char *name,
-                       const struct msg_query *query)
-{
-    bool is_limited = query->limit > 0 && query->limit < PAGE_ROWS_MAX;
-    *page =
-        (struct page){.limit = is_limited ? query->limit : PAGE_ROWS_MAX, .last = ""};
-    page->root = value_object(arena);
-    value_add_int(arena, page->root, "schema_version", SCHEMA_VERSION);
-    page->rows = value_add(arena, page->root, name, value_array(arena));
-}
-
-/* False, and the page is done, where a row of that size has no place on it. */
-static bool takes(struct page *page, int64_t bytes)
-{
-    bool has_place = page->rows->count < page->limit &&
-                     (page->rows->count == 0 || page->bytes + bytes <= PAGE_BYTES);
-    page->is_cut |= !has_place;
-    return has_place;
-}
-
-static struct value *add_row(struct page *page, struct arena *arena, const char *id,
-                             int64_t bytes)
-{
-    page->bytes += bytes;
-    page->last = id;
-    return value_add(arena, page->rows, NULL, value_object(arena));
-}
-
-static struct value *end_page(const struct page *page, struct arena *arena,
-                              const char **next)
-{
-    *next = page->is_cut ? arena_str(arena, page->last) : "";
-    return page->root;
-}
 
 static const char *text_or_empty(const char *text)
 {
@@ -127,7 +83,7 @@ static void add_hosts(struct arena *arena, struct value *row, const struct lease
     size_t bytes = 0;
     for (int i = 0; i < lease->row.n_hosts; i++) {
         bytes += HOST_BYTES + strlen(lease->row.hosts[i].host);
-        if (bytes > PAGE_BYTES) {
+        if (bytes > VIEW_PAGE_BYTES) {
             break;
         }
         add_host(arena, hosts, &lease->row.hosts[i]);
@@ -166,7 +122,8 @@ static bool is_asked_for(const struct lease *lease, const struct msg_query *quer
 {
     bool is_in_state = query->states != 0 ? (query->states & 1 << lease->row.state) != 0
                                           : query->with_ended || lease_is_open(lease);
-    return is_in_state && is_named(lease->row.id, text_or_empty(query->name)) &&
+    return is_in_state && lease->change.revision >= query->since &&
+           is_named(lease->row.id, text_or_empty(query->name)) &&
            is_named(lease->row.provider, text_or_empty(query->provider)) &&
            is_named(lease->row.consumer, text_or_empty(query->consumer));
 }
@@ -174,19 +131,19 @@ static bool is_asked_for(const struct lease *lease, const struct msg_query *quer
 struct value *broker_view_leases(const struct broker *broker, struct arena *arena,
                                  const struct msg_query *query, const char **next)
 {
-    struct page page;
-    begin_page(&page, arena, "leases", query);
+    struct view_page page;
+    view_page_begin(&page, arena, "leases", query);
     const struct leases *leases = &broker->leases;
     int first = leases_find_after(leases, text_or_empty(query->after));
     for (int i = first; i < leases->count && !page.is_cut; i++) {
         const struct lease *lease = leases->items[i];
         int64_t bytes = lease_bytes(lease);
-        if (is_asked_for(lease, query) && takes(&page, bytes)) {
-            fill_lease(broker, arena, add_row(&page, arena, lease->row.id, bytes),
+        if (is_asked_for(lease, query) && view_page_takes(&page, bytes)) {
+            fill_lease(broker, arena, view_page_add(&page, arena, lease->row.id, bytes),
                        lease);
         }
     }
-    return end_page(&page, arena, next);
+    return view_page_end(&page, arena, next);
 }
 
 /* ---------------------------------------------------------------- sites */
@@ -231,6 +188,30 @@ static void add_jobs(struct arena *arena, struct value *row,
     add_count(arena, counts, "EXIT", is_known, jobs->exit);
 }
 
+/* How many of its scheduler's passes took at most so many seconds. */
+static void add_pass_times(struct arena *arena, struct value *row,
+                           const struct msg_pass_times *times, bool is_known)
+{
+    const struct {
+        const char *seconds;
+        uint64_t count;
+    } buckets[] = {{"0.0001", times->us100},  {"0.00025", times->us250},
+                   {"0.001", times->us1000},  {"0.0025", times->us2500},
+                   {"0.01", times->us10000},  {"0.05", times->us50000},
+                   {"0.25", times->us250000}, {"1", times->us1000000}};
+    struct value *within =
+        value_add(arena, row, "schedule_within", value_object(arena));
+    uint64_t sum = 0;
+    for (size_t i = 0; i < sizeof(buckets) / sizeof(buckets[0]); i++) {
+        sum += buckets[i].count;
+        if (is_known) {
+            value_add_int(arena, within, buckets[i].seconds, (int64_t)sum);
+        } else {
+            value_add_null(arena, within, buckets[i].seconds);
+        }
+    }
+}
+
 static void fill_site(struct arena *arena, struct value *row, const struct member *site)
 {
     const struct msg_usage *usage = &site->usage;
@@ -253,6 +234,7 @@ static void fill_site(struct arena *arena, struct value *row, const struct membe
         value_add_null(arena, row, "schedule_passes");
         value_add_null(arena, row, "schedule_s");
     }
+    add_pass_times(arena, row, &usage->pass_times, is_known);
     value_add_instant(arena, row, "since", site->since_ms);
 }
 
@@ -266,17 +248,18 @@ static bool is_site(const struct member *member)
 struct value *broker_view_sites(const struct broker *broker, struct arena *arena,
                                 const struct msg_query *query, const char **next)
 {
-    struct page page;
-    begin_page(&page, arena, "sites", query);
+    struct view_page page;
+    view_page_begin(&page, arena, "sites", query);
     const char *name = text_or_empty(query->name), *after = text_or_empty(query->after);
     for (int i = 0; i < broker->sessions.count && !page.is_cut; i++) {
         const struct member *site = broker->sessions.items[i];
         if (is_site(site) && strcmp(site->name, after) > 0 &&
-            is_named(site->name, name) && takes(&page, ROW_BYTES)) {
-            fill_site(arena, add_row(&page, arena, site->name, ROW_BYTES), site);
+            site->change.revision >= query->since && is_named(site->name, name) &&
+            view_page_takes(&page, SITE_BYTES)) {
+            fill_site(arena, view_page_add(&page, arena, site->name, SITE_BYTES), site);
         }
     }
-    return end_page(&page, arena, next);
+    return view_page_end(&page, arena, next);
 }
 
 /* ---------------------------------------------------------------- reclaim delays */
@@ -285,14 +268,14 @@ struct value *broker_view_sites(const struct broker *broker, struct arena *arena
 static const char id_of_all[] = "-";
 
 /* `override_ms`: of just this scope and name, -1: none. */
-static void add_delay(struct page *page, struct arena *arena, const char *scope,
+static void add_delay(struct view_page *page, struct arena *arena, const char *scope,
                       const char *id, int64_t delay_ms, enum overrides_source source,
                       int64_t override_ms)
 {
-    if (!takes(page, ROW_BYTES)) {
+    if (!view_page_takes(page, ROW_BYTES)) {
         return;
     }
-    struct value *row = add_row(page, arena, id, ROW_BYTES);
+    struct value *row = view_page_add(page, arena, id, ROW_BYTES);
     value_add_text(arena, row, "scope", scope);
     value_add_text(arena, row, "name", id != id_of_all ? id : NULL);
     value_add_duration(arena, row, "delay_s", delay_ms);
@@ -301,7 +284,7 @@ static void add_delay(struct page *page, struct arena *arena, const char *scope,
     value_add_bool(arena, row, "effective", override_ms >= 0);
 }
 
-static void add_delay_of_all(const struct broker *broker, struct page *page,
+static void add_delay_of_all(const struct broker *broker, struct view_page *page,
                              struct arena *arena)
 {
     enum overrides_source source;
@@ -310,7 +293,7 @@ static void add_delay_of_all(const struct broker *broker, struct page *page,
               overrides_find(&broker->overrides, RECLAIM_ALL, ""));
 }
 
-static void add_delays_of_providers(const struct broker *broker, struct page *page,
+static void add_delays_of_providers(const struct broker *broker, struct view_page *page,
                                     struct arena *arena, const char *name,
                                     const char *after)
 {
@@ -328,7 +311,7 @@ static void add_delays_of_providers(const struct broker *broker, struct page *pa
     }
 }
 
-static void add_delays_of_leases(const struct broker *broker, struct page *page,
+static void add_delays_of_leases(const struct broker *broker, struct view_page *page,
                                  struct arena *arena, const char *name,
                                  const char *after)
 {
@@ -353,8 +336,8 @@ static void add_delays_of_leases(const struct broker *broker, struct page *page,
 struct value *broker_view_reclaim(const struct broker *broker, struct arena *arena,
                                   const struct msg_query *query, const char **next)
 {
-    struct page page;
-    begin_page(&page, arena, "reclaim_delay", query);
+    struct view_page page;
+    view_page_begin(&page, arena, "reclaim_delay", query);
     const char *name = text_or_empty(query->name), *after = text_or_empty(query->after);
     bool is_among_leases = strchr(after, '/') != NULL;
     if (after[0] == '\0' && name[0] == '\0') {
@@ -364,13 +347,13 @@ struct value *broker_view_reclaim(const struct broker *broker, struct arena *are
         add_delays_of_providers(broker, &page, arena, name, after);
     }
     add_delays_of_leases(broker, &page, arena, name, is_among_leases ? after : "");
-    return end_page(&page, arena, next);
+    return view_page_end(&page, arena, next);
 }
 
 struct value *broker_view_version(struct arena *arena)
 {
     struct value *root = value_object(arena);
-    value_add_int(arena, root, "schema_version", SCHEMA_VERSION);
+    value_add_int(arena, root, "schema_version", VIEW_PAGE_SCHEMA);
     value_add_text(arena, root, "version", BROKER_VERSION);
     return root;
 }

@@ -22,6 +22,7 @@
 #include "base/effect.h"
 #include "broker/alarms.h"
 #include "broker/asking.h"
+#include "broker/changes.h"
 #include "broker/handover.h"
 #include "broker/judging.h"
 #include "broker/notice.h"
@@ -50,6 +51,7 @@ struct lease {
     struct notice notice;
     struct judging judging;
     struct handover handover;
+    struct change change;
 };
 
 enum lease_move {

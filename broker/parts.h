@@ -7,6 +7,7 @@
 #define SUBLET_BROKER_PARTS_H
 
 #include "broker/broker.h"
+#include "broker/changes.h"
 #include "broker/leases.h"
 #include "broker/overrides.h"
 #include "broker/sessions.h"
@@ -15,6 +16,7 @@ struct broker {
     struct sessions sessions;
     struct leases leases;
     struct overrides overrides;
+    struct changes changes;
     uint64_t boot; /* how often this broker's disk was started from */
 };
 

@@ -21,6 +21,7 @@
 #include "base/effect.h"
 #include "broker/alarms.h"
 #include "broker/broker.h"
+#include "broker/changes.h"
 
 struct member {
     struct alarm alarm; /* first: alarms.h; when silence would mean that it is lost */
@@ -41,6 +42,7 @@ struct member {
     struct msg_usage usage;      /* the latest of this session, without its demands */
     bool has_usage;
     uint64_t n_usages; /* grows with each, and with each session */
+    struct change change;
 };
 
 struct sessions {

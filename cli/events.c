@@ -17,6 +17,7 @@
 
 const struct call_option events_options[] = {
     {"--after", "ID", "only what came after this event", false},
+    {"--last", "N", "only the last so many of these", false},
     {"--follow", NULL, "go on until interrupted", false},
     {NULL, NULL, NULL, false},
 };
@@ -26,6 +27,7 @@ enum { FOLLOW_MS = 500 };
 /* The id of the last event that was printed, as a query takes it. */
 struct place {
     char after[32];
+    int last; /* of the first page; 0: from the first on */
 };
 
 static int print_page(struct connect *connect, struct place *place, size_t *n_rows,
@@ -34,6 +36,8 @@ static int print_page(struct connect *connect, struct place *place, size_t *n_ro
     struct listing listing = {NULL, NULL};
     struct msg_query query = listing_query(QUERY_EVENTS);
     query.after = place->after;
+    query.last = place->last;
+    place->last = 0;
     int rc = listing_fetch_page(&listing, connect, &query, err);
     size_t at;
     json_t *row;
@@ -47,6 +51,19 @@ static int print_page(struct connect *connect, struct place *place, size_t *n_ro
     }
     listing_free(&listing);
     return rc;
+}
+
+static int take_last(const struct call *call, struct place *place)
+{
+    const char *last = call_value(call, "--last");
+    size_t length = last != NULL ? strlen(last) : 0;
+    place->last = length > 0 && length <= 3 ? (int)strtol(last, NULL, 10) : 0;
+    if (last == NULL || (strspn(last, "0123456789") == length && place->last > 0 &&
+                         place->last <= PAGE_ROWS_MAX)) {
+        return CALL_OK;
+    }
+    return call_misuse(call, "--last: '%s', expected a number from 1 to %d", last,
+                       PAGE_ROWS_MAX);
 }
 
 static int take_place(const struct call *call, struct place *place)
@@ -71,6 +88,10 @@ int events_run(struct call *call)
     struct err err;
     size_t n_rows = 1;
     int rc = 0, status = take_place(call, &place);
+    if (status != CALL_OK) {
+        return status;
+    }
+    status = take_last(call, &place);
     if (status != CALL_OK) {
         return status;
     }

@@ -83,6 +83,8 @@ static const struct command commands[] = {
      reclaim_options, listing_options, CALL_WORDS_MIXED, reclaim_run},
     {"events", "", "What happened to leases and sites, a JSON object a line.",
      events_options, NULL, CALL_WORDS_MIXED, events_run},
+    {"top", "", "Sites and leases on the terminal, live.",
+     top_options, NULL, CALL_WORDS_MIXED, top_run},
     {"snapshot", "FILE", "Writes a copy of the broker's store, which plain sqlite3 reads.",
      NULL, NULL, CALL_WORDS_MIXED, snapshot_run},
     {"keygen", "NAME", "Makes a pair of keys: NAME.key and NAME.key_secret.",
@@ -90,7 +92,6 @@ static const struct command commands[] = {
     LATER("pools", "", "Pools and their slots."),
     LATER("plan", "show|explain|quota NAME", "Sharing plans."),
     LATER("usage", "", "Slot hours lent and borrowed."),
-    LATER("top", "", "The federation, live."),
     /* anyone */
     {"version", "", "The program's version.",
      version_options, NULL, CALL_WORDS_MIXED, version_run},

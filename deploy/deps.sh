@@ -9,8 +9,14 @@ set -eu
 run='procps'
 build='gcc make pkg-config libc6-dev binutils libczmq-dev libzmq3-dev
     libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libmicrohttpd-dev
-    libjansson-dev libsmartcols-dev uthash-dev libsystemd-dev'
-test='libcmocka-dev python3 fiu-utils clang clang-format clang-tidy libclang-rt-14-dev'
+    libjansson-dev libsmartcols-dev uthash-dev libsystemd-dev zlib1g-dev
+    libncurses-dev     libjs-chart.js'
+test='libcmocka-dev python3 python3-jsonschema fiu-utils clang clang-format clang-tidy
+    libclang-rt-14-dev chromium'
+# For the tests of the page. Another node than Debian's brings its own npm.
+if ! command -v node >/dev/null 2>&1 || ! command -v npm >/dev/null 2>&1; then
+    test="$test nodejs npm"
+fi
 
 wanted=
 [ $# -gt 0 ] || set -- run build test

@@ -84,6 +84,7 @@ static const struct codec_field query[] = {
     TEXT(consumer, LINE, 0, NAME_SIZE - 1),
     INT(states, 0, STATES_MAX),
     TEXT(res_req, FREE, 0, TEXT_MAX),
+    INT(last, 0, PAGE_ROWS_MAX),
 };
 SHAPE(codec_query, sublet__query, query);
 #undef OURS

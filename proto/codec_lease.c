@@ -69,6 +69,16 @@ static SHAPE(job_counts_shape, sublet__job_counts, job_counts);
 #undef OURS
 #undef THEIRS
 
+#define OURS struct msg_pass_times
+#define THEIRS Sublet__PassTimes
+static const struct codec_field pass_times[] = {
+    UINT64(us100),   UINT64(us250),   UINT64(us1000),   UINT64(us2500),
+    UINT64(us10000), UINT64(us50000), UINT64(us250000), UINT64(us1000000),
+};
+static SHAPE(pass_times_shape, sublet__pass_times, pass_times);
+#undef OURS
+#undef THEIRS
+
 #define OURS struct msg_usage
 #define THEIRS Sublet__Usage
 static const struct codec_field usage[] = {
@@ -82,6 +92,7 @@ static const struct codec_field usage[] = {
     PART(jobs, &job_counts_shape),
     UINT64(n_passes),
     UINT64(passes_us),
+    PART(pass_times, &pass_times_shape),
     PARTS(demands, 0, LEASES_MAX, &demand_shape),
 };
 SHAPE(codec_usage, sublet__usage, usage);

@@ -38,6 +38,7 @@ struct site {
     int64_t now_ms;     /* of the latest event */
     bool has_scheduled; /* in the last tick */
     uint64_t n_passes, passes_us; /* ticks that scheduled, and what they took */
+    struct msg_pass_times pass_times;
 };
 
 #endif

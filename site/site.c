@@ -211,14 +211,39 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     runs_sweep(site->runs);
 }
 
+/* Above the last bound a pass is only in n_passes. */
+static void count_pass(struct site *site, int64_t took_us)
+{
+    struct msg_pass_times *times = &site->pass_times;
+    const struct {
+        int64_t bound_us;
+        uint64_t *count;
+    } buckets[] = {{100, &times->us100},       {250, &times->us250},
+                   {1000, &times->us1000},     {2500, &times->us2500},
+                   {10000, &times->us10000},   {50000, &times->us50000},
+                   {250000, &times->us250000}, {1000000, &times->us1000000}};
+    site->n_passes++;
+    site->passes_us += (uint64_t)took_us;
+    for (size_t i = 0; i < sizeof(buckets) / sizeof(buckets[0]); i++) {
+        if (took_us <= buckets[i].bound_us) {
+            (*buckets[i].count)++;
+            return;
+        }
+    }
+}
+
+bool site_is_connected(const struct site *site)
+{
+    return site_uplink_is_up(site->uplink);
+}
+
 void site_step(struct site *site, const struct event *event, struct effects *effects)
 {
     site->now_ms = event->now_ms;
     switch (event->kind) {
     case EVENT_TICK:
         if (site->has_scheduled) {
-            site->n_passes++;
-            site->passes_us += (uint64_t)event->last_tick_us;
+            count_pass(site, event->last_tick_us);
         }
         tick(site, event->now_ms, effects);
         break;

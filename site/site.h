@@ -73,6 +73,9 @@ void site_step(struct site *site, const struct event *event, struct effects *eff
  */
 int64_t site_wake_ms(const struct site *site);
 
+/* The broker has welcomed it, and speaks. */
+bool site_is_connected(const struct site *site);
+
 /* For invariants and tests. */
 struct site_job {
     uint64_t id;

@@ -491,6 +491,12 @@ static void read_shell(struct conf *conf, const struct place *site,
     if (setup->listen != NULL && setup->broker == NULL) {
         need(conf, site, "KEY", "with LISTEN");
     }
+    const char *http = conf_text(row, "HTTP", NULL);
+    struct err err;
+    if (http != NULL && conf_parse_address(http, conf->arena, &setup->http_host,
+                                           &setup->http_port, &err) < 0) {
+        COMPLAIN(site->section, row, conf_cell(row, "HTTP"), "%s", err.text);
+    }
     setup->spool = need(conf, site, "SPOOL", "for the journal");
     setup->socket = conf_text(row, "SOCKET", NULL);
     if (setup->socket == NULL && setup->spool != NULL) {

@@ -16,8 +16,9 @@ struct site_setup {
     const char *broker; /* endpoint; NULL: alone */
     const char *key, *broker_key;
     const char *spool;
-    const char *socket;   /* default SPOOL/sublet.sock */
-    const char *listen;   /* NULL: no hosts on other machines */
+    const char *socket;                /* default SPOOL/sublet.sock */
+    const char *http_host, *http_port; /* NULL: no metrics; "*": all addresses */
+    const char *listen;                /* NULL: no hosts on other machines */
     const char *host_key; /* public key that those must have; NULL: the site's own */
     const char **hosts_here;
     int n_hosts_here;

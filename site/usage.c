@@ -50,7 +50,8 @@ void usage_read(const struct site *site, struct arena *arena, struct msg_usage *
     *usage = (struct msg_usage){.n_waiting = schedule_waiting(site->schedule),
                                 .jobs = read_jobs(site->jobs),
                                 .n_passes = site->n_passes,
-                                .passes_us = site->passes_us};
+                                .passes_us = site->passes_us,
+                                .pass_times = site->pass_times};
     read_own(site, usage);
     read_borrowed(site, usage);
     int n_contracts = consumer_count_contracts(site->consumer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json.h: value trees as JSON text (by jansson). Layer: sys. */
+/* json.h: value trees as JSON text. Layer: sys. */
 #ifndef SUBLET_SYS_JSON_H
 #define SUBLET_SYS_JSON_H
 

@@ -2,34 +2,68 @@
 /* http_page.c: see http_page.h. */
 #include "broker/io/http_page.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "broker/io/http_admin.h"
+#include "broker/io/http_files.h"
 #include "broker/io/http_target.h"
 #include "broker/io/metrics_text.h"
+#include "sys/daemon.h"
 #include "sys/json.h"
+#include "sys/log.h"
+#include "sys/promtext.h"
 
 static const char type_json[] = "application/json";
-static const char type_metrics[] = "text/plain; version=0.0.4; charset=utf-8";
+static const char type_stream[] = "text/event-stream";
+
+/* Nothing from elsewhere, nothing inline, no frame around it. */
+static const char policy[] =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 static const struct {
     int status;
     const char *code;
 } statuses[] = {
-    {400, "bad_request"}, {404, "not_found"},         {405, "method_not_allowed"},
-    {500, "internal"},    {501, "not_supported_yet"},
+    {400, "bad_request"}, {401, "unauthorized"},       {403, "forbidden"},
+    {404, "not_found"},   {405, "method_not_allowed"}, {409, "conflict"},
+    {413, "too_large"},   {500, "internal"},           {501, "not_supported_yet"},
+    {503, "unavailable"},
 };
 
-static void put_value(int status, const struct value *value, struct http_page *page)
+/* A request being answered. */
+struct work {
+    const struct http_page_source *source;
+    const struct http_request *request;
+    struct http_answer *answer;
+    struct arena arena;
+    struct http_target target;
+    struct err err;
+};
+
+/* ---------------------------------------------------------------- answers */
+
+static void put_value(int status, const struct value *value, struct http_answer *answer)
 {
-    page->status = status;
-    page->type = type_json;
-    page->text = json_render(value);
-    page->length = strlen(page->text);
+    answer->status = status;
+    answer->type = type_json;
+    answer->text = json_render(value);
+    answer->length = strlen(answer->text);
 }
 
-void http_page_refuse(int status, const char *message, struct http_page *page)
+/* Of what is asked again and again, and rarely new. */
+static void put_tagged(const struct value *value, struct http_answer *answer)
 {
+    put_value(200, value, answer);
+    http_header_make_etag(answer->text, answer->length, answer->etag);
+}
+
+void http_page_complain(void *arg, int status, const char *message,
+                        struct http_answer *answer)
+{
+    (void)arg;
     const char *code = "";
     for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
         code = statuses[i].status == status ? statuses[i].code : code;
@@ -40,7 +74,7 @@ void http_page_refuse(int status, const char *message, struct http_page *page)
     struct value *error = value_add(&arena, root, "error", value_object(&arena));
     value_add_text(&arena, error, "code", code);
     value_add_text(&arena, error, "message", message);
-    put_value(status, root, page);
+    put_value(status, root, answer);
     arena_release(&arena);
 }
 
@@ -50,8 +84,12 @@ static int status_of(int code)
     case ERR_PARSE:
     case ERR_BOUNDS:
         return 400;
+    case ERR_DENIED:
+        return 403;
     case ERR_NOT_FOUND:
         return 404;
+    case ERR_STATE:
+        return 409;
     case ERR_UNBUILT:
         return 501;
     default:
@@ -73,60 +111,103 @@ static int no_lease(const char *lease, struct err *err)
     return err_set(err, ERR_NOT_FOUND, "lease \"%s\": no such lease", lease);
 }
 
-static int read_history(const struct http_page_source *source, struct msg_query *query,
-                        struct arena *arena, struct value **value, const char **next,
-                        struct err *err)
+static int read_history(struct work *work, enum query_kind kind, struct value **value,
+                        const char **next)
 {
-    int rc = store_read_history(source->store, query, arena, value, next, err);
-    bool is_empty = rc == 0 && query->kind == QUERY_LEASE_HISTORY &&
-                    query->after[0] == '\0' &&
+    struct msg_query *query = &work->target.query;
+    query->kind = kind;
+    int rc = store_read_history(work->source->store, query, &work->arena, value, next,
+                                &work->err);
+    bool is_empty = rc == 0 && kind == QUERY_LEASE_HISTORY && query->after[0] == '\0' &&
                     value_find(*value, "history")->count == 0;
-    return is_empty && !is_known(source, query->name) ? no_lease(query->name, err) : rc;
+    return is_empty && !is_known(work->source, query->name)
+               ? no_lease(query->name, &work->err)
+               : rc;
 }
 
-static int read_listing(const struct http_page_source *source,
-                        struct http_target *target, int64_t now_ms, struct arena *arena,
-                        struct value **value, const char **next, struct err *err)
-{
-    struct msg_query *query = &target->query;
-    switch (target->page) {
-    case HTTP_TARGET_HISTORY:
-        query->kind = QUERY_LEASE_HISTORY;
-        return read_history(source, query, arena, value, next, err);
-    case HTTP_TARGET_EVENTS:
-        query->kind = QUERY_EVENTS;
-        return read_history(source, query, arena, value, next, err);
-    case HTTP_TARGET_LEASE:
-        if (!is_known(source, query->name)) {
-            return no_lease(query->name, err);
-        }
-        query->with_ended = true;
-        query->kind = QUERY_LEASES;
-        break;
-    case HTTP_TARGET_SITES:
-        query->kind = QUERY_SITES;
-        break;
-    case HTTP_TARGET_LEASES:
-    case HTTP_TARGET_HEALTH:
-    case HTTP_TARGET_METRICS:
-    default:
-        query->kind = QUERY_LEASES;
-        break;
-    }
-    *value = broker_view(source->broker, arena, query, now_ms, next);
-    return 0;
-}
-
-static int put_listing(const struct http_page_source *source,
-                       struct http_target *target, int64_t now_ms, struct arena *arena,
-                       struct http_page *page, struct err *err)
+/* A page of history never changes once it is full, and is new when it grows. */
+static int put_history(struct work *work, enum query_kind kind)
 {
     struct value *value = NULL;
     const char *next = "";
-    int rc = read_listing(source, target, now_ms, arena, &value, &next, err);
+    int rc = read_history(work, kind, &value, &next);
     if (rc == 0) {
-        value_add_text(arena, value, "next", next[0] != '\0' ? next : NULL);
-        put_value(200, value, page);
+        value_add_text(&work->arena, value, "next", next[0] != '\0' ? next : NULL);
+        put_tagged(value, work->answer);
+    }
+    return rc;
+}
+
+/* The boot and the revision say whether a listing is still what it was, without
+ * making it. */
+static void tag_listing(struct work *work)
+{
+    uint64_t revision = broker_look(work->source->broker);
+    char text[64];
+    size_t n_uri = strlen(work->request->uri);
+    char etag_of_uri[HTTP_HEADER_ETAG_SIZE];
+    http_header_make_etag(work->request->uri, n_uri, etag_of_uri);
+    int n = snprintf(text, sizeof(text), "%" PRIu64 ".%" PRIu64 ".%s",
+                     broker_boot(work->source->broker), revision, etag_of_uri);
+    http_header_make_etag(text, (size_t)n, work->answer->etag);
+}
+
+static int put_listing(struct work *work, enum query_kind kind)
+{
+    const char *next = "";
+    struct msg_query *query = &work->target.query;
+    query->kind = kind;
+    tag_listing(work);
+    if (http_header_has_etag(work->request->if_none_match, work->answer->etag)) {
+        work->answer->status = 200; /* the port makes 304 of it */
+        work->answer->type = type_json;
+        return 0;
+    }
+    struct value *value =
+        broker_view(work->source->broker, &work->arena, query, daemon_now_ms(), &next);
+    value_add_text(&work->arena, value, "next", next[0] != '\0' ? next : NULL);
+    put_value(200, value, work->answer);
+    return 0;
+}
+
+static int put_lease(struct work *work)
+{
+    struct msg_query *query = &work->target.query;
+    if (!is_known(work->source, query->name)) {
+        return no_lease(query->name, &work->err);
+    }
+    query->with_ended = true;
+    return put_listing(work, QUERY_LEASES);
+}
+
+static int put_delays(struct work *work)
+{
+    const char *next = "";
+    struct msg_query *query = &work->target.query;
+    query->kind = QUERY_RECLAIM;
+    struct value *value =
+        broker_view(work->source->broker, &work->arena, query, daemon_now_ms(), &next);
+    value_add_text(&work->arena, value, "next", next[0] != '\0' ? next : NULL);
+    put_tagged(value, work->answer);
+    return 0;
+}
+
+static int put_series(struct work *work, enum store_series_kind kind)
+{
+    int64_t now_ms = daemon_now_ms();
+    int64_t span_ms = work->target.span_s * 1000;
+    if (span_ms == 0 || span_ms > STORE_SERIES_KEEP_MS) {
+        span_ms = STORE_SERIES_KEEP_MS;
+    }
+    const struct store_series_ask ask = {.kind = kind,
+                                         .name = work->target.query.name,
+                                         .from_ms = now_ms - span_ms,
+                                         .to_ms = now_ms};
+    struct value *value = NULL;
+    int rc =
+        store_read_series(work->source->store, &ask, &work->arena, &value, &work->err);
+    if (rc == 0) {
+        put_tagged(value, work->answer);
     }
     return rc;
 }
@@ -134,39 +215,234 @@ static int put_listing(const struct http_page_source *source,
 /* ---------------------------------------------------------------- pages */
 
 /* Who can answer is well: a broker that cannot commit has ended. */
-static void put_health(struct arena *arena, struct http_page *page)
+static int put_health(struct work *work)
 {
-    struct value *root = value_object(arena);
-    value_add_text(arena, root, "status", "ok");
-    put_value(200, root, page);
+    struct value *root = value_object(&work->arena);
+    value_add_text(&work->arena, root, "status", "ok");
+    put_value(200, root, work->answer);
+    return 0;
 }
 
-static void put_metrics(const struct http_page_source *source, int64_t now_ms,
-                        struct http_page *page)
+static int put_metrics(struct work *work)
 {
-    page->status = 200;
-    page->type = type_metrics;
-    page->text =
-        metrics_text_render(source->metrics, source->broker, now_ms, &page->length);
+    work->answer->status = 200;
+    work->answer->type = promtext_type;
+    work->answer->text = metrics_text_render(hub_metrics(work->source->hub),
+                                             work->source->broker, work->source->state,
+                                             daemon_now_ms(), &work->answer->length);
+    return 0;
 }
 
-void http_page_read(const struct http_page_source *source, const char *uri,
-                    int64_t now_ms, struct http_page *page)
+static int read_about(const struct http_page_source *source, struct arena *arena,
+                      struct value **value, struct err *err)
 {
-    struct http_target target;
+    int64_t last_event = 0;
+    int rc = store_last_event(source->store, &last_event, err);
+    *value = value_object(arena);
+    value_add_int(arena, *value, "schema_version", 1);
+    value_add_text(arena, *value, "version", BROKER_VERSION);
+    value_add_instant(arena, *value, "now_at", daemon_now_ms());
+    value_add_instant(arena, *value, "started_at", source->started_ms);
+    value_add_int(arena, *value, "last_event", last_event);
+    value_add_duration(arena, *value, "sample_interval_s", source->sample_interval_ms);
+    struct value *actions = value_add(arena, *value, "actions", value_object(arena));
+    value_add_bool(arena, actions, "reclaim_delay", source->tokens != NULL);
+    value_add_bool(arena, actions, "drain", false);
+    return rc;
+}
+
+static int put_about(struct work *work)
+{
+    struct value *value;
+    int rc = read_about(work->source, &work->arena, &value, &work->err);
+    if (rc == 0) {
+        put_value(200, value, work->answer);
+    }
+    return rc;
+}
+
+static int put_file(struct work *work)
+{
+    const struct http_file *file = http_files_find(work->target.file);
+    if (file == NULL) {
+        return err_set(&work->err, ERR_NOT_FOUND, "no such page");
+    }
+    struct http_answer *answer = work->answer;
+    answer->status = 200;
+    answer->type = file->type;
+    answer->policy = policy;
+    answer->constant = (const char *)file->bytes;
+    answer->length = file->n_bytes;
+    answer->gzip = (const char *)file->gzip;
+    answer->n_gzip = file->n_gzip;
+    snprintf(answer->etag, sizeof(answer->etag), "%s", file->etag);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- the stream */
+
+static int begin_stream(struct work *work)
+{
+    const char *last = work->request->last_event_id;
+    const char *after = last != NULL ? last : work->target.query.after;
+    size_t length = strlen(after);
+    if (length > 18 || strspn(after, "0123456789") != length) {
+        return err_set(&work->err, ERR_PARSE,
+                       "Last-Event-ID: \"%.80s\", expected the id of an event", after);
+    }
+    struct http_answer *answer = work->answer;
+    int rc =
+        http_feed_begin(work->source->feed, length > 0 ? strtoll(after, NULL, 10) : -1,
+                        &answer->stream, &work->err);
+    answer->status = 200;
+    answer->type = type_stream;
+    answer->is_stream = rc == 0;
+    return rc;
+}
+
+char *http_page_stream(void *arg, struct http_stream *stream, size_t *length)
+{
+    const struct http_page_source *source = arg;
     struct arena arena;
-    struct err err = {0};
+    struct value *about;
+    struct err err;
+    char *hello = NULL;
     arena_init(&arena);
-    int rc = http_target_parse(uri, &arena, &target, &err);
-    if (rc == 0 && target.page == HTTP_TARGET_HEALTH) {
-        put_health(&arena, page);
-    } else if (rc == 0 && target.page == HTTP_TARGET_METRICS) {
-        put_metrics(source, now_ms, page);
-    } else if (rc == 0) {
-        rc = put_listing(source, &target, now_ms, &arena, page, &err);
+    if (http_feed_is_new(stream)) {
+        if (read_about(source, &arena, &about, &err) < 0) {
+            log_line(LOG_LEVEL_ERROR, "hello for a stream: %s", err.text);
+        }
+        hello = json_render(about);
     }
-    if (rc < 0) {
-        http_page_refuse(status_of(rc), err.text, page);
-    }
+    char *text = http_feed_next(source->feed, stream, hello, length);
+    free(hello);
     arena_release(&arena);
+    return text;
+}
+
+/* ---------------------------------------------------------------- changes */
+
+static bool is_change(const struct http_request *request)
+{
+    return strcmp(request->method, "GET") != 0;
+}
+
+/* 401 where another token would help, 403 where none would. */
+static bool is_allowed(struct work *work)
+{
+    const struct tokens *tokens = work->source->tokens;
+    if (tokens_has(tokens, work->request->token)) {
+        return true;
+    }
+    http_page_complain(NULL, tokens != NULL ? 401 : 403,
+                       tokens == NULL
+                           ? "nothing is changed over HTTP here: the Broker section "
+                             "names no TOKENS"
+                       : work->request->token == NULL
+                           ? "no token, expected \"Authorization: Bearer TOKEN\" with "
+                             "one of the Broker's TOKENS"
+                           : "not one of the Broker's TOKENS",
+                       work->answer);
+    return false;
+}
+
+static int set_delay(struct work *work)
+{
+    const char *said = "";
+    int rc =
+        http_admin_set_reclaim(work->source->hub, work->request->body,
+                               work->request->n_body, &work->arena, &said, &work->err);
+    if (rc == 0) {
+        struct value *value = value_object(&work->arena);
+        value_add_int(&work->arena, value, "schema_version", 1);
+        value_add_text(&work->arena, value, "message", said);
+        put_value(200, value, work->answer);
+    }
+    return rc;
+}
+
+static int drain(struct work *work)
+{
+    return err_set(&work->err, ERR_UNBUILT, "draining a lease is not supported yet");
+}
+
+/* ---------------------------------------------------------------- dispatch */
+
+static int answer_target(struct work *work)
+{
+    switch (work->target.page) {
+    case HTTP_TARGET_LEASES:
+        return put_listing(work, QUERY_LEASES);
+    case HTTP_TARGET_LEASE:
+        return put_lease(work);
+    case HTTP_TARGET_HISTORY:
+        return put_history(work, QUERY_LEASE_HISTORY);
+    case HTTP_TARGET_DRAIN:
+        return drain(work);
+    case HTTP_TARGET_SITES:
+        return put_listing(work, QUERY_SITES);
+    case HTTP_TARGET_HOSTS:
+        return put_listing(work, QUERY_HOSTS);
+    case HTTP_TARGET_EVENTS:
+        return put_history(work, QUERY_EVENTS);
+    case HTTP_TARGET_STREAM:
+        return begin_stream(work);
+    case HTTP_TARGET_RECLAIM:
+        return is_change(work->request) ? set_delay(work) : put_delays(work);
+    case HTTP_TARGET_SERIES:
+        return put_series(work, STORE_SERIES_ALL);
+    case HTTP_TARGET_SITE_SERIES:
+        return put_series(work, STORE_SERIES_SITE);
+    case HTTP_TARGET_LEASE_SERIES:
+        return put_series(work, STORE_SERIES_LEASE);
+    case HTTP_TARGET_ABOUT:
+        return put_about(work);
+    case HTTP_TARGET_METRICS:
+        return put_metrics(work);
+    case HTTP_TARGET_FILE:
+        return put_file(work);
+    case HTTP_TARGET_HEALTH:
+    default:
+        return put_health(work);
+    }
+}
+
+/* False, and refused, where the target is wrong, or the change is not allowed. */
+static bool begin_work(struct work *work, void *arg, const struct http_request *request,
+                       struct http_answer *answer)
+{
+    *work = (struct work){.source = arg, .request = request, .answer = answer};
+    arena_init(&work->arena);
+    const char *allow = NULL;
+    int rc = http_target_parse(request->method, request->uri, &work->arena,
+                               &work->target, &allow, &work->err);
+    if (rc < 0) {
+        http_page_complain(NULL, rc == ERR_STATE ? 405 : status_of(rc), work->err.text,
+                           answer);
+        answer->allow = rc == ERR_STATE ? allow : NULL;
+        return false;
+    }
+    return !is_change(request) || is_allowed(work);
+}
+
+bool http_page_refuse(void *arg, const struct http_request *request,
+                      struct http_answer *answer)
+{
+    struct work work;
+    bool is_refused = !begin_work(&work, arg, request, answer);
+    arena_release(&work.arena);
+    return is_refused;
+}
+
+void http_page_answer(void *arg, const struct http_request *request,
+                      struct http_answer *answer)
+{
+    struct work work;
+    if (begin_work(&work, arg, request, answer)) {
+        int rc = answer_target(&work);
+        if (rc < 0) {
+            http_page_complain(NULL, status_of(rc), work.err.text, answer);
+        }
+    }
+    arena_release(&work.arena);
 }

@@ -3,9 +3,9 @@
  *
  * Listings are the objects of the command line, with `next` beside the array: what the
  * next page asks for as `after`, null at the end. Errors are
- * {"error":{"code","message"}}.
+ * {"error":{"code","message"}}. What changes something takes a token.
  *
- * Ownership: the text is heap memory of whoever asked.
+ * Ownership: what the source names is borrowed.
  * Source: INTERFACES 3 and 5. Layer: broker/io. */
 #ifndef SUBLET_BROKER_IO_HTTP_PAGE_H
 #define SUBLET_BROKER_IO_HTTP_PAGE_H
@@ -13,26 +13,30 @@
 #include <stddef.h>
 
 #include "broker/broker.h"
+#include "broker/io/http_feed.h"
+#include "broker/io/hub.h"
 #include "broker/io/metrics.h"
 #include "broker/io/store.h"
+#include "broker/io/tokens.h"
+#include "sys/http.h"
 
 struct http_page_source {
-    const struct broker *broker;
+    struct broker *broker;
     struct store *store;
-    const struct metrics *metrics;
+    struct hub *hub;
+    const char *state; /* path of the store */
+    struct http_feed *feed;
+    const struct tokens *tokens; /* NULL: nobody changes anything */
+    int64_t started_ms, sample_interval_ms;
 };
 
-struct http_page {
-    int status;
-    const char *type; /* a literal */
-    char *text;
-    size_t length;
-};
-
-/* A GET of `uri`. */
-void http_page_read(const struct http_page_source *source, const char *uri,
-                    int64_t now_ms, struct http_page *page);
-/* An error of the request itself: 400 bad_request, 405 method_not_allowed. */
-void http_page_refuse(int status, const char *message, struct http_page *page);
+/* The functions of a struct http_handler whose arg is a source. */
+bool http_page_refuse(void *arg, const struct http_request *request,
+                      struct http_answer *answer);
+void http_page_answer(void *arg, const struct http_request *request,
+                      struct http_answer *answer);
+void http_page_complain(void *arg, int status, const char *message,
+                        struct http_answer *answer);
+char *http_page_stream(void *arg, struct http_stream *stream, size_t *length);
 
 #endif

@@ -9,36 +9,57 @@
 
 enum {
     PARTS_MAX = 8, /* of a path; more have no page */
+    SPAN_MAX_S = 31536000,
     PROVIDER = 1,
     CONSUMER = 2,
     STATE = 4,
     LIMIT = 8,
     AFTER = 16,        /* a lease's id, a site's name */
     AFTER_NUMBER = 32, /* an event's id */
+    AFTER_HOST = 64,   /* a site and a host of it */
+    LAST = 128,
+    SITE = 256,
+    SPAN = 512,
+    ANYTHING = 1024, /* the page's own: its script reads them */
 };
+
+static const char read_only[] = "GET, HEAD";
+static const char read_and_put[] = "GET, HEAD, PUT";
+static const char post_only[] = "POST";
 
 /* "*" stands for any part. */
 static const struct {
     const char *path;
     enum http_target_page page;
+    const char *allow;
     int parameters;
     bool is_unbuilt;
 } pages[] = {
-    {"api/v1/leases", HTTP_TARGET_LEASES, PROVIDER | CONSUMER | STATE | LIMIT | AFTER,
+    {"api/v1/leases", HTTP_TARGET_LEASES, read_only,
+     PROVIDER | CONSUMER | STATE | LIMIT | AFTER, false},
+    {"api/v1/leases/*/*/*", HTTP_TARGET_LEASE, read_only, 0, false},
+    {"api/v1/leases/*/*/*/history", HTTP_TARGET_HISTORY, read_only,
+     LIMIT | AFTER_NUMBER | LAST, false},
+    {"api/v1/leases/*/*/*/drain", HTTP_TARGET_DRAIN, post_only, 0, false},
+    {"api/v1/sites", HTTP_TARGET_SITES, read_only, LIMIT | AFTER, false},
+    {"api/v1/hosts", HTTP_TARGET_HOSTS, read_only, SITE | LIMIT | AFTER_HOST, false},
+    {"api/v1/events", HTTP_TARGET_EVENTS, read_only, LIMIT | AFTER_NUMBER | LAST,
      false},
-    {"api/v1/leases/*/*/*", HTTP_TARGET_LEASE, 0, false},
-    {"api/v1/leases/*/*/*/history", HTTP_TARGET_HISTORY, LIMIT | AFTER_NUMBER, false},
-    {"api/v1/sites", HTTP_TARGET_SITES, LIMIT | AFTER, false},
-    {"api/v1/events", HTTP_TARGET_EVENTS, LIMIT | AFTER_NUMBER, false},
-    {"healthz", HTTP_TARGET_HEALTH, 0, false},
-    {"metrics", HTTP_TARGET_METRICS, 0, false},
-    {"", HTTP_TARGET_HEALTH, 0, true},
-    {"api/v1/hosts", HTTP_TARGET_HEALTH, 0, true},
-    {"api/v1/pools", HTTP_TARGET_HEALTH, 0, true},
-    {"api/v1/plans/*", HTTP_TARGET_HEALTH, 0, true},
-    {"api/v1/usage", HTTP_TARGET_HEALTH, 0, true},
-    {"api/v1/stream", HTTP_TARGET_HEALTH, 0, true},
-    {"api/v1/openapi.json", HTTP_TARGET_HEALTH, 0, true},
+    {"api/v1/stream", HTTP_TARGET_STREAM, read_only, AFTER_NUMBER, false},
+    {"api/v1/reclaim-delay", HTTP_TARGET_RECLAIM, read_and_put, LIMIT | AFTER, false},
+    {"api/v1/series", HTTP_TARGET_SERIES, read_only, SPAN, false},
+    {"api/v1/series/sites/*", HTTP_TARGET_SITE_SERIES, read_only, SPAN, false},
+    {"api/v1/series/leases/*/*/*", HTTP_TARGET_LEASE_SERIES, read_only, SPAN, false},
+    {"api/v1/about", HTTP_TARGET_ABOUT, read_only, 0, false},
+    {"api/v1/openapi.json", HTTP_TARGET_FILE, read_only, 0, false},
+    {"healthz", HTTP_TARGET_HEALTH, read_only, 0, false},
+    {"metrics", HTTP_TARGET_METRICS, read_only, 0, false},
+    {"", HTTP_TARGET_FILE, read_only, ANYTHING, false},
+    {"page/*", HTTP_TARGET_FILE, read_only, 0, false},
+    {"api/v1/pools", HTTP_TARGET_HEALTH, read_only, 0, true},
+    {"api/v1/plans/reload", HTTP_TARGET_HEALTH, post_only, 0, true},
+    {"api/v1/plans/*", HTTP_TARGET_HEALTH, read_only, 0, true},
+    {"api/v1/usage", HTTP_TARGET_HEALTH, read_only, 0, true},
 };
 enum { N_PAGES = sizeof(pages) / sizeof(pages[0]) };
 
@@ -127,15 +148,31 @@ static bool fits(const char *pattern, const struct path *path)
     return true;
 }
 
+/* One word of "GET, HEAD". */
+static bool is_allowed(const char *allow, const char *method)
+{
+    size_t length = strlen(method);
+    const char *at = strstr(allow, method);
+    return length > 0 && at != NULL && (at[length] == ',' || at[length] == '\0') &&
+           (at == allow || at[-1] == ' ');
+}
+
 /* The row of `pages`, or a negative error. */
-static int find_page(const struct path *path, struct err *err)
+static int find_page(const char *method, const struct path *path, const char **allow,
+                     struct err *err)
 {
     for (int i = 0; i < N_PAGES; i++) {
-        if (fits(pages[i].path, path)) {
-            return pages[i].is_unbuilt
-                       ? err_set(err, ERR_UNBUILT, "this page is not supported yet")
-                       : i;
+        if (!fits(pages[i].path, path)) {
+            continue;
         }
+        *allow = pages[i].allow;
+        if (!is_allowed(*allow, method)) {
+            return err_set(err, ERR_STATE, "%.20s is not for this page, expected %s",
+                           method, *allow);
+        }
+        return pages[i].is_unbuilt
+                   ? err_set(err, ERR_UNBUILT, "this page is not supported yet")
+                   : i;
     }
     return err_set(err, ERR_NOT_FOUND, "no such page");
 }
@@ -156,20 +193,20 @@ static int read_number(const char *name, const char *value, int64_t min, int64_t
     return 0;
 }
 
-static int take_limit(const char *value, struct msg_query *query, struct err *err)
+static int take_limit(const char *value, struct http_target *target, struct err *err)
 {
     int64_t limit = 0;
     int rc = read_number("limit", value, 1, PAGE_ROWS_MAX, "a number from 1 to 500",
                          &limit, err);
-    query->limit = (int)limit;
+    target->query.limit = (int)limit;
     return rc;
 }
 
-static int take_after_number(const char *value, struct msg_query *query,
+static int take_after_number(const char *value, struct http_target *target,
                              struct err *err)
 {
     int64_t number;
-    query->after = value;
+    target->query.after = value;
     return read_number("after", value, 0, INT64_MAX, "the id of an event", &number,
                        err);
 }
@@ -185,29 +222,57 @@ static int take_text(const char *name, const char *value, size_t size,
                          value, expected);
 }
 
-static int take_after(const char *value, struct msg_query *query, struct err *err)
+static int take_after(const char *value, struct http_target *target, struct err *err)
 {
     return take_text("after", value, LEASE_ID_SIZE, "`next` of the page before",
-                     &query->after, err);
+                     &target->query.after, err);
 }
 
-static int take_provider(const char *value, struct msg_query *query, struct err *err)
+static int take_after_host(const char *value, struct http_target *target,
+                           struct err *err)
+{
+    return take_text("after", value, LEASE_ID_SIZE, "`next` of the page before",
+                     &target->query.after, err);
+}
+
+static int take_last(const char *value, struct http_target *target, struct err *err)
+{
+    int64_t last = 0;
+    int rc = read_number("last", value, 1, PAGE_ROWS_MAX, "a number from 1 to 500",
+                         &last, err);
+    target->query.last = (int)last;
+    return rc;
+}
+
+static int take_span(const char *value, struct http_target *target, struct err *err)
+{
+    return read_number("span_s", value, 1, SPAN_MAX_S,
+                       "seconds, from 1 to 31536000 (365 days)", &target->span_s, err);
+}
+
+static int take_site(const char *value, struct http_target *target, struct err *err)
+{
+    return take_text("site", value, NAME_SIZE, "the name of a site",
+                     &target->query.provider, err);
+}
+
+static int take_provider(const char *value, struct http_target *target, struct err *err)
 {
     return take_text("provider", value, NAME_SIZE, "the name of a site",
-                     &query->provider, err);
+                     &target->query.provider, err);
 }
 
-static int take_consumer(const char *value, struct msg_query *query, struct err *err)
+static int take_consumer(const char *value, struct http_target *target, struct err *err)
 {
     return take_text("consumer", value, NAME_SIZE, "the name of a site",
-                     &query->consumer, err);
+                     &target->query.consumer, err);
 }
 
-static int take_state(const char *value, struct msg_query *query, struct err *err)
+static int take_state(const char *value, struct http_target *target, struct err *err)
 {
     for (int state = LEASE_PENDING; state <= LEASE_ENDED; state++) {
         if (strcmp(value, msg_lease_state_name((enum lease_state)state)) == 0) {
-            query->states = 1 << state;
+            target->query.states = 1 << state;
             return 0;
         }
     }
@@ -220,16 +285,23 @@ static int take_state(const char *value, struct msg_query *query, struct err *er
 static const struct {
     const char *name;
     int bit;
-    int (*take)(const char *value, struct msg_query *query, struct err *err);
+    int (*take)(const char *value, struct http_target *target, struct err *err);
 } parameters[] = {
-    {"provider", PROVIDER, take_provider}, {"consumer", CONSUMER, take_consumer},
-    {"state", STATE, take_state},          {"limit", LIMIT, take_limit},
-    {"after", AFTER, take_after},          {"after", AFTER_NUMBER, take_after_number},
+    {"provider", PROVIDER, take_provider},
+    {"consumer", CONSUMER, take_consumer},
+    {"state", STATE, take_state},
+    {"limit", LIMIT, take_limit},
+    {"after", AFTER, take_after},
+    {"after", AFTER_NUMBER, take_after_number},
+    {"after", AFTER_HOST, take_after_host},
+    {"last", LAST, take_last},
+    {"site", SITE, take_site},
+    {"span_s", SPAN, take_span},
 };
 enum { N_PARAMETERS = sizeof(parameters) / sizeof(parameters[0]) };
 
 static int take_parameter(const char *name, const char *value, int allowed, int *seen,
-                          struct msg_query *query, struct err *err)
+                          struct http_target *target, struct err *err)
 {
     for (int i = 0; i < N_PARAMETERS; i++) {
         if ((parameters[i].bit & allowed) == 0 ||
@@ -240,16 +312,19 @@ static int take_parameter(const char *name, const char *value, int allowed, int 
             return err_set(err, ERR_PARSE, "parameter %s: twice, expected once", name);
         }
         *seen |= parameters[i].bit;
-        return value[0] == '\0' ? 0 : parameters[i].take(value, query, err);
+        return value[0] == '\0' ? 0 : parameters[i].take(value, target, err);
     }
     return err_set(err, ERR_PARSE, "parameter %.80s: this page has none of that name",
                    name);
 }
 
 static int take_parameters(const char *text, int allowed, struct arena *arena,
-                           struct msg_query *query, struct err *err)
+                           struct http_target *target, struct err *err)
 {
     int seen = 0, rc = 0;
+    if (allowed == ANYTHING) {
+        return 0;
+    }
     while (*text != '\0' && rc == 0) {
         size_t length = strcspn(text, "&");
         const char *equals = memchr(text, '=', length);
@@ -263,26 +338,62 @@ static int take_parameters(const char *text, int allowed, struct arena *arena,
                            "digits of a character");
         }
         if (length > 0) {
-            rc = take_parameter(name, value, allowed, &seen, query, err);
+            rc = take_parameter(name, value, allowed, &seen, target, err);
         }
         text += length + (text[length] == '&');
     }
     return rc;
 }
 
-int http_target_parse(const char *uri, struct arena *arena, struct http_target *target,
-                      struct err *err)
+static void take_names(const struct path *path, struct arena *arena,
+                       struct http_target *target)
+{
+    const char *const *parts = path->parts;
+    switch (target->page) {
+    case HTTP_TARGET_LEASE:
+    case HTTP_TARGET_HISTORY:
+    case HTTP_TARGET_DRAIN:
+        target->query.name =
+            arena_printf(arena, "%s/%s/%s", parts[3], parts[4], parts[5]);
+        break;
+    case HTTP_TARGET_LEASE_SERIES:
+        target->query.name =
+            arena_printf(arena, "%s/%s/%s", parts[4], parts[5], parts[6]);
+        break;
+    case HTTP_TARGET_SITE_SERIES:
+        target->query.name = parts[4];
+        break;
+    case HTTP_TARGET_FILE:
+        target->file = parts[path->n_parts - 1];
+        break;
+    case HTTP_TARGET_LEASES:
+    case HTTP_TARGET_SITES:
+    case HTTP_TARGET_HOSTS:
+    case HTTP_TARGET_EVENTS:
+    case HTTP_TARGET_STREAM:
+    case HTTP_TARGET_RECLAIM:
+    case HTTP_TARGET_SERIES:
+    case HTTP_TARGET_ABOUT:
+    case HTTP_TARGET_HEALTH:
+    case HTTP_TARGET_METRICS:
+        break;
+    }
+}
+
+int http_target_parse(const char *method, const char *uri, struct arena *arena,
+                      struct http_target *target, const char **allow, struct err *err)
 {
     size_t n_path = strcspn(uri, "?");
     struct path path;
+    *allow = NULL;
     int rc = split_path(uri, n_path, arena, &path, err);
     if (rc == 0) {
-        rc = find_page(&path, err);
+        rc = find_page(method, &path, allow, err);
     }
     if (rc < 0) {
         return rc;
     }
-    target->page = pages[rc].page;
+    *target = (struct http_target){.page = pages[rc].page, .file = ""};
     target->query = (struct msg_query){.name = "",
                                        .user = "",
                                        .queue = "",
@@ -290,10 +401,7 @@ int http_target_parse(const char *uri, struct arena *arena, struct http_target *
                                        .provider = "",
                                        .consumer = "",
                                        .after = ""};
-    if (target->page == HTTP_TARGET_LEASE || target->page == HTTP_TARGET_HISTORY) {
-        target->query.name = arena_printf(arena, "%s/%s/%s", path.parts[3],
-                                          path.parts[4], path.parts[5]);
-    }
+    take_names(&path, arena, target);
     const char *rest = uri[n_path] == '?' ? uri + n_path + 1 : "";
-    return take_parameters(rest, pages[rc].parameters, arena, &target->query, err);
+    return take_parameters(rest, pages[rc].parameters, arena, target, err);
 }

@@ -13,6 +13,8 @@
 #ifndef SUBLET_BROKER_IO_HTTP_TARGET_H
 #define SUBLET_BROKER_IO_HTTP_TARGET_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/msg.h"
@@ -21,19 +23,32 @@ enum http_target_page {
     HTTP_TARGET_LEASES,
     HTTP_TARGET_LEASE, /* query.name: its id */
     HTTP_TARGET_HISTORY,
+    HTTP_TARGET_DRAIN,
     HTTP_TARGET_SITES,
+    HTTP_TARGET_HOSTS,
     HTTP_TARGET_EVENTS,
+    HTTP_TARGET_STREAM,
+    HTTP_TARGET_RECLAIM,
+    HTTP_TARGET_SERIES,       /* of all sites together */
+    HTTP_TARGET_SITE_SERIES,  /* query.name: the site */
+    HTTP_TARGET_LEASE_SERIES, /* query.name: the lease */
+    HTTP_TARGET_ABOUT,
     HTTP_TARGET_HEALTH,
     HTTP_TARGET_METRICS,
+    HTTP_TARGET_FILE, /* the page, and what belongs to it: `file` */
 };
 
 struct http_target {
     enum http_target_page page;
     struct msg_query query; /* no text is NULL */
+    int64_t span_s;         /* series: so far back; 0: all that is kept */
+    const char *file;       /* a path without the first slash; "" is the page */
 };
 
-/* `uri`: as it came, "/path?name=value". */
-int http_target_parse(const char *uri, struct arena *arena, struct http_target *target,
+/* `uri`: as it came, "/path?name=value". `method` is one that the path knows, else
+ * ERR_STATE, and `allow` (a literal) lists those that it knows. */
+int http_target_parse(const char *method, const char *uri, struct arena *arena,
+                      struct http_target *target, const char **allow,
                       struct err *err) MUST_CHECK;
 
 #endif

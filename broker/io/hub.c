@@ -23,6 +23,13 @@ enum {
     WARNED_LOG_BURST = 100, /* what members can cause at will: refusals */
 };
 
+/* Who asks through hub_ask (PEER_NONE: it has no socket), and what is answered. */
+struct ask {
+    struct arena *arena;
+    const char *text;
+    int code;
+};
+
 struct hub {
     zloop_t *loop;
     struct broker *broker;
@@ -34,6 +41,7 @@ struct hub {
     struct log_limit refused, unsent, warned;
     struct wake wake; /* for broker_wake_ms */
     int n_listings;   /* asked for in the batch */
+    struct ask *ask;  /* hub_ask is under way; else NULL */
     int watch_id;     /* the timer of the connections' bounds; -1: none */
 };
 
@@ -158,10 +166,22 @@ static void send_message(struct hub *hub, const struct peer *to, struct msg *msg
     }
 }
 
+static void take_answer(struct ask *ask, const struct msg *msg)
+{
+    if (ask != NULL && msg->kind == MSG_REPLY) {
+        ask->code = msg->reply.code;
+        ask->text = arena_str(ask->arena, msg->reply.text);
+    }
+}
+
 static void send_effect(struct hub *hub, struct effect *effect)
 {
     struct msg *msg = &effect->send.msg;
     char *json = NULL;
+    if (effect->send.to.kind == PEER_NONE) {
+        take_answer(hub->ask, msg);
+        return;
+    }
     if (msg->kind == MSG_REPLY && msg->reply.value != NULL) {
         json = json_render(msg->reply.value);
         msg->reply.json = json;
@@ -249,6 +269,25 @@ static void run_batch(struct hub *hub)
     effects_clear(&hub->effects);
     wake_set(&hub->wake, broker_wake_ms(hub->broker));
     store_maintain(hub->store);
+}
+
+int hub_ask(struct hub *hub, struct msg *msg, struct arena *arena, const char **said,
+            struct err *err)
+{
+    struct ask ask = {
+        .arena = arena, .text = "the broker does not answer", .code = ERR_STATE};
+    const struct event event = {
+        .kind = EVENT_MESSAGE,
+        .now_ms = daemon_now_ms(),
+        .from = {.kind = PEER_NONE, .name = "http", .roles = ROLE_ADMIN},
+        .msg = msg,
+    };
+    hub->ask = &ask;
+    broker_step(hub->broker, &event, &hub->effects);
+    run_batch(hub);
+    hub->ask = NULL;
+    *said = ask.text;
+    return ask.code < 0 ? err_set(err, ask.code, "%s", ask.text) : 0;
 }
 
 static void on_wake(void *arg)

@@ -33,6 +33,12 @@ void hub_set_snapshot(struct hub *hub, struct snapshot *snapshot);
 /* What was counted; lives as long as the hub. */
 const struct metrics *hub_metrics(const struct hub *hub);
 
+/* Does what an administrator asks by other ways than a member's socket, as a batch of
+ * its own: when it returns, all of it is committed. `said` is the broker's sentence, in
+ * the arena; where it refuses, its code and `err`. */
+int hub_ask(struct hub *hub, struct msg *msg, struct arena *arena, const char **said,
+            struct err *err) MUST_CHECK;
+
 /* Starts the loaded broker: its first batch. */
 void hub_start(struct hub *hub);
 

@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "broker/broker_config.h"
-#include "broker/io/http.h"
+#include "broker/io/http_page.h"
 #include "broker/io/hub.h"
+#include "broker/io/sampler.h"
 #include "broker/io/snapshot.h"
 #include "broker/io/store.h"
 #include "sys/daemon.h"
@@ -72,16 +73,55 @@ static void run_loop(zloop_t *loop)
     }
 }
 
-static int open_http(zloop_t *loop, const struct broker_setup *setup,
-                     const struct broker *broker, struct store *store, struct hub *hub,
-                     struct http **http, struct err *err)
+/* What HTTP is answered from, and by. */
+struct web {
+    struct http_page_source source;
+    struct tokens *tokens;
+    struct http_feed *feed;
+    struct http *http;
+};
+
+static void close_web(struct web *web)
 {
+    http_free(web->http);
+    http_feed_free(web->feed);
+    tokens_free(web->tokens);
+}
+
+static int open_web(zloop_t *loop, const struct broker_setup *setup,
+                    struct broker *broker, struct store *store, struct hub *hub,
+                    struct web *web, struct err *err)
+{
+    if (setup->tokens != NULL && tokens_load(setup->tokens, &web->tokens, err) < 0) {
+        return err->code;
+    }
     if (setup->http_host == NULL) {
         return 0;
     }
-    struct http_page_source source = {
-        .broker = broker, .store = store, .metrics = hub_metrics(hub)};
-    return http_new(loop, setup->http_host, setup->http_port, &source, http, err);
+    web->feed = http_feed_new(loop, broker, store);
+    web->source = (struct http_page_source){
+        .broker = broker,
+        .store = store,
+        .hub = hub,
+        .state = setup->state,
+        .feed = web->feed,
+        .tokens = web->tokens,
+        .started_ms = daemon_now_ms(),
+        .sample_interval_ms = setup->sample_interval_ms,
+    };
+    const struct http_handler handler = {
+        .arg = &web->source,
+        .refuse = http_page_refuse,
+        .answer = http_page_answer,
+        .complain = http_page_complain,
+        .stream = http_page_stream,
+    };
+    int rc =
+        http_new(loop, setup->http_host, setup->http_port, &handler, &web->http, err);
+    if (rc == 0) {
+        http_feed_serve(web->feed, web->http);
+    }
+    return rc;
 }
 
 static int serve(const struct broker_setup *setup)
@@ -91,7 +131,8 @@ static int serve(const struct broker_setup *setup)
     struct broker *broker = NULL;
     struct snapshot *snapshot = NULL;
     struct hub *hub = NULL;
-    struct http *http = NULL;
+    struct sampler *sampler = NULL;
+    struct web web = {0};
     zloop_t *loop = zloop_new();
     int rc = make_directory_of(setup->state, &err);
     if (rc == 0) {
@@ -108,7 +149,8 @@ static int serve(const struct broker_setup *setup)
     if (rc == 0) {
         snapshot = snapshot_new(loop, setup, broker, store);
         hub_set_snapshot(hub, snapshot);
-        rc = open_http(loop, setup, broker, store, hub, &http, &err);
+        sampler = sampler_new(loop, broker, store, setup->sample_interval_ms);
+        rc = open_web(loop, setup, broker, store, hub, &web, &err);
     }
     if (rc == 0) {
         rc = daemon_watch_signals(loop, on_signal, NULL, &err);
@@ -124,7 +166,8 @@ out:
     if (rc < 0) {
         log_line(LOG_LEVEL_ERROR, "cannot start: %s", err.text);
     }
-    http_free(http);
+    close_web(&web);
+    sampler_free(sampler);
     hub_free(hub);
     snapshot_free(snapshot);
     broker_free(broker);

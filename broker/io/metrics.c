@@ -18,15 +18,13 @@ struct metrics_start {
     UT_hash_handle hh;
 };
 
-static const double commit_bounds[] = {
-    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 0};
 static const double handover_bounds[] = {0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.1,
                                          0.5,    1,     5,     15,    60,   300,   0};
 
 void metrics_init(struct metrics *metrics)
 {
     memset(metrics, 0, sizeof(*metrics));
-    metrics->commit.bounds = commit_bounds;
+    metrics->commit.bounds = histogram_commit_bounds;
     metrics->handover.bounds = handover_bounds;
 }
 
@@ -51,21 +49,9 @@ int64_t metrics_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void observe(struct metrics_histogram *histogram, int64_t took_ns)
-{
-    double seconds = (double)took_ns / 1e9;
-    int bucket = 0;
-    while (histogram->bounds[bucket] > 0 && seconds > histogram->bounds[bucket]) {
-        bucket++;
-    }
-    histogram->counts[bucket]++;
-    histogram->count++;
-    histogram->sum += seconds;
-}
-
 void metrics_count_commit(struct metrics *metrics, int64_t took_ns)
 {
-    observe(&metrics->commit, took_ns);
+    histogram_observe(&metrics->commit, took_ns);
 }
 
 void metrics_count_refused(struct metrics *metrics, int code)
@@ -105,7 +91,7 @@ static void end_handover(struct metrics *metrics, const struct row_history *row,
     if (row->event == HISTORY_ACTIVE) {
         bool is_moved = row->epoch > start->epoch;
         metrics->rebalances[is_moved ? METRICS_MOVED : METRICS_UNCHANGED]++;
-        observe(&metrics->handover, end_ns - start->begin_ns);
+        histogram_observe(&metrics->handover, end_ns - start->begin_ns);
     } else {
         metrics->rebalances[METRICS_ABANDONED]++;
     }

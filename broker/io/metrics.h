@@ -13,15 +13,7 @@
 
 #include "base/effect.h"
 #include "base/err.h"
-
-enum { METRICS_BUCKETS_MAX = 16 };
-
-struct metrics_histogram {
-    const double *bounds; /* upper, in seconds, rising; ended by 0 */
-    uint64_t counts[METRICS_BUCKETS_MAX + 1]; /* the last: above all bounds */
-    uint64_t count;
-    double sum;
-};
+#include "sys/histogram.h"
 
 enum metrics_result {
     METRICS_MOVED,
@@ -35,7 +27,7 @@ enum { METRICS_REASONS = 13 }; /* index: -code of enum err_code */
 struct metrics_start; /* a hand-over under way */
 
 struct metrics {
-    struct metrics_histogram commit, handover;
+    struct histogram commit, handover;
     uint64_t rebalances[METRICS_RESULTS];
     uint64_t refused[METRICS_REASONS];
     struct metrics_start *starts;

@@ -9,6 +9,7 @@
 
 #include "base/value.h"
 #include "broker/tally.h"
+#include "sys/promtext.h"
 
 /* What the metrics are read from, and where their lines go. */
 struct source {
@@ -17,24 +18,6 @@ struct source {
     const struct broker *broker;
     const struct value *sites; /* rows of the listing */
 };
-
-/* A label's value: names have nothing to escape, but nobody else's rules are relied
- * on. */
-static void print_label(FILE *to, const char *name, const char *value)
-{
-    fprintf(to, "%s=\"", name);
-    for (const char *at = value; *at != '\0'; at++) {
-        if (*at == '\n') {
-            fputs("\\n", to);
-        } else {
-            if (*at == '"' || *at == '\\') {
-                fputc('\\', to);
-            }
-            fputc(*at, to);
-        }
-    }
-    fputc('"', to);
-}
 
 /* ---------------------------------------------------------------- leases */
 
@@ -55,7 +38,7 @@ static void print_slots(FILE *to, const char *lease, const char *side, const cha
                         int n_slots)
 {
     fputs("sublet_lease_slots{", to);
-    print_label(to, "lease", lease);
+    promtext_label(to, "lease", lease);
     fprintf(to, ",side=\"%s\",use=\"%s\"} %d\n", side, use, n_slots);
 }
 
@@ -75,7 +58,7 @@ static void print_lease_state(FILE *to, const struct row_lease *lease)
 {
     for (int state = LEASE_PENDING; state <= LEASE_ENDED; state++) {
         fputs("sublet_lease_state{", to);
-        print_label(to, "lease", lease->id);
+        promtext_label(to, "lease", lease->id);
         fprintf(to, ",state=\"%s\"} %d\n",
                 msg_lease_state_name((enum lease_state)state),
                 (int)lease->state == state);
@@ -86,9 +69,24 @@ static void print_lease_epoch(FILE *to, const struct row_lease *lease)
 {
     if (lease->state != LEASE_ENDED) {
         fputs("sublet_lease_epoch{", to);
-        print_label(to, "lease", lease->id);
+        promtext_label(to, "lease", lease->id);
         fprintf(to, "} %" PRIu64 "\n", lease->epoch);
     }
+}
+
+static void print_lease_changed(FILE *to, const struct row_lease *lease)
+{
+    if (lease->state != LEASE_ENDED) {
+        fputs("sublet_lease_changed_timestamp_seconds{", to);
+        promtext_label(to, "lease", lease->id);
+        fprintf(to, "} %.3f\n", (double)lease->changed_ms / 1000);
+    }
+}
+
+static void lease_changed(const struct source *source, const char *name)
+{
+    (void)name;
+    for_leases(source, print_lease_changed);
 }
 
 static void lease_slots(const struct source *source, const char *name)
@@ -116,7 +114,7 @@ static void peer_up(const struct source *source, const char *name)
     for (const struct value *site = source->sites->first; site != NULL;
          site = site->next) {
         fprintf(source->to, "%s{", name);
-        print_label(source->to, "site", value_find(site, "site")->text);
+        promtext_label(source->to, "site", value_find(site, "site")->text);
         fprintf(source->to, "} %d\n",
                 strcmp(value_find(site, "status")->text, "ok") == 0);
     }
@@ -128,7 +126,7 @@ static void print_of_site(FILE *to, const char *name, const char *site,
 {
     if (count != NULL && count->kind == VALUE_INT) {
         fprintf(to, "%s{", name);
-        print_label(to, "site", site);
+        promtext_label(to, "site", site);
         fprintf(to, ",%s=\"%s\"} %" PRId64 "\n", label, key, count->number);
     }
 }
@@ -159,21 +157,51 @@ static void jobs(const struct source *source, const char *name)
     }
 }
 
-/* A summary without quantiles: sites tell counts and sums. */
+/* As the site counted: how many passes took at most so long. */
+static void print_pass_times(FILE *to, const char *name, const struct value *site)
+{
+    const char *of = value_find(site, "site")->text;
+    const struct value *passes = value_find(site, "schedule_passes");
+    for (const struct value *at = value_find(site, "schedule_within")->first;
+         at != NULL; at = at->next) {
+        fprintf(to, "%s_bucket{", name);
+        promtext_label(to, "site", of);
+        fprintf(to, ",le=\"%s\"} %" PRId64 "\n", at->key, at->number);
+    }
+    static const char *const ends[] = {"_bucket", "_sum", "_count"};
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        fprintf(to, "%s%s{", name, ends[i]);
+        promtext_label(to, "site", of);
+        if (i == 1) {
+            fprintf(to, "} %.9g\n", value_find(site, "schedule_s")->real);
+        } else {
+            fprintf(to, "%s} %" PRId64 "\n", i == 0 ? ",le=\"+Inf\"" : "",
+                    passes->number);
+        }
+    }
+}
+
 static void schedule_seconds(const struct source *source, const char *name)
 {
     for (const struct value *site = source->sites->first; site != NULL;
          site = site->next) {
-        const struct value *passes = value_find(site, "schedule_passes");
-        if (passes->kind != VALUE_INT) {
-            continue;
+        if (value_find(site, "schedule_passes")->kind == VALUE_INT) {
+            print_pass_times(source->to, name, site);
         }
-        fprintf(source->to, "%s_sum{", name);
-        print_label(source->to, "site", value_find(site, "site")->text);
-        fprintf(source->to, "} %.9g\n%s_count{", value_find(site, "schedule_s")->real,
-                name);
-        print_label(source->to, "site", value_find(site, "site")->text);
-        fprintf(source->to, "} %" PRId64 "\n", passes->number);
+    }
+}
+
+static void heard(const struct source *source, const char *name)
+{
+    for (const struct value *site = source->sites->first; site != NULL;
+         site = site->next) {
+        const char *of = value_find(site, "site")->text;
+        int64_t heard_ms = broker_site_heard_ms(source->broker, of);
+        if (heard_ms > 0) {
+            fprintf(source->to, "%s{", name);
+            promtext_label(source->to, "site", of);
+            fprintf(source->to, "} %.3f\n", (double)heard_ms / 1000);
+        }
     }
 }
 
@@ -200,28 +228,14 @@ static void refused(const struct source *source, const char *name)
     }
 }
 
-static void print_histogram(FILE *to, const char *name,
-                            const struct metrics_histogram *histogram)
-{
-    uint64_t below = 0;
-    for (int i = 0; histogram->bounds[i] > 0; i++) {
-        below += histogram->counts[i];
-        fprintf(to, "%s_bucket{le=\"%g\"} %" PRIu64 "\n", name, histogram->bounds[i],
-                below);
-    }
-    fprintf(to, "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n", name, histogram->count);
-    fprintf(to, "%s_sum %.9g\n", name, histogram->sum);
-    fprintf(to, "%s_count %" PRIu64 "\n", name, histogram->count);
-}
-
 static void handover_seconds(const struct source *source, const char *name)
 {
-    print_histogram(source->to, name, &source->metrics->handover);
+    promtext_histogram(source->to, name, &source->metrics->handover);
 }
 
 static void commit_seconds(const struct source *source, const char *name)
 {
-    print_histogram(source->to, name, &source->metrics->commit);
+    promtext_histogram(source->to, name, &source->metrics->commit);
 }
 
 static void build_info(const struct source *source, const char *name)
@@ -240,6 +254,8 @@ static const struct {
      lease_slots},
     {"sublet_lease_state", "gauge", "1 for the state that a lease is in.", lease_state},
     {"sublet_lease_epoch", "gauge", "Number of a lease's contract.", lease_epoch},
+    {"sublet_lease_changed_timestamp_seconds", "gauge",
+     "When a lease's contract or state last changed.", lease_changed},
     {"sublet_rebalances_total", "counter", "Hand-overs that ended, by result.",
      rebalances},
     {"sublet_handover_seconds", "histogram",
@@ -249,10 +265,12 @@ static const struct {
     {"sublet_site_slots", "gauge",
      "Slots as a site reported them; pending: of its waiting jobs.", site_slots},
     {"sublet_jobs", "gauge", "Jobs of a site by state, as it reported them.", jobs},
-    {"sublet_schedule_seconds", "summary",
+    {"sublet_schedule_seconds", "histogram",
      "Time of a site's scheduling passes, with the rest of the turn they were in.",
      schedule_seconds},
     {"sublet_peer_up", "gauge", "1 for a site that is connected.", peer_up},
+    {"sublet_site_heard_timestamp_seconds", "gauge",
+     "When a site last said anything, since the broker started.", heard},
     {"sublet_messages_refused_total", "counter", "Messages refused, by reason.",
      refused},
     {"sublet_build_info", "gauge", "1, with the broker's version.", build_info},
@@ -279,7 +297,7 @@ static const struct value *read_sites(const struct broker *broker, struct arena 
 }
 
 char *metrics_text_render(const struct metrics *metrics, const struct broker *broker,
-                          int64_t now_ms, size_t *length)
+                          const char *store, int64_t now_ms, size_t *length)
 {
     char *text = NULL;
     struct arena arena;
@@ -292,10 +310,10 @@ char *metrics_text_render(const struct metrics *metrics, const struct broker *br
         abort();
     }
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        fprintf(source.to, "# HELP %s %s\n# TYPE %s %s\n", table[i].name, table[i].help,
-                table[i].name, table[i].type);
+        promtext_head(source.to, table[i].name, table[i].type, table[i].help);
         table[i].print(&source, table[i].name);
     }
+    promtext_disk(source.to, "sublet_store", store);
     if (fclose(source.to) != 0) {
         abort(); /* out of memory */
     }

@@ -3,6 +3,7 @@
  *
  * Zeros are shown. Leases and sites are those that the broker has now; the slots of an
  * ended lease are not shown, only that it has ended.
+ * `store`: a path on its file system.
  * Ownership: the text is heap memory, the caller frees it.
  * Source: INTERFACES 5. Layer: broker/io. */
 #ifndef SUBLET_BROKER_IO_METRICS_TEXT_H
@@ -14,6 +15,6 @@
 #include "broker/io/metrics.h"
 
 char *metrics_text_render(const struct metrics *metrics, const struct broker *broker,
-                          int64_t now_ms, size_t *length);
+                          const char *store, int64_t now_ms, size_t *length);
 
 #endif

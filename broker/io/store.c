@@ -50,6 +50,7 @@ struct store {
     struct store_leases leases;
     struct store_history history;
     struct store_present present;
+    struct store_series series;
 };
 
 int store_open(const char *path, struct store **store, struct err *err)
@@ -253,6 +254,28 @@ int store_put_present(struct store *store, enum query_kind kind,
     return kind == QUERY_SITES
                ? store_present_sites(&store->present, store->db, page, err)
                : store_present_leases(&store->present, store->db, page, err);
+}
+
+int store_put_sample(struct store *store, enum store_series_kind kind, const char *name,
+                     int64_t at_ms, const int64_t *numbers, struct err *err)
+{
+    return store_series_put(&store->series, store->db, kind, name, at_ms, numbers, err);
+}
+
+int store_forget_samples(struct store *store, int64_t now_ms, struct err *err)
+{
+    return store_series_forget(&store->series, store->db, now_ms, err);
+}
+
+int store_read_series(struct store *store, const struct store_series_ask *ask,
+                      struct arena *arena, struct value **value, struct err *err)
+{
+    return store_series_read(&store->series, store->db, ask, arena, value, err);
+}
+
+int store_last_event(struct store *store, int64_t *id, struct err *err)
+{
+    return store_history_last(&store->history, store->db, id, err);
 }
 
 sqlite3 *store_handle(struct store *store)

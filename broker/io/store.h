@@ -20,6 +20,7 @@
 #include "base/msg.h"
 #include "base/row.h"
 #include "base/value.h"
+#include "broker/io/store_series.h"
 
 struct store;
 
@@ -46,6 +47,18 @@ sqlite3 *store_handle(struct store *store);
 
 /* Between transactions, now and then: checkpoints. */
 void store_maintain(struct store *store);
+
+/* Samples for charts (store_series.h); written in a transaction. */
+int store_put_sample(struct store *store, enum store_series_kind kind, const char *name,
+                     int64_t at_ms, const int64_t *numbers, struct err *err) MUST_CHECK;
+int store_forget_samples(struct store *store, int64_t now_ms,
+                         struct err *err) MUST_CHECK;
+int store_read_series(struct store *store, const struct store_series_ask *ask,
+                      struct arena *arena, struct value **value,
+                      struct err *err) MUST_CHECK;
+
+/* The id of the latest event; 0: there was none. */
+int store_last_event(struct store *store, int64_t *id, struct err *err) MUST_CHECK;
 
 /* One page of a lease's history (name "": of all), or of the events of leases and sites
  * (QUERY_EVENTS), oldest first, as the JSON of INTERFACES 3 and 4, in the arena. `next`

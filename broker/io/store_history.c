@@ -45,6 +45,15 @@ enum {
 static const char events_sql[] =
     "SELECT " PAGE_COLUMNS " FROM event WHERE id > ?1 ORDER BY id LIMIT ?2";
 
+/* The last ?2 rows, which are few: read from the end, and turned. */
+static const char last_events_sql[] =
+    "SELECT * FROM (SELECT " PAGE_COLUMNS
+    " FROM event WHERE id > ?1 ORDER BY id DESC LIMIT ?2) ORDER BY id";
+
+static const char last_of_lease_sql[] =
+    "SELECT * FROM (SELECT " PAGE_COLUMNS
+    " FROM event WHERE lease = ?3 AND id > ?1 ORDER BY id DESC LIMIT ?2) ORDER BY id";
+
 static const char leases_sql[] =
     "SELECT " PAGE_COLUMNS
     " FROM event WHERE lease <> '' AND id > ?1 ORDER BY id LIMIT ?2";
@@ -168,10 +177,17 @@ static sqlite3_stmt *open_page(struct store_history *history, struct db *db,
                                const struct msg_query *query, int64_t after, int n_rows)
 {
     bool is_of_one = query->kind != QUERY_EVENTS && query->name[0] != '\0';
-    sqlite3_stmt *page = query->kind == QUERY_EVENTS
-                             ? db_statement(db, &history->events, events_sql)
-                         : is_of_one ? db_statement(db, &history->lease, lease_sql)
-                                     : db_statement(db, &history->leases, leases_sql);
+    bool is_last = query->last > 0;
+    sqlite3_stmt *page;
+    if (query->kind == QUERY_EVENTS) {
+        page = is_last ? db_statement(db, &history->last_events, last_events_sql)
+                       : db_statement(db, &history->events, events_sql);
+    } else if (is_of_one) {
+        page = is_last ? db_statement(db, &history->last_of_lease, last_of_lease_sql)
+                       : db_statement(db, &history->lease, lease_sql);
+    } else {
+        page = db_statement(db, &history->leases, leases_sql);
+    }
     store_bind_int(page, 1, after);
     store_bind_int(page, 2, n_rows);
     if (is_of_one) {
@@ -217,8 +233,21 @@ int store_page_history(struct store_history *history, struct db *db,
     struct value *entries = value_add(arena, *value, name, value_array(arena));
 
     /* One row more than the page takes tells whether there is a next one. */
-    sqlite3_stmt *page = open_page(history, db, query, after, limit + 1);
+    int n_rows = query->last > 0 ? query->last : limit + 1;
+    sqlite3_stmt *page = open_page(history, db, query, after, n_rows);
     int rc = fill_page(page, query, limit, after, arena, entries, next, err);
     sqlite3_reset(page);
+    return rc;
+}
+
+int store_history_last(struct store_history *history, struct db *db, int64_t *id,
+                       struct err *err)
+{
+    sqlite3_stmt *latest =
+        db_statement(db, &history->latest, "SELECT max(id) FROM event");
+    int step = sqlite3_step(latest);
+    *id = sqlite3_column_int64(latest, 0);
+    int rc = step == SQLITE_ROW ? 0 : store_fail(latest, "history", err);
+    sqlite3_reset(latest);
     return rc;
 }

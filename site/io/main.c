@@ -16,6 +16,7 @@
 #include "site/io/jobapi.h"
 #include "site/io/journal.h"
 #include "site/io/shell.h"
+#include "site/io/site_http.h"
 #include "site/io/uplink.h"
 #include "site/site_config.h"
 #include "sys/daemon.h"
@@ -46,6 +47,7 @@ struct parts {
     struct jobapi *jobapi;
     struct uplink *uplink;
     struct children *children;
+    struct site_http *http;
 };
 
 static int on_signal(int number, void *arg)
@@ -114,6 +116,10 @@ static int make_parts(struct parts *parts, const struct site_setup *setup,
     if (rc == 0) {
         rc = children_new(parts->loop, setup, &parts->children, err);
     }
+    if (rc == 0 && setup->http_host != NULL) {
+        rc = site_http_new(parts->loop, setup, parts->site, parts->shell, &parts->http,
+                           err);
+    }
     if (rc == 0) {
         rc = daemon_watch_signals(parts->loop, on_signal, parts, err);
     }
@@ -122,6 +128,7 @@ static int make_parts(struct parts *parts, const struct site_setup *setup,
 
 static void free_parts(struct parts *parts)
 {
+    site_http_free(parts->http);
     children_free(parts->children);
     uplink_free(parts->uplink);
     jobapi_free(parts->jobapi);

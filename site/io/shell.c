@@ -36,6 +36,7 @@ struct shell {
     struct log_limit refused, unsent;
     struct wake wake; /* for site_wake_ms */
     int64_t tick_us;  /* what the last tick took */
+    struct histogram commits;
 };
 
 /* ---------------------------------------------------------------- collect and step */
@@ -56,15 +57,19 @@ void shell_take_gone(void *arg, const struct peer *from)
     step(arg, &(struct event){.kind = EVENT_GONE, .from = *from});
 }
 
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 /* The scheduler's pass is in a tick: how long that took is told with the next one. */
 static void step_tick(struct shell *shell)
 {
-    struct timespec begin, end;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    int64_t begin_ns = now_ns();
     step(shell, &(struct event){.kind = EVENT_TICK, .last_tick_us = shell->tick_us});
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    shell->tick_us = (int64_t)(end.tv_sec - begin.tv_sec) * 1000000 +
-                     (end.tv_nsec - begin.tv_nsec) / 1000;
+    shell->tick_us = (now_ns() - begin_ns) / 1000;
 }
 
 /* What is no message never reaches the step machine; who sent it is told. */
@@ -120,13 +125,23 @@ static bool has_stores(const struct effects *batch)
 static void commit_stores(struct shell *shell, const struct effects *batch)
 {
     struct err err;
-    if (has_stores(batch) && write_stores(shell->journal, batch, &err) < 0) {
+    if (!has_stores(batch)) {
+        return;
+    }
+    int64_t begin_ns = now_ns();
+    if (write_stores(shell->journal, batch, &err) < 0) {
         log_line(LOG_LEVEL_ERROR,
                  "commit failed: %s; nothing of it was sent, the next start goes on "
                  "from what is on disk",
                  err.text);
         _exit(EXIT_FAILURE);
     }
+    histogram_observe(&shell->commits, now_ns() - begin_ns);
+}
+
+const struct histogram *shell_commits(const struct shell *shell)
+{
+    return &shell->commits;
 }
 
 /* ---------------------------------------------------------------- send and the rest */
@@ -256,6 +271,7 @@ struct shell *shell_new(zloop_t *loop, struct site *site, struct journal *journa
     shell->loop = loop;
     shell->site = site;
     shell->journal = journal;
+    shell->commits.bounds = histogram_commit_bounds;
     wake_init(&shell->wake, loop, on_wake, shell);
     shell->refused.burst = shell->unsent.burst = REFUSED_LOG_BURST;
     effects_init(&shell->effects[0]);

@@ -18,6 +18,7 @@
 
 #include "site/io/journal.h"
 #include "site/site.h"
+#include "sys/histogram.h"
 
 enum {
     /* So many messages of one connection share one commit at most; more would make the
@@ -37,6 +38,9 @@ void shell_route(struct shell *shell, enum peer_kind kind, shell_send_fn send,
                  void *part);
 void shell_route_reconnect(struct shell *shell, shell_reconnect_fn reconnect,
                            void *part);
+
+/* How long commits took; lives as long as the shell. */
+const struct histogram *shell_commits(const struct shell *shell);
 
 /* Starts the loaded site: its first batch. */
 void shell_start(struct shell *shell);

@@ -27,6 +27,7 @@ struct crowd {
     int n_sites, n_welcome;
     long n_unsent;
     int64_t reclaim_delay_ms;
+    int http_port;
     struct site sites[CROWD_SITES_MAX];
     zmq_pollitem_t items[CROWD_SITES_MAX];
     crowd_message_fn fn;
@@ -128,15 +129,16 @@ static void say_hello(struct crowd *crowd, int index)
     }
 }
 
-static void write_conf(const struct bench_place *place, int n_sites, int port)
+static void write_conf(const struct bench_place *place, int n_sites, int port,
+                       int http_port)
 {
     const char *dir = place->dir;
     unlink(bench_place_path(place, "broker.conf"));
     bench_place_write(place, "broker.conf",
-                      "Begin Broker\nLISTEN = tcp://127.0.0.1:%d\n"
+                      "Begin Broker\nLISTEN = tcp://127.0.0.1:%d\nHTTP = 127.0.0.1:%d\n"
                       "STATE = %s/broker.db\nKEY = %s/broker.key_secret\nEnd Broker\n"
                       "Begin Member\nNAME KEY_FILE ROLES\n",
-                      port, dir, dir);
+                      port, http_port, dir, dir);
     for (int i = 0; i < n_sites; i++) {
         bench_place_write(place, "broker.conf", "s%d %s/s%d.key (provider consumer)\n",
                           i, dir, i);
@@ -188,7 +190,8 @@ struct crowd *crowd_new(struct bench_place *place, int n_sites,
     crowd->n_sites = n_sites;
     crowd->reclaim_delay_ms = reclaim_delay_ms;
     make_keys(place, n_sites);
-    write_conf(place, n_sites, port);
+    crowd->http_port = bench_free_port();
+    write_conf(place, n_sites, port, crowd->http_port);
     unlink(bench_place_path(place, "broker.db"));
     unlink(bench_place_path(place, "broker.db-wal"));
     bench_place_start(place, "sublet-broker", "broker");
@@ -209,6 +212,11 @@ struct crowd *crowd_new(struct bench_place *place, int n_sites,
         }
     }
     return crowd;
+}
+
+int crowd_http_port(const struct crowd *crowd)
+{
+    return crowd->http_port;
 }
 
 void crowd_free(struct crowd *crowd)

@@ -21,6 +21,8 @@ typedef void (*crowd_message_fn)(void *arg, int site, const struct msg *msg);
  * what providers say as their MC_RECLAIM_DELAY; 0: none. */
 struct crowd *crowd_new(struct bench_place *place, int n_sites,
                         int64_t reclaim_delay_ms);
+/* Where the broker serves HTTP. */
+int crowd_http_port(const struct crowd *crowd);
 /* Ends the broker too. */
 void crowd_free(struct crowd *crowd);
 void crowd_say(struct crowd *crowd, int site, struct msg *msg);

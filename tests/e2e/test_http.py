@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The broker's HTTP port over real connections: every page, filters, pages of pages,
-what is refused and how, rude clients; and events, the same over HTTP and `sublet`."""
+what is refused and how, rude clients; and events, the same over HTTP and `sublet`.
+Streams and changes: test_http_live.py."""
 import http.client
 import json
 import re
@@ -42,7 +43,8 @@ def get(path):
     status, headers, body = ask(path)
     expect_equal(status, 200, "status of %s (%s)" % (path, body[:200]))
     expect_equal(headers["Content-Type"], "application/json", "type of " + path)
-    expect_equal(headers["Cache-Control"], "no-store", "Cache-Control of " + path)
+    expect_equal(headers["Cache-Control"], "no-cache" if headers["ETag"] else "no-store",
+                 "Cache-Control of " + path)
     expect_equal(headers["X-Content-Type-Options"], "nosniff", "nosniff of " + path)
     return json.loads(body)
 
@@ -132,19 +134,23 @@ def test_errors():
             ["/api/v1/leases?provider=a%00b", "%"], ["/api/v1/leases?provider=%4", "%"],
             ["/api/v1/leases?after=" + "a" * 200, "after"],
             ["/api/v1/events?after=-1", "after", "id of an event"],
-            ["/api/v1/events?after=x", "after"], ["/healthz?x=1", "x"],
+            ["/api/v1/events?after=x", "after"], ["/api/v1/events?last=0", "last"],
+            ["/api/v1/series?span_s=x", "span_s"], ["/api/v1/stream?after=x", "after"], ["/healthz?x=1", "x"],
             ["/healthz%00", "%"], ["/%zz", "%"]):
         refused(path, 400, *words)
     for path in ("/nonsense", "/api/v1", "/api/v1/leases/", "/api/v1/leases/a/b",
                  "/api/v1/leases/a/b/c/d", "/api/v1//leases", "/healthz/",
-                 "/a" * 100, "/api%2Fv1%2Fleases"):
+                 "/a" * 100, "/api%2Fv1%2Fleases", "/page/nothing", "/page/../tokens",
+                 "/api/v1/series/sites/nobody", "/api/v1/series/leases/a/b/c"):
         refused(path, 404)
-    for path in ("/", "/api/v1/hosts", "/api/v1/pools", "/api/v1/plans/p",
-                 "/api/v1/usage", "/api/v1/stream", "/api/v1/openapi.json"):
+    for path in ("/api/v1/pools", "/api/v1/plans/p", "/api/v1/usage"):
         refused(path, 501, "not supported yet")
     for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
         headers = refused("/api/v1/leases", 405, "GET", method=method)
         expect_equal(headers["Allow"], "GET, HEAD", "Allow")
+    headers = refused("/api/v1/leases/a/b/c/drain", 405, "POST")
+    expect_equal(headers["Allow"], "POST", "Allow")
+    refused("/api/v1/plans/reload", 501, "not supported yet", method="POST")
     expect_equal(ask("/api/v1/leases", "POST", body=b"x" * 100000)[0], 405, "with a body")
     expect_equal(ask("/healthz", body=b"x")[0], 400, "GET with a body")
 

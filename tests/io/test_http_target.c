@@ -12,8 +12,8 @@
 #include "broker/io/http_target.h"
 
 static const struct {
-    const char *uri;
-    int code; /* 0, or what is wrong */
+    const char *uri; /* asked by GET, but for "PUT /..." and the like */
+    int code;        /* 0, or what is wrong */
     enum http_target_page page;
     const char *name, *provider, *after;
     int limit, states;
@@ -46,6 +46,24 @@ static const struct {
     {"/api/v1/sites?limit=1&limit=2", ERR_PARSE, 0, "", "", "", 0, 0, "twice"},
     {"/api/v1/sites?limit=0", ERR_BOUNDS, 0, "", "", "", 0, 0, "below its bound"},
     {"/api/v1/sites?limit=-1", ERR_PARSE, 0, "", "", "", 0, 0, "no number"},
+    {"/api/v1/events?last=501", ERR_BOUNDS, 0, "", "", "", 0, 0, "above its bound"},
+    {"/api/v1/hosts?site=n&after=n/h1", 0, HTTP_TARGET_HOSTS, "", "n", "n/h1", 0, 0,
+     "hosts of a site"},
+    {"/api/v1/series/leases/n/1/s?span_s=60", 0, HTTP_TARGET_LEASE_SERIES, "n/1/s", "",
+     "", 0, 0, "a series"},
+    {"/api/v1/series/sites/n", 0, HTTP_TARGET_SITE_SERIES, "n", "", "", 0, 0,
+     "of a site"},
+    {"/api/v1/series?span_s=0", ERR_BOUNDS, 0, "", "", "", 0, 0, "no time at all"},
+    {"/?q=anything&q=%zz", 0, HTTP_TARGET_FILE, "", "", "", 0, 0,
+     "the page's parameters are its own"},
+    {"PUT /api/v1/reclaim-delay", 0, HTTP_TARGET_RECLAIM, "", "", "", 0, 0, "a change"},
+    {"POST /api/v1/leases/n/1/s/drain", 0, HTTP_TARGET_DRAIN, "n/1/s", "", "", 0, 0,
+     "another"},
+    {"/api/v1/leases/n/1/s/drain", ERR_STATE, 0, "", "", "", 0, 0, "only by POST"},
+    {"PU /api/v1/reclaim-delay", ERR_STATE, 0, "", "", "", 0, 0, "half a method"},
+    {"ET /healthz", ERR_STATE, 0, "", "", "", 0, 0, "the other half"},
+    {"PUT /api/v1/leases", ERR_STATE, 0, "", "", "", 0, 0, "not to be changed"},
+    {"POST /nothing", ERR_NOT_FOUND, 0, "", "", "", 0, 0, "no page, by any method"},
     {"/api/v1/events?after=1x", ERR_PARSE, 0, "", "", "", 0, 0, "no number"},
 };
 
@@ -56,7 +74,12 @@ static void test_targets(void **state)
         struct http_target target;
         struct err err = {0};
         arena_init(&arena);
-        int code = http_target_parse(rows[i].uri, &arena, &target, &err);
+        const char *slash = strchr(rows[i].uri, '/'), *allow;
+        size_t n_method = slash > rows[i].uri ? (size_t)(slash - rows[i].uri) : 0;
+        const char *method =
+            n_method > 0 ? arena_strn(&arena, rows[i].uri, n_method - 1) : "GET";
+        int code = http_target_parse(method, rows[i].uri + n_method, &arena, &target,
+                                     &allow, &err);
         if (code != rows[i].code) {
             fail_msg("%s (%s): %d, expected %d: %s", rows[i].uri, rows[i].why, code,
                      rows[i].code, err.text);

@@ -445,6 +445,40 @@ static void names_are_plain(void **state)
     assert_int_equal(conf_parse_name("a b", &err), ERR_PARSE);
 }
 
+static void an_address_has_a_port(void **state)
+{
+    static const struct {
+        const char *value, *host, *port; /* NULL: refused */
+    } rows[] = {
+        {"127.0.0.1:80", "127.0.0.1", "80"},
+        {"[::1]:5571", "::1", "5571"},
+        {"*:65535", "*", "65535"},
+        {"broker.example:1", "broker.example", "1"},
+        {"::1:80", NULL, NULL},
+        {":80", NULL, NULL},
+        {"[]:80", NULL, NULL},
+        {"host", NULL, NULL},
+        {"host:", NULL, NULL},
+        {"host:0", NULL, NULL},
+        {"host:65536", NULL, NULL},
+        {"host:8o", NULL, NULL},
+        {"host:000080", NULL, NULL},
+        {"host:-1", NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *host, *port;
+        struct err err = {0};
+        int rc = conf_parse_address(rows[i].value, &arena, &host, &port, &err);
+        assert_int_equal(rc, rows[i].host != NULL ? 0 : ERR_PARSE);
+        if (rc == 0) {
+            assert_string_equal(host, rows[i].host);
+            assert_string_equal(port, rows[i].port);
+        } else {
+            assert_non_null(strstr(err.text, rows[i].value));
+        }
+    }
+}
+
 /* ------------------------------------------------------------ the table */
 
 static void the_table_agrees_with_itself(void **state)
@@ -534,6 +568,7 @@ int main(void)
         TEST(yes_and_no),
         TEST(durations_have_units),
         TEST(names_are_plain),
+        TEST(an_address_has_a_port),
         TEST(the_table_agrees_with_itself),
         TEST(files_are_judged_as_expected),
     };

@@ -105,6 +105,9 @@ static void test_every_field_of_ours_has_a_row(void **state)
         if (kind == MSG_REPLY) { /* the shell's, never on the wire */
             memset(spoken + offsetof(struct msg_reply, value), 1, sizeof(void *));
         }
+        if (kind == MSG_QUERY) { /* of readers in the broker's own process */
+            memset(spoken + offsetof(struct msg_query, since), 1, sizeof(uint64_t));
+        }
         size_t silent = 0;
         for (size_t i = 0; i <= shape->our_size; i++) {
             if (i < shape->our_size && !spoken[i]) {

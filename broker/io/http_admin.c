@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* http_admin.c: see http_admin.h. */
+#include "broker/io/http_admin.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/conf.h"
+
+enum { MINUTE_MS = 60000 };
+
+static const char expected[] =
+    "expected {\"delay\":\"5m\"} (or \"default\"), with \"lease\" or \"provider\" for "
+    "one only";
+
+static int misread(struct err *err, const char *what)
+{
+    return err_set(err, ERR_PARSE, "the body: %s, %s", what, expected);
+}
+
+/* "5m", "90s", "default"; a bare number is minutes, as on the command line. */
+static int read_text(const char *text, int64_t *delay_ms, struct err *err)
+{
+    *delay_ms = -1;
+    if (strcmp(text, "default") == 0) {
+        return 0;
+    }
+    return conf_parse_duration(text, MINUTE_MS, delay_ms, err) < 0
+               ? err_prefix(err, "the body: delay")
+               : 0;
+}
+
+static int read_seconds(const json_t *value, int64_t *delay_ms, struct err *err)
+{
+    double seconds = json_number_value(value);
+    *delay_ms = -1;
+    if (json_is_null(value)) {
+        return 0;
+    }
+    if (!json_is_number(value) || !(seconds > 0 && seconds < 1e9)) {
+        return misread(err, "delay_s is no number of seconds above 0");
+    }
+    *delay_ms = (int64_t)llround(seconds * 1000);
+    return 0;
+}
+
+static int read_delay(const json_t *body, int64_t *delay_ms, struct err *err)
+{
+    const json_t *text = json_object_get(body, "delay");
+    const json_t *seconds = json_object_get(body, "delay_s");
+    if ((text == NULL) == (seconds == NULL)) {
+        return misread(err, "neither delay nor delay_s, or both");
+    }
+    if (seconds != NULL) {
+        return read_seconds(seconds, delay_ms, err);
+    }
+    return json_is_string(text) ? read_text(json_string_value(text), delay_ms, err)
+                                : misread(err, "delay is no text");
+}
+
+static int read_scope(const json_t *body, struct msg_set_reclaim *set, struct err *err)
+{
+    const json_t *lease = json_object_get(body, "lease");
+    const json_t *provider = json_object_get(body, "provider");
+    if (lease != NULL && provider != NULL) {
+        return misread(err, "lease and provider together");
+    }
+    const json_t *named = lease != NULL ? lease : provider;
+    set->scope = lease != NULL      ? RECLAIM_LEASE
+                 : provider != NULL ? RECLAIM_PROVIDER
+                                    : RECLAIM_ALL;
+    set->name = "";
+    if (named == NULL) {
+        return 0;
+    }
+    size_t size = lease != NULL ? LEASE_ID_SIZE : NAME_SIZE;
+    size_t length = json_string_length(named);
+    if (!json_is_string(named) || length == 0 || length >= size ||
+        strlen(json_string_value(named)) != length) {
+        return misread(err, "lease or provider is no name");
+    }
+    set->name = json_string_value(named);
+    return 0;
+}
+
+/* A key that is misspelt would change more than was meant: all leases. */
+static int check_keys(const json_t *body, struct err *err)
+{
+    const char *key;
+    json_t *value;
+    if (!json_is_object(body)) {
+        return misread(err, "no JSON object");
+    }
+    json_object_foreach((json_t *)(uintptr_t)body, key, value)
+    {
+        if (strcmp(key, "delay") != 0 && strcmp(key, "delay_s") != 0 &&
+            strcmp(key, "lease") != 0 && strcmp(key, "provider") != 0) {
+            return misread(err, "a member of another name");
+        }
+    }
+    return 0;
+}
+
+int http_admin_set_reclaim(struct hub *hub, const char *body, size_t n_body,
+                           struct arena *arena, const char **said, struct err *err)
+{
+    json_t *read = json_loadb(body, n_body, JSON_REJECT_DUPLICATES, NULL);
+    struct msg msg = {.kind = MSG_SET_RECLAIM, .site = ""};
+    int rc = check_keys(read, err);
+    if (rc == 0) {
+        rc = read_delay(read, &msg.set_reclaim.delay_ms, err);
+    }
+    if (rc == 0) {
+        rc = read_scope(read, &msg.set_reclaim, err);
+    }
+    if (rc == 0) {
+        rc = hub_ask(hub, &msg, arena, said, err);
+    }
+    json_decref(read);
+    return rc;
+}

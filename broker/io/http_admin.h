@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* http_admin.h: what an administrator changes over HTTP: the same requests that
+ * `sublet` makes, answered when they are committed.
+ *
+ *     PUT /api/v1/reclaim-delay   {"delay":"5m"}, "default" removes an override;
+ *                                 or {"delay_s":300}, null removes; with "lease" or
+ *                                 "provider" for one only
+ *
+ * Errors: ERR_PARSE the body is none of these; and what the broker says.
+ * Source: INTERFACES 5. Layer: broker/io. */
+#ifndef SUBLET_BROKER_IO_HTTP_ADMIN_H
+#define SUBLET_BROKER_IO_HTTP_ADMIN_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "broker/io/hub.h"
+
+/* `said`: a sentence of what was done, in the arena. */
+int http_admin_set_reclaim(struct hub *hub, const char *body, size_t n_body,
+                           struct arena *arena, const char **said,
+                           struct err *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// feed.js: what the page knows: leases, sites and events as the broker has them, kept
+// up to date by its stream. When the broker is gone it says so, keeps what was known,
+// and asks again until it is back.
+import { setClock } from './format.js';
+
+const EVENTS_MAX = 200;
+const RETRY_MS = [500, 1000, 2000, 4000, 8000];
+const SILENCE_MS = 20000;
+const PATIENCE_MS = 8000;
+
+export const known = {
+  leases: new Map(),
+  sites: new Map(),
+  events: [],       // the latest, newest first
+  about: null,
+  isLive: false,
+  goneSince: null,  // when the broker was last heard, while it is gone
+};
+
+const listeners = [];
+export function onChange(listener) {
+  listeners.push(listener);
+}
+
+// What has changed since the last frame: drawn together.
+let changed = null;
+function note(kind, id) {
+  if (changed === null) {
+    changed = { leases: new Set(), sites: new Set(), events: false, link: false, all: false };
+    // A page in the background is drawn when it is looked at, but not by frames.
+    (document.hidden ? (fn) => setTimeout(fn, 500) : requestAnimationFrame)(() => {
+      const what = changed;
+      changed = null;
+      for (const listener of listeners) {
+        listener(what);
+      }
+    });
+  }
+  if (kind === 'leases' || kind === 'sites') {
+    changed[kind].add(id);
+  } else {
+    changed[kind] = true;
+  }
+}
+
+export async function ask(path, options = {}) {
+  const response = await fetch(path, { ...options, signal: AbortSignal.timeout(PATIENCE_MS) });
+  const answer = await response.json();
+  if (!response.ok) {
+    const error = new Error(answer.error?.message ?? response.statusText);
+    error.status = response.status;
+    throw error;
+  }
+  return answer;
+}
+
+async function askAll(path, name) {
+  const rows = [];
+  let next = '';
+  do {
+    const page = await ask(`${path}?limit=500&after=${encodeURIComponent(next ?? '')}`);
+    rows.push(...page[name]);
+    next = page.next;
+  } while (next);
+  return rows;
+}
+
+// ---- rows
+
+function takeLease(row) {
+  if (row.state === 'ended') {
+    known.leases.delete(row.id);
+  } else {
+    known.leases.set(row.id, row);
+  }
+  note('leases', row.id);
+}
+
+function takeSite(row) {
+  known.sites.set(row.site, row);
+  note('sites', row.site);
+}
+
+function takeEvent(row) {
+  if (known.events.length > 0 && row.id <= known.events[0].id) {
+    return;
+  }
+  known.events.unshift(row);
+  known.events.length = Math.min(known.events.length, EVENTS_MAX);
+  note('events');
+}
+
+const takers = { lease: takeLease, site: takeSite, event: takeEvent };
+
+// ---- the stream
+
+let source = null;
+let held = null;   // messages that come while the listings are read
+let tries = 0;
+let heardAt = 0;
+let generation = 0;
+
+function lastEvent() {
+  return known.events.length > 0 ? known.events[0].id : null;
+}
+
+function gone() {
+  if (source !== null) {
+    source.close();
+    source = null;
+  }
+  generation++;
+  if (known.isLive || known.goneSince === null) {
+    known.goneSince = Date.now();
+  }
+  known.isLive = false;
+  note('link');
+  const wait = RETRY_MS[Math.min(tries++, RETRY_MS.length - 1)];
+  setTimeout(connect, wait);
+}
+
+// The listings, and then what the stream has said meanwhile: it is not older than what
+// it was made from, and what it missed comes with the stream's next round.
+async function load() {
+  const mine = generation;
+  const [leases, sites, events] = await Promise.all([
+    askAll('/api/v1/leases', 'leases'), askAll('/api/v1/sites', 'sites'),
+    ask(`/api/v1/events?last=${EVENTS_MAX}`)]);
+  if (mine !== generation) {
+    return;
+  }
+  known.leases = new Map(leases.map((row) => [row.id, row]));
+  known.sites = new Map(sites.map((row) => [row.site, row]));
+  known.events = events.events.reverse();
+  const waiting = held;
+  held = null;
+  for (const [kind, row] of waiting) {
+    takers[kind](row);
+  }
+  known.isLive = true;
+  known.goneSince = null;
+  tries = 0;
+  note('all');
+  note('link');
+}
+
+export function connect() {
+  const after = lastEvent();
+  held = [];
+  source = new EventSource(`/api/v1/stream${after !== null ? `?after=${after}` : ''}`);
+  heardAt = Date.now();
+  source.addEventListener('hello', (message) => {
+    heardAt = Date.now();
+    known.about = JSON.parse(message.data);
+    setClock(known.about.now_at);
+    load().catch(gone);
+  });
+  for (const kind of Object.keys(takers)) {
+    source.addEventListener(kind, (message) => {
+      heardAt = Date.now();
+      const row = JSON.parse(message.data);
+      if (held !== null) {
+        held.push([kind, row]);
+      } else {
+        takers[kind](row);
+      }
+    });
+  }
+  source.onerror = gone;
+}
+
+// A network that swallows everything ends no connection: ask.
+setInterval(async () => {
+  if (source === null || Date.now() - heardAt < SILENCE_MS) {
+    return;
+  }
+  const mine = generation;
+  try {
+    await ask('/healthz');
+    heardAt = Date.now();
+  } catch {
+    if (mine === generation) {
+      gone();
+    }
+  }
+}, SILENCE_MS / 4);

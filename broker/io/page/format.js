@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// format.js: how numbers, times and elements are written. All texts go in as text:
+// nothing here, or anywhere, is made of HTML.
+
+// An element: el('p', {class: 'note', onclick: fn}, 'text', child, ...).
+export function el(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith('on')) {
+      made.addEventListener(name.slice(2), value);
+    } else if (value !== null && value !== undefined && value !== false) {
+      made.setAttribute(name, value === true ? '' : value);
+    }
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+// Writes only what differs, so that nothing is laid out anew for nothing.
+export function setText(element, text) {
+  if (element.textContent !== text) {
+    element.textContent = text;
+  }
+}
+
+export function setClass(element, name) {
+  if (element.className !== name) {
+    element.className = name;
+  }
+}
+
+export function setLabel(element, text) {
+  if (element.getAttribute('aria-label') !== text) {
+    element.setAttribute('aria-label', text);
+    element.title = text;
+  }
+}
+
+// Puts `wanted` into `parent` in that order, moving as little as possible; who had the
+// focus keeps it.
+export function setChildren(parent, wanted) {
+  const focused = document.activeElement;
+  let at = parent.firstChild;
+  for (const child of wanted) {
+    if (child === at) {
+      at = at.nextSibling;
+    } else {
+      parent.insertBefore(child, at);
+    }
+  }
+  while (at !== null) {
+    const next = at.nextSibling;
+    at.remove();
+    at = next;
+  }
+  if (focused !== document.activeElement && focused?.isConnected) {
+    focused.focus({ preventScroll: true });
+  }
+}
+
+export function plural(count, one, many = one + 's') {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+// 93 -> "1m 33s", as people read it: two units at most.
+export function formatDuration(seconds) {
+  const whole = Math.max(0, Math.round(seconds));
+  const units = [['d', 86400], ['h', 3600], ['m', 60], ['s', 1]];
+  const first = units.findIndex(([, size]) => whole >= size);
+  if (first < 0) {
+    return '0s';
+  }
+  const parts = [];
+  let left = whole;
+  for (const [name, size] of units.slice(first, first + 2)) {
+    const count = Math.floor(left / size);
+    left -= count * size;
+    if (count > 0) {
+      parts.push(`${count}${name}`);
+    }
+  }
+  return parts.join(' ');
+}
+
+// 0.5 -> "0.5s", 600 -> "10m": as it would be typed.
+export function formatDelay(seconds) {
+  if (seconds === null || seconds === undefined) {
+    return '-';
+  }
+  return Number.isInteger(seconds) ? formatDuration(seconds) : `${seconds}s`;
+}
+
+// The browser's clock may be wrong: ages go by the broker's.
+let ahead = 0;
+export function setClock(brokerNow) {
+  ahead = Date.parse(brokerNow) - Date.now();
+}
+export function now() {
+  return Date.now() + ahead;
+}
+
+export function formatAge(instant) {
+  return instant === null ? '-' : `${formatDuration((now() - Date.parse(instant)) / 1000)} ago`;
+}
+
+export function formatCountdown(instant) {
+  if (instant === null) {
+    return '-';
+  }
+  const left = (Date.parse(instant) - now()) / 1000;
+  return left <= 0 ? 'due' : `in ${formatDuration(Math.ceil(left))}`;
+}
+
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
+const day = new Intl.DateTimeFormat(undefined, {
+  month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit',
+  hour12: false });
+export function formatClock(instant) {
+  const at = new Date(instant);
+  return at.toDateString() === new Date(now()).toDateString() ? clock.format(at) : day.format(at);
+}
+
+// A bar of parts [class, count, what it is]; counts too small for their number hide it.
+export function fillBar(bar, parts, label) {
+  const total = parts.reduce((sum, [, count]) => sum + count, 0);
+  while (bar.children.length < parts.length) {
+    bar.append(document.createElement('b'));
+  }
+  parts.forEach(([name, count], i) => {
+    const part = bar.children[i];
+    setClass(part, name);
+    const grow = String(count);
+    if (part.style.flexGrow !== grow) {
+      part.style.flexGrow = grow;
+      part.style.flexBasis = '0';
+    }
+    part.hidden = count === 0;
+    setText(part, count > 0 && count / total > 0.04 ? String(count) : '');
+  });
+  bar.setAttribute('role', 'img');
+  setLabel(bar, label);
+  return total;
+}

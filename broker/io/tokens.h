@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tokens.h: the tokens that let somebody change the federation over HTTP.
+ *
+ * A file with a token a line; blank lines and lines that begin with # are skipped. A
+ * token is 16 to TOKENS_LENGTH_MAX visible ASCII characters. Like a secret key the file
+ * belongs to the user that the broker runs as, or root, and nobody else may read it.
+ * It is read when the broker starts.
+ *
+ * Errors: ERR_IO it cannot be read; ERR_DENIED others may read or write it; ERR_PARSE
+ * a line is no token (never quoted: it may be half of one); ERR_BOUNDS too many, none.
+ * Source: INTERFACES 5. Layer: broker/io. */
+#ifndef SUBLET_BROKER_IO_TOKENS_H
+#define SUBLET_BROKER_IO_TOKENS_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+enum { TOKENS_MAX = 100, TOKENS_LENGTH_MIN = 16, TOKENS_LENGTH_MAX = 255 };
+
+struct tokens;
+int tokens_load(const char *path, struct tokens **tokens, struct err *err) MUST_CHECK;
+void tokens_free(struct tokens *tokens); /* NULL is fine */
+
+/* In a time that tells nothing of the tokens. NULL has none. */
+bool tokens_has(const struct tokens *tokens, const char *token);
+
+#endif

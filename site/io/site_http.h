@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_http.h: a site's HTTP port: /metrics and /healthz, read only.
+ *
+ * Ownership: what it is given is borrowed and outlives it.
+ * Errors: ERR_IO the port cannot be bound. Layer: site/io. */
+#ifndef SUBLET_SITE_IO_SITE_HTTP_H
+#define SUBLET_SITE_IO_SITE_HTTP_H
+
+#include <czmq.h>
+
+#include "site/io/shell.h"
+#include "site/site_config.h"
+
+struct site_http;
+int site_http_new(zloop_t *loop, const struct site_setup *setup,
+                  const struct site *site, const struct shell *shell,
+                  struct site_http **http, struct err *err) MUST_CHECK;
+void site_http_free(struct site_http *http); /* NULL is fine */
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_metrics.c: see site_metrics.h. */
+#include "site/io/site_metrics.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/value.h"
+#include "sys/promtext.h"
+
+/* All rows of a listing, page after page. */
+typedef void (*row_fn)(void *arg, const struct value *row);
+static void for_rows(const struct site *site, enum query_kind kind, const char *name,
+                     int64_t now_ms, row_fn fn, void *arg)
+{
+    struct msg_query query = {.kind = kind,
+                              .name = "",
+                              .user = "",
+                              .queue = "",
+                              .host = "",
+                              .provider = "",
+                              .consumer = "",
+                              .after = ""};
+    struct arena arena;
+    const char *next;
+    arena_init(&arena);
+    do {
+        struct value *page = site_view(site, &arena, &query, now_ms, &next);
+        for (const struct value *row = value_find(page, name)->first; row != NULL;
+             row = row->next) {
+            fn(arg, row);
+        }
+        query.after = next;
+    } while (next[0] != '\0');
+    arena_release(&arena);
+}
+
+/* ---------------------------------------------------------------- queues */
+
+static void print_queue(void *arg, const struct value *row)
+{
+    static const char *const states[] = {"pend", "run", "susp"};
+    FILE *to = arg;
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        fputs("sublet_queue_slots{", to);
+        promtext_label(to, "queue", value_find(row, "queue")->text);
+        fprintf(to, ",state=\"%s\"} %" PRId64 "\n", states[i],
+                value_find(row, states[i])->number);
+    }
+}
+
+/* ---------------------------------------------------------------- hosts */
+
+enum { OWN_UP, OWN_AWAY, BORROWED_UP, BORROWED_AWAY, N_COUNTS };
+
+/* A host that is full is up. */
+static void count_host(void *arg, const struct value *row)
+{
+    int *counts = arg;
+    const struct value *lease = value_find(row, "lease");
+    bool is_borrowed = lease != NULL && lease->kind == VALUE_TEXT;
+    bool is_away = strcmp(value_find(row, "status")->text, "unavail") == 0;
+    counts[(is_borrowed ? BORROWED_UP : OWN_UP) + is_away]++;
+}
+
+static void print_hosts(FILE *to, const int *counts)
+{
+    static const char *const labels[N_COUNTS] = {
+        "kind=\"own\",status=\"ok\"", "kind=\"own\",status=\"unavail\"",
+        "kind=\"borrowed\",status=\"ok\"", "kind=\"borrowed\",status=\"unavail\""};
+    for (int i = 0; i < N_COUNTS; i++) {
+        fprintf(to, "sublet_hosts{%s} %d\n", labels[i], counts[i]);
+    }
+}
+
+/* ---------------------------------------------------------------- all */
+
+char *site_metrics_render(const struct site *site, const char *name, const char *spool,
+                          const struct histogram *commits, int64_t now_ms,
+                          size_t *length)
+{
+    char *text = NULL;
+    int counts[N_COUNTS] = {0};
+    FILE *to = open_memstream(&text, length);
+    if (to == NULL) {
+        abort(); /* out of memory */
+    }
+    promtext_head(to, "sublet_broker_up", "gauge",
+                  "1 while the broker answers this site.");
+    fprintf(to, "sublet_broker_up %d\n", site_is_connected(site));
+    promtext_head(to, "sublet_queue_slots", "gauge",
+                  "Slots of the jobs of a queue, by what they do.");
+    for_rows(site, QUERY_QUEUES, "queues", now_ms, print_queue, to);
+    promtext_head(to, "sublet_hosts", "gauge",
+                  "Hosts that jobs of this site may run on, own and borrowed.");
+    for_rows(site, QUERY_HOSTS, "hosts", now_ms, count_host, counts);
+    print_hosts(to, counts);
+    promtext_head(to, "sublet_journal_commit_seconds", "histogram",
+                  "Time of a commit to the site's journal.");
+    promtext_histogram(to, "sublet_journal_commit_seconds", commits);
+    promtext_disk(to, "sublet_store", spool);
+    promtext_head(to, "sublet_site_info", "gauge",
+                  "1, with the site's name and version.");
+    fputs("sublet_site_info{", to);
+    promtext_label(to, "site", name);
+    fprintf(to, ",version=\"%s\"} 1\n", SUBLET_VERSION);
+    if (fclose(to) != 0) {
+        abort();
+    }
+    return text;
+}

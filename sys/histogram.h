@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* histogram.h: how often something took how long, in buckets with fixed bounds.
+ * Layer: sys, without any input or output. */
+#ifndef SUBLET_SYS_HISTOGRAM_H
+#define SUBLET_SYS_HISTOGRAM_H
+
+#include <stdint.h>
+
+enum { HISTOGRAM_BUCKETS_MAX = 16 };
+
+/* Of a commit to a store. */
+extern const double histogram_commit_bounds[];
+
+struct histogram {
+    const double *bounds; /* upper, in seconds, rising; ended by 0 */
+    uint64_t counts[HISTOGRAM_BUCKETS_MAX + 1]; /* the last: above all bounds */
+    uint64_t count;
+    double sum;
+};
+
+void histogram_observe(struct histogram *histogram, int64_t took_ns);
+
+#endif

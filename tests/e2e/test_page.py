@@ -1,0 +1,388 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The broker's page in a real browser: that it shows what the API says, live, and how
+it is used: filters, a lease, admin actions, the broker gone and back, keyboard, phone.
+
+SUBLET_SHOTS=DIR keeps screenshots there, of both widths and themes."""
+import http.client
+import json
+import os
+import sqlite3
+import urllib.parse
+
+from browser import Browser
+from federation import BROKER, SOUTH, Federation, Skip, expect, expect_equal, free_port, main
+
+f = Federation(reclaim="1h")
+PORT = free_port()
+URL = "http://127.0.0.1:%d/" % PORT
+TOKEN = "a-token-for-tests-0123456789"
+LEASE = "north/1/south"
+ROW = "tr[data-lease='%s']" % LEASE
+browser = None
+
+
+def get(path):
+    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=10)
+    connection.request("GET", path)
+    answer = json.loads(connection.getresponse().read())
+    connection.close()
+    return answer
+
+
+def delays():
+    return {row["name"] or "": row["override_s"]
+            for row in get("/api/v1/reclaim-delay")["reclaim_delay"]}
+
+
+def with_browser(test):
+    def run():
+        global browser
+        if browser is None:
+            browser = Browser()
+        test()
+        expect_equal(browser.do("complaints"), [], "complaints of the browser")
+    run.__name__ = test.__name__
+    return run
+
+
+def bar(selector):
+    """{class: slots} of a split bar, of parts that are in sight."""
+    return browser.evaluate(
+        "Object.fromEntries([...document.querySelectorAll(%s)].filter((part) => !part.hidden)"
+        ".map((part) => [part.className, Number(part.style.flexGrow)]))"
+        % json.dumps(selector + " .bar b"))
+
+
+@with_browser
+def test_shows_what_the_api_says():
+    browser.open(URL)
+    lease = get("/api/v1/leases")["leases"][0]
+    expect_equal(browser.texts("#lease-rows tr .who"), ["north → south"], "leases")
+    words = browser.text(ROW)
+    for word in (LEASE, lease["state"], "every 1h", lease["reason"]):
+        expect(word in words, "%r in %r" % (word, words))
+    sides = [lease["provider"], lease["consumer"]]
+    wanted = {"provider-used": sides[0]["used"],
+              "provider-idle": sides[0]["available"] - sides[0]["used"],
+              "consumer-idle": sides[1]["available"] - sides[1]["used"],
+              "consumer-used": sides[1]["used"]}
+    expect_equal(bar(ROW), {name: slots for name, slots in wanted.items() if slots}, "split")
+    for site in get("/api/v1/sites")["sites"]:
+        slots, drawn = site["slots"], bar("[data-site=%s]" % site["site"])
+        expect_equal(drawn.get("lent", 0), slots["lent"], "lent by " + site["site"])
+        expect_equal(drawn.get("own-used", 0), slots["used"], "used by " + site["site"])
+        expect_equal(drawn.get("borrowed-used", 0) + drawn.get("borrowed-idle", 0),
+                     slots["borrowed"], "borrowed by " + site["site"])
+    expect("2 of 2" in browser.text("[data-fact='sites connected']"), "sites connected")
+    events = get("/api/v1/events?last=200")["events"]
+    expect_equal(browser.evaluate("[...document.querySelectorAll('#log li')]"
+                                  ".map((row) => Number(row.dataset.event))"),
+                 [row["id"] for row in reversed(events)], "log")
+    browser.wait("document.getElementById('chart-slots').getAttribute('aria-label')"
+                 "?.startsWith('Now: ')")
+    browser.evaluate("window.scrollTo(0, 0)")
+
+
+@with_browser
+def test_changes_live():
+    """Without losing scroll or focus, and without a reload."""
+    browser.open(URL, height=500)
+    browser.evaluate("window.mark = 1; document.querySelector(\"%s button\").focus();"
+                     "window.scrollTo(0, 300)" % ROW)
+    before = browser.evaluate("window.scrollY")
+    jobs = [f.submit("south", "sleep 600", "-q", "away"), f.submit("north", "sleep 600")]
+    browser.wait("document.querySelector(\"%s .consumer-used:not([hidden])\")"
+                 "?.style.flexGrow === '1'" % ROW)
+    browser.wait("document.querySelector('[data-site=north] .own-used:not([hidden])')"
+                 "?.style.flexGrow === '1'")
+    expect_equal(browser.evaluate("[window.mark, window.scrollY,"
+                                  " document.activeElement.closest('tr')?.dataset.lease]"),
+                 [1, before, LEASE], "the same page, place and focus")
+    for site, job in zip(("south", "north"), jobs):
+        f.cli(site, "kill", str(job))
+    browser.wait("document.querySelector(\"%s .consumer-used\").hidden" % ROW)
+
+
+@with_browser
+def test_filters_stand_in_the_address():
+    browser.open(URL)
+    browser.fill("#f-q", "nothing like it")
+    browser.wait("document.querySelectorAll('#lease-rows tr').length === 0")
+    expect(browser.text("#no-leases"), "that there is none is said")
+    expect("q=nothing" in browser.evaluate("location.search"), "in the address")
+    browser.click("#clear")
+    browser.wait("document.querySelectorAll('#lease-rows tr').length === 1")
+    browser.select("#f-consumer", "south")
+    browser.select("#f-state", get("/api/v1/leases")["leases"][0]["state"])
+    expect_equal(len(browser.texts("#lease-rows tr")), 1, "rows that fit")
+    address = browser.evaluate("location.href")
+    browser.open(address)
+    expect_equal(browser.evaluate("document.getElementById('f-consumer').value"), "south",
+                 "the address brings the filter back")
+    browser.open(URL + "?provider=gone&q=" + urllib.parse.quote("<b>&\"'"))
+    expect_equal(browser.evaluate("document.getElementById('f-q').value"), "<b>&\"'", "as typed")
+
+
+@with_browser
+def test_one_lease():
+    browser.open(URL)
+    browser.click(ROW + " button")
+    browser.wait("document.getElementById('lease').open"
+                 " && document.querySelectorAll('#lease .timeline li').length > 0")
+    expect_equal(browser.text("#lease-id"), LEASE, "title")
+    expect_equal(browser.evaluate("new URLSearchParams(location.search).get('lease')"), LEASE,
+                 "in the address")
+    rows = get("/api/v1/leases/%s/history" % LEASE)["history"]
+    expect_equal(len(browser.texts("#lease .timeline li")), len(rows), "timeline")
+    expect_equal(browser.texts("#lease .hosts td:first-child"), ["n1", "n2"], "hosts")
+    expect(browser.evaluate("[...document.querySelectorAll('#lease button')]"
+                            ".find((one) => one.innerText.startsWith('Drain')).disabled"),
+           "what the broker cannot do is not offered")
+    expect("cannot drain" in browser.text("#lease-body"), "and that is said")
+    browser.press("Escape")
+    browser.wait("!document.getElementById('lease').open && location.search === ''")
+    browser.open(URL + "?lease=" + LEASE)
+    browser.wait("document.getElementById('lease').open")
+    browser.open(URL + "?lease=north/9/south")
+    browser.wait("document.getElementById('lease-body').innerText.includes('no open lease')")
+
+
+def open_delay():
+    browser.open(URL + "?lease=" + LEASE)
+    browser.click("text=Set reclaim delay …")
+    browser.wait("document.getElementById('act').open")
+
+
+@with_browser
+def test_reclaim_delay():
+    open_delay()
+    browser.fill("[name=delay]", "never")
+    expect("Type a time" in browser.text("#act .preview"), "what is no delay")
+    browser.fill("[name=delay]", "90s")
+    words = browser.text("#act .preview")
+    for word in (LEASE, "1h becomes 1m 30s", "idle slots"):
+        expect(word in words, "what it will do: %r in %r" % (word, words))
+    expect_equal(delays()[LEASE], None, "nothing is done before it is asked for")
+    browser.fill("[name=token]", "not-the-token-of-anybody")
+    browser.click("#act-do")
+    browser.wait("document.getElementById('act-error').innerText.includes('token is wrong')")
+    expect_equal(delays()[LEASE], None, "nothing is done with a wrong token")
+    browser.fill("[name=token]", TOKEN)
+    browser.click("#act-do")
+    browser.wait("!document.getElementById('act').open")
+    expect_equal(delays()[LEASE], 90, "done")
+    browser.wait("document.getElementById('lease-body').innerText.includes('1m 30s')")
+    # The token is kept for the tab; default removes the override.
+    browser.click("text=Set reclaim delay …")
+    browser.fill("[name=delay]", "default")
+    expect("removed" in browser.text("#act .preview"), "what default does")
+    browser.click("#act-do")
+    browser.wait("!document.getElementById('act').open")
+    expect_equal(delays()[LEASE], None, "removed")
+    # A token with what no header can carry is refused here.
+    browser.press("Escape")
+    browser.wait("!document.getElementById('lease').open")
+    browser.click("#sign")
+    browser.click("#sign")
+    browser.fill("[name=token]", "töken\n")
+    browser.click("#act-do")
+    browser.wait("document.getElementById('act-error').innerText.includes('no such characters')")
+
+
+@with_browser
+def test_broker_gone_and_back():
+    browser.open(URL)
+    known = browser.text(ROW + " .who")
+    f.kill9("broker")
+    browser.wait("document.getElementById('link').dataset.state === 'gone'"
+                 " && document.getElementById('alarms').innerText.includes('does not answer')")
+    expect_equal(browser.text(ROW + " .who"), known, "what was known is still shown")
+    f.start("broker")
+    browser.wait("document.getElementById('link').dataset.state === 'live'"
+                 " && document.getElementById('alarms').children.length === 0")
+    f.wait_for("the lease", lambda: f.lease()["status"] == "ok")
+
+
+@with_browser
+def test_site_lost_is_an_alarm():
+    browser.open(URL)
+    f.kill9("south")
+    browser.wait("document.getElementById('alarms').innerText.includes('south is not connected')")
+    browser.wait("document.querySelector(\"%s .badge\").innerText === 'disconnected'" % ROW)
+    browser.wait("document.querySelector('#log li .what').innerText === 'south'")
+    f.start("south")
+    browser.wait("document.getElementById('alarms').children.length === 0")
+
+
+@with_browser
+def test_phone_and_themes():
+    for name, width, height, theme in (("wide", 1280, 900, "light"), ("wide", 1280, 900, "dark"),
+                                       ("phone", 360, 740, "light"), ("phone", 360, 740, "dark")):
+        browser.open(URL, width=width, height=height, theme=theme)
+        expect(browser.evaluate("document.documentElement.scrollWidth <= innerWidth"),
+               "nothing is wider than the %s" % name)
+        back = browser.evaluate("getComputedStyle(document.body).backgroundColor")
+        light = sum(int(part) for part in back[4:-1].split(",")) > 3 * 128
+        expect_equal(light, theme == "light", "theme")
+        browser.click("#theme")
+        expect(browser.evaluate("getComputedStyle(document.body).backgroundColor") != back,
+               "the other theme")
+        browser.click("#theme")
+        shots = os.environ.get("SUBLET_SHOTS")
+        if shots:
+            browser.wait("document.getElementById('chart-slots').hasAttribute('aria-label')")
+            browser.do("screenshot", path=os.path.join(shots, "%s-%s.png" % (name, theme)),
+                       whole=True)
+            browser.click(ROW + " button")
+            browser.wait("document.querySelectorAll('#lease .timeline li').length > 0")
+            browser.do("screenshot", path=os.path.join(shots, "lease-%s-%s.png" % (name, theme)))
+
+
+@with_browser
+def test_keyboard_and_names():
+    """Everything that can be used can be reached and has a name; text has contrast."""
+    browser.open(URL)
+    nameless = browser.evaluate("""[...document.querySelectorAll(
+        'button, input, select, a, [role=img], table, ol[tabindex]')]
+        .filter((one) => one.offsetParent !== null && !(one.innerText?.trim() ||
+            one.getAttribute('aria-label') || one.labels?.length || one.caption))
+        .map((one) => one.outerHTML.slice(0, 100))""")
+    expect_equal(nameless, [], "without a name")
+    reached = set()
+    for _ in range(30):
+        browser.press("Tab")
+        reached.add(browser.evaluate("document.activeElement.id || document.activeElement"
+                                     ".closest('tr')?.dataset.lease || document.activeElement"
+                                     ".className"))
+    for wanted in ("sign", "theme", "f-q", "f-state", LEASE, "chart-span", "log-filtered", "log"):
+        expect(wanted in reached, "%s is reached by Tab (%s)" % (wanted, reached))
+    for theme in ("light", "dark"):
+        browser.open(URL, theme=theme)
+        expect_equal(browser.evaluate(CONTRAST), [], "text with little contrast, " + theme)
+
+
+def make_leases(path, n_providers, n_each):
+    """Into a store that the broker has made: shared leases of sites that are away."""
+    store = sqlite3.connect(path)
+    for i in range(n_providers):
+        for j in range(n_each):
+            lease = "p%d/%03d/south" % (i, j)
+            store.execute(
+                "INSERT INTO lease VALUES (?, ?, ?, 'south', 'shared', 'active', 3, 1, 0,"
+                " 1700000000000, 1700000000000, 1700000000000, 1700000000000, 'a reason')",
+                (lease, "p%d" % i, "%03d" % j))
+            for place in range(4):
+                store.execute("INSERT INTO lease_host VALUES (?, ?, ?, 8, 5, 3, ?, ?, 0)",
+                              (lease, place, "h%d" % place, j % 6, j % 4))
+    store.commit()
+    store.close()
+
+
+LONG_TASKS = """window.longest = 0;
+new PerformanceObserver((list) => list.getEntries().forEach((one) => {
+  window.longest = Math.max(window.longest, one.duration); }))
+  .observe({type: 'longtask', buffered: true}); 0"""
+
+
+@with_browser
+def test_a_thousand_leases():
+    """All are counted, found and sorted; a change of all of them reaches each row in
+    sight, which stays the row it was."""
+    with Federation() as other:
+        port = free_port()
+        url = "http://127.0.0.1:%d/" % port
+        members = "".join("p%d %s/keys/%s.key (provider)\n" % (i, other.dir, "p%d" % i)
+                          for i in range(10))
+        for i in range(10):
+            other.run("sublet", "keygen", "%s/keys/p%d" % (other.dir, i), code=0)
+        other.configure("broker", BROKER.replace("STATE", "HTTP = 127.0.0.1:%d\nSTATE" % port)
+                        .replace("End Member", members + "End Member"))
+        other.start("broker")
+        other.stop("broker")
+        make_leases(other.dir + "/broker.db", 10, 100)
+        other.start("broker")
+        browser.open(url)
+        browser.evaluate(LONG_TASKS)
+        browser.wait("document.querySelectorAll('#lease-rows tr').length === 150")
+        expect_equal(browser.text("#lease-count"), "1000", "count")
+        first = browser.evaluate("performance.getEntriesByName('first-contentful-paint')[0]"
+                                 ".startTime")
+        browser.click("#more-leases")
+        browser.wait("document.querySelectorAll('#lease-rows tr').length === 300")
+        browser.fill("#f-q", "p7 042")
+        browser.wait("document.querySelectorAll('#lease-rows tr').length === 1")
+        browser.click("#clear")
+        browser.wait("document.querySelectorAll('#lease-rows tr').length >= 150")
+        browser.click("th[data-sort=slots] button")
+        browser.click("th[data-sort=id] button")
+        browser.evaluate("window.row = document.querySelector(\"tr[data-lease='p0/002/south']\");"
+                         "window.longest = 0; 0")
+        other.ops("reclaim-delay", "17m")
+        browser.wait("[...document.querySelectorAll('#lease-rows tr')]"
+                     ".every((row) => row.textContent.includes('every 17m'))")
+        expect(browser.evaluate("window.row.isConnected && window.row.textContent.includes('17m')"),
+               "the same row")
+        loaded = browser.evaluate("performance.getEntriesByType('resource')"
+                                  ".filter((one) => one.name.includes('/page/'))"
+                                  ".reduce((sum, one) => sum + one.encodedBodySize, 0)"
+                                  " + performance.getEntriesByType('navigation')[0].encodedBodySize")
+        print("figures: page %.1f KiB compressed, first content after %.0f ms, longest task "
+              "when 1,000 leases change %.0f ms" % (
+                  loaded / 1024, first, browser.evaluate("window.longest")))
+        expect(loaded < 300 * 1024, "a page of %d bytes" % loaded)
+
+
+# Of each text in sight with its own background (flat ones): WCAG's ratio below 4.5.
+CONTRAST = """(() => {
+  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+    .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const backOf = (element) => {
+    for (let at = element; at !== null; at = at.parentElement) {
+      const style = getComputedStyle(at);
+      if (style.backgroundImage !== 'none') return null;
+      const colour = parse(style.backgroundColor);
+      if (colour.length === 3 || colour[3] === 1) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const bad = [];
+  for (const element of document.querySelectorAll('body *')) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    if (!own || element.offsetParent === null || element.closest(':disabled')) continue;
+    const back = backOf(element);
+    if (back === null) continue;
+    const [a, b] = [light(parse(getComputedStyle(element).color)), light(back)];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) bad.push(`${element.className || element.tagName} ${ratio.toFixed(2)}`);
+  }
+  return [...new Set(bad)];
+})()"""
+
+
+def setup():
+    tokens = os.path.join(f.dir, "tokens")
+    with open(tokens, "w") as file:
+        file.write(TOKEN + "\n")
+    os.chmod(tokens, 0o600)
+    f.configure("broker", BROKER.replace(
+        "STATE", "HTTP = 127.0.0.1:%d\nTOKENS = %s\nSAMPLE_INTERVAL = 1s\nSTATE" % (
+            PORT, tokens)))
+    f.configure("south", SOUTH)
+    f.start("broker", "north", "south")
+    job = f.submit("south", "true", "-q", "away")
+    f.wait_state("south", job, "DONE")
+    f.wait_for("a sample", lambda: get("/api/v1/series")["series"])
+
+
+try:
+    main(test_shows_what_the_api_says, test_changes_live, test_filters_stand_in_the_address,
+         test_one_lease, test_reclaim_delay, test_broker_gone_and_back,
+         test_site_lost_is_an_alarm, test_phone_and_themes, test_keyboard_and_names,
+         test_a_thousand_leases,
+         shared=f, setup=setup)
+finally:
+    if browser is not None:
+        browser.close()

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_tokens.c: the file of tokens: whose it may be, what may stand in it, and that
+ * no complaint quotes it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "broker/io/tokens.h"
+
+#define TOKEN "0123456789abcdef0123456789abcdef"
+#define OTHER "another-token-of-31-characters!"
+
+static char path[] = "/tmp/sublet-tokens-XXXXXX";
+
+static int make_file(void **state)
+{
+    int fd = mkstemp(path);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state)
+{
+    return unlink(path);
+}
+
+static int load(const char *text, unsigned mode, struct tokens **tokens,
+                struct err *err)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(path, mode), 0);
+    return tokens_load(path, tokens, err);
+}
+
+static void test_matching(void **state)
+{
+    struct tokens *tokens = NULL;
+    struct err err;
+    assert_int_equal(
+        load("# of ops\n" TOKEN "\n\r\n" OTHER "\r\n", 0600, &tokens, &err), 0);
+    assert_true(tokens_has(tokens, TOKEN));
+    assert_true(tokens_has(tokens, OTHER));
+    assert_false(tokens_has(tokens, TOKEN "0"));
+    assert_false(tokens_has(tokens, "0123456789abcdef0123456789abcde"));
+    assert_false(tokens_has(tokens, "# of ops"));
+    assert_false(tokens_has(tokens, ""));
+    assert_false(tokens_has(tokens, NULL));
+    assert_false(tokens_has(NULL, TOKEN));
+    tokens_free(tokens);
+}
+
+static void test_refused_files(void **state)
+{
+    char longest[TOKENS_LENGTH_MAX + 3] = {0};
+    memset(longest, 'x', TOKENS_LENGTH_MAX);
+    struct tokens *tokens = NULL;
+    struct err err = {0};
+    assert_int_equal(load(longest, 0600, &tokens, &err), 0);
+    assert_true(tokens_has(tokens, longest));
+    tokens_free(tokens);
+    longest[TOKENS_LENGTH_MAX] = 'x';
+    const struct {
+        const char *text;
+        unsigned mode;
+        int code;
+        const char *words, *why;
+    } rows[] = {
+        {TOKEN, 0640, ERR_DENIED, "chmod 600", "a group may read it"},
+        {TOKEN, 0602, ERR_DENIED, "chmod 600", "others may write it"},
+        {"", 0600, ERR_BOUNDS, "no token", "empty"},
+        {"# none\n\n", 0600, ERR_BOUNDS, "no token", "only a comment"},
+        {TOKEN "\nshort-secret\n", 0600, ERR_PARSE, "line 2", "too short"},
+        {"a token with blanks in it\n", 0600, ERR_PARSE, "line 1", "blanks"},
+        {longest, 0600, ERR_PARSE, "line 1", "too long"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        int code = load(rows[i].text, rows[i].mode, &tokens, &err);
+        if (code != rows[i].code || strstr(err.text, rows[i].words) == NULL ||
+            strstr(err.text, path) == NULL) {
+            fail_msg("%s: %d, %s", rows[i].why, code, err.text);
+        }
+        assert_null(strstr(err.text, "secret"));
+    }
+    assert_int_equal(tokens_load("/nowhere/tokens", &tokens, &err), ERR_IO);
+    assert_int_equal(tokens_load("/dev/null", &tokens, &err), ERR_IO);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_matching),
+                                       cmocka_unit_test(test_refused_files)};
+    return cmocka_run_group_tests(tests, make_file, remove_file);
+}
