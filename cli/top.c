@@ -296,8 +296,7 @@ static void draw_help(int y)
         "q         ends",
         "s  S      sorts by the next column, or the one before",
         "r         the other way round",
-        "/         types a filter: words that are in id, state or reason; Enter keeps, "
-        "Esc clears it",
+        "/         types a filter of words; Enter keeps it, Esc clears it",
         "up down PgUp PgDn Home End   moves through the leases",
         "h         these keys, and away with them",
     };

@@ -398,6 +398,7 @@ int http_target_parse(const char *method, const char *uri, struct arena *arena,
                                        .user = "",
                                        .queue = "",
                                        .host = "",
+                                       .res_req = "",
                                        .provider = "",
                                        .consumer = "",
                                        .after = ""};

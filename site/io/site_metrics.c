@@ -20,6 +20,7 @@ static void for_rows(const struct site *site, enum query_kind kind, const char *
                               .user = "",
                               .queue = "",
                               .host = "",
+                              .res_req = "",
                               .provider = "",
                               .consumer = "",
                               .after = ""};

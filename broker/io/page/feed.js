@@ -100,6 +100,7 @@ let held = null;   // messages that come while the listings are read
 let tries = 0;
 let heardAt = 0;
 let generation = 0;
+let isRetrying = false;
 
 function lastEvent() {
   return known.events.length > 0 ? known.events[0].id : null;
@@ -116,8 +117,11 @@ function gone() {
   }
   known.isLive = false;
   note('link');
-  const wait = RETRY_MS[Math.min(tries++, RETRY_MS.length - 1)];
-  setTimeout(connect, wait);
+  // A stream and a listing that fail together are one failure.
+  if (!isRetrying) {
+    isRetrying = true;
+    setTimeout(connect, RETRY_MS[Math.min(tries++, RETRY_MS.length - 1)]);
+  }
 }
 
 // The listings, and then what the stream has said meanwhile: it is not older than what
@@ -147,6 +151,7 @@ async function load() {
 
 export function connect() {
   const after = lastEvent();
+  isRetrying = false;
   held = [];
   source = new EventSource(`/api/v1/stream${after !== null ? `?after=${after}` : ''}`);
   heardAt = Date.now();

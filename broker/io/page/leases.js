@@ -8,6 +8,7 @@ const SHOWN = 150; // rows at first, and more at each push of the button
 const rows = new Map();
 let limit = SHOWN;
 let shown = [];
+let nDrawn = 0; // leases when the table was drawn
 
 const table = document.getElementById('leases');
 const body = document.getElementById('lease-rows');
@@ -139,6 +140,7 @@ export function drawLeases(view = read()) {
     }
   }
   const total = known.leases.size;
+  nDrawn = total;
   setText(count, leases.length === total ? `${total}` : `${leases.length} of ${total}`);
   more.hidden = leases.length <= limit;
   setText(more, `Show ${Math.min(SHOWN, leases.length - limit)} more of ${leases.length}`);
@@ -149,13 +151,13 @@ export function drawLeases(view = read()) {
   drawHeads(view.sort);
 }
 
-// Only these leases have changed: true where the table still is what it was but for
-// their rows.
+// Only these leases have changed: where none came or went, and all are shown in the
+// order of their ids, the table is what it was but for their rows.
 export function redrawLeases(ids) {
   const view = read();
   const isPlain = !view.q && !view.provider && !view.consumer && !view.state &&
     (view.sort === '' || view.sort === 'id');
-  const isSame = [...ids].every((id) => known.leases.has(id) && rows.has(id));
+  const isSame = known.leases.size === nDrawn && [...ids].every((id) => known.leases.has(id));
   if (!isPlain || !isSame) {
     drawLeases(view);
     return;

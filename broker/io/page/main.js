@@ -37,9 +37,7 @@ onChange((what) => {
     drawCharts();
     showLease();
   } else if (what.leases.size > 0) {
-    if ([...what.leases].some((id) => !known.leases.has(id)) || what.leases.size > 0) {
-      drawFilters();
-    }
+    drawFilters();
     redrawLeases(what.leases);
   }
   if (what.all || what.sites.size > 0 || what.leases.size > 0) {

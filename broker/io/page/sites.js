@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sites.js: the summary, the alarms, and the bars of the sites.
-import { el, fillBar, formatAge, formatDuration, plural, setChildren, setClass, setText } from './format.js';
+import { el, fillBar, formatAge, formatDuration, now, plural, setChildren, setClass, setText } from './format.js';
 import { known } from './feed.js';
 import { write } from './address.js';
 
@@ -142,7 +142,7 @@ function findAlarms() {
     found.push(['', `And ${plural(lost.length - 5, 'more site is', 'more sites are')} not connected.`, null]);
   }
   const stuck = [...known.leases.values()].filter((lease) => lease.state === 'inactive' &&
-    lease.changed_at !== null && Date.now() - Date.parse(lease.changed_at) > INACTIVE_TOO_LONG_S * 1000);
+    lease.changed_at !== null && now() - Date.parse(lease.changed_at) > INACTIVE_TOO_LONG_S * 1000);
   if (stuck.length > 0) {
     found.push(['warn', `${plural(stuck.length, 'lease is', 'leases are')} inactive for more than a minute.`,
       { state: 'inactive' }]);
