@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan_world.h: random plans that keep the rules of plan_check.h, and random use.
+ * Layer: tests. */
+#ifndef SUBLET_TESTS_PLAN_WORLD_H
+#define SUBLET_TESTS_PLAN_WORLD_H
+
+#include "base/rng.h"
+#include "broker/pool.h"
+
+enum { PLAN_WORLD_NODES_MAX = 64 };
+
+struct plan_world {
+    struct arena arena;
+    uint64_t seed;
+    struct plan_settings settings;
+    struct plan_node nodes[PLAN_WORLD_NODES_MAX]; /* in file order */
+    int n_nodes;
+    struct plan plan;
+    struct plan_use uses[PLAN_WORLD_NODES_MAX]; /* in the plan's order */
+    int64_t slots;
+};
+
+/* Up to three levels, some hundred slots; of ownership policy where asked. */
+void plan_world_init(struct plan_world *world, uint64_t seed, bool with_ownership);
+void plan_world_release(struct plan_world *world);
+
+/* Builds the plan anew, after a change of `nodes` or `settings`. */
+void plan_world_build(struct plan_world *world);
+
+void plan_world_cycle(struct plan_world *world, struct pool_cycle *cycle);
+
+#endif
