@@ -126,10 +126,14 @@ static const char *recall_reason(const struct pool_cycle *cycle, int node,
     int64_t recalled = use->recalled + move->recall - move->cancel;
     const char *text = "";
     if (move->recall > 0) {
-        text = arena_printf(arena, "; %" N " are recalled within %" N " s, as %s",
-                            move->recall, plan_grace_ms(cycle->plan, node) / 1000,
-                            use->alloc > limit ? "it is above its LIMIT"
-                                               : "others have less than their quota");
+        const char *grace = plan_is_leaf(&cycle->plan->nodes[node])
+                                ? arena_printf(arena, " within %" N " s",
+                                               plan_grace_ms(cycle->plan, node) / 1000)
+                                : "";
+        text =
+            arena_printf(arena, "; %" N " are recalled%s, as %s", move->recall, grace,
+                         use->alloc > limit ? "it is above its LIMIT"
+                                            : "others have less than their quota");
     } else if (move->cancel > 0) {
         text = arena_printf(arena, "; the recall of %" N " is cancelled", move->cancel);
     }

@@ -2,9 +2,9 @@
 /* pool_recall.c: slots that nodes above their quota give back (pool.h).
  *
  * Level by level, downwards; each level is a pool of its own, of `room` slots: all of
- * the pool's on the first level; below it the parent's quota where a leaf of the parent
- * misses something (it will get nothing while the parent is above its quota), else what
- * the parent keeps.
+ * the pool's on the first level; below it the parent's quota where somebody below it
+ * misses something (who will get nothing while the parent is above its quota), else
+ * what the parent keeps.
  *
  *     missing   what siblings have less than their quota
  *     idle      room less what they have; negative where they have too much
@@ -31,7 +31,7 @@
 struct recalls {
     struct pool_cycle *cycle;
     bool keeps_owned;   /* EGO_DISABLE_RECLAIM_HYBRID_OWN is in force */
-    bool *misses;       /* a leaf of it has less than its quota */
+    bool *misses;       /* a node below it has less than its quota */
     int64_t *available; /* each node can give so much */
     int64_t *wanted;    /* and gives so much, earlier recalls among them */
     int64_t *room;      /* of a parent: slots for its children */
@@ -60,12 +60,10 @@ static void look_at_all(const struct recalls *recalls)
                            ? plan_max(cycle->uses[i].alloc - cycle->uses[i].young, 0)
                            : recalls->available[i];
         recalls->available[i] = plan_min(excess, most);
-        if (plan_is_leaf(node)) {
-            recalls->misses[i] = pool_held(cycle, i) < cycle->shares[i].quota;
-        }
         if (node->parent != PLAN_NO_NODE) {
             recalls->available[node->parent] += recalls->available[i];
-            recalls->misses[node->parent] |= recalls->misses[i];
+            recalls->misses[node->parent] |=
+                recalls->misses[i] || pool_held(cycle, i) < cycle->shares[i].quota;
         }
     }
 }
