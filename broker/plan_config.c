@@ -9,22 +9,16 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/conf_keys.h"
+#include "base/conf_value.h"
 #include "base/limits.h"
 #include "broker/plan_check.h"
 
 static const char *const section_names[] = {"Pool", "PlanNode", "TimeWindow"};
 enum { N_SECTIONS = sizeof(section_names) / sizeof(section_names[0]) };
 
-/* A row, and where it stands, for complaints. */
-struct place {
-    const struct conf_section *section;
-    const struct conf_row *row;
-};
-
 /* A PlanNode row. */
 struct entry {
-    struct place place;
+    struct conf_place place;
     struct plan_node node;
     int pool, window; /* indices; window PLAN_NO_NODE: of all */
 };
@@ -32,9 +26,9 @@ struct entry {
 struct reader {
     struct conf *conf;
     struct plan_pools *pools;
-    struct plan_settings *settings;            /* of each pool */
-    struct place *pool_places, *window_places; /* likewise; of its first window */
-    const char **members;                      /* sorted; NULL: the files name none */
+    struct plan_settings *settings;                 /* of each pool */
+    struct conf_place *pool_places, *window_places; /* likewise; of its first window */
+    const char **members; /* sorted; NULL: the files name none */
     int n_members;
     struct entry *entries;
     int n_entries;
@@ -47,7 +41,7 @@ struct reader {
 /* ---------------------------------------------------------------- complaints */
 
 /* What holds in several windows is said once. */
-static bool is_said(const struct conf *conf, const struct place *at, int line,
+static bool is_said(const struct conf *conf, const struct conf_place *at, int line,
                     const char *key, const char *text)
 {
     for (const struct conf_diag *diag = conf->diags; diag != NULL; diag = diag->next) {
@@ -61,8 +55,8 @@ static bool is_said(const struct conf *conf, const struct place *at, int line,
 }
 
 /* Also of a key that is not there: the row's line then. */
-static void say(struct conf *conf, enum conf_severity severity, const struct place *at,
-                const char *key, const char *text)
+static void say(struct conf *conf, enum conf_severity severity,
+                const struct conf_place *at, const char *key, const char *text)
 {
     const struct conf_cell *cell = conf_cell(at->row, key);
     struct conf_cell missing = {.key = key, .line = at->row->line};
@@ -72,11 +66,12 @@ static void say(struct conf *conf, enum conf_severity severity, const struct pla
     }
 }
 
-static void complain(struct reader *reader, const struct place *at, const char *key,
-                     const char *format, ...) __attribute__((format(printf, 4, 5)));
+static void complain(struct reader *reader, const struct conf_place *at,
+                     const char *key, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
-static void complain(struct reader *reader, const struct place *at, const char *key,
-                     const char *format, ...)
+static void complain(struct reader *reader, const struct conf_place *at,
+                     const char *key, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -85,73 +80,10 @@ static void complain(struct reader *reader, const struct place *at, const char *
     va_end(args);
 }
 
-/* ---------------------------------------------------------------- values */
-
-/* As written, or as written outside sections, or the table's default, or NULL. */
-static const char *text_of(const struct reader *reader, const struct place *at,
-                           const char *key)
-{
-    const struct conf_key *entry = conf_keys_find(at->section->name, key);
-    const char *text = conf_text(at->row, key, NULL);
-    const struct conf_section *outside = NULL;
-    while (text == NULL && conf_keys_find("", key) != NULL &&
-           (outside = conf_next(reader->conf, "", outside)) != NULL) {
-        text = conf_text(&outside->rows[0], key, NULL);
-    }
-    return text != NULL ? text : entry != NULL ? entry->initial : NULL;
-}
-
-static int64_t int_of(const struct reader *reader, const struct place *at,
-                      const char *key, int64_t otherwise)
-{
-    const struct conf_key *entry = conf_keys_find(at->section->name, key);
-    const char *text = text_of(reader, at, key);
-    int64_t number = otherwise;
-    return text != NULL &&
-                   conf_parse_int(text, entry->min, entry->max, &number, NULL) < 0
-               ? otherwise
-               : number;
-}
-
-static int64_t duration_of(const struct reader *reader, const struct place *at,
-                           const char *key, int64_t otherwise_ms)
-{
-    const struct conf_key *entry = conf_keys_find(at->section->name, key);
-    const char *text = text_of(reader, at, key);
-    int64_t ms = otherwise_ms;
-    if (text != NULL && (conf_parse_duration(text, entry->unit_ms, &ms, NULL) < 0 ||
-                         ms < entry->min || ms > entry->max)) {
-        return otherwise_ms;
-    }
-    return ms;
-}
-
-static bool bool_of(const struct reader *reader, const struct place *at,
-                    const char *key, bool otherwise)
-{
-    const char *text = text_of(reader, at, key);
-    bool flag = otherwise;
-    return text != NULL && conf_parse_bool(text, &flag, NULL) < 0 ? otherwise : flag;
-}
-
-/* The place of the word among those of the key's table, 0 for any other. */
-static int word_of(const struct reader *reader, const struct place *at, const char *key)
-{
-    const char *text = text_of(reader, at, key);
-    const char *word = conf_keys_find(at->section->name, key)->words;
-    for (int i = 0; text != NULL && *word != '\0'; i++) {
-        size_t length = strcspn(word, " ");
-        if (strlen(text) == length && strncasecmp(text, word, length) == 0) {
-            return i;
-        }
-        word += length;
-        word += strspn(word, " ");
-    }
-    return 0;
-}
+/* ---------------------------------------------------------------- names */
 
 /* A name, or NULL and a complaint, if only conf_check's. */
-static const char *need_name(struct reader *reader, const struct place *at,
+static const char *need_name(struct reader *reader, const struct conf_place *at,
                              const char *key, const char *expected)
 {
     const char *name = conf_text(at->row, key, NULL);
@@ -173,7 +105,7 @@ static int find_pool(const struct plan_pools *pools, const char *name)
 }
 
 /* The pool that a row names, or PLAN_NO_NODE and a complaint. */
-static int need_pool(struct reader *reader, const struct place *at)
+static int need_pool(struct reader *reader, const struct conf_place *at)
 {
     const char *name = need_name(reader, at, "POOL", "the name of a pool");
     int pool = name != NULL ? find_pool(reader->pools, name) : PLAN_NO_NODE;
@@ -186,7 +118,7 @@ static int need_pool(struct reader *reader, const struct place *at)
 
 /* ---------------------------------------------------------------- rows */
 
-typedef void (*row_fn)(struct reader *reader, const struct place *at);
+typedef void (*row_fn)(struct reader *reader, const struct conf_place *at);
 
 static size_t count_rows(const struct conf *conf, const char *name)
 {
@@ -203,12 +135,12 @@ static void each_row(struct reader *reader, const char *name, row_fn read)
     const struct conf_section *section = NULL;
     while ((section = conf_next(reader->conf, name, section)) != NULL) {
         for (int i = 0; i < section->n_rows; i++) {
-            read(reader, &(struct place){section, &section->rows[i]});
+            read(reader, &(struct conf_place){section, &section->rows[i]});
         }
     }
 }
 
-static void read_pool(struct reader *reader, const struct place *at)
+static void read_pool(struct reader *reader, const struct conf_place *at)
 {
     const char *name = need_name(reader, at, "NAME", "the pool's name");
     if (name == NULL) {
@@ -222,18 +154,23 @@ static void read_pool(struct reader *reader, const struct place *at)
     reader->pools->pools[pool].name = name;
     reader->pool_places[pool] = *at;
     reader->settings[pool] = (struct plan_settings){
-        .placement = (enum plan_placement)word_of(reader, at, "PLACEMENT"),
-        .round = (enum plan_round)word_of(reader, at, "ROUND"),
-        .is_even = bool_of(reader, at, "EGO_HYBRID_EVENLY_DISTRIBUTE_SLOTS", false),
-        .keeps_scaled = bool_of(reader, at, "EGO_DISABLE_RECLAIM_HYBRID_OWN", false),
-        .rebalances = bool_of(reader, at, "REBALANCE", true),
-        .may_overcommit = bool_of(reader, at, "ALLOW_OVERCOMMIT", false),
-        .slots = int_of(reader, at, "SLOTS", 0),
-        .cycle_ms = duration_of(reader, at, "CYCLE", 0),
-        .max_recall = int_of(reader, at, "MAX_RECALL_PER_CYCLE", PLAN_UNLIMITED),
-        .min_hold_ms = duration_of(reader, at, "MIN_HOLD", 0),
-        .max_grace_ms = duration_of(reader, at, "MAX_BORROWER_GRACE", -1),
-        .default_rank = int_of(reader, at, "EGO_CONSUMER_PRIORITY_DEFAULT", 0),
+        .placement =
+            (enum plan_placement)conf_value_word(reader->conf, at, "PLACEMENT"),
+        .round = (enum plan_round)conf_value_word(reader->conf, at, "ROUND"),
+        .is_even = conf_value_bool(reader->conf, at,
+                                   "EGO_HYBRID_EVENLY_DISTRIBUTE_SLOTS", false),
+        .keeps_scaled =
+            conf_value_bool(reader->conf, at, "EGO_DISABLE_RECLAIM_HYBRID_OWN", false),
+        .rebalances = conf_value_bool(reader->conf, at, "REBALANCE", true),
+        .may_overcommit = conf_value_bool(reader->conf, at, "ALLOW_OVERCOMMIT", false),
+        .slots = conf_value_int(reader->conf, at, "SLOTS", 0),
+        .cycle_ms = conf_value_duration(reader->conf, at, "CYCLE", 0),
+        .max_recall =
+            conf_value_int(reader->conf, at, "MAX_RECALL_PER_CYCLE", PLAN_UNLIMITED),
+        .min_hold_ms = conf_value_duration(reader->conf, at, "MIN_HOLD", 0),
+        .max_grace_ms = conf_value_duration(reader->conf, at, "MAX_BORROWER_GRACE", -1),
+        .default_rank =
+            conf_value_int(reader->conf, at, "EGO_CONSUMER_PRIORITY_DEFAULT", 0),
     };
 }
 
@@ -247,8 +184,8 @@ static int find_window(const struct plan_pool *pool, const char *name)
     return PLAN_NO_NODE;
 }
 
-static bool read_time(struct reader *reader, const struct place *at, const char *key,
-                      int *minute)
+static bool read_time(struct reader *reader, const struct conf_place *at,
+                      const char *key, int *minute)
 {
     const char *text = conf_text(at->row, key, NULL);
     struct err err;
@@ -263,7 +200,7 @@ static bool read_time(struct reader *reader, const struct place *at, const char 
     return true;
 }
 
-static void read_window(struct reader *reader, const struct place *at)
+static void read_window(struct reader *reader, const struct conf_place *at)
 {
     struct plan_window window = {
         .name = need_name(reader, at, "NAME", "the window's name")};
@@ -317,7 +254,7 @@ static void read_members(struct reader *reader)
           compare_members);
 }
 
-static const char *read_site(struct reader *reader, const struct place *at)
+static const char *read_site(struct reader *reader, const struct conf_place *at)
 {
     const char *site = conf_text(at->row, "SITE", NULL);
     if (site != NULL && reader->members != NULL &&
@@ -332,7 +269,7 @@ static const char *read_site(struct reader *reader, const struct place *at)
 }
 
 /* True unless the row names a window that the pool does not have. */
-static bool read_window_of(struct reader *reader, const struct place *at, int pool,
+static bool read_window_of(struct reader *reader, const struct conf_place *at, int pool,
                            int *window)
 {
     const char *name = conf_text(at->row, "WINDOW", NULL);
@@ -347,7 +284,7 @@ static bool read_window_of(struct reader *reader, const struct place *at, int po
     return true;
 }
 
-static void read_node(struct reader *reader, const struct place *at)
+static void read_node(struct reader *reader, const struct conf_place *at)
 {
     const char *name = conf_text(at->row, "NAME", NULL);
     int pool = need_pool(reader, at);
@@ -364,13 +301,15 @@ static void read_node(struct reader *reader, const struct place *at)
         conf_words(reader->conf->arena, conf_text(at->row, "QUEUES", NULL));
     struct plan_node node = {
         .name = name,
-        .own = int_of(reader, at, "OWNED", 0),
-        .reserve = int_of(reader, at, "RESERVE", 0),
-        .limit = int_of(reader, at, "LIMIT", PLAN_UNLIMITED),
-        .rank = int_of(reader, at, "RANK", reader->settings[pool].default_rank),
-        .grace_ms = duration_of(reader, at, "GRACE", 0),
-        .policy = policy != NULL ? (enum plan_policy)word_of(reader, at, "POLICY")
-                                 : PLAN_INHERITS,
+        .own = conf_value_int(reader->conf, at, "OWNED", 0),
+        .reserve = conf_value_int(reader->conf, at, "RESERVE", 0),
+        .limit = conf_value_int(reader->conf, at, "LIMIT", PLAN_UNLIMITED),
+        .rank = conf_value_int(reader->conf, at, "RANK",
+                               reader->settings[pool].default_rank),
+        .grace_ms = conf_value_duration(reader->conf, at, "GRACE", 0),
+        .policy = policy != NULL
+                      ? (enum plan_policy)conf_value_word(reader->conf, at, "POLICY")
+                      : PLAN_INHERITS,
         .site = read_site(reader, at),
         .queues = queues.words,
         .n_queues = queues.count,
@@ -384,8 +323,9 @@ static void on_violation(void *arg, enum conf_severity severity, int pos,
                          const char *key, const char *text)
 {
     struct reader *reader = arg;
-    const struct place *at = pos == PLAN_NO_NODE ? &reader->pool_places[reader->pool]
-                                                 : &reader->chosen[pos]->place;
+    const struct conf_place *at = pos == PLAN_NO_NODE
+                                      ? &reader->pool_places[reader->pool]
+                                      : &reader->chosen[pos]->place;
     say(reader->conf, severity, at, key, text);
 }
 
@@ -427,7 +367,7 @@ static void make_plan(struct reader *reader, struct plan *plan)
 {
     struct arena *arena = reader->conf->arena;
     struct plan_complaints to = {on_violation, reader, arena};
-    const struct place *pool_place = &reader->pool_places[reader->pool];
+    const struct conf_place *pool_place = &reader->pool_places[reader->pool];
     if (reader->n_chosen > PLAN_NODES_MAX) {
         complain(reader, pool_place, "NAME", "%d nodes, expected at most %d",
                  reader->n_chosen, PLAN_NODES_MAX);
@@ -474,8 +414,8 @@ bool plan_config_read(struct conf *conf, struct plan_pools *pools)
         .conf = conf,
         .pools = pools,
         .settings = arena_alloc(arena, n_pools, sizeof(struct plan_settings)),
-        .pool_places = arena_alloc(arena, n_pools, sizeof(struct place)),
-        .window_places = arena_alloc(arena, n_pools, sizeof(struct place)),
+        .pool_places = arena_alloc(arena, n_pools, sizeof(struct conf_place)),
+        .window_places = arena_alloc(arena, n_pools, sizeof(struct conf_place)),
         .entries = arena_alloc(arena, n_nodes, sizeof(struct entry)),
         .chosen = arena_alloc(arena, n_nodes, sizeof(struct entry *)),
     };

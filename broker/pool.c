@@ -56,6 +56,21 @@ static struct plan_use *uses_in_hosts(const struct plan *plan, int64_t host_slot
     return in_hosts;
 }
 
+/* What a node has on a host is the host. */
+static struct plan_use *uses_in_whole_hosts(const struct plan *plan, int64_t host_slots,
+                                            const struct plan_use *uses,
+                                            struct arena *arena)
+{
+    struct plan_use *whole = uses_in_hosts(plan, host_slots, uses, arena);
+    for (int i = 0; i < plan->n_nodes; i++) {
+        whole[i].demand = uses[i].demand;
+        whole[i].alloc *= host_slots;
+        whole[i].recalled *= host_slots;
+        whole[i].young *= host_slots;
+    }
+    return whole;
+}
+
 static void move_to_slots(struct pool_move *move, int64_t host_slots)
 {
     move->grant *= host_slots;
@@ -90,5 +105,6 @@ void pool_cycle_hosts(const struct plan *plan, int64_t n_hosts, int64_t host_slo
     }
     cycle->plan = plan;
     cycle->slots = n_hosts * host_slots;
-    cycle->uses = plan_sum(plan, uses, arena);
+    cycle->uses =
+        plan_sum(plan, uses_in_whole_hosts(plan, host_slots, uses, arena), arena);
 }

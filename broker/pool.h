@@ -40,7 +40,8 @@ void pool_cycle(const struct plan *plan, int64_t slots, const struct plan_use *u
                 struct pool_cycle *cycle, struct arena *arena);
 
 /* The same in whole hosts of `host_slots` each, `n_hosts` of them, for exclusive
- * placement; a use counts the hosts that it needs. The results are slots again. */
+ * placement; a use counts the hosts that it needs. The results are slots again, those
+ * that a node has of a host are all of it. */
 void pool_cycle_hosts(const struct plan *plan, int64_t n_hosts, int64_t host_slots,
                       const struct plan_use *uses, struct pool_cycle *cycle,
                       struct arena *arena);

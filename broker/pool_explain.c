@@ -40,7 +40,7 @@ static const char *limit_reason(const struct plan_node *node,
     if (node->limit != PLAN_UNLIMITED && share->claim >= node->limit) {
         return arena_printf(arena, "its LIMIT is %" N, node->limit);
     }
-    return plan_is_leaf(node) ? "its LIMIT allows no more in whole hosts"
+    return plan_is_leaf(node) ? "its LIMIT allows no more whole hosts"
                               : "the limits below it allow no more";
 }
 

@@ -3,9 +3,21 @@
 #include "tests/prop/plan_world.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { CHILDREN_MAX = 4, LEVELS = 3 };
+
+uint64_t plan_world_first(void)
+{
+    const char *text = getenv("SEED");
+    return text != NULL ? strtoull(text, NULL, 10) : 1;
+}
+
+uint64_t plan_world_last(uint64_t n_worlds)
+{
+    return getenv("SEED") != NULL ? plan_world_first() : n_worlds;
+}
 
 static int64_t some(struct rng *rng, int64_t most)
 {

@@ -20,6 +20,10 @@ struct plan_world {
     int64_t slots;
 };
 
+/* Worlds 1 to `n_worlds`, or the one of SEED. */
+uint64_t plan_world_first(void);
+uint64_t plan_world_last(uint64_t n_worlds);
+
 /* Up to three levels, some hundred slots; of ownership policy where asked. */
 void plan_world_init(struct plan_world *world, uint64_t seed, bool with_ownership);
 void plan_world_release(struct plan_world *world);
@@ -28,5 +32,14 @@ void plan_world_release(struct plan_world *world);
 void plan_world_build(struct plan_world *world);
 
 void plan_world_cycle(struct plan_world *world, struct pool_cycle *cycle);
+
+/* Fails the test with the seed, what does not hold, and the node (or PLAN_NO_NODE). */
+#define PLAN_WORLD_EXPECT(world, condition, what, node)                                \
+    do {                                                                               \
+        if (!(condition)) {                                                            \
+            fail_msg("seed %" PRIu64 ": %s: %s", (world)->seed, what,                  \
+                     (node) == PLAN_NO_NODE ? "" : (world)->plan.nodes[node].name);    \
+        }                                                                              \
+    } while (0)
 
 #endif
