@@ -18,13 +18,17 @@ struct scale {
 
 struct plan_parts plan_parts(const struct plan *plan, int64_t slots)
 {
-    int64_t own = 0;
+    int64_t own = 0, apart = 0;
     for (int i = 0; i < plan->n_top; i++) {
-        own += plan->nodes[i].policy == PLAN_OWNERSHIP ? plan->nodes[i].own : 0;
+        const struct plan_node *node = &plan->nodes[i];
+        if (node->policy == PLAN_OWNERSHIP) {
+            own += node->own;
+            apart +=
+                node->own / plan->unit; /* whole hosts, where these are exclusive */
+        }
     }
-    /* Whole hosts only, where these are exclusive. */
-    int64_t apart = own / plan->unit < slots ? own / plan->unit : slots;
-    int64_t configured = plan->configured > own ? plan->configured - own : 0;
+    apart = plan_min(apart, slots);
+    int64_t configured = plan_max(plan->configured - own, 0);
     return (struct plan_parts){apart, slots - apart, configured};
 }
 
