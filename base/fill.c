@@ -95,8 +95,11 @@ static void round_by_rank(struct left left, struct fill_item *items, int n_items
         }
         wide share = left.amount * items[i].weight;
         items[i].share = (int64_t)(share / left.weights);
-        if (remaining > 0 && share % left.weights != 0) {
+        items[i].rest = (int64_t)(share % left.weights);
+        items[i].whole = (int64_t)left.weights;
+        if (remaining > 0 && items[i].rest != 0) {
             items[i].share++;
+            items[i].is_odd = true;
             remaining--;
         }
     }
@@ -109,6 +112,9 @@ int64_t fill_shares(int64_t amount, struct fill_item *items, int n_items)
         sum_lo += items[i].lo;
         sum_hi += items[i].hi;
         items[i].share = ACTIVE;
+        items[i].rest = 0;
+        items[i].whole = 1;
+        items[i].is_odd = false;
     }
     if (amount >= sum_hi || amount <= sum_lo) {
         for (int i = 0; i < n_items; i++) {

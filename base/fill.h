@@ -13,15 +13,19 @@
 #ifndef SUBLET_BASE_FILL_H
 #define SUBLET_BASE_FILL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct fill_item {
     int64_t weight; /* > 0 */
     int64_t lo, hi; /* 0 <= lo <= hi */
     int64_t share;  /* out */
+    /* Out: before rounding the share was (share - is_odd) + rest / whole. */
+    int64_t rest, whole; /* 0 <= rest < whole */
+    bool is_odd;         /* got one of the slots that rounding left */
 };
 
-/* Fills `share` of every item and returns their sum. */
+/* Fills the outs of every item and returns the sum of the shares. */
 int64_t fill_shares(int64_t amount, struct fill_item *items, int n_items);
 
 #endif

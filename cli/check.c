@@ -4,6 +4,7 @@
 
 #include "base/conf.h"
 #include "broker/broker_config.h"
+#include "broker/plan_config.h"
 #include "cli/commands.h"
 #include "site/site_config.h"
 #include "sys/daemon.h"
@@ -13,7 +14,8 @@ int check_run(struct call *call)
     struct conf conf;
     struct broker_setup broker = {0};
     struct site_setup site = {0};
-    bool is_broker, is_site;
+    struct plan_pools pools;
+    bool is_broker, is_site, is_plan;
     int status;
     if (call->n_operands == 0) {
         return call_misuse(call, "no file or directory");
@@ -23,12 +25,18 @@ int check_run(struct call *call)
     conf_check(&conf);
     is_broker = broker_config_read(&conf, &broker);
     is_site = site_config_read(&conf, &site);
+    is_plan = plan_config_read(&conf, &pools);
+    if (is_broker) {
+        plan_config_complain(&conf, CONF_WARNING,
+                             "judged, but the broker runs no pools yet and refuses to "
+                             "start with it, expected only in files for 'plan quota'");
+    }
     daemon_print_diags(&conf, stdout);
     status = call_finish_output();
     if (status != CALL_OK) {
         return status;
     }
-    if (!is_broker && !is_site && conf.n_errors == 0) {
+    if (!is_broker && !is_site && !is_plan && conf.n_errors == 0) {
         return call_fail(
             "check: neither a Broker nor a Site section is in %s%s; is that "
             "the right place?",

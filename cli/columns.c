@@ -281,3 +281,37 @@ const struct columns columns_reclaim = {
     .table = reclaim_table,
     .nothing = "no reclaim delay is set: 10m for all",
 };
+
+static const struct column quota_table[] = {
+    {"NODE", "node", false, format_plain},
+    {"OWNED", "owned", true, format_plain},
+    {"SCALED", "scaled", true, format_plain},
+    {"RESERVE", "reserve", true, format_plain},
+    {"LIMIT", "limit", true, format_plain},
+    {"DEMAND", "demand", true, format_plain},
+    {"CLAIM", "claim", true, format_plain},
+    {"QUOTA", "quota", true, format_plain},
+    {"ALLOC", "alloc", true, format_plain},
+    {"GRANT", "grant", true, format_plain},
+    {"RECALL", "recall", true, format_plain},
+    {"FREE", "free", true, format_plain},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_quota = {
+    .table = quota_table,
+    .nothing = "the plan has no nodes",
+};
+
+static const struct column explain_table[] = {
+    {"NODE", "node", false, format_plain},
+    {"QUOTA", "quota", true, format_plain},
+    {"RULE", "rule", false, format_plain},
+    {"WHY", "why", false, format_plain},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_explain = {
+    .table = explain_table,
+    .nothing = "the plan has no nodes",
+};

@@ -37,6 +37,8 @@ extern const struct columns columns_lease_hosts;
 extern const struct columns columns_lease_history;
 extern const struct columns columns_sites;
 extern const struct columns columns_reclaim;
+extern const struct columns columns_quota;
+extern const struct columns columns_explain;
 
 /* The member at a path, or NULL. A key that itself has dots (a host's name) may be
  * the whole rest of the path. */

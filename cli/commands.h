@@ -11,7 +11,7 @@
 extern const struct call_option submit_options[], jobs_options[], control_options[],
     peek_options[], sites_options[], hosts_options[], load_options[], queues_options[],
     leases_options[], reclaim_options[], events_options[], simulate_options[],
-    top_options[], version_options[], resreq_options[];
+    top_options[], version_options[], resreq_options[], plan_options[];
 
 int submit_run(struct call *call);
 int jobs_run(struct call *call);
@@ -31,6 +31,7 @@ int reclaim_run(struct call *call);
 int events_run(struct call *call);
 int top_run(struct call *call);
 int snapshot_run(struct call *call);
+int plan_run(struct call *call);
 int check_run(struct call *call);
 int keygen_run(struct call *call);
 int simulate_run(struct call *call);

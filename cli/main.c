@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c: the sublet command: its table of commands, and help from it.
  *
- * Layer: cli (sys, proto, base; for check and resreq the pure rooms). */
+ * Layer: cli (sys, proto, base; for check, plan and resreq the pure rooms). */
 #include <stdio.h>
 #include <string.h>
 
@@ -90,7 +90,9 @@ static const struct command commands[] = {
     {"keygen", "NAME", "Makes a pair of keys: NAME.key and NAME.key_secret.",
      NULL, NULL, CALL_WORDS_MIXED, keygen_run},
     LATER("pools", "", "Pools and their slots."),
-    LATER("plan", "show|explain|quota NAME", "Sharing plans."),
+    {"plan", "quota FILE|explain FILE [NODE...]",
+     "Sharing plans: who would get how many slots of a pool, and why.",
+     plan_options, listing_options, CALL_WORDS_MIXED, plan_run},
     LATER("usage", "", "Slot hours lent and borrowed."),
     /* anyone */
     {"version", "", "The program's version.",

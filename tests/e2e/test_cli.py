@@ -10,7 +10,7 @@ from federation import LEASE, Federation, expect, expect_equal, main
 f = Federation()
 
 UNBUILT_COMMANDS = """requeue switch resize hist users limits rsv close open reconfig
-pools plan usage""".split()
+pools usage""".split()
 
 UNBUILT_SUB = [["-w", "done(1)"], ["-app", "a"], ["-ar"], ["-x"], ["-I"],
                ["-U", "r"], ["-env", "none"], ["-sp", "1"], ["-P", "p"],

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* conf_value.h: a row's value, or what counts where it has none.
+ *
+ * As written in the row; else as written outside sections, where the key is known there
+ * too (ego.conf's); else the default of the key table (conf_keys.h); else `otherwise`.
+ * A malformed value is conf_check's complaint: it counts as `otherwise` here.
+ *
+ * Units: as conf_keys.h. Ownership: texts are borrowed. Layer: base. */
+#ifndef SUBLET_BASE_CONF_VALUE_H
+#define SUBLET_BASE_CONF_VALUE_H
+
+#include "base/conf.h"
+
+struct conf_place {
+    const struct conf_section *section;
+    const struct conf_row *row;
+};
+
+/* The key must be in the table of keys. NULL: neither written nor a default. */
+const char *conf_value_text(const struct conf *conf, const struct conf_place *at,
+                            const char *key);
+int64_t conf_value_int(const struct conf *conf, const struct conf_place *at,
+                       const char *key, int64_t otherwise);
+int64_t conf_value_duration(const struct conf *conf, const struct conf_place *at,
+                            const char *key, int64_t otherwise_ms);
+bool conf_value_bool(const struct conf *conf, const struct conf_place *at,
+                     const char *key, bool otherwise);
+/* The word's place among the key's words, from 0; 0 for any other. */
+int conf_value_word(const struct conf *conf, const struct conf_place *at,
+                    const char *key);
+
+#endif

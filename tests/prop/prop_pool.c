@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* prop_pool.c: the invariants I13 to I15 of spec/hybrid.md section 4: cycles of random
+ * pools, with graces, settle and never move a slot to and fro; and in a pool that
+ * changes all the time each cycle is possible. SEED=N repeats one world. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/prop/plan_world.h"
+
+enum { WORLDS = 6000, FULL_WORLDS = 20000, CYCLES = 12, GRACE_MAX = 4 };
+
+/* What happens between cycles: recalled slots come back, at the latest after the
+ * grace. */
+struct run {
+    struct plan_world *world;
+    struct rng rng;
+    int64_t due[PLAN_WORLD_NODES_MAX][GRACE_MAX + 1]; /* back in so many cycles */
+    bool was_recalled[PLAN_WORLD_NODES_MAX];
+    int64_t excess; /* above quota, of all leaves */
+};
+
+static int64_t floor_of(const struct plan_world *world, const struct pool_cycle *cycle,
+                        int node)
+{
+    const struct plan_node *of = &world->plan.nodes[node];
+    return world->settings.keeps_scaled && world->slots < world->plan.configured
+               ? plan_max(cycle->shares[node].quota, plan_min(of->own, of->limit))
+               : cycle->shares[node].quota;
+}
+
+static void check_moves(struct run *run, const struct pool_cycle *cycle)
+{
+    struct plan_world *world = run->world;
+    int64_t idle = world->slots, excess = 0;
+    for (int i = 0; i < world->plan.n_nodes; i++) {
+        if (!plan_is_leaf(&world->plan.nodes[i])) {
+            continue;
+        }
+        const struct plan_use *use = &world->uses[i];
+        const struct pool_move *move = &cycle->moves[i];
+        int64_t quota = cycle->shares[i].quota, held = use->alloc + move->grant;
+        int64_t recalled = use->recalled + move->recall - move->cancel;
+        idle -= held;
+        excess += plan_max(use->alloc - quota, 0);
+        PLAN_WORLD_EXPECT(world,
+                          move->grant == 0 || held <= plan_min(quota, use->demand),
+                          "I15: granted too much", i);
+        PLAN_WORLD_EXPECT(world,
+                          recalled <= use->alloc && move->cancel <= use->recalled,
+                          "I15: recalls more than it has", i);
+        PLAN_WORLD_EXPECT(world,
+                          move->recall == 0 ||
+                              use->alloc - recalled >= floor_of(world, cycle, i),
+                          "I15: recalled below its floor", i);
+        PLAN_WORLD_EXPECT(world, move->grant == 0 || !run->was_recalled[i],
+                          "I13: granted after a recall", i);
+        run->was_recalled[i] = run->was_recalled[i] || move->recall > 0;
+    }
+    bool has_grant = false;
+    for (int i = 0; i < world->plan.n_nodes; i++) {
+        has_grant = has_grant || cycle->moves[i].grant > 0;
+    }
+    PLAN_WORLD_EXPECT(world, idle >= 0 || !has_grant, "granted what is not idle",
+                      PLAN_NO_NODE);
+    PLAN_WORLD_EXPECT(world, excess <= run->excess, "I13: more is above its quota",
+                      PLAN_NO_NODE);
+    run->excess = excess;
+}
+
+/* I14: what siblings on the first level reserve and lack is idle, or recalled. */
+static void check_reserves(struct run *run, const struct pool_cycle *cycle)
+{
+    const struct plan *plan = &run->world->plan;
+    int64_t idle = run->world->slots, missing = 0, recalled = 0;
+    for (int i = 0; i < plan->n_top; i++) {
+        int64_t held = pool_held(cycle, i);
+        idle -= held;
+        missing += plan_max(cycle->shares[i].res - held, 0);
+        recalled +=
+            cycle->uses[i].recalled + cycle->moves[i].recall - cycle->moves[i].cancel;
+    }
+    PLAN_WORLD_EXPECT(run->world,
+                      idle >= missing || recalled > 0 ||
+                          run->world->settings.keeps_scaled,
+                      "I14: a reserve is neither idle nor recalled", PLAN_NO_NODE);
+}
+
+static void add_due(struct run *run, int node, int64_t recall)
+{
+    run->due[node][run->world->plan.nodes[node].grace_ms] += recall;
+    run->world->uses[node].recalled += recall;
+}
+
+static void drop_due(struct run *run, int node, int64_t cancel)
+{
+    run->world->uses[node].recalled -= cancel;
+    for (int i = GRACE_MAX; i >= 0; i--) {
+        int64_t dropped = plan_min(cancel, run->due[node][i]);
+        run->due[node][i] -= dropped;
+        cancel -= dropped;
+    }
+}
+
+/* Whose grace is over, and now and then one before. */
+static void bring_back(struct run *run, int node)
+{
+    struct plan_use *use = &run->world->uses[node];
+    int64_t back = run->due[node][0];
+    for (int i = 0; i < GRACE_MAX; i++) {
+        run->due[node][i] = run->due[node][i + 1];
+    }
+    run->due[node][GRACE_MAX] = 0;
+    for (int i = 0; i < GRACE_MAX; i++) {
+        if (run->due[node][i] > 0 && rng_percent(&run->rng, 20)) {
+            run->due[node][i]--;
+            back++;
+        }
+    }
+    use->alloc -= back;
+    use->recalled -= back;
+}
+
+static void apply(struct run *run, const struct pool_cycle *cycle)
+{
+    for (int i = 0; i < run->world->plan.n_nodes; i++) {
+        if (plan_is_leaf(&run->world->plan.nodes[i])) {
+            run->world->uses[i].alloc += cycle->moves[i].grant;
+            drop_due(run, i, cycle->moves[i].cancel);
+            add_due(run, i, cycle->moves[i].recall);
+            bring_back(run, i);
+        }
+    }
+}
+
+static bool is_settled(const struct plan_world *world, const struct pool_cycle *cycle)
+{
+    for (int i = 0; i < world->plan.n_nodes; i++) {
+        const struct plan_use *use = &cycle->uses[i];
+        if (plan_is_leaf(&world->plan.nodes[i]) &&
+            use->alloc < plan_min(cycle->shares[i].quota, use->demand)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* With everything fixed: settled within the longest grace and two cycles. */
+static void run_world(uint64_t seed)
+{
+    struct plan_world world;
+    struct run run = {.world = &world, .excess = INT64_MAX};
+    plan_world_init(&world, seed, true);
+    rng_init(&run.rng, seed);
+    for (int i = 0; i < CYCLES; i++) {
+        struct pool_cycle cycle;
+        plan_world_cycle(&world, &cycle);
+        check_moves(&run, &cycle);
+        check_reserves(&run, &cycle);
+        PLAN_WORLD_EXPECT(&world,
+                          i < GRACE_MAX + 2 || world.settings.keeps_scaled ||
+                              is_settled(&world, &cycle),
+                          "I13: somebody still waits", PLAN_NO_NODE);
+        apply(&run, &cycle);
+    }
+    struct pool_cycle last;
+    plan_world_cycle(&world, &last);
+    for (int i = 0; i < world.plan.n_nodes; i++) {
+        PLAN_WORLD_EXPECT(&world, last.moves[i].grant == 0 && last.moves[i].recall == 0,
+                          "I13: moves slots for ever", i);
+    }
+    plan_world_release(&world);
+}
+
+static void cycles_settle(void **state)
+{
+    for (uint64_t seed = plan_world_first(); seed <= plan_world_last(WORLDS); seed++) {
+        run_world(seed);
+    }
+}
+
+/* A pool that is full and all of whose slots are somebody's quota. */
+static void full_pools_recall_all_excess(struct plan_world *world,
+                                         const struct pool_cycle *cycle)
+{
+    int64_t quotas = 0, held = 0;
+    for (int i = 0; i < world->plan.n_nodes; i++) {
+        bool is_leaf = plan_is_leaf(&world->plan.nodes[i]);
+        quotas += is_leaf ? cycle->shares[i].quota : 0;
+        held += is_leaf ? cycle->uses[i].alloc : 0;
+    }
+    if (quotas != world->slots || held < world->slots || world->settings.keeps_scaled) {
+        return;
+    }
+    for (int i = 0; i < world->plan.n_nodes; i++) {
+        if (plan_is_leaf(&world->plan.nodes[i])) {
+            PLAN_WORLD_EXPECT(
+                world,
+                cycle->moves[i].recall ==
+                    plan_max(cycle->uses[i].alloc - cycle->shares[i].quota, 0),
+                "recalls not what is above its quota", i);
+        }
+    }
+}
+
+static void recalls_are_in_proportion(void **state)
+{
+    for (uint64_t seed = plan_world_first(); seed <= plan_world_last(FULL_WORLDS);
+         seed++) {
+        struct plan_world world;
+        struct pool_cycle cycle;
+        plan_world_init(&world, seed, true);
+        plan_world_cycle(&world, &cycle);
+        full_pools_recall_all_excess(&world, &cycle);
+        plan_world_release(&world);
+    }
+}
+
+/* Everything changes all the time: each cycle stays possible. */
+static void changing_worlds_stay_possible(void **state)
+{
+    for (uint64_t seed = plan_world_first(); seed <= plan_world_last(WORLDS); seed++) {
+        struct plan_world world;
+        struct run run = {.world = &world};
+        plan_world_init(&world, seed, true);
+        rng_init(&run.rng, seed);
+        for (int i = 0; i < CYCLES; i++) {
+            struct pool_cycle cycle;
+            plan_world_cycle(&world, &cycle);
+            run.excess = INT64_MAX;
+            memset(run.was_recalled, 0, sizeof(run.was_recalled));
+            check_moves(&run, &cycle);
+            check_reserves(&run, &cycle);
+            apply(&run, &cycle);
+            world.slots = plan_max(world.slots + rng_below(&run.rng, 11) - 5, 0);
+            int node = (int)rng_below(&run.rng, world.plan.n_nodes);
+            world.uses[node].demand = rng_below(&run.rng, 40);
+        }
+        plan_world_release(&world);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(recalls_are_in_proportion),
+        cmocka_unit_test(cycles_settle),
+        cmocka_unit_test(changing_worlds_stay_possible),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_conf_value.c: where a row's value comes from. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/conf_value.h"
+
+static void values_come_from_row_then_outside_then_table(void **state)
+{
+    static const char text[] = "EGO_HYBRID_EVENLY_DISTRIBUTE_SLOTS = Y\n"
+                               "EGO_CONSUMER_PRIORITY_DEFAULT = 7\n"
+                               "Begin Pool\n"
+                               "NAME = p\n"
+                               "CYCLE = 2m\n"
+                               "ROUND = Sticky\n"
+                               "MIN_HOLD = soon\n"
+                               "SLOTS = 0\n"
+                               "EGO_CONSUMER_PRIORITY_DEFAULT = 3\n"
+                               "End Pool\n";
+    struct arena arena;
+    struct conf conf;
+    arena_init(&arena);
+    conf_init(&conf, &arena);
+    conf_read(&conf, "f", text, strlen(text));
+    const struct conf_section *section = conf_next(&conf, "Pool", NULL);
+    const struct conf_place at = {section, &section->rows[0]};
+
+    assert_string_equal(conf_value_text(&conf, &at, "NAME"), "p");
+    assert_int_equal(conf_value_duration(&conf, &at, "CYCLE", 0), 120000);
+    assert_int_equal(conf_value_int(&conf, &at, "EGO_CONSUMER_PRIORITY_DEFAULT", 0), 3);
+    assert_int_equal(conf_value_word(&conf, &at, "ROUND"), 2);
+    /* outside sections */
+    assert_true(
+        conf_value_bool(&conf, &at, "EGO_HYBRID_EVENLY_DISTRIBUTE_SLOTS", false));
+    /* the table's */
+    assert_true(conf_value_bool(&conf, &at, "REBALANCE", false));
+    assert_int_equal(conf_value_word(&conf, &at, "PLACEMENT"), 0);
+    /* none, malformed, out of bounds */
+    assert_int_equal(conf_value_duration(&conf, &at, "MAX_BORROWER_GRACE", -1), -1);
+    assert_null(conf_value_text(&conf, &at, "MAX_BORROWER_GRACE"));
+    assert_int_equal(conf_value_duration(&conf, &at, "MIN_HOLD", 5), 5);
+    assert_int_equal(conf_value_int(&conf, &at, "SLOTS", 9), 9);
+    arena_release(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_come_from_row_then_outside_then_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
