@@ -85,18 +85,23 @@ static void take_out(struct leases *leases, int place)
 }
 
 /* The place of an ended lease of the provider (NULL: of any), -1 where there is none.
- */
+ * What is only drained comes last: it may be resumed. */
 static int find_ended(const struct leases *leases, const struct member *provider)
 {
+    int drained = -1;
     for (int i = provider != NULL ? find_first(leases, provider) : 0;
          i < leases->count &&
          (provider == NULL || leases->items[i]->provider == provider);
          i++) {
-        if (!lease_is_open(leases->items[i])) {
+        if (lease_is_open(leases->items[i])) {
+            continue;
+        }
+        if (!leases->items[i]->row.is_drained) {
             return i;
         }
+        drained = drained < 0 ? i : drained;
     }
-    return -1;
+    return drained;
 }
 
 static int count_of(const struct leases *leases, const struct member *provider)

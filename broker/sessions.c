@@ -56,7 +56,19 @@ void sessions_load(struct sessions *sessions, const struct row_site *row)
     if (member != NULL) {
         member->is_known = true;
         member->is_lost = row->is_lost;
+        member->is_drained = row->is_drained;
     }
+}
+
+void sessions_store(const struct member *member, int64_t since_ms,
+                    struct effects *effects)
+{
+    struct row row = {.kind = ROW_SITE};
+    row.site = (struct row_site){.name = member->name,
+                                 .is_lost = member->is_lost,
+                                 .is_drained = member->is_drained,
+                                 .since_ms = since_ms};
+    effects_store(effects, &row);
 }
 
 struct member *sessions_find(const struct sessions *sessions, const char *name)

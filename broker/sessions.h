@@ -31,8 +31,9 @@ struct member {
     uint64_t session;  /* 0: none was seen since the start */
     uint64_t link;     /* the connection that said HELLO: where messages go */
     bool is_here;
-    bool is_known; /* it was here once, maybe before a restart: on disk ... */
-    bool is_lost;  /* ... like this; a restart alone loses nobody */
+    bool is_known;   /* it was here once, maybe before a restart: on disk ... */
+    bool is_lost;    /* ... like this; a restart alone loses nobody */
+    bool is_drained; /* by an administrator: its leases are, those to come too */
     int64_t heard_ms;
     int64_t since_ms;            /* here or away */
     int64_t reclaim_delay_ms;    /* MC_RECLAIM_DELAY of the site; 0: not configured */
@@ -54,6 +55,9 @@ void sessions_init(struct sessions *sessions, const struct broker_config *config
 void sessions_release(struct sessions *sessions);
 /* As the disk has it; of no member: nothing. */
 void sessions_load(struct sessions *sessions, const struct row_site *row);
+/* The member's row, with the instant at which it was lost or came back. */
+void sessions_store(const struct member *member, int64_t since_ms,
+                    struct effects *effects);
 /* Everybody is away since now; who was not lost will be after LOST_AFTER. */
 void sessions_start(struct sessions *sessions, int64_t now_ms);
 

@@ -173,6 +173,7 @@ static const struct column leases_block[] = {
     {"Epoch", "epoch", false, format_plain},
     {"Provider uses", "provider", true, format_side},
     {"Consumer uses", "consumer", true, format_side},
+    {"Drained", "drained", false, format_plain},
     {"Reclaim delay", "reclaim_delay_s", false, format_duration},
     {"Next rebalance", "next_rebalance_at", false, format_time},
     {"Changed", "changed_at", false, format_time},
@@ -224,6 +225,7 @@ static const struct column sites_table[] = {
     {"LENT", "slots.lent", true, format_plain},
     {"BORROWED", "slots.borrowed", true, format_plain},
     {"PENDING", "pending", true, format_plain},
+    {"DRAINED", "drained", false, format_plain},
     {"SINCE", "since", false, format_time},
     {NULL, NULL, false, NULL},
 };

@@ -10,8 +10,8 @@
 
 extern const struct call_option submit_options[], jobs_options[], control_options[],
     peek_options[], sites_options[], hosts_options[], queues_options[],
-    leases_options[], reclaim_options[], events_options[], simulate_options[],
-    version_options[];
+    leases_options[], lease_options[], reclaim_options[], events_options[],
+    simulate_options[], version_options[];
 
 int submit_run(struct call *call);
 int jobs_run(struct call *call);
@@ -25,6 +25,8 @@ int resources_queues(struct call *call);
 int resources_exports(struct call *call);
 int leases_run(struct call *call);
 int leases_one(struct call *call);
+int drain_run(struct call *call);
+int drain_resume(struct call *call);
 int leases_sites(struct call *call);
 int reclaim_run(struct call *call);
 int events_run(struct call *call);

@@ -70,8 +70,9 @@ static const struct command commands[] = {
     /* federation administrators */
     {"leases", "[LEASE...]", "Leases: who holds and uses how many slots.",
      leases_options, listing_options, false, leases_run},
-    {"lease", "show|history|drain LEASE", "One lease: in full, its past, its end.",
-     NULL, listing_options, false, leases_one},
+    {"lease", "show|history|drain|resume LEASE",
+     "One lease: in full, its past; emptied for maintenance, and back.",
+     lease_options, listing_options, false, leases_one},
     {"sites", "[SITE...]", "The federation's sites.",
      sites_options, listing_options, false, leases_sites},
     {"reclaim-delay", "[VALUE|default]",

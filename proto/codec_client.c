@@ -18,6 +18,8 @@ SAME(QUERY_KIND, QUERY_EVENTS);
 SAME(RECLAIM_SCOPE, RECLAIM_ALL);
 SAME(RECLAIM_SCOPE, RECLAIM_PROVIDER);
 SAME(RECLAIM_SCOPE, RECLAIM_LEASE);
+SAME(DRAIN_SCOPE, DRAIN_LEASE);
+SAME(DRAIN_SCOPE, DRAIN_SITE);
 
 enum { CODE_MIN = ERR_AWAY, STATES_MAX = (1 << (LEASE_ENDED + 1)) - 1 };
 
@@ -96,6 +98,18 @@ static const struct codec_field set_reclaim[] = {
     INT64(delay_ms, -1, CODEC_NUMBER_MAX),
 };
 SHAPE(codec_set_reclaim, sublet__set_reclaim, set_reclaim);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_set_drain
+#define THEIRS Sublet__SetDrain
+static const struct codec_field set_drain[] = {
+    UINT64(request),
+    ENUM(scope, DRAIN_SITE),
+    TEXT(name, LEASE, 1, LEASE_ID_SIZE - 1),
+    BOOL(is_drained),
+};
+SHAPE(codec_set_drain, sublet__set_drain, set_drain);
 #undef OURS
 #undef THEIRS
 

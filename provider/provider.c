@@ -160,6 +160,8 @@ void provider_fill_state(const struct provider *provider, const struct book *boo
         .is_ended = book->is_ended,
         .is_frozen = book->is_frozen,
         .freeze = book->freeze,
+        .drain = book->drain,
+        .is_drained = book->is_drained,
         .provider_waiting = provider->n_waiting_slots,
         .reclaim_policy = book->reclaim_policy,
         .min_hold_ms = book->min_hold_ms,
@@ -256,7 +258,7 @@ void provider_refresh(struct provider *provider, int64_t now_ms,
     for (int i = 0; has_thawed && i < provider->books.n_hosts; i++) {
         books_attribute(provider->books.hosts[i]);
     }
-    if (provider->is_exported) {
+    if (provider->plan != NULL) {
         settle_books(&provider->books, effects);
     }
 }

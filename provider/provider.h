@@ -38,7 +38,8 @@ void provider_load(struct provider *provider, const struct row *row);
  * is in use stays until it ends; a new or larger lease waits for such slots, and for
  * those that the site's own jobs use: so tell those before, where they are known. A
  * lease that ended stays as the memory of its epoch; if its policy comes back, it goes
- * on above. */
+ * on above. What is drained counts as gone. The plan is borrowed until the next call.
+ */
 void provider_export(struct provider *provider, const struct export_plan *plan,
                      int64_t now_ms, struct effects *effects);
 
@@ -60,7 +61,7 @@ void provider_set_local_used(struct provider *provider, const char *host, int ma
 void provider_set_down(struct provider *provider, const char *host, bool is_down);
 void provider_set_waiting(struct provider *provider, int n_waiting_slots);
 
-/* FREEZE, PROPOSE, STATE_ASK from the broker. Answers with STATE. */
+/* FREEZE, PROPOSE, DRAIN, STATE_ASK from the broker. Answers with STATE. */
 void provider_broker_message(struct provider *provider, const struct msg *msg,
                              int64_t now_ms, struct effects *effects);
 /* The broker's session began: every book's STATE goes out (0: it is lost, nothing is

@@ -378,6 +378,16 @@ bool world_set_reclaim(struct world *world, int site, enum reclaim_scope scope,
     return world_ask(world, site, "ana", &msg, NULL, NULL);
 }
 
+bool world_drain(struct world *world, int site, enum drain_scope scope,
+                 const char *name, bool is_drained)
+{
+    struct msg msg = {.kind = MSG_SET_DRAIN, .site = ""};
+
+    msg.set_drain = (struct msg_set_drain){
+        .request = 1, .scope = scope, .name = name, .is_drained = is_drained};
+    return world_ask(world, site, "ana", &msg, NULL, NULL);
+}
+
 void world_crash(struct world *world, int site, int64_t down_ms)
 {
     world_end_batch(world, site + 1, false);

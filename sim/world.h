@@ -77,6 +77,10 @@ bool world_control(struct world *world, int site, uint64_t job, int index,
 bool world_set_reclaim(struct world *world, int site, enum reclaim_scope scope,
                        const char *name, int64_t delay_ms);
 
+/* DRAIN_SITE: all that it lends or borrows; `is_drained` false takes it back. */
+bool world_drain(struct world *world, int site, enum drain_scope scope,
+                 const char *name, bool is_drained);
+
 /* A daemon dies now, after the commit of what it has taken in, and comes back after
  * `down_ms`; index -1 is the broker. */
 void world_crash(struct world *world, int site, int64_t down_ms);

@@ -265,6 +265,13 @@ static void on_set_reclaim(struct site *site, const struct call *call,
                     call->now_ms, effects);
 }
 
+static void on_set_drain(struct site *site, const struct call *call,
+                         struct effects *effects)
+{
+    forward_request(site, call->from, call->msg, call->msg->set_drain.request,
+                    call->now_ms, effects);
+}
+
 /* ---------------------------------------------------------------- dispatch */
 
 enum {
@@ -286,6 +293,7 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_STATE_ASK] = {on_contract_change, BROKER, true},
     [MSG_FREEZE] = {on_contract_change, BROKER, true},
     [MSG_PROPOSE] = {on_contract_change, BROKER, true},
+    [MSG_DRAIN] = {on_contract_change, BROKER, true},
     [MSG_CONTRACT] = {on_contract, BROKER, true},
     [MSG_START] = {on_start, BROKER, true},
     [MSG_ATTEMPT_ASK] = {on_attempt_ask, BROKER, true},
@@ -305,6 +313,7 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_JOB_PEEK] = {on_peek, CLIENT, false},
     [MSG_QUERY] = {on_query, CLIENT, false},
     [MSG_SET_RECLAIM] = {on_set_reclaim, CLIENT, false},
+    [MSG_SET_DRAIN] = {on_set_drain, CLIENT, false},
 };
 
 static void refuse(const struct call *call, struct effects *effects)

@@ -99,8 +99,8 @@ static void add_book(struct transcript *to, const struct row_book *book)
     add(to, "book %s policy %s of %s content \"%s\" type %d epoch %" PRIu64,
         book->lease, book->policy, book->consumer, book->content, book->type,
         book->epoch);
-    add(to, " made %d withdrawn %d ended %d\n", book->is_made, book->is_withdrawn,
-        book->is_ended);
+    add(to, " made %d withdrawn %d ended %d drained %d by %" PRIu64 "\n", book->is_made,
+        book->is_withdrawn, book->is_ended, book->is_drained, book->drain);
     for (int i = 0; i < book->n_hosts; i++) {
         add(to, "  %s %d = %d + %d\n", book->hosts[i].host, book->hosts[i].n_slots,
             book->hosts[i].provider, book->hosts[i].consumer);
@@ -344,6 +344,8 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
         .type = LEASE_SHARED,
         .epoch = 7,
         .is_made = true,
+        .is_drained = true,
+        .drain = 3,
         .hosts = split,
         .n_hosts = 2,
     };
@@ -436,6 +438,8 @@ static void test_a_journal_of_before_arrays(void **state)
                      "ALTER TABLE old DROP COLUMN element;"
                      "ALTER TABLE old RENAME TO job_state;"
                      "ALTER TABLE job DROP COLUMN is_array;"
+                     "ALTER TABLE book DROP COLUMN is_drained;"
+                     "ALTER TABLE book DROP COLUMN drain;"
                      "PRAGMA user_version = 1");
     reopen(fixture);
     assert_loads(fixture, rows, 2);

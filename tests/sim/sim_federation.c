@@ -205,6 +205,19 @@ static struct world_options faults_of(uint64_t seed)
     return options;
 }
 
+/* Of what is drained most is resumed, or nothing would be left to happen. */
+static void disturb_drain(struct world *world, struct rng *rng)
+{
+    static const char *const leases[] = {"north/1/south", "north/fixed/east",
+                                         "south/1/east"};
+    static const char *const sites[] = {"north", "south", "east"};
+    bool is_site = rng_percent(rng, 25), is_drained = rng_percent(rng, 40);
+    const char *name = is_site ? sites[rng_below(rng, 3)] : leases[rng_below(rng, 3)];
+
+    /* north's key is an administrator's too */
+    world_drain(world, 0, is_site ? DRAIN_SITE : DRAIN_LEASE, name, is_drained);
+}
+
 static void disturb(struct world *world, struct rng *rng, bool with_faults)
 {
     int site = (int)rng_below(rng, SITES);
@@ -219,13 +232,15 @@ static void disturb(struct world *world, struct rng *rng, bool with_faults)
     } else if (what < 80) {
         world_set_reclaim(world, 0, RECLAIM_PROVIDER, "north",
                           1000 + rng_below(rng, 20000));
-    } else if (with_faults && what < 83) {
-        world_partition(world, site, rng_below(rng, 40000));
-    } else if (with_faults && what < 85) {
-        world_crash(world, site - 1, rng_below(rng, 20000));
-    } else if (with_faults && what < 86) {
-        world_backup_broker(world);
+    } else if (what < 84) {
+        disturb_drain(world, rng);
     } else if (with_faults && what < 87) {
+        world_partition(world, site, rng_below(rng, 40000));
+    } else if (with_faults && what < 89) {
+        world_crash(world, site - 1, rng_below(rng, 20000));
+    } else if (with_faults && what < 90) {
+        world_backup_broker(world);
+    } else if (with_faults && what < 91) {
         world_restore_broker(world, rng_below(rng, 5000));
     }
 }
@@ -243,6 +258,29 @@ static void resume_all(struct world *world)
             }
         }
     }
+}
+
+/* What was drained may hold all that a waiting job could run on. */
+static void resume_leases(struct world *world)
+{
+    static const char *const leases[] = {"north/1/south", "north/fixed/east",
+                                         "south/1/east"};
+    static const char *const sites[] = {"north", "south", "east"};
+
+    for (int i = 0; i < 3; i++) {
+        world_drain(world, 0, DRAIN_LEASE, leases[i], false);
+        world_drain(world, 0, DRAIN_SITE, sites[i], false);
+    }
+}
+
+static bool run_until_settled(struct world *world, char *text, int size)
+{
+    bool is_well = true;
+
+    for (int i = 0; is_well && i < 100 && !world_is_settled(world, text, size); i++) {
+        is_well = world_run(world, world_now_ms(world) + 20000 + 37);
+    }
+    return is_well;
 }
 
 /* True when it went well; else the reason is printed. */
@@ -270,10 +308,13 @@ static bool try_seed(uint64_t seed, world_trace_fn trace)
     is_well = is_well && world_run(world, world_now_ms(world) + 90000);
     if (is_well) {
         resume_all(world);
+        resume_leases(world);
+        is_well = run_until_settled(world, text, sizeof text);
     }
-    for (int i = 0; is_well && i < 100 && !world_is_settled(world, text, sizeof text);
-         i++) {
-        is_well = world_run(world, world_now_ms(world) + 20000 + 37);
+    if (is_well && world_is_settled(world, text, sizeof text)) {
+        /* nothing runs: what is drained now ends at once */
+        world_drain(world, 0, DRAIN_SITE, "south", true);
+        is_well = world_run(world, world_now_ms(world) + 10000);
     }
     if (is_well && !world_is_settled(world, text, sizeof text)) {
         is_well = false;
