@@ -42,6 +42,7 @@ static const char *const kind_names[MSG_KINDS] = {
     [MSG_QUERY] = "QUERY",
     [MSG_SET_RECLAIM] = "SET_RECLAIM",
     [MSG_SET_DRAIN] = "SET_DRAIN",
+    [MSG_RECONFIG] = "RECONFIG",
     [MSG_REPLY] = "REPLY",
     [MSG_SNAPSHOT] = "SNAPSHOT",
 };

@@ -72,6 +72,7 @@ enum msg_kind {
     MSG_REPLY,
     MSG_SNAPSHOT,  /* broker, of an administrator: a piece of a copy of its store */
     MSG_SET_DRAIN, /* drains a lease, or all of a site; or takes that back */
+    MSG_RECONFIG,  /* read the configuration anew */
     MSG_KINDS
 };
 
@@ -454,6 +455,10 @@ struct msg_set_drain {
     bool is_drained;  /* false: resume */
 };
 
+struct msg_reconfig {
+    uint64_t request;
+};
+
 /* The copy is made at the first question; a REPLY without bytes and without is_end:
  * ask again, it is not ready. */
 struct msg_snapshot {
@@ -516,6 +521,7 @@ struct msg {
         struct msg_query query;
         struct msg_set_reclaim set_reclaim;
         struct msg_set_drain set_drain;
+        struct msg_reconfig reconfig;
         struct msg_reply reply;
         struct msg_snapshot snapshot;
     };

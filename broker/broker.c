@@ -50,10 +50,10 @@ void broker_free(struct broker *broker)
 
 static void load_lease(struct broker *broker, const struct row_lease *row)
 {
-    if (row->state == LEASE_ENDED && row->drain == 0) {
-        return; /* history has it; what was drained may be resumed */
-    }
     struct member *provider = sessions_find_or_retire(&broker->sessions, row->provider);
+    if (row->state == LEASE_ENDED && !leases_make_room(&broker->leases, provider)) {
+        return; /* history has it */
+    }
     struct member *consumer = sessions_find_or_retire(&broker->sessions, row->consumer);
     struct lease *lease = lease_load(row, provider, consumer);
     judging_load(lease);
@@ -109,6 +109,7 @@ static int64_t earlier(int64_t a, int64_t b)
 static void attend(struct broker *broker, struct lease *lease, bool may_judge,
                    int64_t now_ms, struct effects *effects)
 {
+    takeover_check_members(lease, now_ms, effects);
     draining_refresh(lease, NULL, now_ms, effects);
     asking_tick(lease, now_ms, effects);
     draining_tick(lease, now_ms, effects);
@@ -145,7 +146,9 @@ static void refresh_delay(const struct broker *broker, struct lease *lease,
 static void greet_provider(const struct broker *broker, struct lease *lease,
                            int64_t now_ms)
 {
-    asking_begin(lease, now_ms);
+    if (lease_is_open(lease)) {
+        asking_begin(lease, now_ms);
+    }
     draining_resume(lease, now_ms);
     refresh_delay(broker, lease, now_ms);
     notice_renew(lease, now_ms); /* its provider is here */
@@ -370,6 +373,14 @@ static void handle_set_reclaim(struct broker *broker, struct member *member,
     }
 }
 
+static void handle_reconfig(struct broker *broker, struct member *member,
+                            const struct event *event, struct effects *effects)
+{
+    (void)broker;
+    (void)member;
+    broker_requests_reconfig(event, effects);
+}
+
 static void handle_set_drain(struct broker *broker, struct member *member,
                              const struct event *event, struct effects *effects)
 {
@@ -398,6 +409,7 @@ static const struct {
     {MSG_SET_RECLAIM, WHO_ANYONE, handle_set_reclaim},
     {MSG_SET_DRAIN, WHO_ANYONE, handle_set_drain},
     {MSG_SNAPSHOT, WHO_ANYONE, handle_snapshot},
+    {MSG_RECONFIG, WHO_ANYONE, handle_reconfig},
 };
 
 enum { N_HANDLERS = sizeof(handlers) / sizeof(handlers[0]) };
@@ -524,6 +536,19 @@ int64_t broker_wake_ms(const struct broker *broker)
 {
     return earlier(sessions_wake_ms(&broker->sessions),
                    alarms_wake_ms(&broker->leases.alarms));
+}
+
+/* ---------------------------------------------------------------- reload */
+
+void broker_reload(struct broker *broker, const struct broker_config *config,
+                   int64_t now_ms)
+{
+    sessions_reload(&broker->sessions, config, now_ms);
+    for (int i = 0; i < broker->leases.count; i++) {
+        struct lease *lease = broker->leases.items[i];
+        notice_renew(lease, now_ms); /* a provider may be gone */
+        look_at(broker, lease, now_ms);
+    }
 }
 
 /* ---------------------------------------------------------------- for invariants */

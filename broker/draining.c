@@ -19,7 +19,8 @@ static void open(struct lease *lease, int64_t now_ms)
 static bool is_wished(const struct lease *lease)
 {
     return lease->row.is_drain_ordered || lease->provider->is_drained ||
-           lease->consumer->is_drained;
+           lease->consumer->is_drained ||
+           (lease->consumer->roles_allowed & ROLE_CONSUMER) == 0;
 }
 
 static void give(struct lease *lease, bool is_drained, const char *reason,
@@ -37,16 +38,24 @@ static void give(struct lease *lease, bool is_drained, const char *reason,
     open(lease, now_ms);
 }
 
+static const char *describe(const struct lease *lease, struct arena *arena)
+{
+    if (lease->provider->is_drained || lease->consumer->is_drained) {
+        const struct member *site =
+            lease->provider->is_drained ? lease->provider : lease->consumer;
+        return arena_printf(arena, "site %s is drained", site->name);
+    }
+    return arena_printf(arena, "%s is no consumer any more", lease->consumer->name);
+}
+
 bool draining_refresh(struct lease *lease, const char *reason, int64_t now_ms,
                       struct effects *effects)
 {
     if (is_wished(lease) == lease->row.is_drained) {
         return false;
     }
-    const struct member *site =
-        lease->provider->is_drained ? lease->provider : lease->consumer;
     if (reason == NULL) {
-        reason = arena_printf(&effects->arena, "site %s is drained", site->name);
+        reason = describe(lease, &effects->arena);
     }
     give(lease, is_wished(lease), reason, now_ms, effects);
     return true;

@@ -2,13 +2,14 @@
 /* draining.h: an administrator's wish to empty a lease, and its way to the provider.
  *
  * A lease is to be drained while an order stands for it by itself, or for one of its
- * two sites. Each time that changes, an order with the next number is put on record,
- * DRAIN goes to the provider, again until its STATE names that number, and the consumer
- * is told at once that nothing new starts. The provider withdraws the lease, whatever
- * its policies say (ARCHITECTURE 5, "export withdrawn"): slots go home as jobs end,
- * each time under the next epoch that it mints, and the lease ends with the last. It
- * stays ended, and on record, until the order is taken back; then it is exported again,
- * above its last epoch.
+ * two sites, or while its consumer is none by the configuration. Each time that
+ * changes, an order with the next number is put on record, DRAIN goes to the provider,
+ * again until its STATE names that number, and the consumer is told at once that
+ * nothing new starts. The provider withdraws the lease, whatever its policies say
+ * (ARCHITECTURE 5, "export withdrawn"): slots go home as jobs end, each time under the
+ * next epoch that it mints, and the lease ends with the last. It stays ended, and on
+ * record, until the order is taken back; then it is exported again, above its last
+ * epoch.
  *
  *     number in STATE   below ours   it has not had the order: sent again
  *                       ours         done; where it says something else (the broker was
@@ -34,7 +35,7 @@ struct draining {
 };
 
 /* Gives the order that the wishes call for, where it differs from the latest. `reason`
- * says who wished; NULL: that its site is drained. True where one was given. */
+ * says who wished; NULL: what it is about its sites. True where one was given. */
 bool draining_refresh(struct lease *lease, const char *reason, int64_t now_ms,
                       struct effects *effects);
 

@@ -66,8 +66,7 @@ bool leases_has_pair(const struct leases *leases, const struct member *provider,
 {
     for (int i = find_first(leases, provider);
          i < leases->count && leases->items[i]->provider == provider; i++) {
-        const struct lease *lease = leases->items[i];
-        if (lease->consumer == consumer && lease_is_open(lease)) {
+        if (leases->items[i]->consumer == consumer) {
             return true;
         }
     }

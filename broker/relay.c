@@ -41,7 +41,9 @@ static const struct run_id *run_of(const struct msg *msg)
     return &msg->attempt.run;
 }
 
-/* START names its lease, which must be one of the two sites' own. */
+/* START names its lease, which must be one of the two sites' own. One that has ended
+ * will do: only its provider can refuse the attempt, so that the job may go elsewhere.
+ */
 static bool has_lease(const struct leases *leases, const struct member *provider,
                       const struct member *consumer, const struct msg *msg)
 {

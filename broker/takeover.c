@@ -58,6 +58,7 @@ static struct lease *add_lease(struct broker *broker, const struct lease_id *id,
 {
     struct member *consumer = sessions_find(&broker->sessions, id->consumer);
     if (consumer == NULL || (consumer->roles_allowed & ROLE_CONSUMER) == 0) {
+        provider->is_refused = true;
         err_set(
             err, ERR_DENIED,
             "\"%s\" is no member with role consumer, expected one in section Member",
@@ -259,16 +260,23 @@ static void refuse_behind(struct lease *lease, const struct event *event,
     }
 }
 
-/* Drained to its end, which the broker knew before it was restored from a backup: on
- * record again, so that it can be resumed. */
-static struct lease *remember(struct lease *lease, const struct msg_state *state,
-                              int64_t now_ms, struct effects *effects)
+/* What a provider says of a lease that has ended there: its last epoch, and what it was
+ * ordered. That is kept, so that the ends of its last jobs are passed on, and that it
+ * can be resumed; also by a broker that was restored from before the lease. */
+static void take_ended(struct lease *lease, const struct msg_state *state,
+                       int64_t now_ms, struct effects *effects)
 {
-    lease->row.type = state->type;
-    lease->row.epoch = state->epoch;
-    lease->row.changed_ms = now_ms;
-    draining_state(lease, state, now_ms, effects);
-    return lease;
+    bool is_higher = state->epoch > lease->row.epoch;
+    asking_end(lease);
+    if (is_higher) {
+        lease->row.type = state->type;
+        lease->row.epoch = state->epoch;
+        lease->row.changed_ms = now_ms;
+        lease_store(lease, effects);
+    }
+    if (state->epoch != 0) {
+        draining_state(lease, state, now_ms, effects);
+    }
 }
 
 /* A provider goes on above the epoch under which a lease ended, unless it has lost its
@@ -279,19 +287,21 @@ static bool is_late(const struct lease *lease, const struct msg_state *state)
 }
 
 /* A lease that is not known, or has ended. What is withdrawn and known to have ended is
- * a late copy; what is ended, there is nothing to register of. */
+ * a late copy. */
 static struct lease *take_new(struct broker *broker, struct lease *lease,
                               const struct lease_id *id, struct member *provider,
                               const struct event *event, struct effects *effects)
 {
     const struct msg_state *state = &event->msg->state;
     bool was_ended = lease != NULL;
-    bool is_forgotten = !was_ended && state->is_ended && state->is_drained;
-    if (was_ended && state->epoch != 0) {
-        draining_state(lease, state, event->now_ms, effects);
+    if (state->epoch == 0 || is_late(lease, state)) {
+        if (was_ended) {
+            take_ended(lease, state, event->now_ms, effects);
+        }
+        return lease;
     }
-    if (state->epoch == 0 || (state->is_ended && !is_forgotten) ||
-        (was_ended && state->is_withdrawn) || is_late(lease, state)) {
+    if (was_ended && state->is_withdrawn) {
+        take_ended(lease, state, event->now_ms, effects);
         return lease;
     }
     struct err err;
@@ -301,8 +311,9 @@ static struct lease *take_new(struct broker *broker, struct lease *lease,
             return refuse(event, effects, &err);
         }
     }
-    if (is_forgotten) {
-        return remember(lease, state, event->now_ms, effects);
+    if (state->is_ended) {
+        take_ended(lease, state, event->now_ms, effects);
+        return lease;
     }
     register_lease(broker, lease, state, event->now_ms, effects);
     take_over(broker, lease, state, event->now_ms, effects);
@@ -334,6 +345,20 @@ static void forget(struct lease *lease, int64_t now_ms, struct effects *effects)
     lease->row.drain = 0;
     lease->draining.is_open = false;
     end(lease, "its provider no longer knows it", now_ms, effects);
+}
+
+void takeover_check_members(struct lease *lease, int64_t now_ms,
+                            struct effects *effects)
+{
+    const struct member *provider = lease->provider;
+    if (!lease_is_open(lease) || (provider->roles_allowed & ROLE_PROVIDER) != 0) {
+        return;
+    }
+    const char *reason =
+        arena_printf(&effects->arena, "%s is no provider any more", provider->name);
+    lease->is_forgotten = true;
+    asking_end(lease);
+    end(lease, reason, now_ms, effects);
 }
 
 struct lease *takeover_state(struct broker *broker, struct member *provider,

@@ -66,7 +66,8 @@ static const struct command commands[] = {
     LATER("rsv", "add|del|list", "Advance reservations."),
     LATER("close", "HOST", "Closes a host."),
     LATER("open", "HOST", "Opens a host."),
-    LATER("reconfig", "", "Reads the configuration anew."),
+    {"reconfig", "", "Has a site, or with --broker the broker, read its files anew.",
+     NULL, NULL, false, reconfig_run},
     /* federation administrators */
     {"leases", "[LEASE...]", "Leases: who holds and uses how many slots.",
      leases_options, listing_options, false, leases_run},

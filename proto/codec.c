@@ -56,6 +56,7 @@ static const struct kind kinds[MSG_KINDS] = {
     KIND(QUERY, codec_query),
     KIND(SET_RECLAIM, codec_set_reclaim),
     KIND(SET_DRAIN, codec_set_drain),
+    KIND(RECONFIG, codec_reconfig),
     KIND(REPLY, codec_reply),
     KIND(SNAPSHOT, codec_snapshot),
 #undef KIND

@@ -101,6 +101,13 @@ SHAPE(codec_set_reclaim, sublet__set_reclaim, set_reclaim);
 #undef OURS
 #undef THEIRS
 
+#define OURS struct msg_reconfig
+#define THEIRS Sublet__Reconfig
+static const struct codec_field reconfig[] = {UINT64(request)};
+SHAPE(codec_reconfig, sublet__reconfig, reconfig);
+#undef OURS
+#undef THEIRS
+
 #define OURS struct msg_set_drain
 #define THEIRS Sublet__SetDrain
 static const struct codec_field set_drain[] = {

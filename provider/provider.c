@@ -38,6 +38,11 @@ void provider_free(struct provider *provider)
     free(provider);
 }
 
+void provider_set_freeze_timeout(struct provider *provider, int64_t freeze_timeout_ms)
+{
+    provider->freeze_timeout_ms = freeze_timeout_ms;
+}
+
 static void load_run(struct provider *provider, const struct row_run *row)
 {
     struct book *book = books_find(&provider->books, row->lease);

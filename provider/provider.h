@@ -43,6 +43,9 @@ void provider_load(struct provider *provider, const struct row *row);
 void provider_export(struct provider *provider, const struct export_plan *plan,
                      int64_t now_ms, struct effects *effects);
 
+/* FREEZE_TIMEOUT, for freezes from now on. */
+void provider_set_freeze_timeout(struct provider *provider, int64_t freeze_timeout_ms);
+
 /* What the site's scheduler may use. `local_used`: slots of its own jobs on the host,
  * running and suspended. Returns how many slots its own jobs may have there in all, not
  * below local_used where a lease is frozen or shrank: nothing new then. `max` is MXJ.

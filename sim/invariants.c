@@ -280,7 +280,8 @@ static bool settle_consumer(const struct site *site, const struct row_lease *lea
         struct msg_contract contract;
 
         if (consumer_contract_at(consumer, j, &contract) &&
-            !strcmp(contract.lease, lease->id) && contract.epoch != lease->epoch) {
+            !strcmp(contract.lease, lease->id) && contract.epoch != lease->epoch &&
+            lease->state != LEASE_ENDED) {
             return invariants_fail(
                 text, "%s: consumer at epoch %" PRIu64 ", broker at %" PRIu64,
                 lease->id, contract.epoch, lease->epoch);
@@ -307,7 +308,8 @@ static bool settle_lease(const struct invariants_view *view,
         }
         if (!strcmp(site->config->name, lease->provider) &&
             (!provider_find_book(site_provider(site->site), lease->id, &state) ||
-             state.epoch != lease->epoch || state.is_drained != lease->is_drained)) {
+             (state.epoch != lease->epoch && lease->state != LEASE_ENDED) ||
+             state.is_drained != lease->is_drained)) {
             return invariants_fail(text, "%s: provider and broker disagree", lease->id);
         }
         if (!strcmp(site->config->name, lease->consumer) &&

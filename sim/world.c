@@ -388,6 +388,12 @@ bool world_drain(struct world *world, int site, enum drain_scope scope,
     return world_ask(world, site, "ana", &msg, NULL, NULL);
 }
 
+void world_reload_broker(struct world *world, const struct broker_config *config)
+{
+    world->broker_config = config;
+    world_reload_daemon(world, BROKER);
+}
+
 void world_crash(struct world *world, int site, int64_t down_ms)
 {
     world_end_batch(world, site + 1, false);
@@ -409,6 +415,33 @@ static void count_decided(void *arg, const struct row *row)
             decided->n_slots += row->run.hosts[i].n_slots;
         }
     }
+}
+
+static int size_of(const struct site_config *config, const char *host)
+{
+    for (int i = 0; i < config->n_hosts; i++) {
+        if (!strcmp(config->hosts[i].name, host)) {
+            return config->hosts[i].max;
+        }
+    }
+    return 0;
+}
+
+void world_reload_site(struct world *world, int site, const struct site_config *config)
+{
+    struct world_site *of = &world->sites[site];
+
+    world_end_batch(world, site + 1, false);
+    for (int i = 0; i < of->n_hosts; i++) {
+        struct decided decided = {
+            .host = executor_name(world->hosts[of->first_host + i].executor)};
+
+        disk_load(of->disk, count_decided, &decided);
+        invariants_sized(world->invariants, of->config->name, decided.host,
+                         size_of(config, decided.host), decided.n_slots);
+    }
+    of->config = config;
+    world_reload_daemon(world, site + 1);
 }
 
 void world_resize_host(struct world *world, int site, int host)

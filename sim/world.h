@@ -81,6 +81,11 @@ bool world_set_reclaim(struct world *world, int site, enum reclaim_scope scope,
 bool world_drain(struct world *world, int site, enum drain_scope scope,
                  const char *name, bool is_drained);
 
+/* Another configuration, now or at the daemon's next start. A site has the hosts that
+ * it was added with, or some of them. Borrowed like the first. */
+void world_reload_site(struct world *world, int site, const struct site_config *config);
+void world_reload_broker(struct world *world, const struct broker_config *config);
+
 /* A daemon dies now, after the commit of what it has taken in, and comes back after
  * `down_ms`; index -1 is the broker. */
 void world_crash(struct world *world, int site, int64_t down_ms);

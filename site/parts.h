@@ -17,6 +17,8 @@
 struct site {
     struct arena config_arena;
     const struct site_config *config;
+    char *name;    /* outlives configurations */
+    int n_leaving; /* hosts that are not configured any more */
     struct jobs *jobs;
     struct site_hosts *hosts;
     struct runs *runs;

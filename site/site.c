@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "site/keep.h"
 #include "site/lending.h"
 #include "site/parts.h"
 #include "site/site_copy.h"
 #include "site/site_dispatch.h"
+#include "site/site_reload.h"
 #include "site/site_reports.h"
 #include "site/turns.h"
 #include "site/usage.h"
@@ -36,19 +38,14 @@ struct site *site_new(const struct site_config *from)
     arena_init(&site->config_arena);
     site->config = site_copy_config(&site->config_arena, from);
     const struct site_config *config = site->config;
+    site->name = keep_text(config->name);
     struct runs_setting runs_setting = {
-        .site = config->name,
+        .site = site->name,
         .is_root = config->daemon_uid == 0,
         .lease_account = config->lease_account,
     };
-    struct site_uplink_setting uplink_setting = {
-        .name = config->name,
-        .roles = config->roles,
-        .reclaim_delay_ms = config->reclaim_delay_ms,
-        .is_alone = config->is_alone,
-        .patience = config->patience,
-        .is_prompt = config->is_prompt,
-    };
+    struct site_uplink_setting uplink_setting = site_uplink_setting_of(config);
+    uplink_setting.name = site->name;
     site->jobs = jobs_new(config->queues, config->n_queues);
     site->hosts = site_hosts_new(config->hosts, config->n_hosts);
     site->runs = runs_new(&runs_setting, site->hosts, run_changed, site);
@@ -79,6 +76,7 @@ void site_free(struct site *site)
     runs_free(site->runs);
     site_hosts_free(site->hosts);
     jobs_free(site->jobs);
+    free(site->name);
     arena_release(&site->config_arena);
     free(site);
 }
@@ -202,6 +200,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
         site_uplink_usage(site->uplink, &usage, now_ms, effects);
     }
     runs_sweep(site->runs);
+    site_reload_tick(site, now_ms, effects);
 }
 
 void site_step(struct site *site, const struct event *event, struct effects *effects)
@@ -277,6 +276,11 @@ const struct provider *site_provider(const struct site *site)
 const struct consumer *site_consumer(const struct site *site)
 {
     return site->consumer;
+}
+
+bool site_has_host(const struct site *site, const char *host)
+{
+    return site_hosts_find(site->hosts, host) >= 0;
 }
 
 void site_host_used(const struct site *site, const char *host, int *own, int *consumers)

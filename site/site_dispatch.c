@@ -272,6 +272,23 @@ static void on_set_drain(struct site *site, const struct call *call,
                     call->now_ms, effects);
 }
 
+/* The files are the shell's to read. */
+static void on_reconfig(struct site *site, const struct call *call,
+                        struct effects *effects)
+{
+    uint64_t request = call->msg->reconfig.request;
+    if (!requests_is_admin(site, call->from)) {
+        effects_reply_error(effects, call->from, request, ERR_DENIED,
+                            "only an administrator of the site may have its "
+                            "configuration read anew");
+        return;
+    }
+    struct effect *effect = effects_add(effects, EFFECT_RELOAD);
+    effect->reload.to = *call->from;
+    effect->reload.to.name = arena_str(&effects->arena, call->from->name);
+    effect->reload.request = request;
+}
+
 /* ---------------------------------------------------------------- dispatch */
 
 enum {
@@ -314,6 +331,7 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_QUERY] = {on_query, CLIENT, false},
     [MSG_SET_RECLAIM] = {on_set_reclaim, CLIENT, false},
     [MSG_SET_DRAIN] = {on_set_drain, CLIENT, false},
+    [MSG_RECONFIG] = {on_reconfig, CLIENT, false},
 };
 
 static void refuse(const struct call *call, struct effects *effects)

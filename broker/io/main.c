@@ -11,6 +11,7 @@
 #include "broker/broker_config.h"
 #include "broker/io/http.h"
 #include "broker/io/hub.h"
+#include "broker/io/reload.h"
 #include "broker/io/snapshot.h"
 #include "broker/io/store.h"
 #include "sys/daemon.h"
@@ -33,14 +34,13 @@ static const char usage_text[] =
 
 static int on_signal(int number, void *arg)
 {
-    (void)arg;
+    struct reload *reload = arg;
     switch (number) {
     case SIGTERM:
     case SIGINT:
         return -1;
     case SIGHUP:
-        log_line(LOG_LEVEL_WARNING,
-                 "reload is not supported yet: restart to read the changed files");
+        reload_by_signal(reload);
         return 0;
     default:
         return 0;
@@ -84,13 +84,14 @@ static int open_http(zloop_t *loop, const struct broker_setup *setup,
     return http_new(loop, setup->http_host, setup->http_port, &source, http, err);
 }
 
-static int serve(const struct broker_setup *setup)
+static int serve(char *const *paths, int n_paths, const struct broker_setup *setup)
 {
     struct err err = {0};
     struct store *store = NULL;
     struct broker *broker = NULL;
     struct snapshot *snapshot = NULL;
     struct hub *hub = NULL;
+    struct reload *reload = NULL;
     struct http *http = NULL;
     zloop_t *loop = zloop_new();
     int rc = make_directory_of(setup->state, &err);
@@ -111,7 +112,8 @@ static int serve(const struct broker_setup *setup)
         rc = open_http(loop, setup, broker, store, hub, &http, &err);
     }
     if (rc == 0) {
-        rc = daemon_watch_signals(loop, on_signal, NULL, &err);
+        reload = reload_new(paths, n_paths, setup, hub);
+        rc = daemon_watch_signals(loop, on_signal, reload, &err);
     }
     if (rc < 0) {
         goto out;
@@ -125,6 +127,7 @@ out:
         log_line(LOG_LEVEL_ERROR, "cannot start: %s", err.text);
     }
     http_free(http);
+    reload_free(reload);
     hub_free(hub);
     snapshot_free(snapshot);
     broker_free(broker);
@@ -152,7 +155,7 @@ static int configure_and_serve(char *const *paths, int n_paths)
     } else if (!has_broker) {
         log_line(LOG_LEVEL_ERROR, "cannot start: no Broker section in what was read");
     } else {
-        status = serve(&setup);
+        status = serve(paths, n_paths, &setup);
     }
     arena_release(&arena);
     return status;

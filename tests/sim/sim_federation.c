@@ -25,7 +25,7 @@
 #include "sim/world.h"
 #include "site/site_config.h"
 
-enum { SEEDS = 150, SITES = 3 };
+enum { SEEDS = 150, SITES = 3, OTHERS = 2 };
 
 /* A freeze lapses soon, so that proposals come late. north lends two hosts shared to
  * south and one slot-wise to east (exclusive); south lends a host shared to east, so it
@@ -55,11 +55,65 @@ static const char *const site_files[SITES] = {
     "Queue\n",
 };
 
+/* What administrators may make of it: a host grows, one shrinks, one goes, policies
+ * change, come and go, a queue goes, a site stops borrowing. */
+static const char *const other_files[SITES][OTHERS] = {
+    {"Begin Site\nNAME = north\nSPOOL = /n\nFREEZE_TIMEOUT = 5s\nEnd Site\n"
+     "Begin Parameters\nMC_RECLAIM_DELAY = 4s\nEnd Parameters\n"
+     "Begin Host\nHOST_NAME MXJ\nn1 2\nn3 5\nEnd Host\n"
+     "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\nEnd Queue\n"
+     "Begin HostExport\nPER_HOST = n1\nSLOTS = 2\nTYPE = shared\n"
+     "DISTRIBUTION = ([south, 1])\nEnd HostExport\n"
+     "Begin HostExport\nNAME = fixed\nPER_HOST = n3\nSLOTS = 4\n"
+     "DISTRIBUTION = ([east, 1] [south, 1])\nEnd HostExport\n",
+
+     "Begin Site\nNAME = north\nSPOOL = /n\nEnd Site\n"
+     "Begin Host\nHOST_NAME MXJ\nn1 4\nn2 4\nn3 3\nEnd Host\n"
+     "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\nEnd Queue\n"
+     "Begin HostExport\nNAME = fixed\nPER_HOST = n3\nSLOTS = 2\nTYPE = shared\n"
+     "DISTRIBUTION = ([east, 1])\nEnd HostExport\n"},
+
+    {"Begin Site\nNAME = south\nSPOOL = /s\nEnd Site\n"
+     "Begin Host\nHOST_NAME MXJ\ns1 2\ns2 3\nEnd Host\n"
+     "Begin Queue\nQUEUE_NAME = other\nPRIORITY = 30\nHOSTS = all allremote\n"
+     "End Queue\n",
+
+     "Begin Site\nNAME = south\nSPOOL = /s\nEnd Site\n"
+     "Begin Host\nHOST_NAME MXJ\ns2 6\ns1 1\nEnd Host\n"
+     "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\nEnd Queue\n"
+     "Begin HostExport\nPER_HOST = s2\nSLOTS = 4\n"
+     "DISTRIBUTION = ([east, 1])\nEnd HostExport\n"},
+
+    {"Begin Site\nNAME = east\nSPOOL = /e\nEnd Site\n"
+     "Begin Host\nHOST_NAME MXJ\ne1 3\nEnd Host\n"
+     "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\nHOSTS = all@north\nEnd "
+     "Queue\n",
+
+     "Begin Site\nNAME = east\nSPOOL = /e\nEnd Site\n"
+     "Begin Host\nHOST_NAME MXJ\ne1 1\nEnd Host\n"
+     "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\nEnd Queue\n"},
+};
+
 struct setting {
     struct arena arena;
-    struct broker_config broker;
-    struct site_setup sites[SITES];
+    struct broker_config broker, other_broker;
+    struct site_setup sites[SITES], others[SITES][OTHERS];
 };
+
+static void read_site(struct arena *arena, const char *text, struct site_setup *site)
+{
+    struct conf conf;
+
+    conf_init(&conf, arena);
+    conf_read(&conf, "site.conf", text, strlen(text));
+    conf_check(&conf);
+    assert_true(site_config_read(&conf, site));
+    for (const struct conf_diag *diag = conf.diags; diag; diag = diag->next) {
+        fail_msg("%s:%d: %s", diag->file, diag->line, diag->text);
+    }
+    /* a Site without BROKER is alone; here the world is its uplink */
+    site->config.is_alone = false;
+}
 
 static void setting_init(struct setting *setting)
 {
@@ -71,18 +125,12 @@ static void setting_init(struct setting *setting)
 
     arena_init(&setting->arena);
     setting->broker = (struct broker_config){members, 3, 15000};
+    setting->other_broker = (struct broker_config){members + 1, 2, 8000};
     for (int i = 0; i < SITES; i++) {
-        struct conf conf;
-
-        conf_init(&conf, &setting->arena);
-        conf_read(&conf, "site.conf", site_files[i], strlen(site_files[i]));
-        conf_check(&conf);
-        assert_true(site_config_read(&conf, &setting->sites[i]));
-        for (const struct conf_diag *diag = conf.diags; diag; diag = diag->next) {
-            fail_msg("%s:%d: %s", diag->file, diag->line, diag->text);
+        read_site(&setting->arena, site_files[i], &setting->sites[i]);
+        for (int j = 0; j < OTHERS; j++) {
+            read_site(&setting->arena, other_files[i][j], &setting->others[i][j]);
         }
-        /* a Site without BROKER is alone; here the world is its uplink */
-        setting->sites[i].config.is_alone = false;
     }
 }
 
@@ -218,7 +266,30 @@ static void disturb_drain(struct world *world, struct rng *rng)
     world_drain(world, 0, is_site ? DRAIN_SITE : DRAIN_LEASE, name, is_drained);
 }
 
-static void disturb(struct world *world, struct rng *rng, bool with_faults)
+static void disturb_config(struct world *world, struct setting *setting,
+                           struct rng *rng)
+{
+    int site = (int)rng_below(rng, SITES + 1), which = (int)rng_below(rng, OTHERS + 1);
+
+    if (site == SITES) {
+        world_reload_broker(world, which ? &setting->broker : &setting->other_broker);
+    } else {
+        world_reload_site(world, site,
+                          which < OTHERS ? &setting->others[site][which].config
+                                         : &setting->sites[site].config);
+    }
+}
+
+static void restore_config(struct world *world, struct setting *setting)
+{
+    world_reload_broker(world, &setting->broker);
+    for (int i = 0; i < SITES; i++) {
+        world_reload_site(world, i, &setting->sites[i].config);
+    }
+}
+
+static void disturb(struct world *world, struct setting *setting, struct rng *rng,
+                    bool with_faults)
 {
     int site = (int)rng_below(rng, SITES);
     int64_t what = rng_below(rng, 100);
@@ -234,13 +305,15 @@ static void disturb(struct world *world, struct rng *rng, bool with_faults)
                           1000 + rng_below(rng, 20000));
     } else if (what < 84) {
         disturb_drain(world, rng);
-    } else if (with_faults && what < 87) {
-        world_partition(world, site, rng_below(rng, 40000));
+    } else if (what < 86) {
+        disturb_config(world, setting, rng);
     } else if (with_faults && what < 89) {
+        world_partition(world, site, rng_below(rng, 40000));
+    } else if (with_faults && what < 92) {
         world_crash(world, site - 1, rng_below(rng, 20000));
-    } else if (with_faults && what < 90) {
+    } else if (with_faults && what < 93) {
         world_backup_broker(world);
-    } else if (with_faults && what < 91) {
+    } else if (with_faults && what < 94) {
         world_restore_broker(world, rng_below(rng, 5000));
     }
 }
@@ -301,10 +374,11 @@ static bool try_seed(uint64_t seed, world_trace_fn trace)
     world_backup_broker(world);
     is_well = world_run(world, 1000);
     while (is_well && world_now_ms(world) < 300000) {
-        disturb(world, &rng, true);
+        disturb(world, &setting, &rng, true);
         is_well = world_run(world, world_now_ms(world) + rng_below(&rng, 4000));
     }
     world_set_faults(world, &none);
+    restore_config(world, &setting);
     is_well = is_well && world_run(world, world_now_ms(world) + 90000);
     if (is_well) {
         resume_all(world);

@@ -181,13 +181,10 @@ static void start(struct site_stage *stage)
     stage->session = 0;
 }
 
-void site_stage_init_text(struct site_stage *stage, const char *text)
+static struct site_config read_config(struct site_stage *stage, const char *text)
 {
     struct site_setup setup;
     struct conf conf;
-    memset(stage, 0, sizeof(*stage));
-    arena_init(&stage->arena);
-    effects_init(&stage->effects);
     conf_init(&conf, &stage->arena);
     conf_read(&conf, "site.conf", text, strlen(text));
     conf_check(&conf);
@@ -195,7 +192,15 @@ void site_stage_init_text(struct site_stage *stage, const char *text)
     for (const struct conf_diag *diag = conf.diags; diag != NULL; diag = diag->next) {
         fail_msg("%s:%d: %s", diag->file, diag->line, diag->text);
     }
-    stage->config = setup.config;
+    return setup.config;
+}
+
+void site_stage_init_text(struct site_stage *stage, const char *text)
+{
+    memset(stage, 0, sizeof(*stage));
+    arena_init(&stage->arena);
+    effects_init(&stage->effects);
+    stage->config = read_config(stage, text);
     stage->now_ms = 100000;
     stage->host_session = 1000;
     start(stage);
@@ -204,6 +209,21 @@ void site_stage_init_text(struct site_stage *stage, const char *text)
 void site_stage_init(struct site_stage *stage)
 {
     site_stage_init_text(stage, standard);
+}
+
+bool site_stage_reload(struct site_stage *stage, const char *text)
+{
+    struct site_config config = read_config(stage, text);
+    struct err err;
+    if (site_reload_check(stage->site, &config, &err) < 0) {
+        return false;
+    }
+    stage->config = config;
+    effects_clear(&stage->effects);
+    site_reload(stage->site, &config, ++stage->now_ms, &stage->effects);
+    tick(stage);
+    commit(stage);
+    return true;
 }
 
 void site_stage_release(struct site_stage *stage)
