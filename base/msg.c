@@ -43,6 +43,7 @@ static const char *const kind_names[MSG_KINDS] = {
     [MSG_SET_RECLAIM] = "SET_RECLAIM",
     [MSG_SET_DRAIN] = "SET_DRAIN",
     [MSG_RECONFIG] = "RECONFIG",
+    [MSG_HOST_CONTROL] = "HOST_CONTROL",
     [MSG_REPLY] = "REPLY",
     [MSG_SNAPSHOT] = "SNAPSHOT",
 };

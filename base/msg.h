@@ -70,9 +70,10 @@ enum msg_kind {
     MSG_QUERY,    /* a listing */
     MSG_SET_RECLAIM,
     MSG_REPLY,
-    MSG_SNAPSHOT,  /* broker, of an administrator: a piece of a copy of its store */
-    MSG_SET_DRAIN, /* drains a lease, or all of a site; or takes that back */
-    MSG_RECONFIG,  /* read the configuration anew */
+    MSG_SNAPSHOT,     /* broker, of an administrator: a piece of a copy of its store */
+    MSG_SET_DRAIN,    /* drains a lease, or all of a site; or takes that back */
+    MSG_RECONFIG,     /* read the configuration anew */
+    MSG_HOST_CONTROL, /* site: closes or opens a host */
     MSG_KINDS
 };
 
@@ -455,6 +456,12 @@ struct msg_set_drain {
     bool is_drained;  /* false: resume */
 };
 
+struct msg_host_control {
+    uint64_t request;
+    const char *host; /* "n1", "n1@north" */
+    bool is_closed;
+};
+
 struct msg_reconfig {
     uint64_t request;
 };
@@ -522,6 +529,7 @@ struct msg {
         struct msg_set_reclaim set_reclaim;
         struct msg_set_drain set_drain;
         struct msg_reconfig reconfig;
+        struct msg_host_control host_control;
         struct msg_reply reply;
         struct msg_snapshot snapshot;
     };

@@ -27,6 +27,7 @@ enum row_kind {
     ROW_JOB_STATE, /* key: id, index. is_gone deletes the job whole. An element of an
                       array without one is PEND */
     ROW_RUN,       /* key: site, attempt. is_gone deletes */
+    ROW_CLOSED,    /* key: host. is_closed false deletes */
     ROW_KINDS
 };
 
@@ -117,6 +118,11 @@ struct row_high {
     uint64_t attempt;
 };
 
+struct row_closed {
+    const char *host; /* "n1", "n1@north" */
+    bool is_closed;
+};
+
 struct row_job {
     uint64_t id;
     int64_t submit_ms;
@@ -190,6 +196,7 @@ struct row {
         struct row_job job;
         struct row_job_state job_state;
         struct row_run run;
+        struct row_closed closed;
     };
 };
 

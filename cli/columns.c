@@ -39,6 +39,7 @@ static const struct column jobs_block[] = {
     {"User", "user", false, format_plain},
     {"State", "state", false, format_plain},
     {"Reason", "reason", false, format_plain},
+    {"Leases", "leases", false, format_reasons},
     {"Queue", "queue", false, format_plain},
     {"Command", "command", false, format_plain},
     {"Slots", "slots", false, format_plain},

@@ -27,6 +27,8 @@ int leases_run(struct call *call);
 int leases_one(struct call *call);
 int drain_run(struct call *call);
 int drain_resume(struct call *call);
+int hosts_close(struct call *call);
+int hosts_open(struct call *call);
 int reconfig_run(struct call *call);
 int leases_sites(struct call *call);
 int reclaim_run(struct call *call);

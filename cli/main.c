@@ -64,8 +64,9 @@ static const struct command commands[] = {
     LATER("load", "[HOST...]", "Load of hosts."),
     LATER("limits", "", "Limits and their use."),
     LATER("rsv", "add|del|list", "Advance reservations."),
-    LATER("close", "HOST", "Closes a host."),
-    LATER("open", "HOST", "Opens a host."),
+    {"close", "HOST...", "Closes hosts, also borrowed ones for this site: nothing new starts.",
+     NULL, NULL, false, hosts_close},
+    {"open", "HOST...", "Opens hosts again.", NULL, NULL, false, hosts_open},
     {"reconfig", "", "Has a site, or with --broker the broker, read its files anew.",
      NULL, NULL, false, reconfig_run},
     /* federation administrators */

@@ -57,6 +57,7 @@ static const struct kind kinds[MSG_KINDS] = {
     KIND(SET_RECLAIM, codec_set_reclaim),
     KIND(SET_DRAIN, codec_set_drain),
     KIND(RECONFIG, codec_reconfig),
+    KIND(HOST_CONTROL, codec_host_control),
     KIND(REPLY, codec_reply),
     KIND(SNAPSHOT, codec_snapshot),
 #undef KIND

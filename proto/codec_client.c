@@ -101,6 +101,17 @@ SHAPE(codec_set_reclaim, sublet__set_reclaim, set_reclaim);
 #undef OURS
 #undef THEIRS
 
+#define OURS struct msg_host_control
+#define THEIRS Sublet__HostControl
+static const struct codec_field host_control[] = {
+    UINT64(request),
+    TEXT(host, HOST, 1, HOST_NAME_SIZE - 1),
+    BOOL(is_closed),
+};
+SHAPE(codec_host_control, sublet__host_control, host_control);
+#undef OURS
+#undef THEIRS
+
 #define OURS struct msg_reconfig
 #define THEIRS Sublet__Reconfig
 static const struct codec_field reconfig[] = {UINT64(request)};

@@ -270,13 +270,16 @@ void provider_refresh(struct provider *provider, int64_t now_ms,
 
 /* When STATE is due. A change is told at once, so that the broker judges by what is so
  * now, but for a lease whose changes come in masses: then each stands behind the pace.
- * What has ended says nothing more unless it is asked. */
+ * What has ended has little to say, but a broker that lost it with its disk, and the
+ * message of the session's beginning, could not resume it. */
 static int64_t tell_at(const struct provider *provider, const struct book *book)
 {
     if (book->is_dirty) {
         return book->paced_ms - PROVIDER_TELL_BURST * PROVIDER_TELL_GAP_MS;
     }
-    return book->is_ended ? INT64_MAX : book->told_ms + provider->tell_every_ms;
+    return book->told_ms +
+           (book->is_ended ? PROVIDER_TELL_ENDED_MS / PROVIDER_TELL_EVERY_MS : 1) *
+               provider->tell_every_ms;
 }
 
 void provider_tick(struct provider *provider, int64_t now_ms, struct effects *effects)

@@ -94,7 +94,7 @@ void provider_run_forgotten(struct provider *provider, const struct run_id *run)
 
 /* Lapsed freezes, withdrawn leases that emptied, STATEs that are due: on change, at
  * once, but for a lease that changes more than 20 times in a row: then ten a second;
- * else each 5 s. */
+ * else each 5 s, of what has ended each minute. */
 void provider_tick(struct provider *provider, int64_t now_ms, struct effects *effects);
 int64_t provider_wake_ms(const struct provider *provider);
 

@@ -17,7 +17,8 @@
 enum {
     PROVIDER_TELL_GAP_MS = 100, /* at most so often for one lease, where unasked ... */
     PROVIDER_TELL_BURST = 20,   /* ... but for so many in a row */
-    PROVIDER_TELL_EVERY_MS = 5000, /* at least so often */
+    PROVIDER_TELL_EVERY_MS = 5000,  /* at least so often ... */
+    PROVIDER_TELL_ENDED_MS = 60000, /* ... and of a lease that has ended */
 };
 
 struct provider {

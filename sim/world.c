@@ -378,6 +378,15 @@ bool world_set_reclaim(struct world *world, int site, enum reclaim_scope scope,
     return world_ask(world, site, "ana", &msg, NULL, NULL);
 }
 
+bool world_close(struct world *world, int site, const char *host, bool is_closed)
+{
+    struct msg msg = {.kind = MSG_HOST_CONTROL, .site = ""};
+
+    msg.host_control =
+        (struct msg_host_control){.request = 1, .host = host, .is_closed = is_closed};
+    return world_ask(world, site, "ana", &msg, NULL, NULL);
+}
+
 bool world_drain(struct world *world, int site, enum drain_scope scope,
                  const char *name, bool is_drained)
 {

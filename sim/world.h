@@ -77,6 +77,8 @@ bool world_control(struct world *world, int site, uint64_t job, int index,
 bool world_set_reclaim(struct world *world, int site, enum reclaim_scope scope,
                        const char *name, int64_t delay_ms);
 
+/* Closes or opens "n1", or for that site alone "n1@north". */
+bool world_close(struct world *world, int site, const char *host, bool is_closed);
 /* DRAIN_SITE: all that it lends or borrows; `is_drained` false takes it back. */
 bool world_drain(struct world *world, int site, enum drain_scope scope,
                  const char *name, bool is_drained);

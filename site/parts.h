@@ -6,6 +6,7 @@
 
 #include "consumer/consumer.h"
 #include "provider/provider.h"
+#include "site/closed.h"
 #include "site/jobs.h"
 #include "site/runs.h"
 #include "site/schedule.h"
@@ -27,6 +28,7 @@ struct site {
     struct site_uplink *uplink;
     struct schedule *schedule;
     struct waiters *waiters;
+    struct closed closed;
     uint64_t boot, last_job, last_attempt; /* the journal's counters */
     int64_t lending_ms; /* when an end is next told to a consumer that has not said
                            that it is on record there */

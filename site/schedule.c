@@ -184,7 +184,8 @@ static void show_own(const struct site *site, int index, struct place_host *host
     run_table_used(runs_table(site->runs), index, &host->used, &consumers);
     host->max = provider_local_max(site->provider, host->name,
                                    site_hosts_max(site->hosts, index), host->used);
-    host->is_open = site_hosts_is_ready(site->hosts, index);
+    host->is_open = site_hosts_is_ready(site->hosts, index) &&
+                    !closed_has(&site->closed, host->name);
 }
 
 static void show_borrowed(const struct site *site, int index, struct arena *arena,
@@ -197,7 +198,7 @@ static void show_borrowed(const struct site *site, int index, struct arena *aren
     host->lease = arena_str(arena, borrowed.lease);
     host->max = borrowed.n_held;
     host->used = borrowed.n_used;
-    host->is_open = borrowed.is_open;
+    host->is_open = borrowed.is_open && !closed_has(&site->closed, borrowed.name);
 }
 
 /* Slots that have fallen free since the pass began are not for the jobs that it has

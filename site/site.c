@@ -68,6 +68,7 @@ void site_free(struct site *site)
     if (site == NULL) {
         return;
     }
+    closed_release(&site->closed);
     waiters_free(site->waiters);
     schedule_free(site->schedule);
     site_uplink_free(site->uplink);
@@ -118,6 +119,9 @@ void site_load(struct site *site, const struct row *row)
             provider_load(site->provider, row);
         }
         break;
+    case ROW_CLOSED:
+        closed_load(&site->closed, &row->closed);
+        break;
     case ROW_OVERRIDE:
     case ROW_LEASE:
     case ROW_SITE:
@@ -138,6 +142,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     site_hosts_start(site->hosts, now_ms);
     site_uplink_start(site->uplink, site->boot, now_ms);
     schedule_tell_use(site);
+    closed_tell(site);
     provider_export(site->provider, &site->config->exports, now_ms, effects);
     turns_restore(site, now_ms, effects);
 }
@@ -161,7 +166,7 @@ static void lose_hosts(struct site *site, int64_t now_ms, struct effects *effect
     for (int host; (host = site_hosts_tick(site->hosts, now_ms)) >= 0;) {
         const char *name = site_hosts_name(site->hosts, host);
         effects_log(effects, LOG_LEVEL_WARNING, "host %s is silent: unavailable", name);
-        provider_set_down(site->provider, name, true);
+        closed_tell(site);
         runs_host_away(site->runs, host, now_ms, effects);
         schedule_mark(site->schedule);
     }

@@ -205,7 +205,7 @@ static void on_host_synced(struct site *site, const struct call *call,
 {
     site_hosts_synced(site->hosts, call->host);
     runs_host_synced(site->runs, call->host, call->now_ms, effects);
-    provider_set_down(site->provider, site_hosts_name(site->hosts, call->host), false);
+    closed_tell(site);
     schedule_mark(site->schedule);
 }
 
@@ -289,6 +289,12 @@ static void on_reconfig(struct site *site, const struct call *call,
     effect->reload.request = request;
 }
 
+static void on_host_control(struct site *site, const struct call *call,
+                            struct effects *effects)
+{
+    closed_request(site, call->from, &call->msg->host_control, effects);
+}
+
 /* ---------------------------------------------------------------- dispatch */
 
 enum {
@@ -332,6 +338,7 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_SET_RECLAIM] = {on_set_reclaim, CLIENT, false},
     [MSG_SET_DRAIN] = {on_set_drain, CLIENT, false},
     [MSG_RECONFIG] = {on_reconfig, CLIENT, false},
+    [MSG_HOST_CONTROL] = {on_host_control, CLIENT, false},
 };
 
 static void refuse(const struct call *call, struct effects *effects)
@@ -364,7 +371,7 @@ static bool is_current(struct site *site, struct call *call, struct effects *eff
     if (site_hosts_heard(site->hosts, call->host, call->now_ms)) {
         const char *name = site_hosts_name(site->hosts, call->host);
         effects_log(effects, LOG_LEVEL_NOTICE, "host %s is back", name);
-        provider_set_down(site->provider, name, false);
+        closed_tell(site);
         runs_host_back(site->runs, call->host, call->now_ms, effects);
         schedule_mark(site->schedule);
     }

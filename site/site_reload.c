@@ -111,6 +111,7 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     change_hosts(site, before, now_ms);
     provider_set_freeze_timeout(site->provider, site->config->freeze_timeout_ms);
     schedule_tell_use(site);
+    closed_tell(site);
     provider_export(site->provider, &site->config->exports, now_ms, effects);
     change_uplink(site, now_ms, effects);
     schedule_restart(site->schedule);

@@ -139,6 +139,7 @@ int store_write(struct store *store, const struct row *row, struct err *err)
     case ROW_JOB:
     case ROW_JOB_STATE:
     case ROW_RUN:
+    case ROW_CLOSED:
     case ROW_KINDS:
         break;
     }

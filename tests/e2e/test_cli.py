@@ -9,7 +9,7 @@ from federation import LEASE, Federation, expect, expect_equal, main
 
 f = Federation()
 
-UNBUILT_COMMANDS = """requeue switch resize hist users load limits rsv close open
+UNBUILT_COMMANDS = """requeue switch resize hist users load limits rsv
 pools plan usage top resreq""".split()
 
 UNBUILT_SUB = [["-R", "mem>1"], ["-w", "done(1)"], ["-app", "a"], ["-ar"], ["-x"], ["-I"],

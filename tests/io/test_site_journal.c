@@ -197,6 +197,9 @@ static void add_row(void *arg, const struct row *row)
     case ROW_RUN:
         add_run(to, &row->run);
         break;
+    case ROW_CLOSED:
+        add(to, "closed %s\n", row->closed.host);
+        break;
     case ROW_OVERRIDE:
     case ROW_LEASE:
     case ROW_SITE:
@@ -423,6 +426,19 @@ static void test_elements_of_an_array_have_states_of_their_own(void **state)
     assert_loads(*state, rows, 2);
 }
 
+static void test_hosts_are_closed_and_opened(void **state)
+{
+    struct row rows[] = {
+        {.kind = ROW_CLOSED, .closed = {"n1@north", true}},
+        {.kind = ROW_CLOSED, .closed = {"s1", true}},
+        {.kind = ROW_CLOSED, .closed = {"s1", true}},
+        {.kind = ROW_CLOSED, .closed = {"n1@north", false}},
+        {.kind = ROW_CLOSED, .closed = {"never", false}},
+    };
+    write_rows(*state, rows, 5);
+    assert_loads(*state, &rows[1], 1);
+}
+
 /* A journal as the first version left it. */
 static void test_a_journal_of_before_arrays(void **state)
 {
@@ -438,6 +454,7 @@ static void test_a_journal_of_before_arrays(void **state)
                      "ALTER TABLE old DROP COLUMN element;"
                      "ALTER TABLE old RENAME TO job_state;"
                      "ALTER TABLE job DROP COLUMN is_array;"
+                     "DROP TABLE closed;"
                      "ALTER TABLE book DROP COLUMN is_drained;"
                      "ALTER TABLE book DROP COLUMN drain;"
                      "PRAGMA user_version = 1");
@@ -651,6 +668,7 @@ int main(void)
         TEST(test_every_kind_comes_back_in_the_order_of_kinds),
         TEST(test_every_state_record_and_end_comes_back),
         TEST(test_elements_of_an_array_have_states_of_their_own),
+        TEST(test_hosts_are_closed_and_opened),
         TEST(test_a_journal_of_before_arrays),
         TEST(test_the_same_key_replaces_a_row),
         TEST(test_a_run_keeps_its_spec_when_a_later_row_has_none),

@@ -288,6 +288,25 @@ static void restore_config(struct world *world, struct setting *setting)
     }
 }
 
+static void disturb_hosts(struct world *world, struct rng *rng)
+{
+    static const struct {
+        int site;
+        const char *host;
+    } hosts[] = {{0, "n1"}, {1, "n1@north"}, {1, "s2"}, {2, "s2@south"}};
+    int64_t which = rng_below(rng, 4);
+
+    world_close(world, hosts[which].site, hosts[which].host, rng_percent(rng, 40));
+}
+
+static void open_hosts(struct world *world)
+{
+    world_close(world, 0, "n1", false);
+    world_close(world, 1, "n1@north", false);
+    world_close(world, 1, "s2", false);
+    world_close(world, 2, "s2@south", false);
+}
+
 static void disturb(struct world *world, struct setting *setting, struct rng *rng,
                     bool with_faults)
 {
@@ -307,6 +326,8 @@ static void disturb(struct world *world, struct setting *setting, struct rng *rn
         disturb_drain(world, rng);
     } else if (what < 86) {
         disturb_config(world, setting, rng);
+    } else if (what >= 97) {
+        disturb_hosts(world, rng);
     } else if (with_faults && what < 89) {
         world_partition(world, site, rng_below(rng, 40000));
     } else if (with_faults && what < 92) {
@@ -383,6 +404,7 @@ static bool try_seed(uint64_t seed, world_trace_fn trace)
     if (is_well) {
         resume_all(world);
         resume_leases(world);
+        open_hosts(world);
         is_well = run_until_settled(world, text, sizeof text);
     }
     if (is_well && world_is_settled(world, text, sizeof text)) {

@@ -51,6 +51,8 @@ static const char *row_key(const struct row *row, uint64_t *number)
         return row->counter.name;
     case ROW_BOOK:
         return row->book.lease;
+    case ROW_CLOSED:
+        return row->closed.host;
     case ROW_HIGH:
         return row->high.consumer;
     case ROW_JOB:
@@ -118,7 +120,8 @@ static bool is_gone(const struct row *row)
 {
     return (row->kind == ROW_BOOK && row->book.is_gone) ||
            (row->kind == ROW_JOB_STATE && row->job_state.is_gone) ||
-           (row->kind == ROW_RUN && row->run.is_gone);
+           (row->kind == ROW_RUN && row->run.is_gone) ||
+           (row->kind == ROW_CLOSED && !row->closed.is_closed);
 }
 
 static void commit_row(struct site_stage *stage, const struct row *row)
