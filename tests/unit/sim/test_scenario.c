@@ -188,10 +188,7 @@ static void what_is_not_built_says_so(void **state)
         "at 0 requeue south a",
         "at 0 switch south a normal",
         "at 0 resize south a slots=4",
-        "at 0 close south s1",
-        "at 0 open south s1",
         "at 0 reload south south.conf",
-        "at 0 drain north/spare/south",
         "at 0 rsv add",
         "expect at 1 node p /eng quota == 5",
     };
