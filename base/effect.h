@@ -54,6 +54,7 @@ enum effect_kind {
     EFFECT_RECONNECT, /* the broker is silent: close and reopen the uplink */
     EFFECT_HISTORY,   /* read history rows from the store and send them as REPLY */
     EFFECT_SNAPSHOT,  /* send a piece of a copy of the store as REPLY */
+    EFFECT_RELOAD,    /* read the configuration anew, hand it in, send REPLY */
     EFFECT_WRITE,     /* a piece of output came home: write it as the job's user */
     EFFECT_LOG,
 };
@@ -84,6 +85,10 @@ struct effect {
             uint64_t session;
             struct msg_snapshot ask;
         } snapshot;
+        struct {
+            struct peer to;
+            uint64_t session, request;
+        } reload;
         struct {
             uint64_t job; /* key (base/job_id.h) */
             int64_t uid, gid;

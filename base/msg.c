@@ -15,6 +15,7 @@ static const char *const kind_names[MSG_KINDS] = {
     [MSG_STATE_ASK] = "STATE_ASK",
     [MSG_FREEZE] = "FREEZE",
     [MSG_PROPOSE] = "PROPOSE",
+    [MSG_DRAIN] = "DRAIN",
     [MSG_CONTRACT] = "CONTRACT",
     [MSG_CONTRACT_ACK] = "CONTRACT_ACK",
     [MSG_START] = "START",
@@ -43,6 +44,9 @@ static const char *const kind_names[MSG_KINDS] = {
     [MSG_JOB_PEEK] = "JOB_PEEK",
     [MSG_QUERY] = "QUERY",
     [MSG_SET_RECLAIM] = "SET_RECLAIM",
+    [MSG_SET_DRAIN] = "SET_DRAIN",
+    [MSG_RECONFIG] = "RECONFIG",
+    [MSG_HOST_CONTROL] = "HOST_CONTROL",
     [MSG_REPLY] = "REPLY",
     [MSG_SNAPSHOT] = "SNAPSHOT",
 };

@@ -40,6 +40,7 @@ enum msg_kind {
     MSG_PROPOSE,      /* broker [3] */
     MSG_CONTRACT,     /* broker: a lease as its consumer should see it [5] */
     MSG_CONTRACT_ACK, /* consumer */
+    MSG_DRAIN,        /* broker: an administrator's order, again until STATE names it */
     /* consumer <-> provider, relayed by the broker */
     MSG_START,           /* consumer [6] */
     MSG_ATTEMPT_ASK,     /* consumer: how is this attempt? */
@@ -74,7 +75,10 @@ enum msg_kind {
     MSG_QUERY,    /* a listing */
     MSG_SET_RECLAIM,
     MSG_REPLY,
-    MSG_SNAPSHOT, /* broker, of an administrator: a piece of a copy of its store */
+    MSG_SNAPSHOT,     /* broker, of an administrator: a piece of a copy of its store */
+    MSG_SET_DRAIN,    /* drains a lease, or all of a site; or takes that back */
+    MSG_RECONFIG,     /* read the configuration anew */
+    MSG_HOST_CONTROL, /* site: closes or opens a host */
     MSG_KINDS
 };
 
@@ -238,6 +242,8 @@ struct msg_state {
     bool is_ended;     /* withdrawn, and nothing is left of it */
     bool is_frozen;
     uint64_t freeze;      /* the highest freeze number seen */
+    uint64_t drain;       /* number of the latest DRAIN; 0: none ever */
+    bool is_drained;      /* what that said: withdrawn, whatever the policies say */
     int provider_waiting; /* slots of the provider's waiting jobs that fit */
     enum reclaim_policy reclaim_policy;
     int64_t min_hold_ms, lease_term_ms;
@@ -261,6 +267,14 @@ struct msg_propose {
     uint64_t base;
     const struct host_split *hosts; /* host, n_slots, provider, consumer count */
     int n_hosts;
+};
+
+/* The number grows with each order about a lease; one that is not above the last is
+ * answered and changes nothing. */
+struct msg_drain {
+    const char *lease;
+    uint64_t number;
+    bool is_drained;
 };
 
 struct msg_contract {
@@ -477,6 +491,25 @@ struct msg_set_reclaim {
     int64_t delay_ms; /* -1: remove the override */
 };
 
+enum drain_scope { DRAIN_LEASE, DRAIN_SITE };
+
+struct msg_set_drain {
+    uint64_t request;
+    enum drain_scope scope;
+    const char *name; /* of the lease or site */
+    bool is_drained;  /* false: resume */
+};
+
+struct msg_host_control {
+    uint64_t request;
+    const char *host; /* "n1", "n1@north" */
+    bool is_closed;
+};
+
+struct msg_reconfig {
+    uint64_t request;
+};
+
 /* The copy is made at the first question; a REPLY without bytes and without is_end:
  * ask again, it is not ready. */
 struct msg_snapshot {
@@ -516,6 +549,7 @@ struct msg {
         struct msg_lease state_ask;
         struct msg_freeze freeze;
         struct msg_propose propose;
+        struct msg_drain drain;
         struct msg_contract contract;
         struct msg_contract_ack contract_ack;
         struct msg_start start;
@@ -540,6 +574,9 @@ struct msg {
         struct msg_peek peek; /* JOB_PEEK */
         struct msg_query query;
         struct msg_set_reclaim set_reclaim;
+        struct msg_set_drain set_drain;
+        struct msg_reconfig reconfig;
+        struct msg_host_control host_control;
         struct msg_reply reply;
         struct msg_snapshot snapshot;
     };

@@ -202,6 +202,9 @@ void row_copy(struct arena *arena, const struct row *from, struct row *to)
     case ROW_RUN:
         own_run(arena, &to->run);
         break;
+    case ROW_CLOSED:
+        own_text(arena, &to->closed.host);
+        break;
     case ROW_KINDS:
         break;
     }

@@ -27,6 +27,7 @@ enum row_kind {
     ROW_JOB_STATE, /* key: id, index. is_gone deletes the job whole. An element of an
                       array without one is PEND */
     ROW_RUN,       /* key: site, attempt. is_gone deletes */
+    ROW_CLOSED,    /* key: host. is_closed false deletes */
     ROW_KINDS
 };
 
@@ -49,6 +50,9 @@ struct row_lease {
     uint64_t epoch;
     bool is_made;
     bool is_withdrawn;
+    bool is_drain_ordered; /* by an administrator, of this lease by itself */
+    bool is_drained; /* the latest order to its provider, for whatever reason ... */
+    uint64_t drain;  /* ... and its number; 0: there was none */
     int64_t registered_ms;
     int64_t made_ms;                /* 0: not made */
     int64_t changed_ms;             /* last change of state or epoch */
@@ -62,6 +66,7 @@ struct row_lease {
 struct row_site {
     const char *name;
     bool is_lost;
+    bool is_drained;  /* by an administrator: all its leases, also those to come */
     int64_t since_ms; /* of the change of is_lost */
 };
 
@@ -101,6 +106,8 @@ struct row_book {
     bool is_made;
     bool is_withdrawn;
     bool is_ended;
+    bool is_drained; /* the latest DRAIN ... */
+    uint64_t drain;  /* ... and its number; 0: there was none */
     bool is_gone;
     const struct host_split *hosts; /* host, n_slots, provider, consumer count */
     int n_hosts;
@@ -109,6 +116,11 @@ struct row_book {
 struct row_high {
     const char *consumer;
     uint64_t attempt;
+};
+
+struct row_closed {
+    const char *host; /* "n1", "n1@north" */
+    bool is_closed;
 };
 
 struct row_job {
@@ -184,6 +196,7 @@ struct row {
         struct row_job job;
         struct row_job_state job_state;
         struct row_run run;
+        struct row_closed closed;
     };
 };
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "broker/broker_drain.h"
 #include "broker/broker_requests.h"
 #include "broker/outbox.h"
 #include "broker/parts.h"
@@ -49,10 +50,10 @@ void broker_free(struct broker *broker)
 
 static void load_lease(struct broker *broker, const struct row_lease *row)
 {
-    if (row->state == LEASE_ENDED) {
+    struct member *provider = sessions_find_or_retire(&broker->sessions, row->provider);
+    if (row->state == LEASE_ENDED && !leases_make_room(&broker->leases, provider)) {
         return; /* history has it */
     }
-    struct member *provider = sessions_find_or_retire(&broker->sessions, row->provider);
     struct member *consumer = sessions_find_or_retire(&broker->sessions, row->consumer);
     struct lease *lease = lease_load(row, provider, consumer);
     judging_load(lease);
@@ -88,6 +89,7 @@ void broker_start(struct broker *broker, int64_t now_ms, struct effects *effects
     for (int i = 0; i < broker->leases.count; i++) {
         struct lease *lease = broker->leases.items[i];
         notice_renew(lease, now_ms);
+        draining_resume(lease, now_ms);
         if (lease->row.state == LEASE_INACTIVE) {
             handover_resume(lease, now_ms);
         }
@@ -107,13 +109,17 @@ static int64_t earlier(int64_t a, int64_t b)
 static void attend(struct broker *broker, struct lease *lease, bool may_judge,
                    int64_t now_ms, struct effects *effects)
 {
+    takeover_check_members(lease, now_ms, effects);
+    draining_refresh(lease, NULL, now_ms, effects);
     asking_tick(lease, now_ms, effects);
+    draining_tick(lease, now_ms, effects);
     if (may_judge) {
         judging_tick(lease, now_ms, effects);
     }
     notice_tick(lease, now_ms, effects);
     handover_tick(lease, now_ms, effects);
     int64_t wake_ms = earlier(asking_wake_ms(lease), judging_wake_ms(lease));
+    wake_ms = earlier(wake_ms, draining_wake_ms(lease));
     wake_ms = earlier(wake_ms, notice_wake_ms(lease));
     wake_ms = earlier(wake_ms, handover_wake_ms(lease));
     wake_ms = may_judge ? wake_ms : earlier(wake_ms, now_ms); /* by the batch's tick */
@@ -140,7 +146,10 @@ static void refresh_delay(const struct broker *broker, struct lease *lease,
 static void greet_provider(const struct broker *broker, struct lease *lease,
                            int64_t now_ms)
 {
-    asking_begin(lease, now_ms);
+    if (lease_is_open(lease)) {
+        asking_begin(lease, now_ms);
+    }
+    draining_resume(lease, now_ms);
     refresh_delay(broker, lease, now_ms);
     notice_renew(lease, now_ms); /* its provider is here */
     if (lease->handover.phase != HANDOVER_NONE) {
@@ -148,19 +157,10 @@ static void greet_provider(const struct broker *broker, struct lease *lease,
     }
 }
 
-static void store_site(const struct member *member, int64_t now_ms,
-                       struct effects *effects)
-{
-    struct row row = {.kind = ROW_SITE};
-    row.site = (struct row_site){
-        .name = member->name, .is_lost = member->is_lost, .since_ms = now_ms};
-    effects_store(effects, &row);
-}
-
 static void store_presence(const struct member *member, enum history_event what,
                            const char *reason, int64_t now_ms, struct effects *effects)
 {
-    store_site(member, now_ms, effects);
+    sessions_store(member, now_ms, effects);
     struct row row = {.kind = ROW_HISTORY};
     row.history = (struct row_history){.at_ms = now_ms,
                                        .lease = "",
@@ -178,7 +178,7 @@ static void note_presence(struct member *member, int64_t now_ms,
         member->is_lost = false;
         store_presence(member, HISTORY_SITE_BACK, "it speaks again", now_ms, effects);
     } else if (!member->is_known) {
-        store_site(member, now_ms, effects);
+        sessions_store(member, now_ms, effects);
     }
     member->is_known = true;
 }
@@ -373,6 +373,21 @@ static void handle_set_reclaim(struct broker *broker, struct member *member,
     }
 }
 
+static void handle_reconfig(struct broker *broker, struct member *member,
+                            const struct event *event, struct effects *effects)
+{
+    (void)broker;
+    (void)member;
+    broker_requests_reconfig(event, effects);
+}
+
+static void handle_set_drain(struct broker *broker, struct member *member,
+                             const struct event *event, struct effects *effects)
+{
+    (void)member;
+    broker_drain_set(broker, event, effects);
+}
+
 static const struct {
     enum msg_kind kind;
     enum who who;
@@ -394,7 +409,9 @@ static const struct {
     {MSG_LEASE_LOAD_ASK, WHO_CONSUMER, relay_message},
     {MSG_QUERY, WHO_ANYONE, handle_query},
     {MSG_SET_RECLAIM, WHO_ANYONE, handle_set_reclaim},
+    {MSG_SET_DRAIN, WHO_ANYONE, handle_set_drain},
     {MSG_SNAPSHOT, WHO_ANYONE, handle_snapshot},
+    {MSG_RECONFIG, WHO_ANYONE, handle_reconfig},
 };
 
 enum { N_HANDLERS = sizeof(handlers) / sizeof(handlers[0]) };
@@ -539,6 +556,19 @@ int64_t broker_site_heard_ms(const struct broker *broker, const char *site)
 {
     const struct member *member = sessions_find(&broker->sessions, site);
     return member != NULL && member->session != 0 ? member->heard_ms : 0;
+}
+
+/* ---------------------------------------------------------------- reload */
+
+void broker_reload(struct broker *broker, const struct broker_config *config,
+                   int64_t now_ms)
+{
+    sessions_reload(&broker->sessions, config, now_ms);
+    for (int i = 0; i < broker->leases.count; i++) {
+        struct lease *lease = broker->leases.items[i];
+        notice_renew(lease, now_ms); /* a provider may be gone */
+        look_at(broker, lease, now_ms);
+    }
 }
 
 /* ---------------------------------------------------------------- for invariants */

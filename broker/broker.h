@@ -46,6 +46,13 @@ void broker_start(struct broker *broker, int64_t now_ms, struct effects *effects
 void broker_step(struct broker *broker, const struct event *event,
                  struct effects *effects);
 
+/* Other members and parameters while it runs. Who is no member any more is away, and
+ * heard no more; leases that it lends end, those that it borrows by are drained until
+ * it is back; all that with the next ticks. Whose roles have changed has to open a new
+ * session. */
+void broker_reload(struct broker *broker, const struct broker_config *config,
+                   int64_t now_ms);
+
 /* When the next EVENT_TICK is due at the latest; INT64_MAX: only when something comes.
  */
 int64_t broker_wake_ms(const struct broker *broker);

@@ -153,6 +153,23 @@ void broker_requests_snapshot(const struct event *event, struct effects *effects
     effect->snapshot.ask = *ask;
 }
 
+void broker_requests_reconfig(const struct event *event, struct effects *effects)
+{
+    uint64_t request = event->msg->reconfig.request;
+    if ((event->from.roles & ROLE_ADMIN) == 0) {
+        outbox_reply_error(effects, event, request, ERR_DENIED,
+                           "\"%s\" may not have the broker's configuration read anew; "
+                           "ask an administrator of the federation",
+                           event->from.name);
+        return;
+    }
+    struct effect *effect = effects_add(effects, EFFECT_RELOAD);
+    effect->reload.to = event->from;
+    effect->reload.to.name = arena_str(&effects->arena, event->from.name);
+    effect->reload.session = event->msg->session;
+    effect->reload.request = request;
+}
+
 /* ---------------------------------------------------------------- the reclaim delay */
 
 static bool is_provider_of(const struct peer *peer, const struct lease *lease)

@@ -19,6 +19,9 @@ void broker_requests_query(const struct broker *broker, const struct event *even
 /* A piece of a copy of the store, which the shell makes; for administrators only. */
 void broker_requests_snapshot(const struct event *event, struct effects *effects);
 
+/* The configuration shall be read anew, which the shell does; likewise. */
+void broker_requests_reconfig(const struct event *event, struct effects *effects);
+
 /* True where an override was set or removed: delays in force may have changed. */
 bool broker_requests_set_reclaim(struct broker *broker, const struct event *event,
                                  struct effects *effects);

@@ -115,6 +115,7 @@ static void fill_lease(const struct broker *broker, struct arena *arena,
     value_add_instant(arena, row, "registered_at", from->registered_ms);
     value_add_instant(arena, row, "made_at", from->made_ms);
     value_add_instant(arena, row, "changed_at", from->changed_ms);
+    value_add_bool(arena, row, "drained", from->is_drained);
     value_add_text(arena, row, "reason", from->reason);
 }
 
@@ -219,6 +220,7 @@ static void fill_site(struct arena *arena, struct value *row, const struct membe
     value_add_text(arena, row, "site", site->name);
     add_roles(arena, row, site->is_here ? site->roles : site->roles_allowed);
     value_add_text(arena, row, "status", site->is_here ? "ok" : "disc");
+    value_add_bool(arena, row, "drained", site->is_drained);
     struct value *slots = value_add(arena, row, "slots", value_object(arena));
     add_count(arena, slots, "own", is_known, usage->n_own);
     add_count(arena, slots, "used", is_known, usage->n_own_used);

@@ -43,7 +43,7 @@ static uint64_t stamp_of_lease(const struct broker *broker, const struct lease *
     uint64_t stamp = 14695981039346656037U;
     stamp = add_number(stamp, (uint64_t)row->type << 8 | (uint64_t)row->state << 1 |
                                   lease_is_disconnected(lease));
-    stamp = add_number(stamp, row->epoch);
+    stamp = add_number(stamp, row->epoch << 1 | row->is_drained);
     stamp = add_number(stamp, (uint64_t)delay_ms);
     stamp = add_number(stamp, (uint64_t)lease->judging.due_ms);
     stamp = add_number(stamp, (uint64_t)row->registered_ms);
@@ -60,6 +60,7 @@ static uint64_t stamp_of_site(const struct member *site)
         (uint64_t)site->roles,
         (uint64_t)site->roles_allowed,
         (uint64_t)site->is_here,
+        (uint64_t)site->is_drained,
         (uint64_t)site->has_usage,
         (uint64_t)site->since_ms,
         (uint64_t)usage->n_own,

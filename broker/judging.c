@@ -5,17 +5,38 @@
 #include <string.h>
 
 #include "broker/lease.h"
+#include "broker/tally.h"
 
 void judging_init(struct lease *lease)
 {
     lease->judging = (struct judging){.due_ms = INT64_MAX, .open_ms = INT64_MIN};
 }
 
-/* Only what is shared and made, and neither draining nor ended, is ever judged. */
+/* Only what is made, and neither draining nor ended, is ever judged ... */
+static bool is_judged(const struct lease *lease)
+{
+    return lease->row.made_ms != 0 &&
+           (lease->row.state == LEASE_ACTIVE || lease->row.state == LEASE_INACTIVE);
+}
+
+/* ... and at regular instants only what is shared. */
 static bool has_clock(const struct lease *lease)
 {
-    return lease->row.type == LEASE_SHARED && lease->row.made_ms != 0 &&
-           (lease->row.state == LEASE_ACTIVE || lease->row.state == LEASE_INACTIVE);
+    return lease->row.type == LEASE_SHARED && is_judged(lease);
+}
+
+/* Where a provider has many leases, each has an offset of its own, so that they do not
+ * all freeze at once: FNV-1a of the id, within the delay. */
+static int64_t offset_of(const struct lease *lease, int64_t delay_ms)
+{
+    if (lease->provider->n_leases < JUDGING_SPREAD_FROM) {
+        return 0;
+    }
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (const char *at = lease->row.id; *at != '\0'; at++) {
+        hash = (hash ^ (uint64_t)(unsigned char)*at) * UINT64_C(0x100000001b3);
+    }
+    return (int64_t)(hash % (uint64_t)delay_ms);
 }
 
 static int64_t last_instant(const struct lease *lease)
@@ -44,8 +65,10 @@ void judging_start(struct lease *lease, int64_t now_ms)
 {
     lease->row.made_ms = now_ms;
     lease->row.judged_ms = 0;
-    lease->judging.due_ms =
-        lease->row.type == LEASE_SHARED ? now_ms + lease->judging.delay_ms : INT64_MAX;
+    lease->judging.due_ms = lease->row.type == LEASE_SHARED
+                                ? now_ms + lease->judging.delay_ms +
+                                      offset_of(lease, lease->judging.delay_ms)
+                                : INT64_MAX;
 }
 
 void judging_set_delay(struct lease *lease, int64_t delay_ms, int64_t now_ms)
@@ -60,10 +83,12 @@ void judging_set_delay(struct lease *lease, int64_t delay_ms, int64_t now_ms)
         return;
     }
     int64_t last = last_instant(lease), next = last + delay_ms;
+    bool is_spread = lease->row.judged_ms != 0; /* its instants are its own already */
     if (is_first) {
-        judging->due_ms = next_on_grid(last, delay_ms, now_ms);
+        int64_t offset = is_spread ? 0 : offset_of(lease, delay_ms);
+        judging->due_ms = next_on_grid(last + offset, delay_ms, now_ms);
     } else {
-        judging->due_ms = next > now_ms ? next : now_ms;
+        judging->due_ms = next > now_ms ? next : now_ms + offset_of(lease, delay_ms);
     }
 }
 
@@ -88,6 +113,20 @@ static int64_t term_ms(const struct lease *lease)
                : consumer->since_ms + lease->lease_term_ms;
 }
 
+/* When slots of an exclusive lease have to change hands: home, as they fall idle after
+ * the end of the term; back, as they fall idle once the consumer is here. */
+static int64_t exclusive_ms(const struct lease *lease)
+{
+    if (lease->row.type != LEASE_EXCLUSIVE || !is_judged(lease) || !may_judge(lease)) {
+        return INT64_MAX;
+    }
+    struct tally tally = tally_sum(lease->row.hosts, lease->row.n_hosts);
+    if (sessions_is_here(lease->consumer, ROLE_CONSUMER)) {
+        return tally.provider.idle > 0 ? lease->judging.moved_ms : INT64_MAX;
+    }
+    return tally.consumer.idle > 0 ? term_ms(lease) : INT64_MAX;
+}
+
 static enum rebalance_consumer consumer_of(const struct lease *lease, int64_t now_ms)
 {
     if (sessions_is_here(lease->consumer, ROLE_CONSUMER)) {
@@ -109,6 +148,7 @@ void judging_plan(const struct lease *lease, int64_t now_ms, struct arena *arena
         .since_move_ms = moved_ms != 0 ? now_ms - moved_ms : INT64_MAX,
         .min_hold_ms = lease->min_hold_ms,
         .consumer = consumer_of(lease, now_ms),
+        .is_exclusive = lease->row.type == LEASE_EXCLUSIVE,
     };
     rebalance_plan(&snapshot, arena, plan);
 }
@@ -127,7 +167,7 @@ static bool take_term(struct lease *lease, int64_t now_ms)
 static bool take_instant(struct lease *lease, int64_t now_ms)
 {
     struct judging *judging = &lease->judging;
-    if (judging->due_ms > now_ms) {
+    if (judging->due_ms > now_ms || !has_clock(lease)) {
         return false;
     }
     int64_t late = (now_ms - judging->due_ms) % judging->delay_ms;
@@ -144,7 +184,7 @@ static bool take_turn(struct lease *lease, int64_t now_ms)
     }
     bool is_term = take_term(lease, now_ms), is_instant = take_instant(lease, now_ms);
     lease->judging.open_ms = now_ms;
-    return is_term || is_instant;
+    return is_term || is_instant || exclusive_ms(lease) <= now_ms;
 }
 
 void judging_tick(struct lease *lease, int64_t now_ms, struct effects *effects)
@@ -162,8 +202,11 @@ void judging_tick(struct lease *lease, int64_t now_ms, struct effects *effects)
 
 int64_t judging_wake_ms(const struct lease *lease)
 {
-    if (!has_clock(lease)) {
+    if (!is_judged(lease)) {
         return INT64_MAX;
+    }
+    if (lease->row.type == LEASE_EXCLUSIVE) {
+        return exclusive_ms(lease);
     }
     bool is_term_open = !lease->judging.is_term_judged && may_judge(lease);
     int64_t term = is_term_open ? term_ms(lease) : INT64_MAX;

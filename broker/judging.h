@@ -7,8 +7,14 @@
  * hand-over is under way, the broker was down) is left out, not made up for. After a
  * change of the delay the next instant is max(now, last + new delay).
  *
+ * From JUDGING_SPREAD_FROM leases of one provider on, its leases' instants are spread:
+ * each is made + offset + k x delay, with an offset below the delay that its id gives;
+ * likewise where a new delay makes many due at once.
+ *
  * A consumer that has been away for LEASE_TERM is one more reason to judge: once when
- * the term ends, then at the usual instants.
+ * the term ends, then at the usual instants. An exclusive lease has no instants: it is
+ * judged when that term ends, and, once its consumer is back, whenever slots that went
+ * home are idle there.
  *
  * Tie: what is reported within the millisecond of an instant counts, whether it comes
  * before the broker's tick or after it; but one instant begins one hand-over at most.
@@ -23,6 +29,8 @@
 
 #include "base/effect.h"
 #include "broker/rebalance.h"
+
+enum { JUDGING_SPREAD_FROM = 100 }; /* leases of one provider */
 
 struct lease;
 

@@ -186,7 +186,7 @@ int lease_consumer_waiting(const struct lease *lease)
     return is_latest ? lease->consumer_waiting : 0;
 }
 
-static void store_lease(const struct lease *lease, struct effects *effects)
+void lease_store(const struct lease *lease, struct effects *effects)
 {
     struct row row = {.kind = ROW_LEASE, .lease = lease->row}, copy;
     row_copy(&effects->arena, &row, &copy);
@@ -229,6 +229,6 @@ void lease_move(struct lease *lease, enum lease_move move, const char *reason,
     lease->provider->n_leases += lease_is_open(lease);
     lease->row.changed_ms = now_ms;
     set_reason(lease, reason);
-    store_lease(lease, effects);
+    lease_store(lease, effects);
     store_history(lease, moves[row].event, now_ms, effects);
 }

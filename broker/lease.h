@@ -23,6 +23,7 @@
 #include "broker/alarms.h"
 #include "broker/asking.h"
 #include "broker/changes.h"
+#include "broker/draining.h"
 #include "broker/handover.h"
 #include "broker/judging.h"
 #include "broker/notice.h"
@@ -41,7 +42,8 @@ struct lease {
     enum reclaim_policy reclaim_policy;
     int64_t min_hold_ms, lease_term_ms;
     int provider_waiting;
-    int n_behind; /* STATEs below our epoch since the last that was not */
+    bool is_forgotten; /* ended because its provider has lost its books */
+    int n_behind;      /* STATEs below our epoch since the last that was not */
 
     /* What the consumer's USAGE said that was its n-th. */
     int consumer_waiting;
@@ -49,6 +51,7 @@ struct lease {
 
     struct asking asking;
     struct notice notice;
+    struct draining draining;
     struct judging judging;
     struct handover handover;
     struct change change;
@@ -60,7 +63,7 @@ enum lease_move {
     LEASE_FREEZE,   /* a hand-over begins */
     LEASE_EPOCH,    /* the provider stated a higher epoch */
     LEASE_THAW,     /* the hand-over ended under the old epoch */
-    LEASE_WITHDRAW, /* the export is gone: drain */
+    LEASE_WITHDRAW, /* the export is gone, or an administrator drains it */
     LEASE_RESTORE,  /* the export is back before the last slot was home ... */
     LEASE_REOPEN,   /* ... likewise, of a lease that is not made */
     LEASE_END,      /* nothing is left of it at the provider */
@@ -97,5 +100,7 @@ bool lease_may_move(const struct lease *lease, enum lease_move move);
  */
 void lease_move(struct lease *lease, enum lease_move move, const char *reason,
                 int64_t now_ms, struct effects *effects);
+/* What is on disk of it, where that changed and it makes no move. */
+void lease_store(const struct lease *lease, struct effects *effects);
 
 #endif

@@ -66,8 +66,7 @@ bool leases_has_pair(const struct leases *leases, const struct member *provider,
 {
     for (int i = find_first(leases, provider);
          i < leases->count && leases->items[i]->provider == provider; i++) {
-        const struct lease *lease = leases->items[i];
-        if (lease->consumer == consumer && lease_is_open(lease)) {
+        if (leases->items[i]->consumer == consumer) {
             return true;
         }
     }
@@ -85,18 +84,23 @@ static void take_out(struct leases *leases, int place)
 }
 
 /* The place of an ended lease of the provider (NULL: of any), -1 where there is none.
- */
+ * What is only drained comes last: it may be resumed. */
 static int find_ended(const struct leases *leases, const struct member *provider)
 {
+    int drained = -1;
     for (int i = provider != NULL ? find_first(leases, provider) : 0;
          i < leases->count &&
          (provider == NULL || leases->items[i]->provider == provider);
          i++) {
-        if (!lease_is_open(leases->items[i])) {
+        if (lease_is_open(leases->items[i])) {
+            continue;
+        }
+        if (!leases->items[i]->row.is_drained) {
             return i;
         }
+        drained = drained < 0 ? i : drained;
     }
-    return -1;
+    return drained;
 }
 
 static int count_of(const struct leases *leases, const struct member *provider)

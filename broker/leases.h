@@ -26,7 +26,8 @@ void leases_release(struct leases *leases);
 struct lease *leases_find(const struct leases *leases, const char *id);
 /* The place of the first lease behind that id; "": 0. */
 int leases_find_after(const struct leases *leases, const char *id);
-/* True where they have a lease that is not ended. */
+/* True where they have a lease, also one that has ended: the ends of its last jobs may
+ * still be on their way. */
 bool leases_has_pair(const struct leases *leases, const struct member *provider,
                      const struct member *consumer);
 

@@ -31,6 +31,9 @@
  * to that side; both, then the rule above; none, then nothing moves. MIN_HOLD keeps
  * slots that have moved where they are for a while, under either policy.
  *
+ * An exclusive lease knows no such rule: idle slots at the provider, which went home
+ * while the consumer was gone, are the consumer's again.
+ *
  * While the consumer is not connected nothing moves. Once that has lasted longer than
  * LEASE_TERM the provider takes what is idle, whatever the policy, and MIN_HOLD
  * protects nobody. */
@@ -110,6 +113,18 @@ static enum rebalance_direction choose_going_home(const struct tally *tally,
     return REBALANCE_TO_PROVIDER;
 }
 
+static enum rebalance_direction choose_exclusive(const struct tally *tally,
+                                                 struct rebalance_plan *plan)
+{
+    if (tally->provider.idle == 0) {
+        explain(plan, "the lease is exclusive; nothing moves");
+        return REBALANCE_NONE;
+    }
+    explain(plan, "the consumer is back; %d idle slots of its exclusive lease return",
+            tally->provider.idle);
+    return REBALANCE_TO_CONSUMER;
+}
+
 static enum rebalance_direction choose(const struct rebalance_snapshot *now,
                                        struct rebalance_plan *plan)
 {
@@ -120,6 +135,9 @@ static enum rebalance_direction choose(const struct rebalance_snapshot *now,
     if (now->consumer == REBALANCE_CONSUMER_AWAY) {
         explain(plan, "the consumer is not connected; nothing moves");
         return REBALANCE_NONE;
+    }
+    if (now->is_exclusive) {
+        return choose_exclusive(&tally, plan);
     }
     if (now->since_move_ms < now->min_hold_ms) {
         explain(plan, "slots moved %lld s ago, MIN_HOLD is %lld s; nothing moves",

@@ -12,6 +12,7 @@
 #ifndef SUBLET_BROKER_REBALANCE_H
 #define SUBLET_BROKER_REBALANCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -31,6 +32,7 @@ struct rebalance_snapshot {
     int64_t since_move_ms; /* since slots last changed hands; INT64_MAX: never yet */
     int64_t min_hold_ms;   /* MIN_HOLD */
     enum rebalance_consumer consumer;
+    bool is_exclusive; /* idle slots are the consumer's, while it is not gone */
 };
 
 enum rebalance_direction {

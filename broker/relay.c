@@ -57,7 +57,8 @@ static const char *lease_of(const struct msg *msg)
                                              : NULL;
 }
 
-/* A lease that is named must be one of the two sites' own. */
+/* A lease that is named must be one of the two sites' own. One that has ended will do:
+ * only its provider can refuse an attempt, so that the job may go elsewhere. */
 static bool has_lease(const struct leases *leases, const struct member *provider,
                       const struct member *consumer, const struct msg *msg)
 {

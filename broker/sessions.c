@@ -56,7 +56,52 @@ void sessions_load(struct sessions *sessions, const struct row_site *row)
     if (member != NULL) {
         member->is_known = true;
         member->is_lost = row->is_lost;
+        member->is_drained = row->is_drained;
     }
+}
+
+/* Its session counts no more: what it says next is answered with "stale". */
+static void close_session(struct sessions *sessions, struct member *member,
+                          int64_t now_ms)
+{
+    alarms_set(&sessions->alarms, &member->alarm, INT64_MAX);
+    member->since_ms = member->is_here ? now_ms : member->since_ms;
+    member->is_here = false;
+    member->is_refused = false;
+    member->session = 0;
+}
+
+void sessions_reload(struct sessions *sessions, const struct broker_config *config,
+                     int64_t now_ms)
+{
+    sessions->lost_after_ms = config->lost_after_ms;
+    for (int i = 0; i < sessions->count; i++) {
+        sessions->items[i]->roles_before = sessions->items[i]->roles_allowed;
+        sessions->items[i]->roles_allowed = 0;
+    }
+    for (int i = 0; i < config->n_members; i++) {
+        struct member *member =
+            sessions_find_or_retire(sessions, config->members[i].name);
+        member->roles_allowed = config->members[i].roles;
+    }
+    for (int i = 0; i < sessions->count; i++) {
+        struct member *member = sessions->items[i];
+        bool has_changed = member->roles_allowed != member->roles_before;
+        if (member->session != 0 && (has_changed || member->is_refused)) {
+            close_session(sessions, member, now_ms);
+        }
+    }
+}
+
+void sessions_store(const struct member *member, int64_t since_ms,
+                    struct effects *effects)
+{
+    struct row row = {.kind = ROW_SITE};
+    row.site = (struct row_site){.name = member->name,
+                                 .is_lost = member->is_lost,
+                                 .is_drained = member->is_drained,
+                                 .since_ms = since_ms};
+    effects_store(effects, &row);
 }
 
 struct member *sessions_find(const struct sessions *sessions, const char *name)
@@ -129,6 +174,7 @@ enum sessions_verdict sessions_hello(struct sessions *sessions, struct member *m
     member->roles = hello->roles & member->roles_allowed;
     member->reclaim_delay_ms = hello->reclaim_delay_ms;
     member->revision = 0;
+    member->is_refused = false;
     member->has_usage = false;
     member->n_usages++; /* what the last one asked for is forgotten */
     memset(&member->usage, 0, sizeof(member->usage));

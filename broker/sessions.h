@@ -28,12 +28,16 @@ struct member {
     char name[NAME_SIZE];
     int roles_allowed; /* by the configuration; 0: no member any more, but leases name
                           it */
+    int roles_before;  /* sessions_reload's */
+    bool is_refused;   /* a STATE in this session names who is no consumer: to be told
+                          anew when members change */
     int roles;         /* of those, what HELLO claimed */
     uint64_t session;  /* 0: none was seen since the start */
     uint64_t link;     /* the connection that said HELLO: where messages go */
     bool is_here;
-    bool is_known; /* it was here once, maybe before a restart: on disk ... */
-    bool is_lost;  /* ... like this; a restart alone loses nobody */
+    bool is_known;   /* it was here once, maybe before a restart: on disk ... */
+    bool is_lost;    /* ... like this; a restart alone loses nobody */
+    bool is_drained; /* by an administrator: its leases are, those to come too */
     int64_t heard_ms;
     int64_t since_ms;            /* here or away */
     int64_t reclaim_delay_ms;    /* MC_RECLAIM_DELAY of the site; 0: not configured */
@@ -56,6 +60,15 @@ void sessions_init(struct sessions *sessions, const struct broker_config *config
 void sessions_release(struct sessions *sessions);
 /* As the disk has it; of no member: nothing. */
 void sessions_load(struct sessions *sessions, const struct row_site *row);
+/* Other members. Who is none any more keeps its place, without roles; whose session has
+ * a role that it may not have any more, or lacks one that it may have now, is away
+ * until its next HELLO; likewise a provider that had a lease with no member. */
+void sessions_reload(struct sessions *sessions, const struct broker_config *config,
+                     int64_t now_ms);
+
+/* The member's row, with the instant at which it was lost or came back. */
+void sessions_store(const struct member *member, int64_t since_ms,
+                    struct effects *effects);
 /* Everybody is away since now; who was not lost will be after LOST_AFTER. */
 void sessions_start(struct sessions *sessions, int64_t now_ms);
 

@@ -58,6 +58,7 @@ static struct lease *add_lease(struct broker *broker, const struct lease_id *id,
 {
     struct member *consumer = sessions_find(&broker->sessions, id->consumer);
     if (consumer == NULL || (consumer->roles_allowed & ROLE_CONSUMER) == 0) {
+        provider->is_refused = true;
         err_set(
             err, ERR_DENIED,
             "\"%s\" is no member with role consumer, expected one in section Member",
@@ -89,6 +90,7 @@ static void register_lease(struct broker *broker, struct lease *lease,
     row->is_made = row->is_withdrawn = false;
     row->registered_ms = now_ms;
     row->made_ms = row->judged_ms = 0;
+    lease->is_forgotten = false;
     lease->n_behind = 0;
     judging_init(lease);
     judging_set_delay(lease,
@@ -168,22 +170,32 @@ static void take_made(struct lease *lease, const struct msg_state *state,
 static void take_withdrawn(struct lease *lease, const struct msg_state *state,
                            int64_t now_ms, struct effects *effects)
 {
+    lease->row.is_withdrawn |= state->is_withdrawn;
     if (!state->is_withdrawn || !lease_may_move(lease, LEASE_WITHDRAW)) {
         return;
     }
-    lease->row.is_withdrawn = true;
     lease_move(lease, LEASE_WITHDRAW, reason_of(state, "the export was withdrawn"),
                now_ms, effects);
     handover_end(lease);
     notice_renew(lease, now_ms);
 }
 
-/* Only under a higher epoch: a copy from before the withdrawal may come late. */
+/* Only under a higher epoch: a copy from before the withdrawal may come late. Where the
+ * provider never withdrew, because the order to drain was taken back before it came, it
+ * has said that it knows. */
+static bool is_restored(const struct lease *lease, const struct msg_state *state,
+                        bool is_higher)
+{
+    const struct row_lease *row = &lease->row;
+    return !state->is_withdrawn && !row->is_drained && state->drain >= row->drain &&
+           (is_higher || !row->is_withdrawn);
+}
+
 static void take_restored(struct lease *lease, const struct msg_state *state,
                           bool is_higher, int64_t now_ms, struct effects *effects)
 {
     enum lease_move move = lease->row.is_made ? LEASE_RESTORE : LEASE_REOPEN;
-    if (state->is_withdrawn || !is_higher || !lease_may_move(lease, move)) {
+    if (!is_restored(lease, state, is_higher) || !lease_may_move(lease, move)) {
         return;
     }
     lease->row.is_withdrawn = false;
@@ -217,6 +229,7 @@ static void take_over(struct broker *broker, struct lease *lease,
 {
     bool is_higher = state->epoch > lease->row.epoch;
     take_details(broker, lease, state, now_ms);
+    draining_state(lease, state, now_ms, effects);
     take_split(lease, state, now_ms, effects);
     take_restored(lease, state, is_higher, now_ms, effects);
     take_made(lease, state, now_ms, effects);
@@ -247,15 +260,48 @@ static void refuse_behind(struct lease *lease, const struct event *event,
     }
 }
 
+/* What a provider says of a lease that has ended there: its last epoch, and what it was
+ * ordered. That is kept, so that the ends of its last jobs are passed on, and that it
+ * can be resumed; also by a broker that was restored from before the lease. */
+static void take_ended(struct lease *lease, const struct msg_state *state,
+                       int64_t now_ms, struct effects *effects)
+{
+    bool is_higher = state->epoch > lease->row.epoch;
+    asking_end(lease);
+    if (is_higher) {
+        lease->row.type = state->type;
+        lease->row.epoch = state->epoch;
+        lease->row.changed_ms = now_ms;
+        lease_store(lease, effects);
+    }
+    if (state->epoch != 0) {
+        draining_state(lease, state, now_ms, effects);
+    }
+}
+
+/* A provider goes on above the epoch under which a lease ended, unless it has lost its
+ * books: what is not above is a copy from before. */
+static bool is_late(const struct lease *lease, const struct msg_state *state)
+{
+    return lease != NULL && !lease->is_forgotten && state->epoch <= lease->row.epoch;
+}
+
 /* A lease that is not known, or has ended. What is withdrawn and known to have ended is
- * a late copy; what is ended, there is nothing to register of. */
+ * a late copy. */
 static struct lease *take_new(struct broker *broker, struct lease *lease,
                               const struct lease_id *id, struct member *provider,
                               const struct event *event, struct effects *effects)
 {
     const struct msg_state *state = &event->msg->state;
     bool was_ended = lease != NULL;
-    if (state->epoch == 0 || state->is_ended || (was_ended && state->is_withdrawn)) {
+    if (state->epoch == 0 || is_late(lease, state)) {
+        if (was_ended) {
+            take_ended(lease, state, event->now_ms, effects);
+        }
+        return lease;
+    }
+    if (was_ended && state->is_withdrawn) {
+        take_ended(lease, state, event->now_ms, effects);
         return lease;
     }
     struct err err;
@@ -264,6 +310,10 @@ static struct lease *take_new(struct broker *broker, struct lease *lease,
         if (lease == NULL) {
             return refuse(event, effects, &err);
         }
+    }
+    if (state->is_ended) {
+        take_ended(lease, state, event->now_ms, effects);
+        return lease;
     }
     register_lease(broker, lease, state, event->now_ms, effects);
     take_over(broker, lease, state, event->now_ms, effects);
@@ -287,6 +337,30 @@ static int make_host_room(struct broker *broker, const struct member *provider,
     return 0;
 }
 
+/* What its provider knew of it is gone, orders to drain it too. */
+static void forget(struct lease *lease, int64_t now_ms, struct effects *effects)
+{
+    lease->is_forgotten = true;
+    lease->row.is_drained = lease->row.is_drain_ordered = false;
+    lease->row.drain = 0;
+    lease->draining.is_open = false;
+    end(lease, "its provider no longer knows it", now_ms, effects);
+}
+
+void takeover_check_members(struct lease *lease, int64_t now_ms,
+                            struct effects *effects)
+{
+    const struct member *provider = lease->provider;
+    if (!lease_is_open(lease) || (provider->roles_allowed & ROLE_PROVIDER) != 0) {
+        return;
+    }
+    const char *reason =
+        arena_printf(&effects->arena, "%s is no provider any more", provider->name);
+    lease->is_forgotten = true;
+    asking_end(lease);
+    end(lease, reason, now_ms, effects);
+}
+
 struct lease *takeover_state(struct broker *broker, struct member *provider,
                              const struct event *event, struct effects *effects)
 {
@@ -303,7 +377,7 @@ struct lease *takeover_state(struct broker *broker, struct member *provider,
     }
     if (state->epoch == 0) {
         asking_end(lease);
-        end(lease, "its provider no longer knows it", event->now_ms, effects);
+        forget(lease, event->now_ms, effects);
     } else if (state->epoch < lease->row.epoch) {
         refuse_behind(lease, event, effects);
     } else {

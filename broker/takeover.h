@@ -26,4 +26,9 @@
 struct lease *takeover_state(struct broker *broker, struct member *provider,
                              const struct event *event, struct effects *effects);
 
+/* Ends a lease whose provider is none any more, by the configuration. It is registered
+ * anew, under whatever epoch, when that one is back and states it. */
+void takeover_check_members(struct lease *lease, int64_t now_ms,
+                            struct effects *effects);
+
 #endif

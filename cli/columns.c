@@ -39,6 +39,7 @@ static const struct column jobs_block[] = {
     {"User", "user", false, format_plain},
     {"State", "state", false, format_plain},
     {"Reason", "reason", false, format_plain},
+    {"Leases", "leases", false, format_reasons},
     {"Queue", "queue", false, format_plain},
     {"Command", "command", false, format_plain},
     {"Slots", "slots", false, format_plain},
@@ -208,6 +209,7 @@ static const struct column leases_block[] = {
     {"Epoch", "epoch", false, format_plain},
     {"Provider uses", "provider", true, format_side},
     {"Consumer uses", "consumer", true, format_side},
+    {"Drained", "drained", false, format_plain},
     {"Reclaim delay", "reclaim_delay_s", false, format_duration},
     {"Next rebalance", "next_rebalance_at", false, format_time},
     {"Changed", "changed_at", false, format_time},
@@ -259,6 +261,7 @@ static const struct column sites_table[] = {
     {"LENT", "slots.lent", true, format_plain},
     {"BORROWED", "slots.borrowed", true, format_plain},
     {"PENDING", "pending", true, format_plain},
+    {"DRAINED", "drained", false, format_plain},
     {"SINCE", "since", false, format_time},
     {NULL, NULL, false, NULL},
 };

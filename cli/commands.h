@@ -10,8 +10,9 @@
 
 extern const struct call_option submit_options[], jobs_options[], control_options[],
     peek_options[], sites_options[], hosts_options[], load_options[], queues_options[],
-    leases_options[], reclaim_options[], events_options[], simulate_options[],
-    top_options[], version_options[], resreq_options[], plan_options[];
+    leases_options[], lease_options[], reclaim_options[], events_options[],
+    simulate_options[], top_options[], version_options[], resreq_options[],
+    plan_options[];
 
 int submit_run(struct call *call);
 int jobs_run(struct call *call);
@@ -26,6 +27,11 @@ int resources_exports(struct call *call);
 int load_run(struct call *call);
 int leases_run(struct call *call);
 int leases_one(struct call *call);
+int drain_run(struct call *call);
+int drain_resume(struct call *call);
+int hosts_close(struct call *call);
+int hosts_open(struct call *call);
+int reconfig_run(struct call *call);
 int leases_sites(struct call *call);
 int reclaim_run(struct call *call);
 int events_run(struct call *call);

@@ -201,3 +201,19 @@ const char *format_hosts(struct arena *arena, json_t *value)
     }
     return text[0] != '\0' ? text : unset;
 }
+
+const char *format_reasons(struct arena *arena, json_t *value)
+{
+    const char *text = "";
+    size_t at;
+    json_t *item;
+    json_array_foreach(value, at, item)
+    {
+        const char *lease = json_string_value(json_object_get(item, "lease"));
+        const char *reason = json_string_value(json_object_get(item, "reason"));
+        text = arena_printf(arena, "%s%s%s: %s", text, text[0] != '\0' ? "; " : "",
+                            lease != NULL ? lease : unset,
+                            reason != NULL ? reason : unset);
+    }
+    return text[0] != '\0' ? text : unset;
+}

@@ -32,5 +32,7 @@ const char *format_members(struct arena *arena, json_t *value);
 const char *format_load(struct arena *arena, json_t *value);
 /* Slots by host, as bjobs does: "2*n1@north:s1". */
 const char *format_hosts(struct arena *arena, json_t *value);
+/* [{"lease":"a/1/b","reason":"it is draining"}] as "a/1/b: it is draining; ...". */
+const char *format_reasons(struct arena *arena, json_t *value);
 
 #endif

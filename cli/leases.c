@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* leases.c: `sublet leases`, `lease show/history/drain` and `sites`: the federation.
+/* leases.c: `sublet leases`, `lease show/history` and `sites`: the federation.
  * Source: INTERFACES 3. */
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +15,14 @@ const struct call_option leases_options[] = {
     {"--consumer", "SITE", "of this consumer", false},
     {"--state", "STATE", "pending, active, inactive, draining or ended", false},
     {"-l", NULL, "in full", false},
+    {NULL, NULL, NULL, false},
+};
+
+const struct call_option lease_options[] = {
+    {"--site", "SITE", "drain, resume: all leases of this site, and those to come",
+     false},
+    {"--no-wait", NULL, "drain: do not wait for the last job to end", false},
+    {"--timeout", "TIME", "drain: wait so long at most (seconds, or s m h d)", false},
     {NULL, NULL, NULL, false},
 };
 
@@ -103,15 +111,23 @@ int leases_one(struct call *call)
 {
     const char *verb = call->n_operands > 0 ? call->operands[0] : "";
     bool is_show = strcmp(verb, "show") == 0;
-    if (!is_show && strcmp(verb, "history") != 0 && strcmp(verb, "drain") != 0) {
-        return call_misuse(call, "expected show, history or drain, and a lease's id");
+    if (strcmp(verb, "drain") == 0) {
+        return drain_run(call);
+    }
+    if (strcmp(verb, "resume") == 0) {
+        return drain_resume(call);
+    }
+    if (call_has(call, "--site") || call_has(call, "--no-wait") ||
+        call_has(call, "--timeout")) {
+        return call_misuse(call, "--site, --no-wait, --timeout: only with drain");
+    }
+    if (!is_show && strcmp(verb, "history") != 0) {
+        return call_misuse(call,
+                           "expected show, history, drain or resume, and a lease's id");
     }
     if (call->n_operands != 2) {
         return call_misuse(
             call, "%s: expected one lease's id, PROVIDER/POLICY/CONSUMER", verb);
-    }
-    if (strcmp(verb, "drain") == 0) {
-        return call_fail("lease drain is not supported yet");
     }
     return show_one(call, call->operands[1],
                     is_show ? QUERY_LEASES : QUERY_LEASE_HISTORY);

@@ -133,6 +133,7 @@ void consumer_host_at(const struct consumer *consumer, int index,
         .n_held = split->consumer,
         .n_used = contract->used[at],
         .is_open = may_start(consumer, contract) && !split->is_down,
+        .is_down = split->is_down,
         .is_made = contract->as_told.is_made,
         .is_exclusive = contract->as_told.type == LEASE_EXCLUSIVE,
     };

@@ -46,6 +46,7 @@ struct consumer_host {
     int n_used;   /* by its attempts that are not ended */
     bool is_open; /* something may start: contract pending or active, provider
                      here, host up */
+    bool is_down; /* the host, by its provider's word */
     bool is_made;
     bool is_exclusive;
 };

@@ -29,6 +29,7 @@ static const struct kind kinds[MSG_KINDS] = {
     KIND(STATE_ASK, codec_lease),
     KIND(FREEZE, codec_freeze),
     KIND(PROPOSE, codec_propose),
+    KIND(DRAIN, codec_drain),
     KIND(CONTRACT, codec_contract),
     KIND(CONTRACT_ACK, codec_contract_ack),
     KIND(START, codec_start),
@@ -57,6 +58,9 @@ static const struct kind kinds[MSG_KINDS] = {
     KIND(JOB_PEEK, codec_peek),
     KIND(QUERY, codec_query),
     KIND(SET_RECLAIM, codec_set_reclaim),
+    KIND(SET_DRAIN, codec_set_drain),
+    KIND(RECONFIG, codec_reconfig),
+    KIND(HOST_CONTROL, codec_host_control),
     KIND(REPLY, codec_reply),
     KIND(SNAPSHOT, codec_snapshot),
 #undef KIND

@@ -19,6 +19,8 @@ SAME(QUERY_KIND, QUERY_LOAD);
 SAME(RECLAIM_SCOPE, RECLAIM_ALL);
 SAME(RECLAIM_SCOPE, RECLAIM_PROVIDER);
 SAME(RECLAIM_SCOPE, RECLAIM_LEASE);
+SAME(DRAIN_SCOPE, DRAIN_LEASE);
+SAME(DRAIN_SCOPE, DRAIN_SITE);
 
 enum { CODE_MIN = ERR_AWAY, STATES_MAX = (1 << (LEASE_ENDED + 1)) - 1 };
 
@@ -99,6 +101,36 @@ static const struct codec_field set_reclaim[] = {
     INT64(delay_ms, -1, CODEC_NUMBER_MAX),
 };
 SHAPE(codec_set_reclaim, sublet__set_reclaim, set_reclaim);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_host_control
+#define THEIRS Sublet__HostControl
+static const struct codec_field host_control[] = {
+    UINT64(request),
+    TEXT(host, HOST, 1, HOST_NAME_SIZE - 1),
+    BOOL(is_closed),
+};
+SHAPE(codec_host_control, sublet__host_control, host_control);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_reconfig
+#define THEIRS Sublet__Reconfig
+static const struct codec_field reconfig[] = {UINT64(request)};
+SHAPE(codec_reconfig, sublet__reconfig, reconfig);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_set_drain
+#define THEIRS Sublet__SetDrain
+static const struct codec_field set_drain[] = {
+    UINT64(request),
+    ENUM(scope, DRAIN_SITE),
+    TEXT(name, LEASE, 1, LEASE_ID_SIZE - 1),
+    BOOL(is_drained),
+};
+SHAPE(codec_set_drain, sublet__set_drain, set_drain);
 #undef OURS
 #undef THEIRS
 

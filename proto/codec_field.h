@@ -170,14 +170,15 @@ enum {
 /* The shapes: codec_lease.c, codec_run.c, codec_client.c. */
 extern const struct codec_shape codec_hello, codec_welcome, codec_usage, codec_pong,
     codec_error, codec_state, codec_lease, codec_freeze, codec_propose, codec_contract,
-    codec_contract_ack;
+    codec_contract_ack, codec_drain;
 extern const struct codec_shape codec_start, codec_attempt, codec_attempt_state,
     codec_attempt_control, codec_output_ask, codec_output, codec_lease_load;
 extern const struct codec_shape codec_host_hello, codec_nothing, codec_alive,
     codec_host_load, codec_run_start, codec_run_go, codec_run_control, codec_run_forget,
     codec_run_state;
 extern const struct codec_shape codec_submit, codec_job_control, codec_wait, codec_peek,
-    codec_query, codec_set_reclaim, codec_reply, codec_snapshot;
+    codec_query, codec_set_reclaim, codec_set_drain, codec_reconfig, codec_host_control,
+    codec_reply, codec_snapshot;
 extern const struct codec_shape codec_job_spec; /* a part of several */
 
 /* The shape of a kind's body; NULL for MSG_NONE and what is no kind. */

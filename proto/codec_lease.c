@@ -143,6 +143,8 @@ static const struct codec_field state[] = {
     BOOL(is_ended),
     BOOL(is_frozen),
     UINT64(freeze),
+    UINT64(drain),
+    BOOL(is_drained),
     INT(provider_waiting, 0, TOTAL_MAX),
     ENUM(reclaim_policy, RECLAIM_DEMAND),
     TIME(min_hold_ms),
@@ -180,6 +182,17 @@ static const struct codec_field propose[] = {
     PARTS(hosts, 0, HOSTS_MAX, &split_shape),
 };
 SHAPE(codec_propose, sublet__propose, propose);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_drain
+#define THEIRS Sublet__Drain
+static const struct codec_field drain[] = {
+    LEASE(lease),
+    UINT64(number),
+    BOOL(is_drained),
+};
+SHAPE(codec_drain, sublet__drain, drain);
 #undef OURS
 #undef THEIRS
 

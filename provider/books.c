@@ -242,6 +242,8 @@ void books_store(const struct book *book, struct effects *effects)
                  .is_made = book->is_made,
                  .is_withdrawn = book->is_withdrawn,
                  .is_ended = book->is_ended,
+                 .is_drained = book->is_drained,
+                 .drain = book->drain,
                  .hosts = hosts,
                  .n_hosts = book->n_hosts},
     };
@@ -257,6 +259,8 @@ void books_load(struct books *books, const struct row_book *row)
     book->is_made = row->is_made;
     book->is_withdrawn = row->is_withdrawn;
     book->is_ended = row->is_ended;
+    book->is_drained = row->is_drained;
+    book->drain = row->drain;
     book->is_dirty = true;
     book->hosts = mem_alloc((size_t)row->n_hosts, sizeof(*book->hosts));
     book->n_hosts = row->n_hosts;

@@ -61,7 +61,9 @@ struct book {
     int64_t min_hold_ms, lease_term_ms;
     uint64_t epoch;
     bool is_made, is_withdrawn, is_ended;
-    bool is_frozen; /* in memory only, as are all below but the hosts */
+    bool is_drained; /* by DRAIN: withdrawn, whatever the policies say */
+    uint64_t drain;  /* its number */
+    bool is_frozen;  /* in memory only, as are all below but the hosts */
     int64_t frozen_until_ms;
     uint64_t freeze;     /* the highest number accepted */
     bool needs_reserved; /* the one slot that lets the lease be made is still owed */

@@ -38,6 +38,11 @@ void provider_free(struct provider *provider)
     free(provider);
 }
 
+void provider_set_freeze_timeout(struct provider *provider, int64_t freeze_timeout_ms)
+{
+    provider->freeze_timeout_ms = freeze_timeout_ms;
+}
+
 static void load_run(struct provider *provider, const struct row_run *row)
 {
     struct book *book = books_find(&provider->books, row->lease);
@@ -160,6 +165,8 @@ void provider_fill_state(const struct provider *provider, const struct book *boo
         .is_ended = book->is_ended,
         .is_frozen = book->is_frozen,
         .freeze = book->freeze,
+        .drain = book->drain,
+        .is_drained = book->is_drained,
         .provider_waiting = provider->n_waiting_slots,
         .reclaim_policy = book->reclaim_policy,
         .min_hold_ms = book->min_hold_ms,
@@ -256,20 +263,23 @@ void provider_refresh(struct provider *provider, int64_t now_ms,
     for (int i = 0; has_thawed && i < provider->books.n_hosts; i++) {
         books_attribute(provider->books.hosts[i]);
     }
-    if (provider->is_exported) {
+    if (provider->plan != NULL) {
         settle_books(&provider->books, effects);
     }
 }
 
 /* When STATE is due. A change is told at once, so that the broker judges by what is so
  * now, but for a lease whose changes come in masses: then each stands behind the pace.
- * What has ended says nothing more unless it is asked. */
+ * What has ended has little to say, but a broker that lost it with its disk, and the
+ * message of the session's beginning, could not resume it. */
 static int64_t tell_at(const struct provider *provider, const struct book *book)
 {
     if (book->is_dirty) {
         return book->paced_ms - PROVIDER_TELL_BURST * PROVIDER_TELL_GAP_MS;
     }
-    return book->is_ended ? INT64_MAX : book->told_ms + provider->tell_every_ms;
+    return book->told_ms +
+           (book->is_ended ? PROVIDER_TELL_ENDED_MS / PROVIDER_TELL_EVERY_MS : 1) *
+               provider->tell_every_ms;
 }
 
 void provider_tick(struct provider *provider, int64_t now_ms, struct effects *effects)

@@ -38,9 +38,13 @@ void provider_load(struct provider *provider, const struct row *row);
  * is in use stays until it ends; a new or larger lease waits for such slots, and for
  * those that the site's own jobs use: so tell those before, where they are known. A
  * lease that ended stays as the memory of its epoch; if its policy comes back, it goes
- * on above. */
+ * on above. What is drained counts as gone. The plan is borrowed until the next call.
+ */
 void provider_export(struct provider *provider, const struct export_plan *plan,
                      int64_t now_ms, struct effects *effects);
+
+/* FREEZE_TIMEOUT, for freezes from now on. */
+void provider_set_freeze_timeout(struct provider *provider, int64_t freeze_timeout_ms);
 
 /* What the site's scheduler may use. `local_used`: slots of its own jobs on the host,
  * running and suspended. Returns how many slots its own jobs may have there in all, not
@@ -60,7 +64,7 @@ void provider_set_local_used(struct provider *provider, const char *host, int ma
 void provider_set_down(struct provider *provider, const char *host, bool is_down);
 void provider_set_waiting(struct provider *provider, int n_waiting_slots);
 
-/* FREEZE, PROPOSE, STATE_ASK from the broker. Answers with STATE. */
+/* FREEZE, PROPOSE, DRAIN, STATE_ASK from the broker. Answers with STATE. */
 void provider_broker_message(struct provider *provider, const struct msg *msg,
                              int64_t now_ms, struct effects *effects);
 /* The broker's session began: every book's STATE goes out (0: it is lost, nothing is
@@ -90,7 +94,7 @@ void provider_run_forgotten(struct provider *provider, const struct run_id *run)
 
 /* Lapsed freezes, withdrawn leases that emptied, STATEs that are due: on change, at
  * once, but for a lease that changes more than 20 times in a row: then ten a second;
- * else each 5 s. */
+ * else each 5 s, of what has ended each minute. */
 void provider_tick(struct provider *provider, int64_t now_ms, struct effects *effects);
 int64_t provider_wake_ms(const struct provider *provider);
 

@@ -253,6 +253,9 @@ static void export_lease(struct provider *provider, const struct export_lease *l
     char id[LEASE_ID_SIZE];
     snprintf(id, sizeof(id), "%s/%s/%s", provider->site, policy, lease->consumer);
     struct book *book = books_find(&provider->books, id);
+    if (book != NULL && book->is_drained) {
+        return; /* as if the policy were not there, until it is resumed */
+    }
     if (book == NULL) {
         book = books_add(&provider->books, id, policy, lease->consumer);
     }
@@ -273,18 +276,23 @@ static void export_lease(struct provider *provider, const struct export_lease *l
     }
 }
 
+static void withdraw(struct book *book, const char *reason)
+{
+    book->is_withdrawn = true;
+    book->needs_reserved = false;
+    change(book, reason);
+    for (int i = 0; i < book->n_hosts; i++) {
+        book->hosts[i].n_wanted = 0;
+    }
+}
+
 static void withdraw_others(struct provider *provider)
 {
     for (int i = 0; i < provider->books.count; i++) {
         struct book *book = provider->books.items[i];
-        if (book->is_exported || book->is_withdrawn) {
-            continue;
-        }
-        book->is_withdrawn = true;
-        book->needs_reserved = false;
-        change(book, "export policy withdrawn");
-        for (int j = 0; j < book->n_hosts; j++) {
-            book->hosts[j].n_wanted = 0;
+        if (!book->is_exported && !book->is_withdrawn) {
+            withdraw(book, book->is_drained ? "drained by an administrator"
+                                            : "export policy withdrawn");
         }
     }
 }
@@ -294,6 +302,23 @@ static void unsettle_all(struct provider *provider)
 {
     for (int i = 0; i < provider->books.n_hosts; i++) {
         provider->books.hosts[i]->is_unsettled = true;
+    }
+}
+
+void provider_drain(struct provider *provider, const struct msg_drain *drain,
+                    int64_t now_ms, struct effects *effects)
+{
+    struct book *book = books_find(&provider->books, drain->lease);
+    if (book == NULL || drain->number <= book->drain) {
+        return;
+    }
+    bool has_changed = book->is_drained != drain->is_drained;
+    book->drain = drain->number;
+    book->is_drained = drain->is_drained;
+    book->is_dirty = true;
+    books_store(book, effects);
+    if (has_changed && provider->plan != NULL) {
+        provider_export(provider, provider->plan, now_ms, effects);
     }
 }
 
@@ -311,7 +336,7 @@ void provider_export(struct provider *provider, const struct export_plan *plan,
     }
     withdraw_others(provider);
     free(list.items);
-    provider->is_exported = true;
+    provider->plan = plan;
     unsettle_all(provider);
     provider_refresh(provider, now_ms, effects);
     for (int i = 0; i < provider->books.count; i++) {

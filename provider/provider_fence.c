@@ -108,13 +108,16 @@ static const char *lease_of(const struct msg *msg)
     if (msg->kind == MSG_FREEZE) {
         return msg->freeze.lease;
     }
+    if (msg->kind == MSG_DRAIN) {
+        return msg->drain.lease;
+    }
     return msg->kind == MSG_PROPOSE ? msg->propose.lease : msg->state_ask.lease;
 }
 
 void provider_broker_message(struct provider *provider, const struct msg *msg,
                              int64_t now_ms, struct effects *effects)
 {
-    if (msg->kind != MSG_FREEZE && msg->kind != MSG_PROPOSE &&
+    if (msg->kind != MSG_FREEZE && msg->kind != MSG_PROPOSE && msg->kind != MSG_DRAIN &&
         msg->kind != MSG_STATE_ASK) {
         return;
     }
@@ -128,6 +131,8 @@ void provider_broker_message(struct provider *provider, const struct msg *msg,
         freeze(provider, book, &msg->freeze, now_ms);
     } else if (msg->kind == MSG_PROPOSE) {
         propose(book, &msg->propose, effects);
+    } else if (msg->kind == MSG_DRAIN) {
+        provider_drain(provider, &msg->drain, now_ms, effects);
     }
     provider_tell(provider, book, now_ms, effects);
 }

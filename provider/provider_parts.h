@@ -17,7 +17,8 @@
 enum {
     PROVIDER_TELL_GAP_MS = 100, /* at most so often for one lease, where unasked ... */
     PROVIDER_TELL_BURST = 20,   /* ... but for so many in a row */
-    PROVIDER_TELL_EVERY_MS = 5000, /* at least so often */
+    PROVIDER_TELL_EVERY_MS = 5000,  /* at least so often ... */
+    PROVIDER_TELL_ENDED_MS = 60000, /* ... and of a lease that has ended */
 };
 
 struct provider {
@@ -26,7 +27,7 @@ struct provider {
     int64_t tell_every_ms;
     uint64_t session; /* with the broker; 0: none, nothing is sent */
     int n_waiting_slots;
-    bool is_exported; /* provider_export was called: the policies are known */
+    const struct export_plan *plan; /* of the last provider_export; NULL: not known */
     struct books books;
     struct taken taken;
     struct arena *shown; /* of provider_find_book */
@@ -41,6 +42,10 @@ void provider_tell(struct provider *provider, struct book *book, int64_t now_ms,
 /* Of a lease that has no book: STATE with epoch 0. */
 void provider_tell_unknown(struct provider *provider, const char *lease,
                            struct effects *effects);
+/* DRAIN: the lease is withdrawn until it is resumed, and then exported again if a
+ * policy still does. An order that is not above the last changes nothing. */
+void provider_drain(struct provider *provider, const struct msg_drain *drain,
+                    int64_t now_ms, struct effects *effects);
 /* Lapsed freezes and settling: before anything is judged. */
 void provider_refresh(struct provider *provider, int64_t now_ms,
                       struct effects *effects);

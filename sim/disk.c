@@ -58,6 +58,9 @@ static void format_key(const struct row *row, char *key)
     case ROW_RUN:
         snprintf(rest, size, "%s %020" PRIu64, row->run.run.site, row->run.run.attempt);
         break;
+    case ROW_CLOSED:
+        snprintf(rest, size, "%s", row->closed.host);
+        break;
     case ROW_HISTORY:
     case ROW_KINDS:
         break;
@@ -84,6 +87,7 @@ static bool is_gone(const struct row *row)
     return (row->kind == ROW_BOOK && row->book.is_gone) ||
            (row->kind == ROW_JOB_STATE && row->job_state.is_gone) ||
            (row->kind == ROW_RUN && row->run.is_gone) ||
+           (row->kind == ROW_CLOSED && !row->closed.is_closed) ||
            (row->kind == ROW_OVERRIDE && row->override.delay_ms < 0);
 }
 

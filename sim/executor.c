@@ -95,6 +95,11 @@ static void remove_run(struct executor *executor, struct exec_run *run)
     free(run);
 }
 
+const char *executor_name(const struct executor *executor)
+{
+    return executor->name;
+}
+
 void executor_free(struct executor *executor)
 {
     struct exec_run *run, *next;
@@ -295,7 +300,10 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
     }
     switch ((int)msg->kind) {
     case MSG_HOST_WELCOME:
-        executor->is_welcome = true;
+        executor->is_welcome = msg->welcome.is_accepted;
+        break;
+    case MSG_ERROR: /* no such session there: HELLO again, with the next tick */
+        executor->is_welcome = false;
         break;
     case MSG_RUN_START:
         start_run(executor, &msg->run_start);

@@ -34,6 +34,7 @@ struct executor_world {
 struct executor *executor_new(const char *name, int index,
                               const struct executor_world *world);
 void executor_free(struct executor *executor);
+const char *executor_name(const struct executor *executor);
 
 /* The machine has been started anew: no run is left. HELLO is to follow. */
 void executor_reboot(struct executor *executor);

@@ -280,7 +280,8 @@ static bool settle_consumer(const struct site *site, const struct row_lease *lea
         struct msg_contract contract;
 
         if (consumer_contract_at(consumer, j, &contract) &&
-            !strcmp(contract.lease, lease->id) && contract.epoch != lease->epoch) {
+            !strcmp(contract.lease, lease->id) && contract.epoch != lease->epoch &&
+            lease->state != LEASE_ENDED) {
             return invariants_fail(
                 text, "%s: consumer at epoch %" PRIu64 ", broker at %" PRIu64,
                 lease->id, contract.epoch, lease->epoch);
@@ -295,6 +296,9 @@ static bool settle_lease(const struct invariants_view *view,
     if (lease->state == LEASE_INACTIVE) {
         return invariants_fail(text, "%s is still inactive", lease->id);
     }
+    if (lease->is_drained && lease->state != LEASE_ENDED) {
+        return invariants_fail(text, "%s is still draining", lease->id);
+    }
     for (int i = 0; i < view->n_sites; i++) {
         const struct invariants_site *site = &view->sites[i];
         struct msg_state state;
@@ -304,7 +308,8 @@ static bool settle_lease(const struct invariants_view *view,
         }
         if (!strcmp(site->config->name, lease->provider) &&
             (!provider_find_book(site_provider(site->site), lease->id, &state) ||
-             state.epoch != lease->epoch)) {
+             (state.epoch != lease->epoch && lease->state != LEASE_ENDED) ||
+             state.is_drained != lease->is_drained)) {
             return invariants_fail(text, "%s: provider and broker disagree", lease->id);
         }
         if (!strcmp(site->config->name, lease->consumer) &&
@@ -326,7 +331,8 @@ bool invariants_settled(const struct invariants *invariants,
         struct row_lease lease;
 
         if (broker_find_lease(view->broker, broker_lease_id(view->broker, i), &lease) &&
-            lease.state != LEASE_ENDED && !settle_lease(view, &lease, text)) {
+            (lease.state != LEASE_ENDED || lease.is_drained) &&
+            !settle_lease(view, &lease, text)) {
             return false;
         }
     }

@@ -160,6 +160,28 @@ static bool set_reclaim(struct play *play, const struct deed *deed)
     return world_ask(play->world, SCENARIO_BROKER, "admin", &msg, take_answer, &asking);
 }
 
+static bool control_host(struct play *play, const struct deed *deed)
+{
+    const struct statement *at = deed->statement;
+    struct asking asking = {.play = play, .statement = at};
+    struct msg msg = {.kind = MSG_HOST_CONTROL, .site = ""};
+
+    msg.host_control = (struct msg_host_control){
+        .request = 1, .host = at->name, .is_closed = at->is_on};
+    return world_ask(play->world, at->site, "root", &msg, take_answer, &asking);
+}
+
+static bool drain(struct play *play, const struct deed *deed)
+{
+    const struct statement *at = deed->statement;
+    struct asking asking = {.play = play, .statement = at};
+    struct msg msg = {.kind = MSG_SET_DRAIN, .site = ""};
+
+    msg.set_drain = (struct msg_set_drain){
+        .request = 1, .scope = DRAIN_LEASE, .name = at->name, .is_drained = at->is_on};
+    return world_ask(play->world, SCENARIO_BROKER, "admin", &msg, take_answer, &asking);
+}
+
 /* ---- faults
  * ------------------------------------------------------------------------- */
 
@@ -249,6 +271,12 @@ bool play_deed(struct play *play, const struct deed *deed)
         break;
     case STATEMENT_RECLAIM:
         is_done = set_reclaim(play, deed);
+        break;
+    case STATEMENT_HOST:
+        is_done = control_host(play, deed);
+        break;
+    case STATEMENT_DRAIN:
+        is_done = drain(play, deed);
         break;
     case STATEMENT_SLOTS:
         is_done = play_slots(play, deed->statement);

@@ -46,6 +46,8 @@ enum statement_kind {
     STATEMENT_CONTROL, /* kill, stop, resume */
     STATEMENT_RECLAIM, /* set reclaim_delay */
     STATEMENT_SLOTS,
+    STATEMENT_HOST,      /* close, open */
+    STATEMENT_DRAIN,     /* drain, undrain */
     STATEMENT_PARTITION, /* faults, from here ... */
     STATEMENT_CRASH,
     STATEMENT_LOSS,
@@ -96,9 +98,11 @@ struct statement {
     const char *text; /* the line as written, without its comment */
     int64_t at_ms;
     int site;         /* index, or SCENARIO_BROKER */
-    const char *name; /* control: job; slots: host; reclaim: provider or lease */
+    const char *name; /* control: job; slots, close: host; reclaim: provider or
+                         lease; drain: lease */
     enum control_action action;
     enum reclaim_scope scope;
+    bool is_on; /* close, drain; false: open, undrain */
     int number; /* slots, batch; loss, repeat, crashes: in 10,000 */
     int64_t ms; /* a time; reclaim: -1 is `default` */
     struct statement_submit submit;

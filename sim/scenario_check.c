@@ -249,9 +249,10 @@ void scenario_check_names(struct scenario *scenario)
             check_queue(scenario, at, at->workload.queue);
         } else if (at->kind == STATEMENT_CONTROL) {
             check_job(scenario, at, at->name, true);
-        } else if (at->kind == STATEMENT_SLOTS) {
+        } else if (at->kind == STATEMENT_SLOTS || at->kind == STATEMENT_HOST) {
             check_host(scenario, at, at->name);
-        } else if (at->kind == STATEMENT_RECLAIM && at->scope == RECLAIM_LEASE) {
+        } else if (at->kind == STATEMENT_DRAIN ||
+                   (at->kind == STATEMENT_RECLAIM && at->scope == RECLAIM_LEASE)) {
             check_lease(scenario, at, at->name);
         } else if (at->kind == STATEMENT_EXPECT) {
             check_expect(scenario, at);

@@ -166,6 +166,22 @@ static bool read_slots(const struct scenario_reading *reading)
     return take_site(reading, false);
 }
 
+/* close SITE HOST, open SITE HOST */
+static bool read_host(const struct scenario_reading *reading)
+{
+    reading->to->name = scenario_options_word(reading, FIRST + 1);
+    reading->to->is_on = !strcmp(reading->verb, "close");
+    return take_site(reading, false);
+}
+
+/* drain LEASE, undrain LEASE */
+static bool read_drain(const struct scenario_reading *reading)
+{
+    reading->to->name = scenario_options_word(reading, FIRST);
+    reading->to->is_on = !strcmp(reading->verb, "drain");
+    return true;
+}
+
 /* partition SITE T, crash SITE|broker T */
 static bool read_absence(const struct scenario_reading *reading)
 {
@@ -256,6 +272,10 @@ static const struct verb verbs[] = {
     {"set", STATEMENT_RECLAIM, "reclaim_delay VALUE [provider=SITE or lease=ID]", 2, 3,
      read_set},
     {"slots", STATEMENT_SLOTS, "SITE HOST N", 3, 3, read_slots},
+    {"close", STATEMENT_HOST, "SITE HOST", 2, 2, read_host},
+    {"open", STATEMENT_HOST, "SITE HOST", 2, 2, read_host},
+    {"drain", STATEMENT_DRAIN, "LEASE", 1, 1, read_drain},
+    {"undrain", STATEMENT_DRAIN, "LEASE", 1, 1, read_drain},
     {"partition", STATEMENT_PARTITION, "SITE TIME", 2, 2, read_absence},
     {"crash", STATEMENT_CRASH, "SITE|broker TIME", 2, 2, read_absence},
     {"loss", STATEMENT_LOSS, "PROBABILITY", 1, 1, read_chance},
@@ -269,10 +289,7 @@ static const struct verb verbs[] = {
     {"requeue", STATEMENT_CONTROL, "SITE JOB", 0, 99, NULL},
     {"switch", STATEMENT_CONTROL, "SITE JOB QUEUE", 0, 99, NULL},
     {"resize", STATEMENT_CONTROL, "SITE JOB slots=N", 0, 99, NULL},
-    {"close", STATEMENT_SLOTS, "SITE HOST", 0, 99, NULL},
-    {"open", STATEMENT_SLOTS, "SITE HOST", 0, 99, NULL},
     {"reload", STATEMENT_RECLAIM, "SITE|broker FILE", 0, 99, NULL},
-    {"drain", STATEMENT_RECLAIM, "LEASE", 0, 99, NULL},
     {"rsv", STATEMENT_RECLAIM, "...", 0, 99, NULL},
 };
 

@@ -60,6 +60,25 @@ bool world_control(struct world *world, int site, uint64_t job, int index,
     return world_ask(world, site, "ana", &msg, NULL, NULL);
 }
 
+bool world_close(struct world *world, int site, const char *host, bool is_closed)
+{
+    struct msg msg = {.kind = MSG_HOST_CONTROL, .site = ""};
+
+    msg.host_control =
+        (struct msg_host_control){.request = 1, .host = host, .is_closed = is_closed};
+    return world_ask(world, site, "ana", &msg, NULL, NULL);
+}
+
+bool world_drain(struct world *world, int site, enum drain_scope scope,
+                 const char *name, bool is_drained)
+{
+    struct msg msg = {.kind = MSG_SET_DRAIN, .site = ""};
+
+    msg.set_drain = (struct msg_set_drain){
+        .request = 1, .scope = scope, .name = name, .is_drained = is_drained};
+    return world_ask(world, site, "ana", &msg, NULL, NULL);
+}
+
 /* ---- befallen
  * ------------------------------------------------------------------------ */
 
@@ -84,6 +103,39 @@ static void count_decided(void *arg, const struct row *row)
             decided->n_slots += row->run.hosts[i].n_slots;
         }
     }
+}
+
+static int size_of(const struct site_config *config, const char *host)
+{
+    for (int i = 0; i < config->n_hosts; i++) {
+        if (!strcmp(config->hosts[i].name, host)) {
+            return config->hosts[i].max;
+        }
+    }
+    return 0;
+}
+
+void world_reload_broker(struct world *world, const struct broker_config *config)
+{
+    world->broker_config = config;
+    world_reload_daemon(world, BROKER);
+}
+
+void world_reload_site(struct world *world, int site, const struct site_config *config)
+{
+    struct world_site *of = &world->sites[site];
+
+    world_end_batch(world, site + 1, false);
+    for (int i = 0; i < of->n_hosts; i++) {
+        struct decided decided = {
+            .host = executor_name(world->hosts[of->first_host + i].executor)};
+
+        disk_load(of->disk, count_decided, &decided);
+        invariants_sized(world->invariants, of->config->name, decided.host,
+                         size_of(config, decided.host), decided.n_slots);
+    }
+    of->config = config;
+    world_reload_daemon(world, site + 1);
 }
 
 void world_resize_host(struct world *world, int site, int host)

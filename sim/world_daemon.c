@@ -107,6 +107,7 @@ static void carry_out(struct world *world, int daemon, const struct effect *effe
     case EFFECT_RECONNECT: /* nothing is queued here that a new socket would lose */
     case EFFECT_HISTORY:   /* nobody asks for it */
     case EFFECT_SNAPSHOT:
+    case EFFECT_RELOAD: /* worlds hand configurations in: world_reload_site */
         break;
     }
 }
@@ -261,6 +262,22 @@ void world_end_batch(struct world *world, int daemon, bool with_tick)
              &(struct event){.kind = EVENT_TICK, .now_ms = world->now_ms});
     }
     finish_batch(world, daemon, false);
+}
+
+void world_reload_daemon(struct world *world, int daemon)
+{
+    world_end_batch(world, daemon, false);
+    if (!world_is_up(world, daemon)) {
+        return; /* it comes back with the new one */
+    }
+    world->batches[daemon].is_open = true;
+    if (daemon == BROKER) {
+        broker_reload(world->broker, world->broker_config, world->now_ms);
+    } else {
+        site_reload(world->sites[daemon - 1].site, world->sites[daemon - 1].config,
+                    world->now_ms, &world->batches[daemon].effects);
+    }
+    world_end_batch(world, daemon, true);
 }
 
 static void load_broker(void *arg, const struct row *row)

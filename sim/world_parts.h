@@ -93,6 +93,9 @@ void world_start_daemon(struct world *world, int daemon);
 void world_stop_daemon(struct world *world, int daemon);
 void world_crash_daemon(struct world *world, int daemon, int64_t down_ms);
 
+/* Hands the configuration in, if it is up: one batch. */
+void world_reload_daemon(struct world *world, int daemon);
+
 /* Puts a message on its way; what of it arrives is the network's to say. */
 void world_send(struct world *world, int daemon, const struct peer *to,
                 const struct msg *msg);

@@ -25,11 +25,11 @@ void forward_request(struct site *site, const struct peer *from, const struct ms
                      uint64_t request, int64_t now_ms, struct effects *effects)
 {
     struct msg copy = *msg;
-    bool is_set = msg->kind == MSG_SET_RECLAIM;
-    if (is_set && !requests_is_admin(site, from)) {
-        effects_reply_error(
-            effects, from, request, ERR_DENIED,
-            "only an administrator of the site may set the reclaim delay");
+    if (msg->kind != MSG_QUERY && !requests_is_admin(site, from)) {
+        effects_reply_error(effects, from, request, ERR_DENIED,
+                            "only an administrator of the site may %s",
+                            msg->kind == MSG_SET_DRAIN ? "drain or resume leases"
+                                                       : "set the reclaim delay");
         return;
     }
     if (!site_uplink_is_up(site->uplink)) {
@@ -50,9 +50,12 @@ void forward_request(struct site *site, const struct peer *from, const struct ms
         return;
     }
     copy.site = "";
-    if (is_set) {
+    if (msg->kind == MSG_SET_RECLAIM) {
         copy.set_reclaim.request = waiter.key;
         copy.set_reclaim.name = arena_str(&effects->arena, msg->set_reclaim.name);
+    } else if (msg->kind == MSG_SET_DRAIN) {
+        copy.set_drain.request = waiter.key;
+        copy.set_drain.name = arena_str(&effects->arena, msg->set_drain.name);
     } else {
         copy.query.request = waiter.key;
         copy_query(&effects->arena, &copy.query);

@@ -8,7 +8,7 @@
 
 struct site;
 
-/* QUERY or SET_RECLAIM (for admins of the site only), numbered anew. */
+/* QUERY; SET_RECLAIM and SET_DRAIN (for admins of the site only), numbered anew. */
 void forward_request(struct site *site, const struct peer *from, const struct msg *msg,
                      uint64_t request, int64_t now_ms, struct effects *effects);
 /* REPLY from the broker. */

@@ -128,9 +128,9 @@ static int rank_compare(const void *left, const void *right)
     return a->queue < b->queue ? -1 : 1;
 }
 
-struct jobs *jobs_new(const struct queue_config *queues, int n_queues)
+static void take_queues(struct jobs *jobs, const struct queue_config *queues,
+                        int n_queues)
 {
-    struct jobs *jobs = mem_alloc(1, sizeof(*jobs));
     jobs->queues = queues;
     jobs->n_queues = n_queues;
     jobs->ranks = mem_alloc((size_t)n_queues, sizeof(*jobs->ranks));
@@ -143,7 +143,35 @@ struct jobs *jobs_new(const struct queue_config *queues, int n_queues)
         jobs->ranks[items[i].queue] = i;
     }
     free(items);
+}
+
+struct jobs *jobs_new(const struct queue_config *queues, int n_queues)
+{
+    struct jobs *jobs = mem_alloc(1, sizeof(*jobs));
+    take_queues(jobs, queues, n_queues);
     return jobs;
+}
+
+static void find_queue(const struct jobs *jobs, struct job *job)
+{
+    job->queue = -1;
+    job->rank = jobs->n_queues;
+    for (int i = 0; i < jobs->n_queues; i++) {
+        if (strcmp(jobs->queues[i].name, job->spec->queue) == 0) {
+            job->queue = i;
+            job->rank = jobs->ranks[i];
+        }
+    }
+}
+
+void jobs_set_queues(struct jobs *jobs, const struct queue_config *queues, int n_queues)
+{
+    free(jobs->ranks);
+    take_queues(jobs, queues, n_queues);
+    for (int i = 0; i < jobs->all.count; i++) {
+        find_queue(jobs, jobs->all.items[i]);
+    }
+    job_list_sort_by_rank(&jobs->waiting);
 }
 
 static struct submission *submission_new(const struct job_spec *spec)
@@ -202,14 +230,7 @@ static struct job *job_new(const struct jobs *jobs, const struct row_job *row,
     job->spec = submission->spec;
     submission->n_jobs++;
     submission->n_unfinished++;
-    job->queue = -1;
-    job->rank = jobs->n_queues;
-    for (int i = 0; i < jobs->n_queues; i++) {
-        if (strcmp(jobs->queues[i].name, row->spec.queue) == 0) {
-            job->queue = i;
-            job->rank = jobs->ranks[i];
-        }
-    }
+    find_queue(jobs, job);
     job->state = JOB_PEND;
     job->lease = keep_text("");
     job->reason = keep_text("");

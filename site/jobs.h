@@ -67,6 +67,10 @@ void jobs_load(struct jobs *jobs, const struct row_job *row);
 void jobs_load_state(struct jobs *jobs, const struct row_job_state *row);
 void jobs_start(struct jobs *jobs);
 
+/* Other queues: each job finds its own by name, and its place in the order. */
+void jobs_set_queues(struct jobs *jobs, const struct queue_config *queues,
+                     int n_queues);
+
 /* A new job, PEND; its id is above all others. Not stored yet. */
 struct job *jobs_add(struct jobs *jobs, const struct row_job *row);
 /* A new array, PEND, of elements with these indices, ascending; returns the first. */

@@ -6,6 +6,7 @@
 
 #include "consumer/consumer.h"
 #include "provider/provider.h"
+#include "site/closed.h"
 #include "site/facts.h"
 #include "site/jobs.h"
 #include "site/lease_load.h"
@@ -20,6 +21,8 @@
 struct site {
     struct arena config_arena;
     const struct site_config *config;
+    char *name;    /* outlives configurations */
+    int n_leaving; /* hosts that are not configured any more */
     struct jobs *jobs;
     struct site_hosts *hosts;
     struct facts *facts; /* of the hosts */
@@ -31,6 +34,7 @@ struct site {
     struct needs *needs; /* of its waiting jobs */
     struct schedule *schedule;
     struct waiters *waiters;
+    struct closed closed;
     uint64_t boot, last_job, last_attempt; /* the journal's counters */
     int64_t lending_ms; /* when an end is next told to a consumer that has not said
                            that it is on record there */

@@ -82,6 +82,24 @@ void run_table_used(const struct run_table *table, int host, int *own, int *cons
     *consumers = table->uses[host].consumers;
 }
 
+void run_table_change_hosts(struct run_table *table, const int *places)
+{
+    free(table->uses);
+    table->uses =
+        mem_alloc((size_t)site_hosts_count(table->hosts), sizeof(*table->uses));
+    for (int i = 0; i < table->count; i++) {
+        struct run *run = table->runs[i];
+        /* A host that was gone and is back is found again by its name. */
+        run->host = run->host >= 0 ? places[run->host]
+                    : run->n_hosts > 0
+                        ? site_hosts_find(table->hosts, run->hosts[0].host)
+                        : -1;
+        if (run->record != RUN_RECORD_ENDED && !run->is_forgotten) {
+            add_use(table, run, 1);
+        }
+    }
+}
+
 /* ---------------------------------------------------------------- finding */
 
 static int compare(const struct run_id *a, const struct run_id *b)

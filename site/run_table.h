@@ -47,6 +47,9 @@ struct run_table;
 struct run_table *run_table_new(const char *site, const struct site_hosts *hosts);
 void run_table_free(struct run_table *table);
 
+/* The hosts have changed: places[i] is where the i-th stands now, -1: it is gone. */
+void run_table_change_hosts(struct run_table *table, const int *places);
+
 /* Takes the row in: a new run, or what is now on record of a known one. */
 struct run *run_table_put(struct run_table *table, const struct row_run *row);
 struct run *run_table_find(const struct run_table *table, const struct run_id *id);

@@ -78,6 +78,16 @@ void runs_load(struct runs *runs, const struct row_run *row)
     run_table_put(runs->table, row);
 }
 
+void runs_change_hosts(struct runs *runs, const int *places)
+{
+    run_table_change_hosts(runs->table, places);
+}
+
+void runs_set_lease_account(struct runs *runs, const char *account)
+{
+    runs->setting.lease_account = account;
+}
+
 const struct run_table *runs_table(const struct runs *runs)
 {
     return runs->table;

@@ -35,6 +35,10 @@ struct runs *runs_new(const struct runs_setting *setting, struct site_hosts *hos
                       runs_changed_fn on_changed, void *arg);
 void runs_free(struct runs *runs);
 void runs_load(struct runs *runs, const struct row_run *row);
+/* As run_table_change_hosts. */
+void runs_change_hosts(struct runs *runs, const int *places);
+/* LEASE_USER, for what starts from now on. Borrowed. */
+void runs_set_lease_account(struct runs *runs, const char *account);
 /* To look things up. */
 const struct run_table *runs_table(const struct runs *runs);
 struct run *runs_find(const struct runs *runs, const struct run_id *id);

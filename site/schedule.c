@@ -47,6 +47,11 @@ struct schedule {
     struct arena scratch;
 };
 
+static void reset(struct waiting *waiting)
+{
+    waiting->all = waiting->own = waiting->n_leases = 0;
+}
+
 struct schedule *schedule_new(void)
 {
     struct schedule *schedule = mem_alloc(1, sizeof(*schedule));
@@ -77,6 +82,14 @@ void schedule_mark_contracts(struct schedule *schedule)
 {
     schedule->contract_changes++;
     schedule->is_marked = true;
+}
+
+void schedule_restart(struct schedule *schedule)
+{
+    schedule->is_passing = false;
+    schedule->is_marked = true;
+    schedule->n_left = 0;
+    reset(&schedule->found);
 }
 
 uint64_t schedule_contract_changes(const struct schedule *schedule)
@@ -120,11 +133,6 @@ static void add_lease(struct waiting *waiting, const char *lease, int n_slots)
     struct lease_waiting *added = &waiting->leases[waiting->n_leases++];
     snprintf(added->lease, sizeof(added->lease), "%s", lease);
     added->n_slots = n_slots;
-}
-
-static void reset(struct waiting *waiting)
-{
-    waiting->all = waiting->own = waiting->n_leases = 0;
 }
 
 /* A whole pass is over: what it found is what is shown. */
@@ -176,7 +184,8 @@ static void show_own(const struct site *site, int index, struct place_host *host
     run_table_used(runs_table(site->runs), index, &host->used, &consumers);
     host->max = provider_local_max(site->provider, host->name,
                                    site_hosts_max(site->hosts, index), host->used);
-    host->is_open = site_hosts_is_ready(site->hosts, index);
+    host->is_open = site_hosts_is_ready(site->hosts, index) &&
+                    !closed_has(&site->closed, host->name);
 }
 
 static void show_borrowed(const struct site *site, int index, struct arena *arena,
@@ -189,7 +198,7 @@ static void show_borrowed(const struct site *site, int index, struct arena *aren
     host->lease = arena_str(arena, borrowed.lease);
     host->max = borrowed.n_held;
     host->used = borrowed.n_used;
-    host->is_open = borrowed.is_open;
+    host->is_open = borrowed.is_open && !closed_has(&site->closed, borrowed.name);
 }
 
 /* Slots that have fallen free since the pass began are not for the jobs that it has

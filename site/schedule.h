@@ -21,6 +21,8 @@ void schedule_mark(struct schedule *schedule);
 /* A contract has changed: jobs that were refused need not wait for their time. */
 void schedule_mark_contracts(struct schedule *schedule);
 uint64_t schedule_contract_changes(const struct schedule *schedule);
+/* Queues or hosts are others now: the pass under way is given up, the next begins. */
+void schedule_restart(struct schedule *schedule);
 /* A job may start again at this instant. */
 void schedule_retry(struct schedule *schedule, int64_t at_ms);
 

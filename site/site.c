@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "site/keep.h"
 #include "site/lending.h"
 #include "site/parts.h"
 #include "site/site_copy.h"
 #include "site/site_dispatch.h"
+#include "site/site_reload.h"
 #include "site/site_reports.h"
 #include "site/turns.h"
 #include "site/usage.h"
@@ -36,19 +38,14 @@ struct site *site_new(const struct site_config *from)
     arena_init(&site->config_arena);
     site->config = site_copy_config(&site->config_arena, from);
     const struct site_config *config = site->config;
+    site->name = keep_text(config->name);
     struct runs_setting runs_setting = {
-        .site = config->name,
+        .site = site->name,
         .is_root = config->daemon_uid == 0,
         .lease_account = config->lease_account,
     };
-    struct site_uplink_setting uplink_setting = {
-        .name = config->name,
-        .roles = config->roles,
-        .reclaim_delay_ms = config->reclaim_delay_ms,
-        .is_alone = config->is_alone,
-        .patience = config->patience,
-        .is_prompt = config->is_prompt,
-    };
+    struct site_uplink_setting uplink_setting = site_uplink_setting_of(config);
+    uplink_setting.name = site->name;
     site->jobs = jobs_new(config->queues, config->n_queues);
     site->hosts = site_hosts_new(config->hosts, config->n_hosts);
     site->facts = facts_new(config);
@@ -74,6 +71,7 @@ void site_free(struct site *site)
     if (site == NULL) {
         return;
     }
+    closed_release(&site->closed);
     waiters_free(site->waiters);
     schedule_free(site->schedule);
     site_uplink_free(site->uplink);
@@ -84,6 +82,7 @@ void site_free(struct site *site)
     facts_free(site->facts);
     site_hosts_free(site->hosts);
     jobs_free(site->jobs);
+    free(site->name);
     arena_release(&site->config_arena);
     free(site);
 }
@@ -125,6 +124,9 @@ void site_load(struct site *site, const struct row *row)
             provider_load(site->provider, row);
         }
         break;
+    case ROW_CLOSED:
+        closed_load(&site->closed, &row->closed);
+        break;
     case ROW_OVERRIDE:
     case ROW_LEASE:
     case ROW_SITE:
@@ -145,6 +147,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     site_hosts_start(site->hosts, now_ms);
     site_uplink_start(site->uplink, site->boot, now_ms);
     schedule_tell_use(site);
+    closed_tell(site);
     provider_export(site->provider, &site->config->exports, now_ms, effects);
     turns_restore(site, now_ms, effects);
 }
@@ -168,7 +171,7 @@ static void lose_hosts(struct site *site, int64_t now_ms, struct effects *effect
     for (int host; (host = site_hosts_tick(site->hosts, now_ms)) >= 0;) {
         const char *name = site_hosts_name(site->hosts, host);
         effects_log(effects, LOG_LEVEL_WARNING, "host %s is silent: unavailable", name);
-        provider_set_down(site->provider, name, true);
+        closed_tell(site);
         runs_host_away(site->runs, host, now_ms, effects);
         facts_lose(site->facts, host);
         schedule_mark(site->schedule);
@@ -209,6 +212,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
         site_uplink_usage(site->uplink, &usage, now_ms, effects);
     }
     runs_sweep(site->runs);
+    site_reload_tick(site, now_ms, effects);
 }
 
 /* Above the last bound a pass is only in n_passes. */
@@ -310,6 +314,11 @@ const struct provider *site_provider(const struct site *site)
 const struct consumer *site_consumer(const struct site *site)
 {
     return site->consumer;
+}
+
+bool site_has_host(const struct site *site, const char *host)
+{
+    return site_hosts_find(site->hosts, host) >= 0;
 }
 
 void site_host_used(const struct site *site, const char *host, int *own, int *consumers)

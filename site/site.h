@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/effect.h"
+#include "base/err.h"
 #include "provider/export.h"
 #include "sched/queue.h"
 #include "site/facts_config.h"
@@ -28,6 +29,8 @@ struct site_host {
     int max;                  /* MXJ */
     const char *type, *model; /* "" or "!": as the host detects them */
     bool is_here;             /* HOSTS_HERE */
+    bool is_leaving;          /* not configured any more; here until its last job has
+                                 ended */
 };
 
 struct site_config {
@@ -68,6 +71,17 @@ void site_load(struct site *site, const struct row *row);
 void site_start(struct site *site, int64_t now_ms, struct effects *effects);
 
 void site_step(struct site *site, const struct event *event, struct effects *effects);
+
+/* Another configuration while it runs: what runs goes on, books are brought in line
+ * with the export plan, jobs of a queue that is gone wait until it is back, a host that
+ * is gone takes nothing new. The name and whether there is a broker are fixed:
+ * site_reload_check says so, and nothing changes. */
+int site_reload_check(const struct site *site, const struct site_config *config,
+                      struct err *err) MUST_CHECK;
+void site_reload(struct site *site, const struct site_config *config, int64_t now_ms,
+                 struct effects *effects);
+/* One of its hosts, those that are leaving among them. */
+bool site_has_host(const struct site *site, const char *host);
 
 /* When the next EVENT_TICK is due at the latest; INT64_MAX: only when something comes.
  */

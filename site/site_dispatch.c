@@ -234,7 +234,7 @@ static void on_host_synced(struct site *site, const struct call *call,
 {
     site_hosts_synced(site->hosts, call->host);
     runs_host_synced(site->runs, call->host, call->now_ms, effects);
-    provider_set_down(site->provider, site_hosts_name(site->hosts, call->host), false);
+    closed_tell(site);
     schedule_mark(site->schedule);
 }
 
@@ -312,6 +312,36 @@ static void on_set_reclaim(struct site *site, const struct call *call,
                     call->now_ms, effects);
 }
 
+static void on_set_drain(struct site *site, const struct call *call,
+                         struct effects *effects)
+{
+    forward_request(site, call->from, call->msg, call->msg->set_drain.request,
+                    call->now_ms, effects);
+}
+
+/* The files are the shell's to read. */
+static void on_reconfig(struct site *site, const struct call *call,
+                        struct effects *effects)
+{
+    uint64_t request = call->msg->reconfig.request;
+    if (!requests_is_admin(site, call->from)) {
+        effects_reply_error(effects, call->from, request, ERR_DENIED,
+                            "only an administrator of the site may have its "
+                            "configuration read anew");
+        return;
+    }
+    struct effect *effect = effects_add(effects, EFFECT_RELOAD);
+    effect->reload.to = *call->from;
+    effect->reload.to.name = arena_str(&effects->arena, call->from->name);
+    effect->reload.request = request;
+}
+
+static void on_host_control(struct site *site, const struct call *call,
+                            struct effects *effects)
+{
+    closed_request(site, call->from, &call->msg->host_control, effects);
+}
+
 /* ---------------------------------------------------------------- dispatch */
 
 enum {
@@ -333,6 +363,7 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_STATE_ASK] = {on_contract_change, BROKER, true},
     [MSG_FREEZE] = {on_contract_change, BROKER, true},
     [MSG_PROPOSE] = {on_contract_change, BROKER, true},
+    [MSG_DRAIN] = {on_contract_change, BROKER, true},
     [MSG_CONTRACT] = {on_contract, BROKER, true},
     [MSG_START] = {on_start, BROKER, true},
     [MSG_ATTEMPT_ASK] = {on_attempt_ask, BROKER, true},
@@ -355,6 +386,9 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_JOB_PEEK] = {on_peek, CLIENT, false},
     [MSG_QUERY] = {on_query, CLIENT, false},
     [MSG_SET_RECLAIM] = {on_set_reclaim, CLIENT, false},
+    [MSG_SET_DRAIN] = {on_set_drain, CLIENT, false},
+    [MSG_RECONFIG] = {on_reconfig, CLIENT, false},
+    [MSG_HOST_CONTROL] = {on_host_control, CLIENT, false},
 };
 
 static void refuse(const struct call *call, struct effects *effects)
@@ -387,7 +421,7 @@ static bool is_current(struct site *site, struct call *call, struct effects *eff
     if (site_hosts_heard(site->hosts, call->host, call->now_ms)) {
         const char *name = site_hosts_name(site->hosts, call->host);
         effects_log(effects, LOG_LEVEL_NOTICE, "host %s is back", name);
-        provider_set_down(site->provider, name, false);
+        closed_tell(site);
         runs_host_back(site->runs, call->host, call->now_ms, effects);
         schedule_mark(site->schedule);
     }

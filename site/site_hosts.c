@@ -57,9 +57,8 @@ static void sort_names(struct site_hosts *hosts)
     free(items);
 }
 
-struct site_hosts *site_hosts_new(const struct site_host *config, int n_hosts)
+static void fill(struct site_hosts *hosts, const struct site_host *config, int n_hosts)
 {
-    struct site_hosts *hosts = mem_alloc(1, sizeof(*hosts));
     hosts->config = config;
     hosts->n_hosts = n_hosts;
     hosts->silent_ms = HOSTS_SILENT_MS;
@@ -69,20 +68,47 @@ struct site_hosts *site_hosts_new(const struct site_host *config, int n_hosts)
         hosts->states[i].boot = keep_text("");
     }
     sort_names(hosts);
-    return hosts;
 }
 
-void site_hosts_free(struct site_hosts *hosts)
+static void empty(struct site_hosts *hosts)
 {
-    if (hosts == NULL) {
-        return;
-    }
     for (int i = 0; i < hosts->n_hosts; i++) {
         free(hosts->states[i].boot);
     }
     free(hosts->states);
     free(hosts->by_name);
-    free(hosts);
+}
+
+struct site_hosts *site_hosts_new(const struct site_host *config, int n_hosts)
+{
+    struct site_hosts *hosts = mem_alloc(1, sizeof(*hosts));
+    fill(hosts, config, n_hosts);
+    return hosts;
+}
+
+void site_hosts_free(struct site_hosts *hosts)
+{
+    if (hosts != NULL) {
+        empty(hosts);
+        free(hosts);
+    }
+}
+
+void site_hosts_change(struct site_hosts *hosts, const struct site_host *config,
+                       int n_hosts, int *places, int64_t now_ms)
+{
+    struct site_hosts before = *hosts;
+    fill(hosts, config, n_hosts);
+    site_hosts_start(hosts, now_ms);
+    for (int i = 0; i < before.n_hosts; i++) {
+        places[i] = site_hosts_find(hosts, before.config[i].name);
+        if (places[i] >= 0) {
+            struct host_state fresh = hosts->states[places[i]];
+            hosts->states[places[i]] = before.states[i];
+            before.states[i] = fresh;
+        }
+    }
+    empty(&before);
 }
 
 void site_hosts_set_patience(struct site_hosts *hosts, int patience)

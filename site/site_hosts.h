@@ -26,6 +26,11 @@ void site_hosts_set_patience(struct site_hosts *hosts, int patience);
 /* From here on they are waited for. */
 void site_hosts_start(struct site_hosts *hosts, int64_t now_ms);
 
+/* Others are configured now: those that stay keep their session. places[i] is where the
+ * i-th stands now, -1: it is gone. `config` is borrowed. */
+void site_hosts_change(struct site_hosts *hosts, const struct site_host *config,
+                       int n_hosts, int *places, int64_t now_ms);
+
 int site_hosts_count(const struct site_hosts *hosts);
 const char *site_hosts_name(const struct site_hosts *hosts, int index);
 int site_hosts_max(const struct site_hosts *hosts, int index); /* MXJ */

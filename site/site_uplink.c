@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "site/site.h"
+
 enum {
     HELLO_MS = 1000,          /* between two HELLOs */
     USAGE_MS = 2000,          /* heartbeat */
@@ -26,6 +28,16 @@ struct site_uplink {
     bool is_held;      /* a USAGE may be due as soon as the last is old enough */
     int64_t silent_ms; /* how long the silence may last, while not up */
 };
+
+struct site_uplink_setting site_uplink_setting_of(const struct site_config *config)
+{
+    return (struct site_uplink_setting){.name = config->name,
+                                        .roles = config->roles,
+                                        .reclaim_delay_ms = config->reclaim_delay_ms,
+                                        .is_alone = config->is_alone,
+                                        .patience = config->patience,
+                                        .is_prompt = config->is_prompt};
+}
 
 struct site_uplink *site_uplink_new(const struct site_uplink_setting *setting)
 {
@@ -127,6 +139,15 @@ bool site_uplink_stale(struct site_uplink *uplink, int64_t now_ms)
         begin(uplink, now_ms);
     }
     return was_up;
+}
+
+bool site_uplink_change(struct site_uplink *uplink,
+                        const struct site_uplink_setting *setting, int64_t now_ms)
+{
+    bool is_same = uplink->setting.roles == setting->roles &&
+                   uplink->setting.reclaim_delay_ms == setting->reclaim_delay_ms;
+    uplink->setting = *setting;
+    return !is_same && site_uplink_stale(uplink, now_ms);
 }
 
 static void send_hello(struct site_uplink *uplink, int n_books, int64_t now_ms,

@@ -24,10 +24,18 @@ struct site_uplink_setting {
     bool is_prompt;
 };
 
+struct site_config;
+struct site_uplink_setting site_uplink_setting_of(const struct site_config *config);
+
 struct site_uplink;
 struct site_uplink *site_uplink_new(const struct site_uplink_setting *setting);
 void site_uplink_free(struct site_uplink *uplink);
 void site_uplink_start(struct site_uplink *uplink, uint64_t boot, int64_t now_ms);
+
+/* What HELLO says has changed: it is said anew, in a new session. True where one was
+ * up. */
+bool site_uplink_change(struct site_uplink *uplink,
+                        const struct site_uplink_setting *setting, int64_t now_ms);
 
 bool site_uplink_is_alone(const struct site_uplink *uplink);
 /* Welcomed, and not silent since. */

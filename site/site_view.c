@@ -86,9 +86,12 @@ static bool is_other(const struct msg_query *query, const char *name)
 
 /* ---------------------------------------------------------------- hosts */
 
-static const char *status_of(bool is_open, int used, int max)
+static const char *status_of(bool is_closed, bool is_open, int used, int max)
 {
-    return !is_open ? "unavail" : used >= max ? "closed_Full" : "ok";
+    if (!is_open) {
+        return "unavail";
+    }
+    return is_closed ? "closed_Adm" : used >= max ? "closed_Full" : "ok";
 }
 
 static struct value *own_row(const struct site *site, struct arena *arena, int index,
@@ -98,9 +101,10 @@ static struct value *own_row(const struct site *site, struct arena *arena, int i
     const struct site_tally_row *counts = site_tally_find(tally, host->name, "");
     struct value *row = value_object(arena);
     value_add_text(arena, row, "host", host->name);
-    value_add_text(
-        arena, row, "status",
-        status_of(site_hosts_is_ready(site->hosts, index), total(counts), host->max));
+    value_add_text(arena, row, "status",
+                   status_of(host->is_leaving || closed_has(&site->closed, host->name),
+                             site_hosts_is_ready(site->hosts, index), total(counts),
+                             host->max));
     add_counts(arena, row, host->max, counts);
     value_add_null(arena, row, "lease");
     value_add_int(arena, row, "lent", provider_lent(site->provider, host->name));
@@ -118,7 +122,8 @@ static struct value *borrowed_row(const struct site *site, struct arena *arena,
     struct value *row = value_object(arena);
     value_add_text(arena, row, "host", name);
     value_add_text(arena, row, "status",
-                   status_of(host->is_open, host->n_used, host->n_held));
+                   status_of(closed_has(&site->closed, host->name), host->is_open,
+                             host->n_used, host->n_held));
     add_counts(arena, row, host->n_held, counts);
     value_add_text(arena, row, "lease", host->lease);
     value_add_null(arena, row, "lent");

@@ -9,6 +9,7 @@
 #include "site/parts.h"
 #include "site/requests.h"
 #include "site/site_page.h"
+#include "site/why_lease.h"
 
 enum {
     LISTED_RESREQ_BYTES = 500,   /* of requirements in a list */
@@ -126,8 +127,8 @@ static const char *resreq_text(struct arena *arena, const struct job_spec *spec,
                          is_asked ? 2 * RES_REQS_BYTES_MAX : LISTED_RESREQ_BYTES);
 }
 
-static struct value *job_row(struct arena *arena, const struct job *job, bool is_asked,
-                             int64_t now_ms)
+static struct value *job_row(const struct site *site, struct arena *arena,
+                             const struct job *job, bool is_asked, int64_t now_ms)
 {
     struct value *row = value_object(arena);
     const char *reason = reason_text(arena, job);
@@ -165,6 +166,10 @@ static struct value *job_row(struct arena *arena, const struct job *job, bool is
         site_page_cut(arena, job->spec->command,
                       is_asked ? SHOWN_COMMAND_BYTES : LISTED_COMMAND_BYTES));
     add_use(arena, row, job, now_ms);
+    struct value *leases = is_asked ? why_lease_list(site, arena, job) : NULL;
+    if (leases != NULL) {
+        value_add(arena, row, "leases", leases);
+    }
     return row;
 }
 
@@ -226,7 +231,7 @@ void site_view_jobs(const struct site *site, struct site_page *page,
         if (is_asked_for(page->arena, job, &wanted, query) &&
             site_page_wants(page, jobs_key(job))) {
             site_page_add(page, jobs_key(job),
-                          job_row(page->arena, job, is_one, now_ms));
+                          job_row(site, page->arena, job, is_one, now_ms));
             page->last_text = job_id_text(page->arena, job->id, job->index);
         }
     }

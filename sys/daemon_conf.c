@@ -175,3 +175,19 @@ void daemon_print_diags(const struct conf *conf, FILE *to)
     }
     free(sorted);
 }
+
+int daemon_first_error(const struct conf *conf, struct err *err)
+{
+    const struct conf_diag *first = NULL;
+    for (const struct conf_diag *diag = conf->diags; diag != NULL; diag = diag->next) {
+        bool is_before = first == NULL || by_place(&diag, &first) < 0;
+        first = diag->severity == CONF_ERROR && is_before ? diag : first;
+    }
+    if (first == NULL) {
+        return 0;
+    }
+    return err_set(
+        err, ERR_PARSE, "the configuration has errors (%d), the first: %s:%d: %s%s%s",
+        conf->n_errors, first->file, first->line, first->key != NULL ? first->key : "",
+        first->key != NULL ? ": " : "", first->text);
+}

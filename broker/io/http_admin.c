@@ -120,3 +120,22 @@ int http_admin_set_reclaim(struct hub *hub, const char *body, size_t n_body,
     json_decref(read);
     return rc;
 }
+
+static int check_empty(const char *body, size_t n_body, struct err *err)
+{
+    json_t *read = n_body > 0 ? json_loadb(body, n_body, 0, NULL) : json_object();
+    bool is_empty = json_is_object(read) && json_object_size(read) == 0;
+    json_decref(read);
+    return is_empty ? 0 : err_set(err, ERR_PARSE, "the body: expected none, or {}");
+}
+
+int http_admin_drain(struct hub *hub, const char *lease, const char *body,
+                     size_t n_body, struct arena *arena, const char **said,
+                     struct err *err)
+{
+    struct msg msg = {.kind = MSG_SET_DRAIN, .site = ""};
+    msg.set_drain =
+        (struct msg_set_drain){.scope = DRAIN_LEASE, .name = lease, .is_drained = true};
+    int rc = check_empty(body, n_body, err);
+    return rc == 0 ? hub_ask(hub, &msg, arena, said, err) : rc;
+}

@@ -6,6 +6,8 @@
  *                                 or {"delay_s":300}, null removes; with "lease" or
  *                                 "provider" for one only
  *
+ *     POST /api/v1/leases/P/N/C/drain   nothing in the body, or {}
+ *
  * Errors: ERR_PARSE the body is none of these; and what the broker says.
  * Source: INTERFACES 5. Layer: broker/io. */
 #ifndef SUBLET_BROKER_IO_HTTP_ADMIN_H
@@ -19,5 +21,8 @@
 int http_admin_set_reclaim(struct hub *hub, const char *body, size_t n_body,
                            struct arena *arena, const char **said,
                            struct err *err) MUST_CHECK;
+int http_admin_drain(struct hub *hub, const char *lease, const char *body,
+                     size_t n_body, struct arena *arena, const char **said,
+                     struct err *err) MUST_CHECK;
 
 #endif

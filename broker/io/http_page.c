@@ -247,7 +247,7 @@ static int read_about(const struct http_page_source *source, struct arena *arena
     value_add_duration(arena, *value, "sample_interval_s", source->sample_interval_ms);
     struct value *actions = value_add(arena, *value, "actions", value_object(arena));
     value_add_bool(arena, actions, "reclaim_delay", source->tokens != NULL);
-    value_add_bool(arena, actions, "drain", false);
+    value_add_bool(arena, actions, "drain", source->tokens != NULL);
     return rc;
 }
 
@@ -346,12 +346,8 @@ static bool is_allowed(struct work *work)
     return false;
 }
 
-static int set_delay(struct work *work)
+static int put_said(struct work *work, int rc, const char *said)
 {
-    const char *said = "";
-    int rc =
-        http_admin_set_reclaim(work->source->hub, work->request->body,
-                               work->request->n_body, &work->arena, &said, &work->err);
     if (rc == 0) {
         struct value *value = value_object(&work->arena);
         value_add_int(&work->arena, value, "schema_version", 1);
@@ -361,9 +357,22 @@ static int set_delay(struct work *work)
     return rc;
 }
 
+static int set_delay(struct work *work)
+{
+    const char *said = "";
+    int rc =
+        http_admin_set_reclaim(work->source->hub, work->request->body,
+                               work->request->n_body, &work->arena, &said, &work->err);
+    return put_said(work, rc, said);
+}
+
 static int drain(struct work *work)
 {
-    return err_set(&work->err, ERR_UNBUILT, "draining a lease is not supported yet");
+    const char *said = "";
+    int rc = http_admin_drain(work->source->hub, work->target.query.name,
+                              work->request->body, work->request->n_body, &work->arena,
+                              &said, &work->err);
+    return put_said(work, rc, said);
 }
 
 /* ---------------------------------------------------------------- dispatch */

@@ -37,6 +37,10 @@ struct hub {
     struct wire_server *server;
     struct effects effects;    /* of the batch that is being made */
     struct snapshot *snapshot; /* NULL: none */
+    hub_reload_fn reload;      /* NULL: none */
+    void *reload_part;
+    struct wire_key *keys; /* of the members */
+    int n_keys;
     struct metrics metrics;
     struct log_limit refused, unsent, warned;
     struct wake wake; /* for broker_wake_ms */
@@ -227,6 +231,25 @@ static void send_snapshot(struct hub *hub, const struct effect *effect)
     send_message(hub, &effect->snapshot.to, &msg);
 }
 
+static void answer_reload(struct hub *hub, const struct effect *effect)
+{
+    struct err err = {0};
+    const char *text = "";
+    struct peer to = effect->reload.to;
+    struct msg msg = {.kind = MSG_REPLY, .session = effect->reload.session, .site = ""};
+    msg.reply = (struct msg_reply){
+        .request = effect->reload.request, .next = "", .bytes = (const uint8_t *)""};
+    struct arena arena;
+    arena_init(&arena);
+    to.name = arena_str(&arena, to.name);
+    msg.reply.code = hub->reload != NULL
+                         ? hub->reload(hub->reload_part, &arena, &text, &err)
+                         : err_set(&err, ERR_UNBUILT, "nothing is read anew here");
+    msg.reply.text = msg.reply.code < 0 ? err.text : text;
+    send_message(hub, &to, &msg);
+    arena_release(&arena);
+}
+
 static void carry_out(struct hub *hub)
 {
     for (int i = 0; i < hub->effects.count; i++) {
@@ -240,6 +263,9 @@ static void carry_out(struct hub *hub)
             break;
         case EFFECT_SNAPSHOT:
             send_snapshot(hub, effect);
+            break;
+        case EFFECT_RELOAD:
+            answer_reload(hub, effect);
             break;
         case EFFECT_LOG:
             if (effect->log.level != LOG_LEVEL_WARNING ||
@@ -347,26 +373,55 @@ static int check_key_is_new(const struct broker_setup *setup,
     return 0;
 }
 
-static int allow_members(struct hub *hub, const struct broker_setup *setup,
-                         struct err *err)
+/* Of all members; NULL and an error where one is bad. */
+static struct wire_key *load_keys(const struct broker_setup *setup, struct err *err)
 {
-    const struct broker_member *members = setup->config.members;
     int n_members = setup->config.n_members, rc = 0;
     struct wire_key *keys = mem_alloc((size_t)n_members + 1, sizeof(*keys));
     for (int i = 0; i < n_members && rc == 0; i++) {
         rc = wire_key_load(setup->key_files[i], &keys[i], err);
-        if (rc < 0) {
-            err_prefix(err, "member \"%s\"", members[i].name);
-            break;
-        }
-        rc = check_key_is_new(setup, keys, i, err);
-        if (rc == 0) {
-            wire_server_allow(hub->server, keys[i].public_z85, members[i].name,
-                              members[i].roles);
+        rc = rc == 0 ? check_key_is_new(setup, keys, i, err)
+                     : err_prefix(err, "member \"%s\"", setup->config.members[i].name);
+    }
+    if (rc < 0) {
+        free(keys);
+        return NULL;
+    }
+    return keys;
+}
+
+static bool has_key(const struct wire_key *keys, int n_keys, const char *public_z85)
+{
+    for (int i = 0; i < n_keys; i++) {
+        if (strcmp(keys[i].public_z85, public_z85) == 0) {
+            return true;
         }
     }
-    free(keys);
-    return rc;
+    return false;
+}
+
+static int allow_members(struct hub *hub, const struct broker_setup *setup,
+                         struct err *err)
+{
+    const struct broker_member *members = setup->config.members;
+    int n_members = setup->config.n_members;
+    struct wire_key *keys = load_keys(setup, err);
+    if (keys == NULL) {
+        return err->code;
+    }
+    for (int i = 0; i < hub->n_keys; i++) {
+        if (!has_key(keys, n_members, hub->keys[i].public_z85)) {
+            wire_server_revoke(hub->server, hub->keys[i].public_z85);
+        }
+    }
+    for (int i = 0; i < n_members; i++) {
+        wire_server_allow(hub->server, keys[i].public_z85, members[i].name,
+                          members[i].roles);
+    }
+    free(hub->keys);
+    hub->keys = keys;
+    hub->n_keys = n_members;
+    return 0;
 }
 
 static int open_server(struct hub *hub, const struct broker_setup *setup,
@@ -421,6 +476,7 @@ void hub_free(struct hub *hub)
     wire_server_free(hub->server);
     effects_release(&hub->effects);
     metrics_release(&hub->metrics);
+    free(hub->keys);
     free(hub);
 }
 
@@ -438,4 +494,20 @@ void hub_start(struct hub *hub)
 {
     broker_start(hub->broker, daemon_now_ms(), &hub->effects);
     run_batch(hub);
+}
+
+void hub_set_reload(struct hub *hub, hub_reload_fn reload, void *part)
+{
+    hub->reload = reload;
+    hub->reload_part = part;
+}
+
+int hub_reload(struct hub *hub, const struct broker_setup *setup, struct err *err)
+{
+    int rc = allow_members(hub, setup, err);
+    if (rc == 0) {
+        broker_reload(hub->broker, &setup->config, daemon_now_ms());
+        wake_set(&hub->wake, broker_wake_ms(hub->broker));
+    }
+    return rc;
 }

@@ -30,6 +30,16 @@ void hub_free(struct hub *hub); /* NULL is fine */
 
 /* Who answers SNAPSHOT; borrowed. Without it they are refused. */
 void hub_set_snapshot(struct hub *hub, struct snapshot *snapshot);
+/* Who reads the configuration anew when an administrator asks: on success it has handed
+ * it in by hub_reload, and `text` (in the arena) says so. */
+typedef int (*hub_reload_fn)(void *part, struct arena *arena, const char **text,
+                             struct err *err);
+void hub_set_reload(struct hub *hub, hub_reload_fn reload, void *part);
+/* Other members and parameters: keys that are gone are let in no more; what follows for
+ * leases is done by the next batch, at once. Where a key file is bad nothing is
+ * changed. */
+int hub_reload(struct hub *hub, const struct broker_setup *setup,
+               struct err *err) MUST_CHECK;
 /* What was counted; lives as long as the hub. */
 const struct metrics *hub_metrics(const struct hub *hub);
 

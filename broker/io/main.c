@@ -11,6 +11,7 @@
 #include "broker/broker_config.h"
 #include "broker/io/http_page.h"
 #include "broker/io/hub.h"
+#include "broker/io/reload.h"
 #include "broker/io/sampler.h"
 #include "broker/io/snapshot.h"
 #include "broker/io/store.h"
@@ -35,14 +36,13 @@ static const char usage_text[] =
 
 static int on_signal(int number, void *arg)
 {
-    (void)arg;
+    struct reload *reload = arg;
     switch (number) {
     case SIGTERM:
     case SIGINT:
         return -1;
     case SIGHUP:
-        log_line(LOG_LEVEL_WARNING,
-                 "reload is not supported yet: restart to read the changed files");
+        reload_by_signal(reload);
         return 0;
     default:
         return 0;
@@ -125,7 +125,7 @@ static int open_web(zloop_t *loop, const struct broker_setup *setup,
     return rc;
 }
 
-static int serve(const struct broker_setup *setup)
+static int serve(char *const *paths, int n_paths, const struct broker_setup *setup)
 {
     struct err err = {0};
     struct store *store = NULL;
@@ -134,6 +134,7 @@ static int serve(const struct broker_setup *setup)
     struct hub *hub = NULL;
     struct sampler *sampler = NULL;
     struct web web = {0};
+    struct reload *reload = NULL;
     zloop_t *loop = zloop_new();
     int rc = make_directory_of(setup->state, &err);
     if (rc == 0) {
@@ -154,7 +155,8 @@ static int serve(const struct broker_setup *setup)
         rc = open_web(loop, setup, broker, store, hub, &web, &err);
     }
     if (rc == 0) {
-        rc = daemon_watch_signals(loop, on_signal, NULL, &err);
+        reload = reload_new(paths, n_paths, setup, hub);
+        rc = daemon_watch_signals(loop, on_signal, reload, &err);
     }
     if (rc < 0) {
         goto out;
@@ -169,6 +171,7 @@ out:
     }
     close_web(&web);
     sampler_free(sampler);
+    reload_free(reload);
     hub_free(hub);
     snapshot_free(snapshot);
     broker_free(broker);
@@ -197,7 +200,7 @@ static int configure_and_serve(char *const *paths, int n_paths)
     } else if (!has_broker) {
         log_line(LOG_LEVEL_ERROR, "cannot start: no Broker section in what was read");
     } else {
-        status = serve(&setup);
+        status = serve(paths, n_paths, &setup);
     }
     arena_release(&arena);
     return status;

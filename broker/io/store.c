@@ -27,10 +27,10 @@ static const char all_overrides_sql[] =
     "SELECT scope, name, delay_ms FROM override ORDER BY scope, name";
 
 static const char put_site_sql[] =
-    "INSERT INTO site (name, is_lost, since_ms) VALUES (?1, ?2, ?3)"
-    " ON CONFLICT (name) DO UPDATE SET is_lost = ?2, since_ms = ?3";
+    "INSERT INTO site (name, is_lost, since_ms, is_drained) VALUES (?1, ?2, ?3, ?4)"
+    " ON CONFLICT (name) DO UPDATE SET is_lost = ?2, since_ms = ?3, is_drained = ?4";
 static const char all_sites_sql[] =
-    "SELECT name, is_lost, since_ms FROM site ORDER BY name";
+    "SELECT name, is_lost, since_ms, is_drained FROM site ORDER BY name";
 
 static const char *const scopes[] = {
     [RECLAIM_ALL] = "all",
@@ -118,6 +118,7 @@ static int put_site(struct store *store, const struct row_site *site, struct err
     store_bind_text(put, 1, site->name);
     store_bind_int(put, 2, site->is_lost);
     store_bind_int(put, 3, site->since_ms);
+    store_bind_int(put, 4, site->is_drained);
     return db_run(store->db, put, err) < 0 ? err_prefix(err, "site") : 0;
 }
 
@@ -139,6 +140,7 @@ int store_write(struct store *store, const struct row *row, struct err *err)
     case ROW_JOB:
     case ROW_JOB_STATE:
     case ROW_RUN:
+    case ROW_CLOSED:
     case ROW_KINDS:
         break;
     }
@@ -213,6 +215,7 @@ static int load_sites(struct store *store, store_row_fn fn, void *arg, struct er
         row.site.name = store_text(all, 0);
         row.site.is_lost = sqlite3_column_int(all, 1) != 0;
         row.site.since_ms = sqlite3_column_int64(all, 2);
+        row.site.is_drained = sqlite3_column_int(all, 3) != 0;
         fn(arg, &row);
     }
     rc = rc == SQLITE_DONE ? 0 : store_fail(all, "sites", err);

@@ -11,13 +11,15 @@
  * checks every column twice; a contract is new once. */
 static const char put_sql[] =
     "UPDATE lease SET (provider, policy, consumer, type, state, epoch, is_made,"
-    " is_withdrawn, registered_ms, made_ms, changed_ms, judged_ms, reason)"
-    " = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) WHERE id = ?1";
+    " is_withdrawn, registered_ms, made_ms, changed_ms, judged_ms, reason,"
+    " is_drain_ordered, is_drained, drain) = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+    " ?12, ?13, ?14, ?15, ?16, ?17) WHERE id = ?1";
 
 static const char add_sql[] =
     "INSERT INTO lease (id, provider, policy, consumer, type, state, epoch, is_made,"
-    " is_withdrawn, registered_ms, made_ms, changed_ms, judged_ms, reason)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+    " is_withdrawn, registered_ms, made_ms, changed_ms, judged_ms, reason,"
+    " is_drain_ordered, is_drained, drain) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+    " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
 
 static const char put_host_sql[] =
     "UPDATE lease_host SET (host, n_slots, provider, consumer, provider_used,"
@@ -39,7 +41,8 @@ static const char cut_hosts_sql[] =
 
 static const char all_sql[] =
     "SELECT id, provider, policy, consumer, type, state, epoch, is_made, is_withdrawn,"
-    " registered_ms, made_ms, changed_ms, judged_ms, reason FROM lease ORDER BY id";
+    " registered_ms, made_ms, changed_ms, judged_ms, reason, is_drain_ordered,"
+    " is_drained, drain FROM lease ORDER BY id";
 
 static const char hosts_sql[] =
     "SELECT host, n_slots, provider, consumer, provider_used, consumer_used, is_down"
@@ -63,6 +66,9 @@ static int run_contract(struct db *db, sqlite3_stmt *put, const struct row_lease
     store_bind_int(put, ++at, lease->changed_ms);
     store_bind_int(put, ++at, lease->judged_ms);
     store_bind_text(put, ++at, lease->reason);
+    store_bind_int(put, ++at, lease->is_drain_ordered);
+    store_bind_int(put, ++at, lease->is_drained);
+    store_bind_int(put, ++at, (int64_t)lease->drain);
     return db_run(db, put, err);
 }
 
@@ -184,6 +190,9 @@ static int read_contract(sqlite3_stmt *all, struct row_lease *lease, struct err 
         .changed_ms = sqlite3_column_int64(all, 11),
         .judged_ms = sqlite3_column_int64(all, 12),
         .reason = store_text(all, 13),
+        .is_drain_ordered = sqlite3_column_int(all, 14) != 0,
+        .is_drained = sqlite3_column_int(all, 15) != 0,
+        .drain = (uint64_t)sqlite3_column_int64(all, 16),
     };
     return 0;
 }

@@ -20,6 +20,7 @@
 enum {
     PAUSE_MIN_MS = 1000,
     PAUSE_MAX_MS = 30000,
+    LOOK_AFTER_MS = 500,
     STOP_WAIT_MS = 3000, /* for children that were told to end */
     EXIT_SERVED = 75,    /* EX_TEMPFAIL: another process serves this name */
     PATH_BYTES_MAX = 4096,
@@ -32,6 +33,7 @@ struct child {
     pid_t pid;    /* 0: not running */
     int timer_id; /* of the next start; 0: none */
     int64_t started_ms, pause_ms;
+    bool is_leaving; /* not of HOSTS_HERE any more: ends when it is not needed */
 };
 
 struct children {
@@ -39,8 +41,11 @@ struct children {
     char *program, *endpoint;
     char **elims;
     int n_elims;
-    struct child *items;
+    struct child **items;
     int count;
+    int timer_id; /* looks after those that leave; 0: none does */
+    children_needed_fn is_needed;
+    void *arg;
 };
 
 /* ---------------------------------------------------------------- start */
@@ -165,12 +170,15 @@ static void log_end(const struct child *child, int status)
 void children_reap(struct children *children)
 {
     for (int i = 0; i < children->count; i++) {
-        struct child *child = &children->items[i];
+        struct child *child = children->items[i];
         int status;
         if (child->pid == 0 || waitpid(child->pid, &status, WNOHANG) != child->pid) {
             continue;
         }
         child->pid = 0;
+        if (child->is_leaving) {
+            continue; /* look_after takes it away */
+        }
         if (daemon_now_ms() - child->started_ms >= PAUSE_MAX_MS) {
             child->pause_ms = PAUSE_MIN_MS;
         }
@@ -179,11 +187,21 @@ void children_reap(struct children *children)
     }
 }
 
+static void free_child(struct child *child)
+{
+    if (child->timer_id > 0) {
+        zloop_timer_end(child->children->loop, child->timer_id);
+    }
+    free(child->name);
+    free(child->spool);
+    free(child);
+}
+
 static int count_running(const struct children *children)
 {
     int n_running = 0;
     for (int i = 0; i < children->count; i++) {
-        n_running += children->items[i].pid != 0;
+        n_running += children->items[i]->pid != 0;
     }
     return n_running;
 }
@@ -197,7 +215,7 @@ static void wait_for_ends(struct children *children)
     sigaddset(&child_signal, SIGCHLD);
     while (true) {
         for (int i = 0; i < children->count; i++) {
-            struct child *child = &children->items[i];
+            struct child *child = children->items[i];
             if (child->pid != 0 && waitpid(child->pid, NULL, WNOHANG) != 0) {
                 child->pid = 0;
             }
@@ -241,14 +259,46 @@ static char *spool_of(const char *spool, const char *host)
     return path;
 }
 
-static int make_directories(const struct children *children, const char *spool,
-                            struct err *err)
+static struct child *find_child(const struct children *children, const char *name)
 {
-    char *hosts = spool_of(spool, "");
+    for (int i = 0; i < children->count; i++) {
+        if (strcmp(children->items[i]->name, name) == 0) {
+            return children->items[i];
+        }
+    }
+    return NULL;
+}
+
+/* NULL and an error where its spool cannot be made. */
+static struct child *add_child(struct children *children, const char *spool,
+                               const char *name, struct err *err)
+{
+    char *own_spool = spool_of(spool, name);
+    if (daemon_make_directory(own_spool, 0711, err) < 0) {
+        free(own_spool);
+        return NULL;
+    }
+    struct child *child = mem_alloc(1, sizeof(*child));
+    *child = (struct child){.children = children,
+                            .name = strdup(name),
+                            .spool = own_spool,
+                            .pause_ms = PAUSE_MIN_MS};
+    children->items =
+        mem_grow(children->items, (size_t)children->count + 1, sizeof(struct child *));
+    children->items[children->count++] = child;
+    return child;
+}
+
+static int make_children(struct children *children, const struct site_setup *setup,
+                         struct err *err)
+{
+    char *hosts = spool_of(setup->spool, "");
     int rc = daemon_make_directory(hosts, 0711, err);
     free(hosts);
-    for (int i = 0; i < children->count && rc == 0; i++) {
-        rc = daemon_make_directory(children->items[i].spool, 0711, err);
+    for (int i = 0; i < setup->n_hosts_here && rc == 0; i++) {
+        if (add_child(children, setup->spool, setup->hosts_here[i], err) == NULL) {
+            rc = err->code;
+        }
     }
     return rc;
 }
@@ -260,7 +310,6 @@ int children_new(zloop_t *loop, const struct site_setup *setup,
     made->loop = loop;
     made->endpoint = hosts_endpoint(setup->spool);
     made->program = find_program(err);
-    made->count = setup->n_hosts_here;
     made->n_elims = setup->n_elims;
     made->elims = mem_alloc((size_t)made->n_elims + 1, sizeof(*made->elims));
     for (int i = 0; i < made->n_elims; i++) {
@@ -269,16 +318,7 @@ int children_new(zloop_t *loop, const struct site_setup *setup,
     if (setup->local_resources != NULL) {
         setenv("LSF_LOCAL_RESOURCES", setup->local_resources, 1); /* theirs, by it */
     }
-    made->items = mem_alloc((size_t)made->count + 1, sizeof(*made->items));
-    for (int i = 0; i < made->count; i++) {
-        made->items[i] = (struct child){
-            .children = made,
-            .name = strdup(setup->hosts_here[i]),
-            .spool = spool_of(setup->spool, setup->hosts_here[i]),
-            .pause_ms = PAUSE_MIN_MS,
-        };
-    }
-    if (made->program == NULL || make_directories(made, setup->spool, err) < 0) {
+    if (made->program == NULL || make_children(made, setup, err) < 0) {
         children_free(made);
         return err->code;
     }
@@ -289,7 +329,82 @@ int children_new(zloop_t *loop, const struct site_setup *setup,
 void children_start(struct children *children)
 {
     for (int i = 0; i < children->count; i++) {
-        start(&children->items[i]);
+        start(children->items[i]);
+    }
+}
+
+/* ---------------------------------------------------------------- change */
+
+/* Ends those that nobody needs any more, and forgets those that have ended. */
+static int look_after(zloop_t *loop, int timer_id, void *arg)
+{
+    (void)timer_id;
+    struct children *children = arg;
+    int n_kept = 0, n_leaving = 0;
+    for (int i = 0; i < children->count; i++) {
+        struct child *child = children->items[i];
+        bool is_over =
+            child->is_leaving && !children->is_needed(children->arg, child->name);
+        if (is_over && child->pid == 0) {
+            free_child(child);
+            continue;
+        }
+        if (is_over) {
+            kill(child->pid, SIGTERM);
+        }
+        n_leaving += child->is_leaving;
+        children->items[n_kept++] = child;
+    }
+    children->count = n_kept;
+    if (n_leaving == 0) {
+        zloop_timer_end(loop, children->timer_id);
+        children->timer_id = 0;
+    }
+    return 0;
+}
+
+static bool is_here(const struct site_setup *setup, const char *name)
+{
+    for (int i = 0; i < setup->n_hosts_here; i++) {
+        if (strcmp(setup->hosts_here[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void children_change(struct children *children, const struct site_setup *setup,
+                     children_needed_fn is_needed, void *arg)
+{
+    bool is_any_leaving = false;
+    children->is_needed = is_needed;
+    children->arg = arg;
+    for (int i = 0; i < children->count; i++) {
+        struct child *child = children->items[i];
+        bool was_leaving = child->is_leaving;
+        child->is_leaving = !is_here(setup, child->name);
+        is_any_leaving = is_any_leaving || child->is_leaving;
+        if (was_leaving && !child->is_leaving && child->pid == 0 &&
+            child->timer_id == 0) {
+            start(child);
+        }
+    }
+    for (int i = 0; i < setup->n_hosts_here; i++) {
+        struct err err;
+        struct child *child = NULL;
+        if (find_child(children, setup->hosts_here[i]) == NULL) {
+            child = add_child(children, setup->spool, setup->hosts_here[i], &err);
+            if (child == NULL) {
+                log_line(LOG_LEVEL_ERROR, "host %s: %s", setup->hosts_here[i],
+                         err.text);
+            } else {
+                start(child);
+            }
+        }
+    }
+    if (is_any_leaving && children->timer_id == 0) {
+        children->timer_id =
+            zloop_timer(children->loop, LOOK_AFTER_MS, 0, look_after, children);
     }
 }
 
@@ -299,18 +414,17 @@ void children_free(struct children *children)
         return;
     }
     for (int i = 0; i < children->count; i++) {
-        struct child *child = &children->items[i];
-        if (child->timer_id > 0) {
-            zloop_timer_end(children->loop, child->timer_id);
-        }
+        struct child *child = children->items[i];
         if (child->pid != 0) {
             kill(child->pid, SIGTERM);
         }
     }
+    if (children->timer_id > 0) {
+        zloop_timer_end(children->loop, children->timer_id);
+    }
     wait_for_ends(children);
     for (int i = 0; i < children->count; i++) {
-        free(children->items[i].name);
-        free(children->items[i].spool);
+        free_child(children->items[i]);
     }
     for (int i = 0; i < children->n_elims; i++) {
         free(children->elims[i]);

@@ -23,6 +23,11 @@ int children_new(zloop_t *loop, const struct site_setup *setup,
                  struct children **children, struct err *err) MUST_CHECK;
 /* Starts one for each host. What they say comes on the daemon's standard error. */
 void children_start(struct children *children);
+/* Another HOSTS_HERE: new ones are started; one that is gone ends, and is not started
+ * again, when `is_needed` says that the site does not need it any more. */
+typedef bool (*children_needed_fn)(void *arg, const char *host);
+void children_change(struct children *children, const struct site_setup *setup,
+                     children_needed_fn is_needed, void *arg);
 /* Ends them and waits for a moment; their jobs run on. NULL is fine. */
 void children_free(struct children *children);
 

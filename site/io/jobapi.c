@@ -96,6 +96,11 @@ int jobapi_new(zloop_t *loop, struct shell *shell, const struct site_setup *setu
     return 0;
 }
 
+void jobapi_change(struct jobapi *api, const struct site_setup *setup)
+{
+    api->setup = setup;
+}
+
 void jobapi_free(struct jobapi *api)
 {
     if (api == NULL) {

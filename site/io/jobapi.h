@@ -14,6 +14,8 @@
 struct jobapi;
 int jobapi_new(zloop_t *loop, struct shell *shell, const struct site_setup *setup,
                struct jobapi **api, struct err *err) MUST_CHECK;
+/* Other ADMINS; the setup is borrowed. */
+void jobapi_change(struct jobapi *api, const struct site_setup *setup);
 void jobapi_free(struct jobapi *api); /* NULL is fine */
 
 #endif

@@ -22,6 +22,10 @@ static const char put_high_sql[] =
     " ON CONFLICT (consumer) DO UPDATE SET attempt = ?2";
 static const char all_highs_sql[] =
     "SELECT consumer, attempt FROM high ORDER BY consumer";
+static const char put_closed_sql[] =
+    "INSERT INTO closed (host) VALUES (?1) ON CONFLICT DO NOTHING";
+static const char cut_closed_sql[] = "DELETE FROM closed WHERE host = ?1";
+static const char all_closed_sql[] = "SELECT host FROM closed ORDER BY host";
 
 /* From schema/site, by tools/embed-sql. */
 extern const struct db_migration site_migrations[];
@@ -29,6 +33,7 @@ extern const struct db_migration site_migrations[];
 struct journal {
     struct db *db;
     sqlite3_stmt *put_counter, *all_counters, *put_high, *all_highs;
+    sqlite3_stmt *put_closed, *cut_closed, *all_closed;
     struct journal_books books;
     struct journal_jobs jobs;
     struct journal_runs runs;
@@ -88,6 +93,17 @@ static int put_high(struct journal *journal, const struct row_high *high,
     return db_run(journal->db, put, err) < 0 ? err_prefix(err, "high") : 0;
 }
 
+static int put_closed(struct journal *journal, const struct row_closed *closed,
+                      struct err *err)
+{
+    sqlite3_stmt *put =
+        closed->is_closed
+            ? db_statement(journal->db, &journal->put_closed, put_closed_sql)
+            : db_statement(journal->db, &journal->cut_closed, cut_closed_sql);
+    journal_bind_text(put, 1, closed->host);
+    return db_run(journal->db, put, err) < 0 ? err_prefix(err, "closed host") : 0;
+}
+
 int journal_write(struct journal *journal, const struct row *row, struct err *err)
 {
     switch (row->kind) {
@@ -103,6 +119,8 @@ int journal_write(struct journal *journal, const struct row *row, struct err *er
         return journal_put_job_state(&journal->jobs, journal->db, &row->job_state, err);
     case ROW_RUN:
         return journal_put_run(&journal->runs, journal->db, &row->run, err);
+    case ROW_CLOSED:
+        return put_closed(journal, &row->closed, err);
     case ROW_OVERRIDE:
     case ROW_LEASE:
     case ROW_SITE:
@@ -147,6 +165,22 @@ static int load_highs(struct journal *journal, journal_row_fn fn, void *arg,
     return rc;
 }
 
+static int load_closed(struct journal *journal, journal_row_fn fn, void *arg,
+                       struct err *err)
+{
+    sqlite3_stmt *all = db_statement(journal->db, &journal->all_closed, all_closed_sql);
+    int rc;
+    while ((rc = sqlite3_step(all)) == SQLITE_ROW) {
+        struct row row = {.kind = ROW_CLOSED};
+        row.closed.host = journal_text(all, 0);
+        row.closed.is_closed = true;
+        fn(arg, &row);
+    }
+    rc = rc == SQLITE_DONE ? 0 : journal_fail(all, "closed hosts", err);
+    sqlite3_reset(all);
+    return rc;
+}
+
 int journal_load(struct journal *journal, journal_row_fn fn, void *arg, struct err *err)
 {
     int rc = load_counters(journal, fn, arg, err);
@@ -161,6 +195,9 @@ int journal_load(struct journal *journal, journal_row_fn fn, void *arg, struct e
     }
     if (rc == 0) {
         rc = journal_load_runs(&journal->runs, journal->db, fn, arg, err);
+    }
+    if (rc == 0) {
+        rc = load_closed(journal, fn, arg, err);
     }
     return rc;
 }

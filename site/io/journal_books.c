@@ -8,9 +8,11 @@
 
 static const char put_sql[] =
     "INSERT INTO book (lease, policy, consumer, content, type, epoch, is_made,"
-    " is_withdrawn, is_ended) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+    " is_withdrawn, is_ended, is_drained, drain)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
     " ON CONFLICT (lease) DO UPDATE SET (policy, consumer, content, type, epoch,"
-    " is_made, is_withdrawn, is_ended) = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    " is_made, is_withdrawn, is_ended, is_drained, drain)"
+    " = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 
 static const char put_host_sql[] =
     "INSERT INTO book_host (lease, place, host, n_slots, provider, consumer)"
@@ -26,7 +28,7 @@ static const char cut_sql[] = "DELETE FROM book WHERE lease = ?1";
 
 static const char all_sql[] =
     "SELECT lease, policy, consumer, content, type, epoch, is_made, is_withdrawn,"
-    " is_ended FROM book ORDER BY lease";
+    " is_ended, is_drained, drain FROM book ORDER BY lease";
 
 static const char hosts_sql[] =
     "SELECT host, n_slots, provider, consumer FROM book_host WHERE lease = ?1"
@@ -52,6 +54,8 @@ static int put_book(struct journal_books *books, struct db *db,
     journal_bind_int(put, ++at, book->is_made);
     journal_bind_int(put, ++at, book->is_withdrawn);
     journal_bind_int(put, ++at, book->is_ended);
+    journal_bind_int(put, ++at, book->is_drained);
+    journal_bind_int(put, ++at, (int64_t)book->drain);
     return db_run(db, put, err);
 }
 
@@ -119,6 +123,8 @@ static int read_book(sqlite3_stmt *all, struct row_book *book, struct err *err)
         .is_made = sqlite3_column_int(all, 6) != 0,
         .is_withdrawn = sqlite3_column_int(all, 7) != 0,
         .is_ended = sqlite3_column_int(all, 8) != 0,
+        .is_drained = sqlite3_column_int(all, 9) != 0,
+        .drain = (uint64_t)sqlite3_column_int64(all, 10),
     };
     return 0;
 }

@@ -37,8 +37,18 @@ static const char usage_text[] =
     "Runs in the foreground, logs to standard error, says \"ready\" there when it\n"
     "serves. SIGTERM ends it; jobs run on.\n";
 
+/* A configuration as it was read. */
+struct loaded {
+    struct arena arena;
+    struct conf conf;
+    struct site_setup setup;
+};
+
 /* All that a running site is made of, in the order in which it is made. */
 struct parts {
+    char *const *paths; /* of the configuration */
+    int n_paths;
+    struct loaded *loaded; /* the one in force */
     zloop_t *loop;
     struct journal *journal;
     struct site *site;
@@ -50,6 +60,143 @@ struct parts {
     struct site_http *http;
 };
 
+/* Fills in what only the running process knows: whose daemon it is. A daemon of root
+ * needs a name, not root's, for the jobs of other sites; one of a user runs them as
+ * that user. */
+static int know_own_user(struct site_config *config, struct err *err)
+{
+    config->daemon_uid = (int64_t)geteuid();
+    if (geteuid() != 0) {
+        config->lease_account = "";
+        return 0;
+    }
+    if (config->exports.n_leases == 0) {
+        return 0;
+    }
+    const char *name = config->lease_account != NULL ? config->lease_account : "";
+    const struct passwd *account = name[0] != '\0' ? getpwnam(name) : NULL;
+    if (account == NULL || account->pw_uid == 0) {
+        return err_set(err, ERR_STATE,
+                       "LEASE_USER: \"%s\", expected a user of this machine, not root: "
+                       "jobs of other sites run as that one",
+                       name);
+    }
+    return 0;
+}
+
+/* ---------------------------------------------------------------- configuration */
+
+static void unload(struct loaded *loaded)
+{
+    arena_release(&loaded->arena);
+    free(loaded);
+}
+
+static int judge(struct loaded *loaded, struct err *err)
+{
+    conf_check(&loaded->conf);
+    bool has_site = site_config_read(&loaded->conf, &loaded->setup);
+    daemon_print_diags(&loaded->conf, stderr);
+    if (loaded->conf.n_errors > 0) {
+        return daemon_first_error(&loaded->conf, err);
+    }
+    return has_site ? know_own_user(&loaded->setup.config, err)
+                    : err_set(err, ERR_PARSE, "no Site section in what was read");
+}
+
+/* Reads and judges; NULL and an error where something is wrong. */
+static struct loaded *load(char *const *paths, int n_paths, struct err *err)
+{
+    struct loaded *loaded = mem_alloc(1, sizeof(*loaded));
+    arena_init(&loaded->arena);
+    conf_init(&loaded->conf, &loaded->arena);
+    daemon_read_conf(&loaded->conf, paths, n_paths);
+    if (judge(loaded, err) < 0) {
+        unload(loaded);
+        return NULL;
+    }
+    return loaded;
+}
+
+/* ---------------------------------------------------------------- reload */
+
+static bool is_same(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* What connections and files stand on is read at the start only. */
+static int check_fixed(const struct site_setup *now, const struct site_setup *wanted,
+                       struct err *err)
+{
+    const struct {
+        const char *key, *now, *wanted;
+    } keys[] = {
+        {"BROKER", now->broker, wanted->broker},
+        {"KEY", now->key, wanted->key},
+        {"BROKER_KEY", now->broker_key, wanted->broker_key},
+        {"SPOOL", now->spool, wanted->spool},
+        {"LISTEN", now->listen, wanted->listen},
+        {"HOST_KEY", now->host_key, wanted->host_key},
+        {"SOCKET", now->socket, wanted->socket},
+    };
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (!is_same(keys[i].now, keys[i].wanted)) {
+            return err_set(err, ERR_STATE,
+                           "%s of section Site is read at the start only: restart the "
+                           "daemon to change it; nothing is changed",
+                           keys[i].key);
+        }
+    }
+    return 0;
+}
+
+static bool is_needed(void *arg, const char *host)
+{
+    return shell_has_host(arg, host);
+}
+
+/* Everything is judged before anything is changed. */
+static int reload(void *arg, struct arena *arena, const char **text, struct err *err)
+{
+    struct parts *parts = arg;
+    struct loaded *loaded = load(parts->paths, parts->n_paths, err);
+    if (loaded == NULL) {
+        return err_prefix(err, "nothing is changed");
+    }
+    const struct site_setup *setup = &loaded->setup;
+    int rc = site_reload_check(parts->site, &setup->config, err);
+    if (rc == 0) {
+        rc = check_fixed(&parts->loaded->setup, setup, err);
+    }
+    if (rc < 0) {
+        unload(loaded);
+        return rc;
+    }
+    shell_reload(parts->shell, &setup->config);
+    jobapi_change(parts->jobapi, setup);
+    children_change(parts->children, setup, is_needed, parts->shell);
+    *text = arena_printf(arena, "The configuration was read anew; warnings: %d.",
+                         loaded->conf.n_warnings);
+    unload(parts->loaded);
+    parts->loaded = loaded;
+    return 0;
+}
+
+static void reload_by_signal(struct parts *parts)
+{
+    struct arena arena;
+    const char *text;
+    struct err err = {0};
+    arena_init(&arena);
+    if (reload(parts, &arena, &text, &err) < 0) {
+        log_line(LOG_LEVEL_ERROR, "reload: %s", err.text);
+    } else {
+        shell_end_batch(parts->shell);
+    }
+    arena_release(&arena);
+}
+
 static int on_signal(int number, void *arg)
 {
     struct parts *parts = arg;
@@ -58,8 +205,7 @@ static int on_signal(int number, void *arg)
     case SIGINT:
         return -1;
     case SIGHUP:
-        log_line(LOG_LEVEL_WARNING,
-                 "reload is not supported yet: restart to read the changed files");
+        reload_by_signal(parts);
         return 0;
     case SIGCHLD:
         children_reap(parts->children);
@@ -123,6 +269,7 @@ static int make_parts(struct parts *parts, const struct site_setup *setup,
     if (rc == 0) {
         rc = daemon_watch_signals(parts->loop, on_signal, parts, err);
     }
+    shell_route_reload(parts->shell, reload, parts);
     return rc;
 }
 
@@ -147,73 +294,35 @@ static void run_loop(zloop_t *loop)
     }
 }
 
-static int serve(const struct site_setup *setup)
+static int serve(struct parts *parts)
 {
     struct err err = {0};
-    struct parts parts = {0};
-    int rc = make_parts(&parts, setup, &err);
+    int rc = make_parts(parts, &parts->loaded->setup, &err);
     if (rc < 0) {
         log_line(LOG_LEVEL_ERROR, "cannot start: %s", err.text);
     } else {
-        shell_start(parts.shell);
+        shell_start(parts->shell);
         daemon_ready(); /* before the children, who say it too */
-        children_start(parts.children);
-        run_loop(parts.loop);
+        children_start(parts->children);
+        run_loop(parts->loop);
         daemon_stopping();
     }
-    free_parts(&parts);
+    free_parts(parts);
     return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
-/* Fills in what only the running process knows: whose daemon it is. A daemon of root
- * needs a name, not root's, for the jobs of other sites; one of a user runs them as
- * that user. */
-static int know_own_user(struct site_config *config, struct err *err)
-{
-    config->daemon_uid = (int64_t)geteuid();
-    if (geteuid() != 0) {
-        config->lease_account = "";
-        return 0;
-    }
-    if (config->exports.n_leases == 0) {
-        return 0;
-    }
-    const char *name = config->lease_account != NULL ? config->lease_account : "";
-    const struct passwd *account = name[0] != '\0' ? getpwnam(name) : NULL;
-    if (account == NULL || account->pw_uid == 0) {
-        return err_set(err, ERR_STATE,
-                       "LEASE_USER: \"%s\", expected a user of this machine, not root: "
-                       "jobs of other sites run as that one",
-                       name);
-    }
-    return 0;
 }
 
 /* Reads, judges, and serves where nothing is wrong. */
 static int configure_and_serve(char *const *paths, int n_paths)
 {
-    struct arena arena;
-    struct conf conf;
     struct err err;
-    struct site_setup setup = {0};
-    arena_init(&arena);
-    conf_init(&conf, &arena);
-    daemon_read_conf(&conf, paths, n_paths);
-    conf_check(&conf);
-    bool has_site = site_config_read(&conf, &setup);
-    daemon_print_diags(&conf, stderr);
-    int status = EXIT_FAILURE;
-    if (conf.n_errors > 0) {
-        log_line(LOG_LEVEL_ERROR, "cannot start: the configuration has errors (%d)",
-                 conf.n_errors);
-    } else if (!has_site) {
-        log_line(LOG_LEVEL_ERROR, "cannot start: no Site section in what was read");
-    } else if (know_own_user(&setup.config, &err) < 0) {
+    struct loaded *loaded = load(paths, n_paths, &err);
+    if (loaded == NULL) {
         log_line(LOG_LEVEL_ERROR, "cannot start: %s", err.text);
-    } else {
-        status = serve(&setup);
+        return EXIT_FAILURE;
     }
-    arena_release(&arena);
+    struct parts parts = {.paths = paths, .n_paths = n_paths, .loaded = loaded};
+    int status = serve(&parts);
+    unload(parts.loaded);
     return status;
 }
 

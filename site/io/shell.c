@@ -29,6 +29,8 @@ struct shell {
     struct route routes[N_PEER_KINDS];
     shell_reconnect_fn reconnect;
     void *reconnect_part;
+    shell_reload_fn reload;
+    void *reload_part;
     /* What a step puts out goes to `filling`; while one batch is carried out, what that
      * causes (output is written, a client hangs up) belongs to the next one. */
     struct effects effects[2], *filling;
@@ -195,6 +197,24 @@ static void send_effect(struct shell *shell, struct effect *effect)
     free(json);
 }
 
+static void answer_reload(struct shell *shell, const struct effect *effect)
+{
+    struct err err = {0};
+    const char *text = "";
+    struct peer to = effect->reload.to;
+    to.name = arena_str(&shell->filling->arena, to.name);
+    int rc =
+        shell->reload != NULL
+            ? shell->reload(shell->reload_part, &shell->filling->arena, &text, &err)
+            : err_set(&err, ERR_UNBUILT, "nothing is read anew here");
+    if (rc < 0) {
+        effects_reply_error(shell->filling, &to, effect->reload.request, rc, "%s",
+                            err.text);
+    } else {
+        effects_reply(shell->filling, &to, effect->reload.request, text, NULL, "");
+    }
+}
+
 static void carry_out(struct shell *shell, struct effects *batch)
 {
     for (int i = 0; i < batch->count; i++) {
@@ -210,6 +230,9 @@ static void carry_out(struct shell *shell, struct effects *batch)
             break;
         case EFFECT_WRITE:
             step_written(shell, effect->write.job, output_write(effect));
+            break;
+        case EFFECT_RELOAD:
+            answer_reload(shell, effect);
             break;
         case EFFECT_LOG:
             log_line(effect->log.level, "%s", effect->log.text);
@@ -302,4 +325,20 @@ void shell_route_reconnect(struct shell *shell, shell_reconnect_fn reconnect,
 {
     shell->reconnect = reconnect;
     shell->reconnect_part = part;
+}
+
+void shell_route_reload(struct shell *shell, shell_reload_fn reload, void *part)
+{
+    shell->reload = reload;
+    shell->reload_part = part;
+}
+
+void shell_reload(struct shell *shell, const struct site_config *config)
+{
+    site_reload(shell->site, config, daemon_now_ms(), shell->filling);
+}
+
+bool shell_has_host(const struct shell *shell, const char *host)
+{
+    return site_has_host(shell->site, host);
 }

@@ -41,6 +41,13 @@ void shell_route_reconnect(struct shell *shell, shell_reconnect_fn reconnect,
 
 /* How long commits took; lives as long as the shell. */
 const struct histogram *shell_commits(const struct shell *shell);
+/* Who reads the configuration anew: on success it has handed it in by shell_reload, and
+ * `text` (in the arena) says so. Called between batches. */
+typedef int (*shell_reload_fn)(void *part, struct arena *arena, const char **text,
+                               struct err *err);
+void shell_route_reload(struct shell *shell, shell_reload_fn reload, void *part);
+void shell_reload(struct shell *shell, const struct site_config *config);
+bool shell_has_host(const struct shell *shell, const char *host);
 
 /* Starts the loaded site: its first batch. */
 void shell_start(struct shell *shell);

@@ -288,9 +288,22 @@ def test_refused_changes():
         for word in words:
             expect(word in answer["error"]["message"], "%r in %s" % (word, answer))
     expect_equal(change(b"x" * 20000)[0], 413, "a long body")
-    status, answer = change({}, path="/api/v1/leases/%s/drain" % LEASE, method="POST")
-    expect_equal((status, answer["error"]["code"]), (501, "not_supported_yet"), "drain")
+    status, answer = change({"now": 1}, path="/api/v1/leases/%s/drain" % LEASE, method="POST")
+    expect_equal((status, answer["error"]["code"]), (400, "bad_request"), "a body for drain")
     expect_equal(delays(), before, "nothing was changed")
+
+
+def test_drain():
+    """Ordered over HTTP, carried out by the provider, taken back by the command line."""
+    path = "/api/v1/leases/%s/drain" % LEASE
+    expect_equal(change({}, path="/api/v1/leases/north/9/south/drain", method="POST")[0], 404,
+                 "no such lease")
+    status, answer = change({}, path=path, method="POST")
+    expect_equal(status, 200, answer)
+    expect("drain" in answer["message"], answer)
+    f.wait_lease("it to be drained", lambda l: l["drained"] and l["state"] == "ended")
+    f.ops("lease", "resume", LEASE)
+    f.wait_lease("it to be back", lambda l: not l["drained"] and l["state"] == "pending")
 
 
 def test_tokens():
@@ -444,4 +457,5 @@ def setup():
 
 main(test_etags, test_gzip, test_page_is_closed, test_stream, test_stream_is_resumed,
      test_many_readers, test_slow_and_idle_readers, test_reclaim_delay, test_refused_changes,
-     test_tokens, test_no_tokens_no_changes, test_series, test_openapi, shared=f, setup=setup)
+     test_tokens, test_drain,
+     test_no_tokens_no_changes, test_series, test_openapi, shared=f, setup=setup)

@@ -38,7 +38,7 @@ def lay_out(name, directory):
             text = text.replace(trace, here)
         with open(path, "w") as file:
             file.write(text)
-    expect(os.path.join(copy, "scenario") in paths, "a scenario in " + name)
+    expect(paths, "a scenario in " + name)
     return paths
 
 
@@ -69,7 +69,9 @@ def test_each_is_in_the_index():
     with open(os.path.join(SCENARIOS, "README.md")) as file:
         index = file.read()
     for name in names:
-        expect("(%s/scenario)" % name in index, name)
+        for path in os.listdir(os.path.join(SCENARIOS, name)):
+            if path == "scenario" or path.endswith(".scn"):
+                expect("(%s/%s)" % (name, path) in index, path)
 
 
 names = sorted(name for name in os.listdir(SCENARIOS)

@@ -146,6 +146,8 @@ def test_many_rows():
     db.executescript("""
         DROP VIEW v_leases; DROP VIEW v_lease_hosts; DROP VIEW v_lease_history;
         DROP VIEW v_sites; DROP TABLE present_lease; DROP TABLE present_site;
+        ALTER TABLE lease DROP COLUMN drain; ALTER TABLE lease DROP COLUMN is_drained;
+        ALTER TABLE lease DROP COLUMN is_drain_ordered;
         DROP TABLE sample; DROP TABLE series; DROP TABLE site;
         ALTER TABLE event RENAME TO old; DROP INDEX event_of_lease;""")
     with open(os.path.join(ROOT, "schema/broker/001_leases.sql")) as file:

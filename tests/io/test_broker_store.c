@@ -104,6 +104,10 @@ static void add_lease(struct transcript *to, const struct row_lease *lease)
     add(to, " at %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " \"%s\"\n",
         lease->registered_ms, lease->made_ms, lease->changed_ms, lease->judged_ms,
         lease->reason);
+    if (lease->drain > 0) {
+        add(to, "  ordered %d drained %d by %" PRIu64 "\n", lease->is_drain_ordered,
+            lease->is_drained, lease->drain);
+    }
     for (int i = 0; i < lease->n_hosts; i++) {
         const struct host_split *host = &lease->hosts[i];
         add(to, "  %s %d = %d + %d, used %d + %d, down %d\n", host->host, host->n_slots,
@@ -122,6 +126,9 @@ static void add_row(void *arg, const struct row *row)
             row->override.name, row->override.delay_ms);
     } else if (row->kind == ROW_LEASE) {
         add_lease(to, &row->lease);
+    } else if (row->kind == ROW_SITE) {
+        add(to, "site %s lost %d drained %d\n", row->site.name, row->site.is_lost,
+            row->site.is_drained);
     } else {
         fail_msg("a row of kind %d", row->kind);
     }
@@ -199,6 +206,30 @@ static void test_a_lease_keeps_its_hosts_in_order(void **state)
                  " \"5 idle of 8, \u2264 all; 'quoted'\"\n"
                  "  n2 4 = 3 + 1, used 2 + 1, down 0\n"
                  "  n1 8 = 8 + 0, used 0 + 0, down 1\n");
+}
+
+static void test_what_is_drained_stays_so(void **state)
+{
+    struct row rows[] = {
+        {.kind = ROW_LEASE},
+        {.kind = ROW_SITE, .site = {"north", true, false, 7}},
+        {.kind = ROW_SITE, .site = {"south", false, true, 8}},
+    };
+    rows[0].lease = (struct row_lease){.id = "north/1/south",
+                                       .provider = "north",
+                                       .policy = "1",
+                                       .consumer = "south",
+                                       .state = LEASE_ENDED,
+                                       .is_drain_ordered = true,
+                                       .is_drained = true,
+                                       .drain = 3,
+                                       .reason = ""};
+    write_rows(*state, rows, 3);
+    assert_loads(*state, "lease north/1/south north 1 south exclusive ended epoch 0"
+                         " made 0 withdrawn 0 at 0 0 0 0 \"\"\n"
+                         "  ordered 1 drained 1 by 3\n"
+                         "site north lost 1 drained 0\n"
+                         "site south lost 0 drained 1\n");
 }
 
 static struct row small_lease(const char *id, const struct host_split *hosts,
@@ -556,6 +587,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         TEST(test_an_empty_store_loads_nothing),
         TEST(test_counters_and_overrides),
+        TEST(test_what_is_drained_stays_so),
         TEST(test_a_lease_keeps_its_hosts_in_order),
         TEST(test_a_lease_is_replaced_with_its_hosts),
         TEST(test_every_state_and_type_comes_back),

@@ -99,8 +99,8 @@ static void add_book(struct transcript *to, const struct row_book *book)
     add(to, "book %s policy %s of %s content \"%s\" type %d epoch %" PRIu64,
         book->lease, book->policy, book->consumer, book->content, book->type,
         book->epoch);
-    add(to, " made %d withdrawn %d ended %d\n", book->is_made, book->is_withdrawn,
-        book->is_ended);
+    add(to, " made %d withdrawn %d ended %d drained %d by %" PRIu64 "\n", book->is_made,
+        book->is_withdrawn, book->is_ended, book->is_drained, book->drain);
     for (int i = 0; i < book->n_hosts; i++) {
         add(to, "  %s %d = %d + %d\n", book->hosts[i].host, book->hosts[i].n_slots,
             book->hosts[i].provider, book->hosts[i].consumer);
@@ -199,6 +199,9 @@ static void add_row(void *arg, const struct row *row)
         break;
     case ROW_RUN:
         add_run(to, &row->run);
+        break;
+    case ROW_CLOSED:
+        add(to, "closed %s\n", row->closed.host);
         break;
     case ROW_OVERRIDE:
     case ROW_LEASE:
@@ -350,6 +353,8 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
         .type = LEASE_SHARED,
         .epoch = 7,
         .is_made = true,
+        .is_drained = true,
+        .drain = 3,
         .hosts = split,
         .n_hosts = 2,
     };
@@ -427,6 +432,19 @@ static void test_elements_of_an_array_have_states_of_their_own(void **state)
     assert_loads(*state, rows, 2);
 }
 
+static void test_hosts_are_closed_and_opened(void **state)
+{
+    struct row rows[] = {
+        {.kind = ROW_CLOSED, .closed = {"n1@north", true}},
+        {.kind = ROW_CLOSED, .closed = {"s1", true}},
+        {.kind = ROW_CLOSED, .closed = {"s1", true}},
+        {.kind = ROW_CLOSED, .closed = {"n1@north", false}},
+        {.kind = ROW_CLOSED, .closed = {"never", false}},
+    };
+    write_rows(*state, rows, 5);
+    assert_loads(*state, &rows[1], 1);
+}
+
 /* A journal as the first version left it. */
 static void test_a_journal_of_before_arrays(void **state)
 {
@@ -445,6 +463,9 @@ static void test_a_journal_of_before_arrays(void **state)
                      "ALTER TABLE job DROP COLUMN is_array;"
                      "ALTER TABLE job DROP COLUMN res_reqs;"
                      "ALTER TABLE run_spec DROP COLUMN res_reqs;"
+                     "DROP TABLE closed;"
+                     "ALTER TABLE book DROP COLUMN is_drained;"
+                     "ALTER TABLE book DROP COLUMN drain;"
                      "PRAGMA user_version = 1");
     reopen(fixture);
     assert_loads(fixture, rows, 2);
@@ -656,6 +677,7 @@ int main(void)
         TEST(test_every_kind_comes_back_in_the_order_of_kinds),
         TEST(test_every_state_record_and_end_comes_back),
         TEST(test_elements_of_an_array_have_states_of_their_own),
+        TEST(test_hosts_are_closed_and_opened),
         TEST(test_a_journal_of_before_arrays),
         TEST(test_the_same_key_replaces_a_row),
         TEST(test_a_run_keeps_its_spec_when_a_later_row_has_none),

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "broker/parts.h"
 #include "tests/unit/broker/stage.h"
 
 static const char lease_id[] = "north/1/south";
@@ -272,8 +273,60 @@ static void a_withdrawn_lease_drains_and_ends(void **state)
     assert_int_equal(stage_history(&stage, lease_id)->event, HISTORY_ENDED);
     assert_int_equal(stage_sent(&stage, "south", MSG_CONTRACT, 0)->contract.state,
                      LEASE_ENDED);
-    stage_restart(&stage);
-    assert_int_equal(broker_count_leases(stage.broker), 0);
+    stage_restart(&stage); /* the ends of its last jobs may still be under way */
+    assert_int_equal(lease_now().state, LEASE_ENDED);
+}
+
+/* East leaves the federation, and is back; north's sessions tell it. */
+static void members_come_and_go(void **state)
+{
+    static const struct broker_member all[] = {
+        {"north", ROLE_PROVIDER | ROLE_CONSUMER},
+        {"south", ROLE_CONSUMER},
+        {"west", ROLE_CONSUMER},
+    };
+    static const struct broker_member without_south[] = {
+        {"north", ROLE_PROVIDER | ROLE_CONSUMER},
+        {"west", ROLE_CONSUMER},
+    };
+    make_lease();
+    broker_reload(stage.broker, &(struct broker_config){without_south, 2, 15000},
+                  stage.now_ms);
+    stage_wait_next(&stage);
+    assert_int_equal(lease_now().state, LEASE_DRAINING);
+    assert_true(stage_sent(&stage, "north", MSG_DRAIN, 0)->drain.is_drained);
+    assert_string_equal(stage_history(&stage, lease_id)->reason,
+                        "south is no consumer any more");
+    stage_usage(&stage, "south", 1, 1); /* its session is over */
+    assert_int_equal(stage_sent(&stage, "south", MSG_ERROR, 0)->error.code, ERR_DENIED);
+
+    broker_reload(stage.broker, &(struct broker_config){all, 3, 15000}, stage.now_ms);
+    stage_wait_next(&stage);
+    assert_false(stage_sent(&stage, "north", MSG_DRAIN, 0)->drain.is_drained);
+    stage_usage(&stage, "south", 1, 2);
+    assert_int_equal(stage_sent(&stage, "south", MSG_ERROR, 0)->error.code, ERR_STALE);
+    stage_hello(&stage, "south", 2);
+    assert_non_null(stage_sent(&stage, "south", MSG_WELCOME, 0));
+}
+
+static void a_provider_that_leaves_takes_its_leases(void **state)
+{
+    static const struct broker_member members[] = {{"north", ROLE_CONSUMER},
+                                                   {"south", ROLE_CONSUMER}};
+    static const struct broker_member before[] = {
+        {"north", ROLE_PROVIDER | ROLE_CONSUMER}, {"south", ROLE_CONSUMER}};
+    make_lease();
+    broker_reload(stage.broker, &(struct broker_config){members, 2, 15000},
+                  stage.now_ms);
+    stage_wait_next(&stage);
+    assert_int_equal(lease_now().state, LEASE_ENDED);
+    assert_int_equal(stage_sent(&stage, "south", MSG_CONTRACT, 0)->contract.state,
+                     LEASE_ENDED);
+    broker_reload(stage.broker, &(struct broker_config){before, 2, 15000},
+                  stage.now_ms);
+    stage_hello(&stage, "north", 2);
+    say_state("north", 2); /* as it was: under the same epoch */
+    assert_int_equal(lease_now().state, LEASE_ACTIVE);
 }
 
 static void an_export_may_come_back_while_it_drains(void **state)
@@ -488,14 +541,87 @@ static void after_the_term_idle_slots_go_home(void **state)
         "the consumer is away beyond LEASE_TERM; its 3 idle slots go home");
 }
 
-static void an_exclusive_lease_outlasts_the_term(void **state)
+/* The provider plays its part of a hand-over; returns the consumer's slots after it. */
+static int hand_over(void)
+{
+    const struct msg *freeze = stage_sent(&stage, "north", MSG_FREEZE, 0);
+    assert_non_null(freeze);
+    books.is_frozen = true;
+    books.freeze = freeze->freeze.freeze;
+    say_state("north", 1);
+    const struct msg *propose = stage_sent(&stage, "north", MSG_PROPOSE, 0);
+    assert_non_null(propose);
+    host.provider = propose->propose.hosts[0].provider;
+    host.consumer = propose->propose.hosts[0].consumer;
+    books.is_frozen = false;
+    books.epoch++;
+    say_state("north", 1);
+    return host.consumer;
+}
+
+/* Idle slots go home when the term is over, and later as they fall idle; they return,
+ * as they fall idle at the provider, when the consumer does. */
+static void an_exclusive_lease_goes_home_and_returns(void **state)
 {
     books.type = LEASE_EXCLUSIVE;
     host.provider = 0;
     host.consumer = 4;
+    host.consumer_used = 2;
     make_lease();
-    stage_wait_with(&stage, 1000000, north_only, 1);
+    stage_wait_with(&stage, STAGE_LOST_AFTER_MS + 300000 - 1, north_only, 1);
     assert_int_equal(stage_count_history(&stage, lease_id, HISTORY_INACTIVE), 0);
+    stage_wait(&stage, 1);
+    assert_int_equal(hand_over(), 2);
+    host.consumer_used = 1;
+    say_state("north", 1);
+    assert_int_equal(hand_over(), 1);
+    host.provider_used = 2;
+    say_state("north", 1);
+    stage_hello(&stage, "south", 2);
+    assert_int_equal(hand_over(), 2); /* the others are in use at home */
+    host.provider_used = 0;
+    say_state("north", 1);
+    assert_int_equal(hand_over(), 4);
+    stage_wait(&stage, 10000);
+    assert_int_equal(stage_count_history(&stage, lease_id, HISTORY_INACTIVE), 4);
+}
+
+/* With so many leases each has instants of its own; with one less, all the same ones.
+ */
+static void many_leases_are_spread(void **state)
+{
+    for (int n_leases = 99; n_leases <= 100; n_leases++) {
+        char id[LEASE_ID_SIZE];
+        int64_t least = INT64_MAX, most = 0;
+        for (int i = 0; i < n_leases; i++) {
+            snprintf(id, sizeof(id), "north/p%d/south", i);
+            books.lease = id;
+            books.epoch = 1;
+            books.is_made = false;
+            say_state("north", 1);
+        }
+        for (int i = 0; i < n_leases; i++) {
+            snprintf(id, sizeof(id), "north/p%d/south", i);
+            books.is_made = true;
+            struct msg msg = {.kind = MSG_STATE, .state = books};
+            struct event event = {.kind = EVENT_MESSAGE, .now_ms = stage.now_ms};
+            event.from = (struct peer){.kind = PEER_SITE, .name = "north", .link = 1};
+            msg.session = 1;
+            msg.site = "";
+            event.msg = &msg;
+            broker_step(stage.broker, &event, &stage.effects);
+            int64_t due_ms = leases_find(&stage.broker->leases, id)->judging.due_ms;
+            least = due_ms < least ? due_ms : least;
+            most = due_ms > most ? due_ms : most;
+        }
+        if (n_leases < 100) {
+            assert_int_equal(least, most);
+        } else {
+            assert_in_range(most - least, STAGE_DELAY_MS / 2, STAGE_DELAY_MS);
+        }
+        stage_close(&stage);
+        open_stage(state);
+    }
 }
 
 /* Who is away for longer than the broker has been up was not away before, as far as it
@@ -779,6 +905,8 @@ int main(void)
         TEST(a_late_copy_is_no_alarm),
         TEST(one_epoch_with_two_splits_is_the_providers_fault),
         TEST(a_withdrawn_lease_drains_and_ends),
+        TEST(members_come_and_go),
+        TEST(a_provider_that_leaves_takes_its_leases),
         TEST(an_export_may_come_back_while_it_drains),
         TEST(an_ended_lease_may_begin_anew),
         TEST(what_no_lease_can_be_is_refused),
@@ -792,7 +920,8 @@ int main(void)
         TEST(an_error_is_not_answered),
         TEST(nothing_moves_while_the_consumer_is_away),
         TEST(after_the_term_idle_slots_go_home),
-        TEST(an_exclusive_lease_outlasts_the_term),
+        TEST(an_exclusive_lease_goes_home_and_returns),
+        TEST(many_leases_are_spread),
         TEST(the_term_counts_from_the_brokers_start),
         TEST(the_consumer_is_told_that_its_provider_is_lost),
         TEST(it_is_judged_at_made_plus_delay),

@@ -179,6 +179,14 @@ void provider_world_propose(struct provider_world *world, const char *lease,
     broker_says(world, &msg);
 }
 
+void provider_world_drain(struct provider_world *world, const char *lease,
+                          uint64_t number, bool is_drained)
+{
+    struct msg msg = {
+        .kind = MSG_DRAIN, .site = "", .drain = {lease, number, is_drained}};
+    broker_says(world, &msg);
+}
+
 /* ------------------------------------------------------------ consumers */
 
 static void store_run(struct provider_world *world, const struct msg_start *start)

@@ -40,6 +40,8 @@ void provider_world_freeze(struct provider_world *world, const char *lease,
 /* "HOST p:c ..." */
 void provider_world_propose(struct provider_world *world, const char *lease,
                             uint64_t base, const char *split);
+void provider_world_drain(struct provider_world *world, const char *lease,
+                          uint64_t number, bool is_drained);
 /* "HOST=SLOTS ..."; a run that is taken goes on disk, as the site would do. */
 enum provider_verdict provider_world_start(struct provider_world *world,
                                            const char *consumer, uint64_t attempt,

@@ -180,21 +180,12 @@ static void mistakes_are_told_with_their_line(void **state)
 static void what_is_not_built_says_so(void **state)
 {
     static const char *const rows[] = {
-        "at 0 submit south run=1 app=a",
-        "at 0 submit south run=1 max=4",
-        "at 0 submit south run=1 after=a",
-        "at 0 submit south run=1 exclusive=yes",
-        "at 0 submit south run=1 project=p",
-        "at 0 submit south run=1 priority=5",
-        "at 0 submit south run=1 notify=5",
-        "at 0 requeue south a",
-        "at 0 switch south a normal",
-        "at 0 resize south a slots=4",
-        "at 0 close south s1",
-        "at 0 open south s1",
-        "at 0 reload south south.conf",
-        "at 0 drain north/spare/south",
-        "at 0 rsv add",
+        "at 0 submit south run=1 app=a",      "at 0 submit south run=1 max=4",
+        "at 0 submit south run=1 after=a",    "at 0 submit south run=1 exclusive=yes",
+        "at 0 submit south run=1 project=p",  "at 0 submit south run=1 priority=5",
+        "at 0 submit south run=1 notify=5",   "at 0 requeue south a",
+        "at 0 switch south a normal",         "at 0 resize south a slots=4",
+        "at 0 reload south south.conf",       "at 0 rsv add",
         "expect at 1 node p /eng quota == 5",
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -51,6 +51,8 @@ static const char *row_key(const struct row *row, uint64_t *number)
         return row->counter.name;
     case ROW_BOOK:
         return row->book.lease;
+    case ROW_CLOSED:
+        return row->closed.host;
     case ROW_HIGH:
         return row->high.consumer;
     case ROW_JOB:
@@ -118,7 +120,8 @@ static bool is_gone(const struct row *row)
 {
     return (row->kind == ROW_BOOK && row->book.is_gone) ||
            (row->kind == ROW_JOB_STATE && row->job_state.is_gone) ||
-           (row->kind == ROW_RUN && row->run.is_gone);
+           (row->kind == ROW_RUN && row->run.is_gone) ||
+           (row->kind == ROW_CLOSED && !row->closed.is_closed);
 }
 
 static void commit_row(struct site_stage *stage, const struct row *row)
@@ -181,13 +184,10 @@ static void start(struct site_stage *stage)
     stage->session = 0;
 }
 
-void site_stage_init_text(struct site_stage *stage, const char *text)
+static struct site_config read_config(struct site_stage *stage, const char *text)
 {
     struct site_setup setup;
     struct conf conf;
-    memset(stage, 0, sizeof(*stage));
-    arena_init(&stage->arena);
-    effects_init(&stage->effects);
     conf_init(&conf, &stage->arena);
     conf_read(&conf, "site.conf", text, strlen(text));
     conf_check(&conf);
@@ -195,7 +195,15 @@ void site_stage_init_text(struct site_stage *stage, const char *text)
     for (const struct conf_diag *diag = conf.diags; diag != NULL; diag = diag->next) {
         fail_msg("%s:%d: %s", diag->file, diag->line, diag->text);
     }
-    stage->config = setup.config;
+    return setup.config;
+}
+
+void site_stage_init_text(struct site_stage *stage, const char *text)
+{
+    memset(stage, 0, sizeof(*stage));
+    arena_init(&stage->arena);
+    effects_init(&stage->effects);
+    stage->config = read_config(stage, text);
     stage->now_ms = 100000;
     stage->host_session = 1000;
     start(stage);
@@ -204,6 +212,21 @@ void site_stage_init_text(struct site_stage *stage, const char *text)
 void site_stage_init(struct site_stage *stage)
 {
     site_stage_init_text(stage, standard);
+}
+
+bool site_stage_reload(struct site_stage *stage, const char *text)
+{
+    struct site_config config = read_config(stage, text);
+    struct err err;
+    if (site_reload_check(stage->site, &config, &err) < 0) {
+        return false;
+    }
+    stage->config = config;
+    effects_clear(&stage->effects);
+    site_reload(stage->site, &config, ++stage->now_ms, &stage->effects);
+    tick(stage);
+    commit(stage);
+    return true;
 }
 
 void site_stage_release(struct site_stage *stage)

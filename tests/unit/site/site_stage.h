@@ -37,6 +37,8 @@ struct site_stage {
 void site_stage_init(struct site_stage *stage);
 /* Another configuration, as its text. */
 void site_stage_init_text(struct site_stage *stage, const char *text);
+/* The running site gets another configuration; false where it is refused. */
+bool site_stage_reload(struct site_stage *stage, const char *text);
 void site_stage_release(struct site_stage *stage);
 
 /* kill -9 and start again, from the journal. */

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* broker_drain.c: see broker_drain.h. */
+#include "broker/broker_drain.h"
+
+#include <string.h>
+
+#include "broker/outbox.h"
+#include "broker/tally.h"
+
+/* Whom an order is about: a lease, or a site. */
+struct target {
+    struct lease *lease;
+    struct member *site;
+};
+
+static bool is_admin(const struct peer *from)
+{
+    return (from->roles & ROLE_ADMIN) != 0;
+}
+
+static bool is_site(const struct peer *from, const struct member *member)
+{
+    return from->kind == PEER_SITE && strcmp(from->name, member->name) == 0;
+}
+
+/* ---------------------------------------------------------------- a lease */
+
+static int check_lease(const struct peer *from, const struct msg_set_drain *set,
+                       const struct lease *lease, struct err *err)
+{
+    if (lease == NULL) {
+        return err_set(err, ERR_NOT_FOUND,
+                       "lease \"%s\": no such lease; see `sublet leases`", set->name);
+    }
+    if (!is_admin(from) && !is_site(from, lease->provider)) {
+        return err_set(err, ERR_DENIED,
+                       "\"%s\" may not drain or resume lease %s; ask its provider, or "
+                       "an administrator of the federation",
+                       from->name, lease->row.id);
+    }
+    if (set->is_drained) {
+        return lease_is_open(lease) || lease->row.is_drained
+                   ? 0
+                   : err_set(err, ERR_STATE,
+                             "lease %s has ended: there is nothing to drain",
+                             lease->row.id);
+    }
+    const struct member *drained = lease->provider->is_drained   ? lease->provider
+                                   : lease->consumer->is_drained ? lease->consumer
+                                                                 : NULL;
+    if (drained != NULL && !lease->row.is_drain_ordered) {
+        return err_set(err, ERR_STATE,
+                       "lease %s is drained with its site; say `sublet lease resume "
+                       "--site %s`",
+                       lease->row.id, drained->name);
+    }
+    return 0;
+}
+
+static const char *describe_lease(const struct lease *lease, bool was_ordered,
+                                  struct arena *arena)
+{
+    const char *id = lease->row.id;
+    if (!lease->row.is_drain_ordered) {
+        return arena_printf(
+            arena,
+            was_ordered ? "Lease <%s> is resumed." : "Lease <%s> is not drained.", id);
+    }
+    if (!lease_is_open(lease)) {
+        return arena_printf(arena, "Lease <%s> is drained.", id);
+    }
+    struct tally tally = tally_sum(lease->row.hosts, lease->row.n_hosts);
+    return arena_printf(arena, "Lease <%s> is draining: slots in use: %d.", id,
+                        tally.consumer.used);
+}
+
+static const char *set_lease(struct lease *lease, const struct event *event,
+                             struct effects *effects)
+{
+    bool was_ordered = lease->row.is_drain_ordered;
+    lease->row.is_drain_ordered = event->msg->set_drain.is_drained;
+    if (was_ordered != lease->row.is_drain_ordered) {
+        const char *reason =
+            arena_printf(&effects->arena, "drained by %s", event->from.name);
+        if (!draining_refresh(lease, reason, event->now_ms, effects)) {
+            lease_store(lease, effects); /* its site is drained too */
+        }
+    }
+    return describe_lease(lease, was_ordered, &effects->arena);
+}
+
+/* ---------------------------------------------------------------- a site */
+
+static int check_site(const struct peer *from, const struct msg_set_drain *set,
+                      const struct member *site, struct err *err)
+{
+    if (site == NULL) {
+        return err_set(err, ERR_NOT_FOUND,
+                       "site \"%s\": no such site; see `sublet sites`", set->name);
+    }
+    if (!is_admin(from) && !is_site(from, site)) {
+        return err_set(
+            err, ERR_DENIED,
+            "\"%s\" may not drain or resume site %s; ask an administrator of "
+            "the federation, or of that site",
+            from->name, site->name);
+    }
+    if (set->is_drained && !site->is_known) {
+        return err_set(err, ERR_STATE,
+                       "site %s was never here: there is nothing to drain", site->name);
+    }
+    return 0;
+}
+
+static const char *set_site(struct broker *broker, struct member *site,
+                            const struct event *event, struct effects *effects)
+{
+    bool is_drained = event->msg->set_drain.is_drained;
+    bool has_changed = site->is_drained != is_drained;
+    int n_leases = 0, n_used = 0;
+    site->is_drained = is_drained;
+    if (has_changed) {
+        sessions_store(site, site->since_ms, effects);
+    }
+    for (int i = 0; i < broker->leases.count; i++) {
+        struct lease *lease = broker->leases.items[i];
+        if (lease->provider == site || lease->consumer == site) {
+            n_leases += lease_is_open(lease);
+            n_used += tally_sum(lease->row.hosts, lease->row.n_hosts).consumer.used;
+            alarms_set(&broker->leases.alarms, &lease->alarm, event->now_ms);
+        }
+    }
+    if (!is_drained) {
+        return arena_printf(&effects->arena,
+                            has_changed ? "Site <%s> is resumed."
+                                        : "Site <%s> is not drained.",
+                            site->name);
+    }
+    return arena_printf(&effects->arena,
+                        "Site <%s> is draining: leases: %d, slots in use: %d.",
+                        site->name, n_leases, n_used);
+}
+
+/* ---------------------------------------------------------------- the order */
+
+void broker_drain_set(struct broker *broker, const struct event *event,
+                      struct effects *effects)
+{
+    const struct msg_set_drain *set = &event->msg->set_drain;
+    struct target target = {NULL, NULL};
+    struct err err;
+    int rc;
+    if (set->scope == DRAIN_LEASE) {
+        target.lease = leases_find(&broker->leases, set->name);
+        rc = check_lease(&event->from, set, target.lease, &err);
+    } else {
+        target.site = sessions_find(&broker->sessions, set->name);
+        rc = check_site(&event->from, set, target.site, &err);
+    }
+    if (rc < 0) {
+        outbox_reply_error(effects, event, set->request, rc, "%s", err.text);
+        return;
+    }
+    const char *text = target.lease != NULL
+                           ? set_lease(target.lease, event, effects)
+                           : set_site(broker, target.site, event, effects);
+    if (target.lease != NULL) {
+        alarms_set(&broker->leases.alarms, &target.lease->alarm, event->now_ms);
+    }
+    effects_log(effects, LOG_LEVEL_NOTICE, "%s: %s", event->from.name, text);
+    outbox_reply(effects, event, set->request, text, NULL, "");
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_reload.c: another configuration for a site that runs (site.h: site_reload).
+ *
+ * Each part is told what has changed for it: queues and their order to the jobs, hosts
+ * to their sessions and the runs on them, policies to the books, what HELLO says to the
+ * uplink. Nothing that runs is touched. A host that is not configured any more stays,
+ * closed and without slots, behind those that are, until the last job on it has ended.
+ *
+ * Layer: site. */
+#include "site/site_reload.h"
+
+#include <string.h>
+
+#include "site/parts.h"
+#include "site/site_copy.h"
+
+static bool is_configured(const struct site_config *config, const char *host)
+{
+    for (int i = 0; i < config->n_hosts; i++) {
+        if (strcmp(config->hosts[i].name, host) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_used(const struct site *site, int host)
+{
+    int own, consumers;
+    run_table_used(runs_table(site->runs), host, &own, &consumers);
+    return own + consumers > 0;
+}
+
+/* The configured hosts, then those that have to stay for a while. */
+static void list_hosts(const struct site *site, struct arena *arena,
+                       struct site_config *config)
+{
+    int n_old = site->config->n_hosts;
+    size_t n_max = (size_t)config->n_hosts + (size_t)n_old;
+    struct site_host *hosts = arena_alloc(arena, n_max, sizeof(*hosts));
+    int n_hosts = 0;
+    for (int i = 0; i < config->n_hosts; i++) {
+        if (!config->hosts[i].is_leaving) {
+            hosts[n_hosts++] = config->hosts[i];
+        }
+    }
+    struct site_config kept = {.hosts = hosts, .n_hosts = n_hosts};
+    for (int i = 0; i < n_old; i++) {
+        const struct site_host *old = &site->config->hosts[i];
+        if (!is_configured(&kept, old->name) && is_used(site, i)) {
+            hosts[n_hosts] = *old;
+            hosts[n_hosts].max = 0;
+            hosts[n_hosts++].is_leaving = true;
+        }
+    }
+    config->hosts = hosts;
+    config->n_hosts = n_hosts;
+}
+
+/* The books forget what the site had told of hosts that are gone. */
+static void drop_hosts(struct site *site, const struct site_config *before)
+{
+    for (int i = 0; i < before->n_hosts; i++) {
+        if (!is_configured(site->config, before->hosts[i].name)) {
+            provider_set_local_used(site->provider, before->hosts[i].name, 0, 0);
+        }
+    }
+}
+
+static void change_hosts(struct site *site, const struct site_config *before,
+                         int64_t now_ms)
+{
+    struct arena arena;
+    arena_init(&arena);
+    int *places = arena_alloc(&arena, (size_t)before->n_hosts, sizeof(*places));
+    site_hosts_change(site->hosts, site->config->hosts, site->config->n_hosts, places,
+                      now_ms);
+    runs_change_hosts(site->runs, places);
+    arena_release(&arena);
+    drop_hosts(site, before);
+    site->n_leaving = 0;
+    for (int i = 0; i < site->config->n_hosts; i++) {
+        site->n_leaving += site->config->hosts[i].is_leaving;
+    }
+}
+
+/* Another catalogue, other hosts: what they have told is told again within a period
+ * (HOST_LOAD), and borrowed ones are asked about. Until then it is unknown. */
+static void change_facts(struct site *site, int64_t now_ms)
+{
+    needs_free(site->needs);
+    facts_free(site->facts);
+    site->facts = facts_new(site->config);
+    site->needs = needs_new(site->config, facts_resources(site->facts));
+    lease_load_look(site, now_ms);
+}
+
+static void change_uplink(struct site *site, int64_t now_ms, struct effects *effects)
+{
+    struct site_uplink_setting setting = site_uplink_setting_of(site->config);
+    setting.name = site->name;
+    if (site_uplink_change(site->uplink, &setting, now_ms)) {
+        consumer_broker_lost(site->consumer);
+        provider_session(site->provider, 0, now_ms, effects);
+    }
+}
+
+static void apply(struct site *site, const struct site_config *from, int64_t now_ms,
+                  struct effects *effects)
+{
+    struct arena old_arena = site->config_arena, scratch;
+    const struct site_config *before = site->config;
+    struct site_config config = *from;
+    arena_init(&scratch);
+    list_hosts(site, &scratch, &config);
+    arena_init(&site->config_arena);
+    site->config = site_copy_config(&site->config_arena, &config);
+    arena_release(&scratch);
+
+    jobs_set_queues(site->jobs, site->config->queues, site->config->n_queues);
+    runs_set_lease_account(site->runs, site->config->lease_account);
+    change_hosts(site, before, now_ms);
+    change_facts(site, now_ms);
+    provider_set_freeze_timeout(site->provider, site->config->freeze_timeout_ms);
+    schedule_tell_use(site);
+    closed_tell(site);
+    provider_export(site->provider, &site->config->exports, now_ms, effects);
+    change_uplink(site, now_ms, effects);
+    schedule_restart(site->schedule);
+    arena_release(&old_arena);
+}
+
+int site_reload_check(const struct site *site, const struct site_config *from,
+                      struct err *err)
+{
+    if (strcmp(from->name, site->name) != 0) {
+        return err_set(err, ERR_STATE,
+                       "NAME of section Site: \"%s\", but this site is \"%s\"; a site "
+                       "keeps its name",
+                       from->name, site->name);
+    }
+    return from->is_alone == site->config->is_alone
+               ? 0
+               : err_set(err, ERR_STATE,
+                         "BROKER of section Site: it is read at the start only; "
+                         "restart the daemon to change it");
+}
+
+void site_reload(struct site *site, const struct site_config *from, int64_t now_ms,
+                 struct effects *effects)
+{
+    site->now_ms = now_ms;
+    apply(site, from, now_ms, effects);
+    effects_log(effects, LOG_LEVEL_NOTICE, "the configuration was read anew");
+}
+
+void site_reload_tick(struct site *site, int64_t now_ms, struct effects *effects)
+{
+    bool is_one_idle = false;
+    for (int i = 0; site->n_leaving > 0 && i < site->config->n_hosts; i++) {
+        is_one_idle =
+            is_one_idle || (site->config->hosts[i].is_leaving && !is_used(site, i));
+    }
+    if (is_one_idle) {
+        apply(site, site->config, now_ms, effects);
+    }
+}

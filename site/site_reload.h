@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_reload.h: at a tick: hosts that are not configured any more go when their last
+ * job has ended. The rest of reloading is in site.h. Layer: site. */
+#ifndef SUBLET_SITE_SITE_RELOAD_H
+#define SUBLET_SITE_SITE_RELOAD_H
+
+#include "base/effect.h"
+
+struct site;
+
+void site_reload_tick(struct site *site, int64_t now_ms, struct effects *effects);
+
+#endif

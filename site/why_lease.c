@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* why_lease.c: see why_lease.h. */
+#include "site/why_lease.h"
+
+#include <string.h>
+
+#include "site/parts.h"
+
+/* What the hosts of one lease come to, for one job. */
+struct view {
+    int n_named;    /* that its queue names */
+    int n_asked;    /* of those, that its -m allows */
+    int n_open;     /* of those, up and not closed here */
+    int n_closed;   /* closed here */
+    int held, used; /* slots of the open ones */
+};
+
+static bool is_asked_for(const struct job *job, const char *host)
+{
+    for (int i = 0; i < job->spec->n_hosts_asked; i++) {
+        if (strcmp(job->spec->hosts_asked[i], host) == 0) {
+            return true;
+        }
+    }
+    return job->spec->n_hosts_asked == 0;
+}
+
+static void look(const struct site *site, const struct job *job,
+                 const struct msg_contract *contract, struct view *view)
+{
+    const struct queue_config *queue = &site->config->queues[job->queue];
+    for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
+        struct consumer_host host;
+        int preference;
+        consumer_host_at(site->consumer, i, &host);
+        if (strcmp(host.lease, contract->lease) != 0 ||
+            !queue_allows(queue, host.name, host.site, &preference)) {
+            continue;
+        }
+        view->n_named++;
+        if (!is_asked_for(job, host.name)) {
+            continue;
+        }
+        view->n_asked++;
+        if (closed_has(&site->closed, host.name)) {
+            view->n_closed++;
+        } else if (!host.is_down) {
+            view->n_open++;
+            view->held += host.n_held;
+            view->used += host.n_used;
+        }
+    }
+}
+
+/* What stands against every job. */
+static const char *of_contract(const struct site *site,
+                               const struct msg_contract *contract)
+{
+    if (!site_uplink_is_up(site->uplink)) {
+        return "the broker cannot be reached";
+    }
+    if (!contract->is_provider_here) {
+        return "its provider is not connected";
+    }
+    if (contract->state == LEASE_INACTIVE) {
+        return "its slots are being divided anew";
+    }
+    return contract->state == LEASE_DRAINING ? "it is draining" : NULL;
+}
+
+static const char *of_hosts(struct arena *arena, const struct job *job,
+                            const struct msg_contract *contract,
+                            const struct view *view)
+{
+    if (view->n_named == 0) {
+        return arena_printf(arena, "queue <%s> names none of its hosts",
+                            job->spec->queue);
+    }
+    if (view->n_asked == 0) {
+        return "none of its hosts is asked for (-m)";
+    }
+    if (view->n_open == 0) {
+        return view->n_closed > 0 ? "its hosts are closed here, or down"
+                                  : "its hosts are down, or closed by their provider";
+    }
+    int n_idle = view->held > view->used ? view->held - view->used : 0;
+    if (n_idle < job->spec->n_slots) {
+        return arena_printf(arena, "needs slots: %d, idle: %d of %d held%s",
+                            job->spec->n_slots, n_idle, view->held,
+                            contract->is_made ? "" : "; the lease is not made yet");
+    }
+    return "it may start with the next pass";
+}
+
+static const char *why(const struct site *site, struct arena *arena,
+                       const struct job *job, const struct msg_contract *contract)
+{
+    struct view view = {0};
+    if (job->queue < 0) {
+        return arena_printf(arena, "queue <%s> is not configured", job->spec->queue);
+    }
+    look(site, job, contract, &view);
+    const char *reason = view.n_named > 0 ? of_contract(site, contract) : NULL;
+    return reason != NULL ? reason : of_hosts(arena, job, contract, &view);
+}
+
+struct value *why_lease_list(const struct site *site, struct arena *arena,
+                             const struct job *job)
+{
+    if (job->state != JOB_PEND || job->attempt != 0) {
+        return NULL;
+    }
+    struct value *list = value_array(arena);
+    for (int i = 0; i < consumer_count_contracts(site->consumer); i++) {
+        struct msg_contract contract;
+        if (!consumer_contract_at(site->consumer, i, &contract) ||
+            contract.state == LEASE_ENDED) {
+            continue;
+        }
+        struct value *item = value_add(arena, list, NULL, value_object(arena));
+        value_add_text(arena, item, "lease", arena_str(arena, contract.lease));
+        value_add_text(arena, item, "reason", why(site, arena, job, &contract));
+    }
+    return list;
+}

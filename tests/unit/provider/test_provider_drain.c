@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_provider_drain.c: DRAIN at the provider: the lease is withdrawn whatever the
+ * policies say, and exported again when that is taken back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/provider/provider_world.h"
+
+static const char lease[] = "north/1/south";
+static struct provider_world world;
+
+/* Exclusive: south has all 4 slots, and uses 2. */
+static int open_world(void **state)
+{
+    provider_world_init(&world);
+    provider_set_local_used(world.provider, "n1", 4, 0);
+    provider_world_export(&world, "1 south exclusive n1=4");
+    provider_world_session(&world, 1);
+    assert_int_equal(provider_world_start(&world, "south", 1, lease, 1, "n1=1"),
+                     PROVIDER_TAKEN);
+    assert_int_equal(provider_world_start(&world, "south", 2, lease, 1, "n1=1"),
+                     PROVIDER_TAKEN);
+    return 0;
+}
+
+static int close_world(void **state)
+{
+    provider_world_release(&world);
+    return 0;
+}
+
+static void expect_book(const char *text)
+{
+    assert_string_equal(provider_world_book(&world, lease), text);
+}
+
+static void test_slots_go_home_as_jobs_end(void **state)
+{
+    expect_book("1 made: n1 0/0 4/2");
+    provider_world_drain(&world, lease, 1, true);
+    expect_book("2 made withdrawn: n1 0/0 2/2");
+    const struct msg_state *told = provider_world_state(&world, lease);
+    assert_int_equal(told->drain, 1);
+    assert_true(told->is_drained);
+    assert_string_equal(told->reason, "drained by an administrator");
+    assert_int_equal(provider_world_start(&world, "south", 3, lease, 2, "n1=1"),
+                     PROVIDER_REFUSED);
+    provider_world_end(&world, "south", 1);
+    expect_book("3 made withdrawn: n1 0/0 1/1");
+    provider_world_end(&world, "south", 2);
+    expect_book("4 made withdrawn ended");
+    assert_int_equal(provider_exported(world.provider, "n1"), 0);
+}
+
+static void test_resume(void **state)
+{
+    provider_world_drain(&world, lease, 1, true);
+    provider_world_end(&world, "south", 1);
+    provider_world_drain(&world, lease, 2, false);
+    expect_book("4 made: n1 0/0 4/1");
+    provider_world_drain(&world, lease, 3, true);
+    provider_world_end(&world, "south", 2);
+    provider_world_drain(&world, lease, 4, false);
+    expect_book("7: n1 0/0 4/0"); /* above its last epoch, and to be made anew */
+}
+
+static void test_old_orders(void **state)
+{
+    provider_world_drain(&world, lease, 2, false);
+    provider_world_drain(&world, lease, 1, true); /* late */
+    expect_book("1 made: n1 0/0 4/2");
+    assert_int_equal(provider_world_told(&world, lease), 1); /* answered all the same */
+    provider_world_drain(&world, "north/9/south", 1, true);
+    assert_int_equal(provider_world_state(&world, "north/9/south")->epoch, 0);
+}
+
+/* Neither a restart nor the same policies again bring it back. */
+static void test_stays_drained(void **state)
+{
+    provider_world_drain(&world, lease, 1, true);
+    provider_world_restart(&world);
+    provider_set_local_used(world.provider, "n1", 4, 0);
+    provider_world_tick(&world, 0);
+    expect_book("2 made withdrawn: n1 0/0 2/2");
+    provider_world_end(&world, "south", 1);
+    provider_world_end(&world, "south", 2);
+    provider_world_export(&world, "1 south exclusive n1=4");
+    expect_book("4 made withdrawn ended");
+    provider_world_export(&world, "");
+    provider_world_session(&world, 2);
+    provider_world_drain(&world, lease, 2, false); /* nothing exports it any more */
+    expect_book("4 made withdrawn ended");
+}
+
+/* A second policy is no business of the order; its number stays with its content. */
+static void test_other_policies(void **state)
+{
+    provider_world_export(&world, "1 south exclusive n1=4;2 south exclusive n2=1");
+    provider_world_drain(&world, lease, 1, true);
+    assert_string_equal(provider_world_book(&world, "north/2/south"), "1: n2 0/0 1/0");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, open_world, close_world)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(slots_go_home_as_jobs_end),
+        TEST(resume),
+        TEST(old_orders),
+        TEST(stays_drained),
+        TEST(other_policies),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
