@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs.c: see jobs.h. The table is an array sorted by id; beside it stand three
- * indexes, each sorted: the waiting jobs, the open attempts, the ended jobs. */
+/* jobs.c: see jobs.h. The table is an array sorted by id; beside it stand the lines of
+ * waiting jobs, and three sorted indexes: waiting jobs that are held until an instant,
+ * the open attempts, the ended jobs. */
 #include "site/jobs.h"
 
+#include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,14 +17,20 @@ struct submission {
     struct job_spec *spec;
     int n_jobs;       /* of it in the table */
     int n_unfinished; /* of those */
+    int n_open;       /* with an attempt */
+    int max_open;     /* "%limit" of an array's name; 0: any number */
 };
 
 struct jobs {
     const struct queue_config *queues;
     int n_queues;
-    int *ranks; /* by queue */
+    struct limits *limits;
+    int64_t now_ms;
+    struct arena scratch;
     struct job_list all;
-    struct job_list waiting;    /* by rank, id */
+    struct lines *lines;        /* waiting ones that may start */
+    struct job_list held;       /* waiting ones until an instant, by it */
+    int64_t n_waiting_slots;    /* of all waiting ones */
     struct job_list open;       /* by attempt */
     struct job_list ended;      /* in the order of their ends */
     int n_by_state[JOB_STATES]; /* of all that stand in the indexes */
@@ -84,16 +93,80 @@ static bool should_be_open(const struct job *job)
     return job->attempt != 0 && !jobs_is_ended(job);
 }
 
+/* All that makes jobs alike, as a line's name. */
+static const char *line_name(struct jobs *jobs, const struct job *job)
+{
+    const struct job_spec *spec = job->spec;
+    bool is_limited = job->submission->max_open > 0;
+    arena_clear(&jobs->scratch);
+    const char *name =
+        arena_printf(&jobs->scratch, "%d|%s|%d|%llu", job->queue, spec->user,
+                     spec->n_slots, (unsigned long long)(is_limited ? job->id : 0));
+    for (int i = 0; i < spec->n_hosts_asked; i++) {
+        name = arena_printf(&jobs->scratch, "%s|%s", name, spec->hosts_asked[i]);
+    }
+    for (int i = 0; i < spec->n_res_reqs; i++) {
+        name = arena_printf(&jobs->scratch, "%s|-R%s", name, spec->res_reqs[i]);
+    }
+    return name;
+}
+
+/* What the job waits for before it may stand in line. */
+static enum reason hold_of(const struct jobs *jobs, const struct job *job,
+                           int64_t *until_ms)
+{
+    *until_ms = INT64_MAX;
+    if (job->queue < 0) {
+        return REASON_QUEUE_GONE;
+    }
+    if (job->retry_ms > jobs->now_ms) {
+        *until_ms = job->retry_ms;
+        return REASON_RETRY;
+    }
+    return REASON_NEW;
+}
+
+static void wait_in_line(struct jobs *jobs, struct job *job)
+{
+    jobs->n_waiting_slots += job->spec->n_slots;
+    job->hold = hold_of(jobs, job, &job->hold_ms);
+    if (job->hold == REASON_NEW) {
+        job->turn.key = jobs_key(job);
+        job->line = line_add(jobs->lines, line_name(jobs, job), &job->turn);
+    } else if (job->hold_ms != INT64_MAX) {
+        job_list_insert(&jobs->held, job,
+                        job_list_place(&jobs->held, job, job_list_by_hold));
+    }
+}
+
+static void leave_line(struct jobs *jobs, struct job *job)
+{
+    jobs->n_waiting_slots -= job->spec->n_slots;
+    if (job->line != NULL) {
+        line_remove(jobs->lines, job->line, &job->turn);
+        job->line = NULL;
+    } else if (job->hold_ms != INT64_MAX) {
+        job_list_remove(&jobs->held, job, job_list_by_hold);
+    }
+}
+
+static void count_open(struct jobs *jobs, struct job *job, int sign)
+{
+    job->submission->n_open += sign;
+    limits_count(jobs->limits, job->class, job->hosts, job->n_hosts, sign);
+}
+
 /* Takes the job out of the indexes before its key or state changes ... */
 static void unindex(struct jobs *jobs, struct job *job)
 {
-    if (job->is_waiting) {
-        job_list_remove(&jobs->waiting, job, job_list_by_rank);
+    if (should_wait(job)) {
+        leave_line(jobs, job);
     }
     if (job->is_open) {
+        count_open(jobs, job, -1);
         job_list_remove(&jobs->open, job, job_list_by_attempt);
     }
-    job->is_waiting = job->is_open = false;
+    job->is_open = false;
     jobs->n_by_state[job->state]--;
 }
 
@@ -101,13 +174,12 @@ static void unindex(struct jobs *jobs, struct job *job)
 static void reindex(struct jobs *jobs, struct job *job)
 {
     jobs->n_by_state[job->state]++;
-    job->is_waiting = should_wait(job);
     job->is_open = should_be_open(job);
-    if (job->is_waiting) {
-        job_list_insert(&jobs->waiting, job,
-                        job_list_place(&jobs->waiting, job, job_list_by_rank));
+    if (should_wait(job)) {
+        wait_in_line(jobs, job);
     }
     if (job->is_open) {
+        count_open(jobs, job, 1);
         job_list_insert(&jobs->open, job,
                         job_list_place(&jobs->open, job, job_list_by_attempt));
     }
@@ -115,34 +187,15 @@ static void reindex(struct jobs *jobs, struct job *job)
 
 /* ---------------------------------------------------------------- life of the table */
 
-struct rank_item {
-    int priority, queue;
-};
-
-static int rank_compare(const void *left, const void *right)
-{
-    const struct rank_item *a = left, *b = right;
-    if (a->priority != b->priority) {
-        return a->priority > b->priority ? -1 : 1;
-    }
-    return a->queue < b->queue ? -1 : 1;
-}
-
-struct jobs *jobs_new(const struct queue_config *queues, int n_queues)
+struct jobs *jobs_new(const struct queue_config *queues, int n_queues,
+                      struct limits *limits)
 {
     struct jobs *jobs = mem_alloc(1, sizeof(*jobs));
     jobs->queues = queues;
     jobs->n_queues = n_queues;
-    jobs->ranks = mem_alloc((size_t)n_queues, sizeof(*jobs->ranks));
-    struct rank_item *items = mem_alloc((size_t)n_queues, sizeof(*items));
-    for (int i = 0; i < n_queues; i++) {
-        items[i] = (struct rank_item){.priority = queues[i].priority, .queue = i};
-    }
-    qsort(items, (size_t)n_queues, sizeof(*items), rank_compare);
-    for (int i = 0; i < n_queues; i++) {
-        jobs->ranks[items[i].queue] = i;
-    }
-    free(items);
+    jobs->limits = limits;
+    jobs->lines = lines_new();
+    arena_init(&jobs->scratch);
     return jobs;
 }
 
@@ -165,9 +218,10 @@ static void leave_submission(struct job *job)
     }
 }
 
-static void job_free(struct job *job)
+static void job_free(struct jobs *jobs, struct job *job)
 {
     leave_submission(job);
+    limits_leave(jobs->limits, job->class);
     free(job->lease);
     free(job->hosts);
     free((char *)(uintptr_t)job->exit.text);
@@ -181,13 +235,14 @@ void jobs_free(struct jobs *jobs)
         return;
     }
     for (int i = 0; i < jobs->all.count; i++) {
-        job_free(jobs->all.items[i]);
+        job_free(jobs, jobs->all.items[i]);
     }
+    lines_free(jobs->lines);
+    arena_release(&jobs->scratch);
     free(jobs->all.items);
-    free(jobs->waiting.items);
+    free(jobs->held.items);
     free(jobs->open.items);
     free(jobs->ended.items);
-    free(jobs->ranks);
     free(jobs);
 }
 
@@ -203,18 +258,16 @@ static struct job *job_new(const struct jobs *jobs, const struct row_job *row,
     submission->n_jobs++;
     submission->n_unfinished++;
     job->queue = -1;
-    job->rank = jobs->n_queues;
     for (int i = 0; i < jobs->n_queues; i++) {
         if (strcmp(jobs->queues[i].name, row->spec.queue) == 0) {
             job->queue = i;
-            job->rank = jobs->ranks[i];
         }
     }
+    job->class = limits_join(jobs->limits, row->spec.user, row->spec.queue, "default");
     job->state = JOB_PEND;
     job->lease = keep_text("");
     job->reason = keep_text("");
     job->exit.text = keep_text("");
-    job->place_reason = PLACE_BUSY;
     return job;
 }
 
@@ -246,7 +299,7 @@ static void remove_dropped(struct jobs *jobs)
         if (job->submission != NULL) {
             job->submission->n_unfinished--; /* just loaded: it had ended */
         }
-        job_free(job);
+        job_free(jobs, job);
     }
     jobs->all.count = kept;
 }
@@ -297,18 +350,19 @@ void jobs_load_state(struct jobs *jobs, const struct row_job_state *row)
     keep_set_text(&job->reason, row->reason);
 }
 
-void jobs_start(struct jobs *jobs)
+void jobs_start(struct jobs *jobs, int64_t now_ms)
 {
+    jobs->now_ms = now_ms;
     remove_dropped(jobs);
     for (int i = 0; i < jobs->all.count; i++) {
         struct job *job = jobs->all.items[i];
         jobs->n_by_state[job->state]++;
-        job->is_waiting = should_wait(job);
         job->is_open = should_be_open(job);
-        if (job->is_waiting) {
-            job_list_insert(&jobs->waiting, job, jobs->waiting.count);
+        if (should_wait(job)) {
+            wait_in_line(jobs, job);
         }
         if (job->is_open) {
+            count_open(jobs, job, 1);
             job_list_insert(&jobs->open, job, jobs->open.count);
         }
         if (jobs_is_ended(job)) {
@@ -316,9 +370,41 @@ void jobs_start(struct jobs *jobs)
             job->submission->n_unfinished--;
         }
     }
-    job_list_sort_by_rank(&jobs->waiting);
     job_list_sort_by_attempt(&jobs->open);
     job_list_sort_by_end(&jobs->ended);
+}
+
+bool jobs_pass(struct jobs *jobs, int64_t now_ms)
+{
+    bool has_any = false;
+    jobs->now_ms = now_ms;
+    while (jobs->held.count > 0 && jobs->held.items[0]->hold_ms <= now_ms) {
+        struct job *job = jobs->held.items[0];
+        unindex(jobs, job);
+        reindex(jobs, job);
+        has_any = true;
+    }
+    return has_any;
+}
+
+int64_t jobs_hold_ms(const struct jobs *jobs)
+{
+    return jobs->held.count > 0 ? jobs->held.items[0]->hold_ms : INT64_MAX;
+}
+
+void jobs_retry_all(struct jobs *jobs)
+{
+    int at = 0;
+    while (at < jobs->held.count) {
+        struct job *job = jobs->held.items[at];
+        if (job->hold == REASON_RETRY) {
+            unindex(jobs, job); /* the next one moves up */
+            job->retry_ms = 0;
+            reindex(jobs, job);
+        } else {
+            at++;
+        }
+    }
 }
 
 struct job *jobs_add_array(struct jobs *jobs, const struct row_job *row,
@@ -418,21 +504,25 @@ int jobs_count_unfinished(const struct jobs *jobs)
     return jobs->all.count - jobs->ended.count;
 }
 
-int jobs_count_waiting(const struct jobs *jobs)
+int64_t jobs_waiting_slots(const struct jobs *jobs)
 {
-    return jobs->waiting.count;
+    return jobs->n_waiting_slots;
 }
 
-struct job *jobs_waiting_at(const struct jobs *jobs, int index)
+const struct lines *jobs_lines(const struct jobs *jobs)
 {
-    return jobs->waiting.items[index];
+    return jobs->lines;
 }
 
-int jobs_waiting_behind(const struct jobs *jobs, int rank, uint64_t key)
+struct job *jobs_of_turn(struct line_turn *turn)
 {
-    struct job next = {
-        .rank = rank, .id = job_id_key_number(key), .index = job_id_key_index(key) + 1};
-    return job_list_place(&jobs->waiting, &next, job_list_by_rank);
+    return (struct job *)(void *)((char *)turn - offsetof(struct job, turn));
+}
+
+int jobs_array_room(const struct job *job)
+{
+    int max_open = job->submission->max_open, n_open = job->submission->n_open;
+    return max_open == 0 ? INT_MAX : max_open > n_open ? max_open - n_open : 0;
 }
 
 int jobs_count_state(const struct jobs *jobs, enum job_state state)

@@ -20,6 +20,7 @@
 struct site {
     struct arena config_arena;
     const struct site_config *config;
+    struct limits *limits;
     struct jobs *jobs;
     struct site_hosts *hosts;
     struct facts *facts; /* of the hosts */

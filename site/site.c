@@ -49,7 +49,8 @@ struct site *site_new(const struct site_config *from)
         .patience = config->patience,
         .is_prompt = config->is_prompt,
     };
-    site->jobs = jobs_new(config->queues, config->n_queues);
+    site->limits = limits_new(config->limits, config->n_limits);
+    site->jobs = jobs_new(config->queues, config->n_queues, site->limits);
     site->hosts = site_hosts_new(config->hosts, config->n_hosts);
     site->facts = facts_new(config);
     site->runs = runs_new(&runs_setting, site->hosts, run_changed, site);
@@ -84,6 +85,7 @@ void site_free(struct site *site)
     facts_free(site->facts);
     site_hosts_free(site->hosts);
     jobs_free(site->jobs);
+    limits_free(site->limits);
     arena_release(&site->config_arena);
     free(site);
 }
@@ -141,7 +143,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     effects_store(effects,
                   &(struct row){.kind = ROW_COUNTER,
                                 .counter = {.name = "boot", .value = site->boot}});
-    jobs_start(site->jobs);
+    jobs_start(site->jobs, now_ms);
     site_hosts_start(site->hosts, now_ms);
     site_uplink_start(site->uplink, site->boot, now_ms);
     schedule_tell_use(site);
@@ -272,7 +274,7 @@ int64_t site_wake_ms(const struct site *site)
         provider_wake_ms(site->provider),
         consumer_wake_ms(site->consumer),
         waiters_wake_ms(site->waiters),
-        schedule_wake_ms(site->schedule, site->now_ms),
+        schedule_wake_ms(site, site->now_ms),
         site->lending_ms,
         lease_load_wake_ms(site),
         oldest_ms == INT64_MAX ? INT64_MAX : oldest_ms + site->config->clean_period_ms,

@@ -20,6 +20,7 @@
 
 #include "base/effect.h"
 #include "provider/export.h"
+#include "sched/limits.h"
 #include "sched/queue.h"
 #include "site/facts_config.h"
 
@@ -38,6 +39,8 @@ struct site_config {
     const struct queue_config *queues; /* file order */
     int n_queues;
     const char *default_queue;
+    const struct limit *limits; /* of queues, hosts, users, and Limit sections */
+    int n_limits;
     struct export_plan exports;
     struct facts_config facts;
     int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY; 0: not configured */

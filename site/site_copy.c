@@ -44,6 +44,25 @@ static void copy_queues(struct arena *arena, struct site_config *config)
     config->queues = queues;
 }
 
+static void copy_limits(struct arena *arena, struct site_config *config)
+{
+    struct limit *limits =
+        copy_array(arena, config->limits, config->n_limits, sizeof(*limits));
+    for (int i = 0; i < config->n_limits; i++) {
+        limits[i].name = copy_text(arena, limits[i].name);
+        for (int k = 0; k < LIMIT_SIDES; k++) {
+            struct limit_side *side = &limits[i].sides[k];
+            const char **names =
+                copy_array(arena, side->names, side->n_names, sizeof(*names));
+            for (int n = 0; n < side->n_names; n++) {
+                names[n] = copy_text(arena, names[n]);
+            }
+            side->names = names;
+        }
+    }
+    config->limits = limits;
+}
+
 static void copy_exports(struct arena *arena, struct export_plan *plan)
 {
     plan->leases =
@@ -70,6 +89,7 @@ const struct site_config *site_copy_config(struct arena *arena,
     config->lease_account = copy_text(arena, from->lease_account);
     copy_hosts(arena, config);
     copy_queues(arena, config);
+    copy_limits(arena, config);
     copy_exports(arena, &config->exports);
     facts_config_copy(arena, &config->facts);
     const char **admins =

@@ -100,7 +100,8 @@ static void on_contract(struct site *site, const struct call *call,
     if (was_known != is_known || before.epoch != after.epoch ||
         before.state != after.state || before.is_made != after.is_made ||
         before.is_provider_here != after.is_provider_here) {
-        schedule_mark_contracts(site->schedule);
+        jobs_retry_all(site->jobs);
+        schedule_mark(site->schedule);
     }
     schedule_mark(site->schedule);
 }

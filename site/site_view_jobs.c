@@ -35,13 +35,16 @@ static const char *waiting_reason(struct arena *arena, const struct job *job)
     if (job->attempt != 0) {
         return arena_printf(arena, "starting on %s", job->hosts[0].host);
     }
-    const char *text = job->queue < 0 ? "its queue is not configured any more"
-                                      : place_reason_text(job->place_reason);
-    return arena_printf(arena, "%s (%s)%s%s", text, where_text(arena, job),
+    const struct reason_verdict held = {.reason = job->hold};
+    const struct reason_verdict *verdict =
+        job->line != NULL ? line_verdict(job->line) : &held;
+    const char *hosts = reason_hosts(arena, verdict);
+    return arena_printf(arena, "%s (%s%s%s)%s%s", reason_text(arena, verdict),
+                        where_text(arena, job), hosts[0] != '\0' ? "; " : "", hosts,
                         job->reason[0] != '\0' ? "; " : "", job->reason);
 }
 
-static const char *reason_text(struct arena *arena, const struct job *job)
+static const char *why_text(struct arena *arena, const struct job *job)
 {
     if (job->is_killed) {
         return job->reason;
@@ -130,7 +133,7 @@ static struct value *job_row(struct arena *arena, const struct job *job, bool is
                              int64_t now_ms)
 {
     struct value *row = value_object(arena);
-    const char *reason = reason_text(arena, job);
+    const char *reason = why_text(arena, job);
     bool is_leased = job->attempt != 0 && job->lease[0] != '\0';
     site_view_job_id(arena, row, "id", job);
     value_add_text(arena, row, "name",
