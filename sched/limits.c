@@ -48,27 +48,9 @@ struct limits_draft {
 
 /* ---------------------------------------------------------------- sides */
 
-static bool side_names(const struct limit_side *side, const char *name)
-{
-    int low = 0, high = side->n_names - 1;
-    while (low <= high) {
-        int middle = low + (high - low) / 2;
-        int order = strcmp(side->names[middle], name);
-        if (order == 0) {
-            return true;
-        }
-        if (order < 0) {
-            low = middle + 1;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return false;
-}
-
 static bool side_covers(const struct limit_side *side, const char *name)
 {
-    return side->mode == LIMIT_ANY || side_names(side, name) != side->is_all;
+    return side->mode == LIMIT_ANY || groups_has(&side->names, name);
 }
 
 /* ---------------------------------------------------------------- life */

@@ -29,6 +29,7 @@
 
 #include "base/arena.h"
 #include "base/msg.h"
+#include "sched/groups.h"
 
 enum limit_mode {
     LIMIT_ANY,      /* the side says nothing */
@@ -38,9 +39,7 @@ enum limit_mode {
 
 struct limit_side {
     enum limit_mode mode;
-    bool is_all;              /* all but the names, else the names */
-    const char *const *names; /* sorted by strcmp */
-    int n_names;
+    struct name_set names;
 };
 
 enum { LIMIT_USERS, LIMIT_QUEUES, LIMIT_HOSTS, LIMIT_PROJECTS, LIMIT_SIDES };

@@ -115,8 +115,9 @@ static int check_user(const struct site *site, const struct peer *from, struct e
                    from->name);
 }
 
+/* The spec becomes what the queue makes of it. */
 static int check_submit(const struct site *site, const struct peer *from,
-                        const struct job_spec *spec, const struct queue_config **queue,
+                        struct job_spec *spec, const struct queue_config **queue,
                         struct err *err)
 {
     *queue = find_queue(site, spec->queue);
@@ -132,6 +133,11 @@ static int check_submit(const struct site *site, const struct peer *from,
         return err_set(err, ERR_PARSE, "no command is given");
     }
     int code = check_user(site, from, err);
+    if (code == 0) {
+        code = queue_rules_check(&(*queue)->rules, from->name, &spec->n_slots,
+                                 &spec->run_limit_ms, err);
+        spec->is_rerunnable = spec->is_rerunnable || (*queue)->rules.is_rerunnable;
+    }
     for (int i = 0; code == 0 && i < spec->n_hosts_asked; i++) {
         code = check_host(site, spec->hosts_asked[i], err);
     }
@@ -211,9 +217,10 @@ void requests_submit(struct site *site, const struct peer *from,
     struct err err;
     const int *indices;
     int n_indices;
-    int code = check_submit(site, from, &submit->spec, &queue, &err);
+    struct job_spec spec = submit->spec;
+    int code = check_submit(site, from, &spec, &queue, &err);
     if (code == 0) {
-        code = read_indices(site, arena, &submit->spec, &indices, &n_indices, &err);
+        code = read_indices(site, arena, &spec, &indices, &n_indices, &err);
     }
     if (code != 0) {
         effects_reply_error(effects, from, submit->request, code,
@@ -222,15 +229,13 @@ void requests_submit(struct site *site, const struct peer *from,
     }
     struct resreq_notes notes = {.arena = arena};
     struct resreq_fault fault;
-    code = needs_check(site->needs, (int)(queue - site->config->queues), &submit->spec,
-                       &notes, &fault);
+    code = needs_check(site->needs, (int)(queue - site->config->queues), &spec, &notes,
+                       &fault);
     if (code != 0) {
-        refuse_requirements(from, submit->request, code, &submit->spec, &fault,
-                            effects);
+        refuse_requirements(from, submit->request, code, &spec, &fault, effects);
         return;
     }
-    struct row_job row = {
-        .id = ++site->last_job, .submit_ms = now_ms, .spec = submit->spec};
+    struct row_job row = {.id = ++site->last_job, .submit_ms = now_ms, .spec = spec};
     row.spec.queue = queue->name;
     row.spec.user = from->name;
     row.spec.uid = from->uid;

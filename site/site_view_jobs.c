@@ -285,6 +285,8 @@ static const char *hosts_text(struct arena *arena, const struct queue_config *qu
             [QUEUE_HOST_AT] = "",
             [QUEUE_HOST] = "",
             [QUEUE_NOT_HOST] = "~",
+            [QUEUE_GROUP] = "",
+            [QUEUE_NOT_GROUP] = "~",
         };
         const struct queue_term *term = &queue->terms[i];
         bool is_none = term->kind == QUEUE_NOT_HOST && term->name[0] == '\0';

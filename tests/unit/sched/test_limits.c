@@ -27,11 +27,17 @@ static const char *const gene[] = {"gene"};
 
 #define NAMES(mode, list)                                                              \
     {                                                                                  \
-        mode, false, list, (int)(sizeof(list) / sizeof((list)[0]))                     \
+        mode,                                                                          \
+        {                                                                              \
+            false, list, (int)(sizeof(list) / sizeof((list)[0]))                       \
+        }                                                                              \
     }
 #define ALL(mode)                                                                      \
     {                                                                                  \
-        mode, true, NULL, 0                                                            \
+        mode,                                                                          \
+        {                                                                              \
+            true, NULL, 0                                                              \
+        }                                                                              \
     }
 
 struct job_row {
@@ -94,12 +100,12 @@ static const struct row rows[] = {
      BO({"n1", 1}),
      -1},
     {"all users but ana",
-     {"x", {[LIMIT_USERS] = {LIMIT_EACH, true, ana, 1}}, 2, -1, -1},
+     {"x", {[LIMIT_USERS] = {LIMIT_EACH, {true, ana, 1}}}, 2, -1, -1},
      {BO({"n1", 2})},
      ANA({"n1", 1}),
      -1},
     {"all users but ana: bo",
-     {"x", {[LIMIT_USERS] = {LIMIT_EACH, true, ana, 1}}, 2, -1, -1},
+     {"x", {[LIMIT_USERS] = {LIMIT_EACH, {true, ana, 1}}}, 2, -1, -1},
      {BO({"n1", 2})},
      BO({"n1", 1}),
      0},

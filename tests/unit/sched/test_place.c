@@ -550,19 +550,19 @@ static void test_limits(void **state)
         .slots = 2,
         .jobs = -1,
         .per_processor_milli = -1,
-        .sides[LIMIT_HOSTS] = {LIMIT_EACH, true, NULL, 0}};
+        .sides[LIMIT_HOSTS] = {LIMIT_EACH, {true, NULL, 0}}};
     static const struct limit on_n1 = {
         .name = "on n1",
         .slots = 0,
         .jobs = -1,
         .per_processor_milli = -1,
-        .sides[LIMIT_HOSTS] = {LIMIT_TOGETHER, false, n1, 1}};
+        .sides[LIMIT_HOSTS] = {LIMIT_TOGETHER, {false, n1, 1}}};
     static const struct limit half = {
         .name = "half",
         .slots = -1,
         .jobs = -1,
         .per_processor_milli = 500,
-        .sides[LIMIT_HOSTS] = {LIMIT_EACH, true, NULL, 0}};
+        .sides[LIMIT_HOSTS] = {LIMIT_EACH, {true, NULL, 0}}};
     static const struct {
         const char *why;
         const struct limit *limit;
