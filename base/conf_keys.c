@@ -275,7 +275,7 @@ const struct conf_key conf_keys[] = {
     LATER("MAX_PREEXEC_RETRY", "how often PRE_EXEC is tried"),
     LATER("MAX_SBD_FAIL", "tries until a host counts as lost"),
     LATER("MAX_TOTAL_TIME_PREEMPT", "how long a job may be suspended in all"),
-    LATER("MAX_USER_PRIORITY", "largest -sp of a job"),
+    INT("MAX_USER_PRIORITY", 1, INT32_MAX / 2, NULL, "largest -sp of a job; without it nobody may say one"),
     LATER("MBD_SLEEP_TIME", "time between two rounds of scheduling"),
     LATER("MIN_SWITCH_PERIOD", "time between two archives of events"),
     LATER("NEWJOB_REFRESH", "new jobs are shown at once"),

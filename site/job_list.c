@@ -29,6 +29,12 @@ int job_list_by_hold(const struct job *a, const struct job *b)
                                     : job_list_by_id(a, b);
 }
 
+int job_list_by_kept(const struct job *a, const struct job *b)
+{
+    return a->kept_ms != b->kept_ms ? (a->kept_ms < b->kept_ms ? -1 : 1)
+                                    : job_list_by_id(a, b);
+}
+
 /* The first place whose job does not come before `key`. */
 int job_list_place(const struct job_list *list, const struct job *key,
                    job_list_compare_fn compare)

@@ -10,15 +10,18 @@
 #include <string.h>
 
 #include "base/job_id.h"
+#include "sched/depend.h"
+#include "site/depends.h"
 #include "site/job_list.h"
 #include "site/keep.h"
 
 struct submission {
     struct job_spec *spec;
-    int n_jobs;       /* of it in the table */
-    int n_unfinished; /* of those */
-    int n_open;       /* with an attempt */
-    int max_open;     /* "%limit" of an array's name; 0: any number */
+    struct job_terms terms; /* texts are its own */
+    int n_jobs;             /* of it in the table */
+    int n_unfinished;       /* of those */
+    int n_open;             /* with an attempt */
+    int max_open;           /* "%limit" of an array's name; 0: any number */
 };
 
 struct jobs {
@@ -27,6 +30,8 @@ struct jobs {
     struct limits *limits;
     int64_t now_ms;
     struct arena scratch;
+    struct depends *depends;
+    int64_t first_place, last_place; /* that btop and bbot have given */
     struct job_list all;
     struct lines *lines;        /* waiting ones that may start */
     struct job_list held;       /* waiting ones until an instant, by it */
@@ -99,9 +104,9 @@ static const char *line_name(struct jobs *jobs, const struct job *job)
     const struct job_spec *spec = job->spec;
     bool is_limited = job->submission->max_open > 0;
     arena_clear(&jobs->scratch);
-    const char *name =
-        arena_printf(&jobs->scratch, "%d|%s|%d|%llu", job->queue, spec->user,
-                     spec->n_slots, (unsigned long long)(is_limited ? job->id : 0));
+    const char *name = arena_printf(
+        &jobs->scratch, "%d|%s|%d|%llu|%s", job->queue, spec->user, spec->n_slots,
+        (unsigned long long)(is_limited ? job->id : 0), job->terms->project);
     for (int i = 0; i < spec->n_hosts_asked; i++) {
         name = arena_printf(&jobs->scratch, "%s|%s", name, spec->hosts_asked[i]);
     }
@@ -119,6 +124,13 @@ static enum reason hold_of(const struct jobs *jobs, const struct job *job,
     if (job->queue < 0) {
         return REASON_QUEUE_GONE;
     }
+    if (!job->is_released) {
+        return job->is_never ? REASON_DEPENDENCY_NEVER : REASON_DEPENDENCY;
+    }
+    if (job->terms->begin_ms > jobs->now_ms) {
+        *until_ms = job->terms->begin_ms;
+        return REASON_BEGIN_TIME;
+    }
     if (job->retry_ms > jobs->now_ms) {
         *until_ms = job->retry_ms;
         return REASON_RETRY;
@@ -126,12 +138,40 @@ static enum reason hold_of(const struct jobs *jobs, const struct job *job,
     return REASON_NEW;
 }
 
+static void look(void *arg, uint64_t id, int index, struct depend_facts *facts);
+
+static void judge(struct jobs *jobs, struct job *job)
+{
+    enum depend_verdict verdict =
+        depend_judge(job->terms->depend_on, job->index, look, jobs);
+    job->is_released = verdict == DEPEND_MET;
+    job->is_never = verdict == DEPEND_NEVER;
+}
+
+/* What it waits for must not be forgotten while it waits, and says when it changes. */
+static void watch(struct jobs *jobs, struct job *job, bool is_watching)
+{
+    if (job->is_watching == is_watching || job->terms->depend_on[0] == '\0') {
+        return;
+    }
+    job->is_watching = is_watching;
+    if (is_watching) {
+        depends_add(jobs->depends, jobs_key(job), job->terms->depend_on);
+    } else {
+        depends_remove(jobs->depends, jobs_key(job), job->terms->depend_on);
+    }
+}
+
 static void wait_in_line(struct jobs *jobs, struct job *job)
 {
     jobs->n_waiting_slots += job->spec->n_slots;
+    if (!job->is_released) {
+        judge(jobs, job);
+    }
     job->hold = hold_of(jobs, job, &job->hold_ms);
     if (job->hold == REASON_NEW) {
         job->turn.key = jobs_key(job);
+        job->turn.priority = job->terms->priority;
         job->line = line_add(jobs->lines, line_name(jobs, job), &job->turn);
     } else if (job->hold_ms != INT64_MAX) {
         job_list_insert(&jobs->held, job,
@@ -170,11 +210,19 @@ static void unindex(struct jobs *jobs, struct job *job)
     jobs->n_by_state[job->state]--;
 }
 
+/* It may stand in line again, or will when it is resumed. */
+static bool may_wait(const struct job *job)
+{
+    return job->attempt == 0 && !jobs_is_ended(job);
+}
+
 /* ... and puts it back where it belongs. */
 static void reindex(struct jobs *jobs, struct job *job)
 {
     jobs->n_by_state[job->state]++;
     job->is_open = should_be_open(job);
+    watch(jobs, job, may_wait(job));
+    depends_note(jobs->depends, jobs_key(job));
     if (should_wait(job)) {
         wait_in_line(jobs, job);
     }
@@ -195,14 +243,33 @@ struct jobs *jobs_new(const struct queue_config *queues, int n_queues,
     jobs->n_queues = n_queues;
     jobs->limits = limits;
     jobs->lines = lines_new();
+    jobs->depends = depends_new();
     arena_init(&jobs->scratch);
     return jobs;
 }
 
-static struct submission *submission_new(const struct job_spec *spec)
+/* Most jobs have none of them: those share one empty text. */
+static const char *keep_term(const char *text)
+{
+    return text == NULL || text[0] == '\0' ? "" : keep_text(text);
+}
+
+static void free_term(const char *text)
+{
+    if (text[0] != '\0') {
+        free((char *)(uintptr_t)text);
+    }
+}
+
+static struct submission *submission_new(const struct row_job *row)
 {
     struct submission *submission = mem_alloc(1, sizeof(*submission));
-    submission->spec = keep_spec(spec);
+    submission->spec = keep_spec(&row->spec);
+    submission->terms = row->terms;
+    submission->terms.depend = keep_term(row->terms.depend);
+    submission->terms.depend_on = keep_term(row->terms.depend_on);
+    submission->terms.project = keep_term(row->terms.project);
+    submission->max_open = job_id_name_limit(row->spec.name);
     return submission;
 }
 
@@ -213,6 +280,9 @@ static void leave_submission(struct job *job)
     job->submission = NULL;
     job->spec = NULL;
     if (submission != NULL && --submission->n_jobs == 0) {
+        free_term(submission->terms.depend);
+        free_term(submission->terms.depend_on);
+        free_term(submission->terms.project);
         free(submission->spec);
         free(submission);
     }
@@ -222,6 +292,7 @@ static void job_free(struct jobs *jobs, struct job *job)
 {
     leave_submission(job);
     limits_leave(jobs->limits, job->class);
+    free(job->switched_queue);
     free(job->lease);
     free(job->hosts);
     free((char *)(uintptr_t)job->exit.text);
@@ -238,6 +309,7 @@ void jobs_free(struct jobs *jobs)
         job_free(jobs, jobs->all.items[i]);
     }
     lines_free(jobs->lines);
+    depends_free(jobs->depends);
     arena_release(&jobs->scratch);
     free(jobs->all.items);
     free(jobs->held.items);
@@ -246,7 +318,22 @@ void jobs_free(struct jobs *jobs)
     free(jobs);
 }
 
-static struct job *job_new(const struct jobs *jobs, const struct row_job *row,
+/* To the limits it is another job then. */
+static void enter_queue(struct jobs *jobs, struct job *job, const char *name)
+{
+    const char *project = job->terms->project;
+    job->queue = -1;
+    for (int i = 0; i < jobs->n_queues; i++) {
+        if (strcmp(jobs->queues[i].name, name) == 0) {
+            job->queue = i;
+        }
+    }
+    limits_leave(jobs->limits, job->class);
+    job->class = limits_join(jobs->limits, job->spec->user, name,
+                             project[0] != '\0' ? project : "default");
+}
+
+static struct job *job_new(struct jobs *jobs, const struct row_job *row,
                            struct submission *submission, int index)
 {
     struct job *job = mem_alloc(1, sizeof(*job));
@@ -257,13 +344,9 @@ static struct job *job_new(const struct jobs *jobs, const struct row_job *row,
     job->spec = submission->spec;
     submission->n_jobs++;
     submission->n_unfinished++;
-    job->queue = -1;
-    for (int i = 0; i < jobs->n_queues; i++) {
-        if (strcmp(jobs->queues[i].name, row->spec.queue) == 0) {
-            job->queue = i;
-        }
-    }
-    job->class = limits_join(jobs->limits, row->spec.user, row->spec.queue, "default");
+    job->terms = &submission->terms;
+    job->is_released = job->terms->depend_on[0] == '\0';
+    enter_queue(jobs, job, row->spec.queue);
     job->state = JOB_PEND;
     job->lease = keep_text("");
     job->reason = keep_text("");
@@ -313,7 +396,7 @@ static void load_one(struct jobs *jobs, const struct row_job *row,
 
 void jobs_load(struct jobs *jobs, const struct row_job *row)
 {
-    struct submission *submission = submission_new(&row->spec);
+    struct submission *submission = submission_new(row);
     struct arena arena;
     struct job_id list;
     const int *indices = (const int[]){0};
@@ -342,12 +425,21 @@ void jobs_load_state(struct jobs *jobs, const struct row_job_state *row)
     job->epoch = row->epoch;
     job->is_decided = row->is_decided;
     job->is_killed = row->is_killed;
+    job->is_requeued = row->is_requeued;
     set_hosts(job, row->hosts, row->n_hosts);
     job->start_ms = row->start_ms;
     job->end_ms = row->end_ms;
     job->control = row->control;
     set_exit(job, &row->exit);
     keep_set_text(&job->reason, row->reason);
+    job->is_released = job->is_released || row->is_released;
+    job->turn.place = row->place;
+    jobs->first_place = row->place < jobs->first_place ? row->place : jobs->first_place;
+    jobs->last_place = row->place > jobs->last_place ? row->place : jobs->last_place;
+    if (row->queue != NULL && row->queue[0] != '\0') {
+        keep_set_text(&job->switched_queue, row->queue);
+        enter_queue(jobs, job, row->queue);
+    }
 }
 
 void jobs_start(struct jobs *jobs, int64_t now_ms)
@@ -358,6 +450,7 @@ void jobs_start(struct jobs *jobs, int64_t now_ms)
         struct job *job = jobs->all.items[i];
         jobs->n_by_state[job->state]++;
         job->is_open = should_be_open(job);
+        watch(jobs, job, may_wait(job));
         if (should_wait(job)) {
             wait_in_line(jobs, job);
         }
@@ -366,6 +459,7 @@ void jobs_start(struct jobs *jobs, int64_t now_ms)
             job_list_insert(&jobs->open, job, jobs->open.count);
         }
         if (jobs_is_ended(job)) {
+            job->kept_ms = job->end_ms;
             job_list_insert(&jobs->ended, job, jobs->ended.count);
             job->submission->n_unfinished--;
         }
@@ -374,10 +468,26 @@ void jobs_start(struct jobs *jobs, int64_t now_ms)
     job_list_sort_by_end(&jobs->ended);
 }
 
-bool jobs_pass(struct jobs *jobs, int64_t now_ms)
+/* Looks again at jobs whose condition speaks of one that has changed. */
+static bool judge_again(struct jobs *jobs)
 {
     bool has_any = false;
+    uint64_t key;
+    while (depends_take(jobs->depends, &key)) {
+        struct job *job = jobs_find(jobs, key);
+        if (job != NULL && !job->is_released && should_wait(job)) {
+            leave_line(jobs, job);
+            wait_in_line(jobs, job);
+            has_any = has_any || job->is_released;
+        }
+    }
+    return has_any;
+}
+
+bool jobs_pass(struct jobs *jobs, int64_t now_ms)
+{
     jobs->now_ms = now_ms;
+    bool has_any = judge_again(jobs);
     while (jobs->held.count > 0 && jobs->held.items[0]->hold_ms <= now_ms) {
         struct job *job = jobs->held.items[0];
         unindex(jobs, job);
@@ -410,7 +520,7 @@ void jobs_retry_all(struct jobs *jobs)
 struct job *jobs_add_array(struct jobs *jobs, const struct row_job *row,
                            const int *indices, int n_indices)
 {
-    struct submission *submission = submission_new(&row->spec);
+    struct submission *submission = submission_new(row);
     int first = jobs->all.count;
     for (int i = 0; i < n_indices; i++) {
         struct job *job = job_new(jobs, row, submission, indices[i]);
@@ -433,6 +543,7 @@ void jobs_store_spec(const struct job *job, struct effects *effects)
                               .is_array = job->index != 0}};
     struct row copy;
     row.job.spec = *job->spec;
+    row.job.terms = *job->terms;
     row_copy(&effects->arena, &row, &copy);
     effects_store(effects, &copy);
 }
@@ -451,6 +562,7 @@ void jobs_store(const struct job *job, struct effects *effects)
                 .epoch = job->epoch,
                 .is_decided = job->is_decided,
                 .is_killed = job->is_killed,
+                .is_requeued = job->is_requeued,
                 .hosts = job->hosts,
                 .n_hosts = job->n_hosts,
                 .start_ms = job->start_ms,
@@ -458,6 +570,9 @@ void jobs_store(const struct job *job, struct effects *effects)
                 .control = job->control,
                 .exit = job->exit,
                 .reason = job->reason,
+                .queue = job->switched_queue != NULL ? job->switched_queue : "",
+                .place = job->turn.place,
+                .is_released = job->is_released && job->terms->depend_on[0] != '\0',
             },
     };
     struct row copy;
@@ -540,7 +655,60 @@ struct job *jobs_open_at(const struct jobs *jobs, int index)
     return jobs->open.items[index];
 }
 
+/* What a condition looks at: one job, or all there is of the id. */
+static void look(void *arg, uint64_t id, int index, struct depend_facts *facts)
+{
+    struct jobs *jobs = arg;
+    *facts = (struct depend_facts){0};
+    for (int i = jobs_place_of(jobs, id); i < jobs->all.count; i++) {
+        const struct job *job = jobs->all.items[i];
+        int code = 0;
+        if (job->id != id) {
+            break;
+        }
+        if (index != DEPEND_WHOLE && job->index != index) {
+            continue;
+        }
+        facts->n_jobs++;
+        if (job->state == JOB_EXIT) {
+            jobs_exit_code(job, &code);
+            bool is_first = facts->n_exit++ == 0;
+            facts->n_unbegun += job->start_ms == 0;
+            facts->min_code =
+                is_first || code < facts->min_code ? code : facts->min_code;
+            facts->max_code =
+                is_first || code > facts->max_code ? code : facts->max_code;
+        } else if (job->state == JOB_DONE) {
+            facts->n_done++;
+        } else if (job->start_ms != 0) {
+            facts->n_run++;
+        } else {
+            facts->n_pend++;
+        }
+    }
+}
+
+const char *jobs_queue_name(const struct job *job)
+{
+    return job->switched_queue != NULL ? job->switched_queue : job->spec->queue;
+}
+
 /* ---------------------------------------------------------------- turns */
+
+void jobs_switch(struct jobs *jobs, struct job *job, int queue)
+{
+    unindex(jobs, job);
+    keep_set_text(&job->switched_queue, jobs->queues[queue].name);
+    enter_queue(jobs, job, jobs->queues[queue].name);
+    reindex(jobs, job);
+}
+
+void jobs_reorder(struct jobs *jobs, struct job *job, bool to_top)
+{
+    unindex(jobs, job);
+    job->turn.place = to_top ? --jobs->first_place : ++jobs->last_place;
+    reindex(jobs, job);
+}
 
 bool jobs_move(struct jobs *jobs, struct job *job, enum job_state state)
 {
@@ -579,15 +747,22 @@ void jobs_requeue(struct jobs *jobs, struct job *job, const char *reason)
     set_hosts(job, NULL, 0);
     job->start_ms = 0;
     job->control = (struct run_control){0};
+    job->is_requeued = false;
     job->written_attempt = 0;
     keep_set_text(&job->reason, reason);
     reindex(jobs, job);
 }
 
+static bool is_success(const struct jobs *jobs, const struct job *job, int code)
+{
+    return code == 0 || (job->queue >= 0 &&
+                         queue_rules_succeed(&jobs->queues[job->queue].rules, code));
+}
+
 void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,
               const char *reason, int64_t end_ms)
 {
-    bool is_done = exit->end == RUN_END_EXITED && exit->code == 0;
+    bool is_done = exit->end == RUN_END_EXITED && is_success(jobs, job, exit->code);
     unindex(jobs, job);
     job->state = is_done ? JOB_DONE : JOB_EXIT;
     set_exit(job, exit);
@@ -598,6 +773,7 @@ void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,
     keep_set_text(&job->reason, reason);
     reindex(jobs, job);
     job->submission->n_unfinished--;
+    job->kept_ms = end_ms;
     job_list_insert(&jobs->ended, job, jobs->ended.count);
 }
 
@@ -605,8 +781,10 @@ void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,
 
 int64_t jobs_oldest_end_ms(const struct jobs *jobs)
 {
-    return jobs->ended.count > 0 ? jobs->ended.items[0]->end_ms : INT64_MAX;
+    return jobs->ended.count > 0 ? jobs->ended.items[0]->kept_ms : INT64_MAX;
 }
+
+enum { AWAITED_MS = 60000 };
 
 static void remove_cleaned(struct jobs *jobs, int n_cleaned)
 {
@@ -616,12 +794,42 @@ static void remove_cleaned(struct jobs *jobs, int n_cleaned)
             (size_t)jobs->ended.count * sizeof(*jobs->ended.items));
 }
 
+/* Jobs that others wait for are due again a minute later: they go behind the others. */
+static void keep_awaited(struct jobs *jobs, int64_t before_ms, int max)
+{
+    int kept = 0, n_awaited = 0, i = 0;
+    struct job_list *ended = &jobs->ended;
+    struct job **awaited = NULL;
+    for (; i < max && i < ended->count && ended->items[i]->kept_ms <= before_ms; i++) {
+        struct job *job = ended->items[i];
+        if (depends_has(jobs->depends, job->id)) {
+            awaited = mem_grow(awaited, (size_t)n_awaited + 1, sizeof(*awaited));
+            awaited[n_awaited++] = job;
+        } else {
+            ended->items[kept++] = job;
+        }
+    }
+    if (n_awaited == 0) {
+        return;
+    }
+    memmove(&ended->items[kept], &ended->items[i],
+            (size_t)(ended->count - i) * sizeof(*ended->items));
+    ended->count -= n_awaited;
+    for (i = 0; i < n_awaited; i++) {
+        awaited[i]->kept_ms = before_ms + AWAITED_MS;
+        job_list_insert(ended, awaited[i],
+                        job_list_place(ended, awaited[i], job_list_by_kept));
+    }
+    free(awaited);
+}
+
 int jobs_clean(struct jobs *jobs, int64_t before_ms, int max, jobs_clean_fn on_clean,
                void *arg, struct effects *effects)
 {
     int count = 0;
+    keep_awaited(jobs, before_ms, max);
     while (count < max && count < jobs->ended.count &&
-           jobs->ended.items[count]->end_ms <= before_ms) {
+           jobs->ended.items[count]->kept_ms <= before_ms) {
         struct job *job = jobs->ended.items[count++];
         bool is_last = job->submission->n_jobs == 1;
         on_clean(arg, job);
@@ -632,6 +840,7 @@ int jobs_clean(struct jobs *jobs, int64_t before_ms, int max, jobs_clean_fn on_c
                                                            .lease = "",
                                                            .exit = {.text = ""},
                                                            .reason = "",
+                                                           .queue = "",
                                                            .is_dropped = !is_last,
                                                            .is_gone = is_last}});
         job->is_dropped = true;

@@ -35,7 +35,10 @@ struct job {
     int index; /* in its array, from 1; 0: of no array */
     int64_t submit_ms;
     const struct job_spec *spec;
+    const struct job_terms *terms;
     struct submission *submission;
+    char *switched_queue;       /* NULL: it is in the one of its spec */
+    bool is_released;           /* its condition (-w) was met once, or it has none */
     int queue;                  /* index in the configuration; -1: it is gone */
     struct limits_class *class; /* what it is to limits */
 
@@ -45,6 +48,7 @@ struct job {
     uint64_t epoch;
     bool is_decided;
     bool is_killed;
+    bool is_requeued;         /* waits again once its run has been ended */
     struct host_slots *hosts; /* "n1" or "n1@north" */
     int n_hosts;
     int64_t start_ms, end_ms; /* start 0: not known to have run */
@@ -59,6 +63,9 @@ struct job {
     struct line *line;        /* NULL: it stands in none */
     enum reason hold;         /* why it waits in no line; REASON_NEW: it may start */
     int64_t hold_ms;          /* until this instant; INT64_MAX: until something comes */
+    bool is_never;            /* its condition cannot be met any more */
+    bool is_watching;         /* it stands in the table of those that wait for others */
+    int64_t kept_ms;          /* of an ended one: it is cleaned a time after this */
     bool is_open;             /* it stands in that index */
     bool is_dropped;          /* forgotten, about to be removed */
 };
@@ -125,14 +132,21 @@ bool jobs_move(struct jobs *jobs, struct job *job, enum job_state state);
 /* The job gets an attempt (state PEND). */
 void jobs_begin(struct jobs *jobs, struct job *job, uint64_t attempt, const char *lease,
                 uint64_t epoch, const struct host_slots *hosts, int n_hosts);
+/* The queue that it is in. */
+const char *jobs_queue_name(const struct job *job);
+/* A waiting job goes to another queue (by index); before, or behind, all that wait. */
+void jobs_switch(struct jobs *jobs, struct job *job, int queue);
+void jobs_reorder(struct jobs *jobs, struct job *job, bool to_top);
+
 /* It loses it and waits again: PSUSP where the latest order was to suspend it. */
 void jobs_requeue(struct jobs *jobs, struct job *job, const char *reason);
-/* It ends: DONE only where it exited with 0. */
+/* It ends: DONE only where it exited with 0, or a code that its queue takes as that. */
 void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,
               const char *reason, int64_t end_ms);
 
 /* Jobs that ended before `before_ms`, oldest first, at most `max`: each is handed to
- * `on_clean`, its rows are deleted, then it is gone. Returns how many. */
+ * `on_clean`, its rows are deleted, then it is gone. Returns how many. One that others
+ * wait for stays for another while. */
 typedef void (*jobs_clean_fn)(void *arg, struct job *job);
 int jobs_clean(struct jobs *jobs, int64_t before_ms, int max, jobs_clean_fn on_clean,
                void *arg, struct effects *effects);

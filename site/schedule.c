@@ -24,8 +24,9 @@ struct told_use {
 };
 
 struct schedule {
-    bool is_marked;  /* something has changed since the last pass */
-    int waiting_own; /* of the last whole pass */
+    bool is_marked;    /* something has changed since the last pass */
+    int64_t window_ms; /* a queue's window opens or closes; INT64_MAX: none does */
+    int waiting_own;   /* of the last whole pass */
     struct lease_waiting *leases;
     int n_leases, capacity;
     struct told_use *told; /* by host */
@@ -37,6 +38,7 @@ struct schedule *schedule_new(void)
 {
     struct schedule *schedule = mem_alloc(1, sizeof(*schedule));
     schedule->is_marked = true;
+    schedule->window_ms = INT64_MAX;
     arena_init(&schedule->scratch);
     return schedule;
 }
@@ -59,7 +61,11 @@ void schedule_mark(struct schedule *schedule)
 
 int64_t schedule_wake_ms(const struct site *site, int64_t now_ms)
 {
-    return site->schedule->is_marked ? now_ms : jobs_hold_ms(site->jobs);
+    int64_t hold_ms = jobs_hold_ms(site->jobs);
+    int64_t window_ms = site->schedule->window_ms;
+    return site->schedule->is_marked ? now_ms
+           : hold_ms < window_ms     ? hold_ms
+                                     : window_ms;
 }
 
 /* ---------------------------------------------------------------- waiting slots */
@@ -177,7 +183,8 @@ static void show_hosts(struct site *site, struct place_snapshot *snapshot)
 }
 
 /* A line is as its first job is. */
-static void show_lines(struct site *site, struct place_snapshot *snapshot)
+static void show_lines(struct site *site, int64_t now_ms,
+                       struct place_snapshot *snapshot)
 {
     const struct lines *all = jobs_lines(site->jobs);
     struct place_line *lines =
@@ -195,6 +202,8 @@ static void show_lines(struct site *site, struct place_snapshot *snapshot)
         line->filter = needs_of(site->needs, first->queue, first->spec);
         line->class = first->class;
         line->max_starts = jobs_array_room(first);
+        line->veto =
+            queues_veto(site->queues, first->queue, now_ms + site->utc_offset_ms);
     }
 }
 
@@ -214,13 +223,22 @@ static void carry_out(struct site *site, const struct place_plan *plan, int64_t 
     }
 }
 
+/* When a queue's window opens or closes. */
+static int64_t next_window_ms(const struct site *site, int64_t now_ms)
+{
+    int64_t local_ms = queues_next_ms(site->queues, now_ms + site->utc_offset_ms);
+    return local_ms == INT64_MAX ? INT64_MAX : local_ms - site->utc_offset_ms;
+}
+
 bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
 {
     struct schedule *schedule = site->schedule;
     bool has_come = jobs_pass(site->jobs, now_ms);
-    if (!schedule->is_marked && !has_come) {
+    bool is_window = schedule->window_ms <= now_ms;
+    if (!schedule->is_marked && !has_come && !is_window) {
         return false;
     }
+    schedule->window_ms = next_window_ms(site, now_ms);
     struct place_snapshot snapshot = {.queues = site->config->queues,
                                       .n_queues = site->config->n_queues,
                                       .limits = site->limits,
@@ -229,7 +247,7 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     arena_clear(&schedule->scratch);
     schedule_tell_use(site);
     show_hosts(site, &snapshot);
-    show_lines(site, &snapshot);
+    show_lines(site, now_ms, &snapshot);
     place_plan(&schedule->scratch, &snapshot, &plan);
     schedule->is_marked = plan.is_cut;
     carry_out(site, &plan, now_ms, effects);

@@ -51,6 +51,7 @@ struct site *site_new(const struct site_config *from)
     };
     site->limits = limits_new(config->limits, config->n_limits);
     site->jobs = jobs_new(config->queues, config->n_queues, site->limits);
+    site->queues = queues_new(config->queues, config->n_queues);
     site->hosts = site_hosts_new(config->hosts, config->n_hosts);
     site->facts = facts_new(config);
     site->runs = runs_new(&runs_setting, site->hosts, run_changed, site);
@@ -84,6 +85,7 @@ void site_free(struct site *site)
     needs_free(site->needs);
     facts_free(site->facts);
     site_hosts_free(site->hosts);
+    queues_free(site->queues);
     jobs_free(site->jobs);
     limits_free(site->limits);
     arena_release(&site->config_arena);
@@ -114,6 +116,9 @@ void site_load(struct site *site, const struct row *row)
     case ROW_BOOK:
     case ROW_HIGH:
         provider_load(site->provider, row);
+        break;
+    case ROW_QUEUE:
+        queues_load(site->queues, &row->queue);
         break;
     case ROW_JOB:
         jobs_load(site->jobs, &row->job);
@@ -247,6 +252,7 @@ void site_step(struct site *site, const struct event *event, struct effects *eff
         if (site->has_scheduled) {
             count_pass(site, event->last_tick_us);
         }
+        site->utc_offset_ms = event->utc_offset_ms;
         tick(site, event->now_ms, effects);
         break;
     case EVENT_MESSAGE:

@@ -525,6 +525,8 @@ static void read_site(struct conf *conf, const struct place *site,
         config->reclaim_delay_ms = parameter_duration(conf, "MC_RECLAIM_DELAY");
     }
     config->clean_period_ms = parameter_duration(conf, "CLEAN_PERIOD");
+    config->max_user_priority =
+        (int)parameter_int(conf, "MAX_USER_PRIORITY", 1, INT32_MAX / 2, 0);
     config->max_array_size = (int)parameter_int(conf, "MAX_JOB_ARRAY_SIZE", 1,
                                                 JOB_INDEX_MAX, ARRAY_SIZE_DEFAULT);
 }

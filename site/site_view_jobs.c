@@ -22,7 +22,7 @@ enum {
 /* "queue normal", "queue normal, hosts n1 n2@north". */
 static const char *where_text(struct arena *arena, const struct job *job)
 {
-    const char *text = arena_printf(arena, "queue %s", job->spec->queue);
+    const char *text = arena_printf(arena, "queue %s", jobs_queue_name(job));
     for (int i = 0; i < job->spec->n_hosts_asked && i < 8; i++) {
         text = arena_printf(arena, "%s%s%s", text, i == 0 ? ", hosts " : " ",
                             job->spec->hosts_asked[i]);
@@ -129,6 +129,23 @@ static const char *resreq_text(struct arena *arena, const struct job_spec *spec,
                          is_asked ? 2 * RES_REQS_BYTES_MAX : LISTED_RESREQ_BYTES);
 }
 
+/* Why it waits, as a word for programs; what would help; what it was submitted with. */
+static void add_waiting(struct arena *arena, struct value *row, const struct job *job)
+{
+    const struct job_terms *terms = job->terms;
+    bool waits = job->state == JOB_PEND && job->attempt == 0;
+    enum reason reason =
+        job->line != NULL ? line_verdict(job->line)->reason : job->hold;
+    value_add_text(arena, row, "pending", waits ? reason_name(reason) : NULL);
+    value_add_text(arena, row, "hint", waits ? reason_help(reason) : NULL);
+    value_add_text(arena, row, "depend",
+                   terms->depend[0] != '\0' ? terms->depend : NULL);
+    value_add_instant(arena, row, "begin_at", terms->begin_ms);
+    value_add_text(arena, row, "project",
+                   terms->project[0] != '\0' ? terms->project : "default");
+    value_add_int(arena, row, "priority", terms->priority);
+}
+
 static struct value *job_row(struct arena *arena, const struct job *job, bool is_asked,
                              int64_t now_ms)
 {
@@ -142,7 +159,7 @@ static struct value *job_row(struct arena *arena, const struct job *job, bool is
                        : site_page_cut(arena, job->spec->command, 60));
     value_add_text(arena, row, "state", jobs_state_name(job->state));
     value_add_text(arena, row, "user", job->spec->user);
-    value_add_text(arena, row, "queue", job->spec->queue);
+    value_add_text(arena, row, "queue", jobs_queue_name(job));
     value_add_text(arena, row, "resreq", resreq_text(arena, job->spec, is_asked));
     value_add_int(arena, row, "slots", job->spec->n_slots);
     add_hosts(arena, row, job);
@@ -168,6 +185,7 @@ static struct value *job_row(struct arena *arena, const struct job *job, bool is
         site_page_cut(arena, job->spec->command,
                       is_asked ? SHOWN_COMMAND_BYTES : LISTED_COMMAND_BYTES));
     add_use(arena, row, job, now_ms);
+    add_waiting(arena, row, job);
     return row;
 }
 
@@ -204,7 +222,8 @@ static bool is_asked_for(struct arena *arena, const struct job *job,
         return false;
     }
     return (query->user[0] == '\0' || strcmp(job->spec->user, query->user) == 0) &&
-           (query->queue[0] == '\0' || strcmp(job->spec->queue, query->queue) == 0) &&
+           (query->queue[0] == '\0' ||
+            strcmp(jobs_queue_name(job), query->queue) == 0) &&
            (query->host[0] == '\0' || is_on_host(job, query->host));
 }
 
@@ -314,7 +333,9 @@ void site_view_queues(const struct site *site, struct site_page *page,
         struct value *row = value_object(arena);
         value_add_text(arena, row, "queue", queue->name);
         value_add_int(arena, row, "priority", queue->priority);
-        value_add_text(arena, row, "status", "Open:Active");
+        value_add_text(
+            arena, row, "status",
+            queues_status(site->queues, i, site->now_ms + site->utc_offset_ms));
         value_add_null(arena, row, "max");
         value_add_int(arena, row, "njobs",
                       slots[i].pend + slots[i].run + slots[i].susp);

@@ -53,6 +53,8 @@ static const char *row_key(const struct row *row, uint64_t *number)
         return row->book.lease;
     case ROW_HIGH:
         return row->high.consumer;
+    case ROW_QUEUE:
+        return row->queue.name;
     case ROW_JOB:
         *number = row->job.id;
         return "";
