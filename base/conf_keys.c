@@ -182,7 +182,7 @@ const struct conf_key conf_keys[] = {
     LATER("RUN_JOB_FACTOR", "weight of slots in use in fairshare"),
     LATER("RUN_TIME_DECAY", "run time decays in fairshare"),
     LATER("RUN_TIME_FACTOR", "weight of run time in fairshare"),
-    TEXT("RUN_WINDOW", NULL, "when its jobs may run"),
+    LATER("RUN_WINDOW", "when its jobs may run"),
     TEXT("RUNLIMIT", NULL, "limit on run time"),
     LATER("SLOT_POOL", "the slot pool that it shares in"),
     LATER("SLOT_RESERVE", "slots are reserved for waiting parallel jobs"),

@@ -9,7 +9,7 @@ enum { WORDS_MAX = 2 * CALL_OPTIONS_MAX };
 static const char mark[] = "#BSUB";
 
 struct words {
-    char *items[WORDS_MAX + 2]; /* the command's name first, NULL last */
+    char *items[WORDS_MAX + 3]; /* as a command line: program, command, ... NULL */
     int count;
 };
 
@@ -52,7 +52,7 @@ static int split(struct call *call, const char *line, int number, struct words *
                              "submitted",
                              number);
         }
-        if (words->count > WORDS_MAX) {
+        if (words->count == WORDS_MAX + 2) {
             return call_fail("sub: line %d: too many options in the script; no job was "
                              "submitted",
                              number);
@@ -92,6 +92,7 @@ int embedded_read(struct call *call, const char *script)
     struct words *words = arena_alloc(&call->arena, 1, sizeof(*words));
     struct call *inner = arena_alloc(&call->arena, 1, sizeof(*inner));
     int status = CALL_OK, number = 1;
+    words->items[words->count++] = arena_str(&call->arena, "sublet");
     words->items[words->count++] = arena_str(&call->arena, call->command->name);
     for (const char *line = script; status == CALL_OK && *line != '\0'; number++) {
         if (is_marked(line)) {
@@ -100,7 +101,7 @@ int embedded_read(struct call *call, const char *script)
         line += strcspn(line, "\n");
         line += *line == '\n';
     }
-    if (status != CALL_OK || words->count == 1) {
+    if (status != CALL_OK || words->count == 2) {
         return status;
     }
     status = call_read(inner, commands, words->count, words->items);
