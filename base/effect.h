@@ -41,6 +41,8 @@ struct event {
     struct peer from;
     const struct msg *msg;
     int64_t
+        utc_offset_ms; /* TICK: of local time, for time windows; 0 where it is UTC */
+    int64_t
         last_tick_us; /* TICK: what the shell's last one took. Shown, decides nothing */
     struct {
         uint64_t job;

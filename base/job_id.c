@@ -62,8 +62,19 @@ static int read_range(const char **at, int max, struct job_range *range,
     return 0;
 }
 
-/* "[...]" up to the end of the text. */
-static int read_ranges(struct arena *arena, const char *text, int max,
+/* "%3"; what is no such limit is left. */
+static const char *skip_limit(const char *text, int *limit)
+{
+    const char *at = text + 1;
+    *limit = 0;
+    if (*text == '%') {
+        *limit = read_index(&at, JOB_INDEX_MAX);
+    }
+    return *limit > 0 ? at : text;
+}
+
+/* "[...]" up to the end of the text, or with a limit behind it. */
+static int read_ranges(struct arena *arena, const char *text, int max, bool may_limit,
                        struct job_id *id, struct err *err)
 {
     int room = 1;
@@ -78,7 +89,10 @@ static int read_ranges(struct arena *arena, const char *text, int max,
             return code;
         }
     } while (*text == ',');
-    if (strcmp(text, "]") != 0) {
+    int limit;
+    const char *end = *text == ']' ? text + 1 : text;
+    end = may_limit && end != text ? skip_limit(end, &limit) : end;
+    if (end == text || *end != '\0') {
         return err_set(err, ERR_PARSE, "expected an index list, as [1-10,15,20-30:2]");
     }
     return 0;
@@ -91,7 +105,7 @@ int job_id_read(struct arena *arena, const char *text, struct job_id *id,
     if (id->number == 0 || (*text != '\0' && *text != '[')) {
         return err_set(err, ERR_PARSE, "expected a job's id, as 12 or 12[3]");
     }
-    return *text == '\0' ? 0 : read_ranges(arena, text, JOB_INDEX_MAX, id, err);
+    return *text == '\0' ? 0 : read_ranges(arena, text, JOB_INDEX_MAX, false, id, err);
 }
 
 bool job_id_is_array_name(const char *name)
@@ -107,7 +121,17 @@ int job_id_read_name(struct arena *arena, const char *name, int max, struct job_
     if (list == NULL) {
         return err_set(err, ERR_PARSE, "expected an index list, as [1-10,15,20-30:2]");
     }
-    return read_ranges(arena, list, max, id, err);
+    return read_ranges(arena, list, max, true, id, err);
+}
+
+int job_id_name_limit(const char *name)
+{
+    const char *end = strchr(name, '[') != NULL ? strrchr(name, ']') : NULL;
+    int limit = 0;
+    if (end != NULL) {
+        skip_limit(end + 1, &limit);
+    }
+    return limit > 0 ? limit : 0;
 }
 
 const char *job_id_element_name(struct arena *arena, const char *name, int index)

@@ -5,6 +5,7 @@
  *     12[3]           an element of an array
  *     12[1-5,9,20-30:2]  some of its elements: ranges, with a step behind a colon
  *     lisa[1-10]      a name at submission that makes an array
+ *     lisa[1-10]%3    and at most three of its elements run at a time
  *
  * A key is a number and an index in one: ordered by number, then index; a job that is
  * no element has index 0.
@@ -36,9 +37,12 @@ struct job_id {
 /* "12", "12[3]", "12[1-5]". */
 int job_id_read(struct arena *arena, const char *text, struct job_id *id,
                 struct err *err) MUST_CHECK;
-/* The "[...]" that a name ends with; indices up to `max`. The number is 0. */
+/* The "[...]" that a name ends with, before a "%limit"; indices up to `max`. The number
+ * is 0. */
 int job_id_read_name(struct arena *arena, const char *name, int max, struct job_id *id,
                      struct err *err) MUST_CHECK;
+/* The "%limit" of such a name; 0: there is none. */
+int job_id_name_limit(const char *name);
 /* True where the name asks for an array: it has a "[". */
 bool job_id_is_array_name(const char *name);
 /* "lisa[1-10]" and 3: "lisa[3]". Index 0: the name as it is. */

@@ -79,6 +79,8 @@ enum msg_kind {
     MSG_SET_DRAIN,    /* drains a lease, or all of a site; or takes that back */
     MSG_RECONFIG,     /* read the configuration anew */
     MSG_HOST_CONTROL, /* site: closes or opens a host */
+    MSG_JOB_MOVE,     /* requeue, switch, btop, bbot */
+    MSG_QUEUE_CONTROL,
     MSG_KINDS
 };
 
@@ -134,6 +136,18 @@ struct job_spec {
     bool is_rerunnable;
     const char *const *res_reqs; /* -R, as given; they count for its own site alone */
     int n_res_reqs;
+};
+
+/* What a job waits for and where it stands among others: fixed at submission too, and
+ * never told to another site or a host. */
+struct job_terms {
+    const char *depend;    /* -w as it was given; "": none */
+    const char *depend_on; /* the same with ids for names (sched/depend.h): the site's
+                              to set */
+    int64_t begin_ms;      /* -b: not before this instant; 0: at once */
+    const char *project;   /* -P; "": "default" */
+    int64_t priority;      /* -sp: higher first in its queue */
+    bool has_slots;        /* -n was given; else the queue says how many */
 };
 
 /* A run's life at the host that executes it.
@@ -426,6 +440,7 @@ struct msg_submit {
     uint64_t request;
     struct job_spec
         spec; /* queue "": the default; uid and user are the site's to set */
+    struct job_terms terms;
 };
 
 struct msg_job_control {
@@ -434,6 +449,29 @@ struct msg_job_control {
     int signal;
     const char *const *jobs; /* ids; one "0": all of the caller's */
     int n_jobs;
+};
+
+enum job_move {
+    MOVE_REQUEUE, /* ends it, and it waits again */
+    MOVE_SWITCH,  /* to another queue */
+    MOVE_TOP,     /* before or behind all that are like it but for their submission */
+    MOVE_BOTTOM,
+};
+
+struct msg_job_move {
+    uint64_t request;
+    enum job_move move;
+    const char *queue; /* of MOVE_SWITCH */
+    const char *const *jobs;
+    int n_jobs;
+};
+
+enum queue_order { QUEUE_OPEN, QUEUE_CLOSE, QUEUE_ACTIVATE, QUEUE_INACTIVATE };
+
+struct msg_queue_control {
+    uint64_t request;
+    enum queue_order order;
+    const char *queue;
 };
 
 struct msg_wait {
@@ -570,6 +608,8 @@ struct msg {
         struct msg_run_state run_state;
         struct msg_submit submit;
         struct msg_job_control job_control;
+        struct msg_job_move job_move;
+        struct msg_queue_control queue_control;
         struct msg_wait wait;
         struct msg_peek peek; /* JOB_PEEK */
         struct msg_query query;

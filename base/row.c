@@ -146,12 +146,20 @@ static void own_book(struct arena *arena, struct row_book *book)
     own_splits(arena, &book->hosts, book->n_hosts);
 }
 
+static void own_terms(struct arena *arena, struct job_terms *terms)
+{
+    own_text(arena, &terms->depend);
+    own_text(arena, &terms->depend_on);
+    own_text(arena, &terms->project);
+}
+
 static void own_job_state(struct arena *arena, struct row_job_state *state)
 {
     own_text(arena, &state->lease);
     own_slots(arena, &state->hosts, state->n_hosts);
     own_text(arena, &state->exit.text);
     own_text(arena, &state->reason);
+    own_text(arena, &state->queue);
 }
 
 static void own_run(struct arena *arena, struct row_run *run)
@@ -193,8 +201,12 @@ void row_copy(struct arena *arena, const struct row *from, struct row *to)
     case ROW_HIGH:
         own_text(arena, &to->high.consumer);
         break;
+    case ROW_QUEUE:
+        own_text(arena, &to->queue.name);
+        break;
     case ROW_JOB:
         own_spec(arena, &to->job.spec);
+        own_terms(arena, &to->job.terms);
         break;
     case ROW_JOB_STATE:
         own_job_state(arena, &to->job_state);

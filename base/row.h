@@ -23,6 +23,7 @@ enum row_kind {
     /* site */
     ROW_BOOK,      /* key: lease. Replaces its hosts; is_gone deletes */
     ROW_HIGH,      /* key: consumer. Attempts up to here are decided */
+    ROW_QUEUE,     /* key: name. One that an administrator has closed or stopped */
     ROW_JOB,       /* key: id. Once, at submission; one for a whole array */
     ROW_JOB_STATE, /* key: id, index. is_gone deletes the job whole. An element of an
                       array without one is PEND */
@@ -123,11 +124,17 @@ struct row_closed {
     bool is_closed;
 };
 
+struct row_queue {
+    const char *name;
+    bool is_closed, is_inactive;
+};
+
 struct row_job {
     uint64_t id;
     int64_t submit_ms;
     bool is_array; /* the spec's name has its index list (base/job_id.h) */
     struct job_spec spec;
+    struct job_terms terms;
 };
 
 /* A job's state as LSF names it. */
@@ -158,7 +165,11 @@ struct row_job_state {
     struct run_control control; /* the latest order about this attempt */
     struct run_exit exit;       /* once known; output may still be on its way */
     const char *reason;
-    bool is_dropped; /* this element is forgotten; others of its array are not */
+    const char *queue; /* that it was switched to; "": as submitted */
+    int64_t place;     /* by btop, bbot: lower first; 0: as submitted */
+    bool is_released;  /* its condition (-w) was met once */
+    bool is_requeued;  /* a user wants it to wait again: its run is being ended */
+    bool is_dropped;   /* this element is forgotten; others of its array are not */
     bool is_gone;
 };
 
@@ -193,6 +204,7 @@ struct row {
         struct row_history history;
         struct row_book book;
         struct row_high high;
+        struct row_queue queue;
         struct row_job job;
         struct row_job_state job_state;
         struct row_run run;

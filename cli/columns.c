@@ -40,7 +40,11 @@ static const struct column jobs_block[] = {
     {"State", "state", false, format_plain},
     {"Reason", "reason", false, format_plain},
     {"Leases", "leases", false, format_reasons},
+    {"Would help", "hint", false, format_plain},
+    {"Waits for", "depend", false, format_plain},
+    {"Begins", "begin_at", false, format_time},
     {"Queue", "queue", false, format_plain},
+    {"Project", "project", false, format_plain},
     {"Command", "command", false, format_plain},
     {"Slots", "slots", false, format_plain},
     {"Requirements", "resreq", false, format_plain},
@@ -51,6 +55,24 @@ static const struct column jobs_block[] = {
     {"Ended", "end_at", false, format_time},
     {"Exit code", "exit_code", false, format_plain},
     {NULL, NULL, false, NULL},
+};
+
+/* jobs -p */
+static const struct column jobs_waiting[] = {
+    {"JOBID", "id", true, format_plain},
+    {"USER", "user", false, format_plain},
+    {"STAT", "state", false, format_plain},
+    {"QUEUE", "queue", false, format_plain},
+    {"SLOTS", "slots", true, format_plain},
+    {"JOB_NAME", "name", false, format_plain},
+    {"REASON", "reason", false, format_plain},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_jobs_waiting = {
+    .table = jobs_waiting,
+    .block = jobs_block,
+    .nothing = "no waiting job found",
 };
 
 const struct columns columns_jobs = {

@@ -102,7 +102,9 @@ int jobs_run(struct call *call)
         listing_filter(&listing, is_waiting, NULL);
     }
     if (status == CALL_OK) {
-        status = listing_show(call, &listing, &columns_jobs);
+        status =
+            listing_show(call, &listing,
+                         call_has(call, "-p") ? &columns_jobs_waiting : &columns_jobs);
     }
     listing_free(&listing);
     connect_free(connect);

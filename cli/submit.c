@@ -12,13 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/conf.h"
 #include "base/job_id.h"
 #include "base/msg.h"
+#include "cli/begin_time.h"
 #include "cli/commands.h"
 #include "cli/connect.h"
+#include "cli/embedded.h"
 #include "cli/outcome.h"
 #include "cli/resreq.h"
 
@@ -26,27 +29,29 @@ extern char **environ;
 
 const struct call_option submit_options[] = {
     {"-q", "QUEUE", "the queue; else the site's default", false},
-    {"-n", "SLOTS", "job slots; 1 by default", false},
+    {"-n", "SLOTS", "job slots; else what the queue says, or 1", false},
     {"-m", "HOSTS", "only these hosts: n1, n1@north", false},
-    {"-J", "NAME", "the job's name; 'name[1-10,15]' makes an array", false},
+    {"-J", "NAME", "the job's name; 'name[1-10,15]%3' makes an array, 3 run at a time",
+     false},
     {"-o", "FILE", "standard output; %J is the job's id, %I its index", false},
     {"-e", "FILE", "standard error; else with the output", false},
     {"-i", "FILE", "standard input", false},
     {"-cwd", "DIR", "working directory; else this one", false},
     {"-r", NULL, "may be run again when its host is lost", false},
     {"-W", "[HOURS:]MINUTES", "run limit", false},
+    {"-w", "CONDITION", "wait for other jobs: 'done(12) && exit(\"prep\",3)'", false},
+    {"-b", "TIME", "not before [[[YEAR:]MONTH:]DAY:]HOUR:MINUTE", false},
+    {"-P", "PROJECT", "the project that limits may name", false},
+    {"-sp", "PRIORITY", "priority among the jobs of the queue", false},
     {"-K", NULL, "wait for the end: exit 0 when DONE, else 1", false},
     {"--json", NULL, "the job's id as JSON", false},
     {"-R", "STRING", "resource requirements; several are joined", false},
-    {"-w", "CONDITION", "wait for other jobs", true},
     {"-app", "PROFILE", "application profile", true},
     {"-ar", NULL, "the job may be resized", true},
     {"-x", NULL, "a host of its own", true},
     {"-I", NULL, "interactive", true},
-    {"-P", "PROJECT", "project", true},
     {"-U", "RESERVATION", "advance reservation", true},
     {"-env", "LIST", "which variables go along", true},
-    {"-sp", "PRIORITY", "priority among one's own jobs", true},
     {NULL, NULL, NULL, false},
 };
 
@@ -120,11 +125,6 @@ static int read_hosts(struct call *call, struct job_spec *spec)
 static int read_name(const struct call *call, struct job_spec *spec)
 {
     const char *name = call_value(call, "-J");
-    if (name != NULL && job_id_is_array_name(name) && strchr(name, '%') != NULL) {
-        return call_fail("sub: -J %s: a limit (%%) on an array's running elements is "
-                         "not supported yet; no job was submitted",
-                         name);
-    }
     spec->name = name != NULL ? name : "";
     return CALL_OK;
 }
@@ -226,16 +226,12 @@ static int read_script(struct call *call, struct job_spec *spec)
     if (strlen(text) != length) {
         return call_fail("sub: the script holds a NUL byte: not a shell script");
     }
-    if (strncmp(text, "#BSUB", 5) == 0 || strstr(text, "\n#BSUB") != NULL) {
-        return call_fail("sub: #BSUB lines in a script are not supported yet; give the "
-                         "options on the command line; no job was submitted");
-    }
     if (text[strspn(text, " \t\r\n")] == '\0') {
         return call_misuse(call, "no command: expected it on the line or on standard "
                                  "input");
     }
     spec->command = text;
-    return CALL_OK;
+    return embedded_read(call, text);
 }
 
 static int read_command(struct call *call, struct job_spec *spec)
@@ -265,9 +261,40 @@ static const char *text_of(const struct call *call, const char *option)
     return value != NULL ? value : "";
 }
 
-static int read_spec(struct call *call, struct job_spec *spec)
+static int read_terms(struct call *call, struct job_terms *terms)
 {
-    int status = read_slots(call, spec);
+    const char *begin = call_value(call, "-b"), *priority = call_value(call, "-sp");
+    struct err err;
+    terms->depend = text_of(call, "-w");
+    terms->depend_on = "";
+    terms->project = text_of(call, "-P");
+    terms->has_slots = call_has(call, "-n");
+    if (strlen(terms->depend) > TEXT_MAX || strlen(terms->project) >= NAME_SIZE) {
+        return call_misuse(call,
+                           "-w or -P is too long, expected at most %d and %d bytes",
+                           TEXT_MAX, NAME_SIZE - 1);
+    }
+    if (begin != NULL &&
+        begin_time_read(begin, time(NULL), &terms->begin_ms, &err) != 0) {
+        return call_misuse(call, "-b: %s", err.text);
+    }
+    if (priority != NULL &&
+        conf_parse_int(priority, 1, INT32_MAX / 2, &terms->priority, &err) != 0) {
+        return call_misuse(call, "-sp: %s", err.text);
+    }
+    return CALL_OK;
+}
+
+/* The command first: a script may bring options along. */
+static int read_spec(struct call *call, struct job_spec *spec, struct job_terms *terms)
+{
+    int status = read_command(call, spec);
+    if (status == CALL_OK) {
+        status = read_slots(call, spec);
+    }
+    if (status == CALL_OK) {
+        status = read_terms(call, terms);
+    }
     spec->user = "";
     spec->queue = text_of(call, "-q");
     spec->in_file = text_of(call, "-i");
@@ -290,9 +317,6 @@ static int read_spec(struct call *call, struct job_spec *spec)
     }
     if (status == CALL_OK) {
         status = read_environment(call, spec);
-    }
-    if (status == CALL_OK) {
-        status = read_command(call, spec);
     }
     return status;
 }
@@ -374,7 +398,7 @@ int submit_run(struct call *call)
     if (getenv("BSUB_CHK_RESREQ") != NULL) {
         return check_requirements(call) == CALL_OK ? CALL_OK : CALL_BAD_RESREQ;
     }
-    int status = read_spec(call, &msg.submit.spec);
+    int status = read_spec(call, &msg.submit.spec, &msg.submit.terms);
     if (status != CALL_OK) {
         return status;
     }

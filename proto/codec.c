@@ -54,6 +54,8 @@ static const struct kind kinds[MSG_KINDS] = {
     KIND(HOST_LOAD, codec_host_load),
     KIND(SUBMIT, codec_submit),
     KIND(JOB_CONTROL, codec_job_control),
+    KIND(JOB_MOVE, codec_job_move),
+    KIND(QUEUE_CONTROL, codec_queue_control),
     KIND(WAIT, codec_wait),
     KIND(JOB_PEEK, codec_peek),
     KIND(QUERY, codec_query),

@@ -24,11 +24,27 @@ SAME(DRAIN_SCOPE, DRAIN_SITE);
 
 enum { CODE_MIN = ERR_AWAY, STATES_MAX = (1 << (LEASE_ENDED + 1)) - 1 };
 
+enum { PRIORITY_MAX = 1000000000 }; /* of -sp; MAX_USER_PRIORITY is far below */
+
+#define OURS struct job_terms
+#define THEIRS Sublet__JobTerms
+static const struct codec_field terms[] = {
+    TEXT(depend, LINE, 0, TEXT_MAX),
+    TIME(begin_ms),
+    TEXT(project, LINE, 0, NAME_SIZE - 1),
+    INT64(priority, 0, PRIORITY_MAX),
+    BOOL(has_slots),
+};
+static SHAPE(terms_shape, sublet__job_terms, terms);
+#undef OURS
+#undef THEIRS
+
 #define OURS struct msg_submit
 #define THEIRS Sublet__Submit
 static const struct codec_field submit[] = {
     UINT64(request),
     PART(spec, &codec_job_spec),
+    PART(terms, &terms_shape),
 };
 SHAPE(codec_submit, sublet__submit, submit);
 #undef OURS
@@ -44,6 +60,30 @@ static const struct codec_field job_control[] = {
           JOBS_PER_COMMAND_MAX *CODEC_JOB_MAX),
 };
 SHAPE(codec_job_control, sublet__job_control, job_control);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_job_move
+#define THEIRS Sublet__JobMove
+static const struct codec_field job_move[] = {
+    UINT64(request),
+    ENUM(move, MOVE_BOTTOM),
+    TEXT(queue, NAME, 0, NAME_SIZE - 1),
+    TEXTS(jobs, JOBS_PER_COMMAND_MAX, JOB, 1, CODEC_JOB_MAX,
+          JOBS_PER_COMMAND_MAX *CODEC_JOB_MAX),
+};
+SHAPE(codec_job_move, sublet__job_move, job_move);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_queue_control
+#define THEIRS Sublet__QueueControl
+static const struct codec_field queue_control[] = {
+    UINT64(request),
+    ENUM(order, QUEUE_INACTIVATE),
+    NAME(queue),
+};
+SHAPE(codec_queue_control, sublet__queue_control, queue_control);
 #undef OURS
 #undef THEIRS
 

@@ -1,62 +1,170 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place.c: one pass over the waiting jobs, which gives slots away as it goes.
+/* place.c: one pass over the lines of waiting jobs, which gives slots away as it goes.
  *
  * Hosts stand in groups: the own hosts are one, those of each lease another. For each
- * job, in the order of place.h: the candidates are the hosts that its queue and its -m
- * allow; the best of them whose group has enough free slots names the group, and the
- * job takes slots along the order inside it.
+ * job, in the order of place.h: of the groups that have room for all of it the one with
+ * the best host, and there it takes slots along the order of hosts.
  *
  *     queue HOSTS = s1+1 allremote; s1 has 1 free of 2, n1@north 3 of 4, n2@north 4 of
  * 4 -n 1: s1 (preference 1)          -> s1 -n 1: s1 is full: used/max of n2@north is 0,
  * of n1@north 1/4   -> n2@north -n 5: s1's group has 0, north's lease 6: n2@north 3,
  * n1@north 2 (order kept)
  *
- * A job that found no room stands for those that come after it in its queue with as
- * many slots or more, the same requirements and the same -m (none, or the one list that
- * the elements of an array share): slots only get fewer in a pass. That keeps a long
- * queue of waiting jobs cheap; it changes no result. */
+ * What keeps a pass cheap changes no result: slots only get fewer in it. The lines
+ * stand in a heap by their next job; one whose job finds no room leaves it. What a
+ * queue, an -m and requirements make of the hosts is a view, which all lines share that
+ * have both: in it stand those hosts of each group that have slots left, in a heap by
+ * the order of hosts. A host that others have used since it was put there only ever
+ * belongs further down, so it is put right when it comes to the top. A view that had no
+ * room for some slots has none for as many or more. */
 #include "sched/place.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A job that found no room, and why. */
-struct stuck {
-    int n_slots; /* 0: none yet */
-    int most;    /* slots of the largest group that it might have used */
-    const char *const *hosts_asked;
-    const struct place_filter *filter;
-    enum place_reason reason;
+/* A host as it stood when it was put in its place. */
+struct candidate {
+    int host;
+    int preference;
+    int place; /* by the order section of requirements; 0: it has none */
+    int used;
 };
 
-/* What one queue makes of all hosts; filled when its first job comes. */
-struct queue_view {
-    bool is_filled;
-    bool *allows;     /* by host */
-    int *preferences; /* by host */
-    bool uses_own;
-    int *groups; /* borrowed groups with a host that it allows */
+/* The hosts of one group that a view has, those with free slots as a heap. */
+struct view_group {
+    int group;
+    struct candidate *heap;
+    int count;
+    int64_t capacity; /* slots of all of them, free or not */
+};
+
+/* What one queue, one -m and the requirements make of all hosts. */
+struct view {
+    int queue;
+    const char *const *hosts_asked;
+    int n_hosts_asked;
+    const struct place_filter *filter;
+    const struct limits_class *class; /* of limits that look at hosts; else NULL */
+    struct view_group *groups;
     int n_groups;
-    struct stuck plain, asked; /* the last without -m and requirements, with them */
+    int64_t capacity; /* of the largest group */
+    int stuck_slots;  /* no room was found for so many; INT_MAX: none sought in vain */
+    int told_slots;   /* for which the verdict says why; 0: none yet */
+    struct reason_verdict stuck;
+    struct view *next; /* of the same queue */
 };
 
 struct pass {
     const struct place_snapshot *snapshot;
     struct arena *arena;
-    int *used;       /* by host, as the pass goes on */
-    int *group_of;   /* by host: 0 own, then one for each lease */
-    int *first_host; /* by group */
+    struct limits_draft *draft; /* NULL: no limits */
+    int *used;                  /* by host, as the pass goes on */
+    int *group_of;              /* by host: 0 own, then one for each lease */
+    int *first_host;            /* by group */
     int n_groups;
-    struct queue_view *views;
-    bool *allows; /* by host, for the last job with -m or requirements: of this queue,
-                     list and filter */
-    const struct queue_view *allows_view;
-    const char *const *allows_asked;
-    const struct place_filter *allows_filter;
-    int *free_slots; /* scratch, by group */
-    int *capacity;   /* scratch, by group */
+    struct view **views; /* by queue: a list */
+    int *next_turn;      /* by line */
+    int *heap;           /* lines that are not through */
+    int n_heap;
+    struct candidate *parked; /* scratch: hosts at their limit for one job */
+    int n_parked;
 };
+
+/* ---------------------------------------------------------------- heaps */
+
+static int compare_lines(const struct pass *pass, int a, int b)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
+    const struct place_line *left = &snapshot->lines[a], *right = &snapshot->lines[b];
+    int left_priority = snapshot->queues[left->queue].priority;
+    int right_priority = snapshot->queues[right->queue].priority;
+    if (left_priority != right_priority) {
+        return left_priority > right_priority ? -1 : 1;
+    }
+    if (left->queue != right->queue) {
+        return left->queue < right->queue ? -1 : 1;
+    }
+    return line_compare(left->turns[pass->next_turn[a]],
+                        right->turns[pass->next_turn[b]]);
+}
+
+static void sift_line(struct pass *pass, int at)
+{
+    int line = pass->heap[at];
+    for (int child; (child = 2 * at + 1) < pass->n_heap; at = child) {
+        if (child + 1 < pass->n_heap &&
+            compare_lines(pass, pass->heap[child + 1], pass->heap[child]) < 0) {
+            child++;
+        }
+        if (compare_lines(pass, line, pass->heap[child]) <= 0) {
+            break;
+        }
+        pass->heap[at] = pass->heap[child];
+    }
+    pass->heap[at] = line;
+}
+
+/* True where a comes before b. Own and borrowed do not meet in one heap, but here. */
+static bool is_better(const struct pass *pass, const struct candidate *a,
+                      const struct candidate *b)
+{
+    const struct place_host *hosts = pass->snapshot->hosts;
+    if (a->preference != b->preference) {
+        return a->preference > b->preference;
+    }
+    if (a->place != b->place) {
+        return a->place < b->place;
+    }
+    bool a_own = pass->group_of[a->host] == 0, b_own = pass->group_of[b->host] == 0;
+    if (a_own != b_own) {
+        return a_own;
+    }
+    int64_t a_load = (int64_t)a->used * hosts[b->host].max;
+    int64_t b_load = (int64_t)b->used * hosts[a->host].max;
+    if (a_load != b_load) {
+        return a_load < b_load;
+    }
+    return a->host < b->host;
+}
+
+static void sift_host(const struct pass *pass, struct view_group *group, int at)
+{
+    struct candidate moved = group->heap[at];
+    for (int child; (child = 2 * at + 1) < group->count; at = child) {
+        if (child + 1 < group->count &&
+            is_better(pass, &group->heap[child + 1], &group->heap[child])) {
+            child++;
+        }
+        if (!is_better(pass, &group->heap[child], &moved)) {
+            break;
+        }
+        group->heap[at] = group->heap[child];
+    }
+    group->heap[at] = moved;
+}
+
+static void push_host(const struct pass *pass, struct view_group *group,
+                      const struct candidate *candidate)
+{
+    int at = group->count++;
+    for (int parent; at > 0; at = parent) {
+        parent = (at - 1) / 2;
+        if (!is_better(pass, candidate, &group->heap[parent])) {
+            break;
+        }
+        group->heap[at] = group->heap[parent];
+    }
+    group->heap[at] = *candidate;
+}
+
+static void pop_host(const struct pass *pass, struct view_group *group)
+{
+    group->heap[0] = group->heap[--group->count];
+    if (group->count > 0) {
+        sift_host(pass, group, 0);
+    }
+}
 
 static int free_on(const struct pass *pass, int host)
 {
@@ -65,50 +173,25 @@ static int free_on(const struct pass *pass, int host)
     return at->is_open && left > 0 ? left : 0;
 }
 
-/* ---------------------------------------------------------------- order */
-
-struct order_item {
-    uint64_t id;
-    int priority, queue, index;
-};
-
-static int order_compare(const void *left, const void *right)
+/* The group's best host with a free slot, as things stand now; NULL: none. */
+static const struct candidate *top_host(const struct pass *pass,
+                                        struct view_group *group)
 {
-    const struct order_item *a = left, *b = right;
-    if (a->priority != b->priority) {
-        return a->priority > b->priority ? -1 : 1;
-    }
-    if (a->queue != b->queue) {
-        return a->queue < b->queue ? -1 : 1;
-    }
-    return a->id < b->id ? -1 : a->id > b->id;
-}
-
-static struct order_item *order_jobs(struct arena *arena,
-                                     const struct place_snapshot *snapshot)
-{
-    size_t n_jobs = (size_t)snapshot->n_jobs;
-    struct order_item *items = arena_alloc(arena, n_jobs, sizeof(*items));
-    for (int i = 0; i < snapshot->n_jobs; i++) {
-        const struct place_job *job = &snapshot->jobs[i];
-        items[i] = (struct order_item){
-            .id = job->id,
-            .priority = snapshot->queues[job->queue].priority,
-            .queue = job->queue,
-            .index = i,
-        };
-    }
-    /* A site shows its jobs in that order; a sort would cost more than the pass. */
-    for (size_t i = 1; i < n_jobs; i++) {
-        if (order_compare(&items[i - 1], &items[i]) > 0) {
-            qsort(items, n_jobs, sizeof(*items), order_compare);
-            break;
+    while (group->count > 0) {
+        struct candidate *top = &group->heap[0];
+        if (free_on(pass, top->host) == 0) {
+            pop_host(pass, group);
+        } else if (top->used != pass->used[top->host]) {
+            top->used = pass->used[top->host];
+            sift_host(pass, group, 0);
+        } else {
+            return top;
         }
     }
-    return items;
+    return NULL;
 }
 
-/* ---------------------------------------------------------------- groups and queues */
+/* ---------------------------------------------------------------- groups and views */
 
 static void group_hosts(struct pass *pass)
 {
@@ -130,326 +213,410 @@ static void group_hosts(struct pass *pass)
     }
 }
 
-static struct queue_view *view_of(struct pass *pass, int queue)
+static bool is_asked_for(const struct view *view, const char *host)
 {
-    struct queue_view *view = &pass->views[queue];
-    if (view->is_filled) {
-        return view;
-    }
-    const struct place_snapshot *snapshot = pass->snapshot;
-    size_t n_hosts = (size_t)snapshot->n_hosts;
-    view->is_filled = true;
-    view->allows = arena_alloc(pass->arena, n_hosts, sizeof(bool));
-    view->preferences = arena_alloc(pass->arena, n_hosts, sizeof(int));
-    view->groups = arena_alloc(pass->arena, (size_t)pass->n_groups, sizeof(int));
-    for (int i = 0; i < snapshot->n_hosts; i++) {
-        const struct place_host *host = &snapshot->hosts[i];
-        view->allows[i] = queue_allows(&snapshot->queues[queue], host->name, host->site,
-                                       &view->preferences[i]);
-        if (!view->allows[i]) {
-            continue;
-        }
-        int group = pass->group_of[i];
-        if (group == 0) {
-            view->uses_own = true;
-        } else if (view->n_groups == 0 || view->groups[view->n_groups - 1] != group) {
-            view->groups[view->n_groups++] = group;
+    for (int i = 0; i < view->n_hosts_asked; i++) {
+        if (strcmp(view->hosts_asked[i], host) == 0) {
+            return true;
         }
     }
+    return view->n_hosts_asked == 0;
+}
+
+/* The view's part in the host's group; hosts of a group come one after the other. */
+static struct view_group *group_in(const struct pass *pass, struct view *view, int host,
+                                   int n_left)
+{
+    int group = pass->group_of[host];
+    if (view->n_groups == 0 || view->groups[view->n_groups - 1].group != group) {
+        struct view_group *added = &view->groups[view->n_groups++];
+        added->group = group;
+        added->heap = arena_alloc(pass->arena, (size_t)n_left, sizeof(*added->heap));
+    }
+    return &view->groups[view->n_groups - 1];
+}
+
+static void judge_host(const struct pass *pass, struct view *view, int host, int n_left)
+{
+    const struct place_host *at = &pass->snapshot->hosts[host];
+    struct candidate candidate = {.host = host, .used = pass->used[host]};
+    if (!queue_allows(&pass->snapshot->queues[view->queue], at->name, at->site,
+                      &candidate.preference) ||
+        !is_asked_for(view, at->name)) {
+        view->stuck.n_excluded++;
+        return;
+    }
+    if (view->filter != NULL && !view->filter->matches[host]) {
+        view->stuck.n_unmet++;
+        return;
+    }
+    if (view->filter != NULL && view->filter->places != NULL) {
+        candidate.place = view->filter->places[host];
+    }
+    struct view_group *group = group_in(pass, view, host, n_left);
+    group->capacity += at->max;
+    if (!at->is_open) {
+        view->stuck.n_closed++;
+    } else if (free_on(pass, host) > 0) {
+        group->heap[group->count++] = candidate;
+    } /* else it is full; counted when someone asks why */
+}
+
+static struct view *view_new(const struct pass *pass, const struct place_line *line)
+{
+    int n_hosts = pass->snapshot->n_hosts;
+    struct view *view = arena_alloc(pass->arena, 1, sizeof(*view));
+    view->queue = line->queue;
+    view->hosts_asked = line->hosts_asked;
+    view->n_hosts_asked = line->n_hosts_asked;
+    view->filter = line->filter;
+    view->stuck_slots = INT_MAX;
+    view->stuck.n_hosts = n_hosts;
+    view->groups =
+        arena_alloc(pass->arena, (size_t)pass->n_groups, sizeof(*view->groups));
+    for (int i = 0; i < n_hosts; i++) {
+        judge_host(pass, view, i, n_hosts - i);
+    }
+    for (int i = 0; i < view->n_groups; i++) {
+        struct view_group *group = &view->groups[i];
+        for (int at = group->count / 2 - 1; at >= 0; at--) {
+            sift_host(pass, group, at);
+        }
+        view->capacity =
+            group->capacity > view->capacity ? group->capacity : view->capacity;
+    }
+    return view;
+}
+
+static bool is_same_list(const struct view *view, const struct place_line *line)
+{
+    if (view->n_hosts_asked != line->n_hosts_asked) {
+        return false;
+    }
+    for (int i = 0; view->hosts_asked != line->hosts_asked && i < view->n_hosts_asked;
+         i++) {
+        if (strcmp(view->hosts_asked[i], line->hosts_asked[i]) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static struct view *view_of(struct pass *pass, const struct place_line *line)
+{
+    bool has_own = line->class != NULL && limits_have_hosts(line->class);
+    const struct limits_class *class = has_own ? line->class : NULL;
+    for (struct view *view = pass->views[line->queue]; view != NULL;
+         view = view->next) {
+        if (view->class == class && view->filter == line->filter &&
+            is_same_list(view, line)) {
+            return view;
+        }
+    }
+    struct view *view = view_new(pass, line);
+    view->class = class;
+    view->next = pass->views[line->queue];
+    pass->views[line->queue] = view;
     return view;
 }
 
 /* ---------------------------------------------------------------- one job */
 
-/* Neither -m nor requirements: the queue's hosts, whatever they are. */
-static bool is_plain(const struct place_job *job)
+/* Slots that the job may take on this host. */
+static int room_on(const struct pass *pass, const struct view *view, int host,
+                   const struct place_start *start, const struct limit **limit)
 {
-    return job->n_hosts_asked == 0 && job->filter == NULL;
+    const struct place_host *at = &pass->snapshot->hosts[host];
+    int n_free = free_on(pass, host);
+    if (view->class == NULL) {
+        return n_free;
+    }
+    int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
+    int room = limits_room_on(pass->draft, view->class, at->name, n_processors,
+                              start->hosts, start->n_hosts, limit);
+    return room < n_free ? room : n_free;
 }
 
-static bool is_asked(const struct place_job *job, const char *name)
+/* Free slots of the group, as far as `enough`. */
+static int free_in(const struct pass *pass, const struct view_group *group, int enough)
 {
-    for (int k = 0; k < job->n_hosts_asked; k++) {
-        if (strcmp(job->hosts_asked[k], name) == 0) {
-            return true;
+    int n_free = 0;
+    for (int i = 0; i < group->count && n_free < enough; i++) {
+        n_free += free_on(pass, group->heap[i].host);
+    }
+    return n_free;
+}
+
+/* Takes slots in one group, along its order. False where limits on hosts leave too
+ * little; then nothing is taken. */
+static bool take_in(struct pass *pass, struct view *view, struct view_group *group,
+                    int n_slots, struct place_start *start, const struct limit **limit)
+{
+    int open = n_slots;
+    const struct candidate *top;
+    start->n_hosts = 0;
+    start->hosts = arena_alloc(
+        pass->arena, (size_t)(n_slots < group->count ? n_slots : group->count),
+        sizeof(*start->hosts));
+    pass->n_parked = 0;
+    while (open > 0 && (top = top_host(pass, group)) != NULL) {
+        struct candidate candidate = *top;
+        const struct limit *by = NULL;
+        int n_taken = room_on(pass, view, candidate.host, start, &by);
+        *limit = by != NULL ? by : *limit;
+        n_taken = n_taken < open ? n_taken : open;
+        if (n_taken > 0) {
+            start->hosts[start->n_hosts++] = (struct host_slots){
+                .host = pass->snapshot->hosts[candidate.host].name, .n_slots = n_taken};
+            pass->used[candidate.host] += n_taken;
+            open -= n_taken;
+        }
+        if (open > 0) {
+            pop_host(pass, group);
+            candidate.used = n_taken > 0 ? n_taken : 0; /* to give back */
+            pass->parked[pass->n_parked++] = candidate;
         }
     }
-    return job->n_hosts_asked == 0;
-}
-
-/* The hosts that are open to a job: its queue's, narrowed by -m and requirements. */
-static const bool *hosts_for(struct pass *pass, const struct queue_view *view,
-                             const struct place_job *job)
-{
-    if (is_plain(job)) {
-        return view->allows;
-    }
-    if (pass->allows_view == view && pass->allows_asked == job->hosts_asked &&
-        pass->allows_filter == job->filter) {
-        return pass->allows;
-    }
-    pass->allows_view = view;
-    pass->allows_asked = job->hosts_asked;
-    pass->allows_filter = job->filter;
-    for (int i = 0; i < pass->snapshot->n_hosts; i++) {
-        pass->allows[i] = view->allows[i] &&
-                          (job->filter == NULL || job->filter->matches[i]) &&
-                          is_asked(job, pass->snapshot->hosts[i].name);
-    }
-    return pass->allows;
-}
-
-/* True where host a comes before host b. */
-static bool is_better(const struct pass *pass, const int *preferences,
-                      const struct place_filter *filter, int a, int b)
-{
-    const struct place_host *hosts = pass->snapshot->hosts;
-    if (preferences[a] != preferences[b]) {
-        return preferences[a] > preferences[b];
-    }
-    const int *places = filter != NULL ? filter->places : NULL;
-    if (places != NULL && places[a] != places[b]) {
-        return places[a] < places[b];
-    }
-    bool a_own = pass->group_of[a] == 0, b_own = pass->group_of[b] == 0;
-    if (a_own != b_own) {
-        return a_own;
-    }
-    int64_t a_load = (int64_t)pass->used[a] * hosts[b].max;
-    int64_t b_load = (int64_t)pass->used[b] * hosts[a].max;
-    if (a_load != b_load) {
-        return a_load < b_load;
-    }
-    return a < b;
-}
-
-/* The best allowed host with a free slot in a group with room for the whole job
- * (`group` -1), or in that group; -1: none. */
-static int best_host(const struct pass *pass, const struct queue_view *view,
-                     const bool *allows, const struct place_filter *filter, int n_slots,
-                     int group)
-{
-    int best = -1;
-    for (int i = 0; i < pass->snapshot->n_hosts; i++) {
-        if (!allows[i] || free_on(pass, i) == 0) {
-            continue;
+    for (int i = 0; i < pass->n_parked; i++) {
+        struct candidate *parked = &pass->parked[i];
+        if (open > 0) {
+            pass->used[parked->host] -= parked->used;
         }
-        int of = pass->group_of[i];
-        if (group >= 0 ? of != group : pass->free_slots[of] < n_slots) {
-            continue;
+        parked->used = pass->used[parked->host];
+        if (free_on(pass, parked->host) > 0) {
+            push_host(pass, group, parked);
         }
-        if (best < 0 || is_better(pass, view->preferences, filter, i, best)) {
-            best = i;
+    }
+    return open == 0;
+}
+
+/* The group with the best host of those that have free slots for the whole job; those
+ * in `tried` are out. */
+static struct view_group *choose_group(struct pass *pass, struct view *view,
+                                       int n_slots, const bool *tried)
+{
+    struct view_group *best = NULL;
+    for (int i = 0; i < view->n_groups; i++) {
+        struct view_group *group = &view->groups[i];
+        const struct candidate *top = tried[i] ? NULL : top_host(pass, group);
+        if (top != NULL && (best == NULL || is_better(pass, top, &best->heap[0])) &&
+            free_in(pass, group, n_slots) >= n_slots) {
+            best = group;
         }
     }
     return best;
 }
 
-/* Why a job cannot start, or PLACE_STARTED where a group has room for it. Fills
- * free_slots. */
-static enum place_reason judge(struct pass *pass, const bool *allows, int n_slots)
+static int count_free(const struct pass *pass, const struct view *view)
 {
-    bool any = false, any_open = false, any_fits = false, any_room = false;
-    for (int group = 0; group < pass->n_groups; group++) {
-        pass->free_slots[group] = pass->capacity[group] = 0;
-    }
-    for (int i = 0; i < pass->snapshot->n_hosts; i++) {
-        if (!allows[i]) {
-            continue;
-        }
-        int group = pass->group_of[i];
-        any = true;
-        any_open = any_open || pass->snapshot->hosts[i].is_open;
-        pass->capacity[group] += pass->snapshot->hosts[i].max;
-        pass->free_slots[group] += free_on(pass, i);
-        any_fits = any_fits || pass->capacity[group] >= n_slots;
-        any_room = any_room || pass->free_slots[group] >= n_slots;
-    }
-    if (!any) {
-        return PLACE_NO_HOST;
-    }
-    if (any_room) {
-        return PLACE_STARTED;
-    }
-    if (!any_open) {
-        return PLACE_CLOSED;
-    }
-    return any_fits ? PLACE_BUSY : PLACE_TOO_LARGE;
-}
-
-static void take_slots(struct pass *pass, const struct queue_view *view,
-                       const bool *allows, const struct place_job *job,
-                       struct place_start *start)
-{
-    int host = best_host(pass, view, allows, job->filter, job->n_slots, -1);
-    int group = pass->group_of[host];
-    int open = job->n_slots;
-    int n_hosts = 0;
-    for (int i = 0; i < pass->snapshot->n_hosts; i++) {
-        n_hosts += allows[i] && pass->group_of[i] == group && free_on(pass, i) > 0;
-    }
-    if (n_hosts > open) {
-        n_hosts = open;
-    }
-    start->job = job->id;
-    start->lease = pass->snapshot->hosts[host].lease;
-    start->hosts = arena_alloc(pass->arena, (size_t)n_hosts, sizeof(*start->hosts));
-    for (;;) {
-        int n_taken = free_on(pass, host) < open ? free_on(pass, host) : open;
-        start->hosts[start->n_hosts++] = (struct host_slots){
-            .host = pass->snapshot->hosts[host].name, .n_slots = n_taken};
-        pass->used[host] += n_taken;
-        open -= n_taken;
-        if (open == 0) {
-            return;
-        }
-        /* This one is full now: the next best of its group. */
-        host = best_host(pass, view, allows, job->filter, open, group);
-    }
-}
-
-static void add_capped(int *sum, int more)
-{
-    *sum = *sum > INT_MAX - more ? INT_MAX : *sum + more;
-}
-
-/* A job stays: whom it would use. */
-static void count_waiting(const struct pass *pass, const struct queue_view *view,
-                          const struct place_job *job, const bool *allows,
-                          struct place_plan *plan)
-{
-    if (is_plain(job)) {
-        add_capped(&plan->waiting_own, view->uses_own ? job->n_slots : 0);
-        for (int i = 0; i < view->n_groups; i++) {
-            add_capped(&plan->waiting_lease[pass->first_host[view->groups[i]]],
-                       job->n_slots);
-        }
-        return;
-    }
-    int last = -1;
-    for (int i = 0; i < pass->snapshot->n_hosts; i++) {
-        int group = pass->group_of[i];
-        if (allows[i] && group != last) {
-            last = group;
-            if (group == 0) {
-                add_capped(&plan->waiting_own, job->n_slots);
-            } else {
-                add_capped(&plan->waiting_lease[pass->first_host[group]], job->n_slots);
-            }
+    int n_free = 0;
+    for (int i = 0; i < view->n_groups; i++) {
+        const struct view_group *group = &view->groups[i];
+        for (int k = 0; k < group->count; k++) {
+            n_free += free_on(pass, group->heap[k].host) > 0;
         }
     }
+    return n_free;
 }
 
-/* The list of -m, shared by an array's elements; NULL: none. */
-static const char *const *list_of(const struct place_job *job)
+/* Why the view has no room for so many slots. */
+static void tell_stuck(const struct pass *pass, struct view *view, int n_slots,
+                       const struct limit *limit)
 {
-    return job->n_hosts_asked > 0 ? job->hosts_asked : NULL;
-}
-
-/* A job that is no smaller, with the same hosts and requirements, stays as well: the
- * reason. STARTED: it must be looked at. Whether a job is too large does not change in
- * a pass. */
-static enum place_reason follow(const struct stuck *stuck, const struct place_job *job)
-{
-    bool is_same = list_of(job) == stuck->hosts_asked && job->filter == stuck->filter;
-    if (stuck->n_slots == 0 || job->n_slots < stuck->n_slots || !is_same) {
-        return PLACE_STARTED;
+    struct reason_verdict *stuck = &view->stuck;
+    int n_asked = stuck->n_hosts - stuck->n_excluded;
+    int n_allowed = n_asked - stuck->n_unmet;
+    int n_free = count_free(pass, view);
+    view->told_slots = n_slots;
+    stuck->n_full = n_allowed - stuck->n_closed - n_free;
+    stuck->n_limited = limit != NULL ? n_free : 0;
+    stuck->limit = limit != NULL ? limit->name : NULL;
+    if (n_allowed == 0) {
+        stuck->reason = n_asked > 0 ? REASON_UNMET : REASON_NO_HOST;
+    } else if (stuck->n_closed == n_allowed) {
+        stuck->reason = REASON_CLOSED;
+    } else if (view->capacity < n_slots) {
+        stuck->reason = REASON_TOO_LARGE;
+    } else {
+        stuck->reason = limit != NULL ? REASON_HOST_LIMIT : REASON_BUSY;
     }
-    return stuck->reason == PLACE_BUSY && job->n_slots > stuck->most ? PLACE_TOO_LARGE
-                                                                     : stuck->reason;
 }
 
-static int most_of(const struct pass *pass)
+static bool fit(struct pass *pass, struct view *view, int n_slots,
+                struct place_start *start)
 {
-    int most = 0;
-    for (int i = 0; i < pass->n_groups; i++) {
-        most = pass->capacity[i] > most ? pass->capacity[i] : most;
+    const struct limit *limit = NULL;
+    struct view_group *group = NULL;
+    bool *tried = NULL;
+    if (n_slots < view->stuck_slots) {
+        tried = arena_alloc(pass->arena, (size_t)view->n_groups, sizeof(*tried));
+        group = choose_group(pass, view, n_slots, tried);
+        view->told_slots = 0;
     }
-    return most;
-}
-
-/* True where the job has hosts, but for its requirements. */
-static bool is_unmet(const struct pass *pass, const struct queue_view *view,
-                     const struct place_job *job)
-{
-    for (int i = 0; job->filter != NULL && i < pass->snapshot->n_hosts; i++) {
-        if (view->allows[i] && is_asked(job, pass->snapshot->hosts[i].name)) {
+    while (group != NULL) {
+        if (take_in(pass, view, group, n_slots, start, &limit)) {
+            int first = pass->first_host[group->group];
+            start->lease = group->group == 0 ? "" : pass->snapshot->hosts[first].lease;
             return true;
         }
+        tried[group - view->groups] = true;
+        group = choose_group(pass, view, n_slots, tried);
     }
+    if (view->told_slots != n_slots) {
+        tell_stuck(pass, view, n_slots, limit);
+    }
+    view->stuck_slots = n_slots < view->stuck_slots ? n_slots : view->stuck_slots;
     return false;
 }
 
-static enum place_reason place_job(struct pass *pass, const struct place_job *job,
-                                   struct place_plan *plan)
+/* What is against the line's next job, whatever hosts there are; REASON_STARTED:
+ * nothing. */
+static enum reason check_line(const struct pass *pass, int index, const char **name)
 {
-    struct queue_view *view = view_of(pass, job->queue);
-    struct stuck *stuck = is_plain(job) ? &view->plain : &view->asked;
-    const bool *allows = hosts_for(pass, view, job);
-    enum place_reason reason = follow(stuck, job);
-    if (reason != PLACE_STARTED) {
-        count_waiting(pass, view, job, allows, plan);
-        return reason;
+    const struct place_line *line = &pass->snapshot->lines[index];
+    const struct limit *limit = NULL;
+    if (line->veto != REASON_NEW) {
+        return line->veto;
     }
-    reason = judge(pass, allows, job->n_slots);
-    if (reason == PLACE_NO_HOST && is_unmet(pass, view, job)) {
-        reason = PLACE_UNMET;
+    if (pass->next_turn[index] >= line->max_starts) {
+        return REASON_ARRAY_LIMIT;
     }
-    if (reason == PLACE_STARTED) {
-        take_slots(pass, view, allows, job, &plan->starts[plan->n_starts++]);
-        return reason;
+    if (line->class != NULL &&
+        limits_room(pass->draft, line->class, &limit) < line->n_slots) {
+        *name = limit->name;
+        return limits_most(line->class, &limit) < line->n_slots ? REASON_LIMIT_SMALL
+                                                                : REASON_LIMIT;
     }
-    *stuck = (struct stuck){.n_slots = job->n_slots,
-                            .most = most_of(pass),
-                            .hosts_asked = list_of(job),
-                            .filter = job->filter,
-                            .reason = reason};
-    count_waiting(pass, view, job, allows, plan);
-    return reason;
+    return REASON_STARTED;
+}
+
+/* True where the line's next job starts; else the verdict says why not. */
+static bool start_next(struct pass *pass, int index, struct place_plan *plan)
+{
+    const struct place_line *line = &pass->snapshot->lines[index];
+    struct place_start *start = &plan->starts[plan->n_starts];
+    const char *limit = NULL;
+    enum reason reason = check_line(pass, index, &limit);
+    if (reason != REASON_STARTED) {
+        plan->verdicts[index] = (struct reason_verdict){
+            .reason = reason, .limit = limit, .n_hosts = pass->snapshot->n_hosts};
+        return false;
+    }
+    struct view *view = view_of(pass, line);
+    if (!fit(pass, view, line->n_slots, start)) {
+        plan->verdicts[index] = view->stuck;
+        return false;
+    }
+    start->job = line->turns[pass->next_turn[index]]->key;
+    if (line->class != NULL) {
+        limits_draft_count(pass->draft, line->class, start->hosts, start->n_hosts);
+    }
+    plan->n_starts++;
+    return true;
+}
+
+/* ---------------------------------------------------------------- who waits */
+
+static void add_capped(int *sum, int64_t more)
+{
+    *sum = more > INT_MAX - *sum ? INT_MAX : *sum + (int)more;
+}
+
+/* Jobs of a line stay, for want of slots: whose they would use. */
+static void count_waiting(struct pass *pass, int index, struct place_plan *plan)
+{
+    const struct place_line *line = &pass->snapshot->lines[index];
+    const struct view *view = view_of(pass, line);
+    int64_t n_slots = (int64_t)(line->n_turns - pass->next_turn[index]) * line->n_slots;
+    for (int i = 0; i < view->n_groups; i++) {
+        int group = view->groups[i].group;
+        if (group == 0) {
+            add_capped(&plan->waiting_own, n_slots);
+        } else {
+            add_capped(&plan->waiting_lease[pass->first_host[group]], n_slots);
+        }
+    }
+}
+
+/* Slots would help, of whomever. */
+static bool wants_slots(enum reason reason)
+{
+    return reason == REASON_BUSY || reason == REASON_TOO_LARGE ||
+           reason == REASON_CLOSED || reason == REASON_HOST_LIMIT ||
+           reason == REASON_NEW;
+}
+
+/* ---------------------------------------------------------------- the pass */
+
+static void pass_init(struct pass *pass, struct arena *arena,
+                      const struct place_snapshot *snapshot)
+{
+    size_t n_hosts = (size_t)snapshot->n_hosts, n_lines = (size_t)snapshot->n_lines;
+    memset(pass, 0, sizeof(*pass));
+    pass->snapshot = snapshot;
+    pass->arena = arena;
+    pass->draft = snapshot->limits != NULL ? limits_draft_new(snapshot->limits) : NULL;
+    pass->used = arena_alloc(arena, n_hosts, sizeof(int));
+    for (int i = 0; i < snapshot->n_hosts; i++) {
+        pass->used[i] = snapshot->hosts[i].used;
+    }
+    group_hosts(pass);
+    pass->views = arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(struct view *));
+    pass->parked = arena_alloc(arena, n_hosts, sizeof(*pass->parked));
+    pass->next_turn = arena_alloc(arena, n_lines, sizeof(int));
+    pass->heap = arena_alloc(arena, n_lines, sizeof(int));
+    pass->n_heap = snapshot->n_lines;
+    for (int i = 0; i < pass->n_heap; i++) {
+        pass->heap[i] = i;
+    }
+    for (int at = pass->n_heap / 2 - 1; at >= 0; at--) {
+        sift_line(pass, at);
+    }
+}
+
+static void plan_init(struct arena *arena, const struct place_snapshot *snapshot,
+                      struct place_plan *plan)
+{
+    int64_t n_turns = 0;
+    for (int i = 0; i < snapshot->n_lines; i++) {
+        n_turns += snapshot->lines[i].n_turns;
+    }
+    size_t most =
+        (size_t)(n_turns < snapshot->max_starts ? n_turns : snapshot->max_starts);
+    memset(plan, 0, sizeof(*plan));
+    plan->starts = arena_alloc(arena, most, sizeof(*plan->starts));
+    plan->verdicts =
+        arena_alloc(arena, (size_t)snapshot->n_lines, sizeof(*plan->verdicts));
+    plan->waiting_lease =
+        arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*plan->waiting_lease));
 }
 
 void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
                 struct place_plan *plan)
 {
-    size_t n_hosts = (size_t)snapshot->n_hosts, n_jobs = (size_t)snapshot->n_jobs;
-    struct pass pass = {.snapshot = snapshot, .arena = arena};
-    pass.used = arena_alloc(arena, n_hosts, sizeof(int));
-    for (int i = 0; i < snapshot->n_hosts; i++) {
-        pass.used[i] = snapshot->hosts[i].used;
+    struct pass pass;
+    pass_init(&pass, arena, snapshot);
+    plan_init(arena, snapshot, plan);
+    while (pass.n_heap > 0 && plan->n_starts < snapshot->max_starts) {
+        int line = pass.heap[0];
+        bool is_through = true;
+        if (start_next(&pass, line, plan)) {
+            is_through = ++pass.next_turn[line] == snapshot->lines[line].n_turns;
+            plan->verdicts[line].reason = is_through ? REASON_STARTED : REASON_NEW;
+        }
+        if (is_through) {
+            pass.heap[0] = pass.heap[--pass.n_heap];
+        }
+        if (pass.n_heap > 0) {
+            sift_line(&pass, 0);
+        }
     }
-    group_hosts(&pass);
-    pass.views = arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(*pass.views));
-    pass.allows = arena_alloc(arena, n_hosts, sizeof(bool));
-    pass.free_slots = arena_alloc(arena, (size_t)pass.n_groups, sizeof(int));
-    pass.capacity = arena_alloc(arena, (size_t)pass.n_groups, sizeof(int));
-
-    memset(plan, 0, sizeof(*plan));
-    plan->used = pass.used;
-    plan->starts = arena_alloc(arena, n_jobs, sizeof(*plan->starts));
-    plan->reasons = arena_alloc(arena, n_jobs, sizeof(*plan->reasons));
-    plan->waiting_lease = arena_alloc(arena, n_hosts, sizeof(int));
-    const struct order_item *order = order_jobs(arena, snapshot);
-    for (int i = 0; i < snapshot->n_jobs; i++) {
-        int index = order[i].index;
-        plan->reasons[index] = place_job(&pass, &snapshot->jobs[index], plan);
+    plan->is_cut = pass.n_heap > 0;
+    for (int i = 0; i < snapshot->n_lines; i++) {
+        if (pass.next_turn[i] < snapshot->lines[i].n_turns &&
+            wants_slots(plan->verdicts[i].reason)) {
+            count_waiting(&pass, i, plan);
+        }
     }
-}
-
-const char *place_reason_text(enum place_reason reason)
-{
-    switch (reason) {
-    case PLACE_STARTED:
-        return "being started";
-    case PLACE_NO_HOST:
-        return "none of its hosts is known here";
-    case PLACE_UNMET:
-        return "no host meets its resource requirements";
-    case PLACE_TOO_LARGE:
-        return "it asks for more slots than its hosts have";
-    case PLACE_CLOSED:
-        return "its hosts are closed or away";
-    case PLACE_BUSY:
-        return "waiting for a free slot";
-    }
-    return "";
+    limits_draft_free(pass.draft);
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place.h: which waiting jobs start now, and where: a snapshot in, a plan out.
  *
- * Here first come, first served by queue priority: jobs in the order of their queue's
- * priority (higher first), queue place in the file, then job id; a job that does not
- * fit is passed over with a reason and does not hold back the next. Limits, preemption
- * and fairshare will order and veto behind the same call.
+ * First come, first served by queue priority: jobs in the order of their queue's
+ * priority (higher first), queue place in the file, then as they stand in line
+ * (line.h). A job that does not fit is passed over with a reason and does not hold back
+ * the next; nor are those behind it in its line looked at, which are like it.
  *
  * A job goes to own hosts, or to hosts of one lease, never to both. Candidates in the
  * order: preference (higher first), the order section of its requirements, own before
- * borrowed, lower used / max, file order;
- * a parallel job takes free slots along that order, per lease.
+ * borrowed, lower used / max, file order; a parallel job takes free slots along that
+ * order, per lease. Where limits leave less
+ * room on a host than is free there, it takes less.
  *
  * Units: slots. Ownership: the snapshot is borrowed and not changed; the plan lives in
  * the arena. Order: as above, complete. Layer: sched (base only). */
@@ -18,7 +19,10 @@
 
 #include "base/arena.h"
 #include "base/msg.h"
+#include "sched/limits.h"
+#include "sched/line.h"
 #include "sched/queue.h"
+#include "sched/reason.h"
 
 struct place_host {
     const char *name;  /* "n1", "n1@north" */
@@ -26,22 +30,29 @@ struct place_host {
     const char *lease; /* "": own */
     int max;           /* slots that may be used in all */
     int used;
+    int n_processors; /* for limits; 0: unknown, as many as slots */
     bool is_open;
 };
 
-/* What requirement strings make of the hosts; shared by the jobs that have the same. */
+/* What requirement strings make of the hosts; shared by the lines that have the same.
+ */
 struct place_filter {
     const uint8_t *matches; /* by host: 1, may be used; 0 */
     const int *places; /* by host: an order, lower first; NULL: none was asked for */
 };
 
-struct place_job {
-    uint64_t id;
+/* Jobs that are alike. */
+struct place_line {
     int queue; /* index */
     int n_slots;
     const char *const *hosts_asked; /* -m; none: the queue's */
     int n_hosts_asked;
     const struct place_filter *filter; /* NULL: any host */
+    struct line_turn *const *turns;    /* in order, at least one */
+    int n_turns;
+    const struct limits_class *class; /* NULL: no limits */
+    int max_starts;                   /* of an array with a limit; INT_MAX: all */
+    enum reason veto;                 /* REASON_NEW: none; else none of it starts */
 };
 
 struct place_snapshot {
@@ -50,21 +61,14 @@ struct place_snapshot {
     int n_hosts;
     const struct queue_config *queues; /* file order */
     int n_queues;
-    const struct place_job *jobs; /* waiting ones, by id */
-    int n_jobs;
-};
-
-enum place_reason {
-    PLACE_STARTED,
-    PLACE_NO_HOST,   /* the queue's hosts and -m have none in common that is known */
-    PLACE_UNMET,     /* none of those meets the job's requirements */
-    PLACE_TOO_LARGE, /* more slots than those hosts have in all */
-    PLACE_CLOSED,    /* all of them are closed or away */
-    PLACE_BUSY,      /* not enough free slots */
+    const struct place_line *lines; /* in any order */
+    int n_lines;
+    const struct limits *limits; /* NULL: none */
+    int max_starts;              /* of one plan */
 };
 
 struct place_start {
-    uint64_t job;
+    uint64_t job;      /* the turn's key */
     const char *lease; /* "": own hosts */
     struct host_slots *hosts;
     int n_hosts;
@@ -73,18 +77,18 @@ struct place_start {
 struct place_plan {
     struct place_start *starts;
     int n_starts;
-    const int *used;            /* of each host, with what starts */
-    enum place_reason *reasons; /* of each job, same index as the snapshot's */
+    bool is_cut; /* max_starts was reached: there may be more */
+    /* Of each line with a job that stays, same index as the snapshot's; REASON_STARTED
+     * where all of it starts, REASON_NEW where the plan was cut before it. */
+    struct reason_verdict *verdicts;
     /* Slots of jobs left waiting that could use: own hosts; each borrowed host's lease
-     * (same index as the snapshot's hosts, counted at the lease's first host). */
+     * (same index as the snapshot's hosts, counted at the lease's first host). Those
+     * that wait for something else than slots do not count. */
     int waiting_own;
     int *waiting_lease;
 };
 
 void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
                 struct place_plan *plan);
-
-/* "waiting for a free slot" and so on, for `jobs -l`. */
-const char *place_reason_text(enum place_reason reason);
 
 #endif

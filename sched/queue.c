@@ -15,8 +15,7 @@ struct reader {
     const struct conf_section *section;
     const struct conf_row *row;
     const struct conf_cell *cell;
-    const char *const *hosts;
-    int n_hosts;
+    const struct groups *groups;
 };
 
 #define COMPLAIN(reader, ...)                                                          \
@@ -25,12 +24,9 @@ struct reader {
 
 static bool is_own_host(const struct reader *reader, const char *name)
 {
-    for (int i = 0; i < reader->n_hosts; i++) {
-        if (strcmp(reader->hosts[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    const struct name_set own = {.names = reader->groups->own_hosts,
+                                 .n_names = reader->groups->n_own_hosts};
+    return groups_has(&own, name);
 }
 
 /* Takes "+N" off the word's end. False, with a complaint, where N is no number. */
@@ -82,8 +78,15 @@ static bool read_remote(const struct reader *reader, char *word,
 static bool read_own(const struct reader *reader, const char *word, const char *name,
                      enum queue_term_kind kind, struct queue_term *term)
 {
+    const struct name_group *group = groups_find_hosts(reader->groups, name);
     if (!check_name(reader, word, name)) {
         return false;
+    }
+    if (group != NULL) {
+        term->kind = kind == QUEUE_HOST ? QUEUE_GROUP : QUEUE_NOT_GROUP;
+        term->name = name;
+        term->hosts = &group->members;
+        return true;
     }
     if (!is_own_host(reader, name)) {
         COMPLAIN(reader, "unknown host \"%s\", expected one of section Host", name);
@@ -163,7 +166,11 @@ static void read_hosts(struct reader *reader, struct queue_config *queue)
             queue->n_terms++;
         }
     }
-    if (has_kind(queue, terms, QUEUE_NOT_HOST) && !has_kind(queue, terms, QUEUE_ALL)) {
+    bool has_out = has_kind(queue, terms, QUEUE_NOT_HOST) ||
+                   has_kind(queue, terms, QUEUE_NOT_GROUP);
+    bool has_in =
+        has_kind(queue, terms, QUEUE_ALL) || has_kind(queue, terms, QUEUE_GROUP);
+    if (has_out && !has_in) {
         COMPLAIN(reader,
                  "~ excludes hosts only together with \"all\", expected all ~HOST");
     }
@@ -183,6 +190,8 @@ static void read_queue(struct reader *reader, struct queue_config *queue)
         queue->priority = (int)priority;
     }
     read_hosts(reader, queue);
+    struct group_place place = {reader->section, row, NULL};
+    queue_rules_read(reader->conf, reader->groups, &place, &queue->rules);
 }
 
 /* The row's name, or NULL with a complaint. */
@@ -223,10 +232,10 @@ static int count_rows(const struct conf *conf)
     return count;
 }
 
-void queue_read(struct conf *conf, const char *const *hosts, int n_hosts,
+void queue_read(struct conf *conf, const struct groups *groups,
                 struct queue_config **queues, int *n_queues)
 {
-    struct reader reader = {.conf = conf, .hosts = hosts, .n_hosts = n_hosts};
+    struct reader reader = {.conf = conf, .groups = groups};
     *queues = arena_alloc(conf->arena, (size_t)count_rows(conf), sizeof(**queues));
     *n_queues = 0;
     while ((reader.section = conf_next(conf, "Queue", reader.section)) != NULL) {
@@ -242,12 +251,36 @@ void queue_read(struct conf *conf, const char *const *hosts, int n_hosts,
     }
 }
 
+/* The term itself names this own host, or a group that has it. */
+static bool term_names(const struct queue_term *term, const char *host)
+{
+    switch (term->kind) {
+    case QUEUE_HOST:
+    case QUEUE_NOT_HOST:
+        return strcmp(term->name, host) == 0;
+    case QUEUE_GROUP:
+    case QUEUE_NOT_GROUP:
+        return groups_has(term->hosts, host);
+    case QUEUE_ALL:
+    case QUEUE_OTHERS:
+    case QUEUE_ALL_REMOTE:
+    case QUEUE_ALL_AT:
+    case QUEUE_HOST_AT:
+        break;
+    }
+    return false;
+}
+
+static bool is_exclusion(const struct queue_term *term)
+{
+    return term->kind == QUEUE_NOT_HOST || term->kind == QUEUE_NOT_GROUP;
+}
+
 /* True where the queue's HOSTS names this own host. */
 static bool is_named(const struct queue_config *queue, const char *host)
 {
     for (int i = 0; i < queue->n_terms; i++) {
-        if (queue->terms[i].kind == QUEUE_HOST &&
-            strcmp(queue->terms[i].name, host) == 0) {
+        if (!is_exclusion(&queue->terms[i]) && term_names(&queue->terms[i], host)) {
             return true;
         }
     }
@@ -270,8 +303,10 @@ static bool term_covers(const struct queue_config *queue, const struct queue_ter
     case QUEUE_HOST_AT:
         return !is_own && strcmp(term->name, host) == 0;
     case QUEUE_HOST:
-        return is_own && strcmp(term->name, host) == 0;
+    case QUEUE_GROUP:
+        return is_own && term_names(term, host);
     case QUEUE_NOT_HOST:
+    case QUEUE_NOT_GROUP:
         break;
     }
     return false;
@@ -287,8 +322,7 @@ bool queue_allows(const struct queue_config *queue, const char *host, const char
     bool is_allowed = false;
     for (int i = 0; i < queue->n_terms; i++) {
         const struct queue_term *term = &queue->terms[i];
-        if (term->kind == QUEUE_NOT_HOST && site[0] == '\0' &&
-            strcmp(term->name, host) == 0) {
+        if (is_exclusion(term) && site[0] == '\0' && term_names(term, host)) {
             *preference = 0;
             return false;
         }

@@ -3,7 +3,8 @@
  *
  * HOSTS: `all` (own hosts), `others` (own hosts not named), `allremote` (all borrowed),
  * `all@site`, `host@site`, host names, `~host` with all, `name+N` preference (default
- * 0, higher first), `none`. Default: all own hosts, never borrowed ones.
+ * 0, higher first), `none`. Default: all own hosts, never borrowed ones. A host group
+ * stands for its hosts.
  *
  * Ownership: in conf's arena. Errors: diagnostics. Source: lsf.md 1.6.
  * Layer: sched (base only). */
@@ -13,6 +14,8 @@
 #include <stdbool.h>
 
 #include "base/conf.h"
+#include "sched/groups.h"
+#include "sched/queue_rules.h"
 
 enum queue_term_kind {
     QUEUE_ALL,
@@ -22,12 +25,15 @@ enum queue_term_kind {
     QUEUE_HOST_AT, /* name: "host@site" */
     QUEUE_HOST,
     QUEUE_NOT_HOST,
+    QUEUE_GROUP,
+    QUEUE_NOT_GROUP,
 };
 
 struct queue_term {
     enum queue_term_kind kind;
     const char *name; /* "" where the kind says it all */
     int preference;
+    const struct name_set *hosts; /* of a group */
 };
 
 struct queue_config {
@@ -37,10 +43,11 @@ struct queue_config {
     int n_terms;
     const char *description;
     const char *res_req; /* RES_REQ; NULL: none */
+    struct queue_rules rules;
 };
 
-/* Reads all Queue sections, in file order. `hosts` are the site's own. */
-void queue_read(struct conf *conf, const char *const *hosts, int n_hosts,
+/* Reads all Queue sections, in file order. */
+void queue_read(struct conf *conf, const struct groups *groups,
                 struct queue_config **queues, int *n_queues);
 
 /* True where jobs of the queue may run on this host; then its preference. `site` is ""

@@ -48,6 +48,9 @@ static void format_key(const struct row *row, char *key)
     case ROW_HIGH:
         snprintf(rest, size, "%s", row->high.consumer);
         break;
+    case ROW_QUEUE:
+        snprintf(rest, size, "%s", row->queue.name);
+        break;
     case ROW_JOB:
         snprintf(rest, size, "%020" PRIu64, row->job.id);
         break;

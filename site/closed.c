@@ -128,7 +128,8 @@ void closed_request(struct site *site, const struct peer *from,
         effects_store(effects, &row);
         closed_load(&site->closed, &row.closed);
         closed_tell(site);
-        schedule_mark_contracts(site->schedule);
+        jobs_retry_all(site->jobs);
+        schedule_mark(site->schedule);
     }
     const char *text = arena_printf(arena, "Host <%s> is %s.", row.closed.host,
                                     order->is_closed ? "closed" : "open");

@@ -23,9 +23,16 @@ int job_list_by_attempt(const struct job *a, const struct job *b)
     return by_number(a->attempt, b->attempt);
 }
 
-int job_list_by_rank(const struct job *a, const struct job *b)
+int job_list_by_hold(const struct job *a, const struct job *b)
 {
-    return a->rank != b->rank ? (a->rank < b->rank ? -1 : 1) : job_list_by_id(a, b);
+    return a->hold_ms != b->hold_ms ? (a->hold_ms < b->hold_ms ? -1 : 1)
+                                    : job_list_by_id(a, b);
+}
+
+int job_list_by_kept(const struct job *a, const struct job *b)
+{
+    return a->kept_ms != b->kept_ms ? (a->kept_ms < b->kept_ms ? -1 : 1)
+                                    : job_list_by_id(a, b);
 }
 
 /* The first place whose job does not come before `key`. */
@@ -83,11 +90,6 @@ static int by_end(const struct job *a, const struct job *b)
 }
 
 /* qsort hands over places, not jobs. */
-static int sort_by_rank(const void *left, const void *right)
-{
-    return job_list_by_rank(*(struct job *const *)left, *(struct job *const *)right);
-}
-
 static int sort_by_attempt(const void *left, const void *right)
 {
     return job_list_by_attempt(*(struct job *const *)left, *(struct job *const *)right);
@@ -103,11 +105,6 @@ static void sort(struct job_list *list, int (*compare)(const void *, const void 
     if (list->count > 0) {
         qsort(list->items, (size_t)list->count, sizeof(*list->items), compare);
     }
-}
-
-void job_list_sort_by_rank(struct job_list *list)
-{
-    sort(list, sort_by_rank);
 }
 
 void job_list_sort_by_attempt(struct job_list *list)

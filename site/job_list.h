@@ -16,7 +16,8 @@ struct job_list {
 typedef int (*job_list_compare_fn)(const struct job *a, const struct job *b);
 int job_list_by_id(const struct job *a, const struct job *b); /* then index */
 int job_list_by_attempt(const struct job *a, const struct job *b);
-int job_list_by_rank(const struct job *a, const struct job *b); /* then id */
+int job_list_by_hold(const struct job *a, const struct job *b); /* its end, then id */
+int job_list_by_kept(const struct job *a, const struct job *b); /* then id */
 
 /* The first place whose job does not come before `key`. */
 int job_list_place(const struct job_list *list, const struct job *key,
@@ -29,7 +30,6 @@ void job_list_remove(struct job_list *list, struct job *job,
                      job_list_compare_fn compare);
 
 /* Whole lists, as the journal gave them. */
-void job_list_sort_by_rank(struct job_list *list);
 void job_list_sort_by_attempt(struct job_list *list);
 void job_list_sort_by_end(struct job_list *list); /* then id */
 

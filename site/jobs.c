@@ -1,27 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs.c: see jobs.h. The table is an array sorted by id; beside it stand three
- * indexes, each sorted: the waiting jobs, the open attempts, the ended jobs. */
+/* jobs.c: see jobs.h. The table is an array sorted by id; beside it stand the lines of
+ * waiting jobs, and three sorted indexes: waiting jobs that are held until an instant,
+ * the open attempts, the ended jobs. */
 #include "site/jobs.h"
 
+#include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/job_id.h"
+#include "sched/depend.h"
+#include "site/depends.h"
 #include "site/job_list.h"
 #include "site/keep.h"
 
 struct submission {
     struct job_spec *spec;
-    int n_jobs;       /* of it in the table */
-    int n_unfinished; /* of those */
+    struct job_terms terms; /* texts are its own */
+    int n_jobs;             /* of it in the table */
+    int n_unfinished;       /* of those */
+    int n_open;             /* with an attempt */
+    int max_open;           /* "%limit" of an array's name; 0: any number */
 };
 
 struct jobs {
     const struct queue_config *queues;
     int n_queues;
-    int *ranks; /* by queue */
+    struct limits *limits;
+    int64_t now_ms;
+    struct arena scratch;
+    struct depends *depends;
+    int64_t first_place, last_place; /* that btop and bbot have given */
     struct job_list all;
-    struct job_list waiting;    /* by rank, id */
+    struct lines *lines;        /* waiting ones that may start */
+    struct job_list held;       /* waiting ones until an instant, by it */
+    int64_t n_waiting_slots;    /* of all waiting ones */
     struct job_list open;       /* by attempt */
     struct job_list ended;      /* in the order of their ends */
     int n_by_state[JOB_STATES]; /* of all that stand in the indexes */
@@ -84,30 +98,136 @@ static bool should_be_open(const struct job *job)
     return job->attempt != 0 && !jobs_is_ended(job);
 }
 
+/* All that makes jobs alike, as a line's name. */
+static const char *line_name(struct jobs *jobs, const struct job *job)
+{
+    const struct job_spec *spec = job->spec;
+    bool is_limited = job->submission->max_open > 0;
+    arena_clear(&jobs->scratch);
+    const char *name = arena_printf(
+        &jobs->scratch, "%d|%s|%d|%llu|%s", job->queue, spec->user, spec->n_slots,
+        (unsigned long long)(is_limited ? job->id : 0), job->terms->project);
+    for (int i = 0; i < spec->n_hosts_asked; i++) {
+        name = arena_printf(&jobs->scratch, "%s|%s", name, spec->hosts_asked[i]);
+    }
+    for (int i = 0; i < spec->n_res_reqs; i++) {
+        name = arena_printf(&jobs->scratch, "%s|-R%s", name, spec->res_reqs[i]);
+    }
+    return name;
+}
+
+/* What the job waits for before it may stand in line. */
+static enum reason hold_of(const struct jobs *jobs, const struct job *job,
+                           int64_t *until_ms)
+{
+    *until_ms = INT64_MAX;
+    if (job->queue < 0) {
+        return REASON_QUEUE_GONE;
+    }
+    if (!job->is_released) {
+        return job->is_never ? REASON_DEPENDENCY_NEVER : REASON_DEPENDENCY;
+    }
+    if (job->terms->begin_ms > jobs->now_ms) {
+        *until_ms = job->terms->begin_ms;
+        return REASON_BEGIN_TIME;
+    }
+    if (job->retry_ms > jobs->now_ms) {
+        *until_ms = job->retry_ms;
+        return REASON_RETRY;
+    }
+    return REASON_NEW;
+}
+
+static void look(void *arg, uint64_t id, int index, struct depend_facts *facts);
+
+static void judge(struct jobs *jobs, struct job *job)
+{
+    enum depend_verdict verdict =
+        depend_judge(job->terms->depend_on, job->index, look, jobs);
+    job->is_released = verdict == DEPEND_MET;
+    job->is_never = verdict == DEPEND_NEVER;
+}
+
+/* What it waits for must not be forgotten while it waits, and says when it changes. */
+static void watch(struct jobs *jobs, struct job *job, bool is_watching)
+{
+    if (job->is_watching == is_watching || job->terms->depend_on[0] == '\0') {
+        return;
+    }
+    job->is_watching = is_watching;
+    if (is_watching) {
+        depends_add(jobs->depends, jobs_key(job), job->terms->depend_on);
+    } else {
+        depends_remove(jobs->depends, jobs_key(job), job->terms->depend_on);
+    }
+}
+
+static void wait_in_line(struct jobs *jobs, struct job *job)
+{
+    jobs->n_waiting_slots += job->spec->n_slots;
+    if (!job->is_released) {
+        judge(jobs, job);
+    }
+    job->hold = hold_of(jobs, job, &job->hold_ms);
+    if (job->hold == REASON_NEW) {
+        job->turn.key = jobs_key(job);
+        job->turn.priority = job->terms->priority;
+        job->line = line_add(jobs->lines, line_name(jobs, job), &job->turn);
+    } else if (job->hold_ms != INT64_MAX) {
+        job_list_insert(&jobs->held, job,
+                        job_list_place(&jobs->held, job, job_list_by_hold));
+    }
+}
+
+static void leave_line(struct jobs *jobs, struct job *job)
+{
+    jobs->n_waiting_slots -= job->spec->n_slots;
+    if (job->line != NULL) {
+        line_remove(jobs->lines, job->line, &job->turn);
+        job->line = NULL;
+    } else if (job->hold_ms != INT64_MAX) {
+        job_list_remove(&jobs->held, job, job_list_by_hold);
+    }
+}
+
+static void count_open(struct jobs *jobs, struct job *job, int sign)
+{
+    job->submission->n_open += sign;
+    limits_count(jobs->limits, job->class, job->hosts, job->n_hosts, sign);
+}
+
 /* Takes the job out of the indexes before its key or state changes ... */
 static void unindex(struct jobs *jobs, struct job *job)
 {
-    if (job->is_waiting) {
-        job_list_remove(&jobs->waiting, job, job_list_by_rank);
+    if (should_wait(job)) {
+        leave_line(jobs, job);
     }
     if (job->is_open) {
+        count_open(jobs, job, -1);
         job_list_remove(&jobs->open, job, job_list_by_attempt);
     }
-    job->is_waiting = job->is_open = false;
+    job->is_open = false;
     jobs->n_by_state[job->state]--;
+}
+
+/* It may stand in line again, or will when it is resumed. */
+static bool may_wait(const struct job *job)
+{
+    return job->attempt == 0 && !jobs_is_ended(job);
 }
 
 /* ... and puts it back where it belongs. */
 static void reindex(struct jobs *jobs, struct job *job)
 {
     jobs->n_by_state[job->state]++;
-    job->is_waiting = should_wait(job);
     job->is_open = should_be_open(job);
-    if (job->is_waiting) {
-        job_list_insert(&jobs->waiting, job,
-                        job_list_place(&jobs->waiting, job, job_list_by_rank));
+    watch(jobs, job, may_wait(job));
+    depends_note(jobs->depends, jobs_key(job));
+    if (should_wait(job)) {
+        wait_in_line(jobs, job);
     }
     if (job->is_open) {
+        count_open(jobs, job, 1);
         job_list_insert(&jobs->open, job,
                         job_list_place(&jobs->open, job, job_list_by_attempt));
     }
@@ -115,69 +235,41 @@ static void reindex(struct jobs *jobs, struct job *job)
 
 /* ---------------------------------------------------------------- life of the table */
 
-struct rank_item {
-    int priority, queue;
-};
-
-static int rank_compare(const void *left, const void *right)
-{
-    const struct rank_item *a = left, *b = right;
-    if (a->priority != b->priority) {
-        return a->priority > b->priority ? -1 : 1;
-    }
-    return a->queue < b->queue ? -1 : 1;
-}
-
-static void take_queues(struct jobs *jobs, const struct queue_config *queues,
-                        int n_queues)
-{
-    jobs->queues = queues;
-    jobs->n_queues = n_queues;
-    jobs->ranks = mem_alloc((size_t)n_queues, sizeof(*jobs->ranks));
-    struct rank_item *items = mem_alloc((size_t)n_queues, sizeof(*items));
-    for (int i = 0; i < n_queues; i++) {
-        items[i] = (struct rank_item){.priority = queues[i].priority, .queue = i};
-    }
-    qsort(items, (size_t)n_queues, sizeof(*items), rank_compare);
-    for (int i = 0; i < n_queues; i++) {
-        jobs->ranks[items[i].queue] = i;
-    }
-    free(items);
-}
-
-struct jobs *jobs_new(const struct queue_config *queues, int n_queues)
+struct jobs *jobs_new(const struct queue_config *queues, int n_queues,
+                      struct limits *limits)
 {
     struct jobs *jobs = mem_alloc(1, sizeof(*jobs));
-    take_queues(jobs, queues, n_queues);
+    jobs->queues = queues;
+    jobs->n_queues = n_queues;
+    jobs->limits = limits;
+    jobs->lines = lines_new();
+    jobs->depends = depends_new();
+    arena_init(&jobs->scratch);
     return jobs;
 }
 
-static void find_queue(const struct jobs *jobs, struct job *job)
+/* Most jobs have none of them: those share one empty text. */
+static const char *keep_term(const char *text)
 {
-    job->queue = -1;
-    job->rank = jobs->n_queues;
-    for (int i = 0; i < jobs->n_queues; i++) {
-        if (strcmp(jobs->queues[i].name, job->spec->queue) == 0) {
-            job->queue = i;
-            job->rank = jobs->ranks[i];
-        }
+    return text == NULL || text[0] == '\0' ? "" : keep_text(text);
+}
+
+static void free_term(const char *text)
+{
+    if (text[0] != '\0') {
+        free((char *)(uintptr_t)text);
     }
 }
 
-void jobs_set_queues(struct jobs *jobs, const struct queue_config *queues, int n_queues)
-{
-    free(jobs->ranks);
-    take_queues(jobs, queues, n_queues);
-    for (int i = 0; i < jobs->all.count; i++) {
-        find_queue(jobs, jobs->all.items[i]);
-    }
-    job_list_sort_by_rank(&jobs->waiting);
-}
-
-static struct submission *submission_new(const struct job_spec *spec)
+static struct submission *submission_new(const struct row_job *row)
 {
     struct submission *submission = mem_alloc(1, sizeof(*submission));
-    submission->spec = keep_spec(spec);
+    submission->spec = keep_spec(&row->spec);
+    submission->terms = row->terms;
+    submission->terms.depend = keep_term(row->terms.depend);
+    submission->terms.depend_on = keep_term(row->terms.depend_on);
+    submission->terms.project = keep_term(row->terms.project);
+    submission->max_open = job_id_name_limit(row->spec.name);
     return submission;
 }
 
@@ -188,14 +280,19 @@ static void leave_submission(struct job *job)
     job->submission = NULL;
     job->spec = NULL;
     if (submission != NULL && --submission->n_jobs == 0) {
+        free_term(submission->terms.depend);
+        free_term(submission->terms.depend_on);
+        free_term(submission->terms.project);
         free(submission->spec);
         free(submission);
     }
 }
 
-static void job_free(struct job *job)
+static void job_free(struct jobs *jobs, struct job *job)
 {
     leave_submission(job);
+    limits_leave(jobs->limits, job->class);
+    free(job->switched_queue);
     free(job->lease);
     free(job->hosts);
     free((char *)(uintptr_t)job->exit.text);
@@ -209,17 +306,53 @@ void jobs_free(struct jobs *jobs)
         return;
     }
     for (int i = 0; i < jobs->all.count; i++) {
-        job_free(jobs->all.items[i]);
+        job_free(jobs, jobs->all.items[i]);
     }
+    lines_free(jobs->lines);
+    depends_free(jobs->depends);
+    arena_release(&jobs->scratch);
     free(jobs->all.items);
-    free(jobs->waiting.items);
+    free(jobs->held.items);
     free(jobs->open.items);
     free(jobs->ended.items);
-    free(jobs->ranks);
     free(jobs);
 }
 
-static struct job *job_new(const struct jobs *jobs, const struct row_job *row,
+/* To the limits it is another job then. */
+static void enter_queue(struct jobs *jobs, struct job *job, const char *name)
+{
+    const char *project = job->terms->project;
+    job->queue = -1;
+    for (int i = 0; i < jobs->n_queues; i++) {
+        if (strcmp(jobs->queues[i].name, name) == 0) {
+            job->queue = i;
+        }
+    }
+    limits_leave(jobs->limits, job->class);
+    job->class = limits_join(jobs->limits, job->spec->user, name,
+                             project[0] != '\0' ? project : "default");
+}
+
+void jobs_reload(struct jobs *jobs, const struct queue_config *queues, int n_queues,
+                 struct limits *limits)
+{
+    for (int i = 0; i < jobs->all.count; i++) {
+        struct job *job = jobs->all.items[i];
+        unindex(jobs, job);
+        limits_leave(jobs->limits, job->class);
+        job->class = NULL;
+    }
+    jobs->queues = queues;
+    jobs->n_queues = n_queues;
+    jobs->limits = limits;
+    for (int i = 0; i < jobs->all.count; i++) {
+        struct job *job = jobs->all.items[i];
+        enter_queue(jobs, job, jobs_queue_name(job));
+        reindex(jobs, job);
+    }
+}
+
+static struct job *job_new(struct jobs *jobs, const struct row_job *row,
                            struct submission *submission, int index)
 {
     struct job *job = mem_alloc(1, sizeof(*job));
@@ -230,12 +363,13 @@ static struct job *job_new(const struct jobs *jobs, const struct row_job *row,
     job->spec = submission->spec;
     submission->n_jobs++;
     submission->n_unfinished++;
-    find_queue(jobs, job);
+    job->terms = &submission->terms;
+    job->is_released = job->terms->depend_on[0] == '\0';
+    enter_queue(jobs, job, row->spec.queue);
     job->state = JOB_PEND;
     job->lease = keep_text("");
     job->reason = keep_text("");
     job->exit.text = keep_text("");
-    job->place_reason = PLACE_BUSY;
     return job;
 }
 
@@ -267,7 +401,7 @@ static void remove_dropped(struct jobs *jobs)
         if (job->submission != NULL) {
             job->submission->n_unfinished--; /* just loaded: it had ended */
         }
-        job_free(job);
+        job_free(jobs, job);
     }
     jobs->all.count = kept;
 }
@@ -281,7 +415,7 @@ static void load_one(struct jobs *jobs, const struct row_job *row,
 
 void jobs_load(struct jobs *jobs, const struct row_job *row)
 {
-    struct submission *submission = submission_new(&row->spec);
+    struct submission *submission = submission_new(row);
     struct arena arena;
     struct job_id list;
     const int *indices = (const int[]){0};
@@ -310,42 +444,102 @@ void jobs_load_state(struct jobs *jobs, const struct row_job_state *row)
     job->epoch = row->epoch;
     job->is_decided = row->is_decided;
     job->is_killed = row->is_killed;
+    job->is_requeued = row->is_requeued;
     set_hosts(job, row->hosts, row->n_hosts);
     job->start_ms = row->start_ms;
     job->end_ms = row->end_ms;
     job->control = row->control;
     set_exit(job, &row->exit);
     keep_set_text(&job->reason, row->reason);
+    job->is_released = job->is_released || row->is_released;
+    job->turn.place = row->place;
+    jobs->first_place = row->place < jobs->first_place ? row->place : jobs->first_place;
+    jobs->last_place = row->place > jobs->last_place ? row->place : jobs->last_place;
+    if (row->queue != NULL && row->queue[0] != '\0') {
+        keep_set_text(&job->switched_queue, row->queue);
+        enter_queue(jobs, job, row->queue);
+    }
 }
 
-void jobs_start(struct jobs *jobs)
+void jobs_start(struct jobs *jobs, int64_t now_ms)
 {
+    jobs->now_ms = now_ms;
     remove_dropped(jobs);
     for (int i = 0; i < jobs->all.count; i++) {
         struct job *job = jobs->all.items[i];
         jobs->n_by_state[job->state]++;
-        job->is_waiting = should_wait(job);
         job->is_open = should_be_open(job);
-        if (job->is_waiting) {
-            job_list_insert(&jobs->waiting, job, jobs->waiting.count);
+        watch(jobs, job, may_wait(job));
+        if (should_wait(job)) {
+            wait_in_line(jobs, job);
         }
         if (job->is_open) {
+            count_open(jobs, job, 1);
             job_list_insert(&jobs->open, job, jobs->open.count);
         }
         if (jobs_is_ended(job)) {
+            job->kept_ms = job->end_ms;
             job_list_insert(&jobs->ended, job, jobs->ended.count);
             job->submission->n_unfinished--;
         }
     }
-    job_list_sort_by_rank(&jobs->waiting);
     job_list_sort_by_attempt(&jobs->open);
     job_list_sort_by_end(&jobs->ended);
+}
+
+/* Looks again at jobs whose condition speaks of one that has changed. */
+static bool judge_again(struct jobs *jobs)
+{
+    bool has_any = false;
+    uint64_t key;
+    while (depends_take(jobs->depends, &key)) {
+        struct job *job = jobs_find(jobs, key);
+        if (job != NULL && !job->is_released && should_wait(job)) {
+            leave_line(jobs, job);
+            wait_in_line(jobs, job);
+            has_any = has_any || job->is_released;
+        }
+    }
+    return has_any;
+}
+
+bool jobs_pass(struct jobs *jobs, int64_t now_ms)
+{
+    jobs->now_ms = now_ms;
+    bool has_any = judge_again(jobs);
+    while (jobs->held.count > 0 && jobs->held.items[0]->hold_ms <= now_ms) {
+        struct job *job = jobs->held.items[0];
+        unindex(jobs, job);
+        reindex(jobs, job);
+        has_any = true;
+    }
+    return has_any;
+}
+
+int64_t jobs_hold_ms(const struct jobs *jobs)
+{
+    return jobs->held.count > 0 ? jobs->held.items[0]->hold_ms : INT64_MAX;
+}
+
+void jobs_retry_all(struct jobs *jobs)
+{
+    int at = 0;
+    while (at < jobs->held.count) {
+        struct job *job = jobs->held.items[at];
+        if (job->hold == REASON_RETRY) {
+            unindex(jobs, job); /* the next one moves up */
+            job->retry_ms = 0;
+            reindex(jobs, job);
+        } else {
+            at++;
+        }
+    }
 }
 
 struct job *jobs_add_array(struct jobs *jobs, const struct row_job *row,
                            const int *indices, int n_indices)
 {
-    struct submission *submission = submission_new(&row->spec);
+    struct submission *submission = submission_new(row);
     int first = jobs->all.count;
     for (int i = 0; i < n_indices; i++) {
         struct job *job = job_new(jobs, row, submission, indices[i]);
@@ -368,6 +562,7 @@ void jobs_store_spec(const struct job *job, struct effects *effects)
                               .is_array = job->index != 0}};
     struct row copy;
     row.job.spec = *job->spec;
+    row.job.terms = *job->terms;
     row_copy(&effects->arena, &row, &copy);
     effects_store(effects, &copy);
 }
@@ -386,6 +581,7 @@ void jobs_store(const struct job *job, struct effects *effects)
                 .epoch = job->epoch,
                 .is_decided = job->is_decided,
                 .is_killed = job->is_killed,
+                .is_requeued = job->is_requeued,
                 .hosts = job->hosts,
                 .n_hosts = job->n_hosts,
                 .start_ms = job->start_ms,
@@ -393,6 +589,9 @@ void jobs_store(const struct job *job, struct effects *effects)
                 .control = job->control,
                 .exit = job->exit,
                 .reason = job->reason,
+                .queue = job->switched_queue != NULL ? job->switched_queue : "",
+                .place = job->turn.place,
+                .is_released = job->is_released && job->terms->depend_on[0] != '\0',
             },
     };
     struct row copy;
@@ -439,21 +638,25 @@ int jobs_count_unfinished(const struct jobs *jobs)
     return jobs->all.count - jobs->ended.count;
 }
 
-int jobs_count_waiting(const struct jobs *jobs)
+int64_t jobs_waiting_slots(const struct jobs *jobs)
 {
-    return jobs->waiting.count;
+    return jobs->n_waiting_slots;
 }
 
-struct job *jobs_waiting_at(const struct jobs *jobs, int index)
+const struct lines *jobs_lines(const struct jobs *jobs)
 {
-    return jobs->waiting.items[index];
+    return jobs->lines;
 }
 
-int jobs_waiting_behind(const struct jobs *jobs, int rank, uint64_t key)
+struct job *jobs_of_turn(struct line_turn *turn)
 {
-    struct job next = {
-        .rank = rank, .id = job_id_key_number(key), .index = job_id_key_index(key) + 1};
-    return job_list_place(&jobs->waiting, &next, job_list_by_rank);
+    return (struct job *)(void *)((char *)turn - offsetof(struct job, turn));
+}
+
+int jobs_array_room(const struct job *job)
+{
+    int max_open = job->submission->max_open, n_open = job->submission->n_open;
+    return max_open == 0 ? INT_MAX : max_open > n_open ? max_open - n_open : 0;
 }
 
 int jobs_count_state(const struct jobs *jobs, enum job_state state)
@@ -471,7 +674,60 @@ struct job *jobs_open_at(const struct jobs *jobs, int index)
     return jobs->open.items[index];
 }
 
+/* What a condition looks at: one job, or all there is of the id. */
+static void look(void *arg, uint64_t id, int index, struct depend_facts *facts)
+{
+    struct jobs *jobs = arg;
+    *facts = (struct depend_facts){0};
+    for (int i = jobs_place_of(jobs, id); i < jobs->all.count; i++) {
+        const struct job *job = jobs->all.items[i];
+        int code = 0;
+        if (job->id != id) {
+            break;
+        }
+        if (index != DEPEND_WHOLE && job->index != index) {
+            continue;
+        }
+        facts->n_jobs++;
+        if (job->state == JOB_EXIT) {
+            jobs_exit_code(job, &code);
+            bool is_first = facts->n_exit++ == 0;
+            facts->n_unbegun += job->start_ms == 0;
+            facts->min_code =
+                is_first || code < facts->min_code ? code : facts->min_code;
+            facts->max_code =
+                is_first || code > facts->max_code ? code : facts->max_code;
+        } else if (job->state == JOB_DONE) {
+            facts->n_done++;
+        } else if (job->start_ms != 0) {
+            facts->n_run++;
+        } else {
+            facts->n_pend++;
+        }
+    }
+}
+
+const char *jobs_queue_name(const struct job *job)
+{
+    return job->switched_queue != NULL ? job->switched_queue : job->spec->queue;
+}
+
 /* ---------------------------------------------------------------- turns */
+
+void jobs_switch(struct jobs *jobs, struct job *job, int queue)
+{
+    unindex(jobs, job);
+    keep_set_text(&job->switched_queue, jobs->queues[queue].name);
+    enter_queue(jobs, job, jobs->queues[queue].name);
+    reindex(jobs, job);
+}
+
+void jobs_reorder(struct jobs *jobs, struct job *job, bool to_top)
+{
+    unindex(jobs, job);
+    job->turn.place = to_top ? --jobs->first_place : ++jobs->last_place;
+    reindex(jobs, job);
+}
 
 bool jobs_move(struct jobs *jobs, struct job *job, enum job_state state)
 {
@@ -510,15 +766,22 @@ void jobs_requeue(struct jobs *jobs, struct job *job, const char *reason)
     set_hosts(job, NULL, 0);
     job->start_ms = 0;
     job->control = (struct run_control){0};
+    job->is_requeued = false;
     job->written_attempt = 0;
     keep_set_text(&job->reason, reason);
     reindex(jobs, job);
 }
 
+static bool is_success(const struct jobs *jobs, const struct job *job, int code)
+{
+    return code == 0 || (job->queue >= 0 &&
+                         queue_rules_succeed(&jobs->queues[job->queue].rules, code));
+}
+
 void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,
               const char *reason, int64_t end_ms)
 {
-    bool is_done = exit->end == RUN_END_EXITED && exit->code == 0;
+    bool is_done = exit->end == RUN_END_EXITED && is_success(jobs, job, exit->code);
     unindex(jobs, job);
     job->state = is_done ? JOB_DONE : JOB_EXIT;
     set_exit(job, exit);
@@ -529,6 +792,7 @@ void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,
     keep_set_text(&job->reason, reason);
     reindex(jobs, job);
     job->submission->n_unfinished--;
+    job->kept_ms = end_ms;
     job_list_insert(&jobs->ended, job, jobs->ended.count);
 }
 
@@ -536,8 +800,10 @@ void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,
 
 int64_t jobs_oldest_end_ms(const struct jobs *jobs)
 {
-    return jobs->ended.count > 0 ? jobs->ended.items[0]->end_ms : INT64_MAX;
+    return jobs->ended.count > 0 ? jobs->ended.items[0]->kept_ms : INT64_MAX;
 }
+
+enum { AWAITED_MS = 60000 };
 
 static void remove_cleaned(struct jobs *jobs, int n_cleaned)
 {
@@ -547,12 +813,42 @@ static void remove_cleaned(struct jobs *jobs, int n_cleaned)
             (size_t)jobs->ended.count * sizeof(*jobs->ended.items));
 }
 
+/* Jobs that others wait for are due again a minute later: they go behind the others. */
+static void keep_awaited(struct jobs *jobs, int64_t before_ms, int max)
+{
+    int kept = 0, n_awaited = 0, i = 0;
+    struct job_list *ended = &jobs->ended;
+    struct job **awaited = NULL;
+    for (; i < max && i < ended->count && ended->items[i]->kept_ms <= before_ms; i++) {
+        struct job *job = ended->items[i];
+        if (depends_has(jobs->depends, job->id)) {
+            awaited = mem_grow(awaited, (size_t)n_awaited + 1, sizeof(*awaited));
+            awaited[n_awaited++] = job;
+        } else {
+            ended->items[kept++] = job;
+        }
+    }
+    if (n_awaited == 0) {
+        return;
+    }
+    memmove(&ended->items[kept], &ended->items[i],
+            (size_t)(ended->count - i) * sizeof(*ended->items));
+    ended->count -= n_awaited;
+    for (i = 0; i < n_awaited; i++) {
+        awaited[i]->kept_ms = before_ms + AWAITED_MS;
+        job_list_insert(ended, awaited[i],
+                        job_list_place(ended, awaited[i], job_list_by_kept));
+    }
+    free(awaited);
+}
+
 int jobs_clean(struct jobs *jobs, int64_t before_ms, int max, jobs_clean_fn on_clean,
                void *arg, struct effects *effects)
 {
     int count = 0;
+    keep_awaited(jobs, before_ms, max);
     while (count < max && count < jobs->ended.count &&
-           jobs->ended.items[count]->end_ms <= before_ms) {
+           jobs->ended.items[count]->kept_ms <= before_ms) {
         struct job *job = jobs->ended.items[count++];
         bool is_last = job->submission->n_jobs == 1;
         on_clean(arg, job);
@@ -563,6 +859,7 @@ int jobs_clean(struct jobs *jobs, int64_t before_ms, int max, jobs_clean_fn on_c
                                                            .lease = "",
                                                            .exit = {.text = ""},
                                                            .reason = "",
+                                                           .queue = "",
                                                            .is_dropped = !is_last,
                                                            .is_gone = is_last}});
         job->is_dropped = true;

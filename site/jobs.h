@@ -12,9 +12,11 @@
  * each has an index and a life of its own. On disk it is one row, and a state for each
  * element that is not as it was at submission.
  *
+ * A waiting job that may start stands in a line of jobs that are alike (sched/line.h);
+ * one that waits for something else first is held, and says for what.
+ *
  * Ownership: jobs belong to the table; a pointer lives until jobs_clean.
- * Order: by id, then index; waiting ones by queue priority (higher first), queue place
- * in the file, id, index, as sched/place.h. Layer: site. */
+ * Order: by id, then index; in line as sched/line.h. Layer: site. */
 #ifndef SUBLET_SITE_JOBS_H
 #define SUBLET_SITE_JOBS_H
 
@@ -22,7 +24,8 @@
 #include <stdint.h>
 
 #include "base/effect.h"
-#include "sched/place.h"
+#include "sched/limits.h"
+#include "sched/line.h"
 #include "sched/queue.h"
 
 struct submission; /* what the elements of an array share */
@@ -32,9 +35,12 @@ struct job {
     int index; /* in its array, from 1; 0: of no array */
     int64_t submit_ms;
     const struct job_spec *spec;
+    const struct job_terms *terms;
     struct submission *submission;
-    int queue; /* index in the configuration; -1: it is gone */
-    int rank;  /* of the queue in the order of the waiting jobs */
+    char *switched_queue;       /* NULL: it is in the one of its spec */
+    bool is_released;           /* its condition (-w) was met once, or it has none */
+    int queue;                  /* index in the configuration; -1: it is gone */
+    struct limits_class *class; /* what it is to limits */
 
     enum job_state state;
     uint64_t attempt; /* of the latest start; 0: waiting, or ended without one */
@@ -42,6 +48,7 @@ struct job {
     uint64_t epoch;
     bool is_decided;
     bool is_killed;
+    bool is_requeued;         /* waits again once its run has been ended */
     struct host_slots *hosts; /* "n1" or "n1@north" */
     int n_hosts;
     int64_t start_ms, end_ms; /* start 0: not known to have run */
@@ -50,26 +57,42 @@ struct job {
     char *reason;         /* of the last turn that needs one; "" else */
 
     /* Not on disk. */
-    enum place_reason place_reason; /* why it waits, as of the last pass */
-    int64_t retry_ms;               /* refused: not before this instant ... */
-    uint64_t retry_change;    /* ... unless contracts have changed since this one */
+    int64_t retry_ms;         /* refused: not before this instant */
     uint64_t written_attempt; /* whose output is being written; 0: none */
-    bool is_waiting, is_open; /* in which index it stands */
+    struct line_turn turn;    /* where it waits: its place, and the line */
+    struct line *line;        /* NULL: it stands in none */
+    enum reason hold;         /* why it waits in no line; REASON_NEW: it may start */
+    int64_t hold_ms;          /* until this instant; INT64_MAX: until something comes */
+    bool is_never;            /* its condition cannot be met any more */
+    bool is_watching;         /* it stands in the table of those that wait for others */
+    int64_t kept_ms;          /* of an ended one: it is cleaned a time after this */
+    bool is_open;             /* it stands in that index */
     bool is_dropped;          /* forgotten, about to be removed */
 };
 
 struct jobs;
-struct jobs *jobs_new(const struct queue_config *queues, int n_queues);
+/* Queues and limits are borrowed; what the jobs take is counted for the limits. */
+struct jobs *jobs_new(const struct queue_config *queues, int n_queues,
+                      struct limits *limits);
 void jobs_free(struct jobs *jobs);
 
 /* The journal's rows; jobs_start then puts the indexes in order. */
 void jobs_load(struct jobs *jobs, const struct row_job *row);
 void jobs_load_state(struct jobs *jobs, const struct row_job_state *row);
-void jobs_start(struct jobs *jobs);
+void jobs_start(struct jobs *jobs, int64_t now_ms);
 
-/* Other queues: each job finds its own by name, and its place in the order. */
-void jobs_set_queues(struct jobs *jobs, const struct queue_config *queues,
-                     int n_queues);
+/* Time has passed: held jobs whose instant has come stand in line. True where there was
+ * one. */
+bool jobs_pass(struct jobs *jobs, int64_t now_ms);
+/* When the next one's comes; INT64_MAX: no such job. */
+int64_t jobs_hold_ms(const struct jobs *jobs);
+/* Refused jobs need not wait for their instant. */
+void jobs_retry_all(struct jobs *jobs);
+
+/* Other queues and limits: each job finds its own queue by name, its line, and what it
+ * is to the limits. The old limits are not used any more. */
+void jobs_reload(struct jobs *jobs, const struct queue_config *queues, int n_queues,
+                 struct limits *limits);
 
 /* A new job, PEND; its id is above all others. Not stored yet. */
 struct job *jobs_add(struct jobs *jobs, const struct row_job *row);
@@ -91,11 +114,13 @@ struct job *jobs_find_attempt(const struct jobs *jobs, uint64_t attempt);
 int jobs_count(const struct jobs *jobs);
 struct job *jobs_at(const struct jobs *jobs, int index);
 int jobs_count_unfinished(const struct jobs *jobs);
-/* PEND without an attempt, in scheduling order. */
-int jobs_count_waiting(const struct jobs *jobs);
-struct job *jobs_waiting_at(const struct jobs *jobs, int index);
-/* The index of the first waiting job behind this place in the order. */
-int jobs_waiting_behind(const struct jobs *jobs, int rank, uint64_t key);
+/* PEND without an attempt, in line or held: their slots. */
+int64_t jobs_waiting_slots(const struct jobs *jobs);
+/* Those that may start; a turn is its job's. */
+const struct lines *jobs_lines(const struct jobs *jobs);
+struct job *jobs_of_turn(struct line_turn *turn);
+/* How many more jobs of its array may run; INT_MAX: any number. */
+int jobs_array_room(const struct job *job);
 /* Array elements one by one; ended ones until they are cleaned. */
 int jobs_count_state(const struct jobs *jobs, enum job_state state);
 /* With an attempt, in its order. */
@@ -112,14 +137,21 @@ bool jobs_move(struct jobs *jobs, struct job *job, enum job_state state);
 /* The job gets an attempt (state PEND). */
 void jobs_begin(struct jobs *jobs, struct job *job, uint64_t attempt, const char *lease,
                 uint64_t epoch, const struct host_slots *hosts, int n_hosts);
+/* The queue that it is in. */
+const char *jobs_queue_name(const struct job *job);
+/* A waiting job goes to another queue (by index); before, or behind, all that wait. */
+void jobs_switch(struct jobs *jobs, struct job *job, int queue);
+void jobs_reorder(struct jobs *jobs, struct job *job, bool to_top);
+
 /* It loses it and waits again: PSUSP where the latest order was to suspend it. */
 void jobs_requeue(struct jobs *jobs, struct job *job, const char *reason);
-/* It ends: DONE only where it exited with 0. */
+/* It ends: DONE only where it exited with 0, or a code that its queue takes as that. */
 void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,
               const char *reason, int64_t end_ms);
 
 /* Jobs that ended before `before_ms`, oldest first, at most `max`: each is handed to
- * `on_clean`, its rows are deleted, then it is gone. Returns how many. */
+ * `on_clean`, its rows are deleted, then it is gone. Returns how many. One that others
+ * wait for stays for another while. */
 typedef void (*jobs_clean_fn)(void *arg, struct job *job);
 int jobs_clean(struct jobs *jobs, int64_t before_ms, int max, jobs_clean_fn on_clean,
                void *arg, struct effects *effects);

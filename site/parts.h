@@ -11,6 +11,7 @@
 #include "site/jobs.h"
 #include "site/lease_load.h"
 #include "site/needs.h"
+#include "site/queues.h"
 #include "site/runs.h"
 #include "site/schedule.h"
 #include "site/site.h"
@@ -23,7 +24,9 @@ struct site {
     const struct site_config *config;
     char *name;    /* outlives configurations */
     int n_leaving; /* hosts that are not configured any more */
+    struct limits *limits;
     struct jobs *jobs;
+    struct queues *queues;
     struct site_hosts *hosts;
     struct facts *facts; /* of the hosts */
     struct lease_load lease_load;
@@ -36,11 +39,12 @@ struct site {
     struct waiters *waiters;
     struct closed closed;
     uint64_t boot, last_job, last_attempt; /* the journal's counters */
-    int64_t lending_ms; /* when an end is next told to a consumer that has not said
-                           that it is on record there */
-    int64_t load_ms;    /* when hosts' load last had jobs looked at again */
-    int64_t now_ms;     /* of the latest event */
-    bool has_scheduled; /* in the last tick */
+    int64_t lending_ms;    /* when an end is next told to a consumer that has not said
+                              that it is on record there */
+    int64_t load_ms;       /* when hosts' load last had jobs looked at again */
+    int64_t now_ms;        /* of the latest event */
+    int64_t utc_offset_ms; /* of local time, as of the latest tick */
+    bool has_scheduled;    /* in the last tick */
     uint64_t n_passes, passes_us; /* ticks that scheduled, and what they took */
     struct msg_pass_times pass_times;
 };

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/job_id.h"
 #include "base/value.h"
+#include "sched/depend.h"
 #include "site/forward.h"
 #include "site/parts.h"
 #include "site/site_view.h"
@@ -67,6 +68,8 @@ struct job *requests_find_array(const struct site *site, const char *id)
 
 /* ---------------------------------------------------------------- submission */
 
+enum { NAMED_JOBS_MAX = 1000 }; /* that one name in a dependency may mean */
+
 static const struct queue_config *find_queue(const struct site *site, const char *name)
 {
     const struct site_config *config = site->config;
@@ -115,14 +118,90 @@ static int check_user(const struct site *site, const struct peer *from, struct e
                    from->name);
 }
 
+/* A name, or an id: what a dependency may speak of. */
+struct job_search {
+    struct arena *arena;
+    const struct site *site;
+    const struct peer *from;
+};
+
+static bool is_searched(const struct job_search *search, const struct job *job,
+                        const char *name, size_t length, bool is_prefix)
+{
+    const char *own = job->spec->name;
+    size_t own_length = strcspn(own, job->index != 0 ? "[" : "");
+    if (job->spec->uid != search->from->uid) {
+        return false;
+    }
+    return is_prefix ? own_length >= length && strncmp(own, name, length) == 0
+                     : own_length == length && strncmp(own, name, length) == 0;
+}
+
+static int search_jobs(void *arg, const char *name, const uint64_t **ids)
+{
+    const struct job_search *search = arg;
+    const struct jobs *jobs = search->site->jobs;
+    size_t length = strlen(name);
+    bool is_prefix = length > 0 && name[length - 1] == '*';
+    struct job_id id;
+    uint64_t *found;
+    int count = 0;
+    if (job_id_read(search->arena, name, &id, NULL) == 0 && id.n_ranges == 0) {
+        int place = jobs_place_of(jobs, id.number);
+        bool is_known =
+            place < jobs_count(jobs) && jobs_at(jobs, place)->id == id.number;
+        found = arena_alloc(search->arena, 1, sizeof(*found));
+        found[0] = id.number;
+        *ids = found;
+        return is_known;
+    }
+    found = arena_alloc(search->arena, NAMED_JOBS_MAX, sizeof(*found));
+    for (int i = 0; i < jobs_count(jobs) && count < NAMED_JOBS_MAX; i++) {
+        const struct job *job = jobs_at(jobs, i);
+        bool is_new = count == 0 || found[count - 1] != job->id;
+        if (is_new && is_searched(search, job, name, length - is_prefix, is_prefix)) {
+            found[count++] = job->id;
+        }
+    }
+    *ids = found;
+    return count;
+}
+
+static int check_terms(const struct site *site, const struct peer *from,
+                       struct arena *arena, struct job_terms *terms, struct err *err)
+{
+    struct job_search search = {arena, site, from};
+    int max_priority = site->config->max_user_priority;
+    terms->depend = terms->depend != NULL ? terms->depend : "";
+    terms->depend_on = "";
+    if (terms->priority > max_priority) {
+        return max_priority > 0
+                   ? err_set(err, ERR_BOUNDS, "-sp %lld: expected 1 to %d",
+                             (long long)terms->priority, max_priority)
+                   : err_set(err, ERR_STATE,
+                             "-sp: priorities of users are not enabled, expected "
+                             "MAX_USER_PRIORITY in section Parameters");
+    }
+    if (terms->priority == 0) {
+        terms->priority = (max_priority + 1) / 2;
+    }
+    return terms->depend[0] == '\0' ? 0
+                                    : depend_resolve(arena, terms->depend, search_jobs,
+                                                     &search, &terms->depend_on, err);
+}
+
+/* The spec becomes what the queue makes of it. */
 static int check_submit(const struct site *site, const struct peer *from,
-                        const struct job_spec *spec, const struct queue_config **queue,
-                        struct err *err)
+                        struct job_spec *spec, bool has_slots,
+                        const struct queue_config **queue, struct err *err)
 {
     *queue = find_queue(site, spec->queue);
     if (*queue == NULL) {
         return err_set(err, ERR_NOT_FOUND, "%s: no such queue, see `sublet queues`",
                        spec->queue[0] != '\0' ? spec->queue : "no default queue");
+    }
+    if (queues_is_closed(site->queues, (int)(*queue - site->config->queues))) {
+        return err_set(err, ERR_STATE, "%s: Queue is closed", (*queue)->name);
     }
     if (spec->n_slots < 1 || spec->n_slots > SLOTS_MAX) {
         return err_set(err, ERR_BOUNDS, "%d slots: expected 1 to %d", spec->n_slots,
@@ -132,6 +211,14 @@ static int check_submit(const struct site *site, const struct peer *from,
         return err_set(err, ERR_PARSE, "no command is given");
     }
     int code = check_user(site, from, err);
+    if (!has_slots && spec->n_slots == 1) {
+        spec->n_slots = 0; /* the queue says how many */
+    }
+    if (code == 0) {
+        code = queue_rules_check(&(*queue)->rules, from->name, &spec->n_slots,
+                                 &spec->run_limit_ms, err);
+        spec->is_rerunnable = spec->is_rerunnable || (*queue)->rules.is_rerunnable;
+    }
     for (int i = 0; code == 0 && i < spec->n_hosts_asked; i++) {
         code = check_host(site, spec->hosts_asked[i], err);
     }
@@ -211,9 +298,14 @@ void requests_submit(struct site *site, const struct peer *from,
     struct err err;
     const int *indices;
     int n_indices;
-    int code = check_submit(site, from, &submit->spec, &queue, &err);
+    struct job_spec spec = submit->spec;
+    struct job_terms terms = submit->terms;
+    int code = check_submit(site, from, &spec, terms.has_slots, &queue, &err);
     if (code == 0) {
-        code = read_indices(site, arena, &submit->spec, &indices, &n_indices, &err);
+        code = check_terms(site, from, arena, &terms, &err);
+    }
+    if (code == 0) {
+        code = read_indices(site, arena, &spec, &indices, &n_indices, &err);
     }
     if (code != 0) {
         effects_reply_error(effects, from, submit->request, code,
@@ -222,15 +314,14 @@ void requests_submit(struct site *site, const struct peer *from,
     }
     struct resreq_notes notes = {.arena = arena};
     struct resreq_fault fault;
-    code = needs_check(site->needs, (int)(queue - site->config->queues), &submit->spec,
-                       &notes, &fault);
+    code = needs_check(site->needs, (int)(queue - site->config->queues), &spec, &notes,
+                       &fault);
     if (code != 0) {
-        refuse_requirements(from, submit->request, code, &submit->spec, &fault,
-                            effects);
+        refuse_requirements(from, submit->request, code, &spec, &fault, effects);
         return;
     }
     struct row_job row = {
-        .id = ++site->last_job, .submit_ms = now_ms, .spec = submit->spec};
+        .id = ++site->last_job, .submit_ms = now_ms, .spec = spec, .terms = terms};
     row.spec.queue = queue->name;
     row.spec.user = from->name;
     row.spec.uid = from->uid;

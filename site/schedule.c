@@ -2,7 +2,6 @@
 /* schedule.c: see schedule.h. */
 #include "site/schedule.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,53 +9,36 @@
 #include "site/parts.h"
 #include "site/turns.h"
 
-/* Waiting jobs looked at in one tick: some ten thousand a second are placed, and a site
- * must answer its hosts in between. */
-enum { SCHEDULE_JOBS_MAX = 2000 };
+/* Jobs started in one tick: a site must answer its hosts in between. */
+enum { SCHEDULE_STARTS_MAX = 2000 };
 
 struct lease_waiting {
     char lease[LEASE_ID_SIZE];
     int n_slots;
 };
 
-/* Slots of waiting jobs, as a pass finds them. */
-struct waiting {
-    int all, own;
-    struct lease_waiting *leases;
-    int n_leases, capacity;
-};
-
-/* What a pass has left of a host's free slots. */
-struct left {
-    char name[HOST_NAME_SIZE];
-    char lease[LEASE_ID_SIZE];
-    int n_free;
+/* What the provider has last heard of a host. */
+struct told_use {
+    const char *name; /* the configuration's: a new one has others */
+    int max, own;
 };
 
 struct schedule {
-    bool is_marked; /* something has changed since the pass began */
-    bool is_passing;
-    int rank; /* the place in the order that the pass has come to */
-    uint64_t key;
-    struct left *left; /* while a pass is under way: by host */
-    int n_left, left_capacity;
-    int64_t retry_ms; /* a job that waits for its time may start */
-    uint64_t contract_changes;
-    struct waiting found; /* by the pass under way */
-    struct waiting shown; /* by the last whole one */
+    bool is_marked;    /* something has changed since the last pass */
+    int64_t window_ms; /* a queue's window opens or closes; INT64_MAX: none does */
+    int waiting_own;   /* of the last whole pass */
+    struct lease_waiting *leases;
+    int n_leases, capacity;
+    struct told_use *told; /* by host */
+    int n_told;
     struct arena scratch;
 };
-
-static void reset(struct waiting *waiting)
-{
-    waiting->all = waiting->own = waiting->n_leases = 0;
-}
 
 struct schedule *schedule_new(void)
 {
     struct schedule *schedule = mem_alloc(1, sizeof(*schedule));
-    schedule->retry_ms = INT64_MAX;
     schedule->is_marked = true;
+    schedule->window_ms = INT64_MAX;
     arena_init(&schedule->scratch);
     return schedule;
 }
@@ -66,10 +48,9 @@ void schedule_free(struct schedule *schedule)
     if (schedule == NULL) {
         return;
     }
-    free(schedule->found.leases);
-    free(schedule->shown.leases);
+    free(schedule->leases);
+    free(schedule->told);
     arena_release(&schedule->scratch);
-    free(schedule->left);
     free(schedule);
 }
 
@@ -78,87 +59,52 @@ void schedule_mark(struct schedule *schedule)
     schedule->is_marked = true;
 }
 
-void schedule_mark_contracts(struct schedule *schedule)
+int64_t schedule_wake_ms(const struct site *site, int64_t now_ms)
 {
-    schedule->contract_changes++;
-    schedule->is_marked = true;
-}
-
-void schedule_restart(struct schedule *schedule)
-{
-    schedule->is_passing = false;
-    schedule->is_marked = true;
-    schedule->n_left = 0;
-    reset(&schedule->found);
-}
-
-uint64_t schedule_contract_changes(const struct schedule *schedule)
-{
-    return schedule->contract_changes;
-}
-
-void schedule_retry(struct schedule *schedule, int64_t at_ms)
-{
-    if (at_ms < schedule->retry_ms) {
-        schedule->retry_ms = at_ms;
-    }
-}
-
-int64_t schedule_wake_ms(const struct schedule *schedule, int64_t now_ms)
-{
-    bool is_due = schedule->is_marked || schedule->is_passing;
-    return is_due ? now_ms : schedule->retry_ms;
+    int64_t hold_ms = jobs_hold_ms(site->jobs);
+    int64_t window_ms = site->schedule->window_ms;
+    return site->schedule->is_marked ? now_ms
+           : hold_ms < window_ms     ? hold_ms
+                                     : window_ms;
 }
 
 /* ---------------------------------------------------------------- waiting slots */
 
-static void add_capped(int *sum, int more)
+static void add_lease(struct schedule *schedule, const char *lease, int n_slots)
 {
-    *sum = *sum > INT_MAX - more ? INT_MAX : *sum + more;
-}
-
-static void add_lease(struct waiting *waiting, const char *lease, int n_slots)
-{
-    for (int i = 0; i < waiting->n_leases; i++) {
-        if (strcmp(waiting->leases[i].lease, lease) == 0) {
-            add_capped(&waiting->leases[i].n_slots, n_slots);
-            return;
-        }
+    if (schedule->n_leases == schedule->capacity) {
+        schedule->capacity = schedule->capacity == 0 ? 8 : schedule->capacity * 2;
+        schedule->leases = mem_grow(schedule->leases, (size_t)schedule->capacity,
+                                    sizeof(*schedule->leases));
     }
-    if (waiting->n_leases == waiting->capacity) {
-        waiting->capacity = waiting->capacity == 0 ? 8 : waiting->capacity * 2;
-        waiting->leases = mem_grow(waiting->leases, (size_t)waiting->capacity,
-                                   sizeof(*waiting->leases));
-    }
-    struct lease_waiting *added = &waiting->leases[waiting->n_leases++];
+    struct lease_waiting *added = &schedule->leases[schedule->n_leases++];
     snprintf(added->lease, sizeof(added->lease), "%s", lease);
     added->n_slots = n_slots;
 }
 
-/* A whole pass is over: what it found is what is shown. */
-static void publish(struct schedule *schedule)
+static void note_waiting(struct schedule *schedule,
+                         const struct place_snapshot *snapshot,
+                         const struct place_plan *plan)
 {
-    struct waiting old = schedule->shown;
-    schedule->shown = schedule->found;
-    schedule->found = old;
-    reset(&schedule->found);
-}
-
-int schedule_waiting(const struct schedule *schedule)
-{
-    return schedule->shown.all;
+    schedule->waiting_own = plan->waiting_own;
+    schedule->n_leases = 0;
+    for (int i = 0; i < snapshot->n_hosts; i++) {
+        if (plan->waiting_lease[i] > 0) {
+            add_lease(schedule, snapshot->hosts[i].lease, plan->waiting_lease[i]);
+        }
+    }
 }
 
 int schedule_waiting_own(const struct schedule *schedule)
 {
-    return schedule->shown.own;
+    return schedule->waiting_own;
 }
 
 int schedule_waiting_lease(const struct schedule *schedule, const char *lease)
 {
-    for (int i = 0; i < schedule->shown.n_leases; i++) {
-        if (strcmp(schedule->shown.leases[i].lease, lease) == 0) {
-            return schedule->shown.leases[i].n_slots;
+    for (int i = 0; i < schedule->n_leases; i++) {
+        if (strcmp(schedule->leases[i].lease, lease) == 0) {
+            return schedule->leases[i].n_slots;
         }
     }
     return 0;
@@ -166,14 +112,27 @@ int schedule_waiting_lease(const struct schedule *schedule, const char *lease)
 
 /* ---------------------------------------------------------------- snapshot */
 
+/* Only what has changed: there are thousands of hosts, and this comes twice a pass. */
 void schedule_tell_use(struct site *site)
 {
-    for (int i = 0; i < site_hosts_count(site->hosts); i++) {
-        int own, consumers;
-        run_table_used(runs_table(site->runs), i, &own, &consumers);
-        provider_set_local_used(site->provider, site_hosts_name(site->hosts, i),
-                                site_hosts_max(site->hosts, i), own);
+    struct schedule *schedule = site->schedule;
+    int n_hosts = site_hosts_count(site->hosts);
+    if (schedule->n_told < n_hosts) {
+        schedule->told =
+            mem_grow(schedule->told, (size_t)n_hosts, sizeof(*schedule->told));
     }
+    for (int i = 0; i < n_hosts; i++) {
+        const char *name = site_hosts_name(site->hosts, i);
+        int max = site_hosts_max(site->hosts, i), own, consumers;
+        run_table_used(runs_table(site->runs), i, &own, &consumers);
+        struct told_use *told = &schedule->told[i];
+        bool is_known = i < schedule->n_told && told->name == name;
+        if (!is_known || told->max != max || told->own != own) {
+            *told = (struct told_use){.name = name, .max = max, .own = own};
+            provider_set_local_used(site->provider, name, max, own);
+        }
+    }
+    schedule->n_told = n_hosts;
 }
 
 static void show_own(const struct site *site, int index, struct place_host *host)
@@ -201,41 +160,6 @@ static void show_borrowed(const struct site *site, int index, struct arena *aren
     host->is_open = borrowed.is_open && !closed_has(&site->closed, borrowed.name);
 }
 
-/* Slots that have fallen free since the pass began are not for the jobs that it has
- * come to: others stand before them, and the next pass begins with those. Likewise
- * hosts that have come. */
-static void hide_news(const struct schedule *schedule, struct place_host *hosts,
-                      int n_hosts)
-{
-    for (int i = 0; i < n_hosts; i++) {
-        const struct left *left = i < schedule->n_left ? &schedule->left[i] : NULL;
-        bool is_known = left != NULL && strcmp(left->name, hosts[i].name) == 0 &&
-                        strcmp(left->lease, hosts[i].lease) == 0;
-        int n_free = is_known ? left->n_free : 0;
-        if (hosts[i].max - hosts[i].used > n_free) {
-            hosts[i].used = hosts[i].max - n_free;
-        }
-    }
-}
-
-static void keep_left(struct schedule *schedule, const struct place_snapshot *snapshot,
-                      const struct place_plan *plan)
-{
-    schedule->n_left = schedule->is_passing ? snapshot->n_hosts : 0;
-    if (schedule->n_left > schedule->left_capacity) {
-        schedule->left_capacity = schedule->n_left;
-        schedule->left = mem_grow(schedule->left, (size_t)schedule->left_capacity,
-                                  sizeof(*schedule->left));
-    }
-    for (int i = 0; i < schedule->n_left; i++) {
-        const struct place_host *host = &snapshot->hosts[i];
-        struct left *left = &schedule->left[i];
-        snprintf(left->name, sizeof(left->name), "%s", host->name);
-        snprintf(left->lease, sizeof(left->lease), "%s", host->lease);
-        left->n_free = host->is_open ? host->max - plan->used[i] : 0;
-    }
-}
-
 struct place_host *schedule_hosts(const struct site *site, struct arena *arena,
                                   int *n_hosts)
 {
@@ -251,126 +175,87 @@ struct place_host *schedule_hosts(const struct site *site, struct arena *arena,
     return hosts;
 }
 
-static void show_hosts(struct site *site, bool is_first,
-                       struct place_snapshot *snapshot)
+static void show_hosts(struct site *site, struct place_snapshot *snapshot)
 {
     struct arena *arena = &site->schedule->scratch;
     struct place_host *hosts = schedule_hosts(site, arena, &snapshot->n_hosts);
-    if (!is_first) {
-        hide_news(site->schedule, hosts, snapshot->n_hosts);
-    }
     snapshot->hosts = hosts;
     needs_begin(site->needs, arena, site, hosts, snapshot->n_hosts);
 }
 
-/* Refused a moment ago, and nothing has changed since. */
-static bool must_pause(struct schedule *schedule, const struct job *job, int64_t now_ms)
+/* A line is as its first job is. */
+static void show_lines(struct site *site, int64_t now_ms,
+                       struct place_snapshot *snapshot)
 {
-    if (job->retry_ms <= now_ms || job->retry_change != schedule->contract_changes) {
-        return false;
+    const struct lines *all = jobs_lines(site->jobs);
+    struct place_line *lines =
+        arena_alloc(&site->schedule->scratch, (size_t)lines_count(all), sizeof(*lines));
+    snapshot->n_lines = lines_count(all);
+    snapshot->lines = lines;
+    for (int i = 0; i < snapshot->n_lines; i++) {
+        struct place_line *line = &lines[i];
+        line->turns = line_turns(lines_at(all, i), &line->n_turns);
+        const struct job *first = jobs_of_turn(line->turns[0]);
+        line->queue = first->queue;
+        line->n_slots = first->spec->n_slots;
+        line->hosts_asked = first->spec->hosts_asked;
+        line->n_hosts_asked = first->spec->n_hosts_asked;
+        line->filter = needs_of(site->needs, first->queue, first->spec);
+        line->class = first->class;
+        line->max_starts = jobs_array_room(first);
+        line->veto =
+            queues_veto(site->queues, first->queue, now_ms + site->utc_offset_ms);
     }
-    schedule_retry(schedule, job->retry_ms);
-    return true;
-}
-
-/* The next waiting jobs of the pass; true where there are more behind them. */
-static bool show_jobs(struct site *site, int64_t now_ms,
-                      struct place_snapshot *snapshot, struct job ***shown)
-{
-    struct schedule *schedule = site->schedule;
-    int n_waiting = jobs_count_waiting(site->jobs);
-    int at = jobs_waiting_behind(site->jobs, schedule->rank, schedule->key);
-    int n_most =
-        n_waiting - at < SCHEDULE_JOBS_MAX ? n_waiting - at : SCHEDULE_JOBS_MAX;
-    struct place_job *jobs =
-        arena_alloc(&schedule->scratch, (size_t)n_most, sizeof(*jobs));
-    snapshot->jobs = jobs;
-    *shown = arena_alloc(&schedule->scratch, (size_t)n_most, sizeof(**shown));
-    for (int n_seen = 0; at < n_waiting && n_seen < SCHEDULE_JOBS_MAX; at++, n_seen++) {
-        struct job *job = jobs_waiting_at(site->jobs, at);
-        schedule->rank = job->rank;
-        schedule->key = jobs_key(job);
-        add_capped(&schedule->found.all, job->spec->n_slots);
-        if (job->queue < 0) {
-            job->place_reason = PLACE_NO_HOST;
-        } else if (!must_pause(schedule, job, now_ms)) {
-            (*shown)[snapshot->n_jobs] = job;
-            jobs[snapshot->n_jobs++] = (struct place_job){
-                .id = jobs_key(job),
-                .queue = job->queue,
-                .n_slots = job->spec->n_slots,
-                .hosts_asked = job->spec->hosts_asked,
-                .n_hosts_asked = job->spec->n_hosts_asked,
-                .filter = needs_of(site->needs, job->queue, job->spec),
-            };
-        }
-    }
-    return at < n_waiting;
 }
 
 /* ---------------------------------------------------------------- the pass */
 
-static void note_waiting(struct schedule *schedule,
-                         const struct place_snapshot *snapshot,
-                         const struct place_plan *plan)
+/* Verdicts first: lines go with their last job. */
+static void carry_out(struct site *site, const struct place_plan *plan, int64_t now_ms,
+                      struct effects *effects)
 {
-    add_capped(&schedule->found.own, plan->waiting_own);
-    for (int i = 0; i < snapshot->n_hosts; i++) {
-        if (plan->waiting_lease[i] > 0) {
-            add_lease(&schedule->found, snapshot->hosts[i].lease,
-                      plan->waiting_lease[i]);
-        }
+    const struct lines *lines = jobs_lines(site->jobs);
+    for (int i = 0; i < lines_count(lines); i++) {
+        line_set_verdict(lines_at(lines, i), &plan->verdicts[i]);
+    }
+    for (int i = 0; i < plan->n_starts; i++) {
+        turns_start(site, jobs_find(site->jobs, plan->starts[i].job), &plan->starts[i],
+                    now_ms, effects);
     }
 }
 
-static void carry_out(struct site *site, struct job **shown, int n_shown,
-                      const struct place_plan *plan, int64_t now_ms,
-                      struct effects *effects)
+/* When a queue's window opens or closes. */
+static int64_t next_window_ms(const struct site *site, int64_t now_ms)
 {
-    for (int i = 0; i < n_shown; i++) {
-        shown[i]->place_reason = plan->reasons[i];
-    }
-    for (int i = 0; i < plan->n_starts; i++) {
-        struct job *job = jobs_find(site->jobs, plan->starts[i].job);
-        int *all = &site->schedule->found.all;
-        *all = *all > job->spec->n_slots ? *all - job->spec->n_slots : 0;
-        turns_start(site, job, &plan->starts[i], now_ms, effects);
-    }
+    int64_t local_ms = queues_next_ms(site->queues, now_ms + site->utc_offset_ms);
+    return local_ms == INT64_MAX ? INT64_MAX : local_ms - site->utc_offset_ms;
 }
 
 bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
 {
     struct schedule *schedule = site->schedule;
-    if (schedule->retry_ms <= now_ms) {
-        schedule->is_marked = true;
-    }
-    if (!schedule->is_marked && !schedule->is_passing) {
+    bool has_come = jobs_pass(site->jobs, now_ms);
+    bool is_window = schedule->window_ms <= now_ms;
+    if (!schedule->is_marked && !has_come && !is_window) {
         return false;
     }
-    bool is_first = !schedule->is_passing;
-    if (is_first) {
-        schedule->is_passing = true;
-        schedule->is_marked = false;
-        schedule->retry_ms = INT64_MAX;
-        schedule->rank = -1;
-        schedule->key = 0;
-    }
+    schedule->window_ms = next_window_ms(site, now_ms);
     struct place_snapshot snapshot = {.queues = site->config->queues,
-                                      .n_queues = site->config->n_queues};
+                                      .n_queues = site->config->n_queues,
+                                      .limits = site->limits,
+                                      .max_starts = SCHEDULE_STARTS_MAX};
     struct place_plan plan;
     arena_clear(&schedule->scratch);
     schedule_tell_use(site);
-    show_hosts(site, is_first, &snapshot);
-    struct job **shown; /* as in the snapshot */
-    schedule->is_passing = show_jobs(site, now_ms, &snapshot, &shown);
+    show_hosts(site, &snapshot);
+    show_lines(site, now_ms, &snapshot);
     place_plan(&schedule->scratch, &snapshot, &plan);
-    keep_left(schedule, &snapshot, &plan);
-    note_waiting(schedule, &snapshot, &plan);
-    carry_out(site, shown, snapshot.n_jobs, &plan, now_ms, effects);
+    schedule->is_marked = plan.is_cut;
+    carry_out(site, &plan, now_ms, effects);
     schedule_tell_use(site);
-    if (!schedule->is_passing) {
-        publish(schedule);
-        provider_set_waiting(site->provider, schedule->shown.own);
+    if (!plan.is_cut) {
+        note_waiting(schedule, &snapshot, &plan);
+        provider_set_waiting(site->provider, schedule->waiting_own);
     }
     return true;
 }

@@ -46,7 +46,9 @@ struct site *site_new(const struct site_config *from)
     };
     struct site_uplink_setting uplink_setting = site_uplink_setting_of(config);
     uplink_setting.name = site->name;
-    site->jobs = jobs_new(config->queues, config->n_queues);
+    site->limits = limits_new(config->limits, config->n_limits);
+    site->jobs = jobs_new(config->queues, config->n_queues, site->limits);
+    site->queues = queues_new(config->queues, config->n_queues);
     site->hosts = site_hosts_new(config->hosts, config->n_hosts);
     site->facts = facts_new(config);
     site->runs = runs_new(&runs_setting, site->hosts, run_changed, site);
@@ -81,8 +83,10 @@ void site_free(struct site *site)
     needs_free(site->needs);
     facts_free(site->facts);
     site_hosts_free(site->hosts);
+    queues_free(site->queues);
     jobs_free(site->jobs);
     free(site->name);
+    limits_free(site->limits);
     arena_release(&site->config_arena);
     free(site);
 }
@@ -111,6 +115,9 @@ void site_load(struct site *site, const struct row *row)
     case ROW_BOOK:
     case ROW_HIGH:
         provider_load(site->provider, row);
+        break;
+    case ROW_QUEUE:
+        queues_load(site->queues, &row->queue);
         break;
     case ROW_JOB:
         jobs_load(site->jobs, &row->job);
@@ -143,7 +150,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     effects_store(effects,
                   &(struct row){.kind = ROW_COUNTER,
                                 .counter = {.name = "boot", .value = site->boot}});
-    jobs_start(site->jobs);
+    jobs_start(site->jobs, now_ms);
     site_hosts_start(site->hosts, now_ms);
     site_uplink_start(site->uplink, site->boot, now_ms);
     schedule_tell_use(site);
@@ -249,6 +256,7 @@ void site_step(struct site *site, const struct event *event, struct effects *eff
         if (site->has_scheduled) {
             count_pass(site, event->last_tick_us);
         }
+        site->utc_offset_ms = event->utc_offset_ms;
         tick(site, event->now_ms, effects);
         break;
     case EVENT_MESSAGE:
@@ -276,7 +284,7 @@ int64_t site_wake_ms(const struct site *site)
         provider_wake_ms(site->provider),
         consumer_wake_ms(site->consumer),
         waiters_wake_ms(site->waiters),
-        schedule_wake_ms(site->schedule, site->now_ms),
+        schedule_wake_ms(site, site->now_ms),
         site->lending_ms,
         lease_load_wake_ms(site),
         oldest_ms == INT64_MAX ? INT64_MAX : oldest_ms + site->config->clean_period_ms,

@@ -21,6 +21,7 @@
 #include "base/effect.h"
 #include "base/err.h"
 #include "provider/export.h"
+#include "sched/limits.h"
 #include "sched/queue.h"
 #include "site/facts_config.h"
 
@@ -41,11 +42,14 @@ struct site_config {
     const struct queue_config *queues; /* file order */
     int n_queues;
     const char *default_queue;
+    const struct limit *limits; /* of queues, hosts, users, and Limit sections */
+    int n_limits;
     struct export_plan exports;
     struct facts_config facts;
     int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY; 0: not configured */
     int64_t freeze_timeout_ms;
     int64_t clean_period_ms;   /* ended jobs are forgotten after it */
+    int max_user_priority;     /* of -sp; 0: nobody may say one */
     int max_array_size;        /* elements of an array, and its largest index */
     const char *lease_account; /* LEASE_USER: whom leased jobs run as where the daemon
                                   is root; "" where it is not */

@@ -9,6 +9,7 @@
 #include "base/conf_keys.h"
 #include "base/limits.h"
 #include "base/load_local.h"
+#include "sched/limits_read.h"
 #include "site/needs.h"
 
 #define COMPLAIN(section, row, cell, ...)                                              \
@@ -348,7 +349,10 @@ static void read_queues(struct conf *conf, const struct place *site,
     for (int i = 0; i < config->n_hosts; i++) {
         names[i] = config->hosts[i].name;
     }
-    queue_read(conf, names, config->n_hosts, &queues, &config->n_queues);
+    struct groups groups;
+    groups_read(conf, names, config->n_hosts, &groups);
+    queue_read(conf, &groups, &queues, &config->n_queues);
+    limits_read(conf, &groups, &config->limits, &config->n_limits);
     config->queues = queues;
     if (config->n_queues == 0) {
         COMPLAIN(site->section, NULL, NULL, "no queue, expected a section Queue");
@@ -521,6 +525,8 @@ static void read_site(struct conf *conf, const struct place *site,
         config->reclaim_delay_ms = parameter_duration(conf, "MC_RECLAIM_DELAY");
     }
     config->clean_period_ms = parameter_duration(conf, "CLEAN_PERIOD");
+    config->max_user_priority =
+        (int)parameter_int(conf, "MAX_USER_PRIORITY", 1, INT32_MAX / 2, 0);
     config->max_array_size = (int)parameter_int(conf, "MAX_JOB_ARRAY_SIZE", 1,
                                                 JOB_INDEX_MAX, ARRAY_SIZE_DEFAULT);
 }

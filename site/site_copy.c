@@ -24,6 +24,32 @@ static void copy_hosts(struct arena *arena, struct site_config *config)
     config->hosts = hosts;
 }
 
+static void copy_names(struct arena *arena, struct name_set *set)
+{
+    const char **names = copy_array(arena, set->names, set->n_names, sizeof(*names));
+    for (int i = 0; i < set->n_names; i++) {
+        names[i] = copy_text(arena, names[i]);
+    }
+    set->names = names;
+}
+
+static void copy_windows(struct arena *arena, struct window_list *list)
+{
+    list->items = copy_array(arena, list->items, list->n_items, sizeof(*list->items));
+}
+
+static void copy_rules(struct arena *arena, struct queue_rules *rules)
+{
+    copy_names(arena, &rules->users);
+    copy_windows(arena, &rules->run_windows);
+    copy_windows(arena, &rules->dispatch_windows);
+    rules->requeue_codes =
+        copy_array(arena, rules->requeue_codes, rules->n_requeue_codes, sizeof(int));
+    rules->success_codes =
+        copy_array(arena, rules->success_codes, rules->n_success_codes, sizeof(int));
+    rules->job_starter = copy_text(arena, rules->job_starter);
+}
+
 static void copy_queues(struct arena *arena, struct site_config *config)
 {
     struct queue_config *queues =
@@ -34,14 +60,34 @@ static void copy_queues(struct arena *arena, struct site_config *config)
             copy_array(arena, queue->terms, queue->n_terms, sizeof(*terms));
         for (int k = 0; k < queue->n_terms; k++) {
             terms[k].name = copy_text(arena, terms[k].name);
+            if (terms[k].hosts != NULL) {
+                struct name_set *hosts =
+                    arena_copy(arena, terms[k].hosts, sizeof(*hosts));
+                copy_names(arena, hosts);
+                terms[k].hosts = hosts;
+            }
         }
         queue->terms = terms;
         queue->name = copy_text(arena, queue->name);
         queue->description = copy_text(arena, queue->description);
         queue->res_req =
             queue->res_req != NULL ? arena_str(arena, queue->res_req) : NULL;
+        copy_rules(arena, &queue->rules);
     }
     config->queues = queues;
+}
+
+static void copy_limits(struct arena *arena, struct site_config *config)
+{
+    struct limit *limits =
+        copy_array(arena, config->limits, config->n_limits, sizeof(*limits));
+    for (int i = 0; i < config->n_limits; i++) {
+        limits[i].name = copy_text(arena, limits[i].name);
+        for (int k = 0; k < LIMIT_SIDES; k++) {
+            copy_names(arena, &limits[i].sides[k].names);
+        }
+    }
+    config->limits = limits;
 }
 
 static void copy_exports(struct arena *arena, struct export_plan *plan)
@@ -70,6 +116,7 @@ const struct site_config *site_copy_config(struct arena *arena,
     config->lease_account = copy_text(arena, from->lease_account);
     copy_hosts(arena, config);
     copy_queues(arena, config);
+    copy_limits(arena, config);
     copy_exports(arena, &config->exports);
     facts_config_copy(arena, &config->facts);
     const char **admins =

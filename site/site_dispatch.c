@@ -10,6 +10,7 @@
 #include "site/controls.h"
 #include "site/forward.h"
 #include "site/lending.h"
+#include "site/moves.h"
 #include "site/parts.h"
 #include "site/peek.h"
 #include "site/requests.h"
@@ -100,7 +101,8 @@ static void on_contract(struct site *site, const struct call *call,
     if (was_known != is_known || before.epoch != after.epoch ||
         before.state != after.state || before.is_made != after.is_made ||
         before.is_provider_here != after.is_provider_here) {
-        schedule_mark_contracts(site->schedule);
+        jobs_retry_all(site->jobs);
+        schedule_mark(site->schedule);
     }
     schedule_mark(site->schedule);
 }
@@ -289,6 +291,18 @@ static void on_job_control(struct site *site, const struct call *call,
     controls_request(site, call->from, &call->msg->job_control, call->now_ms, effects);
 }
 
+static void on_job_move(struct site *site, const struct call *call,
+                        struct effects *effects)
+{
+    moves_request(site, call->from, &call->msg->job_move, call->now_ms, effects);
+}
+
+static void on_queue_control(struct site *site, const struct call *call,
+                             struct effects *effects)
+{
+    moves_queue_request(site, call->from, &call->msg->queue_control, effects);
+}
+
 static void on_wait(struct site *site, const struct call *call, struct effects *effects)
 {
     wait_request(site, call->from, &call->msg->wait, effects);
@@ -382,6 +396,8 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_RUN_STATE] = {on_run_state, HOST, true},
     [MSG_SUBMIT] = {on_submit, CLIENT, false},
     [MSG_JOB_CONTROL] = {on_job_control, CLIENT, false},
+    [MSG_JOB_MOVE] = {on_job_move, CLIENT, false},
+    [MSG_QUEUE_CONTROL] = {on_queue_control, CLIENT, false},
     [MSG_WAIT] = {on_wait, CLIENT, false},
     [MSG_JOB_PEEK] = {on_peek, CLIENT, false},
     [MSG_QUERY] = {on_query, CLIENT, false},

@@ -67,6 +67,16 @@ static void drop_hosts(struct site *site, const struct site_config *before)
     }
 }
 
+static void change_queues(struct site *site)
+{
+    const struct site_config *config = site->config;
+    struct limits *old = site->limits;
+    site->limits = limits_new(config->limits, config->n_limits);
+    jobs_reload(site->jobs, config->queues, config->n_queues, site->limits);
+    queues_reload(site->queues, config->queues, config->n_queues);
+    limits_free(old);
+}
+
 static void change_hosts(struct site *site, const struct site_config *before,
                          int64_t now_ms)
 {
@@ -117,7 +127,7 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     site->config = site_copy_config(&site->config_arena, &config);
     arena_release(&scratch);
 
-    jobs_set_queues(site->jobs, site->config->queues, site->config->n_queues);
+    change_queues(site);
     runs_set_lease_account(site->runs, site->config->lease_account);
     change_hosts(site, before, now_ms);
     change_facts(site, now_ms);
@@ -126,7 +136,7 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     closed_tell(site);
     provider_export(site->provider, &site->config->exports, now_ms, effects);
     change_uplink(site, now_ms, effects);
-    schedule_restart(site->schedule);
+    schedule_mark(site->schedule);
     arena_release(&old_arena);
 }
 

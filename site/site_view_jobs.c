@@ -23,7 +23,7 @@ enum {
 /* "queue normal", "queue normal, hosts n1 n2@north". */
 static const char *where_text(struct arena *arena, const struct job *job)
 {
-    const char *text = arena_printf(arena, "queue %s", job->spec->queue);
+    const char *text = arena_printf(arena, "queue %s", jobs_queue_name(job));
     for (int i = 0; i < job->spec->n_hosts_asked && i < 8; i++) {
         text = arena_printf(arena, "%s%s%s", text, i == 0 ? ", hosts " : " ",
                             job->spec->hosts_asked[i]);
@@ -36,13 +36,16 @@ static const char *waiting_reason(struct arena *arena, const struct job *job)
     if (job->attempt != 0) {
         return arena_printf(arena, "starting on %s", job->hosts[0].host);
     }
-    const char *text = job->queue < 0 ? "its queue is not configured any more"
-                                      : place_reason_text(job->place_reason);
-    return arena_printf(arena, "%s (%s)%s%s", text, where_text(arena, job),
+    const struct reason_verdict held = {.reason = job->hold};
+    const struct reason_verdict *verdict =
+        job->line != NULL ? line_verdict(job->line) : &held;
+    const char *hosts = reason_hosts(arena, verdict);
+    return arena_printf(arena, "%s (%s%s%s)%s%s", reason_text(arena, verdict),
+                        where_text(arena, job), hosts[0] != '\0' ? "; " : "", hosts,
                         job->reason[0] != '\0' ? "; " : "", job->reason);
 }
 
-static const char *reason_text(struct arena *arena, const struct job *job)
+static const char *why_text(struct arena *arena, const struct job *job)
 {
     if (job->is_killed) {
         return job->reason;
@@ -127,11 +130,28 @@ static const char *resreq_text(struct arena *arena, const struct job_spec *spec,
                          is_asked ? 2 * RES_REQS_BYTES_MAX : LISTED_RESREQ_BYTES);
 }
 
+/* Why it waits, as a word for programs; what would help; what it was submitted with. */
+static void add_waiting(struct arena *arena, struct value *row, const struct job *job)
+{
+    const struct job_terms *terms = job->terms;
+    bool waits = job->state == JOB_PEND && job->attempt == 0;
+    enum reason reason =
+        job->line != NULL ? line_verdict(job->line)->reason : job->hold;
+    value_add_text(arena, row, "pending", waits ? reason_name(reason) : NULL);
+    value_add_text(arena, row, "hint", waits ? reason_help(reason) : NULL);
+    value_add_text(arena, row, "depend",
+                   terms->depend[0] != '\0' ? terms->depend : NULL);
+    value_add_instant(arena, row, "begin_at", terms->begin_ms);
+    value_add_text(arena, row, "project",
+                   terms->project[0] != '\0' ? terms->project : "default");
+    value_add_int(arena, row, "priority", terms->priority);
+}
+
 static struct value *job_row(const struct site *site, struct arena *arena,
                              const struct job *job, bool is_asked, int64_t now_ms)
 {
     struct value *row = value_object(arena);
-    const char *reason = reason_text(arena, job);
+    const char *reason = why_text(arena, job);
     bool is_leased = job->attempt != 0 && job->lease[0] != '\0';
     site_view_job_id(arena, row, "id", job);
     value_add_text(arena, row, "name",
@@ -140,7 +160,7 @@ static struct value *job_row(const struct site *site, struct arena *arena,
                        : site_page_cut(arena, job->spec->command, 60));
     value_add_text(arena, row, "state", jobs_state_name(job->state));
     value_add_text(arena, row, "user", job->spec->user);
-    value_add_text(arena, row, "queue", job->spec->queue);
+    value_add_text(arena, row, "queue", jobs_queue_name(job));
     value_add_text(arena, row, "resreq", resreq_text(arena, job->spec, is_asked));
     value_add_int(arena, row, "slots", job->spec->n_slots);
     add_hosts(arena, row, job);
@@ -170,6 +190,7 @@ static struct value *job_row(const struct site *site, struct arena *arena,
     if (leases != NULL) {
         value_add(arena, row, "leases", leases);
     }
+    add_waiting(arena, row, job);
     return row;
 }
 
@@ -206,7 +227,8 @@ static bool is_asked_for(struct arena *arena, const struct job *job,
         return false;
     }
     return (query->user[0] == '\0' || strcmp(job->spec->user, query->user) == 0) &&
-           (query->queue[0] == '\0' || strcmp(job->spec->queue, query->queue) == 0) &&
+           (query->queue[0] == '\0' ||
+            strcmp(jobs_queue_name(job), query->queue) == 0) &&
            (query->host[0] == '\0' || is_on_host(job, query->host));
 }
 
@@ -287,6 +309,8 @@ static const char *hosts_text(struct arena *arena, const struct queue_config *qu
             [QUEUE_HOST_AT] = "",
             [QUEUE_HOST] = "",
             [QUEUE_NOT_HOST] = "~",
+            [QUEUE_GROUP] = "",
+            [QUEUE_NOT_GROUP] = "~",
         };
         const struct queue_term *term = &queue->terms[i];
         bool is_none = term->kind == QUEUE_NOT_HOST && term->name[0] == '\0';
@@ -314,7 +338,9 @@ void site_view_queues(const struct site *site, struct site_page *page,
         struct value *row = value_object(arena);
         value_add_text(arena, row, "queue", queue->name);
         value_add_int(arena, row, "priority", queue->priority);
-        value_add_text(arena, row, "status", "Open:Active");
+        value_add_text(
+            arena, row, "status",
+            queues_status(site->queues, i, site->now_ms + site->utc_offset_ms));
         value_add_null(arena, row, "max");
         value_add_int(arena, row, "njobs",
                       slots[i].pend + slots[i].run + slots[i].susp);

@@ -40,6 +40,19 @@ static const char *id_text(struct effects *effects, const struct job *job)
     return job_id_text(&effects->arena, job->id, job->index);
 }
 
+/* The job's, with the command as its queue has it started. */
+static const struct job_spec *
+spec_to_run(const struct site *site, const struct job *job, struct effects *effects)
+{
+    struct job_spec *spec = arena_copy(&effects->arena, job->spec, sizeof(*spec));
+    if (job->queue >= 0) {
+        spec->command = queue_rules_command(&effects->arena,
+                                            &site->config->queues[job->queue].rules,
+                                            job->spec->command);
+    }
+    return spec;
+}
+
 static void start_here(struct site *site, struct job *job,
                        const struct place_start *start, int64_t now_ms,
                        struct effects *effects)
@@ -54,7 +67,7 @@ static void start_here(struct site *site, struct job *job,
         .record = RUN_RECORD_TAKEN,
         .hosts = job->hosts,
         .n_hosts = job->n_hosts,
-        .spec = job->spec,
+        .spec = spec_to_run(site, job, effects),
         .exit = {.text = ""},
     };
     runs_add(site->runs, &row, now_ms, effects);
@@ -185,9 +198,37 @@ void turns_give_back(struct site *site, struct job *job, const char *reason,
     }
 }
 
+/* By a user's order, or by the exit codes of its queue. */
+static bool wants_requeue(const struct site *site, const struct job *job,
+                          const struct run_exit *exit)
+{
+    if (job->is_killed) {
+        return false;
+    }
+    return job->is_requeued ||
+           (exit->end == RUN_END_EXITED && job->queue >= 0 &&
+            queue_rules_requeue(&site->config->queues[job->queue].rules, exit->code));
+}
+
+static const char *requeue_reason(struct effects *effects, const struct job *job,
+                                  const struct run_exit *exit)
+{
+    return job->is_requeued
+               ? arena_str(&effects->arena, job->reason)
+               : arena_printf(
+                     &effects->arena,
+                     "requeued: it exited with code %d, which its queue has in "
+                     "REQUEUE_EXIT_VALUES",
+                     exit->code);
+}
+
 void turns_finish(struct site *site, struct job *job, const struct run_exit *exit,
                   int64_t now_ms, struct effects *effects)
 {
+    if (wants_requeue(site, job, exit)) {
+        requeue(site, job, requeue_reason(effects, job, exit), effects);
+        return;
+    }
     bool may_have_begun = exit->start_ms != 0 || job->start_ms != 0;
     if (exit->end == RUN_END_LOST && !job->is_killed &&
         (!may_have_begun || job->spec->is_rerunnable)) {
@@ -238,19 +279,10 @@ static void control_waiting(struct site *site, struct job *job,
     }
 }
 
-void turns_control(struct site *site, struct job *job, enum control_action action,
-                   int signal, const char *who, int64_t now_ms, struct effects *effects)
+/* An order about the job's run: on record, then on its way. */
+static void order_run(struct site *site, struct job *job, enum control_action action,
+                      int signal, int64_t now_ms, struct effects *effects)
 {
-    if (action == CONTROL_KILL) {
-        job->is_killed = true;
-        keep_set_text(&job->reason,
-                      arena_printf(&effects->arena, "killed by %s%s", who,
-                                   job->attempt == 0 ? " before it began" : ""));
-    }
-    if (job->attempt == 0) {
-        control_waiting(site, job, action, now_ms, effects);
-        return;
-    }
     job->control.number++;
     job->control.action = action;
     job->control.signal = signal;
@@ -267,6 +299,30 @@ void turns_control(struct site *site, struct job *job, enum control_action actio
     if (run != NULL) {
         struct run_control control = job->control; /* the job may end in the call */
         runs_control(site->runs, run, &control, now_ms, effects);
+    }
+}
+
+void turns_requeue(struct site *site, struct job *job, const char *who, int64_t now_ms,
+                   struct effects *effects)
+{
+    job->is_requeued = true;
+    keep_set_text(&job->reason, arena_printf(&effects->arena, "requeued by %s", who));
+    order_run(site, job, CONTROL_KILL, 0, now_ms, effects);
+}
+
+void turns_control(struct site *site, struct job *job, enum control_action action,
+                   int signal, const char *who, int64_t now_ms, struct effects *effects)
+{
+    if (action == CONTROL_KILL) {
+        job->is_killed = true;
+        keep_set_text(&job->reason,
+                      arena_printf(&effects->arena, "killed by %s%s", who,
+                                   job->attempt == 0 ? " before it began" : ""));
+    }
+    if (job->attempt == 0) {
+        control_waiting(site, job, action, now_ms, effects);
+    } else {
+        order_run(site, job, action, signal, now_ms, effects);
     }
 }
 

@@ -27,6 +27,10 @@ void turns_control(struct site *site, struct job *job, enum control_action actio
                    int signal, const char *who, int64_t now_ms,
                    struct effects *effects);
 
+/* A job with an attempt shall wait again: its run is ended first. */
+void turns_requeue(struct site *site, struct job *job, const char *who, int64_t now_ms,
+                   struct effects *effects);
+
 /* An execution of a job of ours on our own hosts has changed. */
 void turns_run_changed(struct site *site, struct run *run, int64_t now_ms,
                        struct effects *effects);

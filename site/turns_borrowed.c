@@ -30,8 +30,6 @@ static void give_back_refused(struct site *site, struct job *job, const char *re
                               int64_t now_ms, struct effects *effects)
 {
     job->retry_ms = now_ms + REFUSED_PAUSE_MS;
-    job->retry_change = schedule_contract_changes(site->schedule);
-    schedule_retry(site->schedule, job->retry_ms);
     turns_give_back(site, job,
                     arena_printf(&effects->arena, "refused by %s: %s", job->lease,
                                  reason != NULL ? reason : ""),

@@ -2,6 +2,8 @@
 /* usage.c: see usage.h. */
 #include "site/usage.h"
 
+#include <limits.h>
+
 #include "site/parts.h"
 
 static void read_own(const struct site *site, struct msg_usage *usage)
@@ -47,11 +49,13 @@ static struct msg_job_counts read_jobs(const struct jobs *jobs)
 
 void usage_read(const struct site *site, struct arena *arena, struct msg_usage *usage)
 {
-    *usage = (struct msg_usage){.n_waiting = schedule_waiting(site->schedule),
-                                .jobs = read_jobs(site->jobs),
-                                .n_passes = site->n_passes,
-                                .passes_us = site->passes_us,
-                                .pass_times = site->pass_times};
+    int64_t n_waiting = jobs_waiting_slots(site->jobs);
+    *usage =
+        (struct msg_usage){.n_waiting = n_waiting < INT_MAX ? (int)n_waiting : INT_MAX,
+                           .jobs = read_jobs(site->jobs),
+                           .n_passes = site->n_passes,
+                           .passes_us = site->passes_us,
+                           .pass_times = site->pass_times};
     read_own(site, usage);
     read_borrowed(site, usage);
     int n_contracts = consumer_count_contracts(site->consumer);

@@ -137,6 +137,7 @@ int store_write(struct store *store, const struct row *row, struct err *err)
         return store_append_history(&store->history, store->db, &row->history, err);
     case ROW_BOOK:
     case ROW_HIGH:
+    case ROW_QUEUE:
     case ROW_JOB:
     case ROW_JOB_STATE:
     case ROW_RUN:

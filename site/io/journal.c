@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* journal.c: see journal.h. Here the file itself, counters and high-water marks; books,
- * jobs and runs have files of their own. */
+/* journal.c: see journal.h. Here the file itself, counters, queues and high-water
+ * marks; books, jobs and runs have files of their own. */
 #include "site/io/journal.h"
 
 #include <stdlib.h>
@@ -17,6 +17,11 @@ static const char put_counter_sql[] =
     "INSERT INTO counter (name, value) VALUES (?1, ?2)"
     " ON CONFLICT (name) DO UPDATE SET value = ?2";
 static const char all_counters_sql[] = "SELECT name, value FROM counter ORDER BY name";
+static const char put_queue_sql[] =
+    "INSERT INTO queue (name, is_closed, is_inactive) VALUES (?1, ?2, ?3)"
+    " ON CONFLICT (name) DO UPDATE SET (is_closed, is_inactive) = (?2, ?3)";
+static const char all_queues_sql[] =
+    "SELECT name, is_closed, is_inactive FROM queue ORDER BY name";
 static const char put_high_sql[] =
     "INSERT INTO high (consumer, attempt) VALUES (?1, ?2)"
     " ON CONFLICT (consumer) DO UPDATE SET attempt = ?2";
@@ -34,6 +39,7 @@ struct journal {
     struct db *db;
     sqlite3_stmt *put_counter, *all_counters, *put_high, *all_highs;
     sqlite3_stmt *put_closed, *cut_closed, *all_closed;
+    sqlite3_stmt *put_queue, *all_queues;
     struct journal_books books;
     struct journal_jobs jobs;
     struct journal_runs runs;
@@ -104,6 +110,16 @@ static int put_closed(struct journal *journal, const struct row_closed *closed,
     return db_run(journal->db, put, err) < 0 ? err_prefix(err, "closed host") : 0;
 }
 
+static int put_queue(struct journal *journal, const struct row_queue *queue,
+                     struct err *err)
+{
+    sqlite3_stmt *put = db_statement(journal->db, &journal->put_queue, put_queue_sql);
+    journal_bind_text(put, 1, queue->name);
+    journal_bind_int(put, 2, queue->is_closed);
+    journal_bind_int(put, 3, queue->is_inactive);
+    return db_run(journal->db, put, err) < 0 ? err_prefix(err, "queue") : 0;
+}
+
 int journal_write(struct journal *journal, const struct row *row, struct err *err)
 {
     switch (row->kind) {
@@ -113,6 +129,8 @@ int journal_write(struct journal *journal, const struct row *row, struct err *er
         return journal_put_book(&journal->books, journal->db, &row->book, err);
     case ROW_HIGH:
         return put_high(journal, &row->high, err);
+    case ROW_QUEUE:
+        return put_queue(journal, &row->queue, err);
     case ROW_JOB:
         return journal_put_job(&journal->jobs, journal->db, &row->job, err);
     case ROW_JOB_STATE:
@@ -181,6 +199,23 @@ static int load_closed(struct journal *journal, journal_row_fn fn, void *arg,
     return rc;
 }
 
+static int load_queues(struct journal *journal, journal_row_fn fn, void *arg,
+                       struct err *err)
+{
+    sqlite3_stmt *all = db_statement(journal->db, &journal->all_queues, all_queues_sql);
+    int rc;
+    while ((rc = sqlite3_step(all)) == SQLITE_ROW) {
+        struct row row = {.kind = ROW_QUEUE};
+        row.queue.name = journal_text(all, 0);
+        row.queue.is_closed = sqlite3_column_int(all, 1) != 0;
+        row.queue.is_inactive = sqlite3_column_int(all, 2) != 0;
+        fn(arg, &row);
+    }
+    rc = rc == SQLITE_DONE ? 0 : journal_fail(all, "queues", err);
+    sqlite3_reset(all);
+    return rc;
+}
+
 int journal_load(struct journal *journal, journal_row_fn fn, void *arg, struct err *err)
 {
     int rc = load_counters(journal, fn, arg, err);
@@ -189,6 +224,9 @@ int journal_load(struct journal *journal, journal_row_fn fn, void *arg, struct e
     }
     if (rc == 0) {
         rc = load_highs(journal, fn, arg, err);
+    }
+    if (rc == 0) {
+        rc = load_queues(journal, fn, arg, err);
     }
     if (rc == 0) {
         rc = journal_load_jobs(&journal->jobs, journal->db, fn, arg, err);

@@ -9,22 +9,25 @@
 #define SPEC_PARAMETERS                                                                \
     "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,"        \
     " ?20"
+#define TERMS_COLUMNS "depend, depend_on, begin_ms, project, priority"
+#define TERMS_PARAMETERS "?21, ?22, ?23, ?24, ?25"
 
 static const char put_sql[] =
-    "INSERT INTO job (id, submit_ms, is_array, " JOURNAL_SPEC_COLUMNS ")"
-    " VALUES (?1, ?2, ?3, " SPEC_PARAMETERS ")"
-    " ON CONFLICT (id) DO UPDATE SET (submit_ms, is_array, " JOURNAL_SPEC_COLUMNS ")"
-    " = (?2, ?3, " SPEC_PARAMETERS ")";
+    "INSERT INTO job (id, submit_ms, is_array, " JOURNAL_SPEC_COLUMNS ", " TERMS_COLUMNS
+    ") VALUES (?1, ?2, ?3, " SPEC_PARAMETERS ", " TERMS_PARAMETERS ")"
+    " ON CONFLICT (id) DO UPDATE SET (submit_ms, is_array, " JOURNAL_SPEC_COLUMNS
+    ", " TERMS_COLUMNS ") = (?2, ?3, " SPEC_PARAMETERS ", " TERMS_PARAMETERS ")";
 
-static const char all_sql[] =
-    "SELECT id, submit_ms, is_array, " JOURNAL_SPEC_COLUMNS " FROM job ORDER BY id";
+static const char all_sql[] = "SELECT id, submit_ms, is_array, " JOURNAL_SPEC_COLUMNS
+                              ", " TERMS_COLUMNS " FROM job ORDER BY id";
 
 #define STATE_COLUMNS                                                                  \
     "state, attempt, lease, epoch, is_decided, is_killed, hosts, start_ms, end_ms,"    \
-    " reason, is_dropped, " JOURNAL_CONTROL_COLUMNS ", " JOURNAL_EXIT_COLUMNS
+    " reason, is_dropped, switched_queue, place,"                                      \
+    " is_released, is_requeued, " JOURNAL_CONTROL_COLUMNS ", " JOURNAL_EXIT_COLUMNS
 #define STATE_PARAMETERS                                                               \
     "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,"    \
-    " ?20, ?21, ?22, ?23, ?24, ?25"
+    " ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29"
 
 static const char put_state_sql[] =
     "INSERT INTO job_state (id, element, " STATE_COLUMNS ")"
@@ -53,6 +56,11 @@ int journal_put_job(struct journal_jobs *jobs, struct db *db, const struct row_j
     journal_bind_int(put, ++at, job->submit_ms);
     journal_bind_int(put, ++at, job->is_array);
     journal_bind_spec(put, &at, &job->spec);
+    journal_bind_text(put, ++at, job->terms.depend);
+    journal_bind_text(put, ++at, job->terms.depend_on);
+    journal_bind_int(put, ++at, job->terms.begin_ms);
+    journal_bind_text(put, ++at, job->terms.project);
+    journal_bind_int(put, ++at, job->terms.priority);
     return db_run(db, put, err) < 0 ? err_prefix(err, "job %" PRIu64, job->id) : 0;
 }
 
@@ -82,6 +90,10 @@ static int put_state(struct journal_jobs *jobs, struct db *db,
     journal_bind_int(put, ++at, state->end_ms);
     journal_bind_text(put, ++at, state->reason);
     journal_bind_int(put, ++at, state->is_dropped);
+    journal_bind_text(put, ++at, state->queue);
+    journal_bind_int(put, ++at, state->place);
+    journal_bind_int(put, ++at, state->is_released);
+    journal_bind_int(put, ++at, state->is_requeued);
     journal_bind_control(put, &at, &state->control);
     journal_bind_exit(put, &at, &state->exit);
     return db_run(db, put, err);
@@ -98,6 +110,7 @@ int journal_put_job_state(struct journal_jobs *jobs, struct db *db,
 static int load_jobs(struct journal_jobs *jobs, struct db *db, journal_row_fn fn,
                      void *arg, struct err *err)
 {
+    enum { TERMS = 3 + JOURNAL_SPEC_WIDTH };
     sqlite3_stmt *all = db_statement(db, &jobs->all, all_sql);
     struct arena arena;
     arena_init(&arena);
@@ -109,6 +122,14 @@ static int load_jobs(struct journal_jobs *jobs, struct db *db, journal_row_fn fn
         row.job.submit_ms = sqlite3_column_int64(all, 1);
         row.job.is_array = sqlite3_column_int(all, 2) != 0;
         journal_read_spec(all, 3, &arena, &row.job.spec);
+        row.job.terms = (struct job_terms){
+            .depend = journal_text(all, TERMS),
+            .depend_on = journal_text(all, TERMS + 1),
+            .begin_ms = sqlite3_column_int64(all, TERMS + 2),
+            .project = journal_text(all, TERMS + 3),
+            .priority = sqlite3_column_int64(all, TERMS + 4),
+            .has_slots = true,
+        };
         fn(arg, &row);
     }
     rc = rc == SQLITE_DONE ? 0 : journal_fail(all, "jobs", err);
@@ -120,7 +141,7 @@ static int load_jobs(struct journal_jobs *jobs, struct db *db, journal_row_fn fn
 static int read_state(sqlite3_stmt *all, struct arena *arena,
                       struct row_job_state *state, struct err *err)
 {
-    enum { CONTROL = 13, EXIT = CONTROL + JOURNAL_CONTROL_WIDTH };
+    enum { CONTROL = 17, EXIT = CONTROL + JOURNAL_CONTROL_WIDTH };
     int word;
     int rc = journal_read_word(all, 2, state_words, N_STATE_WORDS, &word, err);
     if (rc < 0) {
@@ -139,6 +160,10 @@ static int read_state(sqlite3_stmt *all, struct arena *arena,
         .end_ms = sqlite3_column_int64(all, 10),
         .reason = journal_text(all, 11),
         .is_dropped = sqlite3_column_int(all, 12) != 0,
+        .queue = journal_text(all, 13),
+        .place = sqlite3_column_int64(all, 14),
+        .is_released = sqlite3_column_int(all, 15) != 0,
+        .is_requeued = sqlite3_column_int(all, 16) != 0,
     };
     rc = journal_read_hosts(all, 8, arena, &state->hosts, &state->n_hosts, err);
     if (rc == 0) {

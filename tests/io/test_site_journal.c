@@ -133,6 +133,17 @@ static void add_spec(struct transcript *to, const struct job_spec *spec)
     }
 }
 
+/* Rows of a test may leave them out: to the journal that is nothing. */
+static void add_terms(struct transcript *to, const struct job_terms *terms)
+{
+    add(to,
+        "  depend \"%s\" \"%s\" begin %" PRId64 " project \"%s\" priority %" PRId64
+        "\n",
+        terms->depend != NULL ? terms->depend : "",
+        terms->depend_on != NULL ? terms->depend_on : "", terms->begin_ms,
+        terms->project != NULL ? terms->project : "", terms->priority);
+}
+
 static void add_control(struct transcript *to, const struct run_control *control)
 {
     add(to, "  control %" PRIu64 " %d %d\n", control->number, control->action,
@@ -158,7 +169,9 @@ static void add_job_state(struct transcript *to, const struct row_job_state *sta
         state->is_decided, state->is_killed, state->start_ms, state->end_ms,
         state->reason);
     add_hosts(to, state->hosts, state->n_hosts);
-    add(to, "\n");
+    add(to, " queue \"%s\" place %" PRId64 " released %d requeued %d\n",
+        state->queue != NULL ? state->queue : "", state->place, state->is_released,
+        state->is_requeued);
     add_control(to, &state->control);
     add_exit(to, &state->exit);
 }
@@ -189,9 +202,14 @@ static void add_row(void *arg, const struct row *row)
     case ROW_HIGH:
         add(to, "high %s %" PRIu64 "\n", row->high.consumer, row->high.attempt);
         break;
+    case ROW_QUEUE:
+        add(to, "queue %s closed %d inactive %d\n", row->queue.name,
+            row->queue.is_closed, row->queue.is_inactive);
+        break;
     case ROW_JOB:
         add(to, "job %" PRIu64 " at %" PRId64 " array %d\n", row->job.id,
             row->job.submit_ms, row->job.is_array);
+        add_terms(to, &row->job.terms);
         add_spec(to, &row->job.spec);
         break;
     case ROW_JOB_STATE:
@@ -358,6 +376,12 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
         .hosts = split,
         .n_hosts = 2,
     };
+    struct row waiting = job(2, full_spec());
+    waiting.job.terms = (struct job_terms){.depend = "done(\"prep\")",
+                                           .depend_on = "done(1)",
+                                           .begin_ms = 1700000000001,
+                                           .project = "gene",
+                                           .priority = 50};
     struct row running = job_state(2, JOB_RUN);
     running.job_state.attempt = 5;
     running.job_state.lease = "north/spare/south";
@@ -370,6 +394,9 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
     running.job_state.control = (struct run_control){3, CONTROL_SIGNAL, 10};
     running.job_state.exit = full_exit();
     running.job_state.reason = "on \"n1\"";
+    running.job_state.queue = "night";
+    running.job_state.place = -3;
+    running.job_state.is_released = running.job_state.is_requeued = true;
     struct row lent = run("south", 5, RUN_RECORD_GUARDED);
     lent.run.lease = "north/spare/south";
     lent.run.hosts = slots;
@@ -384,8 +411,9 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
         book,
         {.kind = ROW_HIGH, .high = {"east", 1}},
         {.kind = ROW_HIGH, .high = {"south", 44}},
+        {.kind = ROW_QUEUE, .queue = {"night", true, false}},
         job(1, empty_spec()),
-        job(2, full_spec()),
+        waiting,
         job_state(1, JOB_PEND),
         running,
         run("north", 9, RUN_RECORD_TAKEN),

@@ -15,6 +15,7 @@ static const char *const own_hosts[] = {"n1", "n2", "n3"};
 struct world {
     struct arena arena;
     struct conf conf;
+    struct groups groups;
     struct queue_config *queues;
     int n_queues;
 };
@@ -24,7 +25,8 @@ static void read_text(struct world *world, const char *text)
     arena_init(&world->arena);
     conf_init(&world->conf, &world->arena);
     conf_read(&world->conf, "lsb.queues", text, strlen(text));
-    queue_read(&world->conf, own_hosts, 3, &world->queues, &world->n_queues);
+    groups_read(&world->conf, own_hosts, 3, &world->groups);
+    queue_read(&world->conf, &world->groups, &world->queues, &world->n_queues);
 }
 
 static void read_hosts(struct world *world, const char *hosts)

@@ -55,6 +55,8 @@ static const char *row_key(const struct row *row, uint64_t *number)
         return row->closed.host;
     case ROW_HIGH:
         return row->high.consumer;
+    case ROW_QUEUE:
+        return row->queue.name;
     case ROW_JOB:
         *number = row->job.id;
         return "";

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* limits.c: see limits.h. Counts stand in a table by text: the limit's number and the
+ * names of the sides that have one each ("3|ana||n1|"). A count of nothing is dropped,
+ * so that the table is as large as what runs. */
+#include "sched/limits.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define uthash_fatal(text) abort() /* out of memory, as everywhere */
+#include <uthash.h>
+
+enum { KEY_SIZE = 16 + 3 * NAME_SIZE + REASON_SIZE + HOST_NAME_SIZE };
+
+/* A limit that holds for a class. */
+struct item {
+    const struct limit *limit;
+    char *key; /* of its count; where the limit is of each host, that follows */
+};
+
+struct limits_class {
+    struct item *job_items, *host_items; /* without hosts, with them */
+    int n_job_items, n_host_items;
+    int n_members;
+    UT_hash_handle hh;
+    char name[];
+};
+
+struct count {
+    int slots, jobs;
+    UT_hash_handle hh;
+    char key[];
+};
+
+struct limits {
+    const struct limit *list;
+    int n_limits;
+    struct limits_class *classes;
+    struct count *counts;
+};
+
+struct limits_draft {
+    const struct limits *limits;
+    struct count *counts; /* beside those of the limits */
+};
+
+/* ---------------------------------------------------------------- sides */
+
+static bool side_covers(const struct limit_side *side, const char *name)
+{
+    return side->mode == LIMIT_ANY || groups_has(&side->names, name);
+}
+
+/* ---------------------------------------------------------------- life */
+
+struct limits *limits_new(const struct limit *list, int n_limits)
+{
+    struct limits *limits = mem_alloc(1, sizeof(*limits));
+    limits->list = list;
+    limits->n_limits = n_limits;
+    return limits;
+}
+
+static void free_items(struct item *items, int n_items)
+{
+    for (int i = 0; i < n_items; i++) {
+        free(items[i].key);
+    }
+    free(items);
+}
+
+static void class_free(struct limits_class *class)
+{
+    free_items(class->job_items, class->n_job_items);
+    free_items(class->host_items, class->n_host_items);
+    free(class);
+}
+
+static void clear_counts(struct count **counts)
+{
+    struct count *count, *next;
+    HASH_ITER (hh, *counts, count, next) {
+        HASH_DEL(*counts, count);
+        free(count);
+    }
+}
+
+void limits_free(struct limits *limits)
+{
+    struct limits_class *class, *next;
+    if (limits == NULL) {
+        return;
+    }
+    HASH_ITER (hh, limits->classes, class, next) {
+        HASH_DEL(limits->classes, class);
+        class_free(class);
+    }
+    clear_counts(&limits->counts);
+    free(limits);
+}
+
+/* ---------------------------------------------------------------- classes */
+
+static const char *name_if_each(const struct limit *limit, int side, const char *name)
+{
+    return limit->sides[side].mode == LIMIT_EACH ? name : "";
+}
+
+static void add_item(struct item **items, int *n_items, const struct limit *limit,
+                     const char *key)
+{
+    *items = mem_grow(*items, (size_t)*n_items + 1, sizeof(**items));
+    (*items)[*n_items] =
+        (struct item){.limit = limit, .key = mem_alloc(strlen(key) + 1, 1)};
+    memcpy((*items)[*n_items].key, key, strlen(key));
+    (*n_items)++;
+}
+
+static void find_items(const struct limits *limits, struct limits_class *class,
+                       const char *user, const char *queue, const char *project)
+{
+    for (int i = 0; i < limits->n_limits; i++) {
+        const struct limit *limit = &limits->list[i];
+        char key[KEY_SIZE];
+        if (!side_covers(&limit->sides[LIMIT_USERS], user) ||
+            !side_covers(&limit->sides[LIMIT_QUEUES], queue) ||
+            !side_covers(&limit->sides[LIMIT_PROJECTS], project)) {
+            continue;
+        }
+        snprintf(key, sizeof(key), "%d|%s|%s|%s|", i,
+                 name_if_each(limit, LIMIT_USERS, user),
+                 name_if_each(limit, LIMIT_QUEUES, queue),
+                 name_if_each(limit, LIMIT_PROJECTS, project));
+        if (limit->sides[LIMIT_HOSTS].mode == LIMIT_ANY) {
+            add_item(&class->job_items, &class->n_job_items, limit, key);
+        } else {
+            add_item(&class->host_items, &class->n_host_items, limit, key);
+        }
+    }
+}
+
+struct limits_class *limits_join(struct limits *limits, const char *user,
+                                 const char *queue, const char *project)
+{
+    struct limits_class *class;
+    char name[KEY_SIZE];
+    int length = snprintf(name, sizeof(name), "%s|%s|%s", queue, user, project);
+    HASH_FIND(hh, limits->classes, name, (size_t)length, class);
+    if (class == NULL) {
+        class = mem_alloc(1, sizeof(*class) + (size_t)length + 1);
+        memcpy(class->name, name, (size_t)length + 1);
+        find_items(limits, class, user, queue, project);
+        HASH_ADD_KEYPTR(hh, limits->classes, class->name, (size_t)length, class);
+    }
+    class->n_members++;
+    return class;
+}
+
+void limits_leave(struct limits *limits, struct limits_class *class)
+{
+    if (class != NULL && --class->n_members == 0) {
+        HASH_DEL(limits->classes, class);
+        class_free(class);
+    }
+}
+
+bool limits_have_hosts(const struct limits_class *class)
+{
+    return class->n_host_items > 0;
+}
+
+/* ---------------------------------------------------------------- counts */
+
+static void add_count(struct count **counts, const char *key, int n_slots, int n_jobs)
+{
+    struct count *count;
+    size_t length = strlen(key);
+    HASH_FIND(hh, *counts, key, length, count);
+    if (count == NULL) {
+        count = mem_alloc(1, sizeof(*count) + length + 1);
+        memcpy(count->key, key, length + 1);
+        HASH_ADD_KEYPTR(hh, *counts, count->key, length, count);
+    }
+    count->slots += n_slots;
+    count->jobs += n_jobs;
+    if (count->slots == 0 && count->jobs == 0) {
+        HASH_DEL(*counts, count);
+        free(count);
+    }
+}
+
+static const char *host_key(char *key, size_t size, const struct item *item,
+                            const char *host)
+{
+    bool is_each = item->limit->sides[LIMIT_HOSTS].mode == LIMIT_EACH;
+    snprintf(key, size, "%s%s", item->key, is_each ? host : "");
+    return key;
+}
+
+static void count_on_hosts(struct count **counts, const struct item *item,
+                           const struct host_slots *hosts, int n_hosts, int sign)
+{
+    const struct limit_side *side = &item->limit->sides[LIMIT_HOSTS];
+    bool is_counted = false; /* the job, where the hosts have one limit together */
+    for (int i = 0; i < n_hosts; i++) {
+        char key[KEY_SIZE];
+        if (side_covers(side, hosts[i].host)) {
+            int n_jobs = side->mode == LIMIT_EACH || !is_counted ? 1 : 0;
+            add_count(counts, host_key(key, sizeof(key), item, hosts[i].host),
+                      sign * hosts[i].n_slots, sign * n_jobs);
+            is_counted = true;
+        }
+    }
+}
+
+static void count_job(struct count **counts, const struct limits_class *class,
+                      const struct host_slots *hosts, int n_hosts, int sign)
+{
+    int n_slots = 0;
+    for (int i = 0; i < n_hosts; i++) {
+        n_slots += hosts[i].n_slots;
+    }
+    for (int i = 0; i < class->n_job_items; i++) {
+        add_count(counts, class->job_items[i].key, sign * n_slots, sign);
+    }
+    for (int i = 0; i < class->n_host_items; i++) {
+        count_on_hosts(counts, &class->host_items[i], hosts, n_hosts, sign);
+    }
+}
+
+void limits_count(struct limits *limits, const struct limits_class *class,
+                  const struct host_slots *hosts, int n_hosts, int sign)
+{
+    count_job(&limits->counts, class, hosts, n_hosts, sign);
+}
+
+/* ---------------------------------------------------------------- drafts */
+
+struct limits_draft *limits_draft_new(const struct limits *limits)
+{
+    struct limits_draft *draft = mem_alloc(1, sizeof(*draft));
+    draft->limits = limits;
+    return draft;
+}
+
+void limits_draft_free(struct limits_draft *draft)
+{
+    if (draft != NULL) {
+        clear_counts(&draft->counts);
+        free(draft);
+    }
+}
+
+void limits_draft_count(struct limits_draft *draft, const struct limits_class *class,
+                        const struct host_slots *hosts, int n_hosts)
+{
+    count_job(&draft->counts, class, hosts, n_hosts, 1);
+}
+
+static void sum_up(const struct limits_draft *draft, const char *key, int *n_slots,
+                   int *n_jobs)
+{
+    struct count *counts[] = {draft->limits->counts, draft->counts};
+    size_t length = strlen(key);
+    *n_slots = *n_jobs = 0;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        struct count *count;
+        HASH_FIND(hh, counts[i], key, length, count);
+        if (count != NULL) {
+            *n_slots += count->slots;
+            *n_jobs += count->jobs;
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- room */
+
+/* The slots that the limit allows at a time on a host with so many processors. */
+static int most_of(const struct limit *limit, int n_processors)
+{
+    int most = limit->slots >= 0 ? limit->slots : INT_MAX;
+    if (limit->per_processor_milli >= 0) {
+        int64_t slots = limit->per_processor_milli * n_processors / 1000;
+        most = slots < most ? (int)slots : most;
+    }
+    return most;
+}
+
+static int left_of(const struct limit *limit, int most, int n_slots, int n_jobs)
+{
+    if (limit->jobs >= 0 && n_jobs >= limit->jobs) {
+        return 0;
+    }
+    if (most == INT_MAX) {
+        return INT_MAX;
+    }
+    return most > n_slots ? most - n_slots : 0;
+}
+
+static void tighten(int *room, const struct limit **limit, int left,
+                    const struct limit *by)
+{
+    if (left < *room) {
+        *room = left;
+        *limit = by;
+    }
+}
+
+int limits_room(const struct limits_draft *draft, const struct limits_class *class,
+                const struct limit **limit)
+{
+    int room = INT_MAX;
+    *limit = NULL;
+    for (int i = 0; i < class->n_job_items; i++) {
+        const struct item *item = &class->job_items[i];
+        int n_slots, n_jobs;
+        sum_up(draft, item->key, &n_slots, &n_jobs);
+        tighten(&room, limit,
+                left_of(item->limit, most_of(item->limit, 0), n_slots, n_jobs),
+                item->limit);
+    }
+    return room;
+}
+
+/* What the job itself has on hosts that share the limit. */
+static int slots_among(const struct limit_side *side, const struct host_slots *pieces,
+                       int n_pieces)
+{
+    int n_slots = 0;
+    for (int i = 0; side->mode == LIMIT_TOGETHER && i < n_pieces; i++) {
+        n_slots += side_covers(side, pieces[i].host) ? pieces[i].n_slots : 0;
+    }
+    return n_slots;
+}
+
+int limits_room_on(const struct limits_draft *draft, const struct limits_class *class,
+                   const char *host, int n_processors, const struct host_slots *pieces,
+                   int n_pieces, const struct limit **limit)
+{
+    int room = INT_MAX;
+    *limit = NULL;
+    for (int i = 0; i < class->n_host_items; i++) {
+        const struct item *item = &class->host_items[i];
+        const struct limit_side *side = &item->limit->sides[LIMIT_HOSTS];
+        char key[KEY_SIZE];
+        int n_slots, n_jobs;
+        if (!side_covers(side, host)) {
+            continue;
+        }
+        sum_up(draft, host_key(key, sizeof(key), item, host), &n_slots, &n_jobs);
+        n_slots += slots_among(side, pieces, n_pieces);
+        tighten(
+            &room, limit,
+            left_of(item->limit, most_of(item->limit, n_processors), n_slots, n_jobs),
+            item->limit);
+    }
+    return room;
+}
+
+int limits_most(const struct limits_class *class, const struct limit **limit)
+{
+    int room = INT_MAX;
+    *limit = NULL;
+    for (int i = 0; i < class->n_job_items; i++) {
+        const struct limit *of = class->job_items[i].limit;
+        tighten(&room, limit, left_of(of, most_of(of, 0), 0, 0), of);
+    }
+    return room;
+}

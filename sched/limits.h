@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* limits.h: how many slots and jobs there may be at a time, of whom, where: all limits
+ * of a site in one form, what counts for them now, and what room they leave.
+ *
+ * A limit has four sides: users, queues, hosts, projects. A side names whom the limit
+ * is for, and whether they share it (USERS) or each has one of its own (PER_USER). What
+ * other sections call it:
+ *
+ *     QJOB_LIMIT of queue q     queues q together
+ *     UJOB_LIMIT of queue q     queues q, each user
+ *     HJOB_LIMIT of queue q     queues q, each host
+ *     PJOB_LIMIT of queue q     queues q, each host, slots a processor
+ *     JL/U of host h            hosts h, each user
+ *     MAX_JOBS of user u        users u together; of a group "g@": each of its members
+ *     JL/P of user u            users u, each host, slots a processor
+ *
+ * All limits that fit a job hold, and the tightest decides. Suspended jobs count.
+ * A class is what all jobs of one user, queue and project are to the limits; whoever
+ * joins one leaves it again, and counts are kept under it.
+ *
+ * Units: slots, jobs. Ownership: the limits given are borrowed; classes and counts are
+ * the set's. Order: of several limits without room the first in the list is named.
+ * Source: ARCHITECTURE 5; lsf.md 3.3; LSF's lsb.resources. Layer: sched (base only). */
+#ifndef SUBLET_SCHED_LIMITS_H
+#define SUBLET_SCHED_LIMITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/msg.h"
+#include "sched/groups.h"
+
+enum limit_mode {
+    LIMIT_ANY,      /* the side says nothing */
+    LIMIT_TOGETHER, /* those named share the limit */
+    LIMIT_EACH,     /* each of those named has it */
+};
+
+struct limit_side {
+    enum limit_mode mode;
+    struct name_set names;
+};
+
+enum { LIMIT_USERS, LIMIT_QUEUES, LIMIT_HOSTS, LIMIT_PROJECTS, LIMIT_SIDES };
+
+struct limit {
+    const char *name; /* as reasons name it: "QJOB_LIMIT of queue normal (10)" */
+    struct limit_side sides[LIMIT_SIDES];
+    int slots, jobs;             /* -1: none */
+    int64_t per_processor_milli; /* thousandths of a slot; -1: none. Hosts: EACH */
+};
+
+struct limits;
+struct limits *limits_new(const struct limit *list, int n_limits);
+void limits_free(struct limits *limits);
+
+struct limits_class;
+struct limits_class *limits_join(struct limits *limits, const char *user,
+                                 const char *queue, const char *project);
+void limits_leave(struct limits *limits, struct limits_class *class);
+/* True where limits look at hosts for this class. */
+bool limits_have_hosts(const struct limits_class *class);
+
+/* A job has taken these slots (`sign` 1), or gives them back (-1). */
+void limits_count(struct limits *limits, const struct limits_class *class,
+                  const struct host_slots *hosts, int n_hosts, int sign);
+
+/* What a plan would add to the counts; the limits stay as they are. */
+struct limits_draft;
+struct limits_draft *limits_draft_new(const struct limits *limits);
+void limits_draft_free(struct limits_draft *draft);
+void limits_draft_count(struct limits_draft *draft, const struct limits_class *class,
+                        const struct host_slots *hosts, int n_hosts);
+
+/* Slots that a job of the class may have in all as far as its user, queue and project
+ * go; INT_MAX: any number. `limit` is the one that decides, NULL: none. */
+int limits_room(const struct limits_draft *draft, const struct limits_class *class,
+                const struct limit **limit);
+/* The same of one host, for a job that has these pieces on other hosts so far. */
+int limits_room_on(const struct limits_draft *draft, const struct limits_class *class,
+                   const char *host, int n_processors, const struct host_slots *pieces,
+                   int n_pieces, const struct limit **limit);
+/* The slots a job of the class can ever have: no more is ever left, whatever ends. */
+int limits_most(const struct limits_class *class, const struct limit **limit);
+
+#endif

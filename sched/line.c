@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* line.c: see line.h. A line is a sorted array with room at its front: jobs leave it
+ * there, one after the other, and that must not move the others. */
+#include "sched/line.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+#define uthash_fatal(text) abort() /* out of memory, as everywhere */
+#include <uthash.h>
+
+struct line {
+    struct line_turn **turns; /* those from `first` on */
+    int first, count, capacity;
+    int index; /* in the set's array */
+    struct reason_verdict verdict;
+    UT_hash_handle hh;
+    char name[];
+};
+
+struct lines {
+    struct line *table; /* by name */
+    struct line **items;
+    int count, capacity;
+};
+
+int line_compare(const struct line_turn *a, const struct line_turn *b)
+{
+    if (a->priority != b->priority) {
+        return a->priority > b->priority ? -1 : 1;
+    }
+    if (a->place != b->place) {
+        return a->place < b->place ? -1 : 1;
+    }
+    return a->key < b->key ? -1 : a->key > b->key;
+}
+
+/* ---------------------------------------------------------------- the set */
+
+struct lines *lines_new(void)
+{
+    return mem_alloc(1, sizeof(struct lines));
+}
+
+static void line_free(struct line *line)
+{
+    free(line->turns);
+    free(line);
+}
+
+void lines_free(struct lines *lines)
+{
+    if (lines == NULL) {
+        return;
+    }
+    HASH_CLEAR(hh, lines->table);
+    for (int i = 0; i < lines->count; i++) {
+        line_free(lines->items[i]);
+    }
+    free(lines->items);
+    free(lines);
+}
+
+int lines_count(const struct lines *lines)
+{
+    return lines->count;
+}
+
+struct line *lines_at(const struct lines *lines, int index)
+{
+    return lines->items[index];
+}
+
+static struct line *add_line(struct lines *lines, const char *name)
+{
+    size_t length = strlen(name);
+    struct line *line = mem_alloc(1, sizeof(*line) + length + 1);
+    memcpy(line->name, name, length + 1);
+    if (lines->count == lines->capacity) {
+        lines->capacity = lines->capacity == 0 ? 64 : lines->capacity * 2;
+        lines->items =
+            mem_grow(lines->items, (size_t)lines->capacity, sizeof(struct line *));
+    }
+    line->index = lines->count;
+    lines->items[lines->count++] = line;
+    HASH_ADD_KEYPTR(hh, lines->table, line->name, length, line);
+    return line;
+}
+
+static void remove_line(struct lines *lines, struct line *line)
+{
+    struct line *last = lines->items[--lines->count];
+    HASH_DEL(lines->table, line);
+    lines->items[line->index] = last;
+    last->index = line->index;
+    line_free(line);
+}
+
+/* ---------------------------------------------------------------- one line */
+
+/* The first turn that does not come before this one. */
+static int place_of(const struct line *line, const struct line_turn *turn)
+{
+    int low = line->first, high = line->first + line->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (line_compare(line->turns[middle], turn) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Room for one more at the end: at the front, where that is as much as there are turns,
+ * else in a larger array. */
+static void make_room(struct line *line)
+{
+    if (line->first + line->count < line->capacity) {
+        return;
+    }
+    if (line->first > line->count) {
+        memmove(line->turns, line->turns + line->first,
+                (size_t)line->count * sizeof(struct line_turn *));
+        line->first = 0;
+        return;
+    }
+    line->capacity = line->capacity == 0 ? 4 : line->capacity * 2;
+    line->turns =
+        mem_grow(line->turns, (size_t)line->capacity, sizeof(struct line_turn *));
+}
+
+struct line *line_add(struct lines *lines, const char *name, struct line_turn *turn)
+{
+    struct line *line;
+    HASH_FIND(hh, lines->table, name, strlen(name), line);
+    if (line == NULL) {
+        line = add_line(lines, name);
+    }
+    make_room(line);
+    int place = place_of(line, turn);
+    if (place == line->first && line->first > 0) {
+        line->turns[--line->first] = turn; /* a job that comes back */
+    } else {
+        memmove(&line->turns[place + 1], &line->turns[place],
+                (size_t)(line->first + line->count - place) *
+                    sizeof(struct line_turn *));
+        line->turns[place] = turn;
+    }
+    line->count++;
+    return line;
+}
+
+void line_remove(struct lines *lines, struct line *line, struct line_turn *turn)
+{
+    int place = place_of(line, turn);
+    assert(place < line->first + line->count && line->turns[place] == turn);
+    line->count--;
+    if (place == line->first) {
+        line->first++;
+    } else {
+        memmove(&line->turns[place], &line->turns[place + 1],
+                (size_t)(line->first + line->count - place) *
+                    sizeof(struct line_turn *));
+    }
+    if (line->count == 0) {
+        remove_line(lines, line);
+    }
+}
+
+struct line_turn *const *line_turns(const struct line *line, int *n_turns)
+{
+    *n_turns = line->count;
+    return line->turns + line->first;
+}
+
+void line_set_verdict(struct line *line, const struct reason_verdict *verdict)
+{
+    line->verdict = *verdict;
+}
+
+const struct reason_verdict *line_verdict(const struct line *line)
+{
+    return &line->verdict;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reason.c: see reason.h. */
+#include "sched/reason.h"
+
+#include <stdbool.h>
+
+struct reason_row {
+    const char *name, *text, *help;
+};
+
+static const struct reason_row rows[REASONS] = {
+#define X(id, name, text, help) [id] = {name, text, help},
+    REASON_TABLE(X)
+#undef X
+};
+
+static const struct reason_row *row_of(enum reason reason)
+{
+    return &rows[(unsigned)reason < REASONS ? reason : REASON_NEW];
+}
+
+const char *reason_name(enum reason reason)
+{
+    return row_of(reason)->name;
+}
+
+const char *reason_help(enum reason reason)
+{
+    return row_of(reason)->help;
+}
+
+/* Reasons that lie with hosts, and are told by counting them. */
+static bool is_about_hosts(enum reason reason)
+{
+    return reason == REASON_NO_HOST || reason == REASON_UNMET ||
+           reason == REASON_TOO_LARGE || reason == REASON_CLOSED ||
+           reason == REASON_BUSY || reason == REASON_HOST_LIMIT;
+}
+
+const char *reason_hosts(struct arena *arena, const struct reason_verdict *verdict)
+{
+    bool counts_full = verdict->reason != REASON_TOO_LARGE;
+    const struct {
+        int count;
+        const char *what;
+    } parts[] = {
+        {counts_full ? verdict->n_full : 0, "without a free slot"},
+        {verdict->n_limited, "at the limit"},
+        {verdict->n_closed, "closed or away"},
+        {verdict->n_unmet, "without what it requires"},
+        {verdict->n_excluded, "not of the queue or not asked for"},
+    };
+    const char *text = "";
+    if (!is_about_hosts(verdict->reason)) {
+        return text;
+    }
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (parts[i].count > 0) {
+            text = arena_printf(arena, "%s%s%d host%s %s", text,
+                                text[0] != '\0' ? ", " : "", parts[i].count,
+                                parts[i].count == 1 ? "" : "s", parts[i].what);
+        }
+    }
+    return text;
+}
+
+/* The row's text with the limit's name in it. */
+static const char *with_limit(struct arena *arena, const char *text, const char *limit)
+{
+    const char *gap = text;
+    while (gap[0] != '\0' && !(gap[0] == '%' && gap[1] == 's')) {
+        gap++;
+    }
+    if (gap[0] == '\0') {
+        return text;
+    }
+    return arena_printf(arena, "%.*s%s%s", (int)(gap - text), text,
+                        limit != NULL ? limit : "", gap + 2);
+}
+
+const char *reason_text(struct arena *arena, const struct reason_verdict *verdict)
+{
+    return with_limit(arena, row_of(verdict->reason)->text, verdict->limit);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reason.h: why a job waits: one table of reasons, in LSF's words where it has them,
+ * each with what would help; and the verdict that a pass leaves on a line of jobs.
+ *
+ * Layer: sched (base only). Source: lsb_pendreason of LSF; PITFALLS 7. */
+#ifndef SUBLET_SCHED_REASON_H
+#define SUBLET_SCHED_REASON_H
+
+#include "base/arena.h"
+
+/* id, name in JSON, LSF's sentence, what would help. A %s stands for what the verdict
+ * names: a limit. */
+#define REASON_TABLE(X)                                                                \
+    X(REASON_NEW, "new", "New job is waiting for scheduling", "it is looked at soon")  \
+    X(REASON_STARTED, "started", "being started", "")                                  \
+    X(REASON_QUEUE_GONE, "queue_gone", "its queue is not configured any more",         \
+      "`sublet switch` moves it to another queue")                                     \
+    X(REASON_QUEUE_INACTIVE, "queue_inactive",                                         \
+      "The queue is inactivated by the administrator",                                 \
+      "an administrator's `sublet queue activate`")                                    \
+    X(REASON_QUEUE_WINDOW, "queue_window",                                             \
+      "The queue is inactivated by its time windows", "the next window")               \
+    X(REASON_BEGIN_TIME, "begin_time", "The job has a specified start time",           \
+      "that time")                                                                     \
+    X(REASON_DEPENDENCY, "dependency", "Job dependency condition not satisfied",       \
+      "the jobs that it waits for")                                                    \
+    X(REASON_DEPENDENCY_NEVER, "dependency_never",                                     \
+      "Dependency condition invalid or never satisfied",                               \
+      "killing it; what it waits for cannot come any more")                            \
+    X(REASON_ARRAY_LIMIT, "array_limit",                                               \
+      "The job array has reached its running element limit",                           \
+      "the end of one of its running elements")                                        \
+    X(REASON_RETRY, "retry", "The schedule of the job is postponed for a while",       \
+      "it is tried again soon")                                                        \
+    X(REASON_LIMIT, "limit", "Resource limit %s has been reached",                     \
+      "the end of jobs that count for it")                                             \
+    X(REASON_LIMIT_SMALL, "limit_small", "it needs more slots than limit %s allows",   \
+      "fewer slots, or a larger limit")                                                \
+    X(REASON_NO_HOST, "no_host", "none of its hosts is known here",                    \
+      "other hosts (-m), or another queue")                                            \
+    X(REASON_UNMET, "unmet", "no host meets its resource requirements",                \
+      "other requirements (-R), or hosts that have what they ask for")                 \
+    X(REASON_TOO_LARGE, "too_large", "it asks for more slots than its hosts have",     \
+      "fewer slots (-n), or more hosts")                                               \
+    X(REASON_CLOSED, "closed", "its hosts are closed or away", "their return")         \
+    X(REASON_HOST_LIMIT, "host_limit", "its hosts have reached limit %s",              \
+      "the end of jobs that count for it")                                             \
+    X(REASON_BUSY, "busy", "waiting for a free slot",                                  \
+      "the end of other jobs on its hosts")
+
+enum reason {
+#define X(id, name, text, help) id,
+    REASON_TABLE(X)
+#undef X
+        REASONS
+};
+
+/* What a pass made of a line. Hosts are counted once each, by the first thing that
+ * spoke against them. */
+struct reason_verdict {
+    enum reason reason;
+    const char *limit; /* its name, of the configuration; NULL: none */
+    int n_hosts;       /* that the site knows, own and borrowed */
+    int n_excluded;    /* not of the queue, or not of -m */
+    int n_unmet;       /* not what its requirements ask for */
+    int n_closed;
+    int n_full;
+    int n_limited; /* by a limit on hosts */
+};
+
+const char *reason_name(enum reason reason);
+const char *reason_text(struct arena *arena, const struct reason_verdict *verdict);
+/* "3 hosts without a free slot, 1 host closed or away"; "": hosts are not to blame. */
+const char *reason_hosts(struct arena *arena, const struct reason_verdict *verdict);
+/* "" where nothing can be said. */
+const char *reason_help(enum reason reason);
+
+#endif

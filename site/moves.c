@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* moves.c: see moves.h. */
+#include "site/moves.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/job_id.h"
+#include "base/value.h"
+#include "site/parts.h"
+#include "site/requests.h"
+#include "site/turns.h"
+
+struct call {
+    struct site *site;
+    const struct peer *from;
+    enum job_move move;
+    int queue; /* of MOVE_SWITCH */
+    int64_t now_ms;
+    struct effects *effects;
+    const char *text; /* sentences so far */
+    struct value *jobs;
+    int code; /* of the first that was refused */
+};
+
+/* ---------------------------------------------------------------- one job */
+
+static int check_switch(const struct call *call, const struct job *job, struct err *err)
+{
+    const struct queue_config *queue = &call->site->config->queues[call->queue];
+    int n_slots = job->spec->n_slots;
+    int64_t run_limit_ms = job->spec->run_limit_ms;
+    if (job->attempt != 0) {
+        return err_set(err, ERR_STATE,
+                       "job has started, only waiting jobs are switched");
+    }
+    return queue_rules_check(&queue->rules, job->spec->user, &n_slots, &run_limit_ms,
+                             err);
+}
+
+static int check(const struct call *call, const struct job *job, struct err *err)
+{
+    if (!requests_may_manage(call->site, call->from, job)) {
+        return err_set(err, ERR_DENIED, "user permission denied, it is %s's",
+                       job->spec->user);
+    }
+    if (jobs_is_ended(job)) {
+        return err_set(err, ERR_STATE, "job has already finished");
+    }
+    if (job->is_killed) {
+        return err_set(err, ERR_STATE, "job is being terminated");
+    }
+    switch (call->move) {
+    case MOVE_REQUEUE:
+        return job->attempt != 0 ? 0
+                                 : err_set(err, ERR_STATE, "job has not started yet");
+    case MOVE_SWITCH:
+        return check_switch(call, job, err);
+    case MOVE_TOP:
+    case MOVE_BOTTOM:
+        return job->attempt == 0
+                   ? 0
+                   : err_set(err, ERR_STATE, "job has started, only waiting jobs move");
+    }
+    return 0;
+}
+
+static void carry_out(const struct call *call, struct job *job)
+{
+    struct site *site = call->site;
+    switch (call->move) {
+    case MOVE_REQUEUE:
+        turns_requeue(site, job, call->from->name, call->now_ms, call->effects);
+        return;
+    case MOVE_SWITCH:
+        jobs_switch(site->jobs, job, call->queue);
+        break;
+    case MOVE_TOP:
+    case MOVE_BOTTOM:
+        jobs_reorder(site->jobs, job, call->move == MOVE_TOP);
+        break;
+    }
+    jobs_store(job, call->effects);
+    schedule_mark(site->schedule);
+}
+
+static const char *done_text(const struct call *call)
+{
+    struct arena *arena = &call->effects->arena;
+    switch (call->move) {
+    case MOVE_REQUEUE:
+        return "is being requeued";
+    case MOVE_SWITCH:
+        return arena_printf(arena, "is switched to queue <%s>",
+                            call->site->config->queues[call->queue].name);
+    case MOVE_TOP:
+        return "has been moved to position 1 from top";
+    case MOVE_BOTTOM:
+        break;
+    }
+    return "has been moved to position 1 from bottom";
+}
+
+/* ---------------------------------------------------------------- the answer */
+
+static void note(struct call *call, const char *id, int code, const char *what)
+{
+    struct arena *arena = &call->effects->arena;
+    const char *sentence =
+        arena_printf(arena, "Job <%s>%s %s", id, code == 0 ? "" : ":", what);
+    struct value *row = value_add(arena, call->jobs, NULL, value_object(arena));
+    value_add_text(arena, row, "job", id);
+    value_add_text(arena, row, "text", sentence);
+    bool is_first_error = code != 0 && call->code == 0;
+    if (is_first_error) {
+        call->code = code;
+    }
+    if (is_first_error || call->text[0] == '\0') {
+        call->text = sentence;
+    } else if ((code != 0) == (call->code != 0) &&
+               strlen(call->text) + strlen(sentence) < TEXT_MAX - 1) {
+        call->text = arena_printf(arena, "%s\n%s", call->text, sentence);
+    }
+}
+
+/* A job, or those elements of an array that can be moved; why none can, the last says.
+ * Elements go to the top in their order: the last of them first. */
+static void move_named(struct call *call, const char *id)
+{
+    struct err err = {.code = ERR_NOT_FOUND, .text = "no matching job found"};
+    struct jobs *jobs = call->site->jobs;
+    struct job_id wanted;
+    int n_moved = 0, first, end;
+    if (job_id_read(&call->effects->arena, id, &wanted, NULL) != 0) {
+        note(call, id, err.code, err.text);
+        return;
+    }
+    first = end = jobs_place_of(jobs, wanted.number);
+    while (end < jobs_count(jobs) && jobs_at(jobs, end)->id == wanted.number) {
+        end++;
+    }
+    for (int i = 0; i < end - first; i++) {
+        bool is_backwards = call->move == MOVE_TOP;
+        struct job *job = jobs_at(jobs, is_backwards ? end - 1 - i : first + i);
+        if (job_id_has(&wanted, job->index) && check(call, job, &err) == 0) {
+            carry_out(call, job);
+            n_moved++;
+        }
+    }
+    note(call, id, n_moved > 0 ? 0 : err.code,
+         n_moved > 0 ? done_text(call) : err.text);
+}
+
+void moves_request(struct site *site, const struct peer *from,
+                   const struct msg_job_move *move, int64_t now_ms,
+                   struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    struct call call = {.site = site,
+                        .from = from,
+                        .move = move->move,
+                        .now_ms = now_ms,
+                        .effects = effects,
+                        .text = "",
+                        .jobs = value_array(arena)};
+    if (move->move == MOVE_SWITCH) {
+        call.queue = queues_find(site->queues, move->queue);
+        if (call.queue < 0) {
+            effects_reply_error(effects, from, move->request, ERR_NOT_FOUND,
+                                "%s: no such queue, see `sublet queues`", move->queue);
+            return;
+        }
+        if (queues_is_closed(site->queues, call.queue)) {
+            effects_reply_error(effects, from, move->request, ERR_STATE,
+                                "%s: Queue is closed", move->queue);
+            return;
+        }
+    }
+    for (int i = 0; i < move->n_jobs; i++) {
+        move_named(&call, move->jobs[i]);
+    }
+    if (call.code != 0) {
+        effects_reply_error(effects, from, move->request, call.code, "%s", call.text);
+        return;
+    }
+    struct value *value = value_object(arena);
+    value_add(arena, value, "jobs", call.jobs);
+    effects_reply(effects, from, move->request, call.text, value, "");
+}
+
+/* ---------------------------------------------------------------- queues */
+
+void moves_queue_request(struct site *site, const struct peer *from,
+                         const struct msg_queue_control *order, struct effects *effects)
+{
+    static const char *const done[] = {
+        [QUEUE_OPEN] = "is opened",
+        [QUEUE_CLOSE] = "is closed",
+        [QUEUE_ACTIVATE] = "is activated",
+        [QUEUE_INACTIVATE] = "is inactivated",
+    };
+    struct arena *arena = &effects->arena;
+    int queue = queues_find(site->queues, order->queue);
+    if (!requests_is_admin(site, from)) {
+        effects_reply_error(effects, from, order->request, ERR_DENIED,
+                            "queue %s: user permission denied, expected an "
+                            "administrator of the site",
+                            order->queue);
+        return;
+    }
+    if (queue < 0) {
+        effects_reply_error(effects, from, order->request, ERR_NOT_FOUND,
+                            "%s: no such queue, see `sublet queues`", order->queue);
+        return;
+    }
+    queues_order(site->queues, queue, order->order, effects);
+    schedule_mark(site->schedule);
+    struct value *value = value_object(arena);
+    value_add_text(arena, value, "queue", order->queue);
+    effects_reply(
+        effects, from, order->request,
+        arena_printf(arena, "Queue <%s> %s", order->queue, done[order->order]), value,
+        "");
+}

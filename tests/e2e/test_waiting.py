@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What users wait for, with real daemons: other jobs, an instant, their array, a queue
+that is stopped; options in a script; jobs that are moved. It all outlives kill -9."""
+import os
+import time
+
+from federation import SOUTH, Federation, expect, expect_equal, main
+
+f = Federation()
+
+QUEUES = """
+Begin Queue
+QUEUE_NAME = one
+PRIORITY = 50
+QJOB_LIMIT = 1
+HOSTS = all
+End Queue
+Begin Queue
+QUEUE_NAME = again
+PRIORITY = 40
+REQUEUE_EXIT_VALUES = 99
+JOB_STARTER = env STARTED=yes
+RUNLIMIT = 5 10
+USERS = all ~nobody
+End Queue
+Begin Parameters
+MAX_USER_PRIORITY = 100
+End Parameters
+"""
+
+
+def submit(*args, stdin=None):
+    return f.cli("south", "sub", *args, stdin=stdin).stdout.split("<")[1].split(">")[0]
+
+
+def pending(job):
+    return f.job("south", job)["pending"]
+
+
+def refused(*args, code=1):
+    result = f.cli("south", *args, code=code)
+    expect_equal(result.stdout, "", "standard output of a failure")
+    return result.stderr
+
+
+def test_depends():
+    mark = os.path.join(f.marks, "go")
+    first = submit("-J", "prep", "while [ ! -e %s ]; do sleep 0.05; done; exit 3" % mark)
+    then = submit("-w", 'exit("prep",>=3)', "true")
+    never = submit("-w", "done(%s)" % first, "true")
+    expect_equal(pending(then), "dependency", "the one that follows")
+    f.wait_state("south", first, "RUN")
+    f.kill9("south")
+    f.start("south")
+    expect_equal(pending(then), "dependency", "after a crash")
+    open(mark, "w").close()
+    f.wait_state("south", then, "DONE")
+    f.wait_for("the other to wait for ever",
+               lambda: pending(never) == "dependency_never")
+    expect("never satisfied" in f.job("south", never)["reason"], "the reason")
+    f.cli("south", "kill", never)
+    expect("No matching job found" in refused("sub", "-w", "done(99999)", "true"),
+           "an unknown job")
+
+
+def test_limit_is_named():
+    mark = os.path.join(f.marks, "one")
+    first = submit("-q", "one", "while [ ! -e %s ]; do sleep 0.05; done" % mark)
+    second = submit("-q", "one", "true")
+    f.wait_for("the second to be told", lambda: pending(second) == "limit")
+    expect("QJOB_LIMIT of queue one (1)" in f.job("south", second)["reason"], "the limit")
+    expect("QJOB_LIMIT" in f.cli("south", "jobs", "-p").stdout, "jobs -p says why")
+    expect("Would help" in f.cli("south", "jobs", "-l", second).stdout, "jobs -l helps")
+    open(mark, "w").close()
+    f.wait_state("south", second, "DONE")
+    f.wait_state("south", first, "DONE")
+
+
+def test_array_limit():
+    job = submit("-J", "many[1-4]%1", "sleep 0.3")
+
+    def counts():
+        rows = f.rows("south", "jobs", "-a", job)
+        return [row["state"] for row in rows]
+    f.wait_for("an element to run", lambda: "RUN" in counts())
+    most = 0
+    limit = time.monotonic() + 15
+    while counts().count("DONE") < 4:
+        most = max(most, counts().count("RUN"))
+        expect(time.monotonic() < limit, "all four to end: %s" % counts())
+    expect_equal(most, 1, "elements at a time")
+
+
+def test_begin():
+    job = submit("-b", "23:59", "true")
+    expect(pending(job) in ("begin_time", None), "held until midnight")
+    f.cli("south", "kill", job)
+    refused("sub", "-b", "25:00", "true", code=2)
+    refused("sub", "-b", "2000:1:1:8:00", "true", code=2)
+
+
+def test_script():
+    out = os.path.join(f.marks, "script.out")
+    script = ("#!/bin/sh\n#BSUB -J \"from a script\"   # a name\n#BSUB -q again -o %s\n"
+              "#BSUB -n 1\necho $LSB_JOBNAME $STARTED\n" % out)
+    job = submit(stdin=script)
+    f.wait_state("south", job, "DONE")
+    row = f.job("south", job)
+    expect_equal(row["queue"], "again", "the queue")
+    expect_equal(row["name"], "from a script", "the name")
+    job = submit("-J", "mine", stdin=script)
+    expect_equal(f.job("south", job)["name"], "mine", "the command line wins")
+    f.wait_state("south", job, "DONE")
+    expect("not supported" in refused_script("#BSUB -x\ntrue\n"), "an unbuilt option")
+    expect("quote" in refused_script("#BSUB -J 'x\ntrue\n"), "an open quote")
+
+
+def refused_script(text):
+    return f.cli("south", "sub", code=1, stdin=text).stderr
+
+
+def test_starter_and_requeue():
+    mark = os.path.join(f.marks, "twice")
+    job = submit("-q", "again", "sh -c 'test $STARTED = yes || exit 1; "
+                 "test -e %s && exit 0; touch %s; exit 99'" % (mark, mark))
+    f.wait_state("south", job, "DONE")
+    expect(f.job("south", job)["attempt"] > 1, "a second attempt")
+    long = submit("-q", "again", "sleep 300")
+    f.wait_state("south", long, "RUN")
+    attempt = f.job("south", long)["attempt"]
+    expect("requeued" in f.cli("south", "requeue", long).stdout, "the answer")
+    f.wait_for("it to run again", lambda: (f.job("south", long)["attempt"] or 0) > attempt)
+    f.cli("south", "kill", long)
+    f.wait_state("south", long, "EXIT")
+    expect("RUNLIMIT" in refused("sub", "-q", "again", "-W", "11", "true"), "too long")
+
+
+def test_queue_and_moves():
+    f.cli("south", "queue", "inactivate", "normal")
+    first, second = submit("true"), submit("true")
+    expect_equal(pending(first), "queue_inactive", "the queue is stopped")
+    expect("Open:Inact_Adm" in f.cli("south", "queues").stdout, "its status")
+    expect("switched" in f.cli("south", "switch", "one", first).stdout, "the answer")
+    f.wait_state("south", first, "DONE")
+    expect_equal(f.job("south", first)["queue"], "one", "where it went")
+    f.cli("south", "btop", second)
+    f.cli("south", "queue", "close", "normal")
+    f.kill9("south")
+    f.start("south")
+    expect("Queue is closed" in refused("sub", "true"), "closed after a crash")
+    f.cli("south", "queue", "open", "normal")
+    f.cli("south", "queue", "activate", "normal")
+    f.wait_state("south", second, "DONE")
+    refused("queue", "explode", "normal", code=2)
+    refused("queue", "open", "nowhere")
+    refused("sub", "-sp", "101", "true")
+
+
+def setup():
+    f.configure("south", SOUTH + QUEUES)
+    f.start("broker", "north", "south")
+    f.wait_for("its host", lambda: f.has_hosts("south"))
+
+
+if __name__ == "__main__":
+    main(test_depends, test_limit_is_named, test_array_limit, test_begin, test_script,
+         test_starter_and_requeue, test_queue_and_moves, shared=f, setup=setup)

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines: who comes before whom, and that they hold what was put into them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "sched/line.h"
+
+static void test_order(void **state)
+{
+    static const struct {
+        const char *why;
+        struct line_turn a, b;
+    } rows[] = {
+        {"by submission", {0, 0, 1}, {0, 0, 2}},
+        {"a higher priority first", {10, 0, 2}, {9, 0, 1}},
+        {"a lower place first: btop", {0, -1, 2}, {0, 0, 1}},
+        {"priority before place", {1, 5, 2}, {0, -5, 1}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (line_compare(&rows[i].a, &rows[i].b) >= 0 ||
+            line_compare(&rows[i].b, &rows[i].a) <= 0) {
+            fail_msg("%s", rows[i].why);
+        }
+    }
+}
+
+static void test_names(void **state)
+{
+    struct lines *lines = lines_new();
+    struct line_turn turns[3] = {{.key = 1}, {.key = 2}, {.key = 3}};
+    (void)state;
+    struct line *a = line_add(lines, "a", &turns[0]);
+    struct line *b = line_add(lines, "b", &turns[1]);
+    assert_ptr_not_equal(a, b);
+    assert_ptr_equal(line_add(lines, "a", &turns[2]), a);
+    assert_int_equal(lines_count(lines), 2);
+    line_remove(lines, a, &turns[0]);
+    assert_int_equal(lines_count(lines), 2);
+    line_remove(lines, a, &turns[2]);
+    assert_int_equal(lines_count(lines), 1); /* nobody stands in it */
+    assert_ptr_equal(lines_at(lines, 0), b);
+    lines_free(lines);
+}
+
+static void test_verdict(void **state)
+{
+    struct lines *lines = lines_new();
+    struct line_turn turn = {.key = 1};
+    struct line *line = line_add(lines, "a", &turn);
+    struct reason_verdict verdict = {.reason = REASON_BUSY, .n_full = 3};
+    (void)state;
+    assert_int_equal(line_verdict(line)->reason, REASON_NEW);
+    line_set_verdict(line, &verdict);
+    assert_int_equal(line_verdict(line)->n_full, 3);
+    lines_free(lines);
+}
+
+enum { TURNS = 200, TURNS_OF_RANDOM = 3000 };
+
+static void check_sorted(const struct line *line, int n_expected)
+{
+    int n_turns;
+    struct line_turn *const *turns = line_turns(line, &n_turns);
+    assert_int_equal(n_turns, n_expected);
+    for (int i = 1; i < n_turns; i++) {
+        assert_true(line_compare(turns[i - 1], turns[i]) < 0);
+    }
+}
+
+/* Jobs come, leave from the front as they start and from anywhere as they are killed,
+ * and come back. */
+static void test_coming_and_going(void **state)
+{
+    struct lines *lines = lines_new();
+    struct line_turn turns[TURNS];
+    bool is_in[TURNS] = {false};
+    struct line *line = NULL;
+    struct rng rng;
+    int count = 0;
+    (void)state;
+    rng_init(&rng, 8);
+    for (int i = 0; i < TURNS; i++) {
+        turns[i] = (struct line_turn){.priority = (int64_t)rng_below(&rng, 3),
+                                      .key = (uint64_t)i + 1};
+    }
+    for (int i = 0; i < TURNS_OF_RANDOM; i++) {
+        int at = (int)rng_below(&rng, TURNS);
+        int n_turns;
+        if (count > 0 && rng_below(&rng, 3) == 0) { /* the front */
+            at = (int)line_turns(line, &n_turns)[0]->key - 1;
+        }
+        if (is_in[at]) {
+            line_remove(lines, line, &turns[at]);
+        } else {
+            line = line_add(lines, "a", &turns[at]);
+        }
+        count += is_in[at] ? -1 : 1;
+        is_in[at] = !is_in[at];
+        if (count > 0) {
+            check_sorted(line, count);
+        }
+    }
+    lines_free(lines);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_verdict),
+        cmocka_unit_test(test_coming_and_going),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

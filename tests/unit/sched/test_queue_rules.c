@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules of queues: what is read, what is refused, what they make of jobs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sched/queue.h"
+
+static const char *const own_hosts[] = {"n1"};
+
+struct world {
+    struct arena arena;
+    struct conf conf;
+    struct groups groups;
+    struct queue_config *queues;
+    int n_queues;
+};
+
+static void read_keys(struct world *world, const char *keys)
+{
+    char text[512];
+    snprintf(text, sizeof(text),
+             "Begin UserGroup\nGROUP_NAME GROUP_MEMBER\nlab (ana bo)\nEnd UserGroup\n"
+             "Begin Queue\nQUEUE_NAME = q\n%s\nEnd Queue\n",
+             keys);
+    arena_init(&world->arena);
+    conf_init(&world->conf, &world->arena);
+    conf_read(&world->conf, "lsb.queues", text, strlen(text));
+    groups_read(&world->conf, own_hosts, 1, &world->groups);
+    queue_read(&world->conf, &world->groups, &world->queues, &world->n_queues);
+}
+
+/* A job of "ana" that asks for so many slots and minutes (0: nothing said). */
+static void test_check(void **state)
+{
+    static const struct {
+        const char *keys;
+        int slots, minutes;
+        const char *says; /* NULL: taken, with: */
+        int slots_then, minutes_then;
+    } rows[] = {
+        {"", 0, 0, NULL, 1, 0},
+        {"", 7, 90, NULL, 7, 90},
+        {"USERS = ana", 1, 0, NULL, 1, 0},
+        {"USERS = lab", 1, 0, NULL, 1, 0},
+        {"USERS = all", 1, 0, NULL, 1, 0},
+        {"USERS = bo", 1, 0, "User cannot use the queue", 0, 0},
+        {"USERS = all ~lab", 1, 0, "User cannot use the queue", 0, 0},
+        {"PROCLIMIT = 4", 4, 0, NULL, 4, 0},
+        {"PROCLIMIT = 4", 5, 0, "Too many processors requested", 0, 0},
+        {"PROCLIMIT = 2 4", 1, 0, "Too few processors requested", 0, 0},
+        {"PROCLIMIT = 2 4", 0, 0, NULL, 2, 0},
+        {"PROCLIMIT = 2 3 4", 0, 0, NULL, 3, 0},
+        {"TASKLIMIT = 2 3 4", 0, 0, NULL, 3, 0},
+        {"RUNLIMIT = 60", 1, 0, NULL, 1, 60},
+        {"RUNLIMIT = 10 1:30", 1, 0, NULL, 1, 10},
+        {"RUNLIMIT = 10 1:30", 1, 90, NULL, 1, 90},
+        {"RUNLIMIT = 10 1:30", 1, 91, "Cannot exceed queue's hard limit", 0, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        struct err err = {.text = ""};
+        int slots = rows[i].slots;
+        int64_t limit_ms = rows[i].minutes * INT64_C(60000);
+        read_keys(&world, rows[i].keys);
+        assert_int_equal(world.conf.n_errors, 0);
+        int code =
+            queue_rules_check(&world.queues[0].rules, "ana", &slots, &limit_ms, &err);
+        if (rows[i].says != NULL) {
+            assert_true(code != 0);
+            assert_non_null(strstr(err.text, rows[i].says));
+        } else if (code != 0 || slots != rows[i].slots_then ||
+                   limit_ms != rows[i].minutes_then * INT64_C(60000)) {
+            fail_msg("%s: %s %d slots, %lld ms", rows[i].keys, err.text, slots,
+                     (long long)limit_ms);
+        }
+        arena_release(&world.arena);
+    }
+}
+
+static void test_codes(void **state)
+{
+    struct world world;
+    (void)state;
+    read_keys(&world, "REQUEUE_EXIT_VALUES = 99 100-102 ~101\n"
+                      "SUCCESS_EXIT_VALUES = 230 all ~5");
+    const struct queue_rules *rules = &world.queues[0].rules;
+    assert_int_equal(world.conf.n_errors, 0);
+    assert_true(queue_rules_requeue(rules, 99));
+    assert_true(queue_rules_requeue(rules, 102));
+    assert_false(queue_rules_requeue(rules, 101));
+    assert_false(queue_rules_requeue(rules, 0));
+    assert_true(queue_rules_succeed(rules, 0));
+    assert_true(queue_rules_succeed(rules, 230));
+    assert_false(queue_rules_succeed(rules, 5));
+    arena_release(&world.arena);
+}
+
+static void test_starter(void **state)
+{
+    static const struct {
+        const char *keys, *command;
+    } rows[] = {
+        {"", "run me"},
+        {"JOB_STARTER = env A=1", "env A=1 run me"},
+        {"JOB_STARTER = nice sh -c '%USRCMD' && x", "nice sh -c 'run me' && x"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        read_keys(&world, rows[i].keys);
+        assert_string_equal(
+            queue_rules_command(&world.arena, &world.queues[0].rules, "run me"),
+            rows[i].command);
+        arena_release(&world.arena);
+    }
+}
+
+static void test_bad(void **state)
+{
+    static const struct {
+        const char *keys, *says;
+    } rows[] = {
+        {"PROCLIMIT = 4 2", "growing order"},
+        {"PROCLIMIT = 1 2 3 4", "4 numbers"},
+        {"PROCLIMIT = x", "x"},
+        {"RUNLIMIT = 90 60", "the default is above"},
+        {"RUNLIMIT = 0", "run limit of 0"},
+        {"RUNLIMIT = 90/hostA", "not supported"},
+        {"RUN_WINDOW = 8", "is no time window"},
+        {"DISPATCH_WINDOW = 8-8", "ends where it begins"},
+        {"REQUEUE_EXIT_VALUES = 256", "is no exit code"},
+        {"REQUEUE_EXIT_VALUES = EXCLUDE(3)", "is no exit code"},
+        {"REQUEUE_EXIT_VALUES = ~", "is no exit code"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        read_keys(&world, rows[i].keys);
+        if (world.conf.n_errors != 1 ||
+            strstr(world.conf.diags->text, rows[i].says) == NULL) {
+            fail_msg("%s: %d errors, \"%s\"", rows[i].keys, world.conf.n_errors,
+                     world.conf.diags != NULL ? world.conf.diags->text : "");
+        }
+        arena_release(&world.arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_starter),
+        cmocka_unit_test(test_bad),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What jobs wait for besides slots: other jobs, an instant, their array, an
+ * administrator, a window; and how they get another place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/value.h"
+#include "tests/unit/site/site_stage.h"
+
+static const char site_text[] =
+    "Begin Site\nNAME = south\nSPOOL = /tmp/x\nEnd Site\n"
+    "Begin Host\nHOST_NAME MXJ\ns1 %d\nEnd Host\n"
+    "Begin Parameters\nMAX_USER_PRIORITY = 100\nEnd Parameters\n"
+    "Begin Queue\nQUEUE_NAME = local\nPRIORITY = 30\n%s\nEnd Queue\n"
+    "Begin Queue\nQUEUE_NAME = other\nPRIORITY = 20\nUSERS = ana\nEnd Queue\n";
+
+static void init(struct site_stage *stage, int n_slots, const char *keys)
+{
+    char text[1024];
+    snprintf(text, sizeof(text), site_text, n_slots, keys);
+    site_stage_init_text(stage, text);
+    site_stage_host_up(stage, "s1");
+}
+
+static const struct msg_reply *submit(struct site_stage *stage, const char *name,
+                                      const struct job_terms *terms)
+{
+    struct peer from = site_stage_user("ana");
+    struct msg msg = {.kind = MSG_SUBMIT, .site = ""};
+    msg.submit.request = ++stage->request;
+    msg.submit.spec = site_stage_spec("local", "work");
+    msg.submit.spec.name = name;
+    msg.submit.terms = *terms;
+    site_stage_message(stage, &from, &msg);
+    return site_stage_reply(stage);
+}
+
+static uint64_t add(struct site_stage *stage, const char *name, const char *depend)
+{
+    const struct job_terms terms = {.depend = depend};
+    const struct msg_reply *reply = submit(stage, name, &terms);
+    return reply->code == 0 ? (uint64_t)value_find(reply->value, "job")->number : 0;
+}
+
+static const struct msg_reply *move(struct site_stage *stage, const char *user,
+                                    enum job_move kind, const char *queue,
+                                    const char *job)
+{
+    struct peer from = site_stage_user(user);
+    struct msg msg = {.kind = MSG_JOB_MOVE, .site = ""};
+    msg.job_move = (struct msg_job_move){.request = ++stage->request,
+                                         .move = kind,
+                                         .queue = queue,
+                                         .jobs = &job,
+                                         .n_jobs = 1};
+    site_stage_message(stage, &from, &msg);
+    return site_stage_reply(stage);
+}
+
+static const struct msg_reply *order(struct site_stage *stage, const char *user,
+                                     enum queue_order kind, const char *queue)
+{
+    struct peer from = site_stage_user(user);
+    struct msg msg = {.kind = MSG_QUEUE_CONTROL, .site = ""};
+    msg.queue_control = (struct msg_queue_control){++stage->request, kind, queue};
+    site_stage_message(stage, &from, &msg);
+    return site_stage_reply(stage);
+}
+
+static bool has_started(const struct site_stage *stage, uint64_t id)
+{
+    return site_stage_attempt_of(stage, id) != 0;
+}
+
+/* The job runs, and ends with this code. */
+static void run(struct site_stage *stage, uint64_t id, int code)
+{
+    uint64_t attempt = site_stage_attempt_of(stage, id);
+    site_stage_waiting(stage, "s1", attempt, 7);
+    site_stage_running(stage, "s1", attempt, 7);
+    if (code >= 0) {
+        site_stage_exited(stage, "s1", attempt, code);
+    }
+}
+
+static void assert_waits(struct site_stage *stage, uint64_t id, const char *pending)
+{
+    assert_false(has_started(stage, id));
+    assert_string_equal(site_stage_job_text(stage, id, "pending"), pending);
+}
+
+/* ---------------------------------------------------------------- other jobs */
+
+static void test_done(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 4, "");
+    uint64_t first = add(&stage, "prep", "");
+    uint64_t then = add(&stage, "work", "done(\"prep\")");
+    uint64_t never = add(&stage, "mend", "exit(prep)");
+    assert_waits(&stage, then, "dependency");
+    run(&stage, first, 0);
+    assert_true(has_started(&stage, then));
+    assert_waits(&stage, never, "dependency_never");
+    assert_string_equal(site_stage_job_text(&stage, never, "depend"), "exit(prep)");
+    site_stage_release(&stage);
+}
+
+static void test_refused(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 4, "");
+    assert_int_equal(add(&stage, "a", "done(99)"), 0);
+    assert_non_null(strstr(site_stage_reply(&stage)->text, "No matching job found"));
+    assert_int_equal(add(&stage, "a", "done(\"x\" &&"), 0);
+    assert_non_null(strstr(site_stage_reply(&stage)->text, "Job not submitted"));
+    assert_int_equal(add(&stage, "a", ""), 1); /* nothing was used up */
+    site_stage_release(&stage);
+}
+
+/* What was met stays met, whatever becomes of the other job; a condition that waits
+ * keeps what it speaks of from being forgotten. */
+static void test_restart_and_clean(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 1, "");
+    uint64_t first = add(&stage, "prep", "");
+    uint64_t second = add(&stage, "more", ""); /* holds the slot after it */
+    uint64_t then = add(&stage, "work", "done(1) && done(2)");
+    run(&stage, first, 0);
+    run(&stage, second, -1);
+    site_stage_restart(&stage);
+    site_stage_host_up(&stage, "s1");
+    site_stage_pass(&stage, 2 * 3600 * 1000);
+    assert_int_equal(site_stage_state(&stage, first), JOB_DONE); /* not cleaned */
+    assert_waits(&stage, then, "dependency");
+    site_stage_release(&stage);
+}
+
+static void test_elements(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 2, "");
+    add(&stage, "a[1-2]", "");
+    uint64_t then = add(&stage, "b[1-2]", "done(\"a[*]\")");
+    site_stage_waiting(&stage, "s1", 1, 7);
+    site_stage_running(&stage, "s1", 1, 7);
+    site_stage_exited(&stage, "s1", 1, 0); /* a[1] */
+    struct msg_query query = {.kind = QUERY_JOBS,
+                              .name = "2",
+                              .user = "",
+                              .queue = "",
+                              .host = "",
+                              .provider = "",
+                              .consumer = "",
+                              .after = ""};
+    const struct value *rows =
+        value_find(site_stage_query(&stage, &query)->value, "jobs");
+    assert_int_equal(rows->count, 2);
+    assert_string_equal(value_find(rows->first, "id")->text, "2[1]");
+    assert_true(value_find(rows->first, "attempt")->kind == VALUE_INT);
+    assert_true(value_find(rows->first->next, "attempt")->kind == VALUE_NULL);
+    assert_int_equal(then, 2);
+    site_stage_release(&stage);
+}
+
+/* ---------------------------------------------------------------- time, arrays */
+
+static void test_begin(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 4, "");
+    const struct job_terms terms = {.begin_ms = stage.now_ms + 60000};
+    submit(&stage, "later", &terms);
+    assert_waits(&stage, 1, "begin_time");
+    site_stage_restart(&stage);
+    site_stage_host_up(&stage, "s1");
+    assert_waits(&stage, 1, "begin_time");
+    site_stage_pass(&stage, 61000); /* the host is away by then */
+    site_stage_host_up(&stage, "s1");
+    assert_true(has_started(&stage, 1));
+    site_stage_release(&stage);
+}
+
+static void test_array_limit(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 4, "");
+    add(&stage, "a[1-5]%2", "");
+    site_stage_waiting(&stage, "s1", 1, 7);
+    site_stage_running(&stage, "s1", 1, 7);
+    assert_int_equal(site_stage_count_rows(&stage, ROW_RUN), 2);
+    site_stage_exited(&stage, "s1", 1, 0);
+    assert_int_equal(site_stage_count_rows(&stage, ROW_RUN), 2);
+    uint64_t plain = add(&stage, "b", ""); /* slots are free */
+    assert_true(has_started(&stage, plain));
+    site_stage_release(&stage);
+}
+
+/* ---------------------------------------------------------------- queues */
+
+static void test_closed(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 4, "");
+    assert_int_equal(order(&stage, "ana", QUEUE_CLOSE, "local")->code, ERR_DENIED);
+    assert_int_equal(order(&stage, "root", QUEUE_CLOSE, "x")->code, ERR_NOT_FOUND);
+    assert_string_equal(order(&stage, "root", QUEUE_CLOSE, "local")->text,
+                        "Queue <local> is closed");
+    site_stage_restart(&stage);
+    site_stage_host_up(&stage, "s1");
+    assert_int_equal(add(&stage, "a", ""), 0);
+    assert_string_equal(site_stage_reply(&stage)->text,
+                        "local: Queue is closed. Job not submitted.");
+    order(&stage, "root", QUEUE_OPEN, "local");
+    assert_int_equal(add(&stage, "a", ""), 1);
+    site_stage_release(&stage);
+}
+
+static void test_inactive(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 4, "");
+    order(&stage, "root", QUEUE_INACTIVATE, "local");
+    uint64_t id = add(&stage, "a", "");
+    assert_waits(&stage, id, "queue_inactive");
+    order(&stage, "root", QUEUE_ACTIVATE, "local");
+    assert_true(has_started(&stage, id));
+    site_stage_release(&stage);
+}
+
+/* The stage's clock is UTC. */
+static void test_window(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 4, "DISPATCH_WINDOW = 0:03-0:04");
+    uint64_t id = add(&stage, "a", "");
+    assert_waits(&stage, id, "queue_window");
+    int64_t opens_ms = 3 * 60000;
+    assert_true(stage.now_ms < opens_ms);
+    site_stage_pass(&stage, opens_ms - stage.now_ms - 1000);
+    site_stage_host_up(&stage, "s1");
+    assert_waits(&stage, id, "queue_window");
+    site_stage_pass(&stage, 1000);
+    assert_true(has_started(&stage, id));
+    site_stage_release(&stage);
+}
+
+/* ---------------------------------------------------------------- places */
+
+static void test_priority_and_moves(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 1, "");
+    uint64_t holder = add(&stage, "hold", "");
+    uint64_t a = add(&stage, "a", ""), b = add(&stage, "b", "");
+    const struct job_terms urgent = {.priority = 90};
+    uint64_t c =
+        (uint64_t)value_find(submit(&stage, "c", &urgent)->value, "job")->number;
+    const struct job_terms too_high = {.priority = 101};
+    assert_int_equal(submit(&stage, "d", &too_high)->code, ERR_BOUNDS);
+    assert_int_equal(move(&stage, "ana", MOVE_TOP, "", "3")->code, 0);
+    assert_int_equal(move(&stage, "bob", MOVE_TOP, "", "2")->code, ERR_DENIED);
+    site_stage_restart(&stage);
+    site_stage_host_up(&stage, "s1");
+    run(&stage, holder, 0);
+    assert_true(has_started(&stage, c)); /* priority before place */
+    run(&stage, c, 0);
+    assert_true(has_started(&stage, b)); /* put before a */
+    assert_waits(&stage, a, "busy");
+    site_stage_release(&stage);
+}
+
+static void test_switch(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 1, "QJOB_LIMIT = 0");
+    uint64_t id = add(&stage, "a", "");
+    assert_waits(&stage, id, "limit_small");
+    assert_int_equal(move(&stage, "ana", MOVE_SWITCH, "x", "1")->code, ERR_NOT_FOUND);
+    assert_string_equal(move(&stage, "ana", MOVE_SWITCH, "other", "1")->text,
+                        "Job <1> is switched to queue <other>");
+    assert_true(has_started(&stage, id));
+    assert_string_equal(site_stage_job_text(&stage, id, "queue"), "other");
+    site_stage_restart(&stage);
+    assert_string_equal(site_stage_job_text(&stage, id, "queue"), "other");
+    site_stage_release(&stage);
+}
+
+static void test_requeue(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 1, "");
+    uint64_t id = add(&stage, "a", "");
+    run(&stage, id, -1);
+    uint64_t attempt = site_stage_attempt_of(&stage, id);
+    assert_int_equal(move(&stage, "ana", MOVE_REQUEUE, "", "1")->code, 0);
+    assert_int_equal(site_stage_state(&stage, id), JOB_RUN); /* until it has ended */
+    site_stage_restart(&stage);
+    site_stage_host_hello(&stage, "s1");
+    site_stage_running(&stage, "s1", attempt, 7);
+    site_stage_host_synced(&stage, "s1");
+    site_stage_exited(&stage, "s1", attempt, 143);
+    assert_true(site_stage_attempt_of(&stage, id) > attempt); /* and it runs again */
+    assert_int_equal(site_stage_state(&stage, id), JOB_PEND);
+    site_stage_release(&stage);
+}
+
+static void test_exit_values(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 1, "REQUEUE_EXIT_VALUES = 99\nSUCCESS_EXIT_VALUES = 5");
+    uint64_t id = add(&stage, "a", "");
+    uint64_t attempt = site_stage_attempt_of(&stage, id);
+    run(&stage, id, 99);
+    assert_true(site_stage_attempt_of(&stage, id) > attempt);
+    run(&stage, id, 5);
+    assert_int_equal(site_stage_state(&stage, id), JOB_DONE);
+    site_stage_release(&stage);
+}
+
+static void test_starter(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 1, "JOB_STARTER = env A=1");
+    add(&stage, "a", "");
+    const struct msg *start = site_stage_sent(&stage, MSG_RUN_START, 0);
+    assert_string_equal(start->run_start.spec.command, "env A=1 work");
+    assert_string_equal(site_stage_job_text(&stage, 1, "command"), "work");
+    site_stage_release(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_done),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_restart_and_clean),
+        cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_begin),
+        cmocka_unit_test(test_array_limit),
+        cmocka_unit_test(test_closed),
+        cmocka_unit_test(test_inactive),
+        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_priority_and_moves),
+        cmocka_unit_test(test_switch),
+        cmocka_unit_test(test_requeue),
+        cmocka_unit_test(test_exit_values),
+        cmocka_unit_test(test_starter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
