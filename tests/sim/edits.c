@@ -78,6 +78,47 @@ void edits_end_at(struct texts *texts, long at_s)
     }
 }
 
+/* The rest of the line behind the word, with its newline; NULL: it has no such word. */
+static const char *behind(const struct edits_lines *lines, int line, const char *word)
+{
+    const char *found =
+        memmem(lines->at[line], (size_t)lines->length[line], word, strlen(word));
+
+    return found ? found + strlen(word) : NULL;
+}
+
+static bool is_undone(const struct edits_lines *lines, int line, const char *what,
+                      const char *undo)
+{
+    size_t length = strcspn(what, "\n");
+
+    for (int i = line + 1; i < lines->count; i++) {
+        const char *rest = behind(lines, i, undo);
+
+        if (rest && strcspn(rest, "\n") == length && !memcmp(rest, what, length)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool edits_is_put_right(const struct texts *texts)
+{
+    struct edits_lines lines;
+
+    edits_split(texts_find(texts, TEXTS_SCENARIO), &lines);
+    for (int i = 0; i < lines.count; i++) {
+        const char *drained = behind(&lines, i, " drain ");
+        const char *closed = behind(&lines, i, " close ");
+
+        if ((drained && !is_undone(&lines, i, drained, " undrain ")) ||
+            (closed && !is_undone(&lines, i, closed, " open "))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Without what a network, a crash or a backup does. */
 void edits_drop_faults(struct texts *texts)
 {

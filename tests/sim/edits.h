@@ -30,6 +30,9 @@ void edits_drop_site(struct texts *texts, const char *site);
 /* Ends at that second: what is said of later ones is not there. Times with a suffix are
  * left alone. */
 void edits_end_at(struct texts *texts, long at_s);
+/* What is drained or closed is resumed or opened by a later line: else a federation may
+ * well be stuck. */
+bool edits_is_put_right(const struct texts *texts);
 /* Without what a network, a crash or a backup does. */
 void edits_drop_faults(struct texts *texts);
 

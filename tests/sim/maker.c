@@ -8,8 +8,9 @@
 #include "tests/sim/maker_parts.h"
 
 enum {
-    CALM_S = 60,      /* behind what happens */
-    DRAINED_S = 1200, /* a site's own slots could do all of its work in this time */
+    CALM_S = 180,        /* behind what happens */
+    RECONNECTED_S = 120, /* after the last partition has ended, and no sooner */
+    DRAINED_S = 1200,    /* a site's own slots could do all of its work in this time */
 };
 
 static void open_text(struct maker *maker)
@@ -137,6 +138,52 @@ static void write_slots(struct maker *maker, int self)
               maker_between(maker, 0, site->slots[host] + 2));
 }
 
+static void write_close(struct maker *maker, int self)
+{
+    struct maker_site *site = &maker->sites[self];
+    int host = maker_between(maker, 0, site->n_hosts - 1);
+
+    site->is_closed[host] = !site->is_closed[host];
+    maker_say(maker, "%s s%d h%d%d\n", site->is_closed[host] ? "close" : "open",
+              self + 1, self + 1, host + 1);
+}
+
+static void write_lease(struct maker *maker, int self, int policy, int consumer)
+{
+    const struct maker_policy *of = &maker->sites[self].policies[policy];
+
+    maker_say(maker, "s%d/%s%d/s%d\n", self + 1, of->is_named ? "p" : "", policy + 1,
+              of->consumers[consumer] + 1);
+}
+
+static void write_drain(struct maker *maker, int self)
+{
+    struct maker_site *site = &maker->sites[self];
+    int policy = maker_between(maker, 0, site->n_policies - 1);
+    struct maker_policy *of = &site->policies[policy];
+    int consumer = maker_between(maker, 0, of->n_consumers - 1);
+
+    of->is_drained[consumer] = !of->is_drained[consumer];
+    of->was_drained[consumer] = true;
+    maker_say(maker, of->is_drained[consumer] ? "drain " : "undrain ");
+    write_lease(maker, self, policy, consumer);
+}
+
+/* What administrators do. */
+static void write_admin(struct maker *maker, int self)
+{
+    const struct maker_site *site = &maker->sites[self];
+    int what = maker_between(maker, 0, 2);
+
+    if (what == 0) {
+        write_slots(maker, self);
+    } else if (what == 1 || site->n_policies == 0) {
+        write_close(maker, self);
+    } else {
+        write_drain(maker, self);
+    }
+}
+
 static void write_fault(struct maker *maker, int self)
 {
     switch (maker_between(maker, 0, 4)) {
@@ -172,12 +219,12 @@ static void write_statement(struct maker *maker, int at_s)
         write_fault(maker, self);
     } else if (site->n_jobs == 0 || (what < 90 && may_submit(site))) {
         write_submit(maker, self);
-    } else if (what < 96) {
+    } else if (what < 95) {
         write_control(maker, self);
-    } else if (what < 98) {
+    } else if (what < 97) {
         write_reclaim(maker, self);
     } else {
-        write_slots(maker, self);
+        write_admin(maker, self);
     }
 }
 
@@ -205,6 +252,22 @@ static void write_faults(struct maker *maker, int at_s, bool is_on)
     }
 }
 
+/* When all are connected, whatever was said before: a broker that was restored may have
+ * forgotten that, and learns from the provider that a lease is drained. */
+static void write_resumes(struct maker *maker, int at_s, int self)
+{
+    const struct maker_site *site = &maker->sites[self];
+
+    for (int i = 0; i < site->n_policies; i++) {
+        for (int j = 0; j < site->policies[i].n_consumers; j++) {
+            if (site->policies[i].was_drained[j]) {
+                maker_say(maker, "at %d undrain ", at_s);
+                write_lease(maker, self, i, j);
+            }
+        }
+    }
+}
+
 static void write_repairs(struct maker *maker, int at_s)
 {
     for (int i = 0; i < maker->n_sites; i++) {
@@ -213,7 +276,11 @@ static void write_repairs(struct maker *maker, int at_s)
                 maker_say(maker, "at %d slots s%d h%d%d %d\n", at_s, i + 1, i + 1,
                           j + 1, maker->sites[i].slots[j]);
             }
+            if (maker->sites[i].is_closed[j]) {
+                maker_say(maker, "at %d open s%d h%d%d\n", at_s, i + 1, i + 1, j + 1);
+            }
         }
+        write_resumes(maker, at_s + RECONNECTED_S, i);
     }
 }
 

@@ -24,6 +24,7 @@ struct maker_policy {
     bool is_named; /* "p1"; else its number */
     bool is_shared, is_demand;
     int consumers[2], shares[2];
+    bool is_drained[2], was_drained[2]; /* each consumer's lease: now, and ever */
     int n_consumers;
     int min_hold_s, lease_term_s; /* 0: not said */
 };
@@ -32,6 +33,7 @@ struct maker_site {
     int n_hosts;
     int slots[HOSTS_OF_SITE_MAX];
     bool is_changed[HOSTS_OF_SITE_MAX]; /* to be set right in the end */
+    bool is_closed[HOSTS_OF_SITE_MAX];  /* likewise */
     int n_private;                      /* slots that no policy can lend */
     bool can_borrow;
     bool has_urgent, has_far;

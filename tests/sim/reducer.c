@@ -75,6 +75,9 @@ static bool fails(struct reducer *reducer, const struct texts *texts)
 {
     int64_t begin_ms = monotonic_ms();
 
+    if (reducer->is_stuck && !edits_is_put_right(texts)) {
+        return false;
+    }
     for (int i = 0; i < SEEDS_MOST; i++) {
         uint64_t seed = i == 0 ? reducer->result->seed : (uint64_t)i;
         struct trial trial;
