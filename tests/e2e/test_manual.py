@@ -48,7 +48,7 @@ def test_keys_page():
 
 
 def test_help_of_a_section():
-    text = sublet("help", "queue")
+    text = sublet("help", "Queue")
     expect(text.startswith("Section Queue:") and "PRIORITY" in text, text)
     for name in built_commands():
         expect(sublet("help", name).startswith("sublet " + name), "help of " + name)
