@@ -128,8 +128,11 @@ static void listen_for(struct handovers *all, double seconds)
     }
 }
 
+static const double catch_up_s = 1.1;
+
 void handovers_run(struct handovers *all, double seconds)
 {
+    listen_for(all, catch_up_s); /* with what was asked while nobody listened */
     all->n_samples = all->n_commits = 0;
     listen_for(all, seconds);
     if (all->n_samples == 0) {
