@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place_view.c: see place_view.h. */
+#include "sched/place_view.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- heaps of hosts */
+
+/* True where a comes before b. Own and borrowed do not meet in one heap, but here. */
+bool place_view_is_better(const struct place_room *room,
+                          const struct place_candidate *a,
+                          const struct place_candidate *b)
+{
+    const struct place_host *hosts = room->snapshot->hosts;
+    if (a->preference != b->preference) {
+        return a->preference > b->preference;
+    }
+    if (a->place != b->place) {
+        return a->place < b->place;
+    }
+    bool a_own = room->group_of[a->host] == 0, b_own = room->group_of[b->host] == 0;
+    if (a_own != b_own) {
+        return a_own;
+    }
+    int64_t a_load = (int64_t)a->used * hosts[b->host].max;
+    int64_t b_load = (int64_t)b->used * hosts[a->host].max;
+    if (a_load != b_load) {
+        return a_load < b_load;
+    }
+    return a->host < b->host;
+}
+
+static void sift_host(const struct place_room *room, struct place_group *group, int at)
+{
+    struct place_candidate moved = group->heap[at];
+    for (int child; (child = 2 * at + 1) < group->count; at = child) {
+        if (child + 1 < group->count &&
+            place_view_is_better(room, &group->heap[child + 1], &group->heap[child])) {
+            child++;
+        }
+        if (!place_view_is_better(room, &group->heap[child], &moved)) {
+            break;
+        }
+        group->heap[at] = group->heap[child];
+    }
+    group->heap[at] = moved;
+}
+
+void place_view_push(const struct place_room *room, struct place_group *group,
+                     const struct place_candidate *candidate)
+{
+    int at = group->count++;
+    for (int parent; at > 0; at = parent) {
+        parent = (at - 1) / 2;
+        if (!place_view_is_better(room, candidate, &group->heap[parent])) {
+            break;
+        }
+        group->heap[at] = group->heap[parent];
+    }
+    group->heap[at] = *candidate;
+}
+
+void place_view_pop(const struct place_room *room, struct place_group *group)
+{
+    group->heap[0] = group->heap[--group->count];
+    if (group->count > 0) {
+        sift_host(room, group, 0);
+    }
+}
+
+int place_view_free_on(const struct place_room *room, int host)
+{
+    const struct place_host *at = &room->snapshot->hosts[host];
+    int left = at->max - room->used[host];
+    return at->is_open && left > 0 ? left : 0;
+}
+
+const struct place_candidate *place_view_top(const struct place_room *room,
+                                             struct place_group *group)
+{
+    while (group->count > 0) {
+        struct place_candidate *top = &group->heap[0];
+        if (place_view_free_on(room, top->host) == 0) {
+            place_view_pop(room, group);
+        } else if (top->used != room->used[top->host]) {
+            top->used = room->used[top->host];
+            sift_host(room, group, 0);
+        } else {
+            return top;
+        }
+    }
+    return NULL;
+}
+
+/* ---------------------------------------------------------------- views */
+
+static void group_hosts(struct place_room *room)
+{
+    const struct place_snapshot *snapshot = room->snapshot;
+    size_t n_hosts = (size_t)snapshot->n_hosts;
+    room->group_of = arena_alloc(room->arena, n_hosts, sizeof(int));
+    room->first_host = arena_alloc(room->arena, n_hosts + 1, sizeof(int));
+    room->n_groups = 1; /* the own hosts, even if there are none */
+    for (int i = 0; i < snapshot->n_hosts; i++) {
+        const char *lease = snapshot->hosts[i].lease;
+        if (lease[0] == '\0') {
+            continue;
+        }
+        /* Hosts of one lease stand together. */
+        if (i == 0 || strcmp(snapshot->hosts[i - 1].lease, lease) != 0) {
+            room->first_host[room->n_groups++] = i;
+        }
+        room->group_of[i] = room->n_groups - 1;
+    }
+}
+
+static bool is_asked_for(const struct place_view *view, const char *host)
+{
+    for (int i = 0; i < view->n_hosts_asked; i++) {
+        if (strcmp(view->hosts_asked[i], host) == 0) {
+            return true;
+        }
+    }
+    return view->n_hosts_asked == 0;
+}
+
+/* The view's part in the host's group; hosts of a group come one after the other. */
+static struct place_group *group_in(const struct place_room *room,
+                                    struct place_view *view, int host, int n_left)
+{
+    int group = room->group_of[host];
+    if (view->n_groups == 0 || view->groups[view->n_groups - 1].group != group) {
+        struct place_group *added = &view->groups[view->n_groups++];
+        added->group = group;
+        added->heap = arena_alloc(room->arena, (size_t)n_left, sizeof(*added->heap));
+    }
+    return &view->groups[view->n_groups - 1];
+}
+
+static void judge_host(const struct place_room *room, struct place_view *view, int host,
+                       int n_left)
+{
+    const struct place_host *at = &room->snapshot->hosts[host];
+    struct place_candidate candidate = {.host = host, .used = room->used[host]};
+    if (!queue_allows(&room->snapshot->queues[view->queue], at->name, at->site,
+                      &candidate.preference) ||
+        !is_asked_for(view, at->name)) {
+        view->stuck.n_excluded++;
+        return;
+    }
+    if (view->filter != NULL && !view->filter->matches[host]) {
+        view->stuck.n_unmet++;
+        return;
+    }
+    if (view->filter != NULL && view->filter->places != NULL) {
+        candidate.place = view->filter->places[host];
+    }
+    struct place_group *group = group_in(room, view, host, n_left);
+    group->capacity += at->max;
+    if (!at->is_open) {
+        view->stuck.n_closed++;
+    } else if (place_view_free_on(room, host) > 0) {
+        group->heap[group->count++] = candidate;
+    } /* else it is full; counted when someone asks why */
+}
+
+static struct place_view *view_new(const struct place_room *room,
+                                   const struct place_line *line)
+{
+    int n_hosts = room->snapshot->n_hosts;
+    struct place_view *view = arena_alloc(room->arena, 1, sizeof(*view));
+    view->queue = line->queue;
+    view->hosts_asked = line->hosts_asked;
+    view->n_hosts_asked = line->n_hosts_asked;
+    view->filter = line->filter;
+    view->stuck_slots = INT_MAX;
+    view->stuck.n_hosts = n_hosts;
+    view->groups =
+        arena_alloc(room->arena, (size_t)room->n_groups, sizeof(*view->groups));
+    for (int i = 0; i < n_hosts; i++) {
+        judge_host(room, view, i, n_hosts - i);
+    }
+    for (int i = 0; i < view->n_groups; i++) {
+        struct place_group *group = &view->groups[i];
+        for (int at = group->count / 2 - 1; at >= 0; at--) {
+            sift_host(room, group, at);
+        }
+        view->capacity =
+            group->capacity > view->capacity ? group->capacity : view->capacity;
+    }
+    return view;
+}
+
+static bool is_same_list(const struct place_view *view, const struct place_line *line)
+{
+    if (view->n_hosts_asked != line->n_hosts_asked) {
+        return false;
+    }
+    for (int i = 0; view->hosts_asked != line->hosts_asked && i < view->n_hosts_asked;
+         i++) {
+        if (strcmp(view->hosts_asked[i], line->hosts_asked[i]) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+struct place_view *place_view_of(struct place_room *room, const struct place_line *line)
+{
+    bool has_own = line->class != NULL && limits_have_hosts(line->class);
+    const struct limits_class *class = has_own ? line->class : NULL;
+    for (struct place_view *view = room->views[line->queue]; view != NULL;
+         view = view->next) {
+        if (view->class == class && view->filter == line->filter &&
+            is_same_list(view, line)) {
+            return view;
+        }
+    }
+    struct place_view *view = view_new(room, line);
+    view->class = class;
+    view->next = room->views[line->queue];
+    room->views[line->queue] = view;
+    return view;
+}
+
+void place_view_init(struct place_room *room, struct arena *arena,
+                     const struct place_snapshot *snapshot)
+{
+    room->snapshot = snapshot;
+    room->arena = arena;
+    room->used = arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(int));
+    for (int i = 0; i < snapshot->n_hosts; i++) {
+        room->used[i] = snapshot->hosts[i].used;
+    }
+    group_hosts(room);
+    room->views =
+        arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(struct place_view *));
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place_view.h: what a queue, an -m and requirements make of the hosts in a pass.
+ *
+ * Hosts stand in groups: the own hosts are one, those of each lease another. All lines
+ * that see the hosts alike share a view; in it stand, of each group, those hosts that
+ * have free slots, in a heap by the order of hosts. Slots only get fewer in a pass: a
+ * host that others have used since it was put there only ever belongs further down, so
+ * it is put right when it comes to the top.
+ *
+ * Units: slots. Order: preference (higher first), order section, own before borrowed,
+ * lower used / max, file order. Ownership: the arena's. Layer: sched (base only). */
+#ifndef SUBLET_SCHED_PLACE_VIEW_H
+#define SUBLET_SCHED_PLACE_VIEW_H
+
+#include "sched/place.h"
+
+/* A host as it stood when it was put in its place. */
+struct place_candidate {
+    int host;
+    int preference;
+    int place; /* by the order section of requirements; 0: it has none */
+    int used;
+};
+
+/* The hosts of one group that a view has, those with free slots as a heap. */
+struct place_group {
+    int group;
+    struct place_candidate *heap;
+    int count;
+    int64_t capacity; /* slots of all of them, free or not */
+};
+
+struct place_view {
+    int queue;
+    const char *const *hosts_asked;
+    int n_hosts_asked;
+    const struct place_filter *filter;
+    const struct limits_class *class; /* of limits that look at hosts; else NULL */
+    struct place_group *groups;
+    int n_groups;
+    int64_t capacity; /* of the largest group */
+    int stuck_slots;  /* no room was found for so many; INT_MAX: none sought in vain */
+    int told_slots;   /* for which the verdict says why; 0: none yet */
+    struct reason_verdict stuck;
+    struct place_view *next; /* of the same queue */
+};
+
+/* The hosts of a pass, and what it has given away of them. */
+struct place_room {
+    const struct place_snapshot *snapshot;
+    struct arena *arena;
+    int *used;       /* by host, as the pass goes on */
+    int *group_of;   /* by host: 0 own, then one for each lease */
+    int *first_host; /* by group */
+    int n_groups;
+    struct place_view **views; /* by queue: a list */
+};
+
+void place_view_init(struct place_room *room, struct arena *arena,
+                     const struct place_snapshot *snapshot);
+/* The line's view; made where no line before had the same. */
+struct place_view *place_view_of(struct place_room *room,
+                                 const struct place_line *line);
+
+int place_view_free_on(const struct place_room *room, int host);
+bool place_view_is_better(const struct place_room *room,
+                          const struct place_candidate *a,
+                          const struct place_candidate *b);
+/* The group's best host with a free slot, as things stand now; NULL: none. */
+const struct place_candidate *place_view_top(const struct place_room *room,
+                                             struct place_group *group);
+void place_view_pop(const struct place_room *room, struct place_group *group);
+void place_view_push(const struct place_room *room, struct place_group *group,
+                     const struct place_candidate *candidate);
+
+#endif
