@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* jobs_journal.c: jobs as rows: see jobs.h. */
+#include "site/jobs_parts.h"
+
+#include "base/job_id.h"
+
+static void load_one(struct jobs *jobs, const struct row_job *row,
+                     struct submission *submission, int index)
+{
+    struct job *job = jobs_new_job(jobs, row, submission, index);
+    job_list_insert(&jobs->all, job, job_list_place(&jobs->all, job, job_list_by_id));
+}
+
+void jobs_load(struct jobs *jobs, const struct row_job *row)
+{
+    struct submission *submission = submission_new(row);
+    struct arena arena;
+    struct job_id list;
+    const int *indices = (const int[]){0};
+    int n_indices = 1;
+    arena_init(&arena);
+    if (row->is_array &&
+        job_id_read_name(&arena, row->spec.name, JOB_INDEX_MAX, &list, NULL) == 0) {
+        n_indices = job_id_expand(&arena, &list, &indices);
+    }
+    for (int i = 0; i < n_indices; i++) {
+        load_one(jobs, row, submission, indices[i]);
+    }
+    arena_release(&arena);
+}
+
+void jobs_load_state(struct jobs *jobs, const struct row_job_state *row)
+{
+    struct job *job = jobs_find(jobs, job_id_key(row->id, row->index));
+    if (job == NULL) {
+        return; /* a state without a job says nothing */
+    }
+    job->is_dropped = row->is_dropped;
+    job->state = row->state;
+    job->attempt = row->attempt;
+    keep_set_text(&job->lease, row->lease);
+    job->epoch = row->epoch;
+    job->is_decided = row->is_decided;
+    job->is_killed = row->is_killed;
+    job->is_requeued = row->is_requeued;
+    jobs_set_hosts(job, row->hosts, row->n_hosts);
+    job->start_ms = row->start_ms;
+    job->end_ms = row->end_ms;
+    job->control = row->control;
+    jobs_set_exit(job, &row->exit);
+    keep_set_text(&job->reason, row->reason);
+    job->is_released = job->is_released || row->is_released;
+    job->turn.place = row->place;
+    jobs->first_place = row->place < jobs->first_place ? row->place : jobs->first_place;
+    jobs->last_place = row->place > jobs->last_place ? row->place : jobs->last_place;
+    if (row->queue != NULL && row->queue[0] != '\0') {
+        keep_set_text(&job->switched_queue, row->queue);
+        jobs_enter_queue(jobs, job, row->queue);
+    }
+}
+
+void jobs_store_spec(const struct job *job, struct effects *effects)
+{
+    struct row row = {.kind = ROW_JOB,
+                      .job = {.id = job->id,
+                              .submit_ms = job->submit_ms,
+                              .is_array = job->index != 0}};
+    struct row copy;
+    row.job.spec = *job->spec;
+    row.job.terms = *job->terms;
+    row_copy(&effects->arena, &row, &copy);
+    effects_store(effects, &copy);
+}
+
+void jobs_store(const struct job *job, struct effects *effects)
+{
+    struct row row = {
+        .kind = ROW_JOB_STATE,
+        .job_state =
+            {
+                .id = job->id,
+                .index = job->index,
+                .state = job->state,
+                .attempt = job->attempt,
+                .lease = job->lease,
+                .epoch = job->epoch,
+                .is_decided = job->is_decided,
+                .is_killed = job->is_killed,
+                .is_requeued = job->is_requeued,
+                .hosts = job->hosts,
+                .n_hosts = job->n_hosts,
+                .start_ms = job->start_ms,
+                .end_ms = job->end_ms,
+                .control = job->control,
+                .exit = job->exit,
+                .reason = job->reason,
+                .queue = job->switched_queue != NULL ? job->switched_queue : "",
+                .place = job->turn.place,
+                .is_released = job->is_released && job->terms->depend_on[0] != '\0',
+            },
+    };
+    struct row copy;
+    row_copy(&effects->arena, &row, &copy);
+    effects_store(effects, &copy);
+}

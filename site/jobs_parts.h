@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* jobs_parts.h: the inside of the table of jobs, for the files that make it: jobs.c
+ * (the table, its indexes, the turns of a life), jobs_wait.c (where a waiting job
+ * stands), jobs_journal.c (rows), jobs_clean.c (what is forgotten).
+ *
+ * Whoever changes what a job's place in an index depends on takes it out before
+ * (jobs_unindex) and puts it back after (jobs_reindex). Layer: site. */
+#ifndef SUBLET_SITE_JOBS_PARTS_H
+#define SUBLET_SITE_JOBS_PARTS_H
+
+#include "site/depends.h"
+#include "site/job_list.h"
+#include "site/jobs.h"
+#include "site/keep.h"
+#include "site/submission.h"
+
+struct jobs {
+    const struct queue_config *queues;
+    int n_queues;
+    struct limits *limits;
+    int64_t now_ms;
+    struct arena scratch;
+    struct depends *depends;
+    int64_t first_place, last_place; /* that btop and bbot have given */
+    struct job_list all;
+    struct lines *lines;        /* waiting ones that may start */
+    struct job_list held;       /* waiting ones until an instant, by it */
+    int64_t n_waiting_slots;    /* of all waiting ones */
+    struct job_list open;       /* by attempt */
+    struct job_list ended;      /* in the order of their ends */
+    int n_by_state[JOB_STATES]; /* of all that stand in the indexes */
+};
+
+void jobs_unindex(struct jobs *jobs, struct job *job);
+void jobs_reindex(struct jobs *jobs, struct job *job);
+
+/* PEND without an attempt: it stands in a line, or is held. */
+bool jobs_is_waiting(const struct job *job);
+void jobs_wait_in_line(struct jobs *jobs, struct job *job);
+void jobs_leave_line(struct jobs *jobs, struct job *job);
+/* What it waits for, if it waits, must not be forgotten, and says when it changes. */
+void jobs_watch(struct jobs *jobs, struct job *job);
+
+/* A job that stands in no index yet. */
+struct job *jobs_new_job(struct jobs *jobs, const struct row_job *row,
+                         struct submission *submission, int index);
+void jobs_free_job(struct jobs *jobs, struct job *job);
+/* To the limits it is another job then. */
+void jobs_enter_queue(struct jobs *jobs, struct job *job, const char *name);
+void jobs_set_exit(struct job *job, const struct run_exit *exit);
+void jobs_set_hosts(struct job *job, const struct host_slots *hosts, int n_hosts);
+/* Closes the gaps in the table; in no index they stand. */
+void jobs_remove_dropped(struct jobs *jobs);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* jobs_wait.c: where a waiting job stands, and what it waits for before it may stand
+ * in line: see jobs.h. */
+#include "site/jobs_parts.h"
+
+#include "base/job_id.h"
+#include "sched/depend.h"
+
+/* All that makes jobs alike, as a line's name. */
+static const char *line_name(struct jobs *jobs, const struct job *job)
+{
+    const struct job_spec *spec = job->spec;
+    bool is_limited = job->submission->max_open > 0;
+    arena_clear(&jobs->scratch);
+    const char *name = arena_printf(
+        &jobs->scratch, "%d|%s|%d|%llu|%s", job->queue, spec->user, spec->n_slots,
+        (unsigned long long)(is_limited ? job->id : 0), job->terms->project);
+    for (int i = 0; i < spec->n_hosts_asked; i++) {
+        name = arena_printf(&jobs->scratch, "%s|%s", name, spec->hosts_asked[i]);
+    }
+    for (int i = 0; i < spec->n_res_reqs; i++) {
+        name = arena_printf(&jobs->scratch, "%s|-R%s", name, spec->res_reqs[i]);
+    }
+    return name;
+}
+
+/* What the job waits for before it may stand in line. */
+static enum reason hold_of(const struct jobs *jobs, const struct job *job,
+                           int64_t *until_ms)
+{
+    *until_ms = INT64_MAX;
+    if (job->queue < 0) {
+        return REASON_QUEUE_GONE;
+    }
+    if (!job->is_released) {
+        return job->is_never ? REASON_DEPENDENCY_NEVER : REASON_DEPENDENCY;
+    }
+    if (job->terms->begin_ms > jobs->now_ms) {
+        *until_ms = job->terms->begin_ms;
+        return REASON_BEGIN_TIME;
+    }
+    if (job->retry_ms > jobs->now_ms) {
+        *until_ms = job->retry_ms;
+        return REASON_RETRY;
+    }
+    return REASON_NEW;
+}
+
+/* What a condition looks at: one job, or all there is of the id. */
+static void look(void *arg, uint64_t id, int index, struct depend_facts *facts)
+{
+    struct jobs *jobs = arg;
+    *facts = (struct depend_facts){0};
+    for (int i = jobs_place_of(jobs, id); i < jobs->all.count; i++) {
+        const struct job *job = jobs->all.items[i];
+        int code = 0;
+        if (job->id != id) {
+            break;
+        }
+        if (index != DEPEND_WHOLE && job->index != index) {
+            continue;
+        }
+        facts->n_jobs++;
+        if (job->state == JOB_EXIT) {
+            jobs_exit_code(job, &code);
+            bool is_first = facts->n_exit++ == 0;
+            facts->n_unbegun += job->start_ms == 0;
+            facts->min_code =
+                is_first || code < facts->min_code ? code : facts->min_code;
+            facts->max_code =
+                is_first || code > facts->max_code ? code : facts->max_code;
+        } else if (job->state == JOB_DONE) {
+            facts->n_done++;
+        } else if (job->start_ms != 0) {
+            facts->n_run++;
+        } else {
+            facts->n_pend++;
+        }
+    }
+}
+
+static void judge(struct jobs *jobs, struct job *job)
+{
+    enum depend_verdict verdict =
+        depend_judge(job->terms->depend_on, job->index, look, jobs);
+    job->is_released = verdict == DEPEND_MET;
+    job->is_never = verdict == DEPEND_NEVER;
+}
+
+/* It may stand in line again, or will when it is resumed. */
+static bool may_wait(const struct job *job)
+{
+    return job->attempt == 0 && !jobs_is_ended(job);
+}
+
+void jobs_watch(struct jobs *jobs, struct job *job)
+{
+    bool is_watching = may_wait(job);
+    if (job->is_watching == is_watching || job->terms->depend_on[0] == '\0') {
+        return;
+    }
+    job->is_watching = is_watching;
+    if (is_watching) {
+        depends_add(jobs->depends, jobs_key(job), job->terms->depend_on);
+    } else {
+        depends_remove(jobs->depends, jobs_key(job), job->terms->depend_on);
+    }
+}
+
+void jobs_wait_in_line(struct jobs *jobs, struct job *job)
+{
+    jobs->n_waiting_slots += job->spec->n_slots;
+    if (!job->is_released) {
+        judge(jobs, job);
+    }
+    job->hold = hold_of(jobs, job, &job->hold_ms);
+    if (job->hold == REASON_NEW) {
+        job->turn.key = jobs_key(job);
+        job->turn.priority = job->terms->priority;
+        job->line = line_add(jobs->lines, line_name(jobs, job), &job->turn);
+    } else if (job->hold_ms != INT64_MAX) {
+        job_list_insert(&jobs->held, job,
+                        job_list_place(&jobs->held, job, job_list_by_hold));
+    }
+}
+
+void jobs_leave_line(struct jobs *jobs, struct job *job)
+{
+    jobs->n_waiting_slots -= job->spec->n_slots;
+    if (job->line != NULL) {
+        line_remove(jobs->lines, job->line, &job->turn);
+        job->line = NULL;
+    } else if (job->hold_ms != INT64_MAX) {
+        job_list_remove(&jobs->held, job, job_list_by_hold);
+    }
+}
+
+/* Looks again at jobs whose condition speaks of one that has changed. */
+static bool judge_again(struct jobs *jobs)
+{
+    bool has_any = false;
+    uint64_t key;
+    while (depends_take(jobs->depends, &key)) {
+        struct job *job = jobs_find(jobs, key);
+        if (job != NULL && !job->is_released && jobs_is_waiting(job)) {
+            jobs_leave_line(jobs, job);
+            jobs_wait_in_line(jobs, job);
+            has_any = has_any || job->is_released;
+        }
+    }
+    return has_any;
+}
+
+bool jobs_pass(struct jobs *jobs, int64_t now_ms)
+{
+    jobs->now_ms = now_ms;
+    bool has_any = judge_again(jobs);
+    while (jobs->held.count > 0 && jobs->held.items[0]->hold_ms <= now_ms) {
+        struct job *job = jobs->held.items[0];
+        jobs_unindex(jobs, job);
+        jobs_reindex(jobs, job);
+        has_any = true;
+    }
+    return has_any;
+}
+
+int64_t jobs_hold_ms(const struct jobs *jobs)
+{
+    return jobs->held.count > 0 ? jobs->held.items[0]->hold_ms : INT64_MAX;
+}
+
+void jobs_retry_all(struct jobs *jobs)
+{
+    int at = 0;
+    while (at < jobs->held.count) {
+        struct job *job = jobs->held.items[at];
+        if (job->hold == REASON_RETRY) {
+            jobs_unindex(jobs, job); /* the next one moves up */
+            job->retry_ms = 0;
+            jobs_reindex(jobs, job);
+        } else {
+            at++;
+        }
+    }
+}
