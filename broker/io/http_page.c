@@ -246,8 +246,8 @@ static int read_about(const struct http_page_source *source, struct arena *arena
     value_add_int(arena, *value, "last_event", last_event);
     value_add_duration(arena, *value, "sample_interval_s", source->sample_interval_ms);
     struct value *actions = value_add(arena, *value, "actions", value_object(arena));
-    value_add_bool(arena, actions, "reclaim_delay", source->tokens != NULL);
-    value_add_bool(arena, actions, "drain", source->tokens != NULL);
+    value_add_bool(arena, actions, "reclaim_delay", *source->tokens != NULL);
+    value_add_bool(arena, actions, "drain", *source->tokens != NULL);
     return rc;
 }
 
@@ -330,7 +330,7 @@ static bool is_change(const struct http_request *request)
 /* 401 where another token would help, 403 where none would. */
 static bool is_allowed(struct work *work)
 {
-    const struct tokens *tokens = work->source->tokens;
+    const struct tokens *tokens = *work->source->tokens;
     if (tokens_has(tokens, work->request->token)) {
         return true;
     }

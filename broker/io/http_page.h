@@ -26,7 +26,7 @@ struct http_page_source {
     struct hub *hub;
     const char *state; /* path of the store */
     struct http_feed *feed;
-    const struct tokens *tokens; /* NULL: nobody changes anything */
+    struct tokens *const *tokens; /* of now; none: nobody changes anything */
     int64_t started_ms, sample_interval_ms;
 };
 

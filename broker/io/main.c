@@ -106,7 +106,7 @@ static int open_web(zloop_t *loop, const struct broker_setup *setup,
         .hub = hub,
         .state = setup->state,
         .feed = web->feed,
-        .tokens = web->tokens,
+        .tokens = &web->tokens,
         .started_ms = daemon_now_ms(),
         .sample_interval_ms = setup->sample_interval_ms,
     };
@@ -155,7 +155,7 @@ static int serve(char *const *paths, int n_paths, const struct broker_setup *set
         rc = open_web(loop, setup, broker, store, hub, &web, &err);
     }
     if (rc == 0) {
-        reload = reload_new(paths, n_paths, setup, hub);
+        reload = reload_new(paths, n_paths, setup, hub, &web.tokens);
         rc = daemon_watch_signals(loop, on_signal, reload, &err);
     }
     if (rc < 0) {

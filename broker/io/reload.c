@@ -13,6 +13,7 @@ struct reload {
     int n_paths;
     const struct broker_setup *setup; /* that the broker was started with */
     struct hub *hub;
+    struct tokens **tokens;
 };
 
 static bool is_same(const char *a, const char *b)
@@ -60,6 +61,7 @@ static int run(void *arg, struct arena *arena, const char **text, struct err *er
 {
     struct reload *reload = arg;
     struct broker_setup setup = {0};
+    struct tokens *fresh = NULL;
     struct conf conf;
     struct arena memory; /* all that the broker keeps of it is copied */
     arena_init(&memory);
@@ -69,23 +71,31 @@ static int run(void *arg, struct arena *arena, const char **text, struct err *er
     if (rc == 0) {
         rc = check_fixed(reload->setup, &setup, err);
     }
+    if (rc == 0 && setup.tokens != NULL) {
+        rc = tokens_load(setup.tokens, &fresh, err);
+    }
     if (rc == 0) {
         rc = hub_reload(reload->hub, &setup, err);
     }
     if (rc == 0) {
+        struct tokens *old = *reload->tokens;
+        *reload->tokens = fresh;
+        fresh = old;
         *text = arena_printf(arena, "The configuration was read anew; warnings: %d.",
                              conf.n_warnings);
         log_line(LOG_LEVEL_NOTICE, "%s", *text);
     }
+    tokens_free(fresh);
     arena_release(&memory);
     return rc == 0 ? 0 : err_prefix(err, "nothing is changed");
 }
 
 struct reload *reload_new(char *const *paths, int n_paths,
-                          const struct broker_setup *setup, struct hub *hub)
+                          const struct broker_setup *setup, struct hub *hub,
+                          struct tokens **tokens)
 {
     struct reload *reload = mem_alloc(1, sizeof(*reload));
-    *reload = (struct reload){paths, n_paths, setup, hub};
+    *reload = (struct reload){paths, n_paths, setup, hub, tokens};
     hub_set_reload(hub, run, reload);
     return reload;
 }

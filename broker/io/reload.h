@@ -2,24 +2,27 @@
 /* reload.h: reads the broker's configuration anew, on SIGHUP or when an administrator
  * asks.
  *
- * Everything is judged before anything is changed: members, their keys and LOST_AFTER
- * change while the broker serves; what sockets and files stand on (LISTEN, KEY, STATE,
- * HTTP) is read at the start only, and another value there is an error.
+ * Everything is judged before anything is changed: members, their keys, LOST_AFTER and
+ * the tokens change while the broker serves; what sockets and files stand on (LISTEN,
+ * KEY, STATE, HTTP) is read at the start only, and another value there is an error.
  *
- * Ownership: paths, setup and hub are borrowed, and outlive it.
- * Errors: ERR_PARSE with the first complaint, ERR_STATE, or what a key file says; then
- * nothing has changed.
+ * Ownership: paths, setup and hub are borrowed, and outlive it; the tokens are replaced
+ * and the old ones freed.
+ * Errors: ERR_PARSE with the first complaint, ERR_STATE, or what a key file or that of
+ * the tokens says; then nothing has changed.
  * Layer: broker/io. */
 #ifndef SUBLET_BROKER_IO_RELOAD_H
 #define SUBLET_BROKER_IO_RELOAD_H
 
 #include "broker/broker_config.h"
 #include "broker/io/hub.h"
+#include "broker/io/tokens.h"
 
 struct reload;
 /* From here on the hub has it asked. */
 struct reload *reload_new(char *const *paths, int n_paths,
-                          const struct broker_setup *setup, struct hub *hub);
+                          const struct broker_setup *setup, struct hub *hub,
+                          struct tokens **tokens);
 void reload_free(struct reload *reload); /* NULL is fine */
 
 /* SIGHUP: what comes of it is logged. */

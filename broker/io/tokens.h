@@ -4,7 +4,7 @@
  * A file with a token a line; blank lines and lines that begin with # are skipped. A
  * token is 16 to TOKENS_LENGTH_MAX visible ASCII characters. Like a secret key the file
  * belongs to the user that the broker runs as, or root, and nobody else may read it.
- * It is read when the broker starts.
+ * It is read when the broker starts, and at each reload.
  *
  * Errors: ERR_IO it cannot be read; ERR_DENIED others may read or write it; ERR_PARSE
  * a line is no token (never quoted: it may be half of one); ERR_BOUNDS too many, none.

@@ -323,6 +323,19 @@ def test_tokens():
     expect_equal(delays(), before, "nothing was changed")
 
 
+def test_tokens_are_replaced():
+    path, other = os.path.join(f.dir, "tokens"), {"Authorization": "Bearer " + "n" * 32}
+    for mode, text, code, allowed in ((0o644, "n" * 32, 1, ADMIN), (0o600, "short", 1, ADMIN),
+                                      (0o600, "n" * 32, 0, other), (0o600, TOKEN, 0, ADMIN)):
+        with open(path, "w") as file:
+            file.write(text + "\n")
+        os.chmod(path, mode)
+        f.ops("reconfig", code=code)
+        for headers in (ADMIN, other):
+            status, answer = change({"delay": "7m"}, headers)
+            expect_equal(status, 200 if headers is allowed else 401, (oct(mode), text, answer))
+
+
 def test_no_tokens_no_changes():
     with Federation() as other:
         port = free_port()
@@ -457,5 +470,5 @@ def setup():
 
 main(test_etags, test_gzip, test_page_is_closed, test_stream, test_stream_is_resumed,
      test_many_readers, test_slow_and_idle_readers, test_reclaim_delay, test_refused_changes,
-     test_tokens, test_drain,
+     test_tokens, test_tokens_are_replaced, test_drain,
      test_no_tokens_no_changes, test_series, test_openapi, shared=f, setup=setup)

@@ -209,7 +209,8 @@ def test_site_lost_is_an_alarm():
     f.kill9("south")
     browser.wait("document.getElementById('alarms').innerText.includes('south is not connected')")
     browser.wait("document.querySelector(\"%s .badge\").innerText === 'disconnected'" % ROW)
-    browser.wait("document.querySelector('#log li .what').innerText === 'south'")
+    browser.wait("[...document.querySelectorAll('#log li')].some("
+                 "(line) => line.querySelector('.what').innerText === 'south')")
     f.start("south")
     browser.wait("document.getElementById('alarms').children.length === 0")
 
