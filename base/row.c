@@ -40,6 +40,16 @@ const char *row_event_name(const char *history_name)
     return history_name;
 }
 
+const char *row_requeue_cause(const struct row_job_state *state)
+{
+    const char *reason = state->reason != NULL ? state->reason : "";
+    if (strncmp(reason, ROW_REQUEUED_BY, strlen(ROW_REQUEUED_BY)) == 0) {
+        return "user";
+    }
+    return strncmp(reason, ROW_REQUEUED_EXIT, strlen(ROW_REQUEUED_EXIT)) == 0 ? "exit"
+                                                                              : "lost";
+}
+
 bool row_exit_code(const struct run_exit *exit, int *code)
 {
     switch (exit->end) {

@@ -221,6 +221,12 @@ const char *row_event_name(const char *history_name);
  * the signal. False where there is none. */
 bool row_exit_code(const struct run_exit *exit, int *code);
 
+/* Why a job was given back to the waiting ones: "user"; "exit", by the codes of its
+ * queue; "lost". In the first two its run had its end: it may begin again. */
+#define ROW_REQUEUED_BY "requeued by "
+#define ROW_REQUEUED_EXIT "requeued: "
+const char *row_requeue_cause(const struct row_job_state *state);
+
 /* A deep copy into an arena. */
 void row_copy(struct arena *arena, const struct row *from, struct row *to);
 

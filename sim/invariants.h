@@ -7,7 +7,8 @@
  * 3 A contract's epoch only grows, and one epoch has one content.
  * 4 What the broker told a consumer survives every crash of the broker.
  * 5 A job that was acknowledged is on record at its site, and only there, until it has
- *   ended; it ends once, and begins once (more often only where it may be rerun).
+ *   ended; it ends once, and begins once (more often only where it may be rerun, or its
+ *   run had its end and its site put on record why it waits again).
  * 6 On each exported host, provider's + consumer's is what was exported.
  * 7 After faults have stopped, no lease is inactive for longer than max(two reclaim
  *   delays, two freeze time-outs).

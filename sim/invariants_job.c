@@ -107,6 +107,7 @@ static struct seen_job *see_job(struct invariants *invariants, const char *site,
         seen = mem_alloc(1, sizeof *seen);
         memcpy(seen->key, key, sizeof key);
         seen->submission = submission;
+        seen->may_begin = 1;
         HASH_ADD_STR(invariants->jobs, key, seen);
     }
     return seen;
@@ -135,6 +136,11 @@ static bool see_state(struct invariants *invariants, const char *site,
         job->end_state = row->state;
         submission->n_ended++;
         invariants->n_unended--;
+    }
+    bool is_given_back = row->attempt == 0 && !job->is_ended;
+    if (is_given_back && job->begun == job->may_begin &&
+        strcmp(row_requeue_cause(row), "lost") != 0) {
+        job->may_begin++;
     }
     if (row->is_dropped) {
         submission->n_dropped++;
@@ -177,7 +183,7 @@ bool invariants_begun(struct invariants *invariants, const char *site, const cha
         return invariants_fail(text, "job %s began and is on no record", key);
     }
     seen->begun++;
-    return seen->begun == 1 || seen->submission->is_rerunnable ||
+    return seen->begun <= seen->may_begin || seen->submission->is_rerunnable ||
            invariants_fail(text, "job %s began %d times", key, seen->begun);
 }
 

@@ -39,7 +39,7 @@ struct seen_submission {
 struct seen_job {
     char key[INVARIANTS_JOB_KEY_SIZE];  /* site, id as people write it */
     struct seen_submission *submission; /* NULL: forgotten, after its end */
-    int begun;
+    int begun, may_begin;               /* times */
     bool is_ended;
     enum job_state end_state;
     UT_hash_handle hh;

@@ -53,17 +53,36 @@ static struct msg submission(struct arena *arena, const char *name, const char *
     return msg;
 }
 
+/* "a", "a[1-9]", "a[1-9]%3" */
+static const char *name_of(const struct statement_submit *submit, struct arena *arena)
+{
+    if (submit->count == 0) {
+        return submit->name;
+    }
+    return submit->at_once > 0
+               ? arena_printf(arena, "%s[1-%d]%%%d", submit->name, submit->count,
+                              submit->at_once)
+               : arena_printf(arena, "%s[1-%d]", submit->name, submit->count);
+}
+
 static bool submit(struct play *play, const struct deed *deed, struct arena *arena)
 {
     const struct statement *at = deed->statement;
     const struct statement_submit *submit = &at->submit;
     struct asking asking = {.play = play, .statement = at};
-    const char *name =
-        submit->count > 0 ? arena_printf(arena, "%s[1-%d]", submit->name, submit->count)
-                          : submit->name;
-    struct msg msg = submission(arena, name, submit->queue, submit->n_slots,
-                                submit->run_ms, submit->exit_code);
+    bool has_slots = submit->n_slots > 0;
+    struct msg msg =
+        submission(arena, name_of(submit, arena), submit->queue,
+                   has_slots ? submit->n_slots : 1, submit->run_ms, submit->exit_code);
 
+    msg.submit.terms = (struct job_terms){
+        .depend = submit->after ? submit->after : "",
+        .depend_on = "",
+        .begin_ms = submit->begin_ms > 0 ? PLAY_EPOCH_MS + submit->begin_ms : 0,
+        .project = submit->project,
+        .priority = submit->priority,
+        .has_slots = has_slots,
+    };
     msg.submit.spec.run_limit_ms = submit->limit_ms;
     msg.submit.spec.is_rerunnable = submit->is_rerunnable;
     msg.submit.spec.hosts_asked = submit->hosts.words;
@@ -146,6 +165,33 @@ static bool control(struct play *play, const struct deed *deed, struct arena *ar
     }
     msg.job_control = (struct msg_job_control){
         .request = 1, .action = at->action, .signal = 15, .jobs = &id, .n_jobs = 1};
+    return world_ask(play->world, at->site, "root", &msg, take_answer, &asking);
+}
+
+static bool move(struct play *play, const struct deed *deed, struct arena *arena)
+{
+    const struct statement *at = deed->statement;
+    const char *id = play_job_id(play, at->site, at->name, arena);
+    struct asking asking = {.play = play, .statement = at};
+    struct msg msg = {.kind = MSG_JOB_MOVE, .site = ""};
+
+    if (!id) {
+        play_remark(play, at->line, true, "%s: refused: not submitted yet", at->text);
+        return true;
+    }
+    msg.job_move = (struct msg_job_move){
+        .request = 1, .move = at->move, .queue = at->queue, .jobs = &id, .n_jobs = 1};
+    return world_ask(play->world, at->site, "root", &msg, take_answer, &asking);
+}
+
+static bool control_queue(struct play *play, const struct deed *deed)
+{
+    const struct statement *at = deed->statement;
+    struct asking asking = {.play = play, .statement = at};
+    struct msg msg = {.kind = MSG_QUEUE_CONTROL, .site = ""};
+
+    msg.queue_control =
+        (struct msg_queue_control){.request = 1, .order = at->order, .queue = at->name};
     return world_ask(play->world, at->site, "root", &msg, take_answer, &asking);
 }
 
@@ -268,6 +314,12 @@ bool play_deed(struct play *play, const struct deed *deed)
         break;
     case STATEMENT_CONTROL:
         is_done = control(play, deed, &arena);
+        break;
+    case STATEMENT_MOVE:
+        is_done = move(play, deed, &arena);
+        break;
+    case STATEMENT_QUEUE:
+        is_done = control_queue(play, deed);
         break;
     case STATEMENT_RECLAIM:
         is_done = set_reclaim(play, deed);

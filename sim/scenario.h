@@ -44,6 +44,8 @@ enum statement_kind {
     STATEMENT_SUBMIT,
     STATEMENT_WORKLOAD,
     STATEMENT_CONTROL, /* kill, stop, resume */
+    STATEMENT_MOVE,    /* requeue, switch, btop, bbot */
+    STATEMENT_QUEUE,   /* open, close, activate, inactivate */
     STATEMENT_RECLAIM, /* set reclaim_delay */
     STATEMENT_SLOTS,
     STATEMENT_HOST,      /* close, open */
@@ -67,14 +69,19 @@ enum statement_kind {
 struct statement_submit {
     const char *name; /* "a", or "j<n>" */
     int count;        /* elements; 0: no array */
+    int at_once;      /* elements that run at a time; 0: all */
     const char *queue, *user;
-    int n_slots;
+    int n_slots; /* 0: as many as the queue says */
     int64_t run_ms;
     int64_t limit_ms; /* 0: none */
     int exit_code;
     bool is_rerunnable;
     struct conf_words hosts; /* none: the queue's */
     const char *res;         /* requirement string; NULL: none */
+    const char *after;       /* condition on other jobs; NULL: none */
+    int64_t begin_ms;        /* not before; 0: at once */
+    const char *project;     /* "": none */
+    int priority;            /* 0: the default */
 };
 
 struct statement_workload {
@@ -98,9 +105,12 @@ struct statement {
     const char *text; /* the line as written, without its comment */
     int64_t at_ms;
     int site;         /* index, or SCENARIO_BROKER */
-    const char *name; /* control: job; slots, close: host; reclaim: provider or
-                         lease; drain: lease */
+    const char *name; /* control, move: job; queue: it; slots, close: host; reclaim:
+                         provider or lease; drain: lease */
     enum control_action action;
+    enum job_move move;
+    enum queue_order order;
+    const char *queue; /* of switch */
     enum reclaim_scope scope;
     bool is_on; /* close, drain; false: open, undrain */
     int number; /* slots, batch; loss, repeat, crashes: in 10,000 */

@@ -9,6 +9,7 @@
 #include <uthash.h>
 
 #include "broker/lease.h"
+#include "sched/depend.h"
 #include "sim/scenario_parts.h"
 #include "site/facts_config.h"
 #include "site/needs.h"
@@ -224,11 +225,62 @@ static void check_res(struct scenario *scenario, const struct statement *at)
     resources_free(resources);
 }
 
+/* Jobs that are submitted before, by name or "name*": a site's numbers are not known
+ * here. */
+struct name_search {
+    const struct scenario *scenario;
+    const struct statement *at;
+};
+
+static bool is_before(const struct statement *one, const struct statement *other)
+{
+    return one->at_ms < other->at_ms ||
+           (one->at_ms == other->at_ms && one->line < other->line);
+}
+
+static int find_names(void *arg, const char *name, const uint64_t **ids)
+{
+    static const uint64_t any[] = {1};
+    const struct name_search *search = arg;
+    size_t length = strlen(name);
+    bool is_prefix = length > 0 && name[length - 1] == '*';
+
+    *ids = any;
+    for (int i = 0; i < search->scenario->n_statements; i++) {
+        const struct statement *other = &search->scenario->statements[i];
+
+        if (other->kind == STATEMENT_SUBMIT && other->site == search->at->site &&
+            is_before(other, search->at) &&
+            (is_prefix ? !strncmp(other->submit.name, name, length - 1)
+                       : !strcmp(other->submit.name, name))) {
+            return strspn(name, "0123456789") < length;
+        }
+    }
+    return 0;
+}
+
+static void check_after(struct scenario *scenario, const struct statement *at)
+{
+    struct name_search search = {scenario, at};
+    const char *resolved;
+    struct err err;
+
+    if (depend_resolve(&scenario->arena, at->submit.after, find_names, &search,
+                       &resolved, &err) != 0) {
+        scenario_complain(scenario, at->line,
+                          "after: %s, expected jobs that are submitted there before",
+                          err.text);
+    }
+}
+
 static void check_submit(struct scenario *scenario, const struct statement *at)
 {
     check_queue(scenario, at, at->submit.queue);
     if (at->submit.res != NULL) {
         check_res(scenario, at);
+    }
+    if (at->submit.after != NULL) {
+        check_after(scenario, at);
     }
     for (int i = 0; i < at->submit.hosts.count; i++) {
         check_host(scenario, at, at->submit.hosts.words[i]);
@@ -249,6 +301,13 @@ void scenario_check_names(struct scenario *scenario)
             check_queue(scenario, at, at->workload.queue);
         } else if (at->kind == STATEMENT_CONTROL) {
             check_job(scenario, at, at->name, true);
+        } else if (at->kind == STATEMENT_MOVE) {
+            check_job(scenario, at, at->name, true);
+            if (at->move == MOVE_SWITCH) {
+                check_queue(scenario, at, at->queue);
+            }
+        } else if (at->kind == STATEMENT_QUEUE) {
+            check_queue(scenario, at, at->name);
         } else if (at->kind == STATEMENT_SLOTS || at->kind == STATEMENT_HOST) {
             check_host(scenario, at, at->name);
         } else if (at->kind == STATEMENT_DRAIN ||

@@ -24,17 +24,19 @@ static const struct scenario_option submit_options[] = {
     {"run", OPTION_TIME, SUBMIT(run_ms), 0, 0, SECOND_MS},
     {"name", OPTION_NAME, SUBMIT(name), 0, 0, 0},
     {"count", OPTION_COUNT, SUBMIT(count), 1, JOB_INDEX_MAX, 0},
+    {"at_once", OPTION_COUNT, SUBMIT(at_once), 1, JOB_INDEX_MAX, 0},
     {"limit", OPTION_TIME, SUBMIT(limit_ms), 1, 0, SECOND_MS},
     {"hosts", OPTION_LIST, SUBMIT(hosts), 0, 0, 0},
     {"rerun", OPTION_YESNO, SUBMIT(is_rerunnable), 0, 0, 0},
     {"exit", OPTION_COUNT, SUBMIT(exit_code), 0, 255, 0},
     {"res", OPTION_TEXT, SUBMIT(res), 0, 0, 0},
+    {"after", OPTION_TEXT, SUBMIT(after), 0, 0, 0},
+    {"begin", OPTION_TIME, SUBMIT(begin_ms), 0, 0, SECOND_MS},
+    {"project", OPTION_NAME, SUBMIT(project), 0, 0, 0},
+    {"priority", OPTION_COUNT, SUBMIT(priority), 1, INT32_MAX / 2, 0},
     {"app", OPTION_LATER, 0, 0, 0, 0},
     {"max", OPTION_LATER, 0, 0, 0, 0},
-    {"after", OPTION_LATER, 0, 0, 0, 0},
     {"exclusive", OPTION_LATER, 0, 0, 0, 0},
-    {"project", OPTION_LATER, 0, 0, 0, 0},
-    {"priority", OPTION_LATER, 0, 0, 0, 0},
     {"notify", OPTION_LATER, 0, 0, 0, 0},
     {NULL, OPTION_LATER, 0, 0, 0, 0},
 };
@@ -69,7 +71,7 @@ static bool read_submit(const struct scenario_reading *reading)
     struct statement_submit *submit = &reading->to->submit;
 
     *submit = (struct statement_submit){
-        .name = "", .queue = "", .user = "user", .n_slots = 1, .run_ms = -1};
+        .name = "", .queue = "", .user = "user", .project = "", .run_ms = -1};
     if (!take_site(reading, false) ||
         !scenario_options_take(reading, submit_options, FIRST + 1)) {
         return false;
@@ -77,6 +79,10 @@ static bool read_submit(const struct scenario_reading *reading)
     if (submit->run_ms < 0) {
         return scenario_options_complain(reading,
                                          "no run=, expected how long the job works");
+    }
+    if (submit->at_once > 0 && submit->count == 0) {
+        return scenario_options_complain(
+            reading, "at_once= without count=, expected the size of the array");
     }
     if (!submit->name[0]) {
         submit->name = arena_printf(&reading->scenario->arena, "j%d",
@@ -103,6 +109,41 @@ static bool read_control(const struct scenario_reading *reading)
                                                            : CONTROL_RESUME;
     reading->to->name = scenario_options_word(reading, FIRST + 1);
     return take_site(reading, false);
+}
+
+/* requeue SITE JOB, switch SITE JOB QUEUE, btop SITE JOB, bbot SITE JOB */
+static bool read_move(const struct scenario_reading *reading)
+{
+    reading->to->move = !strcmp(reading->verb, "requeue")  ? MOVE_REQUEUE
+                        : !strcmp(reading->verb, "switch") ? MOVE_SWITCH
+                        : !strcmp(reading->verb, "btop")   ? MOVE_TOP
+                                                           : MOVE_BOTTOM;
+    reading->to->name = scenario_options_word(reading, FIRST + 1);
+    reading->to->queue = scenario_options_word(reading, FIRST + 2);
+    return take_site(reading, false);
+}
+
+/* queue SITE QUEUE open|close|activate|inactivate */
+static bool read_queue(const struct scenario_reading *reading)
+{
+    static const struct {
+        const char *word;
+        enum queue_order order;
+    } orders[] = {{"open", QUEUE_OPEN},
+                  {"close", QUEUE_CLOSE},
+                  {"activate", QUEUE_ACTIVATE},
+                  {"inactivate", QUEUE_INACTIVATE}};
+    const char *word = scenario_options_word(reading, FIRST + 2);
+
+    reading->to->name = scenario_options_word(reading, FIRST + 1);
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        if (!strcmp(word, orders[i].word)) {
+            reading->to->order = orders[i].order;
+            return take_site(reading, false);
+        }
+    }
+    return scenario_options_complain(
+        reading, "\"%.40s\", expected open, close, activate or inactivate", word);
 }
 
 static bool read_scope(const struct scenario_reading *reading)
@@ -269,6 +310,12 @@ static const struct verb verbs[] = {
     {"kill", STATEMENT_CONTROL, "SITE JOB", 2, 2, read_control},
     {"stop", STATEMENT_CONTROL, "SITE JOB", 2, 2, read_control},
     {"resume", STATEMENT_CONTROL, "SITE JOB", 2, 2, read_control},
+    {"requeue", STATEMENT_MOVE, "SITE JOB", 2, 2, read_move},
+    {"switch", STATEMENT_MOVE, "SITE JOB QUEUE", 3, 3, read_move},
+    {"btop", STATEMENT_MOVE, "SITE JOB", 2, 2, read_move},
+    {"bbot", STATEMENT_MOVE, "SITE JOB", 2, 2, read_move},
+    {"queue", STATEMENT_QUEUE, "SITE QUEUE open|close|activate|inactivate", 3, 3,
+     read_queue},
     {"set", STATEMENT_RECLAIM, "reclaim_delay VALUE [provider=SITE or lease=ID]", 2, 3,
      read_set},
     {"slots", STATEMENT_SLOTS, "SITE HOST N", 3, 3, read_slots},
@@ -286,8 +333,6 @@ static const struct verb verbs[] = {
     {"backup", STATEMENT_BACKUP, "broker", 1, 1, read_broker_only},
     {"restore", STATEMENT_RESTORE, "broker TIME", 2, 2, read_broker_only},
     {"batch", STATEMENT_BATCH, "N", 1, 1, read_batch},
-    {"requeue", STATEMENT_CONTROL, "SITE JOB", 0, 99, NULL},
-    {"switch", STATEMENT_CONTROL, "SITE JOB QUEUE", 0, 99, NULL},
     {"resize", STATEMENT_CONTROL, "SITE JOB slots=N", 0, 99, NULL},
     {"reload", STATEMENT_RECLAIM, "SITE|broker FILE", 0, 99, NULL},
     {"rsv", STATEMENT_RECLAIM, "...", 0, 99, NULL},

@@ -237,9 +237,8 @@ static void go_on(struct story *story, struct story_job *job,
     } else if (is_suspended(job->state) && !is_suspended(row->state)) {
         tell_hosts(story, "job_resume", job, row, now_ms);
     }
-    /* an attempt that began and is given up: its trace is gone */
     if (row->attempt == 0 && job->begun != 0) {
-        tell_reason(story, "job_requeue", job, row, "lost", now_ms);
+        tell_reason(story, "job_requeue", job, row, row_requeue_cause(row), now_ms);
         job->begun = 0;
     }
 }

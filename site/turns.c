@@ -215,11 +215,11 @@ static const char *requeue_reason(struct effects *effects, const struct job *job
 {
     return job->is_requeued
                ? arena_str(&effects->arena, job->reason)
-               : arena_printf(
-                     &effects->arena,
-                     "requeued: it exited with code %d, which its queue has in "
-                     "REQUEUE_EXIT_VALUES",
-                     exit->code);
+               : arena_printf(&effects->arena,
+                              ROW_REQUEUED_EXIT
+                              "it exited with code %d, which its queue has in "
+                              "REQUEUE_EXIT_VALUES",
+                              exit->code);
 }
 
 void turns_finish(struct site *site, struct job *job, const struct run_exit *exit,
@@ -306,7 +306,8 @@ void turns_requeue(struct site *site, struct job *job, const char *who, int64_t 
                    struct effects *effects)
 {
     job->is_requeued = true;
-    keep_set_text(&job->reason, arena_printf(&effects->arena, "requeued by %s", who));
+    keep_set_text(&job->reason,
+                  arena_printf(&effects->arena, ROW_REQUEUED_BY "%s", who));
     order_run(site, job, CONTROL_KILL, 0, now_ms, effects);
 }
 

@@ -104,6 +104,29 @@ static void a_changed_delay_counts_from_the_last_instant(void **state)
     told((const char *const[]){"600 lease_inactive", "900 lease_inactive", NULL});
 }
 
+static void jobs_wait_as_users_say_and_are_moved(void **state)
+{
+    holds("site alone alone.conf\n"
+          "at 0 submit alone run=10m name=a slots=8\n"
+          "at 0 submit alone run=10m name=b slots=8\n"
+          "at 0 submit alone run=10m name=c slots=8 after=\"ended(b)\" project=p\n"
+          "at 0 submit alone run=10m name=d slots=8 begin=5m\n"
+          "at 1m switch alone b urgent\n"
+          "at 2m requeue alone a\n"
+          "at 21m queue alone normal inactivate\n"
+          "at 25m queue alone normal activate\n"
+          "until 1h\n"
+          "expect at 0 job alone c pending == dependency\n"
+          "expect at 0 job alone d pending == begin_time\n"
+          "expect at 2m job alone b state == RUN\n"
+          "expect at 12m job alone a state == RUN\n"
+          "expect at 22m job alone c pending == queue_inactive\n"
+          "expect at 25m job alone c state == RUN\n"
+          "expect at 35m job alone d state == RUN\n");
+    told((const char *const[]){"120 job_requeue alone a", "120 job_start alone b",
+                               "720 job_start alone a", NULL});
+}
+
 static void statements_of_an_instant_come_before_scheduling(void **state)
 {
     /* the urgent jobs stand behind the others in the file */
@@ -372,6 +395,7 @@ int main(void)
         cmocka_unit_test_teardown(a_lease_is_judged_at_made_plus_k_delays, close_stage),
         cmocka_unit_test_teardown(a_changed_delay_counts_from_the_last_instant,
                                   close_stage),
+        cmocka_unit_test_teardown(jobs_wait_as_users_say_and_are_moved, close_stage),
         cmocka_unit_test_teardown(statements_of_an_instant_come_before_scheduling,
                                   close_stage),
         cmocka_unit_test_teardown(ends_of_an_instant_are_scheduled_together,
