@@ -30,7 +30,7 @@ extern char **environ;
 const struct call_option submit_options[] = {
     {"-q", "QUEUE", "the queue; else the site's default", false},
     {"-n", "SLOTS", "job slots; else what the queue says, or 1", false},
-    {"-m", "HOSTS", "only these hosts: n1, n1@north", false},
+    {"-m", "HOSTS", "only these hosts: 'n1+2 group n1@north others', + prefers", false},
     {"-J", "NAME", "the job's name; 'name[1-10,15]%3' makes an array, 3 run at a time",
      false},
     {"-o", "FILE", "standard output; %J is the job's id, %I its index", false},
@@ -106,13 +106,6 @@ static int read_hosts(struct call *call, struct job_spec *spec)
 {
     const char *value = call_value(call, "-m");
     struct conf_words words = conf_words(&call->arena, value);
-    for (int i = 0; i < words.count; i++) {
-        if (strpbrk(words.words[i], "+!~") != NULL) {
-            return call_fail("sub: -m %s: preferences and exclusions are not supported "
-                             "yet; no job was submitted",
-                             words.words[i]);
-        }
-    }
     if (value != NULL && words.count == 0) {
         return call_misuse(call, "-m: no host, expected names as \"n1 n2@north\"");
     }

@@ -19,6 +19,7 @@
 
 #include "base/arena.h"
 #include "base/msg.h"
+#include "sched/asked.h"
 #include "sched/limits.h"
 #include "sched/line.h"
 #include "sched/queue.h"
@@ -45,8 +46,7 @@ struct place_filter {
 struct place_line {
     int queue; /* index */
     int n_slots;
-    const char *const *hosts_asked; /* -m; none: the queue's */
-    int n_hosts_asked;
+    const struct asked *asked; /* -m; NULL: the queue's hosts; one list, one pointer */
     const struct place_filter *filter; /* NULL: any host */
     struct line_turn *const *turns;    /* in order, at least one */
     int n_turns;

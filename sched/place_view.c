@@ -115,14 +115,22 @@ static void group_hosts(struct place_room *room)
     }
 }
 
-static bool is_asked_for(const struct place_view *view, const char *host)
+/* By its queue, and by what the job asks for. */
+static bool is_allowed(const struct place_room *room, const struct place_view *view,
+                       const struct place_host *host, int *preference)
 {
-    for (int i = 0; i < view->n_hosts_asked; i++) {
-        if (strcmp(view->hosts_asked[i], host) == 0) {
-            return true;
-        }
+    const struct asked *asked = view->asked;
+    int of_job;
+    if (!queue_allows(&room->snapshot->queues[view->queue], host->name, host->site,
+                      preference)) {
+        return false;
     }
-    return view->n_hosts_asked == 0;
+    if (asked == NULL) {
+        return true;
+    }
+    bool is_asked = asked_allows(asked, host->name, host->site, &of_job);
+    *preference = asked->has_preferences ? of_job : *preference;
+    return is_asked;
 }
 
 /* The view's part in the host's group; hosts of a group come one after the other. */
@@ -143,9 +151,7 @@ static void judge_host(const struct place_room *room, struct place_view *view, i
 {
     const struct place_host *at = &room->snapshot->hosts[host];
     struct place_candidate candidate = {.host = host, .used = room->used[host]};
-    if (!queue_allows(&room->snapshot->queues[view->queue], at->name, at->site,
-                      &candidate.preference) ||
-        !is_asked_for(view, at->name)) {
+    if (!is_allowed(room, view, at, &candidate.preference)) {
         view->stuck.n_excluded++;
         return;
     }
@@ -171,8 +177,7 @@ static struct place_view *view_new(const struct place_room *room,
     int n_hosts = room->snapshot->n_hosts;
     struct place_view *view = arena_alloc(room->arena, 1, sizeof(*view));
     view->queue = line->queue;
-    view->hosts_asked = line->hosts_asked;
-    view->n_hosts_asked = line->n_hosts_asked;
+    view->asked = line->asked;
     view->filter = line->filter;
     view->stuck_slots = INT_MAX;
     view->stuck.n_hosts = n_hosts;
@@ -192,20 +197,6 @@ static struct place_view *view_new(const struct place_room *room,
     return view;
 }
 
-static bool is_same_list(const struct place_view *view, const struct place_line *line)
-{
-    if (view->n_hosts_asked != line->n_hosts_asked) {
-        return false;
-    }
-    for (int i = 0; view->hosts_asked != line->hosts_asked && i < view->n_hosts_asked;
-         i++) {
-        if (strcmp(view->hosts_asked[i], line->hosts_asked[i]) != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 struct place_view *place_view_of(struct place_room *room, const struct place_line *line)
 {
     bool has_own = line->class != NULL && limits_have_hosts(line->class);
@@ -213,7 +204,7 @@ struct place_view *place_view_of(struct place_room *room, const struct place_lin
     for (struct place_view *view = room->views[line->queue]; view != NULL;
          view = view->next) {
         if (view->class == class && view->filter == line->filter &&
-            is_same_list(view, line)) {
+            view->asked == line->asked) {
             return view;
         }
     }

@@ -32,8 +32,7 @@ struct place_group {
 
 struct place_view {
     int queue;
-    const char *const *hosts_asked;
-    int n_hosts_asked;
+    const struct asked *asked;
     const struct place_filter *filter;
     const struct limits_class *class; /* of limits that look at hosts; else NULL */
     struct place_group *groups;

@@ -29,75 +29,66 @@ static bool is_own_host(const struct reader *reader, const char *name)
     return groups_has(&own, name);
 }
 
-/* Takes "+N" off the word's end. False, with a complaint, where N is no number. */
-static bool take_preference(const struct reader *reader, char *word, int *preference)
+/* Takes "+N" off the word's end; a lone + is 1. */
+static int take_preference(char *word, int *preference, struct err *err)
 {
     char *plus = strchr(word, '+');
+    int64_t number = 0;
     *preference = 0;
     if (plus == NULL) {
-        return true;
+        return 0;
     }
-    int64_t number = 0;
-    struct err err;
-    if (conf_parse_int(plus + 1, 0, INT32_MAX, &number, &err) != 0) {
-        COMPLAIN(reader, "\"%s\" has a bad preference, expected NAME+N: %s", word,
-                 err.text);
-        return false;
+    if (plus[1] == '\0') {
+        number = 1;
+    } else if (conf_parse_int(plus + 1, 0, INT32_MAX, &number, err) != 0) {
+        return err_prefix(err, "\"%s\" has a bad preference, expected NAME+N", word);
     }
     *plus = '\0';
     *preference = (int)number;
-    return true;
+    return 0;
 }
 
-static bool check_name(const struct reader *reader, const char *word, const char *name)
+static int check_name(const char *name, const char *word, struct err *err)
 {
-    struct err err;
-    if (conf_parse_name(name, &err) != 0) {
-        COMPLAIN(reader, "\"%s\": %s", word, err.text);
-        return false;
-    }
-    return true;
+    return conf_parse_name(name, err) == 0 ? 0 : err_prefix(err, "\"%s\"", word);
 }
 
 /* "all@site", "host@site": the site is not known here, and not judged. */
-static bool read_remote(const struct reader *reader, char *word,
-                        struct queue_term *term)
+static int read_remote(struct arena *arena, const char *word, struct queue_term *term,
+                       struct err *err)
 {
-    char *at = strchr(word, '@');
-    struct arena *arena = reader->conf->arena;
+    const char *at = strchr(word, '@');
     const char *host = arena_strn(arena, word, (size_t)(at - word));
-    if (!check_name(reader, word, at + 1) || !check_name(reader, word, host)) {
-        return false;
+    int code = check_name(at + 1, word, err);
+    code = code == 0 ? check_name(host, word, err) : code;
+    if (code != 0) {
+        return code;
     }
     bool is_all = strcasecmp(host, "all") == 0;
     term->kind = is_all ? QUEUE_ALL_AT : QUEUE_HOST_AT;
     term->name = is_all ? at + 1 : word;
-    return true;
+    return 0;
 }
 
-static bool read_own(const struct reader *reader, const char *word, const char *name,
-                     enum queue_term_kind kind, struct queue_term *term)
+static int read_own(const struct groups *groups, const char *name,
+                    enum queue_term_kind kind, struct queue_term *term, struct err *err)
 {
-    const struct name_group *group = groups_find_hosts(reader->groups, name);
-    if (!check_name(reader, word, name)) {
-        return false;
-    }
-    if (group != NULL) {
-        term->kind = kind == QUEUE_HOST ? QUEUE_GROUP : QUEUE_NOT_GROUP;
-        term->name = name;
-        term->hosts = &group->members;
-        return true;
-    }
-    if (!is_own_host(reader, name)) {
-        COMPLAIN(reader, "unknown host \"%s\", expected one of section Host", name);
-        return false;
+    const struct name_group *group = groups_find_hosts(groups, name);
+    int code = check_name(name, name, err);
+    if (code != 0) {
+        return code;
     }
     term->kind = kind;
     term->name = name;
-    return true;
+    if (group != NULL) {
+        term->kind = kind == QUEUE_HOST ? QUEUE_GROUP : QUEUE_NOT_GROUP;
+        term->hosts = &group->members;
+    }
+    return 0;
 }
 
-static bool read_term(const struct reader *reader, char *word, struct queue_term *term)
+int queue_term_read(struct arena *arena, const struct groups *groups, const char *word,
+                    struct queue_term *term, struct err *err)
 {
     static const struct {
         const char *word;
@@ -107,27 +98,46 @@ static bool read_term(const struct reader *reader, char *word, struct queue_term
         {"others", QUEUE_OTHERS},
         {"allremote", QUEUE_ALL_REMOTE},
     };
+    size_t length = strlen(word);
+    char *name = arena_strn(arena, word, length);
 
+    *term = (struct queue_term){.name = ""};
     if (word[0] == '~') {
-        return read_own(reader, word, word + 1, QUEUE_NOT_HOST, term);
+        return read_own(groups, name + 1, QUEUE_NOT_HOST, term, err);
     }
-    if (word[strlen(word) - 1] == '!') {
-        COMPLAIN(reader, "\"%s\": first execution hosts are not supported yet", word);
-        return false;
+    if (length > 0 && word[length - 1] == '!') {
+        return err_set(err, ERR_UNBUILT,
+                       "\"%s\": first execution hosts are not supported yet", word);
     }
-    if (!take_preference(reader, word, &term->preference)) {
-        return false;
+    int code = take_preference(name, &term->preference, err);
+    if (code != 0) {
+        return code;
     }
     for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
-        if (strcasecmp(word, keywords[i].word) == 0) {
+        if (strcasecmp(name, keywords[i].word) == 0) {
             term->kind = keywords[i].kind;
-            return true;
+            return 0;
         }
     }
-    if (strchr(word, '@') != NULL) {
-        return read_remote(reader, word, term);
+    return strchr(name, '@') != NULL ? read_remote(arena, name, term, err)
+                                     : read_own(groups, name, QUEUE_HOST, term, err);
+}
+
+static bool read_term(const struct reader *reader, const char *word,
+                      struct queue_term *term)
+{
+    struct err err;
+    if (queue_term_read(reader->conf->arena, reader->groups, word, term, &err) != 0) {
+        COMPLAIN(reader, "%s", err.text);
+        return false;
     }
-    return read_own(reader, word, word, QUEUE_HOST, term);
+    if ((term->kind == QUEUE_HOST || term->kind == QUEUE_NOT_HOST) &&
+        !is_own_host(reader, term->name)) {
+        COMPLAIN(reader, "unknown host \"%s\", expected one of section Host",
+                 term->name);
+        return false;
+    }
+    return true;
 }
 
 static bool has_kind(const struct queue_config *queue, const struct queue_term *terms,
@@ -158,8 +168,7 @@ static void read_hosts(struct reader *reader, struct queue_config *queue)
         return;
     }
     for (int i = 0; i < words.count; i++) {
-        terms[queue->n_terms].name = "";
-        char *word = arena_str(arena, words.words[i]);
+        const char *word = words.words[i];
         if (strcasecmp(word, "none") == 0) {
             COMPLAIN(reader, "\"none\" stands with others, expected it alone");
         } else if (read_term(reader, word, &terms[queue->n_terms])) {
@@ -287,15 +296,13 @@ static bool is_named(const struct queue_config *queue, const char *host)
     return false;
 }
 
-static bool term_covers(const struct queue_config *queue, const struct queue_term *term,
-                        const char *host, const char *site)
+bool queue_term_covers(const struct queue_term *term, const char *host,
+                       const char *site)
 {
     bool is_own = site[0] == '\0';
     switch (term->kind) {
     case QUEUE_ALL:
         return is_own;
-    case QUEUE_OTHERS:
-        return is_own && !is_named(queue, host);
     case QUEUE_ALL_REMOTE:
         return !is_own;
     case QUEUE_ALL_AT:
@@ -305,11 +312,19 @@ static bool term_covers(const struct queue_config *queue, const struct queue_ter
     case QUEUE_HOST:
     case QUEUE_GROUP:
         return is_own && term_names(term, host);
+    case QUEUE_OTHERS:
     case QUEUE_NOT_HOST:
     case QUEUE_NOT_GROUP:
         break;
     }
     return false;
+}
+
+static bool term_covers(const struct queue_config *queue, const struct queue_term *term,
+                        const char *host, const char *site)
+{
+    return term->kind == QUEUE_OTHERS ? site[0] == '\0' && !is_named(queue, host)
+                                      : queue_term_covers(term, host, site);
 }
 
 bool queue_allows(const struct queue_config *queue, const char *host, const char *site,

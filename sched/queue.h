@@ -46,6 +46,15 @@ struct queue_config {
     struct queue_rules rules;
 };
 
+/* One word of a list: "all", "n1+2", "~n1", "n1@north", a group. Whether a name that is
+ * no group is a host's is not judged. */
+int queue_term_read(struct arena *arena, const struct groups *groups, const char *word,
+                    struct queue_term *term, struct err *err) MUST_CHECK;
+/* True where the term is about this host: `site` is "" for an own one. Not for
+ * QUEUE_OTHERS, which only a list can tell; exclusions are about none. */
+bool queue_term_covers(const struct queue_term *term, const char *host,
+                       const char *site);
+
 /* Reads all Queue sections, in file order. */
 void queue_read(struct conf *conf, const struct groups *groups,
                 struct queue_config **queues, int *n_queues);

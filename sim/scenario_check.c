@@ -9,6 +9,7 @@
 #include <uthash.h>
 
 #include "broker/lease.h"
+#include "sched/asked.h"
 #include "sched/depend.h"
 #include "sim/scenario_parts.h"
 #include "site/facts_config.h"
@@ -273,6 +274,26 @@ static void check_after(struct scenario *scenario, const struct statement *at)
     }
 }
 
+/* Groups and keywords besides hosts. */
+static void check_asked(struct scenario *scenario, const struct statement *at)
+{
+    const struct site_config *config = config_of(scenario, at->site);
+    const struct conf_words *hosts = &at->submit.hosts;
+    struct asked asked = {0};
+    struct err err;
+
+    if (hosts->count > 0 && asked_read(&scenario->arena, &config->groups, hosts->words,
+                                       hosts->count, &asked, &err) != 0) {
+        scenario_complain(scenario, at->line, "hosts: %s", err.text);
+        return;
+    }
+    for (int i = 0; i < asked.n_terms; i++) {
+        if (asked.terms[i].kind == QUEUE_HOST || asked.terms[i].kind == QUEUE_HOST_AT) {
+            check_host(scenario, at, asked.terms[i].name);
+        }
+    }
+}
+
 static void check_submit(struct scenario *scenario, const struct statement *at)
 {
     check_queue(scenario, at, at->submit.queue);
@@ -282,9 +303,7 @@ static void check_submit(struct scenario *scenario, const struct statement *at)
     if (at->submit.after != NULL) {
         check_after(scenario, at);
     }
-    for (int i = 0; i < at->submit.hosts.count; i++) {
-        check_host(scenario, at, at->submit.hosts.words[i]);
-    }
+    check_asked(scenario, at);
 }
 
 void scenario_check_names(struct scenario *scenario)

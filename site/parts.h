@@ -6,6 +6,7 @@
 
 #include "consumer/consumer.h"
 #include "provider/provider.h"
+#include "site/asked_lists.h"
 #include "site/closed.h"
 #include "site/facts.h"
 #include "site/jobs.h"
@@ -35,6 +36,7 @@ struct site {
     struct consumer *consumer;
     struct site_uplink *uplink;
     struct needs *needs; /* of its waiting jobs */
+    struct asked_lists *asked_lists;
     struct schedule *schedule;
     struct waiters *waiters;
     struct closed closed;

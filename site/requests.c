@@ -106,6 +106,25 @@ static int check_host(const struct site *site, const char *name, struct err *err
         name);
 }
 
+/* Whom a list names has to be there; who comes later is not missed. */
+static int check_asked(const struct site *site, struct arena *arena,
+                       const struct job_spec *spec, struct err *err)
+{
+    struct asked asked;
+    int code = 0;
+    if (spec->n_hosts_asked > 0) {
+        code = asked_read(arena, &site->config->groups, spec->hosts_asked,
+                          spec->n_hosts_asked, &asked, err);
+    }
+    for (int i = 0; code == 0 && spec->n_hosts_asked > 0 && i < asked.n_terms; i++) {
+        const struct queue_term *term = &asked.terms[i];
+        if (term->kind == QUEUE_HOST || term->kind == QUEUE_HOST_AT) {
+            code = check_host(site, term->name, err);
+        }
+    }
+    return code;
+}
+
 static int check_user(const struct site *site, const struct peer *from, struct err *err)
 {
     int64_t daemon = site->config->daemon_uid;
@@ -192,7 +211,7 @@ static int check_terms(const struct site *site, const struct peer *from,
 
 /* The spec becomes what the queue makes of it. */
 static int check_submit(const struct site *site, const struct peer *from,
-                        struct job_spec *spec, bool has_slots,
+                        struct arena *arena, struct job_spec *spec, bool has_slots,
                         const struct queue_config **queue, struct err *err)
 {
     *queue = find_queue(site, spec->queue);
@@ -219,10 +238,7 @@ static int check_submit(const struct site *site, const struct peer *from,
                                  &spec->run_limit_ms, err);
         spec->is_rerunnable = spec->is_rerunnable || (*queue)->rules.is_rerunnable;
     }
-    for (int i = 0; code == 0 && i < spec->n_hosts_asked; i++) {
-        code = check_host(site, spec->hosts_asked[i], err);
-    }
-    return code;
+    return code == 0 ? check_asked(site, arena, spec, err) : code;
 }
 
 /* A user's string is bad: LSF's sentence, and for the command line where. */
@@ -300,7 +316,7 @@ void requests_submit(struct site *site, const struct peer *from,
     int n_indices;
     struct job_spec spec = submit->spec;
     struct job_terms terms = submit->terms;
-    int code = check_submit(site, from, &spec, terms.has_slots, &queue, &err);
+    int code = check_submit(site, from, arena, &spec, terms.has_slots, &queue, &err);
     if (code == 0) {
         code = check_terms(site, from, arena, &terms, &err);
     }

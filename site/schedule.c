@@ -192,14 +192,14 @@ static void show_lines(struct site *site, int64_t now_ms,
         arena_alloc(&site->schedule->scratch, (size_t)lines_count(all), sizeof(*lines));
     snapshot->n_lines = lines_count(all);
     snapshot->lines = lines;
+    asked_lists_begin(site->asked_lists);
     for (int i = 0; i < snapshot->n_lines; i++) {
         struct place_line *line = &lines[i];
         line->turns = line_turns(lines_at(all, i), &line->n_turns);
         const struct job *first = jobs_of_turn(line->turns[0]);
         line->queue = first->queue;
         line->n_slots = first->spec->n_slots;
-        line->hosts_asked = first->spec->hosts_asked;
-        line->n_hosts_asked = first->spec->n_hosts_asked;
+        line->asked = asked_lists_of(site->asked_lists, first->spec);
         line->filter = needs_of(site->needs, first->queue, first->spec);
         line->class = first->class;
         line->max_starts = jobs_array_room(first);

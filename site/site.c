@@ -61,6 +61,7 @@ struct site *site_new(const struct site_config *from)
         consumer_set_patience(site->consumer, config->patience);
     }
     site->needs = needs_new(config, facts_resources(site->facts));
+    site->asked_lists = asked_lists_new(&config->groups);
     site->schedule = schedule_new();
     site->waiters = waiters_new();
     site->lending_ms = INT64_MAX;
@@ -81,6 +82,7 @@ void site_free(struct site *site)
     provider_free(site->provider);
     runs_free(site->runs);
     needs_free(site->needs);
+    asked_lists_free(site->asked_lists);
     facts_free(site->facts);
     site_hosts_free(site->hosts);
     queues_free(site->queues);

@@ -42,6 +42,7 @@ struct site_config {
     const struct queue_config *queues; /* file order */
     int n_queues;
     const char *default_queue;
+    struct groups groups;
     const struct limit *limits; /* of queues, hosts, users, and Limit sections */
     int n_limits;
     struct export_plan exports;

@@ -349,10 +349,9 @@ static void read_queues(struct conf *conf, const struct place *site,
     for (int i = 0; i < config->n_hosts; i++) {
         names[i] = config->hosts[i].name;
     }
-    struct groups groups;
-    groups_read(conf, names, config->n_hosts, &groups);
-    queue_read(conf, &groups, &queues, &config->n_queues);
-    limits_read(conf, &groups, &config->limits, &config->n_limits);
+    groups_read(conf, names, config->n_hosts, &config->groups);
+    queue_read(conf, &config->groups, &queues, &config->n_queues);
+    limits_read(conf, &config->groups, &config->limits, &config->n_limits);
     config->queues = queues;
     if (config->n_queues == 0) {
         COMPLAIN(site->section, NULL, NULL, "no queue, expected a section Queue");

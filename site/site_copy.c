@@ -33,6 +33,26 @@ static void copy_names(struct arena *arena, struct name_set *set)
     set->names = names;
 }
 
+static const struct name_group *
+copy_group_list(struct arena *arena, const struct name_group *from, int n_groups)
+{
+    struct name_group *groups = copy_array(arena, from, n_groups, sizeof(*groups));
+    for (int i = 0; i < n_groups; i++) {
+        groups[i].name = copy_text(arena, groups[i].name);
+        copy_names(arena, &groups[i].members);
+    }
+    return groups;
+}
+
+static void copy_groups(struct arena *arena, struct groups *groups)
+{
+    struct name_set own = {.names = groups->own_hosts, .n_names = groups->n_own_hosts};
+    copy_names(arena, &own);
+    groups->own_hosts = own.names;
+    groups->users = copy_group_list(arena, groups->users, groups->n_users);
+    groups->hosts = copy_group_list(arena, groups->hosts, groups->n_hosts);
+}
+
 static void copy_windows(struct arena *arena, struct window_list *list)
 {
     list->items = copy_array(arena, list->items, list->n_items, sizeof(*list->items));
@@ -116,6 +136,7 @@ const struct site_config *site_copy_config(struct arena *arena,
     config->lease_account = copy_text(arena, from->lease_account);
     copy_hosts(arena, config);
     copy_queues(arena, config);
+    copy_groups(arena, &config->groups);
     copy_limits(arena, config);
     copy_exports(arena, &config->exports);
     facts_config_copy(arena, &config->facts);

@@ -105,6 +105,12 @@ static void change_facts(struct site *site, int64_t now_ms)
     lease_load_look(site, now_ms);
 }
 
+static void change_groups(struct site *site)
+{
+    asked_lists_free(site->asked_lists);
+    site->asked_lists = asked_lists_new(&site->config->groups);
+}
+
 static void change_uplink(struct site *site, int64_t now_ms, struct effects *effects)
 {
     struct site_uplink_setting setting = site_uplink_setting_of(site->config);
@@ -131,6 +137,7 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     runs_set_lease_account(site->runs, site->config->lease_account);
     change_hosts(site, before, now_ms);
     change_facts(site, now_ms);
+    change_groups(site);
     provider_set_freeze_timeout(site->provider, site->config->freeze_timeout_ms);
     schedule_tell_use(site);
     closed_tell(site);

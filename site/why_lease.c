@@ -15,20 +15,11 @@ struct view {
     int held, used; /* slots of the open ones */
 };
 
-static bool is_asked_for(const struct job *job, const char *host)
-{
-    for (int i = 0; i < job->spec->n_hosts_asked; i++) {
-        if (strcmp(job->spec->hosts_asked[i], host) == 0) {
-            return true;
-        }
-    }
-    return job->spec->n_hosts_asked == 0;
-}
-
 static void look(const struct site *site, const struct job *job,
                  const struct msg_contract *contract, struct view *view)
 {
     const struct queue_config *queue = &site->config->queues[job->queue];
+    const struct asked *asked = asked_lists_of(site->asked_lists, job->spec);
     for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
         struct consumer_host host;
         int preference;
@@ -38,7 +29,7 @@ static void look(const struct site *site, const struct job *job,
             continue;
         }
         view->n_named++;
-        if (!is_asked_for(job, host.name)) {
+        if (asked != NULL && !asked_allows(asked, host.name, host.site, &preference)) {
             continue;
         }
         view->n_asked++;

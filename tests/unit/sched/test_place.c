@@ -120,6 +120,24 @@ static const struct row rows[] = {
      "1:n2=1",
      {REASON_STARTED},
      0},
+    {"a job's preference beats its queue's",
+     {{"n1", 4, 0}, {"n2", 4, 3}},
+     {{1, 3, 1, "n1+1 others"}},
+     "1:n1=1",
+     {REASON_STARTED},
+     0},
+    {"a list without a preference leaves the queue's",
+     {{"n1", 4, 0}, {"n2", 4, 3}},
+     {{1, 3, 1, "n1 n2"}},
+     "1:n2=1",
+     {REASON_STARTED},
+     0},
+    {"others are the hosts of the queue that the job does not name",
+     {{"n1", 4, 3}, {"n2", 4, 0}, {"b1@north", 4, 0, "north/1/x"}},
+     {{1, 0, 4, "n1+1 others"}},
+     "1:n1=1,n2=3",
+     {REASON_STARTED},
+     0},
     {"a parallel job takes slots along the order",
      {{"n1", 4, 2}, {"n2", 4, 1}, {"n3", 4, 0}},
      {{1, 0, 8}},
@@ -202,7 +220,23 @@ struct waiting {
     struct place_line lines[LIST_MAX];
 };
 
-static int give_jobs(const struct row *row, struct waiting *waiting)
+/* "n1+2 others" */
+static const struct asked *read_asked(struct arena *arena, const char *text)
+{
+    static const struct groups no_groups = {0};
+    struct asked *asked = arena_alloc(arena, 1, sizeof(*asked));
+    struct conf_words words = conf_words(arena, text);
+    struct err err;
+    if (text == NULL) {
+        return NULL;
+    }
+    assert_int_equal(
+        asked_read(arena, &no_groups, words.words, words.count, asked, &err), 0);
+    return asked;
+}
+
+static int give_jobs(struct arena *arena, const struct row *row,
+                     struct waiting *waiting)
 {
     int count = 0;
     for (; count < LIST_MAX && row->jobs[count].id != 0; count++) {
@@ -212,8 +246,7 @@ static int give_jobs(const struct row *row, struct waiting *waiting)
         waiting->lines[count] = (struct place_line){
             .queue = from->queue,
             .n_slots = from->n_slots,
-            .hosts_asked = &row->jobs[count].asked,
-            .n_hosts_asked = from->asked != NULL ? 1 : 0,
+            .asked = read_asked(arena, from->asked),
             .turns = &waiting->queued[count],
             .n_turns = 1,
             .max_starts = INT_MAX,
@@ -258,7 +291,7 @@ static void test_place(void **state)
         char starts[256];
         arena_init(&arena);
         snapshot.n_hosts = give_hosts(row, hosts);
-        snapshot.n_lines = give_jobs(row, &waiting);
+        snapshot.n_lines = give_jobs(&arena, row, &waiting);
         snapshot.hosts = hosts;
         snapshot.lines = waiting.lines;
         place_plan(&arena, &snapshot, &plan);
@@ -303,7 +336,7 @@ static void test_waiting_of_leases(void **state)
     struct arena arena;
     (void)state;
     arena_init(&arena);
-    snapshot.n_lines = give_jobs(&row, &waiting);
+    snapshot.n_lines = give_jobs(&arena, &row, &waiting);
     place_plan(&arena, &snapshot, &plan);
     assert_int_equal(plan.n_starts, 0);
     assert_int_equal(plan.waiting_own, 3);
@@ -333,7 +366,7 @@ static void plan_filtered(struct arena *arena, const struct place_filter *filter
                                       .n_queues = 6,
                                       .lines = waiting.lines,
                                       .max_starts = 1};
-    snapshot.n_lines = give_jobs(&row, &waiting);
+    snapshot.n_lines = give_jobs(arena, &row, &waiting);
     waiting.lines[0].filter = filter;
     place_plan(arena, &snapshot, plan);
 }
@@ -433,7 +466,7 @@ static void test_stuck_is_of_one_filter(void **state)
     char starts[64];
     (void)state;
     arena_init(&arena);
-    snapshot.n_lines = give_jobs(&row, &waiting);
+    snapshot.n_lines = give_jobs(&arena, &row, &waiting);
     waiting.lines[0].filter = waiting.lines[2].filter = &unmet;
     waiting.lines[1].filter = &met;
     place_plan(&arena, &snapshot, &plan);
@@ -595,7 +628,7 @@ static void test_limits(void **state)
         struct arena arena;
         char starts[256];
         arena_init(&arena);
-        snapshot.n_lines = give_jobs(&row, &waiting);
+        snapshot.n_lines = give_jobs(&arena, &row, &waiting);
         for (int k = 0; k < snapshot.n_lines; k++) {
             waiting.lines[k].class = class;
         }

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* asked.h: the hosts that a job asks for (-m): names, groups, "n1@north", "all@north",
+ * "allremote", and "others" for all that the list does not name; `+N` prefers a host.
+ *
+ *     n1+2 pair+1 others      n1 first, then those of pair, then whatever else
+ *
+ * It narrows what the queue's HOSTS allow. Where a job prefers anything, its
+ * preferences count and not the queue's.
+ *
+ * Ownership: a list lives in the arena that it was read into; groups are borrowed.
+ * Errors: ERR_PARSE; a host that is unknown is none: it is named, and never found.
+ * Source: LSF's bsub -m. Layer: sched (base only). */
+#ifndef SUBLET_SCHED_ASKED_H
+#define SUBLET_SCHED_ASKED_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "sched/groups.h"
+#include "sched/queue.h"
+
+struct asked {
+    const struct queue_term *terms; /* at least one */
+    int n_terms;
+    bool has_preferences;
+};
+
+int asked_read(struct arena *arena, const struct groups *groups,
+               const char *const *words, int n_words, struct asked *asked,
+               struct err *err) MUST_CHECK;
+
+/* True where the list has the host; then its preference, of several the highest. `site`
+ * is "" for an own host. */
+bool asked_allows(const struct asked *asked, const char *host, const char *site,
+                  int *preference);
+
+#endif

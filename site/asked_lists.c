@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* asked_lists.c: see asked_lists.h. */
+#include "site/asked_lists.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define uthash_fatal(message) abort()
+#include <uthash.h>
+
+enum { LISTS_MAX = 1000 }; /* kept; past it all are forgotten and read anew */
+
+struct list {
+    struct asked asked;
+    UT_hash_handle hh;
+};
+
+struct asked_lists {
+    const struct groups *groups;
+    struct arena arena, scratch;
+    struct list *by_words;
+};
+
+struct asked_lists *asked_lists_new(const struct groups *groups)
+{
+    struct asked_lists *lists = mem_alloc(1, sizeof(*lists));
+    lists->groups = groups;
+    arena_init(&lists->arena);
+    arena_init(&lists->scratch);
+    return lists;
+}
+
+static void clear(struct asked_lists *lists)
+{
+    HASH_CLEAR(hh, lists->by_words);
+    lists->by_words = NULL;
+    arena_clear(&lists->arena);
+}
+
+void asked_lists_free(struct asked_lists *lists)
+{
+    if (lists == NULL) {
+        return;
+    }
+    clear(lists);
+    arena_release(&lists->arena);
+    arena_release(&lists->scratch);
+    free(lists);
+}
+
+void asked_lists_begin(struct asked_lists *lists)
+{
+    if (HASH_COUNT(lists->by_words) > LISTS_MAX) {
+        clear(lists);
+    }
+}
+
+/* "n1+2\0others\0" */
+static const char *key_of(struct arena *arena, const struct job_spec *spec,
+                          size_t *length)
+{
+    *length = 0;
+    for (int i = 0; i < spec->n_hosts_asked; i++) {
+        *length += strlen(spec->hosts_asked[i]) + 1;
+    }
+    char *key = arena_alloc(arena, *length, 1), *at = key;
+    for (int i = 0; i < spec->n_hosts_asked; i++) {
+        size_t n_bytes = strlen(spec->hosts_asked[i]) + 1;
+        memcpy(at, spec->hosts_asked[i], n_bytes);
+        at += n_bytes;
+    }
+    return key;
+}
+
+/* Words that are none name no host: a journal may hold what a later version took. */
+static void read_words(struct asked_lists *lists, const struct job_spec *spec,
+                       struct asked *asked)
+{
+    struct err err;
+    if (asked_read(&lists->arena, lists->groups, spec->hosts_asked, spec->n_hosts_asked,
+                   asked, &err) != 0) {
+        *asked = (struct asked){.n_terms = 0};
+    }
+}
+
+const struct asked *asked_lists_of(struct asked_lists *lists,
+                                   const struct job_spec *spec)
+{
+    struct list *list;
+    size_t length;
+    if (spec->n_hosts_asked == 0) {
+        return NULL;
+    }
+    arena_clear(&lists->scratch);
+    const char *key = key_of(&lists->scratch, spec, &length);
+    HASH_FIND(hh, lists->by_words, key, length, list);
+    if (list == NULL) {
+        list = arena_alloc(&lists->arena, 1, sizeof(*list));
+        read_words(lists, spec, &list->asked);
+        key = arena_copy(&lists->arena, key, length);
+        HASH_ADD_KEYPTR(hh, lists->by_words, key, length, list);
+    }
+    return &list->asked;
+}
