@@ -35,7 +35,7 @@ struct export
 {
     struct conf *conf;
     struct arena *arena;
-    const char *site;
+    const struct export_site *site;
     struct candidate *candidates; /* file order */
     struct candidate **by_name;
     int n_candidates;
@@ -85,9 +85,10 @@ static int compare_names(const void *a, const void *b)
     return strcmp((*left)->host->name, (*right)->host->name);
 }
 
-static void add_candidates(struct export *export, const struct export_host *hosts,
-                           int n_hosts)
+static void add_candidates(struct export *export)
 {
+    const struct export_host *hosts = export->site->hosts;
+    int n_hosts = export->site->n_hosts;
     export->candidates =
         arena_alloc(export->arena, (size_t)n_hosts, sizeof(*export->candidates));
     export->by_name =
@@ -202,40 +203,49 @@ static bool share_slots(struct export *export, const struct export_policy *polic
     return is_good;
 }
 
-static bool is_free(const struct export_policy *policy,
-                    const struct candidate *candidate)
+static bool is_free(const struct candidate *candidate)
 {
-    return candidate->n_exported == 0 && candidate->host->max > 0 &&
-           export_select_matches(&policy->select, candidate->host);
+    return candidate->n_exported == 0 && candidate->host->max > 0;
 }
 
-/* RES_SELECT: the first NHOSTS hosts that match and are free go whole, the first of
- * them to the first consumer. */
+/* The policy's hosts: the first NHOSTS that match and are free. Returns how many. */
+static int pick_hosts(const struct export *export, const struct export_policy *policy,
+                      const uint8_t *matches, struct candidate **picked)
+{
+    int n_picked = 0;
+    for (int i = 0; i < export->n_candidates && n_picked < policy->n_hosts_max; i++) {
+        if (matches[i] && is_free(&export->candidates[i])) {
+            picked[n_picked++] = &export->candidates[i];
+        }
+    }
+    return n_picked;
+}
+
+/* RES_SELECT: hosts go whole, the first of them to the first consumer. */
 static bool share_hosts(struct export *export, const struct export_policy *policy,
                         struct pieces *pieces)
 {
-    int n_found = 0;
-    for (int i = 0; i < export->n_candidates && n_found < policy->n_hosts_max; i++) {
-        n_found += is_free(policy, &export->candidates[i]);
+    const struct export_site *site = export->site;
+    size_t n_hosts = (size_t)site->n_hosts;
+    uint8_t *matches = arena_alloc(export->arena, n_hosts, sizeof(*matches));
+    struct candidate **picked = arena_alloc(export->arena, n_hosts, sizeof(*picked));
+    if (!site->match(site->arg, policy->section, policy->row, policy->hosts_cell,
+                     matches)) {
+        return false;
     }
-    if (n_found == 0) {
+    int n_picked = pick_hosts(export, policy, matches, picked);
+    if (n_picked == 0) {
         COMPLAIN(export, CONF_WARNING, policy, policy->hosts_cell,
                  "no host matches that earlier policies left, so nothing is exported");
         return true;
     }
-    int64_t *seats = share_seats(export, policy, n_found);
-    int share = 0;
-    for (int i = 0, n_given = 0; n_given < n_found; i++) {
-        if (!is_free(policy, &export->candidates[i])) {
-            continue;
-        }
+    int64_t *seats = share_seats(export, policy, n_picked);
+    for (int i = 0, share = 0; i < n_picked; i++) {
         while (seats[share] == 0) {
             share++;
         }
         seats[share]--;
-        n_given++;
-        add_piece(export, pieces, &export->candidates[i], share,
-                  export->candidates[i].host->max);
+        add_piece(export, pieces, picked[i], share, picked[i]->host->max);
     }
     return true;
 }
@@ -369,21 +379,20 @@ static void add_policy(struct export *export, struct export_policy *policy,
     record_uses(export, policy, &pieces);
 }
 
-void export_read(struct conf *conf, const char *site, const struct export_host *hosts,
-                 int n_hosts, const struct export_defaults *defaults,
-                 struct export_plan *plan)
+void export_read(struct conf *conf, const struct export_site *site,
+                 const struct export_defaults *defaults, struct export_plan *plan)
 {
     memset(plan, 0, sizeof(*plan));
     struct export export = {
         .conf = conf, .arena = conf->arena, .site = site, .plan = plan};
-    add_candidates(&export, hosts, n_hosts);
+    add_candidates(&export);
     int policies_capacity = 0, place = 0;
     const struct conf_section *section = NULL;
     while ((section = conf_next(conf, "HostExport", section)) != NULL) {
         for (int i = 0; i < section->n_rows; i++) {
             struct export_policy *policy =
                 arena_alloc(export.arena, 1, sizeof(*policy));
-            bool is_good = export_policy_read(conf, site, defaults, section,
+            bool is_good = export_policy_read(conf, site->name, defaults, section,
                                               &section->rows[i], policy);
             policy->place = ++place;
             if (is_good) {

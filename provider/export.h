@@ -8,7 +8,8 @@
  * out by highest averages, first all of the first-listed consumer. The site's own entry
  * in DISTRIBUTION is ignored.
  *
- * RES_SELECT here is `type==NAME`, `type==any`, `any`, Boolean names, joined by &&.
+ * What RES_SELECT means is the requirement language's, which this room does not know:
+ * whoever reads policies says which hosts match.
  *
  * Ownership: everything in conf's arena. Errors: diagnostics of `conf`, naming file,
  * line and key; the plan then leaves that policy out. Source: lsf.md 1.2, 1.3, 1.5;
@@ -22,10 +23,22 @@
 /* A host that may be exported, in file order. */
 struct export_host {
     const char *name;
-    int max;               /* MXJ */
-    const char *type;      /* "" unknown */
-    const char **booleans; /* from RESOURCES */
-    int n_booleans;
+    int max; /* MXJ */
+};
+
+/* Which hosts RES_SELECT means: matches[i] becomes 1 for the i-th host if it does, else
+ * 0. False: it has complained about the cell. */
+typedef bool (*export_match_fn)(void *arg, const struct conf_section *section,
+                                const struct conf_row *row,
+                                const struct conf_cell *cell, uint8_t *matches);
+
+/* What policies are about. */
+struct export_site {
+    const char *name;
+    const struct export_host *hosts;
+    int n_hosts;
+    export_match_fn match;
+    void *arg; /* match's */
 };
 
 /* One policy towards one consumer: what becomes one lease. */
@@ -57,8 +70,7 @@ struct export_defaults {
  * is no positive integer, a consumer twice, shared PER_HOST with two consumers, a host
  * of a shared policy that another policy exports to someone else, a NAME twice or a
  * number. */
-void export_read(struct conf *conf, const char *site, const struct export_host *hosts,
-                 int n_hosts, const struct export_defaults *defaults,
-                 struct export_plan *plan);
+void export_read(struct conf *conf, const struct export_site *site,
+                 const struct export_defaults *defaults, struct export_plan *plan);
 
 #endif

@@ -195,13 +195,6 @@ static bool read_res_select(const struct reading *reading)
                  "RES_SELECT");
         return false;
     }
-    struct err err;
-    policy->select_text = policy->hosts_cell->value;
-    if (export_select_parse(reading->conf->arena, policy->select_text, &policy->select,
-                            &err) != ERR_NONE) {
-        COMPLAIN(reading, policy->hosts_cell, "%s", err.text);
-        return false;
-    }
     return read_number(nhosts, &policy->n_hosts_max);
 }
 
@@ -356,5 +349,5 @@ const char *export_policy_content(struct arena *arena,
                             shares);
     }
     return arena_printf(arena, "RES_SELECT=%s NHOSTS=%d%s DISTRIBUTION=%s",
-                        policy->select_text, policy->n_hosts_max, type, shares);
+                        policy->hosts_cell->value, policy->n_hosts_max, type, shares);
 }

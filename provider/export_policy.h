@@ -10,7 +10,7 @@
 #ifndef SUBLET_PROVIDER_EXPORT_POLICY_H
 #define SUBLET_PROVIDER_EXPORT_POLICY_H
 
-#include "provider/export_select.h"
+#include "provider/export.h"
 
 struct export_share {
     const char *consumer;
@@ -28,10 +28,8 @@ struct export_policy {
     enum reclaim_policy reclaim_policy;
     int64_t min_hold_ms, lease_term_ms;
     bool is_per_host;
-    struct conf_words hosts; /* PER_HOST */
-    int n_slots;             /* PER_HOST: on each */
-    const char *select_text;
-    struct export_select select; /* RES_SELECT */
+    struct conf_words hosts;     /* PER_HOST */
+    int n_slots;                 /* PER_HOST: on each */
     int n_hosts_max;             /* RES_SELECT */
     struct export_share *shares; /* without the site's own */
     int n_shares;

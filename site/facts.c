@@ -318,6 +318,56 @@ bool facts_is_told(const struct facts *facts, int host)
     return facts->known[host].is_told;
 }
 
+/* Every host has a type (or a model) in section Host. */
+static bool are_all_set(const struct facts *facts, int id)
+{
+    for (int i = 0; i < facts->config->n_hosts; i++) {
+        const struct site_host *host = &facts->config->hosts[i];
+        if (facts_model_is_detected(id == RESOURCE_TYPE ? host->type : host->model)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* RESOURCES gives it to a host, or each of its places in ResourceMap has a value. */
+static bool is_placed(const struct facts *facts, int id)
+{
+    const struct facts_config *config = &facts->config->facts;
+    bool is_found = false;
+    for (int i = 0; i < config->n_given && !is_found; i++) {
+        is_found = find(facts, config->given[i].name) == id;
+    }
+    for (int i = 0; i < config->n_places; i++) {
+        if (facts->shared[i].id == id) {
+            if (config->places[i].value == NULL) {
+                return false;
+            }
+            is_found = true;
+        }
+    }
+    return is_found;
+}
+
+bool facts_is_configured(const struct facts *facts, int id)
+{
+    switch (id) {
+    case RESOURCE_HNAME:
+    case RESOURCE_SERVER:
+    case RESOURCE_REXPRI:
+    case RESOURCE_MAXSLOTS:
+        return true;
+    case RESOURCE_TYPE:
+        return are_all_set(facts, RESOURCE_TYPE);
+    case RESOURCE_MODEL:
+    case RESOURCE_CPUF:
+        return are_all_set(facts, RESOURCE_MODEL);
+    default:
+        return id >= RESOURCE_BUILTINS && !is_dynamic(facts, id) &&
+               is_placed(facts, id);
+    }
+}
+
 const char *facts_architecture(const struct facts *facts, int host)
 {
     return facts->known[host].architecture;

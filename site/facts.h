@@ -49,6 +49,11 @@ int facts_row(const struct facts *facts, const char *name);
 typedef bool (*facts_keep_fn)(void *arg, const char *name);
 void facts_prune(struct facts *facts, facts_keep_fn keeps, void *arg);
 
+/* The configuration says it of all own hosts: what they tell will not change it. Type
+ * and model are where each host has one; a defined resource is where the configuration
+ * gives it to any host; loads and counts never are. */
+bool facts_is_configured(const struct facts *facts, int id);
+
 /* How the host describes its processor, for section HostModel; "": it does not. */
 const char *facts_architecture(const struct facts *facts, int host);
 

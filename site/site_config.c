@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "base/load_local.h"
 #include "sched/limits_read.h"
-#include "site/needs.h"
+#include "site/resreq_config.h"
 
 #define COMPLAIN(section, row, cell, ...)                                              \
     conf_complain(conf, CONF_ERROR, section, row, cell, __VA_ARGS__)
@@ -94,7 +94,6 @@ static int64_t parameter_int(const struct conf *conf, const char *key, int64_t m
 /* A host as its rows say, which may be two: one of each form. */
 struct host_entry {
     struct site_host host;
-    struct export_host export;
     struct facts_host facts;
     struct place place; /* its first row */
     bool has_slots;
@@ -123,8 +122,8 @@ static struct host_entry *add_entry(struct host_list *list, const char *name,
                                     const struct place *place)
 {
     struct host_entry *entry = &list->items[list->count++];
-    entry->host.name = entry->export.name = name;
-    entry->host.type = entry->host.model = entry->export.type = "";
+    entry->host.name = name;
+    entry->host.type = entry->host.model = "";
     entry->facts = (struct facts_host){.section = place->section, .row = place->row};
     entry->place = *place;
     return entry;
@@ -146,14 +145,10 @@ static void merge_row(struct conf *conf, const struct place *place,
     const struct conf_row *row = place->row;
     const char *resources = conf_text(row, "RESOURCES", NULL);
     read_slots(row, &entry->host.max, &entry->has_slots);
-    entry->export.max = entry->host.max;
     entry->host.type = conf_text(row, "TYPE", entry->host.type);
-    entry->export.type = entry->host.type;
     entry->host.model = conf_text(row, "MODEL", entry->host.model);
     if (resources != NULL) {
         struct conf_words words = conf_words(conf->arena, resources);
-        entry->export.booleans = words.words;
-        entry->export.n_booleans = words.count;
         entry->facts.resources = words.words;
         entry->facts.n_resources = words.count;
     }
@@ -224,7 +219,7 @@ static void judge_hosts(struct conf *conf, struct host_list *list)
     for (int i = 0; i < list->count; i++) {
         struct host_entry *entry = &list->items[i];
         if (!entry->has_slots && list->default_max >= 0) {
-            entry->host.max = entry->export.max = list->default_max;
+            entry->host.max = list->default_max;
         } else if (!entry->has_slots) {
             COMPLAIN(entry->place.section, entry->place.row, entry->place.cell,
                      "host \"%s\" has no slots, expected MXJ", entry->host.name);
@@ -359,69 +354,9 @@ static void read_queues(struct conf *conf, const struct place *site,
     read_default_queue(conf, config);
 }
 
-/* ---------------------------------------------------------------- requirements */
-
-/* RES_REQ of one queue. */
-static void check_res_req(struct conf *conf, const struct conf_section *section,
-                          const struct conf_row *row, const struct resreq_rules *rules)
-{
-    const struct conf_cell *cell = conf_cell(row, "RES_REQ");
-    struct resreq_notes notes = {.arena = conf->arena};
-    struct resreq_fault fault;
-    struct resreq resreq;
-    if (cell == NULL || cell->value == NULL) {
-        return;
-    }
-    struct resreq_strings from = {.queue = cell->value};
-    if (resreq_compile(conf->arena, rules, &from, &resreq, &notes, &fault) != 0) {
-        COMPLAIN(section, row, cell, "%s Column %d: %s", fault.text, fault.at + 1,
-                 fault.hint);
-    }
-    for (struct resreq_note *note = notes.first; note != NULL; note = note->next) {
-        conf_complain(conf, CONF_WARNING, section, row, cell, "column %d: %s",
-                      note->at + 1, note->text);
-    }
-}
-
-static void check_res_reqs(struct conf *conf, const struct site_config *config)
-{
-    struct resources *resources = facts_config_catalogue(&config->facts);
-    struct resreq_rules rules = needs_rules(config, resources);
-    const struct conf_section *section = NULL;
-    while ((section = conf_next(conf, "Queue", section)) != NULL) {
-        for (int i = 0; i < section->n_rows; i++) {
-            check_res_req(conf, section, &section->rows[i], &rules);
-        }
-    }
-    resources_free(resources);
-}
-
-static bool is_yes(const struct conf_row *row, const char *section, const char *key)
-{
-    const char *text = text_of(row, section, key);
-    return text != NULL && strcasecmp(text, "Y") == 0;
-}
-
-/* LSF_STRICT_RESREQ stands outside of sections, as in lsf.conf; the last one counts. */
-static void read_requirements(struct conf *conf, struct site_config *config)
-{
-    const struct conf_section *section = NULL;
-    while ((section = conf_next(conf, "", section)) != NULL) {
-        if (conf_cell(&section->rows[0], "LSF_STRICT_RESREQ") != NULL) {
-            config->is_resreq_lenient =
-                !is_yes(&section->rows[0], "", "LSF_STRICT_RESREQ");
-        }
-    }
-    struct place slots = find_parameter(conf, "PARALLEL_SCHED_BY_SLOT");
-    config->is_sched_by_slot =
-        slots.row != NULL && is_yes(slots.row, "Parameters", "PARALLEL_SCHED_BY_SLOT");
-    check_res_reqs(conf, config);
-}
-
 /* ---------------------------------------------------------------- exports */
 
-static void read_exports(struct conf *conf, const struct host_list *list,
-                         struct site_config *config)
+static void read_exports(struct conf *conf, struct site_config *config)
 {
     struct place policy = find_parameter(conf, "RECLAIM_POLICY");
     const char *text = text_of(policy.row, "Parameters", "RECLAIM_POLICY");
@@ -432,12 +367,19 @@ static void read_exports(struct conf *conf, const struct host_list *list,
         .min_hold_ms = parameter_duration(conf, "MIN_HOLD"),
         .lease_term_ms = parameter_duration(conf, "LEASE_TERM"),
     };
+    struct resreq_selector *selector = resreq_config_selector(conf, config);
     struct export_host *hosts =
-        arena_alloc(conf->arena, (size_t)list->count, sizeof(*hosts));
-    for (int i = 0; i < list->count; i++) {
-        hosts[i] = list->items[i].export;
+        arena_alloc(conf->arena, (size_t)config->n_hosts, sizeof(*hosts));
+    for (int i = 0; i < config->n_hosts; i++) {
+        hosts[i] = (struct export_host){config->hosts[i].name, config->hosts[i].max};
     }
-    export_read(conf, config->name, hosts, list->count, &defaults, &config->exports);
+    struct export_site site = {.name = config->name,
+                               .hosts = hosts,
+                               .n_hosts = config->n_hosts,
+                               .match = resreq_config_match,
+                               .arg = selector};
+    export_read(conf, &site, &defaults, &config->exports);
+    resreq_config_free(selector);
     if (config->exports.n_leases > 0 && (config->roles & ROLE_PROVIDER) == 0) {
         const struct conf_section *section = conf_next(conf, "HostExport", NULL);
         COMPLAIN(
@@ -553,8 +495,8 @@ static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *se
     give_hosts(conf, &hosts, &setup->config);
     read_measures(conf, &site, setup);
     read_queues(conf, &site, &setup->config);
-    read_requirements(conf, &setup->config);
-    read_exports(conf, &hosts, &setup->config);
+    resreq_config_read(conf, &setup->config);
+    read_exports(conf, &setup->config);
     return true;
 }
 

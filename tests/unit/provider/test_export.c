@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "provider/export.h"
+#include "sched/resreq.h"
 
 enum { TEXT_SIZE = 8192, HOSTS = 16 };
 
@@ -20,6 +21,8 @@ struct world {
     struct conf conf;
     struct export_host hosts[HOSTS];
     int n_hosts;
+    struct resources *resources; /* of the hosts: type and Booleans */
+    struct resource_table *table;
     struct export_plan plan;
 };
 
@@ -27,35 +30,76 @@ static const struct export_defaults defaults = {RECLAIM_LSF, 0, 300000};
 
 /* ------------------------------------------------------------ input */
 
+static void set_boolean(struct world *world, int row, const char *name)
+{
+    struct resource boolean = {
+        .name = name, .type = RESOURCE_BOOLEAN, .description = ""};
+    int id = resources_find(world->resources, name, strlen(name));
+    if (id < 0) {
+        assert_int_equal(resources_add(world->resources, &boolean, &id, NULL), 0);
+    }
+    resource_table_set_flag(world->table, row, id, true);
+}
+
 /* NAME:MXJ:TYPE:BOOL,BOOL */
 static void add_host(struct world *world, struct arena *arena, const char *word)
 {
-    struct export_host *host = &world->hosts[world->n_hosts++];
+    int row = world->n_hosts++;
     char *text = arena_str(arena, word);
     char *parts[4];
     for (int i = 0; i < 4; i++) {
         parts[i] = i == 3 ? text : strsep(&text, ":");
         assert_non_null(parts[i]);
     }
-    host->name = parts[0];
-    host->max = (int)strtol(parts[1], NULL, 10);
-    host->type = parts[2];
-    host->booleans = arena_alloc(arena, 8, sizeof(*host->booleans));
-    host->n_booleans = 0;
+    world->hosts[row] = (struct export_host){parts[0], (int)strtol(parts[1], NULL, 10)};
+    resource_table_resize(world->table, world->n_hosts);
+    resource_table_set_text(world->table, row, RESOURCE_TYPE, parts[2]);
     for (char *name; (name = strsep(&parts[3], ",")) != NULL;) {
         if (name[0] != '\0') {
-            host->booleans[host->n_booleans++] = name;
+            set_boolean(world, row, name);
         }
     }
 }
 
+static void free_hosts(struct world *world)
+{
+    resource_table_free(world->table);
+    resources_free(world->resources);
+}
+
 static void set_hosts(struct world *world, struct arena *arena, const char *line)
 {
-    world->n_hosts = 0;
     struct conf_words words = conf_words(arena, line);
+    if (world->table != NULL) {
+        free_hosts(world);
+    }
+    world->n_hosts = 0;
+    world->resources = resources_new();
+    world->table = resource_table_new(world->resources);
     for (int i = 0; i < words.count; i++) {
         add_host(world, arena, words.words[i]);
     }
+}
+
+/* The language in short: what the site makes of it is its own test's. */
+static bool match(void *arg, const struct conf_section *section,
+                  const struct conf_row *row, const struct conf_cell *cell,
+                  uint8_t *matches)
+{
+    struct world *world = arg;
+    struct resreq_rules rules = {.language = {.resources = world->resources},
+                                 .defaults_any = true};
+    struct resreq_strings strings = {.queue = cell->value};
+    struct resreq_notes notes = {.arena = &world->arena};
+    struct resreq_local local = {.type = "", .model = ""};
+    struct resreq_fault fault;
+    struct resreq resreq;
+    if (resreq_compile(&world->arena, &rules, &strings, &resreq, &notes, &fault) != 0) {
+        conf_complain(&world->conf, CONF_ERROR, section, row, cell, "%s", fault.text);
+        return false;
+    }
+    resreq_program_run(&resreq.program, world->table, &local, matches);
+    return true;
 }
 
 /* "A;B || C" becomes two sections. */
@@ -81,8 +125,8 @@ static void read_text(struct world *world, const char *text)
     conf_init(&world->conf, &world->arena);
     conf_read(&world->conf, "lsb.resources", text, strlen(text));
     conf_check(&world->conf);
-    export_read(&world->conf, "north", world->hosts, world->n_hosts, &defaults,
-                &world->plan);
+    struct export_site site = {"north", world->hosts, world->n_hosts, match, world};
+    export_read(&world->conf, &site, &defaults, &world->plan);
 }
 
 /* ------------------------------------------------------------ output */
@@ -180,6 +224,7 @@ static void test_rows(void **state)
     }
     fclose(file);
     arena_release(&hosts);
+    free_hosts(&world);
     assert_true(n_rows > 50);
     assert_int_equal(n_failed, 0);
 }
@@ -189,6 +234,12 @@ static void begin(struct world *world)
     memset(world, 0, sizeof(*world));
     arena_init(&world->arena);
     set_hosts(world, &world->arena, "n1:4:X:big n2:4:X:");
+}
+
+static void end(struct world *world)
+{
+    free_hosts(world);
+    arena_release(&world->arena);
 }
 
 static void test_defaults_and_own_values(void **state)
@@ -213,7 +264,7 @@ static void test_defaults_and_own_values(void **state)
     assert_int_equal(second->reclaim_policy, RECLAIM_DEMAND);
     assert_int_equal(second->min_hold_ms, 120000);
     assert_int_equal(second->lease_term_ms, 7000);
-    arena_release(&world.arena);
+    end(&world);
 }
 
 /* Content is what an unnamed policy is known by after a reload. */
@@ -236,8 +287,8 @@ static void test_content(void **state)
          "PER_HOST=n1;SLOTS=3;DISTRIBUTION=([a,1])", false},
         {"the type is", "PER_HOST=n1;SLOTS=2;DISTRIBUTION=([a,1])",
          "PER_HOST=n1;SLOTS=2;TYPE=shared;DISTRIBUTION=([a,1])", false},
-        {"the number of hosts is", "RES_SELECT=any;NHOSTS=1;DISTRIBUTION=([a,1])",
-         "RES_SELECT=any;NHOSTS=2;DISTRIBUTION=([a,1])", false},
+        {"the number of hosts is", "RES_SELECT=type==any;NHOSTS=1;DISTRIBUTION=([a,1])",
+         "RES_SELECT=type==any;NHOSTS=2;DISTRIBUTION=([a,1])", false},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct world left, right;
@@ -251,8 +302,8 @@ static void test_content(void **state)
             fail_msg("%s: %s against %s", rows[i].why, left.plan.leases[0].content,
                      right.plan.leases[0].content);
         }
-        arena_release(&left.arena);
-        arena_release(&right.arena);
+        end(&left);
+        end(&right);
     }
 }
 
@@ -268,7 +319,7 @@ static void test_table_has_a_policy_a_row(void **state)
                       "End HostExport\n");
     assert_int_equal(world.conf.n_errors, 0);
     assert_string_equal(plan_text(&world.arena, &world.plan), "1/a n1=2 ; 2/b n2=3");
-    arena_release(&world.arena);
+    end(&world);
 }
 
 static void test_nothing_exported(void **state)
@@ -283,7 +334,7 @@ static void test_nothing_exported(void **state)
               as_sections(&world.arena, "PER_HOST=n1;SLOTS=1;DISTRIBUTION=([a,1])"));
     assert_int_equal(world.plan.n_leases, 0);
     assert_int_equal(world.conf.n_errors, 1);
-    arena_release(&world.arena);
+    end(&world);
 }
 
 int main(void)

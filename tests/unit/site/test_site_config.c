@@ -172,13 +172,82 @@ static void test_complaints(void **state)
     }
 }
 
+#define POLICY(select)                                                                 \
+    "Begin HostExport\nRES_SELECT = " select                                           \
+    "\nNHOSTS = 9\nDISTRIBUTION = ([south, 1])\nEnd HostExport\n"
+#define RICH                                                                           \
+    SITE QUEUE                                                                         \
+        "Begin Host\nHOST_NAME MXJ type model RESOURCES\nn1 4 X86 EPYC (big)\n"        \
+        "n2 2 X86 - (!gpu)\nn3 8 ARM EPYC (big)\nEnd Host\n"                           \
+        "Begin HostModel\nMODELNAME CPUFACTOR\nEPYC 20\nEnd HostModel\n"               \
+        "Begin Resource\nRESOURCENAME TYPE INTERVAL DESCRIPTION\nos String () (x)\n"   \
+        "gb Numeric () (x)\nbig Boolean () (x)\ngpu Boolean () (x)\n"                  \
+        "fast Boolean () (x)\nlic Numeric 30 (x)\nEnd Resource\n"                      \
+        "Begin ResourceMap\nRESOURCENAME LOCATION\nos (deb@[n1 n2] rh@[n3])\n"         \
+        "gb (5@[n1] 7@[n3])\nEnd ResourceMap\n"
+
+/* "n1 n3", or what is wrong. */
+static const char *exported_text(struct world *world)
+{
+    const struct export_plan *plan = &world->setup.config.exports;
+    const char *text = "";
+    for (int i = 0; plan->n_leases > 0 && i < plan->leases[0].n_hosts; i++) {
+        text = arena_printf(&world->arena, "%s%s%s", text, i > 0 ? " " : "",
+                            plan->leases[0].hosts[i].host);
+    }
+    return world->conf.diags != NULL ? world->conf.diags->text : text;
+}
+
+static void test_res_select(void **state)
+{
+    static const struct {
+        const char *text, *expected, *why;
+    } rows[] = {
+        {RICH POLICY("type==any"), "n1 n3", "n2 is for those that ask for its gpu"},
+        {RICH POLICY("gpu"), "n2", "and this one does"},
+        {RICH POLICY("big"), "n1 n3", "without a type: of any type"},
+        {RICH POLICY("maxslots > 4"), "n3", "nor do numbers alone say local"},
+        {RICH POLICY("os == 'deb' && big"), "n1", "values of ResourceMap"},
+        {RICH POLICY("gb * 2 > 12 || hname == n1"), "n1 n3", "arithmetic, names"},
+        {RICH POLICY("gb < 6 && !gpu"), "n1", "gpu is named, and not had"},
+        {RICH POLICY("defined(gb)"), "n1 n3", "defined()"},
+        {RICH POLICY("select[big && type == ARM]"), "n3", "with its keyword"},
+        {RICH "LSF_STRICT_RESREQ=N\n" POLICY("big:-gpu:gb=6"), "n3", "as of old"},
+        {RICH POLICY("big:gpu"),
+         "Error in select section: Error near \":\" : syntax error. Column 4:",
+         "but only then"},
+        {RICH POLICY("type == local"), "Error in select section: Error near \"local\"",
+         "an export is no host"},
+        {RICH POLICY("big rusage[mem=5]"), "more than a select section",
+         "hosts are exported, not jobs started"},
+        {RICH POLICY("mem > 5"), "mem is what hosts tell", "loads are not known"},
+        {RICH POLICY("lic > 5"), "lic is what hosts tell", "nor elims"},
+        {RICH POLICY("model == EPYC"), "model is what hosts tell", "n2 has none"},
+        {RICH POLICY("cpuf > 5"), "cpuf is what hosts tell", "and so no factor"},
+        {RICH POLICY("fast"), "fast is what hosts tell", "RESOURCES names it nowhere"},
+        {RICH POLICY("fest"), "Error in select section: Error near \"fest\"", "a slip"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        read_text(&world, rows[i].text);
+        const char *text = exported_text(&world);
+        bool is_text = world.conf.diags != NULL;
+        if (strncmp(text, rows[i].expected,
+                    is_text ? strlen(rows[i].expected) : strlen(text) + 1) != 0 ||
+            world.conf.n_errors != is_text) {
+            fail_msg("%s: expected %s, got %s", rows[i].why, rows[i].expected, text);
+        }
+        arena_release(&world.arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_merged_rows),
-        cmocka_unit_test(test_complaints),
+        cmocka_unit_test(test_whole),       cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_merged_rows), cmocka_unit_test(test_complaints),
+        cmocka_unit_test(test_res_select),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resreq_config.c: see resreq_config.h. */
+#include "site/resreq_config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/conf_keys.h"
+#include "base/conf_value.h"
+#include "site/facts.h"
+#include "site/needs.h"
+
+/* Where a requirement stands. */
+struct spot {
+    const struct conf_section *section;
+    const struct conf_row *row;
+    const struct conf_cell *cell;
+};
+
+/* ---------------------------------------------------------------- one string */
+
+/* False: it is no good, and has been complained about. */
+static bool compile(struct conf *conf, const struct spot *spot,
+                    const struct resreq_rules *rules, struct resreq *resreq)
+{
+    struct resreq_notes notes = {.arena = conf->arena};
+    struct resreq_fault fault;
+    struct resreq_strings from = {.queue = spot->cell->value};
+    bool is_good =
+        resreq_compile(conf->arena, rules, &from, resreq, &notes, &fault) == 0;
+    if (!is_good) {
+        conf_complain(conf, CONF_ERROR, spot->section, spot->row, spot->cell,
+                      "%s Column %d: %s", fault.text, fault.at + 1, fault.hint);
+    }
+    for (struct resreq_note *note = notes.first; note != NULL; note = note->next) {
+        conf_complain(conf, CONF_WARNING, spot->section, spot->row, spot->cell,
+                      "column %d: %s", note->at + 1, note->text);
+    }
+    return is_good;
+}
+
+/* ---------------------------------------------------------------- queues */
+
+static void check_queues(struct conf *conf, const struct site_config *config)
+{
+    struct resources *resources = facts_config_catalogue(&config->facts);
+    struct resreq_rules rules = needs_rules(config, resources);
+    const struct conf_section *section = NULL;
+    struct resreq resreq;
+    while ((section = conf_next(conf, "Queue", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            const struct conf_row *row = &section->rows[i];
+            struct spot spot = {section, row, conf_cell(row, "RES_REQ")};
+            if (spot.cell != NULL && spot.cell->value != NULL) {
+                compile(conf, &spot, &rules, &resreq);
+            }
+        }
+    }
+    resources_free(resources);
+}
+
+/* lsf.conf's keys stand outside of sections; the last one counts. */
+static bool last_bool(const struct conf *conf, const char *name, const char *key,
+                      bool otherwise)
+{
+    const struct conf_section *section = NULL;
+    bool value = otherwise;
+    while ((section = conf_next(conf, name, section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            struct conf_place place = {section, &section->rows[i]};
+            if (conf_cell(place.row, key) != NULL) {
+                value = conf_value_bool(conf, &place, key, value);
+            }
+        }
+    }
+    return value;
+}
+
+void resreq_config_read(struct conf *conf, struct site_config *config)
+{
+    config->is_resreq_lenient = !last_bool(conf, "", "LSF_STRICT_RESREQ", true);
+    config->is_sched_by_slot =
+        last_bool(conf, "Parameters", "PARALLEL_SCHED_BY_SLOT", false);
+    check_queues(conf, config);
+}
+
+/* ---------------------------------------------------------------- RES_SELECT */
+
+struct resreq_selector {
+    struct conf *conf;
+    const struct site_config *config;
+    struct facts *facts; /* of hosts that have told nothing */
+};
+
+struct resreq_selector *resreq_config_selector(struct conf *conf,
+                                               const struct site_config *config)
+{
+    struct resreq_selector *selector = mem_alloc(1, sizeof(*selector));
+    selector->conf = conf;
+    selector->config = config;
+    selector->facts = facts_new(config);
+    for (int i = 0; i < config->n_hosts; i++) {
+        resource_table_set_number(facts_table(selector->facts), i, RESOURCE_MAXSLOTS,
+                                  config->hosts[i].max);
+    }
+    return selector;
+}
+
+void resreq_config_free(struct resreq_selector *selector)
+{
+    if (selector == NULL) {
+        return;
+    }
+    facts_free(selector->facts);
+    free(selector);
+}
+
+/* The first resource that the configuration does not settle, or -1. */
+static int find_told(const struct facts *facts, const struct resreq_program *program)
+{
+    for (int i = 0; i < program->n_instrs; i++) {
+        const struct resreq_instr *instr = &program->instrs[i];
+        bool has_resource = instr->op == RESREQ_OP_FLAG || instr->op == RESREQ_OP_HAS ||
+                            instr->op == RESREQ_OP_TEXT ||
+                            instr->op == RESREQ_OP_COLUMN;
+        if (has_resource && !facts_is_configured(facts, instr->id)) {
+            return instr->id;
+        }
+    }
+    return -1;
+}
+
+bool resreq_config_match(void *arg, const struct conf_section *section,
+                         const struct conf_row *row, const struct conf_cell *cell,
+                         uint8_t *matches)
+{
+    static const struct resreq_local nowhere = {.type = "", .model = ""};
+    const struct resreq_selector *selector = arg;
+    const struct facts *facts = selector->facts;
+    struct conf *conf = selector->conf;
+    struct spot spot = {section, row, cell};
+    struct resreq_rules rules =
+        needs_rules(selector->config, facts_resources(selector->facts));
+    struct resreq resreq;
+    rules.reading = RESREQ_READ_ALL;
+    rules.language.has_local = false;
+    rules.defaults_any = true;
+    if (!compile(conf, &spot, &rules, &resreq)) {
+        return false;
+    }
+    if ((resreq.sections & ~(1U << RESREQ_SELECT)) != 0) {
+        conf_complain(conf, CONF_ERROR, section, row, cell,
+                      "more than a select section, expected that alone");
+        return false;
+    }
+    int told = find_told(facts, &resreq.program);
+    if (told >= 0) {
+        conf_complain(
+            conf, CONF_ERROR, section, row, cell,
+            "%s is what hosts tell of themselves, not supported yet, expected "
+            "what the configuration says of all hosts",
+            resources_at(facts_resources(facts), told)->name);
+        return false;
+    }
+    resreq_program_run(&resreq.program, facts_table(selector->facts), &nowhere,
+                       matches);
+    return true;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resreq_config.h: requirement strings that stand in the configuration: RES_REQ of
+ * queues, RES_SELECT of export policies, and which rules they are read by
+ * (LSF_STRICT_RESREQ, PARALLEL_SCHED_BY_SLOT).
+ *
+ * RES_SELECT is a select section only, its default is `type == any`, and there is no
+ * local host. It is judged by what the configuration says of the hosts: their type,
+ * model and factor, RESOURCES, ResourceMap, names and slots.
+ *
+ * Errors: diagnostics of `conf`, with LSF's sentence, the column and our hint.
+ * Source: lsf.md 1.2, 5.1, 5.2; ARCHITECTURE 5. Layer: site. */
+#ifndef SUBLET_SITE_RESREQ_CONFIG_H
+#define SUBLET_SITE_RESREQ_CONFIG_H
+
+#include "base/conf.h"
+#include "sched/resreq.h"
+#include "site/site.h"
+
+/* is_resreq_lenient, is_sched_by_slot; queues' RES_REQ are judged by them. Hosts and
+ * resources have been read. */
+void resreq_config_read(struct conf *conf, struct site_config *config);
+
+/* Whom to ask which hosts a RES_SELECT means, while policies are read. */
+struct resreq_selector;
+struct resreq_selector *resreq_config_selector(struct conf *conf,
+                                               const struct site_config *config);
+void resreq_config_free(struct resreq_selector *selector);
+/* `arg` is the selector; an export_match_fn. */
+bool resreq_config_match(void *arg, const struct conf_section *section,
+                         const struct conf_row *row, const struct conf_cell *cell,
+                         uint8_t *matches);
+
+#endif
