@@ -297,7 +297,7 @@ const struct place_filter *needs_of(struct needs *needs, int queue,
     return need->filter;
 }
 
-int needs_select(struct needs *needs, const char *string,
+int needs_select(struct needs *needs, enum needs_listing listing, const char *string,
                  const struct place_filter **filter, struct err *err)
 {
     struct resreq_rules rules = needs_rules(needs->config, needs->resources);
@@ -306,10 +306,14 @@ int needs_select(struct needs *needs, const char *string,
     struct resreq_fault fault;
     struct resreq resreq;
     rules.reading = RESREQ_READ_ALL;
+    rules.defaults_any = listing == NEEDS_LOAD;
     int code = resreq_compile(needs->scratch, &rules, &from, &resreq, &notes, &fault);
     if (code != 0) {
         return err_set(err, code, "%s Column %d: %s.", fault.text, fault.at + 1,
                        fault.hint);
+    }
+    if (listing == NEEDS_LOAD && resreq.order.n_keys == 0) {
+        resreq_order_default(&resreq.order);
     }
     *filter = judge(needs, &resreq);
     return 0;

@@ -35,9 +35,16 @@ void needs_begin(struct needs *needs, struct arena *arena, const struct site *si
 const struct place_filter *needs_of(struct needs *needs, int queue,
                                     const struct job_spec *spec);
 
-/* `hosts -R`: what a string of no queue and no job selects of the pass's hosts; filter
- * NULL: all. ERR_PARSE with LSF's sentence and ours. */
-int needs_select(struct needs *needs, const char *string,
+/* How a string of a listing is read. Sections that neither select nor order are only
+ * looked at: what is good for `sub` is good here. */
+enum needs_listing {
+    NEEDS_HOSTS, /* as a job's */
+    NEEDS_LOAD,  /* as lsload: of any type where it names none, best first (r15s:pg) */
+};
+
+/* What the string selects of the pass's hosts; filter NULL: all, in any order.
+ * ERR_PARSE with LSF's sentence and ours. */
+int needs_select(struct needs *needs, enum needs_listing listing, const char *string,
                  const struct place_filter **filter, struct err *err) MUST_CHECK;
 
 /* The rules that this configuration gives to a string. */

@@ -381,17 +381,11 @@ static bool is_bad_string(const struct site *site, const struct peer *from,
                           const struct msg_query *query, struct effects *effects)
 {
     struct err err;
-    int *rows, n_rows, code = 0;
-    const struct place_filter *filter;
-    struct arena *arena = &effects->arena;
-    if (query->res_req == NULL || query->res_req[0] == '\0') {
-        return false;
-    }
-    if (query->kind == QUERY_LOAD) {
-        code = site_view_select(site, arena, query->res_req, &rows, &n_rows, &err);
-    } else if (query->kind == QUERY_HOSTS) {
-        code = site_view_select_hosts(site, arena, query->res_req, &filter, &err);
-    }
+    int *places, n_places;
+    bool is_listing = query->kind == QUERY_LOAD || query->kind == QUERY_HOSTS;
+    int code = is_listing ? site_view_select(site, &effects->arena, query, &places,
+                                             &n_places, &err)
+                          : 0;
     if (code != 0) {
         effects_reply_error(effects, from, query->request, code, "%s", err.text);
     }

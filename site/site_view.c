@@ -131,6 +131,24 @@ static struct value *borrowed_row(const struct site *site, struct arena *arena,
     return row;
 }
 
+static void add_host(const struct site *site, struct site_page *page,
+                     const struct msg_query *query, uint64_t number, int place,
+                     const struct site_tally *own, const struct site_tally *borrowed)
+{
+    int n_own = site_hosts_count(site->hosts);
+    struct consumer_host host = {.name = ""};
+    if (place >= n_own) {
+        consumer_host_at(site->consumer, place - n_own, &host);
+    }
+    const char *name = place < n_own ? site_hosts_name(site->hosts, place) : host.name;
+    if (is_other(query, name) || !site_page_wants(page, number)) {
+        return;
+    }
+    site_page_add(page, number,
+                  place < n_own ? own_row(site, page->arena, place, own)
+                                : borrowed_row(site, page->arena, &host, borrowed));
+}
+
 void site_view_hosts(const struct site *site, struct site_page *page,
                      const struct msg_query *query)
 {
@@ -138,11 +156,10 @@ void site_view_hosts(const struct site *site, struct site_page *page,
     int n_own = site_hosts_count(site->hosts);
     int n_borrowed = consumer_count_hosts(site->consumer);
     struct consumer_host host;
-    const struct place_filter *filter = NULL;
     struct site_tally own, borrowed;
-    if (query->res_req != NULL && query->res_req[0] != '\0' &&
-        site_view_select_hosts(site, arena, query->res_req, &filter, NULL) != 0) {
-        return;
+    int *places, n_places;
+    if (site_view_select(site, arena, query, &places, &n_places, NULL) != 0) {
+        return; /* it was judged before */
     }
     site_tally_init(&own, arena, n_own);
     site_tally_init(&borrowed, arena, n_borrowed);
@@ -158,22 +175,8 @@ void site_view_hosts(const struct site *site, struct site_page *page,
     site_tally_sort(&borrowed);
     count_runs(site, false, &own);
     count_borrowed(site, &borrowed);
-    for (int i = 0; i < n_own + n_borrowed && !page->is_full; i++) {
-        uint64_t number = (uint64_t)i + 1;
-        if (filter != NULL && !filter->matches[i]) {
-            continue;
-        }
-        if (i < n_own) {
-            if (!is_other(query, site_hosts_name(site->hosts, i)) &&
-                site_page_wants(page, number)) {
-                site_page_add(page, number, own_row(site, arena, i, &own));
-            }
-            continue;
-        }
-        consumer_host_at(site->consumer, i - n_own, &host);
-        if (!is_other(query, host.name) && site_page_wants(page, number)) {
-            site_page_add(page, number, borrowed_row(site, arena, &host, &borrowed));
-        }
+    for (int i = 0; i < n_places && !page->is_full; i++) {
+        add_host(site, page, query, (uint64_t)i + 1, places[i], &own, &borrowed);
     }
 }
 

@@ -30,14 +30,12 @@ void site_view_hosts(const struct site *site, struct site_page *page,
 /* `hosts -e`: what consumers hold and use on own hosts, lease by lease. */
 void site_view_exported(const struct site *site, struct site_page *page,
                         const struct msg_query *query);
-/* Rows of the facts' table that the string selects, in its order; as lsload, of any
- * type where it names none. ERR_PARSE, ERR_UNBUILT with LSF's sentence and ours. */
-int site_view_select(const struct site *site, struct arena *arena, const char *res_req,
-                     int **rows, int *n_rows, struct err *err) MUST_CHECK;
-/* `hosts -R`: by place in that listing, what the string selects; NULL: all. */
-int site_view_select_hosts(const struct site *site, struct arena *arena,
-                           const char *res_req, const struct place_filter **filter,
-                           struct err *err) MUST_CHECK;
+/* Hosts that a listing (`hosts`, `load`) shows, in its order: own ones are 0 .. n - 1,
+ * behind them borrowed ones; with a requirement string those that it selects, in the
+ * order that it asks for. ERR_PARSE with LSF's sentence and ours. */
+int site_view_select(const struct site *site, struct arena *arena,
+                     const struct msg_query *query, int **places, int *n_places,
+                     struct err *err) MUST_CHECK;
 /* `load`: own hosts, then borrowed ones; with a requirement string those that it
  * selects, in its order. */
 void site_view_load(const struct site *site, struct site_page *page,

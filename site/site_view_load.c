@@ -142,38 +142,6 @@ static bool is_asked(const struct msg_query *query, const char *name)
     return query->name[0] == '\0' || strcmp(query->name, name) == 0;
 }
 
-/* Places in the listing, which begins with own hosts, in the order of the string; the
- * string has been judged. */
-static const int *pick_places(const struct site *site, struct arena *arena,
-                              const char *res_req, int *count)
-{
-    int n_own = site_hosts_count(site->hosts);
-    int n_table = resource_table_rows(facts_table(site->facts));
-    int *place_of = arena_alloc(arena, (size_t)n_table + 1, sizeof(*place_of));
-    int *rows, n_rows, n_places = 0;
-    for (int i = 0; i < n_own; i++) {
-        place_of[i] = i + 1;
-    }
-    for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
-        struct consumer_host host;
-        consumer_host_at(site->consumer, i, &host);
-        int row = facts_row(site->facts, host.name);
-        if (row >= 0 && place_of[row] == 0) {
-            place_of[row] = n_own + i + 1;
-        }
-    }
-    if (site_view_select(site, arena, res_req, &rows, &n_rows, NULL) != 0) {
-        n_rows = 0;
-    }
-    for (int i = 0; i < n_rows; i++) {
-        if (place_of[rows[i]] > 0) { /* else it is no host now */
-            rows[n_places++] = place_of[rows[i]] - 1;
-        }
-    }
-    *count = n_places;
-    return n_places > 0 ? rows : NULL;
-}
-
 static void add_place(const struct site *site, struct site_page *page,
                       const struct msg_query *query, uint64_t number, int place)
 {
@@ -196,11 +164,11 @@ static void add_place(const struct site *site, struct site_page *page,
 void site_view_load(const struct site *site, struct site_page *page,
                     const struct msg_query *query)
 {
-    int count = site_hosts_count(site->hosts) + consumer_count_hosts(site->consumer);
-    bool is_picked = query->res_req != NULL && query->res_req[0] != '\0';
-    const int *places =
-        is_picked ? pick_places(site, page->arena, query->res_req, &count) : NULL;
-    for (int i = 0; i < count && !page->is_full; i++) {
-        add_place(site, page, query, (uint64_t)i + 1, is_picked ? places[i] : i);
+    int *places, n_places;
+    if (site_view_select(site, page->arena, query, &places, &n_places, NULL) != 0) {
+        return; /* it was judged before */
+    }
+    for (int i = 0; i < n_places && !page->is_full; i++) {
+        add_place(site, page, query, (uint64_t)i + 1, places[i]);
     }
 }

@@ -1,38 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* site_view_select.c: hosts that a requirement string selects, for listings; part of
+/* site_view_select.c: which hosts a listing shows, and in which order; part of
  * site_view.h. */
-#include "sched/resreq.h"
+#include <stdlib.h>
+
 #include "site/parts.h"
 #include "site/site_view.h"
 
-int site_view_select(const struct site *site, struct arena *arena, const char *res_req,
-                     int **rows, int *n_rows, struct err *err)
+struct item {
+    int rank; /* in the order that was asked for */
+    int place;
+};
+
+static int compare_items(const void *left, const void *right)
 {
-    struct resource_table *table = facts_table(site->facts);
-    struct resreq_rules rules = needs_rules(site->config, facts_resources(site->facts));
-    rules.language.has_local = false;
-    rules.defaults_any = true;
-    struct resreq_strings from = {.strings = &res_req, .n_strings = 1};
-    struct resreq_notes notes = {.arena = arena};
-    struct resreq_local local = {.type = "", .model = ""};
-    struct resreq_fault fault;
-    struct resreq resreq;
-    int code = resreq_compile(arena, &rules, &from, &resreq, &notes, &fault);
-    if (code != 0) {
-        return err_set(err, code, "%s Column %d: %s.", fault.text, fault.at + 1,
-                       fault.hint);
+    const struct item *a = left, *b = right;
+    if (a->rank != b->rank) {
+        return a->rank < b->rank ? -1 : 1;
     }
-    *rows = arena_alloc(arena, (size_t)resource_table_rows(table) + 1, sizeof(**rows));
-    *n_rows = resreq_pick(&resreq, table, &local, *rows);
-    return 0;
+    return a->place < b->place ? -1 : 1;
 }
 
-int site_view_select_hosts(const struct site *site, struct arena *arena,
-                           const char *res_req, const struct place_filter **filter,
-                           struct err *err)
+/* NULL: all hosts. */
+static void list_places(struct arena *arena, const struct place_filter *filter,
+                        int n_hosts, int **places, int *n_places)
 {
-    int n_hosts;
+    size_t n_max = (size_t)n_hosts + 1;
+    struct item *items = arena_alloc(arena, n_max, sizeof(*items));
+    int n_items = 0;
+    for (int i = 0; i < n_hosts; i++) {
+        if (filter == NULL || filter->matches[i]) {
+            bool has_order = filter != NULL && filter->places != NULL;
+            items[n_items++] =
+                (struct item){.rank = has_order ? filter->places[i] : 0, .place = i};
+        }
+    }
+    qsort(items, (size_t)n_items, sizeof(*items), compare_items);
+    *places = arena_alloc(arena, n_max, sizeof(**places));
+    *n_places = n_items;
+    for (int i = 0; i < n_items; i++) {
+        (*places)[i] = items[i].place;
+    }
+}
+
+int site_view_select(const struct site *site, struct arena *arena,
+                     const struct msg_query *query, int **places, int *n_places,
+                     struct err *err)
+{
+    int n_hosts, code = 0;
     const struct place_host *hosts = schedule_hosts(site, arena, &n_hosts);
-    needs_begin(site->needs, arena, site, hosts, n_hosts);
-    return needs_select(site->needs, res_req, filter, err);
+    const struct place_filter *filter = NULL;
+    if (query->res_req != NULL && query->res_req[0] != '\0') {
+        needs_begin(site->needs, arena, site, hosts, n_hosts);
+        code = needs_select(site->needs,
+                            query->kind == QUERY_LOAD ? NEEDS_LOAD : NEEDS_HOSTS,
+                            query->res_req, &filter, err);
+    }
+    if (code == 0) {
+        list_places(arena, filter, n_hosts, places, n_places);
+    }
+    return code;
 }

@@ -274,14 +274,19 @@ def test_selected():
         def names(string):
             return [row["host"] for row in f.rows("north", "load", "-R", string)]
         expect_equal(names("scratch > 300 && bigmem"), ["n1"], "one")
-        expect_equal(names("bigmem || scratch == 200"), ["n1", "n2"], "of any type")
+        expect_equal(sorted(names("bigmem || scratch == 200")), ["n1", "n2"],
+                     "of any type; least loaded first")
         expect_equal(names("type == X86_64 && os_version == '4.2' && scratch < 300"),
                      ["n2"], "texts")
         expect_equal(names("(bigmem || linux) order[scratch]"), ["n1", "n2"], "more first")
         expect_equal(names("(bigmem || linux) order[-scratch]"), ["n2", "n1"], "turned")
         expect_equal(names("mem > 1e9"), [], "none")
         expect("no host found" in f.cli("north", "load", "-R", "mem > 1e9").stderr, "said")
-        for string in ("mem >", "nothing > 1", "mem > 5 rusage[mem=1]", "type == local"):
+        expect_equal(names("(bigmem || linux) order[scratch] rusage[mem=1]"), ["n1", "n2"],
+                     "what is good for sub is good here")
+        ready = "slots > 0 && status == ok && (bigmem || 1) order[-scratch]"
+        f.wait_for("slots and states", lambda: names(ready) == ["n2", "n1"])
+        for string in ("mem >", "nothing > 1", "mem > 5 rusage[mem=", "linux:bigmem"):
             result = f.cli("north", "load", "-R", string, code=255)
             expect(result.stdout == "" and "Column" in result.stderr, result.stderr)
 

@@ -173,11 +173,25 @@ def test_hosts_that_match():
         ready(f, "north", 3)
         for string, names in [("linux", "n2 n3"), ("mem > 0", "n2"), ("type==ARM", "n3"),
                               ("bigmem", "n1"), ("slots == 2 && status == ok && linux", "n3"),
-                              ("hname==nobody", "")]:
+                              ("hname==nobody", ""), ("linux order[maxslots]", "n2 n3"),
+                              ("linux order[-maxslots]", "n3 n2"),
+                              ("linux order[-maxslots] rusage[mem=1]", "n3 n2")]:
             rows = f.rows("north", "hosts", "-R", string)
             expect_equal(" ".join(row["host"] for row in rows), names, string)
         result = f.cli("north", "hosts", "-R", "nosuch", code=255)
         expect("incorrect section name" in result.stderr, result.stderr)
+
+
+def test_loads_that_match():
+    """As hosts -R, but of any type where the string names none."""
+    with alone("LSF_STRICT_RESREQ = N") as f:
+        f.start("north")
+        ready(f, "north", 3)
+        for string, names in [("type==local", "n2"), ("maxslots > 0 order[maxslots]", "n2 n3"),
+                              ("maxslots > 0 order[-maxslots]", "n3 n2"),
+                              ("linux:-fast:nosuch", "n3")]:
+            rows = f.rows("north", "load", "-R", string)
+            expect_equal(" ".join(row["host"] for row in rows), names, string)
 
 
 def test_a_queues_string_is_judged():
