@@ -186,7 +186,9 @@ enum control_action { CONTROL_SIGNAL, CONTROL_SUSPEND, CONTROL_RESUME, CONTROL_K
 struct run_control {
     uint64_t number; /* 0: none yet */
     enum control_action action;
-    int signal; /* for CONTROL_SIGNAL */
+    int signal;  /* for CONTROL_SIGNAL; KILL with SIGKILL: at once, without a grace */
+    bool yields; /* SUSPEND: its slots are others' once it stands still. Of whoever
+                    schedules it: neither on the wire nor in a run's row */
 };
 
 enum output_stream { OUTPUT_OUT, OUTPUT_ERR };

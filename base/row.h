@@ -150,6 +150,25 @@ enum job_state {
 };
 enum { JOB_STATES = JOB_UNKWN + 1 };
 
+/* What makes a job stand still that has begun: bits, as several may. */
+enum halt_cause {
+    HALT_USER = 1,
+    HALT_PREEMPT = 2, /* its slots went to others, and it waits for slots again */
+    HALT_WINDOW = 4,  /* of its queue */
+    HALT_LOAD = 8,
+    HALT_CAUSES = 15,
+};
+
+struct job_halt {
+    int causes;         /* 0: it is to run */
+    bool yields;        /* its slots are others' once it stands still */
+    uint64_t by;        /* key of the job it gave way to; 0: none */
+    int n_preempted;    /* how often it had to */
+    int64_t since_ms;   /* it stands still since; 0: it does not */
+    int64_t resumed_ms; /* it went on last; 0: never */
+    int64_t total_ms;   /* it stood still before `since_ms` */
+};
+
 struct row_job_state {
     uint64_t id;
     int index; /* in its array, from 1; 0: of no array */
@@ -169,7 +188,8 @@ struct row_job_state {
     int64_t place;     /* by btop, bbot: lower first; 0: as submitted */
     bool is_released;  /* its condition (-w) was met once */
     bool is_requeued;  /* a user wants it to wait again: its run is being ended */
-    bool is_dropped;   /* this element is forgotten; others of its array are not */
+    struct job_halt halt;
+    bool is_dropped; /* this element is forgotten; others of its array are not */
     bool is_gone;
 };
 

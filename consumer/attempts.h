@@ -41,6 +41,7 @@ struct attempt {
     struct run_control control;
     uint64_t control_done;
     int64_t start_ms;
+    bool is_still;    /* it stands still, and its slots are not in use */
     bool is_unknown;  /* silent for long, and reported so */
     bool is_reported; /* its end was */
     int64_t heard_ms, said_ms, asked_ms, ordered_ms; /* START or output; ASK; order */

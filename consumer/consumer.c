@@ -100,6 +100,9 @@ void consumer_contract(struct consumer *consumer, const struct msg *msg, int64_t
         if (!consumer_is_ended(attempt) &&
             strcmp(attempt->lease, msg->contract.lease) == 0) {
             contracts_count_use(contract, attempt->hosts, attempt->n_hosts, 1);
+            if (attempt->is_still) {
+                contracts_count_still(contract, attempt->hosts, attempt->n_hosts, 1);
+            }
         }
     }
     acknowledge_contract(consumer, contract, effects);
@@ -131,7 +134,7 @@ void consumer_host_at(const struct consumer *consumer, int index,
         .lease = contract->as_told.lease,
         .epoch = contract->as_told.epoch,
         .n_held = split->consumer,
-        .n_used = contract->used[at],
+        .n_used = contract->used[at] - contract->still[at],
         .is_open = may_start(consumer, contract) && !split->is_down,
         .is_down = split->is_down,
         .is_made = contract->as_told.is_made,
@@ -166,7 +169,7 @@ void consumer_demands(const struct consumer *consumer, const int *waiting,
         (*demands)[i] = (struct lease_demand){
             .lease = arena_str(arena, contract->as_told.lease),
             .epoch = contract->as_told.epoch,
-            .n_used = contract->n_used,
+            .n_used = contracts_used(contract),
             .n_waiting = waiting != NULL ? waiting[i] : 0,
         };
     }
@@ -205,8 +208,15 @@ void consumer_control(struct consumer *consumer, uint64_t number,
     if (control->number > attempt->control.number) {
         attempt->control = *control;
         attempt->ordered_ms = INT64_MIN / 2;
+        consumer_settle_still(consumer, attempt);
     }
     attempts_send_order(&consumer->attempts, attempt, now_ms, effects);
+}
+
+bool consumer_is_still(const struct consumer *consumer, uint64_t number)
+{
+    const struct attempt *attempt = attempts_find(&consumer->attempts, number);
+    return attempt != NULL && attempt->is_still;
 }
 
 void consumer_written(struct consumer *consumer, uint64_t number, bool is_ok,

@@ -43,7 +43,7 @@ struct consumer_host {
     const char *lease;
     uint64_t epoch;
     int n_held;   /* slots the contract gives this site there */
-    int n_used;   /* by its attempts that are not ended */
+    int n_used;   /* by its attempts that are not ended, nor stand still and yield */
     bool is_open; /* something may start: contract pending or active, provider
                      here, host up */
     bool is_down; /* the host, by its provider's word */
@@ -112,6 +112,8 @@ void consumer_resume(struct consumer *consumer, const struct consumer_attempt *a
 void consumer_control(struct consumer *consumer, uint64_t attempt,
                       const struct run_control *control, int64_t now_ms,
                       struct effects *effects);
+/* It stands still, as the latest order said, and its slots are not in use. */
+bool consumer_is_still(const struct consumer *consumer, uint64_t attempt);
 /* A piece was written (or could not be: error; the end is then reported with what is
  * missing in its text). After the last piece the end is reported by the next tick. */
 void consumer_written(struct consumer *consumer, uint64_t attempt, bool is_ok,

@@ -40,6 +40,30 @@ void consumer_count_use(struct consumer *consumer, const struct attempt *attempt
     }
 }
 
+static bool stands_still(const struct attempt *attempt)
+{
+    const struct run_control *control = &attempt->control;
+    if (attempt->phase != ATTEMPTS_SUSPENDED) {
+        return false;
+    }
+    if (control->action == CONTROL_KILL) {
+        return attempt->is_still; /* its provider ends it without waking it */
+    }
+    return control->number != 0 && control->action == CONTROL_SUSPEND &&
+           control->yields && attempt->control_done >= control->number;
+}
+
+void consumer_settle_still(struct consumer *consumer, struct attempt *attempt)
+{
+    bool is_still = stands_still(attempt);
+    struct contract *contract = contracts_find(&consumer->contracts, attempt->lease);
+    if (is_still != attempt->is_still && contract != NULL) {
+        contracts_count_still(contract, attempt->hosts, attempt->n_hosts,
+                              is_still ? 1 : -1);
+    }
+    attempt->is_still = is_still;
+}
+
 /* ------------------------------------------------------------ reports */
 
 /* Says so; returns the attempt as it is then, NULL where it is gone. */
@@ -92,6 +116,8 @@ static void forget(struct consumer *consumer, const struct reporter *reporter,
         .start_ms = attempt->start_ms,
         .reason = reason,
     };
+    attempt->phase = ATTEMPTS_ENDED;
+    consumer_settle_still(consumer, attempt);
     consumer_count_use(consumer, attempt, -1);
     attempts_remove(&consumer->attempts, attempt->number);
     reporter->on_report(reporter->arg, &end);
@@ -142,6 +168,7 @@ static struct attempt *note_control(struct consumer *consumer,
         return attempt;
     }
     attempt->control_done = control_done;
+    consumer_settle_still(consumer, attempt);
     return consumer_report_state(consumer, reporter, attempt, CONSUMER_CONTROLLED);
 }
 
@@ -157,6 +184,7 @@ static void move_on(struct consumer *consumer, const struct reporter *reporter,
         is_news = phase != attempt->phase || state->start_ms != attempt->start_ms;
         attempt->phase = phase;
         attempt->start_ms = state->start_ms;
+        consumer_settle_still(consumer, attempt);
     }
     if (is_news || was_unknown) {
         consumer_report_state(consumer, reporter, attempt, news_of(attempt->phase));
@@ -167,8 +195,9 @@ static void end(struct consumer *consumer, const struct reporter *reporter,
                 struct attempt *attempt, const struct run_exit *exit, int64_t now_ms,
                 struct effects *effects)
 {
-    consumer_count_use(consumer, attempt, -1);
     attempt->phase = ATTEMPTS_ENDED;
+    consumer_settle_still(consumer, attempt);
+    consumer_count_use(consumer, attempt, -1);
     attempt->exit = *exit;
     const char *text = exit->text != NULL ? exit->text : "";
     attempt->end_text = memcpy(mem_alloc(strlen(text) + 1, 1), text, strlen(text));

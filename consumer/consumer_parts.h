@@ -25,6 +25,8 @@ bool consumer_is_ended(const struct attempt *attempt);
 
 /* The attempt's slots in its contract, where there is one: taken (+1), given back (-1).
  */
+/* After its phase, its order, or how far orders were carried out has changed. */
+void consumer_settle_still(struct consumer *consumer, struct attempt *attempt);
 void consumer_count_use(struct consumer *consumer, const struct attempt *attempt,
                         int sign);
 

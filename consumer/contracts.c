@@ -27,6 +27,7 @@ static void free_hosts(struct contract *contract)
     free(contract->names);
     free(contract->hosts);
     free(contract->used);
+    free(contract->still);
 }
 
 static void free_contract(struct contract *contract)
@@ -163,6 +164,7 @@ struct contract *contracts_set(struct contracts *contracts,
     contract->hosts = copy_splits(told->hosts, told->n_hosts);
     contract->names = mem_alloc(n_hosts, sizeof(*contract->names));
     contract->used = mem_alloc(n_hosts, sizeof(*contract->used));
+    contract->still = mem_alloc(n_hosts, sizeof(*contract->still));
     for (int i = 0; i < told->n_hosts; i++) {
         contract->names[i] = borrowed_name(told->hosts[i].host, contract->provider);
     }
@@ -186,4 +188,29 @@ void contracts_count_use(struct contract *contract, const struct host_slots *hos
             }
         }
     }
+}
+
+void contracts_count_still(struct contract *contract, const struct host_slots *hosts,
+                           int n_hosts, int sign)
+{
+    for (int i = 0; i < n_hosts; i++) {
+        for (int j = 0; j < contract->as_told.n_hosts; j++) {
+            if (strcmp(contract->hosts[j].host, hosts[i].host) == 0) {
+                contract->still[j] += sign * hosts[i].n_slots;
+            }
+        }
+    }
+}
+
+int contracts_used(const struct contract *contract)
+{
+    int n_used = contract->n_used;
+    for (int j = 0; j < contract->as_told.n_hosts; j++) {
+        /* Two jobs on one slot, of which one stands still. */
+        int n_held = contract->hosts[j].consumer;
+        int n_double = contract->used[j] - n_held;
+        n_double = n_double < contract->still[j] ? n_double : contract->still[j];
+        n_used -= n_double > 0 ? n_double : 0;
+    }
+    return n_used;
 }

@@ -20,6 +20,7 @@ struct contract {
     struct host_split *hosts;
     char **names; /* "n1@north" for each host */
     int *used;    /* slots of attempts for each host */
+    int *still;   /* of those, of attempts that stand still and yield theirs */
     int n_used;   /* of all attempts of the lease, also on hosts that it had before */
 };
 
@@ -51,6 +52,12 @@ struct contract *contracts_set(struct contracts *contracts,
 /* An attempt's slots: taken (+1) or given back (-1). */
 void contracts_count_use(struct contract *contract, const struct host_slots *hosts,
                          int n_hosts, int sign);
+
+/* An attempt's slots, counted as used: it stands still (+1), goes on or ends (-1). */
+void contracts_count_still(struct contract *contract, const struct host_slots *hosts,
+                           int n_hosts, int sign);
+/* Used as the provider counts: no more than is held on a host. */
+int contracts_used(const struct contract *contract);
 
 /* The provider of a lease id, copied: what stands before the first '/'. */
 char *contracts_provider_of(const char *lease);

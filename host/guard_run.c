@@ -33,6 +33,9 @@ enum {
     LEFT_BEHIND_LOOK_MS = 50,
     SAVE_AGAIN_MS = 1000, /* a full disk */
     LISTEN_AGAIN_MS = 1000,
+    STOP_MOMENT_MS = 1000, /* from SIGTSTP until a parallel job has to stand still: a
+                              launcher tells the others of the job */
+    STOP_AGAIN_MS = 500,   /* somebody could not be stopped: deep in the kernel */
 };
 
 static const int64_t never = INT64_MAX;
@@ -58,6 +61,9 @@ struct run {
     int64_t save_at;            /* the record on disk is behind */
     int64_t listen_at;          /* there is no agent, and no socket for one yet */
     struct run_control pending; /* came before the go; number 0: none */
+    int64_t stop_at;            /* it is being stopped, and is looked at then */
+    uint64_t stop_number;       /* of the order */
+    bool is_asked;              /* some may have stopped at a SIGTSTP */
 };
 
 /* ---- the record */
@@ -186,27 +192,60 @@ static void on_child(struct run *run)
 
 /* ---- orders */
 
-static void suspend_all(struct run *run)
+/* Says that it stands still only once all of it does: others get its slots then. */
+static void stop_all(struct run *run)
 {
-    if (run->record.phase == RUN_RUNNING) {
-        guard_crew_suspend(&run->crew);
-        run->ran_ms += guard_clock_now_ms() - run->running_since;
-        run->record.phase = RUN_SUSPENDED;
+    int64_t now = guard_clock_now_ms();
+    if (!guard_crew_suspend(&run->crew)) {
+        run->stop_at = now + STOP_AGAIN_MS;
+        return;
     }
+    run->stop_at = never;
+    run->ran_ms += now - run->running_since;
+    run->record.phase = RUN_SUSPENDED;
+    run->record.control_done = run->stop_number;
+    publish(run);
+}
+
+static void begin_stop(struct run *run, uint64_t number)
+{
+    run->stop_number = number;
+    if (run->spec.n_slots <= 1) {
+        stop_all(run);
+        return;
+    }
+    run->is_asked = true;
+    guard_crew_signal(&run->crew, SIGTSTP);
+    run->stop_at = guard_clock_now_ms() + STOP_MOMENT_MS;
 }
 
 static void resume_all(struct run *run)
 {
+    bool is_stopping = run->stop_at != never;
+    run->stop_at = never;
     if (run->record.phase == RUN_SUSPENDED) {
         run->running_since = guard_clock_now_ms();
         run->record.phase = RUN_RUNNING;
+        is_stopping = true;
+    }
+    if (is_stopping) {
         guard_crew_resume(&run->crew);
+        if (run->is_asked) {
+            guard_crew_signal(&run->crew, SIGCONT);
+        }
+        run->is_asked = false;
     }
 }
 
-/* A suspended job is resumed, or it could not hear the signal and clean up. */
-static void terminate(struct run *run)
+/* A suspended job is resumed, or it could not hear the signal and clean up; one whose
+ * slots are others' (SIGKILL) ends where it stands. */
+static void terminate(struct run *run, int signal)
 {
+    if (signal == SIGKILL) {
+        run->stop_at = never;
+        run->kill_at = guard_clock_now_ms();
+        return;
+    }
     resume_all(run);
     guard_crew_signal(&run->crew, SIGTERM);
     if (run->kill_at == never) {
@@ -218,19 +257,23 @@ static void carry_out(struct run *run, const struct run_control *control)
 {
     switch (control->action) {
     case CONTROL_SIGNAL:
+        /* Nobody signals what is to stand still: it was to go on before, and the order
+         * to do so was overtaken. */
+        resume_all(run);
         guard_crew_signal(&run->crew, control->signal);
         break;
     case CONTROL_SUSPEND:
         /* Who is being killed is not held up. */
-        if (run->kill_at == never) {
-            suspend_all(run);
+        if (run->kill_at == never && run->record.phase == RUN_RUNNING) {
+            begin_stop(run, control->number);
+            return;
         }
         break;
     case CONTROL_RESUME:
         resume_all(run);
         break;
     case CONTROL_KILL:
-        terminate(run);
+        terminate(run, control->signal);
         break;
     }
     run->record.control_done = control->number;
@@ -240,11 +283,12 @@ static void carry_out(struct run *run, const struct run_control *control)
 static void control(struct run *run, const struct guard_order *order)
 {
     struct run_control wanted = {order->number, (enum control_action)order->action,
-                                 order->signal};
+                                 order->signal, false};
     bool is_known = order->action <= CONTROL_KILL && order->signal >= 0 &&
                     order->signal < NSIG &&
                     (order->action != CONTROL_SIGNAL || order->signal > 0);
-    bool is_news = wanted.number > run->record.control_done;
+    bool is_news = wanted.number > run->record.control_done &&
+                   !(run->stop_at != never && wanted.number <= run->stop_number);
     if (!is_known || !is_news || run->record.phase == RUN_ENDED) {
         guard_link_push(&run->link, &run->record);
     } else if (run->record.phase != RUN_WAITING) {
@@ -350,8 +394,8 @@ static int64_t limit_at(const struct run *run)
 
 static int next_timeout(const struct run *run)
 {
-    int64_t times[] = {run->wait_until, run->kill_at, run->save_at, run->listen_at,
-                       limit_at(run)};
+    int64_t times[] = {run->wait_until, run->kill_at, run->save_at,
+                       run->listen_at,  run->stop_at, limit_at(run)};
     int64_t next = never;
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
         next = times[i] < next ? times[i] : next;
@@ -395,11 +439,14 @@ static void on_time(struct run *run)
     }
     if (now >= limit_at(run)) {
         run->is_at_limit = true;
-        terminate(run);
+        terminate(run, SIGTERM);
     }
     if (now >= run->kill_at && run->record.phase != RUN_ENDED) {
         guard_crew_kill(&run->crew);
         run->kill_at = now + KILL_AGAIN_MS;
+    }
+    if (now >= run->stop_at && run->record.phase == RUN_RUNNING) {
+        stop_all(run);
     }
     if (now >= run->save_at) {
         save(run);
@@ -505,6 +552,7 @@ static void init(struct run *run, const char *path, int agent)
         .kill_at = never,
         .save_at = never,
         .listen_at = never,
+        .stop_at = never,
     };
     run->record.guard_pid = (uint64_t)getpid();
     guard_dir_read_boot_id(run->record.boot_id, sizeof(run->record.boot_id));

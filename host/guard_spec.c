@@ -35,6 +35,7 @@ static const struct {
     {"is_leased", FLAG, offsetof(struct guard_spec, is_leased)},
     {"keeps_err", FLAG, offsetof(struct guard_spec, keeps_err)},
     {"umask", NUMBER, offsetof(struct guard_spec, umask)},
+    {"n_slots", NUMBER, offsetof(struct guard_spec, n_slots)},
     {"run_limit_ms", NUMBER, offsetof(struct guard_spec, run_limit_ms)},
     {"wait_ms", NUMBER, offsetof(struct guard_spec, wait_ms)},
     {"grace_ms", NUMBER, offsetof(struct guard_spec, grace_ms)},

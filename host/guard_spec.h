@@ -32,6 +32,7 @@ struct guard_spec {
     bool is_leased;       /* never as root; output stays with the run */
     bool keeps_err;       /* errors kept with the run, apart from the output */
     int64_t umask;
+    int64_t n_slots;      /* several: a parallel job is asked to stop before it must */
     int64_t run_limit_ms; /* 0: none */
     int64_t wait_ms;      /* how long a guard without agent waits for the go */
     int64_t grace_ms;     /* between TERM and KILL */

@@ -176,6 +176,7 @@ static void put_all(FILE *to, const char *name, const struct msg_run_start *star
     put_files(to, start);
     put(to, "cgroup", setting->cgroup);
     put_number(to, "umask", start->spec.umask);
+    put_number(to, "n_slots", start->spec.n_slots);
     put_number(to, "run_limit_ms", start->spec.run_limit_ms);
     put_number(to, "wait_ms", setting->wait_ms);
     put_number(to, "grace_ms", setting->grace_ms);

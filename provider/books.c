@@ -169,10 +169,16 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
+void books_count_consumer(struct book_host *entry)
+{
+    entry->consumer_used =
+        least(entry->consumer, entry->consumer_running + entry->consumer_still);
+}
+
 /* One round of it. Returns how many used slots found no place. */
 static int64_t attribute_once(struct books_host *host)
 {
-    int64_t left = host->local_used;
+    int64_t left = (int64_t)host->local_used + host->local_still;
     if (host->is_known) {
         int64_t own = host->max; /* slots that no lease has */
         for (int i = 0; i < host->n_links; i++) {
@@ -191,7 +197,7 @@ static int64_t attribute_once(struct books_host *host)
         entry->provider_used = used;
         left -= used;
     }
-    return left;
+    return left - host->local_still; /* those need no place until they go on */
 }
 
 /* Thaws leases whose slots on the host are needed; true where there was one. */

@@ -38,6 +38,7 @@ struct books_host {
     bool is_known; /* the site has told what follows */
     int max;       /* MXJ */
     int local_used;
+    int local_still; /* of jobs that stand still and have given their slots away */
     bool is_down;
     bool is_unsettled; /* settle.c has to look at it */
     struct books_link *links;
@@ -45,12 +46,14 @@ struct books_host {
     UT_hash_handle hh;
 };
 
-/* A host of a lease. n_slots = provider + consumer, always; each used <= held. */
+/* A host of a lease. n_slots = provider + consumer, always; each used <= held: the
+ * least of what it holds and what its jobs want, those that stand still too. */
 struct book_host {
     struct books_host *host;
     int n_wanted; /* that the export policy gives it; 0: on its way out */
     int n_slots, provider, consumer;
     int provider_used, consumer_used;
+    int consumer_running, consumer_still; /* slots of the consumer's jobs */
 };
 
 struct book {
@@ -103,6 +106,8 @@ struct book_host *books_find_entry(const struct book *book,
 /* After any change of which hosts a book has. */
 void books_link(struct books *books);
 
+/* After a change of what the consumer holds or its jobs have. */
+void books_count_consumer(struct book_host *entry);
 /* Attributes a host's local use anew; marks books whose share of it changed. */
 void books_attribute(struct books_host *host);
 

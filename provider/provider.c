@@ -113,6 +113,16 @@ void provider_set_local_used(struct provider *provider, const char *name, int ma
     books_attribute(host);
 }
 
+void provider_set_local_still(struct provider *provider, const char *name, int n_slots)
+{
+    struct books_host *host = books_add_host(&provider->books, name);
+    if (host->local_still != n_slots) {
+        host->local_still = n_slots;
+        host->is_unsettled = true;
+        books_attribute(host);
+    }
+}
+
 void provider_set_down(struct provider *provider, const char *name, bool is_down)
 {
     struct books_host *host = books_add_host(&provider->books, name);

@@ -47,7 +47,7 @@ void provider_export(struct provider *provider, const struct export_plan *plan,
 void provider_set_freeze_timeout(struct provider *provider, int64_t freeze_timeout_ms);
 
 /* What the site's scheduler may use. `local_used`: slots of its own jobs on the host,
- * running and suspended. Returns how many slots its own jobs may have there in all, not
+ * in use. Returns how many slots its own jobs may use there in all, not
  * below local_used where a lease is frozen or shrank: nothing new then. `max` is MXJ.
  */
 int provider_local_max(const struct provider *provider, const char *host, int max,
@@ -61,6 +61,9 @@ int provider_lent(const struct provider *provider, const char *host);
  * before the next message is handed in: a proposal is judged by what was told. */
 void provider_set_local_used(struct provider *provider, const char *host, int max,
                              int local_used);
+/* Slots of its jobs that stand still and have given them away: they count as used as
+ * far as the provider holds slots for them. */
+void provider_set_local_still(struct provider *provider, const char *host, int n_slots);
 void provider_set_down(struct provider *provider, const char *host, bool is_down);
 void provider_set_waiting(struct provider *provider, int n_waiting_slots);
 
@@ -88,6 +91,11 @@ enum provider_verdict provider_start(struct provider *provider,
 /* LOST or ABSENT: what to answer about an attempt that has no run. */
 enum attempt_state provider_unknown(const struct provider *provider,
                                     const struct run_id *run);
+/* A consumer's run stands still: it keeps its slots, and others of the consumer may run
+ * on them meanwhile; or it goes on, for which its slots must be free. */
+void provider_run_still(struct provider *provider, const struct run_id *run,
+                        bool is_still);
+bool provider_may_resume(const struct provider *provider, const struct run_id *run);
 /* A consumer's run ended (its slots are free) and, later, was acknowledged. */
 void provider_run_ended(struct provider *provider, const struct run_id *run);
 void provider_run_forgotten(struct provider *provider, const struct run_id *run);

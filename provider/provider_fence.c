@@ -82,6 +82,7 @@ static bool apply(struct book *book, const struct msg_propose *msg)
         differs = differs || split->consumer != entry->consumer;
         entry->provider = split->provider;
         entry->consumer = split->consumer;
+        books_count_consumer(entry);
     }
     return differs;
 }

@@ -62,7 +62,7 @@ static const char *judge_host(const struct provider *provider, const struct book
     if (host->is_down) {
         return arena_printf(arena, "host %s is down or closed", asked->host);
     }
-    if (asked->n_slots > entry->consumer - entry->consumer_used) {
+    if (asked->n_slots > entry->consumer - entry->consumer_running) {
         return arena_printf(arena, "no free slot on host %s", asked->host);
     }
     return NULL;
@@ -140,6 +140,21 @@ enum attempt_state provider_unknown(const struct provider *provider,
 {
     return run->attempt <= taken_highest(&provider->taken, run->site) ? ATTEMPT_LOST
                                                                       : ATTEMPT_ABSENT;
+}
+
+bool provider_may_resume(const struct provider *provider, const struct run_id *run)
+{
+    const struct taken_run *taken = taken_find(&provider->taken, run);
+    return taken == NULL || taken_fits(taken);
+}
+
+void provider_run_still(struct provider *provider, const struct run_id *run,
+                        bool is_still)
+{
+    struct taken_run *taken = taken_find(&provider->taken, run);
+    if (taken != NULL) {
+        taken_set_still(taken, is_still);
+    }
 }
 
 void provider_run_ended(struct provider *provider, const struct run_id *run)

@@ -78,7 +78,8 @@ static int64_t idle_of(const struct books_host *host)
     for (int i = 0; i < host->n_links; i++) {
         idle -= entry_of(&host->links[i])->consumer;
     }
-    return idle;
+    /* Jobs that stand still keep what is there; they take nothing away for it. */
+    return idle <= 0 ? idle : idle > host->local_still ? idle - host->local_still : 0;
 }
 
 static void fit(struct books_host *host)
@@ -122,6 +123,7 @@ static void grow(struct books_host *host)
             entry->provider += n;
         } else {
             entry->consumer += n;
+            books_count_consumer(entry);
             idle -= n;
         }
         room -= n;

@@ -71,7 +71,10 @@ static void count_slots(const struct taken_run *run, int sign)
     for (int i = 0; i < run->n_hosts; i++) {
         struct book_host *entry = books_find_entry(run->book, run->hosts[i].host);
         if (entry != NULL) {
-            entry->consumer_used += sign * run->hosts[i].n_slots;
+            int *count =
+                run->is_still ? &entry->consumer_still : &entry->consumer_running;
+            *count += sign * run->hosts[i].n_slots;
+            books_count_consumer(entry);
         }
         run->hosts[i].host->is_unsettled = true;
     }
@@ -107,6 +110,27 @@ void taken_add(struct taken *taken, struct books *books, const struct run_id *id
     if (!is_ended) {
         count_slots(run, 1);
     }
+}
+
+void taken_set_still(struct taken_run *run, bool is_still)
+{
+    if (!run->is_ended && run->is_still != is_still) {
+        count_slots(run, -1);
+        run->is_still = is_still;
+        count_slots(run, 1);
+    }
+}
+
+bool taken_fits(const struct taken_run *run)
+{
+    for (int i = 0; run->is_still && i < run->n_hosts; i++) {
+        const struct book_host *entry = books_find_entry(run->book, run->hosts[i].host);
+        if (entry != NULL &&
+            run->hosts[i].n_slots > entry->consumer - entry->consumer_running) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void taken_end(struct taken_run *run)

@@ -20,6 +20,7 @@ struct taken_run {
     uint64_t attempt;
     struct book *book;
     bool is_ended; /* its slots are free, its end is not acknowledged */
+    bool is_still; /* its slots are kept, and may be used by others of its lease */
     struct taken_slots *hosts;
     int n_hosts;
 };
@@ -43,6 +44,9 @@ struct taken_run *taken_find(const struct taken *taken, const struct run_id *run
 void taken_add(struct taken *taken, struct books *books, const struct run_id *run,
                struct book *book, const struct host_slots *hosts, int n_hosts,
                bool is_ended);
+void taken_set_still(struct taken_run *run, bool is_still);
+/* One that stands still may go on: no other uses its slots. */
+bool taken_fits(const struct taken_run *run);
 /* Its slots are free; the hosts want settling. */
 void taken_end(struct taken_run *run);
 void taken_remove(struct taken *taken, const struct run_id *run);

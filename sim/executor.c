@@ -72,7 +72,7 @@ static void set_end(struct executor *executor, struct exec_run *run, uint64_t nu
 
 static bool is_using(const struct exec_run *run)
 {
-    return run->phase == RUN_RUNNING || run->phase == RUN_SUSPENDED;
+    return run->phase == RUN_RUNNING;
 }
 
 static void tell_used(const struct executor *executor, const struct exec_run *run,
@@ -230,7 +230,9 @@ static void resume_work(struct executor *executor, struct exec_run *run, int64_t
 static void end_run(struct executor *executor, struct exec_run *run, enum run_end end,
                     int code, int64_t now_ms)
 {
-    tell_used(executor, run, -1);
+    if (is_using(run)) {
+        tell_used(executor, run, -1);
+    }
     run->phase = RUN_ENDED;
     set_end(executor, run, 0);
     run->exit.end = end;
@@ -266,9 +268,12 @@ static void control(struct executor *executor, const struct msg_run_control *ord
             /* too late: answered by the end */
         } else if (wish->action == CONTROL_SUSPEND && run->phase == RUN_RUNNING) {
             run->work_ms -= now_ms - run->resumed_ms;
+            tell_used(executor, run, -1);
             run->phase = RUN_SUSPENDED;
             set_end(executor, run, 0);
-        } else if (wish->action == CONTROL_RESUME && run->phase == RUN_SUSPENDED) {
+        } else if ((wish->action == CONTROL_RESUME || wish->action == CONTROL_SIGNAL) &&
+                   run->phase == RUN_SUSPENDED) {
+            tell_used(executor, run, 1);
             resume_work(executor, run, now_ms);
         } else if (wish->action == CONTROL_KILL) {
             end_run(executor, run, RUN_END_SIGNALLED, 15, now_ms);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* invariants.h: what must hold in a simulated federation after every step.
  *
- * 1 Slots of running and suspended jobs on a host never exceed max(its size, what ran
+ * 1 Slots of running jobs on a host never exceed max(its size, what ran
  *   when it shrank), counted at the executors, not in anybody's books.
  * 2 Each side's use of a lease is within what the provider's books give it.
  * 3 A contract's epoch only grows, and one epoch has one content.

@@ -27,7 +27,8 @@ struct story_job {
     struct job_key key;
     struct story_submission *submission;
     enum job_state state;
-    uint64_t begun; /* the attempt that a start was told of */
+    uint64_t begun;    /* the attempt that a start was told of */
+    bool is_preempted; /* as of the last record: it has given its slots away */
     bool is_killed, is_ended;
     UT_hash_handle hh;
 };
@@ -136,6 +137,32 @@ static void tell_reason(struct story *story, const char *kind,
     }
 }
 
+/* Why it stands still, and for whom. */
+static void tell_halt(struct story *story, const struct story_job *job,
+                      const struct row_job_state *row, const char *kind, int64_t now_ms)
+{
+    int causes = row->halt.causes;
+    const char *reason = causes & HALT_USER      ? "user"
+                         : causes & HALT_PREEMPT ? "preempt"
+                         : causes & HALT_WINDOW  ? "window"
+                         : causes & HALT_LOAD    ? "load"
+                                                 : "user";
+    struct value *event = begin(story, kind, job, row, now_ms);
+
+    if (!event) {
+        return;
+    }
+    value_add_text(&story->scratch, event, "reason", reason);
+    if (causes & HALT_PREEMPT && row->halt.by) {
+        const struct story_submission *by =
+            find_submission(story, (int)job->key.site, job_id_key_number(row->halt.by));
+        value_add_text(&story->scratch, event, "by",
+                       job_id_element_name(&story->scratch, by ? by->name : "?",
+                                           job_id_key_index(row->halt.by)));
+    }
+    story_tell(story, event);
+}
+
 static void tell_end(struct story *story, const struct story_job *job,
                      const struct row_job_state *row, int64_t now_ms)
 {
@@ -233,7 +260,7 @@ static void go_on(struct story *story, struct story_job *job,
             job->begun = row->attempt;
             tell_hosts(story, "job_start", job, row, now_ms);
         }
-        tell_reason(story, "job_suspend", job, row, "user", now_ms);
+        tell_halt(story, job, row, "job_suspend", now_ms);
     } else if (is_suspended(job->state) && !is_suspended(row->state)) {
         tell_hosts(story, "job_resume", job, row, now_ms);
     }
@@ -251,9 +278,12 @@ void story_job_changed(struct story *story, int site, const struct row_job_state
     if (!job || job->is_ended || row->is_gone) {
         return;
     }
+    if (row->halt.causes & HALT_PREEMPT && row->halt.by && !job->is_preempted) {
+        summary_preempted(story->summary, (int)job->key.site);
+    }
     if (row->is_killed && !job->is_killed) {
         job->is_killed = true;
-        tell_reason(story, "job_kill", job, row, "user", now_ms);
+        tell_halt(story, job, row, "job_kill", now_ms);
     }
     if (row->state == JOB_DONE || row->state == JOB_EXIT) {
         end(story, job, row, now_ms);
@@ -261,4 +291,5 @@ void story_job_changed(struct story *story, int site, const struct row_job_state
         go_on(story, job, row, now_ms);
     }
     job->state = row->state;
+    job->is_preempted = row->halt.causes & HALT_PREEMPT && row->halt.by;
 }

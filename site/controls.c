@@ -57,15 +57,11 @@ static enum control_action action_of(enum control_action action, int signal,
     return CONTROL_SIGNAL;
 }
 
-/* What the job is meant to be, by the latest order or, without one, as it is. */
-static bool is_to_be_suspended(const struct job *job)
+/* A user wants it to stand still. */
+static bool is_stopped(const struct job *job)
 {
-    if (job->attempt != 0 && job->control.number != 0 &&
-        job->control.action != CONTROL_SIGNAL) {
-        return job->control.action == CONTROL_SUSPEND;
-    }
-    return job->state == JOB_PSUSP || job->state == JOB_USUSP ||
-           job->state == JOB_SSUSP;
+    return job->attempt == 0 ? job->state == JOB_PSUSP
+                             : (job->halt.causes & HALT_USER) != 0;
 }
 
 /* 0 where the job can take the order. */
@@ -85,8 +81,11 @@ static int check(const struct call *call, const struct job *job,
     if (job->is_killed) {
         return err_set(err, ERR_STATE, "job is being terminated");
     }
-    if (action == CONTROL_RESUME && !is_to_be_suspended(job)) {
-        return err_set(err, ERR_STATE, "job is not suspended");
+    if (action == CONTROL_RESUME && !is_stopped(job)) {
+        return job->attempt != 0 && job->halt.causes != 0
+                   ? err_set(err, ERR_STATE,
+                             "job is suspended by the system, which resumes it")
+                   : err_set(err, ERR_STATE, "job is not suspended");
     }
     if (action == CONTROL_SIGNAL && job->attempt == 0) {
         return err_set(err, ERR_STATE, "job has no process yet to take a signal");
@@ -144,7 +143,7 @@ static void note(struct call *call, const char *id, int code, const char *text)
 
 static void carry_out(struct call *call, struct job *job, enum control_action action)
 {
-    if (action != CONTROL_SUSPEND || !is_to_be_suspended(job)) {
+    if (action != CONTROL_SUSPEND || !is_stopped(job)) {
         turns_control(call->site, job, action, call->signal, call->from->name,
                       call->now_ms, call->effects);
     }

@@ -20,10 +20,10 @@ enum { STATES = JOB_UNKWN + 1 };
 /* clang-format off */
 static const bool moves[STATES][STATES] = {
     /*             PEND PSUSP RUN USUSP SSUSP DONE EXIT UNKWN */
-    [JOB_PEND]  = {1,   1,    1,  1,    0,    1,   1,   1},
+    [JOB_PEND]  = {1,   1,    1,  1,    1,    1,   1,   1},
     [JOB_PSUSP] = {1,   1,    0,  0,    0,    0,   1,   0},
     [JOB_RUN]   = {1,   1,    1,  1,    1,    1,   1,   1},
-    [JOB_USUSP] = {1,   1,    1,  1,    0,    1,   1,   1},
+    [JOB_USUSP] = {1,   1,    1,  1,    1,    1,   1,   1},
     [JOB_SSUSP] = {1,   1,    1,  1,    1,    1,   1,   1},
     [JOB_DONE]  = {0,   0,    0,  0,    0,    1,   0,   0},
     [JOB_EXIT]  = {0,   0,    0,  0,    0,    0,   1,   0},
@@ -49,6 +49,12 @@ bool jobs_exit_code(const struct job *job, int *code)
 bool jobs_is_ended(const struct job *job)
 {
     return job->state == JOB_DONE || job->state == JOB_EXIT;
+}
+
+bool jobs_is_halted(const struct job *job)
+{
+    return job->attempt != 0 && job->control.number != 0 &&
+           job->control.action == CONTROL_SUSPEND;
 }
 
 bool jobs_is_array_ended(const struct job *job)
@@ -381,13 +387,15 @@ void jobs_begin(struct jobs *jobs, struct job *job, uint64_t attempt, const char
     job->is_decided = lease[0] == '\0';
     jobs_set_hosts(job, hosts, n_hosts);
     job->control = (struct run_control){0};
+    job->halt = (struct job_halt){.n_preempted = job->halt.n_preempted};
     keep_set_text(&job->reason, "");
     jobs_reindex(jobs, job);
 }
 
 void jobs_requeue(struct jobs *jobs, struct job *job, const char *reason)
 {
-    bool is_stopped = job->control.number > 0 && job->control.action == CONTROL_SUSPEND;
+    bool is_stopped = (job->halt.causes & HALT_USER) != 0;
+    int n_preempted = job->is_requeued ? 0 : job->halt.n_preempted;
     jobs_unindex(jobs, job);
     job->state = is_stopped ? JOB_PSUSP : JOB_PEND;
     job->attempt = 0;
@@ -397,6 +405,7 @@ void jobs_requeue(struct jobs *jobs, struct job *job, const char *reason)
     jobs_set_hosts(job, NULL, 0);
     job->start_ms = 0;
     job->control = (struct run_control){0};
+    job->halt = (struct job_halt){.n_preempted = n_preempted};
     job->is_requeued = false;
     job->written_attempt = 0;
     keep_set_text(&job->reason, reason);
@@ -420,6 +429,11 @@ void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,
         job->start_ms = exit->start_ms;
     }
     job->end_ms = end_ms;
+    job->halt.causes = 0;
+    if (job->halt.since_ms != 0 && end_ms > job->halt.since_ms) {
+        job->halt.total_ms += end_ms - job->halt.since_ms;
+    }
+    job->halt.since_ms = 0;
     keep_set_text(&job->reason, reason);
     jobs_reindex(jobs, job);
     job->submission->n_unfinished--;

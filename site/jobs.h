@@ -55,6 +55,7 @@ struct job {
     struct run_control control;
     struct run_exit exit; /* its text is the job's own */
     char *reason;         /* of the last turn that needs one; "" else */
+    struct job_halt halt;
 
     /* Not on disk. */
     int64_t retry_ms;         /* refused: not before this instant */
@@ -128,6 +129,8 @@ int jobs_count_open(const struct jobs *jobs);
 struct job *jobs_open_at(const struct jobs *jobs, int index);
 
 bool jobs_is_ended(const struct job *job);
+/* Its run has been ordered to stand still, and not to go on since. */
+bool jobs_is_halted(const struct job *job);
 /* An element, and all the elements of its array have ended. */
 bool jobs_is_array_ended(const struct job *job);
 /* Moves a job, if the table of moves allows it; else false, and nothing changed: the
@@ -143,7 +146,8 @@ const char *jobs_queue_name(const struct job *job);
 void jobs_switch(struct jobs *jobs, struct job *job, int queue);
 void jobs_reorder(struct jobs *jobs, struct job *job, bool to_top);
 
-/* It loses it and waits again: PSUSP where the latest order was to suspend it. */
+/* It loses it and waits again: PSUSP where a user has stopped it. How often it was
+ * preempted is forgotten where a user wants it to wait again. */
 void jobs_requeue(struct jobs *jobs, struct job *job, const char *reason);
 /* It ends: DONE only where it exited with 0, or a code that its queue takes as that. */
 void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,

@@ -43,10 +43,12 @@ void jobs_load_state(struct jobs *jobs, const struct row_job_state *row)
     job->is_decided = row->is_decided;
     job->is_killed = row->is_killed;
     job->is_requeued = row->is_requeued;
+    job->halt = row->halt;
     jobs_set_hosts(job, row->hosts, row->n_hosts);
     job->start_ms = row->start_ms;
     job->end_ms = row->end_ms;
     job->control = row->control;
+    job->control.yields = job->control.action == CONTROL_SUSPEND && job->halt.yields;
     jobs_set_exit(job, &row->exit);
     keep_set_text(&job->reason, row->reason);
     job->is_released = job->is_released || row->is_released;
@@ -87,6 +89,7 @@ void jobs_store(const struct job *job, struct effects *effects)
                 .is_decided = job->is_decided,
                 .is_killed = job->is_killed,
                 .is_requeued = job->is_requeued,
+                .halt = job->halt,
                 .hosts = job->hosts,
                 .n_hosts = job->n_hosts,
                 .start_ms = job->start_ms,

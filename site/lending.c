@@ -98,6 +98,8 @@ void lending_run_changed(struct site *site, struct run *run, int64_t now_ms,
         provider_run_ended(site->provider, &run->id);
         schedule_mark(site->schedule);
         plan_telling(site, run, now_ms);
+    } else {
+        provider_run_still(site->provider, &run->id, run->is_still);
     }
     tell(site, run, effects);
 }
@@ -250,8 +252,17 @@ void lending_control(struct site *site, const struct msg *msg, int64_t now_ms,
         tell_nothing(site, &order->run, effects);
         return;
     }
+    if (run->is_still && order->control.action != CONTROL_SUSPEND &&
+        order->control.action != CONTROL_KILL &&
+        !provider_may_resume(site->provider, &run->id)) {
+        tell(site, run, effects); /* others use its slots: it is asked for again */
+        return;
+    }
     bool was_ended = run->record == RUN_RECORD_ENDED;
     runs_control(site->runs, run, &order->control, now_ms, effects);
+    if (run->record != RUN_RECORD_ENDED) {
+        provider_run_still(site->provider, &run->id, run->is_still);
+    }
     if (was_ended || run->record != RUN_RECORD_ENDED) {
         tell(site, run, effects); /* an end by the order was told */
     }

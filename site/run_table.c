@@ -2,13 +2,15 @@
 /* run_table.c: see run_table.h. */
 #include "site/run_table.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "site/keep.h"
 
 struct host_use {
-    int own, consumers;
+    int own, consumers; /* in use */
+    int own_still, consumers_still;
 };
 
 struct run_table {
@@ -68,11 +70,11 @@ static void add_use(struct run_table *table, const struct run *run, int sign)
             continue;
         }
         struct host_use *use = &table->uses[host];
-        if (run->lease[0] == '\0') {
-            use->own += sign * run->hosts[i].n_slots;
-        } else {
-            use->consumers += sign * run->hosts[i].n_slots;
-        }
+        bool is_own = run->lease[0] == '\0';
+        int *count = run->is_still ? is_own ? &use->own_still : &use->consumers_still
+                     : is_own      ? &use->own
+                                   : &use->consumers;
+        *count += sign * run->hosts[i].n_slots;
     }
 }
 
@@ -80,6 +82,40 @@ void run_table_used(const struct run_table *table, int host, int *own, int *cons
 {
     *own = table->uses[host].own;
     *consumers = table->uses[host].consumers;
+}
+
+void run_table_still(const struct run_table *table, int host, int *own, int *consumers)
+{
+    *own = table->uses[host].own_still;
+    *consumers = table->uses[host].consumers_still;
+}
+
+/* A consumer keeps its own books of what gives slots to what; a hard kill never wakes
+ * what it ends. */
+static bool stands_still(const struct run *run)
+{
+    const struct run_control *control = &run->control;
+    if (run->record == RUN_RECORD_ENDED || run->phase != RUN_SUSPENDED) {
+        return false;
+    }
+    if (control->action == CONTROL_KILL) {
+        return run->is_still && control->signal == SIGKILL;
+    }
+    return control->number != 0 && control->action == CONTROL_SUSPEND &&
+           run->control_done >= control->number &&
+           (control->yields || run->lease[0] != '\0');
+}
+
+bool run_table_settle(struct run_table *table, struct run *run)
+{
+    bool is_still = stands_still(run);
+    if (is_still == run->is_still) {
+        return false;
+    }
+    add_use(table, run, -1);
+    run->is_still = is_still;
+    add_use(table, run, 1);
+    return true;
 }
 
 void run_table_change_hosts(struct run_table *table, const int *places)
@@ -228,6 +264,7 @@ void run_table_end(struct run_table *table, struct run *run,
         add_use(table, run, -1);
     }
     run->record = RUN_RECORD_ENDED;
+    run->is_still = false;
     run->phase = RUN_ENDED;
     run->is_away = false;
     set_exit(run, exit);

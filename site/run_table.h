@@ -31,8 +31,9 @@ struct run {
     enum run_phase phase; /* as the host last said; UNKNOWN: not since the start */
     int64_t start_ms;
     uint64_t control_done;
-    bool is_seen; /* the host has spoken of it in its session */
-    bool is_away; /* its host is, and nobody can tell */
+    bool is_seen;  /* the host has spoken of it in its session */
+    bool is_away;  /* its host is, and nobody can tell */
+    bool is_still; /* it stands still for good, and its slots are not in use */
     uint64_t
         go_session; /* the session that a go was sent in; 0: none since the start */
     char *boot;     /* of the host, when the guard went on record; "" unknown */
@@ -68,7 +69,14 @@ void run_table_forget(struct run_table *table, struct run *run,
                       struct effects *effects);
 void run_table_sweep(struct run_table *table);
 
-/* Slots of runs that are not ended, on a host by index. */
+/* After the run's phase, its latest order, or how far orders were carried out has
+ * changed: whether it stands still. True where that is another than before. */
+bool run_table_settle(struct run_table *table, struct run *run);
+
+/* Slots in use on a host by index: of runs that are not ended, but for those that stand
+ * still. */
 void run_table_used(const struct run_table *table, int host, int *own, int *consumers);
+/* The same of those that stand still. */
+void run_table_still(const struct run_table *table, int host, int *own, int *consumers);
 
 #endif

@@ -260,6 +260,10 @@ void runs_control(struct runs *runs, struct run *run, const struct run_control *
         return;
     }
     run->control = *control;
+    if (is_killed(run) && run->is_still) {
+        run->control.signal = SIGKILL; /* its slots may be others': it does not wake */
+    }
+    run_table_settle(runs->table, run);
     if (is_killed(run) && run->record == RUN_RECORD_TAKEN) {
         end_unbegun(runs, run, now_ms, effects);
         return;
@@ -397,6 +401,7 @@ void runs_host_state(struct runs *runs, int host, const struct msg_run_state *st
     }
     run->control_done = state->control_done;
     run->phase = state->phase;
+    run_table_settle(runs->table, run);
     switch (state->phase) {
     case RUN_WAITING:
         see_waiting(runs, run, state->token, now_ms, effects);

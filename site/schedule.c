@@ -20,7 +20,7 @@ struct lease_waiting {
 /* What the provider has last heard of a host. */
 struct told_use {
     const char *name; /* the configuration's: a new one has others */
-    int max, own;
+    int max, own, still;
 };
 
 struct schedule {
@@ -123,13 +123,16 @@ void schedule_tell_use(struct site *site)
     }
     for (int i = 0; i < n_hosts; i++) {
         const char *name = site_hosts_name(site->hosts, i);
-        int max = site_hosts_max(site->hosts, i), own, consumers;
+        int max = site_hosts_max(site->hosts, i), own, still, consumers;
         run_table_used(runs_table(site->runs), i, &own, &consumers);
+        run_table_still(runs_table(site->runs), i, &still, &consumers);
         struct told_use *told = &schedule->told[i];
         bool is_known = i < schedule->n_told && told->name == name;
-        if (!is_known || told->max != max || told->own != own) {
-            *told = (struct told_use){.name = name, .max = max, .own = own};
+        if (!is_known || told->max != max || told->own != own || told->still != still) {
+            *told =
+                (struct told_use){.name = name, .max = max, .own = own, .still = still};
             provider_set_local_used(site->provider, name, max, own);
+            provider_set_local_still(site->provider, name, still);
         }
     }
     schedule->n_told = n_hosts;

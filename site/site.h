@@ -59,6 +59,7 @@ struct site_config {
     int n_admins;
     bool is_resreq_lenient; /* LSF_STRICT_RESREQ=N */
     bool is_sched_by_slot;  /* PARALLEL_SCHED_BY_SLOT */
+    bool has_preemption;    /* some queue is preemptive or preemptable */
     bool is_alone;          /* there is no broker: nothing is said to one */
     /* Of simulated worlds; a daemon has 0. Where nothing can be lost, heartbeats and
      * the questions that silence raises come so many times later than they would. */

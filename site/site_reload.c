@@ -26,9 +26,10 @@ static bool is_configured(const struct site_config *config, const char *host)
 
 static bool is_used(const struct site *site, int host)
 {
-    int own, consumers;
+    int own, consumers, own_still, consumers_still;
     run_table_used(runs_table(site->runs), host, &own, &consumers);
-    return own + consumers > 0;
+    run_table_still(runs_table(site->runs), host, &own_still, &consumers_still);
+    return own + consumers + own_still + consumers_still > 0;
 }
 
 /* The configured hosts, then those that have to stay for a while. */
@@ -63,6 +64,7 @@ static void drop_hosts(struct site *site, const struct site_config *before)
     for (int i = 0; i < before->n_hosts; i++) {
         if (!is_configured(site->config, before->hosts[i].name)) {
             provider_set_local_used(site->provider, before->hosts[i].name, 0, 0);
+            provider_set_local_still(site->provider, before->hosts[i].name, 0);
         }
     }
 }

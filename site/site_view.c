@@ -13,10 +13,13 @@ enum { SHOWN_HOSTS_MAX = 500 };
 
 /* ---------------------------------------------------------------- counting */
 
-static enum site_tally_kind kind_of_run(const struct run *run)
+static enum site_tally_kind kind_of_run(const struct site *site, const struct run *run)
 {
     if (run->phase == RUN_SUSPENDED) {
-        return TALLY_USUSP;
+        const struct job *job = run->lease[0] == '\0'
+                                    ? jobs_find_attempt(site->jobs, run->id.attempt)
+                                    : NULL;
+        return job != NULL && job->state == JOB_SSUSP ? TALLY_SSUSP : TALLY_USUSP;
     }
     /* Not heard of since the start, but it had its go: most likely it runs. */
     bool has_begun = run->phase == RUN_RUNNING ||
@@ -35,7 +38,7 @@ static void count_runs(const struct site *site, bool by_lease, struct site_tally
         }
         for (int k = 0; k < run->n_hosts; k++) {
             site_tally_count(tally, run->hosts[k].host, by_lease ? run->lease : "",
-                             kind_of_run(run), run->hosts[k].n_slots);
+                             kind_of_run(site, run), run->hosts[k].n_slots);
         }
     }
 }

@@ -6,6 +6,7 @@
 
 #include "base/job_id.h"
 #include "sched/resreq.h"
+#include "site/halts.h"
 #include "site/parts.h"
 #include "site/requests.h"
 #include "site/site_page.h"
@@ -45,6 +46,38 @@ static const char *waiting_reason(struct arena *arena, const struct job *job)
                         job->reason[0] != '\0' ? "; " : "", job->reason);
 }
 
+/* Each cause, and what ends it. */
+static const char *halted_text(struct arena *arena, const struct job *job)
+{
+    const struct job_halt *halt = &job->halt;
+    const char *text = "";
+    const char *by = halt->by == 0
+                         ? ""
+                         : arena_printf(arena, " by job <%s>",
+                                        job_id_text(arena, job_id_key_number(halt->by),
+                                                    job_id_key_index(halt->by)));
+    const struct {
+        int cause;
+        const char *text;
+    } parts[] = {
+        {HALT_USER, "suspended by a user"},
+        {HALT_PREEMPT,
+         halt->by == 0
+             ? "waiting for its slots to be free again"
+             : arena_printf(arena, "preempted%s; it goes on when its slots are free",
+                            by)},
+        {HALT_WINDOW, "suspended outside of its queue's run window"},
+        {HALT_LOAD, "suspended for its host's load"},
+    };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if ((halt->causes & parts[i].cause) != 0) {
+            text = arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? "; " : "",
+                                parts[i].text);
+        }
+    }
+    return text[0] != '\0' ? text : "being resumed";
+}
+
 static const char *why_text(struct arena *arena, const struct job *job)
 {
     if (job->is_killed) {
@@ -56,11 +89,11 @@ static const char *why_text(struct arena *arena, const struct job *job)
     case JOB_PSUSP:
         return "suspended by a user while it waited";
     case JOB_USUSP:
-        return "suspended by a user";
+    case JOB_SSUSP:
+        return halted_text(arena, job);
     case JOB_UNKWN:
         return job->lease[0] != '\0' ? "its provider is silent" : "its host is away";
     case JOB_RUN:
-    case JOB_SSUSP:
     case JOB_DONE:
     case JOB_EXIT:
         break;
@@ -98,8 +131,7 @@ static void add_use(struct arena *arena, struct value *row, const struct job *jo
 {
     bool has_run = job->start_ms != 0;
     bool is_known = has_run && jobs_is_ended(job);
-    int64_t until_ms = jobs_is_ended(job) ? job->end_ms : now_ms;
-    int64_t run_ms = until_ms > job->start_ms ? until_ms - job->start_ms : 0;
+    int64_t run_ms = halts_ran_ms(job, now_ms);
     value_add_duration(arena, row, "run_s", has_run ? run_ms : -1);
     value_add_duration(arena, row, "cpu_s", is_known ? job->exit.cpu_ms : -1);
     if (is_known) {

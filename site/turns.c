@@ -6,10 +6,12 @@
  * rerunnable. */
 #include "site/turns.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/job_id.h"
+#include "site/halts.h"
 #include "site/keep.h"
 #include "site/parts.h"
 #include "site/requests.h"
@@ -244,7 +246,12 @@ void turns_finish(struct site *site, struct job *job, const struct run_exit *exi
 void turns_begun(struct site *site, struct job *job, enum job_state state,
                  int64_t start_ms, int64_t now_ms, struct effects *effects)
 {
-    bool is_news = job->state != state || job->start_ms == 0 || !job->is_decided;
+    if (state != JOB_RUN) {
+        state = halts_state(job);
+        schedule_mark(site->schedule); /* its slots may be others' now */
+    }
+    bool is_news = halts_note(job, state, now_ms) || job->state != state ||
+                   job->start_ms == 0 || !job->is_decided;
     if (!is_news || !jobs_move(site->jobs, job, state)) {
         return;
     }
@@ -279,13 +286,15 @@ static void control_waiting(struct site *site, struct job *job,
     }
 }
 
-/* An order about the job's run: on record, then on its way. */
-static void order_run(struct site *site, struct job *job, enum control_action action,
-                      int signal, int64_t now_ms, struct effects *effects)
+void turns_order(struct site *site, struct job *job, enum control_action action,
+                 int signal, int64_t now_ms, struct effects *effects)
 {
+    bool is_yielding = job->halt.causes != 0 && job->halt.yields;
     job->control.number++;
     job->control.action = action;
-    job->control.signal = signal;
+    /* Whose slots may be others' is not woken to end. */
+    job->control.signal = action == CONTROL_KILL && is_yielding ? SIGKILL : signal;
+    job->control.yields = action == CONTROL_SUSPEND && job->halt.yields;
     jobs_store(job, effects);
     if (job->lease[0] != '\0') {
         /* Where nothing is decided yet, the order goes out with the decision. */
@@ -308,7 +317,7 @@ void turns_requeue(struct site *site, struct job *job, const char *who, int64_t 
     job->is_requeued = true;
     keep_set_text(&job->reason,
                   arena_printf(&effects->arena, ROW_REQUEUED_BY "%s", who));
-    order_run(site, job, CONTROL_KILL, 0, now_ms, effects);
+    turns_order(site, job, CONTROL_KILL, 0, now_ms, effects);
 }
 
 void turns_control(struct site *site, struct job *job, enum control_action action,
@@ -322,8 +331,12 @@ void turns_control(struct site *site, struct job *job, enum control_action actio
     }
     if (job->attempt == 0) {
         control_waiting(site, job, action, now_ms, effects);
+    } else if (action == CONTROL_SUSPEND) {
+        halts_add(site, job, HALT_USER, 0, now_ms, effects);
+    } else if (action == CONTROL_RESUME) {
+        halts_lift(site, job, HALT_USER, now_ms, effects);
     } else {
-        order_run(site, job, action, signal, now_ms, effects);
+        turns_order(site, job, action, signal, now_ms, effects);
     }
 }
 
@@ -354,7 +367,7 @@ void turns_run_changed(struct site *site, struct run *run, int64_t now_ms,
     } else if (run->phase == RUN_RUNNING) {
         turns_begun(site, job, JOB_RUN, run->start_ms, now_ms, effects);
     } else if (run->phase == RUN_SUSPENDED) {
-        turns_begun(site, job, JOB_USUSP, run->start_ms, now_ms, effects);
+        turns_begun(site, job, JOB_SSUSP, run->start_ms, now_ms, effects);
     }
 }
 
@@ -386,7 +399,12 @@ static void restore_job(struct site *site, struct job *job, int64_t now_ms,
     if (job->lease[0] != '\0') {
         struct consumer_attempt attempt = attempt_of(job, effects);
         consumer_resume(site->consumer, &attempt, now_ms);
-    } else if (run_of(site, job) == NULL) {
+        return;
+    }
+    struct run *run = run_of(site, job);
+    if (run != NULL) {
+        run->control.yields = job->control.yields; /* not in its row */
+    } else {
         struct run_exit exit = {.end = RUN_END_LOST,
                                 .start_ms = job->start_ms,
                                 .text = "it is not on record"};

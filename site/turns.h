@@ -27,6 +27,11 @@ void turns_control(struct site *site, struct job *job, enum control_action actio
                    int signal, const char *who, int64_t now_ms,
                    struct effects *effects);
 
+/* An order about the run of a job that has one: on record, then on its way. Standing
+ * still and going on are ordered by site/halts.h. */
+void turns_order(struct site *site, struct job *job, enum control_action action,
+                 int signal, int64_t now_ms, struct effects *effects);
+
 /* A job with an attempt shall wait again: its run is ended first. */
 void turns_requeue(struct site *site, struct job *job, const char *who, int64_t now_ms,
                    struct effects *effects);
@@ -47,7 +52,7 @@ void turns_finish(struct site *site, struct job *job, const struct run_exit *exi
 /* It never ran: the job waits again, or ends where it was killed meanwhile. */
 void turns_give_back(struct site *site, struct job *job, const char *reason,
                      int64_t now_ms, struct effects *effects);
-/* It runs or is suspended, since `start_ms`. */
+/* It has begun at `start_ms`, and runs (JOB_RUN) or stands still (another). */
 void turns_begun(struct site *site, struct job *job, enum job_state state,
                  int64_t start_ms, int64_t now_ms, struct effects *effects);
 

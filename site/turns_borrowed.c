@@ -113,7 +113,7 @@ void turns_report(struct site *site, const struct consumer_report *report,
     case CONSUMER_RUNNING:
     case CONSUMER_SUSPENDED:
         take(site, job, now_ms, effects);
-        turns_begun(site, job, report->news == CONSUMER_RUNNING ? JOB_RUN : JOB_USUSP,
+        turns_begun(site, job, report->news == CONSUMER_RUNNING ? JOB_RUN : JOB_SSUSP,
                     report->start_ms, now_ms, effects);
         break;
     case CONSUMER_CONTROLLED:

@@ -6,6 +6,8 @@
 
 #include "site/io/journal_fields.h"
 
+enum { HALT_WIDTH = 7 };
+
 #define SPEC_PARAMETERS                                                                \
     "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,"        \
     " ?20"
@@ -24,10 +26,13 @@ static const char all_sql[] = "SELECT id, submit_ms, is_array, " JOURNAL_SPEC_CO
 #define STATE_COLUMNS                                                                  \
     "state, attempt, lease, epoch, is_decided, is_killed, hosts, start_ms, end_ms,"    \
     " reason, is_dropped, switched_queue, place,"                                      \
-    " is_released, is_requeued, " JOURNAL_CONTROL_COLUMNS ", " JOURNAL_EXIT_COLUMNS
+    " is_released, is_requeued, halt_causes, halt_yields, halt_by, halt_count,"        \
+    " halt_since_ms, halt_resumed_ms, halt_total_ms, " JOURNAL_CONTROL_COLUMNS         \
+    ", " JOURNAL_EXIT_COLUMNS
 #define STATE_PARAMETERS                                                               \
     "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,"    \
-    " ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29"
+    " ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35," \
+    " ?36"
 
 static const char put_state_sql[] =
     "INSERT INTO job_state (id, element, " STATE_COLUMNS ")"
@@ -72,6 +77,30 @@ static int cut_job(struct journal_jobs *jobs, struct db *db, uint64_t id,
     return db_run(db, cut, err);
 }
 
+static void bind_halt(sqlite3_stmt *put, int *at, const struct job_halt *halt)
+{
+    journal_bind_int(put, ++*at, halt->causes);
+    journal_bind_int(put, ++*at, halt->yields);
+    journal_bind_int(put, ++*at, (int64_t)halt->by);
+    journal_bind_int(put, ++*at, halt->n_preempted);
+    journal_bind_int(put, ++*at, halt->since_ms);
+    journal_bind_int(put, ++*at, halt->resumed_ms);
+    journal_bind_int(put, ++*at, halt->total_ms);
+}
+
+static struct job_halt read_halt(sqlite3_stmt *all, int at)
+{
+    return (struct job_halt){
+        .causes = sqlite3_column_int(all, at),
+        .yields = sqlite3_column_int(all, at + 1) != 0,
+        .by = (uint64_t)sqlite3_column_int64(all, at + 2),
+        .n_preempted = sqlite3_column_int(all, at + 3),
+        .since_ms = sqlite3_column_int64(all, at + 4),
+        .resumed_ms = sqlite3_column_int64(all, at + 5),
+        .total_ms = sqlite3_column_int64(all, at + 6),
+    };
+}
+
 static int put_state(struct journal_jobs *jobs, struct db *db,
                      const struct row_job_state *state, struct err *err)
 {
@@ -94,6 +123,7 @@ static int put_state(struct journal_jobs *jobs, struct db *db,
     journal_bind_int(put, ++at, state->place);
     journal_bind_int(put, ++at, state->is_released);
     journal_bind_int(put, ++at, state->is_requeued);
+    bind_halt(put, &at, &state->halt);
     journal_bind_control(put, &at, &state->control);
     journal_bind_exit(put, &at, &state->exit);
     return db_run(db, put, err);
@@ -141,7 +171,11 @@ static int load_jobs(struct journal_jobs *jobs, struct db *db, journal_row_fn fn
 static int read_state(sqlite3_stmt *all, struct arena *arena,
                       struct row_job_state *state, struct err *err)
 {
-    enum { CONTROL = 17, EXIT = CONTROL + JOURNAL_CONTROL_WIDTH };
+    enum {
+        HALT = 17,
+        CONTROL = HALT + HALT_WIDTH,
+        EXIT = CONTROL + JOURNAL_CONTROL_WIDTH
+    };
     int word;
     int rc = journal_read_word(all, 2, state_words, N_STATE_WORDS, &word, err);
     if (rc < 0) {
@@ -164,6 +198,7 @@ static int read_state(sqlite3_stmt *all, struct arena *arena,
         .place = sqlite3_column_int64(all, 14),
         .is_released = sqlite3_column_int(all, 15) != 0,
         .is_requeued = sqlite3_column_int(all, 16) != 0,
+        .halt = read_halt(all, HALT),
     };
     rc = journal_read_hosts(all, 8, arena, &state->hosts, &state->n_hosts, err);
     if (rc == 0) {

@@ -604,6 +604,56 @@ static void test_suspend_in_session(void **state)
     check_suspend(*state);
 }
 
+/* Of a job whose slots are others' nothing runs again, not even to end. */
+static void test_killed_where_it_stands(void **state)
+{
+    struct trial *trial = *state;
+    struct msg_run_start start =
+        job(trial, "trap 'echo woken' TERM; sleep 1007 & while :; do wait; done");
+    start_guard(trial, &start);
+    go(trial);
+    hear_until(trial, RUN_RUNNING);
+    assert_true(run_fixture_wait(run_fixture_find(&trial->fixture, "sleep 1007") > 0));
+    control(trial, 1, CONTROL_SUSPEND, 0);
+    hear_until(trial, RUN_SUSPENDED);
+    control(trial, 2, CONTROL_KILL, SIGKILL);
+    hear_until(trial, RUN_ENDED);
+    assert_int_equal(trial->record.end, RUN_END_SIGNALLED);
+    assert_int_equal(trial->record.code, SIGKILL);
+    assert_int_equal(run_fixture_count(&trial->fixture), 0);
+    assert_text(run_path(trial, "/stdout"), "");
+}
+
+/* A parallel job hears SIGTSTP first, and a moment later all of it stands still. */
+static void test_parallel_is_asked_first(void **state)
+{
+    struct trial *trial = *state;
+    struct msg_run_start start =
+        job(trial, "trap 'echo asked' TSTP; sleep 1008 & while :; do wait; done; exit");
+    start.spec.n_slots = 2;
+    start_guard(trial, &start);
+    go(trial);
+    hear_until(trial, RUN_RUNNING);
+    assert_true(run_fixture_wait(run_fixture_find(&trial->fixture, "sleep 1008") > 0));
+    control(trial, 1, CONTROL_SUSPEND, 0);
+    hear_until(trial, RUN_SUSPENDED);
+    assert_int_equal(trial->record.control_done, 1);
+    assert_text(run_path(trial, "/stdout"), "asked\n");
+    assert_int_equal(run_fixture_count_still(&trial->fixture),
+                     run_fixture_count(&trial->fixture));
+    control(trial, 2, CONTROL_RESUME, 0);
+    hear_until(trial, RUN_RUNNING);
+    assert_true(run_fixture_wait(run_fixture_count_still(&trial->fixture) == 0));
+    /* Told to go on while it is only asked: it never counts as suspended. */
+    control(trial, 3, CONTROL_SUSPEND, 0);
+    control(trial, 4, CONTROL_RESUME, 0);
+    hear_until(trial, RUN_RUNNING);
+    assert_int_equal(trial->record.control_done, 4);
+    assert_true(run_fixture_wait(run_fixture_count_still(&trial->fixture) == 0));
+    control(trial, 5, CONTROL_KILL, 0);
+    hear_until(trial, RUN_ENDED);
+}
+
 static void test_leaves_no_cgroup(void **state)
 {
     struct trial *trial = *state;
@@ -749,6 +799,7 @@ static void test_run_limit(void **state)
     struct trial *trial = *state;
     struct msg_run_start start = job(trial, "sleep 1007");
     start.spec.run_limit_ms = LIMIT_MS;
+    start.spec.n_slots = 1; /* stopped at once */
     start_guard(trial, &start);
     go(trial);
     hear_until(trial, RUN_RUNNING);
@@ -1045,6 +1096,10 @@ int main(void)
         TRIAL(test_go_twice),
         TRIAL(test_one_guard),
         TRIAL(test_found_again),
+        TRIAL(test_killed_where_it_stands),
+        TRIAL_WITHOUT(test_killed_where_it_stands),
+        TRIAL(test_parallel_is_asked_first),
+        TRIAL_WITHOUT(test_parallel_is_asked_first),
         TRIAL(test_suspend_in_cgroup),
         TRIAL_WITHOUT(test_suspend_in_session),
         TRIAL(test_leaves_no_cgroup),

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/job_id.h"
 #include "site/io/journal.h"
 
 /* ---------------------------------------------------------------- fixture */
@@ -172,6 +173,10 @@ static void add_job_state(struct transcript *to, const struct row_job_state *sta
     add(to, " queue \"%s\" place %" PRId64 " released %d requeued %d\n",
         state->queue != NULL ? state->queue : "", state->place, state->is_released,
         state->is_requeued);
+    add(to, " halt %d yields %d by %" PRIu64 " count %d", state->halt.causes,
+        state->halt.yields, state->halt.by, state->halt.n_preempted);
+    add(to, " %" PRId64 " %" PRId64 " %" PRId64 "\n", state->halt.since_ms,
+        state->halt.resumed_ms, state->halt.total_ms);
     add_control(to, &state->control);
     add_exit(to, &state->exit);
 }
@@ -391,19 +396,26 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
     running.job_state.n_hosts = 2;
     running.job_state.start_ms = 1;
     running.job_state.end_ms = 2;
-    running.job_state.control = (struct run_control){3, CONTROL_SIGNAL, 10};
+    running.job_state.control = (struct run_control){3, CONTROL_SIGNAL, 10, false};
     running.job_state.exit = full_exit();
     running.job_state.reason = "on \"n1\"";
     running.job_state.queue = "night";
     running.job_state.place = -3;
     running.job_state.is_released = running.job_state.is_requeued = true;
+    running.job_state.halt = (struct job_halt){.causes = HALT_USER | HALT_PREEMPT,
+                                               .yields = true,
+                                               .by = job_id_key(7, 3),
+                                               .n_preempted = 4,
+                                               .since_ms = 5,
+                                               .resumed_ms = 6,
+                                               .total_ms = 7};
     struct row lent = run("south", 5, RUN_RECORD_GUARDED);
     lent.run.lease = "north/spare/south";
     lent.run.hosts = slots;
     lent.run.n_hosts = 2;
     lent.run.spec = &spec;
     lent.run.token = UINT64_MAX - 1;
-    lent.run.control = (struct run_control){4, CONTROL_SUSPEND, 0};
+    lent.run.control = (struct run_control){4, CONTROL_SUSPEND, 0, false};
     lent.run.exit = full_exit();
     const struct row rows[] = {
         {.kind = ROW_COUNTER, .counter = {"attempt", 12}},
@@ -500,6 +512,13 @@ static void test_a_journal_of_before_arrays(void **state)
                      "ALTER TABLE job_state DROP COLUMN place;"
                      "ALTER TABLE job_state DROP COLUMN is_released;"
                      "ALTER TABLE job_state DROP COLUMN is_requeued;"
+                     "ALTER TABLE job_state DROP COLUMN halt_causes;"
+                     "ALTER TABLE job_state DROP COLUMN halt_yields;"
+                     "ALTER TABLE job_state DROP COLUMN halt_by;"
+                     "ALTER TABLE job_state DROP COLUMN halt_count;"
+                     "ALTER TABLE job_state DROP COLUMN halt_since_ms;"
+                     "ALTER TABLE job_state DROP COLUMN halt_resumed_ms;"
+                     "ALTER TABLE job_state DROP COLUMN halt_total_ms;"
                      "DROP TABLE queue;"
                      "DROP TABLE closed;"
                      "ALTER TABLE book DROP COLUMN is_drained;"

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* halts.c: see halts.h. */
+#include "site/halts.h"
+
+#include "site/parts.h"
+#include "site/turns.h"
+
+void halts_add(struct site *site, struct job *job, enum halt_cause cause, uint64_t by,
+               int64_t now_ms, struct effects *effects)
+{
+    struct job_halt *halt = &job->halt;
+    bool was_to_run = halt->causes == 0;
+    if ((halt->causes & (int)cause) != 0) {
+        return;
+    }
+    halt->causes |= (int)cause;
+    if (cause == HALT_PREEMPT) {
+        halt->by = by;
+        halt->n_preempted++;
+    }
+    if (was_to_run) {
+        halt->yields = cause == HALT_PREEMPT || site->config->has_preemption;
+        turns_order(site, job, CONTROL_SUSPEND, 0, now_ms, effects);
+        return;
+    }
+    if (job->state == JOB_SSUSP || job->state == JOB_USUSP) {
+        jobs_move(site->jobs, job, halts_state(job));
+    }
+    jobs_store(job, effects);
+}
+
+static void go_on(struct site *site, struct job *job, int64_t now_ms,
+                  struct effects *effects)
+{
+    job->halt.causes = 0;
+    turns_order(site, job, CONTROL_RESUME, 0, now_ms, effects);
+}
+
+void halts_lift(struct site *site, struct job *job, enum halt_cause cause,
+                int64_t now_ms, struct effects *effects)
+{
+    struct job_halt *halt = &job->halt;
+    if ((halt->causes & (int)cause) == 0) {
+        return;
+    }
+    halt->causes &= ~(int)cause;
+    if (halt->causes == 0 && !halt->yields) {
+        go_on(site, job, now_ms, effects);
+        return;
+    }
+    if (halt->causes == 0) {
+        halt->causes = HALT_PREEMPT;
+    }
+    if (job->state == JOB_SSUSP || job->state == JOB_USUSP) {
+        jobs_move(site->jobs, job, halts_state(job));
+    }
+    jobs_store(job, effects);
+    schedule_mark(site->schedule);
+}
+
+void halts_resume(struct site *site, struct job *job, int64_t now_ms,
+                  struct effects *effects)
+{
+    go_on(site, job, now_ms, effects);
+}
+
+bool halts_is_ready(const struct site *site, const struct job *job)
+{
+    if (job->halt.causes != HALT_PREEMPT || job->is_killed || job->is_requeued ||
+        job->state != JOB_SSUSP) {
+        return false;
+    }
+    if (job->lease[0] != '\0') {
+        return consumer_is_still(site->consumer, job->attempt);
+    }
+    const struct run *run =
+        runs_find(site->runs, &(struct run_id){.site = site->config->name,
+                                               .attempt = job->attempt});
+    return run != NULL && run->is_still;
+}
+
+enum job_state halts_state(const struct job *job)
+{
+    return (job->halt.causes & HALT_USER) != 0 ? JOB_USUSP : JOB_SSUSP;
+}
+
+bool halts_note(struct job *job, enum job_state state, int64_t now_ms)
+{
+    struct job_halt *halt = &job->halt;
+    bool is_still = state != JOB_RUN;
+    if (is_still == (halt->since_ms != 0)) {
+        return false;
+    }
+    if (!is_still) {
+        halt->total_ms += now_ms > halt->since_ms ? now_ms - halt->since_ms : 0;
+        halt->resumed_ms = now_ms;
+    }
+    halt->since_ms = is_still ? now_ms : 0;
+    return true;
+}
+
+int64_t halts_ran_ms(const struct job *job, int64_t now_ms)
+{
+    const struct job_halt *halt = &job->halt;
+    int64_t until_ms = jobs_is_ended(job)    ? job->end_ms
+                       : halt->since_ms != 0 ? halt->since_ms
+                                             : now_ms;
+    int64_t ran_ms = until_ms - job->start_ms - halt->total_ms;
+    return job->start_ms != 0 && ran_ms > 0 ? ran_ms : 0;
+}

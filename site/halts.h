@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* halts.h: jobs that have begun and stand still: why, and when they go on.
+ *
+ * Several causes may hold at a time: a user's stop, slots that went to another job
+ * (preemption), its queue's window, load. While any holds the job's run is ordered to
+ * stand still, and the order is on record before its host hears of it. A job that
+ * yields gives its slots away once its host has said that all of it stands still; it
+ * goes on only when the scheduler has found slots for it again (halts_resume). One that
+ * does not yield keeps its slots, and goes on when its last cause falls away.
+ *
+ * A job yields where it was preempted, and, where the site has preemption, whatever the
+ * cause (LSF counts suspended jobs nowhere on a host then).
+ *
+ * Units: milliseconds. Order: orders to a run have growing numbers, the latest counts.
+ * Source: lsf.md 3.3, 3.5; ADR 0021. Layer: site. */
+#ifndef SUBLET_SITE_HALTS_H
+#define SUBLET_SITE_HALTS_H
+
+#include "base/effect.h"
+#include "site/jobs.h"
+
+struct site;
+
+/* Of a job with an attempt. `by`: the job that it gives way to (HALT_PREEMPT); 0. */
+void halts_add(struct site *site, struct job *job, enum halt_cause cause, uint64_t by,
+               int64_t now_ms, struct effects *effects);
+/* The cause falls away. A job that yields then waits for slots (HALT_PREEMPT). */
+void halts_lift(struct site *site, struct job *job, enum halt_cause cause,
+                int64_t now_ms, struct effects *effects);
+/* Its slots are there: it goes on. */
+void halts_resume(struct site *site, struct job *job, int64_t now_ms,
+                  struct effects *effects);
+
+/* Nothing but slots is missing, and its host has said that it stands still. */
+bool halts_is_ready(const struct site *site, const struct job *job);
+
+/* USUSP or SSUSP. */
+enum job_state halts_state(const struct job *job);
+/* The run is in that state now: for how long it stood still. True where that is news.
+ */
+bool halts_note(struct job *job, enum job_state state, int64_t now_ms);
+/* Time in RUN so far, or in all where it has ended. */
+int64_t halts_ran_ms(const struct job *job, int64_t now_ms);
+
+#endif
