@@ -136,6 +136,7 @@ struct job_spec {
     bool is_rerunnable;
     const char *const *res_reqs; /* -R, as given; they count for its own site alone */
     int n_res_reqs;
+    bool is_exclusive; /* -x: nothing else runs on its hosts */
 };
 
 /* What a job waits for and where it stands among others: fixed at submission too, and
@@ -148,6 +149,7 @@ struct job_terms {
     const char *project;   /* -P; "": "default" */
     int64_t priority;      /* -sp: higher first in its queue */
     bool has_slots;        /* -n was given; else the queue says how many */
+    int max_slots;         /* -n min,max; 0: as many as the spec has */
 };
 
 /* A run's life at the host that executes it.

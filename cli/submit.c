@@ -29,7 +29,7 @@ extern char **environ;
 
 const struct call_option submit_options[] = {
     {"-q", "QUEUE", "the queue; else the site's default", false},
-    {"-n", "SLOTS", "job slots; else what the queue says, or 1", false},
+    {"-n", "MIN[,MAX]", "job slots; else what the queue says, or 1", false},
     {"-m", "HOSTS", "only these hosts: 'n1+2 group n1@north others', + prefers", false},
     {"-J", "NAME", "the job's name; 'name[1-10,15]%3' makes an array, 3 run at a time",
      false},
@@ -37,6 +37,7 @@ const struct call_option submit_options[] = {
     {"-e", "FILE", "standard error; else with the output", false},
     {"-i", "FILE", "standard input", false},
     {"-cwd", "DIR", "working directory; else this one", false},
+    {"-x", NULL, "hosts of its own: nothing else runs there", false},
     {"-r", NULL, "may be run again when its host is lost", false},
     {"-W", "[HOURS:]MINUTES", "run limit", false},
     {"-w", "CONDITION", "wait for other jobs: 'done(12) && exit(\"prep\",3)'", false},
@@ -48,7 +49,6 @@ const struct call_option submit_options[] = {
     {"-R", "STRING", "resource requirements; several are joined", false},
     {"-app", "PROFILE", "application profile", true},
     {"-ar", NULL, "the job may be resized", true},
-    {"-x", NULL, "a host of its own", true},
     {"-I", NULL, "interactive", true},
     {"-U", "RESERVATION", "advance reservation", true},
     {"-env", "LIST", "which variables go along", true},
@@ -57,18 +57,28 @@ const struct call_option submit_options[] = {
 
 /* ---- options */
 
-static int read_slots(const struct call *call, struct job_spec *spec)
+/* "4", "2,8" */
+static int read_slots(struct call *call, struct job_spec *spec, struct job_terms *terms)
 {
     const char *value = call_value(call, "-n");
+    const char *comma = value != NULL ? strchr(value, ',') : NULL;
     struct err err;
-    int64_t n_slots = 1;
-    if (value != NULL && strchr(value, ',') != NULL) {
-        return call_fail("sub: -n min,max is not supported yet; no job was submitted");
+    int64_t n_slots = 1, max_slots = 0;
+    if (comma != NULL) {
+        if (conf_parse_int(comma + 1, 1, SLOTS_MAX, &max_slots, &err) != 0) {
+            return call_misuse(call, "-n: %s", err.text);
+        }
+        value = arena_strn(&call->arena, value, (size_t)(comma - value));
     }
     if (value != NULL && conf_parse_int(value, 1, SLOTS_MAX, &n_slots, &err) != 0) {
         return call_misuse(call, "-n: %s", err.text);
     }
+    if (comma != NULL && max_slots < n_slots) {
+        return call_misuse(call, "-n: %d,%d: expected MIN,MAX", (int)n_slots,
+                           (int)max_slots);
+    }
     spec->n_slots = (int)n_slots;
+    terms->max_slots = (int)max_slots;
     return CALL_OK;
 }
 
@@ -283,7 +293,7 @@ static int read_spec(struct call *call, struct job_spec *spec, struct job_terms 
 {
     int status = read_command(call, spec);
     if (status == CALL_OK) {
-        status = read_slots(call, spec);
+        status = read_slots(call, spec, terms);
     }
     if (status == CALL_OK) {
         status = read_terms(call, terms);
@@ -294,6 +304,7 @@ static int read_spec(struct call *call, struct job_spec *spec, struct job_terms 
     spec->out_file = text_of(call, "-o");
     spec->err_file = text_of(call, "-e");
     spec->is_rerunnable = call_has(call, "-r");
+    spec->is_exclusive = call_has(call, "-x");
     read_umask(spec);
     read_requirements(call, spec);
     if (status == CALL_OK) {

@@ -34,6 +34,7 @@ static const struct codec_field terms[] = {
     TEXT(project, LINE, 0, NAME_SIZE - 1),
     INT64(priority, 0, PRIORITY_MAX),
     BOOL(has_slots),
+    INT(max_slots, 0, SLOTS_MAX),
 };
 static SHAPE(terms_shape, sublet__job_terms, terms);
 #undef OURS

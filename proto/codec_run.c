@@ -74,6 +74,7 @@ static const struct codec_field spec[] = {
     TIME(run_limit_ms),
     BOOL(is_rerunnable),
     TEXTS(res_reqs, RES_REQS_MAX, FREE, 1, RES_REQ_MAX, RES_REQS_BYTES_MAX),
+    BOOL(is_exclusive),
 };
 SHAPE(codec_job_spec, sublet__job_spec, spec);
 #undef OURS

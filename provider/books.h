@@ -40,6 +40,7 @@ struct books_host {
     int local_used;
     int local_still; /* of jobs that stand still and have given their slots away */
     bool is_down;
+    bool is_taken;     /* by an exclusive job */
     bool is_unsettled; /* settle.c has to look at it */
     struct books_link *links;
     int n_links, links_capacity;

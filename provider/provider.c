@@ -123,15 +123,28 @@ void provider_set_local_still(struct provider *provider, const char *name, int n
     }
 }
 
+static void tell_all(struct books_host *host)
+{
+    for (int i = 0; i < host->n_links; i++) {
+        host->links[i].book->is_dirty = true;
+    }
+}
+
 void provider_set_down(struct provider *provider, const char *name, bool is_down)
 {
     struct books_host *host = books_add_host(&provider->books, name);
-    if (host->is_down == is_down) {
-        return;
+    if (host->is_down != is_down) {
+        host->is_down = is_down;
+        tell_all(host);
     }
-    host->is_down = is_down;
-    for (int i = 0; i < host->n_links; i++) {
-        host->links[i].book->is_dirty = true;
+}
+
+void provider_set_taken(struct provider *provider, const char *name, bool is_taken)
+{
+    struct books_host *host = books_add_host(&provider->books, name);
+    if (host->is_taken != is_taken) {
+        host->is_taken = is_taken;
+        tell_all(host);
     }
 }
 
@@ -163,7 +176,7 @@ void provider_fill_state(const struct provider *provider, const struct book *boo
             .consumer = entry->consumer,
             .provider_used = entry->provider_used,
             .consumer_used = entry->consumer_used,
-            .is_down = entry->host->is_down,
+            .is_down = entry->host->is_down || entry->host->is_taken,
         };
     }
     *state = (struct msg_state){

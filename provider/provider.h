@@ -65,6 +65,9 @@ void provider_set_local_used(struct provider *provider, const char *host, int ma
  * far as the provider holds slots for them. */
 void provider_set_local_still(struct provider *provider, const char *host, int n_slots);
 void provider_set_down(struct provider *provider, const char *host, bool is_down);
+/* An exclusive job runs on the host, of whomever: nothing else starts there, and its
+ * leases see it as down. */
+void provider_set_taken(struct provider *provider, const char *host, bool is_taken);
 void provider_set_waiting(struct provider *provider, int n_waiting_slots);
 
 /* FREEZE, PROPOSE, DRAIN, STATE_ASK from the broker. Answers with STATE. */

@@ -45,6 +45,17 @@ static bool is_named_before(const struct msg_start *start, int place)
     return false;
 }
 
+static bool is_in_use(const struct books_host *host)
+{
+    int n_used = host->local_used + host->local_still;
+    for (int i = 0; i < host->n_links; i++) {
+        const struct book_host *entry =
+            &host->links[i].book->hosts[host->links[i].index];
+        n_used += entry->consumer_running + entry->consumer_still;
+    }
+    return n_used > 0;
+}
+
 static const char *judge_host(const struct provider *provider, const struct book *book,
                               const struct msg_start *start, int place,
                               struct arena *arena)
@@ -61,6 +72,13 @@ static const char *judge_host(const struct provider *provider, const struct book
     }
     if (host->is_down) {
         return arena_printf(arena, "host %s is down or closed", asked->host);
+    }
+    if (host->is_taken) {
+        return arena_printf(arena, "an exclusive job runs on host %s", asked->host);
+    }
+    if (start->spec.is_exclusive && is_in_use(host)) {
+        return arena_printf(arena, "other jobs run on host %s, it wants one of its own",
+                            asked->host);
     }
     if (asked->n_slots > entry->consumer - entry->consumer_running) {
         return arena_printf(arena, "no free slot on host %s", asked->host);
@@ -101,6 +119,9 @@ static void take(struct provider *provider, struct book *book,
 {
     taken_add(&provider->taken, &provider->books, &start->run, book, start->hosts,
               start->n_hosts, false);
+    for (int i = 0; start->spec.is_exclusive && i < start->n_hosts; i++) {
+        provider_set_taken(provider, start->hosts[i].host, true);
+    }
     if (!book->is_made) {
         book->is_made = true;
         books_store(book, effects);

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "sched/place_order.h"
+#include "sched/place_take.h"
 #include "sched/place_view.h"
 
 struct pass {
@@ -28,79 +29,20 @@ struct pass {
     struct limits_draft *draft; /* NULL: no limits */
     struct place_room room;
     struct place_order order;
-    struct place_candidate *parked; /* scratch: hosts at their limit for one job */
-    int n_parked;
+    struct place_take take;
 };
 
 /* ---------------------------------------------------------------- one job */
-
-/* Slots that the job may take on this host. */
-static int room_on(const struct pass *pass, const struct place_view *view, int host,
-                   const struct place_start *start, const struct limit **limit)
-{
-    const struct place_host *at = &pass->snapshot->hosts[host];
-    int n_free = place_view_free_on(&pass->room, host);
-    if (view->class == NULL) {
-        return n_free;
-    }
-    int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
-    int room = limits_room_on(pass->draft, view->class, at->name, n_processors,
-                              start->hosts, start->n_hosts, limit);
-    return room < n_free ? room : n_free;
-}
 
 /* Free slots of the group, as far as `enough`. */
 static int free_in(const struct pass *pass, const struct place_group *group, int enough)
 {
     int n_free = 0;
     for (int i = 0; i < group->count && n_free < enough; i++) {
-        n_free += place_view_free_on(&pass->room, group->heap[i].host);
+        n_free +=
+            place_view_free_on(&pass->room, group->heap[i].host, group->is_exclusive);
     }
     return n_free;
-}
-
-/* Takes slots in one group, along its order. False where limits on hosts leave too
- * little; then nothing is taken. */
-static bool take_in(struct pass *pass, struct place_view *view,
-                    struct place_group *group, int n_slots, struct place_start *start,
-                    const struct limit **limit)
-{
-    int open = n_slots;
-    const struct place_candidate *top;
-    start->n_hosts = 0;
-    start->hosts = arena_alloc(
-        pass->arena, (size_t)(n_slots < group->count ? n_slots : group->count),
-        sizeof(*start->hosts));
-    pass->n_parked = 0;
-    while (open > 0 && (top = place_view_top(&pass->room, group)) != NULL) {
-        struct place_candidate candidate = *top;
-        const struct limit *by = NULL;
-        int n_taken = room_on(pass, view, candidate.host, start, &by);
-        *limit = by != NULL ? by : *limit;
-        n_taken = n_taken < open ? n_taken : open;
-        if (n_taken > 0) {
-            start->hosts[start->n_hosts++] = (struct host_slots){
-                .host = pass->snapshot->hosts[candidate.host].name, .n_slots = n_taken};
-            pass->room.used[candidate.host] += n_taken;
-            open -= n_taken;
-        }
-        if (open > 0) {
-            place_view_pop(&pass->room, group);
-            candidate.used = n_taken > 0 ? n_taken : 0; /* to give back */
-            pass->parked[pass->n_parked++] = candidate;
-        }
-    }
-    for (int i = 0; i < pass->n_parked; i++) {
-        struct place_candidate *parked = &pass->parked[i];
-        if (open > 0) {
-            pass->room.used[parked->host] -= parked->used;
-        }
-        parked->used = pass->room.used[parked->host];
-        if (place_view_free_on(&pass->room, parked->host) > 0) {
-            place_view_push(&pass->room, group, parked);
-        }
-    }
-    return open == 0;
 }
 
 /* The group with the best host of those that have free slots for the whole job; those
@@ -128,7 +70,8 @@ static int count_free(const struct pass *pass, const struct place_view *view)
     for (int i = 0; i < view->n_groups; i++) {
         const struct place_group *group = &view->groups[i];
         for (int k = 0; k < group->count; k++) {
-            n_free += place_view_free_on(&pass->room, group->heap[k].host) > 0;
+            n_free += place_view_free_on(&pass->room, group->heap[k].host,
+                                         view->is_exclusive) > 0;
         }
     }
     return n_free;
@@ -143,7 +86,7 @@ static void tell_stuck(const struct pass *pass, struct place_view *view, int n_s
     int n_allowed = n_asked - stuck->n_unmet;
     int n_free = count_free(pass, view);
     view->told_slots = n_slots;
-    stuck->n_full = n_allowed - stuck->n_closed - n_free;
+    stuck->n_full = n_allowed - stuck->n_closed - stuck->n_exclusive - n_free;
     stuck->n_limited = limit != NULL ? n_free : 0;
     stuck->limit = limit != NULL ? limit->name : NULL;
     if (n_allowed == 0) {
@@ -152,14 +95,17 @@ static void tell_stuck(const struct pass *pass, struct place_view *view, int n_s
         stuck->reason = REASON_CLOSED;
     } else if (view->capacity < n_slots) {
         stuck->reason = REASON_TOO_LARGE;
+    } else if (limit != NULL) {
+        stuck->reason = REASON_HOST_LIMIT;
     } else {
-        stuck->reason = limit != NULL ? REASON_HOST_LIMIT : REASON_BUSY;
+        stuck->reason = view->is_exclusive ? REASON_EXCLUSIVE : REASON_BUSY;
     }
 }
 
-static bool fit(struct pass *pass, struct place_view *view, int n_slots,
-                struct place_start *start)
+static bool fit(struct pass *pass, struct place_view *view,
+                const struct place_want *want, struct place_start *start)
 {
+    int n_slots = want->min;
     const struct limit *limit = NULL;
     struct place_group *group = NULL;
     bool *tried = NULL;
@@ -169,7 +115,7 @@ static bool fit(struct pass *pass, struct place_view *view, int n_slots,
         view->told_slots = 0;
     }
     while (group != NULL) {
-        if (take_in(pass, view, group, n_slots, start, &limit)) {
+        if (place_take(&pass->take, view, group, want, start, &limit)) {
             int first = pass->room.first_host[group->group];
             start->lease = group->group == 0 ? "" : pass->snapshot->hosts[first].lease;
             return true;
@@ -185,19 +131,30 @@ static bool fit(struct pass *pass, struct place_view *view, int n_slots,
 }
 
 /* What is against the line's next job, whatever hosts there are; REASON_STARTED:
- * nothing. */
-static enum reason check_line(const struct pass *pass, int index, const char **name)
+ * nothing, and it may have up to `want->max` slots. */
+static enum reason check_line(const struct pass *pass, int index,
+                              struct place_want *want, const char **name)
 {
     const struct place_line *line = &pass->snapshot->lines[index];
     const struct limit *limit = NULL;
+    int room = INT_MAX;
+    *want = (struct place_want){
+        .min = line->n_slots,
+        .max = line->max_slots > line->n_slots ? line->max_slots : line->n_slots,
+        .is_balanced = pass->snapshot->queues[line->queue].is_balanced,
+        .is_exclusive = line->is_exclusive,
+    };
     if (line->veto != REASON_NEW) {
         return line->veto;
     }
     if (pass->order.next_turn[index] >= line->max_starts) {
         return REASON_ARRAY_LIMIT;
     }
-    if (line->class != NULL &&
-        limits_room(pass->draft, line->class, &limit) < line->n_slots) {
+    if (line->class != NULL) {
+        room = limits_room(pass->draft, line->class, &limit);
+        want->max = room < want->max ? room : want->max;
+    }
+    if (room < line->n_slots) {
         *name = limit->name;
         return limits_most(line->class, &limit) < line->n_slots ? REASON_LIMIT_SMALL
                                                                 : REASON_LIMIT;
@@ -210,15 +167,16 @@ static bool start_next(struct pass *pass, int index, struct place_plan *plan)
 {
     const struct place_line *line = &pass->snapshot->lines[index];
     struct place_start *start = &plan->starts[plan->n_starts];
+    struct place_want want;
     const char *limit = NULL;
-    enum reason reason = check_line(pass, index, &limit);
+    enum reason reason = check_line(pass, index, &want, &limit);
     if (reason != REASON_STARTED) {
         plan->verdicts[index] = (struct reason_verdict){
             .reason = reason, .limit = limit, .n_hosts = pass->snapshot->n_hosts};
         return false;
     }
     struct place_view *view = place_view_of(&pass->room, line);
-    if (!fit(pass, view, line->n_slots, start)) {
+    if (!fit(pass, view, &want, start)) {
         plan->verdicts[index] = view->stuck;
         return false;
     }
@@ -259,7 +217,7 @@ static bool wants_slots(enum reason reason)
 {
     return reason == REASON_BUSY || reason == REASON_TOO_LARGE ||
            reason == REASON_CLOSED || reason == REASON_HOST_LIMIT ||
-           reason == REASON_NEW;
+           reason == REASON_EXCLUSIVE || reason == REASON_NEW;
 }
 
 /* ---------------------------------------------------------------- the pass */
@@ -273,7 +231,7 @@ static void pass_init(struct pass *pass, struct arena *arena,
     pass->draft = snapshot->limits != NULL ? limits_draft_new(snapshot->limits) : NULL;
     place_view_init(&pass->room, arena, snapshot);
     place_order_init(&pass->order, arena, snapshot);
-    pass->parked = arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*pass->parked));
+    place_take_init(&pass->take, &pass->room, pass->draft);
 }
 
 static void plan_init(struct arena *arena, const struct place_snapshot *snapshot,

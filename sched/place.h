@@ -6,11 +6,14 @@
  * (line.h). A job that does not fit is passed over with a reason and does not hold back
  * the next; nor are those behind it in its line looked at, which are like it.
  *
+ * An exclusive job goes to hosts where nothing runs, and nothing else goes there then.
+ *
  * A job goes to own hosts, or to hosts of one lease, never to both. Candidates in the
  * order: preference (higher first), the order section of its requirements, own before
  * borrowed, lower used / max, file order; a parallel job takes free slots along that
- * order, per lease. Where limits leave less
- * room on a host than is free there, it takes less.
+ * order, per lease, as place_take.h says. Where limits leave less room on a host than
+ * is free there, it takes less. With -n min,max it starts where there are min, and
+ * takes up to max of them.
  *
  * Units: slots. Ownership: the snapshot is borrowed and not changed; the plan lives in
  * the arena. Order: as above, complete. Layer: sched (base only). */
@@ -33,6 +36,9 @@ struct place_host {
     int used;
     int n_processors; /* for limits; 0: unknown, as many as slots */
     bool is_open;
+    bool is_taken;  /* an exclusive job runs there */
+    bool is_shared; /* by jobs that `used` does not count, of others or standing still:
+                       no exclusive job may run there */
 };
 
 /* What requirement strings make of the hosts; shared by the lines that have the same.
@@ -46,6 +52,8 @@ struct place_filter {
 struct place_line {
     int queue; /* index */
     int n_slots;
+    int max_slots; /* -n min,max; 0: as many as n_slots */
+    bool is_exclusive;
     const struct asked *asked; /* -m; NULL: the queue's hosts; one list, one pointer */
     const struct place_filter *filter; /* NULL: any host */
     struct line_turn *const *turns;    /* in order, at least one */

@@ -69,11 +69,15 @@ void place_view_pop(const struct place_room *room, struct place_group *group)
     }
 }
 
-int place_view_free_on(const struct place_room *room, int host)
+int place_view_free_on(const struct place_room *room, int host, bool is_exclusive)
 {
     const struct place_host *at = &room->snapshot->hosts[host];
     int left = at->max - room->used[host];
-    return at->is_open && left > 0 ? left : 0;
+    bool is_usable = at->is_open && !room->is_taken[host];
+    if (is_exclusive && (room->used[host] > 0 || at->is_shared)) {
+        return 0;
+    }
+    return is_usable && left > 0 ? left : 0;
 }
 
 const struct place_candidate *place_view_top(const struct place_room *room,
@@ -81,7 +85,7 @@ const struct place_candidate *place_view_top(const struct place_room *room,
 {
     while (group->count > 0) {
         struct place_candidate *top = &group->heap[0];
-        if (place_view_free_on(room, top->host) == 0) {
+        if (place_view_free_on(room, top->host, group->is_exclusive) == 0) {
             place_view_pop(room, group);
         } else if (top->used != room->used[top->host]) {
             top->used = room->used[top->host];
@@ -141,6 +145,7 @@ static struct place_group *group_in(const struct place_room *room,
     if (view->n_groups == 0 || view->groups[view->n_groups - 1].group != group) {
         struct place_group *added = &view->groups[view->n_groups++];
         added->group = group;
+        added->is_exclusive = view->is_exclusive;
         added->heap = arena_alloc(room->arena, (size_t)n_left, sizeof(*added->heap));
     }
     return &view->groups[view->n_groups - 1];
@@ -166,7 +171,9 @@ static void judge_host(const struct place_room *room, struct place_view *view, i
     group->capacity += at->max;
     if (!at->is_open) {
         view->stuck.n_closed++;
-    } else if (place_view_free_on(room, host) > 0) {
+    } else if (room->is_taken[host]) {
+        view->stuck.n_exclusive++;
+    } else if (place_view_free_on(room, host, view->is_exclusive) > 0) {
         group->heap[group->count++] = candidate;
     } /* else it is full; counted when someone asks why */
 }
@@ -179,6 +186,7 @@ static struct place_view *view_new(const struct place_room *room,
     view->queue = line->queue;
     view->asked = line->asked;
     view->filter = line->filter;
+    view->is_exclusive = line->is_exclusive;
     view->stuck_slots = INT_MAX;
     view->stuck.n_hosts = n_hosts;
     view->groups =
@@ -204,7 +212,7 @@ struct place_view *place_view_of(struct place_room *room, const struct place_lin
     for (struct place_view *view = room->views[line->queue]; view != NULL;
          view = view->next) {
         if (view->class == class && view->filter == line->filter &&
-            view->asked == line->asked) {
+            view->asked == line->asked && view->is_exclusive == line->is_exclusive) {
             return view;
         }
     }
@@ -221,8 +229,10 @@ void place_view_init(struct place_room *room, struct arena *arena,
     room->snapshot = snapshot;
     room->arena = arena;
     room->used = arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(int));
+    room->is_taken = arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(bool));
     for (int i = 0; i < snapshot->n_hosts; i++) {
         room->used[i] = snapshot->hosts[i].used;
+        room->is_taken[i] = snapshot->hosts[i].is_taken;
     }
     group_hosts(room);
     room->views =

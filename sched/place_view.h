@@ -27,13 +27,15 @@ struct place_group {
     int group;
     struct place_candidate *heap;
     int count;
-    int64_t capacity; /* slots of all of them, free or not */
+    int64_t capacity;  /* slots of all of them, free or not */
+    bool is_exclusive; /* slots are free only where nothing runs */
 };
 
 struct place_view {
     int queue;
     const struct asked *asked;
     const struct place_filter *filter;
+    bool is_exclusive;
     const struct limits_class *class; /* of limits that look at hosts; else NULL */
     struct place_group *groups;
     int n_groups;
@@ -49,6 +51,7 @@ struct place_room {
     const struct place_snapshot *snapshot;
     struct arena *arena;
     int *used;       /* by host, as the pass goes on */
+    bool *is_taken;  /* by host: an exclusive job has it */
     int *group_of;   /* by host: 0 own, then one for each lease */
     int *first_host; /* by group */
     int n_groups;
@@ -61,7 +64,8 @@ void place_view_init(struct place_room *room, struct arena *arena,
 struct place_view *place_view_of(struct place_room *room,
                                  const struct place_line *line);
 
-int place_view_free_on(const struct place_room *room, int host);
+/* Slots that a job, an exclusive one or not, may take there. */
+int place_view_free_on(const struct place_room *room, int host, bool is_exclusive);
 bool place_view_is_better(const struct place_room *room,
                           const struct place_candidate *a,
                           const struct place_candidate *b);

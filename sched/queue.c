@@ -191,6 +191,12 @@ static void read_queue(struct reader *reader, struct queue_config *queue)
     queue->priority = 1;
     queue->description = conf_text(row, "DESCRIPTION", "");
     queue->res_req = conf_text(row, "RES_REQ", NULL);
+    queue->is_balanced =
+        strcasecmp(conf_text(row, "PLACEMENT", "stacked"), "balanced") == 0;
+    const char *exclusive = conf_text(row, "EXCLUSIVE", "N");
+    if (conf_parse_bool(exclusive, &queue->is_exclusive, NULL) != 0) {
+        queue->is_exclusive = false; /* conf_check has said so */
+    }
     const struct conf_cell *cell = conf_cell(row, "PRIORITY");
     int64_t priority;
     /* A malformed one was complained about by conf_check. */

@@ -43,6 +43,8 @@ struct queue_config {
     int n_terms;
     const char *description;
     const char *res_req; /* RES_REQ; NULL: none */
+    bool is_balanced;    /* PLACEMENT of parallel jobs: balanced; else stacked */
+    bool is_exclusive;   /* EXCLUSIVE: jobs may ask for hosts of their own */
     struct queue_rules rules;
 };
 

@@ -214,8 +214,30 @@ void queue_rules_read(struct conf *conf, const struct groups *groups,
 
 /* ---------------------------------------------------------------- jobs */
 
+/* The range's ends are the queue's where it allows less. */
+static int check_slots(const struct queue_rules *rules, int *n_slots, int *max_slots,
+                       struct err *err)
+{
+    int most = *max_slots > *n_slots ? *max_slots : *n_slots;
+    if (rules->max_slots > 0 && *n_slots > rules->max_slots) {
+        return err_set(err, ERR_BOUNDS,
+                       "Too many processors requested: %d, the queue takes at most %d",
+                       *n_slots, rules->max_slots);
+    }
+    if (most < rules->min_slots) {
+        return err_set(err, ERR_BOUNDS,
+                       "Too few processors requested: %d, the queue takes at least %d",
+                       most, rules->min_slots);
+    }
+    *n_slots = *n_slots < rules->min_slots ? rules->min_slots : *n_slots;
+    if (rules->max_slots > 0 && *max_slots > rules->max_slots) {
+        *max_slots = rules->max_slots;
+    }
+    return 0;
+}
+
 int queue_rules_check(const struct queue_rules *rules, const char *user, int *n_slots,
-                      int64_t *run_limit_ms, struct err *err)
+                      int *max_slots, int64_t *run_limit_ms, struct err *err)
 {
     if (!groups_has(&rules->users, user)) {
         return err_set(err, ERR_DENIED, "User cannot use the queue");
@@ -223,15 +245,9 @@ int queue_rules_check(const struct queue_rules *rules, const char *user, int *n_
     if (*n_slots == 0) {
         *n_slots = rules->default_slots > 0 ? rules->default_slots : 1;
     }
-    if (rules->max_slots > 0 && *n_slots > rules->max_slots) {
-        return err_set(err, ERR_BOUNDS,
-                       "Too many processors requested: %d, the queue takes at most %d",
-                       *n_slots, rules->max_slots);
-    }
-    if (*n_slots < rules->min_slots) {
-        return err_set(err, ERR_BOUNDS,
-                       "Too few processors requested: %d, the queue takes at least %d",
-                       *n_slots, rules->min_slots);
+    int code = check_slots(rules, n_slots, max_slots, err);
+    if (code != 0) {
+        return code;
     }
     if (*run_limit_ms == 0) {
         *run_limit_ms = rules->default_run_limit_ms;

@@ -35,9 +35,11 @@ void queue_rules_read(struct conf *conf, const struct groups *groups,
                       const struct group_place *place, struct queue_rules *rules);
 
 /* A job of this user with these wishes comes to the queue: 0, and slots and run limit
- * as the queue has them where the job says nothing (0). Else the sentence of LSF. */
+ * as the queue has them where the job says nothing (0). Of a range of slots (max_slots
+ * not 0) what the queue allows is left. Else the sentence of LSF. */
 int queue_rules_check(const struct queue_rules *rules, const char *user, int *n_slots,
-                      int64_t *run_limit_ms, struct err *err) MUST_CHECK;
+                      int *max_slots, int64_t *run_limit_ms,
+                      struct err *err) MUST_CHECK;
 
 /* The command with the queue's JOB_STARTER around it. */
 const char *queue_rules_command(struct arena *arena, const struct queue_rules *rules,

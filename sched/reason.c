@@ -34,7 +34,8 @@ static bool is_about_hosts(enum reason reason)
 {
     return reason == REASON_NO_HOST || reason == REASON_UNMET ||
            reason == REASON_TOO_LARGE || reason == REASON_CLOSED ||
-           reason == REASON_BUSY || reason == REASON_HOST_LIMIT;
+           reason == REASON_BUSY || reason == REASON_HOST_LIMIT ||
+           reason == REASON_EXCLUSIVE;
 }
 
 const char *reason_hosts(struct arena *arena, const struct reason_verdict *verdict)
@@ -44,7 +45,10 @@ const char *reason_hosts(struct arena *arena, const struct reason_verdict *verdi
         int count;
         const char *what;
     } parts[] = {
-        {counts_full ? verdict->n_full : 0, "without a free slot"},
+        {counts_full ? verdict->n_full : 0, verdict->reason == REASON_EXCLUSIVE
+                                                ? "with other jobs"
+                                                : "without a free slot"},
+        {verdict->n_exclusive, "with an exclusive job"},
         {verdict->n_limited, "at the limit"},
         {verdict->n_closed, "closed or away"},
         {verdict->n_unmet, "without what it requires"},

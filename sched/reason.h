@@ -45,6 +45,9 @@
     X(REASON_CLOSED, "closed", "its hosts are closed or away", "their return")         \
     X(REASON_HOST_LIMIT, "host_limit", "its hosts have reached limit %s",              \
       "the end of jobs that count for it")                                             \
+    X(REASON_EXCLUSIVE, "exclusive",                                                   \
+      "Job's requirement for exclusive execution not satisfied",                       \
+      "hosts on which nothing runs")                                                   \
     X(REASON_BUSY, "busy", "waiting for a free slot",                                  \
       "the end of other jobs on its hosts")
 
@@ -65,7 +68,8 @@ struct reason_verdict {
     int n_unmet;       /* not what its requirements ask for */
     int n_closed;
     int n_full;
-    int n_limited; /* by a limit on hosts */
+    int n_limited;   /* by a limit on hosts */
+    int n_exclusive; /* with an exclusive job */
 };
 
 const char *reason_name(enum reason reason);

@@ -30,7 +30,8 @@ struct exec_run {
     uint64_t token, control_done;
     uint64_t end_number; /* of the end that counts; an older one is void */
     int64_t work_ms;     /* what is left of it */
-    bool is_limited;     /* its run limit ends it, not its work */
+    bool is_exclusive;
+    bool is_limited; /* its run limit ends it, not its work */
     int64_t resumed_ms, start_ms;
     int exit_code;
     struct run_exit exit;
@@ -80,7 +81,8 @@ static void tell_used(const struct executor *executor, const struct exec_run *ru
 {
     for (int i = 0; i < run->n_hosts; i++) {
         executor->world.used(executor->world.arg, executor->index, run->hosts[i].host,
-                             run->lease, sign * run->hosts[i].n_slots);
+                             run->lease, sign * run->hosts[i].n_slots,
+                             run->is_exclusive);
     }
 }
 
@@ -211,6 +213,7 @@ static void start_run(struct executor *executor, const struct msg_run_start *sta
         start->spec.run_limit_ms > 0 && work_ms > start->spec.run_limit_ms;
     run->work_ms = run->is_limited ? start->spec.run_limit_ms : work_ms;
     run->exit_code = exit_code;
+    run->is_exclusive = start->spec.is_exclusive;
     run->phase = RUN_WAITING;
     run->token = ++executor->next_token;
     run->exit.text = "";

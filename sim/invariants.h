@@ -3,6 +3,7 @@
  *
  * 1 Slots of running jobs on a host never exceed max(its size, what ran
  *   when it shrank), counted at the executors, not in anybody's books.
+ *   An exclusive job's hosts run nothing else, of whomever.
  * 2 Each side's use of a lease is within what the provider's books give it.
  * 3 A contract's epoch only grows, and one epoch has one content.
  * 4 What the broker told a consumer survives every crash of the broker.
@@ -65,7 +66,8 @@ bool invariants_begun(struct invariants *invariants, const char *site, const cha
                       struct invariants_text *text);
 /* Slots of a host come into use (n > 0) or are free again. */
 bool invariants_used(struct invariants *invariants, const char *site, const char *host,
-                     const char *lease, int n_slots, struct invariants_text *text);
+                     const char *lease, int n_slots, bool is_exclusive,
+                     struct invariants_text *text);
 /* The size of a host, at first and when it changes; `n_decided` slots are on record for
  * runs that have not ended, begun or not. */
 void invariants_sized(struct invariants *invariants, const char *site, const char *host,

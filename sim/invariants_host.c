@@ -40,7 +40,8 @@ void invariants_sized(struct invariants *invariants, const char *site, const cha
 }
 
 bool invariants_used(struct invariants *invariants, const char *site, const char *host,
-                     const char *lease, int n_slots, struct invariants_text *text)
+                     const char *lease, int n_slots, bool is_exclusive,
+                     struct invariants_text *text)
 {
     struct seen_use *all = see_use(invariants, site, host, "");
 
@@ -48,6 +49,12 @@ bool invariants_used(struct invariants *invariants, const char *site, const char
         see_use(invariants, site, host, lease)->used += n_slots;
     }
     all->used += n_slots;
+    all->n_runs += n_slots > 0 ? 1 : -1;
+    all->n_exclusive += !is_exclusive ? 0 : n_slots > 0 ? 1 : -1;
+    if (all->n_exclusive > 0 && all->n_runs > 1) {
+        return invariants_fail(text, "%d jobs run on %s of %s, and one is exclusive",
+                               all->n_runs, host, site);
+    }
     if (n_slots < 0) {
         all->limit = larger(all->size, all->limit + n_slots);
     }

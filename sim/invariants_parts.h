@@ -50,6 +50,7 @@ struct seen_use {
     char key[INVARIANTS_USE_KEY_SIZE];
     int used;
     int size, limit; /* of a host: its slots, and what may be in use there now */
+    int n_runs, n_exclusive; /* of a host */
     UT_hash_handle hh;
 };
 

@@ -82,9 +82,11 @@ static bool submit(struct play *play, const struct deed *deed, struct arena *are
         .project = submit->project,
         .priority = submit->priority,
         .has_slots = has_slots,
+        .max_slots = submit->max_slots,
     };
     msg.submit.spec.run_limit_ms = submit->limit_ms;
     msg.submit.spec.is_rerunnable = submit->is_rerunnable;
+    msg.submit.spec.is_exclusive = submit->is_exclusive;
     msg.submit.spec.hosts_asked = submit->hosts.words;
     msg.submit.spec.n_hosts_asked = submit->hosts.count;
     msg.submit.spec.res_reqs = &submit->res;

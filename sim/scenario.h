@@ -71,11 +71,12 @@ struct statement_submit {
     int count;        /* elements; 0: no array */
     int at_once;      /* elements that run at a time; 0: all */
     const char *queue, *user;
-    int n_slots; /* 0: as many as the queue says */
+    int n_slots;   /* 0: as many as the queue says */
+    int max_slots; /* it takes up to so many; 0: n_slots */
     int64_t run_ms;
     int64_t limit_ms; /* 0: none */
     int exit_code;
-    bool is_rerunnable;
+    bool is_rerunnable, is_exclusive;
     struct conf_words hosts; /* none: the queue's */
     const char *res;         /* requirement string; NULL: none */
     const char *after;       /* condition on other jobs; NULL: none */

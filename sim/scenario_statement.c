@@ -35,8 +35,8 @@ static const struct scenario_option submit_options[] = {
     {"project", OPTION_NAME, SUBMIT(project), 0, 0, 0},
     {"priority", OPTION_COUNT, SUBMIT(priority), 1, INT32_MAX / 2, 0},
     {"app", OPTION_LATER, 0, 0, 0, 0},
-    {"max", OPTION_LATER, 0, 0, 0, 0},
-    {"exclusive", OPTION_LATER, 0, 0, 0, 0},
+    {"max", OPTION_COUNT, SUBMIT(max_slots), 1, SLOTS_MAX, 0},
+    {"exclusive", OPTION_YESNO, SUBMIT(is_exclusive), 0, 0, 0},
     {"notify", OPTION_LATER, 0, 0, 0, 0},
     {NULL, OPTION_LATER, 0, 0, 0, 0},
 };
@@ -83,6 +83,10 @@ static bool read_submit(const struct scenario_reading *reading)
     if (submit->at_once > 0 && submit->count == 0) {
         return scenario_options_complain(
             reading, "at_once= without count=, expected the size of the array");
+    }
+    if (submit->max_slots > 0 && submit->max_slots < submit->n_slots) {
+        return scenario_options_complain(reading, "max=%d is less than slots=%d",
+                                         submit->max_slots, submit->n_slots);
     }
     if (!submit->name[0]) {
         submit->name = arena_printf(&reading->scenario->arena, "j%d",

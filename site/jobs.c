@@ -46,6 +46,15 @@ bool jobs_exit_code(const struct job *job, int *code)
     return row_exit_code(&job->exit, code);
 }
 
+int jobs_slots(const struct job *job)
+{
+    int n_slots = 0;
+    for (int i = 0; i < job->n_hosts; i++) {
+        n_slots += job->hosts[i].n_slots;
+    }
+    return n_slots > 0 ? n_slots : job->spec->n_slots;
+}
+
 bool jobs_is_ended(const struct job *job)
 {
     return job->state == JOB_DONE || job->state == JOB_EXIT;

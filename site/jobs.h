@@ -166,6 +166,9 @@ int64_t jobs_oldest_end_ms(const struct jobs *jobs);
  * where there is none: it has not ended, or ended without a beginning or a trace. */
 bool jobs_exit_code(const struct job *job, int *code);
 
+/* Slots that it has, or had; of one that waits, the least that it asks for. */
+int jobs_slots(const struct job *job);
+
 /* "PEND" and so on. */
 const char *jobs_state_name(enum job_state state);
 

@@ -13,7 +13,8 @@ static const char *line_name(struct jobs *jobs, const struct job *job)
     bool is_limited = job->submission->max_open > 0;
     arena_clear(&jobs->scratch);
     const char *name = arena_printf(
-        &jobs->scratch, "%d|%s|%d|%llu|%s", job->queue, spec->user, spec->n_slots,
+        &jobs->scratch, "%d|%s|%d-%d%s|%llu|%s", job->queue, spec->user, spec->n_slots,
+        job->terms->max_slots, spec->is_exclusive ? "x" : "",
         (unsigned long long)(is_limited ? job->id : 0), job->terms->project);
     for (int i = 0; i < spec->n_hosts_asked; i++) {
         name = arena_printf(&jobs->scratch, "%s|%s", name, spec->hosts_asked[i]);

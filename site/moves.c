@@ -29,14 +29,17 @@ struct call {
 static int check_switch(const struct call *call, const struct job *job, struct err *err)
 {
     const struct queue_config *queue = &call->site->config->queues[call->queue];
-    int n_slots = job->spec->n_slots;
+    int n_slots = job->spec->n_slots, max_slots = job->terms->max_slots;
     int64_t run_limit_ms = job->spec->run_limit_ms;
     if (job->attempt != 0) {
         return err_set(err, ERR_STATE,
                        "job has started, only waiting jobs are switched");
     }
-    return queue_rules_check(&queue->rules, job->spec->user, &n_slots, &run_limit_ms,
-                             err);
+    if (job->spec->is_exclusive && !queue->is_exclusive) {
+        return err_set(err, ERR_STATE, "Queue does not accept exclusive jobs");
+    }
+    return queue_rules_check(&queue->rules, job->spec->user, &n_slots, &max_slots,
+                             &run_limit_ms, err);
 }
 
 static int check(const struct call *call, const struct job *job, struct err *err)

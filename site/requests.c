@@ -211,8 +211,9 @@ static int check_terms(const struct site *site, const struct peer *from,
 
 /* The spec becomes what the queue makes of it. */
 static int check_submit(const struct site *site, const struct peer *from,
-                        struct arena *arena, struct job_spec *spec, bool has_slots,
-                        const struct queue_config **queue, struct err *err)
+                        struct arena *arena, struct job_spec *spec,
+                        struct job_terms *terms, const struct queue_config **queue,
+                        struct err *err)
 {
     *queue = find_queue(site, spec->queue);
     if (*queue == NULL) {
@@ -230,12 +231,20 @@ static int check_submit(const struct site *site, const struct peer *from,
         return err_set(err, ERR_PARSE, "no command is given");
     }
     int code = check_user(site, from, err);
-    if (!has_slots && spec->n_slots == 1) {
+    if (terms->max_slots != 0 && terms->max_slots < spec->n_slots) {
+        return err_set(err, ERR_BOUNDS, "-n %d,%d: expected MIN,MAX", spec->n_slots,
+                       terms->max_slots);
+    }
+    if (spec->is_exclusive && !(*queue)->is_exclusive) {
+        return err_set(err, ERR_STATE, "%s: Queue does not accept exclusive jobs",
+                       (*queue)->name);
+    }
+    if (!terms->has_slots && spec->n_slots == 1) {
         spec->n_slots = 0; /* the queue says how many */
     }
     if (code == 0) {
         code = queue_rules_check(&(*queue)->rules, from->name, &spec->n_slots,
-                                 &spec->run_limit_ms, err);
+                                 &terms->max_slots, &spec->run_limit_ms, err);
         spec->is_rerunnable = spec->is_rerunnable || (*queue)->rules.is_rerunnable;
     }
     return code == 0 ? check_asked(site, arena, spec, err) : code;
@@ -316,7 +325,7 @@ void requests_submit(struct site *site, const struct peer *from,
     int n_indices;
     struct job_spec spec = submit->spec;
     struct job_terms terms = submit->terms;
-    int code = check_submit(site, from, arena, &spec, terms.has_slots, &queue, &err);
+    int code = check_submit(site, from, arena, &spec, &terms, &queue, &err);
     if (code == 0) {
         code = check_terms(site, from, arena, &terms, &err);
     }

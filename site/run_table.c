@@ -11,6 +11,7 @@
 struct host_use {
     int own, consumers; /* in use */
     int own_still, consumers_still;
+    int n_exclusive; /* runs, still or not */
 };
 
 struct run_table {
@@ -70,12 +71,18 @@ static void add_use(struct run_table *table, const struct run *run, int sign)
             continue;
         }
         struct host_use *use = &table->uses[host];
+        use->n_exclusive += run->spec->is_exclusive ? sign : 0;
         bool is_own = run->lease[0] == '\0';
         int *count = run->is_still ? is_own ? &use->own_still : &use->consumers_still
                      : is_own      ? &use->own
                                    : &use->consumers;
         *count += sign * run->hosts[i].n_slots;
     }
+}
+
+bool run_table_is_taken(const struct run_table *table, int host)
+{
+    return table->uses[host].n_exclusive > 0;
 }
 
 void run_table_used(const struct run_table *table, int host, int *own, int *consumers)

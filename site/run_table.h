@@ -78,5 +78,7 @@ bool run_table_settle(struct run_table *table, struct run *run);
 void run_table_used(const struct run_table *table, int host, int *own, int *consumers);
 /* The same of those that stand still. */
 void run_table_still(const struct run_table *table, int host, int *own, int *consumers);
+/* One of them wants the host for itself. */
+bool run_table_is_taken(const struct run_table *table, int host);
 
 #endif

@@ -21,6 +21,7 @@ struct lease_waiting {
 struct told_use {
     const char *name; /* the configuration's: a new one has others */
     int max, own, still;
+    bool is_taken;
 };
 
 struct schedule {
@@ -127,20 +128,23 @@ void schedule_tell_use(struct site *site)
         run_table_used(runs_table(site->runs), i, &own, &consumers);
         run_table_still(runs_table(site->runs), i, &still, &consumers);
         struct told_use *told = &schedule->told[i];
+        bool is_taken = run_table_is_taken(runs_table(site->runs), i);
         bool is_known = i < schedule->n_told && told->name == name;
         if (!is_known || told->max != max || told->own != own || told->still != still) {
-            *told =
-                (struct told_use){.name = name, .max = max, .own = own, .still = still};
             provider_set_local_used(site->provider, name, max, own);
             provider_set_local_still(site->provider, name, still);
         }
+        if (!is_known || told->is_taken != is_taken) {
+            provider_set_taken(site->provider, name, is_taken);
+        }
+        *told = (struct told_use){name, max, own, still, is_taken};
     }
     schedule->n_told = n_hosts;
 }
 
 static void show_own(const struct site *site, int index, struct place_host *host)
 {
-    int consumers;
+    int consumers, own_still, consumers_still;
     host->name = site_hosts_name(site->hosts, index);
     host->site = host->lease = "";
     run_table_used(runs_table(site->runs), index, &host->used, &consumers);
@@ -148,6 +152,9 @@ static void show_own(const struct site *site, int index, struct place_host *host
                                    site_hosts_max(site->hosts, index), host->used);
     host->is_open = site_hosts_is_ready(site->hosts, index) &&
                     !closed_has(&site->closed, host->name);
+    host->is_taken = run_table_is_taken(runs_table(site->runs), index);
+    run_table_still(runs_table(site->runs), index, &own_still, &consumers_still);
+    host->is_shared = consumers + own_still + consumers_still > 0;
 }
 
 static void show_borrowed(const struct site *site, int index, struct arena *arena,
@@ -202,6 +209,8 @@ static void show_lines(struct site *site, int64_t now_ms,
         const struct job *first = jobs_of_turn(line->turns[0]);
         line->queue = first->queue;
         line->n_slots = first->spec->n_slots;
+        line->max_slots = first->terms->max_slots;
+        line->is_exclusive = first->spec->is_exclusive;
         line->asked = asked_lists_of(site->asked_lists, first->spec);
         line->filter = needs_of(site->needs, first->queue, first->spec);
         line->class = first->class;

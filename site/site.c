@@ -313,7 +313,7 @@ void site_job_at(const struct site *site, int index, struct site_job *job)
                              .state = at->state,
                              .attempt = at->attempt,
                              .lease = at->lease,
-                             .n_slots = at->spec->n_slots};
+                             .n_slots = jobs_slots(at)};
 }
 
 const struct provider *site_provider(const struct site *site)

@@ -40,11 +40,12 @@ static struct site_tally_row *find(const struct site_tally *tally, const char *h
 }
 
 void site_tally_count(struct site_tally *tally, const char *host, const char *lease,
-                      enum site_tally_kind kind, int n_slots)
+                      enum site_tally_kind kind, int n_slots, bool is_exclusive)
 {
     struct site_tally_row *row = find(tally, host, lease);
     if (row != NULL) {
         row->slots[kind] += n_slots;
+        row->is_taken = row->is_taken || is_exclusive;
     }
 }
 

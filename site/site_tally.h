@@ -6,6 +6,8 @@
 #ifndef SUBLET_SITE_SITE_TALLY_H
 #define SUBLET_SITE_SITE_TALLY_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 
 enum site_tally_kind { TALLY_RUN, TALLY_SSUSP, TALLY_USUSP, TALLY_RSV, TALLY_KINDS };
@@ -13,6 +15,7 @@ enum site_tally_kind { TALLY_RUN, TALLY_SSUSP, TALLY_USUSP, TALLY_RSV, TALLY_KIN
 struct site_tally_row {
     const char *host, *lease;
     int slots[TALLY_KINDS];
+    bool is_taken; /* one of the jobs is an exclusive one */
 };
 
 struct site_tally {
@@ -26,7 +29,7 @@ void site_tally_add(struct site_tally *tally, const char *host, const char *leas
 void site_tally_sort(struct site_tally *tally);
 /* Where there is such a row. */
 void site_tally_count(struct site_tally *tally, const char *host, const char *lease,
-                      enum site_tally_kind kind, int n_slots);
+                      enum site_tally_kind kind, int n_slots, bool is_exclusive);
 const struct site_tally_row *site_tally_find(const struct site_tally *tally,
                                              const char *host, const char *lease);
 

@@ -38,7 +38,8 @@ static void count_runs(const struct site *site, bool by_lease, struct site_tally
         }
         for (int k = 0; k < run->n_hosts; k++) {
             site_tally_count(tally, run->hosts[k].host, by_lease ? run->lease : "",
-                             kind_of_run(site, run), run->hosts[k].n_slots);
+                             kind_of_run(site, run), run->hosts[k].n_slots,
+                             run->spec->is_exclusive);
         }
     }
 }
@@ -57,7 +58,7 @@ static void count_borrowed(const struct site *site, struct site_tally *tally)
         const struct job *job = jobs_open_at(site->jobs, i);
         for (int k = 0; job->lease[0] != '\0' && k < job->n_hosts; k++) {
             site_tally_count(tally, job->hosts[k].host, job->lease, kind_of_job(job),
-                             job->hosts[k].n_slots);
+                             job->hosts[k].n_slots, job->spec->is_exclusive);
         }
     }
 }
@@ -89,8 +90,12 @@ static bool is_other(const struct msg_query *query, const char *name)
 
 /* ---------------------------------------------------------------- hosts */
 
-static const char *status_of(bool is_closed, bool is_open, int used, int max)
+static const char *status_of(bool is_closed, bool is_open, bool is_taken, int used,
+                             int max)
 {
+    if (is_taken) {
+        return is_closed ? "closed_Adm" : "closed_Excl";
+    }
     if (!is_open) {
         return "unavail";
     }
@@ -106,8 +111,8 @@ static struct value *own_row(const struct site *site, struct arena *arena, int i
     value_add_text(arena, row, "host", host->name);
     value_add_text(arena, row, "status",
                    status_of(host->is_leaving || closed_has(&site->closed, host->name),
-                             site_hosts_is_ready(site->hosts, index), total(counts),
-                             host->max));
+                             site_hosts_is_ready(site->hosts, index), counts->is_taken,
+                             total(counts), host->max));
     add_counts(arena, row, host->max, counts);
     value_add_null(arena, row, "lease");
     value_add_int(arena, row, "lent", provider_lent(site->provider, host->name));
@@ -126,7 +131,7 @@ static struct value *borrowed_row(const struct site *site, struct arena *arena,
     value_add_text(arena, row, "host", name);
     value_add_text(arena, row, "status",
                    status_of(closed_has(&site->closed, host->name), host->is_open,
-                             host->n_used, host->n_held));
+                             counts->is_taken, host->n_used, host->n_held));
     add_counts(arena, row, host->n_held, counts);
     value_add_text(arena, row, "lease", host->lease);
     value_add_null(arena, row, "lent");

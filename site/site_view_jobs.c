@@ -177,6 +177,12 @@ static void add_waiting(struct arena *arena, struct value *row, const struct job
     value_add_text(arena, row, "project",
                    terms->project[0] != '\0' ? terms->project : "default");
     value_add_int(arena, row, "priority", terms->priority);
+    if (terms->max_slots != 0) {
+        value_add_int(arena, row, "max_slots", terms->max_slots);
+    } else {
+        value_add_null(arena, row, "max_slots");
+    }
+    value_add_bool(arena, row, "exclusive", job->spec->is_exclusive);
 }
 
 static struct value *job_row(const struct site *site, struct arena *arena,
@@ -194,7 +200,7 @@ static struct value *job_row(const struct site *site, struct arena *arena,
     value_add_text(arena, row, "user", job->spec->user);
     value_add_text(arena, row, "queue", jobs_queue_name(job));
     value_add_text(arena, row, "resreq", resreq_text(arena, job->spec, is_asked));
-    value_add_int(arena, row, "slots", job->spec->n_slots);
+    value_add_int(arena, row, "slots", jobs_slots(job));
     add_hosts(arena, row, job);
     value_add_instant(arena, row, "submit_at", job->submit_ms);
     value_add_instant(arena, row, "start_at", job->start_ms);
@@ -314,11 +320,11 @@ static struct queue_slots *count_queues(const struct site *site, struct arena *a
             break;
         case JOB_RUN:
         case JOB_UNKWN:
-            of->run += job->spec->n_slots;
+            of->run += jobs_slots(job);
             break;
         case JOB_USUSP:
         case JOB_SSUSP:
-            of->susp += job->spec->n_slots;
+            of->susp += jobs_slots(job);
             break;
         case JOB_DONE:
         case JOB_EXIT:
@@ -380,6 +386,9 @@ void site_view_queues(const struct site *site, struct site_page *page,
         value_add_int(arena, row, "run", slots[i].run);
         value_add_int(arena, row, "susp", slots[i].susp);
         value_add_text(arena, row, "hosts", hosts_text(arena, queue));
+        value_add_text(arena, row, "placement",
+                       queue->is_balanced ? "balanced" : "stacked");
+        value_add_bool(arena, row, "exclusive", queue->is_exclusive);
         value_add_text(arena, row, "description",
                        queue->description != NULL
                            ? site_page_cut(arena, queue->description, TEXT_MAX)

@@ -11,6 +11,9 @@
 /* A refused job waits so long, unless a contract changes first: a provider that
  * refuses at once must not be asked at once again. */
 enum { REFUSED_PAUSE_MS = 1000 };
+/* One that wants a host of its own was most likely refused for what others run there,
+ * which is not told here. */
+enum { EXCLUSIVE_PAUSE_MS = 15000 };
 
 /* The provider has taken it: an order that waited for that goes out. */
 static void take(struct site *site, struct job *job, int64_t now_ms,
@@ -29,7 +32,8 @@ static void take(struct site *site, struct job *job, int64_t now_ms,
 static void give_back_refused(struct site *site, struct job *job, const char *reason,
                               int64_t now_ms, struct effects *effects)
 {
-    job->retry_ms = now_ms + REFUSED_PAUSE_MS;
+    job->retry_ms =
+        now_ms + (job->spec->is_exclusive ? EXCLUSIVE_PAUSE_MS : REFUSED_PAUSE_MS);
     turns_give_back(site, job,
                     arena_printf(&effects->arena, "refused by %s: %s", job->lease,
                                  reason != NULL ? reason : ""),

@@ -87,6 +87,7 @@ void journal_bind_spec(sqlite3_stmt *statement, int *at, const struct job_spec *
     journal_bind_int(statement, ++*at, spec->run_limit_ms);
     journal_bind_int(statement, ++*at, spec->is_rerunnable);
     bind_strings(statement, ++*at, spec->res_reqs, spec->n_res_reqs);
+    journal_bind_int(statement, ++*at, spec->is_exclusive);
 }
 
 void journal_bind_control(sqlite3_stmt *statement, int *at,
@@ -222,7 +223,8 @@ void journal_read_spec(sqlite3_stmt *statement, int column, struct arena *arena,
     spec->hosts_asked = read_strings(statement, at++, arena, &spec->n_hosts_asked);
     spec->run_limit_ms = sqlite3_column_int64(statement, at++);
     spec->is_rerunnable = sqlite3_column_int(statement, at++) != 0;
-    spec->res_reqs = read_strings(statement, at, arena, &spec->n_res_reqs);
+    spec->res_reqs = read_strings(statement, at++, arena, &spec->n_res_reqs);
+    spec->is_exclusive = sqlite3_column_int(statement, at) != 0;
 }
 
 int journal_read_control(sqlite3_stmt *statement, int column,

@@ -20,7 +20,7 @@ static const char put_sql[] =
 
 #define SPEC_PARAMETERS                                                                \
     "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"         \
-    " ?19"
+    " ?19, ?20"
 
 static const char put_spec_sql[] =
     "INSERT INTO run_spec (site, attempt, " JOURNAL_SPEC_COLUMNS ")"

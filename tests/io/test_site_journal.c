@@ -120,9 +120,11 @@ static void add_spec(struct transcript *to, const struct job_spec *spec)
 {
     add(to, "  spec %s of %s %" PRId64 ":%" PRId64 " queue %s \"%s\" in %s", spec->name,
         spec->user, spec->uid, spec->gid, spec->queue, spec->command, spec->cwd);
-    add(to, " files %s %s %s umask %" PRId64 " slots %d limit %" PRId64 " rerun %d\n",
+    add(to,
+        " files %s %s %s umask %" PRId64 " slots %d limit %" PRId64
+        " rerun %d exclusive %d\n",
         spec->in_file, spec->out_file, spec->err_file, spec->umask, spec->n_slots,
-        spec->run_limit_ms, spec->is_rerunnable);
+        spec->run_limit_ms, spec->is_rerunnable, spec->is_exclusive);
     for (int i = 0; i < spec->n_env; i++) {
         add(to, "  env \"%s\"\n", spec->env[i]);
     }
@@ -139,10 +141,11 @@ static void add_terms(struct transcript *to, const struct job_terms *terms)
 {
     add(to,
         "  depend \"%s\" \"%s\" begin %" PRId64 " project \"%s\" priority %" PRId64
-        "\n",
+        " at most %d\n",
         terms->depend != NULL ? terms->depend : "",
         terms->depend_on != NULL ? terms->depend_on : "", terms->begin_ms,
-        terms->project != NULL ? terms->project : "", terms->priority);
+        terms->project != NULL ? terms->project : "", terms->priority,
+        terms->max_slots);
 }
 
 static void add_control(struct transcript *to, const struct run_control *control)
@@ -282,6 +285,7 @@ static struct job_spec full_spec(void)
         .n_res_reqs = 2,
         .run_limit_ms = 600000,
         .is_rerunnable = true,
+        .is_exclusive = true,
     };
 }
 
@@ -386,7 +390,8 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
                                            .depend_on = "done(1)",
                                            .begin_ms = 1700000000001,
                                            .project = "gene",
-                                           .priority = 50};
+                                           .priority = 50,
+                                           .max_slots = 12};
     struct row running = job_state(2, JOB_RUN);
     running.job_state.attempt = 5;
     running.job_state.lease = "north/spare/south";
@@ -494,6 +499,7 @@ static void test_a_journal_of_before_arrays(void **state)
     rows[1].job_state.reason = "why";
     rows[1].job_state.exit = full_exit();
     rows[0].job.spec.n_res_reqs = 0; /* nor had they requirements */
+    rows[0].job.spec.is_exclusive = false;
     write_rows(fixture, rows, 2);
     run_sql(fixture, "ALTER TABLE job_state DROP COLUMN is_dropped;"
                      "CREATE TABLE old AS SELECT * FROM job_state;"
@@ -519,6 +525,9 @@ static void test_a_journal_of_before_arrays(void **state)
                      "ALTER TABLE job_state DROP COLUMN halt_since_ms;"
                      "ALTER TABLE job_state DROP COLUMN halt_resumed_ms;"
                      "ALTER TABLE job_state DROP COLUMN halt_total_ms;"
+                     "ALTER TABLE job DROP COLUMN is_exclusive;"
+                     "ALTER TABLE run_spec DROP COLUMN is_exclusive;"
+                     "ALTER TABLE job DROP COLUMN max_slots;"
                      "DROP TABLE queue;"
                      "DROP TABLE closed;"
                      "ALTER TABLE book DROP COLUMN is_drained;"

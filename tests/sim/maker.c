@@ -73,6 +73,13 @@ static void write_submit(struct maker *maker, int self)
     if (count) {
         maker_say(maker, " count=%d", count);
     }
+    if (n_slots > 1 && maker_chance(maker, 30)) {
+        maker_say(maker, " max=%d", n_slots + maker_between(maker, 0, 2));
+    }
+    if (maker_chance(maker, 8)) {
+        maker_say(maker, " exclusive=yes");
+        n_slots = most;
+    }
     if (maker_chance(maker, 30)) {
         maker_say(maker, " rerun=yes");
     }

@@ -156,18 +156,20 @@ static void write_queues(struct maker *maker, const struct maker_site *site)
     static const char *const normal[] = {"all allremote", "all allremote+1",
                                          "others+1 allremote", "all"};
 
-    maker_say(
-        maker,
-        "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\nHOSTS = %s\nEnd Queue\n",
-        normal[maker_between(maker, 0, 3)]);
+    maker_say(maker,
+              "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\nHOSTS = %s\n"
+              "EXCLUSIVE = Y\nPLACEMENT = balanced\nEnd Queue\n",
+              normal[maker_between(maker, 0, 3)]);
     if (site->has_urgent) {
         maker_say(maker,
                   "Begin Queue\nQUEUE_NAME = urgent\nPRIORITY = 60\nHOSTS = all\n"
+                  "EXCLUSIVE = Y\n"
                   "End Queue\n");
     }
     if (site->has_far) {
         maker_say(maker,
                   "Begin Queue\nQUEUE_NAME = far\nPRIORITY = 20\nHOSTS = allremote\n"
+                  "EXCLUSIVE = Y\n"
                   "End Queue\n");
     }
 }

@@ -216,6 +216,7 @@ enum provider_verdict provider_world_start(struct provider_world *world,
         .job = "1",
         .hosts = slots.hosts,
         .n_hosts = slots.n_hosts,
+        .spec.is_exclusive = world->wants_own_hosts,
     };
     const char *reason;
     effects_clear(&world->effects);

@@ -20,7 +20,8 @@ struct provider_world {
     struct row rows[WORLD_ROWS];
     int n_rows;
     struct export_plan plan;
-    const char *reason; /* of the latest start */
+    const char *reason;   /* of the latest start */
+    bool wants_own_hosts; /* starts are of exclusive jobs */
 };
 
 void provider_world_init(struct provider_world *world);

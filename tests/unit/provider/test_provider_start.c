@@ -93,6 +93,35 @@ static void test_refusals(void **state)
     }
 }
 
+static void test_exclusive(void **state)
+{
+    struct provider_world *world = *state;
+    world->wants_own_hosts = true;
+    provider_set_local_used(world->provider, "n1", 4, 1);
+    assert_int_equal(provider_world_start(world, "south", 1, LEASE, 2, "n1=1"),
+                     PROVIDER_REFUSED);
+    assert_string_equal(world->reason,
+                        "other jobs run on host n1, it wants one of its own");
+    assert_int_equal(provider_world_start(world, "south", 2, LEASE, 2, "n2=1"),
+                     PROVIDER_TAKEN);
+    ASSERT_BOOK("2 made: n1 1/1 3/0; n2 1/0 1/1 down");
+    /* Nothing beside it, of whomever, until the site says that it is gone. */
+    provider_set_local_used(world->provider, "n1", 4, 0);
+    world->wants_own_hosts = false;
+    provider_world_propose(world, LEASE, 2, "n1 1:3 n2 0:2");
+    assert_int_equal(provider_world_start(world, "south", 3, LEASE, 2, "n2=1"),
+                     PROVIDER_REFUSED);
+    assert_int_equal(provider_world_start(world, "south", 4, LEASE, 3, "n2=1"),
+                     PROVIDER_REFUSED);
+    assert_string_equal(world->reason, "an exclusive job runs on host n2");
+    provider_set_taken(world->provider, "n2", false);
+    assert_int_equal(provider_world_start(world, "south", 5, LEASE, 3, "n2=1"),
+                     PROVIDER_TAKEN);
+    world->wants_own_hosts = true;
+    assert_int_equal(provider_world_start(world, "south", 6, LEASE, 3, "n2=1"),
+                     PROVIDER_REFUSED);
+}
+
 static void test_frozen(void **state)
 {
     struct provider_world *world = *state;
@@ -312,6 +341,7 @@ int main(void)
 #define STORY(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refusals),
+        STORY(test_exclusive),
         STORY(test_frozen),
         STORY(test_down),
         STORY(test_withdrawn),

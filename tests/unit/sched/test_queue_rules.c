@@ -65,12 +65,12 @@ static void test_check(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct world world;
         struct err err = {.text = ""};
-        int slots = rows[i].slots;
+        int slots = rows[i].slots, max_slots = 0;
         int64_t limit_ms = rows[i].minutes * INT64_C(60000);
         read_keys(&world, rows[i].keys);
         assert_int_equal(world.conf.n_errors, 0);
-        int code =
-            queue_rules_check(&world.queues[0].rules, "ana", &slots, &limit_ms, &err);
+        int code = queue_rules_check(&world.queues[0].rules, "ana", &slots, &max_slots,
+                                     &limit_ms, &err);
         if (rows[i].says != NULL) {
             assert_true(code != 0);
             assert_non_null(strstr(err.text, rows[i].says));
@@ -78,6 +78,42 @@ static void test_check(void **state)
                    limit_ms != rows[i].minutes_then * INT64_C(60000)) {
             fail_msg("%s: %s %d slots, %lld ms", rows[i].keys, err.text, slots,
                      (long long)limit_ms);
+        }
+        arena_release(&world.arena);
+    }
+}
+
+/* -n min,max: what the queue allows of it. */
+static void test_ranges(void **state)
+{
+    static const struct {
+        const char *keys;
+        int min, max;
+        const char *says; /* NULL: taken, with: */
+        int min_then, max_then;
+    } rows[] = {
+        {"", 2, 8, NULL, 2, 8},
+        {"PROCLIMIT = 4 8", 2, 6, NULL, 4, 6},
+        {"PROCLIMIT = 4 8", 5, 20, NULL, 5, 8},
+        {"PROCLIMIT = 4 8", 2, 3, "Too few processors requested: 3", 0, 0},
+        {"PROCLIMIT = 4 8", 9, 20, "Too many processors requested: 9", 0, 0},
+        {"PROCLIMIT = 4 4", 1, 9, NULL, 4, 4},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        struct err err = {.text = ""};
+        int min = rows[i].min, max = rows[i].max;
+        int64_t limit_ms = 0;
+        read_keys(&world, rows[i].keys);
+        int code = queue_rules_check(&world.queues[0].rules, "ana", &min, &max,
+                                     &limit_ms, &err);
+        if (rows[i].says != NULL) {
+            assert_true(code != 0);
+            assert_non_null(strstr(err.text, rows[i].says));
+        } else if (code != 0 || min != rows[i].min_then || max != rows[i].max_then) {
+            fail_msg("%s with %d,%d: %s %d,%d", rows[i].keys, rows[i].min, rows[i].max,
+                     err.text, min, max);
         }
         arena_release(&world.arena);
     }
@@ -154,9 +190,8 @@ static void test_bad(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_check),
-        cmocka_unit_test(test_codes),
-        cmocka_unit_test(test_starter),
+        cmocka_unit_test(test_check), cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_codes), cmocka_unit_test(test_starter),
         cmocka_unit_test(test_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -130,6 +130,8 @@ static void mistakes_are_told_with_their_line(void **state)
         {"at 0 submit south run=1 name=a\nat 1 submit south run=1 name=a",
          "4: submit: job \"a\" twice (line 3)"},
         {"at 0 submit south run=1 name=\"a", "3: a quote is not closed"},
+        {"at 0 submit south run=1 slots=4 max=2", "3: submit: max=2 is less than"},
+        {"at 0 submit south run=1 exclusive=2", "3: submit: exclusive: \"2\""},
         {"at 0 submit south run=1 at_once=2", "3: submit: at_once= without count="},
         {"at 0 submit south run=1 priority=0", "3: submit: priority: 0 is out of"},
         {"at 0 submit south run=1 begin=-1", "3: submit: begin: \"-1\" is no time"},
@@ -197,9 +199,9 @@ static void what_is_not_built_says_so(void **state)
 {
     static const char *const rows[] = {
         "at 0 submit south run=1 app=a",
-        "at 0 submit south run=1 max=4",
+
         "at 0 submit south run=1 notify=5",
-        "at 0 submit south run=1 exclusive=yes",
+
         "at 0 resize south a slots=4",
         "at 0 reload south south.conf",
         "at 0 rsv add",

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place_take.c: see place_take.h. Hosts leave the group's heap as they are looked at,
+ * and those with slots left go back in the end; the last one may stay where it is, as
+ * it only ever belongs further down. */
+#include "sched/place_take.h"
+
+void place_take_init(struct place_take *take, struct place_room *room,
+                     const struct limits_draft *draft)
+{
+    *take = (struct place_take){.room = room, .draft = draft};
+    take->taken =
+        arena_alloc(room->arena, (size_t)room->snapshot->n_hosts, sizeof(*take->taken));
+}
+
+/* Slots that the job may take on this host, beside those pieces on others. */
+static int room_on(const struct place_take *take, const struct place_view *view,
+                   int host, const struct host_slots *pieces, int n_pieces,
+                   const struct limit **limit)
+{
+    const struct place_host *at = &take->room->snapshot->hosts[host];
+    int n_free = place_view_free_on(take->room, host, view->is_exclusive);
+    if (view->class == NULL) {
+        return n_free;
+    }
+    int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
+    const struct limit *by = NULL;
+    int room = limits_room_on(take->draft, view->class, at->name, n_processors, pieces,
+                              n_pieces, &by);
+    *limit = by != NULL ? by : *limit;
+    return room < n_free ? room : n_free;
+}
+
+/* Of the best host as many slots as there are, at most `wanted`; -1: there is none. */
+static int take_top(struct place_take *take, const struct place_view *view,
+                    struct place_group *group, int wanted, bool may_stay,
+                    struct place_start *start, const struct limit **limit)
+{
+    const struct place_candidate *top = place_view_top(take->room, group);
+    if (top == NULL) {
+        return -1;
+    }
+    struct place_taken *taken = &take->taken[take->n_taken++];
+    int host = top->host;
+    taken->candidate = *top;
+    taken->n_slots = room_on(take, view, host, start->hosts, start->n_hosts, limit);
+    taken->n_slots = taken->n_slots < wanted ? taken->n_slots : wanted;
+    taken->n_slots = taken->n_slots > 0 ? taken->n_slots : 0;
+    if (taken->n_slots > 0) {
+        start->hosts[start->n_hosts++] = (struct host_slots){
+            .host = take->room->snapshot->hosts[host].name, .n_slots = taken->n_slots};
+    }
+    taken->is_out = may_stay ? taken->n_slots < wanted : true;
+    if (taken->is_out) {
+        place_view_pop(take->room, group);
+    }
+    return taken->n_slots;
+}
+
+static int take_stacked(struct place_take *take, const struct place_view *view,
+                        struct place_group *group, int wanted,
+                        struct place_start *start, const struct limit **limit)
+{
+    int n_slots = 0, n_more;
+    while (n_slots < wanted && (n_more = take_top(take, view, group, wanted - n_slots,
+                                                  true, start, limit)) >= 0) {
+        n_slots += n_more;
+    }
+    return n_slots;
+}
+
+/* One slot more on the host that has this piece of the job already. */
+static bool add_one(const struct place_take *take, const struct place_view *view,
+                    struct place_taken *taken, struct place_start *start, int piece,
+                    const struct limit **limit)
+{
+    struct host_slots own = start->hosts[piece];
+    int last = start->n_hosts - 1;
+    start->hosts[piece] = start->hosts[last]; /* the others are the first ones */
+    int room = room_on(take, view, taken->candidate.host, start->hosts, last, limit);
+    start->hosts[piece] = own;
+    if (room <= own.n_slots) {
+        return false;
+    }
+    taken->n_slots = ++start->hosts[piece].n_slots;
+    return true;
+}
+
+static int take_balanced(struct place_take *take, const struct place_view *view,
+                         struct place_group *group, int wanted,
+                         struct place_start *start, const struct limit **limit)
+{
+    int n_slots = 0, n_before = -1, n_more;
+    while (n_slots < wanted &&
+           (n_more = take_top(take, view, group, 1, false, start, limit)) >= 0) {
+        n_slots += n_more;
+    }
+    while (n_slots < wanted && n_slots > n_before) {
+        n_before = n_slots;
+        for (int i = 0, piece = 0; i < take->n_taken && n_slots < wanted; i++) {
+            if (take->taken[i].n_slots > 0) {
+                n_slots += add_one(take, view, &take->taken[i], start, piece++, limit);
+            }
+        }
+    }
+    return n_slots;
+}
+
+/* The slots are the job's, or nobody's; hosts with slots left stand in the heap again.
+ */
+static void settle(struct place_take *take, struct place_group *group, bool is_kept,
+                   bool is_exclusive)
+{
+    struct place_room *room = take->room;
+    for (int i = 0; i < take->n_taken; i++) {
+        struct place_taken *taken = &take->taken[i];
+        int host = taken->candidate.host;
+        if (is_kept && taken->n_slots > 0) {
+            room->used[host] += taken->n_slots;
+            room->is_taken[host] = room->is_taken[host] || is_exclusive;
+        }
+        taken->candidate.used = room->used[host];
+        if (taken->is_out && place_view_free_on(room, host, group->is_exclusive) > 0) {
+            place_view_push(room, group, &taken->candidate);
+        }
+    }
+    take->n_taken = 0;
+}
+
+bool place_take(struct place_take *take, struct place_view *view,
+                struct place_group *group, const struct place_want *want,
+                struct place_start *start, const struct limit **limit)
+{
+    int n_most = want->max < group->count ? want->max : group->count;
+    start->n_hosts = 0;
+    start->hosts =
+        arena_alloc(take->room->arena, (size_t)n_most, sizeof(*start->hosts));
+    int n_slots = want->is_balanced
+                      ? take_balanced(take, view, group, want->max, start, limit)
+                      : take_stacked(take, view, group, want->max, start, limit);
+    settle(take, group, n_slots >= want->min, want->is_exclusive);
+    return n_slots >= want->min;
+}

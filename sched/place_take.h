@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place_take.h: the slots of one job, on the hosts of one group.
+ *
+ * It gets all that it may use, up to the most it asks for, if that is at least the
+ * least it asks for; else nothing is taken. Stacked: along the order of hosts, of each
+ * as many as there are. Balanced: one on each host along that order, then a second one
+ * on each, and so on. An exclusive job's hosts take nothing else from then on.
+ *
+ *     free: n1 3, n2 2, n3 2 (in that order)      stacked        balanced
+ *     -n 4                                        n1 3, n2 1     n1 2, n2 1, n3 1
+ *     -n 2,9                                      n1 3 n2 2 n3 2, either way
+ *
+ * Ownership: the room is the pass's; what a start points to lives in its arena.
+ * Layer: sched (base only). */
+#ifndef SUBLET_SCHED_PLACE_TAKE_H
+#define SUBLET_SCHED_PLACE_TAKE_H
+
+#include "sched/place_view.h"
+
+struct place_taken {
+    struct place_candidate candidate;
+    int n_slots;
+    bool is_out; /* of the heap */
+};
+
+struct place_take {
+    struct place_room *room;
+    const struct limits_draft *draft; /* NULL: no limits */
+    struct place_taken *taken;        /* scratch: hosts that were looked at */
+    int n_taken;
+};
+
+/* What is wanted of the hosts. */
+struct place_want {
+    int min, max; /* slots */
+    bool is_balanced, is_exclusive;
+};
+
+void place_take_init(struct place_take *take, struct place_room *room,
+                     const struct limits_draft *draft);
+/* True, and the start has its hosts; else `limit` names what left too little on a host,
+ * if it was one. */
+bool place_take(struct place_take *take, struct place_view *view,
+                struct place_group *group, const struct place_want *want,
+                struct place_start *start, const struct limit **limit);
+
+#endif
