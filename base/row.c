@@ -227,6 +227,11 @@ void row_copy(struct arena *arena, const struct row *from, struct row *to)
     case ROW_CLOSED:
         own_text(arena, &to->closed.host);
         break;
+    case ROW_PICK:
+        own_text(arena, &to->pick.policy);
+        own_text(arena, &to->pick.content);
+        own_text(arena, &to->pick.hosts);
+        break;
     case ROW_KINDS:
         break;
     }

@@ -29,6 +29,7 @@ enum row_kind {
                       array without one is PEND */
     ROW_RUN,       /* key: site, attempt. is_gone deletes */
     ROW_CLOSED,    /* key: host. is_closed false deletes */
+    ROW_PICK,      /* key: policy, content. is_gone deletes */
     ROW_KINDS
 };
 
@@ -122,6 +123,14 @@ struct row_high {
 struct row_closed {
     const char *host; /* "n1", "n1@north" */
     bool is_closed;
+};
+
+/* The hosts that were picked for an export policy by what they had told. */
+struct row_pick {
+    const char *policy;  /* export_late's name */
+    const char *content; /* of the policy */
+    const char *hosts;   /* names, joined by blanks, in file order */
+    bool is_gone;
 };
 
 struct row_queue {
@@ -229,6 +238,7 @@ struct row {
         struct row_job_state job_state;
         struct row_run run;
         struct row_closed closed;
+        struct row_pick pick;
     };
 };
 

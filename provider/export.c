@@ -42,7 +42,7 @@ struct export
     struct export_policy **policies; /* taken into the plan */
     int n_policies;
     struct export_plan *plan;
-    int leases_capacity;
+    int leases_capacity, late_capacity;
 };
 
 /* One host's slots for one consumer, before they are gathered into leases. */
@@ -223,16 +223,10 @@ static int pick_hosts(const struct export *export, const struct export_policy *p
 
 /* RES_SELECT: hosts go whole, the first of them to the first consumer. */
 static bool share_hosts(struct export *export, const struct export_policy *policy,
-                        struct pieces *pieces)
+                        const uint8_t *matches, struct pieces *pieces)
 {
-    const struct export_site *site = export->site;
-    size_t n_hosts = (size_t)site->n_hosts;
-    uint8_t *matches = arena_alloc(export->arena, n_hosts, sizeof(*matches));
+    size_t n_hosts = (size_t) export->n_candidates;
     struct candidate **picked = arena_alloc(export->arena, n_hosts, sizeof(*picked));
-    if (!site->match(site->arg, policy->section, policy->row, policy->hosts_cell,
-                     matches)) {
-        return false;
-    }
     int n_picked = pick_hosts(export, policy, matches, picked);
     if (n_picked == 0) {
         COMPLAIN(export, CONF_WARNING, policy, policy->hosts_cell,
@@ -361,20 +355,100 @@ static void record_uses(struct export *export, const struct export_policy *polic
     }
 }
 
+/* ------------------------------------------------------------ later */
+
+static const char *late_name(const struct export *export,
+                             const struct export_policy *policy, const char *content)
+{
+    const struct export_plan *plan = export->plan;
+    int number = 1;
+    for (int i = 0; i < plan->n_late; i++) {
+        number +=
+            plan->late[i].name[0] == '#' && !strcmp(plan->late[i].content, content);
+    }
+    return policy->name[0] != '\0' ? policy->name
+                                   : arena_printf(export->arena, "#%d", number);
+}
+
+/* A lease for each consumer, without hosts. */
+static void add_late(struct export *export, const struct export_policy *policy)
+{
+    struct export_plan *plan = export->plan;
+    const char *content = export_policy_content(export->arena, policy);
+    int64_t *shares =
+        arena_alloc(export->arena, (size_t)policy->n_shares, sizeof(*shares));
+    plan->late = grown(export->arena, plan->late, plan->n_late, &export->late_capacity,
+                       sizeof(*plan->late));
+    plan->late[plan->n_late] = (struct export_late){
+        .name = late_name(export, policy, content),
+        .content = content,
+        .select = policy->hosts_cell->value,
+        .n_hosts_max = policy->n_hosts_max,
+        .first_lease = plan->n_leases,
+        .n_shares = policy->n_shares,
+        .shares = shares,
+    };
+    plan->n_late++;
+    for (int i = 0; i < policy->n_shares; i++) {
+        shares[i] = policy->shares[i].share;
+        add_lease(export, policy, i, content, 0);
+        plan->leases[plan->n_leases - 1].is_open = true;
+    }
+}
+
+void export_give(struct arena *arena, struct export_plan *plan,
+                 const struct export_late *late, const struct export_host *hosts,
+                 int n_hosts)
+{
+    int64_t *seats = arena_alloc(arena, (size_t)late->n_shares, sizeof(*seats));
+    averages_share(n_hosts, late->shares, late->n_shares, seats);
+    for (int i = 0, next = 0; i < late->n_shares; i++) {
+        struct export_lease *lease = &plan->leases[late->first_lease + i];
+        lease->is_open = false;
+        lease->n_hosts = (int)seats[i];
+        lease->hosts = arena_alloc(arena, (size_t)seats[i], sizeof(*lease->hosts));
+        for (int k = 0; k < lease->n_hosts; k++, next++) {
+            lease->hosts[k] = (struct host_slots){hosts[next].name, hosts[next].max};
+        }
+    }
+}
+
+/* ------------------------------------------------------------ the whole */
+
+static void take_policy(struct export *export, struct export_policy *policy,
+                        int *capacity)
+{
+    export->policies = grown(export->arena, export->policies, export->n_policies,
+                             capacity, sizeof(struct export_policy *));
+    export->policies[export->n_policies++] = policy;
+}
+
 static void add_policy(struct export *export, struct export_policy *policy,
                        int *policies_capacity)
 {
+    const struct export_site *site = export->site;
     struct pieces pieces = {0};
-    bool is_good = policy->is_per_host ? share_slots(export, policy, &pieces)
-                                       : share_hosts(export, policy, &pieces);
+    uint8_t *matches =
+        arena_alloc(export->arena, (size_t)site->n_hosts, sizeof(*matches));
+    enum export_answer answer =
+        policy->is_per_host ? EXPORT_MATCHED
+                            : site->match(site->arg, policy->section, policy->row,
+                                          policy->hosts_cell, matches);
+    bool is_good = answer != EXPORT_REFUSED;
+    if (answer == EXPORT_MATCHED) {
+        is_good = policy->is_per_host ? share_slots(export, policy, &pieces)
+                                      : share_hosts(export, policy, matches, &pieces);
+    }
     bool has_own_name = check_name(export, policy);
     bool has_own_hosts = check_shared(export, policy, &pieces);
     if (!is_good || !has_own_name || !has_own_hosts) {
         return;
     }
-    export->policies = grown(export->arena, export->policies, export->n_policies,
-                             policies_capacity, sizeof(struct export_policy *));
-    export->policies[export->n_policies++] = policy;
+    take_policy(export, policy, policies_capacity);
+    if (answer == EXPORT_LATER) {
+        add_late(export, policy);
+        return;
+    }
     add_leases(export, policy, &pieces);
     record_uses(export, policy, &pieces);
 }

@@ -9,7 +9,8 @@
  * in DISTRIBUTION is ignored.
  *
  * What RES_SELECT means is the requirement language's, which this room does not know:
- * whoever reads policies says which hosts match.
+ * whoever reads policies says which hosts match; or that only the hosts can tell, and
+ * then the policy is a late one.
  *
  * Ownership: everything in conf's arena. Errors: diagnostics of `conf`, naming file,
  * line and key; the plan then leaves that policy out. Source: lsf.md 1.2, 1.3, 1.5;
@@ -26,11 +27,19 @@ struct export_host {
     int max; /* MXJ */
 };
 
+enum export_answer {
+    EXPORT_MATCHED,
+    EXPORT_LATER,   /* hosts have to tell first */
+    EXPORT_REFUSED, /* the cell has been complained about */
+};
+
 /* Which hosts RES_SELECT means: matches[i] becomes 1 for the i-th host if it does, else
- * 0. False: it has complained about the cell. */
-typedef bool (*export_match_fn)(void *arg, const struct conf_section *section,
-                                const struct conf_row *row,
-                                const struct conf_cell *cell, uint8_t *matches);
+ * 0. */
+typedef enum export_answer (*export_match_fn)(void *arg,
+                                              const struct conf_section *section,
+                                              const struct conf_row *row,
+                                              const struct conf_cell *cell,
+                                              uint8_t *matches);
 
 /* What policies are about. */
 struct export_site {
@@ -52,11 +61,26 @@ struct export_lease {
     int64_t min_hold_ms, lease_term_ms;
     struct host_slots *hosts; /* in the policy's order */
     int n_hosts;
+    bool is_open; /* its hosts are still to be picked: a book of the policy stays */
+};
+
+/* A policy whose hosts are picked when they have told what its RES_SELECT names: whole
+ * ones, NHOSTS at most. Until then its leases are open. */
+struct export_late {
+    const char *name;    /* NAME; unnamed: "#1", of those with equal content "#2" ... */
+    const char *content; /* as its leases' */
+    const char *select;  /* RES_SELECT */
+    int n_hosts_max;
+    int first_lease; /* of the plan's, one for each consumer ... */
+    int n_shares;
+    const int64_t *shares; /* ... and what each gets */
 };
 
 struct export_plan {
     struct export_lease *leases;
     int n_leases;
+    struct export_late *late;
+    int n_late;
 };
 
 /* Defaults that Parameters gives to all policies. */
@@ -72,5 +96,11 @@ struct export_defaults {
  * number. */
 void export_read(struct conf *conf, const struct export_site *site,
                  const struct export_defaults *defaults, struct export_plan *plan);
+
+/* Hosts were picked for a late policy: its leases get them, the first host the first
+ * consumer. Nobody is left out but for want of hosts; a lease without any is none. */
+void export_give(struct arena *arena, struct export_plan *plan,
+                 const struct export_late *late, const struct export_host *hosts,
+                 int n_hosts);
 
 #endif

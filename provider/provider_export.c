@@ -247,6 +247,14 @@ static void set_terms(struct book *book, const struct export_lease *lease)
     book->lease_term_ms = lease->lease_term_ms;
 }
 
+/* Until hosts are picked for its policy, a lease has those that it had. */
+static void keep_book(struct book *book)
+{
+    if (book != NULL) {
+        book->is_exported = true;
+    }
+}
+
 static void export_lease(struct provider *provider, const struct export_lease *lease,
                          const char *policy, struct effects *effects)
 {
@@ -255,6 +263,10 @@ static void export_lease(struct provider *provider, const struct export_lease *l
     struct book *book = books_find(&provider->books, id);
     if (book != NULL && book->is_drained) {
         return; /* as if the policy were not there, until it is resumed */
+    }
+    if (lease->is_open) {
+        keep_book(book);
+        return;
     }
     if (book == NULL) {
         book = books_add(&provider->books, id, policy, lease->consumer);
@@ -331,6 +343,9 @@ void provider_export(struct provider *provider, const struct export_plan *plan,
     }
     for (int i = 0; i < plan->n_leases; i++) {
         char policy[NAME_SIZE];
+        if (plan->leases[i].n_hosts == 0 && !plan->leases[i].is_open) {
+            continue; /* there were too few hosts for it */
+        }
         name_policy(&list, &plan->leases[i], policy);
         export_lease(provider, &plan->leases[i], policy, effects);
     }

@@ -64,6 +64,7 @@ static void format_key(const struct row *row, char *key)
     case ROW_CLOSED:
         snprintf(rest, size, "%s", row->closed.host);
         break;
+    case ROW_PICK: /* none: hosts of a simulation tell nothing */
     case ROW_HISTORY:
     case ROW_KINDS:
         break;

@@ -12,6 +12,7 @@
 #include "site/jobs.h"
 #include "site/lease_load.h"
 #include "site/needs.h"
+#include "site/picks.h"
 #include "site/queues.h"
 #include "site/runs.h"
 #include "site/schedule.h"
@@ -33,6 +34,7 @@ struct site {
     struct lease_load lease_load;
     struct runs *runs;
     struct provider *provider;
+    struct picks *picks; /* of its export policies */
     struct consumer *consumer;
     struct site_uplink *uplink;
     struct needs *needs; /* of its waiting jobs */

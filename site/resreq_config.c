@@ -90,14 +90,29 @@ struct resreq_selector {
     struct conf *conf;
     const struct site_config *config;
     struct facts *facts; /* of hosts that have told nothing */
+    bool is_simulated;
 };
 
+const struct resreq_local resreq_config_nowhere = {.type = "", .model = ""};
+
+struct resreq_rules resreq_config_select_rules(const struct site_config *config,
+                                               const struct resources *resources)
+{
+    struct resreq_rules rules = needs_rules(config, resources);
+    rules.reading = RESREQ_READ_ALL;
+    rules.language.has_local = false;
+    rules.defaults_any = true;
+    return rules;
+}
+
 struct resreq_selector *resreq_config_selector(struct conf *conf,
-                                               const struct site_config *config)
+                                               const struct site_config *config,
+                                               bool is_simulated)
 {
     struct resreq_selector *selector = mem_alloc(1, sizeof(*selector));
     selector->conf = conf;
     selector->config = config;
+    selector->is_simulated = is_simulated;
     selector->facts = facts_new(config);
     for (int i = 0; i < config->n_hosts; i++) {
         resource_table_set_number(facts_table(selector->facts), i, RESOURCE_MAXSLOTS,
@@ -130,39 +145,46 @@ static int find_told(const struct facts *facts, const struct resreq_program *pro
     return -1;
 }
 
-bool resreq_config_match(void *arg, const struct conf_section *section,
-                         const struct conf_row *row, const struct conf_cell *cell,
-                         uint8_t *matches)
+/* Says so where hosts have to tell. */
+static bool is_settled(const struct resreq_selector *selector, const struct spot *spot,
+                       const struct resreq_program *program)
 {
-    static const struct resreq_local nowhere = {.type = "", .model = ""};
+    int id = find_told(selector->facts, program);
+    if (id < 0) {
+        return true;
+    }
+    const char *name = resources_at(facts_resources(selector->facts), id)->name;
+    conf_complain(selector->conf, CONF_WARNING, spot->section, spot->row, spot->cell,
+                  selector->is_simulated
+                      ? "%s is what hosts tell of themselves, which those of a "
+                        "simulation do not: it is absent"
+                      : "%s is what hosts tell of themselves: hosts are picked once, "
+                        "when they have told",
+                  name);
+    return selector->is_simulated;
+}
+
+enum export_answer resreq_config_match(void *arg, const struct conf_section *section,
+                                       const struct conf_row *row,
+                                       const struct conf_cell *cell, uint8_t *matches)
+{
     const struct resreq_selector *selector = arg;
-    const struct facts *facts = selector->facts;
-    struct conf *conf = selector->conf;
     struct spot spot = {section, row, cell};
     struct resreq_rules rules =
-        needs_rules(selector->config, facts_resources(selector->facts));
+        resreq_config_select_rules(selector->config, facts_resources(selector->facts));
     struct resreq resreq;
-    rules.reading = RESREQ_READ_ALL;
-    rules.language.has_local = false;
-    rules.defaults_any = true;
-    if (!compile(conf, &spot, &rules, &resreq)) {
-        return false;
+    if (!compile(selector->conf, &spot, &rules, &resreq)) {
+        return EXPORT_REFUSED;
     }
     if ((resreq.sections & ~(1U << RESREQ_SELECT)) != 0) {
-        conf_complain(conf, CONF_ERROR, section, row, cell,
+        conf_complain(selector->conf, CONF_ERROR, section, row, cell,
                       "more than a select section, expected that alone");
-        return false;
+        return EXPORT_REFUSED;
     }
-    int told = find_told(facts, &resreq.program);
-    if (told >= 0) {
-        conf_complain(
-            conf, CONF_ERROR, section, row, cell,
-            "%s is what hosts tell of themselves, not supported yet, expected "
-            "what the configuration says of all hosts",
-            resources_at(facts_resources(facts), told)->name);
-        return false;
+    if (!is_settled(selector, &spot, &resreq.program)) {
+        return EXPORT_LATER;
     }
-    resreq_program_run(&resreq.program, facts_table(selector->facts), &nowhere,
-                       matches);
-    return true;
+    resreq_program_run(&resreq.program, facts_table(selector->facts),
+                       &resreq_config_nowhere, matches);
+    return EXPORT_MATCHED;
 }

@@ -4,8 +4,10 @@
  * (LSF_STRICT_RESREQ, PARALLEL_SCHED_BY_SLOT).
  *
  * RES_SELECT is a select section only, its default is `type == any`, and there is no
- * local host. It is judged by what the configuration says of the hosts: their type,
- * model and factor, RESOURCES, ResourceMap, names and slots.
+ * local host. Where the configuration says all that it names (type, model and factor of
+ * every host, RESOURCES, ResourceMap, names, slots) it is judged by that at once; else
+ * when the hosts have told (picks.h), or in a simulation, where hosts tell nothing,
+ * with that absent.
  *
  * Errors: diagnostics of `conf`, with LSF's sentence, the column and our hint.
  * Source: lsf.md 1.2, 5.1, 5.2; ARCHITECTURE 5. Layer: site. */
@@ -23,11 +25,17 @@ void resreq_config_read(struct conf *conf, struct site_config *config);
 /* Whom to ask which hosts a RES_SELECT means, while policies are read. */
 struct resreq_selector;
 struct resreq_selector *resreq_config_selector(struct conf *conf,
-                                               const struct site_config *config);
+                                               const struct site_config *config,
+                                               bool is_simulated);
 void resreq_config_free(struct resreq_selector *selector);
 /* `arg` is the selector; an export_match_fn. */
-bool resreq_config_match(void *arg, const struct conf_section *section,
-                         const struct conf_row *row, const struct conf_cell *cell,
-                         uint8_t *matches);
+enum export_answer resreq_config_match(void *arg, const struct conf_section *section,
+                                       const struct conf_row *row,
+                                       const struct conf_cell *cell, uint8_t *matches);
+
+/* The rules by which a RES_SELECT is read, and whom its `local` means: nobody. */
+struct resreq_rules resreq_config_select_rules(const struct site_config *config,
+                                               const struct resources *resources);
+extern const struct resreq_local resreq_config_nowhere;
 
 #endif

@@ -53,6 +53,7 @@ struct site *site_new(const struct site_config *from)
     site->facts = facts_new(config);
     site->runs = runs_new(&runs_setting, site->hosts, run_changed, site);
     site->provider = provider_new(config->name, config->freeze_timeout_ms);
+    site->picks = picks_new();
     site->consumer = consumer_new(config->name);
     site->uplink = site_uplink_new(&uplink_setting);
     if (config->patience > 1) {
@@ -80,6 +81,7 @@ void site_free(struct site *site)
     site_uplink_free(site->uplink);
     consumer_free(site->consumer);
     provider_free(site->provider);
+    picks_free(site->picks);
     runs_free(site->runs);
     needs_free(site->needs);
     asked_lists_free(site->asked_lists);
@@ -136,6 +138,9 @@ void site_load(struct site *site, const struct row *row)
     case ROW_CLOSED:
         closed_load(&site->closed, &row->closed);
         break;
+    case ROW_PICK:
+        picks_load(site->picks, &row->pick);
+        break;
     case ROW_OVERRIDE:
     case ROW_LEASE:
     case ROW_SITE:
@@ -157,7 +162,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     site_uplink_start(site->uplink, site->boot, now_ms);
     schedule_tell_use(site);
     closed_tell(site);
-    provider_export(site->provider, &site->config->exports, now_ms, effects);
+    picks_begin(site, now_ms, effects);
     turns_restore(site, now_ms, effects);
 }
 
@@ -206,6 +211,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     runs_tick(site->runs, now_ms, effects);
     tick_consumer(site, now_ms, effects);
     answer_late(site, now_ms, effects);
+    picks_tick(site, now_ms, effects);
     turns_clean(site, now_ms, effects);
     if (provider_wake_ms(site->provider) <= now_ms) {
         schedule_mark(site->schedule); /* a freeze may have lapsed */
@@ -284,6 +290,7 @@ int64_t site_wake_ms(const struct site *site)
         site_hosts_wake_ms(site->hosts),
         runs_wake_ms(site->runs),
         provider_wake_ms(site->provider),
+        picks_wake_ms(site->picks),
         consumer_wake_ms(site->consumer),
         waiters_wake_ms(site->waiters),
         schedule_wake_ms(site, site->now_ms),

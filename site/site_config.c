@@ -356,7 +356,8 @@ static void read_queues(struct conf *conf, const struct place *site,
 
 /* ---------------------------------------------------------------- exports */
 
-static void read_exports(struct conf *conf, struct site_config *config)
+static void read_exports(struct conf *conf, bool is_simulated,
+                         struct site_config *config)
 {
     struct place policy = find_parameter(conf, "RECLAIM_POLICY");
     const char *text = text_of(policy.row, "Parameters", "RECLAIM_POLICY");
@@ -367,7 +368,8 @@ static void read_exports(struct conf *conf, struct site_config *config)
         .min_hold_ms = parameter_duration(conf, "MIN_HOLD"),
         .lease_term_ms = parameter_duration(conf, "LEASE_TERM"),
     };
-    struct resreq_selector *selector = resreq_config_selector(conf, config);
+    struct resreq_selector *selector =
+        resreq_config_selector(conf, config, is_simulated);
     struct export_host *hosts =
         arena_alloc(conf->arena, (size_t)config->n_hosts, sizeof(*hosts));
     for (int i = 0; i < config->n_hosts; i++) {
@@ -496,7 +498,7 @@ static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *se
     read_measures(conf, &site, setup);
     read_queues(conf, &site, &setup->config);
     resreq_config_read(conf, &setup->config);
-    read_exports(conf, &setup->config);
+    read_exports(conf, is_simulated, &setup->config);
     return true;
 }
 

@@ -125,6 +125,15 @@ static void copy_exports(struct arena *arena, struct export_plan *plan)
             lease->hosts[k].host = copy_text(arena, lease->hosts[k].host);
         }
     }
+    plan->late = copy_array(arena, plan->late, plan->n_late, sizeof(*plan->late));
+    for (int i = 0; i < plan->n_late; i++) {
+        struct export_late *late = &plan->late[i];
+        late->name = copy_text(arena, late->name);
+        late->content = copy_text(arena, late->content);
+        late->select = copy_text(arena, late->select);
+        late->shares =
+            copy_array(arena, late->shares, late->n_shares, sizeof(*late->shares));
+    }
 }
 
 const struct site_config *site_copy_config(struct arena *arena,

@@ -268,6 +268,7 @@ static void on_host_load(struct site *site, const struct call *call,
                     site_hosts_name(site->hosts, call->host), unknown);
     }
     look_at_load(site, is_first, call->now_ms);
+    picks_mark(site->picks);
 }
 
 static void on_run_state(struct site *site, const struct call *call,

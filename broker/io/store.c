@@ -142,6 +142,7 @@ int store_write(struct store *store, const struct row *row, struct err *err)
     case ROW_JOB_STATE:
     case ROW_RUN:
     case ROW_CLOSED:
+    case ROW_PICK:
     case ROW_KINDS:
         break;
     }

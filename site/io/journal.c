@@ -31,6 +31,13 @@ static const char put_closed_sql[] =
     "INSERT INTO closed (host) VALUES (?1) ON CONFLICT DO NOTHING";
 static const char cut_closed_sql[] = "DELETE FROM closed WHERE host = ?1";
 static const char all_closed_sql[] = "SELECT host FROM closed ORDER BY host";
+static const char put_pick_sql[] =
+    "INSERT INTO pick (policy, content, hosts) VALUES (?1, ?2, ?3)"
+    " ON CONFLICT (policy, content) DO UPDATE SET hosts = ?3";
+static const char cut_pick_sql[] =
+    "DELETE FROM pick WHERE policy = ?1 AND content = ?2";
+static const char all_picks_sql[] =
+    "SELECT policy, content, hosts FROM pick ORDER BY policy, content";
 
 /* From schema/site, by tools/embed-sql. */
 extern const struct db_migration site_migrations[];
@@ -39,6 +46,7 @@ struct journal {
     struct db *db;
     sqlite3_stmt *put_counter, *all_counters, *put_high, *all_highs;
     sqlite3_stmt *put_closed, *cut_closed, *all_closed;
+    sqlite3_stmt *put_pick, *cut_pick, *all_picks;
     sqlite3_stmt *put_queue, *all_queues;
     struct journal_books books;
     struct journal_jobs jobs;
@@ -110,6 +118,20 @@ static int put_closed(struct journal *journal, const struct row_closed *closed,
     return db_run(journal->db, put, err) < 0 ? err_prefix(err, "closed host") : 0;
 }
 
+static int put_pick(struct journal *journal, const struct row_pick *pick,
+                    struct err *err)
+{
+    sqlite3_stmt *put =
+        pick->is_gone ? db_statement(journal->db, &journal->cut_pick, cut_pick_sql)
+                      : db_statement(journal->db, &journal->put_pick, put_pick_sql);
+    journal_bind_text(put, 1, pick->policy);
+    journal_bind_text(put, 2, pick->content);
+    if (!pick->is_gone) {
+        journal_bind_text(put, 3, pick->hosts);
+    }
+    return db_run(journal->db, put, err) < 0 ? err_prefix(err, "pick") : 0;
+}
+
 static int put_queue(struct journal *journal, const struct row_queue *queue,
                      struct err *err)
 {
@@ -139,6 +161,8 @@ int journal_write(struct journal *journal, const struct row *row, struct err *er
         return journal_put_run(&journal->runs, journal->db, &row->run, err);
     case ROW_CLOSED:
         return put_closed(journal, &row->closed, err);
+    case ROW_PICK:
+        return put_pick(journal, &row->pick, err);
     case ROW_OVERRIDE:
     case ROW_LEASE:
     case ROW_SITE:
@@ -199,6 +223,23 @@ static int load_closed(struct journal *journal, journal_row_fn fn, void *arg,
     return rc;
 }
 
+static int load_picks(struct journal *journal, journal_row_fn fn, void *arg,
+                      struct err *err)
+{
+    sqlite3_stmt *all = db_statement(journal->db, &journal->all_picks, all_picks_sql);
+    int rc;
+    while ((rc = sqlite3_step(all)) == SQLITE_ROW) {
+        struct row row = {.kind = ROW_PICK};
+        row.pick.policy = journal_text(all, 0);
+        row.pick.content = journal_text(all, 1);
+        row.pick.hosts = journal_text(all, 2);
+        fn(arg, &row);
+    }
+    rc = rc == SQLITE_DONE ? 0 : journal_fail(all, "picks", err);
+    sqlite3_reset(all);
+    return rc;
+}
+
 static int load_queues(struct journal *journal, journal_row_fn fn, void *arg,
                        struct err *err)
 {
@@ -236,6 +277,9 @@ int journal_load(struct journal *journal, journal_row_fn fn, void *arg, struct e
     }
     if (rc == 0) {
         rc = load_closed(journal, fn, arg, err);
+    }
+    if (rc == 0) {
+        rc = load_picks(journal, fn, arg, err);
     }
     return rc;
 }

@@ -167,6 +167,37 @@ def test_borrowed_hosts():
                          "the host of " + " ".join(options))
 
 
+def test_exports_what_hosts_tell():
+    """RES_SELECT by what only hosts can tell: picked once, and kept over a restart."""
+    policy = """
+Begin HostExport
+NAME = spare
+RES_SELECT = mem > 1 && ncpus > 0 && hname != n1
+NHOSTS = 1
+DISTRIBUTION = ([south, 1])
+End HostExport
+"""
+    with Federation() as f:
+        text = NORTH[:NORTH.index("Begin HostExport")] + policy
+        f.configure("north", text)
+        f.configure("south", SOUTH)
+        result = f.run("sublet", "check", f.conf("north"))
+        expect("warning: RES_SELECT: mem is what hosts tell" in result.stdout, result.stdout)
+        f.start("broker", "north", "south")
+
+        def exported():
+            return [host["host"] for lease in f.rows("south", "leases")
+                    for host in lease["hosts"]]
+        f.wait_for("the pick", lambda: exported() == ["n2"])
+        f.kill9("north")
+        f.start("north")
+        f.wait_for("north to be back", lambda: [
+            lease["status"] for lease in f.rows("south", "leases")] == ["conn"])
+        expect_equal(exported(), ["n2"], "the pick is on record")
+        with open(f.log("north")) as log:
+            expect_equal(log.read().count(": picked n2"), 1, "picks")
+
+
 def test_hosts_that_match():
     with alone() as f:
         f.start("north")

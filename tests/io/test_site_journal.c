@@ -229,6 +229,10 @@ static void add_row(void *arg, const struct row *row)
     case ROW_CLOSED:
         add(to, "closed %s\n", row->closed.host);
         break;
+    case ROW_PICK:
+        add(to, "pick %s %s %s\n", row->pick.policy, row->pick.content,
+            row->pick.hosts);
+        break;
     case ROW_OVERRIDE:
     case ROW_LEASE:
     case ROW_SITE:
@@ -490,6 +494,23 @@ static void test_hosts_are_closed_and_opened(void **state)
     assert_loads(*state, &rows[1], 1);
 }
 
+static void test_picks_are_kept_and_dropped(void **state)
+{
+    struct row rows[] = {
+        {.kind = ROW_PICK,
+         .pick = {"#1", "RES_SELECT=mem > 5 NHOSTS=2", "n1 n2", false}},
+        {.kind = ROW_PICK, .pick = {"#2", "RES_SELECT=mem > 5 NHOSTS=2", "n3", false}},
+        {.kind = ROW_PICK,
+         .pick = {"#1", "RES_SELECT=mem > 5 NHOSTS=2", "n1 n4", false}},
+        {.kind = ROW_PICK, .pick = {"spare", "RES_SELECT=ncpus > 5", "n9", false}},
+        {.kind = ROW_PICK, .pick = {"spare", "RES_SELECT=ncpus > 5", "", true}},
+        {.kind = ROW_PICK, .pick = {"never", "RES_SELECT=ncpus > 5", "", true}},
+    };
+    struct row left[] = {rows[2], rows[1]};
+    write_rows(*state, rows, 6);
+    assert_loads(*state, left, 2);
+}
+
 /* A journal as the first version left it. */
 static void test_a_journal_of_before_arrays(void **state)
 {
@@ -530,6 +551,7 @@ static void test_a_journal_of_before_arrays(void **state)
                      "ALTER TABLE job DROP COLUMN max_slots;"
                      "DROP TABLE queue;"
                      "DROP TABLE closed;"
+                     "DROP TABLE pick;"
                      "ALTER TABLE book DROP COLUMN is_drained;"
                      "ALTER TABLE book DROP COLUMN drain;"
                      "PRAGMA user_version = 1");
@@ -744,6 +766,7 @@ int main(void)
         TEST(test_every_state_record_and_end_comes_back),
         TEST(test_elements_of_an_array_have_states_of_their_own),
         TEST(test_hosts_are_closed_and_opened),
+        TEST(test_picks_are_kept_and_dropped),
         TEST(test_a_journal_of_before_arrays),
         TEST(test_the_same_key_replaces_a_row),
         TEST(test_a_run_keeps_its_spec_when_a_later_row_has_none),

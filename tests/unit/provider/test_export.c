@@ -82,9 +82,9 @@ static void set_hosts(struct world *world, struct arena *arena, const char *line
 }
 
 /* The language in short: what the site makes of it is its own test's. */
-static bool match(void *arg, const struct conf_section *section,
-                  const struct conf_row *row, const struct conf_cell *cell,
-                  uint8_t *matches)
+static enum export_answer match(void *arg, const struct conf_section *section,
+                                const struct conf_row *row,
+                                const struct conf_cell *cell, uint8_t *matches)
 {
     struct world *world = arg;
     struct resreq_rules rules = {.language = {.resources = world->resources},
@@ -96,10 +96,13 @@ static bool match(void *arg, const struct conf_section *section,
     struct resreq resreq;
     if (resreq_compile(&world->arena, &rules, &strings, &resreq, &notes, &fault) != 0) {
         conf_complain(&world->conf, CONF_ERROR, section, row, cell, "%s", fault.text);
-        return false;
+        return EXPORT_REFUSED;
+    }
+    if (strstr(cell->value, "mem") != NULL) {
+        return EXPORT_LATER;
     }
     resreq_program_run(&resreq.program, world->table, &local, matches);
-    return true;
+    return EXPORT_MATCHED;
 }
 
 /* "A;B || C" becomes two sections. */

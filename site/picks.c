@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* picks.c: see picks.h. */
+#include "site/picks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "site/keep.h"
+#include "site/parts.h"
+#include "site/resreq_config.h"
+
+/* What is on record. */
+struct pick {
+    char *policy, *content, *hosts;
+};
+
+struct picks {
+    struct pick *items;
+    int count, capacity;
+    struct arena arena; /* of the plan */
+    struct export_plan plan;
+    bool is_open;    /* a policy waits */
+    int64_t wait_ms; /* until then for all hosts; INT64_MAX: not any more */
+    bool has_news;   /* a host has told since it was last looked at */
+};
+
+struct picks *picks_new(void)
+{
+    struct picks *picks = mem_alloc(1, sizeof(*picks));
+    arena_init(&picks->arena);
+    picks->wait_ms = INT64_MAX;
+    return picks;
+}
+
+static void release_pick(struct pick *pick)
+{
+    free(pick->policy);
+    free(pick->content);
+    free(pick->hosts);
+}
+
+void picks_free(struct picks *picks)
+{
+    if (picks == NULL) {
+        return;
+    }
+    for (int i = 0; i < picks->count; i++) {
+        release_pick(&picks->items[i]);
+    }
+    free(picks->items);
+    arena_release(&picks->arena);
+    free(picks);
+}
+
+void picks_load(struct picks *picks, const struct row_pick *row)
+{
+    if (picks->count == picks->capacity) {
+        picks->capacity = picks->capacity * 2 + 8;
+        picks->items =
+            mem_grow(picks->items, (size_t)picks->capacity, sizeof(*picks->items));
+    }
+    picks->items[picks->count++] = (struct pick){
+        keep_text(row->policy), keep_text(row->content), keep_text(row->hosts)};
+}
+
+/* ---------------------------------------------------------------- on record */
+
+static bool is_of(const struct pick *pick, const struct export_late *late)
+{
+    return strcmp(pick->policy, late->name) == 0 &&
+           strcmp(pick->content, late->content) == 0;
+}
+
+static const struct pick *find_pick(const struct picks *picks,
+                                    const struct export_late *late)
+{
+    for (int i = 0; i < picks->count; i++) {
+        if (is_of(&picks->items[i], late)) {
+            return &picks->items[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_configured(const struct export_plan *plan, const struct pick *pick)
+{
+    for (int i = 0; i < plan->n_late; i++) {
+        if (is_of(pick, &plan->late[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void store_pick(const struct pick *pick, bool is_gone, struct effects *effects)
+{
+    struct row row = {.kind = ROW_PICK,
+                      .pick = {.policy = arena_str(&effects->arena, pick->policy),
+                               .content = arena_str(&effects->arena, pick->content),
+                               .hosts = arena_str(&effects->arena, pick->hosts),
+                               .is_gone = is_gone}};
+    effects_store(effects, &row);
+}
+
+/* Policies that have gone, or are others now, begin anew if they come back. */
+static void drop_old(struct picks *picks, const struct export_plan *plan,
+                     struct effects *effects)
+{
+    int n_kept = 0;
+    for (int i = 0; i < picks->count; i++) {
+        if (is_configured(plan, &picks->items[i])) {
+            picks->items[n_kept++] = picks->items[i];
+        } else {
+            store_pick(&picks->items[i], true, effects);
+            release_pick(&picks->items[i]);
+        }
+    }
+    picks->count = n_kept;
+}
+
+/* ---------------------------------------------------------------- the plan */
+
+/* By host: what this policy could have: slots, and nobody else exports it. */
+static uint8_t *list_free(const struct site *site, struct arena *arena)
+{
+    const struct export_plan *plan = &site->picks->plan;
+    int n_hosts = site->config->n_hosts;
+    uint8_t *are_free = arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*are_free));
+    for (int i = 0; i < n_hosts; i++) {
+        are_free[i] = site->config->hosts[i].max > 0;
+    }
+    for (int i = 0; i < plan->n_leases; i++) {
+        for (int k = 0; k < plan->leases[i].n_hosts; k++) {
+            int host = site_hosts_find(site->hosts, plan->leases[i].hosts[k].host);
+            if (host >= 0) {
+                are_free[host] = 0;
+            }
+        }
+    }
+    return are_free;
+}
+
+/* The policy gets the hosts that are on record for it, in file order. */
+static void give(const struct site *site, const struct export_late *late,
+                 const struct pick *pick)
+{
+    struct picks *picks = site->picks;
+    struct arena *arena = &picks->arena;
+    const struct site_config *config = site->config;
+    size_t n_max = (size_t)config->n_hosts + 1;
+    struct conf_words words = conf_words(arena, pick->hosts);
+    const uint8_t *are_free = list_free(site, arena);
+    uint8_t *are_picked = arena_alloc(arena, n_max, sizeof(*are_picked));
+    struct export_host *hosts = arena_alloc(arena, n_max, sizeof(*hosts));
+    int n_hosts = 0;
+    for (int i = 0; i < words.count; i++) {
+        int host = site_hosts_find(site->hosts, words.words[i]);
+        if (host >= 0) {
+            are_picked[host] = are_free[host];
+        }
+    }
+    for (int i = 0; i < config->n_hosts; i++) {
+        if (are_picked[i]) {
+            hosts[n_hosts++] =
+                (struct export_host){config->hosts[i].name, config->hosts[i].max};
+        }
+    }
+    export_give(arena, &picks->plan, late, hosts, n_hosts);
+}
+
+/* The configuration's plan with what is on record. True where a policy is open. */
+static bool make_plan(struct site *site)
+{
+    struct picks *picks = site->picks;
+    const struct export_plan *from = &site->config->exports;
+    size_t size = (size_t)from->n_leases * sizeof(*from->leases);
+    bool is_open = false;
+    picks->plan = *from;
+    picks->plan.leases =
+        size > 0 ? arena_copy(&picks->arena, from->leases, size) : NULL;
+    for (int i = 0; i < from->n_late; i++) {
+        const struct pick *pick = find_pick(picks, &from->late[i]);
+        if (pick != NULL) {
+            give(site, &from->late[i], pick);
+        }
+        is_open = is_open || pick == NULL;
+    }
+    return is_open;
+}
+
+/* The provider's plan is another one from here on. True where a policy is open. */
+static bool export_all(struct site *site, int64_t now_ms, struct effects *effects)
+{
+    struct picks *picks = site->picks;
+    struct arena before = picks->arena;
+    arena_init(&picks->arena);
+    bool is_open = make_plan(site);
+    provider_export(site->provider, &picks->plan, now_ms, effects);
+    arena_release(&before);
+    return is_open;
+}
+
+void picks_begin(struct site *site, int64_t now_ms, struct effects *effects)
+{
+    struct picks *picks = site->picks;
+    drop_old(picks, &site->config->exports, effects);
+    picks->is_open = export_all(site, now_ms, effects);
+    picks->wait_ms = picks->is_open ? now_ms + PICKS_WAIT_MS : INT64_MAX;
+    picks->has_news = false;
+    if (picks->is_open) {
+        effects_log(effects, LOG_LEVEL_NOTICE,
+                    "an export policy waits until hosts have told what its RES_SELECT "
+                    "names");
+    }
+}
+
+/* ---------------------------------------------------------------- picking */
+
+/* The host has told all of the loads that the selection names. */
+static bool has_told(const struct site *site, int host,
+                     const struct resreq_program *program)
+{
+    const struct resource_table *table = facts_table(site->facts);
+    const struct resources *resources = facts_resources(site->facts);
+    bool is_told = facts_is_told(site->facts, host);
+    for (int i = 0; i < program->n_named && is_told; i++) {
+        int id = program->named[i];
+        is_told = resources_at(resources, id)->interval_ms == 0 ||
+                  id == RESOURCE_STATUS || resource_table_has(table, host, id);
+    }
+    return is_told;
+}
+
+/* What only the site knows of its hosts. */
+static void set_state(const struct site *site, int host)
+{
+    struct resource_table *table = facts_table(site->facts);
+    int own, consumers, max = site_hosts_max(site->hosts, host);
+    run_table_used(runs_table(site->runs), host, &own, &consumers);
+    int n_free = max > own + consumers ? max - own - consumers : 0;
+    resource_table_set_number(table, host, RESOURCE_SLOTS, n_free);
+    resource_table_set_number(table, host, RESOURCE_MAXSLOTS, max);
+    resource_table_set_text(table, host, RESOURCE_STATUS,
+                            site_hosts_is_ready(site->hosts, host) ? "ok" : "unavail");
+}
+
+/* What the selection means, by host; false: some of those that could be picked have to
+ * tell first. */
+static bool match(const struct site *site, const struct export_late *late,
+                  struct arena *arena, bool is_late, uint8_t *matches)
+{
+    struct resreq_rules rules =
+        resreq_config_select_rules(site->config, facts_resources(site->facts));
+    struct resreq_strings from = {.queue = late->select};
+    struct resreq_notes notes = {.arena = arena};
+    struct resreq_fault fault;
+    struct resreq resreq;
+    const uint8_t *are_free = list_free(site, arena);
+    if (resreq_compile(arena, &rules, &from, &resreq, &notes, &fault) != 0) {
+        return false; /* the configuration has been judged by the same rules */
+    }
+    for (int i = 0; i < site->config->n_hosts; i++) {
+        set_state(site, i);
+        if (!is_late && are_free[i] && !has_told(site, i, &resreq.program)) {
+            return false;
+        }
+    }
+    resreq_program_run(&resreq.program, facts_table(site->facts),
+                       &resreq_config_nowhere, matches);
+    for (int i = 0; i < site->config->n_hosts; i++) {
+        matches[i] = matches[i] && are_free[i] && facts_is_told(site->facts, i);
+    }
+    return true;
+}
+
+/* The first NHOSTS that match, as they go on record. */
+static const char *first_of(const struct site *site, const struct export_late *late,
+                            struct arena *arena, const uint8_t *matches)
+{
+    size_t size = 1;
+    int last = -1, n_hosts = 0;
+    for (int i = 0; i < site->config->n_hosts && n_hosts < late->n_hosts_max; i++) {
+        if (matches[i]) {
+            size += strlen(site->config->hosts[i].name) + 1;
+            last = i;
+            n_hosts++;
+        }
+    }
+    char *text = arena_alloc(arena, size, 1), *at = text;
+    for (int i = 0; i <= last; i++) {
+        if (matches[i]) {
+            const char *name = site->config->hosts[i].name;
+            size_t length = strlen(name);
+            memcpy(at, name, length);
+            at[length] = ' ';
+            at += length + 1;
+        }
+    }
+    if (at > text) {
+        at[-1] = '\0';
+    }
+    return text;
+}
+
+/* True where hosts were found. */
+static bool pick(struct site *site, const struct export_late *late, bool is_late,
+                 struct effects *effects)
+{
+    struct picks *picks = site->picks;
+    struct arena *arena = &effects->arena;
+    size_t n_rows = (size_t)resource_table_rows(facts_table(site->facts));
+    uint8_t *matches = arena_alloc(arena, n_rows + 1, sizeof(*matches));
+    if (!match(site, late, arena, is_late, matches)) {
+        return false;
+    }
+    const char *hosts = first_of(site, late, arena, matches);
+    if (hosts[0] == '\0') {
+        return false;
+    }
+    picks_load(picks, &(struct row_pick){.policy = late->name,
+                                         .content = late->content,
+                                         .hosts = hosts});
+    store_pick(&picks->items[picks->count - 1], false, effects);
+    effects_log(effects, LOG_LEVEL_NOTICE, "export policy %.200s: picked %.200s",
+                late->content, hosts);
+    return true;
+}
+
+void picks_mark(struct picks *picks)
+{
+    picks->has_news = picks->is_open;
+}
+
+void picks_tick(struct site *site, int64_t now_ms, struct effects *effects)
+{
+    struct picks *picks = site->picks;
+    const struct export_plan *from = &site->config->exports;
+    bool is_due = picks->wait_ms <= now_ms;
+    if (!picks->is_open || (!picks->has_news && !is_due)) {
+        return;
+    }
+    bool is_late = is_due || picks->wait_ms == INT64_MAX;
+    picks->has_news = false;
+    for (int i = 0; i < from->n_late; i++) {
+        if (find_pick(picks, &from->late[i]) == NULL &&
+            pick(site, &from->late[i], is_late, effects)) {
+            picks->is_open = export_all(site, now_ms, effects);
+            schedule_mark(site->schedule);
+        }
+    }
+    if (is_late || !picks->is_open) {
+        picks->wait_ms = INT64_MAX;
+    }
+}
+
+int64_t picks_wake_ms(const struct picks *picks)
+{
+    return picks->wait_ms;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* picks.h: export policies whose RES_SELECT names what only hosts can tell (loads,
+ * counts, a detected type): which hosts they mean is settled once, when the hosts have
+ * told, and on record from then on.
+ *
+ * A policy is picked for when each host of section Host has told all that RES_SELECT
+ * names, or PICKS_WAIT_MS after the start (or reload) by what those tell that have told
+ * anything. Hosts that another policy exports are passed over. Where no host matches
+ * nothing is on record, and each host that tells has it tried again. What is on record
+ * holds until the policy's content changes or the policy goes: not load, not restarts,
+ * not new hosts change it. A host that is gone from the configuration is left out, and
+ * comes back with it.
+ *
+ * Until then what a named policy exported before stays as it is.
+ *
+ * Units: milliseconds. Order: policies in file order, hosts in file order.
+ * Source: lsf.md 1.2 ("evaluated once, when a host is exported"); docs/adr/0015.
+ * Layer: site. */
+#ifndef SUBLET_SITE_PICKS_H
+#define SUBLET_SITE_PICKS_H
+
+#include "base/effect.h"
+#include "base/row.h"
+#include "provider/export.h"
+
+struct site;
+
+enum { PICKS_WAIT_MS = 60000 }; /* a sublet-host tells each 15 s; an elim may be slow */
+
+struct picks;
+struct picks *picks_new(void);
+void picks_free(struct picks *picks);
+void picks_load(struct picks *picks, const struct row_pick *row);
+
+/* The configuration is another one, or the site starts: the provider gets the plan. */
+void picks_begin(struct site *site, int64_t now_ms, struct effects *effects);
+/* A host has told of itself. */
+void picks_mark(struct picks *picks);
+void picks_tick(struct site *site, int64_t now_ms, struct effects *effects);
+int64_t picks_wake_ms(const struct picks *picks);
+
+#endif
