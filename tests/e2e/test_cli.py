@@ -12,8 +12,7 @@ f = Federation()
 UNBUILT_COMMANDS = """resize hist users limits rsv
 pools usage""".split()
 
-UNBUILT_SUB = [["-app", "a"], ["-ar"], ["-x"], ["-I"], ["-U", "r"], ["-env", "none"],
-               ["-n", "1,2"]]
+UNBUILT_SUB = [["-app", "a"], ["-ar"], ["-I"], ["-U", "r"], ["-env", "none"]]
 
 
 def one_line(result):
@@ -46,7 +45,7 @@ def test_unbuilt():
     for options in UNBUILT_SUB:
         text = one_line(f.cli("south", "sub", *options, "true", code=1))
         expect("not supported yet" in text, text)
-    text = one_line(f.cli("south", "sub", code=1, stdin="#!/bin/sh\n#BSUB -x\ntrue\n"))
+    text = one_line(f.cli("south", "sub", code=1, stdin="#!/bin/sh\n#BSUB -I\ntrue\n"))
     expect("not supported yet" in text, text)
     expect_equal(len(f.jobs("south")), before, "nothing was submitted")
 
