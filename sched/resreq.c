@@ -38,8 +38,7 @@ static int read_select(struct compiler *compiler, const struct resreq_part *part
 
 static int read_other(struct compiler *compiler, const struct resreq_part *part)
 {
-    const struct resreq_language *language = &compiler->rules->language;
-    int code = resreq_shape_check(language->resources, language->is_open, part,
+    int code = resreq_shape_check(&compiler->rules->language, part, compiler->notes,
                                   compiler->fault);
     if (code == 0 && compiler->rules->reading == RESREQ_READ_TO_ACT) {
         resreq_fault_set(compiler->fault, part->section, part->keyword,

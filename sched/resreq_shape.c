@@ -9,7 +9,8 @@ enum { INDICES_MAX = 64 }; /* resources of one usage: a job reserves a handful *
 
 struct reader {
     const struct resources *resources;
-    bool is_open;
+    bool is_open, is_lenient;
+    struct resreq_notes *notes;
     enum resreq_section section;
     struct resreq_place keyword;
     struct resreq_lex lex;
@@ -147,7 +148,10 @@ static int check_index(const struct reader *reader, struct usage *usage,
     if (id < 0 && !reader->is_open) {
         return FAIL(reader, name, RESREQ_BAD_NAME, "there is no resource of this name");
     }
-    if (id >= 0 && !resources_at(reader->resources, id)->is_consumable) {
+    bool is_bad = id >= 0 && !resources_at(reader->resources, id)->is_consumable;
+    if (is_bad && reader->is_lenient) {
+        resreq_note_add(reader->notes, name, "this resource is not consumable");
+    } else if (is_bad) {
         return FAIL(reader, name, RESREQ_BAD_TYPE, "this resource is not consumable");
     }
     for (int i = 0; i < usage->n_indices; i++) {
@@ -376,12 +380,15 @@ static int check_affinity(struct reader *reader)
     }
 }
 
-int resreq_shape_check(const struct resources *resources, bool is_open,
-                       const struct resreq_part *part, struct resreq_fault *fault)
+int resreq_shape_check(const struct resreq_language *language,
+                       const struct resreq_part *part, struct resreq_notes *notes,
+                       struct resreq_fault *fault)
 {
     struct reader reader = {
-        .resources = resources,
-        .is_open = is_open,
+        .resources = language->resources,
+        .is_open = language->is_open,
+        .is_lenient = language->is_lenient,
+        .notes = notes,
         .section = part->section,
         .keyword = part->keyword,
         .lex = part->content,
