@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slot_pool.c: the arithmetic of slot pools.
+ *
+ *     15 slots, 50 30 20 percent; the second queue has no use for any
+ *     round 1, of 15: 7.5 up to 8, 0, 3       4 are left
+ *     round 2, of 4:  2, 0, 0.8 up to 1       1 is left
+ *     round 3, of 1:  0.5 up to 1             together 11, 0, 4
+ *
+ * Rounding up makes every round hand out at least a slot, while there is one and
+ * somebody wants it: so it ends. */
+#include "sched/slot_pool.h"
+
+#include <math.h>
+
+enum { PERCENT = 100 };
+
+static const double hour_ms = 3600000.0;
+
+/* So many percent of the slots, rounded up. */
+static int part_of(int share, int n_slots)
+{
+    return (int)(((int64_t)share * n_slots + PERCENT - 1) / PERCENT);
+}
+
+/* One round; returns what is left of `n_slots`. */
+static int hand_out(struct slot_part *parts, int n_parts, int n_slots)
+{
+    int left = n_slots;
+    for (int i = 0; i < n_parts && left > 0; i++) {
+        struct slot_part *part = &parts[i];
+        int64_t open = part->want - part->given;
+        int give = part_of(part->share, n_slots);
+        give = give < left ? give : left;
+        give = give < open ? give : (int)(open > 0 ? open : 0);
+        part->given += give;
+        left -= give;
+    }
+    return left;
+}
+
+int slot_pool_allocate(struct slot_part *parts, int n_parts, int n_slots, int rounds)
+{
+    int left = n_slots;
+    for (int i = 0; i < n_parts; i++) {
+        parts[i].given = 0;
+    }
+    for (int round = 0; left > 0 && (rounds == 0 || round < rounds); round++) {
+        int before = left;
+        left = hand_out(parts, n_parts, left);
+        if (left == before) {
+            break;
+        }
+    }
+    return left;
+}
+
+static double use_per_share(const double *use, const int *share, int at)
+{
+    return use[at] / (share[at] > 0 ? share[at] : 1);
+}
+
+/* By insertion: a pool has few queues, and they mostly stand right. */
+void slot_pool_sort(const double *use, const int *share, int n, int *order)
+{
+    for (int i = 0; i < n; i++) {
+        double own = use_per_share(use, share, i);
+        int place = i;
+        for (; place > 0 && use_per_share(use, share, order[place - 1]) > own;
+             place--) {
+            order[place] = order[place - 1];
+        }
+        order[place] = i;
+    }
+}
+
+double slot_pool_use(double use_hours, int n_slots, int64_t elapsed_ms,
+                     double hist_hours)
+{
+    double hours = (double)elapsed_ms / hour_ms;
+    if (elapsed_ms <= 0) {
+        return use_hours;
+    }
+    if (hist_hours <= 0) {
+        return use_hours + n_slots * hours;
+    }
+    double rate = log(10.0) / hist_hours; /* a tenth after HIST_HOURS */
+    double level = n_slots / rate;        /* where it would settle */
+    return level + (use_hours - level) * exp(-rate * hours);
+}
