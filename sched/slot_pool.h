@@ -10,8 +10,10 @@
  *
  * Which queue stands first changes: the one that has used least for its share, by the
  * slot time it has accumulated, of which an hour counts as a tenth after HIST_HOURS.
- * So over time each has its SLOT_SHARE of the sum of the pool's. With nothing used yet
- * the order is by priority.
+ * And one that has used more for its share than the pool as a whole is rounded down
+ * while the others have a use for what is left, so that it is not allocated more than
+ * it deserves. So over time each has its SLOT_SHARE of the sum of the pool's. With
+ * nothing used yet the order is by priority, and all are rounded up.
  *
  * Units: slots; percent; use in hours of one slot. Ownership: the caller's arrays.
  * Order: least use for its share first; ties by the order given, which is by priority.
@@ -43,6 +45,7 @@ struct slot_pools {
 /* A queue's part in an allocation. */
 struct slot_part {
     int share;    /* percent */
+    bool is_over; /* it has used more for its share than the pool */
     int64_t want; /* slots that it has a use for, those it has among them */
     int given;    /* out */
 };
@@ -54,6 +57,8 @@ int slot_pool_allocate(struct slot_part *parts, int n_parts, int n_slots, int ro
 /* Puts positions 0..n-1 in order; `use[i]`: hours used by the one at i, in the order by
  * priority, `share[i]` its percentage. */
 void slot_pool_sort(const double *use, const int *share, int n, int *order);
+/* By position: who has used more for its share than all together. */
+void slot_pool_judge(const double *use, const int *share, int n, bool *is_over);
 
 /* What a queue has used, `elapsed_ms` later, with so many slots all that time. */
 double slot_pool_use(double use_hours, int n_slots, int64_t elapsed_ms,

@@ -33,6 +33,7 @@ static int read_parts(char *text, struct slot_part *parts, int *rounds)
         assert_true(count <= PARTS_MAX);
         assert_true(sscanf(word, "%d/%lld", &part->share, &want) >= 1);
         part->want = want;
+        part->is_over = strchr(word, '!') != NULL;
     }
     return count;
 }
@@ -109,6 +110,26 @@ static void least_used_for_its_share_is_first(void **state)
     }
 }
 
+static void who_has_had_more_than_its_share(void **state)
+{
+    static const struct {
+        double use[3];
+        int share[3];
+        bool is_over[3];
+    } rows[] = {
+        {{0, 0, 0}, {50, 30, 20}, {false, false, false}},
+        {{0.5, 0.3, 0.2}, {50, 30, 20}, {false, false, false}},
+        {{6, 3, 2}, {50, 30, 20}, {true, false, false}},
+        {{5, 4, 2}, {50, 30, 20}, {false, true, false}},
+        {{1, 0, 0}, {10, 10, 10}, {true, false, false}},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        bool is_over[3];
+        slot_pool_judge(rows[i].use, rows[i].share, 3, is_over);
+        assert_memory_equal(is_over, rows[i].is_over, sizeof(is_over));
+    }
+}
+
 static void use_grows_and_fades(void **state)
 {
     static const struct {
@@ -139,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_holds),
         cmocka_unit_test(least_used_for_its_share_is_first),
+        cmocka_unit_test(who_has_had_more_than_its_share),
         cmocka_unit_test(use_grows_and_fades),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
