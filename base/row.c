@@ -232,6 +232,10 @@ void row_copy(struct arena *arena, const struct row *from, struct row *to)
         own_text(arena, &to->pick.content);
         own_text(arena, &to->pick.hosts);
         break;
+    case ROW_SHARE:
+        own_text(arena, &to->share.scope);
+        own_text(arena, &to->share.account);
+        break;
     case ROW_KINDS:
         break;
     }

@@ -30,6 +30,7 @@ enum row_kind {
     ROW_RUN,       /* key: site, attempt. is_gone deletes */
     ROW_CLOSED,    /* key: host. is_closed false deletes */
     ROW_PICK,      /* key: policy, content. is_gone deletes */
+    ROW_SHARE,     /* key: scope, account. is_gone deletes */
     ROW_KINDS
 };
 
@@ -130,6 +131,16 @@ struct row_pick {
     const char *policy;  /* export_late's name */
     const char *content; /* of the policy */
     const char *hosts;   /* names, joined by blanks, in file order */
+    bool is_gone;
+};
+
+/* What an account, or a queue of a slot pool, has used, as of an instant: it fades. */
+struct row_share {
+    const char *scope;   /* "queue/normal", "partition/fast", "pool/A" */
+    const char *account; /* a user; of a pool a queue */
+    double cpu_ms;
+    double past_ms; /* run time of ended jobs; of a queue slot time */
+    int64_t at_ms;
     bool is_gone;
 };
 
@@ -239,6 +250,7 @@ struct row {
         struct row_run run;
         struct row_closed closed;
         struct row_pick pick;
+        struct row_share share;
     };
 };
 

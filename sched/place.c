@@ -150,6 +150,10 @@ static enum reason check_line(const struct pass *pass, int index,
     if (pass->order.next_turn[index] >= line->max_starts) {
         return REASON_ARRAY_LIMIT;
     }
+    if (place_order_room(&pass->order, line->n_slots, &want->max, name) <
+        line->n_slots) {
+        return REASON_LIMIT;
+    }
     if (line->class != NULL) {
         room = limits_room(pass->draft, line->class, &limit);
         want->max = room < want->max ? room : want->max;
@@ -217,10 +221,36 @@ static bool wants_slots(enum reason reason)
 {
     return reason == REASON_BUSY || reason == REASON_TOO_LARGE ||
            reason == REASON_CLOSED || reason == REASON_HOST_LIMIT ||
-           reason == REASON_EXCLUSIVE || reason == REASON_NEW;
+           reason == REASON_EXCLUSIVE || reason == REASON_POOL_PART ||
+           reason == REASON_NEW;
+}
+
+/* Lines that nobody looked at to the end: their queues have their part of a slot pool.
+ */
+static void tell_parked(const struct pass *pass, struct place_plan *plan)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
+    for (int i = 0; i < snapshot->n_lines; i++) {
+        if (plan->verdicts[i].reason == REASON_NEW) {
+            int pool = snapshot->pools->pool_of[snapshot->lines[i].queue];
+            plan->verdicts[i] =
+                (struct reason_verdict){.reason = REASON_POOL_PART,
+                                        .limit = snapshot->pools->pools[pool].name,
+                                        .n_hosts = snapshot->n_hosts};
+        }
+    }
 }
 
 /* ---------------------------------------------------------------- the pass */
+
+static int slots_of(const struct place_start *start)
+{
+    int n_slots = 0;
+    for (int i = 0; i < start->n_hosts; i++) {
+        n_slots += start->hosts[i].n_slots;
+    }
+    return n_slots;
+}
 
 static void pass_init(struct pass *pass, struct arena *arena,
                       const struct place_snapshot *snapshot)
@@ -261,13 +291,17 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
     while (plan->n_starts < snapshot->max_starts &&
            (line = place_order_top(&pass.order)) >= 0) {
         if (start_next(&pass, line, plan)) {
-            bool is_through = place_order_advance(&pass.order);
+            bool is_through = place_order_advance(
+                &pass.order, slots_of(&plan->starts[plan->n_starts - 1]));
             plan->verdicts[line].reason = is_through ? REASON_STARTED : REASON_NEW;
         } else {
             place_order_drop(&pass.order);
         }
     }
     plan->is_cut = place_order_top(&pass.order) >= 0;
+    if (!plan->is_cut) {
+        tell_parked(&pass, plan);
+    }
     for (int i = 0; i < snapshot->n_lines; i++) {
         if (pass.order.next_turn[i] < snapshot->lines[i].n_turns &&
             wants_slots(plan->verdicts[i].reason)) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place.h: which waiting jobs start now, and where: a snapshot in, a plan out.
  *
- * First come, first served by queue priority: jobs in the order of their queue's
- * priority (higher first), queue place in the file, then as they stand in line
- * (line.h). A job that does not fit is passed over with a reason and does not hold back
- * the next; nor are those behind it in its line looked at, which are like it.
+ * Jobs in the order of their queue's priority (higher first), queue place in the file,
+ * then as they stand in line (line.h); slot pools and fairshare change that order as
+ * place_order.h says, and a pool has a queue wait that has its part. A job that does
+ * not fit is passed over with a reason and does not hold back the next; nor are those
+ * behind it in its line looked at, which are like it.
  *
  * An exclusive job goes to hosts where nothing runs, and nothing else goes there then.
  *
@@ -27,6 +28,8 @@
 #include "sched/line.h"
 #include "sched/queue.h"
 #include "sched/reason.h"
+#include "sched/share_tree.h"
+#include "sched/slot_pool.h"
 
 struct place_host {
     const char *name;  /* "n1", "n1@north" */
@@ -50,7 +53,8 @@ struct place_filter {
 
 /* Jobs that are alike. */
 struct place_line {
-    int queue; /* index */
+    int queue;   /* index */
+    int account; /* in the tree of its queue's scope, where that has one */
     int n_slots;
     int max_slots; /* -n min,max; 0: as many as n_slots */
     bool is_exclusive;
@@ -71,8 +75,14 @@ struct place_snapshot {
     int n_queues;
     const struct place_line *lines; /* in any order */
     int n_lines;
-    const struct limits *limits; /* NULL: none */
-    int max_starts;              /* of one plan */
+    const struct limits *limits;           /* NULL: none */
+    const struct share_config *shares;     /* NULL: no fairshare ... */
+    const struct share_tree *const *trees; /* ... else by scope */
+    const struct slot_pools *pools;        /* NULL: no slot pools ... */
+    const int *queue_used;                 /* ... else slots of its jobs, by queue */
+    const double *queue_use;               /* and what it has used, in hours */
+    int64_t now_ms;                        /* that users' priorities are as of */
+    int max_starts;                        /* of one plan */
 };
 
 struct place_start {

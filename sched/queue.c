@@ -356,3 +356,38 @@ bool queue_allows(const struct queue_config *queue, const char *host, const char
     }
     return is_allowed;
 }
+
+static bool is_remote(const struct queue_term *term)
+{
+    return term->kind == QUEUE_ALL_REMOTE || term->kind == QUEUE_ALL_AT ||
+           term->kind == QUEUE_HOST_AT;
+}
+
+/* What `a` names of borrowed hosts, `b` names too. */
+static bool has_remotes(const struct queue_config *a, const struct queue_config *b)
+{
+    for (int i = 0; i < a->n_terms; i++) {
+        bool is_found = !is_remote(&a->terms[i]);
+        for (int k = 0; k < b->n_terms && !is_found; k++) {
+            is_found = a->terms[i].kind == b->terms[k].kind &&
+                       strcmp(a->terms[i].name, b->terms[k].name) == 0;
+        }
+        if (!is_found) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool queue_same_hosts(const struct queue_config *a, const struct queue_config *b,
+                      const struct groups *groups)
+{
+    for (int i = 0; i < groups->n_own_hosts; i++) {
+        int preference;
+        if (queue_allows(a, groups->own_hosts[i], "", &preference) !=
+            queue_allows(b, groups->own_hosts[i], "", &preference)) {
+            return false;
+        }
+    }
+    return has_remotes(a, b) && has_remotes(b, a);
+}

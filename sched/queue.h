@@ -67,4 +67,8 @@ void queue_read(struct conf *conf, const struct groups *groups,
 bool queue_allows(const struct queue_config *queue, const char *host, const char *site,
                   int *preference);
 
+/* True where both may use the same own hosts, and name the same borrowed ones. */
+bool queue_same_hosts(const struct queue_config *a, const struct queue_config *b,
+                      const struct groups *groups);
+
 #endif

@@ -36,6 +36,8 @@
       "the end of jobs that count for it")                                             \
     X(REASON_LIMIT_SMALL, "limit_small", "it needs more slots than limit %s allows",   \
       "fewer slots, or a larger limit")                                                \
+    X(REASON_POOL_PART, "pool_part", "its queue has its part of slot pool %s",         \
+      "the end of jobs of the pool's queues")                                          \
     X(REASON_NO_HOST, "no_host", "none of its hosts is known here",                    \
       "other hosts (-m), or another queue")                                            \
     X(REASON_UNMET, "unmet", "no host meets its resource requirements",                \

@@ -65,6 +65,10 @@ static void format_key(const struct row *row, char *key)
         snprintf(rest, size, "%s", row->closed.host);
         break;
     case ROW_PICK: /* none: hosts of a simulation tell nothing */
+        break;
+    case ROW_SHARE:
+        snprintf(rest, size, "%s %s", row->share.scope, row->share.account);
+        break;
     case ROW_HISTORY:
     case ROW_KINDS:
         break;
@@ -92,6 +96,7 @@ static bool is_gone(const struct row *row)
            (row->kind == ROW_JOB_STATE && row->job_state.is_gone) ||
            (row->kind == ROW_RUN && row->run.is_gone) ||
            (row->kind == ROW_CLOSED && !row->closed.is_closed) ||
+           (row->kind == ROW_SHARE && row->share.is_gone) ||
            (row->kind == ROW_OVERRIDE && row->override.delay_ms < 0);
 }
 

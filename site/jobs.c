@@ -87,6 +87,11 @@ static void count_open(struct jobs *jobs, struct job *job, int sign)
 {
     job->submission->n_open += sign;
     limits_count(jobs->limits, job->class, job->hosts, job->n_hosts, sign);
+    if (sign > 0) {
+        shares_enter(jobs->shares, job, jobs->now_ms);
+    } else {
+        shares_leave(jobs->shares, job, jobs->now_ms);
+    }
 }
 
 /* Takes the job out of the indexes before its key or state changes ... */
@@ -123,12 +128,13 @@ void jobs_reindex(struct jobs *jobs, struct job *job)
 /* ---------------------------------------------------------------- life of the table */
 
 struct jobs *jobs_new(const struct queue_config *queues, int n_queues,
-                      struct limits *limits)
+                      struct limits *limits, struct shares *shares)
 {
     struct jobs *jobs = mem_alloc(1, sizeof(*jobs));
     jobs->queues = queues;
     jobs->n_queues = n_queues;
     jobs->limits = limits;
+    jobs->shares = shares;
     jobs->lines = lines_new();
     jobs->depends = depends_new();
     arena_init(&jobs->scratch);
@@ -177,10 +183,11 @@ void jobs_enter_queue(struct jobs *jobs, struct job *job, const char *name)
     limits_leave(jobs->limits, job->class);
     job->class = limits_join(jobs->limits, job->spec->user, name,
                              project[0] != '\0' ? project : "default");
+    job->seat = shares_seat(jobs->shares, job->queue, job->spec->user);
 }
 
 void jobs_reload(struct jobs *jobs, const struct queue_config *queues, int n_queues,
-                 struct limits *limits)
+                 struct limits *limits, struct shares *shares)
 {
     for (int i = 0; i < jobs->all.count; i++) {
         struct job *job = jobs->all.items[i];
@@ -191,6 +198,7 @@ void jobs_reload(struct jobs *jobs, const struct queue_config *queues, int n_que
     jobs->queues = queues;
     jobs->n_queues = n_queues;
     jobs->limits = limits;
+    jobs->shares = shares;
     for (int i = 0; i < jobs->all.count; i++) {
         struct job *job = jobs->all.items[i];
         jobs_enter_queue(jobs, job, jobs_queue_name(job));

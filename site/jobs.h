@@ -27,6 +27,14 @@
 #include "sched/limits.h"
 #include "sched/line.h"
 #include "sched/queue.h"
+#include "sched/share_use.h"
+
+/* The account that a job counts for (site/shares.h). */
+struct job_seat {
+    int scope; /* -1: its queue has no shares */
+    int account;
+    struct share_job counted; /* as what it has its slots there */
+};
 
 struct submission; /* what the elements of an array share */
 
@@ -41,6 +49,7 @@ struct job {
     bool is_released;           /* its condition (-w) was met once, or it has none */
     int queue;                  /* index in the configuration; -1: it is gone */
     struct limits_class *class; /* what it is to limits */
+    struct job_seat seat;       /* where it counts for shares */
 
     enum job_state state;
     uint64_t attempt; /* of the latest start; 0: waiting, or ended without one */
@@ -72,9 +81,10 @@ struct job {
 };
 
 struct jobs;
-/* Queues and limits are borrowed; what the jobs take is counted for the limits. */
+struct shares;
+/* All is borrowed; what the jobs take is counted for the limits and the shares. */
 struct jobs *jobs_new(const struct queue_config *queues, int n_queues,
-                      struct limits *limits);
+                      struct limits *limits, struct shares *shares);
 void jobs_free(struct jobs *jobs);
 
 /* The journal's rows; jobs_start then puts the indexes in order. */
@@ -90,10 +100,10 @@ int64_t jobs_hold_ms(const struct jobs *jobs);
 /* Refused jobs need not wait for their instant. */
 void jobs_retry_all(struct jobs *jobs);
 
-/* Other queues and limits: each job finds its own queue by name, its line, and what it
- * is to the limits. The old limits are not used any more. */
+/* Other queues, limits and shares: each job finds its own queue by name, its line, and
+ * what it is to the limits and shares. The old ones are not used any more. */
 void jobs_reload(struct jobs *jobs, const struct queue_config *queues, int n_queues,
-                 struct limits *limits);
+                 struct limits *limits, struct shares *shares);
 
 /* A new job, PEND; its id is above all others. Not stored yet. */
 struct job *jobs_add(struct jobs *jobs, const struct row_job *row);

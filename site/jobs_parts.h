@@ -12,12 +12,14 @@
 #include "site/job_list.h"
 #include "site/jobs.h"
 #include "site/keep.h"
+#include "site/shares.h"
 #include "site/submission.h"
 
 struct jobs {
     const struct queue_config *queues;
     int n_queues;
     struct limits *limits;
+    struct shares *shares;
     int64_t now_ms;
     struct arena scratch;
     struct depends *depends;
@@ -45,7 +47,7 @@ void jobs_watch(struct jobs *jobs, struct job *job);
 struct job *jobs_new_job(struct jobs *jobs, const struct row_job *row,
                          struct submission *submission, int index);
 void jobs_free_job(struct jobs *jobs, struct job *job);
-/* To the limits it is another job then. */
+/* To limits and shares it is another job then. */
 void jobs_enter_queue(struct jobs *jobs, struct job *job, const char *name);
 void jobs_set_exit(struct job *job, const struct run_exit *exit);
 void jobs_set_hosts(struct job *job, const struct host_slots *hosts, int n_hosts);

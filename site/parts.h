@@ -16,6 +16,7 @@
 #include "site/queues.h"
 #include "site/runs.h"
 #include "site/schedule.h"
+#include "site/shares.h"
 #include "site/site.h"
 #include "site/site_hosts.h"
 #include "site/site_uplink.h"
@@ -27,6 +28,7 @@ struct site {
     char *name;    /* outlives configurations */
     int n_leaving; /* hosts that are not configured any more */
     struct limits *limits;
+    struct shares *shares;
     struct jobs *jobs;
     struct queues *queues;
     struct site_hosts *hosts;

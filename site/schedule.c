@@ -208,6 +208,7 @@ static void show_lines(struct site *site, int64_t now_ms,
         line->turns = line_turns(lines_at(all, i), &line->n_turns);
         const struct job *first = jobs_of_turn(line->turns[0]);
         line->queue = first->queue;
+        line->account = first->seat.account;
         line->n_slots = first->spec->n_slots;
         line->max_slots = first->terms->max_slots;
         line->is_exclusive = first->spec->is_exclusive;
@@ -261,6 +262,7 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     schedule_tell_use(site);
     show_hosts(site, &snapshot);
     show_lines(site, now_ms, &snapshot);
+    shares_show(site->shares, &schedule->scratch, now_ms, &snapshot);
     place_plan(&schedule->scratch, &snapshot, &plan);
     schedule->is_marked = plan.is_cut;
     carry_out(site, &plan, now_ms, effects);

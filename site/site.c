@@ -47,7 +47,8 @@ struct site *site_new(const struct site_config *from)
     struct site_uplink_setting uplink_setting = site_uplink_setting_of(config);
     uplink_setting.name = site->name;
     site->limits = limits_new(config->limits, config->n_limits);
-    site->jobs = jobs_new(config->queues, config->n_queues, site->limits);
+    site->shares = shares_new(config);
+    site->jobs = jobs_new(config->queues, config->n_queues, site->limits, site->shares);
     site->queues = queues_new(config->queues, config->n_queues);
     site->hosts = site_hosts_new(config->hosts, config->n_hosts);
     site->facts = facts_new(config);
@@ -89,6 +90,7 @@ void site_free(struct site *site)
     site_hosts_free(site->hosts);
     queues_free(site->queues);
     jobs_free(site->jobs);
+    shares_free(site->shares);
     free(site->name);
     limits_free(site->limits);
     arena_release(&site->config_arena);
@@ -141,6 +143,9 @@ void site_load(struct site *site, const struct row *row)
     case ROW_PICK:
         picks_load(site->picks, &row->pick);
         break;
+    case ROW_SHARE:
+        shares_load(site->shares, &row->share);
+        break;
     case ROW_OVERRIDE:
     case ROW_LEASE:
     case ROW_SITE:
@@ -158,6 +163,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
                   &(struct row){.kind = ROW_COUNTER,
                                 .counter = {.name = "boot", .value = site->boot}});
     jobs_start(site->jobs, now_ms);
+    shares_start(site->shares, now_ms, effects);
     site_hosts_start(site->hosts, now_ms);
     site_uplink_start(site->uplink, site->boot, now_ms);
     schedule_tell_use(site);
@@ -217,7 +223,9 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
         schedule_mark(site->schedule); /* a freeze may have lapsed */
         provider_tick(site->provider, now_ms, effects);
     }
+    shares_tick(site->shares, now_ms, effects);
     site->has_scheduled = schedule_run(site, now_ms, effects);
+    shares_tick(site->shares, now_ms, effects);
     provider_tick(site->provider, now_ms, effects);
     lending_tick(site, now_ms, effects);
     lease_load_tick(site, now_ms, effects);

@@ -23,6 +23,8 @@
 #include "provider/export.h"
 #include "sched/limits.h"
 #include "sched/queue.h"
+#include "sched/share_config.h"
+#include "sched/slot_pool.h"
 #include "site/facts_config.h"
 
 struct site_host {
@@ -43,6 +45,8 @@ struct site_config {
     int n_queues;
     const char *default_queue;
     struct groups groups;
+    struct share_config shares;
+    struct slot_pools pools;
     const struct limit *limits; /* of queues, hosts, users, and Limit sections */
     int n_limits;
     struct export_plan exports;

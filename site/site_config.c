@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/load_local.h"
 #include "sched/limits_read.h"
+#include "sched/slot_pool_read.h"
 #include "site/resreq_config.h"
 
 #define COMPLAIN(section, row, cell, ...)                                              \
@@ -347,6 +348,9 @@ static void read_queues(struct conf *conf, const struct place *site,
     groups_read(conf, names, config->n_hosts, &config->groups);
     queue_read(conf, &config->groups, &queues, &config->n_queues);
     limits_read(conf, &config->groups, &config->limits, &config->n_limits);
+    share_config_read(conf, &config->groups, queues, config->n_queues, &config->shares);
+    slot_pool_read(conf, &config->groups, queues, config->n_queues, &config->shares,
+                   &config->pools);
     config->queues = queues;
     if (config->n_queues == 0) {
         COMPLAIN(site->section, NULL, NULL, "no queue, expected a section Queue");

@@ -110,6 +110,51 @@ static void copy_limits(struct arena *arena, struct site_config *config)
     config->limits = limits;
 }
 
+static const struct share_line *copy_lines(struct arena *arena,
+                                           const struct share_line *from, int n_lines)
+{
+    struct share_line *lines = copy_array(arena, from, n_lines, sizeof(*lines));
+    for (int i = 0; i < n_lines; i++) {
+        lines[i].name = copy_text(arena, lines[i].name);
+        copy_names(arena, &lines[i].members);
+        lines[i].children = copy_lines(arena, lines[i].children, lines[i].n_children);
+    }
+    return lines;
+}
+
+static void copy_shares(struct arena *arena, struct site_config *config)
+{
+    struct share_config *shares = &config->shares;
+    struct share_scope *scopes =
+        copy_array(arena, shares->scopes, shares->n_scopes, sizeof(*scopes));
+    for (int i = 0; i < shares->n_scopes; i++) {
+        scopes[i].name = copy_text(arena, scopes[i].name);
+        scopes[i].lines = copy_lines(arena, scopes[i].lines, scopes[i].n_lines);
+    }
+    shares->scopes = scopes;
+    shares->scope_of = shares->n_scopes > 0 ? copy_array(arena, shares->scope_of,
+                                                         config->n_queues, sizeof(int))
+                                            : NULL;
+}
+
+static void copy_pools(struct arena *arena, struct site_config *config)
+{
+    struct slot_pools *from = &config->pools;
+    struct slot_pool *pools =
+        copy_array(arena, from->pools, from->n_pools, sizeof(*pools));
+    for (int i = 0; i < from->n_pools; i++) {
+        pools[i].name = copy_text(arena, pools[i].name);
+        pools[i].max_name = copy_text(arena, pools[i].max_name);
+        pools[i].queues =
+            copy_array(arena, pools[i].queues, pools[i].n_queues, sizeof(int));
+    }
+    from->pools = pools;
+    if (from->n_pools > 0) {
+        from->pool_of = copy_array(arena, from->pool_of, config->n_queues, sizeof(int));
+        from->shares = copy_array(arena, from->shares, config->n_queues, sizeof(int));
+    }
+}
+
 static void copy_exports(struct arena *arena, struct export_plan *plan)
 {
     plan->leases =
@@ -147,6 +192,8 @@ const struct site_config *site_copy_config(struct arena *arena,
     copy_queues(arena, config);
     copy_groups(arena, &config->groups);
     copy_limits(arena, config);
+    copy_shares(arena, config);
+    copy_pools(arena, config);
     copy_exports(arena, &config->exports);
     facts_config_copy(arena, &config->facts);
     const char **admins =

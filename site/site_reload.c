@@ -69,12 +69,19 @@ static void drop_hosts(struct site *site, const struct site_config *before)
     }
 }
 
-static void change_queues(struct site *site)
+static void change_queues(struct site *site, int64_t now_ms, struct effects *effects)
 {
     const struct site_config *config = site->config;
     struct limits *old = site->limits;
     site->limits = limits_new(config->limits, config->n_limits);
-    jobs_reload(site->jobs, config->queues, config->n_queues, site->limits);
+    struct shares *before = site->shares;
+    shares_tick(before, now_ms, effects);
+    site->shares = shares_new(config);
+    shares_inherit(site->shares, before, now_ms);
+    jobs_reload(site->jobs, config->queues, config->n_queues, site->limits,
+                site->shares);
+    shares_settle(site->shares);
+    shares_free(before);
     queues_reload(site->queues, config->queues, config->n_queues);
     limits_free(old);
 }
@@ -135,7 +142,7 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     site->config = site_copy_config(&site->config_arena, &config);
     arena_release(&scratch);
 
-    change_queues(site);
+    change_queues(site, now_ms, effects);
     runs_set_lease_account(site->runs, site->config->lease_account);
     change_hosts(site, before, now_ms);
     change_facts(site, now_ms);

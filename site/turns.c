@@ -227,6 +227,7 @@ static const char *requeue_reason(struct effects *effects, const struct job *job
 void turns_finish(struct site *site, struct job *job, const struct run_exit *exit,
                   int64_t now_ms, struct effects *effects)
 {
+    shares_spend(site->shares, job, exit, now_ms);
     if (wants_requeue(site, job, exit)) {
         requeue(site, job, requeue_reason(effects, job, exit), effects);
         return;
@@ -258,6 +259,7 @@ void turns_begun(struct site *site, struct job *job, enum job_state state,
     if (job->start_ms == 0) {
         job->start_ms = start_ms != 0 ? start_ms : now_ms;
     }
+    shares_change(site->shares, job, now_ms);
     job->is_decided = true;
     jobs_store(job, effects);
 }

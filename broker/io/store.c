@@ -143,6 +143,7 @@ int store_write(struct store *store, const struct row *row, struct err *err)
     case ROW_RUN:
     case ROW_CLOSED:
     case ROW_PICK:
+    case ROW_SHARE:
     case ROW_KINDS:
         break;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* journal.c: see journal.h. Here the file itself, counters, queues and high-water
- * marks; books, jobs and runs have files of their own. */
+ * marks; books, jobs, runs and shares have files of their own. */
 #include "site/io/journal.h"
 
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "site/io/journal_fields.h"
 #include "site/io/journal_jobs.h"
 #include "site/io/journal_runs.h"
+#include "site/io/journal_shares.h"
 #include "sys/db.h"
 
 enum { APPLICATION_ID = 0x53624c53 }; /* "SbLS", as `file` shows it */
@@ -51,6 +52,7 @@ struct journal {
     struct journal_books books;
     struct journal_jobs jobs;
     struct journal_runs runs;
+    struct journal_shares shares;
 };
 
 int journal_open(const char *path, struct journal **journal, struct err *err)
@@ -163,6 +165,8 @@ int journal_write(struct journal *journal, const struct row *row, struct err *er
         return put_closed(journal, &row->closed, err);
     case ROW_PICK:
         return put_pick(journal, &row->pick, err);
+    case ROW_SHARE:
+        return journal_put_share(&journal->shares, journal->db, &row->share, err);
     case ROW_OVERRIDE:
     case ROW_LEASE:
     case ROW_SITE:
@@ -280,6 +284,9 @@ int journal_load(struct journal *journal, journal_row_fn fn, void *arg, struct e
     }
     if (rc == 0) {
         rc = load_picks(journal, fn, arg, err);
+    }
+    if (rc == 0) {
+        rc = journal_load_shares(&journal->shares, journal->db, fn, arg, err);
     }
     return rc;
 }

@@ -233,6 +233,11 @@ static void add_row(void *arg, const struct row *row)
         add(to, "pick %s %s %s\n", row->pick.policy, row->pick.content,
             row->pick.hosts);
         break;
+    case ROW_SHARE:
+        add(to, "share %s of %s cpu %.17g past %.17g at %" PRId64 "\n",
+            row->share.account, row->share.scope, row->share.cpu_ms, row->share.past_ms,
+            row->share.at_ms);
+        break;
     case ROW_OVERRIDE:
     case ROW_LEASE:
     case ROW_SITE:
@@ -511,6 +516,29 @@ static void test_picks_are_kept_and_dropped(void **state)
     assert_loads(*state, left, 2);
 }
 
+/* To the last bit: a restart must not change an order. */
+static void test_use_fades_from_where_it_was(void **state)
+{
+    struct row rows[] = {
+        {.kind = ROW_SHARE,
+         .share = {"pool/A", "normal", 0, 1.0 / 3, 1700000000000, false}},
+        {.kind = ROW_SHARE,
+         .share = {"queue/normal", "ana", 0.1 + 0.2, 7e9, 1700000000001, false}},
+        {.kind = ROW_SHARE, .share = {"queue/normal", "bo", 1, 2, 3, false}},
+    };
+    struct row later[] = {
+        {.kind = ROW_SHARE,
+         .share = {"queue/normal", "ana", 5, 6, 1700000000002, false}},
+        {.kind = ROW_SHARE, .share = {"queue/normal", "bo", 0, 0, 0, true}},
+        {.kind = ROW_SHARE, .share = {"queue/never", "bo", 0, 0, 0, true}},
+    };
+    write_rows(*state, rows, 3);
+    assert_loads(*state, rows, 3);
+    write_rows(*state, later, 3);
+    rows[1] = later[0];
+    assert_loads(*state, rows, 2);
+}
+
 /* A journal as the first version left it. */
 static void test_a_journal_of_before_arrays(void **state)
 {
@@ -552,6 +580,7 @@ static void test_a_journal_of_before_arrays(void **state)
                      "DROP TABLE queue;"
                      "DROP TABLE closed;"
                      "DROP TABLE pick;"
+                     "DROP TABLE share;"
                      "ALTER TABLE book DROP COLUMN is_drained;"
                      "ALTER TABLE book DROP COLUMN drain;"
                      "PRAGMA user_version = 1");
@@ -767,6 +796,7 @@ int main(void)
         TEST(test_elements_of_an_array_have_states_of_their_own),
         TEST(test_hosts_are_closed_and_opened),
         TEST(test_picks_are_kept_and_dropped),
+        TEST(test_use_fades_from_where_it_was),
         TEST(test_a_journal_of_before_arrays),
         TEST(test_the_same_key_replaces_a_row),
         TEST(test_a_run_keeps_its_spec_when_a_later_row_has_none),

@@ -68,6 +68,8 @@ static const char *row_key(const struct row *row, uint64_t *number)
     case ROW_RUN:
         *number = row->run.run.attempt;
         return row->run.run.site;
+    case ROW_SHARE:
+        return row->share.account;
     case ROW_OVERRIDE:
     case ROW_LEASE:
     case ROW_SITE:
@@ -84,7 +86,8 @@ static bool is_same_key(const struct row *a, const struct row *b)
     uint64_t a_number, b_number;
     return a->kind == b->kind &&
            strcmp(row_key(a, &a_number), row_key(b, &b_number)) == 0 &&
-           a_number == b_number;
+           a_number == b_number &&
+           (a->kind != ROW_SHARE || strcmp(a->share.scope, b->share.scope) == 0);
 }
 
 static int find_row(const struct site_stage *stage, const struct row *row)
@@ -126,7 +129,8 @@ static bool is_gone(const struct row *row)
            (row->kind == ROW_JOB_STATE && row->job_state.is_gone) ||
            (row->kind == ROW_RUN && row->run.is_gone) ||
            (row->kind == ROW_CLOSED && !row->closed.is_closed) ||
-           (row->kind == ROW_PICK && row->pick.is_gone);
+           (row->kind == ROW_PICK && row->pick.is_gone) ||
+           (row->kind == ROW_SHARE && row->share.is_gone);
 }
 
 static void commit_row(struct site_stage *stage, const struct row *row)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place_share.h: whose turn it is among the lines of a fairshare queue in a pass: a
+ * heap of accounts at each level of the tree, by dynamic priority, which falls as slots
+ * are given away.
+ *
+ * From the root down the first account at each level that has a line with a waiting
+ * job; where users stand in one line, as they stand in it. Only accounts that have
+ * lines are looked at, and after a start only those above it.
+ *
+ * Queues of one scope may each have such an order: what one gives away counts for all
+ * (place_share_given).
+ *
+ * Ownership: the arena's; the tree and the lines are borrowed. Layer: sched. */
+#ifndef SUBLET_SCHED_PLACE_SHARE_H
+#define SUBLET_SCHED_PLACE_SHARE_H
+
+#include "sched/place.h"
+
+/* Of one scope in a pass. */
+struct place_given {
+    const struct share_tree *tree;
+    int64_t now_ms;
+    int64_t *slots;  /* by account */
+    uint64_t number; /* of changes */
+};
+
+struct place_given *place_share_given(struct arena *arena,
+                                      const struct share_tree *tree, int64_t now_ms);
+
+/* Below 0 where line a's next job comes before line b's. */
+typedef int (*place_compare_fn)(const void *arg, int a, int b);
+
+struct place_share;
+/* Lines by index, each with an account. */
+struct place_share *place_share_new(struct arena *arena, struct place_given *given,
+                                    const struct place_line *all, const int *lines,
+                                    int n_lines, place_compare_fn compare,
+                                    const void *arg);
+/* The line whose job is next; -1: none is left. */
+int place_share_top(struct place_share *share);
+/* The next job of that line starts, or it leaves: `n_slots` 0, `is_through` true. */
+void place_share_pass(struct place_share *share, int n_slots, bool is_through);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* share_tree.c: see share_tree.h. Accounts stand in an array that grows, users also in
+ * a table by name. What a job changes goes up from its account to the root. */
+#include "sched/share_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+#define uthash_fatal(text) abort() /* out of memory, as everywhere */
+#include <uthash.h>
+
+/* The accounts of the lines, found by where a line stands. */
+struct line_account {
+    const struct share_line *line;
+    int account;
+};
+
+struct user {
+    int account;
+    UT_hash_handle hh;
+    char name[];
+};
+
+struct share_tree {
+    const struct share_scope *scope;
+    struct share_account *accounts;
+    int count, capacity;
+    struct line_account *lines; /* of those that have one whoever comes */
+    int n_lines;
+    struct user *users;
+};
+
+/* ---------------------------------------------------------------- making accounts */
+
+static int add_account(struct share_tree *tree, const struct share_account *account)
+{
+    if (tree->count == tree->capacity) {
+        tree->capacity = tree->capacity == 0 ? 32 : 2 * tree->capacity;
+        tree->accounts =
+            mem_grow(tree->accounts, (size_t)tree->capacity, sizeof(*tree->accounts));
+    }
+    tree->accounts[tree->count] = *account;
+    return tree->count++;
+}
+
+static int add_user(struct share_tree *tree, const char *name, int parent, int place,
+                    int shares)
+{
+    size_t length = strlen(name);
+    struct user *user = mem_alloc(1, sizeof(*user) + length + 1);
+    memcpy(user->name, name, length + 1);
+    user->account = add_account(tree, &(struct share_account){.name = user->name,
+                                                              .parent = parent,
+                                                              .place = place,
+                                                              .shares = shares,
+                                                              .stand = tree->count,
+                                                              .is_user = true});
+    HASH_ADD_KEYPTR(hh, tree->users, user->name, length, user);
+    return user->account;
+}
+
+/* Groups, and users that are listed by name, where that line is theirs. */
+static void add_lines(struct share_tree *tree, const struct share_line *lines,
+                      int n_lines, int parent)
+{
+    for (int i = 0; i < n_lines; i++) {
+        const struct share_line *line = &lines[i];
+        bool is_one = line->kind == SHARE_GROUP || line->kind == SHARE_OTHERS;
+        if (is_one) {
+            int account =
+                add_account(tree, &(struct share_account){.name = line->name,
+                                                          .parent = parent,
+                                                          .place = i,
+                                                          .shares = line->shares,
+                                                          .stand = tree->count});
+            tree->lines =
+                mem_grow(tree->lines, (size_t)tree->n_lines + 1, sizeof(*tree->lines));
+            tree->lines[tree->n_lines++] = (struct line_account){line, account};
+            add_lines(tree, line->children, line->n_children, account);
+        }
+    }
+}
+
+/* Those that the lines name: they are shown before their first job comes. */
+static void add_listed(struct share_tree *tree, const struct share_line *lines,
+                       int n_lines)
+{
+    for (int i = 0; i < n_lines; i++) {
+        if (lines[i].kind == SHARE_USER) {
+            share_tree_join(tree, lines[i].name);
+        }
+        for (int k = 0; lines[i].kind == SHARE_EACH && k < lines[i].members.n_names;
+             k++) {
+            share_tree_join(tree, lines[i].members.names[k]);
+        }
+        add_listed(tree, lines[i].children, lines[i].n_children);
+    }
+}
+
+struct share_tree *share_tree_new(const struct share_scope *scope)
+{
+    struct share_tree *tree = mem_alloc(1, sizeof(*tree));
+    tree->scope = scope;
+    add_account(tree, &(struct share_account){.name = "", .parent = -1});
+    add_lines(tree, scope->lines, scope->n_lines, 0);
+    add_listed(tree, scope->lines, scope->n_lines);
+    return tree;
+}
+
+void share_tree_free(struct share_tree *tree)
+{
+    struct user *user, *next;
+    if (tree == NULL) {
+        return;
+    }
+    HASH_ITER (hh, tree->users, user, next) {
+        HASH_DEL(tree->users, user);
+        free(user);
+    }
+    free(tree->lines);
+    free(tree->accounts);
+    free(tree);
+}
+
+/* ---------------------------------------------------------------- looking */
+
+const struct share_scope *share_tree_scope(const struct share_tree *tree)
+{
+    return tree->scope;
+}
+
+int share_tree_count(const struct share_tree *tree)
+{
+    return tree->count;
+}
+
+const struct share_account *share_tree_at(const struct share_tree *tree, int account)
+{
+    return &tree->accounts[account];
+}
+
+int share_tree_find(const struct share_tree *tree, const char *name)
+{
+    struct user *user;
+    HASH_FIND(hh, tree->users, name, strlen(name), user);
+    return user != NULL ? user->account : -1;
+}
+
+static int account_of(const struct share_tree *tree, const struct share_line *line)
+{
+    for (int i = 0; i < tree->n_lines; i++) {
+        if (tree->lines[i].line == line) {
+            return tree->lines[i].account;
+        }
+    }
+    return 0;
+}
+
+int share_tree_join(struct share_tree *tree, const char *name)
+{
+    int path[SHARE_DEPTH_MAX];
+    int account = share_tree_find(tree, name);
+    if (account >= 0) {
+        return account;
+    }
+    const struct share_line *lines = tree->scope->lines, *line = NULL;
+    int parent = 0;
+    int depth = share_config_path(lines, tree->scope->n_lines, name, path);
+    if (depth == 0) {
+        return add_user(tree, name, 0, tree->scope->n_lines, 0);
+    }
+    for (int i = 0; i < depth; i++) {
+        parent = line != NULL ? account_of(tree, line) : 0;
+        line = &lines[path[i]];
+        lines = line->children;
+    }
+    if (line->kind == SHARE_GROUP || line->kind == SHARE_OTHERS) {
+        int group = account_of(tree, line);
+        account = add_user(tree, name, group, 0, 0);
+        tree->accounts[account].stand = group;
+        return account;
+    }
+    return add_user(tree, name, parent, path[depth - 1], line->shares);
+}
+
+/* ---------------------------------------------------------------- use */
+
+void share_tree_count_job(struct share_tree *tree, int account,
+                          const struct share_job *job, int sign, int64_t now_ms)
+{
+    for (int at = account; at >= 0; at = tree->accounts[at].parent) {
+        share_use_count(&tree->accounts[at].use, &tree->scope->factors, job, sign,
+                        now_ms);
+    }
+}
+
+void share_tree_spend(struct share_tree *tree, int account, double cpu_ms,
+                      double past_ms, int64_t now_ms)
+{
+    for (int at = account; at >= 0; at = tree->accounts[at].parent) {
+        share_use_spend(&tree->accounts[at].use, &tree->scope->factors, cpu_ms, past_ms,
+                        now_ms);
+    }
+}
+
+double share_tree_priority(const struct share_tree *tree, int account,
+                           int64_t n_more_slots, int64_t now_ms)
+{
+    const struct share_account *at = &tree->accounts[account];
+    struct share_terms terms;
+    share_use_terms(&at->use, &tree->scope->factors, now_ms, &terms);
+    return share_use_priority(&tree->scope->factors, at->shares, &terms, n_more_slots);
+}
+
+int share_tree_compare(const struct share_tree *tree, int a, double a_priority, int b,
+                       double b_priority)
+{
+    const struct share_account *left = &tree->accounts[a], *right = &tree->accounts[b];
+    if (a_priority != b_priority) {
+        return a_priority > b_priority ? -1 : 1;
+    }
+    if (left->place != right->place) {
+        return left->place < right->place ? -1 : 1;
+    }
+    int by_name = strcmp(left->name, right->name);
+    return by_name != 0 ? by_name : a - b;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* share_use.h: what one account of a fairshare tree uses and has used, and the dynamic
+ * priority that comes of it.
+ *
+ *     priority = shares / ( cpu_time * CPU_TIME_FACTOR
+ *                         + (historical_run_time + run_time) * RUN_TIME_FACTOR
+ *                         + (committed_run_time - run_time) * COMMITTED_RUN_TIME_FACTOR
+ *                         + (1 + job_slots) * RUN_JOB_FACTOR )
+ *
+ * where the divisor is at least 0.01: a priority is at most 100 x shares.
+ *
+ * cpu_time is what jobs that have ended took, run_time that of the jobs that have
+ * begun and not ended, in the states in which it grows; the historical one is of those
+ * that have ended, and counts only with ENABLE_HIST_RUN_TIME. An hour of processor time
+ * or historical run time counts as a tenth after HIST_HOURS; with RUN_TIME_DECAY, run
+ * time of jobs that run fades alike, and is historical once they have ended.
+ * Committed run time is that of run limits; jobs without one commit nothing.
+ * With LSB_NCPU_ENFORCE run times are times slots.
+ *
+ * Units: milliseconds, but where a name says hours; slots. Ownership: none.
+ * Source: lsf.md 4.2, 4.3. Layer: sched (base only). */
+#ifndef SUBLET_SCHED_SHARE_USE_H
+#define SUBLET_SCHED_SHARE_USE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct share_factors {
+    double cpu_time, run_time, run_job, committed;
+    double hist_hours; /* 0: nothing fades */
+    bool has_history;  /* ENABLE_HIST_RUN_TIME */
+    bool has_decay;    /* RUN_TIME_DECAY */
+    bool is_per_slot;  /* LSB_NCPU_ENFORCE */
+};
+
+/* What a job with slots is to its account. */
+struct share_job {
+    int n_slots;
+    int64_t start_ms;        /* 0: it has not begun */
+    int64_t paused_ms;       /* since then, suspended */
+    int64_t paused_since_ms; /* it is: since when; 0: it is not */
+    int64_t run_limit_ms;    /* 0: none */
+};
+
+/* Sums over jobs; the whole numbers come and go without a trace. */
+struct share_use {
+    int64_t n_slots;   /* started */
+    int64_t n_growing; /* whose run time grows, in jobs (slots with is_per_slot) */
+    int64_t n_limited; /* of those, with a run limit */
+    /* Modulo 2^64, as only their differences from now times a number are small: */
+    uint64_t run_offset_ms; /* run time is n_growing * now - this */
+    uint64_t limit_ms;      /* what is committed is this - n_limited * now */
+    int64_t at_ms;          /* as of when the rest is */
+    double cpu_ms, past_ms; /* of ended jobs, faded */
+    double run_ms;          /* of jobs, faded: RUN_TIME_DECAY */
+};
+
+/* As it is shown. */
+struct share_terms {
+    int64_t n_slots;
+    double cpu_hours, run_hours, committed_hours;
+};
+
+/* The job has its slots (`sign` 1), or leaves (-1) as it came. */
+void share_use_count(struct share_use *use, const struct share_factors *factors,
+                     const struct share_job *job, int sign, int64_t now_ms);
+/* A job has ended that took so much; its run time goes to the history. An earlier
+ * instant than the last: it has faded since. */
+void share_use_spend(struct share_use *use, const struct share_factors *factors,
+                     double cpu_ms, double run_ms, int64_t now_ms);
+/* What fades is as of `now_ms`; an earlier one changes nothing. */
+void share_use_advance(struct share_use *use, const struct share_factors *factors,
+                       int64_t now_ms);
+
+/* The job's own run time; as its account counts it. */
+int64_t share_use_job_run_ms(const struct share_job *job, int64_t now_ms);
+double share_use_job_weight_ms(const struct share_factors *factors,
+                               const struct share_job *job, int64_t now_ms);
+
+void share_use_terms(const struct share_use *use, const struct share_factors *factors,
+                     int64_t now_ms, struct share_terms *terms);
+/* With so many slots besides those of `terms`. */
+double share_use_priority(const struct share_factors *factors, int shares,
+                          const struct share_terms *terms, int64_t n_more_slots);
+
+/* What is left of 1 after so long. */
+double share_use_fade(double hist_hours, int64_t elapsed_ms);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slot_pool.h: queues that share slots by percentage (SLOT_POOL): how many each is to
+ * have now, whose turn it is, and what each has used.
+ *
+ * A pool is entitled to all slots of its hosts, at most MAX_SLOTS_IN_POOL. They are
+ * handed out in rounds: each queue, in order, gets its percentage of what there was at
+ * the round's beginning, rounded up, as far as slots are left and it has a use for
+ * them; the next round hands out what the last one left. So the last queues take what
+ * remains, and what a queue has no use for goes to the others.
+ *
+ * Which queue stands first changes: the one that has used least for its share, by the
+ * slot time it has accumulated, of which an hour counts as a tenth after HIST_HOURS.
+ * And one that has used more for its share than the pool as a whole is rounded down
+ * while the others have a use for what is left, so that it is not allocated more than
+ * it deserves. So over time each has its SLOT_SHARE of the sum of the pool's. With
+ * nothing used yet the order is by priority, and all are rounded up.
+ *
+ * Units: slots; percent; use in hours of one slot. Ownership: the caller's arrays.
+ * Order: least use for its share first; ties by the order given, which is by priority.
+ * Source: seed 004; lsf.md 2; ARCHITECTURE 5. Layer: sched (base only). */
+#ifndef SUBLET_SCHED_SLOT_POOL_H
+#define SUBLET_SCHED_SLOT_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct slot_pool {
+    const char *name;
+    const int *queues; /* indexes, by priority, then as in the file */
+    int n_queues;
+    int max_slots;        /* MAX_SLOTS_IN_POOL; INT_MAX: none ... */
+    const char *max_name; /* ... and as reasons name it */
+    bool is_by_priority; /* USE_PRIORITY_IN_POOL: the second round is by job priority */
+    double hist_hours;   /* 0: what was used never fades */
+};
+
+/* Of all queues of a site; index as the queues' own. */
+struct slot_pools {
+    const struct slot_pool *pools;
+    int n_pools;
+    const int *pool_of; /* by queue: its pool; -1: none */
+    const int *shares;  /* by queue: SLOT_SHARE; 0: it has none */
+};
+
+/* A queue's part in an allocation. */
+struct slot_part {
+    int share;    /* percent */
+    bool is_over; /* it has used more for its share than the pool */
+    int64_t want; /* slots that it has a use for, those it has among them */
+    int given;    /* out */
+};
+
+/* Hands out `n_slots` to parts that stand in order. `rounds` 1: one round only; 0:
+ * until nothing is left, or nobody has a use for it. Returns what is left. */
+int slot_pool_allocate(struct slot_part *parts, int n_parts, int n_slots, int rounds);
+
+/* Puts positions 0..n-1 in order; `use[i]`: hours used by the one at i, in the order by
+ * priority, `share[i]` its percentage. */
+void slot_pool_sort(const double *use, const int *share, int n, int *order);
+/* By position: who has used more for its share than all together. */
+void slot_pool_judge(const double *use, const int *share, int n, bool *is_over);
+
+/* What a queue has used, `elapsed_ms` later, with so many slots all that time. */
+double slot_pool_use(double use_hours, int n_slots, int64_t elapsed_ms,
+                     double hist_hours);
+
+#endif

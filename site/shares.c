@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shares.c: see shares.h. */
+#include "site/shares.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "site/keep.h"
+#include "site/site.h"
+
+/* What is left of use that counts for nothing any more. */
+static const double forgotten_ms = 1000;
+static const double hour_ms = 3600000;
+
+enum { SCOPE_SIZE = NAME_SIZE + 16 };
+
+/* A queue of a slot pool. */
+struct queue_use {
+    int n_slots;      /* of its jobs now */
+    int n_then;       /* since `at_ms` */
+    double use_hours; /* as of then */
+    int64_t at_ms;
+};
+
+/* An account whose row is not what it is; or that had a row at the start. */
+struct account_at {
+    int scope, account;
+};
+
+/* A row whose scope is not configured. */
+struct stray {
+    char *scope, *account;
+};
+
+struct shares {
+    const struct site_config *config;
+    struct share_tree **trees; /* by scope */
+    struct queue_use *queues;
+    struct account_at *changed, *loaded;
+    int n_changed, n_loaded;
+    struct stray *strays;
+    int n_strays;
+};
+
+/* ---------------------------------------------------------------- life */
+
+struct shares *shares_new(const struct site_config *config)
+{
+    struct shares *shares = mem_alloc(1, sizeof(*shares));
+    int n_scopes = config->shares.n_scopes;
+    shares->config = config;
+    shares->trees = mem_alloc((size_t)n_scopes + 1, sizeof(struct share_tree *));
+    shares->queues = mem_alloc((size_t)config->n_queues + 1, sizeof(*shares->queues));
+    for (int i = 0; i < n_scopes; i++) {
+        shares->trees[i] = share_tree_new(&config->shares.scopes[i]);
+    }
+    return shares;
+}
+
+static void free_strays(struct shares *shares)
+{
+    for (int i = 0; i < shares->n_strays; i++) {
+        free(shares->strays[i].scope);
+        free(shares->strays[i].account);
+    }
+    free(shares->strays);
+    shares->strays = NULL;
+    shares->n_strays = 0;
+}
+
+void shares_free(struct shares *shares)
+{
+    if (shares == NULL) {
+        return;
+    }
+    for (int i = 0; i < shares->config->shares.n_scopes; i++) {
+        share_tree_free(shares->trees[i]);
+    }
+    free_strays(shares);
+    free(shares->trees);
+    free(shares->queues);
+    free(shares->changed);
+    free(shares->loaded);
+    free(shares);
+}
+
+/* ---------------------------------------------------------------- names of rows */
+
+/* "queue/normal", "partition/fast", "pool/A". */
+static void name_scope(const struct share_scope *scope, char *text)
+{
+    snprintf(text, SCOPE_SIZE, "%s/%s", scope->is_partition ? "partition" : "queue",
+             scope->name);
+}
+
+static void name_pool(const struct slot_pool *pool, char *text)
+{
+    snprintf(text, SCOPE_SIZE, "pool/%s", pool->name);
+}
+
+static int find_scope(const struct shares *shares, const char *text)
+{
+    for (int i = 0; i < shares->config->shares.n_scopes; i++) {
+        char name[SCOPE_SIZE];
+        name_scope(&shares->config->shares.scopes[i], name);
+        if (strcmp(name, text) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static int pool_of(const struct shares *shares, int queue)
+{
+    const struct slot_pools *pools = &shares->config->pools;
+    return queue >= 0 && pools->n_pools > 0 ? pools->pool_of[queue] : -1;
+}
+
+/* The queue of that pool with that name; -1: there is none. */
+static int find_pool_queue(const struct shares *shares, const char *pool,
+                           const char *queue)
+{
+    for (int i = 0; i < shares->config->n_queues; i++) {
+        char name[SCOPE_SIZE];
+        if (pool_of(shares, i) < 0 ||
+            strcmp(shares->config->queues[i].name, queue) != 0) {
+            continue;
+        }
+        name_pool(&shares->config->pools.pools[pool_of(shares, i)], name);
+        return strcmp(name, pool) == 0 ? i : -1;
+    }
+    return -1;
+}
+
+/* ---------------------------------------------------------------- jobs */
+
+static int scope_of(const struct shares *shares, int queue)
+{
+    const struct share_config *config = &shares->config->shares;
+    return queue >= 0 && config->n_scopes > 0 ? config->scope_of[queue] : -1;
+}
+
+struct job_seat shares_seat(struct shares *shares, int queue, const char *user)
+{
+    int scope = scope_of(shares, queue);
+    struct job_seat seat = {.scope = scope};
+    if (scope >= 0) {
+        seat.account = share_tree_join(shares->trees[scope], user);
+    }
+    return seat;
+}
+
+bool shares_allow(const struct shares *shares, int queue, const char *user)
+{
+    int scope = scope_of(shares, queue);
+    return scope < 0 || share_config_has(&shares->config->shares.scopes[scope], user);
+}
+
+static int slots_of(const struct job *job)
+{
+    int n_slots = 0;
+    for (int i = 0; i < job->n_hosts; i++) {
+        n_slots += job->hosts[i].n_slots;
+    }
+    return n_slots;
+}
+
+static struct share_job share_job_of(const struct job *job)
+{
+    return (struct share_job){
+        .n_slots = slots_of(job),
+        .start_ms = job->start_ms,
+        .paused_ms = job->halt.total_ms,
+        .paused_since_ms = job->halt.since_ms,
+        .run_limit_ms = job->spec->run_limit_ms,
+    };
+}
+
+static void count(struct shares *shares, const struct job *job, int sign,
+                  int64_t now_ms)
+{
+    const struct job_seat *seat = &job->seat;
+    if (job->queue >= 0) {
+        shares->queues[job->queue].n_slots += sign * seat->counted.n_slots;
+    }
+    if (seat->scope >= 0) {
+        share_tree_count_job(shares->trees[seat->scope], seat->account, &seat->counted,
+                             sign, now_ms);
+    }
+}
+
+void shares_enter(struct shares *shares, struct job *job, int64_t now_ms)
+{
+    job->seat.counted = share_job_of(job);
+    count(shares, job, 1, now_ms);
+}
+
+void shares_leave(struct shares *shares, struct job *job, int64_t now_ms)
+{
+    count(shares, job, -1, now_ms);
+}
+
+void shares_change(struct shares *shares, struct job *job, int64_t now_ms)
+{
+    if (job->is_open) {
+        shares_leave(shares, job, now_ms);
+        shares_enter(shares, job, now_ms);
+    }
+}
+
+static void note_changed(struct shares *shares, int scope, int account)
+{
+    shares->changed = mem_grow(shares->changed, (size_t)shares->n_changed + 1,
+                               sizeof(*shares->changed));
+    shares->changed[shares->n_changed++] = (struct account_at){scope, account};
+}
+
+void shares_spend(struct shares *shares, const struct job *job,
+                  const struct run_exit *exit, int64_t now_ms)
+{
+    int scope = job->seat.scope;
+    if (scope < 0) {
+        return;
+    }
+    struct share_job as = share_job_of(job);
+    int64_t end_ms = exit->end_ms != 0 ? exit->end_ms : now_ms;
+    as.start_ms = as.start_ms != 0 ? as.start_ms : exit->start_ms;
+    double past_ms = share_use_job_weight_ms(
+        &shares->config->shares.scopes[scope].factors, &as, end_ms);
+    share_tree_spend(shares->trees[scope], job->seat.account, (double)exit->cpu_ms,
+                     past_ms, now_ms);
+    note_changed(shares, scope, job->seat.account);
+}
+
+/* ---------------------------------------------------------------- slot time of queues
+ */
+
+static double hist_hours(const struct shares *shares, int queue)
+{
+    return shares->config->pools.pools[pool_of(shares, queue)].hist_hours;
+}
+
+double shares_queue_use(const struct shares *shares, int queue, int64_t now_ms)
+{
+    const struct queue_use *use = &shares->queues[queue];
+    int64_t elapsed_ms = use->at_ms != 0 ? now_ms - use->at_ms : 0;
+    return pool_of(shares, queue) < 0
+               ? 0
+               : slot_pool_use(use->use_hours, use->n_then, elapsed_ms,
+                               hist_hours(shares, queue));
+}
+
+int shares_queue_used(const struct shares *shares, int queue)
+{
+    return shares->queues[queue].n_slots;
+}
+
+static void settle_queue(struct shares *shares, int queue, int64_t now_ms)
+{
+    struct queue_use *use = &shares->queues[queue];
+    use->use_hours = shares_queue_use(shares, queue, now_ms);
+    use->at_ms = now_ms > use->at_ms ? now_ms : use->at_ms;
+    use->n_then = use->n_slots;
+}
+
+/* ---------------------------------------------------------------- rows */
+
+static void store(struct effects *effects, const struct row_share *share)
+{
+    struct row row = {.kind = ROW_SHARE, .share = *share}, copy;
+    row_copy(&effects->arena, &row, &copy);
+    effects_store(effects, &copy);
+}
+
+static void store_account(const struct shares *shares, const struct account_at *at,
+                          int64_t now_ms, struct effects *effects)
+{
+    const struct share_account *account =
+        share_tree_at(shares->trees[at->scope], at->account);
+    const struct share_scope *scope = &shares->config->shares.scopes[at->scope];
+    struct share_use use = account->use;
+    char name[SCOPE_SIZE];
+    name_scope(scope, name);
+    share_use_advance(&use, &scope->factors, now_ms);
+    store(effects,
+          &(struct row_share){.scope = name,
+                              .account = account->name,
+                              .cpu_ms = use.cpu_ms,
+                              .past_ms = use.past_ms,
+                              .at_ms = use.at_ms,
+                              .is_gone = use.cpu_ms + use.past_ms < forgotten_ms});
+}
+
+static int by_account(const void *left, const void *right)
+{
+    const struct account_at *a = left, *b = right;
+    return a->scope != b->scope ? a->scope - b->scope : a->account - b->account;
+}
+
+void shares_tick(struct shares *shares, int64_t now_ms, struct effects *effects)
+{
+    if (shares->n_changed > 1) {
+        qsort(shares->changed, (size_t)shares->n_changed, sizeof(*shares->changed),
+              by_account);
+    }
+    for (int i = 0; i < shares->n_changed; i++) {
+        if (i == 0 || by_account(&shares->changed[i - 1], &shares->changed[i]) != 0) {
+            store_account(shares, &shares->changed[i], now_ms, effects);
+        }
+    }
+    shares->n_changed = 0;
+    for (int i = 0; i < shares->config->n_queues; i++) {
+        struct queue_use *use = &shares->queues[i];
+        int pool = pool_of(shares, i);
+        if (pool >= 0 && use->n_slots != use->n_then) {
+            char name[SCOPE_SIZE];
+            settle_queue(shares, i, now_ms);
+            name_pool(&shares->config->pools.pools[pool], name);
+            store(effects,
+                  &(struct row_share){.scope = name,
+                                      .account = shares->config->queues[i].name,
+                                      .past_ms = use->use_hours * hour_ms,
+                                      .at_ms = use->at_ms});
+        }
+    }
+}
+
+static void add_stray(struct shares *shares, const struct row_share *row)
+{
+    shares->strays =
+        mem_grow(shares->strays, (size_t)shares->n_strays + 1, sizeof(*shares->strays));
+    shares->strays[shares->n_strays++] =
+        (struct stray){keep_text(row->scope), keep_text(row->account)};
+}
+
+void shares_load(struct shares *shares, const struct row_share *row)
+{
+    int scope = find_scope(shares, row->scope);
+    int queue = find_pool_queue(shares, row->scope, row->account);
+    if (scope >= 0) {
+        struct account_at at = {scope,
+                                share_tree_join(shares->trees[scope], row->account)};
+        share_tree_spend(shares->trees[scope], at.account, row->cpu_ms, row->past_ms,
+                         row->at_ms);
+        shares->loaded = mem_grow(shares->loaded, (size_t)shares->n_loaded + 1,
+                                  sizeof(*shares->loaded));
+        shares->loaded[shares->n_loaded++] = at;
+    } else if (queue >= 0) {
+        shares->queues[queue].use_hours = row->past_ms / hour_ms;
+        shares->queues[queue].at_ms = row->at_ms;
+    } else {
+        add_stray(shares, row);
+    }
+}
+
+void shares_settle(struct shares *shares)
+{
+    for (int i = 0; i < shares->config->n_queues; i++) {
+        shares->queues[i].n_then = shares->queues[i].n_slots;
+    }
+}
+
+void shares_start(struct shares *shares, int64_t now_ms, struct effects *effects)
+{
+    shares_settle(shares);
+    for (int i = 0; i < shares->n_loaded; i++) {
+        struct share_use use = share_tree_at(shares->trees[shares->loaded[i].scope],
+                                             shares->loaded[i].account)
+                                   ->use;
+        share_use_advance(
+            &use, &shares->config->shares.scopes[shares->loaded[i].scope].factors,
+            now_ms);
+        if (use.cpu_ms + use.past_ms < forgotten_ms) {
+            store_account(shares, &shares->loaded[i], now_ms, effects);
+        }
+    }
+    for (int i = 0; i < shares->n_strays; i++) {
+        store(effects, &(struct row_share){.scope = shares->strays[i].scope,
+                                           .account = shares->strays[i].account,
+                                           .is_gone = true});
+    }
+    free_strays(shares);
+    free(shares->loaded);
+    shares->loaded = NULL;
+    shares->n_loaded = 0;
+}
+
+/* ---------------------------------------------------------------- reload */
+
+static void inherit_scope(struct shares *shares, int scope, const struct shares *before,
+                          int old, int64_t now_ms)
+{
+    for (int i = 0; i < share_tree_count(before->trees[old]); i++) {
+        const struct share_account *account = share_tree_at(before->trees[old], i);
+        struct share_use use = account->use;
+        if (!account->is_user) {
+            continue;
+        }
+        share_use_advance(&use, &before->config->shares.scopes[old].factors, now_ms);
+        if (use.cpu_ms + use.past_ms >= forgotten_ms) {
+            share_tree_spend(shares->trees[scope],
+                             share_tree_join(shares->trees[scope], account->name),
+                             use.cpu_ms, use.past_ms, now_ms);
+        }
+    }
+}
+
+void shares_inherit(struct shares *shares, const struct shares *before, int64_t now_ms)
+{
+    for (int i = 0; i < before->config->shares.n_scopes; i++) {
+        char name[SCOPE_SIZE];
+        name_scope(&before->config->shares.scopes[i], name);
+        int scope = find_scope(shares, name);
+        if (scope >= 0) {
+            inherit_scope(shares, scope, before, i, now_ms);
+        }
+    }
+    for (int i = 0; i < before->config->n_queues; i++) {
+        char name[SCOPE_SIZE];
+        if (pool_of(before, i) < 0) {
+            continue;
+        }
+        name_pool(&before->config->pools.pools[pool_of(before, i)], name);
+        int queue = find_pool_queue(shares, name, before->config->queues[i].name);
+        if (queue >= 0) {
+            shares->queues[queue].use_hours = shares_queue_use(before, i, now_ms);
+            shares->queues[queue].at_ms = now_ms;
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- for a pass */
+
+void shares_show(const struct shares *shares, struct arena *arena, int64_t now_ms,
+                 struct place_snapshot *snapshot)
+{
+    const struct site_config *config = shares->config;
+    snapshot->now_ms = now_ms;
+    if (config->shares.n_scopes > 0) {
+        snapshot->shares = &config->shares;
+        snapshot->trees = (const struct share_tree *const *)shares->trees;
+    }
+    if (config->pools.n_pools > 0) {
+        int *used = arena_alloc(arena, (size_t)config->n_queues, sizeof(int));
+        double *use = arena_alloc(arena, (size_t)config->n_queues, sizeof(double));
+        for (int i = 0; i < config->n_queues; i++) {
+            used[i] = shares->queues[i].n_slots;
+            use[i] = shares_queue_use(shares, i, now_ms);
+        }
+        snapshot->pools = &config->pools;
+        snapshot->queue_used = used;
+        snapshot->queue_use = use;
+    }
+}
+
+const struct share_tree *shares_tree(const struct shares *shares, int queue)
+{
+    int scope = scope_of(shares, queue);
+    return scope >= 0 ? shares->trees[scope] : NULL;
+}

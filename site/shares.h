@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shares.h: what the users and queues of a site use and have used, where they have
+ * shares: an account for each user of a fairshare queue, and slot time for each queue
+ * of a slot pool.
+ *
+ * Jobs of this site count, wherever they run; those that a lease brings do not: they
+ * count at home.
+ *
+ * What fades is on record (ROW_SHARE): of an account when a job of it has ended, of a
+ * pool's queue when its slots change; what runs is known from the jobs. So nothing
+ * jumps with a restart. Rows are stored by shares_tick, in the transaction of the jobs'
+ * own.
+ *
+ * Ownership: the configuration is borrowed. Units: milliseconds, slots. Layer: site. */
+#ifndef SUBLET_SITE_SHARES_H
+#define SUBLET_SITE_SHARES_H
+
+#include "base/effect.h"
+#include "sched/place.h"
+#include "site/jobs.h"
+
+struct site_config;
+struct shares;
+struct shares *shares_new(const struct site_config *config);
+void shares_free(struct shares *shares);
+/* Another configuration: what was used goes with the names of queues, pools and users;
+ * the jobs do so by themselves. Then shares_settle. */
+void shares_inherit(struct shares *shares, const struct shares *before, int64_t now_ms);
+/* Queues had the slots all the time that their jobs have now. */
+void shares_settle(struct shares *shares);
+
+/* The journal's rows; shares_start once the jobs are counted. */
+void shares_load(struct shares *shares, const struct row_share *row);
+void shares_start(struct shares *shares, int64_t now_ms, struct effects *effects);
+/* Stores what has changed. */
+void shares_tick(struct shares *shares, int64_t now_ms, struct effects *effects);
+
+/* Where a job of the user in that queue (by index; -1: none) counts. */
+struct job_seat shares_seat(struct shares *shares, int queue, const char *user);
+/* The job has its slots now, or leaves with what it came with. */
+void shares_enter(struct shares *shares, struct job *job, int64_t now_ms);
+void shares_leave(struct shares *shares, struct job *job, int64_t now_ms);
+/* One that has its slots has begun, stands still or goes on. */
+void shares_change(struct shares *shares, struct job *job, int64_t now_ms);
+/* Its execution has come to this. Before the job leaves. */
+void shares_spend(struct shares *shares, const struct job *job,
+                  const struct run_exit *exit, int64_t now_ms);
+
+/* True where jobs of the user may come to the queue as far as shares go. */
+bool shares_allow(const struct shares *shares, int queue, const char *user);
+/* What a pass needs; arrays are in the arena. */
+void shares_show(const struct shares *shares, struct arena *arena, int64_t now_ms,
+                 struct place_snapshot *snapshot);
+
+/* To look things up: the tree of the queue's scope; NULL: it has none. */
+const struct share_tree *shares_tree(const struct shares *shares, int queue);
+/* Of a queue of a slot pool: slots of its jobs, and what it has used, in hours. */
+int shares_queue_used(const struct shares *shares, int queue);
+double shares_queue_use(const struct shares *shares, int queue, int64_t now_ms);
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shares of a site: who may submit, whose jobs start, what is on record of what they
+ * used, and that nothing of it jumps with a restart or another configuration. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/site/site_stage.h"
+
+static const char head[] = "Begin Site\nNAME = south\nSPOOL = /tmp/x\nEnd Site\n"
+                           "Begin Host\nHOST_NAME MXJ\ns1 2\ns2 2\nEnd Host\n";
+static const char fair[] =
+    "Begin Queue\nQUEUE_NAME = local\n"
+    "FAIRSHARE = USER_SHARES[[ana, 1] [bob, 1]]\n%s\nEnd Queue\n";
+static const char pools[] =
+    "Begin Queue\nQUEUE_NAME = high\nPRIORITY = 9\nSLOT_POOL = A\nSLOT_SHARE = 50\n"
+    "End Queue\n"
+    "Begin Queue\nQUEUE_NAME = low\nPRIORITY = 1\nSLOT_POOL = A\nSLOT_SHARE = %d\n"
+    "End Queue\n";
+
+enum { HOUR_MS = 3600000 };
+
+static void init(struct site_stage *stage, const char *queues)
+{
+    char text[1024];
+    snprintf(text, sizeof(text), "%s%s", head, queues);
+    site_stage_init_text(stage, text);
+    site_stage_host_up(stage, "s1");
+    site_stage_host_up(stage, "s2");
+}
+
+static void init_fair(struct site_stage *stage, const char *keys)
+{
+    char text[512];
+    snprintf(text, sizeof(text), fair, keys);
+    init(stage, text);
+}
+
+static uint64_t submit(struct site_stage *stage, const char *user, const char *queue)
+{
+    struct job_spec spec = site_stage_spec(queue, "x");
+    return site_stage_submit_spec(stage, user, &spec);
+}
+
+static const char *host_of(struct site_stage *stage, uint64_t id)
+{
+    return site_stage_job_row(stage, id)->hosts[0].host;
+}
+
+static void run(struct site_stage *stage, uint64_t id)
+{
+    uint64_t attempt = site_stage_attempt_of(stage, id);
+    assert_true(attempt != 0);
+    site_stage_waiting(stage, host_of(stage, id), attempt, attempt);
+    site_stage_running(stage, host_of(stage, id), attempt, attempt);
+}
+
+static void finish(struct site_stage *stage, uint64_t id)
+{
+    site_stage_exited(stage, host_of(stage, id), site_stage_attempt_of(stage, id), 0);
+}
+
+static const struct row_share *share_row(const struct site_stage *stage,
+                                         const char *scope, const char *account)
+{
+    for (int i = 0; i < stage->n_rows; i++) {
+        const struct row *row = &stage->rows[i].row;
+        if (row->kind == ROW_SHARE && strcmp(row->share.scope, scope) == 0 &&
+            strcmp(row->share.account, account) == 0) {
+            return &row->share;
+        }
+    }
+    return NULL;
+}
+
+static void test_only_who_has_a_share_may_submit(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init_fair(&stage, "");
+    assert_true(submit(&stage, "ana", "local") > 0);
+    assert_true(submit(&stage, "root", "local") == 0);
+    assert_non_null(
+        strstr(site_stage_reply(&stage)->text, "User cannot use the queue"));
+    site_stage_release(&stage);
+}
+
+/* Four slots: two each, though all jobs of one came first. */
+static void test_users_take_turns(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, "Begin Site\nNAME = south\nSPOOL = /tmp/x\nEnd Site\n"
+                                 "Begin Host\nHOST_NAME MXJ\ns1 2\ns2 2\nEnd Host\n"
+                                 "Begin Queue\nQUEUE_NAME = local\n"
+                                 "FAIRSHARE = USER_SHARES[[default, 1]]\nEnd Queue\n");
+    for (int i = 0; i < 8; i++) {
+        assert_true(submit(&stage, i < 4 ? "ana" : "bob", "local") > 0);
+    }
+    site_stage_host_up(&stage, "s1");
+    site_stage_host_up(&stage, "s2");
+    int n_ana = 0, n_bob = 0;
+    for (uint64_t id = 1; id <= 8; id++) {
+        bool has_started = site_stage_attempt_of(&stage, id) != 0;
+        n_ana += id <= 4 && has_started;
+        n_bob += id > 4 && has_started;
+    }
+    assert_int_equal(n_ana, 2);
+    assert_int_equal(n_bob, 2);
+    site_stage_release(&stage);
+}
+
+/* ana has run for an hour, bob has not: bob's job is first, also after a restart. */
+static void test_what_was_used_counts(void **state)
+{
+    (void)state;
+    for (int restarts = 0; restarts < 2; restarts++) {
+        struct site_stage stage;
+        init_fair(&stage, "ENABLE_HIST_RUN_TIME = Y\nQJOB_LIMIT = 1");
+        uint64_t first = submit(&stage, "ana", "local");
+        run(&stage, first);
+        site_stage_pass(&stage, HOUR_MS);
+        uint64_t of_ana = submit(&stage, "ana", "local");
+        uint64_t of_bob = submit(&stage, "bob", "local");
+        if (restarts) {
+            site_stage_restart(&stage);
+            site_stage_host_up(&stage, "s1");
+            site_stage_host_up(&stage, "s2");
+            run(&stage, first);
+        }
+        finish(&stage, first);
+        assert_true(site_stage_attempt_of(&stage, of_bob) != 0);
+        assert_true(site_stage_attempt_of(&stage, of_ana) == 0);
+        const struct row_share *row = share_row(&stage, "queue/local", "ana");
+        assert_non_null(row);
+        assert_true(fabs(row->past_ms - HOUR_MS) < HOUR_MS / 100);
+        site_stage_release(&stage);
+    }
+}
+
+/* A suspended job's account does not grow; its slots stay. */
+static void test_suspended_time_does_not_count(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init_fair(&stage, "ENABLE_HIST_RUN_TIME = Y");
+    uint64_t id = submit(&stage, "ana", "local");
+    run(&stage, id);
+    site_stage_pass(&stage, HOUR_MS);
+    site_stage_control(&stage, "ana", "1", CONTROL_SUSPEND, 0);
+    struct msg_run_state still = {.phase = RUN_SUSPENDED,
+                                  .token = site_stage_attempt_of(&stage, id),
+                                  .start_ms = stage.now_ms - HOUR_MS,
+                                  .control_done = 1};
+    site_stage_run_state(&stage, host_of(&stage, id), "south",
+                         site_stage_attempt_of(&stage, id), &still);
+    site_stage_pass(&stage, 5 * HOUR_MS);
+    site_stage_control(&stage, "ana", "1", CONTROL_KILL, 0);
+    finish(&stage, id);
+    const struct row_share *row = share_row(&stage, "queue/local", "ana");
+    assert_non_null(row);
+    assert_true(fabs(row->past_ms - HOUR_MS) < HOUR_MS / 50);
+    site_stage_release(&stage);
+}
+
+/* Rows of pools are written when slots change; a restart goes on from there. */
+static void test_slot_time_of_queues(void **state)
+{
+    struct site_stage stage;
+    char text[512];
+    (void)state;
+    snprintf(text, sizeof(text), pools, 50);
+    init(&stage, text);
+    uint64_t ids[2] = {submit(&stage, "ana", "high"), submit(&stage, "ana", "high")};
+    run(&stage, ids[0]);
+    run(&stage, ids[1]);
+    site_stage_pass(&stage, HOUR_MS);
+    site_stage_restart(&stage);
+    site_stage_host_up(&stage, "s1");
+    site_stage_host_up(&stage, "s2");
+    run(&stage, ids[0]);
+    run(&stage, ids[1]);
+    finish(&stage, ids[0]);
+    const struct row_share *row = share_row(&stage, "pool/A", "high");
+    assert_non_null(row);
+    /* Two slots for an hour, of which an early minute counts a little less. */
+    double hours = row->past_ms / HOUR_MS;
+    assert_true(hours > 1.55 && hours < 1.65);
+    site_stage_release(&stage);
+}
+
+/* The queue that has had least is first, over a restart and another configuration. */
+static void test_the_queue_that_had_least_is_first(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        struct site_stage stage;
+        char text[512], whole[1024];
+        snprintf(text, sizeof(text), pools, 50);
+        init(&stage, text);
+        uint64_t ids[4];
+        for (int i = 0; i < 4; i++) {
+            ids[i] = submit(&stage, "ana", "high");
+            run(&stage, ids[i]);
+        }
+        uint64_t high = submit(&stage, "ana", "high");
+        uint64_t low = submit(&stage, "ana", "low");
+        site_stage_pass(&stage, HOUR_MS / 60);
+        if (way == 1) {
+            site_stage_restart(&stage);
+            site_stage_host_up(&stage, "s1");
+            site_stage_host_up(&stage, "s2");
+            run(&stage, ids[0]);
+        } else if (way == 2) {
+            snprintf(text, sizeof(text), pools, 49);
+            snprintf(whole, sizeof(whole), "%s%s", head, text);
+            assert_true(site_stage_reload(&stage, whole));
+        }
+        finish(&stage, ids[0]);
+        assert_true(site_stage_attempt_of(&stage, low) != 0);
+        assert_true(site_stage_attempt_of(&stage, high) == 0);
+        site_stage_release(&stage);
+    }
+}
+
+/* A scope that is not configured any more is forgotten at the next start. */
+static void test_rows_of_nothing_go(void **state)
+{
+    struct site_stage stage;
+    char whole[1024];
+    (void)state;
+    init_fair(&stage, "ENABLE_HIST_RUN_TIME = Y");
+    uint64_t id = submit(&stage, "ana", "local");
+    run(&stage, id);
+    site_stage_pass(&stage, HOUR_MS);
+    finish(&stage, id);
+    assert_non_null(share_row(&stage, "queue/local", "ana"));
+    snprintf(whole, sizeof(whole), "%sBegin Queue\nQUEUE_NAME = local\nEnd Queue\n",
+             head);
+    assert_true(site_stage_reload(&stage, whole));
+    assert_non_null(share_row(&stage, "queue/local", "ana"));
+    site_stage_restart(&stage);
+    assert_null(share_row(&stage, "queue/local", "ana"));
+    site_stage_release(&stage);
+}
+
+/* Long ago is nothing. */
+static void test_what_has_faded_is_forgotten(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init_fair(&stage, "ENABLE_HIST_RUN_TIME = Y");
+    uint64_t id = submit(&stage, "ana", "local");
+    run(&stage, id);
+    site_stage_pass(&stage, HOUR_MS);
+    finish(&stage, id);
+    stage.now_ms += (int64_t)40 * HOUR_MS; /* the machine was off */
+    site_stage_restart(&stage);
+    assert_null(share_row(&stage, "queue/local", "ana"));
+    site_stage_release(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_only_who_has_a_share_may_submit),
+        cmocka_unit_test(test_users_take_turns),
+        cmocka_unit_test(test_what_was_used_counts),
+        cmocka_unit_test(test_suspended_time_does_not_count),
+        cmocka_unit_test(test_slot_time_of_queues),
+        cmocka_unit_test(test_the_queue_that_had_least_is_first),
+        cmocka_unit_test(test_rows_of_nothing_go),
+        cmocka_unit_test(test_what_has_faded_is_forgotten),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
