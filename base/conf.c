@@ -326,21 +326,25 @@ int conf_parse_name(const char *value, struct err *err)
     return ERR_NONE;
 }
 
+bool conf_is_resource_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr("_#$%?^", c) != NULL);
+}
+
 int conf_parse_resource(const char *value, struct err *err)
 {
-    static const char refused[] = ":.()[]{}+-*/!&|<>@=,;#'\"`\\";
     value = value != NULL ? value : "";
     size_t length = 0;
-    while (value[length] > ' ' && value[length] < 0x7f &&
-           strchr(refused, value[length]) == NULL) {
+    while (conf_is_resource_char(value[length])) {
         length++;
     }
     if (length == 0 || length >= NAME_SIZE || value[length] != '\0' ||
         (value[0] >= '0' && value[0] <= '9')) {
         return err_set(
             err, length >= NAME_SIZE ? ERR_BOUNDS : ERR_PARSE,
-            "\"%.*s\" is not a resource's name, expected at most %d characters, no "
-            "digit first, and none of : . ( ) [ + - * / ! & | < > @ =",
+            "\"%.*s\" is not a resource's name, expected at most %d letters, digits, "
+            "and '_', '#', '$', '%%', '?', '^', and no digit first",
             shown(value), value, NAME_SIZE - 1);
     }
     return ERR_NONE;

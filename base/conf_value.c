@@ -20,6 +20,27 @@ static const char *text_outside(const struct conf *conf, const char *key)
     return text;
 }
 
+struct conf_place conf_value_last(const struct conf *conf, const char *name,
+                                  const char *key)
+{
+    struct conf_place place = {NULL, NULL};
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, name, section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            if (conf_text(&section->rows[i], key, NULL) != NULL) {
+                place = (struct conf_place){section, &section->rows[i]};
+            }
+        }
+    }
+    if (place.row == NULL) {
+        struct conf_section *empty = arena_alloc(conf->arena, 1, sizeof(*empty));
+        empty->name = name;
+        empty->rows = arena_alloc(conf->arena, 1, sizeof(*empty->rows));
+        place = (struct conf_place){empty, empty->rows};
+    }
+    return place;
+}
+
 const char *conf_value_text(const struct conf *conf, const struct conf_place *at,
                             const char *key)
 {

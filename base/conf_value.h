@@ -16,6 +16,12 @@ struct conf_place {
     const struct conf_row *row;
 };
 
+/* Of several sections of that name (lsb.params may stand in several files) the last row
+ * that has the key; none: an empty one, so that defaults count. "": outside sections.
+ */
+struct conf_place conf_value_last(const struct conf *conf, const char *name,
+                                  const char *key);
+
 /* The key must be in the table of keys. NULL: neither written nor a default. */
 const char *conf_value_text(const struct conf *conf, const struct conf_place *at,
                             const char *key);

@@ -89,6 +89,12 @@ const struct conf_key *keys_help_next(const char *section, enum conf_status stat
     return key->section != NULL ? key : NULL;
 }
 
+const struct keys_help_group keys_help_groups[] = {
+    {CONF_REMARK, "Accepted, and not used:"},
+    {CONF_NOT_YET, "Not supported yet; an error where one has a value:"},
+    {CONF_BUILT, NULL},
+};
+
 static void print_names(const char *heading, const char *section,
                         enum conf_status status)
 {
@@ -123,7 +129,8 @@ void keys_help_print(const char *section)
                key->initial != NULL ? "; default " : "",
                key->initial != NULL ? key->initial : "");
     }
-    print_names("Accepted, and not used:", section, CONF_REMARK);
-    print_names("Not supported yet; an error where one has a value:", section,
-                CONF_NOT_YET);
+    for (const struct keys_help_group *group = keys_help_groups; group->heading != NULL;
+         group++) {
+        print_names(group->heading, section, group->status);
+    }
 }

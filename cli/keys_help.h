@@ -22,4 +22,11 @@ void keys_help_print(const char *section);
 const struct conf_key *keys_help_next(const char *section, enum conf_status status,
                                       const struct conf_key *after);
 
+/* Keys that do nothing (yet), and how a list of them is headed. Ends with a NULL. */
+struct keys_help_group {
+    enum conf_status status;
+    const char *heading;
+};
+extern const struct keys_help_group keys_help_groups[];
+
 #endif

@@ -191,9 +191,10 @@ static void put_section(const char *section)
          key != NULL; key = keys_help_next(section, CONF_BUILT, key)) {
         put_key(key);
     }
-    put_names("Accepted, and not used:", section, CONF_REMARK);
-    put_names("Not supported yet; an error where one has a value:", section,
-              CONF_NOT_YET);
+    for (const struct keys_help_group *group = keys_help_groups; group->heading != NULL;
+         group++) {
+        put_names(group->heading, section, group->status);
+    }
 }
 
 static int print_keys(void)

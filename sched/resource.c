@@ -9,7 +9,7 @@
 #include <uthash.h>
 
 #include "base/arena.h"
-#include "base/limits.h"
+#include "base/conf.h"
 
 /* Direction as LSF's lsinfo has it; what cannot be ordered says so. Load indices are
  * consumable, the rest is not. */
@@ -116,23 +116,9 @@ void resources_free(struct resources *resources)
 static int check_name(const struct resources *resources, const char *name,
                       struct err *err)
 {
-    if (name[0] == '\0' || strlen(name) >= NAME_SIZE) {
-        return err_set(err, ERR_PARSE,
-                       "resource name \"%.80s\", expected 1 to %d characters", name,
-                       NAME_SIZE - 1);
-    }
-    if (name[0] >= '0' && name[0] <= '9') {
-        return err_set(err, ERR_PARSE,
-                       "resource name \"%s\" begins with a digit, expected a letter",
-                       name);
-    }
-    for (const char *at = name; *at != '\0'; at++) {
-        if (!resource_is_name_char(*at)) {
-            return err_set(err, ERR_PARSE,
-                           "resource name \"%s\" has a character that requirement "
-                           "strings cannot have in one, expected letters, digits, _",
-                           name);
-        }
+    int code = conf_parse_resource(name, err);
+    if (code != 0) {
+        return code;
     }
     if (resource_is_word(name, strlen(name))) {
         return err_set(err, ERR_PARSE,
@@ -183,12 +169,6 @@ int resources_count(const struct resources *resources)
 const struct resource *resources_at(const struct resources *resources, int id)
 {
     return resources->rows[id];
-}
-
-bool resource_is_name_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("_#$%?^", c) != NULL);
 }
 
 bool resource_is_word(const char *name, size_t length)

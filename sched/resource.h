@@ -8,9 +8,8 @@
  * Units: as LSF has them: mem, swp, tmp, maxmem, maxswp, maxtmp in MB, `it` in minutes,
  * `pg` pages a second, `io` KB a second, `ut` as a fraction, 0.0 to 1.0.
  * Ownership: the catalogue copies names and descriptions and frees them.
- * Errors: ERR_PARSE for a name that cannot be one, ERR_EXISTS, ERR_FULL; then nothing
- * was added.
- * Source: lsf.md 5.8; seed 003. Layer: sched (base only). */
+ * Errors: ERR_PARSE, ERR_BOUNDS for a name that cannot be one, ERR_EXISTS, ERR_FULL;
+ * then nothing was added. Source: lsf.md 5.8; seed 003. Layer: sched (base only). */
 #ifndef SUBLET_SCHED_RESOURCE_H
 #define SUBLET_SCHED_RESOURCE_H
 
@@ -74,9 +73,9 @@ struct resources;
 struct resources *resources_new(void);
 void resources_free(struct resources *resources);
 
-/* Adds a defined resource and gives its id. Its name begins with no digit and holds
- * none of `: . ( ) [ ] + - * / ! & | < > @ = ' " , ~` nor blanks, and is no built-in's,
- * no alias, no word of the language (`defined`, `any`, `local`). */
+/* Adds a defined resource and gives its id. Its name is one that conf_parse_resource
+ * takes, and no built-in's, no alias, no word of the language (`defined`, `any`,
+ * `local`). */
 int resources_add(struct resources *resources, const struct resource *resource, int *id,
                   struct err *err) MUST_CHECK;
 
@@ -85,9 +84,6 @@ int resources_find(const struct resources *resources, const char *name, size_t l
 int resources_count(const struct resources *resources);
 const struct resource *resources_at(const struct resources *resources, int id);
 
-/* What names are made of, and so where one ends in a requirement string: letters,
- * digits and `_ # $ % ? ^`; a name does not begin with a digit. */
-bool resource_is_name_char(char c);
 /* True for words that mean something else in a requirement string. */
 bool resource_is_word(const char *name, size_t length);
 

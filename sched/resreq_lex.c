@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/resource.h"
+#include "base/conf.h"
 
 enum { NUMBER_MAX = 64 }; /* characters of a number: no double needs more */
 
@@ -80,7 +80,7 @@ static struct lex_token scan_number(struct resreq_lex *lex, struct lex_token tok
         at = is_digit(char_at(lex, digits)) ? skip_digits(lex, digits) : at;
     }
     int n_digits = at - start;
-    while (resource_is_name_char(char_at(lex, at))) {
+    while (conf_is_resource_char(char_at(lex, at))) {
         at++;
     }
     int n_unit = at - start - n_digits;
@@ -176,10 +176,10 @@ struct lex_token resreq_lex_next(struct resreq_lex *lex)
     if (c == '\'' || c == '"') {
         return scan_quoted(lex, token);
     }
-    if (!resource_is_name_char(c)) {
+    if (!conf_is_resource_char(c)) {
         return scan_sign(lex, token);
     }
-    while (resource_is_name_char(char_at(lex, lex->at))) {
+    while (conf_is_resource_char(char_at(lex, lex->at))) {
         lex->at++;
     }
     token.kind = LEX_NAME;
@@ -202,7 +202,7 @@ struct lex_token resreq_lex_text(struct resreq_lex *lex)
         return scan_quoted(lex, token);
     }
     while ((c = char_at(lex, lex->at)) != '\0' &&
-           (resource_is_name_char(c) || strchr(".@-+/", c) != NULL)) {
+           (conf_is_resource_char(c) || strchr(".@-+/", c) != NULL)) {
         lex->at++;
     }
     token.place.length = lex->at - token.place.at;

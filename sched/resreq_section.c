@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sched/resource.h"
+#include "base/conf.h"
 
 struct cutter {
     struct resreq_lex text; /* of the whole string, without quotes around it */
@@ -163,7 +163,7 @@ static int cut(struct cutter *cutter)
             continue;
         }
         struct resreq_place word = {.source = text->source, .at = at};
-        while (at < text->end && resource_is_name_char(text->source[at])) {
+        while (at < text->end && conf_is_resource_char(text->source[at])) {
             at++;
         }
         word.length = at - word.at;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/conf_keys.h"
 #include "base/conf_value.h"
 #include "site/facts.h"
 #include "site/needs.h"
@@ -59,21 +58,11 @@ static void check_queues(struct conf *conf, const struct site_config *config)
     resources_free(resources);
 }
 
-/* lsf.conf's keys stand outside of sections; the last one counts. */
-static bool last_bool(const struct conf *conf, const char *name, const char *key,
+static bool last_bool(const struct conf *conf, const char *section, const char *key,
                       bool otherwise)
 {
-    const struct conf_section *section = NULL;
-    bool value = otherwise;
-    while ((section = conf_next(conf, name, section)) != NULL) {
-        for (int i = 0; i < section->n_rows; i++) {
-            struct conf_place place = {section, &section->rows[i]};
-            if (conf_cell(place.row, key) != NULL) {
-                value = conf_value_bool(conf, &place, key, value);
-            }
-        }
-    }
-    return value;
+    struct conf_place at = conf_value_last(conf, section, key);
+    return conf_value_bool(conf, &at, key, otherwise);
 }
 
 void resreq_config_read(struct conf *conf, struct site_config *config)

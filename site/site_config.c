@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/conf_keys.h"
+#include "base/conf_value.h"
 #include "base/limits.h"
 #include "base/load_local.h"
 #include "sched/limits_read.h"
@@ -17,28 +17,6 @@
     conf_complain(conf, CONF_ERROR, section, row, cell, __VA_ARGS__)
 
 /* ---------------------------------------------------------------- values */
-
-/* As written, or the key table's default; NULL: neither. */
-static const char *text_of(const struct conf_row *row, const char *section,
-                           const char *key)
-{
-    const struct conf_key *entry = conf_keys_find(section, key);
-    const char *initial = entry != NULL ? entry->initial : NULL;
-    return row != NULL ? conf_text(row, key, initial) : initial;
-}
-
-static int64_t duration_of(const struct conf_row *row, const char *section,
-                           const char *key, int64_t otherwise_ms)
-{
-    const struct conf_key *entry = conf_keys_find(section, key);
-    const char *text = text_of(row, section, key);
-    int64_t ms = otherwise_ms;
-    if (entry != NULL && text != NULL &&
-        conf_parse_duration(text, entry->unit_ms, &ms, NULL) != 0) {
-        return otherwise_ms;
-    }
-    return ms;
-}
 
 static bool is_set(const struct conf_row *row, const char *key)
 {
@@ -52,42 +30,16 @@ struct place {
     const struct conf_cell *cell;
 };
 
-/* The last row of the section that says something about the key (lsb.params may stand
- * in several files); its row is NULL where none does. */
-static struct place find_parameter(const struct conf *conf, const char *key)
-{
-    struct place place = {NULL, NULL, NULL};
-    const struct conf_section *section = NULL;
-    while ((section = conf_next(conf, "Parameters", section)) != NULL) {
-        for (int i = 0; i < section->n_rows; i++) {
-            if (is_set(&section->rows[i], key)) {
-                place = (struct place){section, &section->rows[i],
-                                       conf_cell(&section->rows[i], key)};
-            }
-        }
-    }
-    return place;
-}
-
 static int64_t parameter_duration(const struct conf *conf, const char *key)
 {
-    struct place place = find_parameter(conf, key);
-    return duration_of(place.row, "Parameters", key, 0);
+    struct conf_place at = conf_value_last(conf, "Parameters", key);
+    return conf_value_duration(conf, &at, key, 0);
 }
 
-enum { ARRAY_SIZE_DEFAULT = 1000 }; /* LSF's */
-
-/* A value that is no good has been complained about. */
-static int64_t parameter_int(const struct conf *conf, const char *key, int64_t min,
-                             int64_t max, int64_t otherwise)
+static int parameter_int(const struct conf *conf, const char *key)
 {
-    struct place place = find_parameter(conf, key);
-    int64_t number = otherwise;
-    if (place.row == NULL ||
-        conf_parse_int(conf_text(place.row, key, ""), min, max, &number, NULL) != 0) {
-        return otherwise;
-    }
-    return number;
+    struct conf_place at = conf_value_last(conf, "Parameters", key);
+    return (int)conf_value_int(conf, &at, key, 0);
 }
 
 /* ---------------------------------------------------------------- hosts */
@@ -315,19 +267,20 @@ static void read_measures(struct conf *conf, const struct place *site,
 
 static void read_default_queue(struct conf *conf, struct site_config *config)
 {
-    struct place place = find_parameter(conf, "DEFAULT_QUEUE");
+    struct conf_place at = conf_value_last(conf, "Parameters", "DEFAULT_QUEUE");
     config->default_queue = config->n_queues > 0 ? config->queues[0].name : "";
-    if (place.row == NULL) {
+    const struct conf_cell *cell = conf_cell(at.row, "DEFAULT_QUEUE");
+    if (cell == NULL) {
         return;
     }
-    struct conf_words words = conf_words(conf->arena, place.cell->value);
+    struct conf_words words = conf_words(conf->arena, cell->value);
     for (int i = 0; i < words.count; i++) {
         bool is_known = false;
         for (int k = 0; k < config->n_queues; k++) {
             is_known = is_known || strcmp(config->queues[k].name, words.words[i]) == 0;
         }
         if (!is_known) {
-            COMPLAIN(place.section, place.row, place.cell,
+            COMPLAIN(at.section, at.row, cell,
                      "unknown queue \"%s\", expected one of section Queue",
                      words.words[i]);
         } else if (i == 0) {
@@ -363,10 +316,9 @@ static void read_queues(struct conf *conf, const struct place *site,
 static void read_exports(struct conf *conf, bool is_simulated,
                          struct site_config *config)
 {
-    struct place policy = find_parameter(conf, "RECLAIM_POLICY");
-    const char *text = text_of(policy.row, "Parameters", "RECLAIM_POLICY");
+    struct conf_place policy = conf_value_last(conf, "Parameters", "RECLAIM_POLICY");
     struct export_defaults defaults = {
-        .reclaim_policy = text != NULL && strcasecmp(text, "demand") == 0
+        .reclaim_policy = conf_value_word(conf, &policy, "RECLAIM_POLICY") == 1
                               ? RECLAIM_DEMAND
                               : RECLAIM_LSF,
         .min_hold_ms = parameter_duration(conf, "MIN_HOLD"),
@@ -399,8 +351,9 @@ static void read_exports(struct conf *conf, bool is_simulated,
 static void read_roles(struct conf *conf, const struct place *site,
                        struct site_config *config)
 {
+    struct conf_place at = {site->section, site->row};
     struct conf_words words =
-        conf_words(conf->arena, text_of(site->row, "Site", "ROLES"));
+        conf_words(conf->arena, conf_value_text(conf, &at, "ROLES"));
     for (int i = 0; i < words.count; i++) {
         if (strcasecmp(words.words[i], "provider") == 0) {
             config->roles |= ROLE_PROVIDER;
@@ -458,24 +411,24 @@ static void read_shell(struct conf *conf, const struct place *site,
 static void read_site(struct conf *conf, const struct place *site,
                       struct site_config *config)
 {
+    struct conf_place at = {site->section, site->row};
     const char *name = need(conf, site, "NAME", "in section Site");
     struct conf_words admins =
-        conf_words(conf->arena, text_of(site->row, "Site", "ADMINS"));
+        conf_words(conf->arena, conf_value_text(conf, &at, "ADMINS"));
     config->name = name != NULL && conf_parse_name(name, NULL) == 0 ? name : "";
     config->admins = admins.words;
     config->n_admins = admins.count;
-    config->freeze_timeout_ms = duration_of(site->row, "Site", "FREEZE_TIMEOUT", 30000);
-    config->lease_account = text_of(site->row, "Site", "LEASE_USER");
+    config->freeze_timeout_ms = conf_value_duration(conf, &at, "FREEZE_TIMEOUT", 30000);
+    config->lease_account = conf_value_text(conf, &at, "LEASE_USER");
     read_roles(conf, site, config);
     /* The default is the broker's to apply: 0 is "not configured". */
-    if (find_parameter(conf, "MC_RECLAIM_DELAY").row != NULL) {
+    struct conf_place delay = conf_value_last(conf, "Parameters", "MC_RECLAIM_DELAY");
+    if (is_set(delay.row, "MC_RECLAIM_DELAY")) {
         config->reclaim_delay_ms = parameter_duration(conf, "MC_RECLAIM_DELAY");
     }
     config->clean_period_ms = parameter_duration(conf, "CLEAN_PERIOD");
-    config->max_user_priority =
-        (int)parameter_int(conf, "MAX_USER_PRIORITY", 1, INT32_MAX / 2, 0);
-    config->max_array_size = (int)parameter_int(conf, "MAX_JOB_ARRAY_SIZE", 1,
-                                                JOB_INDEX_MAX, ARRAY_SIZE_DEFAULT);
+    config->max_user_priority = parameter_int(conf, "MAX_USER_PRIORITY");
+    config->max_array_size = parameter_int(conf, "MAX_JOB_ARRAY_SIZE");
 }
 
 static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *setup)

@@ -113,6 +113,14 @@ static void write_control(struct maker *maker, int self)
     maker_say(maker, "\n");
 }
 
+static void write_lease(struct maker *maker, int self, int policy, int consumer)
+{
+    const struct maker_policy *of = &maker->sites[self].policies[policy];
+
+    maker_say(maker, "s%d/%s%d/s%d\n", self + 1, of->is_named ? "p" : "", policy + 1,
+              of->consumers[consumer] + 1);
+}
+
 static void write_reclaim(struct maker *maker, int self)
 {
     const struct maker_site *site = &maker->sites[self];
@@ -124,9 +132,8 @@ static void write_reclaim(struct maker *maker, int self)
         maker_say(maker, "set reclaim_delay %ds", maker_between(maker, 1, 30));
     }
     if (policy >= 0 && maker_chance(maker, 40)) {
-        maker_say(maker, " lease=s%d/%s%d/s%d\n", self + 1,
-                  site->policies[policy].is_named ? "p" : "", policy + 1,
-                  site->policies[policy].consumers[0] + 1);
+        maker_say(maker, " lease=");
+        write_lease(maker, self, policy, 0);
     } else if (maker_chance(maker, 70)) {
         maker_say(maker, " provider=s%d\n", self + 1);
     } else {
@@ -153,14 +160,6 @@ static void write_close(struct maker *maker, int self)
     site->is_closed[host] = !site->is_closed[host];
     maker_say(maker, "%s s%d h%d%d\n", site->is_closed[host] ? "close" : "open",
               self + 1, self + 1, host + 1);
-}
-
-static void write_lease(struct maker *maker, int self, int policy, int consumer)
-{
-    const struct maker_policy *of = &maker->sites[self].policies[policy];
-
-    maker_say(maker, "s%d/%s%d/s%d\n", self + 1, of->is_named ? "p" : "", policy + 1,
-              of->consumers[consumer] + 1);
 }
 
 static void write_drain(struct maker *maker, int self)

@@ -48,10 +48,38 @@ static void values_come_from_row_then_outside_then_table(void **state)
     arena_release(&arena);
 }
 
+static void the_last_of_several_sections_counts(void **state)
+{
+    (void)state;
+    const char *text =
+        "LSF_STRICT_RESREQ = N\n"
+        "Begin Parameters\nMIN_HOLD = 1\nCLEAN_PERIOD = 7\nEnd Parameters\n"
+        "Begin Parameters\nMIN_HOLD = 2\nEnd Parameters\n";
+    struct arena arena;
+    struct conf conf;
+    arena_init(&arena);
+    conf_init(&conf, &arena);
+    conf_read(&conf, "f", text, strlen(text));
+
+    struct conf_place at = conf_value_last(&conf, "Parameters", "MIN_HOLD");
+    assert_int_equal(conf_value_duration(&conf, &at, "MIN_HOLD", 0), 2000);
+    at = conf_value_last(&conf, "Parameters", "CLEAN_PERIOD");
+    assert_int_equal(at.section->line, 2);
+    assert_int_equal(conf_value_duration(&conf, &at, "CLEAN_PERIOD", 0), 7000);
+    at = conf_value_last(&conf, "Parameters", "LEASE_TERM"); /* the table's */
+    assert_int_equal(conf_value_duration(&conf, &at, "LEASE_TERM", 0), 300000);
+    at = conf_value_last(&conf, "Site", "FREEZE_TIMEOUT"); /* no such section */
+    assert_int_equal(conf_value_duration(&conf, &at, "FREEZE_TIMEOUT", 0), 30000);
+    at = conf_value_last(&conf, "", "LSF_STRICT_RESREQ");
+    assert_false(conf_value_bool(&conf, &at, "LSF_STRICT_RESREQ", true));
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_come_from_row_then_outside_then_table),
+        cmocka_unit_test(the_last_of_several_sections_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -430,7 +430,8 @@ static const struct {
     const char *complaint; /* a part of the first error */
 } wrong[] = {
     {"Begin Resource\nRESOURCENAME TYPE\n1a Numeric\nEnd Resource\n", "digit"},
-    {"Begin Resource\nRESOURCENAME TYPE\na+b Numeric\nEnd Resource\n", "character"},
+    {"Begin Resource\nRESOURCENAME TYPE\na+b Numeric\nEnd Resource\n",
+     "not a resource's name"},
     {"Begin Resource\nRESOURCENAME TYPE\nmem Numeric\nEnd Resource\n", "built in"},
     {"Begin Resource\nRESOURCENAME TYPE\na Numeric\na Boolean\nEnd Resource\n",
      "defined twice"},
