@@ -33,9 +33,11 @@ enum {
                                               ten of them */
     MEMBERS_MAX = 10000,
     QUEUES_MAX = 1000,
-    PLAN_NODES_MAX = 100000,  /* of all pools, in one time window */
-    PLAN_WINDOWS_MAX = 48,    /* of a pool: each half hour */
-    JOBS_MAX = 1000000,       /* unfinished jobs of a site */
+    PLAN_NODES_MAX = 100000, /* of all pools, in one time window */
+    PLAN_WINDOWS_MAX = 48,   /* of a pool: each half hour */
+    RECALLS_MAX = 16,   /* open recalls of one contract: a grace of some cycles; what
+                           comes   on top joins the last of them */
+    JOBS_MAX = 1000000, /* unfinished jobs of a site */
     JOB_INDEX_MAX = 999999,   /* of a job array: MAX_JOB_ARRAY_SIZE at most */
     OUTPUT_CHUNK_MAX = 65536, /* one piece of a job's output */
     PAGE_ROWS_MAX = 500,      /* rows of one answer; a page stays below a frame */

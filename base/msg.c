@@ -2,6 +2,8 @@
 /* msg.c: see msg.h. */
 #include "base/msg.h"
 
+#include <string.h>
+
 #include <stddef.h>
 
 static const char *const kind_names[MSG_KINDS] = {
@@ -51,6 +53,8 @@ static const char *const kind_names[MSG_KINDS] = {
     [MSG_HOST_CONTROL] = "HOST_CONTROL",
     [MSG_REPLY] = "REPLY",
     [MSG_SNAPSHOT] = "SNAPSHOT",
+    [MSG_LEASE_OPEN] = "LEASE_OPEN",
+    [MSG_RECALL] = "RECALL",
 };
 
 /* The entry's name, or "?" for a number that the table does not have. */
@@ -69,6 +73,17 @@ bool msg_is_relayed(enum msg_kind kind)
     return kind >= MSG_START && kind <= MSG_LEASE_LOAD_ASK;
 }
 
+const char *msg_lease_consumer(const char *lease, size_t *length)
+{
+    const char *first = strchr(lease, '/');
+    const char *second = first != NULL ? strchr(first + 1, '/') : NULL;
+    const char *consumer = second != NULL ? second + 1 : lease + strlen(lease);
+    const char *colon = strchr(consumer, ':');
+    bool is_leaf = colon != NULL && colon[1] == '/';
+    *length = is_leaf ? (size_t)(colon - consumer) : strlen(consumer);
+    return consumer;
+}
+
 const char *msg_lease_state_name(enum lease_state state)
 {
     static const char *const names[] = {
@@ -84,6 +99,7 @@ const char *msg_lease_type_name(enum lease_type type)
     static const char *const names[] = {
         [LEASE_EXCLUSIVE] = "exclusive",
         [LEASE_SHARED] = "shared",
+        [LEASE_POOL] = "pool",
     };
     return name_at(names, sizeof(names) / sizeof(names[0]), (size_t)type);
 }

@@ -16,6 +16,7 @@
 #define SUBLET_BASE_MSG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/limits.h"
@@ -81,6 +82,11 @@ enum msg_kind {
     MSG_HOST_CONTROL, /* site: closes or opens a host */
     MSG_JOB_MOVE,     /* requeue, switch, btop, bbot */
     MSG_QUEUE_CONTROL,
+    /* broker -> site again; a kind stands where its number on the wire does */
+    MSG_LEASE_OPEN, /* broker: a leaf of a plan is to have a contract, again until
+                       STATE names it */
+    MSG_RECALL,     /* broker: a leaf's contract is to shrink, again until STATE names
+                       it */
     MSG_KINDS
 };
 
@@ -105,7 +111,10 @@ struct host_split {
     bool is_down;                     /* unreachable, or closed by the provider */
 };
 
-enum lease_type { LEASE_EXCLUSIVE, LEASE_SHARED };
+/* POOL: of a policy that exports to a pool. One contract (PROVIDER/POLICY/pool:NAME)
+ * has the slots that are idle in it, one for each leaf of the plan that ever got some
+ * (PROVIDER/POLICY/SITE:NODE) those that the leaf has. */
+enum lease_type { LEASE_EXCLUSIVE, LEASE_SHARED, LEASE_POOL };
 
 enum lease_state {
     LEASE_PENDING,
@@ -179,6 +188,7 @@ struct run_exit {
     int64_t mem_kib;              /* peak */
     int64_t out_bytes, err_bytes; /* of output kept with the run (no file named) */
     const char *text;
+    bool is_recalled; /* it was ended because its slots were recalled */
 };
 
 enum control_action { CONTROL_SIGNAL, CONTROL_SUSPEND, CONTROL_RESUME, CONTROL_KILL };
@@ -216,6 +226,12 @@ struct lease_demand {
     int n_waiting;  /* slots of its waiting jobs that may use this lease */
 };
 
+/* What waits in a queue and may go to borrowed hosts. */
+struct queue_demand {
+    const char *queue;
+    int n_waiting; /* slots */
+};
+
 /* Its jobs by state, elements of arrays one by one; ended ones until they are cleaned.
  */
 struct msg_job_counts {
@@ -238,6 +254,8 @@ struct msg_usage {
     struct msg_pass_times pass_times;
     const struct lease_demand *demands; /* of the leases it is consumer of */
     int n_demands;
+    const struct queue_demand *queues; /* where something waits */
+    int n_queues;
 };
 
 struct msg_pong {
@@ -248,6 +266,13 @@ struct msg_error {
     int code; /* enum err_code */
     const char *text;
     int about; /* the msg_kind that was refused; 0: none */
+};
+
+/* Slots of a contract that are wanted back: after the time it holds no more than so
+ * many. Several of one contract stand in the order of their deadlines, each lower. */
+struct recall {
+    int n_held;
+    int64_t left_ms; /* from when this is said */
 };
 
 /* What of a lease its provider alone knows. epoch 0: no such lease here. */
@@ -268,9 +293,12 @@ struct msg_state {
     const struct host_split *hosts;
     int n_hosts;
     const char *reason; /* of the last change that the provider made by itself */
+    uint64_t recall;    /* number of the latest RECALL; 0: none ever ... */
+    const struct recall *recalls; /* ... and what of it is not home yet */
+    int n_recalls;
 };
 
-struct msg_lease { /* STATE_ASK, LEASE_LOAD_ASK */
+struct msg_lease { /* STATE_ASK, LEASE_OPEN, LEASE_LOAD_ASK */
     const char *lease;
 };
 
@@ -295,6 +323,17 @@ struct msg_drain {
     bool is_drained;
 };
 
+/* All that is wanted back of a contract; the number grows with each about it, and one
+ * that is not above the last changes nothing. None: what was wanted is needed no more.
+ */
+struct msg_recall {
+    const char *lease;
+    uint64_t number;
+    bool is_whole; /* hosts come back whole */
+    const struct recall *recalls;
+    int n_recalls;
+};
+
 struct msg_contract {
     const char *lease;
     uint64_t revision; /* grows within a session; a lower one is late */
@@ -305,6 +344,11 @@ struct msg_contract {
     bool is_provider_here; /* connected to the broker */
     const struct host_split *hosts;
     int n_hosts;
+    const char *const *queues;    /* of a leaf: the only ones whose jobs may use it */
+    int n_queues;                 /* 0: all */
+    int64_t grace_ms;             /* of a leaf: how long a recalled slot may be used */
+    const struct recall *recalls; /* what is wanted back of it */
+    int n_recalls;
 };
 
 struct msg_contract_ack {
@@ -320,6 +364,7 @@ struct msg_start {
     const struct host_slots *hosts; /* provider's own host names; first runs it */
     int n_hosts;
     struct job_spec spec;
+    int priority; /* of its queue: of what is recalled the least important goes first */
 };
 
 struct msg_attempt { /* ATTEMPT_ASK, ATTEMPT_ACK */
@@ -592,6 +637,8 @@ struct msg {
         struct msg_freeze freeze;
         struct msg_propose propose;
         struct msg_drain drain;
+        struct msg_lease lease_open;
+        struct msg_recall recall;
         struct msg_contract contract;
         struct msg_contract_ack contract_ack;
         struct msg_start start;
@@ -630,6 +677,9 @@ struct msg {
 const char *msg_kind_name(enum msg_kind kind);
 /* True for those between consumer and provider that the broker passes on. */
 bool msg_is_relayed(enum msg_kind kind);
+/* The borrowing site of a lease's id: what stands behind the second '/', and of a
+ * pool's leaf before the ':'. Of what is idle in a pool "pool:NAME". `length` of it. */
+const char *msg_lease_consumer(const char *lease, size_t *length);
 /* Words of the enums as people and JSON see them ("pending", "shared", "lsf"). */
 const char *msg_lease_state_name(enum lease_state state);
 const char *msg_lease_type_name(enum lease_type type);

@@ -13,7 +13,8 @@ const char *row_history_name(enum history_event event)
         [HISTORY_INACTIVE] = "inactive",     [HISTORY_ACTIVE] = "active",
         [HISTORY_CHANGED] = "changed",       [HISTORY_DRAINING] = "draining",
         [HISTORY_ENDED] = "ended",           [HISTORY_SITE_LOST] = "lost",
-        [HISTORY_SITE_BACK] = "back",
+        [HISTORY_SITE_BACK] = "back",        [HISTORY_QUOTA] = "quota",
+        [HISTORY_RECALL] = "recall",         [HISTORY_RECALL_DONE] = "recall_done",
     };
     size_t index = (size_t)event;
     return index < sizeof(names) / sizeof(names[0]) ? names[index] : "?";
@@ -45,6 +46,9 @@ const char *row_requeue_cause(const struct row_job_state *state)
     const char *reason = state->reason != NULL ? state->reason : "";
     if (strncmp(reason, ROW_REQUEUED_BY, strlen(ROW_REQUEUED_BY)) == 0) {
         return "user";
+    }
+    if (strcmp(reason, ROW_REQUEUED_RECALL) == 0) {
+        return "recall";
     }
     return strncmp(reason, ROW_REQUEUED_EXIT, strlen(ROW_REQUEUED_EXIT)) == 0 ? "exit"
                                                                               : "lost";
@@ -145,6 +149,8 @@ static void own_history(struct arena *arena, struct row_history *history)
     own_text(arena, &history->lease);
     own_text(arena, &history->site);
     own_text(arena, &history->reason);
+    own_text(arena, &history->pool);
+    own_text(arena, &history->node);
 }
 
 static void own_book(struct arena *arena, struct row_book *book)
@@ -154,6 +160,10 @@ static void own_book(struct arena *arena, struct row_book *book)
     own_text(arena, &book->consumer);
     own_text(arena, &book->content);
     own_splits(arena, &book->hosts, book->n_hosts);
+    book->recalls = book->n_recalls > 0
+                        ? arena_copy(arena, book->recalls,
+                                     (size_t)book->n_recalls * sizeof(*book->recalls))
+                        : NULL;
 }
 
 static void own_terms(struct arena *arena, struct job_terms *terms)

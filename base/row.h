@@ -85,6 +85,9 @@ enum history_event {
     HISTORY_ENDED,
     HISTORY_SITE_LOST, /* of a site: no lease, state, epoch or slots */
     HISTORY_SITE_BACK,
+    HISTORY_QUOTA, /* of a pool's node, as are those that follow */
+    HISTORY_RECALL,
+    HISTORY_RECALL_DONE,
 };
 
 struct row_history {
@@ -96,6 +99,15 @@ struct row_history {
     uint64_t epoch;
     int provider_available, provider_used, consumer_available, consumer_used;
     const char *reason;
+    const char *pool, *node; /* of a pool's node; else "" or NULL, and what follows 0 */
+    int64_t quota, demand;   /* QUOTA */
+    int64_t slots, deadline_ms; /* RECALL, RECALL_DONE; those have a lease too */
+};
+
+/* After the deadline, by this site's clock, the contract holds no more. */
+struct row_recall {
+    int n_held;
+    int64_t deadline_ms;
 };
 
 struct row_book {
@@ -114,6 +126,10 @@ struct row_book {
     bool is_gone;
     const struct host_split *hosts; /* host, n_slots, provider, consumer count */
     int n_hosts;
+    uint64_t recall; /* number of the latest RECALL; 0: there was none */
+    bool is_whole;   /* it wants whole hosts back */
+    const struct row_recall *recalls; /* what of it is not home yet */
+    int n_recalls;
 };
 
 struct row_high {
@@ -230,7 +246,8 @@ struct row_run {
     const struct job_spec *spec; /* NULL: unchanged since the first row of this run */
     uint64_t token;
     struct run_control control;
-    struct run_exit exit;
+    struct run_exit exit; /* is_recalled: from when its end was ordered for that */
+    int priority;         /* of the queue of its job */
     bool is_gone;
 };
 
@@ -267,6 +284,7 @@ bool row_exit_code(const struct run_exit *exit, int *code);
  * queue; "lost". In the first two its run had its end: it may begin again. */
 #define ROW_REQUEUED_BY "requeued by "
 #define ROW_REQUEUED_EXIT "requeued: "
+#define ROW_REQUEUED_RECALL "requeued: its slots were recalled"
 const char *row_requeue_cause(const struct row_job_state *state);
 
 /* A deep copy into an arena. */

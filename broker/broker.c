@@ -12,6 +12,7 @@
 
 #include "broker/broker_drain.h"
 #include "broker/broker_requests.h"
+#include "broker/demand.h"
 #include "broker/outbox.h"
 #include "broker/parts.h"
 #include "broker/relay.h"
@@ -34,6 +35,7 @@ struct broker *broker_new(const struct broker_config *config)
     sessions_init(&broker->sessions, config);
     leases_init(&broker->leases);
     overrides_init(&broker->overrides);
+    pools_init(&broker->pools, config);
     return broker;
 }
 
@@ -42,6 +44,10 @@ void broker_free(struct broker *broker)
     if (broker == NULL) {
         return;
     }
+    for (int i = 0; i < broker->sessions.count; i++) {
+        demand_release(broker->sessions.items[i]);
+    }
+    pools_release(&broker->pools);
     overrides_release(&broker->overrides);
     leases_release(&broker->leases);
     sessions_release(&broker->sessions);
@@ -54,9 +60,12 @@ static void load_lease(struct broker *broker, const struct row_lease *row)
     if (row->state == LEASE_ENDED && !leases_make_room(&broker->leases, provider)) {
         return; /* history has it */
     }
-    struct member *consumer = sessions_find_or_retire(&broker->sessions, row->consumer);
+    bool is_idle = strncmp(row->consumer, "pool:", 5) == 0;
+    struct member *consumer =
+        is_idle ? provider : sessions_find_or_retire(&broker->sessions, row->consumer);
     struct lease *lease = lease_load(row, provider, consumer);
     judging_load(lease);
+    pools_look_at(&broker->pools, lease);
     leases_add(&broker->leases, lease);
 }
 
@@ -86,6 +95,7 @@ void broker_start(struct broker *broker, int64_t now_ms, struct effects *effects
     row.counter = (struct row_counter){.name = boot_counter, .value = broker->boot};
     effects_store(effects, &row);
     sessions_start(&broker->sessions, now_ms);
+    pools_start(&broker->pools, broker->sessions.lost_after_ms, now_ms);
     for (int i = 0; i < broker->leases.count; i++) {
         struct lease *lease = broker->leases.items[i];
         notice_renew(lease, now_ms);
@@ -116,12 +126,16 @@ static void attend(struct broker *broker, struct lease *lease, bool may_judge,
     if (may_judge) {
         judging_tick(lease, now_ms, effects);
     }
+    recalling_tick(lease, now_ms, effects);
+    granting_tick(lease, now_ms, effects);
     notice_tick(lease, now_ms, effects);
     handover_tick(lease, now_ms, effects);
     int64_t wake_ms = earlier(asking_wake_ms(lease), judging_wake_ms(lease));
     wake_ms = earlier(wake_ms, draining_wake_ms(lease));
     wake_ms = earlier(wake_ms, notice_wake_ms(lease));
     wake_ms = earlier(wake_ms, handover_wake_ms(lease));
+    wake_ms = earlier(wake_ms, recalling_wake_ms(lease));
+    wake_ms = earlier(wake_ms, granting_wake_ms(lease));
     wake_ms = may_judge ? wake_ms : earlier(wake_ms, now_ms); /* by the batch's tick */
     alarms_set(&broker->leases.alarms, &lease->alarm, wake_ms);
 }
@@ -150,6 +164,7 @@ static void greet_provider(const struct broker *broker, struct lease *lease,
         asking_begin(lease, now_ms);
     }
     draining_resume(lease, now_ms);
+    recalling_resume(lease, now_ms);
     refresh_delay(broker, lease, now_ms);
     notice_renew(lease, now_ms); /* its provider is here */
     if (lease->handover.phase != HANDOVER_NONE) {
@@ -304,6 +319,9 @@ static void handle_usage(struct broker *broker, struct member *member,
     member->usage = *usage;
     member->usage.demands = NULL;
     member->usage.n_demands = 0;
+    demand_take(member, usage);
+    member->usage.queues = NULL;
+    member->usage.n_queues = 0;
     member->has_usage = true;
     member->n_usages++;
     for (int i = 0; i < usage->n_demands; i++) {
@@ -507,8 +525,10 @@ static void step_message(struct broker *broker, const struct event *event,
 
 /* ---------------------------------------------------------------- time */
 
-static void step_tick(struct broker *broker, int64_t now_ms, struct effects *effects)
+static void step_tick(struct broker *broker, const struct event *event,
+                      struct effects *effects)
 {
+    int64_t now_ms = event->now_ms;
     struct member *member;
     for (int i = 0; i < MEMBERS_PER_TICK &&
                     (member = sessions_lose(&broker->sessions, now_ms)) != NULL;
@@ -516,6 +536,7 @@ static void step_tick(struct broker *broker, int64_t now_ms, struct effects *eff
         note_absence(member, broker->sessions.lost_after_ms, now_ms, effects);
         member_went(broker, member, now_ms);
     }
+    pools_tick(broker, event->utc_offset_ms, now_ms, effects);
     struct lease *lease;
     for (int i = 0; i < LEASES_PER_TICK &&
                     (lease = leases_find_due(&broker->leases, now_ms)) != NULL;
@@ -530,14 +551,15 @@ void broker_step(struct broker *broker, const struct event *event,
     if (event->kind == EVENT_MESSAGE) {
         step_message(broker, event, effects);
     } else if (event->kind == EVENT_TICK) {
-        step_tick(broker, event->now_ms, effects);
+        step_tick(broker, event, effects);
     } /* a connection that closes says nothing about a site: silence does */
 }
 
 int64_t broker_wake_ms(const struct broker *broker)
 {
-    return earlier(sessions_wake_ms(&broker->sessions),
-                   alarms_wake_ms(&broker->leases.alarms));
+    return earlier(earlier(sessions_wake_ms(&broker->sessions),
+                           alarms_wake_ms(&broker->leases.alarms)),
+                   pools_wake_ms(&broker->pools));
 }
 
 /* ---------------------------------------------------------------- for readers */
@@ -564,8 +586,10 @@ void broker_reload(struct broker *broker, const struct broker_config *config,
                    int64_t now_ms)
 {
     sessions_reload(&broker->sessions, config, now_ms);
+    pools_reload(&broker->pools, config, now_ms);
     for (int i = 0; i < broker->leases.count; i++) {
         struct lease *lease = broker->leases.items[i];
+        pools_look_at(&broker->pools, lease);
         notice_renew(lease, now_ms); /* a provider may be gone */
         look_at(broker, lease, now_ms);
     }

@@ -23,6 +23,8 @@
 
 #define BROKER_VERSION "0.1.0"
 
+struct plan_pools;
+
 struct broker_member {
     const char *name;
     int roles; /* enum role */
@@ -31,7 +33,8 @@ struct broker_member {
 struct broker_config {
     const struct broker_member *members;
     int n_members;
-    int64_t lost_after_ms; /* LOST_AFTER */
+    int64_t lost_after_ms;          /* LOST_AFTER */
+    const struct plan_pools *pools; /* NULL: none */
 };
 
 struct broker;

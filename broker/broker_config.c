@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/limits.h"
+#include "broker/plan_config.h"
 
 enum { LOST_AFTER_MS = 15000, SAMPLE_INTERVAL_MS = 60000, SECOND_MS = 1000 };
 
@@ -239,12 +240,23 @@ static bool read_all(struct conf *conf, bool is_simulated, struct broker_setup *
     return true;
 }
 
+static bool read_with_pools(struct conf *conf, bool is_simulated,
+                            struct broker_setup *setup)
+{
+    struct plan_pools *pools = arena_alloc(conf->arena, 1, sizeof(*pools));
+    bool has_broker = read_all(conf, is_simulated, setup);
+    if (has_broker && plan_config_read(conf, pools)) {
+        setup->config.pools = pools;
+    }
+    return has_broker;
+}
+
 bool broker_config_read(struct conf *conf, struct broker_setup *setup)
 {
-    return read_all(conf, false, setup);
+    return read_with_pools(conf, false, setup);
 }
 
 bool broker_config_read_simulated(struct conf *conf, struct broker_setup *setup)
 {
-    return read_all(conf, true, setup);
+    return read_with_pools(conf, true, setup);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* broker_config.h: the Broker and Member sections, judged and turned into a
- * configuration.
+ * configuration, with the pools of the same files (plan_config.h).
  *
  * Errors become diagnostics of `conf`. Ownership: all in conf's arena.
  * Layer: broker (base only). */

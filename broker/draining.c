@@ -18,9 +18,10 @@ static void open(struct lease *lease, int64_t now_ms)
 
 static bool is_wished(const struct lease *lease)
 {
+    bool is_pair = lease->consumer != lease->provider;
     return lease->row.is_drain_ordered || lease->provider->is_drained ||
-           lease->consumer->is_drained ||
-           (lease->consumer->roles_allowed & ROLE_CONSUMER) == 0;
+           lease->consumer->is_drained || lease->is_unplanned ||
+           (is_pair && (lease->consumer->roles_allowed & ROLE_CONSUMER) == 0);
 }
 
 static void give(struct lease *lease, bool is_drained, const char *reason,
@@ -44,6 +45,14 @@ static const char *describe(const struct lease *lease, struct arena *arena)
         const struct member *site =
             lease->provider->is_drained ? lease->provider : lease->consumer;
         return arena_printf(arena, "site %s is drained", site->name);
+    }
+    if (lease->is_unplanned) {
+        return lease->part == LEASE_IDLE
+                   ? arena_printf(arena,
+                                  "the broker has no %s: a section Pool is missing",
+                                  lease->row.consumer)
+                   : arena_printf(arena, "no plan has a leaf %s of %s", lease->node,
+                                  lease->consumer->name);
     }
     return arena_printf(arena, "%s is no consumer any more", lease->consumer->name);
 }

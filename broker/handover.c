@@ -55,6 +55,7 @@ static void propose(struct lease *lease, int64_t now_ms, struct effects *effects
 {
     struct handover *handover = &lease->handover;
     struct rebalance_plan plan;
+    lease->granting.n_tries++;
     judging_plan(lease, now_ms, &effects->arena, &plan);
     drop_proposal(handover);
     handover->phase = HANDOVER_PROPOSING;
@@ -110,6 +111,7 @@ const char *handover_reason(const struct lease *lease, const struct msg_state *s
 
 void handover_end(struct lease *lease)
 {
+    granting_end(lease);
     drop_proposal(&lease->handover);
     lease->handover.phase = HANDOVER_NONE;
 }

@@ -138,6 +138,10 @@ static enum rebalance_consumer consumer_of(const struct lease *lease, int64_t no
 void judging_plan(const struct lease *lease, int64_t now_ms, struct arena *arena,
                   struct rebalance_plan *plan)
 {
+    if (lease->part == LEASE_LEAF) {
+        granting_plan(lease, arena, plan);
+        return;
+    }
     int64_t moved_ms = lease->judging.moved_ms;
     struct rebalance_snapshot snapshot = {
         .hosts = lease->row.hosts,
@@ -179,6 +183,9 @@ static bool take_instant(struct lease *lease, int64_t now_ms)
 /* True where the lease is to be judged now. */
 static bool take_turn(struct lease *lease, int64_t now_ms)
 {
+    if (lease->row.type == LEASE_POOL) {
+        return false; /* what its plan gives it, the pool's cycle says */
+    }
     if (judging_wake_ms(lease) > now_ms) {
         return lease->judging.open_ms == now_ms && may_judge(lease);
     }
@@ -202,7 +209,7 @@ void judging_tick(struct lease *lease, int64_t now_ms, struct effects *effects)
 
 int64_t judging_wake_ms(const struct lease *lease)
 {
-    if (!is_judged(lease)) {
+    if (!is_judged(lease) || lease->row.type == LEASE_POOL) {
         return INT64_MAX;
     }
     if (lease->row.type == LEASE_EXCLUSIVE) {

@@ -65,15 +65,38 @@ static bool take_part(const char *start, const char *end, char part[NAME_SIZE])
     return true;
 }
 
+/* "pool:NAME", or "SITE:/PATH". */
+static bool take_pool_part(const char *text, const char *colon, struct lease_id *id)
+{
+    const char *end = colon + strlen(colon);
+    if (colon[1] == '/') {
+        id->part = LEASE_LEAF;
+        size_t length = (size_t)(end - colon) - 1;
+        if (length >= sizeof(id->node)) {
+            return false;
+        }
+        memcpy(id->node, colon + 1, length + 1);
+        return take_part(text, colon, id->consumer);
+    }
+    id->part = LEASE_IDLE;
+    return strncmp(text, "pool:", 5) == 0 && end - colon > 1 &&
+           take_part(text, end, id->consumer) && strchr(colon, '/') == NULL;
+}
+
 bool lease_parse_id(const char *text, struct lease_id *id)
 {
     const char *first = strchr(text, '/');
     const char *second = first != NULL ? strchr(first + 1, '/') : NULL;
-    if (second == NULL || strchr(second + 1, '/') != NULL) {
+    const char *colon = second != NULL ? strchr(second, ':') : NULL;
+    *id = (struct lease_id){.part = LEASE_WHOLE};
+    if (second == NULL || !take_part(text, first, id->provider) ||
+        !take_part(first + 1, second, id->policy)) {
         return false;
     }
-    return take_part(text, first, id->provider) &&
-           take_part(first + 1, second, id->policy) &&
+    if (colon != NULL) {
+        return take_pool_part(second + 1, colon, id);
+    }
+    return strchr(second + 1, '/') == NULL &&
            take_part(second + 1, second + 1 + strlen(second + 1), id->consumer);
 }
 
@@ -81,18 +104,23 @@ struct lease *lease_new(const struct lease_id *id, struct member *provider,
                         struct member *consumer)
 {
     struct lease *lease = mem_alloc(1, sizeof(*lease));
-    size_t text_size = LEASE_ID_SIZE;
-    lease->texts = mem_alloc(2, text_size);
-    char *policy = lease->texts + text_size;
-    snprintf(lease->texts, text_size, "%s/%s/%s", id->provider, id->policy,
-             id->consumer);
+    size_t text_size = 3 * NAME_SIZE + PLAN_PATH_SIZE; /* what an id allows */
+    lease->texts = mem_alloc(3, text_size);
+    char *policy = lease->texts + text_size, *pool = policy + text_size;
+    snprintf(lease->texts, text_size, "%s/%s/%s%s%s", id->provider, id->policy,
+             id->consumer, id->part == LEASE_LEAF ? ":" : "", id->node);
     snprintf(policy, text_size, "%s", id->policy);
-    lease->row = (struct row_lease){.id = lease->texts,
-                                    .provider = provider->name,
-                                    .policy = policy,
-                                    .consumer = consumer->name,
-                                    .state = LEASE_ENDED,
-                                    .reason = lease->reason};
+    snprintf(pool, text_size, "%s", id->consumer);
+    lease->row =
+        (struct row_lease){.id = lease->texts,
+                           .provider = provider->name,
+                           .policy = policy,
+                           .consumer = id->part == LEASE_IDLE ? pool : consumer->name,
+                           .state = LEASE_ENDED,
+                           .reason = lease->reason};
+    lease->part = id->part;
+    lease->node = strchr(lease->texts, ':');
+    lease->node = id->part == LEASE_LEAF ? lease->node + 1 : "";
     lease->alarm.key = lease->row.id;
     lease->provider = provider;
     lease->consumer = consumer;
@@ -118,9 +146,9 @@ struct lease *lease_load(const struct row_lease *row, struct member *provider,
                          struct member *consumer)
 {
     struct lease_id id;
-    snprintf(id.provider, sizeof(id.provider), "%s", row->provider);
-    snprintf(id.policy, sizeof(id.policy), "%s", row->policy);
-    snprintf(id.consumer, sizeof(id.consumer), "%s", row->consumer);
+    bool is_id = lease_parse_id(row->id, &id);
+    assert(is_id); /* it was one when it was stored */
+    (void)is_id;
     struct lease *lease = lease_new(&id, provider, consumer);
     struct row_lease own = lease->row;
     lease->row = *row;
@@ -145,6 +173,7 @@ void lease_free(struct lease *lease)
     lease->provider->n_leases -= lease_is_open(lease);
     lease->provider->n_lease_hosts -= lease->row.n_hosts;
     handover_release(lease);
+    granting_end(lease);
     free(lease->hosts);
     free(lease->texts);
     free(lease);
@@ -173,10 +202,17 @@ bool lease_is_open(const struct lease *lease)
     return lease->row.state != LEASE_ENDED;
 }
 
+int lease_count_slots(const struct lease *lease)
+{
+    struct tally tally = tally_sum(lease->row.hosts, lease->row.n_hosts);
+    return tally.provider.available + tally.consumer.available;
+}
+
 bool lease_is_disconnected(const struct lease *lease)
 {
     return !sessions_is_here(lease->provider, ROLE_PROVIDER) ||
-           !sessions_is_here(lease->consumer, ROLE_CONSUMER);
+           (lease->consumer != lease->provider &&
+            !sessions_is_here(lease->consumer, ROLE_CONSUMER));
 }
 
 /* What the latest USAGE does not name waits for nothing. */

@@ -24,10 +24,16 @@
 #include "broker/asking.h"
 #include "broker/changes.h"
 #include "broker/draining.h"
+#include "broker/granting.h"
 #include "broker/handover.h"
 #include "broker/judging.h"
 #include "broker/notice.h"
+#include "broker/plan.h"
+#include "broker/recalling.h"
 #include "broker/sessions.h"
+
+/* Of a policy that exports to a pool: what is idle in it, or what a leaf has. */
+enum lease_part { LEASE_WHOLE, LEASE_IDLE, LEASE_LEAF };
 
 struct lease {
     struct alarm alarm;   /* first: alarms.h; the earliest of what follows */
@@ -36,7 +42,13 @@ struct lease {
     char reason[REASON_SIZE];
     struct host_split *hosts;
     char *texts;
-    struct member *provider, *consumer;
+    struct member *provider, *consumer; /* the same: what is idle in a pool, and the
+                                           provider's own leaf */
+    enum lease_part part;
+    const char *node;  /* of a leaf: its path, within the id */
+    bool is_unplanned; /* of a pool: the configuration has no such pool or leaf */
+    struct granting granting;
+    struct recalling recalling;
 
     /* What the provider's latest STATE said, and the disk does not keep. */
     enum reclaim_policy reclaim_policy;
@@ -70,9 +82,13 @@ enum lease_move {
     LEASE_MOVES
 };
 
-/* The parts of "PROVIDER/POLICY/CONSUMER"; false where it is not one. */
+/* The parts of "PROVIDER/POLICY/CONSUMER"; false where it is not one. Of a pool's lease
+ * the consumer is "pool:NAME" (what is idle in it), or a site, and behind a ':' the
+ * leaf of the plan that it stands for. */
 struct lease_id {
+    enum lease_part part;
     char provider[NAME_SIZE], policy[NAME_SIZE], consumer[NAME_SIZE];
+    char node[PLAN_PATH_SIZE]; /* of a leaf; else "" */
 };
 bool lease_parse_id(const char *text, struct lease_id *id);
 
@@ -89,6 +105,8 @@ void lease_set_hosts(struct lease *lease, const struct host_split *hosts, int n_
 
 /* Not ended. */
 bool lease_is_open(const struct lease *lease);
+/* Slots that the contract has, on hosts that are up. */
+int lease_count_slots(const struct lease *lease);
 /* One of its sites is away. */
 bool lease_is_disconnected(const struct lease *lease);
 /* Slots of the consumer's waiting jobs that may use it. */

@@ -24,7 +24,8 @@ void notice_acknowledge(struct lease *lease, uint64_t revision)
 }
 
 /* The row's texts and hosts may change within the batch: the message has its own. */
-static void send_contract(const struct lease *lease, struct effects *effects)
+static void send_contract(const struct lease *lease, int64_t now_ms,
+                          struct effects *effects)
 {
     struct row row = {.kind = ROW_LEASE, .lease = lease->row}, copy;
     row_copy(&effects->arena, &row, &copy);
@@ -39,7 +40,12 @@ static void send_contract(const struct lease *lease, struct effects *effects)
         .is_provider_here = sessions_is_here(lease->provider, ROLE_PROVIDER),
         .hosts = copy.lease.hosts,
         .n_hosts = copy.lease.n_hosts,
+        .queues = lease->granting.queues,
+        .n_queues = lease->granting.n_queues,
+        .grace_ms = lease->granting.grace_ms,
     };
+    recalling_fill(lease, now_ms, &effects->arena, &msg.contract.recalls,
+                   &msg.contract.n_recalls);
     outbox_send(effects, lease->consumer, "", &msg);
 }
 
@@ -52,7 +58,7 @@ void notice_tick(struct lease *lease, int64_t now_ms, struct effects *effects)
     if (notice->revision == 0) {
         notice->revision = ++lease->consumer->revision;
     }
-    send_contract(lease, effects);
+    send_contract(lease, now_ms, effects);
     notice->next_ms = now_ms + notice->wait_ms;
     notice->wait_ms =
         notice->wait_ms * 2 < LAST_WAIT_MS ? notice->wait_ms * 2 : LAST_WAIT_MS;
@@ -60,7 +66,7 @@ void notice_tick(struct lease *lease, int64_t now_ms, struct effects *effects)
 
 int64_t notice_wake_ms(const struct lease *lease)
 {
-    bool may_send =
-        lease->notice.is_open && sessions_is_here(lease->consumer, ROLE_CONSUMER);
+    bool may_send = lease->notice.is_open && lease->consumer != lease->provider &&
+                    sessions_is_here(lease->consumer, ROLE_CONSUMER);
     return may_send ? lease->notice.next_ms : INT64_MAX;
 }

@@ -10,12 +10,14 @@
 #include "broker/changes.h"
 #include "broker/leases.h"
 #include "broker/overrides.h"
+#include "broker/pools.h"
 #include "broker/sessions.h"
 
 struct broker {
     struct sessions sessions;
     struct leases leases;
     struct overrides overrides;
+    struct pools pools;
     struct changes changes;
     uint64_t boot; /* how often this broker's disk was started from */
 };

@@ -13,9 +13,6 @@
 #include "base/limits.h"
 #include "broker/plan_check.h"
 
-static const char *const section_names[] = {"Pool", "PlanNode", "TimeWindow"};
-enum { N_SECTIONS = sizeof(section_names) / sizeof(section_names[0]) };
-
 /* A PlanNode row. */
 struct entry {
     struct conf_place place;
@@ -427,20 +424,6 @@ bool plan_config_read(struct conf *conf, struct plan_pools *pools)
         make_plans(&reader, i);
     }
     return n_pools > 0 || n_nodes > 0 || count_rows(conf, "TimeWindow") > 0;
-}
-
-void plan_config_complain(struct conf *conf, enum conf_severity severity,
-                          const char *text)
-{
-    for (const struct conf_section *section = conf->first; section != NULL;
-         section = section->next) {
-        for (int i = 0; i < N_SECTIONS; i++) {
-            if (strcasecmp(section->name, section_names[i]) == 0) {
-                conf_complain(conf, severity, section, NULL, NULL, "section %s: %s",
-                              section_names[i], text);
-            }
-        }
-    }
 }
 
 const struct plan_pool *plan_config_find(const struct plan_pools *pools,

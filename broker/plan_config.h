@@ -30,10 +30,6 @@ struct plan_pools {
 /* True where there is any of these sections. Without errors the plans may be used. */
 bool plan_config_read(struct conf *conf, struct plan_pools *pools);
 
-/* One complaint about each of these sections there is, by who does not run pools. */
-void plan_config_complain(struct conf *conf, enum conf_severity severity,
-                          const char *text);
-
 /* NULL: there is none. */
 const struct plan_pool *plan_config_find(const struct plan_pools *pools,
                                          const char *name);

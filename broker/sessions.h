@@ -45,6 +45,8 @@ struct member {
     int n_leases, n_lease_hosts; /* open, that it is provider of; hosts: of ended too */
     struct msg_usage usage;      /* the latest of this session, without its demands */
     bool has_usage;
+    struct queue_demand *queues; /* of that usage: where something waits */
+    int n_queues;
     uint64_t n_usages; /* grows with each, and with each session */
     struct change change;
 };

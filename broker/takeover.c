@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "broker/outbox.h"
+#include "broker/pools.h"
 #include "broker/tally.h"
 
 /* What the STATE alone tells, before it is known whether the lease is. */
@@ -56,8 +57,12 @@ static struct lease *refuse(const struct event *event, struct effects *effects,
 static struct lease *add_lease(struct broker *broker, const struct lease_id *id,
                                struct member *provider, struct err *err)
 {
-    struct member *consumer = sessions_find(&broker->sessions, id->consumer);
-    if (consumer == NULL || (consumer->roles_allowed & ROLE_CONSUMER) == 0) {
+    bool is_own = id->part == LEASE_IDLE ||
+                  (id->part == LEASE_LEAF && strcmp(id->consumer, provider->name) == 0);
+    struct member *consumer =
+        is_own ? provider : sessions_find(&broker->sessions, id->consumer);
+    if (!is_own &&
+        (consumer == NULL || (consumer->roles_allowed & ROLE_CONSUMER) == 0)) {
         provider->is_refused = true;
         err_set(
             err, ERR_DENIED,
@@ -65,7 +70,7 @@ static struct lease *add_lease(struct broker *broker, const struct lease_id *id,
             id->consumer);
         return NULL;
     }
-    if (consumer == provider) {
+    if (!is_own && consumer == provider) {
         err_set(err, ERR_DENIED, "\"%s\" cannot lend to itself", id->consumer);
         return NULL;
     }
@@ -98,9 +103,10 @@ static void register_lease(struct broker *broker, struct lease *lease,
                                          lease->provider->reclaim_delay_ms, NULL),
                       now_ms);
     lease_set_hosts(lease, state->hosts, state->n_hosts);
+    pools_look_at(&broker->pools, lease);
     char reason[REASON_SIZE];
     snprintf(reason, sizeof(reason), "policy %s of %s exports to %s", row->policy,
-             row->provider, row->consumer);
+             row->provider, lease->part == LEASE_LEAF ? lease->node : row->consumer);
     lease_move(lease, LEASE_REGISTER, reason, now_ms, effects);
     notice_renew(lease, now_ms);
 }
@@ -117,6 +123,7 @@ static void take_epoch(struct lease *lease, const struct msg_state *state,
     lease_set_hosts(lease, state->hosts, state->n_hosts);
     lease_move(lease, LEASE_EPOCH, reason, now_ms, effects);
     if (was_inactive) {
+        granting_done(lease, now_ms);
         lease->judging.moved_ms = now_ms;
         handover_end(lease);
     }
@@ -162,7 +169,10 @@ static void take_made(struct lease *lease, const struct msg_state *state,
     }
     lease->row.is_made = true;
     judging_start(lease, now_ms);
-    lease_move(lease, LEASE_MADE, "the consumer's first job was scheduled onto it",
+    lease_move(lease, LEASE_MADE,
+               state->type == LEASE_POOL
+                   ? "its plan gives it slots"
+                   : "the consumer's first job was scheduled onto it",
                now_ms, effects);
     notice_renew(lease, now_ms);
 }
@@ -233,6 +243,7 @@ static void take_over(struct broker *broker, struct lease *lease,
     take_split(lease, state, now_ms, effects);
     take_restored(lease, state, is_higher, now_ms, effects);
     take_made(lease, state, now_ms, effects);
+    recalling_state(lease, state, now_ms, effects);
     take_withdrawn(lease, state, now_ms, effects);
     if (state->is_ended) {
         end(lease, reason_of(state, "withdrawn, and all its slots are home"), now_ms,

@@ -25,12 +25,7 @@ int check_run(struct call *call)
     conf_check(&conf);
     is_broker = broker_config_read(&conf, &broker);
     is_site = site_config_read(&conf, &site);
-    is_plan = plan_config_read(&conf, &pools);
-    if (is_broker) {
-        plan_config_complain(&conf, CONF_WARNING,
-                             "judged, but the broker runs no pools yet and refuses to "
-                             "start with it, expected only in files for 'plan quota'");
-    }
+    is_plan = is_broker ? false : plan_config_read(&conf, &pools);
     daemon_print_diags(&conf, stdout);
     status = call_finish_output();
     if (status != CALL_OK) {

@@ -84,7 +84,8 @@ static void keep_start(struct attempts *attempts, struct attempt *attempt,
                 .lease = from->lease,
                 .hosts = from->hosts,
                 .n_hosts = from->n_hosts,
-                .spec = from->spec},
+                .spec = from->spec,
+                .priority = from->priority},
     };
     row_copy(&attempt->start_memory, &row, &attempt->start);
 }
@@ -191,7 +192,8 @@ void attempts_send_start(struct attempts *attempts, struct attempt *attempt,
                   .job = copy.run.job,
                   .hosts = copy.run.hosts,
                   .n_hosts = copy.run.n_hosts,
-                  .spec = *copy.run.spec},
+                  .spec = *copy.run.spec,
+                  .priority = copy.run.priority},
     };
     send(attempts, attempt->provider, &msg, effects);
 }

@@ -61,10 +61,10 @@ void consumer_broker_lost(struct consumer *consumer)
 /* "north/1/south" is south's, and so is "north/1/south:NODE" of a pool. */
 static bool is_own_lease(const struct consumer *consumer, const char *lease)
 {
-    const char *slash = strrchr(lease, '/');
-    size_t length = strlen(consumer->attempts.site);
-    return slash != NULL && strncmp(slash + 1, consumer->attempts.site, length) == 0 &&
-           (slash[1 + length] == '\0' || slash[1 + length] == ':');
+    size_t length;
+    const char *name = msg_lease_consumer(lease, &length);
+    return length == strlen(consumer->attempts.site) &&
+           strncmp(name, consumer->attempts.site, length) == 0;
 }
 
 static void acknowledge_contract(const struct consumer *consumer,
@@ -85,13 +85,13 @@ static void acknowledge_contract(const struct consumer *consumer,
 void consumer_contract(struct consumer *consumer, const struct msg *msg, int64_t now_ms,
                        struct effects *effects)
 {
-    (void)now_ms;
     const struct attempts *attempts = &consumer->attempts;
     if (attempts->session == 0 || msg->session != attempts->session ||
         !is_own_lease(consumer, msg->contract.lease)) {
         return;
     }
-    struct contract *contract = contracts_set(&consumer->contracts, &msg->contract);
+    struct contract *contract =
+        contracts_set(&consumer->contracts, &msg->contract, now_ms);
     if (contract == NULL) {
         return;
     }
@@ -139,6 +139,8 @@ void consumer_host_at(const struct consumer *consumer, int index,
         .is_down = split->is_down,
         .is_made = contract->as_told.is_made,
         .is_exclusive = contract->as_told.type == LEASE_EXCLUSIVE,
+        .queues = contract->as_told.queues,
+        .n_queues = contract->as_told.n_queues,
     };
 }
 
@@ -155,6 +157,19 @@ bool consumer_contract_at(const struct consumer *consumer, int index,
     }
     *contract = consumer->contracts.items[index]->as_told;
     return true;
+}
+
+bool consumer_recall_at(const struct consumer *consumer, int index,
+                        struct consumer_recall *recall)
+{
+    const struct contract *contract = consumer->contracts.items[index];
+    *recall = (struct consumer_recall){
+        .lease = contract->as_told.lease,
+        .n_used = contract->n_used,
+        .recalls = contract->recalls,
+        .n_recalls = contract->as_told.n_recalls,
+    };
+    return recall->n_recalls > 0;
 }
 
 void consumer_demands(const struct consumer *consumer, const int *waiting,

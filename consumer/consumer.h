@@ -49,6 +49,8 @@ struct consumer_host {
     bool is_down; /* the host, by its provider's word */
     bool is_made;
     bool is_exclusive;
+    const char *const *queues; /* whose jobs alone may go there; n_queues 0: all */
+    int n_queues;
 };
 int consumer_count_hosts(const struct consumer *consumer);
 void consumer_host_at(const struct consumer *consumer, int index,
@@ -58,6 +60,17 @@ void consumer_host_at(const struct consumer *consumer, int index,
 int consumer_count_contracts(const struct consumer *consumer);
 bool consumer_contract_at(const struct consumer *consumer, int index,
                           struct msg_contract *contract);
+
+/* What is wanted back of the contract at that place, by deadline; false: nothing.
+ * Borrowed until the contract is told again. */
+struct consumer_recall {
+    const char *lease;
+    int n_used; /* slots of attempts */
+    const struct row_recall *recalls;
+    int n_recalls;
+};
+bool consumer_recall_at(const struct consumer *consumer, int index,
+                        struct consumer_recall *recall);
 
 /* What an attempt has come to; the site applies it to its job. */
 enum consumer_news {
@@ -100,6 +113,7 @@ struct consumer_attempt {
     const struct host_slots *hosts;
     int n_hosts;
     const struct job_spec *spec;
+    int priority; /* of its queue */
     bool is_taken;
     bool has_out_file, has_err_file; /* output must be fetched before the end */
     struct run_control control;

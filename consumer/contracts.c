@@ -28,6 +28,8 @@ static void free_hosts(struct contract *contract)
     free(contract->hosts);
     free(contract->used);
     free(contract->still);
+    free(contract->recalls);
+    free(contract->queues);
 }
 
 static void free_contract(struct contract *contract)
@@ -141,6 +143,32 @@ static struct host_split *copy_splits(const struct host_split *hosts, int n_host
     return copies;
 }
 
+static const char **copy_queues(const char *const *queues, int n_queues)
+{
+    size_t size = (size_t)n_queues * sizeof(*queues);
+    for (int i = 0; i < n_queues; i++) {
+        size += strlen(queues[i]) + 1;
+    }
+    const char **copies = mem_alloc(size, 1);
+    char *text = (char *)&copies[n_queues];
+    for (int i = 0; i < n_queues; i++) {
+        size_t length = strlen(queues[i]) + 1;
+        copies[i] = memcpy(text, queues[i], length);
+        text += length;
+    }
+    return copies;
+}
+
+static struct row_recall *copy_recalls(const struct recall *recalls, int n_recalls,
+                                       int64_t now_ms)
+{
+    struct row_recall *copies = mem_alloc((size_t)n_recalls, sizeof(*copies));
+    for (int i = 0; i < n_recalls; i++) {
+        copies[i] = (struct row_recall){recalls[i].n_held, now_ms + recalls[i].left_ms};
+    }
+    return copies;
+}
+
 static char *borrowed_name(const char *host, const char *provider)
 {
     size_t size = strlen(host) + strlen(provider) + 2;
@@ -150,7 +178,7 @@ static char *borrowed_name(const char *host, const char *provider)
 }
 
 struct contract *contracts_set(struct contracts *contracts,
-                               const struct msg_contract *told)
+                               const struct msg_contract *told, int64_t now_ms)
 {
     struct contract *contract = contracts_find(contracts, told->lease);
     if (contract == NULL) {
@@ -171,6 +199,10 @@ struct contract *contracts_set(struct contracts *contracts,
     contract->as_told = *told;
     contract->as_told.lease = lease;
     contract->as_told.hosts = contract->hosts;
+    contract->queues = copy_queues(told->queues, told->n_queues);
+    contract->as_told.queues = contract->queues;
+    contract->recalls = copy_recalls(told->recalls, told->n_recalls, now_ms);
+    contract->as_told.recalls = NULL;
     contract->is_told = true;
     contract->n_used = 0;
     list_hosts(contracts);

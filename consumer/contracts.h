@@ -22,6 +22,8 @@ struct contract {
     int *used;    /* slots of attempts for each host */
     int *still;   /* of those, of attempts that stand still and yield theirs */
     int n_used;   /* of all attempts of the lease, also on hosts that it had before */
+    struct row_recall *recalls; /* as_told's, by this site's clock */
+    const char **queues;        /* as_told's; one block with the names */
 };
 
 /* One line of the list of all borrowed hosts. */
@@ -47,7 +49,7 @@ struct contract *contracts_find(const struct contracts *contracts, const char *l
 /* NULL where it is late (a lower revision than in this session before). What attempts
  * use of it must be counted anew. */
 struct contract *contracts_set(struct contracts *contracts,
-                               const struct msg_contract *told);
+                               const struct msg_contract *told, int64_t now_ms);
 
 /* An attempt's slots: taken (+1) or given back (-1). */
 void contracts_count_use(struct contract *contract, const struct host_slots *hosts,

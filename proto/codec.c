@@ -30,6 +30,8 @@ static const struct kind kinds[MSG_KINDS] = {
     KIND(FREEZE, codec_freeze),
     KIND(PROPOSE, codec_propose),
     KIND(DRAIN, codec_drain),
+    KIND(LEASE_OPEN, codec_lease),
+    KIND(RECALL, codec_recall),
     KIND(CONTRACT, codec_contract),
     KIND(CONTRACT_ACK, codec_contract_ack),
     KIND(START, codec_start),

@@ -106,7 +106,8 @@ static bool is_in_charset(enum codec_charset charset, char c)
         return (c >= '0' && c <= '9') || (c != '\0' && strchr("[]-,:", c) != NULL);
     }
     return is_alphanumeric(c) || c == '.' || c == '_' || c == '-' ||
-           (charset >= CODEC_HOST && c == '@') || (charset >= CODEC_LEASE && c == '/');
+           (charset >= CODEC_HOST && c == '@') ||
+           (charset >= CODEC_LEASE && (c == '/' || c == ':'));
 }
 
 static int check_charset(enum codec_charset charset, const char *text, size_t length,
@@ -115,7 +116,7 @@ static int check_charset(enum codec_charset charset, const char *text, size_t le
     static const char *const expected[] = {
         [CODEC_NAME] = "letters, digits, '.', '_', '-'",
         [CODEC_HOST] = "letters, digits, '.', '_', '-', '@'",
-        [CODEC_LEASE] = "letters, digits, '.', '_', '-', '@', '/'",
+        [CODEC_LEASE] = "letters, digits, '.', '_', '-', '@', '/', ':'",
         [CODEC_JOB] = "a job's id",
     };
     if (charset == CODEC_JOB && length > 0 && (text[0] < '0' || text[0] > '9')) {

@@ -36,7 +36,7 @@ enum codec_type {
 enum codec_charset {
     CODEC_NAME,  /* [A-Za-z0-9._-] */
     CODEC_HOST,  /* and @ */
-    CODEC_LEASE, /* and / */
+    CODEC_LEASE, /* and / : */
     CODEC_JOB,   /* "12", "12[3]", "12[1-5,9]" */
     CODEC_LINE,  /* no control characters: safe on a terminal */
     CODEC_TALK,  /* a LINE that only people read: cut to fit when it is sent, since a
@@ -170,7 +170,7 @@ enum {
 /* The shapes: codec_lease.c, codec_run.c, codec_client.c. */
 extern const struct codec_shape codec_hello, codec_welcome, codec_usage, codec_pong,
     codec_error, codec_state, codec_lease, codec_freeze, codec_propose, codec_contract,
-    codec_contract_ack, codec_drain;
+    codec_contract_ack, codec_drain, codec_recall;
 extern const struct codec_shape codec_start, codec_attempt, codec_attempt_state,
     codec_attempt_control, codec_output_ask, codec_output, codec_lease_load;
 extern const struct codec_shape codec_host_hello, codec_nothing, codec_alive,

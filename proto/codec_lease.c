@@ -8,6 +8,7 @@
 
 SAME(LEASE_TYPE, LEASE_EXCLUSIVE);
 SAME(LEASE_TYPE, LEASE_SHARED);
+SAME(LEASE_TYPE, LEASE_POOL);
 SAME(LEASE_STATE, LEASE_PENDING);
 SAME(LEASE_STATE, LEASE_ACTIVE);
 SAME(LEASE_STATE, LEASE_INACTIVE);
@@ -58,6 +59,16 @@ static SHAPE(demand_shape, sublet__lease_demand, demand);
 #undef OURS
 #undef THEIRS
 
+#define OURS struct queue_demand
+#define THEIRS Sublet__QueueDemand
+static const struct codec_field queue_demand[] = {
+    NAME(queue),
+    INT(n_waiting, 0, TOTAL_MAX),
+};
+static SHAPE(queue_demand_shape, sublet__queue_demand, queue_demand);
+#undef OURS
+#undef THEIRS
+
 #define OURS struct msg_job_counts
 #define THEIRS Sublet__JobCounts
 static const struct codec_field job_counts[] = {
@@ -94,6 +105,7 @@ static const struct codec_field usage[] = {
     UINT64(passes_us),
     PART(pass_times, &pass_times_shape),
     PARTS(demands, 0, LEASES_MAX, &demand_shape),
+    PARTS(queues, 0, QUEUES_MAX, &queue_demand_shape),
 };
 SHAPE(codec_usage, sublet__usage, usage);
 #undef OURS
@@ -132,12 +144,22 @@ static HOST_SHAPE(split_shape, sublet__host_split, split);
 #undef OURS
 #undef THEIRS
 
+#define OURS struct recall
+#define THEIRS Sublet__RecallPart
+static const struct codec_field recall_part[] = {
+    INT(n_held, 0, TOTAL_MAX),
+    TIME(left_ms),
+};
+static SHAPE(recall_shape, sublet__recall_part, recall_part);
+#undef OURS
+#undef THEIRS
+
 #define OURS struct msg_state
 #define THEIRS Sublet__State
 static const struct codec_field state[] = {
     LEASE(lease),
     UINT64(epoch),
-    ENUM(type, LEASE_SHARED),
+    ENUM(type, LEASE_POOL),
     BOOL(is_made),
     BOOL(is_withdrawn),
     BOOL(is_ended),
@@ -151,6 +173,8 @@ static const struct codec_field state[] = {
     TIME(lease_term_ms),
     PARTS(hosts, 0, HOSTS_MAX, &split_shape),
     TALK(reason, REASON_SIZE - 1),
+    UINT64(recall),
+    PARTS(recalls, 0, RECALLS_MAX, &recall_shape),
 };
 SHAPE(codec_state, sublet__state, state);
 #undef OURS
@@ -196,17 +220,32 @@ SHAPE(codec_drain, sublet__drain, drain);
 #undef OURS
 #undef THEIRS
 
+#define OURS struct msg_recall
+#define THEIRS Sublet__Recall
+static const struct codec_field recall_order[] = {
+    LEASE(lease),
+    UINT64(number),
+    BOOL(is_whole),
+    PARTS(recalls, 0, RECALLS_MAX, &recall_shape),
+};
+SHAPE(codec_recall, sublet__recall, recall_order);
+#undef OURS
+#undef THEIRS
+
 #define OURS struct msg_contract
 #define THEIRS Sublet__Contract
 static const struct codec_field contract[] = {
     LEASE(lease),
     UINT64(revision),
     UINT64(epoch),
-    ENUM(type, LEASE_SHARED),
+    ENUM(type, LEASE_POOL),
     ENUM(state, LEASE_ENDED),
     BOOL(is_made),
     BOOL(is_provider_here),
     PARTS(hosts, 0, HOSTS_MAX, &split_shape),
+    TEXTS(queues, QUEUES_MAX, NAME, 1, NAME_SIZE - 1, QUEUES_MAX *NAME_SIZE),
+    TIME(grace_ms),
+    PARTS(recalls, 0, RECALLS_MAX, &recall_shape),
 };
 SHAPE(codec_contract, sublet__contract, contract);
 #undef OURS

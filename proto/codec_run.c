@@ -92,6 +92,7 @@ static const struct codec_field exit_fields[] = {
     INT64(out_bytes, 0, CODEC_NUMBER_MAX),
     INT64(err_bytes, 0, CODEC_NUMBER_MAX),
     TALK(text, TEXT_MAX),
+    BOOL(is_recalled),
 };
 static SHAPE(exit_shape, sublet__run_exit, exit_fields);
 #undef OURS
@@ -119,6 +120,7 @@ static const struct codec_field start[] = {
     JOB(job),
     PARTS(hosts, 1, HOSTS_MAX, &slots_shape),
     PART(spec, &codec_job_spec),
+    INT(priority, 0, INT32_MAX),
 };
 SHAPE(codec_start, sublet__start, start);
 #undef OURS

@@ -69,10 +69,67 @@ struct book *books_find(const struct books *books, const char *lease)
     return is_there ? books->items[at] : NULL;
 }
 
+/* "PROVIDER/POLICY/": its length. */
+static size_t policy_length(const char *lease)
+{
+    const char *first = strchr(lease, '/');
+    const char *second = first != NULL ? strchr(first + 1, '/') : NULL;
+    return second != NULL ? (size_t)(second - lease) + 1 : 0;
+}
+
+/* Only a pool's parts have a ':' in their ids. */
+static enum books_part part_of(const char *lease, const char *consumer)
+{
+    const char *last = lease + policy_length(lease);
+    size_t length = strlen(consumer);
+    if (strncmp(consumer, "pool:", 5) == 0) {
+        return BOOKS_IDLE;
+    }
+    if (strchr(last, ':') == NULL) {
+        return BOOKS_WHOLE;
+    }
+    bool is_own = strncmp(lease, consumer, length) == 0 && lease[length] == '/';
+    return is_own ? BOOKS_OWN_LEAF : BOOKS_LEAF;
+}
+
+struct book *books_find_idle(const struct books *books, const char *lease)
+{
+    char prefix[LEASE_ID_SIZE];
+    size_t length = policy_length(lease);
+    if (length == 0 || length >= sizeof(prefix)) {
+        return NULL;
+    }
+    memcpy(prefix, lease, length);
+    prefix[length] = '\0';
+    for (int i = book_place(books, prefix);
+         i < books->count && strncmp(books->items[i]->lease, prefix, length) == 0;
+         i++) {
+        if (books->items[i]->part == BOOKS_IDLE && !books->items[i]->is_withdrawn) {
+            return books->items[i];
+        }
+    }
+    return NULL;
+}
+
+bool books_is_same_policy(const struct book *a, const struct book *b)
+{
+    return strcmp(a->policy, b->policy) == 0;
+}
+
+int books_count_held(const struct book *book)
+{
+    int64_t n_held = 0;
+    for (int i = 0; i < book->n_hosts; i++) {
+        n_held += book->hosts[i].n_slots;
+    }
+    return n_held < INT32_MAX ? (int)n_held : INT32_MAX;
+}
+
 struct book *books_add(struct books *books, const char *lease, const char *policy,
                        const char *consumer)
 {
     struct book *book = mem_alloc(1, sizeof(*book));
+    book->part = part_of(lease, consumer);
     book->lease = copied(lease);
     book->policy = copied(policy);
     book->consumer = copied(consumer);
@@ -194,6 +251,9 @@ static int64_t attribute_once(struct books_host *host)
                                     : entry->provider;
         int used = left < bound ? (int)left : bound;
         book->is_dirty = book->is_dirty || used != entry->provider_used;
+        /* What it has as a leaf and uses no more may be owed to the pool. */
+        host->is_unsettled |=
+            book->part == BOOKS_OWN_LEAF && used != entry->provider_used;
         entry->provider_used = used;
         left -= used;
     }
@@ -251,8 +311,13 @@ void books_store(const struct book *book, struct effects *effects)
                  .is_drained = book->is_drained,
                  .drain = book->drain,
                  .hosts = hosts,
-                 .n_hosts = book->n_hosts},
+                 .n_hosts = book->n_hosts,
+                 .recall = book->recall,
+                 .is_whole = book->is_whole,
+                 .n_recalls = book->n_recalls},
     };
+    row.book.recalls = arena_copy(arena, book->recalls,
+                                  (size_t)book->n_recalls * sizeof(*book->recalls));
     effects_store(effects, &row);
 }
 
@@ -267,6 +332,11 @@ void books_load(struct books *books, const struct row_book *row)
     book->is_ended = row->is_ended;
     book->is_drained = row->is_drained;
     book->drain = row->drain;
+    book->recall = row->recall;
+    book->is_whole = row->is_whole;
+    for (int i = 0; i < row->n_recalls && i < RECALLS_MAX; i++) {
+        book->recalls[book->n_recalls++] = row->recalls[i];
+    }
     book->is_dirty = true;
     book->hosts = mem_alloc((size_t)row->n_hosts, sizeof(*book->hosts));
     book->n_hosts = row->n_hosts;

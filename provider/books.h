@@ -25,6 +25,13 @@
 
 #include "base/effect.h"
 
+/* What part a lease has in its policy. Of one that exports to a pool the slots that are
+ * idle there are one contract's ("pool:NAME" is its consumer), and each leaf of the
+ * plan has one, the site itself among them: that holds its slots on the provider's side
+ * of the split, the others on the consumer's. A host's slots go from one part to
+ * another, and all parts together have what the policy exports there. */
+enum books_part { BOOKS_WHOLE, BOOKS_IDLE, BOOKS_LEAF, BOOKS_OWN_LEAF };
+
 struct book;
 
 /* A lease on a host. */
@@ -67,7 +74,14 @@ struct book {
     bool is_made, is_withdrawn, is_ended;
     bool is_drained; /* by DRAIN: withdrawn, whatever the policies say */
     uint64_t drain;  /* its number */
-    bool is_frozen;  /* in memory only, as are all below but the hosts */
+    enum books_part part;
+    uint64_t recall; /* number of the latest RECALL */
+    bool is_whole;   /* it wants hosts whole */
+    struct row_recall
+        recalls[RECALLS_MAX]; /* what of it is not home yet, by deadline */
+    int n_recalls;
+    int n_due;      /* of these, at the last look at the clock */
+    bool is_frozen; /* in memory only, as are all below but the hosts */
     int64_t frozen_until_ms;
     uint64_t freeze;     /* the highest number accepted */
     bool needs_reserved; /* the one slot that lets the lease be made is still owed */
@@ -109,6 +123,14 @@ void books_link(struct books *books);
 
 /* After a change of what the consumer holds or its jobs have. */
 void books_count_consumer(struct book_host *entry);
+/* The contract with the slots of the policy that are idle in its pool; NULL: the policy
+ * exports to none now. Likewise by "PROVIDER/POLICY/" and what may follow. */
+struct book *books_find_idle(const struct books *books, const char *lease);
+/* Both are parts of one policy. */
+bool books_is_same_policy(const struct book *a, const struct book *b);
+/* Slots that are held, on all hosts. */
+int books_count_held(const struct book *book);
+
 /* Attributes a host's local use anew; marks books whose share of it changed. */
 void books_attribute(struct books_host *host);
 

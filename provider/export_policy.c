@@ -48,6 +48,29 @@ static const char *trimmed(struct arena *arena, const char *at, const char *end)
     return arena_strn(arena, at, (size_t)(end - at));
 }
 
+static const char pool_word[] = "pool:";
+
+/* `[pool:NAME]`: the plan of the pool says who gets how many, so there are no shares.
+ */
+static bool read_pool(const struct reading *reading, const char *text)
+{
+    struct export_policy *policy = reading->policy;
+    const struct conf_cell *cell = policy->distribution_cell;
+    struct err err;
+    if (conf_parse_name(text + strlen(pool_word), &err) != ERR_NONE) {
+        COMPLAIN(reading, cell, "%s: %s", text, err.text);
+        return false;
+    }
+    if (strlen(text) >= NAME_SIZE) {
+        COMPLAIN(reading, cell, "%s is too long, expected a pool's name of at most %d",
+                 text, (int)(NAME_SIZE - sizeof(pool_word)));
+        return false;
+    }
+    policy->is_pool = true;
+    policy->shares[policy->n_shares++] = (struct export_share){text, 1};
+    return true;
+}
+
 /* One entry: what stands between its brackets. */
 static bool read_share(const struct reading *reading, const char *at, const char *end)
 {
@@ -55,6 +78,10 @@ static bool read_share(const struct reading *reading, const char *at, const char
     const struct conf_cell *cell = policy->distribution_cell;
     struct arena *arena = reading->conf->arena;
     const char *comma = memchr(at, ',', (size_t)(end - at));
+    if (comma == NULL &&
+        strncmp(trimmed(arena, at, end), pool_word, strlen(pool_word)) == 0) {
+        return read_pool(reading, trimmed(arena, at, end));
+    }
     if (comma == NULL) {
         COMPLAIN(reading, cell, "\"[%s]\" has no share, expected [SITE, SHARES]",
                  trimmed(arena, at, end));
@@ -136,6 +163,13 @@ static bool read_distribution(const struct reading *reading)
         COMPLAIN(reading, policy->distribution_cell,
                  "no site but %s itself is named, expected one that borrows",
                  reading->site);
+        return false;
+    }
+    if (policy->is_pool && policy->n_shares > 1) {
+        COMPLAIN(reading, policy->distribution_cell,
+                 "a pool and others, expected the pool alone: its plan says who gets "
+                 "how many%s",
+                 "");
         return false;
     }
     return true;
@@ -243,6 +277,18 @@ static bool read_type(const struct reading *reading)
 {
     struct export_policy *policy = reading->policy;
     const struct conf_cell *cell = cell_of(reading, "TYPE");
+    if (policy->is_pool && cell != NULL) {
+        COMPLAIN(
+            reading, cell,
+            "not together with a pool, whose plan says who has the slots, expected "
+            "a policy without %s",
+            "TYPE");
+        return false;
+    }
+    if (policy->is_pool) {
+        policy->type = LEASE_POOL;
+        return true;
+    }
     policy->type = cell != NULL ? LEASE_SHARED : LEASE_EXCLUSIVE;
     if (cell != NULL && strcasecmp(cell->value, "shared") != 0) {
         return false;
@@ -332,8 +378,11 @@ static const char *joined_shares(struct arena *arena,
         policy->n_shares,
     };
     for (int i = 0; i < policy->n_shares; i++) {
-        words.words[i] = arena_printf(arena, "[%s,%lld]", policy->shares[i].consumer,
-                                      (long long)policy->shares[i].share);
+        words.words[i] =
+            policy->is_pool
+                ? arena_printf(arena, "[%s]", policy->shares[i].consumer)
+                : arena_printf(arena, "[%s,%lld]", policy->shares[i].consumer,
+                               (long long)policy->shares[i].share);
     }
     return joined(arena, words);
 }

@@ -33,6 +33,7 @@ struct export_policy {
     int n_hosts_max;             /* RES_SELECT */
     struct export_share *shares; /* without the site's own */
     int n_shares;
+    bool is_pool; /* its one share is of a pool, "pool:NAME" */
 };
 
 /* False: complaints were made, by this call or by conf_check. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "provider/recall.h"
 #include "provider/settle.h"
 
 struct provider *provider_new(const char *site, int64_t freeze_timeout_ms)
@@ -94,7 +95,9 @@ int provider_lent(const struct provider *provider, const char *name)
     const struct books_host *host = books_find_host(&provider->books, name);
     int n_slots = 0;
     for (int i = 0; host != NULL && i < host->n_links; i++) {
-        n_slots += host->links[i].book->hosts[host->links[i].index].consumer;
+        const struct book *book = host->links[i].book;
+        bool is_idle = book->part == BOOKS_IDLE; /* in a pool: nobody has it */
+        n_slots += is_idle ? 0 : book->hosts[host->links[i].index].consumer;
     }
     return n_slots;
 }
@@ -162,6 +165,20 @@ void provider_set_waiting(struct provider *provider, int n_waiting_slots)
 
 /* ------------------------------------------------------------ STATE */
 
+static void fill_recalls(const struct provider *provider, const struct book *book,
+                         struct arena *arena, struct msg_state *state)
+{
+    struct recall *recalls =
+        arena_alloc(arena, (size_t)book->n_recalls, sizeof(*recalls));
+    for (int i = 0; i < book->n_recalls; i++) {
+        int64_t left_ms = book->recalls[i].deadline_ms - provider->now_ms;
+        recalls[i].n_held = book->recalls[i].n_held;
+        recalls[i].left_ms = left_ms > 0 ? left_ms : 0;
+    }
+    state->recalls = recalls;
+    state->n_recalls = book->n_recalls;
+}
+
 void provider_fill_state(const struct provider *provider, const struct book *book,
                          struct arena *arena, struct msg_state *state)
 {
@@ -197,7 +214,9 @@ void provider_fill_state(const struct provider *provider, const struct book *boo
         .hosts = hosts,
         .n_hosts = book->n_hosts,
         .reason = arena_str(arena, book->reason),
+        .recall = book->recall,
     };
+    fill_recalls(provider, book, arena, state);
 }
 
 static void send_state(const struct provider *provider, const struct msg_state *state,
@@ -220,6 +239,7 @@ void provider_tell(struct provider *provider, struct book *book, int64_t now_ms,
         return;
     }
     struct msg_state state;
+    provider->now_ms = now_ms;
     provider_fill_state(provider, book, &effects->arena, &state);
     send_state(provider, &state, effects);
     book->is_dirty = false;
@@ -269,14 +289,38 @@ const char *provider_book_id(const struct provider *provider, int index)
     return provider->books.items[index]->lease;
 }
 
+/* ------------------------------------------------------------ recalls */
+
+bool provider_overdue_at(const struct provider *provider, int index,
+                         struct provider_overdue *overdue)
+{
+    const struct book *book = provider->books.items[index];
+    *overdue = (struct provider_overdue){.lease = book->lease,
+                                         .n_slots = recall_overdue(book),
+                                         .is_own = book->part == BOOKS_OWN_LEAF};
+    return overdue->n_slots > 0;
+}
+
+int provider_own_used(const struct provider *provider, const char *lease,
+                      const char *name)
+{
+    const struct book *book = books_find(&provider->books, lease);
+    const struct books_host *host = books_find_host(&provider->books, name);
+    const struct book_host *entry =
+        book != NULL && host != NULL ? books_find_entry(book, host) : NULL;
+    return entry != NULL ? entry->provider_used : 0;
+}
+
 /* ------------------------------------------------------------ time */
 
 void provider_refresh(struct provider *provider, int64_t now_ms,
                       struct effects *effects)
 {
     bool has_thawed = false;
+    provider->now_ms = now_ms;
     for (int i = 0; i < provider->books.count; i++) {
         struct book *book = provider->books.items[i];
+        recall_pass(book, now_ms);
         if (book->is_frozen && book->frozen_until_ms <= now_ms) {
             book->is_frozen = false;
             book->is_dirty = true;
@@ -326,6 +370,8 @@ int64_t provider_wake_ms(const struct provider *provider)
         if (book->is_frozen && book->frozen_until_ms < wake_ms) {
             wake_ms = book->frozen_until_ms;
         }
+        int64_t recall_ms = recall_wake_ms(book);
+        wake_ms = recall_ms < wake_ms ? recall_ms : wake_ms;
     }
     return wake_ms;
 }

@@ -70,7 +70,8 @@ void provider_set_down(struct provider *provider, const char *host, bool is_down
 void provider_set_taken(struct provider *provider, const char *host, bool is_taken);
 void provider_set_waiting(struct provider *provider, int n_waiting_slots);
 
-/* FREEZE, PROPOSE, DRAIN, STATE_ASK from the broker. Answers with STATE. */
+/* FREEZE, PROPOSE, DRAIN, STATE_ASK, LEASE_OPEN, RECALL from the broker. Answers with
+ * STATE. */
 void provider_broker_message(struct provider *provider, const struct msg *msg,
                              int64_t now_ms, struct effects *effects);
 /* The broker's session began: every book's STATE goes out (0: it is lost, nothing is
@@ -102,6 +103,20 @@ bool provider_may_resume(const struct provider *provider, const struct run_id *r
 /* A consumer's run ended (its slots are free) and, later, was acknowledged. */
 void provider_run_ended(struct provider *provider, const struct run_id *run);
 void provider_run_forgotten(struct provider *provider, const struct run_id *run);
+
+/* Of the book at that place, slots in use whose time is over: they were recalled, and
+ * the site is to end as many, until this says false. `is_own`: its own jobs use them.
+ */
+struct provider_overdue {
+    const char *lease;
+    int n_slots;
+    bool is_own;
+};
+bool provider_overdue_at(const struct provider *provider, int index,
+                         struct provider_overdue *overdue);
+/* Of its own jobs on the host: slots that count as that lease's. */
+int provider_own_used(const struct provider *provider, const char *lease,
+                      const char *host);
 
 /* Lapsed freezes, withdrawn leases that emptied, STATEs that are due: on change, at
  * once, but for a lease that changes more than 20 times in a row: then ten a second;

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "provider/pool_part.h"
 #include "provider/provider_parts.h"
 #include "provider/settle.h"
 
@@ -255,6 +256,48 @@ static void keep_book(struct book *book)
     }
 }
 
+/* The leaves' contracts of a policy that exports to a pool are exported with it. One
+ * that has ended is opened by the broker, when its leaf gets slots again. */
+static void export_leaves(struct provider *provider, const struct book *idle,
+                          struct effects *effects)
+{
+    for (int i = 0; i < provider->books.count; i++) {
+        struct book *book = provider->books.items[i];
+        if (!pool_part_is_leaf(book) || !books_is_same_policy(book, idle) ||
+            book->is_drained || book->is_ended) {
+            continue;
+        }
+        book->is_exported = true;
+        if (book->is_withdrawn) {
+            open_book(book);
+        }
+        if (strcmp(book->content, idle->content) != 0) {
+            books_set_content(book, idle->content);
+            books_store(book, effects);
+        }
+    }
+}
+
+/* What it exports of each host is what all its parts have there. */
+static void keep_pool(struct provider *provider, struct book *idle,
+                      struct effects *effects)
+{
+    if (idle == NULL || idle->part != BOOKS_IDLE) {
+        return;
+    }
+    for (int i = 0; i < idle->n_hosts; i++) {
+        struct book_host *entry = &idle->hosts[i];
+        entry->n_wanted = entry->n_slots;
+        for (int k = 0; k < entry->host->n_links; k++) {
+            const struct books_link *link = &entry->host->links[k];
+            bool is_part =
+                pool_part_is_leaf(link->book) && books_is_same_policy(link->book, idle);
+            entry->n_wanted += is_part ? link->book->hosts[link->index].n_slots : 0;
+        }
+    }
+    export_leaves(provider, idle, effects);
+}
+
 static void export_lease(struct provider *provider, const struct export_lease *lease,
                          const char *policy, struct effects *effects)
 {
@@ -266,6 +309,7 @@ static void export_lease(struct provider *provider, const struct export_lease *l
     }
     if (lease->is_open) {
         keep_book(book);
+        keep_pool(provider, book, effects);
         return;
     }
     if (book == NULL) {
@@ -276,6 +320,7 @@ static void export_lease(struct provider *provider, const struct export_lease *l
     if (book->epoch == 0 || book->is_withdrawn) {
         open_book(book);
     }
+    book->is_made = book->is_made || lease->type == LEASE_POOL;
     set_type(book, lease->type);
     set_terms(book, lease);
     set_wanted(&provider->books, book, lease);
@@ -285,6 +330,9 @@ static void export_lease(struct provider *provider, const struct export_lease *l
     }
     if (book->is_revised && !book->is_changed) {
         books_store(book, effects);
+    }
+    if (book->part == BOOKS_IDLE) {
+        export_leaves(provider, book, effects);
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* provider_fence.c: what the broker asks about a contract, judged by the books alone:
- * FREEZE [2] and PROPOSE [4]. Whatever comes, the answer is the whole STATE.
+ * FREEZE [2] and PROPOSE [4]; what is asked about parts of pools goes on to
+ * pool_part.c and recall.c. Whatever comes, the answer is the whole STATE.
  *
  * FREEZE counts when it is based on the book's own epoch and its number is above every
  * one that was accepted before. That number is kept in memory only. After a restart the
@@ -13,6 +14,9 @@
 #include "provider/provider_parts.h"
 
 #include <string.h>
+
+#include "provider/pool_part.h"
+#include "provider/recall.h"
 
 static void freeze(struct provider *provider, struct book *book,
                    const struct msg_freeze *msg, int64_t now_ms)
@@ -87,9 +91,16 @@ static bool apply(struct book *book, const struct msg_propose *msg)
     return differs;
 }
 
-static void propose(struct book *book, const struct msg_propose *msg,
-                    struct effects *effects)
+static void propose(struct books *books, struct book *book,
+                    const struct msg_propose *msg, struct effects *effects)
 {
+    if (pool_part_is_leaf(book)) {
+        pool_part_propose(books, book, msg, effects);
+        return;
+    }
+    if (book->part == BOOKS_IDLE) {
+        return; /* what is idle in a pool changes with what its leaves have */
+    }
     if (!is_acceptable(book, msg)) {
         return;
     }
@@ -112,6 +123,9 @@ static const char *lease_of(const struct msg *msg)
     if (msg->kind == MSG_DRAIN) {
         return msg->drain.lease;
     }
+    if (msg->kind == MSG_RECALL) {
+        return msg->recall.lease;
+    }
     return msg->kind == MSG_PROPOSE ? msg->propose.lease : msg->state_ask.lease;
 }
 
@@ -119,11 +133,16 @@ void provider_broker_message(struct provider *provider, const struct msg *msg,
                              int64_t now_ms, struct effects *effects)
 {
     if (msg->kind != MSG_FREEZE && msg->kind != MSG_PROPOSE && msg->kind != MSG_DRAIN &&
-        msg->kind != MSG_STATE_ASK) {
+        msg->kind != MSG_STATE_ASK && msg->kind != MSG_LEASE_OPEN &&
+        msg->kind != MSG_RECALL) {
         return;
     }
     provider_refresh(provider, now_ms, effects);
     struct book *book = books_find(&provider->books, lease_of(msg));
+    if (msg->kind == MSG_LEASE_OPEN) {
+        book = pool_part_open(&provider->books, provider->site, msg->lease_open.lease,
+                              effects);
+    }
     if (book == NULL) {
         provider_tell_unknown(provider, lease_of(msg), effects);
         return;
@@ -131,9 +150,13 @@ void provider_broker_message(struct provider *provider, const struct msg *msg,
     if (msg->kind == MSG_FREEZE) {
         freeze(provider, book, &msg->freeze, now_ms);
     } else if (msg->kind == MSG_PROPOSE) {
-        propose(book, &msg->propose, effects);
+        propose(&provider->books, book, &msg->propose, effects);
+        provider_refresh(provider, now_ms, effects); /* own jobs may count elsewhere */
     } else if (msg->kind == MSG_DRAIN) {
         provider_drain(provider, &msg->drain, now_ms, effects);
+    } else if (msg->kind == MSG_RECALL && pool_part_is_leaf(book)) {
+        recall_take(book, &msg->recall, now_ms, effects);
+        provider_refresh(provider, now_ms, effects);
     }
     provider_tell(provider, book, now_ms, effects);
 }

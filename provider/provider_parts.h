@@ -31,6 +31,7 @@ struct provider {
     struct books books;
     struct taken taken;
     struct arena *shown; /* of provider_find_book */
+    int64_t now_ms;      /* of the latest look at the clock */
 };
 
 /* The book as a message body in the arena. */

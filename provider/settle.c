@@ -3,7 +3,8 @@
  * have reached:
  *
  *   trim   each lease to what its policy exports: provider's slots first, then idle
- *          ones of the consumer; a withdrawn lease to what the consumer uses
+ *          ones of the consumer; a withdrawn lease to what the consumer uses. Of a
+ *          policy that exports to a pool all parts together, what is idle in it first
  *   fit    all leases into MXJ: from the last one back, as in trim
  *   yield  idle slots of consumers, where the site's own jobs already use them (a
  * policy that is new, or a host that shrank, finds the host busy) grow   from the first
@@ -21,6 +22,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "provider/recall.h"
+
+/* Each round but the first takes what a change of the one before has left idle: there
+ * is an end to it, long before this. */
+enum { ROUNDS_MAX = 8 };
+
 static int least(int a, int b)
 {
     return a < b ? a : b;
@@ -32,10 +39,13 @@ static struct book_host *entry_of(const struct books_link *link)
 }
 
 /* Takes up to `n` slots out of the lease, the provider's first, never used ones of the
- * consumer. Returns how many. */
-static int take_out(struct book_host *entry, int n)
+ * consumer; the provider's own part of a pool is as a consumer's. Returns how many. */
+static int take_out(const struct books_link *link, int n)
 {
-    int from_provider = least(n, entry->provider);
+    struct book_host *entry = entry_of(link);
+    bool is_leaf = link->book->part == BOOKS_OWN_LEAF;
+    int from_provider =
+        least(n, entry->provider - (is_leaf ? entry->provider_used : 0));
     int from_consumer =
         least(n - from_provider, entry->consumer - entry->consumer_used);
     entry->provider -= from_provider;
@@ -44,13 +54,70 @@ static int take_out(struct book_host *entry, int n)
     return from_provider + from_consumer;
 }
 
-static void trim(struct books_host *host)
+static bool is_leaf(const struct book *book)
+{
+    return book->part == BOOKS_LEAF || book->part == BOOKS_OWN_LEAF;
+}
+
+/* The part that holds what is idle in the pool; NULL: nothing of the host is exported
+ * to it any more. */
+static const struct books_link *find_idle(const struct books_host *host,
+                                          const struct book *leaf)
 {
     for (int i = 0; i < host->n_links; i++) {
-        struct book_host *entry = entry_of(&host->links[i]);
-        int wanted = host->links[i].book->is_withdrawn ? 0 : entry->n_wanted;
-        if (entry->n_slots > wanted) {
-            take_out(entry, entry->n_slots - wanted);
+        const struct book *book = host->links[i].book;
+        if (book->part == BOOKS_IDLE && !book->is_withdrawn &&
+            books_is_same_policy(book, leaf)) {
+            return &host->links[i];
+        }
+    }
+    return NULL;
+}
+
+/* Slots of the host that leaves of the policy have. */
+static int held_by_leaves(const struct books_host *host, const struct book *of)
+{
+    int n_held = 0;
+    for (int i = 0; i < host->n_links; i++) {
+        const struct book *book = host->links[i].book;
+        if (is_leaf(book) && books_is_same_policy(book, of)) {
+            n_held += entry_of(&host->links[i])->n_slots;
+        }
+    }
+    return n_held;
+}
+
+/* What the lease should have here at most. Of leaves: what they have, but for what the
+ * policy does not export any more. */
+static int wanted_of(const struct books_host *host, const struct books_link *link)
+{
+    const struct book *book = link->book;
+    int n_wanted = entry_of(link)->n_wanted;
+    if (book->is_withdrawn) {
+        return 0;
+    }
+    if (book->part == BOOKS_IDLE) {
+        int rest = n_wanted - held_by_leaves(host, book);
+        return rest > 0 ? rest : 0;
+    }
+    if (is_leaf(book)) {
+        const struct books_link *idle = find_idle(host, book);
+        int exported = idle != NULL ? entry_of(idle)->n_wanted : 0;
+        int excess = held_by_leaves(host, book) - exported;
+        int kept = entry_of(link)->n_slots - (excess > 0 ? excess : 0);
+        return kept > 0 ? kept : 0;
+    }
+    return n_wanted;
+}
+
+/* From the last lease back: of leaves the last gives first. */
+static void trim(struct books_host *host)
+{
+    for (int i = host->n_links - 1; i >= 0; i--) {
+        const struct books_link *link = &host->links[i];
+        int excess = entry_of(link)->n_slots - wanted_of(host, link);
+        if (excess > 0) {
+            take_out(link, excess);
         }
     }
 }
@@ -82,19 +149,33 @@ static int64_t idle_of(const struct books_host *host)
     return idle <= 0 ? idle : idle > host->local_still ? idle - host->local_still : 0;
 }
 
+/* What nobody has in a pool goes before what somebody has. */
+static bool is_turn(const struct books_link *link, int round)
+{
+    return (link->book->part == BOOKS_IDLE) == (round == 0);
+}
+
 static void fit(struct books_host *host)
 {
     int64_t excess = -room_of(host);
-    for (int i = host->n_links - 1; i >= 0 && excess > 0; i--) {
-        excess -= take_out(entry_of(&host->links[i]), (int)excess);
+    for (int k = 0; k < 2 * host->n_links && excess > 0; k++) {
+        const struct books_link *link =
+            &host->links[host->n_links - 1 - k % host->n_links];
+        if (is_turn(link, k / host->n_links)) {
+            excess -= take_out(link, (int)excess);
+        }
     }
 }
 
 static void yield(struct books_host *host)
 {
     int64_t excess = -idle_of(host);
-    for (int i = host->n_links - 1; i >= 0 && excess > 0; i--) {
+    for (int k = 0; k < 2 * host->n_links && excess > 0; k++) {
+        int i = host->n_links - 1 - k % host->n_links;
         struct book_host *entry = entry_of(&host->links[i]);
+        if (!is_turn(&host->links[i], k / host->n_links)) {
+            continue;
+        }
         int n = least((int)excess, entry->consumer - entry->consumer_used);
         entry->consumer -= n;
         if (host->links[i].book->type == LEASE_SHARED) {
@@ -112,7 +193,7 @@ static void grow(struct books_host *host)
     for (int i = 0; i < host->n_links && room > 0; i++) {
         const struct book *book = host->links[i].book;
         struct book_host *entry = entry_of(&host->links[i]);
-        int missing = book->is_withdrawn ? 0 : entry->n_wanted - entry->n_slots;
+        int missing = wanted_of(host, &host->links[i]) - entry->n_slots;
         int64_t free_slots = book->type == LEASE_SHARED || room < idle ? room : idle;
         if (missing <= 0 || free_slots <= 0) {
             continue;
@@ -217,16 +298,9 @@ static void commit(struct book *book, struct effects *effects)
     books_store(book, effects);
 }
 
-void settle_books(struct books *books, struct effects *effects)
+/* Each contract that changed, under its next epoch. True where there was one. */
+static bool commit_all(struct books *books, struct effects *effects)
 {
-    for (int i = 0; i < books->n_hosts; i++) {
-        if (books->hosts[i]->is_unsettled) {
-            settle_host(books->hosts[i]);
-        }
-    }
-    for (int i = 0; i < books->count; i++) {
-        reserve_slot(books->items[i]);
-    }
     bool has_dropped = false, has_changed = false;
     for (int i = 0; i < books->count; i++) {
         struct book *book = books->items[i];
@@ -239,7 +313,40 @@ void settle_books(struct books *books, struct effects *effects)
     if (has_dropped) {
         books_link(books);
     }
-    for (int i = 0; has_changed && i < books->n_hosts; i++) {
+    return has_changed;
+}
+
+/* Own jobs count elsewhere now: what the site has as a leaf there may be idle, and too
+ * much. True where that may be so. */
+static bool attribute_all(struct books *books)
+{
+    bool is_unsettled = false;
+    for (int i = 0; i < books->n_hosts; i++) {
         books_attribute(books->hosts[i]);
+        is_unsettled |= books->hosts[i]->is_unsettled;
+    }
+    return is_unsettled;
+}
+
+/* True where it is to be done once more. */
+static bool settle_once(struct books *books, struct effects *effects)
+{
+    for (int i = 0; i < books->count; i++) {
+        recall_settle(books->items[i], effects);
+    }
+    for (int i = 0; i < books->n_hosts; i++) {
+        if (books->hosts[i]->is_unsettled) {
+            settle_host(books->hosts[i]);
+        }
+    }
+    for (int i = 0; i < books->count; i++) {
+        reserve_slot(books->items[i]);
+    }
+    return commit_all(books, effects) && attribute_all(books);
+}
+
+void settle_books(struct books *books, struct effects *effects)
+{
+    for (int i = 0; i < ROUNDS_MAX && settle_once(books, effects); i++) {
     }
 }

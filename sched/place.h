@@ -42,6 +42,8 @@ struct place_host {
     bool is_taken;  /* an exclusive job runs there */
     bool is_shared; /* by jobs that `used` does not count, of others or standing still:
                        no exclusive job may run there */
+    const char *const *queues; /* the only ones whose jobs may use it ... */
+    int n_queues;              /* ... 0: all */
 };
 
 /* What requirement strings make of the hosts; shared by the lines that have the same.

@@ -119,6 +119,17 @@ static void group_hosts(struct place_room *room)
     }
 }
 
+/* A leaf of a plan may stand for some queues only. */
+static bool is_for_queue(const struct place_host *host, const char *queue)
+{
+    for (int i = 0; i < host->n_queues; i++) {
+        if (strcmp(host->queues[i], queue) == 0) {
+            return true;
+        }
+    }
+    return host->n_queues == 0;
+}
+
 /* By its queue, and by what the job asks for. */
 static bool is_allowed(const struct place_room *room, const struct place_view *view,
                        const struct place_host *host, int *preference)
@@ -126,7 +137,8 @@ static bool is_allowed(const struct place_room *room, const struct place_view *v
     const struct asked *asked = view->asked;
     int of_job;
     if (!queue_allows(&room->snapshot->queues[view->queue], host->name, host->site,
-                      preference)) {
+                      preference) ||
+        !is_for_queue(host, room->snapshot->queues[view->queue].name)) {
         return false;
     }
     if (asked == NULL) {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "broker/plan_config.h"
 #include "sim/scenario_parts.h"
 
 enum { LOST_AFTER_MS = 15000 };
@@ -141,7 +140,6 @@ static void read_broker(struct scenario *scenario, const char *path, int line,
         return;
     }
     bool is_broker = broker_config_read_simulated(&conf, &scenario->broker);
-    plan_config_complain(&conf, CONF_ERROR, "not supported yet");
     take_diags(&scenario->said, &conf);
     if (!is_broker && conf.n_errors == 0) {
         scenario_complain(scenario, line, "no section Broker in %s, expected one",

@@ -83,6 +83,23 @@ static void add_side(struct arena *arena, struct value *event, const char *key,
     value_add_int(arena, side, "used", used);
 }
 
+static void add_node(struct story *story, struct value *event,
+                     const struct row_history *row)
+{
+    struct arena *arena = &story->scratch;
+
+    value_add_text(arena, event, "pool", row->pool);
+    value_add_text(arena, event, "node", row->node);
+    if (row->event == HISTORY_QUOTA) {
+        value_add_int(arena, event, "quota", row->quota);
+        value_add_int(arena, event, "demand", row->demand);
+    } else {
+        value_add_int(arena, event, "slots", row->slots);
+        value_add_duration(arena, event, "deadline",
+                           row->deadline_ms - story->setting.epoch_ms);
+    }
+}
+
 /* As `sublet events` shows it. The sites of a lease are the first and the last part of
  * its id. */
 static void tell_history(struct story *story, const struct row_history *row,
@@ -97,17 +114,21 @@ static void tell_history(struct story *story, const struct row_history *row,
         return;
     }
     if (is_of_lease) {
-        const char *last = strrchr(row->lease, '/');
+        size_t length;
+        const char *consumer = msg_lease_consumer(row->lease, &length);
 
         value_add_text(arena, event, "lease", row->lease);
         value_add_int(arena, event, "epoch", (int64_t)row->epoch);
         add_side(arena, event, "provider",
                  arena_strn(arena, row->lease, strcspn(row->lease, "/")),
                  row->provider_available, row->provider_used);
-        add_side(arena, event, "consumer", last ? last + 1 : "",
+        add_side(arena, event, "consumer", arena_strn(arena, consumer, length),
                  row->consumer_available, row->consumer_used);
-    } else {
+    } else if (row->site && row->site[0]) {
         value_add_text(arena, event, "site", row->site);
+    }
+    if (row->node && row->node[0]) {
+        add_node(story, event, row);
     }
     value_add_text(arena, event, "reason", row->reason);
     story_tell(story, event);
@@ -157,12 +178,13 @@ static struct story_book *see_book(struct story *story, const struct row_book *r
 
     HASH_FIND_STR(story->books, row->lease, book);
     if (!book) {
-        const char *slash = strrchr(row->lease, '/');
+        size_t length;
+        const char *consumer = msg_lease_consumer(row->lease, &length);
 
         book = mem_alloc(1, sizeof *book);
         snprintf(book->lease, sizeof book->lease, "%s", row->lease);
         book->provider = find_site(story, row->lease, strcspn(row->lease, "/"));
-        book->consumer = slash ? find_site(story, slash + 1, strlen(slash + 1)) : -1;
+        book->consumer = find_site(story, consumer, length);
         HASH_ADD_STR(story->books, lease, book);
     }
     return book;

@@ -78,6 +78,7 @@ struct job {
     int64_t kept_ms;          /* of an ended one: it is cleaned a time after this */
     bool is_open;             /* it stands in that index */
     bool is_dropped;          /* forgotten, about to be removed */
+    int64_t recall_ms; /* its slots are wanted back until then, and it was warned; 0 */
 };
 
 struct jobs;

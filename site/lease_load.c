@@ -69,21 +69,27 @@ static size_t list_values(const struct site *site, struct arena *arena, int row,
     return n_bytes;
 }
 
-/* "south" of "north/1/south". */
-static const char *consumer_of(const char *lease)
+/* The site whose lease it is; NULL: nobody's but ours (a pool's idle slots, and its
+ * leaf that is this site). */
+static const char *consumer_of(const struct site *site, const char *lease,
+                               struct arena *arena)
 {
-    const char *slash = strrchr(lease, '/');
-    return slash != NULL ? slash + 1 : "";
+    size_t length;
+    const char *consumer = msg_lease_consumer(lease, &length);
+    const char *name = arena_strn(arena, consumer, length);
+    return strchr(name, ':') != NULL || strcmp(name, site->config->name) == 0 ? NULL
+                                                                              : name;
 }
 
 static void send_hosts(const struct site *site, const char *lease,
                        const struct lease_load_host *hosts, int n_hosts,
                        struct effects *effects)
 {
-    struct msg msg = {.kind = MSG_LEASE_LOAD, .site = consumer_of(lease)};
+    struct msg msg = {.kind = MSG_LEASE_LOAD,
+                      .site = consumer_of(site, lease, &effects->arena)};
     msg.lease_load =
         (struct msg_lease_load){.lease = lease, .hosts = hosts, .n_hosts = n_hosts};
-    if (n_hosts > 0) {
+    if (n_hosts > 0 && msg.site != NULL) {
         site_uplink_send(site->uplink, &msg, effects);
     }
 }
@@ -156,7 +162,8 @@ void lease_load_answer(struct site *site, const struct msg *msg, int64_t now_ms,
         state->answers_ms = now_ms;
         state->n_answers = 0;
     }
-    if (strcmp(consumer_of(lease), msg->site) == 0 &&
+    const char *consumer = consumer_of(site, lease, &effects->arena);
+    if (consumer != NULL && strcmp(consumer, msg->site) == 0 &&
         state->n_answers++ < ANSWERS_PER_SECOND &&
         provider_find_book(site->provider, lease, &book)) {
         tell_lease(site, &book, effects);

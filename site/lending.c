@@ -182,6 +182,7 @@ static void take(struct site *site, const struct msg_start *start, int64_t now_m
         .record = RUN_RECORD_TAKEN,
         .hosts = start->hosts,
         .n_hosts = start->n_hosts,
+        .priority = start->priority,
         .spec = &start->spec, /* its files are the consumer's: the host opens none */
         .exit = {.text = ""},
     };

@@ -47,6 +47,7 @@ struct site {
     uint64_t boot, last_job, last_attempt; /* the journal's counters */
     int64_t lending_ms;    /* when an end is next told to a consumer that has not said
                               that it is on record there */
+    int64_t recall_ms;     /* when the time of recalled jobs is over */
     int64_t load_ms;       /* when hosts' load last had jobs looked at again */
     int64_t now_ms;        /* of the latest event */
     int64_t utc_offset_ms; /* of local time, as of the latest tick */

@@ -236,6 +236,7 @@ struct run *run_table_put(struct run_table *table, const struct row_run *row)
     }
     run->record = row->record;
     run->token = row->token;
+    run->priority = row->priority;
     run->control = row->control;
     return run;
 }
@@ -254,6 +255,7 @@ void run_table_store(const struct run *run, bool with_spec, struct effects *effe
                 .n_hosts = run->n_hosts,
                 .spec = with_spec ? run->spec : NULL,
                 .token = run->token,
+                .priority = run->priority,
                 .control = run->control,
                 .exit = run->exit,
                 .is_gone = run->is_forgotten,

@@ -24,7 +24,9 @@ struct run {
     struct job_spec *spec;
     uint64_t token;
     struct run_control control;
-    struct run_exit exit; /* its text is the run's own */
+    struct run_exit exit; /* its text is the run's own; is_recalled from when its end
+                             was ordered for that */
+    int priority;         /* of the queue of its job */
 
     /* Not on disk. */
     int host;             /* index of the executing one; -1: not configured any more */

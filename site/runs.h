@@ -50,6 +50,9 @@ struct run *runs_add(struct runs *runs, const struct row_run *row, int64_t now_m
  */
 void runs_control(struct runs *runs, struct run *run, const struct run_control *control,
                   int64_t now_ms, struct effects *effects);
+/* Its slots were recalled and their time is over: it is ended, and its end says so. */
+void runs_recall(struct runs *runs, struct run *run, int64_t now_ms,
+                 struct effects *effects);
 /* Its end is on record with its owner: row gone, RUN_FORGET. */
 void runs_forget(struct runs *runs, struct run *run, struct effects *effects);
 

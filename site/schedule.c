@@ -168,6 +168,8 @@ static void show_borrowed(const struct site *site, int index, struct arena *aren
     host->max = borrowed.n_held;
     host->used = borrowed.n_used;
     host->is_open = borrowed.is_open && !closed_has(&site->closed, borrowed.name);
+    host->queues = borrowed.queues; /* contracts do not change within a pass */
+    host->n_queues = borrowed.n_queues;
 }
 
 struct place_host *schedule_hosts(const struct site *site, struct arena *arena,

@@ -9,6 +9,7 @@
 #include "site/keep.h"
 #include "site/lending.h"
 #include "site/parts.h"
+#include "site/recalls.h"
 #include "site/site_copy.h"
 #include "site/site_dispatch.h"
 #include "site/site_reload.h"
@@ -66,7 +67,7 @@ struct site *site_new(const struct site_config *from)
     site->asked_lists = asked_lists_new(&config->groups);
     site->schedule = schedule_new();
     site->waiters = waiters_new();
-    site->lending_ms = INT64_MAX;
+    site->lending_ms = site->recall_ms = INT64_MAX;
     site->lease_load.ask_ms = INT64_MAX;
     return site;
 }
@@ -215,6 +216,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     }
     lose_hosts(site, now_ms, effects);
     runs_tick(site->runs, now_ms, effects);
+    recalls_tick(site, now_ms, effects);
     tick_consumer(site, now_ms, effects);
     answer_late(site, now_ms, effects);
     picks_tick(site, now_ms, effects);
@@ -227,6 +229,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     site->has_scheduled = schedule_run(site, now_ms, effects);
     shares_tick(site->shares, now_ms, effects);
     provider_tick(site->provider, now_ms, effects);
+    recalls_tick(site, now_ms, effects);
     lending_tick(site, now_ms, effects);
     lease_load_tick(site, now_ms, effects);
     if (site_uplink_wants_usage(site->uplink, now_ms)) {
@@ -303,6 +306,7 @@ int64_t site_wake_ms(const struct site *site)
         waiters_wake_ms(site->waiters),
         schedule_wake_ms(site, site->now_ms),
         site->lending_ms,
+        site->recall_ms,
         lease_load_wake_ms(site),
         oldest_ms == INT64_MAX ? INT64_MAX : oldest_ms + site->config->clean_period_ms,
     };

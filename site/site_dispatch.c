@@ -13,6 +13,7 @@
 #include "site/moves.h"
 #include "site/parts.h"
 #include "site/peek.h"
+#include "site/recalls.h"
 #include "site/requests.h"
 #include "site/site_reports.h"
 #include "site/wait.h"
@@ -98,6 +99,9 @@ static void on_contract(struct site *site, const struct call *call,
     consumer_contract(site->consumer, call->msg, call->now_ms, effects);
     lease_load_look(site, call->now_ms);
     bool is_known = find_contract(site, lease, &after);
+    if (before.n_recalls > 0 && after.n_recalls == 0) {
+        recalls_forget(site, lease);
+    }
     if (was_known != is_known || before.epoch != after.epoch ||
         before.state != after.state || before.is_made != after.is_made ||
         before.is_provider_here != after.is_provider_here) {
@@ -379,6 +383,8 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_FREEZE] = {on_contract_change, BROKER, true},
     [MSG_PROPOSE] = {on_contract_change, BROKER, true},
     [MSG_DRAIN] = {on_contract_change, BROKER, true},
+    [MSG_LEASE_OPEN] = {on_contract_change, BROKER, true},
+    [MSG_RECALL] = {on_contract_change, BROKER, true},
     [MSG_CONTRACT] = {on_contract, BROKER, true},
     [MSG_START] = {on_start, BROKER, true},
     [MSG_ATTEMPT_ASK] = {on_attempt_ask, BROKER, true},

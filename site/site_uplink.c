@@ -217,6 +217,12 @@ static uint64_t digest_of(const struct msg_usage *usage)
         digest = digest_add(digest, (uint64_t)demand->n_used);
         digest = digest_add(digest, (uint64_t)demand->n_waiting);
     }
+    for (int i = 0; i < usage->n_queues; i++) {
+        for (const char *at = usage->queues[i].queue; *at != '\0'; at++) {
+            digest = digest_add(digest, (uint64_t)(unsigned char)*at);
+        }
+        digest = digest_add(digest, (uint64_t)usage->queues[i].n_waiting);
+    }
     return digest | 1;
 }
 

@@ -14,6 +14,7 @@
 #include "site/halts.h"
 #include "site/keep.h"
 #include "site/parts.h"
+#include "site/recalls.h"
 #include "site/requests.h"
 #include "site/wait.h"
 
@@ -88,8 +89,8 @@ static struct host_slots *names_there(struct effects *effects, const struct job 
     return hosts;
 }
 
-static struct consumer_attempt attempt_of(const struct job *job,
-                                          struct effects *effects)
+static struct consumer_attempt
+attempt_of(const struct site *site, const struct job *job, struct effects *effects)
 {
     return (struct consumer_attempt){
         .attempt = job->attempt,
@@ -98,7 +99,8 @@ static struct consumer_attempt attempt_of(const struct job *job,
         .epoch = job->epoch,
         .hosts = names_there(effects, job),
         .n_hosts = job->n_hosts,
-        .spec = job->spec,
+        .spec = recalls_spec(site, job, effects),
+        .priority = job->queue >= 0 ? site->config->queues[job->queue].priority : 0,
         .is_taken = job->is_decided,
         .has_out_file = job->spec->out_file[0] != '\0',
         .has_err_file = job->spec->err_file[0] != '\0',
@@ -125,7 +127,7 @@ static void start_there(struct site *site, struct job *job,
     jobs_begin(site->jobs, job, take_attempt(site, effects), start->lease,
                epoch_of(site, start->lease), start->hosts, start->n_hosts);
     jobs_store(job, effects);
-    struct consumer_attempt attempt = attempt_of(job, effects);
+    struct consumer_attempt attempt = attempt_of(site, job, effects);
     consumer_start(site->consumer, &attempt, now_ms, effects);
 }
 
@@ -184,6 +186,7 @@ static void end_job(struct site *site, struct job *job, const struct run_exit *e
 static void requeue(struct site *site, struct job *job, const char *reason,
                     struct effects *effects)
 {
+    job->recall_ms = 0;
     jobs_requeue(site->jobs, job, reason);
     jobs_store(job, effects);
     schedule_mark(site->schedule);
@@ -207,7 +210,7 @@ static bool wants_requeue(const struct site *site, const struct job *job,
     if (job->is_killed) {
         return false;
     }
-    return job->is_requeued ||
+    return job->is_requeued || exit->is_recalled ||
            (exit->end == RUN_END_EXITED && job->queue >= 0 &&
             queue_rules_requeue(&site->config->queues[job->queue].rules, exit->code));
 }
@@ -215,6 +218,9 @@ static bool wants_requeue(const struct site *site, const struct job *job,
 static const char *requeue_reason(struct effects *effects, const struct job *job,
                                   const struct run_exit *exit)
 {
+    if (exit->is_recalled) {
+        return ROW_REQUEUED_RECALL;
+    }
     return job->is_requeued
                ? arena_str(&effects->arena, job->reason)
                : arena_printf(&effects->arena,
@@ -313,6 +319,14 @@ void turns_order(struct site *site, struct job *job, enum control_action action,
     }
 }
 
+void turns_recall(struct site *site, struct job *job, int64_t now_ms,
+                  struct effects *effects)
+{
+    job->is_requeued = true;
+    keep_set_text(&job->reason, ROW_REQUEUED_RECALL);
+    turns_order(site, job, CONTROL_KILL, SIGKILL, now_ms, effects);
+}
+
 void turns_requeue(struct site *site, struct job *job, const char *who, int64_t now_ms,
                    struct effects *effects)
 {
@@ -399,7 +413,7 @@ static void restore_job(struct site *site, struct job *job, int64_t now_ms,
                         struct effects *effects)
 {
     if (job->lease[0] != '\0') {
-        struct consumer_attempt attempt = attempt_of(job, effects);
+        struct consumer_attempt attempt = attempt_of(site, job, effects);
         consumer_resume(site->consumer, &attempt, now_ms);
         return;
     }

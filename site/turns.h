@@ -36,6 +36,10 @@ void turns_order(struct site *site, struct job *job, enum control_action action,
 void turns_requeue(struct site *site, struct job *job, const char *who, int64_t now_ms,
                    struct effects *effects);
 
+/* Likewise, as its slots are wanted back and the time is over. */
+void turns_recall(struct site *site, struct job *job, int64_t now_ms,
+                  struct effects *effects);
+
 /* An execution of a job of ours on our own hosts has changed. */
 void turns_run_changed(struct site *site, struct run *run, int64_t now_ms,
                        struct effects *effects);

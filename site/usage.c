@@ -3,6 +3,7 @@
 #include "site/usage.h"
 
 #include <limits.h>
+#include <string.h>
 
 #include "site/parts.h"
 
@@ -48,6 +49,50 @@ static struct msg_job_counts read_jobs(const struct jobs *jobs)
     };
 }
 
+/* A queue that may use no borrowed host wants nothing of a pool, but where this site
+ * lends into one and is a leaf of its plan itself. */
+static bool may_use_pool(const struct site *site, const struct queue_config *queue)
+{
+    for (int i = 0; i < provider_count_books(site->provider); i++) {
+        if (strchr(provider_book_id(site->provider, i), ':') != NULL) {
+            return true;
+        }
+    }
+    for (int i = 0; i < queue->n_terms; i++) {
+        enum queue_term_kind kind = queue->terms[i].kind;
+        if (kind == QUEUE_ALL_REMOTE || kind == QUEUE_ALL_AT || kind == QUEUE_HOST_AT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Jobs in line: what waits for something else than slots wants none yet. */
+static void read_queues(const struct site *site, struct arena *arena,
+                        struct msg_usage *usage)
+{
+    int n_queues = site->config->n_queues;
+    int64_t *waiting = arena_alloc(arena, (size_t)n_queues, sizeof(*waiting));
+    struct queue_demand *queues = arena_alloc(arena, (size_t)n_queues, sizeof(*queues));
+    const struct lines *lines = jobs_lines(site->jobs);
+    for (int i = 0; i < lines_count(lines); i++) {
+        int n_turns;
+        struct line_turn *const *turns = line_turns(lines_at(lines, i), &n_turns);
+        const struct job *first = jobs_of_turn(turns[0]);
+        if (first->queue >= 0) {
+            waiting[first->queue] += (int64_t)n_turns * first->spec->n_slots;
+        }
+    }
+    for (int i = 0; i < n_queues; i++) {
+        if (waiting[i] > 0 && may_use_pool(site, &site->config->queues[i])) {
+            queues[usage->n_queues++] =
+                (struct queue_demand){arena_str(arena, site->config->queues[i].name),
+                                      waiting[i] < INT_MAX ? (int)waiting[i] : INT_MAX};
+        }
+    }
+    usage->queues = queues;
+}
+
 void usage_read(const struct site *site, struct arena *arena, struct msg_usage *usage)
 {
     int64_t n_waiting = jobs_waiting_slots(site->jobs);
@@ -70,4 +115,5 @@ void usage_read(const struct site *site, struct arena *arena, struct msg_usage *
     struct lease_demand *demands = NULL;
     consumer_demands(site->consumer, waiting, arena, &demands, &usage->n_demands);
     usage->demands = demands;
+    read_queues(site, arena, usage);
 }

@@ -27,6 +27,13 @@ int64_t daemon_now_ms(void)
     return boot_at_ms + clock_ms(CLOCK_BOOTTIME);
 }
 
+int64_t daemon_utc_offset_ms(void)
+{
+    time_t now = time(NULL);
+    struct tm local;
+    return localtime_r(&now, &local) != NULL ? (int64_t)local.tm_gmtoff * 1000 : 0;
+}
+
 /* ---------------------------------------------------------------- signals */
 
 static void fill_signals(sigset_t *set)

@@ -97,7 +97,9 @@ static void collect_messages(struct hub *hub)
 
 static void step_tick(struct hub *hub)
 {
-    struct event event = {.kind = EVENT_TICK, .now_ms = daemon_now_ms()};
+    struct event event = {.kind = EVENT_TICK,
+                          .now_ms = daemon_now_ms(),
+                          .utc_offset_ms = daemon_utc_offset_ms()};
     broker_step(hub->broker, &event, &hub->effects);
 }
 

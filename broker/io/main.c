@@ -15,7 +15,6 @@
 #include "broker/io/sampler.h"
 #include "broker/io/snapshot.h"
 #include "broker/io/store.h"
-#include "broker/plan_config.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 
@@ -191,7 +190,6 @@ static int configure_and_serve(char *const *paths, int n_paths)
     daemon_read_conf(&conf, paths, n_paths);
     conf_check(&conf);
     bool has_broker = broker_config_read(&conf, &setup);
-    plan_config_complain(&conf, CONF_ERROR, "not supported yet");
     daemon_print_diags(&conf, stderr);
     int status = EXIT_FAILURE;
     if (conf.n_errors > 0) {

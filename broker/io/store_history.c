@@ -20,14 +20,17 @@ enum {
 
 static const char append_sql[] =
     "INSERT INTO event (at_ms, lease, site, event, state, epoch, provider_available,"
-    " provider_used, consumer_available, consumer_used, reason)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    " provider_used, consumer_available, consumer_used, reason, pool, node, quota,"
+    " demand, slots, deadline_ms)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
+    " ?17)";
 
 static const char forget_sql[] = "DELETE FROM event WHERE id <= ?1";
 
 #define PAGE_COLUMNS                                                                   \
     "id, at_ms, lease, site, event, state, epoch, provider_available, provider_used,"  \
-    " consumer_available, consumer_used, reason"
+    " consumer_available, consumer_used, reason, pool, node, quota, demand, slots,"    \
+    " deadline_ms"
 
 enum {
     ID,
@@ -39,7 +42,13 @@ enum {
     EPOCH,
     PROVIDER,
     CONSUMER = PROVIDER + 2,
-    REASON = CONSUMER + 2
+    REASON = CONSUMER + 2,
+    POOL,
+    NODE,
+    QUOTA,
+    DEMAND,
+    SLOTS,
+    DEADLINE,
 };
 
 static const char events_sql[] =
@@ -93,6 +102,12 @@ int store_append_history(struct store_history *history, struct db *db,
     store_bind_int(append, ++at, row->consumer_available);
     store_bind_int(append, ++at, row->consumer_used);
     store_bind_text(append, ++at, row->reason);
+    store_bind_text(append, ++at, row->pool != NULL ? row->pool : "");
+    store_bind_text(append, ++at, row->node != NULL ? row->node : "");
+    store_bind_int(append, ++at, row->quota);
+    store_bind_int(append, ++at, row->demand);
+    store_bind_int(append, ++at, row->slots);
+    store_bind_int(append, ++at, row->deadline_ms);
     int rc = db_run(db, append, err);
     if (rc == 0) {
         rc = forget(history, db, err);
@@ -127,14 +142,30 @@ static void fill_history(struct arena *arena, struct value *entry, sqlite3_stmt 
     value_add_text(arena, entry, "reason", store_text(page, REASON));
 }
 
-/* The sites of a lease are the first and the last part of its id. */
+/* The sites of a lease stand in its id. */
 static void add_sides(struct arena *arena, struct value *entry, sqlite3_stmt *page)
 {
     const char *lease = store_text(page, LEASE);
-    const char *last = strrchr(lease, '/');
+    size_t length;
+    const char *consumer = msg_lease_consumer(lease, &length);
     const char *provider = arena_strn(arena, lease, strcspn(lease, "/"));
     add_side(arena, entry, "provider", provider, page, PROVIDER);
-    add_side(arena, entry, "consumer", last != NULL ? last + 1 : "", page, CONSUMER);
+    add_side(arena, entry, "consumer", arena_strn(arena, consumer, length), page,
+             CONSUMER);
+}
+
+static void add_node(struct arena *arena, struct value *entry, sqlite3_stmt *page)
+{
+    value_add_text(arena, entry, "pool", store_text(page, POOL));
+    value_add_text(arena, entry, "node", store_text(page, NODE));
+    if (store_text(page, LEASE)[0] == '\0') {
+        value_add_int(arena, entry, "quota", sqlite3_column_int64(page, QUOTA));
+        value_add_int(arena, entry, "demand", sqlite3_column_int64(page, DEMAND));
+    } else {
+        value_add_int(arena, entry, "slots", sqlite3_column_int64(page, SLOTS));
+        value_add_instant(arena, entry, "deadline",
+                          sqlite3_column_int64(page, DEADLINE));
+    }
 }
 
 /* A row of `events`. */
@@ -143,12 +174,15 @@ static void fill_event(struct arena *arena, struct value *entry, sqlite3_stmt *p
     value_add_int(arena, entry, "id", sqlite3_column_int64(page, ID));
     value_add_instant(arena, entry, "at", sqlite3_column_int64(page, AT));
     value_add_text(arena, entry, "event", row_event_name(store_text(page, EVENT)));
-    if (store_text(page, LEASE)[0] == '\0') {
+    if (store_text(page, SITE)[0] != '\0') {
         value_add_text(arena, entry, "site", store_text(page, SITE));
-    } else {
+    } else if (store_text(page, LEASE)[0] != '\0') {
         value_add_text(arena, entry, "lease", store_text(page, LEASE));
         value_add_int(arena, entry, "epoch", sqlite3_column_int64(page, EPOCH));
         add_sides(arena, entry, page);
+    }
+    if (store_text(page, NODE)[0] != '\0') {
+        add_node(arena, entry, page);
     }
     value_add_text(arena, entry, "reason", store_text(page, REASON));
 }

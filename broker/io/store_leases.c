@@ -12,14 +12,14 @@
 static const char put_sql[] =
     "UPDATE lease SET (provider, policy, consumer, type, state, epoch, is_made,"
     " is_withdrawn, registered_ms, made_ms, changed_ms, judged_ms, reason,"
-    " is_drain_ordered, is_drained, drain) = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
-    " ?12, ?13, ?14, ?15, ?16, ?17) WHERE id = ?1";
+    " is_drain_ordered, is_drained, drain, is_pool) = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+    " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) WHERE id = ?1";
 
 static const char add_sql[] =
     "INSERT INTO lease (id, provider, policy, consumer, type, state, epoch, is_made,"
     " is_withdrawn, registered_ms, made_ms, changed_ms, judged_ms, reason,"
-    " is_drain_ordered, is_drained, drain) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-    " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+    " is_drain_ordered, is_drained, drain, is_pool) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+    " ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
 
 static const char put_host_sql[] =
     "UPDATE lease_host SET (host, n_slots, provider, consumer, provider_used,"
@@ -42,7 +42,7 @@ static const char cut_hosts_sql[] =
 static const char all_sql[] =
     "SELECT id, provider, policy, consumer, type, state, epoch, is_made, is_withdrawn,"
     " registered_ms, made_ms, changed_ms, judged_ms, reason, is_drain_ordered,"
-    " is_drained, drain FROM lease ORDER BY id";
+    " is_drained, drain, is_pool FROM lease ORDER BY id";
 
 static const char hosts_sql[] =
     "SELECT host, n_slots, provider, consumer, provider_used, consumer_used, is_down"
@@ -56,7 +56,9 @@ static int run_contract(struct db *db, sqlite3_stmt *put, const struct row_lease
     store_bind_text(put, ++at, lease->provider);
     store_bind_text(put, ++at, lease->policy);
     store_bind_text(put, ++at, lease->consumer);
-    store_bind_text(put, ++at, msg_lease_type_name(lease->type));
+    bool is_pool = lease->type == LEASE_POOL; /* an older schema knew two words */
+    store_bind_text(put, ++at,
+                    msg_lease_type_name(is_pool ? LEASE_EXCLUSIVE : lease->type));
     store_bind_text(put, ++at, msg_lease_state_name(lease->state));
     store_bind_int(put, ++at, (int64_t)lease->epoch);
     store_bind_int(put, ++at, lease->is_made);
@@ -69,6 +71,7 @@ static int run_contract(struct db *db, sqlite3_stmt *put, const struct row_lease
     store_bind_int(put, ++at, lease->is_drain_ordered);
     store_bind_int(put, ++at, lease->is_drained);
     store_bind_int(put, ++at, (int64_t)lease->drain);
+    store_bind_int(put, ++at, is_pool);
     return db_run(db, put, err);
 }
 
@@ -180,7 +183,7 @@ static int read_contract(sqlite3_stmt *all, struct row_lease *lease, struct err 
         .provider = store_text(all, 1),
         .policy = store_text(all, 2),
         .consumer = store_text(all, 3),
-        .type = (enum lease_type)type,
+        .type = sqlite3_column_int(all, 17) != 0 ? LEASE_POOL : (enum lease_type)type,
         .state = (enum lease_state)state,
         .epoch = (uint64_t)sqlite3_column_int64(all, 6),
         .is_made = sqlite3_column_int(all, 7) != 0,

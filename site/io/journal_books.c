@@ -8,11 +8,11 @@
 
 static const char put_sql[] =
     "INSERT INTO book (lease, policy, consumer, content, type, epoch, is_made,"
-    " is_withdrawn, is_ended, is_drained, drain)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
+    " is_withdrawn, is_ended, is_drained, drain, is_pool, recall, is_whole)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
     " ON CONFLICT (lease) DO UPDATE SET (policy, consumer, content, type, epoch,"
-    " is_made, is_withdrawn, is_ended, is_drained, drain)"
-    " = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    " is_made, is_withdrawn, is_ended, is_drained, drain, is_pool, recall, is_whole)"
+    " = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 
 static const char put_host_sql[] =
     "INSERT INTO book_host (lease, place, host, n_slots, provider, consumer)"
@@ -28,12 +28,22 @@ static const char cut_sql[] = "DELETE FROM book WHERE lease = ?1";
 
 static const char all_sql[] =
     "SELECT lease, policy, consumer, content, type, epoch, is_made, is_withdrawn,"
-    " is_ended, is_drained, drain FROM book ORDER BY lease";
+    " is_ended, is_drained, drain, is_pool, recall, is_whole FROM book ORDER BY lease";
 
 static const char hosts_sql[] =
     "SELECT host, n_slots, provider, consumer FROM book_host WHERE lease = ?1"
     " ORDER BY place";
 
+static const char put_recall_sql[] =
+    "INSERT INTO book_recall (lease, place, n_held, deadline_ms)"
+    " VALUES (?1, ?2, ?3, ?4)";
+
+static const char cut_recalls_sql[] = "DELETE FROM book_recall WHERE lease = ?1";
+
+static const char recalls_sql[] =
+    "SELECT n_held, deadline_ms FROM book_recall WHERE lease = ?1 ORDER BY place";
+
+/* Of a pool's contract is_pool says it: an older schema knew two words. */
 static const char *const type_words[] = {
     [LEASE_EXCLUSIVE] = "exclusive",
     [LEASE_SHARED] = "shared",
@@ -49,14 +59,39 @@ static int put_book(struct journal_books *books, struct db *db,
     journal_bind_text(put, ++at, book->policy);
     journal_bind_text(put, ++at, book->consumer);
     journal_bind_text(put, ++at, book->content);
-    journal_bind_text(put, ++at, type_words[book->type]);
+    bool is_pool = book->type == LEASE_POOL;
+    journal_bind_text(put, ++at, type_words[is_pool ? LEASE_EXCLUSIVE : book->type]);
     journal_bind_int(put, ++at, (int64_t)book->epoch);
     journal_bind_int(put, ++at, book->is_made);
     journal_bind_int(put, ++at, book->is_withdrawn);
     journal_bind_int(put, ++at, book->is_ended);
     journal_bind_int(put, ++at, book->is_drained);
     journal_bind_int(put, ++at, (int64_t)book->drain);
+    journal_bind_int(put, ++at, is_pool);
+    journal_bind_int(put, ++at, (int64_t)book->recall);
+    journal_bind_int(put, ++at, book->is_whole);
     return db_run(db, put, err);
+}
+
+/* There are a few, of a few contracts: written anew with each change. */
+static int put_recalls(struct journal_books *books, struct db *db,
+                       const struct row_book *book, struct err *err)
+{
+    if (book->recall == 0) {
+        return 0;
+    }
+    sqlite3_stmt *cut = db_statement(db, &books->cut_recalls, cut_recalls_sql);
+    journal_bind_text(cut, 1, book->lease);
+    int rc = db_run(db, cut, err);
+    for (int i = 0; i < book->n_recalls && rc == 0; i++) {
+        sqlite3_stmt *put = db_statement(db, &books->put_recall, put_recall_sql);
+        journal_bind_text(put, 1, book->lease);
+        journal_bind_int(put, 2, i);
+        journal_bind_int(put, 3, book->recalls[i].n_held);
+        journal_bind_int(put, 4, book->recalls[i].deadline_ms);
+        rc = db_run(db, put, err);
+    }
+    return rc;
 }
 
 static int put_host(struct journal_books *books, struct db *db, const char *lease,
@@ -104,6 +139,9 @@ int journal_put_book(struct journal_books *books, struct db *db,
     if (rc == 0) {
         rc = cut_hosts(books, db, book->lease, book->n_hosts, err);
     }
+    if (rc == 0) {
+        rc = put_recalls(books, db, book, err);
+    }
     return rc < 0 ? err_prefix(err, "book \"%s\"", book->lease) : 0;
 }
 
@@ -118,13 +156,15 @@ static int read_book(sqlite3_stmt *all, struct row_book *book, struct err *err)
         .policy = journal_text(all, 1),
         .consumer = journal_text(all, 2),
         .content = journal_text(all, 3),
-        .type = (enum lease_type)type,
+        .type = sqlite3_column_int(all, 11) != 0 ? LEASE_POOL : (enum lease_type)type,
         .epoch = (uint64_t)sqlite3_column_int64(all, 5),
         .is_made = sqlite3_column_int(all, 6) != 0,
         .is_withdrawn = sqlite3_column_int(all, 7) != 0,
         .is_ended = sqlite3_column_int(all, 8) != 0,
         .is_drained = sqlite3_column_int(all, 9) != 0,
         .drain = (uint64_t)sqlite3_column_int64(all, 10),
+        .recall = (uint64_t)sqlite3_column_int64(all, 12),
+        .is_whole = sqlite3_column_int(all, 13) != 0,
     };
     return 0;
 }
@@ -158,6 +198,25 @@ static int read_hosts(struct journal_books *books, struct db *db, struct arena *
     return rc;
 }
 
+static int read_recalls(struct journal_books *books, struct db *db, struct arena *arena,
+                        struct row_book *book, struct err *err)
+{
+    sqlite3_stmt *all = db_statement(db, &books->recalls, recalls_sql);
+    struct row_recall *recalls = arena_alloc(arena, RECALLS_MAX, sizeof(*recalls));
+    int step = SQLITE_DONE;
+    journal_bind_text(all, 1, book->lease);
+    while (book->n_recalls < RECALLS_MAX && (step = sqlite3_step(all)) == SQLITE_ROW) {
+        recalls[book->n_recalls++] = (struct row_recall){sqlite3_column_int(all, 0),
+                                                         sqlite3_column_int64(all, 1)};
+    }
+    int rc = step == SQLITE_DONE || step == SQLITE_ROW
+                 ? 0
+                 : journal_fail(all, "recalls of books", err);
+    sqlite3_reset(all);
+    book->recalls = recalls;
+    return rc;
+}
+
 int journal_load_books(struct journal_books *books, struct db *db, journal_row_fn fn,
                        void *arg, struct err *err)
 {
@@ -172,6 +231,9 @@ int journal_load_books(struct journal_books *books, struct db *db, journal_row_f
                                 : journal_fail(all, "books", err);
         if (rc == 0) {
             rc = read_hosts(books, db, &arena, &row.book, err);
+        }
+        if (rc == 0 && row.book.recall != 0) {
+            rc = read_recalls(books, db, &arena, &row.book, err);
         }
         if (rc == 0) {
             fn(arg, &row);

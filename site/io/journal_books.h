@@ -13,6 +13,7 @@
 
 struct journal_books {
     sqlite3_stmt *put, *put_host, *cut_hosts, *cut, *all, *hosts;
+    sqlite3_stmt *put_recall, *cut_recalls, *recalls;
 };
 
 int journal_put_book(struct journal_books *books, struct db *db,

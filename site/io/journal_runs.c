@@ -8,9 +8,10 @@
 
 #define RUN_COLUMNS                                                                    \
     "job, lease, record, hosts, token, " JOURNAL_CONTROL_COLUMNS                       \
-    ", " JOURNAL_EXIT_COLUMNS
+    ", " JOURNAL_EXIT_COLUMNS ", priority, is_recalled"
 #define RUN_PARAMETERS                                                                 \
-    "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19"
+    "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,"    \
+    " ?20, ?21"
 
 static const char put_sql[] =
     "INSERT INTO run (site, attempt, " RUN_COLUMNS ")"
@@ -37,7 +38,9 @@ static const char all_sql[] =
 enum {
     CONTROL_COLUMN = 7,
     EXIT_COLUMN = CONTROL_COLUMN + JOURNAL_CONTROL_WIDTH,
-    SPEC_COLUMN = EXIT_COLUMN + JOURNAL_EXIT_WIDTH,
+    PRIORITY_COLUMN = EXIT_COLUMN + JOURNAL_EXIT_WIDTH,
+    RECALLED_COLUMN,
+    SPEC_COLUMN,
 };
 
 static const char *const record_words[] = {
@@ -70,6 +73,8 @@ static int put_run(struct journal_runs *runs, struct db *db, const struct row_ru
     journal_bind_int(put, ++at, (int64_t)run->token);
     journal_bind_control(put, &at, &run->control);
     journal_bind_exit(put, &at, &run->exit);
+    journal_bind_int(put, ++at, run->priority);
+    journal_bind_int(put, ++at, run->exit.is_recalled);
     return db_run(db, put, err);
 }
 
@@ -118,6 +123,8 @@ static int read_run(sqlite3_stmt *all, struct arena *arena, struct row_run *run,
     if (rc == 0) {
         rc = journal_read_exit(all, EXIT_COLUMN, arena, &run->exit, err);
     }
+    run->priority = sqlite3_column_int(all, PRIORITY_COLUMN);
+    run->exit.is_recalled = sqlite3_column_int(all, RECALLED_COLUMN) != 0;
     if (rc == 0 && sqlite3_column_type(all, SPEC_COLUMN) != SQLITE_NULL) {
         struct job_spec *spec = arena_alloc(arena, 1, sizeof(*spec));
         journal_read_spec(all, SPEC_COLUMN, arena, spec);

@@ -66,20 +66,12 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Of the machine's time zone now: it changes with summer. */
-static int64_t utc_offset_ms(void)
-{
-    time_t now = time(NULL);
-    struct tm local;
-    return localtime_r(&now, &local) != NULL ? (int64_t)local.tm_gmtoff * 1000 : 0;
-}
-
 /* The scheduler's pass is in a tick: how long that took is told with the next one. */
 static void step_tick(struct shell *shell)
 {
     int64_t begin_ns = now_ns();
     step(shell, &(struct event){.kind = EVENT_TICK,
-                                .utc_offset_ms = utc_offset_ms(),
+                                .utc_offset_ms = daemon_utc_offset_ms(),
                                 .last_tick_us = shell->tick_us});
     shell->tick_us = (now_ns() - begin_ns) / 1000;
 }

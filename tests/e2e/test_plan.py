@@ -103,15 +103,16 @@ def test_check():
     expect(all("expected" in line for line in result.stdout.splitlines()), result.stdout)
 
 
-def test_broker_refuses():
-    f.configure("broker", BROKER + W16.replace("s1", "north").replace("s2", "south")
-                .replace("s3", "ops"))
+def test_broker_reads_plans():
+    plan = W16.replace("s1", "north").replace("s2", "south").replace("s3", "ops")
+    f.configure("broker", BROKER + plan)
     result = f.run("sublet", "check", f.conf("broker"), code=0)
-    expect("warning: section Pool" in result.stdout, result.stdout)
+    expect_equal((result.stdout, result.stderr), ("", ""), "a broker with a plan")
+    f.configure("broker", BROKER + plan.replace("4 3 -", "4 5 3"))
     result = f.run("sublet-broker", f.conf("broker"), code=1)
-    expect("section Pool: not supported yet" in result.stderr, result.stderr)
+    expect("error: RESERVE" in result.stderr, result.stderr)
     expect("ready" not in result.stderr.split("\n"), "never ready")
 
 
 main(test_json, test_table, test_windows_and_hosts, test_misuse, test_check,
-     test_broker_refuses, shared=f)
+     test_broker_reads_plans, shared=f)

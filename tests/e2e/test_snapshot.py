@@ -148,6 +148,7 @@ def test_many_rows():
         DROP VIEW v_sites; DROP TABLE present_lease; DROP TABLE present_site;
         ALTER TABLE lease DROP COLUMN drain; ALTER TABLE lease DROP COLUMN is_drained;
         ALTER TABLE lease DROP COLUMN is_drain_ordered;
+        ALTER TABLE lease DROP COLUMN is_pool;
         DROP TABLE sample; DROP TABLE series; DROP TABLE site;
         ALTER TABLE event RENAME TO old; DROP INDEX event_of_lease;""")
     with open(os.path.join(ROOT, "schema/broker/001_leases.sql")) as file:

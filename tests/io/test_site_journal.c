@@ -106,6 +106,10 @@ static void add_book(struct transcript *to, const struct row_book *book)
         add(to, "  %s %d = %d + %d\n", book->hosts[i].host, book->hosts[i].n_slots,
             book->hosts[i].provider, book->hosts[i].consumer);
     }
+    for (int i = 0; i < book->n_recalls; i++) {
+        add(to, "  recall %" PRIu64 " whole %d: %d by %" PRId64 "\n", book->recall,
+            book->is_whole, book->recalls[i].n_held, book->recalls[i].deadline_ms);
+    }
 }
 
 static void add_hosts(struct transcript *to, const struct host_slots *hosts,
@@ -394,6 +398,14 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
         .hosts = split,
         .n_hosts = 2,
     };
+    struct row_recall recalls[] = {{5, 1700000000000}, {2, 1700000030000}};
+    struct row leaf = book;
+    leaf.book.lease = "north/spare/south:/eng/sim";
+    leaf.book.type = LEASE_POOL;
+    leaf.book.recall = 4;
+    leaf.book.is_whole = true;
+    leaf.book.recalls = recalls;
+    leaf.book.n_recalls = 2;
     struct row waiting = job(2, full_spec());
     waiting.job.terms = (struct job_terms){.depend = "done(\"prep\")",
                                            .depend_on = "done(1)",
@@ -435,6 +447,7 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
         {.kind = ROW_COUNTER, .counter = {"attempt", 12}},
         {.kind = ROW_COUNTER, .counter = {"job", INT64_MAX}},
         book,
+        leaf,
         {.kind = ROW_HIGH, .high = {"east", 1}},
         {.kind = ROW_HIGH, .high = {"south", 44}},
         {.kind = ROW_QUEUE, .queue = {"night", true, false}},
@@ -583,6 +596,12 @@ static void test_a_journal_of_before_arrays(void **state)
                      "DROP TABLE share;"
                      "ALTER TABLE book DROP COLUMN is_drained;"
                      "ALTER TABLE book DROP COLUMN drain;"
+                     "ALTER TABLE book DROP COLUMN is_pool;"
+                     "ALTER TABLE book DROP COLUMN recall;"
+                     "ALTER TABLE book DROP COLUMN is_whole;"
+                     "DROP TABLE book_recall;"
+                     "ALTER TABLE run DROP COLUMN priority;"
+                     "ALTER TABLE run DROP COLUMN is_recalled;"
                      "PRAGMA user_version = 1");
     reopen(fixture);
     assert_loads(fixture, rows, 2);

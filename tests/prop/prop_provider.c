@@ -7,6 +7,8 @@
  *   - an epoch only grows, and never has two contents; the disk has what is told;
  *   - per host of a lease provider + consumer = exported, used <= held on each side,
  * and the consumer's use is what runs;
+ *   - all parts of a policy that exports to a pool have what it exports, no more, but
+ * for slots in use;
  *   - nothing starts on a frozen lease, on an old epoch, or on one that is withdrawn;
  *   - what STATE says the provider uses does not grow while the lease is frozen;
  *   - what runs on a host exceeds its size only where it did before, and does not grow
@@ -112,7 +114,30 @@ static const char *const plans[] = {
     "1 east exclusive n1=1 n2=1;2 south exclusive n1=3",
     "a south shared n1=3 n2=1;d south shared n1=1 n2=2;1 east shared n3=6",
     "",
+    "p pool:x pool n1=4 n2=3 n3=6",
+    "p pool:x pool n1=2 n3=4;a south shared n1=2 n2=2",
+    "p pool:x pool n2=4;q pool:x pool n1=3",
 };
+
+/* Leaves of plans, one of them this site's own. */
+static const char *const leaves[] = {"north/p/south:/eng", "north/p/south:/eng/sim",
+                                     "north/p/east:/ops", "north/p/north:/own",
+                                     "north/q/east:/ops"};
+
+static bool is_pool(const char *lease)
+{
+    return strchr(lease, ':') != NULL;
+}
+
+static bool is_leaf(const char *lease)
+{
+    return strstr(lease, ":/") != NULL;
+}
+
+static bool is_own_leaf(const char *lease)
+{
+    return strstr(lease, "/north:/") != NULL;
+}
 
 static void reload(struct trial *trial)
 {
@@ -169,6 +194,9 @@ static void say(struct trial *trial, const struct old_message *message)
     struct old_message copy = *message;
     if (copy.kind == MSG_FREEZE) {
         provider_world_freeze(&trial->world, copy.lease, copy.base, copy.number);
+    } else if (copy.kind == MSG_RECALL) {
+        provider_world_recall(&trial->world, copy.lease, copy.number,
+                              (int)copy.base - 1, WORLD_FREEZE_MS);
     } else if (copy.kind == MSG_PROPOSE) {
         provider_world_propose(&trial->world, copy.lease, copy.base, copy.text);
     } else {
@@ -188,6 +216,48 @@ static void step_freeze(struct trial *trial)
     }
 }
 
+/* A leaf's: what it uses and some more on every host, whether that is idle or not. */
+static void propose_leaf(struct trial *trial, const struct msg_state *state)
+{
+    char text[128] = "";
+    for (int i = 0; i < HOSTS; i++) {
+        int held = 0;
+        for (int j = 0; j < state->n_hosts; j++) {
+            bool is_here = strcmp(state->hosts[j].host, trial->hosts[i].name) == 0;
+            held = is_here ? state->hosts[j].n_slots : held;
+        }
+        int n_slots = held + below(trial, 3);
+        n_slots = rng_percent(&trial->rng, 10) ? below(trial, 5) : n_slots;
+        size_t length = strlen(text);
+        if (n_slots > 0) {
+            snprintf(text + length, sizeof(text) - length, "%s %d:%d ",
+                     trial->hosts[i].name, is_own_leaf(state->lease) ? n_slots : 0,
+                     is_own_leaf(state->lease) ? 0 : n_slots);
+        }
+    }
+    struct old_message *old =
+        remember(trial, MSG_PROPOSE, state->lease, some_epoch(trial, state->epoch));
+    snprintf(old->text, sizeof(old->text), "%s", text);
+    say(trial, old);
+}
+
+static void step_open(struct trial *trial)
+{
+    int which = below(trial, (int)(sizeof(leaves) / sizeof(leaves[0])));
+    provider_world_open(&trial->world, leaves[which]);
+}
+
+static void step_recall(struct trial *trial)
+{
+    struct msg_state state;
+    if (pick_lease(trial, &state) && is_leaf(state.lease)) {
+        struct old_message *old = remember(trial, MSG_RECALL, state.lease, 0);
+        old->number = state.recall + (uint64_t)below(trial, 3);
+        old->base = (uint64_t)below(trial, 7);
+        say(trial, old);
+    }
+}
+
 /* Mostly a split that a broker would propose: used slots stay, the others go anywhere.
  */
 static void step_propose(struct trial *trial)
@@ -197,6 +267,10 @@ static void step_propose(struct trial *trial)
         return;
     }
     char text[128] = "";
+    if (is_leaf(state.lease)) {
+        propose_leaf(trial, &state);
+        return;
+    }
     for (int i = 0; i < state.n_hosts; i++) {
         const struct host_split *host = &state.hosts[i];
         int idle = host->n_slots - host->provider_used - host->consumer_used;
@@ -264,7 +338,8 @@ static void do_start(struct trial *trial, const struct old_message *message)
 static void step_start(struct trial *trial)
 {
     struct msg_state state;
-    if (!pick_lease(trial, &state) || state.n_hosts == 0) {
+    if (!pick_lease(trial, &state) || state.n_hosts == 0 ||
+        (is_pool(state.lease) && (!is_leaf(state.lease) || is_own_leaf(state.lease)))) {
         return;
     }
     const struct host_split *host = &state.hosts[below(trial, state.n_hosts)];
@@ -272,11 +347,13 @@ static void step_start(struct trial *trial)
         remember(trial, MSG_START, state.lease, some_epoch(trial, state.epoch));
     old->number = ++trial->attempt;
     snprintf(old->text, sizeof(old->text), "%s=%d", host->host, 1 + below(trial, 2));
-    const char *consumer = strrchr(old->lease, '/') + 1;
+    size_t length;
+    const char *consumer = msg_lease_consumer(old->lease, &length);
     if (rng_percent(&trial->rng, 5)) {
         consumer = "east";
+        length = strlen(consumer);
     }
-    snprintf(old->site, sizeof(old->site), "%s", consumer);
+    snprintf(old->site, sizeof(old->site), "%.*s", (int)length, consumer);
     say(trial, old);
 }
 
@@ -371,7 +448,11 @@ static void step(struct trial *trial)
         step_resize(trial);
     } else if (dice < 89) {
         step_crash(trial);
-    } else if (dice < 94 && trial->n_old > 0) {
+    } else if (dice < 91) {
+        step_open(trial);
+    } else if (dice < 93) {
+        step_recall(trial);
+    } else if (dice < 96 && trial->n_old > 0) {
         say(trial, &trial->old[below(trial, trial->n_old)]);
     } else {
         provider_world_tick(&trial->world, below(trial, WORLD_FREEZE_MS));
@@ -379,6 +460,11 @@ static void step(struct trial *trial)
 }
 
 /* ------------------------------------------------------------ promises */
+
+static int greatest(int a, int b)
+{
+    return a > b ? a : b;
+}
 
 static struct seen *find_seen(struct trial *trial, const char *lease)
 {
@@ -466,6 +552,15 @@ static void check_disk(struct trial *trial, const struct msg_state *state)
 static void check_lease(struct trial *trial, const struct msg_state *state)
 {
     struct seen *seen = find_seen(trial, state->lease);
+    if (state->n_recalls > 0) {
+        int n_held = 0, n_used = 0;
+        for (int i = 0; i < state->n_hosts; i++) {
+            n_held += state->hosts[i].n_slots;
+            n_used += state->hosts[i].provider_used + state->hosts[i].consumer_used;
+        }
+        CHECK(trial,
+              n_held <= greatest(n_used, state->recalls[state->n_recalls - 1].n_held));
+    }
     CHECK(trial, state->epoch >= seen->epoch);
     check_hosts_of_lease(trial, state, seen);
     check_disk(trial, state);
@@ -478,11 +573,6 @@ static void check_lease(struct trial *trial, const struct msg_state *state)
         seen->hosts[i] = state->hosts[i];
         snprintf(seen->names[i], sizeof(seen->names[i]), "%s", state->hosts[i].host);
     }
-}
-
-static int greatest(int a, int b)
-{
-    return a > b ? a : b;
 }
 
 static void check_host(struct trial *trial, int index)
@@ -498,8 +588,49 @@ static void check_host(struct trial *trial, int index)
     CHECK(trial, provider_exported(provider, host->name) >= lent);
 }
 
+/* What the policy exports of the host, by the plan that is in force. */
+static int exported_of(const struct trial *trial, const char *policy, const char *host)
+{
+    const struct export_plan *plan = &trial->world.plan;
+    for (int i = 0; i < plan->n_leases; i++) {
+        const struct export_lease *lease = &plan->leases[i];
+        for (int j = 0; j < lease->n_hosts && strcmp(lease->policy, policy) == 0; j++) {
+            if (strcmp(lease->hosts[j].host, host) == 0) {
+                return lease->hosts[j].n_slots;
+            }
+        }
+    }
+    return 0;
+}
+
+/* All parts of a pool's policy on a host have at most what it exports there, but for
+ * slots in use. */
+static void check_policy(struct trial *trial, const char *policy, const char *host)
+{
+    int n_slots = 0, n_used = 0;
+    for (int i = 0; i < provider_count_books(trial->world.provider); i++) {
+        struct msg_state state;
+        const char *lease = provider_book_id(trial->world.provider, i);
+        provider_find_book(trial->world.provider, lease, &state);
+        if (!is_pool(lease) || strncmp(lease + strlen("north/"), policy, 1) != 0) {
+            continue;
+        }
+        for (int j = 0; j < state.n_hosts; j++) {
+            if (strcmp(state.hosts[j].host, host) == 0) {
+                n_slots += state.hosts[j].n_slots;
+                n_used += state.hosts[j].provider_used + state.hosts[j].consumer_used;
+            }
+        }
+    }
+    CHECK(trial, n_slots <= greatest(exported_of(trial, policy, host), n_used));
+}
+
 static void check(struct trial *trial)
 {
+    for (int i = 0; i < HOSTS; i++) {
+        check_policy(trial, "p", trial->hosts[i].name);
+        check_policy(trial, "q", trial->hosts[i].name);
+    }
     struct provider *provider = trial->world.provider;
     for (int i = 0; i < provider_count_books(provider); i++) {
         struct msg_state state;

@@ -12,7 +12,7 @@ static const struct broker_member members[] = {
     {"west", ROLE_CONSUMER},
 };
 
-static const struct broker_config config = {members, 4, STAGE_LOST_AFTER_MS};
+static const struct broker_config config = {members, 4, STAGE_LOST_AFTER_MS, NULL};
 
 static bool is_same_key(const struct row *a, const struct row *b)
 {

@@ -290,7 +290,7 @@ static void members_come_and_go(void **state)
         {"west", ROLE_CONSUMER},
     };
     make_lease();
-    broker_reload(stage.broker, &(struct broker_config){without_south, 2, 15000},
+    broker_reload(stage.broker, &(struct broker_config){without_south, 2, 15000, NULL},
                   stage.now_ms);
     stage_wait_next(&stage);
     assert_int_equal(lease_now().state, LEASE_DRAINING);
@@ -300,7 +300,8 @@ static void members_come_and_go(void **state)
     stage_usage(&stage, "south", 1, 1); /* its session is over */
     assert_int_equal(stage_sent(&stage, "south", MSG_ERROR, 0)->error.code, ERR_DENIED);
 
-    broker_reload(stage.broker, &(struct broker_config){all, 3, 15000}, stage.now_ms);
+    broker_reload(stage.broker, &(struct broker_config){all, 3, 15000, NULL},
+                  stage.now_ms);
     stage_wait_next(&stage);
     assert_false(stage_sent(&stage, "north", MSG_DRAIN, 0)->drain.is_drained);
     stage_usage(&stage, "south", 1, 2);
@@ -316,13 +317,13 @@ static void a_provider_that_leaves_takes_its_leases(void **state)
     static const struct broker_member before[] = {
         {"north", ROLE_PROVIDER | ROLE_CONSUMER}, {"south", ROLE_CONSUMER}};
     make_lease();
-    broker_reload(stage.broker, &(struct broker_config){members, 2, 15000},
+    broker_reload(stage.broker, &(struct broker_config){members, 2, 15000, NULL},
                   stage.now_ms);
     stage_wait_next(&stage);
     assert_int_equal(lease_now().state, LEASE_ENDED);
     assert_int_equal(stage_sent(&stage, "south", MSG_CONTRACT, 0)->contract.state,
                      LEASE_ENDED);
-    broker_reload(stage.broker, &(struct broker_config){before, 2, 15000},
+    broker_reload(stage.broker, &(struct broker_config){before, 2, 15000, NULL},
                   stage.now_ms);
     stage_hello(&stage, "north", 2);
     say_state("north", 2); /* as it was: under the same epoch */

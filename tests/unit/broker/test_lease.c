@@ -12,7 +12,8 @@
 #include "broker/lease.h"
 
 static struct member north = {.name = "north"}, south = {.name = "south"};
-static const struct lease_id id = {"north", "1", "south"};
+static const struct lease_id id = {
+    .provider = "north", .policy = "1", .consumer = "south"};
 
 static void an_id_has_three_parts(void **state)
 {

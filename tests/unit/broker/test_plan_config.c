@@ -354,15 +354,6 @@ static void the_window_in_force_goes_over_midnight(void **state)
     assert_true(plan_window_end_ms(two, 1, 2 * HOUR) == INT64_MAX);
 }
 
-static void who_runs_no_pools_says_so(void **state)
-{
-    read_text(POOL NODES "/a p 100 0 - - - - s -\n" END);
-    plan_config_complain(&conf, CONF_ERROR, "not supported yet");
-    assert_int_equal(conf.n_errors, 2);
-    assert_string_equal(conf.last_diag->text, "section PlanNode: not supported yet");
-    assert_false(read_text("Begin Site\nNAME = north\nEnd Site\n"));
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_conf, close_conf)
 
 int main(void)
@@ -380,7 +371,6 @@ int main(void)
         TEST(what_holds_in_all_windows_is_told_once),
         TEST(windows_divide_the_day),
         TEST(the_window_in_force_goes_over_midnight),
-        TEST(who_runs_no_pools_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,11 +124,10 @@ static void test_not_for_this_site(void **state)
     static const struct {
         const char *lease;
         int n_contracts;
-    } rows[] = {{"north/1/east", 0},
-                {"north/1/south2", 0},
-                {"south", 0},
-                {"north/p/south:/eng/sim", 0}, /* a pool's; the node has no slash */
-                {"north/p/south:eng", 1}};
+    } rows[] = {{"north/1/east", 0},          {"north/1/south2", 0}, {"south", 0},
+                {"north/p/pool:south", 0},  /* what is idle in a pool */
+                {"north/p/east:/south", 0}, /* a leaf's, of another site */
+                {"north/p/south:/eng/sim", 1}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct msg msg = {
             .kind = MSG_CONTRACT,

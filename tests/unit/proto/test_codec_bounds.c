@@ -125,7 +125,7 @@ static const char *const *bad_texts(enum codec_charset charset)
     static const char *const name[] = {"a b", "a/b", "a@b", "\xc3\xa4",
                                        "a\n", "*",   NULL};
     static const char *const host[] = {"a b", "a/b", "a\n", NULL};
-    static const char *const lease[] = {"a b", "a:b", "a\n", NULL};
+    static const char *const lease[] = {"a b", "a;b", "a\n", NULL};
     static const char *const job[] = {"a", "1;2", "-1", NULL};
     static const char *const line[] = {
         "a\n",      "\x1b[2J",  "\xff",         "\xc0\x80",         "\x7f",

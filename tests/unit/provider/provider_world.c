@@ -93,8 +93,9 @@ static void read_policy(struct provider_world *world, const char *text,
     lease->place = (int)strtol(words.words[0], NULL, 10);
     lease->policy = lease->place > 0 ? "" : words.words[0];
     lease->consumer = words.words[1];
-    lease->type =
-        strcmp(words.words[2], "shared") == 0 ? LEASE_SHARED : LEASE_EXCLUSIVE;
+    lease->type = strcmp(words.words[2], "shared") == 0 ? LEASE_SHARED
+                  : strcmp(words.words[2], "pool") == 0 ? LEASE_POOL
+                                                        : LEASE_EXCLUSIVE;
     lease->lease_term_ms = 300000;
     lease->hosts =
         arena_alloc(&world->memory, (size_t)words.count, sizeof(*lease->hosts));
@@ -155,6 +156,24 @@ void provider_world_freeze(struct provider_world *world, const char *lease,
                            uint64_t base, uint64_t freeze)
 {
     struct msg msg = {.kind = MSG_FREEZE, .site = "", .freeze = {lease, base, freeze}};
+    broker_says(world, &msg);
+}
+
+void provider_world_open(struct provider_world *world, const char *lease)
+{
+    struct msg msg = {.kind = MSG_LEASE_OPEN, .lease_open = {lease}};
+    broker_says(world, &msg);
+}
+
+void provider_world_recall(struct provider_world *world, const char *lease,
+                           uint64_t number, int n_held, int64_t left_ms)
+{
+    struct recall recall = {n_held, left_ms};
+    struct msg msg = {.kind = MSG_RECALL,
+                      .recall = {.lease = lease,
+                                 .number = number,
+                                 .recalls = &recall,
+                                 .n_recalls = n_held >= 0}};
     broker_says(world, &msg);
 }
 

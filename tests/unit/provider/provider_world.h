@@ -35,6 +35,11 @@ void provider_world_restart(struct provider_world *world);
 /* The disk handed back, before the policies are known. */
 void provider_world_load(struct provider_world *world);
 
+void provider_world_open(struct provider_world *world, const char *lease);
+/* One bound; n_held below 0: none. */
+void provider_world_recall(struct provider_world *world, const char *lease,
+                           uint64_t number, int n_held, int64_t left_ms);
+
 void provider_world_session(struct provider_world *world, uint64_t session);
 void provider_world_freeze(struct provider_world *world, const char *lease,
                            uint64_t base, uint64_t freeze);

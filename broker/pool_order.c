@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool_order.c: see pool_order.h. */
+#include "broker/pool_order.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "broker/parts.h"
+#include "broker/pool_place.h"
+#include "broker/tally.h"
+
+struct orders {
+    struct broker *broker;
+    const struct pools_pool *pool;
+    struct pool_picture *picture;
+    const struct pool_cycle *cycle;
+    int64_t now_ms;
+    struct effects *effects;
+};
+
+static void look_at(const struct orders *orders, struct lease *lease)
+{
+    alarms_set(&orders->broker->leases.alarms, &lease->alarm, orders->now_ms);
+}
+
+/* ---------------------------------------------------------------- grants */
+
+/* The leaf's contract with the policy whose idle part that is; a new one, that is not
+ * registered yet, where there is none. NULL: there is no room, or the id is too long.
+ */
+static struct lease *contract_of(const struct orders *orders, int leaf,
+                                 const struct lease *idle_lease)
+{
+    const struct plan_node *node = &orders->cycle->plan->nodes[leaf];
+    struct leases *leases = &orders->broker->leases;
+    struct lease_id id = {.part = LEASE_LEAF};
+    char text[LEASE_ID_SIZE];
+    int length = snprintf(text, sizeof(text), "%s/%s/%s:%s", idle_lease->row.provider,
+                          idle_lease->row.policy, node->site, node->name);
+    if (length < 0 || (size_t)length >= sizeof(text)) {
+        effects_log(orders->effects, LOG_LEVEL_ERROR,
+                    "pool %s: %s/%s/%s:%s is too long for a lease id, expected at most "
+                    "%d bytes: shorten the node's path or the policy's name",
+                    orders->pool->name, idle_lease->row.provider,
+                    idle_lease->row.policy, node->site, node->name, LEASE_ID_SIZE - 1);
+        return NULL;
+    }
+    struct lease *lease = leases_find(leases, text);
+    struct member *consumer = sessions_find(&orders->broker->sessions, node->site);
+    if (lease != NULL || consumer == NULL || !lease_parse_id(text, &id)) {
+        return lease;
+    }
+    if (!leases_make_room(leases, idle_lease->provider)) {
+        return NULL;
+    }
+    lease = lease_new(&id, idle_lease->provider, consumer);
+    leases_add(leases, lease);
+    pools_look_at(&orders->broker->pools, lease);
+    return lease;
+}
+
+static void grant_of_policy(const struct orders *orders, int leaf,
+                            const struct pool_pick *picks, int n_picks)
+{
+    const struct pool_host *hosts = orders->picture->hosts;
+    struct arena *arena = &orders->effects->arena;
+    struct lease *lease = contract_of(orders, leaf, hosts[picks[0].host].idle_lease);
+    if (lease == NULL || lease->row.state == LEASE_INACTIVE || lease->row.is_drained) {
+        return;
+    }
+    struct host_slots *more = arena_alloc(arena, (size_t)n_picks, sizeof(*more));
+    int n_slots = 0;
+    for (int i = 0; i < n_picks; i++) {
+        more[i] = (struct host_slots){hosts[picks[i].host].host, picks[i].n_slots};
+        n_slots += picks[i].n_slots;
+    }
+    char reason[REASON_SIZE];
+    snprintf(reason, sizeof(reason), "%d slots granted: %s has a quota of %lld",
+             n_slots, orders->cycle->plan->nodes[leaf].name,
+             (long long)orders->cycle->shares[leaf].quota);
+    granting_set(lease, more, n_picks, reason, orders->now_ms);
+    look_at(orders, lease);
+}
+
+/* The picks of one policy stand together. */
+static void grant(const struct orders *orders, struct pool_place *place, int leaf)
+{
+    const struct plan_node *node = &orders->cycle->plan->nodes[leaf];
+    const struct pool_host *hosts = orders->picture->hosts;
+    struct pool_pick *picks;
+    if (node->site == NULL) {
+        return;
+    }
+    int n_picks = pool_place_pick(place, node->site, orders->cycle->moves[leaf].grant,
+                                  &orders->effects->arena, &picks);
+    for (int from = 0, to; from < n_picks; from = to) {
+        const struct lease *idle_lease = hosts[picks[from].host].idle_lease;
+        for (to = from; to < n_picks && hosts[picks[to].host].idle_lease == idle_lease;
+             to++) {
+        }
+        grant_of_policy(orders, leaf, &picks[from], to - from);
+    }
+}
+
+/* ---------------------------------------------------------------- recalls */
+
+struct part_list {
+    struct pool_part *items;
+    int count;
+};
+
+static struct part_list parts_of(const struct orders *orders, int leaf)
+{
+    struct part_list list = {orders->picture->parts, 0};
+    int at = 0, behind = orders->picture->n_parts;
+    while (at < behind) {
+        int middle = at + (behind - at) / 2;
+        if (list.items[middle].leaf < leaf) {
+            at = middle + 1;
+        } else {
+            behind = middle;
+        }
+    }
+    list.items += at;
+    while (at + list.count < orders->picture->n_parts &&
+           list.items[list.count].leaf == leaf) {
+        list.count++;
+    }
+    return list;
+}
+
+static int64_t deadline_of(const struct orders *orders, int leaf)
+{
+    return orders->now_ms + plan_grace_ms(orders->cycle->plan, leaf);
+}
+
+static bool is_own(const struct lease *lease)
+{
+    return lease->consumer == lease->provider;
+}
+
+/* Idle slots that are not recalled yet. */
+static int idle_of(const struct lease *lease)
+{
+    struct tally tally = tally_sum(lease->row.hosts, lease->row.n_hosts);
+    int idle = tally.provider.idle + tally.consumer.idle - recalling_count(lease);
+    return idle > 0 ? idle : 0;
+}
+
+static void recall_of(const struct orders *orders, struct lease *lease, int leaf,
+                      int n_slots)
+{
+    bool is_whole = orders->cycle->plan->settings.placement == PLAN_EXCLUSIVE;
+    recalling_add(lease, orders->pool->name, n_slots, is_whole,
+                  deadline_of(orders, leaf), orders->now_ms, orders->effects);
+    look_at(orders, lease);
+}
+
+/* What each contract gives is added up first, so that it is told once. */
+static void recall(const struct orders *orders, int leaf)
+{
+    struct part_list list = parts_of(orders, leaf);
+    int64_t left = orders->cycle->moves[leaf].recall;
+    int *wanted =
+        arena_alloc(&orders->effects->arena, (size_t)list.count, sizeof(*wanted));
+    for (int round = 0; round < 4 && left > 0; round++) {
+        bool only_idle = round < 2, own = round % 2 == 1;
+        for (int i = list.count - 1; i >= 0 && left > 0; i--) {
+            struct lease *lease = list.items[i].lease;
+            int most = only_idle ? idle_of(lease)
+                                 : lease_count_slots(lease) - recalling_count(lease);
+            int64_t n = plan_min(most - wanted[i], left);
+            if (is_own(lease) == own && n > 0) {
+                wanted[i] += (int)n;
+                left -= n;
+            }
+        }
+    }
+    for (int i = 0; i < list.count; i++) {
+        if (wanted[i] > 0) {
+            recall_of(orders, list.items[i].lease, leaf, wanted[i]);
+        }
+    }
+}
+
+static void cancel(const struct orders *orders, int leaf)
+{
+    struct part_list list = parts_of(orders, leaf);
+    int64_t left = orders->cycle->moves[leaf].cancel;
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < list.count && left > 0; i++) {
+            struct lease *lease = list.items[i].lease;
+            int64_t n = plan_min(recalling_count(lease), left);
+            if (is_own(lease) == (round == 0) && n > 0) {
+                recalling_cancel(lease, (int)n, orders->now_ms);
+                look_at(orders, lease);
+                left -= n;
+            }
+        }
+    }
+}
+
+void pool_order_carry_out(struct broker *broker, const struct pools_pool *pool,
+                          struct pool_picture *picture, const struct pool_cycle *cycle,
+                          int64_t now_ms, struct effects *effects)
+{
+    struct orders orders = {broker, pool, picture, cycle, now_ms, effects};
+    const struct plan *plan = cycle->plan;
+    struct pool_place *place =
+        pool_place_new(picture, plan->settings.placement, &effects->arena);
+    for (int i = 0; i < plan->n_nodes; i++) {
+        const struct pool_move *move = &cycle->moves[i];
+        if (!plan_is_leaf(&plan->nodes[i])) {
+            continue;
+        }
+        if (move->cancel > 0) {
+            cancel(&orders, i);
+        }
+        if (move->recall > 0) {
+            recall(&orders, i);
+        }
+        if (move->grant > 0) {
+            grant(&orders, place, i);
+        }
+    }
+}

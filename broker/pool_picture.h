@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool_picture.h: a pool as it is now: the slots that exist, which of them are idle
+ * where, and what each leaf has and wants.
+ *
+ * Counted is what can be used: contracts of providers that are here and have stated
+ * them, that are not being drained, on hosts that are up. A grant that is on its way
+ * counts as had. What a leaf wants is what it uses of the pool and what waits in its
+ * queues; a leaf whose site is away wants what it uses. What runs elsewhere is nothing
+ * to the pool.
+ *
+ * Ownership: the arena's; leases are borrowed. Order: leases by id, hosts in theirs.
+ * Layer: broker (base only). */
+#ifndef SUBLET_BROKER_POOL_PICTURE_H
+#define SUBLET_BROKER_POOL_PICTURE_H
+
+#include "broker/plan_share.h"
+#include "broker/pools.h"
+
+/* A host's slots in the pool. */
+struct pool_host {
+    struct lease *idle_lease; /* of the policy */
+    const char *host;
+    int n_slots; /* exported to the pool there */
+    int n_idle;
+};
+
+/* A contract of a leaf. */
+struct pool_part {
+    struct lease *lease;
+    int leaf; /* in the plan */
+};
+
+struct pool_picture {
+    const struct plan *plan;
+    int64_t n_slots;
+    int host_slots; /* of each host, where all have the same; else 0 */
+    struct plan_use *uses;
+    struct pool_host *hosts;
+    int n_hosts;
+    struct pool_part *parts; /* counted ones, by leaf, then by id */
+    int n_parts;
+};
+
+void pool_picture_take(const struct broker *broker, const struct pools_pool *pool,
+                       const struct plan *plan, int64_t now_ms, struct arena *arena,
+                       struct pool_picture *picture);
+
+#endif

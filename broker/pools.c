@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pools.c: see pools.h. */
+#include "broker/pools.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "broker/parts.h"
+#include "broker/pool_events.h"
+#include "broker/pool_explain.h"
+#include "broker/pool_order.h"
+#include "broker/pool_picture.h"
+
+/* ---------------------------------------------------------------- a copy */
+
+static const char *const *copy_texts(struct arena *arena, const char *const *texts,
+                                     int n_texts)
+{
+    const char **copies = arena_alloc(arena, (size_t)n_texts, sizeof(*copies));
+    for (int i = 0; i < n_texts; i++) {
+        copies[i] = arena_str(arena, texts[i]);
+    }
+    return copies;
+}
+
+/* Nodes as they were given, in their order, built again. */
+static void copy_plan(struct arena *arena, const struct plan *from, struct plan *to)
+{
+    struct plan_node *nodes = arena_alloc(arena, (size_t)from->n_nodes, sizeof(*nodes));
+    for (int i = 0; i < from->n_nodes; i++) {
+        struct plan_node *node = &nodes[i];
+        *node = from->nodes[from->by_pos[i]];
+        node->name = arena_str(arena, node->name);
+        node->site = arena_str(arena, node->site);
+        node->queues = copy_texts(arena, node->queues, node->n_queues);
+    }
+    plan_build(to, &from->settings, nodes, from->n_nodes, arena);
+}
+
+struct named {
+    const char *name;
+    int node;
+};
+
+static int compare_named(const void *left, const void *right)
+{
+    const struct named *a = left, *b = right;
+    return strcmp(a->name, b->name);
+}
+
+static int *sort_names(struct arena *arena, const struct plan *plan)
+{
+    size_t n_nodes = (size_t)plan->n_nodes;
+    struct named *named = mem_alloc(n_nodes, sizeof(*named));
+    int *by_name = arena_alloc(arena, n_nodes, sizeof(*by_name));
+    for (int i = 0; i < plan->n_nodes; i++) {
+        named[i] = (struct named){plan->nodes[i].name, i};
+    }
+    qsort(named, n_nodes, sizeof(*named), compare_named);
+    for (int i = 0; i < plan->n_nodes; i++) {
+        by_name[i] = named[i].node;
+    }
+    free(named);
+    return by_name;
+}
+
+static void copy_pool(struct arena *arena, const struct plan_pool *from,
+                      struct pools_pool *to)
+{
+    int n_plans = from->n_windows > 0 ? from->n_windows : 1;
+    to->name = arena_str(arena, from->name);
+    to->n_windows = from->n_windows;
+    to->windows = arena_alloc(arena, (size_t)from->n_windows, sizeof(*to->windows));
+    for (int i = 0; i < from->n_windows; i++) {
+        to->windows[i] = from->windows[i];
+        to->windows[i].name = arena_str(arena, from->windows[i].name);
+    }
+    to->plans = arena_alloc(arena, (size_t)n_plans, sizeof(*to->plans));
+    to->by_name = arena_alloc(arena, (size_t)n_plans, sizeof(*to->by_name));
+    for (int i = 0; i < n_plans; i++) {
+        copy_plan(arena, &from->plans[i], &to->plans[i]);
+        to->by_name[i] = sort_names(arena, &to->plans[i]);
+    }
+}
+
+static struct arena *new_arena(void)
+{
+    struct arena *arena = mem_alloc(1, sizeof(*arena));
+    arena_init(arena);
+    return arena;
+}
+
+static void free_arena(struct arena *arena)
+{
+    if (arena != NULL) {
+        arena_release(arena);
+        free(arena);
+    }
+}
+
+void pools_init(struct pools *pools, const struct broker_config *config)
+{
+    memset(pools, 0, sizeof(*pools));
+    arena_init(&pools->arena);
+    pools->count = config->pools != NULL ? config->pools->n_pools : 0;
+    pools->items =
+        arena_alloc(&pools->arena, (size_t)pools->count, sizeof(*pools->items));
+    for (int i = 0; i < pools->count; i++) {
+        copy_pool(&pools->arena, &config->pools->pools[i], &pools->items[i]);
+        pools->items[i].next_ms = INT64_MAX;
+    }
+}
+
+void pools_release(struct pools *pools)
+{
+    for (int i = 0; i < pools->count; i++) {
+        free_arena(pools->items[i].memory);
+    }
+    arena_release(&pools->arena);
+}
+
+/* ---------------------------------------------------------------- finding */
+
+struct pools_pool *pools_find(const struct pools *pools, const char *name)
+{
+    for (int i = 0; i < pools->count; i++) {
+        if (strcmp(pools->items[i].name, name) == 0) {
+            return &pools->items[i];
+        }
+    }
+    return NULL;
+}
+
+const struct plan *pools_plan(const struct pools_pool *pool, int64_t local_ms)
+{
+    int window = pool->n_windows > 0
+                     ? plan_window_at(pool->windows, pool->n_windows, local_ms)
+                     : 0;
+    return &pool->plans[window];
+}
+
+int pools_find_node(const struct pools_pool *pool, const struct plan *plan,
+                    const char *node)
+{
+    const int *by_name = pool->by_name[plan - pool->plans];
+    int low = 0, high = plan->n_nodes;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        int order = strcmp(plan->nodes[by_name[middle]].name, node);
+        if (order == 0) {
+            return by_name[middle];
+        }
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return PLAN_NO_NODE;
+}
+
+int pools_find_leaf(const struct pools_pool *pool, const struct plan *plan,
+                    const char *node, const char *site)
+{
+    int found = pools_find_node(pool, plan, node);
+    bool is_leaf = found != PLAN_NO_NODE && plan_is_leaf(&plan->nodes[found]) &&
+                   plan->nodes[found].site != NULL &&
+                   strcmp(plan->nodes[found].site, site) == 0;
+    return is_leaf ? found : PLAN_NO_NODE;
+}
+
+/* Of the plan of any window: which one is in force may change at any time. */
+static const struct plan_node *find_anywhere(const struct pools_pool *pool,
+                                             const struct lease *lease,
+                                             int64_t *grace_ms)
+{
+    int n_plans = pool->n_windows > 0 ? pool->n_windows : 1;
+    for (int i = 0; i < n_plans; i++) {
+        int leaf =
+            pools_find_leaf(pool, &pool->plans[i], lease->node, lease->consumer->name);
+        if (leaf != PLAN_NO_NODE) {
+            *grace_ms = plan_grace_ms(&pool->plans[i], leaf);
+            return &pool->plans[i].nodes[leaf];
+        }
+    }
+    return NULL;
+}
+
+/* Which pool a leaf's contract is of, its policy's idle part knows; that a plan has the
+ * leaf is enough here. */
+static void look_at_leaf(const struct pools *pools, struct lease *lease)
+{
+    struct granting *granting = &lease->granting;
+    const struct plan_node *node = NULL;
+    for (int i = 0; i < pools->count && node == NULL; i++) {
+        node = find_anywhere(&pools->items[i], lease, &granting->grace_ms);
+    }
+    lease->is_unplanned = node == NULL;
+    granting->queues = node != NULL ? node->queues : NULL;
+    granting->n_queues = node != NULL ? node->n_queues : 0;
+}
+
+void pools_look_at(const struct pools *pools, struct lease *lease)
+{
+    if (lease->part == LEASE_IDLE) {
+        lease->is_unplanned =
+            pools_find(pools, lease->row.consumer + strlen("pool:")) == NULL;
+    } else if (lease->part == LEASE_LEAF) {
+        look_at_leaf(pools, lease);
+    }
+}
+
+/* ---------------------------------------------------------------- time */
+
+static int64_t cycle_of(const struct pools_pool *pool, int64_t local_ms)
+{
+    return pools_plan(pool, local_ms)->settings.cycle_ms;
+}
+
+/* On the grid of its cycle, so that a restart or a window does not shift it. */
+static void set_next(struct pools_pool *pool, int64_t utc_offset_ms, int64_t now_ms)
+{
+    int64_t local_ms = now_ms + utc_offset_ms, cycle_ms = cycle_of(pool, local_ms);
+    int64_t next_ms = now_ms - now_ms % cycle_ms + cycle_ms;
+    int64_t window_ms = plan_window_end_ms(pool->windows, pool->n_windows, local_ms);
+    if (window_ms != INT64_MAX && window_ms - utc_offset_ms < next_ms) {
+        next_ms = window_ms - utc_offset_ms;
+    }
+    pool->next_ms = next_ms;
+}
+
+void pools_start(struct pools *pools, int64_t lost_after_ms, int64_t now_ms)
+{
+    pools->waits_ms = now_ms + lost_after_ms;
+    for (int i = 0; i < pools->count; i++) {
+        set_next(&pools->items[i], 0, now_ms);
+    }
+}
+
+/* What was told of quotas stays, for a pool that stays. */
+static void take_told(const struct pools_pool *from, struct pools_pool *to)
+{
+    to->memory = from->n_told > 0 ? new_arena() : NULL;
+    to->told = from->n_told > 0
+                   ? arena_alloc(to->memory, (size_t)from->n_told, sizeof(*to->told))
+                   : NULL;
+    for (int i = 0; i < from->n_told; i++) {
+        to->told[i] = from->told[i];
+        to->told[i].node = arena_str(to->memory, from->told[i].node);
+    }
+    to->n_told = from->n_told;
+}
+
+void pools_reload(struct pools *pools, const struct broker_config *config,
+                  int64_t now_ms)
+{
+    struct pools old = *pools;
+    pools_init(pools, config);
+    pools->waits_ms = old.waits_ms;
+    for (int i = 0; i < pools->count; i++) {
+        const struct pools_pool *before = pools_find(&old, pools->items[i].name);
+        if (before != NULL) {
+            take_told(before, &pools->items[i]);
+        }
+        set_next(&pools->items[i], 0, now_ms);
+    }
+    pools_release(&old);
+}
+
+/* ---------------------------------------------------------------- a cycle */
+
+static struct pools_told *find_told(const struct pools_pool *pool, const char *node)
+{
+    int low = 0, high = pool->n_told;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        int order = strcmp(pool->told[middle].node, node);
+        if (order == 0) {
+            return &pool->told[middle];
+        }
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return NULL;
+}
+
+/* On record where quota or demand has changed. */
+static void tell_quotas(const struct pools_pool *pool, const struct pool_cycle *cycle,
+                        struct arena *memory, struct pools_told *told, int64_t now_ms,
+                        struct effects *effects)
+{
+    const struct plan *plan = cycle->plan;
+    const int *by_name = pool->by_name[plan - pool->plans];
+    for (int i = 0; i < plan->n_nodes; i++) {
+        int node = by_name[i];
+        const struct pools_told *before = find_told(pool, plan->nodes[node].name);
+        told[i] =
+            (struct pools_told){arena_str(memory, plan->nodes[node].name),
+                                cycle->shares[node].quota, cycle->uses[node].demand};
+        bool is_new = before == NULL ? told[i].quota != 0 || told[i].demand != 0
+                                     : before->quota != told[i].quota ||
+                                           before->demand != told[i].demand;
+        if (is_new) {
+            pool_events_quota(pool->name, told[i].node, told[i].quota, told[i].demand,
+                              pool_explain(cycle, node, &effects->arena), now_ms,
+                              effects);
+        }
+    }
+}
+
+/* Of hosts that differ in size a leaf gets those that fit into what it is to have
+ * (pool_place.c). */
+static void decide(const struct pool_picture *picture, struct pool_cycle *cycle,
+                   struct arena *arena)
+{
+    bool is_whole = picture->plan->settings.placement == PLAN_EXCLUSIVE;
+    if (is_whole && picture->host_slots > 1) {
+        pool_cycle_hosts(picture->plan, picture->n_slots / picture->host_slots,
+                         picture->host_slots, picture->uses, cycle, arena);
+    } else {
+        pool_cycle(picture->plan, picture->n_slots, picture->uses, cycle, arena);
+    }
+}
+
+static void run_cycle(struct broker *broker, struct pools_pool *pool, int64_t local_ms,
+                      int64_t now_ms, struct effects *effects)
+{
+    const struct plan *plan = pools_plan(pool, local_ms);
+    struct arena *memory = new_arena();
+    struct pools_told *told = arena_alloc(memory, (size_t)plan->n_nodes, sizeof(*told));
+    struct pool_picture picture;
+    pool_picture_take(broker, pool, plan, now_ms, memory, &picture);
+    struct pool_cycle cycle;
+    decide(&picture, &cycle, memory);
+    pool_order_carry_out(broker, pool, &picture, &cycle, now_ms, effects);
+    /* pool_cycle_hosts counts a plan of its own making; nodes are the same. */
+    cycle.plan = plan;
+    tell_quotas(pool, &cycle, memory, told, now_ms, effects);
+    free_arena(pool->memory);
+    pool->memory = memory;
+    pool->cycle = cycle;
+    pool->has_cycle = true;
+    pool->cycle_ms = now_ms;
+    pool->told = told;
+    pool->n_told = plan->n_nodes;
+}
+
+/* Leaves that no plan has any more give back what they hold. */
+static void recall_unplanned(struct broker *broker, int64_t now_ms,
+                             struct effects *effects)
+{
+    for (int i = 0; i < broker->leases.count; i++) {
+        struct lease *lease = broker->leases.items[i];
+        int n_held = lease_count_slots(lease) - recalling_count(lease);
+        if (lease->part == LEASE_LEAF && lease->is_unplanned && lease_is_open(lease) &&
+            n_held > 0) {
+            recalling_add(lease, lease->recalling.pool, n_held, false,
+                          now_ms + lease->granting.grace_ms, now_ms, effects);
+            alarms_set(&broker->leases.alarms, &lease->alarm, now_ms);
+        }
+    }
+}
+
+/* A provider that has not come back since the start must not look like slots that are
+ * gone. */
+static bool is_waiting(const struct broker *broker, int64_t now_ms)
+{
+    for (int i = 0; i < broker->leases.count && now_ms < broker->pools.waits_ms; i++) {
+        const struct lease *lease = broker->leases.items[i];
+        if (lease->part != LEASE_WHOLE && lease_is_open(lease) &&
+            (lease->provider->session == 0 || lease->asking.is_open)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void pools_tick(struct broker *broker, int64_t utc_offset_ms, int64_t now_ms,
+                struct effects *effects)
+{
+    struct pools *pools = &broker->pools;
+    for (int i = 0; i < pools->count; i++) {
+        struct pools_pool *pool = &pools->items[i];
+        if (pool->next_ms > now_ms) {
+            continue;
+        }
+        set_next(pool, utc_offset_ms, now_ms);
+        if (!is_waiting(broker, now_ms)) {
+            run_cycle(broker, pool, now_ms + utc_offset_ms, now_ms, effects);
+            recall_unplanned(broker, now_ms, effects);
+        }
+    }
+}
+
+int64_t pools_wake_ms(const struct pools *pools)
+{
+    int64_t wake_ms = INT64_MAX;
+    for (int i = 0; i < pools->count; i++) {
+        wake_ms = pools->items[i].next_ms < wake_ms ? pools->items[i].next_ms : wake_ms;
+    }
+    return wake_ms;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pools.h: the pools that run: their plans, and their cycles.
+ *
+ * Each CYCLE a pool looks at what is exported to it, what its leaves have and want
+ * (pool_picture.h), decides (pool.h), and hands out what it decided: idle slots as
+ * grants (granting.h), others as recalls (recalling.h). A time window that begins is
+ * one more cycle. After a start none is made before all providers are back, or
+ * LOST_AFTER is over: who is not back yet must not look like slots that are gone.
+ *
+ * A plan that is loaded anew counts from the next cycle. The contract of a leaf that is
+ * in no plan any more is drained, and what it has is recalled.
+ *
+ * Units: milliseconds, slots. Ownership: plans are copied.
+ * Order: pools as configured; within a cycle leaves in the order of the plan.
+ * Source: seed document 001; hybrid.md 3.7; docs/adr/0013, 0023.
+ * Layer: broker (base only). */
+#ifndef SUBLET_BROKER_POOLS_H
+#define SUBLET_BROKER_POOLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/effect.h"
+#include "broker/plan_config.h"
+#include "broker/pool.h"
+
+struct broker;
+struct broker_config;
+struct lease;
+
+/* A node's quota as it was put on record last. */
+struct pools_told {
+    const char *node;
+    int64_t quota, demand;
+};
+
+struct pools_pool {
+    const char *name;
+    struct plan_window *windows;
+    int n_windows;
+    struct plan *plans; /* of each window, or one */
+    int **by_name;      /* of each plan: its nodes in the order of their names */
+    int64_t next_ms;    /* of the next cycle */
+    /* The latest cycle. */
+    struct arena *memory; /* of what follows */
+    struct pool_cycle cycle;
+    bool has_cycle;
+    int64_t cycle_ms; /* when it was */
+    struct pools_told *told;
+    int n_told;
+};
+
+struct pools {
+    struct arena arena;
+    struct pools_pool *items;
+    int count;
+    int64_t waits_ms; /* until then for providers that have not come back */
+};
+
+void pools_init(struct pools *pools, const struct broker_config *config);
+void pools_release(struct pools *pools);
+void pools_start(struct pools *pools, int64_t lost_after_ms, int64_t now_ms);
+/* Other plans. The caller has every lease looked at. */
+void pools_reload(struct pools *pools, const struct broker_config *config,
+                  int64_t now_ms);
+
+struct pools_pool *pools_find(const struct pools *pools, const char *name);
+/* The plan that is in force; local time. */
+const struct plan *pools_plan(const struct pools_pool *pool, int64_t local_ms);
+/* The leaf of that site with that path; PLAN_NO_NODE: there is none. */
+int pools_find_leaf(const struct pools_pool *pool, const struct plan *plan,
+                    const char *node, const char *site);
+/* The node with that path, leaf or not. */
+int pools_find_node(const struct pools_pool *pool, const struct plan *plan,
+                    const char *node);
+
+/* A lease of a pool: whether the configuration knows its pool; of a leaf, what the
+ * plans say besides slots. */
+void pools_look_at(const struct pools *pools, struct lease *lease);
+
+/* What is due, at the end of a batch. */
+void pools_tick(struct broker *broker, int64_t utc_offset_ms, int64_t now_ms,
+                struct effects *effects);
+int64_t pools_wake_ms(const struct pools *pools);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recalling.h: slots that a leaf gives back to its pool, the broker's half.
+ *
+ * What is recalled of a contract is a list of bounds: after its deadline each says how
+ * many slots the contract holds at most; they fall from one to the next. A cycle adds
+ * to the list, or takes from its end where the need is gone. Each change is a RECALL
+ * with the next number to the provider, again until its STATE names it. The provider
+ * carries it out (provider/recall.h), and its word counts: what STATE lists is what is
+ * open, also for a broker that was restarted, which has nothing of this on disk. The
+ * leaf's site hears of it with the contract.
+ *
+ *     number in STATE   below ours   it has not had the order: sent again
+ *                       ours         its list is ours; what left it is home
+ *                       above ours   this broker is new, or was restored: likewise
+ *
+ * Units: slots; milliseconds of the broker's clock. Order: a list stands in the order
+ * of its deadlines. Source: docs/adr/0013, 0023. Layer: broker (base only). */
+#ifndef SUBLET_BROKER_RECALLING_H
+#define SUBLET_BROKER_RECALLING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/effect.h"
+
+struct lease;
+
+struct recalling_cap {
+    int n_held;
+    int n_slots; /* that come back with it */
+    int64_t deadline_ms;
+};
+
+struct recalling {
+    uint64_t number;
+    bool is_open; /* STATE has not named the number yet */
+    bool is_whole;
+    int64_t next_ms, wait_ms;
+    struct recalling_cap caps[RECALLS_MAX];
+    int n_caps;
+    char pool[NAME_SIZE]; /* for events */
+};
+
+/* Slots that are to come back and have not. */
+int recalling_count(const struct lease *lease);
+
+/* So many more, until the deadline; or so many less of those that are open, the latest
+ * first. Then the provider is told. */
+void recalling_add(struct lease *lease, const char *pool, int n_slots, bool is_whole,
+                   int64_t deadline_ms, int64_t now_ms, struct effects *effects);
+void recalling_cancel(struct lease *lease, int n_slots, int64_t now_ms);
+
+/* What STATE says of it, whose split the lease has. */
+void recalling_state(struct lease *lease, const struct msg_state *state, int64_t now_ms,
+                     struct effects *effects);
+/* The provider may not know: it came. */
+void recalling_resume(struct lease *lease, int64_t now_ms);
+
+/* The list as messages have it. */
+void recalling_fill(const struct lease *lease, int64_t now_ms, struct arena *arena,
+                    const struct recall **recalls, int *n_recalls);
+
+void recalling_tick(struct lease *lease, int64_t now_ms, struct effects *effects);
+int64_t recalling_wake_ms(const struct lease *lease);
+
+#endif

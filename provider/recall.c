@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recall.c: see recall.h. */
+#include "provider/recall.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+static int used_of(const struct book_host *entry)
+{
+    return entry->provider_used + entry->consumer_used; /* a leaf has one side */
+}
+
+static int count_used(const struct book *book)
+{
+    int n_used = 0;
+    for (int i = 0; i < book->n_hosts; i++) {
+        n_used += used_of(&book->hosts[i]);
+    }
+    return n_used;
+}
+
+int recall_most(const struct book *book)
+{
+    return book->n_recalls > 0 ? book->recalls[book->n_recalls - 1].n_held : INT_MAX;
+}
+
+void recall_take(struct book *book, const struct msg_recall *msg, int64_t now_ms,
+                 struct effects *effects)
+{
+    if (msg->number <= book->recall) {
+        return;
+    }
+    book->recall = msg->number;
+    book->is_whole = msg->is_whole;
+    book->n_recalls = book->n_due = 0;
+    for (int i = 0; i < msg->n_recalls && i < RECALLS_MAX; i++) {
+        book->recalls[book->n_recalls++] = (struct row_recall){
+            msg->recalls[i].n_held, now_ms + msg->recalls[i].left_ms};
+    }
+    recall_pass(book, now_ms);
+    book->is_dirty = true;
+    books_store(book, effects);
+}
+
+/* ---------------------------------------------------------------- going home */
+
+/* Up to `n` slots of one host; a leaf holds them on one side. */
+static int take_idle(const struct book *book, struct book_host *entry, int n)
+{
+    int idle = entry->n_slots - used_of(entry);
+    if (book->is_whole && (used_of(entry) > 0 || idle > n)) {
+        return 0;
+    }
+    n = idle < n ? idle : n;
+    entry->n_slots -= n;
+    *(book->part == BOOKS_OWN_LEAF ? &entry->provider : &entry->consumer) -= n;
+    entry->host->is_unsettled |= n > 0;
+    return n;
+}
+
+/* Strikes off what the contract is down to. True where there was such. */
+static bool strike_off(struct book *book, int n_held)
+{
+    int n_done = 0;
+    while (n_done < book->n_recalls && book->recalls[n_done].n_held >= n_held) {
+        n_done++;
+    }
+    for (int i = n_done; i < book->n_recalls; i++) {
+        book->recalls[i - n_done] = book->recalls[i];
+    }
+    book->n_recalls -= n_done;
+    book->n_due = book->n_due > n_done ? book->n_due - n_done : 0;
+    return n_done > 0;
+}
+
+void recall_settle(struct book *book, struct effects *effects)
+{
+    if (book->n_recalls == 0) {
+        return;
+    }
+    int n_held = books_count_held(book), n_before = n_held;
+    for (int i = book->n_hosts - 1; i >= 0 && n_held > recall_most(book); i--) {
+        n_held -= take_idle(book, &book->hosts[i], n_held - recall_most(book));
+    }
+    bool is_done = strike_off(book, n_held);
+    if (n_held < n_before) {
+        book->is_changed = true;
+        snprintf(book->reason, sizeof(book->reason), "recalled slots went back");
+    } else if (is_done) {
+        book->is_dirty = true;
+        books_store(book, effects);
+    }
+}
+
+/* ---------------------------------------------------------------- time */
+
+void recall_pass(struct book *book, int64_t now_ms)
+{
+    while (book->n_due < book->n_recalls &&
+           book->recalls[book->n_due].deadline_ms <= now_ms) {
+        book->n_due++;
+    }
+}
+
+int recall_overdue(const struct book *book)
+{
+    if (book->n_due == 0) {
+        return 0;
+    }
+    int excess = count_used(book) - book->recalls[book->n_due - 1].n_held;
+    return excess > 0 ? excess : 0;
+}
+
+int64_t recall_wake_ms(const struct book *book)
+{
+    return book->n_due < book->n_recalls ? book->recalls[book->n_due].deadline_ms
+                                         : INT64_MAX;
+}

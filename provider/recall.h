@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recall.h: slots of a pool that a leaf of its plan gives back: a RECALL, and what of
+ * it is home.
+ *
+ * A RECALL says how many slots the contract holds at most, and after which time;
+ * several follow one another by deadline. From the moment it is on record
+ *
+ *   - a slot of the leaf that falls idle goes to the pool, under the next epoch, until
+ *     the contract holds no more than the last of them says;
+ *   - a proposal that would give it more is refused;
+ *   - at each deadline, by this site's clock and without leeway, whatever the leaf's
+ * site has done, what it still uses beyond is to be ended: recall_overdue says how
+ * much.
+ *
+ * Where `is_whole`, only hosts that are wholly idle go.
+ *
+ * Units: slots, milliseconds. Order: of what is idle the last host gives first.
+ * Source: seed document 001 "Reclaim"; docs/adr/0013, 0023.
+ * Layer: provider (base only). */
+#ifndef SUBLET_PROVIDER_RECALL_H
+#define SUBLET_PROVIDER_RECALL_H
+
+#include "provider/books.h"
+
+/* A RECALL whose number is above the last: on record. Others change nothing. */
+void recall_take(struct book *book, const struct msg_recall *msg, int64_t now_ms,
+                 struct effects *effects);
+
+/* What is idle goes home; hosts that it frees want settling. What is done is struck
+ * off. The book is marked changed, or stored. */
+void recall_settle(struct book *book, struct effects *effects);
+
+/* Looks at the clock. */
+void recall_pass(struct book *book, int64_t now_ms);
+/* Slots in use that are to be ended now. */
+int recall_overdue(const struct book *book);
+/* When the next deadline comes; INT64_MAX: none will. */
+int64_t recall_wake_ms(const struct book *book);
+
+/* It holds no more than so many; INT_MAX: as many as it gets. */
+int recall_most(const struct book *book);
+
+#endif

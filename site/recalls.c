@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recalls.c: see recalls.h. */
+#include "site/recalls.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "site/parts.h"
+#include "site/turns.h"
+
+/* Something that uses slots, to be compared with others. */
+struct victim {
+    struct job *job; /* of ours; or */
+    struct run *run; /* of a consumer */
+    int priority;
+    int64_t start_ms;
+    uint64_t number;
+    int n_slots;
+    bool is_chosen; /* before */
+};
+
+struct victims {
+    struct victim *items;
+    int count;
+};
+
+static int descending(int64_t a, int64_t b)
+{
+    return (a < b) - (a > b);
+}
+
+/* Who was chosen before stays so; then the least important, then the youngest. */
+static int compare(const void *left, const void *right)
+{
+    const struct victim *a = left, *b = right;
+    int order = (int)b->is_chosen - (int)a->is_chosen;
+    order =
+        order != 0 ? order : (a->priority > b->priority) - (a->priority < b->priority);
+    order = order != 0 ? order : descending(a->start_ms, b->start_ms);
+    return order != 0 ? order : (a->number < b->number) - (a->number > b->number);
+}
+
+static void sort(struct victims *victims)
+{
+    qsort(victims->items, (size_t)victims->count, sizeof(*victims->items), compare);
+}
+
+static int sum_slots(const struct host_slots *hosts, int n_hosts)
+{
+    int n_slots = 0;
+    for (int i = 0; i < n_hosts; i++) {
+        n_slots += hosts[i].n_slots;
+    }
+    return n_slots;
+}
+
+static int priority_of(const struct site *site, const struct job *job)
+{
+    return job->queue >= 0 ? site->config->queues[job->queue].priority : 0;
+}
+
+static struct victim victim_of(const struct site *site, struct job *job)
+{
+    return (struct victim){
+        .job = job,
+        .priority = priority_of(site, job),
+        .start_ms = job->start_ms != 0 ? job->start_ms : INT64_MAX,
+        .number = jobs_key(job),
+        .n_slots = sum_slots(job->hosts, job->n_hosts),
+    };
+}
+
+/* ---------------------------------------------------------------- what is lent */
+
+static struct victims list_runs(const struct site *site, const char *lease,
+                                struct arena *arena)
+{
+    const struct run_table *table = runs_table(site->runs);
+    struct victims victims = {
+        arena_alloc(arena, (size_t)run_table_count(table), sizeof(struct victim)), 0};
+    for (int i = 0; i < run_table_count(table); i++) {
+        struct run *run = run_table_at(table, i);
+        if (run == NULL || run->record == RUN_RECORD_ENDED ||
+            strcmp(run->lease, lease) != 0) {
+            continue;
+        }
+        victims.items[victims.count++] = (struct victim){
+            .run = run,
+            .priority = run->priority,
+            .start_ms = run->start_ms != 0 ? run->start_ms : INT64_MAX,
+            .number = run->id.attempt,
+            .n_slots = sum_slots(run->hosts, run->n_hosts),
+            .is_chosen = run->exit.is_recalled,
+        };
+    }
+    sort(&victims);
+    return victims;
+}
+
+/* True where the job uses slots that this site has as a leaf. */
+static bool is_on_own_part(const struct site *site, const struct job *job,
+                           const char *lease)
+{
+    for (int i = 0; i < job->n_hosts; i++) {
+        if (provider_own_used(site->provider, lease, job->hosts[i].host) > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct victims list_own(const struct site *site, const char *lease,
+                               struct arena *arena)
+{
+    int n_open = jobs_count_open(site->jobs);
+    struct victims victims = {arena_alloc(arena, (size_t)n_open, sizeof(struct victim)),
+                              0};
+    for (int i = 0; i < n_open; i++) {
+        struct job *job = jobs_open_at(site->jobs, i);
+        if (job->lease[0] == '\0' && is_on_own_part(site, job, lease)) {
+            struct victim *victim = &victims.items[victims.count++];
+            *victim = victim_of(site, job);
+            victim->is_chosen = job->is_requeued || job->is_killed;
+        }
+    }
+    sort(&victims);
+    return victims;
+}
+
+static void end_overdue(struct site *site, const struct provider_overdue *overdue,
+                        int64_t now_ms, struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    struct victims victims = overdue->is_own ? list_own(site, overdue->lease, arena)
+                                             : list_runs(site, overdue->lease, arena);
+    int n_left = overdue->n_slots;
+    for (int i = 0; i < victims.count && n_left > 0; i++) {
+        const struct victim *victim = &victims.items[i];
+        n_left -= victim->n_slots;
+        if (victim->is_chosen) {
+            continue;
+        }
+        if (victim->run != NULL) {
+            runs_recall(site->runs, victim->run, now_ms, effects);
+        } else {
+            turns_recall(site, victim->job, now_ms, effects);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- what is borrowed */
+
+static struct victims list_jobs(const struct site *site, const char *lease,
+                                struct arena *arena)
+{
+    int n_open = jobs_count_open(site->jobs);
+    struct victims victims = {arena_alloc(arena, (size_t)n_open, sizeof(struct victim)),
+                              0};
+    for (int i = 0; i < n_open; i++) {
+        struct job *job = jobs_open_at(site->jobs, i);
+        if (strcmp(job->lease, lease) == 0) {
+            struct victim *victim = &victims.items[victims.count++];
+            *victim = victim_of(site, job);
+            victim->is_chosen = job->recall_ms != 0;
+        }
+    }
+    sort(&victims);
+    return victims;
+}
+
+/* The first deadline by which the contract must be without the job, when `n_left` slots
+ * are in use without it and those chosen before it. */
+static int64_t deadline_at(const struct consumer_recall *recall, int n_used)
+{
+    for (int i = 0; i < recall->n_recalls; i++) {
+        if (n_used > recall->recalls[i].n_held) {
+            return recall->recalls[i].deadline_ms;
+        }
+    }
+    return 0;
+}
+
+/* A job that has not begun yet is not warned: its provider refuses it, or ends it. */
+static void warn(struct site *site, struct job *job, int64_t deadline_ms,
+                 int64_t now_ms, struct effects *effects)
+{
+    bool is_new = job->recall_ms == 0;
+    job->recall_ms = deadline_ms;
+    if (is_new && deadline_ms > now_ms && job->start_ms != 0) {
+        turns_control(site, job, CONTROL_SIGNAL, SIGURG, "recall", now_ms, effects);
+    }
+}
+
+static void choose(struct site *site, const struct consumer_recall *recall,
+                   int64_t now_ms, struct effects *effects)
+{
+    struct victims victims = list_jobs(site, recall->lease, &effects->arena);
+    int n_used = recall->n_used;
+    for (int i = 0; i < victims.count; i++) {
+        struct job *job = victims.items[i].job;
+        int64_t deadline_ms = deadline_at(recall, n_used);
+        n_used -= victims.items[i].n_slots;
+        if (deadline_ms == 0) {
+            job->recall_ms = 0; /* the need is gone */
+            continue;
+        }
+        warn(site, job, deadline_ms, now_ms, effects);
+        if (deadline_ms <= now_ms && !job->is_requeued && !job->is_killed) {
+            turns_recall(site, job, now_ms, effects);
+        } else if (deadline_ms > now_ms && deadline_ms < site->recall_ms) {
+            site->recall_ms = deadline_ms;
+        }
+    }
+}
+
+void recalls_forget(struct site *site, const char *lease)
+{
+    for (int i = 0; i < jobs_count_open(site->jobs); i++) {
+        struct job *job = jobs_open_at(site->jobs, i);
+        job->recall_ms = strcmp(job->lease, lease) == 0 ? 0 : job->recall_ms;
+    }
+}
+
+void recalls_tick(struct site *site, int64_t now_ms, struct effects *effects)
+{
+    site->recall_ms = INT64_MAX;
+    for (int i = 0; i < provider_count_books(site->provider); i++) {
+        struct provider_overdue overdue;
+        if (provider_overdue_at(site->provider, i, &overdue)) {
+            end_overdue(site, &overdue, now_ms, effects);
+        }
+    }
+    for (int i = 0; i < consumer_count_contracts(site->consumer); i++) {
+        struct consumer_recall recall;
+        if (consumer_recall_at(site->consumer, i, &recall)) {
+            choose(site, &recall, now_ms, effects);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- environment */
+
+static bool find_leaf(const struct site *site, const char *lease, int64_t *grace_ms)
+{
+    for (int i = 0; i < consumer_count_contracts(site->consumer); i++) {
+        struct msg_contract contract;
+        if (consumer_contract_at(site->consumer, i, &contract) &&
+            strcmp(contract.lease, lease) == 0) {
+            *grace_ms = contract.grace_ms;
+            return contract.type == LEASE_POOL;
+        }
+    }
+    return false;
+}
+
+const struct job_spec *recalls_spec(const struct site *site, const struct job *job,
+                                    struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    int64_t grace_ms = 0;
+    if (!find_leaf(site, job->lease, &grace_ms) || job->spec->n_env >= ENV_MAX) {
+        return job->spec;
+    }
+    struct job_spec *spec = arena_copy(arena, job->spec, sizeof(*spec));
+    const char **env = arena_alloc(arena, (size_t)spec->n_env + 1, sizeof(*env));
+    for (int i = 0; i < spec->n_env; i++) {
+        env[i] = spec->env[i];
+    }
+    env[spec->n_env++] =
+        arena_printf(arena, "SUBLET_RECALL_GRACE=%lld", (long long)(grace_ms / 1000));
+    spec->env = env;
+    return spec;
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A pool that runs: north exports all its slots to it and is a leaf of its plan itself;
+south borrows what north does not want, is warned when north wants it back, and what
+still runs after the grace is ended and waits again."""
+import os
+
+from federation import BROKER, NORTH, Federation, expect, expect_equal, main
+
+POOL = """
+Begin Pool
+NAME = p
+CYCLE = 1s
+End Pool
+Begin PlanNode
+NAME  POOL  OWNED  GRACE  SITE
+/eng  p     2      2s     south
+/ops  p     6      0s     north
+End PlanNode
+"""
+EXPORT = NORTH.replace("TYPE = shared\n", "").replace("([south, 1])", "([pool:p])")
+IDLE, ENG, OPS = "north/1/pool:p", "north/1/south:/eng", "north/1/north:/ops"
+
+
+def lease(f, name):
+    return {row["id"]: row for row in f.rows("south", "leases", "--all")}.get(name)
+
+
+def held(f, name):
+    row = lease(f, name)
+    return None if row is None else row["provider"]["available"] + row["consumer"]["available"]
+
+
+def ready(f):
+    f.configure("broker", BROKER + POOL)
+    f.configure("north", EXPORT)
+    f.start("broker", "north", "south")
+    f.wait_for("the pool's idle slots", lambda: held(f, IDLE) == 8)
+
+
+def test_recall():
+    with Federation() as f:
+        ready(f)
+        expect_equal(f.run("sublet", "check", f.conf("north"), code=0).stdout, "", "check")
+        loop = ("trap 'date >> %s/warned' URG; echo $SUBLET_RECALL_GRACE > %s/grace; "
+                "while [ ! -e %s/gate ]; do sleep 0.1; done" % ((f.marks,) * 3))
+        jobs = [f.submit("south", loop, "-q", "away") for _ in range(9)]
+        f.wait_for("south to have all slots", lambda: f.n_jobs("south", "RUN") == 8, limit=30)
+        expect_equal((held(f, IDLE), held(f, ENG)), (0, 8), "idle, and /eng's")
+        expect_equal(lease(f, ENG)["type"], "pool", "type")
+        own = [f.submit("north", "while [ ! -e %s/gate ]; do sleep 0.1; done" % f.marks)
+               for _ in range(6)]
+        f.wait_for("north to have what it owns", lambda: f.n_jobs("north", "RUN") == 6, limit=60)
+        f.wait_for("south to have the rest", lambda: held(f, ENG) == 2)
+        expect_equal(held(f, OPS), 6, "/ops's slots")
+        f.wait_for("six to wait again", lambda: f.n_jobs("south", "PEND") == 7)
+        expect(os.path.exists(os.path.join(f.marks, "warned")), "a warning came")
+        with open(os.path.join(f.marks, "grace")) as file:
+            expect_equal(file.read(), "2\n", "the grace in the environment")
+        again = [job for job in jobs if f.job("south", job)["state"] == "PEND"
+                 and "recalled" in f.job("south", job)["reason"]]
+        expect_equal(len(again), 6, "jobs that were recalled")
+        for name in ("broker", "north", "south"):
+            f.restart(name)
+        f.wait_for("all to be back", lambda: held(f, ENG) == 2 and held(f, OPS) == 6)
+        open(os.path.join(f.marks, "gate"), "w").close()
+        f.cli("south", "wait", *map(str, jobs))
+        f.cli("north", "wait", *map(str, own))
+        f.wait_for("no slot to be lost", lambda: sum(
+            held(f, name) for name in (IDLE, ENG, OPS)) == 8)
+
+
+def test_reload():
+    with Federation() as f:
+        ready(f)
+        f.submit("south", "while [ ! -e %s/gate ]; do sleep 0.1; done" % f.marks, "-q", "away")
+        f.wait_for("south to run", lambda: f.n_jobs("south", "RUN") == 1, limit=30)
+        f.configure("broker", BROKER + POOL.replace("6      0s     north", "x 0s north"))
+        result = f.ops("reconfig", code=1)
+        expect("OWNED" in result.stderr and "nothing is changed" in result.stderr, result.stderr)
+        expect_equal(lease(f, ENG)["state"], "active", "the old plan stays")
+        f.configure("broker", BROKER + POOL.replace("/eng  p     2      2s     south", ""))
+        f.ops("reconfig")
+        f.wait_for("the leaf's contract to end",
+                   lambda: lease(f, ENG)["state"] == "ended", limit=30)
+        expect(lease(f, ENG)["drained"], "drained")
+        expect_equal(held(f, IDLE), 8, "its slots are back")
+        f.configure("broker", BROKER + POOL)
+        f.ops("reconfig")
+        f.wait_for("south to run again", lambda: f.n_jobs("south", "RUN") == 1, limit=30)
+
+
+main(test_recall, test_reload)
