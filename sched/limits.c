@@ -200,14 +200,15 @@ static const char *host_key(char *key, size_t size, const struct item *item,
 }
 
 static void count_on_hosts(struct count **counts, const struct item *item,
-                           const struct host_slots *hosts, int n_hosts, int sign)
+                           const struct host_slots *hosts, int n_hosts, bool is_still,
+                           int sign)
 {
     const struct limit_side *side = &item->limit->sides[LIMIT_HOSTS];
     bool is_counted = false; /* the job, where the hosts have one limit together */
     for (int i = 0; i < n_hosts; i++) {
         char key[KEY_SIZE];
         if (side_covers(side, hosts[i].host)) {
-            int n_jobs = side->mode == LIMIT_EACH || !is_counted ? 1 : 0;
+            int n_jobs = !is_still && (side->mode == LIMIT_EACH || !is_counted) ? 1 : 0;
             add_count(counts, host_key(key, sizeof(key), item, hosts[i].host),
                       sign * hosts[i].n_slots, sign * n_jobs);
             is_counted = true;
@@ -215,25 +216,37 @@ static void count_on_hosts(struct count **counts, const struct item *item,
     }
 }
 
+static bool is_counted(const struct limit *limit, bool is_still)
+{
+    return !is_still || limit->counts_still;
+}
+
 static void count_job(struct count **counts, const struct limits_class *class,
-                      const struct host_slots *hosts, int n_hosts, int sign)
+                      const struct host_slots *hosts, int n_hosts, bool is_still,
+                      int sign)
 {
     int n_slots = 0;
     for (int i = 0; i < n_hosts; i++) {
         n_slots += hosts[i].n_slots;
     }
     for (int i = 0; i < class->n_job_items; i++) {
-        add_count(counts, class->job_items[i].key, sign * n_slots, sign);
+        if (is_counted(class->job_items[i].limit, is_still)) {
+            add_count(counts, class->job_items[i].key, sign * n_slots,
+                      is_still ? 0 : sign);
+        }
     }
     for (int i = 0; i < class->n_host_items; i++) {
-        count_on_hosts(counts, &class->host_items[i], hosts, n_hosts, sign);
+        if (is_counted(class->host_items[i].limit, is_still)) {
+            count_on_hosts(counts, &class->host_items[i], hosts, n_hosts, is_still,
+                           sign);
+        }
     }
 }
 
 void limits_count(struct limits *limits, const struct limits_class *class,
-                  const struct host_slots *hosts, int n_hosts, int sign)
+                  const struct host_slots *hosts, int n_hosts, bool is_still, int sign)
 {
-    count_job(&limits->counts, class, hosts, n_hosts, sign);
+    count_job(&limits->counts, class, hosts, n_hosts, is_still, sign);
 }
 
 /* ---------------------------------------------------------------- drafts */
@@ -256,7 +269,14 @@ void limits_draft_free(struct limits_draft *draft)
 void limits_draft_count(struct limits_draft *draft, const struct limits_class *class,
                         const struct host_slots *hosts, int n_hosts)
 {
-    count_job(&draft->counts, class, hosts, n_hosts, 1);
+    count_job(&draft->counts, class, hosts, n_hosts, false, 1);
+}
+
+void limits_draft_still(struct limits_draft *draft, const struct limits_class *class,
+                        const struct host_slots *hosts, int n_hosts, bool is_still)
+{
+    count_job(&draft->counts, class, hosts, n_hosts, !is_still, -1);
+    count_job(&draft->counts, class, hosts, n_hosts, is_still, 1);
 }
 
 static void sum_up(const struct limits_draft *draft, const char *key, int *n_slots,
@@ -368,4 +388,56 @@ int limits_most(const struct limits_class *class, const struct limit **limit)
         tighten(&room, limit, left_of(of, most_of(of, 0), 0, 0), of);
     }
     return room;
+}
+
+/* The job's slots that count for the limit. */
+static int slots_of(const struct limit_side *side, const struct host_slots *hosts,
+                    int n_hosts, const char *only)
+{
+    int n_slots = 0;
+    for (int i = 0; i < n_hosts; i++) {
+        bool is_in = side->mode == LIMIT_ANY || side_covers(side, hosts[i].host);
+        bool is_it = only == NULL || strcmp(only, hosts[i].host) == 0;
+        n_slots += is_in && is_it ? hosts[i].n_slots : 0;
+    }
+    return n_slots;
+}
+
+static bool has_room(const struct limits_draft *draft, const struct limit *limit,
+                     const char *key, int n_processors, int n_more)
+{
+    int n_slots, n_jobs;
+    if (limit->counts_still || n_more == 0) {
+        return true; /* it counts for it all along */
+    }
+    sum_up(draft, key, &n_slots, &n_jobs);
+    return left_of(limit, most_of(limit, n_processors), n_slots, n_jobs) >= n_more;
+}
+
+bool limits_may_resume(const struct limits_draft *draft,
+                       const struct limits_class *class, const struct host_slots *hosts,
+                       int n_hosts, int n_processors)
+{
+    for (int i = 0; i < class->n_job_items; i++) {
+        const struct item *item = &class->job_items[i];
+        int n_more = slots_of(&item->limit->sides[LIMIT_HOSTS], hosts, n_hosts, NULL);
+        if (!has_room(draft, item->limit, item->key, 0, n_more)) {
+            return false;
+        }
+    }
+    for (int i = 0; i < class->n_host_items; i++) {
+        const struct item *item = &class->host_items[i];
+        const struct limit_side *side = &item->limit->sides[LIMIT_HOSTS];
+        bool is_each = side->mode == LIMIT_EACH;
+        for (int k = 0; k < (is_each ? n_hosts : 1); k++) {
+            char key[KEY_SIZE];
+            const char *only = is_each ? hosts[k].host : NULL;
+            if (!has_room(draft, item->limit,
+                          host_key(key, sizeof(key), item, only != NULL ? only : ""),
+                          n_processors, slots_of(side, hosts, n_hosts, only))) {
+                return false;
+            }
+        }
+    }
+    return true;
 }

@@ -14,7 +14,9 @@
  *     MAX_JOBS of user u        users u together; of a group "g@": each of its members
  *     JL/P of user u            users u, each host, slots a processor
  *
- * All limits that fit a job hold, and the tightest decides. Suspended jobs count.
+ * All limits that fit a job hold, and the tightest decides. A job that stands still and
+ * has given its slots away counts only where the limit says so (counts_still), and
+ * never as a job; a suspended one that keeps its slots counts as if it ran.
  * A class is what all jobs of one user, queue and project are to the limits; whoever
  * joins one leaves it again, and counts are kept under it.
  *
@@ -49,6 +51,7 @@ struct limit {
     struct limit_side sides[LIMIT_SIDES];
     int slots, jobs;             /* -1: none */
     int64_t per_processor_milli; /* thousandths of a slot; -1: none. Hosts: EACH */
+    bool counts_still;
 };
 
 struct limits;
@@ -62,9 +65,10 @@ void limits_leave(struct limits *limits, struct limits_class *class);
 /* True where limits look at hosts for this class. */
 bool limits_have_hosts(const struct limits_class *class);
 
-/* A job has taken these slots (`sign` 1), or gives them back (-1). */
+/* A job has taken these slots (`sign` 1), or gives them back (-1); with `is_still` it
+ * stands still. */
 void limits_count(struct limits *limits, const struct limits_class *class,
-                  const struct host_slots *hosts, int n_hosts, int sign);
+                  const struct host_slots *hosts, int n_hosts, bool is_still, int sign);
 
 /* What a plan would add to the counts; the limits stay as they are. */
 struct limits_draft;
@@ -72,6 +76,15 @@ struct limits_draft *limits_draft_new(const struct limits *limits);
 void limits_draft_free(struct limits_draft *draft);
 void limits_draft_count(struct limits_draft *draft, const struct limits_class *class,
                         const struct host_slots *hosts, int n_hosts);
+
+/* One that runs is to stand still, or the other way round. */
+void limits_draft_still(struct limits_draft *draft, const struct limits_class *class,
+                        const struct host_slots *hosts, int n_hosts, bool is_still);
+/* One that stands still may go on: no limit that does not count it has too little room
+ * for it. */
+bool limits_may_resume(const struct limits_draft *draft,
+                       const struct limits_class *class, const struct host_slots *hosts,
+                       int n_hosts, int n_processors);
 
 /* Slots that a job of the class may have in all as far as its user, queue and project
  * go; INT_MAX: any number. `limit` is the one that decides, NULL: none. */

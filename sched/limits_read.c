@@ -7,11 +7,14 @@
 #include <string.h>
 #include <strings.h>
 
+#include "sched/preempt_rules.h"
+
 struct list {
     struct conf *conf;
     const struct groups *groups;
     struct limit *items;
     int count, capacity;
+    int reasons; /* PREEMPT_FOR; -1: there is no preemption */
 };
 
 /* One row that is read. */
@@ -40,8 +43,21 @@ static struct limit *add(struct list *list, const char *name)
     }
     struct limit *limit = &list->items[list->count++];
     *limit = (struct limit){
-        .name = name, .slots = -1, .jobs = -1, .per_processor_milli = -1};
+        .name = name,
+        .slots = -1,
+        .jobs = -1,
+        .per_processor_milli = -1,
+        .counts_still = true,
+    };
     return limit;
+}
+
+/* Jobs that stand still count for the limit, unless this of PREEMPT_FOR (0: nothing)
+ * stands there. */
+static void count_unless(const struct list *list, struct limit *limit, int reason)
+{
+    limit->counts_still =
+        list->reasons < 0 || (reason != 0 && (list->reasons & reason) == 0);
 }
 
 static void set_side(struct limit *limit, int side, enum limit_mode mode,
@@ -172,6 +188,7 @@ static void read_host(struct list *list, const struct at *at)
                 ? arena_printf(list->conf->arena, "JL/U of hosts (%d)", slots)
                 : arena_printf(list->conf->arena, "JL/U of host %s (%d)", host, slots));
     limit->slots = slots;
+    count_unless(list, limit, PREEMPT_FOR_HOST_JLU);
     set_side(limit, LIMIT_USERS, LIMIT_EACH, everything);
     set_side(limit, LIMIT_HOSTS, LIMIT_EACH,
              is_default ? named_rows(list, "Host", "HOST_NAME", "JL/U")
@@ -198,6 +215,11 @@ static void set_users(struct list *list, struct limit *limit, const char *name,
     }
 }
 
+static bool is_of_group(const struct limit *limit)
+{
+    return limit->sides[LIMIT_USERS].mode == LIMIT_TOGETHER;
+}
+
 static void read_user(struct list *list, const struct at *at)
 {
     struct arena *arena = list->conf->arena;
@@ -221,6 +243,7 @@ static void read_user(struct list *list, const struct at *at)
             add(list, arena_printf(arena, "MAX_JOBS of user %s (%d)", user, slots));
         limit->slots = slots;
         set_users(list, limit, user, "MAX_JOBS");
+        count_unless(list, limit, is_of_group(limit) ? PREEMPT_FOR_GROUP_MAX : 0);
     }
     if (read_milli(list, at, "JL/P", &milli)) {
         struct limit *limit =
@@ -228,6 +251,8 @@ static void read_user(struct list *list, const struct at *at)
                                    conf_text(at->row, "JL/P", "")));
         limit->per_processor_milli = milli;
         set_users(list, limit, user, "JL/P");
+        count_unless(list, limit,
+                     is_of_group(limit) ? PREEMPT_FOR_GROUP_JLP : PREEMPT_FOR_USER_JLP);
         set_side(limit, LIMIT_HOSTS, LIMIT_EACH, everything);
     }
 }
@@ -289,6 +314,28 @@ static void read_sides(struct list *list, const struct at *at, struct limit *lim
     }
 }
 
+/* Which of the limits of other sections it is like (ARCHITECTURE 5). */
+static void set_still(const struct list *list, struct limit *limit)
+{
+    const struct limit_side *sides = limit->sides;
+    bool has_users = sides[LIMIT_USERS].mode != LIMIT_ANY;
+    bool has_hosts = sides[LIMIT_HOSTS].mode != LIMIT_ANY;
+    bool is_each = sides[LIMIT_USERS].mode == LIMIT_EACH;
+    if (sides[LIMIT_QUEUES].mode != LIMIT_ANY ||
+        (!has_users && sides[LIMIT_PROJECTS].mode != LIMIT_ANY)) {
+        return; /* of queues, of projects: all count */
+    }
+    if (limit->per_processor_milli >= 0 && has_users) {
+        count_unless(list, limit, PREEMPT_FOR_GROUP_JLP | PREEMPT_FOR_USER_JLP);
+    } else if (is_each && has_hosts) {
+        count_unless(list, limit, PREEMPT_FOR_GROUP_MAX);
+    } else if (has_users && !is_each) {
+        count_unless(list, limit, PREEMPT_FOR_HOST_JLU);
+    } else {
+        count_unless(list, limit, 0); /* as a user's total, or a host's */
+    }
+}
+
 static void read_limit(struct list *list, const struct at *at)
 {
     struct arena *arena = list->conf->arena;
@@ -302,6 +349,7 @@ static void read_limit(struct list *list, const struct at *at)
     bool has_milli =
         read_milli(list, at, "SLOTS_PER_PROCESSOR", &limit->per_processor_milli);
     read_sides(list, at, limit);
+    set_still(list, limit);
     if (has_milli && limit->sides[LIMIT_HOSTS].mode != LIMIT_EACH) {
         COMPLAIN(list, at, "SLOTS_PER_PROCESSOR",
                  "is for each host alone, expected PER_HOST beside it");
@@ -329,7 +377,8 @@ static void read_rows(struct list *list, const char *section,
 void limits_read(struct conf *conf, const struct groups *groups,
                  const struct limit **limits, int *n_limits)
 {
-    struct list list = {.conf = conf, .groups = groups};
+    struct list list = {
+        .conf = conf, .groups = groups, .reasons = preempt_rules_for(conf)};
     read_rows(&list, "Queue", read_queue);
     read_rows(&list, "Host", read_host);
     read_rows(&list, "User", read_user);

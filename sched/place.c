@@ -22,6 +22,7 @@
 #include "sched/place_order.h"
 #include "sched/place_take.h"
 #include "sched/place_view.h"
+#include "sched/preempt.h"
 
 struct pass {
     const struct place_snapshot *snapshot;
@@ -30,6 +31,7 @@ struct pass {
     struct place_room room;
     struct place_order order;
     struct place_take take;
+    int next_return;
 };
 
 /* ---------------------------------------------------------------- one job */
@@ -188,8 +190,83 @@ static bool start_next(struct pass *pass, int index, struct place_plan *plan)
     if (line->class != NULL) {
         limits_draft_count(pass->draft, line->class, start->hosts, start->n_hosts);
     }
+    if (pass->snapshot->preempt != NULL) {
+        preempt_started(pass->snapshot->preempt, line->class, start->hosts,
+                        start->n_hosts);
+    }
     plan->n_starts++;
     return true;
+}
+
+/* ---------------------------------------------------------------- who goes on */
+
+/* A job that stands still comes before the waiting ones of its queue. */
+static bool is_before(const struct pass *pass, const struct place_return *still,
+                      int line)
+{
+    const struct queue_config *queues = pass->snapshot->queues;
+    int queue = pass->snapshot->lines[line].queue;
+    if (still->queue < 0) {
+        return false; /* its queue is gone */
+    }
+    int own = queues[still->queue].priority, other = queues[queue].priority;
+    return own != other ? own > other : still->queue <= queue;
+}
+
+/* Of its own host, closed or not: the job was here before. */
+static int left_on(const struct pass *pass, int host)
+{
+    int left = pass->snapshot->hosts[host].max - pass->room.used[host];
+    return left > 0 && !pass->room.is_taken[host] ? left : 0;
+}
+
+static bool may_go_on(const struct pass *pass, const struct place_return *still)
+{
+    int n_processors = 0;
+    for (int i = 0; i < still->n_hosts; i++) {
+        if (still->places[i] < 0 ||
+            left_on(pass, still->places[i]) < still->hosts[i].n_slots) {
+            return false;
+        }
+        const struct place_host *host = &pass->snapshot->hosts[still->places[i]];
+        n_processors = host->n_processors > 0 ? host->n_processors : host->max;
+    }
+    return pass->draft == NULL || still->class == NULL ||
+           limits_may_resume(pass->draft, still->class, still->hosts, still->n_hosts,
+                             n_processors);
+}
+
+/* It goes on, or what is free of its slots is kept for it. */
+static void give_back(struct pass *pass, const struct place_return *still,
+                      struct place_plan *plan)
+{
+    bool goes_on = may_go_on(pass, still);
+    for (int i = 0; i < still->n_hosts; i++) {
+        int host = still->places[i];
+        int left = host < 0 ? 0 : left_on(pass, host);
+        if (left > 0) {
+            pass->room.used[host] +=
+                left < still->hosts[i].n_slots ? left : still->hosts[i].n_slots;
+        }
+    }
+    if (!goes_on) {
+        return;
+    }
+    plan->returns[plan->n_returns++] = still->job;
+    if (pass->draft != NULL && still->class != NULL) {
+        limits_draft_still(pass->draft, still->class, still->hosts, still->n_hosts,
+                           false);
+    }
+}
+
+/* Those whose turn is before the line's; -1: all that are left. */
+static void give_back_before(struct pass *pass, int line, struct place_plan *plan)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
+    while (pass->next_return < snapshot->n_returns &&
+           (line < 0 || is_before(pass, &snapshot->returns[pass->next_return], line))) {
+        give_back(pass, &snapshot->returns[pass->next_return++], plan);
+    }
 }
 
 /* ---------------------------------------------------------------- who waits */
@@ -222,7 +299,7 @@ static bool wants_slots(enum reason reason)
     return reason == REASON_BUSY || reason == REASON_TOO_LARGE ||
            reason == REASON_CLOSED || reason == REASON_HOST_LIMIT ||
            reason == REASON_EXCLUSIVE || reason == REASON_POOL_PART ||
-           reason == REASON_NEW;
+           reason == REASON_NEW || reason == REASON_PREEMPTING;
 }
 
 /* Lines that nobody looked at to the end: their queues have their part of a slot pool.
@@ -275,6 +352,8 @@ static void plan_init(struct arena *arena, const struct place_snapshot *snapshot
         (size_t)(n_turns < snapshot->max_starts ? n_turns : snapshot->max_starts);
     memset(plan, 0, sizeof(*plan));
     plan->starts = arena_alloc(arena, most, sizeof(*plan->starts));
+    plan->returns =
+        arena_alloc(arena, (size_t)snapshot->n_returns + 1, sizeof(*plan->returns));
     plan->verdicts =
         arena_alloc(arena, (size_t)snapshot->n_lines, sizeof(*plan->verdicts));
     plan->waiting_lease =
@@ -290,16 +369,22 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
     plan_init(arena, snapshot, plan);
     while (plan->n_starts < snapshot->max_starts &&
            (line = place_order_top(&pass.order)) >= 0) {
+        give_back_before(&pass, line, plan);
         if (start_next(&pass, line, plan)) {
             bool is_through = place_order_advance(
                 &pass.order, slots_of(&plan->starts[plan->n_starts - 1]));
             plan->verdicts[line].reason = is_through ? REASON_STARTED : REASON_NEW;
         } else {
+            if (snapshot->preempt != NULL) {
+                preempt_line(snapshot->preempt, line, pass.order.next_turn[line],
+                             &pass.room, pass.draft, &plan->verdicts[line]);
+            }
             place_order_drop(&pass.order);
         }
     }
     plan->is_cut = place_order_top(&pass.order) >= 0;
     if (!plan->is_cut) {
+        give_back_before(&pass, -1, plan);
         tell_parked(&pass, plan);
     }
     for (int i = 0; i < snapshot->n_lines; i++) {

@@ -9,6 +9,10 @@
  *
  * An exclusive job goes to hosts where nothing runs, and nothing else goes there then.
  *
+ * A job that stands still (place_return) goes on where its slots are free: before the
+ * waiting jobs of its queue, and of queues behind that. Where only some of its slots
+ * are free they are kept for it.
+ *
  * A job goes to own hosts, or to hosts of one lease, never to both. Candidates in the
  * order: preference (higher first), the order section of its requirements, own before
  * borrowed, lower used / max, file order; a parallel job takes free slots along that
@@ -69,6 +73,16 @@ struct place_line {
     enum reason veto;                 /* REASON_NEW: none; else none of it starts */
 };
 
+/* A job that stands still and waits for its own slots. */
+struct place_return {
+    uint64_t job;
+    int queue;                      /* -1: it is gone, and the job comes last */
+    const struct host_slots *hosts; /* by name, for limits */
+    const int *places;              /* the same as indexes of hosts; -1: it is gone */
+    int n_hosts;
+    const struct limits_class *class; /* NULL: no limits */
+};
+
 struct place_snapshot {
     const struct place_host
         *hosts; /* own in file order, then borrowed in lease order */
@@ -77,6 +91,11 @@ struct place_snapshot {
     int n_queues;
     const struct place_line *lines; /* in any order */
     int n_lines;
+    const struct place_return *returns; /* in the order of their queues, of one queue as
+                                           they shall go on */
+    int n_returns;
+    struct preempt *preempt; /* sched/preempt.h: asked by lines that find no room, and
+                                told of starts; NULL: there is no preemption */
     const struct limits *limits;           /* NULL: none */
     const struct share_config *shares;     /* NULL: no fairshare ... */
     const struct share_tree *const *trees; /* ... else by scope */
@@ -97,6 +116,8 @@ struct place_start {
 struct place_plan {
     struct place_start *starts;
     int n_starts;
+    uint64_t *returns; /* keys of the snapshot's that go on */
+    int n_returns;
     bool is_cut; /* max_starts was reached: there may be more */
     /* Of each line with a job that stays, same index as the snapshot's; REASON_STARTED
      * where all of it starts, REASON_NEW where the plan was cut before it. */

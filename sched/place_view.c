@@ -131,14 +131,13 @@ static bool is_for_queue(const struct place_host *host, const char *queue)
 }
 
 /* By its queue, and by what the job asks for. */
-static bool is_allowed(const struct place_room *room, const struct place_view *view,
-                       const struct place_host *host, int *preference)
+static bool is_allowed(const struct place_snapshot *snapshot, int queue,
+                       const struct asked *asked, int index, int *preference)
 {
-    const struct asked *asked = view->asked;
+    const struct place_host *host = &snapshot->hosts[index];
     int of_job;
-    if (!queue_allows(&room->snapshot->queues[view->queue], host->name, host->site,
-                      preference) ||
-        !is_for_queue(host, room->snapshot->queues[view->queue].name)) {
+    if (!queue_allows(&snapshot->queues[queue], host->name, host->site, preference) ||
+        !is_for_queue(host, snapshot->queues[queue].name)) {
         return false;
     }
     if (asked == NULL) {
@@ -147,6 +146,14 @@ static bool is_allowed(const struct place_room *room, const struct place_view *v
     bool is_asked = asked_allows(asked, host->name, host->site, &of_job);
     *preference = asked->has_preferences ? of_job : *preference;
     return is_asked;
+}
+
+bool place_view_allows(const struct place_snapshot *snapshot,
+                       const struct place_line *line, int host)
+{
+    int preference;
+    return is_allowed(snapshot, line->queue, line->asked, host, &preference) &&
+           (line->filter == NULL || line->filter->matches[host]);
 }
 
 /* The view's part in the host's group; hosts of a group come one after the other. */
@@ -168,7 +175,8 @@ static void judge_host(const struct place_room *room, struct place_view *view, i
 {
     const struct place_host *at = &room->snapshot->hosts[host];
     struct place_candidate candidate = {.host = host, .used = room->used[host]};
-    if (!is_allowed(room, view, at, &candidate.preference)) {
+    if (!is_allowed(room->snapshot, view->queue, view->asked, host,
+                    &candidate.preference)) {
         view->stuck.n_excluded++;
         return;
     }

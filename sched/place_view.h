@@ -64,6 +64,9 @@ void place_view_init(struct place_room *room, struct arena *arena,
 struct place_view *place_view_of(struct place_room *room,
                                  const struct place_line *line);
 
+/* The line's jobs may run on that host, now or when it is open. */
+bool place_view_allows(const struct place_snapshot *snapshot,
+                       const struct place_line *line, int host);
 /* Slots that a job, an exclusive one or not, may take there. */
 int place_view_free_on(const struct place_room *room, int host, bool is_exclusive);
 bool place_view_is_better(const struct place_room *room,

@@ -2,8 +2,6 @@
 /* reason.c: see reason.h. */
 #include "sched/reason.h"
 
-#include <stdbool.h>
-
 struct reason_row {
     const char *name, *text, *help;
 };
@@ -85,4 +83,36 @@ static const char *with_limit(struct arena *arena, const char *text, const char 
 const char *reason_text(struct arena *arena, const struct reason_verdict *verdict)
 {
     return with_limit(arena, row_of(verdict->reason)->text, verdict->limit);
+}
+
+const char *reason_preempt(struct arena *arena, const struct reason_verdict *verdict)
+{
+    static const char *const guards[REASON_GUARDS] = {
+#define X(id, name) [id] = name,
+        REASON_GUARD_TABLE(X)
+#undef X
+    };
+    const struct reason_preempt *preempt = &verdict->preempt;
+    const char *text = "";
+    if (preempt->n_queues == 0) {
+        return text;
+    }
+    if (preempt->is_delayed) {
+        return "it may preempt others when PREEMPT_DELAY is over";
+    }
+    if (preempt->n_jobs == 0) {
+        return "no job that it may preempt runs on its hosts";
+    }
+    for (int i = 0; i < REASON_GUARDS; i++) {
+        const char *between = text[0] != '\0' ? ", " : "";
+        if (preempt->n_guarded[i] > 0) {
+            text = i == REASON_FREE
+                       ? arena_printf(arena, "%d that would not make enough room",
+                                      preempt->n_guarded[i])
+                       : arena_printf(arena, "%s%s%d protected by %s", text, between,
+                                      preempt->n_guarded[i], guards[i]);
+        }
+    }
+    return arena_printf(arena, "of jobs that it may preempt there run on its hosts: %s",
+                        text);
 }

@@ -6,6 +6,8 @@
 #ifndef SUBLET_SCHED_REASON_H
 #define SUBLET_SCHED_REASON_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 
 /* id, name in JSON, LSF's sentence, what would help. A %s stands for what the verdict
@@ -50,6 +52,9 @@
     X(REASON_EXCLUSIVE, "exclusive",                                                   \
       "Job's requirement for exclusive execution not satisfied",                       \
       "hosts on which nothing runs")                                                   \
+    X(REASON_PREEMPTING, "preempting",                                                 \
+      "waiting for the jobs that it preempts to stop",                                 \
+      "it starts once they stand still")                                               \
     X(REASON_BUSY, "busy", "waiting for a free slot",                                  \
       "the end of other jobs on its hosts")
 
@@ -58,6 +63,30 @@ enum reason {
     REASON_TABLE(X)
 #undef X
         REASONS
+};
+
+/* What protects a running job from being preempted, by the parameter's name. */
+#define REASON_GUARD_TABLE(X)                                                          \
+    X(REASON_FREE, "nothing")                                                          \
+    X(REASON_GUARD_COUNT, "MAX_JOB_PREEMPT")                                           \
+    X(REASON_GUARD_TOTAL, "MAX_TOTAL_TIME_PREEMPT")                                    \
+    X(REASON_GUARD_INTERVAL, "NO_PREEMPT_INTERVAL")                                    \
+    X(REASON_GUARD_RUN_TIME, "NO_PREEMPT_RUN_TIME")                                    \
+    X(REASON_GUARD_FINISH_TIME, "NO_PREEMPT_FINISH_TIME")
+
+enum reason_guard {
+#define X(id, name) id,
+    REASON_GUARD_TABLE(X)
+#undef X
+        REASON_GUARDS
+};
+
+/* What a line could preempt, and why it did not. */
+struct reason_preempt {
+    int n_queues;                 /* whose jobs it may preempt; 0: it preempts nobody */
+    int n_jobs;                   /* of them, running on hosts that it may use */
+    int n_guarded[REASON_GUARDS]; /* of those, by what protects them */
+    bool is_delayed;              /* PREEMPT_DELAY */
 };
 
 /* What a pass made of a line. Hosts are counted once each, by the first thing that
@@ -72,12 +101,16 @@ struct reason_verdict {
     int n_full;
     int n_limited;   /* by a limit on hosts */
     int n_exclusive; /* with an exclusive job */
+    struct reason_preempt preempt;
 };
 
 const char *reason_name(enum reason reason);
 const char *reason_text(struct arena *arena, const struct reason_verdict *verdict);
 /* "3 hosts without a free slot, 1 host closed or away"; "": hosts are not to blame. */
 const char *reason_hosts(struct arena *arena, const struct reason_verdict *verdict);
+/* "it may preempt 3 jobs: 2 are protected by MAX_JOB_PREEMPT"; "": it preempts nobody.
+ */
+const char *reason_preempt(struct arena *arena, const struct reason_verdict *verdict);
 /* "" where nothing can be said. */
 const char *reason_help(enum reason reason);
 

@@ -76,20 +76,21 @@ static bool is_using(const struct exec_run *run)
     return run->phase == RUN_RUNNING;
 }
 
+/* `sign` 0: it has ended, and was not using them. */
 static void tell_used(const struct executor *executor, const struct exec_run *run,
-                      int sign)
+                      int sign, bool is_over)
 {
     for (int i = 0; i < run->n_hosts; i++) {
         executor->world.used(executor->world.arg, executor->index, run->hosts[i].host,
                              run->lease, sign * run->hosts[i].n_slots,
-                             run->is_exclusive);
+                             is_over ? run->hosts[i].n_slots : 0, run->is_exclusive);
     }
 }
 
 static void remove_run(struct executor *executor, struct exec_run *run)
 {
-    if (is_using(run)) {
-        tell_used(executor, run, -1);
+    if (run->phase == RUN_RUNNING || run->phase == RUN_SUSPENDED) {
+        tell_used(executor, run, is_using(run) ? -1 : 0, true);
     }
     set_end(executor, run, 0);
     HASH_DEL(executor->runs, run);
@@ -233,9 +234,7 @@ static void resume_work(struct executor *executor, struct exec_run *run, int64_t
 static void end_run(struct executor *executor, struct exec_run *run, enum run_end end,
                     int code, int64_t now_ms)
 {
-    if (is_using(run)) {
-        tell_used(executor, run, -1);
-    }
+    tell_used(executor, run, is_using(run) ? -1 : 0, true);
     run->phase = RUN_ENDED;
     set_end(executor, run, 0);
     run->exit.end = end;
@@ -253,7 +252,7 @@ static void go(struct executor *executor, const struct msg_run_go *order,
         executor->world.begun(executor->world.arg, executor->index, run->run.site,
                               run->job, run->run.attempt);
         run->start_ms = now_ms;
-        tell_used(executor, run, 1);
+        tell_used(executor, run, 1, false);
         resume_work(executor, run, now_ms);
     }
     tell_state(executor, &order->run, run);
@@ -271,12 +270,12 @@ static void control(struct executor *executor, const struct msg_run_control *ord
             /* too late: answered by the end */
         } else if (wish->action == CONTROL_SUSPEND && run->phase == RUN_RUNNING) {
             run->work_ms -= now_ms - run->resumed_ms;
-            tell_used(executor, run, -1);
+            tell_used(executor, run, -1, false);
             run->phase = RUN_SUSPENDED;
             set_end(executor, run, 0);
         } else if ((wish->action == CONTROL_RESUME || wish->action == CONTROL_SIGNAL) &&
                    run->phase == RUN_SUSPENDED) {
-            tell_used(executor, run, 1);
+            tell_used(executor, run, 1, false);
             resume_work(executor, run, now_ms);
         } else if (wish->action == CONTROL_KILL) {
             end_run(executor, run, RUN_END_SIGNALLED, 15, now_ms);

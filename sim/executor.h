@@ -26,10 +26,10 @@ struct executor_world {
     void (*begun)(void *arg, int host, const char *site, const char *job,
                   uint64_t attempt);
     /* Slots of host `name` come into use by a run of that lease ("": the site's own),
-     * or are free again (n_slots < 0): also while the run is suspended. An exclusive
-     * run wants all of the host. */
+     * or are free again (n_slots < 0): also while the run is suspended. `n_gone` of
+     * them it will never want again. An exclusive run wants all of the host. */
     void (*used)(void *arg, int host, const char *name, const char *lease, int n_slots,
-                 bool is_exclusive);
+                 int n_gone, bool is_exclusive);
     void *arg;
 };
 

@@ -64,9 +64,10 @@ bool invariants_stored(struct invariants *invariants, const char *site,
                        const struct row *row, struct invariants_text *text);
 bool invariants_begun(struct invariants *invariants, const char *site, const char *job,
                       struct invariants_text *text);
-/* Slots of a host come into use (n > 0) or are free again. */
+/* Slots of a host come into use (n > 0) or are free again, `n_gone` of them for good.
+ */
 bool invariants_used(struct invariants *invariants, const char *site, const char *host,
-                     const char *lease, int n_slots, bool is_exclusive,
+                     const char *lease, int n_slots, int n_gone, bool is_exclusive,
                      struct invariants_text *text);
 /* The size of a host, at first and when it changes; `n_decided` slots are on record for
  * runs that have not ended, begun or not. */

@@ -40,7 +40,7 @@ void invariants_sized(struct invariants *invariants, const char *site, const cha
 }
 
 bool invariants_used(struct invariants *invariants, const char *site, const char *host,
-                     const char *lease, int n_slots, bool is_exclusive,
+                     const char *lease, int n_slots, int n_gone, bool is_exclusive,
                      struct invariants_text *text)
 {
     struct seen_use *all = see_use(invariants, site, host, "");
@@ -49,14 +49,15 @@ bool invariants_used(struct invariants *invariants, const char *site, const char
         see_use(invariants, site, host, lease)->used += n_slots;
     }
     all->used += n_slots;
-    all->n_runs += n_slots > 0 ? 1 : -1;
-    all->n_exclusive += !is_exclusive ? 0 : n_slots > 0 ? 1 : -1;
+    int n_runs = n_slots > 0 ? 1 : n_slots < 0 ? -1 : 0; /* that run */
+    all->n_runs += n_runs;
+    all->n_exclusive += is_exclusive ? n_runs : 0;
     if (all->n_exclusive > 0 && all->n_runs > 1) {
         return invariants_fail(text, "%d jobs run on %s of %s, and one is exclusive",
                                all->n_runs, host, site);
     }
-    if (n_slots < 0) {
-        all->limit = larger(all->size, all->limit + n_slots);
+    if (n_gone > 0) {
+        all->limit = larger(all->size, all->limit - n_gone);
     }
     return all->used <= all->limit ||
            invariants_fail(text, "%d slots are in use on %s of %s, which has %d",

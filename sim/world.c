@@ -36,7 +36,7 @@ static void host_begun(void *arg, int host, const char *site, const char *job,
 }
 
 static void host_used(void *arg, int host, const char *name, const char *lease,
-                      int n_slots, bool is_exclusive)
+                      int n_slots, int n_gone, bool is_exclusive)
 {
     struct world *world = arg;
     int site = world->hosts[host].site;
@@ -44,7 +44,7 @@ static void host_used(void *arg, int host, const char *name, const char *lease,
 
     world_judge(world,
                 invariants_used(world->invariants, world->sites[site].config->name,
-                                name, lease, n_slots, is_exclusive, &text),
+                                name, lease, n_slots, n_gone, is_exclusive, &text),
                 &text);
     if (world->watch.used) {
         world->watch.used(world->watch.arg, site, lease, n_slots, world->now_ms);

@@ -2,6 +2,8 @@
 /* halts.c: see halts.h. */
 #include "site/halts.h"
 
+#include "base/job_id.h"
+#include "site/keep.h"
 #include "site/parts.h"
 #include "site/turns.h"
 
@@ -19,7 +21,9 @@ void halts_add(struct site *site, struct job *job, enum halt_cause cause, uint64
         halt->n_preempted++;
     }
     if (was_to_run) {
-        halt->yields = cause == HALT_PREEMPT || site->config->has_preemption;
+        /* An exclusive job's hosts stay its own. */
+        halt->yields = cause == HALT_PREEMPT ||
+                       (site->config->preempt.is_enabled && !job->spec->is_exclusive);
         turns_order(site, job, CONTROL_SUSPEND, 0, now_ms, effects);
         return;
     }
@@ -33,6 +37,7 @@ static void go_on(struct site *site, struct job *job, int64_t now_ms,
                   struct effects *effects)
 {
     job->halt.causes = 0;
+    jobs_move(site->jobs, job, job->state); /* to the limits it runs from now on */
     turns_order(site, job, CONTROL_RESUME, 0, now_ms, effects);
 }
 
@@ -56,6 +61,21 @@ void halts_lift(struct site *site, struct job *job, enum halt_cause cause,
     }
     jobs_store(job, effects);
     schedule_mark(site->schedule);
+}
+
+void halts_end(struct site *site, struct job *job, uint64_t by, int64_t now_ms,
+               struct effects *effects)
+{
+    job->halt.causes |= HALT_PREEMPT; /* it does not yield: it may hear its end */
+    job->halt.by = by;
+    job->halt.n_preempted++;
+    job->is_killed = true;
+    keep_set_text(&job->reason,
+                  arena_printf(&effects->arena,
+                               "ended, as TERMINATE_WHEN says: preempted by job <%s>",
+                               job_id_text(&effects->arena, job_id_key_number(by),
+                                           job_id_key_index(by))));
+    turns_order(site, job, CONTROL_KILL, 0, now_ms, effects);
 }
 
 void halts_resume(struct site *site, struct job *job, int64_t now_ms,

@@ -85,8 +85,14 @@ static bool should_be_open(const struct job *job)
 
 static void count_open(struct jobs *jobs, struct job *job, int sign)
 {
+    bool stands_still = job->state == JOB_SSUSP || job->state == JOB_USUSP;
+    if (sign > 0) {
+        job->is_counted_still =
+            stands_still && job->halt.causes != 0 && job->halt.yields;
+    }
     job->submission->n_open += sign;
-    limits_count(jobs->limits, job->class, job->hosts, job->n_hosts, sign);
+    limits_count(jobs->limits, job->class, job->hosts, job->n_hosts,
+                 job->is_counted_still, sign);
     if (sign > 0) {
         shares_enter(jobs->shares, job, jobs->now_ms);
     } else {

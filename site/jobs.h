@@ -77,7 +77,9 @@ struct job {
     bool is_watching;         /* it stands in the table of those that wait for others */
     int64_t kept_ms;          /* of an ended one: it is cleaned a time after this */
     bool is_open;             /* it stands in that index */
-    bool is_dropped;          /* forgotten, about to be removed */
+    bool is_counted_still;    /* and counts for the limits as one that stands still */
+    bool has_claim;    /* room is being made for it; only while that is planned */
+    bool is_dropped;   /* forgotten, about to be removed */
     int64_t recall_ms; /* its slots are wanted back until then, and it was warned; 0 */
 };
 

@@ -13,6 +13,7 @@
 #include "site/lease_load.h"
 #include "site/needs.h"
 #include "site/picks.h"
+#include "site/preempts.h"
 #include "site/queues.h"
 #include "site/runs.h"
 #include "site/schedule.h"
@@ -41,6 +42,7 @@ struct site {
     struct site_uplink *uplink;
     struct needs *needs; /* of its waiting jobs */
     struct asked_lists *asked_lists;
+    struct preempts *preempts;
     struct schedule *schedule;
     struct waiters *waiters;
     struct closed closed;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "site/halts.h"
 #include "site/parts.h"
 #include "site/turns.h"
 
@@ -64,9 +65,10 @@ int64_t schedule_wake_ms(const struct site *site, int64_t now_ms)
 {
     int64_t hold_ms = jobs_hold_ms(site->jobs);
     int64_t window_ms = site->schedule->window_ms;
-    return site->schedule->is_marked ? now_ms
-           : hold_ms < window_ms     ? hold_ms
-                                     : window_ms;
+    int64_t preempt_ms = preempts_wake_ms(site->preempts);
+    int64_t wake_ms = hold_ms < window_ms ? hold_ms : window_ms;
+    wake_ms = preempt_ms < wake_ms ? preempt_ms : wake_ms;
+    return site->schedule->is_marked ? now_ms : wake_ms;
 }
 
 /* ---------------------------------------------------------------- waiting slots */
@@ -187,11 +189,13 @@ struct place_host *schedule_hosts(const struct site *site, struct arena *arena,
     return hosts;
 }
 
-static void show_hosts(struct site *site, struct place_snapshot *snapshot)
+static void show_hosts(struct site *site, int64_t now_ms,
+                       struct place_snapshot *snapshot, struct effects *effects)
 {
     struct arena *arena = &site->schedule->scratch;
     struct place_host *hosts = schedule_hosts(site, arena, &snapshot->n_hosts);
     snapshot->hosts = hosts;
+    preempts_begin(site, hosts, snapshot->n_hosts, now_ms, effects);
     needs_begin(site->needs, arena, site, hosts, snapshot->n_hosts);
 }
 
@@ -233,6 +237,9 @@ static void carry_out(struct site *site, const struct place_plan *plan, int64_t 
     for (int i = 0; i < lines_count(lines); i++) {
         line_set_verdict(lines_at(lines, i), &plan->verdicts[i]);
     }
+    for (int i = 0; i < plan->n_returns; i++) {
+        halts_resume(site, jobs_find(site->jobs, plan->returns[i]), now_ms, effects);
+    }
     for (int i = 0; i < plan->n_starts; i++) {
         turns_start(site, jobs_find(site->jobs, plan->starts[i].job), &plan->starts[i],
                     now_ms, effects);
@@ -251,7 +258,8 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     struct schedule *schedule = site->schedule;
     bool has_come = jobs_pass(site->jobs, now_ms);
     bool is_window = schedule->window_ms <= now_ms;
-    if (!schedule->is_marked && !has_come && !is_window) {
+    bool is_guard = preempts_wake_ms(site->preempts) <= now_ms;
+    if (!schedule->is_marked && !has_come && !is_window && !is_guard) {
         return false;
     }
     schedule->window_ms = next_window_ms(site, now_ms);
@@ -262,12 +270,17 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     struct place_plan plan;
     arena_clear(&schedule->scratch);
     schedule_tell_use(site);
-    show_hosts(site, &snapshot);
+    show_hosts(site, now_ms, &snapshot, effects);
     show_lines(site, now_ms, &snapshot);
     shares_show(site->shares, &schedule->scratch, now_ms, &snapshot);
+    preempts_show_returns(site, &schedule->scratch, &snapshot);
+    snapshot.preempt = preempts_show(site, &schedule->scratch, &snapshot, now_ms);
     place_plan(&schedule->scratch, &snapshot, &plan);
     schedule->is_marked = plan.is_cut;
     carry_out(site, &plan, now_ms, effects);
+    if (preempts_order(site, snapshot.preempt, now_ms, effects)) {
+        schedule_mark(schedule);
+    }
     schedule_tell_use(site);
     if (!plan.is_cut) {
         note_waiting(schedule, &snapshot, &plan);

@@ -65,6 +65,7 @@ struct site *site_new(const struct site_config *from)
     }
     site->needs = needs_new(config, facts_resources(site->facts));
     site->asked_lists = asked_lists_new(&config->groups);
+    site->preempts = preempts_new();
     site->schedule = schedule_new();
     site->waiters = waiters_new();
     site->lending_ms = site->recall_ms = INT64_MAX;
@@ -80,6 +81,7 @@ void site_free(struct site *site)
     closed_release(&site->closed);
     waiters_free(site->waiters);
     schedule_free(site->schedule);
+    preempts_free(site->preempts);
     site_uplink_free(site->uplink);
     consumer_free(site->consumer);
     provider_free(site->provider);

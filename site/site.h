@@ -22,6 +22,7 @@
 #include "base/err.h"
 #include "provider/export.h"
 #include "sched/limits.h"
+#include "sched/preempt_rules.h"
 #include "sched/queue.h"
 #include "sched/share_config.h"
 #include "sched/slot_pool.h"
@@ -49,6 +50,7 @@ struct site_config {
     struct slot_pools pools;
     const struct limit *limits; /* of queues, hosts, users, and Limit sections */
     int n_limits;
+    struct preempt_rules preempt;
     struct export_plan exports;
     struct facts_config facts;
     int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY; 0: not configured */
@@ -63,7 +65,6 @@ struct site_config {
     int n_admins;
     bool is_resreq_lenient; /* LSF_STRICT_RESREQ=N */
     bool is_sched_by_slot;  /* PARALLEL_SCHED_BY_SLOT */
-    bool has_preemption;    /* some queue is preemptive or preemptable */
     bool is_alone;          /* there is no broker: nothing is said to one */
     /* Of simulated worlds; a daemon has 0. Where nothing can be lost, heartbeats and
      * the questions that silence raises come so many times later than they would. */

@@ -304,6 +304,7 @@ static void read_queues(struct conf *conf, const struct place *site,
     share_config_read(conf, &config->groups, queues, config->n_queues, &config->shares);
     slot_pool_read(conf, &config->groups, queues, config->n_queues, &config->shares,
                    &config->pools);
+    preempt_rules_read(conf, queues, config->n_queues, &config->preempt);
     config->queues = queues;
     if (config->n_queues == 0) {
         COMPLAIN(site->section, NULL, NULL, "no queue, expected a section Queue");

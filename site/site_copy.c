@@ -97,6 +97,19 @@ static void copy_queues(struct arena *arena, struct site_config *config)
     config->queues = queues;
 }
 
+static void copy_preempt(struct arena *arena, struct preempt_rules *rules)
+{
+    struct preempt_queue *queues =
+        copy_array(arena, rules->queues, rules->n_queues, sizeof(*queues));
+    for (int i = 0; i < rules->n_queues; i++) {
+        queues[i].targets = copy_array(arena, queues[i].targets, queues[i].n_targets,
+                                       sizeof(*queues[i].targets));
+        queues[i].by =
+            copy_array(arena, queues[i].by, queues[i].n_by, sizeof(*queues[i].by));
+    }
+    rules->queues = queues;
+}
+
 static void copy_limits(struct arena *arena, struct site_config *config)
 {
     struct limit *limits =
@@ -194,6 +207,7 @@ const struct site_config *site_copy_config(struct arena *arena,
     copy_limits(arena, config);
     copy_shares(arena, config);
     copy_pools(arena, config);
+    copy_preempt(arena, &config->preempt);
     copy_exports(arena, &config->exports);
     facts_config_copy(arena, &config->facts);
     const char **admins =

@@ -32,8 +32,8 @@ BAD_SITE = [
      "End HostExport\nBegin HostExport", None),
     ("no distribution", "DISTRIBUTION = ([south, 1])\n", "", None),
     ("a section without its end", "End Parameters\n", "", None),
-    ("what is not built", "Begin Parameters", "Begin Parameters\nMAX_JOB_PREEMPT = 1 ###",
-     "MAX_JOB_PREEMPT"),
+    ("what is not built", "Begin Parameters", "Begin Parameters\nMAX_CONCURRENT_JOB_QUERY = 1 ###",
+     "MAX_CONCURRENT_JOB_QUERY"),
 ]
 
 BAD_BROKER = [

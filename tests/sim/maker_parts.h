@@ -36,7 +36,7 @@ struct maker_site {
     bool is_closed[HOSTS_OF_SITE_MAX];  /* likewise */
     int n_private;                      /* slots that no policy can lend */
     bool can_borrow;
-    bool has_urgent, has_far;
+    bool has_urgent, has_far, preempts;
     int reclaim_s, freeze_s; /* 0: not said */
     struct maker_policy policies[POLICIES_MAX];
     int n_policies;

@@ -91,6 +91,7 @@ void maker_choose_site(struct maker *maker, int self)
     site->reclaim_s = maker_chance(maker, 90) ? maker_between(maker, 1, 30) : 0;
     site->freeze_s = maker_chance(maker, 60) ? maker_between(maker, 1, 10) : 0;
     site->has_urgent = maker_chance(maker, 40);
+    site->preempts = maker_chance(maker, 50);
     if (maker_chance(maker, 75)) {
         for (int i = 0; i < POLICIES_MAX && first < site->n_hosts; i++) {
             int n_hosts = maker_between(maker, 1, site->n_hosts - first);
@@ -151,6 +152,39 @@ static int policy_of_host(const struct maker_site *site, int host)
     return 0;
 }
 
+static void write_preemption(struct maker *maker, const struct maker_site *site,
+                             const char *queue)
+{
+    static const char *const higher[] = {"PREEMPTIVE", "PREEMPTIVE[normal]",
+                                         "PREEMPTIVE PREEMPTABLE"};
+
+    if (!site->preempts) {
+        return;
+    }
+    if (queue[0] == 'f' || maker_chance(maker, 40)) {
+        maker_say(maker, "PREEMPTION = PREEMPTABLE\n");
+    } else {
+        bool is_urgent = queue[0] == 'u';
+        maker_say(maker, "PREEMPTION = %s\n",
+                  higher[is_urgent ? maker_between(maker, 0, 2) : 0]);
+    }
+    if (maker_chance(maker, 25)) {
+        maker_say(maker, "MAX_JOB_PREEMPT = %d\n", maker_between(maker, 1, 3));
+    }
+    if (maker_chance(maker, 15)) {
+        maker_say(maker, "NO_PREEMPT_INTERVAL = %ds\n", maker_between(maker, 1, 5));
+    }
+    if (maker_chance(maker, 10)) {
+        maker_say(maker, "TERMINATE_WHEN = PREEMPT\n");
+    }
+    if (maker_chance(maker, 10)) {
+        maker_say(maker, "PREEMPT_DELAY = %d\n", maker_between(maker, 1, 5));
+    }
+    if (maker_chance(maker, 15)) {
+        maker_say(maker, "UJOB_LIMIT = 3\n");
+    }
+}
+
 static void write_queues(struct maker *maker, const struct maker_site *site)
 {
     static const char *const normal[] = {"all allremote", "all allremote+1",
@@ -158,24 +192,30 @@ static void write_queues(struct maker *maker, const struct maker_site *site)
 
     maker_say(maker,
               "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\nHOSTS = %s\n"
-              "EXCLUSIVE = Y\nPLACEMENT = balanced\nEnd Queue\n",
+              "EXCLUSIVE = Y\nPLACEMENT = balanced\n",
               normal[maker_between(maker, 0, 3)]);
+    write_preemption(maker, site, "normal");
+    maker_say(maker, "End Queue\n");
     if (site->has_urgent) {
         maker_say(maker,
                   "Begin Queue\nQUEUE_NAME = urgent\nPRIORITY = 60\nHOSTS = all\n"
-                  "EXCLUSIVE = Y\n"
-                  "End Queue\n");
+                  "EXCLUSIVE = Y\n");
+        write_preemption(maker, site, "urgent");
+        maker_say(maker, "End Queue\n");
     }
     if (site->has_far) {
         maker_say(maker,
                   "Begin Queue\nQUEUE_NAME = far\nPRIORITY = 20\nHOSTS = allremote\n"
-                  "EXCLUSIVE = Y\n"
-                  "End Queue\n");
+                  "EXCLUSIVE = Y\n");
+        write_preemption(maker, site, "far");
+        maker_say(maker, "End Queue\n");
     }
 }
 
 void maker_write_site(struct maker *maker, int self)
 {
+    static const char *const kinds[] = {"LEAST_RUN_TIME", "MINI_JOB",
+                                        "OPTIMAL_MINI_JOB", "HOST_JLU MINI_JOB"};
     const struct maker_site *site = &maker->sites[self];
 
     maker_say(maker, "Begin Site\nNAME = s%d\n", self + 1);
@@ -183,10 +223,14 @@ void maker_write_site(struct maker *maker, int self)
         maker_say(maker, "FREEZE_TIMEOUT = %ds\n", site->freeze_s);
     }
     maker_say(maker, "End Site\n");
+    maker_say(maker, "Begin Parameters\n");
     if (site->reclaim_s) {
-        maker_say(maker, "Begin Parameters\nMC_RECLAIM_DELAY = %ds\nEnd Parameters\n",
-                  site->reclaim_s);
+        maker_say(maker, "MC_RECLAIM_DELAY = %ds\n", site->reclaim_s);
     }
+    if (site->preempts && maker_chance(maker, 50)) {
+        maker_say(maker, "PREEMPT_FOR = %s\n", kinds[maker_between(maker, 0, 3)]);
+    }
+    maker_say(maker, "End Parameters\n");
     maker_say(maker, "Begin Host\nHOST_NAME MXJ RESOURCES\n");
     for (int i = 0; i < site->n_hosts; i++) {
         int policy = policy_of_host(site, i);

@@ -193,7 +193,7 @@ static void test_room(void **state)
         for (int k = 0; k < JOBS_MAX_ROW && row->running[k].user != NULL; k++) {
             const struct job_row *job = &row->running[k];
             classes[k] = limits_join(limits, job->user, job->queue, job->project);
-            limits_count(limits, classes[k], job->hosts, count_hosts(job), 1);
+            limits_count(limits, classes[k], job->hosts, count_hosts(job), false, 1);
         }
         int room = room_of(limits, &row->asked);
         if (room != (row->room < 0 ? INT_MAX : row->room)) {
@@ -201,7 +201,7 @@ static void test_room(void **state)
         }
         for (int k = 0; k < JOBS_MAX_ROW && row->running[k].user != NULL; k++) {
             const struct job_row *job = &row->running[k];
-            limits_count(limits, classes[k], job->hosts, count_hosts(job), -1);
+            limits_count(limits, classes[k], job->hosts, count_hosts(job), false, -1);
             limits_leave(limits, classes[k]);
         }
         if (room_of(limits, &row->asked) != free_room) {

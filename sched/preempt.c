@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preempt.c: who has to stand still, and for whom.
+ *
+ * For each job that found no room: the groups of hosts (own hosts, each lease) in the
+ * order of their best victim; in a group victims are taken in order until slots and
+ * limits suffice, and all of it is undone where they never do.
+ *
+ *     n1 4 slots, n2 4 slots, all in use by queue low: a 4 on n1; b 2, c 2 on n2
+ *     -n 2 of queue high: n1 and n2 are as loaded, n1 stands first in the file: a, and
+ *     2 of its 4 slots are left over, for the next in line, or for nobody: a waits
+ *     MINI_JOB: the same, as a alone is needed. OPTIMAL_MINI_JOB: one job suffices, and
+ *     the smallest of those that do is c or b: c, the younger
+ *
+ * The pass counts a victim's slots as used: they are until it stands still. What they
+ * give and what claims will take of that stands in `delta`, so that the next one to
+ * preempt sees what is left over. */
+#include "sched/preempt.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched/place_view.h"
+#include "sched/preempt_view.h"
+
+/* One job's choice that is being made. */
+struct choice {
+    const struct place_line *line;
+    struct preempt_view *view;
+    int group;
+    int *order; /* indexes of jobs, as they are taken */
+    int n_order;
+    int *victims;
+    int n_victims;
+};
+
+struct preempt {
+    const struct preempt_snapshot *snapshot;
+    const struct place_snapshot *place;
+    struct arena *arena;
+    struct preempt_world world;
+    struct limits_draft *draft;    /* as if all victims stood still; NULL: no limits */
+    const struct place_room *room; /* of the pass */
+    int *delta;  /* by host: what victims give and claims will take of it */
+    bool *taken; /* by job */
+    struct host_slots *hosts; /* scratch: where the job would be */
+    int n_hosts;
+    struct preempt_plan plan;
+};
+
+static bool wants(const struct preempt *preempt, enum preempt_for reason)
+{
+    return (preempt->snapshot->rules->reasons & (int)reason) != 0;
+}
+
+/* ---------------------------------------------------------------- one victim */
+
+static int free_on(const struct preempt *preempt, int host)
+{
+    int n_free = preempt->place->hosts[host].max - preempt->room->used[host] -
+                 preempt->delta[host];
+    return n_free > 0 ? n_free : 0;
+}
+
+/* The victim stands still, or does not after all. Returns by how many slots there are
+ * more for the view. */
+static int set_still(struct preempt *preempt, const struct preempt_view *view,
+                     int index, bool is_still)
+{
+    const struct preempt_job *job = &preempt->world.jobs[index];
+    int n_before = 0, n_after = 0;
+    for (int i = 0; i < job->n_pieces; i++) {
+        int host = job->pieces[i].host;
+        n_before += view->allowed[host] ? free_on(preempt, host) : 0;
+        preempt->delta[host] +=
+            is_still ? -job->pieces[i].n_slots : job->pieces[i].n_slots;
+        n_after += view->allowed[host] ? free_on(preempt, host) : 0;
+    }
+    if (preempt->draft != NULL && job->class != NULL) {
+        limits_draft_still(preempt->draft, job->class, job->hosts, job->n_pieces,
+                           is_still);
+    }
+    preempt->taken[index] = is_still;
+    return n_after - n_before;
+}
+
+/* ---------------------------------------------------------------- where it would be */
+
+static int room_of(const struct preempt *preempt, const struct place_line *line)
+{
+    const struct limit *limit;
+    return line->class != NULL && preempt->draft != NULL
+               ? limits_room(preempt->draft, line->class, &limit)
+               : INT_MAX;
+}
+
+static int room_on(const struct preempt *preempt, const struct place_line *line,
+                   int host)
+{
+    const struct place_host *at = &preempt->place->hosts[host];
+    const struct limit *limit;
+    if (line->class == NULL || preempt->draft == NULL ||
+        !limits_have_hosts(line->class)) {
+        return INT_MAX;
+    }
+    return limits_room_on(preempt->draft, line->class, at->name,
+                          at->n_processors > 0 ? at->n_processors : at->max,
+                          preempt->hosts, preempt->n_hosts, &limit);
+}
+
+/* Puts the job on the group's hosts as things stand; false where it does not fit. */
+static bool put(struct preempt *preempt, const struct choice *choice)
+{
+    int open = choice->line->n_slots;
+    preempt->n_hosts = 0;
+    if (room_of(preempt, choice->line) < open) {
+        return false;
+    }
+    for (int i = 0; i < preempt->place->n_hosts && open > 0; i++) {
+        if (!choice->view->allowed[i] || preempt->world.group_of[i] != choice->group) {
+            continue;
+        }
+        int n = free_on(preempt, i),
+            room = n > 0 ? room_on(preempt, choice->line, i) : 0;
+        n = n < room ? n : room;
+        n = n < open ? n : open;
+        if (n > 0) {
+            preempt->hosts[preempt->n_hosts++] =
+                (struct host_slots){preempt->place->hosts[i].name, n};
+            open -= n;
+        }
+    }
+    return open == 0;
+}
+
+/* ---------------------------------------------------------------- choosing */
+
+static int64_t free_in(const struct preempt *preempt, const struct choice *choice)
+{
+    int64_t n_free = 0;
+    for (int i = 0; i < preempt->place->n_hosts; i++) {
+        n_free +=
+            choice->view->allowed[i] && preempt->world.group_of[i] == choice->group
+                ? free_on(preempt, i)
+                : 0;
+    }
+    return n_free;
+}
+
+static bool take_victims(struct preempt *preempt, struct choice *choice)
+{
+    int n_slots = choice->line->n_slots;
+    int64_t n_free = free_in(preempt, choice);
+    choice->n_victims = 0;
+    for (int i = 0;; i++) {
+        int room = room_of(preempt, choice->line);
+        bool has_slots = n_free >= n_slots, has_room = room >= n_slots;
+        if (has_slots && has_room && put(preempt, choice)) {
+            return true;
+        }
+        if (i == choice->n_order) {
+            return false;
+        }
+        int more = set_still(preempt, choice->view, choice->order[i], true);
+        bool helps =
+            !has_slots ? more > 0 : has_room || room_of(preempt, choice->line) > room;
+        if (helps) {
+            choice->victims[choice->n_victims++] = choice->order[i];
+            n_free += more;
+        } else {
+            set_still(preempt, choice->view, choice->order[i], false);
+        }
+    }
+}
+
+/* Those that turned out not to be needed go on, but a parallel job's parallel victims
+ * only where that is asked for. */
+static void spare(struct preempt *preempt, struct choice *choice)
+{
+    bool is_mini = wants(preempt, PREEMPT_FOR_MINI_JOB) ||
+                   wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB);
+    for (int i = choice->n_victims - 1; i >= 0 && choice->n_victims > 1; i--) {
+        int victim = choice->victims[i];
+        bool is_parallel =
+            choice->line->n_slots > 1 && preempt->world.jobs[victim].n_slots > 1;
+        if (is_parallel && !is_mini) {
+            continue;
+        }
+        set_still(preempt, choice->view, victim, false);
+        if (put(preempt, choice)) {
+            choice->n_victims--;
+            memmove(&choice->victims[i], &choice->victims[i + 1],
+                    (size_t)(choice->n_victims - i) * sizeof(int));
+        } else {
+            set_still(preempt, choice->view, victim, true);
+        }
+    }
+}
+
+/* Of as many victims, smaller ones: each, from the last, is changed for the one that
+ * gives least and suffices. */
+static void shrink(struct preempt *preempt, struct choice *choice)
+{
+    for (int i = choice->n_victims - 1; i >= 0; i--) {
+        const struct preempt_view *view = choice->view;
+        int gain = preempt_view_gain(view, &preempt->world.jobs[choice->victims[i]]);
+        set_still(preempt, view, choice->victims[i], false);
+        /* `order` has the largest first: the last that fits is the smallest, and of
+         * those as small the first is the one that comes first. */
+        int best = choice->victims[i];
+        for (int k = 0; k < choice->n_order; k++) {
+            int other = choice->order[k];
+            int of_other = preempt_view_gain(view, &preempt->world.jobs[other]);
+            if (preempt->taken[other] || of_other >= gain) {
+                continue;
+            }
+            set_still(preempt, view, other, true);
+            if (put(preempt, choice)) {
+                best = other;
+                gain = of_other;
+            }
+            set_still(preempt, view, other, false);
+        }
+        choice->victims[i] = best;
+        set_still(preempt, view, best, true);
+    }
+}
+
+struct sized {
+    int job, gain, place;
+};
+
+static int compare_sizes(const void *left, const void *right)
+{
+    const struct sized *a = left, *b = right;
+    if (a->gain != b->gain) {
+        return a->gain > b->gain ? -1 : 1;
+    }
+    return a->place - b->place;
+}
+
+/* The group's jobs that are left, as they are to be taken. */
+static void set_order(struct preempt *preempt, struct choice *choice)
+{
+    const struct preempt_view *view = choice->view;
+    choice->n_order = 0;
+    for (int i = 0; i < view->n_victims; i++) {
+        int index = view->victims[i];
+        int group = preempt->world.group_of[preempt->world.jobs[index].pieces[0].host];
+        if (!preempt->taken[index] && group == choice->group) {
+            choice->order[choice->n_order++] = index;
+        }
+    }
+    if (!wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB)) {
+        return;
+    }
+    struct sized *sized = mem_alloc((size_t)choice->n_order + 1, sizeof(*sized));
+    for (int i = 0; i < choice->n_order; i++) {
+        const struct preempt_job *job = &preempt->world.jobs[choice->order[i]];
+        sized[i] = (struct sized){choice->order[i], preempt_view_gain(view, job), i};
+    }
+    qsort(sized, (size_t)choice->n_order, sizeof(*sized), compare_sizes);
+    for (int i = 0; i < choice->n_order; i++) {
+        choice->order[i] = sized[i].job;
+    }
+    free(sized);
+}
+
+static bool choose_in(struct preempt *preempt, struct choice *choice)
+{
+    set_order(preempt, choice);
+    if (!take_victims(preempt, choice)) {
+        for (int i = 0; i < choice->n_victims; i++) {
+            set_still(preempt, choice->view, choice->victims[i], false);
+        }
+        return false;
+    }
+    spare(preempt, choice);
+    if (wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB)) {
+        shrink(preempt, choice);
+    }
+    return choice->n_victims > 0 && put(preempt, choice);
+}
+
+/* ---------------------------------------------------------------- one job */
+
+/* Slots of the host that nobody uses now are kept at once, the others as they come. */
+static void keep_slots(struct preempt *preempt, int host, int n_slots, int *used)
+{
+    int left = preempt->place->hosts[host].max - used[host];
+    int n_now = left < n_slots ? left : n_slots;
+    n_now = n_now > 0 ? n_now : 0;
+    used[host] += n_now;
+    preempt->delta[host] += n_slots - n_now;
+}
+
+static void keep_claim(struct preempt *preempt, const struct choice *choice, int *used,
+                       struct preempt_claim *claim)
+{
+    const struct place_line *line = choice->line;
+    claim->hosts = arena_copy(preempt->arena, preempt->hosts,
+                              (size_t)preempt->n_hosts * sizeof(*preempt->hosts));
+    claim->n_hosts = preempt->n_hosts;
+    claim->victims = arena_copy(preempt->arena, choice->victims,
+                                (size_t)choice->n_victims * sizeof(int));
+    claim->n_victims = choice->n_victims;
+    claim->lease = "";
+    for (int i = 0, k = 0; i < preempt->place->n_hosts && k < preempt->n_hosts; i++) {
+        if (strcmp(preempt->place->hosts[i].name, preempt->hosts[k].host) == 0) {
+            keep_slots(preempt, i, preempt->hosts[k].n_slots, used);
+            claim->lease = preempt->place->hosts[i].lease;
+            k++; /* both in the order of hosts */
+        }
+    }
+    if (line->class != NULL && preempt->draft != NULL) {
+        limits_draft_count(preempt->draft, line->class, claim->hosts, claim->n_hosts);
+    }
+}
+
+/* Slots that all victims that are left and free hosts come to: enough for the job? */
+static bool may_suffice(struct preempt *preempt, const struct choice *choice)
+{
+    int64_t n_slots = free_in(preempt, choice);
+    const struct preempt_view *view = choice->view;
+    for (int i = 0; i < view->n_victims && n_slots < choice->line->n_slots; i++) {
+        int index = view->victims[i];
+        const struct preempt_job *job = &preempt->world.jobs[index];
+        if (!preempt->taken[index] &&
+            preempt->world.group_of[job->pieces[0].host] == choice->group) {
+            n_slots += preempt_view_gain(view, job);
+        }
+    }
+    return n_slots >= choice->line->n_slots;
+}
+
+static bool choose(struct preempt *preempt, const struct place_line *line,
+                   struct preempt_view *view, int *used, struct preempt_claim *claim)
+{
+    bool *tried = mem_alloc((size_t)preempt->world.n_groups, sizeof(*tried));
+    int *memory = mem_alloc(2 * (size_t)view->n_victims + 1, sizeof(int));
+    struct choice choice = {.line = line,
+                            .view = view,
+                            .order = memory,
+                            .victims = memory + view->n_victims};
+    bool is_found = false;
+    for (int i = 0; i < view->n_victims && !is_found; i++) {
+        int index = view->victims[i];
+        choice.group =
+            preempt->world.group_of[preempt->world.jobs[index].pieces[0].host];
+        if (preempt->taken[index] || tried[choice.group]) {
+            continue;
+        }
+        tried[choice.group] = true;
+        is_found = may_suffice(preempt, &choice) && choose_in(preempt, &choice);
+    }
+    if (is_found) {
+        keep_claim(preempt, &choice, used, claim);
+    }
+    free(memory);
+    free(tried);
+    return is_found;
+}
+
+/* ---------------------------------------------------------------- a line */
+
+static bool wants_room(enum reason reason)
+{
+    return reason == REASON_BUSY || reason == REASON_HOST_LIMIT ||
+           reason == REASON_LIMIT;
+}
+
+/* PREEMPT_DELAY. */
+static bool is_delayed(struct preempt *preempt, int queue, uint64_t job)
+{
+    const struct preempt_snapshot *snapshot = preempt->snapshot;
+    int64_t delay_ms = snapshot->rules->queues[queue].guards.delay_ms;
+    if (delay_ms == 0) {
+        return false;
+    }
+    int64_t until_ms = snapshot->submitted_ms(snapshot->arg, job) + delay_ms;
+    if (until_ms <= snapshot->now_ms) {
+        return false;
+    }
+    if (until_ms < preempt->plan.next_ms) {
+        preempt->plan.next_ms = until_ms;
+    }
+    return true;
+}
+
+/* False: the others behind it need not be looked at. */
+static bool preempt_for(struct preempt *preempt, int index, uint64_t job, int *used,
+                        struct limits_draft *draft)
+{
+    const struct place_line *line = &preempt->place->lines[index];
+    struct preempt_plan *plan = &preempt->plan;
+    if (plan->n_claims == preempt->snapshot->max_jobs) {
+        plan->is_cut = true;
+        return false;
+    }
+    struct preempt_claim *claim = &plan->claims[plan->n_claims];
+    if (!choose(preempt, line, preempt_view_of(&preempt->world, line), used, claim)) {
+        return false;
+    }
+    claim->job = job;
+    claim->line = index;
+    plan->n_claims++;
+    if (line->class != NULL && draft != NULL) {
+        limits_draft_count(draft, line->class, claim->hosts, claim->n_hosts);
+    }
+    return true;
+}
+
+/* The running jobs are known now. */
+static void begin_line(struct preempt *preempt, const struct place_room *room)
+{
+    preempt->room = room;
+    preempt->plan.jobs = preempt->world.jobs;
+    if (preempt->taken == NULL && preempt->world.jobs != NULL) {
+        preempt->taken = arena_alloc(preempt->arena, (size_t)preempt->world.n_jobs + 1,
+                                     sizeof(bool));
+    }
+}
+
+void preempt_line(struct preempt *preempt, int index, int first,
+                  struct place_room *room, struct limits_draft *draft,
+                  struct reason_verdict *verdict)
+{
+    const struct preempt_snapshot *snapshot = preempt->snapshot;
+    const struct place_line *line = &preempt->place->lines[index];
+    if (!wants_room(verdict->reason) || line->is_exclusive) {
+        return; /* PREEMPT_JOBTYPE: exclusive jobs preempt nobody */
+    }
+    struct preempt_view *view = preempt_view_of(&preempt->world, line);
+    int n_room = line->max_starts - first;
+    bool may_more = preempt->world.n_jobs > 0 && view->n_victims > 0;
+    begin_line(preempt, room);
+    verdict->preempt = view->why;
+    if (view->next_ms < preempt->plan.next_ms) {
+        preempt->plan.next_ms = view->next_ms;
+    }
+    for (int i = first; i < line->n_turns && n_room > 0; i++) {
+        uint64_t job = line->turns[i]->key;
+        bool has_claim = snapshot->has_claim(snapshot->arg, job);
+        if (!has_claim && !may_more) {
+            return;
+        }
+        if (!has_claim && is_delayed(preempt, line->queue, job)) {
+            verdict->preempt.is_delayed = true;
+            continue;
+        }
+        if (!has_claim && !preempt_for(preempt, index, job, room->used, draft)) {
+            return;
+        }
+        n_room--;
+        verdict->reason = i == first ? REASON_PREEMPTING : verdict->reason;
+    }
+}
+
+/* ---------------------------------------------------------------- life */
+
+struct preempt *preempt_new(struct arena *arena,
+                            const struct preempt_snapshot *snapshot)
+{
+    const struct place_snapshot *place = snapshot->place;
+    size_t n_hosts = (size_t)place->n_hosts + 1;
+    struct preempt *preempt = arena_alloc(arena, 1, sizeof(*preempt));
+    preempt->snapshot = snapshot;
+    preempt->place = place;
+    preempt->arena = arena;
+    preempt->draft = place->limits != NULL ? limits_draft_new(place->limits) : NULL;
+    preempt_view_init(&preempt->world, arena, snapshot);
+    preempt->delta = arena_alloc(arena, n_hosts, sizeof(int));
+    preempt->hosts = arena_alloc(arena, n_hosts, sizeof(*preempt->hosts));
+    preempt->plan.claims =
+        arena_alloc(arena, (size_t)snapshot->max_jobs, sizeof(struct preempt_claim));
+    preempt->plan.next_ms = INT64_MAX;
+    return preempt;
+}
+
+void preempt_free(struct preempt *preempt)
+{
+    if (preempt != NULL) {
+        limits_draft_free(preempt->draft);
+    }
+}
+
+void preempt_started(struct preempt *preempt, const struct limits_class *class,
+                     const struct host_slots *hosts, int n_hosts)
+{
+    if (preempt->draft != NULL && class != NULL) {
+        limits_draft_count(preempt->draft, class, hosts, n_hosts);
+    }
+}
+
+const struct preempt_plan *preempt_result(const struct preempt *preempt)
+{
+    return &preempt->plan;
+}

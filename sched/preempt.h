@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preempt.h: which running jobs stand still so that waiting ones can start: asked by a
+ * pass (place.h) whenever a line finds no room, before those behind it are looked at,
+ * so that what is free goes to who preempts for the rest.
+ *
+ * Victims are running jobs that the line's queue may preempt (preempt_rules.h), that
+ * nothing protects, on hosts where the job may run; all on own hosts, or all of one
+ * lease. In the order
+ *
+ *     queues with a preference, the higher number first; then those of lower priority;
+ *     PREEMPT_FOR=LEAST_RUN_TIME: who has run the shortest time;
+ *     else: of the least loaded host, there the youngest start;
+ *     the higher key first
+ *
+ * as many as are needed are taken. Where job and victims are parallel, one that turns
+ * out not to be needed is taken too, but under MINI_JOB; under OPTIMAL_MINI_JOB the
+ * fewest jobs are, whatever their order. If after that a limit still stands against the
+ * job nobody is taken: limits count who stands still as limits.h says.
+ *
+ * The plan names, for each job that preempts, its victims and the slots that are kept
+ * for it. Nothing starts by it: first all of its victims must stand still.
+ *
+ * Units: slots, milliseconds. Ownership: the snapshot is borrowed and not changed; all
+ * lives in the arena but the limits' draft. Order: as above, complete. Source: seed
+ * 000; lsf.md 3. Layer: sched (base only). */
+#ifndef SUBLET_SCHED_PREEMPT_H
+#define SUBLET_SCHED_PREEMPT_H
+
+#include "sched/place.h"
+#include "sched/preempt_rules.h"
+
+struct preempt_piece {
+    int host; /* index in the snapshot */
+    int n_slots;
+};
+
+/* A running job. */
+struct preempt_job {
+    uint64_t key;
+    int queue;
+    int n_slots;
+    const struct preempt_piece *pieces;
+    const struct host_slots *hosts; /* the same by name, for limits */
+    int n_pieces;
+    const struct limits_class *class; /* NULL: no limits */
+    int64_t start_ms;
+    int64_t since_ms;     /* it runs since: its start, or when it went on last */
+    int64_t ran_ms;       /* in all */
+    int64_t still_ms;     /* it stood still in all */
+    int64_t run_limit_ms; /* 0: none */
+    int n_preempted;
+};
+
+struct preempt_snapshot {
+    const struct place_snapshot *place;
+    const struct preempt_rules *rules;
+    /* All running jobs, in any order; asked once, when the first line wants to know. */
+    const struct preempt_job *(*jobs)(void *arg, int *n_jobs);
+    const int *loads; /* by host: least loaded first; NULL: by running slots / slots */
+    int64_t now_ms;
+    /* Of a line's job: true where it is being made room for already. */
+    bool (*has_claim)(void *arg, uint64_t job);
+    /* When it came to wait. */
+    int64_t (*submitted_ms)(void *arg, uint64_t job);
+    void *arg;
+    int max_jobs; /* that preempt, of one plan */
+};
+
+/* A job that preempts. */
+struct preempt_claim {
+    uint64_t job;
+    int line;
+    const char *lease; /* "": own hosts */
+    struct host_slots *hosts;
+    int n_hosts;
+    const int *victims; /* indexes of jobs */
+    int n_victims;
+};
+
+struct preempt_plan {
+    struct preempt_claim *claims;
+    int n_claims;
+    const struct preempt_job *jobs; /* what `victims` means */
+    bool is_cut;                    /* max_jobs was reached */
+    int64_t next_ms; /* PREEMPT_DELAY or NO_PREEMPT_INTERVAL of a job is over;
+                        INT64_MAX: of none */
+};
+
+/* What protects the job from whom might preempt it; REASON_FREE: nothing. */
+enum reason_guard preempt_guard(const struct preempt_rules *rules,
+                                const struct preempt_job *job, int64_t now_ms);
+
+struct preempt;
+struct preempt *preempt_new(struct arena *arena,
+                            const struct preempt_snapshot *snapshot);
+void preempt_free(struct preempt *preempt); /* NULL is fine */
+
+/* The pass has started a job there. */
+void preempt_started(struct preempt *preempt, const struct limits_class *class,
+                     const struct host_slots *hosts, int n_hosts);
+/* The line's jobs from `first` on found no room, and the verdict says why: it is
+ * completed. What is free of a claim's slots counts as used from then on, and the job
+ * for the limits. */
+struct place_room;
+void preempt_line(struct preempt *preempt, int line, int first, struct place_room *room,
+                  struct limits_draft *draft, struct reason_verdict *verdict);
+const struct preempt_plan *preempt_result(const struct preempt *preempt);
+
+#endif

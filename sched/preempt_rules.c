@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preempt_rules.c: see preempt_rules.h. */
+#include "sched/preempt_rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define SECOND_MS INT64_C(1000)
+#define MINUTE_MS INT64_C(60000)
+
+enum { WAIT_S = 300, LEVEL_MAX = 1000000, PERCENT_MAX = 99 };
+
+struct reader {
+    struct conf *conf;
+    const struct conf_section *section;
+    const struct conf_row *row;
+    const struct queue_config *queues;
+    int n_queues;
+};
+
+#define COMPLAIN(reader, key, ...)                                                     \
+    conf_complain((reader)->conf, CONF_ERROR, (reader)->section, (reader)->row,        \
+                  conf_cell((reader)->row, key), __VA_ARGS__)
+
+static const char key_name[] = "PREEMPTION";
+
+static int find_queue(const struct reader *reader, const char *name)
+{
+    for (int i = 0; i < reader->n_queues; i++) {
+        if (strcmp(reader->queues[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* ---------------------------------------------------------------- PREEMPTION */
+
+/* "low+1": a queue, and its level of preference where one is allowed. */
+static bool read_target(const struct reader *reader, char *word, bool may_prefer,
+                        struct preempt_target *target)
+{
+    char *plus = strchr(word, '+');
+    struct err err;
+    int64_t level = 0;
+    if (plus != NULL && !may_prefer) {
+        COMPLAIN(reader, key_name,
+                 "\"%s\": PREEMPTABLE has no preferences, expected a queue's name",
+                 word);
+        return false;
+    }
+    if (plus != NULL && conf_parse_int(plus + 1, 1, LEVEL_MAX, &level, &err) != 0) {
+        COMPLAIN(reader, key_name, "\"%s\": bad preference, expected QUEUE+N: %s", word,
+                 err.text);
+        return false;
+    }
+    if (plus != NULL) {
+        *plus = '\0';
+    }
+    *target =
+        (struct preempt_target){.queue = find_queue(reader, word), .level = (int)level};
+    if (target->queue < 0) {
+        COMPLAIN(reader, key_name,
+                 "unknown queue \"%s\", expected one of section Queue", word);
+    }
+    return target->queue >= 0;
+}
+
+/* What stands between brackets, from behind the first; NULL where none closes. */
+static char *take_list(const char **text, struct arena *arena)
+{
+    const char *end = strchr(*text, ']');
+    if (end == NULL) {
+        return NULL;
+    }
+    char *list = arena_strn(arena, *text, (size_t)(end - *text));
+    *text = end + 1;
+    return list;
+}
+
+static bool read_list(const struct reader *reader, const char **text, bool may_prefer,
+                      struct preempt_target **targets, int *n_targets)
+{
+    struct arena *arena = reader->conf->arena;
+    const char *list = take_list(text, arena);
+    if (list == NULL) {
+        COMPLAIN(reader, key_name, "a bracket is not closed, expected [QUEUE ...]");
+        return false;
+    }
+    struct conf_words words = conf_words(arena, list);
+    *targets = arena_alloc(arena, (size_t)words.count + 1, sizeof(**targets));
+    *n_targets = 0;
+    for (int i = 0; i < words.count; i++) {
+        if (read_target(reader, arena_str(arena, words.words[i]), may_prefer,
+                        &(*targets)[*n_targets])) {
+            (*n_targets)++;
+        }
+    }
+    if (words.count == 0) {
+        COMPLAIN(reader, key_name,
+                 "an empty list, expected queues in it, or no brackets for all");
+    }
+    return words.count > 0;
+}
+
+static void set_by(const struct reader *reader, struct preempt_queue *queue,
+                   const struct preempt_target *targets, int n_targets)
+{
+    int *by = arena_alloc(reader->conf->arena, (size_t)n_targets + 1, sizeof(*by));
+    for (int i = 0; i < n_targets; i++) {
+        by[i] = targets[i].queue;
+    }
+    queue->by = by;
+    queue->n_by = n_targets;
+}
+
+/* One of the two words, and its list. False: there is nothing to go on with. */
+static bool read_word(const struct reader *reader, const char **text,
+                      struct preempt_queue *queue)
+{
+    static const char active[] = "PREEMPTIVE", passive[] = "PREEMPTABLE";
+    size_t length = strcspn(*text, " \t[");
+    bool is_active =
+        length == strlen(active) && strncasecmp(*text, active, length) == 0;
+    bool is_passive =
+        length == strlen(passive) && strncasecmp(*text, passive, length) == 0;
+    bool *is_set = is_active ? &queue->is_preemptive : &queue->is_preemptable;
+    if (!is_active && !is_passive) {
+        COMPLAIN(reader, key_name,
+                 "\"%.*s\", expected PREEMPTIVE[QUEUE[+N] ...] PREEMPTABLE[QUEUE ...]",
+                 (int)length, *text);
+        return false;
+    }
+    if (*is_set) {
+        COMPLAIN(reader, key_name, "%s stands here twice",
+                 is_active ? active : passive);
+        return false;
+    }
+    *is_set = true;
+    *text += length;
+    *text += strspn(*text, " \t");
+    if (**text != '[') {
+        return true;
+    }
+    struct preempt_target *targets = NULL;
+    int n_targets = 0;
+    (*text)++;
+    if (!read_list(reader, text, is_active, &targets, &n_targets)) {
+        return false;
+    }
+    if (is_active) {
+        queue->targets = targets;
+        queue->n_targets = n_targets;
+    } else {
+        set_by(reader, queue, targets, n_targets);
+    }
+    return true;
+}
+
+/* A list whose queues never stand lower (or higher) says nothing: most likely the
+ * priorities are wrong. */
+static void check_priorities(const struct reader *reader, int index,
+                             const struct preempt_queue *queue)
+{
+    const struct queue_config *own = &reader->queues[index];
+    for (int i = 0; i < queue->n_targets; i++) {
+        const struct queue_config *other = &reader->queues[queue->targets[i].queue];
+        if (other->priority >= own->priority) {
+            conf_complain(reader->conf, CONF_WARNING, reader->section, reader->row,
+                          conf_cell(reader->row, key_name),
+                          "queue %s does not stand below %s (PRIORITY %d, %d): it is "
+                          "not preempted",
+                          other->name, own->name, other->priority, own->priority);
+        }
+    }
+}
+
+static void read_preemption(const struct reader *reader, int index,
+                            struct preempt_queue *queue)
+{
+    const char *text = conf_text(reader->row, key_name, NULL);
+    queue->is_pool = conf_text(reader->row, "SLOT_POOL", NULL) != NULL;
+    if (text == NULL) {
+        return;
+    }
+    text += strspn(text, " \t");
+    while (*text != '\0') {
+        if (!read_word(reader, &text, queue)) {
+            return;
+        }
+        text += strspn(text, " \t");
+    }
+    if (queue->is_pool) {
+        COMPLAIN(reader, key_name,
+                 "a queue of a slot pool can be neither preemptive nor preemptable");
+    }
+    check_priorities(reader, index, queue);
+}
+
+/* ---------------------------------------------------------------- guards */
+
+/* "90" minutes, "90s", "50%". */
+static void read_span(const struct reader *reader, const char *key,
+                      struct preempt_span *span)
+{
+    const char *text = conf_text(reader->row, key, NULL);
+    struct err err;
+    if (text == NULL) {
+        return;
+    }
+    size_t length = strlen(text);
+    int64_t number;
+    if (text[length - 1] != '%') {
+        if (conf_parse_duration(text, MINUTE_MS, &number, &err) != 0) {
+            COMPLAIN(reader, key, "%s, or a percentage", err.text);
+        } else {
+            *span = (struct preempt_span){.ms = number};
+        }
+        return;
+    }
+    const char *digits = arena_strn(reader->conf->arena, text, length - 1);
+    if (conf_parse_int(digits, 1, PERCENT_MAX, &number, &err) != 0) {
+        COMPLAIN(reader, key, "\"%s\", expected 1%% to %d%% of the run limit", text,
+                 PERCENT_MAX);
+    } else {
+        *span = (struct preempt_span){.percent = (int)number};
+    }
+}
+
+/* Malformed ones were complained about by conf_check. */
+static void read_time(const struct reader *reader, const char *key, int64_t unit_ms,
+                      int64_t *ms)
+{
+    const char *text = conf_text(reader->row, key, NULL);
+    if (text != NULL && conf_parse_duration(text, unit_ms, ms, NULL) != 0) {
+        return;
+    }
+}
+
+static void read_guards(const struct reader *reader, struct preempt_guards *guards)
+{
+    const char *text = conf_text(reader->row, "MAX_JOB_PREEMPT", NULL);
+    int64_t count;
+    if (text != NULL && conf_parse_int(text, 1, INT32_MAX, &count, NULL) == 0) {
+        guards->max_count = (int)count;
+    }
+    read_span(reader, "NO_PREEMPT_RUN_TIME", &guards->ran);
+    read_span(reader, "NO_PREEMPT_FINISH_TIME", &guards->finish);
+    read_time(reader, "NO_PREEMPT_INTERVAL", MINUTE_MS, &guards->interval_ms);
+    read_time(reader, "MAX_TOTAL_TIME_PREEMPT", MINUTE_MS, &guards->max_total_ms);
+    read_time(reader, "PREEMPT_DELAY", SECOND_MS, &guards->delay_ms);
+}
+
+/* ---------------------------------------------------------------- words */
+
+struct word_value {
+    const char *word;
+    int value;
+};
+
+static const struct word_value for_words[] = {
+    {"GROUP_JLP", PREEMPT_FOR_GROUP_JLP},
+    {"GROUP_MAX", PREEMPT_FOR_GROUP_MAX},
+    {"HOST_JLU", PREEMPT_FOR_HOST_JLU},
+    {"USER_JLP", PREEMPT_FOR_USER_JLP},
+    {"LEAST_RUN_TIME", PREEMPT_FOR_LEAST_RUN_TIME},
+    {"MINI_JOB", PREEMPT_FOR_MINI_JOB},
+    {"OPTIMAL_MINI_JOB", PREEMPT_FOR_OPTIMAL_MINI_JOB},
+};
+
+static int value_of(const char *word)
+{
+    for (size_t i = 0; i < sizeof(for_words) / sizeof(for_words[0]); i++) {
+        if (strcasecmp(word, for_words[i].word) == 0) {
+            return for_words[i].value;
+        }
+    }
+    return 0;
+}
+
+/* Complains where `reader` is not NULL. */
+static int read_for(struct arena *arena, const struct conf_row *row,
+                    const struct reader *reader)
+{
+    struct conf_words words = conf_words(arena, conf_text(row, "PREEMPT_FOR", NULL));
+    int reasons = 0;
+    for (int i = 0; i < words.count; i++) {
+        int value = value_of(words.words[i]);
+        if (value == 0 && reader != NULL) {
+            COMPLAIN(reader, "PREEMPT_FOR",
+                     "\"%s\", expected some of GROUP_JLP GROUP_MAX HOST_JLU USER_JLP "
+                     "LEAST_RUN_TIME MINI_JOB OPTIMAL_MINI_JOB",
+                     words.words[i]);
+        }
+        reasons |= value;
+    }
+    return reasons;
+}
+
+static void read_ending(const struct reader *reader, struct preempt_queue *queue)
+{
+    struct conf_words words =
+        conf_words(reader->conf->arena, conf_text(reader->row, "TERMINATE_WHEN", NULL));
+    for (int i = 0; i < words.count; i++) {
+        bool is_preempt = strcasecmp(words.words[i], "PREEMPT") == 0;
+        if (!is_preempt && strcasecmp(words.words[i], "WINDOW") != 0 &&
+            strcasecmp(words.words[i], "LOAD") != 0) {
+            COMPLAIN(reader, "TERMINATE_WHEN",
+                     "\"%s\", expected some of LOAD PREEMPT WINDOW", words.words[i]);
+        } else if (!is_preempt) {
+            COMPLAIN(reader, "TERMINATE_WHEN", "%s is not supported yet, only PREEMPT",
+                     words.words[i]);
+        }
+        queue->is_ended = queue->is_ended || is_preempt;
+    }
+}
+
+/* ---------------------------------------------------------------- all */
+
+static void read_parameters(struct reader *reader, struct preempt_rules *rules,
+                            struct preempt_guards *guards)
+{
+    rules->wait_ms = WAIT_S * SECOND_MS;
+    reader->section = NULL;
+    while ((reader->section = conf_next(reader->conf, "Parameters", reader->section)) !=
+           NULL) {
+        for (int i = 0; i < reader->section->n_rows; i++) {
+            reader->row = &reader->section->rows[i];
+            read_guards(reader, guards);
+            read_time(reader, "PREEMPTION_WAIT_TIME", SECOND_MS, &rules->wait_ms);
+            rules->reasons |= read_for(reader->conf->arena, reader->row, reader);
+        }
+    }
+}
+
+void preempt_rules_read(struct conf *conf, const struct queue_config *queues,
+                        int n_queues, struct preempt_rules *rules)
+{
+    struct reader reader = {.conf = conf, .queues = queues, .n_queues = n_queues};
+    struct preempt_guards guards = {0};
+    struct preempt_queue *all =
+        arena_alloc(conf->arena, (size_t)n_queues + 1, sizeof(*all));
+    *rules = (struct preempt_rules){.queues = all, .n_queues = n_queues};
+    read_parameters(&reader, rules, &guards);
+    reader.section = NULL;
+    while ((reader.section = conf_next(conf, "Queue", reader.section)) != NULL) {
+        for (int i = 0; i < reader.section->n_rows; i++) {
+            reader.row = &reader.section->rows[i];
+            int index = find_queue(&reader, conf_text(reader.row, "QUEUE_NAME", ""));
+            if (index < 0) {
+                continue; /* was complained about */
+            }
+            all[index].guards = guards;
+            read_preemption(&reader, index, &all[index]);
+            read_guards(&reader, &all[index].guards);
+            read_ending(&reader, &all[index]);
+            rules->is_enabled = rules->is_enabled || all[index].is_preemptive ||
+                                all[index].is_preemptable;
+        }
+    }
+}
+
+int preempt_rules_for(const struct conf *conf)
+{
+    const struct conf_section *section = NULL;
+    int reasons = 0;
+    bool is_enabled = false;
+    while ((section = conf_next(conf, "Parameters", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            reasons |= read_for(conf->arena, &section->rows[i], NULL);
+        }
+    }
+    while ((section = conf_next(conf, "Queue", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            is_enabled =
+                is_enabled || conf_text(&section->rows[i], key_name, NULL) != NULL;
+        }
+    }
+    return is_enabled ? reasons : -1;
+}
+
+bool preempt_rules_may(const struct preempt_rules *rules,
+                       const struct queue_config *queues, int high, int low, int *level)
+{
+    const struct preempt_queue *from = &rules->queues[high], *to = &rules->queues[low];
+    *level = 0;
+    if (queues[high].priority <= queues[low].priority || from->is_pool || to->is_pool) {
+        return false;
+    }
+    bool may = from->is_preemptive && from->n_targets == 0;
+    for (int i = 0; from->is_preemptive && i < from->n_targets; i++) {
+        if (from->targets[i].queue == low) {
+            may = true;
+            *level = from->targets[i].level;
+        }
+    }
+    for (int i = 0; to->is_preemptable && i < to->n_by; i++) {
+        may = may || to->by[i] == high;
+    }
+    return may || (to->is_preemptable && to->n_by == 0);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preempt_rules.h: which queues may preempt which, in what order, and what protects a
+ * job: PREEMPTION of queues and all parameters around it.
+ *
+ *     PREEMPTION = PREEMPTIVE[low+1 normal] PREEMPTABLE[high]
+ *
+ * A queue may preempt another of lower priority where it is PREEMPTIVE without a list
+ * or with that queue in it, or where the other is PREEMPTABLE without a list or with it
+ * in that; either suffices. It is not transitive. A queue of a slot pool may neither
+ * preempt nor be preempted.
+ *
+ * Parameters of a queue override those of the site. Times are minutes, NO_PREEMPT_...
+ * also percent of a job's run limit; PREEMPT_DELAY and PREEMPTION_WAIT_TIME seconds.
+ *
+ * Units: milliseconds. Ownership: in conf's arena. Errors: diagnostics.
+ * Source: seed 000; lsf.md 3.1, 3.4; ARCHITECTURE 5. Layer: sched (base only). */
+#ifndef SUBLET_SCHED_PREEMPT_RULES_H
+#define SUBLET_SCHED_PREEMPT_RULES_H
+
+#include "base/conf.h"
+#include "sched/queue.h"
+
+/* PREEMPT_FOR. */
+enum preempt_for {
+    PREEMPT_FOR_GROUP_JLP = 1,
+    PREEMPT_FOR_GROUP_MAX = 2,
+    PREEMPT_FOR_HOST_JLU = 4,
+    PREEMPT_FOR_USER_JLP = 8,
+    PREEMPT_FOR_LEAST_RUN_TIME = 16,
+    PREEMPT_FOR_MINI_JOB = 32,
+    PREEMPT_FOR_OPTIMAL_MINI_JOB = 64,
+};
+
+/* A time, or percent of a job's run limit; both 0: not set. */
+struct preempt_span {
+    int64_t ms;
+    int percent;
+};
+
+struct preempt_guards {
+    struct preempt_span ran;    /* NO_PREEMPT_RUN_TIME */
+    struct preempt_span finish; /* NO_PREEMPT_FINISH_TIME */
+    int64_t interval_ms;        /* NO_PREEMPT_INTERVAL: since it started or went on */
+    int64_t max_total_ms;       /* MAX_TOTAL_TIME_PREEMPT; 0: any */
+    int max_count;              /* MAX_JOB_PREEMPT: protected above it; 0: none */
+    int64_t delay_ms;           /* PREEMPT_DELAY: a job waits before it preempts */
+};
+
+struct preempt_target {
+    int queue;
+    int level; /* of preference; 0: none */
+};
+
+struct preempt_queue {
+    bool is_preemptive, is_preemptable;
+    bool is_pool;                         /* of a slot pool: neither */
+    const struct preempt_target *targets; /* of PREEMPTIVE; none: all that are lower */
+    int n_targets;
+    const int *by; /* of PREEMPTABLE; none: all that are higher */
+    int n_by;
+    struct preempt_guards guards;
+    bool is_ended; /* TERMINATE_WHEN has PREEMPT: its jobs are ended, not suspended */
+};
+
+struct preempt_rules {
+    bool is_enabled;                    /* some queue is preemptive or preemptable */
+    const struct preempt_queue *queues; /* by index, as the configuration's */
+    int n_queues;
+    int reasons;     /* of PREEMPT_FOR, added up */
+    int64_t wait_ms; /* PREEMPTION_WAIT_TIME: then other jobs are looked for */
+};
+
+/* Of all Queue sections, which have been read, and Parameters. */
+void preempt_rules_read(struct conf *conf, const struct queue_config *queues,
+                        int n_queues, struct preempt_rules *rules);
+/* PREEMPT_FOR alone; -1: PREEMPTION stands in no queue. For limits_read. */
+int preempt_rules_for(const struct conf *conf);
+
+/* True where a job of queue `high` may preempt one of `low`; then the preference. */
+bool preempt_rules_may(const struct preempt_rules *rules,
+                       const struct queue_config *queues, int high, int low,
+                       int *level);
+
+#endif

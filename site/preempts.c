@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preempts.c: see preempts.h. */
+#include "site/preempts.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/job_id.h"
+#include "site/halts.h"
+#include "site/keep.h"
+#include "site/parts.h"
+#include "site/turns.h"
+
+/* Jobs that begin to preempt in one tick: a site must answer its hosts in between, and
+ * who was suspended is seen by the next pass. */
+enum { PREEMPTS_MAX = 200 };
+
+struct claim {
+    uint64_t job;
+    char *lease;
+    struct host_slots *hosts;
+    int n_hosts;
+    int64_t since_ms;
+};
+
+struct preempts {
+    struct claim *claims; /* in the order in which they were made */
+    int n_claims, capacity;
+    int64_t guard_ms; /* something that stood against preemption is over then */
+    int64_t give_up_ms;
+    uint64_t n_preempted;
+};
+
+struct preempts *preempts_new(void)
+{
+    struct preempts *preempts = mem_alloc(1, sizeof(*preempts));
+    preempts->guard_ms = preempts->give_up_ms = INT64_MAX;
+    return preempts;
+}
+
+static void claim_release(struct claim *claim)
+{
+    free(claim->lease);
+    free(claim->hosts);
+}
+
+void preempts_free(struct preempts *preempts)
+{
+    if (preempts == NULL) {
+        return;
+    }
+    for (int i = 0; i < preempts->n_claims; i++) {
+        claim_release(&preempts->claims[i]);
+    }
+    free(preempts->claims);
+    free(preempts);
+}
+
+int64_t preempts_wake_ms(const struct preempts *preempts)
+{
+    return preempts->guard_ms < preempts->give_up_ms ? preempts->guard_ms
+                                                     : preempts->give_up_ms;
+}
+
+uint64_t preempts_count(const struct preempts *preempts)
+{
+    return preempts->n_preempted;
+}
+
+/* ---------------------------------------------------------------- claims */
+
+static int find_host(const struct site *site, const struct place_host *hosts,
+                     int n_hosts, const char *name)
+{
+    int own = site_hosts_find(site->hosts, name);
+    if (own >= 0) {
+        return own;
+    }
+    for (int i = site_hosts_count(site->hosts); i < n_hosts; i++) {
+        if (strcmp(hosts[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static int left_on(const struct place_host *host)
+{
+    bool is_open = host->is_open && !host->is_taken;
+    return is_open && host->max > host->used ? host->max - host->used : 0;
+}
+
+/* It waits in line, and nothing but slots stands against it. */
+static struct job *claimant(const struct site *site, const struct claim *claim,
+                            int64_t now_ms)
+{
+    struct job *job = jobs_find(site->jobs, claim->job);
+    bool is_waiting = job != NULL && job->line != NULL && job->queue >= 0;
+    bool is_late = now_ms - claim->since_ms >= site->config->preempt.wait_ms;
+    return is_waiting && !is_late && jobs_array_room(job) > 0 &&
+                   queues_veto(site->queues, job->queue,
+                               now_ms + site->utc_offset_ms) == REASON_NEW
+               ? job
+               : NULL;
+}
+
+static bool is_free(const struct site *site, const struct claim *claim,
+                    const struct place_host *hosts, int n_hosts)
+{
+    for (int i = 0; i < claim->n_hosts; i++) {
+        int host = find_host(site, hosts, n_hosts, claim->hosts[i].host);
+        if (host < 0 || left_on(&hosts[host]) < claim->hosts[i].n_slots) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Limits may have filled up meanwhile. */
+static bool is_allowed(const struct site *site, const struct job *job,
+                       const struct claim *claim, const struct place_host *hosts,
+                       int n_hosts)
+{
+    struct limits_draft *draft = limits_draft_new(site->limits);
+    const struct limit *limit;
+    bool may = limits_room(draft, job->class, &limit) >= job->spec->n_slots;
+    for (int i = 0; may && i < claim->n_hosts; i++) {
+        const struct place_host *at =
+            &hosts[find_host(site, hosts, n_hosts, claim->hosts[i].host)];
+        int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
+        may = limits_room_on(draft, job->class, at->name, n_processors, claim->hosts, i,
+                             &limit) >= claim->hosts[i].n_slots;
+    }
+    limits_draft_free(draft);
+    return may;
+}
+
+/* The job's slots are its own, or are kept for it as they fall free. */
+static void use_slots(const struct site *site, const struct claim *claim,
+                      struct place_host *hosts, int n_hosts)
+{
+    for (int i = 0; i < claim->n_hosts; i++) {
+        int host = find_host(site, hosts, n_hosts, claim->hosts[i].host);
+        int left = host < 0 ? 0 : left_on(&hosts[host]);
+        if (left > 0) {
+            hosts[host].used +=
+                left < claim->hosts[i].n_slots ? left : claim->hosts[i].n_slots;
+        }
+    }
+}
+
+static void start(struct site *site, struct job *job, const struct claim *claim,
+                  int64_t now_ms, struct effects *effects)
+{
+    struct place_start start = {
+        .job = claim->job,
+        .lease = arena_str(&effects->arena, claim->lease),
+        .hosts =
+            arena_alloc(&effects->arena, (size_t)claim->n_hosts, sizeof(*start.hosts)),
+        .n_hosts = claim->n_hosts,
+    };
+    for (int i = 0; i < claim->n_hosts; i++) {
+        start.hosts[i].host = arena_str(&effects->arena, claim->hosts[i].host);
+        start.hosts[i].n_slots = claim->hosts[i].n_slots;
+    }
+    turns_start(site, job, &start, now_ms, effects);
+}
+
+/* True where the claim stays. */
+static bool settle(struct site *site, const struct claim *claim,
+                   struct place_host *hosts, int n_hosts, int64_t now_ms,
+                   struct effects *effects)
+{
+    struct job *job = claimant(site, claim, now_ms);
+    if (job == NULL) {
+        return false;
+    }
+    bool has_all = is_free(site, claim, hosts, n_hosts);
+    if (has_all && !is_allowed(site, job, claim, hosts, n_hosts)) {
+        return false;
+    }
+    use_slots(site, claim, hosts, n_hosts);
+    if (has_all) {
+        start(site, job, claim, now_ms, effects);
+    }
+    return !has_all;
+}
+
+void preempts_begin(struct site *site, struct place_host *hosts, int n_hosts,
+                    int64_t now_ms, struct effects *effects)
+{
+    struct preempts *preempts = site->preempts;
+    int n_kept = 0;
+    preempts->give_up_ms = INT64_MAX;
+    for (int i = 0; i < preempts->n_claims; i++) {
+        struct claim claim = preempts->claims[i];
+        if (!settle(site, &claim, hosts, n_hosts, now_ms, effects)) {
+            claim_release(&claim);
+            continue;
+        }
+        int64_t until_ms = claim.since_ms + site->config->preempt.wait_ms;
+        preempts->give_up_ms =
+            until_ms < preempts->give_up_ms ? until_ms : preempts->give_up_ms;
+        preempts->claims[n_kept++] = claim;
+    }
+    preempts->n_claims = n_kept;
+}
+
+static void add_claim(struct preempts *preempts, const struct preempt_claim *from,
+                      int64_t now_ms)
+{
+    if (preempts->n_claims == preempts->capacity) {
+        preempts->capacity = preempts->capacity == 0 ? 16 : preempts->capacity * 2;
+        preempts->claims = mem_grow(preempts->claims, (size_t)preempts->capacity,
+                                    sizeof(*preempts->claims));
+    }
+    preempts->claims[preempts->n_claims++] =
+        (struct claim){.job = from->job,
+                       .lease = keep_text(from->lease),
+                       .hosts = keep_hosts(from->hosts, from->n_hosts),
+                       .n_hosts = from->n_hosts,
+                       .since_ms = now_ms};
+}
+
+/* ---------------------------------------------------------------- who goes on */
+
+struct ready {
+    const struct job *job;
+    int priority;
+};
+
+static int compare_ready(const void *left, const void *right)
+{
+    const struct ready *a = left, *b = right;
+    if (a->priority != b->priority) {
+        return a->priority > b->priority ? -1 : 1;
+    }
+    if (a->job->queue != b->job->queue) {
+        return a->job->queue < b->job->queue ? -1 : 1;
+    }
+    if (a->job->halt.since_ms != b->job->halt.since_ms) {
+        return a->job->halt.since_ms < b->job->halt.since_ms ? -1 : 1;
+    }
+    uint64_t a_key = jobs_key(a->job), b_key = jobs_key(b->job);
+    return a_key < b_key ? -1 : a_key > b_key;
+}
+
+static int *places_of(const struct site *site, struct arena *arena,
+                      const struct place_snapshot *snapshot, const struct job *job)
+{
+    int *places = arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*places));
+    for (int i = 0; i < job->n_hosts; i++) {
+        places[i] =
+            find_host(site, snapshot->hosts, snapshot->n_hosts, job->hosts[i].host);
+    }
+    return places;
+}
+
+void preempts_show_returns(struct site *site, struct arena *arena,
+                           struct place_snapshot *snapshot)
+{
+    int n_most = jobs_count_state(site->jobs, JOB_SSUSP), n_ready = 0;
+    struct ready *ready = arena_alloc(arena, (size_t)n_most + 1, sizeof(*ready));
+    for (int i = 0; n_most > 0 && i < jobs_count_open(site->jobs); i++) {
+        const struct job *job = jobs_open_at(site->jobs, i);
+        /* A queue that is gone: behind all others. */
+        if (halts_is_ready(site, job)) {
+            ready[n_ready++] = (struct ready){
+                job, job->queue < 0 ? 0 : site->config->queues[job->queue].priority};
+        }
+    }
+    qsort(ready, (size_t)n_ready, sizeof(*ready), compare_ready);
+    struct place_return *returns =
+        arena_alloc(arena, (size_t)n_ready + 1, sizeof(*returns));
+    for (int i = 0; i < n_ready; i++) {
+        const struct job *job = ready[i].job;
+        returns[i] = (struct place_return){
+            .job = jobs_key(job),
+            .queue = job->queue,
+            .hosts = job->hosts,
+            .places = places_of(site, arena, snapshot, job),
+            .n_hosts = job->n_hosts,
+            .class = job->class,
+        };
+    }
+    snapshot->returns = returns;
+    snapshot->n_returns = n_ready;
+}
+
+/* ---------------------------------------------------------------- planning */
+
+static bool may_be_victim(const struct job *job)
+{
+    return job->state == JOB_RUN && job->queue >= 0 && !job->spec->is_exclusive &&
+           job->halt.causes == 0 && !job->is_killed && !job->is_requeued &&
+           job->is_decided;
+}
+
+static struct preempt_job show_job(const struct site *site, struct arena *arena,
+                                   const struct place_snapshot *snapshot,
+                                   const struct job *job, int64_t now_ms)
+{
+    const int *places = places_of(site, arena, snapshot, job);
+    struct preempt_piece *pieces =
+        arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*pieces));
+    int n_pieces = 0, n_slots = 0;
+    for (int i = 0; i < job->n_hosts; i++) {
+        n_slots += job->hosts[i].n_slots;
+        if (places[i] >= 0) {
+            pieces[n_pieces++] =
+                (struct preempt_piece){places[i], job->hosts[i].n_slots};
+        }
+    }
+    return (struct preempt_job){
+        .key = jobs_key(job),
+        .queue = job->queue,
+        .n_slots = n_slots,
+        .pieces = pieces,
+        .hosts = job->hosts,
+        /* On a host that is gone: it gives nothing. */
+        .n_pieces = n_pieces == job->n_hosts ? n_pieces : 0,
+        .class = job->class,
+        .start_ms = job->start_ms,
+        .since_ms =
+            job->halt.resumed_ms > job->start_ms ? job->halt.resumed_ms : job->start_ms,
+        .ran_ms = halts_ran_ms(job, now_ms),
+        .still_ms = job->halt.total_ms,
+        .run_limit_ms = job->spec->run_limit_ms,
+        .n_preempted = job->halt.n_preempted,
+    };
+}
+
+/* Least loaded first by r15s, then pg; nothing is measured in a simulated world. */
+static const int *loads_of(const struct site *site)
+{
+    const struct place_filter *filter = NULL;
+    struct err err;
+    if (site->config->patience > 1 ||
+        needs_select(site->needs, NEEDS_HOSTS, "order[r15s:pg]", &filter, &err) != 0) {
+        return NULL;
+    }
+    return filter != NULL ? filter->places : NULL;
+}
+
+/* What a pass is shown, and what it needs to show more. */
+struct shown {
+    struct preempt_snapshot snapshot;
+    struct site *site;
+    struct arena *arena;
+};
+
+static const struct preempt_job *show_jobs(void *arg, int *n_jobs)
+{
+    struct shown *shown = arg;
+    const struct site *site = shown->site;
+    int n_open = jobs_count_open(site->jobs);
+    struct preempt_job *jobs =
+        arena_alloc(shown->arena, (size_t)n_open + 1, sizeof(*jobs));
+    *n_jobs = 0;
+    shown->snapshot.loads = loads_of(site); /* nobody needs them before */
+    for (int i = 0; i < n_open; i++) {
+        const struct job *job = jobs_open_at(site->jobs, i);
+        if (may_be_victim(job)) {
+            jobs[(*n_jobs)++] = show_job(site, shown->arena, shown->snapshot.place, job,
+                                         shown->snapshot.now_ms);
+        }
+    }
+    return jobs;
+}
+
+static bool has_claim(void *arg, uint64_t key)
+{
+    const struct shown *shown = arg;
+    const struct job *job = jobs_find(shown->site->jobs, key);
+    return job != NULL && job->has_claim;
+}
+
+static int64_t submitted_ms(void *arg, uint64_t key)
+{
+    const struct shown *shown = arg;
+    const struct job *job = jobs_find(shown->site->jobs, key);
+    return job != NULL ? job->submit_ms : 0;
+}
+
+static void mark_claims(const struct site *site, bool has_claim)
+{
+    const struct preempts *preempts = site->preempts;
+    for (int i = 0; i < preempts->n_claims; i++) {
+        struct job *job = jobs_find(site->jobs, preempts->claims[i].job);
+        if (job != NULL) {
+            job->has_claim = has_claim;
+        }
+    }
+}
+
+struct preempt *preempts_show(struct site *site, struct arena *arena,
+                              const struct place_snapshot *snapshot, int64_t now_ms)
+{
+    if (!site->config->preempt.is_enabled) {
+        return NULL;
+    }
+    struct shown *shown = arena_alloc(arena, 1, sizeof(*shown));
+    shown->site = site;
+    shown->arena = arena;
+    shown->snapshot = (struct preempt_snapshot){
+        .place = snapshot,
+        .rules = &site->config->preempt,
+        .jobs = show_jobs,
+        .now_ms = now_ms,
+        .has_claim = has_claim,
+        .submitted_ms = submitted_ms,
+        .arg = shown,
+        .max_jobs = PREEMPTS_MAX,
+    };
+    mark_claims(site, true);
+    return preempt_new(arena, &shown->snapshot);
+}
+
+/* ---------------------------------------------------------------- ordering */
+
+static void preempt(struct site *site, struct job *job, uint64_t by, int64_t now_ms,
+                    struct effects *effects)
+{
+    site->preempts->n_preempted++;
+    if (!site->config->preempt.queues[job->queue].is_ended) {
+        halts_add(site, job, HALT_PREEMPT, by, now_ms, effects);
+        return;
+    }
+    halts_end(site, job, by, now_ms, effects);
+}
+
+bool preempts_order(struct site *site, struct preempt *planned, int64_t now_ms,
+                    struct effects *effects)
+{
+    struct preempts *preempts = site->preempts;
+    preempts->guard_ms = INT64_MAX;
+    if (planned == NULL) {
+        return false;
+    }
+    const struct preempt_plan *plan = preempt_result(planned);
+    mark_claims(site, false);
+    for (int i = 0; i < plan->n_claims; i++) {
+        const struct preempt_claim *claim = &plan->claims[i];
+        add_claim(preempts, claim, now_ms);
+        for (int k = 0; k < claim->n_victims; k++) {
+            struct job *job = jobs_find(site->jobs, plan->jobs[claim->victims[k]].key);
+            if (job != NULL && may_be_victim(job)) {
+                preempt(site, job, claim->job, now_ms, effects);
+            }
+        }
+    }
+    int64_t until_ms = now_ms + site->config->preempt.wait_ms;
+    if (plan->n_claims > 0 && until_ms < preempts->give_up_ms) {
+        preempts->give_up_ms = until_ms;
+    }
+    preempts->guard_ms = plan->next_ms;
+    bool is_cut = plan->is_cut;
+    preempt_free(planned);
+    return is_cut;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preempts.h: preemption carried out: what the plan is shown, who is suspended, and the
+ * slots that are kept for whom until they are free.
+ *
+ * A claim is a waiting job and the slots that its victims are giving up. While the
+ * victims are being stopped the slots are nobody else's; once all are free the job
+ * starts on them. A claim is given up where its job does not wait any more, may not
+ * start, or its slots have not come within PREEMPTION_WAIT_TIME; then whoever stands
+ * still goes on when the scheduler has slots for it.
+ *
+ * Claims are not on disk: after a restart the job, which stands before its victims, is
+ * the first to get what they gave up, or preempts again. Layer: site. */
+#ifndef SUBLET_SITE_PREEMPTS_H
+#define SUBLET_SITE_PREEMPTS_H
+
+#include "base/effect.h"
+#include "sched/preempt.h"
+#include "site/jobs.h"
+
+struct site;
+struct preempts;
+struct preempts *preempts_new(void);
+void preempts_free(struct preempts *preempts);
+
+/* Before a pass: claimed jobs whose slots are free start; what is free of the others'
+ * slots counts as used in `hosts`. */
+void preempts_begin(struct site *site, struct place_host *hosts, int n_hosts,
+                    int64_t now_ms, struct effects *effects);
+/* Jobs that stand still and wait for their slots, in order; in the arena. */
+void preempts_show_returns(struct site *site, struct arena *arena,
+                           struct place_snapshot *snapshot);
+/* What the pass asks; in the arena. NULL: the site has no preemption. */
+struct preempt *preempts_show(struct site *site, struct arena *arena,
+                              const struct place_snapshot *snapshot, int64_t now_ms);
+/* After the pass has been carried out: victims are suspended. True where there may be
+ * more. `preempt` NULL: nothing. */
+bool preempts_order(struct site *site, struct preempt *preempt, int64_t now_ms,
+                    struct effects *effects);
+
+/* When a claim is given up, or a time that protects a job is over. */
+int64_t preempts_wake_ms(const struct preempts *preempts);
+/* How often this site's jobs were preempted since it started. */
+uint64_t preempts_count(const struct preempts *preempts);
+
+#endif

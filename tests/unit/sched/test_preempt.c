@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_preempt.c: reads tests/data/preempt.rows and holds the plan to them; then how
+ * PREEMPTION and the parameters around it are read, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sched/limits_read.h"
+#include "sched/preempt.h"
+
+enum { LINE_SIZE = 512, CONF_SIZE = 8192, HOSTS = 8, JOBS = 16, NOW_MIN = 100 };
+
+#define MINUTE_MS INT64_C(60000)
+
+static const char rows_path[] = "tests/data/preempt.rows";
+static const char *const own_hosts[] = {"n1", "n2"};
+
+/* ---------------------------------------------------------------- configuration */
+
+struct world {
+    struct arena arena;
+    struct conf conf;
+    struct groups groups;
+    struct queue_config *queues;
+    int n_queues;
+    struct preempt_rules rules;
+    const struct limit *limits;
+    int n_limits;
+};
+
+static void world_read(struct world *world, const char *text)
+{
+    arena_init(&world->arena);
+    conf_init(&world->conf, &world->arena);
+    conf_read(&world->conf, "lsb.queues", text, strlen(text));
+    conf_check(&world->conf);
+    groups_read(&world->conf, own_hosts, 2, &world->groups);
+    queue_read(&world->conf, &world->groups, &world->queues, &world->n_queues);
+    preempt_rules_read(&world->conf, world->queues, world->n_queues, &world->rules);
+    limits_read(&world->conf, &world->groups, &world->limits, &world->n_limits);
+}
+
+static int find_queue(const struct world *world, const char *name)
+{
+    for (int i = 0; i < world->n_queues; i++) {
+        if (strcmp(world->queues[i].name, name) == 0) {
+            return i;
+        }
+    }
+    fail_msg("no queue %s", name);
+    return -1;
+}
+
+/* ---------------------------------------------------------------- a row */
+
+struct trial {
+    struct world *world;
+    struct limits *limits;
+    struct place_host hosts[HOSTS];
+    int n_hosts;
+    struct preempt_job jobs[JOBS];
+    struct preempt_piece pieces[JOBS][HOSTS];
+    struct host_slots slots[JOBS][HOSTS];
+    struct limits_class *classes[2 * JOBS];
+    const char *names[JOBS];
+    int n_jobs, n_classes;
+    struct place_line lines[JOBS];
+    struct line_turn turns[JOBS], *turn_of[JOBS];
+    int64_t submit_ms[JOBS];
+    int n_lines;
+};
+
+static int number_of(const char *text)
+{
+    return (int)strtol(text, NULL, 10);
+}
+
+static struct limits_class *join(struct trial *trial, const char *user, int queue)
+{
+    struct limits_class *class =
+        limits_join(trial->limits, user, trial->world->queues[queue].name, "default");
+    trial->classes[trial->n_classes++] = class;
+    return class;
+}
+
+static void add_host(struct trial *trial, char *word)
+{
+    char *equals = strchr(word, '=');
+    *equals = '\0';
+    const char *at = strchr(word, '@');
+    trial->hosts[trial->n_hosts++] = (struct place_host){
+        .name = word,
+        .site = at != NULL ? at + 1 : "",
+        .lease = at != NULL ? "north/1/south" : "",
+        .max = number_of(equals + 1),
+        .is_open = true,
+    };
+}
+
+static int find_host(const struct trial *trial, const char *name)
+{
+    for (int i = 0; i < trial->n_hosts; i++) {
+        if (strcmp(trial->hosts[i].name, name) == 0) {
+            return i;
+        }
+    }
+    fail_msg("no host %s", name);
+    return -1;
+}
+
+/* "n1*2,n2" */
+static void read_places(struct trial *trial, char *text, struct preempt_job *job)
+{
+    int index = (int)(job - trial->jobs);
+    char *word;
+    job->pieces = trial->pieces[index];
+    job->hosts = trial->slots[index];
+    while ((word = strsep(&text, ",")) != NULL) {
+        char *star = strchr(word, '*');
+        int n_slots = star != NULL ? number_of(star + 1) : 1;
+        if (star != NULL) {
+            *star = '\0';
+        }
+        int host = find_host(trial, word);
+        trial->pieces[index][job->n_pieces] = (struct preempt_piece){host, n_slots};
+        trial->slots[index][job->n_pieces++] = (struct host_slots){word, n_slots};
+        trial->hosts[host].used += n_slots;
+        job->n_slots += n_slots;
+    }
+}
+
+static const char *read_fact(char *word, struct preempt_job *job)
+{
+    char *equals = strchr(word, '=');
+    int64_t number = number_of(equals + 1);
+    *equals = '\0';
+    if (strcmp(word, "user") == 0) {
+        return equals + 1;
+    }
+    if (strcmp(word, "start") == 0) {
+        job->start_ms = job->since_ms = number * MINUTE_MS;
+    } else if (strcmp(word, "since") == 0) {
+        job->since_ms = number * MINUTE_MS;
+    } else if (strcmp(word, "ran") == 0) {
+        job->ran_ms = number * MINUTE_MS;
+    } else if (strcmp(word, "still") == 0) {
+        job->still_ms = number * MINUTE_MS;
+    } else if (strcmp(word, "limit") == 0) {
+        job->run_limit_ms = number * MINUTE_MS;
+    } else if (strcmp(word, "times") == 0) {
+        job->n_preempted = (int)number;
+    } else {
+        fail_msg("no such fact: %s", word);
+    }
+    return NULL;
+}
+
+/* NAME=QUEUE:PLACES[:KEY=VALUE...] */
+static void add_job(struct trial *trial, char *word)
+{
+    struct preempt_job *job = &trial->jobs[trial->n_jobs];
+    const char *user = "eve";
+    trial->names[trial->n_jobs] = strsep(&word, "=");
+    job->key = (uint64_t)++trial->n_jobs;
+    job->queue = find_queue(trial->world, strsep(&word, ":"));
+    read_places(trial, strsep(&word, ":"), job);
+    for (char *fact; (fact = strsep(&word, ":")) != NULL;) {
+        const char *named = read_fact(fact, job);
+        user = named != NULL ? named : user;
+    }
+    struct limits_class *class = join(trial, user, job->queue);
+    job->class = class;
+    limits_count(trial->limits, class, job->hosts, job->n_pieces, false, 1);
+}
+
+/* +QUEUE*SLOTS[:user=..][:age=SECONDS] */
+static void add_wanted(struct trial *trial, char *word)
+{
+    int index = trial->n_lines++;
+    struct place_line *line = &trial->lines[index];
+    char *end = strchr(word, '*');
+    const char *user = "eve";
+    *end = '\0';
+    trial->submit_ms[index] = 0;
+    line->queue = find_queue(trial->world, word + 1);
+    line->n_slots = number_of(end + 1);
+    strsep(&end, ":"); /* behind the '*', whose place has the NUL */
+    for (char *rest = strchr(word + strlen(word) + 1, ':'); rest != NULL;
+         rest = strchr(rest + 1, ':')) {
+        static char users[JOBS][16];
+        int age;
+        if (sscanf(rest, ":user=%15[a-z]", users[index]) == 1) {
+            user = users[index];
+        } else if (sscanf(rest, ":age=%d", &age) == 1) {
+            trial->submit_ms[index] = NOW_MIN * MINUTE_MS - age * INT64_C(1000);
+        }
+    }
+    trial->turns[index].key = (uint64_t)(1000 + index);
+    trial->turn_of[index] = &trial->turns[index];
+    line->turns = &trial->turn_of[index];
+    line->n_turns = 1;
+    line->max_starts = INT32_MAX;
+    line->class = join(trial, user, line->queue);
+}
+
+static void trial_read(struct trial *trial, struct world *world, char *input)
+{
+    char *bar = strchr(input, '|'), *word;
+    *trial = (struct trial){.world = world,
+                            .limits = limits_new(world->limits, world->n_limits)};
+    assert_non_null(bar);
+    *bar = '\0';
+    while ((word = strsep(&input, " ")) != NULL) {
+        if (strchr(word, '=') != NULL) {
+            add_host(trial, word);
+        }
+    }
+    for (input = bar + 1; (word = strsep(&input, " ")) != NULL;) {
+        if (word[0] == '+') {
+            add_wanted(trial, word);
+        } else if (word[0] != '\0') {
+            add_job(trial, word);
+        }
+    }
+}
+
+static void trial_free(struct trial *trial)
+{
+    for (int i = 0; i < trial->n_classes; i++) {
+        limits_leave(trial->limits, trial->classes[i]);
+    }
+    limits_free(trial->limits);
+}
+
+static const struct preempt_job *show_jobs(void *arg, int *n_jobs)
+{
+    const struct trial *trial = arg;
+    *n_jobs = trial->n_jobs;
+    return trial->jobs;
+}
+
+static bool has_claim(void *arg, uint64_t job)
+{
+    (void)arg;
+    (void)job;
+    return false;
+}
+
+static int64_t submitted_ms(void *arg, uint64_t job)
+{
+    const struct trial *trial = arg;
+    return trial->submit_ms[job - 1000];
+}
+
+static void add(char *text, const char *more)
+{
+    size_t length = strlen(text);
+    snprintf(text + length, LINE_SIZE - length, "%s", more);
+}
+
+static void tell(const struct trial *trial, const struct place_plan *placed,
+                 const struct preempt_plan *plan, char *text)
+{
+    text[0] = '\0';
+    for (int i = 0; i < trial->n_lines; i++) {
+        const struct preempt_claim *claim = NULL;
+        for (int k = 0; k < plan->n_claims; k++) {
+            claim = plan->claims[k].line == i ? &plan->claims[k] : claim;
+        }
+        add(text, i > 0 ? " | " : "");
+        for (int k = 0; claim != NULL && k < claim->n_victims; k++) {
+            add(text, k > 0 ? " " : "");
+            add(text, trial->names[claim->victims[k]]);
+        }
+        if (claim == NULL) {
+            bool starts = placed->verdicts[i].reason == REASON_STARTED;
+            add(text, starts ? "=" : "-");
+        } else {
+            assert_int_equal(placed->verdicts[i].reason, REASON_PREEMPTING);
+        }
+    }
+}
+
+static void run_trial(struct trial *trial, char *text)
+{
+    struct arena arena;
+    struct place_plan placed;
+    arena_init(&arena);
+    struct place_snapshot place = {
+        .hosts = trial->hosts,
+        .n_hosts = trial->n_hosts,
+        .queues = trial->world->queues,
+        .n_queues = trial->world->n_queues,
+        .lines = trial->lines,
+        .n_lines = trial->n_lines,
+        .limits = trial->limits,
+        .max_starts = 100,
+    };
+    struct preempt_snapshot snapshot = {
+        .place = &place,
+        .rules = &trial->world->rules,
+        .jobs = show_jobs,
+        .now_ms = NOW_MIN * MINUTE_MS,
+        .has_claim = has_claim,
+        .submitted_ms = submitted_ms,
+        .arg = trial,
+        .max_jobs = JOBS,
+    };
+    place.preempt = preempt_new(&arena, &snapshot);
+    place_plan(&arena, &place, &placed);
+    tell(trial, &placed, preempt_result(place.preempt), text);
+    preempt_free(place.preempt);
+    arena_release(&arena);
+}
+
+static void judge_row(struct world *world, int number, char *line)
+{
+    char *tab = strchr(line, '\t'), text[LINE_SIZE], high[NAME_SIZE], low[NAME_SIZE];
+    assert_non_null(tab);
+    *tab = '\0';
+    if (sscanf(tab + 1, "may %63s %63s", high, low) == 2) {
+        int level;
+        bool may =
+            preempt_rules_may(&world->rules, world->queues, find_queue(world, high),
+                              find_queue(world, low), &level);
+        snprintf(text, sizeof(text), level > 0 ? "yes+%d" : may ? "yes" : "no", level);
+    } else {
+        struct trial trial;
+        trial_read(&trial, world, tab + 1);
+        run_trial(&trial, text);
+        trial_free(&trial);
+    }
+    if (strcmp(text, line) != 0) {
+        fail_msg("%s:%d: \"%s\", expected \"%s\"", rows_path, number, text, line);
+    }
+}
+
+/* Lines up to "end". */
+static void read_config(FILE *file, int *number, struct world *world)
+{
+    char text[CONF_SIZE] = "", line[LINE_SIZE];
+    size_t length = 0;
+    while (fgets(line, sizeof(line), file) != NULL && strcmp(line, "end\n") != 0) {
+        ++*number;
+        length += (size_t)snprintf(text + length, sizeof(text) - length, "%s", line);
+    }
+    ++*number;
+    world_read(world, text);
+    for (const struct conf_diag *diag = world->conf.diags; diag; diag = diag->next) {
+        bool is_later = strstr(diag->text, "not supported yet") != NULL;
+        if (diag->severity == CONF_ERROR && !is_later) {
+            fail_msg("%s:%d: %s", rows_path, *number, diag->text);
+        }
+    }
+}
+
+static void test_rows(void **state)
+{
+    FILE *file = fopen(rows_path, "r");
+    struct world world = {0};
+    char line[LINE_SIZE];
+    int number = 0, n_rows = 0;
+    (void)state;
+    assert_non_null(file);
+    arena_init(&world.arena);
+    while (fgets(line, sizeof(line), file) != NULL) {
+        number++;
+        line[strcspn(line, "\n")] = '\0';
+        if (strcmp(line, "config") == 0) {
+            arena_release(&world.arena);
+            read_config(file, &number, &world);
+        } else if (line[0] != '#' && line[0] != '\0') {
+            judge_row(&world, number, line);
+            n_rows++;
+        }
+    }
+    assert_true(n_rows > 60);
+    arena_release(&world.arena);
+    fclose(file);
+}
+
+/* ---------------------------------------------------------------- reading */
+
+static void test_refused(void **state)
+{
+    static const struct {
+        const char *keys, *says;
+    } rows[] = {
+        {"PREEMPTION = PREEMPT", "expected PREEMPTIVE"},
+        {"PREEMPTION = PREEMPTIVE[low", "not closed"},
+        {"PREEMPTION = PREEMPTIVE[]", "empty list"},
+        {"PREEMPTION = PREEMPTIVE[none]", "unknown queue \"none\""},
+        {"PREEMPTION = PREEMPTIVE[low+0]", "bad preference"},
+        {"PREEMPTION = PREEMPTIVE[low+x]", "bad preference"},
+        {"PREEMPTION = PREEMPTABLE[low+1]", "has no preferences"},
+        {"PREEMPTION = PREEMPTIVE PREEMPTIVE", "twice"},
+        {"PREEMPTION = PREEMPTIVE\nSLOT_POOL = p", "neither preemptive"},
+        {"NO_PREEMPT_RUN_TIME = 100%", "1% to 99%"},
+        {"NO_PREEMPT_FINISH_TIME = 0%", "1% to 99%"},
+        {"NO_PREEMPT_RUN_TIME = soon", "percentage"},
+        {"MAX_JOB_PREEMPT = 0", "MAX_JOB_PREEMPT"},
+        {"TERMINATE_WHEN = NEVER", "expected some of LOAD PREEMPT WINDOW"},
+        {"TERMINATE_WHEN = WINDOW", "only PREEMPT"},
+        {"End Queue\nBegin Parameters\nPREEMPT_FOR = ALL\nEnd Parameters\n"
+         "Begin Queue\nQUEUE_NAME = other",
+         "expected some of GROUP_JLP"},
+        {"End Queue\nBegin Parameters\nPREEMPTION_WAIT_TIME = 10\nEnd Parameters\n"
+         "Begin Queue\nQUEUE_NAME = other",
+         "PREEMPTION_WAIT_TIME"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        char text[LINE_SIZE];
+        bool is_said = false;
+        snprintf(text, sizeof(text),
+                 "Begin Queue\nQUEUE_NAME = low\nEnd Queue\nBegin Queue\n"
+                 "QUEUE_NAME = q\nPRIORITY = 9\n%s\nEnd Queue\n",
+                 rows[i].keys);
+        world_read(&world, text);
+        for (const struct conf_diag *diag = world.conf.diags; diag; diag = diag->next) {
+            bool names = diag->key != NULL && strcmp(diag->key, rows[i].says) == 0;
+            is_said = is_said || (diag->severity == CONF_ERROR &&
+                                  (names || strstr(diag->text, rows[i].says) != NULL));
+        }
+        if (!is_said) {
+            fail_msg("%s: nothing about \"%s\"", rows[i].keys, rows[i].says);
+        }
+        arena_release(&world.arena);
+    }
+}
+
+static void test_taken(void **state)
+{
+    struct world world;
+    (void)state;
+    world_read(&world,
+               "Begin Parameters\nMAX_JOB_PREEMPT = 3\nPREEMPT_FOR = MINI_JOB "
+               "GROUP_MAX\nPREEMPT_DELAY = 5\nEnd Parameters\n"
+               "Begin Queue\nQUEUE_NAME = low\nTERMINATE_WHEN = PREEMPT\n"
+               "End Queue\n"
+               "Begin Queue\nQUEUE_NAME = q\nPRIORITY = 9\nMAX_JOB_PREEMPT = 1\n"
+               "PREEMPTION = preemptive [low+2] PREEMPTABLE\n"
+               "NO_PREEMPT_RUN_TIME = 20%\nEnd Queue\n");
+    assert_int_equal(world.conf.n_errors, 0);
+    assert_true(world.rules.is_enabled);
+    assert_int_equal(world.rules.reasons, PREEMPT_FOR_MINI_JOB | PREEMPT_FOR_GROUP_MAX);
+    assert_int_equal(world.rules.wait_ms, 300000);
+    assert_int_equal(world.rules.queues[0].guards.max_count, 3);
+    assert_int_equal(world.rules.queues[0].guards.delay_ms, 5000);
+    assert_true(world.rules.queues[0].is_ended);
+    assert_int_equal(world.rules.queues[1].guards.max_count, 1);
+    assert_int_equal(world.rules.queues[1].guards.ran.percent, 20);
+    assert_true(world.rules.queues[1].is_preemptable);
+    arena_release(&world.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_taken),
+    };
+    return cmocka_run_group_tests_name("preempt", tests, NULL, NULL);
+}
