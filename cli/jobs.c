@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jobs.c: `sublet jobs`: one's own unfinished jobs, or those asked for.
  * Source: INTERFACES 3; LSF's bjobs. */
-#include <pwd.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/jobid.h"
 #include "cli/listing.h"
+#include "cli/whose.h"
 
 const struct call_option jobs_options[] = {
     {"-u", "USER", "of this user; all: of everyone", false},
@@ -36,30 +35,12 @@ static bool is_waiting(const json_t *row, const void *unused)
     return state != NULL && (strcmp(state, "PEND") == 0 || strcmp(state, "PSUSP") == 0);
 }
 
-/* Whose jobs: a named job is shown whoever's it is. */
-static const char *user_of(struct call *call)
-{
-    const char *user = call_value(call, "-u");
-    const struct passwd *entry;
-    if (user != NULL) {
-        return strcmp(user, "all") == 0 ? "" : user;
-    }
-    if (call->n_operands > 0 || call_has(call, "-J")) {
-        return "";
-    }
-    entry = getpwuid(geteuid());
-    if (entry != NULL) {
-        return arena_str(&call->arena, entry->pw_name);
-    }
-    return arena_printf(&call->arena, "%u", (unsigned)geteuid());
-}
-
 static int fetch(struct call *call, struct connect *connect, struct listing *listing)
 {
     struct msg_query query = listing_query(QUERY_JOBS);
     struct err err;
     int n_queries = call->n_operands > 0 ? call->n_operands : 1;
-    query.user = user_of(call);
+    query.user = whose_user(call, call->n_operands > 0 || call_has(call, "-J"));
     query.queue = call_has(call, "-q") ? call_value(call, "-q") : "";
     query.host = call_has(call, "-m") ? call_value(call, "-m") : "";
     query.with_ended = call_has(call, "-a") || call->n_operands > 0;

@@ -38,6 +38,13 @@ struct job_seat {
 
 struct submission; /* what the elements of an array share */
 
+/* What history.c has told of it last. */
+struct job_noted {
+    uint64_t attempt;
+    enum job_state state;
+    bool is_accepted, has_begun, is_killed;
+};
+
 struct job {
     uint64_t id;
     int index; /* in its array, from 1; 0: of no array */
@@ -79,6 +86,7 @@ struct job {
     bool is_open;             /* it stands in that index */
     bool is_dropped;          /* forgotten, about to be removed */
     int64_t recall_ms; /* its slots are wanted back until then, and it was warned; 0 */
+    struct job_noted noted;
 };
 
 struct jobs;

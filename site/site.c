@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "site/history.h"
 #include "site/keep.h"
 #include "site/lending.h"
 #include "site/parts.h"
@@ -151,6 +152,7 @@ void site_load(struct site *site, const struct row *row)
     case ROW_LEASE:
     case ROW_SITE:
     case ROW_HISTORY:
+    case ROW_JOB_EVENT:
     case ROW_KINDS:
         break; /* the broker's */
     }
@@ -158,6 +160,7 @@ void site_load(struct site *site, const struct row *row)
 
 void site_start(struct site *site, int64_t now_ms, struct effects *effects)
 {
+    int before = effects->count;
     site->now_ms = now_ms;
     site->boot++;
     effects_store(effects,
@@ -171,6 +174,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     closed_tell(site);
     picks_begin(site, now_ms, effects);
     turns_restore(site, now_ms, effects);
+    history_note(site, before, effects);
 }
 
 /* ---------------------------------------------------------------- time */
@@ -269,6 +273,7 @@ bool site_is_connected(const struct site *site)
 
 void site_step(struct site *site, const struct event *event, struct effects *effects)
 {
+    int before = effects->count;
     site->now_ms = event->now_ms;
     switch (event->kind) {
     case EVENT_TICK:
@@ -291,6 +296,7 @@ void site_step(struct site *site, const struct event *event, struct effects *eff
                       effects);
         break;
     }
+    history_note(site, before, effects);
 }
 
 int64_t site_wake_ms(const struct site *site)

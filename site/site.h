@@ -54,6 +54,7 @@ struct site_config {
     int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY; 0: not configured */
     int64_t freeze_timeout_ms;
     int64_t clean_period_ms;   /* ended jobs are forgotten after it */
+    int64_t history_period_ms; /* what happened to jobs, after that */
     int max_user_priority;     /* of -sp; 0: nobody may say one */
     int max_array_size;        /* elements of an array, and its largest index */
     const char *lease_account; /* LEASE_USER: whom leased jobs run as where the daemon
