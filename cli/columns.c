@@ -79,7 +79,7 @@ const struct columns columns_hist = {
     .nothing = "nothing is on record of such jobs",
 };
 
-/* jobs -p */
+/* jobs -p -o; what it prints by itself is no table (jobs.c) */
 static const struct column jobs_waiting[] = {
     {"JOBID", "id", true, format_plain},
     {"USER", "user", false, format_plain},

@@ -136,6 +136,8 @@ struct job *jobs_at(const struct jobs *jobs, int index);
 int jobs_count_unfinished(const struct jobs *jobs);
 /* PEND without an attempt, in line or held: their slots. */
 int64_t jobs_waiting_slots(const struct jobs *jobs);
+/* Waiting jobs by why they wait, elements of arrays one by one. */
+void jobs_count_reasons(const struct jobs *jobs, int64_t counts[REASONS]);
 /* Those that may start; a turn is its job's. */
 const struct lines *jobs_lines(const struct jobs *jobs);
 struct job *jobs_of_turn(struct line_turn *turn);

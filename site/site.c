@@ -325,6 +325,11 @@ int64_t site_wake_ms(const struct site *site)
 
 /* ---------------------------------------------------------------- looking in */
 
+void site_count_reasons(const struct site *site, int64_t *counts)
+{
+    jobs_count_reasons(site->jobs, counts);
+}
+
 int site_count_jobs(const struct site *site)
 {
     return jobs_count(site->jobs);

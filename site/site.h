@@ -110,6 +110,8 @@ struct site_job {
     const char *lease; /* "": own hosts */
     int n_slots;
 };
+/* Waiting jobs by enum reason (sched/reason.h). */
+void site_count_reasons(const struct site *site, int64_t *counts);
 int site_count_jobs(const struct site *site);
 void site_job_at(const struct site *site, int index, struct site_job *job);
 const struct provider *site_provider(const struct site *site);
