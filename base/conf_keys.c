@@ -244,6 +244,8 @@ const struct conf_key conf_keys[] = {
              "slots that were moved stay at least for this time"),
     DURATION("CLEAN_PERIOD", SECOND, 0, TEN_YEARS, "3600",
              "finished jobs are shown for this time"),
+    DURATION("HISTORY_PERIOD", DAY, DAY / 24, TEN_YEARS, "30",
+             "what happened to jobs is kept so long, for hist; a bare number is days"),
     INT("MAX_JOB_ARRAY_SIZE", 1, JOB_INDEX_MAX, "1000",
         "elements of a job array, and the largest index"),
     LIST("DEFAULT_QUEUE", NULL, "queues for jobs that name none; the first is taken"),

@@ -81,6 +81,9 @@ struct effect {
             struct peer to;
             uint64_t session;       /* of the query, for the REPLY */
             struct msg_query query; /* name: the lease; after: seq; limit */
+            const uint64_t *keys;   /* a site's: of these jobs, if none is named */
+            int n_keys;
+            bool has_more; /* jobs behind those */
         } history;
         struct {
             struct peer to;

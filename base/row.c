@@ -54,6 +54,19 @@ const char *row_requeue_cause(const struct row_job_state *state)
                                                                               : "lost";
 }
 
+const char *row_job_event_name(enum job_event event)
+{
+    static const char *const names[JOB_EVENTS] = {
+        [JOB_EVENT_SUBMIT] = "submit",   [JOB_EVENT_DISPATCH] = "dispatch",
+        [JOB_EVENT_ACCEPT] = "accept",   [JOB_EVENT_START] = "start",
+        [JOB_EVENT_SUSPEND] = "suspend", [JOB_EVENT_RESUME] = "resume",
+        [JOB_EVENT_KILL] = "kill",       [JOB_EVENT_REQUEUE] = "requeue",
+        [JOB_EVENT_SWITCH] = "switch",   [JOB_EVENT_MOVE] = "move",
+        [JOB_EVENT_END] = "end",
+    };
+    return (unsigned)event < JOB_EVENTS ? names[event] : "?";
+}
+
 bool row_exit_code(const struct run_exit *exit, int *code)
 {
     switch (exit->end) {
@@ -196,6 +209,24 @@ static void own_run(struct arena *arena, struct row_run *run)
     }
 }
 
+static void own_job_event(struct arena *arena, struct row_job_event *event)
+{
+    own_text(arena, &event->site);
+    own_text(arena, &event->lease);
+    own_slots(arena, &event->hosts, event->n_hosts);
+    own_text(arena, &event->reason);
+    own_text(arena, &event->exit.text);
+    if (event->facts != NULL) {
+        struct job_facts *facts = arena_copy(arena, event->facts, sizeof(*facts));
+        own_text(arena, &facts->user);
+        own_text(arena, &facts->name);
+        own_text(arena, &facts->queue);
+        own_text(arena, &facts->project);
+        own_text(arena, &facts->command);
+        event->facts = facts;
+    }
+}
+
 void row_copy(struct arena *arena, const struct row *from, struct row *to)
 {
     *to = *from;
@@ -245,6 +276,9 @@ void row_copy(struct arena *arena, const struct row *from, struct row *to)
     case ROW_SHARE:
         own_text(arena, &to->share.scope);
         own_text(arena, &to->share.account);
+        break;
+    case ROW_JOB_EVENT:
+        own_job_event(arena, &to->job_event);
         break;
     case ROW_KINDS:
         break;

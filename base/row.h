@@ -31,6 +31,7 @@ enum row_kind {
     ROW_CLOSED,    /* key: host. is_closed false deletes */
     ROW_PICK,      /* key: policy, content. is_gone deletes */
     ROW_SHARE,     /* key: scope, account. is_gone deletes */
+    ROW_JOB_EVENT, /* append only; never loaded */
     ROW_KINDS
 };
 
@@ -229,6 +230,44 @@ struct row_job_state {
     bool is_gone;
 };
 
+/* What happened to a job, for `hist`. */
+enum job_event {
+    JOB_EVENT_SUBMIT,
+    JOB_EVENT_DISPATCH, /* hosts are given */
+    JOB_EVENT_ACCEPT,   /* its provider has taken it; there: a consumer's job came */
+    JOB_EVENT_START,
+    JOB_EVENT_SUSPEND,
+    JOB_EVENT_RESUME,
+    JOB_EVENT_KILL, /* its end is ordered */
+    JOB_EVENT_REQUEUE,
+    JOB_EVENT_SWITCH,
+    JOB_EVENT_MOVE, /* btop, bbot */
+    JOB_EVENT_END,
+    JOB_EVENTS
+};
+
+/* Who it is and what it asked for: with SUBMIT, and a consumer's ACCEPT. */
+struct job_facts {
+    const char *user, *name, *queue, *project, *command;
+    int n_slots;
+};
+
+struct row_job_event {
+    const char *site; /* of a consumer's job: whose; "": the site's own */
+    uint64_t id;
+    int index; /* in its array; 0: of no array, or of all of it */
+    int64_t at_ms;
+    enum job_event event;
+    enum job_state state; /* from then on */
+    const char *lease;    /* "": own hosts */
+    const struct host_slots *hosts;
+    int n_hosts;
+    const char *reason; /* ""; of SWITCH the queue */
+    struct run_exit exit;
+    const struct job_facts *facts; /* NULL: of another event */
+    bool is_trim;                  /* no event: those before `at_ms` are forgotten */
+};
+
 /* A run on this site's own hosts: its own job's or a consumer's. */
 enum run_record {
     RUN_RECORD_TAKEN,   /* slots are given; RUN_START may be sent */
@@ -268,6 +307,7 @@ struct row {
         struct row_closed closed;
         struct row_pick pick;
         struct row_share share;
+        struct row_job_event job_event;
     };
 };
 
@@ -275,6 +315,9 @@ struct row {
 const char *row_history_name(enum history_event event);
 /* "lease_made" and so on, as `events` and simulations do, by that name. */
 const char *row_event_name(const char *history_name);
+
+/* "submit", "dispatch" and so on. */
+const char *row_job_event_name(enum job_event event);
 
 /* What `wait`, listings and events show of an end: the command's exit code, or 128 and
  * the signal. False where there is none. */

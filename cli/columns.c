@@ -59,7 +59,27 @@ static const struct column jobs_block[] = {
     {NULL, NULL, false, NULL},
 };
 
-/* jobs -p */
+static const struct column hist_table[] = {
+    {"JOBID", "id", true, format_plain},
+    {"USER", "user", false, format_plain},
+    {"JOB_NAME", "name", false, format_plain},
+    {"STAT", "state", false, format_plain},
+    {"PEND", "pend_s", true, format_plain},
+    {"PSUSP", "psusp_s", true, format_plain},
+    {"RUN", "run_s", true, format_plain},
+    {"USUSP", "ususp_s", true, format_plain},
+    {"SSUSP", "ssusp_s", true, format_plain},
+    {"TOTAL", "total_s", true, format_plain},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_hist = {
+    .table = hist_table,
+    .block = hist_table,
+    .nothing = "nothing is on record of such jobs",
+};
+
+/* jobs -p -o; what it prints by itself is no table (jobs.c) */
 static const struct column jobs_waiting[] = {
     {"JOBID", "id", true, format_plain},
     {"USER", "user", false, format_plain},

@@ -28,6 +28,7 @@ struct columns {
 
 extern const struct columns columns_jobs;
 extern const struct columns columns_jobs_waiting;
+extern const struct columns columns_hist;
 extern const struct columns columns_hosts;
 extern const struct columns columns_hosts_exported;
 extern const struct columns columns_load;

@@ -12,10 +12,11 @@ extern const struct call_option submit_options[], jobs_options[], control_option
     peek_options[], sites_options[], hosts_options[], load_options[], queues_options[],
     leases_options[], lease_options[], reclaim_options[], events_options[],
     simulate_options[], top_options[], version_options[], resreq_options[],
-    plan_options[];
+    plan_options[], hist_options[];
 
 int submit_run(struct call *call);
 int jobs_run(struct call *call);
+int hist_run(struct call *call);
 int control_kill(struct call *call);
 int control_stop(struct call *call);
 int control_resume(struct call *call);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jobs.c: `sublet jobs`: one's own unfinished jobs, or those asked for.
  * Source: INTERFACES 3; LSF's bjobs. */
-#include <pwd.h>
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/jobid.h"
 #include "cli/listing.h"
+#include "cli/whose.h"
 
 const struct call_option jobs_options[] = {
     {"-u", "USER", "of this user; all: of everyone", false},
@@ -36,30 +36,12 @@ static bool is_waiting(const json_t *row, const void *unused)
     return state != NULL && (strcmp(state, "PEND") == 0 || strcmp(state, "PSUSP") == 0);
 }
 
-/* Whose jobs: a named job is shown whoever's it is. */
-static const char *user_of(struct call *call)
-{
-    const char *user = call_value(call, "-u");
-    const struct passwd *entry;
-    if (user != NULL) {
-        return strcmp(user, "all") == 0 ? "" : user;
-    }
-    if (call->n_operands > 0 || call_has(call, "-J")) {
-        return "";
-    }
-    entry = getpwuid(geteuid());
-    if (entry != NULL) {
-        return arena_str(&call->arena, entry->pw_name);
-    }
-    return arena_printf(&call->arena, "%u", (unsigned)geteuid());
-}
-
 static int fetch(struct call *call, struct connect *connect, struct listing *listing)
 {
     struct msg_query query = listing_query(QUERY_JOBS);
     struct err err;
     int n_queries = call->n_operands > 0 ? call->n_operands : 1;
-    query.user = user_of(call);
+    query.user = whose_user(call, call->n_operands > 0 || call_has(call, "-J"));
     query.queue = call_has(call, "-q") ? call_value(call, "-q") : "";
     query.host = call_has(call, "-m") ? call_value(call, "-m") : "";
     query.with_ended = call_has(call, "-a") || call->n_operands > 0;
@@ -77,6 +59,39 @@ static int fetch(struct call *call, struct connect *connect, struct listing *lis
         }
     }
     return CALL_OK;
+}
+
+/* As bjobs -p: a line a job, and below it why it waits. */
+static int show_waiting(struct call *call, const struct listing *listing)
+{
+    static const char line[] = "%-8s %-8s %-5s %-10s %5s %-12s %s\n";
+    struct arena *arena = &call->arena;
+    size_t at, place;
+    json_t *row, *reason;
+    if (json_array_size(listing->rows) == 0) {
+        call_say("%s", columns_jobs_waiting.nothing);
+    } else if (!call_has(call, "--noheader")) {
+        printf(line, "JOBID", "USER", "STAT", "QUEUE", "SLOTS", "JOB_NAME",
+               "SUBMIT_TIME");
+    }
+    json_array_foreach(listing->rows, at, row)
+    {
+        printf(line, format_plain(arena, json_object_get(row, "id")),
+               format_plain(arena, json_object_get(row, "user")),
+               format_plain(arena, json_object_get(row, "state")),
+               format_plain(arena, json_object_get(row, "queue")),
+               format_plain(arena, json_object_get(row, "slots")),
+               format_plain(arena, json_object_get(row, "name")),
+               format_time(arena, json_object_get(row, "submit_at")));
+        if (!json_is_array(json_object_get(row, "pending_reasons"))) {
+            printf(" %s;\n", format_plain(arena, json_object_get(row, "reason")));
+        }
+        json_array_foreach(json_object_get(row, "pending_reasons"), place, reason)
+        {
+            printf(" %s;\n", json_string_value(reason));
+        }
+    }
+    return call_finish_output();
 }
 
 int jobs_run(struct call *call)
@@ -101,7 +116,11 @@ int jobs_run(struct call *call)
     if (status == CALL_OK && call_has(call, "-p")) {
         listing_filter(&listing, is_waiting, NULL);
     }
-    if (status == CALL_OK) {
+    bool is_plain = !call_has(call, "--json") && !call_has(call, "-o") &&
+                    !call_has(call, "-l") && !call_has(call, "--sort");
+    if (status == CALL_OK && call_has(call, "-p") && is_plain) {
+        status = show_waiting(call, &listing);
+    } else if (status == CALL_OK) {
         status =
             listing_show(call, &listing,
                          call_has(call, "-p") ? &columns_jobs_waiting : &columns_jobs);

@@ -59,7 +59,8 @@ static const struct command commands[] = {
     {"bbot", "JOB...", "Puts waiting jobs behind all others of their queue and priority.",
      NULL, NULL, CALL_WORDS_MIXED, moves_bottom},
     LATER("resize", "SLOTS JOB", "Changes the slots of a job."),
-    LATER("hist", "[JOB...]", "What happened to jobs."),
+    {"hist", "[JOB...]", "What happened to jobs, also after their end: 12, 12[3], 12@SITE.",
+     hist_options, listing_options, CALL_WORDS_MIXED, hist_run},
     /* site administrators */
     {"hosts", "[HOST...]", "The site's hosts, borrowed ones too.",
      hosts_options, listing_options, CALL_WORDS_MIXED, resources_hosts},

@@ -36,32 +36,45 @@ static bool is_about_hosts(enum reason reason)
            reason == REASON_EXCLUSIVE;
 }
 
-const char *reason_hosts(struct arena *arena, const struct reason_verdict *verdict)
+int reason_list(const struct reason_verdict *verdict,
+                struct reason_part parts[REASON_PARTS])
 {
     bool counts_full = verdict->reason != REASON_TOO_LARGE;
-    const struct {
-        int count;
-        const char *what;
-    } parts[] = {
-        {counts_full ? verdict->n_full : 0, verdict->reason == REASON_EXCLUSIVE
-                                                ? "with other jobs"
-                                                : "without a free slot"},
-        {verdict->n_exclusive, "with an exclusive job"},
-        {verdict->n_limited, "at the limit"},
-        {verdict->n_closed, "closed or away"},
-        {verdict->n_unmet, "without what it requires"},
-        {verdict->n_excluded, "not of the queue or not asked for"},
+    bool is_exclusive = verdict->reason == REASON_EXCLUSIVE;
+    const struct reason_part all[REASON_PARTS] = {
+        {counts_full ? verdict->n_full : 0,
+         is_exclusive ? "with other jobs" : "without a free slot",
+         is_exclusive ? "Job's requirement for exclusive execution not satisfied"
+                      : "Job slot limit reached"},
+        {verdict->n_exclusive, "with an exclusive job", "Running an exclusive job"},
+        {verdict->n_limited, "at the limit", "Resource limit defined on host reached"},
+        {verdict->n_closed, "closed or away", "Closed by administrator or unreachable"},
+        {verdict->n_unmet, "without what it requires",
+         "Job requirements not satisfied"},
+        {verdict->n_excluded, "not of the queue or not asked for",
+         "Not usable to the queue or not specified in job submission"},
     };
-    const char *text = "";
+    int n_parts = 0;
     if (!is_about_hosts(verdict->reason)) {
-        return text;
+        return 0;
     }
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        if (parts[i].count > 0) {
-            text = arena_printf(arena, "%s%s%d host%s %s", text,
-                                text[0] != '\0' ? ", " : "", parts[i].count,
-                                parts[i].count == 1 ? "" : "s", parts[i].what);
+    for (int i = 0; i < REASON_PARTS; i++) {
+        if (all[i].n_hosts > 0) {
+            parts[n_parts++] = all[i];
         }
+    }
+    return n_parts;
+}
+
+const char *reason_hosts(struct arena *arena, const struct reason_verdict *verdict)
+{
+    struct reason_part parts[REASON_PARTS];
+    int n_parts = reason_list(verdict, parts);
+    const char *text = "";
+    for (int i = 0; i < n_parts; i++) {
+        text = arena_printf(arena, "%s%s%d host%s %s", text, i > 0 ? ", " : "",
+                            parts[i].n_hosts, parts[i].n_hosts == 1 ? "" : "s",
+                            parts[i].what);
     }
     return text;
 }

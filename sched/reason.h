@@ -104,6 +104,17 @@ struct reason_verdict {
     struct reason_preempt preempt;
 };
 
+/* Hosts that one thing speaks against: what a person reads, and LSF's words. */
+struct reason_part {
+    int n_hosts;
+    const char *what, *lsf;
+};
+enum { REASON_PARTS = 6 };
+/* Those with hosts, in the order in which they are told; none where hosts are not to
+ * blame. */
+int reason_list(const struct reason_verdict *verdict,
+                struct reason_part parts[REASON_PARTS]);
+
 const char *reason_name(enum reason reason);
 const char *reason_text(struct arena *arena, const struct reason_verdict *verdict);
 /* "3 hosts without a free slot, 1 host closed or away"; "": hosts are not to blame. */

@@ -70,6 +70,7 @@ static void format_key(const struct row *row, char *key)
         snprintf(rest, size, "%s %s", row->share.scope, row->share.account);
         break;
     case ROW_HISTORY:
+    case ROW_JOB_EVENT:
     case ROW_KINDS:
         break;
     }
@@ -150,7 +151,7 @@ void disk_store(struct disk *disk, const struct row *row)
 {
     struct disk_row *old, *kept;
 
-    if (row->kind == ROW_HISTORY) {
+    if (row->kind == ROW_HISTORY || row->kind == ROW_JOB_EVENT) {
         return;
     }
     kept = mem_alloc(1, sizeof *kept);

@@ -38,6 +38,13 @@ struct job_seat {
 
 struct submission; /* what the elements of an array share */
 
+/* What history.c has told of it last. */
+struct job_noted {
+    uint64_t attempt;
+    enum job_state state;
+    bool is_accepted, has_begun, is_killed;
+};
+
 struct job {
     uint64_t id;
     int index; /* in its array, from 1; 0: of no array */
@@ -81,6 +88,7 @@ struct job {
     bool has_claim;    /* room is being made for it; only while that is planned */
     bool is_dropped;   /* forgotten, about to be removed */
     int64_t recall_ms; /* its slots are wanted back until then, and it was warned; 0 */
+    struct job_noted noted;
 };
 
 struct jobs;
@@ -130,6 +138,8 @@ struct job *jobs_at(const struct jobs *jobs, int index);
 int jobs_count_unfinished(const struct jobs *jobs);
 /* PEND without an attempt, in line or held: their slots. */
 int64_t jobs_waiting_slots(const struct jobs *jobs);
+/* Waiting jobs by why they wait, elements of arrays one by one. */
+void jobs_count_reasons(const struct jobs *jobs, int64_t counts[REASONS]);
 /* Those that may start; a turn is its job's. */
 const struct lines *jobs_lines(const struct jobs *jobs);
 struct job *jobs_of_turn(struct line_turn *turn);

@@ -51,6 +51,11 @@ void jobs_load_state(struct jobs *jobs, const struct row_job_state *row)
     job->control.yields = job->control.action == CONTROL_SUSPEND && job->halt.yields;
     jobs_set_exit(job, &row->exit);
     keep_set_text(&job->reason, row->reason);
+    job->noted = (struct job_noted){.attempt = row->attempt,
+                                    .state = row->state,
+                                    .is_accepted = row->is_decided,
+                                    .has_begun = row->start_ms != 0,
+                                    .is_killed = row->is_killed};
     job->is_released = job->is_released || row->is_released;
     job->turn.place = row->place;
     jobs->first_place = row->place < jobs->first_place ? row->place : jobs->first_place;

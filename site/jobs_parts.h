@@ -31,6 +31,7 @@ struct jobs {
     struct job_list open;       /* by attempt */
     struct job_list ended;      /* in the order of their ends */
     int n_by_state[JOB_STATES]; /* of all that stand in the indexes */
+    int n_by_hold[REASONS];     /* of waiting ones that stand in no line */
 };
 
 void jobs_unindex(struct jobs *jobs, struct job *job);

@@ -119,7 +119,10 @@ void jobs_wait_in_line(struct jobs *jobs, struct job *job)
         job->turn.key = jobs_key(job);
         job->turn.priority = job->terms->priority;
         job->line = line_add(jobs->lines, line_name(jobs, job), &job->turn);
-    } else if (job->hold_ms != INT64_MAX) {
+        return;
+    }
+    jobs->n_by_hold[job->hold]++;
+    if (job->hold_ms != INT64_MAX) {
         job_list_insert(&jobs->held, job,
                         job_list_place(&jobs->held, job, job_list_by_hold));
     }
@@ -131,8 +134,24 @@ void jobs_leave_line(struct jobs *jobs, struct job *job)
     if (job->line != NULL) {
         line_remove(jobs->lines, job->line, &job->turn);
         job->line = NULL;
-    } else if (job->hold_ms != INT64_MAX) {
+        return;
+    }
+    jobs->n_by_hold[job->hold]--;
+    if (job->hold_ms != INT64_MAX) {
         job_list_remove(&jobs->held, job, job_list_by_hold);
+    }
+}
+
+void jobs_count_reasons(const struct jobs *jobs, int64_t counts[REASONS])
+{
+    for (int i = 0; i < REASONS; i++) {
+        counts[i] = jobs->n_by_hold[i];
+    }
+    for (int i = 0; i < lines_count(jobs->lines); i++) {
+        struct line *line = lines_at(jobs->lines, i);
+        int n_turns;
+        line_turns(line, &n_turns);
+        counts[line_verdict(line)->reason] += n_turns;
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "site/history.h"
 #include "site/parts.h"
 
 enum {
@@ -96,6 +97,7 @@ void lending_run_changed(struct site *site, struct run *run, int64_t now_ms,
     }
     if (run->record == RUN_RECORD_ENDED) {
         provider_run_ended(site->provider, &run->id);
+        history_run_ended(site, run, effects);
         schedule_mark(site->schedule);
         plan_telling(site, run, now_ms);
     } else {
@@ -187,6 +189,7 @@ static void take(struct site *site, const struct msg_start *start, int64_t now_m
         .exit = {.text = ""},
     };
     struct run *run = runs_add(site->runs, &row, now_ms, effects);
+    history_taken(site, run, effects);
     schedule_mark(site->schedule);
     tell(site, run, effects);
 }

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/job_id.h"
 #include "base/value.h"
+#include "site/history.h"
 #include "site/parts.h"
 #include "site/requests.h"
 #include "site/turns.h"
@@ -78,10 +79,12 @@ static void carry_out(const struct call *call, struct job *job)
         return;
     case MOVE_SWITCH:
         jobs_switch(site->jobs, job, call->queue);
+        history_switched(site, job, call->effects);
         break;
     case MOVE_TOP:
     case MOVE_BOTTOM:
         jobs_reorder(site->jobs, job, call->move == MOVE_TOP);
+        history_moved(site, job, call->move == MOVE_TOP, call->effects);
         break;
     }
     jobs_store(job, call->effects);

@@ -52,6 +52,7 @@ struct site {
     int64_t recall_ms;     /* when the time of recalled jobs is over */
     int64_t load_ms;       /* when hosts' load last had jobs looked at again */
     int64_t now_ms;        /* of the latest event */
+    int64_t trimmed_ms;    /* history was told to forget what is old */
     int64_t utc_offset_ms; /* of local time, as of the latest tick */
     bool has_scheduled;    /* in the last tick */
     uint64_t n_passes, passes_us; /* ticks that scheduled, and what they took */

@@ -407,6 +407,44 @@ static bool is_bad_string(const struct site *site, const struct peer *from,
     return code != 0;
 }
 
+/* One job, or a page of those that have not ended; the rest is the journal's. */
+static void query_history(const struct site *site, const struct peer *from,
+                          const struct msg_query *query, struct effects *effects)
+{
+    enum { PAGE_MAX = 100 };
+    struct arena *arena = &effects->arena;
+    uint64_t *keys = arena_alloc(arena, PAGE_MAX, sizeof(*keys));
+    struct effect *effect = effects_add(effects, EFFECT_HISTORY);
+    struct job_id after;
+    uint64_t after_key = 0;
+    effect->history.to = *from;
+    effect->history.to.name = arena_str(arena, from->name);
+    effect->history.query = *query;
+    effect->history.query.name = arena_str(arena, query->name);
+    effect->history.query.user = arena_str(arena, query->user);
+    effect->history.query.after = arena_str(arena, query->after);
+    effect->history.keys = keys;
+    if (query->name[0] != '\0' || query->with_ended) {
+        return;
+    }
+    if (job_id_read(arena, query->after, &after, NULL) == 0) {
+        after_key =
+            job_id_key(after.number, after.n_ranges > 0 ? after.ranges->first : 0);
+    }
+    for (int i = 0; i < jobs_count(site->jobs); i++) {
+        const struct job *job = jobs_at(site->jobs, i);
+        if (jobs_is_ended(job) || jobs_key(job) <= after_key ||
+            (query->user[0] != '\0' && strcmp(job->spec->user, query->user) != 0)) {
+            continue;
+        }
+        if (effect->history.n_keys == PAGE_MAX) {
+            effect->history.has_more = true;
+            break;
+        }
+        keys[effect->history.n_keys++] = jobs_key(job);
+    }
+}
+
 void requests_query(struct site *site, const struct peer *from,
                     const struct msg_query *query, int64_t now_ms,
                     struct effects *effects)
@@ -419,6 +457,10 @@ void requests_query(struct site *site, const struct peer *from,
     const char *next = "";
     struct value *value;
 
+    if (query->kind == QUERY_HIST) {
+        query_history(site, from, query, effects);
+        return;
+    }
     if ((unsigned)query->kind >= QUERY_KINDS || things[query->kind] == NULL) {
         struct msg msg = {.kind = MSG_QUERY, .query = *query};
         forward_request(site, from, &msg, query->request, now_ms, effects);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "site/history.h"
 #include "site/keep.h"
 #include "site/lending.h"
 #include "site/parts.h"
@@ -153,6 +154,7 @@ void site_load(struct site *site, const struct row *row)
     case ROW_LEASE:
     case ROW_SITE:
     case ROW_HISTORY:
+    case ROW_JOB_EVENT:
     case ROW_KINDS:
         break; /* the broker's */
     }
@@ -160,6 +162,7 @@ void site_load(struct site *site, const struct row *row)
 
 void site_start(struct site *site, int64_t now_ms, struct effects *effects)
 {
+    int before = effects->count;
     site->now_ms = now_ms;
     site->boot++;
     effects_store(effects,
@@ -173,6 +176,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     closed_tell(site);
     picks_begin(site, now_ms, effects);
     turns_restore(site, now_ms, effects);
+    history_note(site, before, effects);
 }
 
 /* ---------------------------------------------------------------- time */
@@ -271,6 +275,7 @@ bool site_is_connected(const struct site *site)
 
 void site_step(struct site *site, const struct event *event, struct effects *effects)
 {
+    int before = effects->count;
     site->now_ms = event->now_ms;
     switch (event->kind) {
     case EVENT_TICK:
@@ -293,6 +298,7 @@ void site_step(struct site *site, const struct event *event, struct effects *eff
                       effects);
         break;
     }
+    history_note(site, before, effects);
 }
 
 int64_t site_wake_ms(const struct site *site)
@@ -320,6 +326,11 @@ int64_t site_wake_ms(const struct site *site)
 }
 
 /* ---------------------------------------------------------------- looking in */
+
+void site_count_reasons(const struct site *site, int64_t *counts)
+{
+    jobs_count_reasons(site->jobs, counts);
+}
 
 int site_count_jobs(const struct site *site)
 {

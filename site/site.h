@@ -56,6 +56,7 @@ struct site_config {
     int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY; 0: not configured */
     int64_t freeze_timeout_ms;
     int64_t clean_period_ms;   /* ended jobs are forgotten after it */
+    int64_t history_period_ms; /* what happened to jobs, after that */
     int max_user_priority;     /* of -sp; 0: nobody may say one */
     int max_array_size;        /* elements of an array, and its largest index */
     const char *lease_account; /* LEASE_USER: whom leased jobs run as where the daemon
@@ -110,6 +111,8 @@ struct site_job {
     const char *lease; /* "": own hosts */
     int n_slots;
 };
+/* Waiting jobs by enum reason (sched/reason.h). */
+void site_count_reasons(const struct site *site, int64_t *counts);
 int site_count_jobs(const struct site *site);
 void site_job_at(const struct site *site, int index, struct site_job *job);
 const struct provider *site_provider(const struct site *site);

@@ -428,6 +428,7 @@ static void read_site(struct conf *conf, const struct place *site,
         config->reclaim_delay_ms = parameter_duration(conf, "MC_RECLAIM_DELAY");
     }
     config->clean_period_ms = parameter_duration(conf, "CLEAN_PERIOD");
+    config->history_period_ms = parameter_duration(conf, "HISTORY_PERIOD");
     config->max_user_priority = parameter_int(conf, "MAX_USER_PRIORITY");
     config->max_array_size = parameter_int(conf, "MAX_JOB_ARRAY_SIZE");
 }

@@ -162,6 +162,27 @@ static const char *resreq_text(struct arena *arena, const struct job_spec *spec,
                          is_asked ? 2 * RES_REQS_BYTES_MAX : LISTED_RESREQ_BYTES);
 }
 
+/* Why it waits as LSF lists it: the sentence, then hosts by what is against them. */
+static void add_reasons(struct arena *arena, struct value *row, const struct job *job)
+{
+    const struct reason_verdict held = {.reason = job->hold};
+    const struct reason_verdict *verdict =
+        job->line != NULL ? line_verdict(job->line) : &held;
+    struct reason_part parts[REASON_PARTS];
+    int n_parts = reason_list(verdict, parts);
+    struct value *list = value_add(arena, row, "pending_reasons", value_array(arena));
+    value_add_text(arena, list, NULL, reason_text(arena, verdict));
+    for (int i = 0; i < n_parts; i++) {
+        value_add_text(arena, list, NULL,
+                       arena_printf(arena, "%s: %d host%s", parts[i].lsf,
+                                    parts[i].n_hosts,
+                                    parts[i].n_hosts == 1 ? "" : "s"));
+    }
+    if (job->reason[0] != '\0') {
+        value_add_text(arena, list, NULL, site_page_cut(arena, job->reason, TEXT_MAX));
+    }
+}
+
 /* Why it waits, as a word for programs; what would help; what it was submitted with. */
 static void add_waiting(struct arena *arena, struct value *row, const struct job *job)
 {
@@ -171,6 +192,11 @@ static void add_waiting(struct arena *arena, struct value *row, const struct job
         job->line != NULL ? line_verdict(job->line)->reason : job->hold;
     value_add_text(arena, row, "pending", waits ? reason_name(reason) : NULL);
     value_add_text(arena, row, "hint", waits ? reason_help(reason) : NULL);
+    if (waits) {
+        add_reasons(arena, row, job);
+    } else {
+        value_add_null(arena, row, "pending_reasons");
+    }
     value_add_text(arena, row, "depend",
                    terms->depend[0] != '\0' ? terms->depend : NULL);
     value_add_instant(arena, row, "begin_at", terms->begin_ms);

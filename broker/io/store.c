@@ -144,6 +144,7 @@ int store_write(struct store *store, const struct row *row, struct err *err)
     case ROW_CLOSED:
     case ROW_PICK:
     case ROW_SHARE:
+    case ROW_JOB_EVENT:
     case ROW_KINDS:
         break;
     }

@@ -7,6 +7,7 @@
 
 #include "site/io/journal_books.h"
 #include "site/io/journal_fields.h"
+#include "site/io/journal_history.h"
 #include "site/io/journal_jobs.h"
 #include "site/io/journal_runs.h"
 #include "site/io/journal_shares.h"
@@ -53,6 +54,7 @@ struct journal {
     struct journal_jobs jobs;
     struct journal_runs runs;
     struct journal_shares shares;
+    struct journal_history history;
 };
 
 int journal_open(const char *path, struct journal **journal, struct err *err)
@@ -73,6 +75,22 @@ void journal_close(struct journal *journal)
     }
     db_close(journal->db);
     free(journal);
+}
+
+int journal_read_history(struct journal *journal, const struct journal_asked *asked,
+                         struct arena *arena, struct row_job_event **events,
+                         int *n_events, bool *is_cut, struct err *err)
+{
+    return journal_read_events(&journal->history, journal->db, asked, arena, events,
+                               n_events, is_cut, err);
+}
+
+int journal_read_history_ids(struct journal *journal, const char *user, uint64_t after,
+                             int limit, struct arena *arena, uint64_t **ids, int *n_ids,
+                             struct err *err)
+{
+    return journal_read_ids(&journal->history, journal->db, user, after, limit, arena,
+                            ids, n_ids, err);
 }
 
 int journal_begin(struct journal *journal, struct err *err)
@@ -167,6 +185,9 @@ int journal_write(struct journal *journal, const struct row *row, struct err *er
         return put_pick(journal, &row->pick, err);
     case ROW_SHARE:
         return journal_put_share(&journal->shares, journal->db, &row->share, err);
+    case ROW_JOB_EVENT:
+        return journal_append_event(&journal->history, journal->db, &row->job_event,
+                                    err);
     case ROW_OVERRIDE:
     case ROW_LEASE:
     case ROW_SITE:

@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "base/row.h"
+#include "site/io/journal_history.h"
 
 struct journal;
 
@@ -31,6 +32,14 @@ int journal_begin(struct journal *journal, struct err *err) MUST_CHECK;
 int journal_write(struct journal *journal, const struct row *row,
                   struct err *err) MUST_CHECK;
 int journal_commit(struct journal *journal, struct err *err) MUST_CHECK;
+
+/* What happened to jobs: journal_history.h. */
+int journal_read_history(struct journal *journal, const struct journal_asked *asked,
+                         struct arena *arena, struct row_job_event **events,
+                         int *n_events, bool *is_cut, struct err *err) MUST_CHECK;
+int journal_read_history_ids(struct journal *journal, const char *user, uint64_t after,
+                             int limit, struct arena *arena, uint64_t **ids, int *n_ids,
+                             struct err *err) MUST_CHECK;
 
 /* Between transactions, now and then: checkpoints. */
 void journal_maintain(struct journal *journal);

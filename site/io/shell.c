@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "site/io/history_answer.h"
 #include "site/io/output.h"
 #include "sys/daemon.h"
 #include "sys/json.h"
@@ -239,8 +240,10 @@ static void carry_out(struct shell *shell, struct effects *batch)
         case EFFECT_LOG:
             log_line(effect->log.level, "%s", effect->log.text);
             break;
-        case EFFECT_STORE:   /* committed */
-        case EFFECT_HISTORY: /* the broker's */
+        case EFFECT_HISTORY:
+            history_answer(shell->journal, effect, daemon_now_ms(), shell->filling);
+            break;
+        case EFFECT_STORE: /* committed */
         case EFFECT_SNAPSHOT:
             break;
         }

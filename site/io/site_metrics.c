@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/value.h"
+#include "sched/reason.h"
 #include "sys/promtext.h"
 
 /* All rows of a listing, page after page. */
@@ -76,6 +77,20 @@ static void print_hosts(FILE *to, const int *counts)
     }
 }
 
+/* ---------------------------------------------------------------- reasons */
+
+static void print_reasons(FILE *to, const struct site *site)
+{
+    int64_t counts[REASONS];
+    site_count_reasons(site, counts);
+    for (int i = 0; i < REASONS; i++) {
+        if (i != REASON_STARTED) {
+            fprintf(to, "sublet_pending_jobs{reason=\"%s\"} %" PRId64 "\n",
+                    reason_name((enum reason)i), counts[i]);
+        }
+    }
+}
+
 /* ---------------------------------------------------------------- all */
 
 char *site_metrics_render(const struct site *site, const char *name, const char *spool,
@@ -94,6 +109,9 @@ char *site_metrics_render(const struct site *site, const char *name, const char 
     promtext_head(to, "sublet_queue_slots", "gauge",
                   "Slots of the jobs of a queue, by what they do.");
     for_rows(site, QUERY_QUEUES, "queues", now_ms, print_queue, to);
+    promtext_head(to, "sublet_pending_jobs", "gauge",
+                  "Jobs that wait, elements of arrays one by one, by why they do.");
+    print_reasons(to, site);
     promtext_head(to, "sublet_hosts", "gauge",
                   "Hosts that jobs of this site may run on, own and borrowed.");
     for_rows(site, QUERY_HOSTS, "hosts", now_ms, count_host, counts);

@@ -66,6 +66,8 @@ def test_metrics_are_well_made():
 def test_metrics_of_a_site():
     text = fetch(SOUTH_PORT, "/metrics")
     for line in ('sublet_broker_up 1', 'sublet_queue_slots{queue="away",state="pend"} 0',
+                 'sublet_pending_jobs{reason="dependency"} 0',
+                 'sublet_pending_jobs{reason="busy"} 0',
                  'sublet_hosts{kind="own",status="ok"} 1',
                  'sublet_hosts{kind="own",status="unavail"} 0',
                  'sublet_site_info{site="south",version="'):

@@ -97,6 +97,8 @@ def test_exclusive():
     other = submit("north", "-m", "n1", "true")
     f.wait_for("the other to be told", lambda: f.job("north", other)["pending"] == "busy")
     expect("1 host with an exclusive job" in f.job("north", other)["reason"], "why")
+    expect(" Running an exclusive job: 1 host;" in f.cli("north", "jobs", "-p").stdout,
+           "jobs -p")
     f.kill9("north")
     f.start("north")
     f.wait_state("north", mine, "RUN")

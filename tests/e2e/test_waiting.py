@@ -70,7 +70,9 @@ def test_limit_is_named():
     second = submit("-q", "one", "true")
     f.wait_for("the second to be told", lambda: pending(second) == "limit")
     expect("QJOB_LIMIT of queue one (1)" in f.job("south", second)["reason"], "the limit")
-    expect("QJOB_LIMIT" in f.cli("south", "jobs", "-p").stdout, "jobs -p says why")
+    text = f.cli("south", "jobs", "-p").stdout
+    expect("\n Resource limit QJOB_LIMIT of queue one (1) has been reached;\n" in text,
+           "jobs -p says why: " + text)
     expect("Would help" in f.cli("south", "jobs", "-l", second).stdout, "jobs -l helps")
     open(mark, "w").close()
     f.wait_state("south", second, "DONE")

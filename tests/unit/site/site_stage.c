@@ -74,6 +74,7 @@ static const char *row_key(const struct row *row, uint64_t *number)
     case ROW_LEASE:
     case ROW_SITE:
     case ROW_HISTORY:
+    case ROW_JOB_EVENT:
     case ROW_KINDS:
         break;
     }
@@ -137,6 +138,9 @@ static void commit_row(struct site_stage *stage, const struct row *row)
 {
     struct stage_row kept;
     struct row merged = *row;
+    if (row->kind == ROW_JOB_EVENT) {
+        return; /* never loaded */
+    }
     int at = find_row(stage, row);
     if (row->kind == ROW_RUN && row->run.spec == NULL && at >= 0) {
         merged.run.spec = stage->rows[at].row.run.spec; /* unchanged */

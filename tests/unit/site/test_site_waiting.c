@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/value.h"
+#include "sched/reason.h"
 #include "tests/unit/site/site_stage.h"
 
 static const char site_text[] =
@@ -209,6 +210,34 @@ static void test_array_limit(void **state)
     site_stage_release(&stage);
 }
 
+/* Jobs in lines and held ones, and what they become. */
+static void test_reasons_are_counted(void **state)
+{
+    struct site_stage stage;
+    int64_t counts[REASONS], sum = 0;
+    (void)state;
+    init(&stage, 2, "");
+    add(&stage, "a[1-5]", "");
+    add(&stage, "b", "done(\"a\")");
+    const struct job_terms terms = {.begin_ms = stage.now_ms + 60000};
+    submit(&stage, "later", &terms);
+    site_count_reasons(stage.site, counts);
+    assert_int_equal(counts[REASON_BUSY], 3);
+    assert_int_equal(counts[REASON_DEPENDENCY], 1);
+    assert_int_equal(counts[REASON_BEGIN_TIME], 1);
+    order(&stage, "root", QUEUE_INACTIVATE, "local");
+    site_stage_restart(&stage);
+    site_count_reasons(stage.site, counts);
+    for (int i = 0; i < REASONS; i++) {
+        sum += counts[i];
+    }
+    assert_int_equal(counts[REASON_QUEUE_INACTIVE], 3);
+    assert_int_equal(counts[REASON_DEPENDENCY], 1);
+    assert_int_equal(counts[REASON_BEGIN_TIME], 1);
+    assert_int_equal(sum, 5);
+    site_stage_release(&stage);
+}
+
 /* ---------------------------------------------------------------- queues */
 
 static void test_closed(void **state)
@@ -359,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_elements),
         cmocka_unit_test(test_begin),
         cmocka_unit_test(test_array_limit),
+        cmocka_unit_test(test_reasons_are_counted),
         cmocka_unit_test(test_closed),
         cmocka_unit_test(test_inactive),
         cmocka_unit_test(test_window),

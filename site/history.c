@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* history.c: see history.h. A job remembers what was last told of it (job->noted): what
+ * differs in its row is news. */
+#include "site/history.h"
+
+#include <string.h>
+
+#include "base/job_id.h"
+#include "site/parts.h"
+#include "site/site_page.h"
+
+enum {
+    TRIM_MS = 60000,      /* what is too old goes in between, some at a time */
+    COMMAND_BYTES = 1000, /* of a command, as in a listing */
+};
+
+static bool is_ended(enum job_state state)
+{
+    return state == JOB_DONE || state == JOB_EXIT;
+}
+
+static bool is_suspended(enum job_state state)
+{
+    return state == JOB_USUSP || state == JOB_SSUSP || state == JOB_PSUSP;
+}
+
+/* ---------------------------------------------------------------- telling */
+
+static void tell(const struct row_job_event *event, struct effects *effects)
+{
+    struct row row = {.kind = ROW_JOB_EVENT, .job_event = *event}, copy;
+    struct row_job_event *told = &row.job_event;
+    told->site = told->site != NULL ? told->site : "";
+    told->lease = told->lease != NULL ? told->lease : "";
+    told->reason = told->reason != NULL ? told->reason : "";
+    told->exit.text = "";
+    row_copy(&effects->arena, &row, &copy);
+    effects_store(effects, &copy);
+}
+
+static void tell_job(const struct site *site, const struct job *job,
+                     enum job_event event, const char *reason, struct effects *effects)
+{
+    tell(&(struct row_job_event){.id = job->id,
+                                 .index = job->index,
+                                 .at_ms = site->now_ms,
+                                 .event = event,
+                                 .state = job->state,
+                                 .reason = reason},
+         effects);
+}
+
+void history_switched(const struct site *site, const struct job *job,
+                      struct effects *effects)
+{
+    tell_job(site, job, JOB_EVENT_SWITCH, jobs_queue_name(job), effects);
+}
+
+void history_moved(const struct site *site, const struct job *job, bool to_top,
+                   struct effects *effects)
+{
+    tell_job(site, job, JOB_EVENT_MOVE, to_top ? "to the top" : "to the bottom",
+             effects);
+}
+
+/* ---------------------------------------------------------------- own jobs */
+
+static void note_submission(const struct row_job *row, struct effects *effects)
+{
+    const char *project = row->terms.project;
+    struct job_facts facts = {
+        .user = row->spec.user,
+        .name = row->spec.name,
+        .queue = row->spec.queue,
+        .project = project != NULL && project[0] != '\0' ? project : "default",
+        .command = site_page_cut(&effects->arena, row->spec.command, COMMAND_BYTES),
+        .n_slots = row->spec.n_slots,
+    };
+    tell(&(struct row_job_event){.id = row->id,
+                                 .at_ms = row->submit_ms,
+                                 .event = JOB_EVENT_SUBMIT,
+                                 .state = JOB_PEND,
+                                 .facts = &facts},
+         effects);
+}
+
+static const char *halt_reason(struct arena *arena, const struct row_job_state *row)
+{
+    int causes = row->halt.causes;
+    if ((causes & HALT_PREEMPT) != 0 && row->halt.by != 0) {
+        return arena_printf(arena, "preempted by job <%s>",
+                            job_id_text(arena, job_id_key_number(row->halt.by),
+                                        job_id_key_index(row->halt.by)));
+    }
+    return (causes & HALT_PREEMPT) != 0  ? "preempted"
+           : (causes & HALT_WINDOW) != 0 ? "the run window of its queue is closed"
+           : (causes & HALT_LOAD) != 0   ? "its host is overloaded"
+                                         : "by its user or an administrator";
+}
+
+/* The row as an event of its job, now. */
+static struct row_job_event
+event_of(const struct site *site, const struct row_job_state *row, enum job_event event)
+{
+    return (struct row_job_event){.id = row->id,
+                                  .index = row->index,
+                                  .at_ms = site->now_ms,
+                                  .event = event,
+                                  .state = row->state,
+                                  .lease = row->lease};
+}
+
+/* Hosts are given, its provider has it, it runs. */
+static void note_attempt(const struct site *site, const struct row_job_state *row,
+                         struct job_noted *noted, struct effects *effects)
+{
+    struct row_job_event event = event_of(site, row, JOB_EVENT_DISPATCH);
+    if (row->attempt == 0) {
+        return;
+    }
+    event.state = JOB_PEND;
+    if (row->attempt != noted->attempt) {
+        *noted = (struct job_noted){.attempt = row->attempt, .state = JOB_PEND};
+        event.hosts = row->hosts;
+        event.n_hosts = row->n_hosts;
+        tell(&event, effects);
+        event.n_hosts = 0;
+    }
+    if (row->lease[0] != '\0' && row->is_decided && !noted->is_accepted) {
+        noted->is_accepted = true;
+        event.event = JOB_EVENT_ACCEPT;
+        tell(&event, effects);
+    }
+    if (row->start_ms != 0 && !noted->has_begun) {
+        noted->has_begun = true;
+        noted->state = JOB_RUN;
+        event.event = JOB_EVENT_START;
+        event.state = JOB_RUN;
+        event.at_ms = row->start_ms;
+        event.hosts = row->hosts;
+        event.n_hosts = row->n_hosts;
+        tell(&event, effects);
+    }
+}
+
+static void note_pause(const struct site *site, const struct row_job_state *row,
+                       const struct job_noted *noted, struct effects *effects)
+{
+    struct row_job_event event = event_of(site, row, JOB_EVENT_RESUME);
+    if (is_ended(row->state) || row->state == noted->state ||
+        row->attempt != noted->attempt) {
+        return;
+    }
+    if (is_suspended(row->state)) {
+        event.event = JOB_EVENT_SUSPEND;
+        event.reason = halt_reason(&effects->arena, row);
+        tell(&event, effects);
+    } else if (is_suspended(noted->state)) {
+        tell(&event, effects);
+    }
+}
+
+static void note_end(const struct site *site, const struct row_job_state *row,
+                     const struct job_noted *noted, struct effects *effects)
+{
+    struct row_job_event event = event_of(site, row, JOB_EVENT_END);
+    if (!is_ended(row->state) || is_ended(noted->state)) {
+        return;
+    }
+    event.at_ms = row->end_ms != 0 ? row->end_ms : site->now_ms;
+    event.reason = row->reason;
+    event.exit = row->exit;
+    tell(&event, effects);
+}
+
+static void note_state(const struct site *site, const struct row_job_state *row,
+                       struct effects *effects)
+{
+    struct job *job = jobs_find(site->jobs, job_id_key(row->id, row->index));
+    if (job == NULL || row->is_dropped || row->is_gone) {
+        return;
+    }
+    struct job_noted *noted = &job->noted;
+    if (row->attempt == 0 && noted->attempt != 0 && !is_ended(row->state)) {
+        struct row_job_event event = event_of(site, row, JOB_EVENT_REQUEUE);
+        event.reason = row->reason;
+        tell(&event, effects);
+        *noted = (struct job_noted){.state = row->state};
+        return;
+    }
+    note_attempt(site, row, noted, effects);
+    if (row->is_killed && !noted->is_killed && !is_ended(row->state)) {
+        struct row_job_event event = event_of(site, row, JOB_EVENT_KILL);
+        event.state = noted->state;
+        event.reason = row->reason;
+        tell(&event, effects);
+    }
+    note_pause(site, row, noted, effects);
+    note_end(site, row, noted, effects);
+    noted->state = row->state;
+    noted->is_killed = row->is_killed;
+}
+
+/* ---------------------------------------------------------------- consumers' jobs */
+
+/* "12[3]" of south. False where its site calls it something else. */
+static bool take_id(const struct run *run, struct arena *arena,
+                    struct row_job_event *event)
+{
+    struct job_id id;
+    if (job_id_read(arena, run->job, &id, NULL) != 0) {
+        return false;
+    }
+    event->site = run->id.site;
+    event->id = id.number;
+    event->index = id.n_ranges > 0 ? id.ranges->first : 0;
+    event->lease = run->lease;
+    return true;
+}
+
+void history_taken(const struct site *site, const struct run *run,
+                   struct effects *effects)
+{
+    struct job_facts facts = {
+        .user = run->spec->user,
+        .name = run->spec->name,
+        .queue = run->spec->queue,
+        .project = "",
+        .command = site_page_cut(&effects->arena, run->spec->command, COMMAND_BYTES),
+        .n_slots = run->spec->n_slots,
+    };
+    struct row_job_event event = {.at_ms = site->now_ms,
+                                  .event = JOB_EVENT_ACCEPT,
+                                  .state = JOB_PEND,
+                                  .hosts = run->hosts,
+                                  .n_hosts = run->n_hosts,
+                                  .facts = &facts};
+    if (take_id(run, &effects->arena, &event)) {
+        tell(&event, effects);
+    }
+}
+
+void history_run_ended(const struct site *site, const struct run *run,
+                       struct effects *effects)
+{
+    struct row_job_event event = {.event = JOB_EVENT_START,
+                                  .state = JOB_RUN,
+                                  .at_ms = run->exit.start_ms,
+                                  .hosts = run->hosts,
+                                  .n_hosts = run->n_hosts};
+    if (!take_id(run, &effects->arena, &event)) {
+        return;
+    }
+    if (event.at_ms != 0) {
+        tell(&event, effects);
+    }
+    bool is_done = run->exit.end == RUN_END_EXITED && run->exit.code == 0;
+    event.event = JOB_EVENT_END;
+    event.state = is_done ? JOB_DONE : JOB_EXIT;
+    event.at_ms = run->exit.end_ms != 0 ? run->exit.end_ms : site->now_ms;
+    event.n_hosts = 0;
+    event.exit = run->exit;
+    event.reason = run->exit.text;
+    tell(&event, effects);
+}
+
+/* ---------------------------------------------------------------- a step */
+
+static void trim(struct site *site, struct effects *effects)
+{
+    if (site->now_ms - site->trimmed_ms < TRIM_MS) {
+        return;
+    }
+    int64_t before_ms = site->now_ms - site->config->history_period_ms;
+    site->trimmed_ms = site->now_ms;
+    tell(&(struct row_job_event){.is_trim = true, .at_ms = before_ms}, effects);
+}
+
+void history_note(struct site *site, int from, struct effects *effects)
+{
+    int end = effects->count;
+    for (int i = from; i < end; i++) {
+        struct row row = effects->items[i].row; /* what is appended may move them */
+        if (effects->items[i].kind != EFFECT_STORE) {
+            continue;
+        }
+        if (row.kind == ROW_JOB) {
+            note_submission(&row.job, effects);
+        } else if (row.kind == ROW_JOB_STATE) {
+            note_state(site, &row.job_state, effects);
+        }
+    }
+    if (effects->count > end) {
+        trim(site, effects);
+    }
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* history.h: what happens to jobs, put on record for `hist`, which tells it long after
+ * the jobs themselves have been forgotten (HISTORY_PERIOD).
+ *
+ * What is told is read off the rows that a step stores: whatever changes a job's record
+ * is an event, and nothing else is. A consumer's job is told by what its run came to
+ * here; its own site knows the rest.
+ *
+ * Units: milliseconds; instants are this site's clock, but a start and an end are the
+ * host's. Layer: site. */
+#ifndef SUBLET_SITE_HISTORY_H
+#define SUBLET_SITE_HISTORY_H
+
+#include "base/effect.h"
+#include "site/jobs.h"
+#include "site/run_table.h"
+
+struct site;
+
+/* The step's effects from `from` on: their events are appended. */
+void history_note(struct site *site, int from, struct effects *effects);
+
+/* What no row tells by itself. */
+void history_switched(const struct site *site, const struct job *job,
+                      struct effects *effects);
+void history_moved(const struct site *site, const struct job *job, bool to_top,
+                   struct effects *effects);
+
+/* A consumer's run is taken, and has ended. */
+void history_taken(const struct site *site, const struct run *run,
+                   struct effects *effects);
+void history_run_ended(const struct site *site, const struct run *run,
+                       struct effects *effects);
+
+#endif

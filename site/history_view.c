@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* history_view.c: see history_view.h. */
+#include "site/history_view.h"
+
+#include "base/job_id.h"
+#include "site/jobs.h"
+
+/* One row: what was submitted, and what happened to it. */
+struct life {
+    const struct row_job_event *first; /* NULL: it is forgotten */
+    const struct row_job_event *events;
+    int n_events;
+    enum job_state state;
+    int64_t in_state_ms[JOB_STATES];
+    int64_t start_ms, end_ms;
+    const struct row_job_event *end;
+    const char *queue;
+};
+
+static bool is_ended(enum job_state state)
+{
+    return state == JOB_DONE || state == JOB_EXIT;
+}
+
+static void pass_time(struct life *life, int64_t from_ms, int64_t to_ms)
+{
+    if (from_ms != 0 && to_ms > from_ms && !is_ended(life->state)) {
+        life->in_state_ms[life->state] += to_ms - from_ms;
+    }
+}
+
+static void live(struct life *life, int64_t now_ms)
+{
+    int64_t at_ms = life->first != NULL ? life->first->at_ms : 0;
+    life->state = JOB_PEND;
+    for (int i = 0; i < life->n_events; i++) {
+        const struct row_job_event *event = &life->events[i];
+        pass_time(life, at_ms, event->at_ms);
+        at_ms = event->at_ms;
+        life->state = event->state;
+        if (event->event == JOB_EVENT_START) {
+            life->start_ms = event->at_ms;
+        } else if (event->event == JOB_EVENT_REQUEUE) {
+            life->start_ms = 0;
+        } else if (event->event == JOB_EVENT_SWITCH) {
+            life->queue = event->reason;
+        } else if (event->event == JOB_EVENT_END) {
+            life->end = event;
+            life->end_ms = event->at_ms;
+        }
+    }
+    pass_time(life, at_ms, now_ms);
+}
+
+/* ---------------------------------------------------------------- rows */
+
+static struct value *event_row(struct arena *arena, const struct row_job_event *event)
+{
+    struct value *row = value_object(arena);
+    int code;
+    value_add_instant(arena, row, "at", event->at_ms);
+    value_add_text(arena, row, "event", row_job_event_name(event->event));
+    value_add_text(arena, row, "state", jobs_state_name(event->state));
+    if (event->n_hosts > 0) {
+        struct value *hosts = value_add(arena, row, "hosts", value_object(arena));
+        for (int i = 0; i < event->n_hosts; i++) {
+            value_add_int(arena, hosts, event->hosts[i].host, event->hosts[i].n_slots);
+        }
+    } else {
+        value_add_null(arena, row, "hosts");
+    }
+    value_add_text(arena, row, "lease", event->lease[0] != '\0' ? event->lease : NULL);
+    value_add_text(arena, row, "reason",
+                   event->reason[0] != '\0' ? event->reason : NULL);
+    if (event->event == JOB_EVENT_END && row_exit_code(&event->exit, &code)) {
+        value_add_int(arena, row, "exit_code", code);
+    } else {
+        value_add_null(arena, row, "exit_code");
+    }
+    return row;
+}
+
+static void add_events(const struct history_view *view, struct value *row,
+                       const struct life *life)
+{
+    struct arena *arena = view->arena;
+    int n_left = life->n_events - view->shown_max;
+    struct value *list = value_add(arena, row, "events", value_array(arena));
+    if (life->first != NULL) {
+        value_add(arena, list, NULL, event_row(arena, life->first));
+    }
+    for (int i = n_left > 0 ? n_left : 0; i < life->n_events; i++) {
+        if (&life->events[i] != life->first) {
+            value_add(arena, list, NULL, event_row(arena, &life->events[i]));
+        }
+    }
+    value_add_int(arena, row, "events_left_out", n_left > 0 ? n_left : 0);
+}
+
+static void add_facts(struct arena *arena, struct value *row, const struct life *life,
+                      int index)
+{
+    static const struct job_facts unknown = {0};
+    const struct job_facts *facts = life->first != NULL ? life->first->facts : &unknown;
+    value_add_text(arena, row, "name",
+                   facts->name != NULL && facts->name[0] != '\0'
+                       ? job_id_element_name(arena, facts->name, index)
+                       : facts->command);
+    value_add_text(arena, row, "user", facts->user);
+    value_add_text(arena, row, "queue",
+                   life->queue != NULL ? life->queue : facts->queue);
+    value_add_text(arena, row, "project",
+                   facts->project != NULL && facts->project[0] != '\0' ? facts->project
+                                                                       : NULL);
+    value_add_text(arena, row, "command", facts->command);
+    if (facts->n_slots > 0) {
+        value_add_int(arena, row, "slots", facts->n_slots);
+    } else {
+        value_add_null(arena, row, "slots");
+    }
+    value_add_instant(arena, row, "submit_at",
+                      life->first != NULL ? life->first->at_ms : 0);
+}
+
+static void add_times(struct arena *arena, struct value *row, const struct life *life)
+{
+    static const struct {
+        const char *key;
+        enum job_state state;
+    } states[] = {{"pend_s", JOB_PEND},
+                  {"psusp_s", JOB_PSUSP},
+                  {"run_s", JOB_RUN},
+                  {"ususp_s", JOB_USUSP},
+                  {"ssusp_s", JOB_SSUSP}};
+    int64_t total_ms = 0;
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        value_add_duration(arena, row, states[i].key,
+                           life->in_state_ms[states[i].state]);
+        total_ms += life->in_state_ms[states[i].state];
+    }
+    value_add_duration(arena, row, "total_s", total_ms);
+}
+
+/* "12[3]", "12[3]@south". */
+static void add_id(struct arena *arena, struct value *row, const char *site,
+                   uint64_t id, int index)
+{
+    if (index == 0 && site[0] == '\0') {
+        value_add_int(arena, row, "id", (int64_t)id);
+        return;
+    }
+    const char *text = index == 0 ? arena_printf(arena, "%llu", (unsigned long long)id)
+                                  : job_id_text(arena, id, index);
+    value_add_text(arena, row, "id",
+                   site[0] == '\0' ? text : arena_printf(arena, "%s@%s", text, site));
+}
+
+static void add_life(const struct history_view *view, const struct row_job_event *any,
+                     struct life *life, int index)
+{
+    struct arena *arena = view->arena;
+    struct value *row = value_add(arena, view->rows, NULL, value_object(arena));
+    int code;
+    live(life, view->now_ms);
+    add_id(arena, row, any->site, any->id, index);
+    value_add_text(arena, row, "state", jobs_state_name(life->state));
+    add_facts(arena, row, life, index);
+    value_add_instant(arena, row, "start_at", life->start_ms);
+    value_add_instant(arena, row, "end_at", life->end_ms);
+    if (life->end != NULL && row_exit_code(&life->end->exit, &code)) {
+        value_add_int(arena, row, "exit_code", code);
+    } else {
+        value_add_null(arena, row, "exit_code");
+    }
+    value_add_duration(arena, row, "cpu_s",
+                       life->end != NULL ? life->end->exit.cpu_ms : -1);
+    add_times(arena, row, life);
+    add_events(view, row, life);
+}
+
+/* The first event that says who the job is; NULL: it is forgotten. */
+static const struct row_job_event *find_first(const struct row_job_event *events,
+                                              int n_events)
+{
+    for (int i = 0; i < n_events; i++) {
+        if (events[i].facts != NULL) {
+            return &events[i];
+        }
+    }
+    return NULL;
+}
+
+int history_view_add(const struct history_view *view,
+                     const struct row_job_event *events, int n_events)
+{
+    int at = 0, last = 0;
+    while (at < n_events && events[at].index == 0) {
+        at++;
+    }
+    const struct row_job_event *first = find_first(events, at);
+    if (at == n_events && n_events > 0) {
+        struct life life = {.first = first, .events = events, .n_events = n_events};
+        add_life(view, events, &life, 0);
+        return 0;
+    }
+    while (at < n_events) {
+        int end = at;
+        last = events[at].index;
+        while (end < n_events && events[end].index == last) {
+            end++;
+        }
+        struct life life = {
+            .first = first, .events = &events[at], .n_events = end - at};
+        if (first == NULL) {
+            life.first = find_first(&events[at], end - at); /* a consumer's element */
+        }
+        add_life(view, &events[at], &life, last);
+        at = end;
+    }
+    return last;
+}
