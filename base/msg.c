@@ -68,11 +68,6 @@ const char *msg_kind_name(enum msg_kind kind)
     return name_at(kind_names, MSG_KINDS, (size_t)kind);
 }
 
-bool msg_is_relayed(enum msg_kind kind)
-{
-    return kind >= MSG_START && kind <= MSG_LEASE_LOAD_ASK;
-}
-
 const char *msg_lease_consumer(const char *lease, size_t *length)
 {
     const char *first = strchr(lease, '/');

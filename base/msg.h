@@ -676,8 +676,6 @@ struct msg {
 
 /* "FREEZE" and so on, for logs and metrics; "?" for a number out of range. */
 const char *msg_kind_name(enum msg_kind kind);
-/* True for those between consumer and provider that the broker passes on. */
-bool msg_is_relayed(enum msg_kind kind);
 /* The borrowing site of a lease's id: what stands behind the second '/', and of a
  * pool's leaf before the ':'. Of what is idle in a pool "pool:NAME". `length` of it. */
 const char *msg_lease_consumer(const char *lease, size_t *length);

@@ -16,7 +16,8 @@ const struct call_option resreq_options[] = {
     {NULL, NULL, NULL, false},
 };
 
-int resreq_refuse(struct call *call, const struct resreq_fault *fault,
+/* Shows what is wrong, on standard error; returns CALL_BAD_RESREQ. */
+static int refuse(struct call *call, const struct resreq_fault *fault,
                   const char *consequence)
 {
     fflush(stdout);
@@ -25,7 +26,8 @@ int resreq_refuse(struct call *call, const struct resreq_fault *fault,
     return CALL_BAD_RESREQ;
 }
 
-void resreq_show_notes(struct call *call, const struct resreq_notes *notes)
+/* Warnings, on standard error. */
+static void show_notes(struct call *call, const struct resreq_notes *notes)
 {
     fflush(stdout);
     for (const struct resreq_note *note = notes->first; note != NULL;
@@ -53,9 +55,9 @@ int resreq_judge(struct call *call, const char *const *strings, int n_strings,
     int code = resreq_compile(&call->arena, &rules, &from, &resreq, &notes, &fault);
     resources_free(resources);
     if (code != 0) {
-        return resreq_refuse(call, &fault, RESREQ_NOT_SUBMITTED);
+        return refuse(call, &fault, RESREQ_NOT_SUBMITTED);
     }
-    resreq_show_notes(call, &notes);
+    show_notes(call, &notes);
     puts("Resource requirement string is valid.");
     return call_finish_output();
 }
@@ -105,9 +107,9 @@ static int match_among(struct call *call, const struct resreq_hosts *hosts)
     struct resreq_fault fault;
     struct resreq resreq;
     if (resreq_compile(&call->arena, &rules, &from, &resreq, &notes, &fault) != 0) {
-        return resreq_refuse(call, &fault, "");
+        return refuse(call, &fault, "");
     }
-    resreq_show_notes(call, &notes);
+    show_notes(call, &notes);
     if (name != NULL) {
         local.type = resource_table_text(hosts->table, local_row, RESOURCE_TYPE);
         local.model = resource_table_text(hosts->table, local_row, RESOURCE_MODEL);

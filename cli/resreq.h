@@ -11,12 +11,6 @@
 /* What stands behind the sentence of a string that `sub` and `check` refuse. */
 #define RESREQ_NOT_SUBMITTED " Job not submitted."
 
-/* Shows what is wrong, on standard error; returns CALL_BAD_RESREQ. */
-int resreq_refuse(struct call *call, const struct resreq_fault *fault,
-                  const char *consequence);
-/* Warnings, on standard error. */
-void resreq_show_notes(struct call *call, const struct resreq_notes *notes);
-
 /* Checks the strings without knowing what resources a site has: says that they are
  * valid, or refuses. */
 int resreq_judge(struct call *call, const char *const *strings, int n_strings,

@@ -15,7 +15,8 @@ const char *top_rows_sort_name(enum top_sort sort)
     return names[sort];
 }
 
-int64_t top_rows_instant(const json_t *value)
+/* Milliseconds since 1970 of "2026-11-21T10:08:12.345Z"; -1 where it is none. */
+static int64_t instant(const json_t *value)
 {
     const char *text = json_string_value(value);
     struct tm utc = {0};
@@ -61,8 +62,8 @@ static void read_slots(const json_t *row, bool is_moving, int slots[TOP_PARTS])
 
 static struct top_lease read_lease(const json_t *row, int64_t now_ms)
 {
-    int64_t changed_ms = top_rows_instant(json_object_get(row, "changed_at"));
-    int64_t next_ms = top_rows_instant(json_object_get(row, "next_rebalance_at"));
+    int64_t changed_ms = instant(json_object_get(row, "changed_at"));
+    int64_t next_ms = instant(json_object_get(row, "next_rebalance_at"));
     bool is_away = strcmp(text_of(row, "status"), "disc") == 0;
     struct top_lease lease = {
         .id = text_of(row, "id"),

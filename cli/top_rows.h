@@ -57,7 +57,4 @@ void top_rows_read(const json_t *leases, const char *filter, enum top_sort sort,
  * there is room; `bar` takes width + 1. */
 void top_rows_bar(const int slots[TOP_PARTS], int width, char *bar);
 
-/* Milliseconds since 1970 of "2026-11-21T10:08:12.345Z"; -1 where it is none. */
-int64_t top_rows_instant(const json_t *value);
-
 #endif

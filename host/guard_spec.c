@@ -115,8 +115,8 @@ static size_t count_items(const char *bytes, size_t length)
     return count;
 }
 
-int guard_spec_parse(char *bytes, size_t length, struct guard_spec *spec,
-                     struct err *err)
+/* Takes `bytes`, from malloc. */
+static int parse(char *bytes, size_t length, struct guard_spec *spec, struct err *err)
 {
     memset(spec, 0, sizeof(*spec));
     set_defaults(spec);
@@ -166,7 +166,7 @@ int guard_spec_read(int dir, struct guard_spec *spec, struct err *err)
         free(bytes);
         return err_set(err, ERR_IO, "cannot read the run's spec");
     }
-    return guard_spec_parse(bytes, length, spec, err);
+    return parse(bytes, length, spec, err);
 }
 
 void guard_spec_release(struct guard_spec *spec)

@@ -41,8 +41,6 @@ struct guard_spec {
 };
 
 int guard_spec_read(int dir, struct guard_spec *spec, struct err *err) MUST_CHECK;
-int guard_spec_parse(char *bytes, size_t length, struct guard_spec *spec,
-                     struct err *err) MUST_CHECK; /* takes `bytes`, from malloc */
 void guard_spec_release(struct guard_spec *spec);
 
 #endif

@@ -73,12 +73,6 @@ bool world_ask(struct world *world, int site, const char *user, const struct msg
 bool world_control(struct world *world, int site, uint64_t job, int index,
                    enum control_action action);
 
-/* Closes or opens "n1", or for that site alone "n1@north". */
-bool world_close(struct world *world, int site, const char *host, bool is_closed);
-/* DRAIN_SITE: all that it lends or borrows; `is_drained` false takes it back. */
-bool world_drain(struct world *world, int site, enum drain_scope scope,
-                 const char *name, bool is_drained);
-
 /* Another configuration, now or at the daemon's next start. A site has the hosts that
  * it was added with, or some of them. Borrowed like the first. */
 void world_reload_site(struct world *world, int site, const struct site_config *config);

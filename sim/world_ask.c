@@ -60,25 +60,6 @@ bool world_control(struct world *world, int site, uint64_t job, int index,
     return world_ask(world, site, "ana", &msg, NULL, NULL);
 }
 
-bool world_close(struct world *world, int site, const char *host, bool is_closed)
-{
-    struct msg msg = {.kind = MSG_HOST_CONTROL, .site = ""};
-
-    msg.host_control =
-        (struct msg_host_control){.request = 1, .host = host, .is_closed = is_closed};
-    return world_ask(world, site, "ana", &msg, NULL, NULL);
-}
-
-bool world_drain(struct world *world, int site, enum drain_scope scope,
-                 const char *name, bool is_drained)
-{
-    struct msg msg = {.kind = MSG_SET_DRAIN, .site = ""};
-
-    msg.set_drain = (struct msg_set_drain){
-        .request = 1, .scope = scope, .name = name, .is_drained = is_drained};
-    return world_ask(world, site, "ana", &msg, NULL, NULL);
-}
-
 /* ---- befallen
  * ------------------------------------------------------------------------ */
 

@@ -98,11 +98,6 @@ static void note_waiting(struct schedule *schedule,
     }
 }
 
-int schedule_waiting_own(const struct schedule *schedule)
-{
-    return schedule->waiting_own;
-}
-
 int schedule_waiting_lease(const struct schedule *schedule, const char *lease)
 {
     for (int i = 0; i < schedule->n_leases; i++) {

@@ -26,9 +26,7 @@ void schedule_tell_use(struct site *site);
 bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects);
 int64_t schedule_wake_ms(const struct site *site, int64_t now_ms);
 
-/* As of the last whole pass: slots of waiting jobs that could use own hosts, or the
- * lease. */
-int schedule_waiting_own(const struct schedule *schedule);
+/* As of the last whole pass: slots of waiting jobs that could use the lease. */
 int schedule_waiting_lease(const struct schedule *schedule, const char *lease);
 
 /* The hosts as a pass sees them: own ones in file order, then borrowed ones; in the

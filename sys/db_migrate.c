@@ -32,7 +32,8 @@ static int read_number(sqlite3 *handle, const char *sql, int64_t *number,
 
 /* ---------------------------------------------------------------- backup */
 
-int db_migrate_backup(sqlite3 *handle, const char *to, struct err *err)
+/* A consistent copy of the open file at `to`, by a temporary file beside it. */
+static int back_up(sqlite3 *handle, const char *to, struct err *err)
 {
     struct db_copy *copy;
     int status = db_copy_begin(handle, to, &copy, err);
@@ -120,7 +121,7 @@ int db_migrate(sqlite3 *handle, const char *path, int32_t application_id,
         struct arena arena;
         arena_init(&arena);
         const char *to = arena_printf(&arena, "%s.v%" PRId64 ".backup", path, version);
-        status = db_migrate_backup(handle, to, err);
+        status = back_up(handle, to, err);
         arena_release(&arena);
     }
     for (const struct db_migration *step = migrations;

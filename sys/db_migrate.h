@@ -18,7 +18,4 @@
 int db_migrate(sqlite3 *handle, const char *path, int32_t application_id,
                const struct db_migration *migrations, struct err *err) MUST_CHECK;
 
-/* A consistent copy of the open file at `to`, by a temporary file beside it. */
-int db_migrate_backup(sqlite3 *handle, const char *to, struct err *err) MUST_CHECK;
-
 #endif

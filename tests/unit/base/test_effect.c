@@ -95,10 +95,6 @@ static void test_names(void **state)
     }
     assert_string_equal(msg_kind_name(MSG_KINDS), "?");
     assert_string_equal(msg_kind_name((enum msg_kind) - 1), "?");
-    assert_true(msg_is_relayed(MSG_START));
-    assert_true(msg_is_relayed(MSG_OUTPUT));
-    assert_false(msg_is_relayed(MSG_CONTRACT_ACK));
-    assert_false(msg_is_relayed(MSG_HOST_HELLO));
     assert_string_equal(msg_lease_state_name(LEASE_INACTIVE), "inactive");
     assert_string_equal(msg_lease_state_name((enum lease_state)99), "?");
     assert_string_equal(msg_lease_type_name(LEASE_SHARED), "shared");
