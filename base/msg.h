@@ -547,6 +547,7 @@ enum query_kind {
     QUERY_VERSION,
     QUERY_EVENTS, /* broker: what happened to leases and sites */
     QUERY_LOAD,   /* of a site's hosts */
+    QUERY_USERS,  /* of a site, and their shares */
     QUERY_KINDS
 };
 

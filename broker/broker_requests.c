@@ -102,6 +102,7 @@ void broker_requests_query(const struct broker *broker, const struct event *even
     case QUERY_QUEUES:
     case QUERY_EXPORTS:
     case QUERY_LOAD:
+    case QUERY_USERS:
     case QUERY_KINDS:
     default:
         outbox_reply_error(

@@ -411,11 +411,10 @@ void requests_query(struct site *site, const struct peer *from,
                     const struct msg_query *query, int64_t now_ms,
                     struct effects *effects)
 {
-    static const char *const things[QUERY_KINDS] = {[QUERY_JOBS] = "Job",
-                                                    [QUERY_HOSTS] = "Host",
-                                                    [QUERY_QUEUES] = "Queue",
-                                                    [QUERY_EXPORTS] = "Export policy",
-                                                    [QUERY_LOAD] = "Host"};
+    static const char *const things[QUERY_KINDS] = {
+        [QUERY_JOBS] = "Job",     [QUERY_HOSTS] = "Host",
+        [QUERY_QUEUES] = "Queue", [QUERY_EXPORTS] = "Export policy",
+        [QUERY_LOAD] = "Host",    [QUERY_USERS] = "User"};
     const char *next = "";
     struct value *value;
 

@@ -251,11 +251,6 @@ double shares_queue_use(const struct shares *shares, int queue, int64_t now_ms)
                                hist_hours(shares, queue));
 }
 
-int shares_queue_used(const struct shares *shares, int queue)
-{
-    return shares->queues[queue].n_slots;
-}
-
 static void settle_queue(struct shares *shares, int queue, int64_t now_ms)
 {
     struct queue_use *use = &shares->queues[queue];
@@ -458,4 +453,9 @@ const struct share_tree *shares_tree(const struct shares *shares, int queue)
 {
     int scope = scope_of(shares, queue);
     return scope >= 0 ? shares->trees[scope] : NULL;
+}
+
+const struct share_tree *shares_scope_tree(const struct shares *shares, int scope)
+{
+    return shares->trees[scope];
 }

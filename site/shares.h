@@ -54,8 +54,8 @@ void shares_show(const struct shares *shares, struct arena *arena, int64_t now_m
 
 /* To look things up: the tree of the queue's scope; NULL: it has none. */
 const struct share_tree *shares_tree(const struct shares *shares, int queue);
-/* Of a queue of a slot pool: slots of its jobs, and what it has used, in hours. */
-int shares_queue_used(const struct shares *shares, int queue);
+const struct share_tree *shares_scope_tree(const struct shares *shares, int scope);
+/* Of a queue of a slot pool: what it has used, in hours. */
 double shares_queue_use(const struct shares *shares, int queue, int64_t now_ms);
 
 #endif

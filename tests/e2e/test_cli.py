@@ -9,7 +9,7 @@ from federation import LEASE, Federation, expect, expect_equal, main
 
 f = Federation()
 
-UNBUILT_COMMANDS = """resize hist users limits rsv
+UNBUILT_COMMANDS = """resize hist limits rsv
 pools usage""".split()
 
 UNBUILT_SUB = [["-app", "a"], ["-ar"], ["-I"], ["-U", "r"], ["-env", "none"]]
