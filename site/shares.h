@@ -16,6 +16,7 @@
 #define SUBLET_SITE_SHARES_H
 
 #include "base/effect.h"
+#include "base/err.h"
 #include "sched/place.h"
 #include "site/jobs.h"
 
@@ -46,8 +47,10 @@ void shares_change(struct shares *shares, struct job *job, int64_t now_ms);
 void shares_spend(struct shares *shares, const struct job *job,
                   const struct run_exit *exit, int64_t now_ms);
 
-/* True where jobs of the user may come to the queue as far as shares go. */
-bool shares_allow(const struct shares *shares, int queue, const char *user);
+/* A job of the user comes to the queue: ERR_DENIED, with LSF's sentence, where he has
+ * no share there. */
+int shares_check(const struct shares *shares, int queue, const char *user,
+                 struct err *err) MUST_CHECK;
 /* What a pass needs; arrays are in the arena. */
 void shares_show(const struct shares *shares, struct arena *arena, int64_t now_ms,
                  struct place_snapshot *snapshot);

@@ -67,6 +67,12 @@ def account(path):
 def test_only_who_has_a_share():
     text = f.cli("south", "sub", "-q", "theirs", "true", code=1).stderr
     expect("User cannot use the queue" in text and ME in text, text)
+    job = f.cli("south", "sub", "-q", "low", "-b", "23:59", "true").stdout
+    job = job.split("<")[1].split(">")[0]
+    text = f.cli("south", "switch", "theirs", job, code=1).stderr
+    expect("User cannot use the queue" in text, text)
+    f.cli("south", "switch", "fair", job)
+    f.cli("south", "kill", job)
 
 
 def test_accounts_are_shown():
