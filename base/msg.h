@@ -548,6 +548,7 @@ enum query_kind {
     QUERY_EVENTS, /* broker: what happened to leases and sites */
     QUERY_LOAD,   /* of a site's hosts */
     QUERY_HIST,   /* what happened to a site's jobs */
+    QUERY_USERS,  /* of a site, and their shares */
     QUERY_KINDS
 };
 

@@ -203,6 +203,9 @@ static const struct column queues_block[] = {
     {"Hosts", "hosts", false, format_plain},
     {"Placement", "placement", false, format_plain},
     {"Exclusive jobs", "exclusive", false, format_plain},
+    {"Slot pool", "slot_pool", false, format_plain},
+    {"Slot share", "slot_share", false, format_plain},
+    {"Slot hours used", "slot_use_h", false, format_plain},
     {"Slots of jobs", "njobs", false, format_plain},
     {"Waiting", "pend", false, format_plain},
     {"Running", "run", false, format_plain},
@@ -210,10 +213,46 @@ static const struct column queues_block[] = {
     {NULL, NULL, false, NULL},
 };
 
+/* Of a queue, as bqueues -l shows them below it. */
+static const struct column shares_table[] = {
+    {"USER/GROUP", "account", false, format_plain},
+    {"SHARES", "shares", true, format_plain},
+    {"PRIORITY", "priority", true, format_plain},
+    {"STARTED", "started", true, format_plain},
+    {"RESERVED", "reserved", true, format_plain},
+    {"CPU_TIME", "cpu_s", true, format_index},
+    {"RUN_TIME", "run_s", true, format_index},
+    {NULL, NULL, false, NULL},
+};
+
 const struct columns columns_queues = {
     .table = queues_table,
     .block = queues_block,
     .nothing = "no queue found",
+    .below = shares_table,
+    .below_path = "shares",
+    .below_heading = "SHARE_INFO_FOR",
+};
+
+static const struct column users_table[] = {
+    {"USER/GROUP", "user", false, format_plain},
+    {"QUEUE", "queue", false, format_plain},
+    {"ACCOUNT", "account", false, format_plain},
+    {"SHARES", "shares", true, format_plain},
+    {"PRIORITY", "priority", true, format_plain},
+    {"CPU_TIME", "cpu_s", true, format_index},
+    {"RUN_TIME", "run_s", true, format_index},
+    {"NJOBS", "njobs", true, format_plain},
+    {"PEND", "pend", true, format_plain},
+    {"RUN", "run", true, format_plain},
+    {"SSUSP", "ssusp", true, format_plain},
+    {"USUSP", "ususp", true, format_plain},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_users = {
+    .table = users_table,
+    .nothing = "no user found",
 };
 
 static const struct column exports_table[] = {

@@ -24,6 +24,10 @@ struct columns {
     const struct column *table;
     const struct column *block;
     const char *nothing; /* said on standard error when there is no row */
+    /* A table that stands below each block: rows of the row, and what is said above it,
+     * before the block's first value. NULL: none. */
+    const struct column *below;
+    const char *below_path, *below_heading;
 };
 
 extern const struct columns columns_jobs;
@@ -33,6 +37,7 @@ extern const struct columns columns_hosts;
 extern const struct columns columns_hosts_exported;
 extern const struct columns columns_load;
 extern const struct columns columns_queues;
+extern const struct columns columns_users;
 extern const struct columns columns_exports;
 extern const struct columns columns_leases;
 extern const struct columns columns_lease_hosts;

@@ -30,6 +30,7 @@ int peek_run(struct call *call);
 int resources_hosts(struct call *call);
 int resources_queues(struct call *call);
 int resources_exports(struct call *call);
+int resources_users(struct call *call);
 int load_run(struct call *call);
 int leases_run(struct call *call);
 int leases_one(struct call *call);

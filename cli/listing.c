@@ -269,6 +269,33 @@ static int sort_as_asked(struct call *call, struct listing *listing)
     return CALL_OK;
 }
 
+/* Each row as a block, with the table of its own rows below it. */
+static void show_blocks(struct call *call, const json_t *rows,
+                        const struct columns *columns)
+{
+    const json_t *row;
+    size_t i;
+    if (columns->below == NULL) {
+        table_print_blocks(&call->arena, columns->block, rows);
+        return;
+    }
+    json_array_foreach(rows, i, row)
+    {
+        json_t *one = json_pack("[O]", row);
+        const json_t *below = json_object_get(row, columns->below_path);
+        if (i > 0) {
+            putchar('\n');
+        }
+        table_print_blocks(&call->arena, columns->block, one);
+        if (json_array_size(below) > 0) {
+            printf("\n%s: %s/\n", columns->below_heading,
+                   format_plain(&call->arena, columns_find(row, columns->block->path)));
+            table_print(&call->arena, columns->below, below, true);
+        }
+        json_decref(one);
+    }
+}
+
 static int show_rows(struct call *call, const struct listing *listing,
                      const struct columns *columns)
 {
@@ -285,7 +312,7 @@ static int show_rows(struct call *call, const struct listing *listing,
     if (json_array_size(listing->rows) == 0) {
         call_say("%s", columns->nothing);
     } else if (fields == NULL && columns->block != NULL && call_has(call, "-l")) {
-        table_print_blocks(&call->arena, columns->block, listing->rows);
+        show_blocks(call, listing->rows, columns);
     } else {
         table_print(&call->arena, shown, listing->rows, !call_has(call, "--noheader"));
     }

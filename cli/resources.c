@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resources.c: `sublet hosts`, `queues` and `exports`: what a site has, as it sees it.
- * Source: INTERFACES 3; LSF's bhosts and bqueues. */
+/* resources.c: `sublet hosts`, `queues`, `users` and `exports`: what a site has, as it
+ * sees it.
+ * Source: INTERFACES 3; LSF's bhosts, bqueues and busers. */
 #include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/listing.h"
@@ -30,6 +31,12 @@ int resources_queues(struct call *call)
 {
     struct msg_query query = listing_query(QUERY_QUEUES);
     return listing_run(call, &query, "queue", &columns_queues);
+}
+
+int resources_users(struct call *call)
+{
+    struct msg_query query = listing_query(QUERY_USERS);
+    return listing_run(call, &query, "user", &columns_users);
 }
 
 int resources_exports(struct call *call)

@@ -229,9 +229,11 @@ void place_share_pass(struct place_share *share, int n_slots, bool is_through)
         struct node *parent = &share->nodes[node->parent];
         if (node->count == 0) {
             pop(share, parent);
-        } else {
+        } else if (n_slots > 0) {
             rank(share, node);
             sift(share, parent, 0);
+        } else {
+            break; /* nobody's priority has changed */
         }
     }
 }

@@ -6,8 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* Deeper trees are a circle, or nobody's. */
-enum { DEPTH_MAX = SHARE_DEPTH_MAX, FACTOR_SIZE = 64 };
+/* Deeper trees are a circle, or nobody's; larger ones are groups in one another in more
+ * ways than anybody meant. */
+enum { DEPTH_MAX = SHARE_DEPTH_MAX, LINES_MAX = 100000, FACTOR_SIZE = 64 };
 
 struct reader {
     struct conf *conf;
@@ -16,7 +17,9 @@ struct reader {
     struct conf_place at;           /* where it is complained ... */
     const char *key;
     bool is_silent; /* ... unless another reading of the same has done so */
-    bool *is_too_deep;
+    bool is_flat;   /* what is below a group is not read */
+    int *n_lines;   /* of the whole tree so far */
+    bool *is_too_large;
 };
 
 #define COMPLAIN(reader, ...)                                                          \
@@ -132,6 +135,10 @@ static void read_list(const struct reader *reader, const char *value, int depth,
         if (!split(reader, words.words[i], &name, &shares)) {
             return; /* what follows is not what was meant either */
         }
+        if (++*reader->n_lines > LINES_MAX) {
+            *reader->is_too_large = true;
+            return;
+        }
         *line = (struct share_line){.shares = (int)shares};
         if (!read_name(reader, name, depth, line)) {
             continue;
@@ -177,8 +184,8 @@ static void read_children(const struct reader *reader, struct share_line *line,
     }
     const char *value = conf_text(group.at.row, "USER_SHARES", NULL);
     if (value != NULL && depth == DEPTH_MAX) {
-        *reader->is_too_deep = true;
-    } else if (value != NULL) {
+        *reader->is_too_large = true;
+    } else if (value != NULL && !reader->is_flat) {
         read_list(&group, value, depth + 1, &line->children, &line->n_children);
     }
 }
@@ -187,18 +194,23 @@ static void read_children(const struct reader *reader, struct share_line *line,
 static void read_tree(struct reader *reader, const char *value,
                       const struct share_line **lines, int *n_lines)
 {
-    bool is_too_deep = false;
-    reader->is_too_deep = &is_too_deep;
+    bool is_too_large = false;
+    int n_read = 0;
+    reader->is_too_large = &is_too_large;
+    reader->n_lines = &n_read;
     read_list(reader, value, 1, lines, n_lines);
-    if (is_too_deep) {
-        COMPLAIN(reader, "groups in one another more than %d deep, or one in itself",
-                 DEPTH_MAX);
+    if (is_too_large) {
+        COMPLAIN(reader,
+                 "groups in one another more than %d deep, one in itself, or more than "
+                 "%d shares below it",
+                 DEPTH_MAX, LINES_MAX);
     }
 }
 
 void share_read_groups(struct conf *conf, const struct groups *groups)
 {
-    struct reader reader = {.conf = conf, .groups = groups, .key = "USER_SHARES"};
+    struct reader reader = {
+        .conf = conf, .groups = groups, .key = "USER_SHARES", .is_flat = true};
     while ((reader.at.section = conf_next(conf, "UserGroup", reader.at.section)) !=
            NULL) {
         for (int i = 0; i < reader.at.section->n_rows; i++) {
@@ -252,20 +264,9 @@ void share_read_lines(struct conf *conf, const struct groups *groups,
 static bool find_value(const struct conf *conf, const struct conf_place *at,
                        const char *key, struct conf_place *found)
 {
-    struct conf_place place = {0};
-    *found = (struct conf_place){0};
-    if (conf_text(at->row, key, NULL) != NULL) {
-        *found = *at;
-        return true;
-    }
-    while ((place.section = conf_next(conf, "Parameters", place.section)) != NULL) {
-        for (int i = 0; i < place.section->n_rows; i++) {
-            place.row = &place.section->rows[i];
-            if (conf_text(place.row, key, NULL) != NULL) {
-                *found = place;
-            }
-        }
-    }
+    *found = conf_text(at->row, key, NULL) != NULL
+                 ? *at
+                 : conf_value_last(conf, "Parameters", key);
     return found->row != NULL;
 }
 
@@ -312,16 +313,10 @@ static bool read_yes(struct conf *conf, const struct conf_place *at, const char 
            conf_parse_bool(conf_text(found.row, key, ""), &is_yes, NULL) == 0 && is_yes;
 }
 
-/* LSB_NCPU_ENFORCE stands outside of sections; the last one counts. */
 static bool is_per_slot(const struct conf *conf)
 {
-    bool is_set = false;
-    for (const struct conf_section *at = NULL;
-         (at = conf_next(conf, "", at)) != NULL;) {
-        const char *text = conf_text(&at->rows[0], "LSB_NCPU_ENFORCE", NULL);
-        is_set = text != NULL ? strcmp(text, "1") == 0 : is_set;
-    }
-    return is_set;
+    struct conf_place at = conf_value_last(conf, "", "LSB_NCPU_ENFORCE");
+    return conf_value_int(conf, &at, "LSB_NCPU_ENFORCE", 0) == 1;
 }
 
 void share_read_factors(struct conf *conf, const struct conf_place *at,

@@ -39,8 +39,10 @@ static int check_switch(const struct call *call, const struct job *job, struct e
     if (job->spec->is_exclusive && !queue->is_exclusive) {
         return err_set(err, ERR_STATE, "Queue does not accept exclusive jobs");
     }
-    return queue_rules_check(&queue->rules, job->spec->user, &n_slots, &max_slots,
-                             &run_limit_ms, err);
+    int code = shares_check(call->site->shares, call->queue, job->spec->user, err);
+    return code != 0 ? code
+                     : queue_rules_check(&queue->rules, job->spec->user, &n_slots,
+                                         &max_slots, &run_limit_ms, err);
 }
 
 static int check(const struct call *call, const struct job *job, struct err *err)

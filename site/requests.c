@@ -223,11 +223,9 @@ static int check_submit(const struct site *site, const struct peer *from,
     if (queues_is_closed(site->queues, (int)(*queue - site->config->queues))) {
         return err_set(err, ERR_STATE, "%s: Queue is closed", (*queue)->name);
     }
-    if (!shares_allow(site->shares, (int)(*queue - site->config->queues), from->name)) {
-        return err_set(err, ERR_DENIED,
-                       "%s: User cannot use the queue: it has no share for %s, see "
-                       "`sublet users`",
-                       (*queue)->name, from->name);
+    if (shares_check(site->shares, (int)(*queue - site->config->queues), from->name,
+                     err) != 0) {
+        return err->code;
     }
     if (spec->n_slots < 1 || spec->n_slots > SLOTS_MAX) {
         return err_set(err, ERR_BOUNDS, "%d slots: expected 1 to %d", spec->n_slots,
@@ -449,11 +447,10 @@ void requests_query(struct site *site, const struct peer *from,
                     const struct msg_query *query, int64_t now_ms,
                     struct effects *effects)
 {
-    static const char *const things[QUERY_KINDS] = {[QUERY_JOBS] = "Job",
-                                                    [QUERY_HOSTS] = "Host",
-                                                    [QUERY_QUEUES] = "Queue",
-                                                    [QUERY_EXPORTS] = "Export policy",
-                                                    [QUERY_LOAD] = "Host"};
+    static const char *const things[QUERY_KINDS] = {
+        [QUERY_JOBS] = "Job",     [QUERY_HOSTS] = "Host",
+        [QUERY_QUEUES] = "Queue", [QUERY_EXPORTS] = "Export policy",
+        [QUERY_LOAD] = "Host",    [QUERY_USERS] = "User"};
     const char *next = "";
     struct value *value;
 

@@ -10,7 +10,7 @@
 #include "site/site.h"
 
 /* What is left of use that counts for nothing any more. */
-static const double forgotten_ms = 1000;
+static const double forgotten_ms = 1;
 static const double hour_ms = 3600000;
 
 enum { SCOPE_SIZE = NAME_SIZE + 16 };
@@ -151,10 +151,18 @@ struct job_seat shares_seat(struct shares *shares, int queue, const char *user)
     return seat;
 }
 
-bool shares_allow(const struct shares *shares, int queue, const char *user)
+int shares_check(const struct shares *shares, int queue, const char *user,
+                 struct err *err)
 {
     int scope = scope_of(shares, queue);
-    return scope < 0 || share_config_has(&shares->config->shares.scopes[scope], user);
+    if (scope < 0 || share_config_has(&shares->config->shares.scopes[scope], user)) {
+        return 0;
+    }
+    return err_set(err, ERR_DENIED,
+                   "%s: User cannot use the queue: it has no share for %s, see `sublet "
+                   "queues -l %s`",
+                   shares->config->queues[queue].name, user,
+                   shares->config->queues[queue].name);
 }
 
 static int slots_of(const struct job *job)
@@ -249,11 +257,6 @@ double shares_queue_use(const struct shares *shares, int queue, int64_t now_ms)
                ? 0
                : slot_pool_use(use->use_hours, use->n_then, elapsed_ms,
                                hist_hours(shares, queue));
-}
-
-int shares_queue_used(const struct shares *shares, int queue)
-{
-    return shares->queues[queue].n_slots;
 }
 
 static void settle_queue(struct shares *shares, int queue, int64_t now_ms)
@@ -458,4 +461,9 @@ const struct share_tree *shares_tree(const struct shares *shares, int queue)
 {
     int scope = scope_of(shares, queue);
     return scope >= 0 ? shares->trees[scope] : NULL;
+}
+
+const struct share_tree *shares_scope_tree(const struct shares *shares, int scope)
+{
+    return shares->trees[scope];
 }

@@ -16,6 +16,7 @@
 #define SUBLET_SITE_SHARES_H
 
 #include "base/effect.h"
+#include "base/err.h"
 #include "sched/place.h"
 #include "site/jobs.h"
 
@@ -46,16 +47,18 @@ void shares_change(struct shares *shares, struct job *job, int64_t now_ms);
 void shares_spend(struct shares *shares, const struct job *job,
                   const struct run_exit *exit, int64_t now_ms);
 
-/* True where jobs of the user may come to the queue as far as shares go. */
-bool shares_allow(const struct shares *shares, int queue, const char *user);
+/* A job of the user comes to the queue: ERR_DENIED, with LSF's sentence, where he has
+ * no share there. */
+int shares_check(const struct shares *shares, int queue, const char *user,
+                 struct err *err) MUST_CHECK;
 /* What a pass needs; arrays are in the arena. */
 void shares_show(const struct shares *shares, struct arena *arena, int64_t now_ms,
                  struct place_snapshot *snapshot);
 
 /* To look things up: the tree of the queue's scope; NULL: it has none. */
 const struct share_tree *shares_tree(const struct shares *shares, int queue);
-/* Of a queue of a slot pool: slots of its jobs, and what it has used, in hours. */
-int shares_queue_used(const struct shares *shares, int queue);
+const struct share_tree *shares_scope_tree(const struct shares *shares, int scope);
+/* Of a queue of a slot pool: what it has used, in hours. */
 double shares_queue_use(const struct shares *shares, int queue, int64_t now_ms);
 
 #endif

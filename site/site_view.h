@@ -44,6 +44,13 @@ void site_view_load(const struct site *site, struct site_page *page,
  */
 void site_view_add_facts(const struct site *site, struct arena *arena,
                          struct value *row, int facts_row, const char *architecture);
+/* `users`: accounts of each fairshare scope in the order of its tree, then users with
+ * jobs in queues without shares. */
+void site_view_users(const struct site *site, struct site_page *page,
+                     const struct msg_query *query);
+/* A queue's slot pool and shares, into its row; more of them where it is asked for. */
+void site_view_add_shares(const struct site *site, struct arena *arena,
+                          struct value *row, int queue, bool is_asked);
 void site_view_exports(const struct site *site, struct site_page *page,
                        const struct msg_query *query);
 

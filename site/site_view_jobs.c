@@ -415,6 +415,7 @@ void site_view_queues(const struct site *site, struct site_page *page,
         value_add_text(arena, row, "placement",
                        queue->is_balanced ? "balanced" : "stacked");
         value_add_bool(arena, row, "exclusive", queue->is_exclusive);
+        site_view_add_shares(site, arena, row, i, query->name[0] != '\0');
         value_add_text(arena, row, "description",
                        queue->description != NULL
                            ? site_page_cut(arena, queue->description, TEXT_MAX)

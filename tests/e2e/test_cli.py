@@ -9,7 +9,7 @@ from federation import LEASE, Federation, expect, expect_equal, main
 
 f = Federation()
 
-UNBUILT_COMMANDS = """resize users limits rsv
+UNBUILT_COMMANDS = """resize limits rsv
 pools usage""".split()
 
 UNBUILT_SUB = [["-app", "a"], ["-ar"], ["-I"], ["-U", "r"], ["-env", "none"]]

@@ -70,6 +70,10 @@ static void write_submit(struct maker *maker, int self)
     }
     maker_say(maker, "submit s%d queue=%s slots=%d run=%ds name=j%d", self + 1, queue,
               n_slots, run_s, site->n_jobs + 1);
+    if (site->shares) {
+        static const char *const users[] = {"ana", "bo", "cy", "dan", "eve", "flo"};
+        maker_say(maker, " user=%s", users[maker_between(maker, 0, 5)]);
+    }
     if (count) {
         maker_say(maker, " count=%d", count);
     }

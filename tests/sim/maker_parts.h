@@ -37,6 +37,8 @@ struct maker_site {
     int n_private;                      /* slots that no policy can lend */
     bool can_borrow;
     bool has_urgent, has_far, preempts;
+    bool has_pool;           /* its queues on own hosts share them */
+    const char *shares;      /* of users in queue normal; NULL: none */
     int reclaim_s, freeze_s; /* 0: not said */
     struct maker_policy policies[POLICIES_MAX];
     int n_policies;

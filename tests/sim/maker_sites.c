@@ -78,6 +78,17 @@ static void choose_policy(struct maker *maker, int self, int first, int n_hosts)
     }
 }
 
+/* Shares of any kind leave what has to run in the end as it is: all of it. */
+static void choose_shares(struct maker *maker, struct maker_site *site)
+{
+    static const char *const shares[] = {"[default, 1]",
+                                         "[ana, 3] [lab, 2] [others, 1]",
+                                         "[lab, 5] [chem@, 1] [others, 1]"};
+
+    site->has_pool = maker_chance(maker, 35);
+    site->shares = maker_chance(maker, 35) ? shares[maker_between(maker, 0, 2)] : NULL;
+}
+
 void maker_choose_site(struct maker *maker, int self)
 {
     struct maker_site *site = &maker->sites[self];
@@ -92,6 +103,7 @@ void maker_choose_site(struct maker *maker, int self)
     site->freeze_s = maker_chance(maker, 60) ? maker_between(maker, 1, 10) : 0;
     site->has_urgent = maker_chance(maker, 40);
     site->preempts = maker_chance(maker, 50);
+    choose_shares(maker, site);
     if (maker_chance(maker, 75)) {
         for (int i = 0; i < POLICIES_MAX && first < site->n_hosts; i++) {
             int n_hosts = maker_between(maker, 1, site->n_hosts - first);
@@ -185,22 +197,44 @@ static void write_preemption(struct maker *maker, const struct maker_site *site,
     }
 }
 
+/* A queue of a slot pool neither preempts nor is preempted. */
+static void write_sharing(struct maker *maker, const struct maker_site *site,
+                          const char *queue)
+{
+    if (site->has_pool) {
+        maker_say(maker, "SLOT_POOL = A\nSLOT_SHARE = %d\nUSE_PRIORITY_IN_POOL = %s\n",
+                  maker_between(maker, 10, 90), maker_chance(maker, 50) ? "Y" : "N");
+    } else {
+        write_preemption(maker, site, queue);
+    }
+}
+
 static void write_queues(struct maker *maker, const struct maker_site *site)
 {
     static const char *const normal[] = {"all allremote", "all allremote+1",
                                          "others+1 allremote", "all"};
+    const char *hosts = normal[maker_between(maker, 0, 3)];
 
+    if (site->shares) {
+        maker_say(maker, "Begin UserGroup\nGROUP_NAME GROUP_MEMBER USER_SHARES\n"
+                         "lab (bo cy) ([bo, 2] [cy, 1])\nchem (dan eve) ()\n"
+                         "End UserGroup\n");
+    }
     maker_say(maker,
               "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\nHOSTS = %s\n"
               "EXCLUSIVE = Y\nPLACEMENT = balanced\n",
-              normal[maker_between(maker, 0, 3)]);
-    write_preemption(maker, site, "normal");
+              hosts);
+    if (site->shares) {
+        maker_say(maker, "FAIRSHARE = USER_SHARES[%s]\n", site->shares);
+    }
+    write_sharing(maker, site, "normal");
     maker_say(maker, "End Queue\n");
     if (site->has_urgent) {
         maker_say(maker,
-                  "Begin Queue\nQUEUE_NAME = urgent\nPRIORITY = 60\nHOSTS = all\n"
-                  "EXCLUSIVE = Y\n");
-        write_preemption(maker, site, "urgent");
+                  "Begin Queue\nQUEUE_NAME = urgent\nPRIORITY = 60\nHOSTS = %s\n"
+                  "EXCLUSIVE = Y\n",
+                  site->has_pool ? hosts : "all");
+        write_sharing(maker, site, "urgent");
         maker_say(maker, "End Queue\n");
     }
     if (site->has_far) {

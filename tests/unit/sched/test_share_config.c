@@ -85,8 +85,15 @@ static const struct {
      "\"bo\" is not of the group", NULL},
     {"groups in themselves",
      "Begin UserGroup\nGROUP_NAME GROUP_MEMBER USER_SHARES\n"
-     "odd (ana) ([odd, 1])\nEnd UserGroup\n" QUEUE("q", ""),
+     "odd (ana) ([odd, 1])\nEnd UserGroup\n" QUEUE(
+         "q", "FAIRSHARE = USER_SHARES[[odd, 1]]\n"),
      "one in itself", NULL},
+    {"groups in one another in more ways than there is memory for",
+     "Begin UserGroup\nGROUP_NAME GROUP_MEMBER USER_SHARES\n"
+     "a (ana) ([a, 1] [b, 1] [c, 1] [d, 1])\nb (ana) ([a, 1] [b, 1] [c, 1] [d, 1])\n"
+     "c (ana) ([a, 1] [b, 1] [c, 1] [d, 1])\nd (ana) ([a, 1] [b, 1] [c, 1] [d, 1])\n"
+     "End UserGroup\n" QUEUE("q", "FAIRSHARE = USER_SHARES[[a, 1]]\n"),
+     "more than 100000 shares below it", NULL},
     {"a factor", QUEUE("q", SHARES "RUN_TIME_FACTOR = 0.5\nHIST_HOURS = 0\n"), NULL,
      NULL},
     {"no factor", QUEUE("q", SHARES "RUN_TIME_FACTOR = -1\n"),

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Shares with real daemons: who may submit, whose turn it is, what queues -l and users
+show, and that kill -9 changes nothing of what was used."""
+import getpass
+import os
+
+from federation import SOUTH, Federation, expect, expect_equal, main
+
+f = Federation()
+ME = getpass.getuser()
+
+QUEUES = """
+Begin UserGroup
+GROUP_NAME GROUP_MEMBER USER_SHARES
+lab (@ME@ bo) ([@ME@, 2] [bo, 1])
+End UserGroup
+Begin Queue
+QUEUE_NAME = fair
+PRIORITY = 60
+FAIRSHARE = USER_SHARES[[lab, 3] [default, 1]]
+ENABLE_HIST_RUN_TIME = Y
+HOSTS = all
+End Queue
+Begin Queue
+QUEUE_NAME = theirs
+PRIORITY = 55
+FAIRSHARE = USER_SHARES[[bo, 1]]
+End Queue
+Begin Queue
+QUEUE_NAME = high
+PRIORITY = 50
+SLOT_POOL = A
+SLOT_SHARE = 50
+HOSTS = all
+End Queue
+Begin Queue
+QUEUE_NAME = low
+PRIORITY = 40
+SLOT_POOL = A
+SLOT_SHARE = 50
+HOSTS = all
+End Queue
+""".replace("@ME@", ME)
+
+
+def submit(queue, command):
+    return f.cli("south", "sub", "-q", queue, command).stdout.split("<")[1].split(">")[0]
+
+
+def until(mark):
+    return "while [ ! -e %s ]; do sleep 0.05; done" % os.path.join(f.marks, mark)
+
+
+def make(mark):
+    open(os.path.join(f.marks, mark), "w").close()
+
+
+def queue(name):
+    return f.rows("south", "queues", name)[0]
+
+
+def account(path):
+    return [row for row in f.rows("south", "users") if row["account"] == path][0]
+
+
+def test_only_who_has_a_share():
+    text = f.cli("south", "sub", "-q", "theirs", "true", code=1).stderr
+    expect("User cannot use the queue" in text and ME in text, text)
+    job = f.cli("south", "sub", "-q", "low", "-b", "23:59", "true").stdout
+    job = job.split("<")[1].split(">")[0]
+    text = f.cli("south", "switch", "theirs", job, code=1).stderr
+    expect("User cannot use the queue" in text, text)
+    f.cli("south", "switch", "fair", job)
+    f.cli("south", "kill", job)
+
+
+def test_accounts_are_shown():
+    first = submit("fair", until("fair") + "; i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done")
+    f.wait_state("south", first, "RUN")
+    f.wait_for("a slot of the account", lambda: account("/lab/" + ME)["started"] == 1)
+    row = account("/lab")
+    expect_equal((row["shares"], row["is_group"], row["run"]), (3, True, 1), "the group")
+    expect(0 < row["priority"] < 1, "below 3 / (2 * 3): %s" % row)
+    text = f.cli("south", "queues", "-l", "fair").stdout
+    expect("SHARE_INFO_FOR: fair/" in text and "/lab/bo" in text, text)
+    f.wait_for("run time", lambda: account("/lab/" + ME)["run_s"] > 0.3)
+    f.kill9("south")
+    f.start("south")
+    expect(account("/lab/" + ME)["run_s"] > 0.3, "it runs on over a crash")
+    f.wait_state("south", first, "RUN")
+    make("fair")
+    f.wait_state("south", first, "DONE")
+    used = account("/lab/" + ME)
+    expect(used["cpu_s"] > 0 and used["run_s"] > 0.3 and used["started"] == 0, used)
+    f.kill9("south")
+    f.start("south")
+    after = account("/lab/" + ME)
+    for key in ("cpu_s", "run_s"):
+        expect(abs(after[key] - used[key]) < 0.05 * used[key] + 0.01,
+               "%s: %s, then %s" % (key, used[key], after[key]))
+    expect(account("/lab")["cpu_s"] > 0, "its group has used it too")
+
+
+def test_the_queue_that_had_least_is_next():
+    held = [submit("high", until("high%d" % i)) for i in range(2)]
+    for job in held:
+        f.wait_state("south", job, "RUN")
+    f.wait_for("use of the queue", lambda: queue("high")["slot_use_h"] > 0)
+    high, low = submit("high", until("end")), submit("low", until("end"))
+    f.kill9("south")
+    f.start("south")
+    f.wait_for("its host", lambda: f.has_hosts("south"))
+    expect(queue("high")["slot_use_h"] > 0, "what it has used")
+    make("high0")
+    f.wait_state("south", low, "RUN")
+    expect_equal(f.job("south", high)["state"], "PEND", "the other queue's")
+    make("high1")
+    f.wait_state("south", high, "RUN")
+    make("end")
+
+
+def setup():
+    f.configure("south", SOUTH + QUEUES)
+    f.start("broker", "north", "south")
+    f.wait_for("its host", lambda: f.has_hosts("south"))
+
+
+if __name__ == "__main__":
+    main(test_only_who_has_a_share, test_accounts_are_shown,
+         test_the_queue_that_had_least_is_next, shared=f, setup=setup)
