@@ -10,6 +10,7 @@
 #include "base/value.h"
 #include "site/parts.h"
 #include "site/requests.h"
+#include "site/rules.h"
 #include "site/turns.h"
 
 struct call {
@@ -29,8 +30,8 @@ struct call {
 static int check_switch(const struct call *call, const struct job *job, struct err *err)
 {
     const struct queue_config *queue = &call->site->config->queues[call->queue];
-    int n_slots = job->spec->n_slots, max_slots = job->terms->max_slots;
-    int64_t run_limit_ms = job->spec->run_limit_ms;
+    struct job_spec spec = *job->spec; /* what that makes of it counts at its start */
+    int max_slots = job->terms->max_slots;
     if (job->attempt != 0) {
         return err_set(err, ERR_STATE,
                        "job has started, only waiting jobs are switched");
@@ -38,8 +39,10 @@ static int check_switch(const struct call *call, const struct job *job, struct e
     if (job->spec->is_exclusive && !queue->is_exclusive) {
         return err_set(err, ERR_STATE, "Queue does not accept exclusive jobs");
     }
-    return queue_rules_check(&queue->rules, job->spec->user, &n_slots, &max_slots,
-                             &run_limit_ms, err);
+    int code = queue_rules_check_user(&queue->rules, job->spec->user, err);
+    struct job_rules_stack stack =
+        rules_stack(call->site->config, call->queue, job->spec->app);
+    return code == 0 ? job_rules_check(&stack, &spec, &max_slots, err) : code;
 }
 
 static int check(const struct call *call, const struct job *job, struct err *err)
