@@ -19,6 +19,10 @@ enum {
     RES_REQ_MAX = 4096,    /* one requirement string: LSF's own are below 1,000 */
     RES_REQS_MAX = 256,    /* -R of one job: wrappers add a few each */
     RES_REQS_BYTES_MAX = 8192,   /* of one job together: judged below a millisecond */
+    JOB_LIMITS_MAX = 32,         /* of one job: more than there are kinds */
+    JOB_LIMIT_SIZE = 64,         /* "mem=1048576" and its like */
+    EXEC_COMMANDS_MAX = 8,       /* before a job, and after it: queue, application */
+    EXEC_BYTES_MAX = 16384,      /* of them together; so that a frame holds it all */
     JOBS_PER_COMMAND_MAX = 1000, /* jobs that one kill, stop, resume names */
 
     FRAME_MAX = 262144,         /* one message; libzmq drops the peer above it */

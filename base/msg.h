@@ -146,6 +146,15 @@ struct job_spec {
     const char *const *res_reqs; /* -R, as given; they count for its own site alone */
     int n_res_reqs;
     bool is_exclusive; /* -x: nothing else runs on its hosts */
+    /* From here on: as submitted, what its user asked for; with START and RUN_START,
+     * what its queue and application have made of that. */
+    const char *app;           /* application profile; "": none */
+    const char *const *limits; /* "mem=1048576" and so on (base/job_limit.h) */
+    int n_limits;
+    const char *const *pre_execs; /* commands before it, in this order */
+    int n_pre_execs;
+    const char *const *post_execs; /* commands after it, in this order */
+    int n_post_execs;
 };
 
 /* What a job waits for and where it stands among others: fixed at submission too, and
@@ -177,11 +186,24 @@ enum run_end {
     RUN_END_SIGNALLED, /* code is the signal */
     RUN_END_FAILED,    /* the command could not be begun: text says why */
     RUN_END_LOST,      /* nobody knows: the guard is gone without an exit record */
-    RUN_END_LIMIT,     /* its run limit ended it */
+    RUN_END_LIMIT,     /* a limit ended it: the cause says which */
+};
+
+/* What is behind an end. */
+enum run_cause {
+    RUN_CAUSE_NONE,
+    RUN_CAUSE_RUN_LIMIT,
+    RUN_CAUSE_CPU_LIMIT,
+    RUN_CAUSE_MEM_LIMIT,
+    RUN_CAUSE_SWAP_LIMIT,
+    RUN_CAUSE_PROCESS_LIMIT,
+    RUN_CAUSE_THREAD_LIMIT,
+    RUN_CAUSE_PRE_EXEC, /* a command before it failed: the job itself never began */
 };
 
 struct run_exit {
     enum run_end end;
+    enum run_cause cause;
     int code;
     int64_t start_ms, end_ms; /* wall clock of the host; 0: never began */
     int64_t cpu_ms;
@@ -458,8 +480,9 @@ struct msg_run_start {
     const struct host_slots *hosts;
     int n_hosts;
     struct job_spec spec;
-    const char *account; /* "": the daemon's own; else whom it runs as, never root
-                            for a leased job */
+    const char *account;  /* "": the daemon's own; else whom it runs as, never root
+                             for a leased job */
+    int64_t terminate_ms; /* between the signals that end it; 0: the host's default */
 };
 
 struct msg_run_go {
@@ -490,6 +513,8 @@ struct msg_submit {
     struct job_spec
         spec; /* queue "": the default; uid and user are the site's to set */
     struct job_terms terms;
+    uint64_t bare_limits; /* 1 << enum job_limit, added up: sizes that were given
+                             without a unit, which is the site's */
 };
 
 struct msg_job_control {

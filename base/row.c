@@ -145,6 +145,10 @@ static void own_spec(struct arena *arena, struct job_spec *spec)
     own_texts(arena, &spec->env, spec->n_env);
     own_texts(arena, &spec->hosts_asked, spec->n_hosts_asked);
     own_texts(arena, &spec->res_reqs, spec->n_res_reqs);
+    own_text(arena, &spec->app);
+    own_texts(arena, &spec->limits, spec->n_limits);
+    own_texts(arena, &spec->pre_execs, spec->n_pre_execs);
+    own_texts(arena, &spec->post_execs, spec->n_post_execs);
 }
 
 static void own_lease(struct arena *arena, struct row_lease *lease)

@@ -17,6 +17,7 @@ const struct call_option jobs_options[] = {
     {"-a", NULL, "the ended ones too", false},
     {"-p", NULL, "the waiting ones only", false},
     {"-J", "NAME", "of this name; of an array all elements", false},
+    {"-app", "PROFILE", "of this application profile", false},
     {"-l", NULL, "in full, with the reason", false},
     {NULL, NULL, NULL, false},
 };
@@ -27,6 +28,12 @@ static bool is_named(const json_t *row, const void *name)
     size_t length = strlen(name);
     return text != NULL && strncmp(text, name, length) == 0 &&
            (text[length] == '\0' || text[length] == '[');
+}
+
+static bool is_of_application(const json_t *row, const void *name)
+{
+    const char *app = json_string_value(json_object_get(row, "app"));
+    return app != NULL && strcmp(app, name) == 0;
 }
 
 static bool is_waiting(const json_t *row, const void *unused)
@@ -112,6 +119,9 @@ int jobs_run(struct call *call)
     status = fetch(call, connect, &listing);
     if (status == CALL_OK && call_has(call, "-J")) {
         listing_filter(&listing, is_named, call_value(call, "-J"));
+    }
+    if (status == CALL_OK && call_has(call, "-app")) {
+        listing_filter(&listing, is_of_application, call_value(call, "-app"));
     }
     if (status == CALL_OK && call_has(call, "-p")) {
         listing_filter(&listing, is_waiting, NULL);

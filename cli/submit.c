@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/conf.h"
-#include "base/job_id.h"
+#include "base/job_limit.h"
 #include "base/msg.h"
 #include "cli/begin_time.h"
 #include "cli/commands.h"
@@ -40,6 +40,18 @@ const struct call_option submit_options[] = {
     {"-x", NULL, "hosts of its own: nothing else runs there", false},
     {"-r", NULL, "may be run again when its host is lost", false},
     {"-W", "[HOURS:]MINUTES", "run limit", false},
+    {"-c", "[HOURS:]MINUTES", "limit on CPU time of all its processes", false},
+    {"-M", "SIZE", "limit on memory of all its processes: KB, or as 4GB", false},
+    {"-v", "SIZE", "limit on their virtual memory", false},
+    {"-p", "NUMBER", "limit on its processes at a time", false},
+    {"-T", "NUMBER", "limit on its threads at a time", false},
+    {"-F", "SIZE", "limit on files that a process writes", false},
+    {"-D", "SIZE", "limit on the data segment of a process", false},
+    {"-S", "SIZE", "limit on the stack of a process", false},
+    {"-C", "SIZE", "limit on core files; 0: none", false},
+    {"-E", "COMMAND", "command before the job; where it fails, the job waits again",
+     false},
+    {"-Ep", "COMMAND", "command after the job", false},
     {"-w", "CONDITION", "wait for other jobs: 'done(12) && exit(\"prep\",3)'", false},
     {"-b", "TIME", "not before [[[YEAR:]MONTH:]DAY:]HOUR:MINUTE", false},
     {"-P", "PROJECT", "the project that limits may name", false},
@@ -47,7 +59,7 @@ const struct call_option submit_options[] = {
     {"-K", NULL, "wait for the end: exit 0 when DONE, else 1", false},
     {"--json", NULL, "the job's id as JSON", false},
     {"-R", "STRING", "resource requirements; several are joined", false},
-    {"-app", "PROFILE", "application profile", true},
+    {"-app", "PROFILE", "application profile", false},
     {"-ar", NULL, "the job may be resized", true},
     {"-I", NULL, "interactive", true},
     {"-U", "RESERVATION", "advance reservation", true},
@@ -86,29 +98,56 @@ static int read_slots(struct call *call, struct job_spec *spec, struct job_terms
 static int read_run_limit(const struct call *call, struct job_spec *spec)
 {
     const char *value = call_value(call, "-W");
-    const char *colon = value != NULL ? strchr(value, ':') : NULL;
     struct err err;
-    int64_t hours = 0, limit_ms = 0;
-    int rc = 0;
     if (value == NULL) {
         return CALL_OK;
     }
-    if (colon != NULL) {
-        char text[32];
-        snprintf(text, sizeof text, "%.*s", (int)(colon - value), value);
-        rc = conf_parse_int(text, 0, 100000, &hours, &err);
-        value = colon + 1;
-    }
-    if (rc == 0) {
-        rc = conf_parse_duration(value, 60000, &limit_ms, &err);
-    }
-    if (rc != 0) {
+    if (job_limit_parse_time(value, &spec->run_limit_ms, &err) != 0) {
         return call_misuse(call, "-W: %s", err.text);
     }
-    spec->run_limit_ms = hours * 3600000 + limit_ms;
     if (spec->run_limit_ms <= 0) {
         return call_misuse(call, "-W: a run limit of 0, expected at least a minute");
     }
+    return CALL_OK;
+}
+
+/* A size without a unit counts in what the site says: it is marked as bare. */
+static int read_limits(struct call *call, struct msg_submit *submit)
+{
+    struct job_limits limits = job_limits_none();
+    struct err err;
+    for (int i = 0; i < JOB_LIMITS; i++) {
+        const char *option = job_limit_kinds[i].option;
+        const char *value = option != NULL ? call_value(call, option) : NULL;
+        bool is_bare = false;
+        if (value != NULL && job_limit_parse((enum job_limit)i, value, 1,
+                                             &limits.values[i], &is_bare, &err) != 0) {
+            return call_misuse(call, "%s: %s", option, err.text);
+        }
+        submit->bare_limits |= is_bare ? UINT64_C(1) << i : 0;
+    }
+    submit->spec.n_limits =
+        job_limits_write(&call->arena, &limits, &submit->spec.limits);
+    return CALL_OK;
+}
+
+/* A command before the job, or after it. */
+static int read_command_around(struct call *call, const char *option,
+                               const char *const **list, int *n_list)
+{
+    enum { BYTES_MAX = EXEC_BYTES_MAX / 2 };
+    const char *value = call_value(call, option);
+    if (value == NULL) {
+        return CALL_OK;
+    }
+    if (value[strspn(value, " \t\r\n")] == '\0' || strlen(value) >= BYTES_MAX) {
+        return call_misuse(call, "%s: expected a command of at most %d bytes", option,
+                           BYTES_MAX - 1);
+    }
+    const char **commands = arena_alloc(&call->arena, 1, sizeof(*commands));
+    commands[0] = value;
+    *list = commands;
+    *n_list = 1;
     return CALL_OK;
 }
 
@@ -288,9 +327,30 @@ static int read_terms(struct call *call, struct job_terms *terms)
     return CALL_OK;
 }
 
-/* The command first: a script may bring options along. */
-static int read_spec(struct call *call, struct job_spec *spec, struct job_terms *terms)
+/* What is around its execution. */
+static int read_around(struct call *call, struct msg_submit *submit)
 {
+    struct job_spec *spec = &submit->spec;
+    spec->app = text_of(call, "-app");
+    if (strlen(spec->app) >= NAME_SIZE) {
+        return call_misuse(call,
+                           "-app: the name is too long, expected at most %d bytes",
+                           NAME_SIZE - 1);
+    }
+    int status = read_limits(call, submit);
+    if (status == CALL_OK) {
+        status = read_command_around(call, "-E", &spec->pre_execs, &spec->n_pre_execs);
+    }
+    return status != CALL_OK ? status
+                             : read_command_around(call, "-Ep", &spec->post_execs,
+                                                   &spec->n_post_execs);
+}
+
+/* The command first: a script may bring options along. */
+static int read_spec(struct call *call, struct msg_submit *submit)
+{
+    struct job_spec *spec = &submit->spec;
+    struct job_terms *terms = &submit->terms;
     int status = read_command(call, spec);
     if (status == CALL_OK) {
         status = read_slots(call, spec, terms);
@@ -309,6 +369,9 @@ static int read_spec(struct call *call, struct job_spec *spec, struct job_terms 
     read_requirements(call, spec);
     if (status == CALL_OK) {
         status = read_run_limit(call, spec);
+    }
+    if (status == CALL_OK) {
+        status = read_around(call, submit);
     }
     if (status == CALL_OK) {
         status = read_hosts(call, spec);
@@ -402,7 +465,7 @@ int submit_run(struct call *call)
     if (getenv("BSUB_CHK_RESREQ") != NULL) {
         return check_requirements(call) == CALL_OK ? CALL_OK : CALL_BAD_RESREQ;
     }
-    int status = read_spec(call, &msg.submit.spec, &msg.submit.terms);
+    int status = read_spec(call, &msg.submit);
     if (status != CALL_OK) {
         return status;
     }

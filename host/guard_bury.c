@@ -12,6 +12,8 @@
 #include "host/guard_dir.h"
 #include "host/guard_link.h"
 #include "host/guard_record.h"
+#include "host/guard_run.h"
+#include "host/guard_spec.h"
 
 enum {
     MARK_SIZE = 256,
@@ -54,8 +56,22 @@ static bool clear(const char *path, const struct guard_record *record)
     return is_clear;
 }
 
-static void bury(int dir, const char *path, struct guard_record *record)
+/* The job had begun, and what comes after it has not. */
+static bool has_commands_left(int dir, const struct guard_record *record)
 {
+    struct guard_spec spec;
+    bool has_any = record->start_ms != 0 && guard_spec_read(dir, &spec, NULL) == 0 &&
+                   spec.n_post_execs > 0;
+    if (record->start_ms != 0) {
+        guard_spec_release(&spec);
+    }
+    return has_any;
+}
+
+/* True where the record says how the job ended, and commands after it are left. */
+static bool bury(int dir, const char *path, struct guard_record *record)
+{
+    bool is_over = record->end != RUN_END_NONE;
     char boot_id[sizeof(record->boot_id)];
     guard_dir_read_boot_id(boot_id, sizeof(boot_id));
     bool is_this_boot = strcmp(boot_id, record->boot_id) == 0;
@@ -64,15 +80,24 @@ static void bury(int dir, const char *path, struct guard_record *record)
     if (is_this_boot && !clear(path, record)) {
         text = "its guard is gone; processes were left that cannot be killed";
     }
+    if (!is_over) {
+        record->end = RUN_END_LOST;
+        guard_record_set_text(record, text);
+    }
+    if (!is_over && is_this_boot && has_commands_left(dir, record)) {
+        record->phase = RUN_RUNNING;
+        record->cgroup[0] = '\0';
+        return true;
+    }
     record->phase = RUN_ENDED;
-    record->end = RUN_END_LOST;
     record->end_ms = guard_clock_wall_ms();
     record->cgroup[0] = '\0';
-    guard_record_set_text(record, text);
     guard_dir_measure(dir, record);
+    return false;
 }
 
-/* Leaves the record ENDED; -1 where there is none to be, or it cannot be written. */
+/* Leaves the record ENDED, or on the way to it; -1 where there is none to be, or it
+ * cannot be written. */
 static int settle(int dir, const char *path, struct guard_record *record)
 {
     int code = guard_record_read(dir, record, NULL);
@@ -94,12 +119,15 @@ int guard_bury_main(const char *path, int agent)
 {
     struct guard_record record;
     struct guard_link link;
+    int dir = guard_dir_take(path);
+    int code = dir < 0 ? -1 : settle(dir, path, &record);
+    if (code == 0 && record.phase != RUN_ENDED) {
+        return guard_run_after(path, dir, agent, &record);
+    }
     guard_link_init(&link);
     if (agent >= 0) {
         guard_link_add(&link, agent);
     }
-    int dir = guard_dir_take(path);
-    int code = dir < 0 ? -1 : settle(dir, path, &record);
     if (dir >= 0) {
         close(dir); /* the lock, before anybody hears of it */
     }

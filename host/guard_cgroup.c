@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -154,6 +156,24 @@ bool guard_cgroup_is_populated(const struct guard_cgroup *cgroup)
     char text[FILE_MAX];
     return read_file(cgroup, "cgroup.events", text) &&
            number_of(text, "populated") == 1;
+}
+
+bool guard_cgroup_limit_memory(const struct guard_cgroup *cgroup, int64_t kib)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%" PRId64, kib * 1024);
+    if (!write_file(cgroup, "memory.max", text)) {
+        return false;
+    }
+    write_file(cgroup, "memory.swap.max", "0"); /* or it would only get slow */
+    write_file(cgroup, "memory.oom.group", "1");
+    return true;
+}
+
+int64_t guard_cgroup_oom_kills(const struct guard_cgroup *cgroup)
+{
+    char text[FILE_MAX];
+    return read_file(cgroup, "memory.events", text) ? number_of(text, "oom_kill") : -1;
 }
 
 int64_t guard_cgroup_cpu_ms(const struct guard_cgroup *cgroup)

@@ -2,7 +2,7 @@
 /* guard_cgroup.h: the cgroup (v2) of one run: born into it, frozen, killed and counted
  * as one.
  *
- * No controller is asked for: freezing, killing and the CPU time need none.
+ * Freezing, killing and the CPU time need no controller; the memory limit does.
  *
  * Ownership: the cgroup outlives the guard, remove takes it away once it is empty.
  * Errors: none are fatal; a run without a cgroup is held by its session.
@@ -34,6 +34,11 @@ void guard_cgroup_remove(struct guard_cgroup *cgroup);
 bool guard_cgroup_freeze(const struct guard_cgroup *cgroup, bool is_frozen);
 void guard_cgroup_kill(const struct guard_cgroup *cgroup);
 bool guard_cgroup_is_populated(const struct guard_cgroup *cgroup);
+
+/* The kernel keeps its memory below so many KiB: false where the controller is not
+ * delegated. The processes of one that runs against it are killed, and counted. */
+bool guard_cgroup_limit_memory(const struct guard_cgroup *cgroup, int64_t kib);
+int64_t guard_cgroup_oom_kills(const struct guard_cgroup *cgroup);
 
 /* -1 where the kernel does not tell. */
 int64_t guard_cgroup_cpu_ms(const struct guard_cgroup *cgroup);

@@ -71,8 +71,8 @@ static bool is_member(const struct guard_crew *crew, const struct guard_process 
            guard_process_has_env(process->pid, crew->mark);
 }
 
-/* The members, moved to the front of a list that the caller frees. */
-static struct guard_process *find_members(const struct guard_crew *crew, int *n_members)
+/* They are moved to the front of the list of all. */
+struct guard_process *guard_crew_members(const struct guard_crew *crew, int *n_members)
 {
     int count = 0;
     struct guard_process *list = guard_process_list(&count);
@@ -94,7 +94,7 @@ int guard_crew_signal(const struct guard_crew *crew, int signal)
 {
     int n_members = 0;
     int n_sent = 0;
-    struct guard_process *members = find_members(crew, &n_members);
+    struct guard_process *members = guard_crew_members(crew, &n_members);
     for (int i = 0; i < n_members; i++) {
         n_sent += guard_process_signal(&members[i], signal);
     }
@@ -107,7 +107,7 @@ static bool stop_those_that_run(const struct guard_crew *crew)
 {
     int n_members = 0;
     int n_moving = 0;
-    struct guard_process *members = find_members(crew, &n_members);
+    struct guard_process *members = guard_crew_members(crew, &n_members);
     for (int i = 0; i < n_members; i++) {
         if (members[i].state != 'T' && members[i].state != 't') {
             n_moving++;

@@ -19,6 +19,8 @@
 
 #include "host/guard_cgroup.h"
 
+struct guard_process;
+
 struct guard_crew {
     struct guard_cgroup cgroup;
     pid_t guard; /* whose descendants they are; 0: it is gone */
@@ -28,6 +30,8 @@ struct guard_crew {
     const char *mark; /* "SUBLET_RUN=..." */
 };
 
+/* Those that live, in a list that the caller frees. */
+struct guard_process *guard_crew_members(const struct guard_crew *crew, int *n_members);
 /* Number of processes that got the signal. */
 int guard_crew_signal(const struct guard_crew *crew, int signal);
 /* Returns when all stand still; false where some could not be stopped in time. */

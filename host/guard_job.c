@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "host/guard_limits.h"
 #include "host/run_dir.h"
 
 enum {
@@ -29,6 +30,7 @@ enum {
 /* What the child needs, gathered before the fork. */
 struct start {
     const struct guard_spec *spec;
+    const struct guard_command *command;
     const struct guard_account *account;
     int dir;
     int out, err; /* opened in the run's directory; -1: the child opens a file */
@@ -101,7 +103,7 @@ static void pass_gate(int gate)
 
 static void enter_directory(const struct start *start)
 {
-    const char *cwd = start->spec->cwd;
+    const char *cwd = start->command->is_job ? start->spec->cwd : "/tmp";
     if (cwd[0] != '\0') {
         if (chdir(cwd) != 0) {
             give_up(start->gate, "cannot enter \"%.150s\": %s", cwd, strerror(errno));
@@ -123,9 +125,22 @@ static int open_output(const struct start *start, const char *path)
     return file;
 }
 
+static void place_files(const struct start *start, int in, int out, int err)
+{
+    if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
+        dup2(err, STDERR_FILENO) < 0) {
+        give_up(start->gate, "cannot place input and output: %s", strerror(errno));
+    }
+}
+
 static void open_files(const struct start *start)
 {
     const struct guard_spec *spec = start->spec;
+    if (!start->command->is_job) {
+        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        place_files(start, null, null, null);
+        return;
+    }
     const char *in_file = spec->in_file[0] != '\0' ? spec->in_file : "/dev/null";
     int in = open(in_file, O_RDONLY | O_CLOEXEC);
     if (in < 0) {
@@ -135,10 +150,7 @@ static void open_files(const struct start *start)
     int err = start->err >= 0             ? start->err
               : spec->err_file[0] != '\0' ? open_output(start, spec->err_file)
                                           : out;
-    if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
-        dup2(err, STDERR_FILENO) < 0) {
-        give_up(start->gate, "cannot place input and output: %s", strerror(errno));
-    }
+    place_files(start, in, out, err);
 }
 
 /* The words of a command in which nothing is for a shell to interpret: a program by its
@@ -187,13 +199,13 @@ static void set_pwd(char *pwd, size_t size, char **env)
 
 /* What /bin/sh would do with it, without a start of /bin/sh: a fifth of what a short
  * job costs. Returns where that did not work out, and the shell has the say. */
-static void run_plain(const struct guard_spec *spec)
+static void run_plain(const struct guard_command *command)
 {
     char copy[PLAIN_MAX];
     char pwd[PATH_MAX + sizeof("PWD=")];
     char *words[PLAIN_WORDS_MAX + 1];
-    if (split_plain(spec->command, copy, words)) {
-        char **env = (char **)(uintptr_t)spec->env;
+    if (split_plain(command->text, copy, words)) {
+        char **env = (char **)(uintptr_t)command->env;
         set_pwd(pwd, sizeof(pwd), env);
         execve(words[0], words, env);
     }
@@ -206,6 +218,9 @@ static _Noreturn void become_command(const struct start *start)
     close_others(start);
     setsid();
     pass_gate(start->gate);
+    if (start->command->is_job) {
+        guard_limits_impose(&start->spec->limits, start->spec->is_leased);
+    }
     umask((mode_t)(start->spec->umask & 0777));
     int error = guard_account_become(start->account);
     if (error != 0) {
@@ -220,11 +235,11 @@ static _Noreturn void become_command(const struct start *start)
     open_files(start);
     close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     reset_signals();
-    run_plain(start->spec);
+    run_plain(start->command);
     char shell[] = "sh";
     char option[] = "-c";
-    char *arguments[] = {shell, option, (char *)(uintptr_t)start->spec->command, NULL};
-    execve("/bin/sh", arguments, (char *const *)(uintptr_t)start->spec->env);
+    char *arguments[] = {shell, option, (char *)(uintptr_t)start->command->text, NULL};
+    execve("/bin/sh", arguments, (char *const *)(uintptr_t)start->command->env);
     give_up(start->gate, "cannot begin the command: %s", strerror(errno));
 }
 
@@ -258,6 +273,9 @@ static int open_kept(int dir, const char *name, const struct guard_account *acco
 static int open_kept_files(struct start *start, struct err *err)
 {
     const struct guard_spec *spec = start->spec;
+    if (!start->command->is_job) {
+        return 0;
+    }
     if (spec->out_file[0] == '\0') {
         start->out = open_kept(start->dir, RUN_DIR_STDOUT, start->account);
     }
@@ -291,11 +309,16 @@ static int fork_child(struct guard_job *job, const struct start *start,
 }
 
 int guard_job_fork(struct guard_job *job, int dir, const struct guard_spec *spec,
+                   const struct guard_command *command,
                    const struct guard_account *account, struct guard_cgroup *cgroup,
                    struct err *err)
 {
-    struct start start = {
-        .spec = spec, .account = account, .dir = dir, .out = -1, .err = -1};
+    struct start start = {.spec = spec,
+                          .command = command,
+                          .account = account,
+                          .dir = dir,
+                          .out = -1,
+                          .err = -1};
     int gates[2] = {-1, -1};
     int code = open_kept_files(&start, err);
     *job = (struct guard_job){.gate = -1};

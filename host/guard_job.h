@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard_job.h: the job's first process: forked, held at a gate, then the command.
+/* guard_job.h: a run's command, the job's own or one before or after it, as a process:
+ * forked, held at a gate, then the command.
  *
  * It is born into its cgroup where there is one, leads a session of its own (else the
  * end of the agent's session would hang it up), takes the account, opens its files as
@@ -26,9 +27,18 @@ struct guard_job {
                */
 };
 
+/* What it becomes. */
+struct guard_command {
+    const char *text;
+    bool is_job; /* else a command before or after it: in /tmp, without input, output
+                    and the limits of the job */
+    const char *const *env;
+};
+
 /* Forks it. `dir` is the run's directory. On success `cgroup` is what the job is in:
  * where the kernel refuses that, the cgroup is removed and the run goes without. */
 int guard_job_fork(struct guard_job *job, int dir, const struct guard_spec *spec,
+                   const struct guard_command *command,
                    const struct guard_account *account, struct guard_cgroup *cgroup,
                    struct err *err) MUST_CHECK;
 void guard_job_release(struct guard_job *job);

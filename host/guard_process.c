@@ -15,7 +15,7 @@
 enum {
     STAT_MAX = 1024,
     ENVIRON_MAX = 1 << 18, /* more than ENV_BYTES_MAX and what is added */
-    FIELD_START = 22,
+    FIELDS_READ = 24,      /* of /proc/PID/stat, see proc(5) */
 };
 
 static ssize_t read_file(pid_t pid, const char *name, char *text, size_t size)
@@ -50,17 +50,22 @@ bool guard_process_read(pid_t pid, struct guard_process *process)
     rest += 2;
     *process = (struct guard_process){.pid = pid, .state = rest[0]};
     char *word;
-    for (int field = 3; (word = strsep(&rest, " ")) != NULL; field++) {
-        if (field == 4) {
-            process->parent = (pid_t)strtol(word, NULL, 10);
-        } else if (field == 6) {
-            process->session = (pid_t)strtol(word, NULL, 10);
-        } else if (field == FIELD_START) {
-            process->start = strtoull(word, NULL, 10);
-            return true;
-        }
+    uint64_t fields[FIELDS_READ + 1] = {0};
+    int field = 3;
+    for (; field <= FIELDS_READ && (word = strsep(&rest, " ")) != NULL; field++) {
+        fields[field] = strtoull(word, NULL, 10);
     }
-    return false;
+    if (field <= FIELDS_READ) {
+        return false;
+    }
+    process->parent = (pid_t)fields[4];
+    process->session = (pid_t)fields[6];
+    process->cpu_ticks = fields[14] + fields[15] + fields[16] + fields[17];
+    process->n_threads = fields[20];
+    process->start = fields[22];
+    process->virtual_bytes = fields[23];
+    process->resident_pages = fields[24];
+    return true;
 }
 
 static int compare(const void *left, const void *right)

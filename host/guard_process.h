@@ -18,6 +18,8 @@ struct guard_process {
     pid_t pid, parent, session;
     char state; /* as ps shows it: R S D T Z */
     uint64_t start;
+    uint64_t cpu_ticks; /* of itself and the children that it has waited for */
+    uint64_t n_threads, virtual_bytes, resident_pages;
 };
 
 /* False where there is no such process. */

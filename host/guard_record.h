@@ -25,7 +25,7 @@ enum {
 
 struct guard_record {
     enum run_phase phase;
-    enum run_end end;
+    enum run_end end; /* before ENDED: the job is over, commands after it run */
     char boot_id[40];
     uint64_t guard_pid;
     uint64_t token;     /* what a go must carry; 63 bits, never 0 */
@@ -35,6 +35,7 @@ struct guard_record {
     char cgroup[GUARD_RECORD_PATH_SIZE]; /* "": held by its session alone */
     uint64_t start_ms, end_ms;
     uint64_t control_done;
+    uint64_t cause; /* enum run_cause */
     uint64_t code;
     uint64_t cpu_ms, mem_kib;
     uint64_t out_bytes, err_bytes;

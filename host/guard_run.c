@@ -18,9 +18,13 @@
 
 #include "host/guard_account.h"
 #include "host/guard_clock.h"
+#include "host/guard_course.h"
 #include "host/guard_crew.h"
 #include "host/guard_dir.h"
+#include "host/guard_env.h"
 #include "host/guard_job.h"
+#include "host/guard_ladder.h"
+#include "host/guard_limits.h"
 #include "host/guard_link.h"
 #include "host/guard_process.h"
 #include "host/guard_record.h"
@@ -28,7 +32,6 @@
 
 enum {
     MARK_SIZE = 256,
-    KILL_AGAIN_MS = 1000,   /* a process that the last look missed */
     LEFT_BEHIND_MS = 30000, /* processes that not even SIGKILL ends, in the kernel */
     LEFT_BEHIND_LOOK_MS = 50,
     SAVE_AGAIN_MS = 1000, /* a full disk */
@@ -53,11 +56,17 @@ struct run {
     struct guard_link link;
     char mark[MARK_SIZE];
 
-    int64_t ran_ms; /* in RUNNING, up to running_since */
+    struct guard_course course; /* what is executed in turn */
+    struct guard_limits limits; /* of the job, while it runs */
+    struct guard_ladder ladder; /* ends the command that runs */
+    bool is_at_limit;           /* the run limit is what ends it */
+    bool is_killed;             /* an order is */
+    bool is_late;               /* the time for commands before or after the job is */
+    int64_t counted_cpu_ms, peak_kib; /* of cgroups that are gone */
+    int64_t ran_ms;                   /* the job, in RUNNING, up to running_since */
     int64_t running_since;
-    bool is_at_limit;           /* its run limit is what ends it */
+    int64_t stage_until;        /* the time for commands before or after the job */
     int64_t wait_until;         /* WAITING and no agent */
-    int64_t kill_at;            /* the grace ends */
     int64_t save_at;            /* the record on disk is behind */
     int64_t listen_at;          /* there is no agent, and no socket for one yet */
     struct run_control pending; /* came before the go; number 0: none */
@@ -142,52 +151,53 @@ static bool clear_left_behind(const struct run *run)
     return true;
 }
 
+/* What the cgroup has counted is taken over before it goes. */
+static void leave_cgroup(struct run *run)
+{
+    if (guard_cgroup_is_made(&run->crew.cgroup)) {
+        int64_t cpu_ms = guard_cgroup_cpu_ms(&run->crew.cgroup);
+        int64_t peak_kib = guard_cgroup_peak_kib(&run->crew.cgroup);
+        run->counted_cpu_ms += cpu_ms > 0 ? cpu_ms : 0;
+        run->peak_kib = peak_kib > run->peak_kib ? peak_kib : run->peak_kib;
+    }
+    guard_cgroup_remove(&run->crew.cgroup);
+    run->record.cgroup[0] = '\0';
+}
+
 static void measure_use(struct run *run)
 {
     struct rusage usage;
     getrusage(RUSAGE_CHILDREN, &usage);
-    int64_t cpu_ms = ((int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
-                     (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
     int64_t mem_kib = usage.ru_maxrss;
-    if (guard_cgroup_is_made(&run->crew.cgroup)) {
-        int64_t counted_ms = guard_cgroup_cpu_ms(&run->crew.cgroup);
-        int64_t peak_kib = guard_cgroup_peak_kib(&run->crew.cgroup);
-        cpu_ms = counted_ms > cpu_ms ? counted_ms : cpu_ms;
-        mem_kib = peak_kib > mem_kib ? peak_kib : mem_kib;
-    }
+    int64_t cpu_ms = guard_limits_waited_ms();
+    cpu_ms = run->counted_cpu_ms > cpu_ms ? run->counted_cpu_ms : cpu_ms;
+    mem_kib = run->peak_kib > mem_kib ? run->peak_kib : mem_kib;
     run->record.cpu_ms = (uint64_t)cpu_ms;
     run->record.mem_kib = (uint64_t)mem_kib;
 }
 
-static void finish(struct run *run, int status)
+/* What the job came to goes on record before commands after it begin. */
+static void note_decision(struct run *run)
 {
-    char note[GUARD_RECORD_TEXT_SIZE] = "";
-    bool has_failed = guard_job_has_failed(&run->job, note, sizeof(note));
-    if (!clear_left_behind(run)) {
-        snprintf(note, sizeof(note), "processes were left that cannot be killed");
-    }
-    measure_use(run);
-    guard_cgroup_remove(&run->crew.cgroup);
-    run->record.cgroup[0] = '\0';
-    uint64_t code =
-        (uint64_t)(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-    if (has_failed) {
-        end(run, RUN_END_FAILED, code, note);
-    } else if (run->is_at_limit) {
-        end(run, RUN_END_LIMIT, code, note);
-    } else {
-        end(run, WIFSIGNALED(status) ? RUN_END_SIGNALLED : RUN_END_EXITED, code, note);
-    }
+    const struct guard_course *course = &run->course;
+    run->record.end = course->end;
+    run->record.cause = course->cause;
+    run->record.code = (uint64_t)course->code;
+    guard_record_set_text(&run->record, course->text);
 }
 
-static void on_child(struct run *run)
+static void finish(struct run *run)
 {
-    bool is_job_over = false;
-    int status = 0;
-    reap(run, &is_job_over, &status);
-    if (is_job_over) {
-        finish(run, status);
+    if (!clear_left_behind(run)) {
+        snprintf(run->course.text, sizeof(run->course.text),
+                 "processes were left that cannot be killed");
     }
+    guard_ladder_init(&run->ladder);
+    run->stage_until = never;
+    leave_cgroup(run);
+    measure_use(run);
+    note_decision(run);
+    end(run, run->course.end, (uint64_t)run->course.code, run->course.text);
 }
 
 /* ---- orders */
@@ -237,20 +247,28 @@ static void resume_all(struct run *run)
     }
 }
 
-/* A suspended job is resumed, or it could not hear the signal and clean up; one whose
- * slots are others' (SIGKILL) ends where it stands. */
+static void climb(struct run *run, int64_t now)
+{
+    int signal = guard_ladder_step(&run->ladder, run->spec.grace_ms, now);
+    if (signal == SIGKILL) {
+        guard_crew_kill(&run->crew);
+    } else if (signal != 0) {
+        guard_crew_signal(&run->crew, signal);
+    }
+}
+
+/* Ends the command that runs. A suspended one is resumed, or it could not hear the
+ * signals and clean up; one whose slots are others' (SIGKILL) ends where it stands. */
 static void terminate(struct run *run, int signal)
 {
+    int64_t now = guard_clock_now_ms();
     if (signal == SIGKILL) {
         run->stop_at = never;
-        run->kill_at = guard_clock_now_ms();
-        return;
+    } else {
+        resume_all(run);
     }
-    resume_all(run);
-    guard_crew_signal(&run->crew, SIGTERM);
-    if (run->kill_at == never) {
-        run->kill_at = guard_clock_now_ms() + run->spec.grace_ms;
-    }
+    guard_ladder_begin(&run->ladder, signal, now);
+    climb(run, now);
 }
 
 static void carry_out(struct run *run, const struct run_control *control)
@@ -264,7 +282,7 @@ static void carry_out(struct run *run, const struct run_control *control)
         break;
     case CONTROL_SUSPEND:
         /* Who is being killed is not held up. */
-        if (run->kill_at == never && run->record.phase == RUN_RUNNING) {
+        if (!guard_ladder_is_on(&run->ladder) && run->record.phase == RUN_RUNNING) {
             begin_stop(run, control->number);
             return;
         }
@@ -273,7 +291,8 @@ static void carry_out(struct run *run, const struct run_control *control)
         resume_all(run);
         break;
     case CONTROL_KILL:
-        terminate(run, control->signal);
+        run->is_killed = true;
+        terminate(run, control->signal == SIGKILL ? SIGKILL : SIGINT);
         break;
     }
     run->record.control_done = control->number;
@@ -323,11 +342,23 @@ static void make_cgroup(struct run *run)
     }
 }
 
-static int fork_job(struct run *run, struct err *err)
+static int fork_command(struct run *run, struct err *err)
 {
-    make_cgroup(run);
-    int code = guard_job_fork(&run->job, run->dir, &run->spec, &run->account,
+    bool is_job = run->course.stage == GUARD_JOB;
+    struct guard_env env = {0};
+    struct guard_command command = {.text = guard_course_command(&run->course),
+                                    .is_job = is_job,
+                                    .env = run->spec.env};
+    if (!is_job) {
+        guard_env_init(&env, &run->course);
+        command.env = env.list;
+    }
+    if (!guard_cgroup_is_made(&run->crew.cgroup)) {
+        make_cgroup(run);
+    }
+    int code = guard_job_fork(&run->job, run->dir, &run->spec, &command, &run->account,
                               &run->crew.cgroup, err);
+    guard_env_release(&env);
     if (!guard_cgroup_is_made(&run->crew.cgroup)) {
         run->record.cgroup[0] = '\0';
     }
@@ -340,28 +371,127 @@ static int fork_job(struct run *run, struct err *err)
     return code;
 }
 
-/* The run's first instruction comes after its record says that it has begun. */
-static void begin(struct run *run)
+static int64_t stage_limit_ms(const struct run *run)
 {
-    struct err err = {0};
-    int code = fork_job(run, &err);
-    run->record.phase = RUN_RUNNING;
-    run->record.start_ms = guard_clock_wall_ms();
-    if (code == 0 && (code = guard_record_write(run->dir, &run->record, &err)) != 0) {
+    const int64_t *values = run->spec.limits.values;
+    switch (run->course.stage) {
+    case GUARD_BEFORE:
+        return values[JOB_LIMIT_PRE_TIME];
+    case GUARD_AFTER:
+        return values[JOB_LIMIT_POST_TIME];
+    case GUARD_JOB:
+    case GUARD_OVER:
+        break;
+    }
+    return JOB_LIMIT_NONE;
+}
+
+/* The clocks of the command that is about to begin. */
+static void set_clocks(struct run *run)
+{
+    int64_t now = guard_clock_now_ms(), limit_ms = stage_limit_ms(run);
+    guard_ladder_init(&run->ladder);
+    run->is_killed = run->is_late = false;
+    if (run->course.at == 0) {
+        run->stage_until = limit_ms == JOB_LIMIT_NONE ? never : now + limit_ms;
+    }
+    run->limits.look_at = never;
+    if (run->course.stage == GUARD_JOB) {
+        run->ran_ms = 0;
+        run->running_since = now;
+        guard_limits_begin(&run->limits, &run->spec.limits, &run->crew, now);
+    }
+}
+
+/* A command's first instruction comes after the record says that it has begun. */
+static int start_command(struct run *run, struct err *err)
+{
+    int code = fork_command(run, err);
+    if (code == 0 && (code = guard_record_write(run->dir, &run->record, err)) != 0) {
         guard_job_abandon(&run->job);
         waitpid(run->job.pid, NULL, 0);
     }
     if (code != 0) {
+        return code;
+    }
+    set_clocks(run);
+    guard_job_release(&run->job);
+    guard_link_push(&run->link, &run->record);
+    if (run->record.phase == RUN_SUSPENDED && run->course.stage != GUARD_AFTER) {
+        guard_crew_suspend(&run->crew); /* what cleans up is not held up */
+    }
+    return 0;
+}
+
+/* The next command that can be begun; the end where there is none. */
+static void proceed(struct run *run)
+{
+    while (guard_course_command(&run->course) != NULL) {
+        struct err err = {0};
+        if (start_command(run, &err) == 0) {
+            return;
+        }
+        struct guard_outcome outcome = {.failure = err.text};
+        guard_course_go_on(&run->course, &outcome);
+        note_decision(run);
+    }
+    finish(run);
+}
+
+static void begin(struct run *run)
+{
+    struct err err = {0};
+    run->record.phase = RUN_RUNNING;
+    run->record.start_ms = guard_clock_wall_ms();
+    if (start_command(run, &err) != 0) {
         guard_cgroup_remove(&run->crew.cgroup);
         run->record.start_ms = 0;
         end(run, RUN_END_FAILED, 0, err.text);
         return;
     }
-    run->running_since = guard_clock_now_ms();
-    guard_job_release(&run->job);
-    guard_link_push(&run->link, &run->record);
     if (run->pending.number > 0) {
         carry_out(run, &run->pending);
+    }
+}
+
+/* ---- from one command to the next */
+
+static void end_command(struct run *run, int status)
+{
+    char note[GUARD_RECORD_TEXT_SIZE] = "";
+    guard_job_has_failed(&run->job, note, sizeof(note));
+    struct guard_outcome outcome = {.status = status,
+                                    .is_ended_by_order = run->is_killed,
+                                    .is_late = run->is_late,
+                                    .failure = note};
+    bool is_job = run->course.stage == GUARD_JOB;
+    if (is_job && run->is_at_limit) {
+        outcome.cause = RUN_CAUSE_RUN_LIMIT;
+    } else if (is_job && !run->is_killed) {
+        outcome.cause = guard_limits_cause(&run->limits, &run->crew, status);
+    }
+    run->limits.look_at = never;
+    guard_course_go_on(&run->course, &outcome);
+    if (run->course.is_decided) {
+        note_decision(run);
+    }
+    if (run->course.is_decided && run->course.stage != GUARD_OVER) {
+        /* Nobody of the job is there while others clean up. They are born into another
+         * cgroup: kernels (6.18 does) kill who is born into one that was
+         * killed. */
+        clear_left_behind(run);
+        leave_cgroup(run);
+    }
+    proceed(run);
+}
+
+static void on_child(struct run *run)
+{
+    bool is_command_over = false;
+    int status = 0;
+    reap(run, &is_command_over, &status);
+    if (is_command_over) {
+        end_command(run, status);
     }
 }
 
@@ -386,16 +516,33 @@ static void on_order(void *arg, const struct guard_order *order)
 static int64_t limit_at(const struct run *run)
 {
     if (run->record.phase != RUN_RUNNING || run->spec.run_limit_ms == 0 ||
-        run->kill_at != never) {
+        run->course.stage != GUARD_JOB || guard_ladder_is_on(&run->ladder)) {
         return never;
     }
     return run->running_since + run->spec.run_limit_ms - run->ran_ms;
 }
 
+/* What stands still is not woken to be told of a limit. */
+static bool is_held(const struct run *run)
+{
+    return run->record.phase == RUN_SUSPENDED && run->course.stage != GUARD_AFTER;
+}
+
+static int64_t stage_at(const struct run *run)
+{
+    return is_held(run) ? never : run->stage_until;
+}
+
+static int64_t look_at(const struct run *run)
+{
+    return is_held(run) ? never : run->limits.look_at;
+}
+
 static int next_timeout(const struct run *run)
 {
-    int64_t times[] = {run->wait_until, run->kill_at, run->save_at,
-                       run->listen_at,  run->stop_at, limit_at(run)};
+    int64_t times[] = {run->wait_until,     run->save_at,  run->listen_at,
+                       run->ladder.next_ms, stage_at(run), limit_at(run),
+                       look_at(run),        run->stop_at};
     int64_t next = never;
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
         next = times[i] < next ? times[i] : next;
@@ -427,6 +574,25 @@ static void watch_agent(struct run *run, int64_t now)
     }
 }
 
+static void watch_limits(struct run *run, int64_t now)
+{
+    if (now >= limit_at(run)) {
+        run->is_at_limit = true;
+        terminate(run, SIGINT);
+    }
+    if (now >= stage_at(run)) {
+        run->stage_until = never;
+        run->is_late = true;
+        terminate(run, SIGINT);
+    }
+    enum run_cause cause = now < look_at(run)
+                               ? RUN_CAUSE_NONE
+                               : guard_limits_look(&run->limits, &run->crew, now);
+    if (cause != RUN_CAUSE_NONE && !guard_ladder_is_on(&run->ladder)) {
+        terminate(run, cause == RUN_CAUSE_CPU_LIMIT ? SIGXCPU : SIGINT);
+    }
+}
+
 static void on_time(struct run *run)
 {
     int64_t now = guard_clock_now_ms();
@@ -437,13 +603,9 @@ static void on_time(struct run *run)
         run->is_over = true;
         return;
     }
-    if (now >= limit_at(run)) {
-        run->is_at_limit = true;
-        terminate(run, SIGTERM);
-    }
-    if (now >= run->kill_at && run->record.phase != RUN_ENDED) {
-        guard_crew_kill(&run->crew);
-        run->kill_at = now + KILL_AGAIN_MS;
+    if (run->record.phase != RUN_ENDED) {
+        watch_limits(run, now);
+        climb(run, now);
     }
     if (now >= run->stop_at && run->record.phase == RUN_RUNNING) {
         stop_all(run);
@@ -520,13 +682,17 @@ static void set_mark(struct run *run)
     run->spec.env[run->spec.n_env] = run->mark;
 }
 
-static int prepare(struct run *run, struct err *err)
+static int read_spec(struct run *run, struct err *err)
 {
     int code = guard_spec_read(run->dir, &run->spec, err);
-    if (code == 0) {
-        code = guard_account_find(run->spec.account, run->spec.is_leased, &run->account,
-                                  err);
-    }
+    return code != 0 ? code
+                     : guard_account_find(run->spec.account, run->spec.is_leased,
+                                          &run->account, err);
+}
+
+static int prepare(struct run *run, struct err *err)
+{
+    int code = read_spec(run, err);
     if (code == 0) {
         code = make_work(run, err);
     }
@@ -535,6 +701,7 @@ static int prepare(struct run *run, struct err *err)
     }
     if (code == 0) {
         set_mark(run);
+        guard_course_init(&run->course, &run->spec);
         run->record.phase = RUN_WAITING;
         code = guard_record_write(run->dir, &run->record, err);
     }
@@ -549,13 +716,15 @@ static void init(struct run *run, const char *path, int agent)
         .job = {.gate = -1},
         .crew = {.cgroup = {.dir = -1}, .guard = getpid()},
         .wait_until = never,
-        .kill_at = never,
+        .stage_until = never,
+        .limits = {.look_at = never},
         .save_at = never,
         .listen_at = never,
         .stop_at = never,
     };
     run->record.guard_pid = (uint64_t)getpid();
     guard_dir_read_boot_id(run->record.boot_id, sizeof(run->record.boot_id));
+    guard_ladder_init(&run->ladder);
     guard_link_init(&run->link);
     if (agent >= 0) {
         guard_link_add(&run->link, agent);
@@ -573,14 +742,42 @@ static void release(struct run *run)
     guard_spec_release(&run->spec);
 }
 
+static void take_process(struct run *run)
+{
+    setsid();
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    run->signals = block_signals();
+}
+
+int guard_run_after(const char *path, int dir, int agent,
+                    const struct guard_record *record)
+{
+    struct run run;
+    struct err err = {0};
+    init(&run, path, agent);
+    uint64_t guard_pid = run.record.guard_pid;
+    run.record = *record;
+    run.record.guard_pid = guard_pid;
+    run.dir = dir;
+    take_process(&run);
+    if (run.signals >= 0 && read_spec(&run, &err) == 0) {
+        set_mark(&run);
+        guard_course_init_after(&run.course, &run.spec, record);
+        proceed(&run);
+        live(&run);
+    } else {
+        end(&run, record->end, record->code, record->text);
+    }
+    release(&run);
+    return 0;
+}
+
 int guard_run_main(const char *path, int agent)
 {
     struct run run;
     struct err err = {0};
     init(&run, path, agent);
-    setsid();
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    run.signals = block_signals();
+    take_process(&run);
     run.dir = guard_dir_take(path);
     if (run.dir < 0 || run.signals < 0) {
         release(&run);

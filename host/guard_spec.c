@@ -88,6 +88,33 @@ static bool take_field(struct guard_spec *spec, const char *name, size_t length,
     return false;
 }
 
+static bool is_name(const char *item, size_t length, const char *name)
+{
+    return strlen(name) == length && memcmp(item, name, length) == 0;
+}
+
+static bool take_command(const char **list, int *n_list, const char *command)
+{
+    if (*n_list == EXEC_COMMANDS_MAX) {
+        return false;
+    }
+    list[(*n_list)++] = command;
+    return true;
+}
+
+static bool take_limit(struct job_limits *limits, const char *text)
+{
+    struct job_limits one;
+    if (job_limits_read(&text, 1, &one, NULL) != 0) {
+        return false;
+    }
+    for (int i = 0; i < JOB_LIMITS; i++) {
+        limits->values[i] =
+            one.values[i] != JOB_LIMIT_NONE ? one.values[i] : limits->values[i];
+    }
+    return true;
+}
+
 static bool take_item(struct guard_spec *spec, const char *item)
 {
     const char *equals = strchr(item, '=');
@@ -95,14 +122,24 @@ static bool take_item(struct guard_spec *spec, const char *item)
         return false;
     }
     size_t length = (size_t)(equals - item);
-    if (length == 3 && memcmp(item, "env", 3) == 0) {
+    const char *value = equals + 1;
+    if (is_name(item, length, "env")) {
         if (spec->n_env == ENV_MAX + ENV_ADDED_MAX) {
             return false;
         }
-        spec->env[spec->n_env++] = equals + 1;
+        spec->env[spec->n_env++] = value;
         return true;
     }
-    return take_field(spec, item, length, equals + 1);
+    if (is_name(item, length, "limit")) {
+        return take_limit(&spec->limits, value);
+    }
+    if (is_name(item, length, "pre_exec")) {
+        return take_command(spec->pre_execs, &spec->n_pre_execs, value);
+    }
+    if (is_name(item, length, "post_exec")) {
+        return take_command(spec->post_execs, &spec->n_post_execs, value);
+    }
+    return take_field(spec, item, length, value);
 }
 
 /* No fewer than there are variables. */
@@ -121,6 +158,7 @@ static int parse(char *bytes, size_t length, struct guard_spec *spec, struct err
     memset(spec, 0, sizeof(*spec));
     set_defaults(spec);
     spec->bytes = bytes;
+    spec->limits = job_limits_none();
     spec->env = mem_alloc(count_items(bytes, length) + GUARD_SPEC_ENV_FREE + 1,
                           sizeof(*spec->env));
     if (length == 0 || bytes[length - 1] != '\0' ||

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guard_spec.h: what a guard is to run, as sublet-host wrote it down (run_spec.h).
  *
- * The file: RUN_DIR_SPEC_HEAD, then "name=value" for each field and "env=NAME=value"
- * for each variable, then "end=": all ended by a NUL, so that a file that was cut is
+ * The file: RUN_DIR_SPEC_HEAD, then "name=value" for each field, "env=NAME=value" for
+ * each variable, "limit=NAME=number", "pre_exec=COMMAND", "post_exec=COMMAND" for each
+ * of those, then "end=": all ended by a NUL, so that a file that was cut is
  * noticed and a command may have any other byte.
  *
  * Units: milliseconds. Ownership: all texts live in `bytes`, until release.
@@ -16,6 +17,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/job_limit.h"
+#include "base/limits.h"
 
 enum { GUARD_SPEC_ENV_FREE = 2 }; /* for the mark, and PWD */
 
@@ -35,9 +38,14 @@ struct guard_spec {
     int64_t n_slots;      /* several: a parallel job is asked to stop before it must */
     int64_t run_limit_ms; /* 0: none */
     int64_t wait_ms;      /* how long a guard without agent waits for the go */
-    int64_t grace_ms;     /* between TERM and KILL */
+    int64_t grace_ms;     /* between the signals that end it */
     const char **env;     /* NULL-terminated, with GUARD_SPEC_ENV_FREE places behind */
     int n_env;
+    struct job_limits limits;
+    const char *pre_execs[EXEC_COMMANDS_MAX]; /* commands before the job */
+    int n_pre_execs;
+    const char *post_execs[EXEC_COMMANDS_MAX]; /* and after it */
+    int n_post_execs;
 };
 
 int guard_spec_read(int dir, struct guard_spec *spec, struct err *err) MUST_CHECK;

@@ -58,6 +58,14 @@ static int send_to_site(struct host_agent *agent, struct msg *msg)
     return code;
 }
 
+/* A guard of a later version may know more of them. */
+static enum run_cause cause_of(const struct guard_record *record)
+{
+    return record->phase == RUN_ENDED && record->cause <= RUN_CAUSE_PRE_EXEC
+               ? (enum run_cause)record->cause
+               : RUN_CAUSE_NONE;
+}
+
 static void fill_state(const struct host_run *run, struct msg *msg)
 {
     const struct guard_record *record = &run->record;
@@ -70,7 +78,8 @@ static void fill_state(const struct host_run *run, struct msg *msg)
         .control_done = record->control_done,
         .exit =
             {
-                .end = record->end,
+                .end = record->phase == RUN_ENDED ? record->end : RUN_END_NONE,
+                .cause = cause_of(record),
                 .code = (int)record->code,
                 .start_ms = (int64_t)record->start_ms,
                 .end_ms = (int64_t)record->end_ms,

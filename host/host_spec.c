@@ -166,6 +166,13 @@ static void put_files(FILE *to, const struct msg_run_start *start)
     }
 }
 
+static void put_list(FILE *to, const char *name, const char *const *texts, int n_texts)
+{
+    for (int i = 0; i < n_texts; i++) {
+        put(to, name, texts[i]);
+    }
+}
+
 static void put_all(FILE *to, const char *name, const struct msg_run_start *start,
                     const struct host_spec_setting *setting)
 {
@@ -179,7 +186,11 @@ static void put_all(FILE *to, const char *name, const struct msg_run_start *star
     put_number(to, "n_slots", start->spec.n_slots);
     put_number(to, "run_limit_ms", start->spec.run_limit_ms);
     put_number(to, "wait_ms", setting->wait_ms);
-    put_number(to, "grace_ms", setting->grace_ms);
+    put_number(to, "grace_ms",
+               start->terminate_ms > 0 ? start->terminate_ms : setting->grace_ms);
+    put_list(to, "limit", start->spec.limits, start->spec.n_limits);
+    put_list(to, "pre_exec", start->spec.pre_execs, start->spec.n_pre_execs);
+    put_list(to, "post_exec", start->spec.post_execs, start->spec.n_post_execs);
     put_variables(to, start);
     put(to, "end", "");
 }

@@ -48,6 +48,7 @@ static const struct codec_field submit[] = {
     UINT64(request),
     PART(spec, &codec_job_spec),
     PART(terms, &terms_shape),
+    UINT64(bare_limits),
 };
 SHAPE(codec_submit, sublet__submit, submit);
 #undef OURS

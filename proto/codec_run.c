@@ -17,6 +17,14 @@ SAME(RUN_END, RUN_END_SIGNALLED);
 SAME(RUN_END, RUN_END_FAILED);
 SAME(RUN_END, RUN_END_LOST);
 SAME(RUN_END, RUN_END_LIMIT);
+SAME(RUN_CAUSE, RUN_CAUSE_NONE);
+SAME(RUN_CAUSE, RUN_CAUSE_RUN_LIMIT);
+SAME(RUN_CAUSE, RUN_CAUSE_CPU_LIMIT);
+SAME(RUN_CAUSE, RUN_CAUSE_MEM_LIMIT);
+SAME(RUN_CAUSE, RUN_CAUSE_SWAP_LIMIT);
+SAME(RUN_CAUSE, RUN_CAUSE_PROCESS_LIMIT);
+SAME(RUN_CAUSE, RUN_CAUSE_THREAD_LIMIT);
+SAME(RUN_CAUSE, RUN_CAUSE_PRE_EXEC);
 SAME(RUN_PHASE, RUN_UNKNOWN);
 SAME(RUN_PHASE, RUN_WAITING);
 SAME(RUN_PHASE, RUN_RUNNING);
@@ -75,6 +83,10 @@ static const struct codec_field spec[] = {
     BOOL(is_rerunnable),
     TEXTS(res_reqs, RES_REQS_MAX, FREE, 1, RES_REQ_MAX, RES_REQS_BYTES_MAX),
     BOOL(is_exclusive),
+    TEXT(app, NAME, 0, NAME_SIZE - 1),
+    TEXTS(limits, JOB_LIMITS_MAX, LINE, 1, JOB_LIMIT_SIZE - 1, TEXT_MAX),
+    TEXTS(pre_execs, EXEC_COMMANDS_MAX, FREE, 1, EXEC_BYTES_MAX, EXEC_BYTES_MAX),
+    TEXTS(post_execs, EXEC_COMMANDS_MAX, FREE, 1, EXEC_BYTES_MAX, EXEC_BYTES_MAX),
 };
 SHAPE(codec_job_spec, sublet__job_spec, spec);
 #undef OURS
@@ -93,6 +105,7 @@ static const struct codec_field exit_fields[] = {
     INT64(err_bytes, 0, CODEC_NUMBER_MAX),
     TALK(text, TEXT_MAX),
     BOOL(is_recalled),
+    ENUM(cause, RUN_CAUSE_PRE_EXEC),
 };
 static SHAPE(exit_shape, sublet__run_exit, exit_fields);
 #undef OURS
@@ -251,6 +264,7 @@ static const struct codec_field run_start[] = {
     PARTS(hosts, 1, HOSTS_MAX, &slots_shape),
     PART(spec, &codec_job_spec),
     TEXT(account, LINE, 0, NAME_SIZE - 1),
+    TIME(terminate_ms),
 };
 SHAPE(codec_run_start, sublet__run_start, run_start);
 #undef OURS

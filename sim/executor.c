@@ -16,7 +16,7 @@
 
 enum {
     KEY_SIZE = NAME_SIZE + 24,
-    LIMIT_CODE = 15, /* the guard ends it with SIGTERM */
+    LIMIT_CODE = 2, /* the guard ends it with SIGINT */
 };
 
 struct exec_run {
@@ -238,6 +238,7 @@ static void end_run(struct executor *executor, struct exec_run *run, enum run_en
     run->phase = RUN_ENDED;
     set_end(executor, run, 0);
     run->exit.end = end;
+    run->exit.cause = end == RUN_END_LIMIT ? RUN_CAUSE_RUN_LIMIT : RUN_CAUSE_NONE;
     run->exit.code = code;
     run->exit.start_ms = run->start_ms;
     run->exit.end_ms = now_ms;

@@ -435,16 +435,9 @@ void jobs_requeue(struct jobs *jobs, struct job *job, const char *reason)
     jobs_reindex(jobs, job);
 }
 
-static bool is_success(const struct jobs *jobs, const struct job *job, int code)
-{
-    return code == 0 || (job->queue >= 0 &&
-                         queue_rules_succeed(&jobs->queues[job->queue].rules, code));
-}
-
 void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,
-              const char *reason, int64_t end_ms)
+              bool is_done, const char *reason, int64_t end_ms)
 {
-    bool is_done = exit->end == RUN_END_EXITED && is_success(jobs, job, exit->code);
     jobs_unindex(jobs, job);
     job->state = is_done ? JOB_DONE : JOB_EXIT;
     jobs_set_exit(job, exit);

@@ -65,6 +65,8 @@ struct job {
     bool is_decided;
     bool is_killed;
     bool is_requeued;         /* waits again once its run has been ended */
+    int n_requeues;           /* by its exit code */
+    int n_pre_fails;          /* commands before it that failed, in a row */
     struct host_slots *hosts; /* "n1" or "n1@north" */
     int n_hosts;
     int64_t start_ms, end_ms; /* start 0: not known to have run */
@@ -172,9 +174,9 @@ void jobs_reorder(struct jobs *jobs, struct job *job, bool to_top);
 /* It loses it and waits again: PSUSP where a user has stopped it. How often it was
  * preempted is forgotten where a user wants it to wait again. */
 void jobs_requeue(struct jobs *jobs, struct job *job, const char *reason);
-/* It ends: DONE only where it exited with 0, or a code that its queue takes as that. */
+/* It ends: DONE, or EXIT. */
 void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,
-              const char *reason, int64_t end_ms);
+              bool is_done, const char *reason, int64_t end_ms);
 
 /* Jobs that ended before `before_ms`, oldest first, at most `max`: each is handed to
  * `on_clean`, its rows are deleted, then it is gone. Returns how many. One that others

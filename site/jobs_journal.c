@@ -44,6 +44,8 @@ void jobs_load_state(struct jobs *jobs, const struct row_job_state *row)
     job->is_killed = row->is_killed;
     job->is_requeued = row->is_requeued;
     job->halt = row->halt;
+    job->n_requeues = row->n_requeues;
+    job->n_pre_fails = row->n_pre_fails;
     jobs_set_hosts(job, row->hosts, row->n_hosts);
     job->start_ms = row->start_ms;
     job->end_ms = row->end_ms;
@@ -95,6 +97,8 @@ void jobs_store(const struct job *job, struct effects *effects)
                 .is_killed = job->is_killed,
                 .is_requeued = job->is_requeued,
                 .halt = job->halt,
+                .n_requeues = job->n_requeues,
+                .n_pre_fails = job->n_pre_fails,
                 .hosts = job->hosts,
                 .n_hosts = job->n_hosts,
                 .start_ms = job->start_ms,

@@ -16,6 +16,9 @@ static const char *line_name(struct jobs *jobs, const struct job *job)
         &jobs->scratch, "%d|%s|%d-%d%s|%llu|%s", job->queue, spec->user, spec->n_slots,
         job->terms->max_slots, spec->is_exclusive ? "x" : "",
         (unsigned long long)(is_limited ? job->id : 0), job->terms->project);
+    if (spec->app[0] != '\0') {
+        name = arena_printf(&jobs->scratch, "%s|-app%s", name, spec->app);
+    }
     for (int i = 0; i < spec->n_hosts_asked; i++) {
         name = arena_printf(&jobs->scratch, "%s|%s", name, spec->hosts_asked[i]);
     }

@@ -47,18 +47,23 @@ static size_t size_of_texts(const char *const *texts, int n_texts)
     return size;
 }
 
-static void put_texts(const char **list, char **at, const char *const *texts,
-                      int n_texts)
+/* Likewise, with its pointers where the next list goes to. */
+static const char *const *put_texts(const char ***list, char **at,
+                                    const char *const *texts, int n_texts)
 {
+    const char **copy = *list;
     for (int i = 0; i < n_texts; i++) {
-        list[i] = put_text(at, texts[i]);
+        copy[i] = put_text(at, texts[i]);
     }
+    *list += n_texts;
+    return copy;
 }
 
 struct job_spec *keep_spec(const struct job_spec *spec)
 {
-    size_t n_texts =
-        (size_t)spec->n_env + (size_t)spec->n_hosts_asked + (size_t)spec->n_res_reqs;
+    size_t n_texts = (size_t)spec->n_env + (size_t)spec->n_hosts_asked +
+                     (size_t)spec->n_res_reqs + (size_t)spec->n_limits +
+                     (size_t)spec->n_pre_execs + (size_t)spec->n_post_execs;
     size_t head = sizeof(*spec) + n_texts * sizeof(char *);
     size_t size = head + size_of_text(spec->name) + size_of_text(spec->user) +
                   size_of_text(spec->queue) + size_of_text(spec->command) +
@@ -66,7 +71,11 @@ struct job_spec *keep_spec(const struct job_spec *spec)
                   size_of_text(spec->out_file) + size_of_text(spec->err_file) +
                   size_of_texts(spec->env, spec->n_env) +
                   size_of_texts(spec->hosts_asked, spec->n_hosts_asked) +
-                  size_of_texts(spec->res_reqs, spec->n_res_reqs);
+                  size_of_texts(spec->res_reqs, spec->n_res_reqs) +
+                  size_of_text(spec->app) +
+                  size_of_texts(spec->limits, spec->n_limits) +
+                  size_of_texts(spec->pre_execs, spec->n_pre_execs) +
+                  size_of_texts(spec->post_execs, spec->n_post_execs);
     char *block = mem_alloc(size, 1);
     char *at = block + head;
     struct job_spec *copy = (struct job_spec *)(void *)block;
@@ -81,13 +90,13 @@ struct job_spec *keep_spec(const struct job_spec *spec)
     copy->in_file = put_text(&at, spec->in_file);
     copy->out_file = put_text(&at, spec->out_file);
     copy->err_file = put_text(&at, spec->err_file);
-    put_texts(list, &at, spec->env, spec->n_env);
-    put_texts(list + spec->n_env, &at, spec->hosts_asked, spec->n_hosts_asked);
-    copy->env = list;
-    copy->hosts_asked = list + spec->n_env;
-    copy->res_reqs = copy->hosts_asked + spec->n_hosts_asked;
-    put_texts(list + spec->n_env + spec->n_hosts_asked, &at, spec->res_reqs,
-              spec->n_res_reqs);
+    copy->app = put_text(&at, spec->app);
+    copy->env = put_texts(&list, &at, spec->env, spec->n_env);
+    copy->hosts_asked = put_texts(&list, &at, spec->hosts_asked, spec->n_hosts_asked);
+    copy->res_reqs = put_texts(&list, &at, spec->res_reqs, spec->n_res_reqs);
+    copy->limits = put_texts(&list, &at, spec->limits, spec->n_limits);
+    copy->pre_execs = put_texts(&list, &at, spec->pre_execs, spec->n_pre_execs);
+    copy->post_execs = put_texts(&list, &at, spec->post_execs, spec->n_post_execs);
     return copy;
 }
 

@@ -11,6 +11,7 @@
 #include "site/history.h"
 #include "site/parts.h"
 #include "site/requests.h"
+#include "site/rules.h"
 #include "site/turns.h"
 
 struct call {
@@ -30,8 +31,8 @@ struct call {
 static int check_switch(const struct call *call, const struct job *job, struct err *err)
 {
     const struct queue_config *queue = &call->site->config->queues[call->queue];
-    int n_slots = job->spec->n_slots, max_slots = job->terms->max_slots;
-    int64_t run_limit_ms = job->spec->run_limit_ms;
+    struct job_spec spec = *job->spec; /* what that makes of it counts at its start */
+    int max_slots = job->terms->max_slots;
     if (job->attempt != 0) {
         return err_set(err, ERR_STATE,
                        "job has started, only waiting jobs are switched");
@@ -40,9 +41,11 @@ static int check_switch(const struct call *call, const struct job *job, struct e
         return err_set(err, ERR_STATE, "Queue does not accept exclusive jobs");
     }
     int code = shares_check(call->site->shares, call->queue, job->spec->user, err);
-    return code != 0 ? code
-                     : queue_rules_check(&queue->rules, job->spec->user, &n_slots,
-                                         &max_slots, &run_limit_ms, err);
+    code =
+        code == 0 ? queue_rules_check_user(&queue->rules, job->spec->user, err) : code;
+    struct job_rules_stack stack =
+        rules_stack(call->site->config, call->queue, job->spec->app);
+    return code == 0 ? job_rules_check(&stack, &spec, &max_slots, err) : code;
 }
 
 static int check(const struct call *call, const struct job *job, struct err *err)

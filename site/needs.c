@@ -78,6 +78,28 @@ void needs_free(struct needs *needs)
 
 /* ---------------------------------------------------------------- compiled once */
 
+static const struct application *application_of(const struct needs *needs,
+                                                const struct job_spec *spec)
+{
+    return spec->app == NULL || spec->app[0] == '\0'
+               ? NULL
+               : application_find(needs->config->applications,
+                                  needs->config->n_applications, spec->app);
+}
+
+/* An application's string is as one more -R, behind those of the job. */
+static const char *const *
+with_application(struct arena *arena, const struct job_spec *spec, const char *res_req)
+{
+    const char **strings =
+        arena_alloc(arena, (size_t)spec->n_res_reqs + 1, sizeof(*strings));
+    for (int i = 0; i < spec->n_res_reqs; i++) {
+        strings[i] = spec->res_reqs[i];
+    }
+    strings[spec->n_res_reqs] = res_req;
+    return strings;
+}
+
 static int compile(const struct needs *needs, struct arena *arena, int queue,
                    const struct job_spec *spec, struct resreq *resreq,
                    struct resreq_notes *notes, struct resreq_fault *fault)
@@ -88,6 +110,11 @@ static int compile(const struct needs *needs, struct arena *arena, int queue,
         .strings = spec->res_reqs,
         .n_strings = spec->n_res_reqs,
     };
+    const struct application *app = application_of(needs, spec);
+    if (app != NULL && app->res_req != NULL) {
+        from.strings = with_application(arena, spec, app->res_req);
+        from.n_strings++;
+    }
     return resreq_compile(arena, &rules, &from, resreq, notes, fault);
 }
 
@@ -98,16 +125,19 @@ int needs_check(struct needs *needs, int queue, const struct job_spec *spec,
     return compile(needs, notes->arena, queue, spec, &resreq, notes, fault);
 }
 
-/* "3\0swp > 15\0": in the pass's arena. */
+/* "3\0app\0swp > 15\0": in the pass's arena. */
 static const char *key_of(const struct needs *needs, int queue,
                           const struct job_spec *spec, size_t *length)
 {
-    size_t size = sizeof(queue);
+    const char *app = spec->app != NULL ? spec->app : "";
+    size_t app_size = strlen(app) + 1, size = sizeof(queue) + app_size;
     for (int i = 0; i < spec->n_res_reqs; i++) {
         size += strlen(spec->res_reqs[i]) + 1;
     }
     char *key = arena_alloc(needs->scratch, size, 1), *at = key + sizeof(queue);
     memcpy(key, &queue, sizeof(queue));
+    memcpy(at, app, app_size);
+    at += app_size;
     for (int i = 0; i < spec->n_res_reqs; i++) {
         size_t n_bytes = strlen(spec->res_reqs[i]) + 1;
         memcpy(at, spec->res_reqs[i], n_bytes);

@@ -255,14 +255,15 @@ static bool find_leaf(const struct site *site, const char *lease, int64_t *grace
 }
 
 const struct job_spec *recalls_spec(const struct site *site, const struct job *job,
+                                    const struct job_spec *from,
                                     struct effects *effects)
 {
     struct arena *arena = &effects->arena;
     int64_t grace_ms = 0;
-    if (!find_leaf(site, job->lease, &grace_ms) || job->spec->n_env >= ENV_MAX) {
-        return job->spec;
+    if (!find_leaf(site, job->lease, &grace_ms) || from->n_env >= ENV_MAX) {
+        return from;
     }
-    struct job_spec *spec = arena_copy(arena, job->spec, sizeof(*spec));
+    struct job_spec *spec = arena_copy(arena, from, sizeof(*spec));
     const char **env = arena_alloc(arena, (size_t)spec->n_env + 1, sizeof(*env));
     for (int i = 0; i < spec->n_env; i++) {
         env[i] = spec->env[i];

@@ -30,9 +30,10 @@ void recalls_tick(struct site *site, int64_t now_ms, struct effects *effects);
 /* The lease was told anew, and nothing of it is wanted back: its jobs run on. */
 void recalls_forget(struct site *site, const char *lease);
 
-/* The job's spec as it goes to the provider: with what its environment says of recalls,
- * where its lease is a leaf's. */
+/* A spec of the job as it goes to the provider: with what its environment says of
+ * recalls, where its lease is a leaf's. */
 const struct job_spec *recalls_spec(const struct site *site, const struct job *job,
+                                    const struct job_spec *from,
                                     struct effects *effects);
 
 #endif

@@ -11,6 +11,7 @@
 #include "sched/depend.h"
 #include "site/forward.h"
 #include "site/parts.h"
+#include "site/rules.h"
 #include "site/site_view.h"
 
 /* ---------------------------------------------------------------- who */
@@ -209,11 +210,65 @@ static int check_terms(const struct site *site, const struct peer *from,
                                                      &search, &terms->depend_on, err);
 }
 
+/* Sizes that were given without a unit count in the site's. */
+static int read_bare_limits(const struct site *site, uint64_t bare, struct arena *arena,
+                            struct job_spec *spec, struct err *err)
+{
+    struct job_limits limits;
+    int64_t unit_kib = site->config->limit_unit_kib;
+    int code = job_limits_read(spec->limits, spec->n_limits, &limits, err);
+    for (int i = 0; code == 0 && i < JOB_LIMITS; i++) {
+        bool is_bare = (bare >> i & 1) != 0 && limits.values[i] != JOB_LIMIT_NONE;
+        if (is_bare && job_limit_kinds[i].unit == JOB_LIMIT_SIZE_KIB) {
+            limits.values[i] = job_limit_scale(limits.values[i], unit_kib);
+        }
+    }
+    if (code == 0) {
+        spec->n_limits = job_limits_write(arena, &limits, &spec->limits);
+    }
+    return code;
+}
+
+static int check_application(const struct site *site, struct job_spec *spec,
+                             struct err *err)
+{
+    const struct site_config *config = site->config;
+    if (spec->app == NULL || spec->app[0] == '\0') {
+        spec->app = config->default_application;
+    }
+    if (spec->app[0] != '\0' &&
+        application_find(config->applications, config->n_applications, spec->app) ==
+            NULL) {
+        return err_set(err, ERR_NOT_FOUND, "%s: No such application profile",
+                       spec->app);
+    }
+    return 0;
+}
+
+/* What the queue, the application and the site make of the spec. */
+static int check_rules(const struct site *site, int queue, uint64_t bare_limits,
+                       struct arena *arena, struct job_spec *spec, int *max_slots,
+                       struct err *err)
+{
+    int code = check_application(site, spec, err);
+    if (code == 0) {
+        code = read_bare_limits(site, bare_limits, arena, spec, err);
+    }
+    if (code != 0) {
+        return code;
+    }
+    struct job_rules rules;
+    struct job_rules_stack stack = rules_stack(site->config, queue, spec->app);
+    job_rules_merge(&stack, &rules);
+    spec->is_rerunnable = spec->is_rerunnable || rules.rerunnable == 1;
+    return job_rules_check(&stack, spec, max_slots, err);
+}
+
 /* The spec becomes what the queue makes of it. */
 static int check_submit(const struct site *site, const struct peer *from,
-                        struct arena *arena, struct job_spec *spec,
-                        struct job_terms *terms, const struct queue_config **queue,
-                        struct err *err)
+                        const struct msg_submit *submit, struct arena *arena,
+                        struct job_spec *spec, struct job_terms *terms,
+                        const struct queue_config **queue, struct err *err)
 {
     *queue = find_queue(site, spec->queue);
     if (*queue == NULL) {
@@ -247,9 +302,11 @@ static int check_submit(const struct site *site, const struct peer *from,
         spec->n_slots = 0; /* the queue says how many */
     }
     if (code == 0) {
-        code = queue_rules_check(&(*queue)->rules, from->name, &spec->n_slots,
-                                 &terms->max_slots, &spec->run_limit_ms, err);
-        spec->is_rerunnable = spec->is_rerunnable || (*queue)->rules.is_rerunnable;
+        code = queue_rules_check_user(&(*queue)->rules, from->name, err);
+    }
+    if (code == 0) {
+        code = check_rules(site, (int)(*queue - site->config->queues),
+                           submit->bare_limits, arena, spec, &terms->max_slots, err);
     }
     return code == 0 ? check_asked(site, arena, spec, err) : code;
 }
@@ -329,7 +386,7 @@ void requests_submit(struct site *site, const struct peer *from,
     int n_indices;
     struct job_spec spec = submit->spec;
     struct job_terms terms = submit->terms;
-    int code = check_submit(site, from, arena, &spec, &terms, &queue, &err);
+    int code = check_submit(site, from, submit, arena, &spec, &terms, &queue, &err);
     if (code == 0) {
         code = check_terms(site, from, arena, &terms, &err);
     }

@@ -44,14 +44,17 @@ static void check_queues(struct conf *conf, const struct site_config *config)
 {
     struct resources *resources = facts_config_catalogue(&config->facts);
     struct resreq_rules rules = needs_rules(config, resources);
+    static const char *const sections[] = {"Queue", "Application"};
     const struct conf_section *section = NULL;
     struct resreq resreq;
-    while ((section = conf_next(conf, "Queue", section)) != NULL) {
-        for (int i = 0; i < section->n_rows; i++) {
-            const struct conf_row *row = &section->rows[i];
-            struct spot spot = {section, row, conf_cell(row, "RES_REQ")};
-            if (spot.cell != NULL && spot.cell->value != NULL) {
-                compile(conf, &spot, &rules, &resreq);
+    for (size_t at = 0; at < sizeof(sections) / sizeof(sections[0]); at++) {
+        while ((section = conf_next(conf, sections[at], section)) != NULL) {
+            for (int i = 0; i < section->n_rows; i++) {
+                const struct conf_row *row = &section->rows[i];
+                struct spot spot = {section, row, conf_cell(row, "RES_REQ")};
+                if (spot.cell != NULL && spot.cell->value != NULL) {
+                    compile(conf, &spot, &rules, &resreq);
+                }
             }
         }
     }

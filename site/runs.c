@@ -83,9 +83,10 @@ void runs_change_hosts(struct runs *runs, const int *places)
     run_table_change_hosts(runs->table, places);
 }
 
-void runs_set_lease_account(struct runs *runs, const char *account)
+void runs_reload(struct runs *runs, const char *lease_account, int64_t terminate_ms)
 {
-    runs->setting.lease_account = account;
+    runs->setting.lease_account = lease_account;
+    runs->setting.terminate_ms = terminate_ms;
 }
 
 const struct run_table *runs_table(const struct runs *runs)
@@ -137,6 +138,7 @@ static void send_start(const struct runs *runs, const struct run *run,
         .n_hosts = copy.run.n_hosts,
         .spec = *copy.run.spec,
         .account = arena_str(&effects->arena, account_of(runs, run)),
+        .terminate_ms = runs->setting.terminate_ms,
     };
     site_hosts_send(runs->hosts, run->host, &msg, effects);
 }

@@ -24,6 +24,7 @@ struct runs_setting {
     const char *site;
     bool is_root;
     const char *lease_account;
+    int64_t terminate_ms; /* between the signals that end a run */
 };
 
 /* A run has changed: it is as it stands there now. */
@@ -37,8 +38,8 @@ void runs_free(struct runs *runs);
 void runs_load(struct runs *runs, const struct row_run *row);
 /* As run_table_change_hosts. */
 void runs_change_hosts(struct runs *runs, const int *places);
-/* LEASE_USER, for what starts from now on. Borrowed. */
-void runs_set_lease_account(struct runs *runs, const char *account);
+/* LEASE_USER and JOB_TERMINATE_INTERVAL, for what starts from now on. Borrowed. */
+void runs_reload(struct runs *runs, const char *lease_account, int64_t terminate_ms);
 /* To look things up. */
 const struct run_table *runs_table(const struct runs *runs);
 struct run *runs_find(const struct runs *runs, const struct run_id *id);

@@ -45,6 +45,7 @@ struct site *site_new(const struct site_config *from)
         .site = site->name,
         .is_root = config->daemon_uid == 0,
         .lease_account = config->lease_account,
+        .terminate_ms = config->terminate_ms,
     };
     struct site_uplink_setting uplink_setting = site_uplink_setting_of(config);
     uplink_setting.name = site->name;

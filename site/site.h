@@ -21,6 +21,7 @@
 #include "base/effect.h"
 #include "base/err.h"
 #include "provider/export.h"
+#include "sched/application.h"
 #include "sched/limits.h"
 #include "sched/preempt_rules.h"
 #include "sched/queue.h"
@@ -48,7 +49,13 @@ struct site_config {
     struct groups groups;
     struct share_config shares;
     struct slot_pools pools;
-    const struct limit *limits; /* of queues, hosts, users, and Limit sections */
+    const struct application *applications; /* file order */
+    int n_applications;
+    const char *default_application; /* "": none */
+    struct job_rules rules;          /* of section Parameters, for all jobs */
+    int64_t limit_unit_kib;          /* LSF_UNIT_FOR_LIMITS */
+    int64_t terminate_ms;            /* JOB_TERMINATE_INTERVAL */
+    const struct limit *limits;      /* of queues, hosts, users, and Limit sections */
     int n_limits;
     struct preempt_rules preempt;
     struct export_plan exports;

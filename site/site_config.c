@@ -9,6 +9,7 @@
 #include "base/conf_value.h"
 #include "base/limits.h"
 #include "base/load_local.h"
+#include "sched/application.h"
 #include "sched/limits_read.h"
 #include "sched/slot_pool_read.h"
 #include "site/resreq_config.h"
@@ -289,6 +290,41 @@ static void read_default_queue(struct conf *conf, struct site_config *config)
     }
 }
 
+static void read_default_application(struct conf *conf, struct site_config *config)
+{
+    struct conf_place place =
+        conf_value_last(conf, "Parameters", "DEFAULT_APPLICATION");
+    config->default_application = "";
+    if (!is_set(place.row, "DEFAULT_APPLICATION")) {
+        return;
+    }
+    const struct conf_cell *cell = conf_cell(place.row, "DEFAULT_APPLICATION");
+    config->default_application = cell->value;
+    if (application_find(config->applications, config->n_applications,
+                         config->default_application) == NULL) {
+        COMPLAIN(place.section, place.row, cell,
+                 "unknown application \"%s\", expected one of section Application",
+                 config->default_application);
+    }
+}
+
+/* Profiles, and what section Parameters says of all jobs. */
+static void read_applications(struct conf *conf, struct site_config *config)
+{
+    struct application *applications;
+    const struct conf_section *section = NULL;
+    application_read(conf, &applications, &config->n_applications);
+    config->applications = applications;
+    read_default_application(conf, config);
+    job_rules_init(&config->rules);
+    while ((section = conf_next(conf, "Parameters", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            job_rules_read(conf, section, &section->rows[i], &config->rules);
+        }
+    }
+    config->limit_unit_kib = job_rules_unit_kib(conf);
+}
+
 static void read_queues(struct conf *conf, const struct place *site,
                         struct site_config *config)
 {
@@ -306,6 +342,7 @@ static void read_queues(struct conf *conf, const struct place *site,
                    &config->pools);
     preempt_rules_read(conf, queues, config->n_queues, &config->preempt);
     config->queues = queues;
+    read_applications(conf, config);
     if (config->n_queues == 0) {
         COMPLAIN(site->section, NULL, NULL, "no queue, expected a section Queue");
     }
@@ -429,6 +466,7 @@ static void read_site(struct conf *conf, const struct place *site,
     }
     config->clean_period_ms = parameter_duration(conf, "CLEAN_PERIOD");
     config->history_period_ms = parameter_duration(conf, "HISTORY_PERIOD");
+    config->terminate_ms = parameter_duration(conf, "JOB_TERMINATE_INTERVAL");
     config->max_user_priority = parameter_int(conf, "MAX_USER_PRIORITY");
     config->max_array_size = parameter_int(conf, "MAX_JOB_ARRAY_SIZE");
 }

@@ -58,16 +58,39 @@ static void copy_windows(struct arena *arena, struct window_list *list)
     list->items = copy_array(arena, list->items, list->n_items, sizeof(*list->items));
 }
 
-static void copy_rules(struct arena *arena, struct queue_rules *rules)
+static void copy_job_rules(struct arena *arena, struct job_rules *rules)
 {
-    copy_names(arena, &rules->users);
-    copy_windows(arena, &rules->run_windows);
-    copy_windows(arena, &rules->dispatch_windows);
     rules->requeue_codes =
         copy_array(arena, rules->requeue_codes, rules->n_requeue_codes, sizeof(int));
     rules->success_codes =
         copy_array(arena, rules->success_codes, rules->n_success_codes, sizeof(int));
     rules->job_starter = copy_text(arena, rules->job_starter);
+    rules->pre_exec = copy_text(arena, rules->pre_exec);
+    rules->post_exec = copy_text(arena, rules->post_exec);
+}
+
+static void copy_rules(struct arena *arena, struct queue_rules *rules)
+{
+    copy_names(arena, &rules->users);
+    copy_windows(arena, &rules->run_windows);
+    copy_windows(arena, &rules->dispatch_windows);
+    copy_job_rules(arena, &rules->job);
+}
+
+static void copy_applications(struct arena *arena, struct site_config *config)
+{
+    struct application *apps =
+        copy_array(arena, config->applications, config->n_applications, sizeof(*apps));
+    for (int i = 0; i < config->n_applications; i++) {
+        apps[i].name = copy_text(arena, apps[i].name);
+        apps[i].description = copy_text(arena, apps[i].description);
+        apps[i].res_req =
+            apps[i].res_req != NULL ? arena_str(arena, apps[i].res_req) : NULL;
+        copy_job_rules(arena, &apps[i].rules);
+    }
+    config->applications = apps;
+    config->default_application = copy_text(arena, config->default_application);
+    copy_job_rules(arena, &config->rules);
 }
 
 static void copy_queues(struct arena *arena, struct site_config *config)
@@ -204,6 +227,7 @@ const struct site_config *site_copy_config(struct arena *arena,
     copy_hosts(arena, config);
     copy_queues(arena, config);
     copy_groups(arena, &config->groups);
+    copy_applications(arena, config);
     copy_limits(arena, config);
     copy_shares(arena, config);
     copy_pools(arena, config);

@@ -143,7 +143,7 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     arena_release(&scratch);
 
     change_queues(site, now_ms, effects);
-    runs_set_lease_account(site->runs, site->config->lease_account);
+    runs_reload(site->runs, site->config->lease_account, site->config->terminate_ms);
     change_hosts(site, before, now_ms);
     change_facts(site, now_ms);
     change_groups(site);

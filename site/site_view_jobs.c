@@ -10,6 +10,7 @@
 #include "site/parts.h"
 #include "site/requests.h"
 #include "site/site_page.h"
+#include "site/site_view_rules.h"
 #include "site/why_lease.h"
 
 enum {
@@ -87,7 +88,8 @@ static const char *why_text(struct arena *arena, const struct job *job)
     case JOB_PEND:
         return waiting_reason(arena, job);
     case JOB_PSUSP:
-        return "suspended by a user while it waited";
+        return job->reason[0] != '\0' ? job->reason
+                                      : "suspended by a user while it waited";
     case JOB_USUSP:
     case JOB_SSUSP:
         return halted_text(arena, job);
@@ -255,6 +257,7 @@ static struct value *job_row(const struct site *site, struct arena *arena,
         value_add(arena, row, "leases", leases);
     }
     add_waiting(arena, row, job);
+    site_view_add_job_rules(arena, row, site->config, job, is_asked);
     return row;
 }
 
@@ -420,6 +423,7 @@ void site_view_queues(const struct site *site, struct site_page *page,
                        queue->description != NULL
                            ? site_page_cut(arena, queue->description, TEXT_MAX)
                            : "");
+        site_view_add_queue_rules(arena, row, &queue->rules);
         site_page_add(page, number, row);
     }
 }

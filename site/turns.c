@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* turns.c: see turns.h. What is common to all jobs, and executions on own hosts.
- *
- * Whether a lost execution is repeated: not if a user wants the job dead; yes if it
- * cannot have begun (neither we nor its host know of a start); else only if the job is
- * rerunnable. */
+/* turns.c: see turns.h. What is common to all jobs, and executions on own hosts. */
 #include "site/turns.h"
 
 #include <signal.h>
@@ -16,6 +12,7 @@
 #include "site/parts.h"
 #include "site/recalls.h"
 #include "site/requests.h"
+#include "site/rules.h"
 #include "site/wait.h"
 
 /* Jobs dropped in one tick: a burst of ends an hour ago must not stop the site now. */
@@ -43,16 +40,13 @@ static const char *id_text(struct effects *effects, const struct job *job)
     return job_id_text(&effects->arena, job->id, job->index);
 }
 
-/* The job's, with the command as its queue has it started. */
+/* The job's, as its queue and its application have it executed. */
 static const struct job_spec *
 spec_to_run(const struct site *site, const struct job *job, struct effects *effects)
 {
     struct job_spec *spec = arena_copy(&effects->arena, job->spec, sizeof(*spec));
-    if (job->queue >= 0) {
-        spec->command = queue_rules_command(&effects->arena,
-                                            &site->config->queues[job->queue].rules,
-                                            job->spec->command);
-    }
+    struct job_rules_stack stack = rules_stack(site->config, job->queue, spec->app);
+    job_rules_apply(&effects->arena, &stack, spec);
     return spec;
 }
 
@@ -99,7 +93,7 @@ attempt_of(const struct site *site, const struct job *job, struct effects *effec
         .epoch = job->epoch,
         .hosts = names_there(effects, job),
         .n_hosts = job->n_hosts,
-        .spec = recalls_spec(site, job, effects),
+        .spec = recalls_spec(site, job, spec_to_run(site, job, effects), effects),
         .priority = job->queue >= 0 ? site->config->queues[job->queue].priority : 0,
         .is_taken = job->is_decided,
         .has_out_file = job->spec->out_file[0] != '\0',
@@ -141,114 +135,7 @@ void turns_start(struct site *site, struct job *job, const struct place_start *s
     }
 }
 
-/* ---------------------------------------------------------------- end */
-
-static const char *end_reason(struct effects *effects, const struct job *job,
-                              const struct run_exit *exit)
-{
-    struct arena *arena = &effects->arena;
-    bool is_done = exit->end == RUN_END_EXITED && exit->code == 0;
-    /* What went wrong besides: output that has no room, processes that stay. */
-    const char *joint = exit->text[0] != '\0' ? "; " : "";
-    if (job->is_killed && !is_done) {
-        return arena_str(arena, job->reason);
-    }
-    switch (exit->end) {
-    case RUN_END_EXITED:
-        return is_done ? arena_str(arena, exit->text)
-                       : arena_printf(arena, "exited with code %d%s%s", exit->code,
-                                      joint, exit->text);
-    case RUN_END_SIGNALLED:
-        return arena_printf(arena, "ended by signal %d%s%s", exit->code, joint,
-                            exit->text);
-    case RUN_END_FAILED:
-        return arena_printf(arena, "could not be begun: %s", exit->text);
-    case RUN_END_LOST:
-        return arena_printf(arena, "lost: %s", exit->text);
-    case RUN_END_LIMIT:
-        return arena_printf(arena, "ended by its run limit%s%s", joint, exit->text);
-    case RUN_END_NONE:
-        break;
-    }
-    return "";
-}
-
-static void end_job(struct site *site, struct job *job, const struct run_exit *exit,
-                    int64_t now_ms, struct effects *effects)
-{
-    jobs_end(site->jobs, job, exit, end_reason(effects, job, exit),
-             exit->end_ms != 0 ? exit->end_ms : now_ms);
-    jobs_store(job, effects);
-    wait_job_ended(site, job, effects);
-    schedule_mark(site->schedule);
-}
-
-static void requeue(struct site *site, struct job *job, const char *reason,
-                    struct effects *effects)
-{
-    job->recall_ms = 0;
-    jobs_requeue(site->jobs, job, reason);
-    jobs_store(job, effects);
-    schedule_mark(site->schedule);
-}
-
-void turns_give_back(struct site *site, struct job *job, const char *reason,
-                     int64_t now_ms, struct effects *effects)
-{
-    if (job->is_killed) {
-        static const struct run_exit none = {.text = ""};
-        end_job(site, job, &none, now_ms, effects);
-    } else {
-        requeue(site, job, reason, effects);
-    }
-}
-
-/* By a user's order, or by the exit codes of its queue. */
-static bool wants_requeue(const struct site *site, const struct job *job,
-                          const struct run_exit *exit)
-{
-    if (job->is_killed) {
-        return false;
-    }
-    return job->is_requeued || exit->is_recalled ||
-           (exit->end == RUN_END_EXITED && job->queue >= 0 &&
-            queue_rules_requeue(&site->config->queues[job->queue].rules, exit->code));
-}
-
-static const char *requeue_reason(struct effects *effects, const struct job *job,
-                                  const struct run_exit *exit)
-{
-    if (exit->is_recalled) {
-        return ROW_REQUEUED_RECALL;
-    }
-    return job->is_requeued
-               ? arena_str(&effects->arena, job->reason)
-               : arena_printf(&effects->arena,
-                              ROW_REQUEUED_EXIT
-                              "it exited with code %d, which its queue has in "
-                              "REQUEUE_EXIT_VALUES",
-                              exit->code);
-}
-
-void turns_finish(struct site *site, struct job *job, const struct run_exit *exit,
-                  int64_t now_ms, struct effects *effects)
-{
-    shares_spend(site->shares, job, exit, now_ms);
-    if (wants_requeue(site, job, exit)) {
-        requeue(site, job, requeue_reason(effects, job, exit), effects);
-        return;
-    }
-    bool may_have_begun = exit->start_ms != 0 || job->start_ms != 0;
-    if (exit->end == RUN_END_LOST && !job->is_killed &&
-        (!may_have_begun || job->spec->is_rerunnable)) {
-        requeue(site, job,
-                arena_printf(&effects->arena, "waits again: its run was lost: %s",
-                             exit->text),
-                effects);
-    } else {
-        end_job(site, job, exit, now_ms, effects);
-    }
-}
+/* ---------------------------------------------------------------- begin */
 
 void turns_begun(struct site *site, struct job *job, enum job_state state,
                  int64_t start_ms, int64_t now_ms, struct effects *effects)
@@ -276,13 +163,16 @@ static void control_waiting(struct site *site, struct job *job,
                             enum control_action action, int64_t now_ms,
                             struct effects *effects)
 {
-    static const struct run_exit none = {.text = ""};
     switch (action) {
     case CONTROL_KILL:
-        end_job(site, job, &none, now_ms, effects);
+        turns_end_unbegun(site, job, now_ms, effects);
         break;
-    case CONTROL_SUSPEND:
     case CONTROL_RESUME:
+        job->n_requeues = 0; /* whoever lets it go on lets it try again */
+        job->n_pre_fails = 0;
+    /* fall through */
+    case CONTROL_SUSPEND:
+        keep_set_text(&job->reason, "");
         if (jobs_move(site->jobs, job,
                       action == CONTROL_SUSPEND ? JOB_PSUSP : JOB_PEND)) {
             jobs_store(job, effects);

@@ -54,6 +54,8 @@ void turns_written(struct site *site, uint64_t key, int error, int64_t now_ms,
 void turns_finish(struct site *site, struct job *job, const struct run_exit *exit,
                   int64_t now_ms, struct effects *effects);
 /* It never ran: the job waits again, or ends where it was killed meanwhile. */
+void turns_end_unbegun(struct site *site, struct job *job, int64_t now_ms,
+                       struct effects *effects);
 void turns_give_back(struct site *site, struct job *job, const char *reason,
                      int64_t now_ms, struct effects *effects);
 /* It has begun at `start_ms`, and runs (JOB_RUN) or stands still (another). */

@@ -17,7 +17,18 @@ static const char *const end_words[] = {
     [RUN_END_SIGNALLED] = "signalled", [RUN_END_FAILED] = "failed",
     [RUN_END_LOST] = "lost",           [RUN_END_LIMIT] = "limit",
 };
+static const char *const cause_words[] = {
+    [RUN_CAUSE_NONE] = "none",
+    [RUN_CAUSE_RUN_LIMIT] = "run_limit",
+    [RUN_CAUSE_CPU_LIMIT] = "cpu_limit",
+    [RUN_CAUSE_MEM_LIMIT] = "mem_limit",
+    [RUN_CAUSE_SWAP_LIMIT] = "swap_limit",
+    [RUN_CAUSE_PROCESS_LIMIT] = "process_limit",
+    [RUN_CAUSE_THREAD_LIMIT] = "thread_limit",
+    [RUN_CAUSE_PRE_EXEC] = "pre_exec",
+};
 enum {
+    N_CAUSE_WORDS = sizeof(cause_words) / sizeof(cause_words[0]),
     N_ACTION_WORDS = sizeof(action_words) / sizeof(action_words[0]),
     N_END_WORDS = sizeof(end_words) / sizeof(end_words[0]),
 };
@@ -88,6 +99,10 @@ void journal_bind_spec(sqlite3_stmt *statement, int *at, const struct job_spec *
     journal_bind_int(statement, ++*at, spec->is_rerunnable);
     bind_strings(statement, ++*at, spec->res_reqs, spec->n_res_reqs);
     journal_bind_int(statement, ++*at, spec->is_exclusive);
+    journal_bind_text(statement, ++*at, spec->app);
+    bind_strings(statement, ++*at, spec->limits, spec->n_limits);
+    bind_strings(statement, ++*at, spec->pre_execs, spec->n_pre_execs);
+    bind_strings(statement, ++*at, spec->post_execs, spec->n_post_execs);
 }
 
 void journal_bind_control(sqlite3_stmt *statement, int *at,
@@ -109,6 +124,7 @@ void journal_bind_exit(sqlite3_stmt *statement, int *at, const struct run_exit *
     journal_bind_int(statement, ++*at, exit->out_bytes);
     journal_bind_int(statement, ++*at, exit->err_bytes);
     journal_bind_text(statement, ++*at, exit->text);
+    journal_bind_text(statement, ++*at, cause_words[exit->cause]);
 }
 
 /* ---------------------------------------------------------------- out of a result */
@@ -224,7 +240,11 @@ void journal_read_spec(sqlite3_stmt *statement, int column, struct arena *arena,
     spec->run_limit_ms = sqlite3_column_int64(statement, at++);
     spec->is_rerunnable = sqlite3_column_int(statement, at++) != 0;
     spec->res_reqs = read_strings(statement, at++, arena, &spec->n_res_reqs);
-    spec->is_exclusive = sqlite3_column_int(statement, at) != 0;
+    spec->is_exclusive = sqlite3_column_int(statement, at++) != 0;
+    spec->app = arena_str(arena, journal_text(statement, at++));
+    spec->limits = read_strings(statement, at++, arena, &spec->n_limits);
+    spec->pre_execs = read_strings(statement, at++, arena, &spec->n_pre_execs);
+    spec->post_execs = read_strings(statement, at, arena, &spec->n_post_execs);
 }
 
 int journal_read_control(sqlite3_stmt *statement, int column,
@@ -244,11 +264,14 @@ int journal_read_control(sqlite3_stmt *statement, int column,
 int journal_read_exit(sqlite3_stmt *statement, int column, struct arena *arena,
                       struct run_exit *exit, struct err *err)
 {
-    int end = 0;
-    if (journal_read_word(statement, column, end_words, N_END_WORDS, &end, err) < 0) {
+    int end = 0, cause = 0;
+    if (journal_read_word(statement, column, end_words, N_END_WORDS, &end, err) < 0 ||
+        journal_read_word(statement, column + 9, cause_words, N_CAUSE_WORDS, &cause,
+                          err) < 0) {
         return err->code;
     }
     exit->end = (enum run_end)end;
+    exit->cause = (enum run_cause)cause;
     exit->code = sqlite3_column_int(statement, column + 1);
     exit->start_ms = sqlite3_column_int64(statement, column + 2);
     exit->end_ms = sqlite3_column_int64(statement, column + 3);

@@ -9,10 +9,10 @@
 enum { HALT_WIDTH = 7 };
 
 #define SPEC_PARAMETERS                                                                \
-    "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,"        \
-    " ?20, ?21"
+    "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"             \
+    " ?19, ?20, ?21, ?22, ?23, ?24, ?25"
 #define TERMS_COLUMNS "depend, depend_on, begin_ms, project, priority, max_slots"
-#define TERMS_PARAMETERS "?22, ?23, ?24, ?25, ?26, ?27"
+#define TERMS_PARAMETERS "?26, ?27, ?28, ?29, ?30, ?31"
 
 static const char put_sql[] =
     "INSERT INTO job (id, submit_ms, is_array, " JOURNAL_SPEC_COLUMNS ", " TERMS_COLUMNS
@@ -26,13 +26,13 @@ static const char all_sql[] = "SELECT id, submit_ms, is_array, " JOURNAL_SPEC_CO
 #define STATE_COLUMNS                                                                  \
     "state, attempt, lease, epoch, is_decided, is_killed, hosts, start_ms, end_ms,"    \
     " reason, is_dropped, switched_queue, place,"                                      \
-    " is_released, is_requeued, halt_causes, halt_yields, halt_by, halt_count,"        \
-    " halt_since_ms, halt_resumed_ms, halt_total_ms, " JOURNAL_CONTROL_COLUMNS         \
-    ", " JOURNAL_EXIT_COLUMNS
+    " is_released, is_requeued, n_requeues, n_pre_fails, halt_causes, halt_yields,"    \
+    " halt_by, halt_count, halt_since_ms, halt_resumed_ms, "                           \
+    "halt_total_ms, " JOURNAL_CONTROL_COLUMNS ", " JOURNAL_EXIT_COLUMNS
 #define STATE_PARAMETERS                                                               \
-    "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,"    \
-    " ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35," \
-    " ?36"
+    "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"              \
+    " ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31,"           \
+    " ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39"
 
 static const char put_state_sql[] =
     "INSERT INTO job_state (id, element, " STATE_COLUMNS ")"
@@ -124,6 +124,8 @@ static int put_state(struct journal_jobs *jobs, struct db *db,
     journal_bind_int(put, ++at, state->place);
     journal_bind_int(put, ++at, state->is_released);
     journal_bind_int(put, ++at, state->is_requeued);
+    journal_bind_int(put, ++at, state->n_requeues);
+    journal_bind_int(put, ++at, state->n_pre_fails);
     bind_halt(put, &at, &state->halt);
     journal_bind_control(put, &at, &state->control);
     journal_bind_exit(put, &at, &state->exit);
@@ -174,7 +176,7 @@ static int read_state(sqlite3_stmt *all, struct arena *arena,
                       struct row_job_state *state, struct err *err)
 {
     enum {
-        HALT = 17,
+        HALT = 19,
         CONTROL = HALT + HALT_WIDTH,
         EXIT = CONTROL + JOURNAL_CONTROL_WIDTH
     };
@@ -200,6 +202,8 @@ static int read_state(sqlite3_stmt *all, struct arena *arena,
         .place = sqlite3_column_int64(all, 14),
         .is_released = sqlite3_column_int(all, 15) != 0,
         .is_requeued = sqlite3_column_int(all, 16) != 0,
+        .n_requeues = sqlite3_column_int(all, 17),
+        .n_pre_fails = sqlite3_column_int(all, 18),
         .halt = read_halt(all, HALT),
     };
     rc = journal_read_hosts(all, 8, arena, &state->hosts, &state->n_hosts, err);

@@ -10,8 +10,8 @@
     "job, lease, record, hosts, token, " JOURNAL_CONTROL_COLUMNS                       \
     ", " JOURNAL_EXIT_COLUMNS ", priority, is_recalled"
 #define RUN_PARAMETERS                                                                 \
-    "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,"    \
-    " ?20, ?21"
+    "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"              \
+    " ?18, ?19, ?20, ?21, ?22"
 
 static const char put_sql[] =
     "INSERT INTO run (site, attempt, " RUN_COLUMNS ")"
@@ -20,8 +20,8 @@ static const char put_sql[] =
     " = (" RUN_PARAMETERS ")";
 
 #define SPEC_PARAMETERS                                                                \
-    "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"         \
-    " ?19, ?20"
+    "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"              \
+    " ?18, ?19, ?20, ?21, ?22, ?23, ?24"
 
 static const char put_spec_sql[] =
     "INSERT INTO run_spec (site, attempt, " JOURNAL_SPEC_COLUMNS ")"

@@ -66,6 +66,7 @@ HOSTS = all
 End Queue
 Begin Parameters
 MC_RECLAIM_DELAY = @RECLAIM@
+JOB_TERMINATE_INTERVAL = 2
 End Parameters
 Begin HostExport
 PER_HOST = n1 n2
@@ -90,6 +91,9 @@ QUEUE_NAME = away
 PRIORITY = 20
 HOSTS = allremote
 End Queue
+Begin Parameters
+JOB_TERMINATE_INTERVAL = 2
+End Parameters
 """
 
 

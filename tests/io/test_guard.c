@@ -23,187 +23,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/guard_record.h"
-#include "host/host_cgroup.h"
 #include "host/host_spawn.h"
-#include "host/host_spec.h"
 #include "host/host_talk.h"
-#include "tests/io/run_fixture.h"
-
-enum { GRACE_MS = 300, WAIT_MS = 60000 };
-
-/* One run under test. */
-struct trial {
-    struct run_fixture fixture;
-    char cgroup[1024];
-    struct host_spec_setting setting;
-    int link;
-    struct guard_record record; /* the last heard */
-};
-
-static char guard_program[4096];
-
-static int begin(void **state)
-{
-    struct trial *trial = calloc(1, sizeof(*trial));
-    run_fixture_init(&trial->fixture);
-    host_cgroup_find(trial->cgroup, sizeof(trial->cgroup));
-    trial->setting = (struct host_spec_setting){
-        .cgroup = trial->cgroup, .wait_ms = WAIT_MS, .grace_ms = GRACE_MS};
-    trial->link = -1;
-    *state = trial;
-    return 0;
-}
-
-static int begin_without_cgroup(void **state)
-{
-    begin(state);
-    ((struct trial *)*state)->setting.cgroup = "";
-    return 0;
-}
-
-static int finish(void **state)
-{
-    struct trial *trial = *state;
-    if (trial->record.guard_pid > 0 && trial->record.phase != RUN_ENDED) {
-        kill((pid_t)trial->record.guard_pid, SIGKILL);
-    }
-    run_fixture_release(&trial->fixture);
-    if (trial->link >= 0) {
-        close(trial->link);
-    }
-    free(trial);
-    host_spawn_reap();
-    return 0;
-}
-
-static void need_cgroup(const struct trial *trial)
-{
-    if (trial->cgroup[0] == '\0') {
-        print_message("no writable cgroup here: this half is left out\n");
-        skip();
-    }
-}
-
-/* ---- starting, telling, hearing */
-
-static const char *run_path(const struct trial *trial, const char *part)
-{
-    return run_fixture_path(&trial->fixture, "north.1%s", part);
-}
-
-static void spawn(struct trial *trial, const char *option)
-{
-    struct err err;
-    if (trial->link >= 0) {
-        close(trial->link);
-    }
-    assert_int_equal(host_spawn_guard(guard_program, option, run_path(trial, ""),
-                                      &trial->link, &err),
-                     0);
-}
-
-static void start_guard(struct trial *trial, const struct msg_run_start *start)
-{
-    struct err err = {0};
-    assert_int_equal(mkdir(run_path(trial, ""), 0711), 0);
-    int dir = open(run_path(trial, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    assert_int_equal(host_spec_write(dir, "north.1", start, &trial->setting, &err), 0);
-    close(dir);
-    spawn(trial, NULL);
-}
-
-/* The next thing it says; false when the connection is at its end. */
-static bool hear(struct trial *trial)
-{
-    for (;;) {
-        struct pollfd polls = {.fd = trial->link, .events = POLLIN};
-        assert_int_equal(poll(&polls, 1, RUN_FIXTURE_PATIENCE_MS), 1);
-        switch (host_talk_receive(trial->link, &trial->record)) {
-        case HOST_TALK_RECORD:
-            return true;
-        case HOST_TALK_GONE:
-            return false;
-        case HOST_TALK_NOTHING:
-            break;
-        }
-    }
-}
-
-static void hear_until(struct trial *trial, enum run_phase phase)
-{
-    do {
-        assert_true(hear(trial));
-    } while (trial->record.phase != phase);
-}
-
-static void hear_silence(struct trial *trial)
-{
-    while (hear(trial)) {
-    }
-}
-
-static void tell(struct trial *trial, struct guard_order order)
-{
-    assert_true(host_talk_send(trial->link, &order));
-}
-
-static void go(struct trial *trial)
-{
-    hear_until(trial, RUN_WAITING);
-    tell(trial, (struct guard_order){.kind = ORDER_GO, .token = trial->record.token});
-}
-
-static void control(struct trial *trial, uint64_t number, enum control_action action,
-                    int signal)
-{
-    tell(trial, (struct guard_order){.kind = ORDER_CONTROL,
-                                     .action = action,
-                                     .signal = signal,
-                                     .number = number});
-}
-
-/* Starts, lets go, and hears out the end. */
-static void run_to_end(struct trial *trial, const struct msg_run_start *start)
-{
-    start_guard(trial, start);
-    go(trial);
-    hear_until(trial, RUN_ENDED);
-}
-
-static struct msg_run_start job(const struct trial *trial, const char *command)
-{
-    return run_fixture_start(&trial->fixture, 1, command);
-}
-
-static void assert_text(const char *path, const char *expected)
-{
-    char *text = run_fixture_read(path);
-    assert_string_equal(text, expected);
-    free(text);
-}
-
-/* The record on disk says what was heard. */
-static void assert_recorded(const struct trial *trial)
-{
-    struct guard_record record;
-    struct err err;
-    int dir = open(run_path(trial, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    assert_int_equal(guard_record_read(dir, &record, &err), 0);
-    close(dir);
-    assert_int_equal(record.phase, trial->record.phase);
-    assert_int_equal(record.end, trial->record.end);
-    assert_int_equal(record.code, trial->record.code);
-    assert_string_equal(record.text, trial->record.text);
-}
+#include "tests/io/guard_trial.h"
 
 /* ---- ends */
 
 static void test_exit_status(void **state)
 {
-    struct trial *trial = *state;
-    struct msg_run_start start = job(trial, "echo out; echo err >&2; exit 7");
-    run_to_end(trial, &start);
+    struct guard_trial *trial = *state;
+    struct msg_run_start start =
+        guard_trial_job(trial, "echo out; echo err >&2; exit 7");
+    guard_trial_run_to_end(trial, &start);
     assert_int_equal(trial->record.end, RUN_END_EXITED);
     assert_int_equal(trial->record.code, 7);
     assert_true(trial->record.start_ms > 0);
@@ -211,31 +42,31 @@ static void test_exit_status(void **state)
     assert_true(trial->record.mem_kib > 0);
     assert_int_equal(trial->record.out_bytes, 8);
     assert_int_equal(trial->record.err_bytes, 0);
-    assert_text(run_path(trial, "/stdout"), "out\nerr\n");
-    assert_recorded(trial);
-    assert_false(hear(trial)); /* the guard is gone */
+    guard_trial_assert_text(guard_trial_path(trial, "/stdout"), "out\nerr\n");
+    guard_trial_assert_recorded(trial);
+    assert_false(guard_trial_hear(trial)); /* the guard is gone */
 }
 
 static void test_cpu_time(void **state)
 {
-    struct trial *trial = *state;
-    struct msg_run_start start =
-        job(trial,
-            "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; (i=0; while [ $i -lt "
-            "100000 ]; do i=$((i+1)); done)");
-    run_to_end(trial, &start);
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = guard_trial_job(
+        trial,
+        "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; (i=0; while [ $i -lt "
+        "100000 ]; do i=$((i+1)); done)");
+    guard_trial_run_to_end(trial, &start);
     assert_int_equal(trial->record.end, RUN_END_EXITED);
     assert_in_range(trial->record.cpu_ms, 5, 60000);
 }
 
 static void test_signalled(void **state)
 {
-    struct trial *trial = *state;
-    struct msg_run_start start = job(trial, "kill -11 $$");
-    run_to_end(trial, &start);
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = guard_trial_job(trial, "kill -11 $$");
+    guard_trial_run_to_end(trial, &start);
     assert_int_equal(trial->record.end, RUN_END_SIGNALLED);
     assert_int_equal(trial->record.code, SIGSEGV);
-    assert_recorded(trial);
+    guard_trial_assert_recorded(trial);
 }
 
 static void test_failures(void **state)
@@ -263,28 +94,28 @@ static void test_failures(void **state)
             continue;
         }
         void *own = NULL;
-        begin(&own);
-        struct trial *trial = own;
-        struct msg_run_start start = job(trial, "true");
+        guard_trial_begin(&own);
+        struct guard_trial *trial = own;
+        struct msg_run_start start = guard_trial_job(trial, "true");
         start.spec.cwd = rows[i].cwd;
         start.spec.in_file = rows[i].in_file;
         start.spec.out_file = rows[i].out_file;
         start.account = rows[i].account;
         start.lease = rows[i].lease;
-        start_guard(trial, &start);
-        assert_true(hear(trial));
+        guard_trial_start(trial, &start);
+        assert_true(guard_trial_hear(trial));
         if (trial->record.phase == RUN_WAITING) {
-            tell(trial,
-                 (struct guard_order){.kind = ORDER_GO, .token = trial->record.token});
-            hear_until(trial, RUN_ENDED);
+            guard_trial_tell(trial, (struct guard_order){.kind = ORDER_GO,
+                                                         .token = trial->record.token});
+            guard_trial_hear_until(trial, RUN_ENDED);
         }
         if (trial->record.end != RUN_END_FAILED ||
             strstr(trial->record.text, rows[i].text) == NULL) {
             fail_msg("%s: end %d, \"%s\", expected \"%s\"", rows[i].why,
                      (int)trial->record.end, trial->record.text, rows[i].text);
         }
-        assert_recorded(trial);
-        finish(&own);
+        guard_trial_assert_recorded(trial);
+        guard_trial_finish(&own);
     }
     (void)state;
 }
@@ -293,15 +124,16 @@ static void test_failures(void **state)
 
 static void test_environment(void **state)
 {
-    struct trial *trial = *state;
-    struct msg_run_start start = job(trial, "/usr/bin/env | grep -v ^PWD= | sort");
+    struct guard_trial *trial = *state;
+    struct msg_run_start start =
+        guard_trial_job(trial, "/usr/bin/env | grep -v ^PWD= | sort");
     trial->fixture.env[trial->fixture.n_env++] = "LSB_JOBID=99";
     trial->fixture.env[trial->fixture.n_env++] = "MINE=two words";
     start.spec.n_env = trial->fixture.n_env;
     if (geteuid() != 0) {
         start.lease = "north/1/south";
     }
-    run_to_end(trial, &start);
+    guard_trial_run_to_end(trial, &start);
     char expected[2048];
     snprintf(expected, sizeof(expected),
              "LSB_HOSTS=n1 n1 n2\nLSB_JOBID=12\nLSB_JOBINDEX=3\n"
@@ -310,7 +142,7 @@ static void test_environment(void **state)
              "PATH=/usr/local/bin:/usr/bin:/bin\n%sSUBLET_RUN=north.1.%016llx\n%s\n",
              geteuid() != 0 ? "SUBLET_LEASE=north/1/south\n" : "",
              (unsigned long long)trial->record.mark, trial->fixture.mark);
-    assert_text(run_path(trial, "/stdout"), expected);
+    guard_trial_assert_text(guard_trial_path(trial, "/stdout"), expected);
 }
 
 /* Nothing for a shell in it: the job is the program itself, with what a shell would
@@ -330,37 +162,37 @@ static void test_plain_command(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         void *own = NULL;
-        begin(&own);
-        struct trial *trial = own;
+        guard_trial_begin(&own);
+        struct guard_trial *trial = own;
         trial->fixture.env[trial->fixture.n_env++] = "PWD=/tmp";
-        struct msg_run_start start = job(trial, rows[i].command);
+        struct msg_run_start start = guard_trial_job(trial, rows[i].command);
         start.spec.n_env = trial->fixture.n_env;
         start.spec.cwd = "/";
-        run_to_end(trial, &start);
+        guard_trial_run_to_end(trial, &start);
         assert_int_equal(trial->record.end, RUN_END_EXITED);
         assert_int_equal(trial->record.code, rows[i].code);
         if (rows[i].out[0] != '\0') {
-            assert_text(run_path(trial, "/stdout"), rows[i].out);
+            guard_trial_assert_text(guard_trial_path(trial, "/stdout"), rows[i].out);
         }
-        finish(&own);
+        guard_trial_finish(&own);
     }
 }
 
 static void test_clean_process(void **state)
 {
-    struct trial *trial = *state;
-    struct msg_run_start start =
-        job(trial,
-            "grep -E '^(SigBlk|SigIgn)' /proc/self/status; ls /proc/self/fd | wc -l; "
-            "umask; pwd; cut -d' ' -f5,6 /proc/$$/stat; echo $$ $$");
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = guard_trial_job(
+        trial,
+        "grep -E '^(SigBlk|SigIgn)' /proc/self/status; ls /proc/self/fd | wc -l; "
+        "umask; pwd; cut -d' ' -f5,6 /proc/$$/stat; echo $$ $$");
     start.spec.umask = 027;
-    run_to_end(trial, &start);
-    char *text = run_fixture_read(run_path(trial, "/stdout"));
+    guard_trial_run_to_end(trial, &start);
+    char *text = run_fixture_read(guard_trial_path(trial, "/stdout"));
     char expected[2048];
     snprintf(expected, sizeof(expected),
              "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n4\n0027\n%s\n"
              "%d %d\n%d %d\n",
-             run_path(trial, "/work"), (int)trial->record.job_pid,
+             guard_trial_path(trial, "/work"), (int)trial->record.job_pid,
              (int)trial->record.job_pid, (int)trial->record.job_pid,
              (int)trial->record.job_pid);
     assert_string_equal(text, expected);
@@ -369,12 +201,13 @@ static void test_clean_process(void **state)
 
 static void test_output_files(void **state)
 {
-    struct trial *trial = *state;
+    struct guard_trial *trial = *state;
     char out[RUN_FIXTURE_PATH + 16];
     char err[RUN_FIXTURE_PATH + 16];
     snprintf(out, sizeof(out), "%s/out.%%J.%%I", trial->fixture.dir);
     snprintf(err, sizeof(err), "%s/err.%%J", trial->fixture.dir);
-    struct msg_run_start start = job(trial, "echo out; echo err >&2; echo in: $(cat)");
+    struct msg_run_start start =
+        guard_trial_job(trial, "echo out; echo err >&2; echo in: $(cat)");
     start.spec.cwd = trial->fixture.dir;
     start.spec.in_file = "in";
     start.spec.out_file = out;
@@ -385,20 +218,20 @@ static void test_output_files(void **state)
     FILE *old = fopen(run_fixture_path(&trial->fixture, "out.12.3"), "w");
     fputs("old\n", old);
     fclose(old);
-    run_to_end(trial, &start);
-    assert_text(run_fixture_path(&trial->fixture, "out.12.3"),
-                "old\nout\nerr\nin: given\n");
-    assert_false(run_fixture_exists(run_path(trial, "/stdout")));
+    guard_trial_run_to_end(trial, &start);
+    guard_trial_assert_text(run_fixture_path(&trial->fixture, "out.12.3"),
+                            "old\nout\nerr\nin: given\n");
+    assert_false(run_fixture_exists(guard_trial_path(trial, "/stdout")));
     assert_int_equal(trial->record.out_bytes, 0);
 
     /* -o and -e, relative to the working directory */
     assert_int_equal(
-        rename(run_path(trial, ""), run_fixture_path(&trial->fixture, "x")), 0);
+        rename(guard_trial_path(trial, ""), run_fixture_path(&trial->fixture, "x")), 0);
     start.spec.out_file = "o";
     start.spec.err_file = err;
-    run_to_end(trial, &start);
-    assert_text(run_fixture_path(&trial->fixture, "o"), "out\nin: given\n");
-    assert_text(run_fixture_path(&trial->fixture, "err.12"), "err\n");
+    guard_trial_run_to_end(trial, &start);
+    guard_trial_assert_text(run_fixture_path(&trial->fixture, "o"), "out\nin: given\n");
+    guard_trial_assert_text(run_fixture_path(&trial->fixture, "err.12"), "err\n");
 }
 
 static const char *account_for_lease(void)
@@ -408,19 +241,19 @@ static const char *account_for_lease(void)
 
 static void test_leased(void **state)
 {
-    struct trial *trial = *state;
-    struct msg_run_start start =
-        job(trial, "echo out; echo err >/dev/stderr; cat; id -u; id -G; echo x >mine; "
-                   "grep NoNewPrivs /proc/self/status; cat ../state ../spec");
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = guard_trial_job(
+        trial, "echo out; echo err >/dev/stderr; cat; id -u; id -G; echo x >mine; "
+               "grep NoNewPrivs /proc/self/status; cat ../state ../spec");
     start.lease = "north/1/south";
     start.account = account_for_lease();
     start.spec.cwd = "/home/of/someone/elsewhere";
     start.spec.in_file = "/etc/passwd";
     start.spec.out_file = run_fixture_path(&trial->fixture, "never");
     start.spec.err_file = "/never/never";
-    run_to_end(trial, &start);
+    guard_trial_run_to_end(trial, &start);
     assert_int_equal(trial->record.end, RUN_END_EXITED);
-    char *text = run_fixture_read(run_path(trial, "/stdout"));
+    char *text = run_fixture_read(guard_trial_path(trial, "/stdout"));
     char expected[256] = "";
     if (start.account[0] != '\0') {
         const struct passwd *nobody = getpwnam("nobody");
@@ -433,116 +266,118 @@ static void test_leased(void **state)
         assert_memory_equal(text, "out\n", 4);
     }
     free(text);
-    char *errors = run_fixture_read(run_path(trial, "/stderr"));
+    char *errors = run_fixture_read(guard_trial_path(trial, "/stderr"));
     assert_memory_equal(errors, "err\n", 4);
     free(errors);
     assert_true(trial->record.err_bytes >= 4);
     assert_false(run_fixture_exists(run_fixture_path(&trial->fixture, "never")));
-    assert_text(run_path(trial, "/work/mine"), "x\n");
+    guard_trial_assert_text(guard_trial_path(trial, "/work/mine"), "x\n");
 }
 
 /* ---- the go */
 
 static void test_no_go(void **state)
 {
-    struct trial *trial = *state;
+    struct guard_trial *trial = *state;
     trial->setting.wait_ms = 50;
-    struct msg_run_start start = job(trial, "touch ran");
+    struct msg_run_start start = guard_trial_job(trial, "touch ran");
     start.spec.cwd = trial->fixture.dir;
-    start_guard(trial, &start);
-    hear_until(trial, RUN_WAITING);
+    guard_trial_start(trial, &start);
+    guard_trial_hear_until(trial, RUN_WAITING);
     /* With an agent it waits on ... */
-    tell(trial, (struct guard_order){.kind = ORDER_STATUS});
-    hear_until(trial, RUN_WAITING);
+    guard_trial_tell(trial, (struct guard_order){.kind = ORDER_STATUS});
+    guard_trial_hear_until(trial, RUN_WAITING);
     assert_int_equal(run_fixture_count(&trial->fixture), 0);
     /* ... without one it ends, and takes its directory along. */
     close(trial->link);
     trial->link = -1;
-    assert_true(run_fixture_wait(!run_fixture_exists(run_path(trial, ""))));
+    assert_true(run_fixture_wait(!run_fixture_exists(guard_trial_path(trial, ""))));
     assert_false(run_fixture_exists(run_fixture_path(&trial->fixture, "ran")));
     trial->record.guard_pid = 0;
 }
 
 static void test_wrong_token(void **state)
 {
-    struct trial *trial = *state;
-    struct msg_run_start start = job(trial, "touch ran");
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = guard_trial_job(trial, "touch ran");
     start.spec.cwd = trial->fixture.dir;
-    start_guard(trial, &start);
-    hear_until(trial, RUN_WAITING);
-    tell(trial,
-         (struct guard_order){.kind = ORDER_GO, .token = trial->record.token ^ 2});
-    assert_true(hear(trial));
+    guard_trial_start(trial, &start);
+    guard_trial_hear_until(trial, RUN_WAITING);
+    guard_trial_tell(trial, (struct guard_order){.kind = ORDER_GO,
+                                                 .token = trial->record.token ^ 2});
+    assert_true(guard_trial_hear(trial));
     assert_int_equal(trial->record.phase, RUN_WAITING);
-    tell(trial, (struct guard_order){.kind = ORDER_GO, .token = 0});
-    assert_true(hear(trial));
+    guard_trial_tell(trial, (struct guard_order){.kind = ORDER_GO, .token = 0});
+    assert_true(guard_trial_hear(trial));
     assert_int_equal(trial->record.phase, RUN_WAITING);
-    assert_recorded(trial);
-    tell(trial, (struct guard_order){.kind = ORDER_END});
-    hear_silence(trial);
+    guard_trial_assert_recorded(trial);
+    guard_trial_tell(trial, (struct guard_order){.kind = ORDER_END});
+    guard_trial_hear_silence(trial);
     assert_false(run_fixture_exists(run_fixture_path(&trial->fixture, "ran")));
     trial->record.guard_pid = 0;
 }
 
 static void test_go_twice(void **state)
 {
-    struct trial *trial = *state;
-    struct msg_run_start start = job(trial, "echo once; read x <fifo");
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = guard_trial_job(trial, "echo once; read x <fifo");
     start.spec.cwd = trial->fixture.dir;
     mkfifo(run_fixture_path(&trial->fixture, "fifo"), 0600);
-    start_guard(trial, &start);
-    go(trial);
-    tell(trial, (struct guard_order){.kind = ORDER_GO, .token = trial->record.token});
-    tell(trial, (struct guard_order){.kind = ORDER_END}); /* not while it runs */
-    hear_until(trial, RUN_RUNNING);
-    assert_true(hear(trial));
-    assert_true(hear(trial));
+    guard_trial_start(trial, &start);
+    guard_trial_go(trial);
+    guard_trial_tell(
+        trial, (struct guard_order){.kind = ORDER_GO, .token = trial->record.token});
+    guard_trial_tell(trial,
+                     (struct guard_order){.kind = ORDER_END}); /* not while it runs */
+    guard_trial_hear_until(trial, RUN_RUNNING);
+    assert_true(guard_trial_hear(trial));
+    assert_true(guard_trial_hear(trial));
     assert_int_equal(trial->record.phase, RUN_RUNNING);
     int fifo = open(run_fixture_path(&trial->fixture, "fifo"), O_WRONLY);
     assert_int_equal(write(fifo, "x\n", 2), 2);
     close(fifo);
-    hear_until(trial, RUN_ENDED);
-    assert_text(run_path(trial, "/stdout"), "once\n");
+    guard_trial_hear_until(trial, RUN_ENDED);
+    guard_trial_assert_text(guard_trial_path(trial, "/stdout"), "once\n");
 }
 
 static void test_one_guard(void **state)
 {
-    struct trial *trial = *state;
-    struct msg_run_start start = job(trial, "true");
-    start_guard(trial, &start);
-    hear_until(trial, RUN_WAITING);
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = guard_trial_job(trial, "true");
+    guard_trial_start(trial, &start);
+    guard_trial_hear_until(trial, RUN_WAITING);
     uint64_t token = trial->record.token;
     int first = trial->link;
     trial->link = -1;
-    spawn(trial, NULL);
-    assert_false(hear(trial)); /* the second one ends without a word */
+    guard_trial_spawn(trial, NULL);
+    assert_false(guard_trial_hear(trial)); /* the second one ends without a word */
     close(trial->link);
     trial->link = first;
-    tell(trial, (struct guard_order){.kind = ORDER_STATUS});
-    assert_true(hear(trial));
+    guard_trial_tell(trial, (struct guard_order){.kind = ORDER_STATUS});
+    assert_true(guard_trial_hear(trial));
     assert_int_equal(trial->record.token, token);
 }
 
 /* A second agent, by the socket in the directory. */
 static void test_found_again(void **state)
 {
-    struct trial *trial = *state;
-    struct msg_run_start start = job(trial, "read x <fifo; exit 3");
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = guard_trial_job(trial, "read x <fifo; exit 3");
     start.spec.cwd = trial->fixture.dir;
     mkfifo(run_fixture_path(&trial->fixture, "fifo"), 0600);
-    start_guard(trial, &start);
-    go(trial);
-    hear_until(trial, RUN_RUNNING);
+    guard_trial_start(trial, &start);
+    guard_trial_go(trial);
+    guard_trial_hear_until(trial, RUN_RUNNING);
     close(trial->link);
-    int dir = open(run_path(trial, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int dir = open(guard_trial_path(trial, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     /* It listens as soon as it has seen that nobody is connected. */
     assert_true(run_fixture_wait((trial->link = host_talk_connect(dir)) >= 0));
     close(dir);
-    assert_true(hear(trial)); /* unasked */
+    assert_true(guard_trial_hear(trial)); /* unasked */
     assert_int_equal(trial->record.phase, RUN_RUNNING);
     int fifo = open(run_fixture_path(&trial->fixture, "fifo"), O_WRONLY);
     close(fifo);
-    hear_until(trial, RUN_ENDED);
+    guard_trial_hear_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.code, 3);
 }
 
@@ -561,40 +396,40 @@ static bool is_family_complete(const struct run_fixture *fixture)
            run_fixture_count(fixture) == FAMILY;
 }
 
-static void start_family(struct trial *trial)
+static void start_family(struct guard_trial *trial)
 {
-    struct msg_run_start start = job(trial, family);
-    start_guard(trial, &start);
-    go(trial);
-    hear_until(trial, RUN_RUNNING);
+    struct msg_run_start start = guard_trial_job(trial, family);
+    guard_trial_start(trial, &start);
+    guard_trial_go(trial);
+    guard_trial_hear_until(trial, RUN_RUNNING);
     assert_true(run_fixture_wait(is_family_complete(&trial->fixture)));
 }
 
-static void check_suspend(struct trial *trial)
+static void check_suspend(struct guard_trial *trial)
 {
     start_family(trial);
-    control(trial, 1, CONTROL_SUSPEND, 0);
-    hear_until(trial, RUN_SUSPENDED);
+    guard_trial_control(trial, 1, CONTROL_SUSPEND, 0);
+    guard_trial_hear_until(trial, RUN_SUSPENDED);
     assert_int_equal(trial->record.control_done, 1);
-    assert_recorded(trial);
+    guard_trial_assert_recorded(trial);
     assert_int_equal(run_fixture_count_still(&trial->fixture), FAMILY);
-    control(trial, 2, CONTROL_RESUME, 0);
-    hear_until(trial, RUN_RUNNING);
+    guard_trial_control(trial, 2, CONTROL_RESUME, 0);
+    guard_trial_hear_until(trial, RUN_RUNNING);
     assert_true(run_fixture_wait(run_fixture_count_still(&trial->fixture) == 0));
-    /* Suspended again, and killed: it is let hear the TERM. */
-    control(trial, 3, CONTROL_SUSPEND, 0);
-    hear_until(trial, RUN_SUSPENDED);
-    control(trial, 4, CONTROL_KILL, 0);
-    hear_until(trial, RUN_ENDED);
+    /* Suspended again, and killed: it is let hear the signals. */
+    guard_trial_control(trial, 3, CONTROL_SUSPEND, 0);
+    guard_trial_hear_until(trial, RUN_SUSPENDED);
+    guard_trial_control(trial, 4, CONTROL_KILL, 0);
+    guard_trial_hear_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_SIGNALLED);
-    assert_int_equal(trial->record.code, SIGTERM);
+    assert_int_equal(trial->record.code, SIGINT);
     assert_int_equal(run_fixture_count(&trial->fixture), 0);
 }
 
 static void test_suspend_in_cgroup(void **state)
 {
-    struct trial *trial = *state;
-    need_cgroup(trial);
+    struct guard_trial *trial = *state;
+    guard_trial_need_cgroup(trial);
     check_suspend(trial);
     assert_true(trial->record.control_done == 4);
 }
@@ -607,72 +442,72 @@ static void test_suspend_in_session(void **state)
 /* Of a job whose slots are others' nothing runs again, not even to end. */
 static void test_killed_where_it_stands(void **state)
 {
-    struct trial *trial = *state;
-    struct msg_run_start start =
-        job(trial, "trap 'echo woken' TERM; sleep 1007 & while :; do wait; done");
-    start_guard(trial, &start);
-    go(trial);
-    hear_until(trial, RUN_RUNNING);
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = guard_trial_job(
+        trial, "trap 'echo woken' INT TERM; sleep 1007 & while :; do wait; done");
+    guard_trial_start(trial, &start);
+    guard_trial_go(trial);
+    guard_trial_hear_until(trial, RUN_RUNNING);
     assert_true(run_fixture_wait(run_fixture_find(&trial->fixture, "sleep 1007") > 0));
-    control(trial, 1, CONTROL_SUSPEND, 0);
-    hear_until(trial, RUN_SUSPENDED);
-    control(trial, 2, CONTROL_KILL, SIGKILL);
-    hear_until(trial, RUN_ENDED);
+    guard_trial_control(trial, 1, CONTROL_SUSPEND, 0);
+    guard_trial_hear_until(trial, RUN_SUSPENDED);
+    guard_trial_control(trial, 2, CONTROL_KILL, SIGKILL);
+    guard_trial_hear_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_SIGNALLED);
     assert_int_equal(trial->record.code, SIGKILL);
     assert_int_equal(run_fixture_count(&trial->fixture), 0);
-    assert_text(run_path(trial, "/stdout"), "");
+    guard_trial_assert_text(guard_trial_path(trial, "/stdout"), "");
 }
 
 /* A parallel job hears SIGTSTP first, and a moment later all of it stands still. */
 static void test_parallel_is_asked_first(void **state)
 {
-    struct trial *trial = *state;
-    struct msg_run_start start =
-        job(trial, "trap 'echo asked' TSTP; sleep 1008 & while :; do wait; done; exit");
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = guard_trial_job(
+        trial, "trap 'echo asked' TSTP; sleep 1008 & while :; do wait; done; exit");
     start.spec.n_slots = 2;
-    start_guard(trial, &start);
-    go(trial);
-    hear_until(trial, RUN_RUNNING);
+    guard_trial_start(trial, &start);
+    guard_trial_go(trial);
+    guard_trial_hear_until(trial, RUN_RUNNING);
     assert_true(run_fixture_wait(run_fixture_find(&trial->fixture, "sleep 1008") > 0));
-    control(trial, 1, CONTROL_SUSPEND, 0);
-    hear_until(trial, RUN_SUSPENDED);
+    guard_trial_control(trial, 1, CONTROL_SUSPEND, 0);
+    guard_trial_hear_until(trial, RUN_SUSPENDED);
     assert_int_equal(trial->record.control_done, 1);
-    assert_text(run_path(trial, "/stdout"), "asked\n");
+    guard_trial_assert_text(guard_trial_path(trial, "/stdout"), "asked\n");
     assert_int_equal(run_fixture_count_still(&trial->fixture),
                      run_fixture_count(&trial->fixture));
-    control(trial, 2, CONTROL_RESUME, 0);
-    hear_until(trial, RUN_RUNNING);
+    guard_trial_control(trial, 2, CONTROL_RESUME, 0);
+    guard_trial_hear_until(trial, RUN_RUNNING);
     assert_true(run_fixture_wait(run_fixture_count_still(&trial->fixture) == 0));
     /* Told to go on while it is only asked: it never counts as suspended. */
-    control(trial, 3, CONTROL_SUSPEND, 0);
-    control(trial, 4, CONTROL_RESUME, 0);
-    hear_until(trial, RUN_RUNNING);
+    guard_trial_control(trial, 3, CONTROL_SUSPEND, 0);
+    guard_trial_control(trial, 4, CONTROL_RESUME, 0);
+    guard_trial_hear_until(trial, RUN_RUNNING);
     assert_int_equal(trial->record.control_done, 4);
     assert_true(run_fixture_wait(run_fixture_count_still(&trial->fixture) == 0));
-    control(trial, 5, CONTROL_KILL, 0);
-    hear_until(trial, RUN_ENDED);
+    guard_trial_control(trial, 5, CONTROL_KILL, 0);
+    guard_trial_hear_until(trial, RUN_ENDED);
 }
 
 static void test_leaves_no_cgroup(void **state)
 {
-    struct trial *trial = *state;
-    need_cgroup(trial);
+    struct guard_trial *trial = *state;
+    guard_trial_need_cgroup(trial);
     start_family(trial);
     char path[GUARD_RECORD_PATH_SIZE];
     snprintf(path, sizeof(path), "%s", trial->record.cgroup);
     assert_true(run_fixture_exists(path));
-    control(trial, 1, CONTROL_KILL, 0);
-    hear_until(trial, RUN_ENDED);
+    guard_trial_control(trial, 1, CONTROL_KILL, 0);
+    guard_trial_hear_until(trial, RUN_ENDED);
     assert_false(run_fixture_exists(path));
 }
 
-static void check_left_behind(struct trial *trial)
+static void check_left_behind(struct guard_trial *trial)
 {
-    struct msg_run_start start = job(
+    struct msg_run_start start = guard_trial_job(
         trial, "setsid sleep 1001 & (setsid sh -c 'trap \"\" TERM HUP; sleep 1002 & "
                "sleep 1004' &) ; nohup sleep 1003 >/dev/null 2>&1 & exit 5");
-    run_to_end(trial, &start);
+    guard_trial_run_to_end(trial, &start);
     assert_int_equal(trial->record.end, RUN_END_EXITED);
     assert_int_equal(trial->record.code, 5);
     assert_int_equal(run_fixture_count(&trial->fixture), 0);
@@ -680,7 +515,7 @@ static void check_left_behind(struct trial *trial)
 
 static void test_left_behind_in_cgroup(void **state)
 {
-    need_cgroup(*state);
+    guard_trial_need_cgroup(*state);
     check_left_behind(*state);
 }
 
@@ -689,31 +524,34 @@ static void test_left_behind_in_session(void **state)
     check_left_behind(*state);
 }
 
-static void check_grace(struct trial *trial)
+static void check_grace(struct guard_trial *trial)
 {
-    struct msg_run_start start =
-        job(trial, "trap 'echo heard' TERM; touch set; while :; do sleep 0.05; done");
+    struct msg_run_start start = guard_trial_job(
+        trial,
+        "trap 'echo int' INT; trap 'echo term' TERM; touch set; while :; do sleep "
+        "0.05; done");
     start.spec.cwd = trial->fixture.dir;
-    start_guard(trial, &start);
-    go(trial);
-    hear_until(trial, RUN_RUNNING);
+    guard_trial_start(trial, &start);
+    guard_trial_go(trial);
+    guard_trial_hear_until(trial, RUN_RUNNING);
     assert_true(
         run_fixture_wait(run_fixture_exists(run_fixture_path(&trial->fixture, "set"))));
     long long before = run_fixture_clock_ms();
-    control(trial, 1, CONTROL_KILL, 0);
-    hear_until(trial, RUN_ENDED);
-    assert_true(run_fixture_clock_ms() - before >= GRACE_MS);
+    guard_trial_control(trial, 1, CONTROL_KILL, 0);
+    guard_trial_hear_until(trial, RUN_ENDED);
+    assert_true(run_fixture_clock_ms() - before >= 2 * GUARD_TRIAL_GRACE_MS);
     assert_int_equal(trial->record.end, RUN_END_SIGNALLED);
     assert_int_equal(trial->record.code, SIGKILL);
-    char *text = run_fixture_read(run_path(trial, "/stdout"));
-    assert_non_null(strstr(text, "heard\n"));
+    char *text = run_fixture_read(guard_trial_path(trial, "/stdout"));
+    assert_non_null(strstr(text, "int\n"));
+    assert_non_null(strstr(strstr(text, "int\n"), "term\n"));
     free(text);
     assert_int_equal(run_fixture_count(&trial->fixture), 0);
 }
 
 static void test_grace_in_cgroup(void **state)
 {
-    need_cgroup(*state);
+    guard_trial_need_cgroup(*state);
     check_grace(*state);
 }
 
@@ -730,65 +568,66 @@ static bool has_bytes(const char *path)
 
 static void test_signal_once(void **state)
 {
-    struct trial *trial = *state;
-    struct msg_run_start start =
-        job(trial, "trap 'echo usr1' USR1; touch set; until [ -e done ]; do :; done");
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = guard_trial_job(
+        trial, "trap 'echo usr1' USR1; touch set; until [ -e done ]; do :; done");
     start.spec.cwd = trial->fixture.dir;
-    start_guard(trial, &start);
-    go(trial);
-    hear_until(trial, RUN_RUNNING);
+    guard_trial_start(trial, &start);
+    guard_trial_go(trial);
+    guard_trial_hear_until(trial, RUN_RUNNING);
     assert_true(
         run_fixture_wait(run_fixture_exists(run_fixture_path(&trial->fixture, "set"))));
-    control(trial, 5, CONTROL_SIGNAL, SIGUSR1);
-    assert_true(hear(trial));
+    guard_trial_control(trial, 5, CONTROL_SIGNAL, SIGUSR1);
+    assert_true(guard_trial_hear(trial));
     assert_int_equal(trial->record.control_done, 5);
-    assert_true(run_fixture_wait(has_bytes(run_path(trial, "/stdout"))));
-    control(trial, 5, CONTROL_SIGNAL, SIGUSR1); /* repeated */
-    assert_true(hear(trial));
-    control(trial, 4, CONTROL_KILL, 0); /* late */
-    assert_true(hear(trial));
-    control(trial, 6, (enum control_action)77, 0); /* unknown */
-    assert_true(hear(trial));
-    control(trial, 6, CONTROL_SIGNAL, 4711);
-    assert_true(hear(trial));
+    assert_true(run_fixture_wait(has_bytes(guard_trial_path(trial, "/stdout"))));
+    guard_trial_control(trial, 5, CONTROL_SIGNAL, SIGUSR1); /* repeated */
+    assert_true(guard_trial_hear(trial));
+    guard_trial_control(trial, 4, CONTROL_KILL, 0); /* late */
+    assert_true(guard_trial_hear(trial));
+    guard_trial_control(trial, 6, (enum control_action)77, 0); /* unknown */
+    assert_true(guard_trial_hear(trial));
+    guard_trial_control(trial, 6, CONTROL_SIGNAL, 4711);
+    assert_true(guard_trial_hear(trial));
     assert_int_equal(trial->record.control_done, 5);
     close(open(run_fixture_path(&trial->fixture, "done"), O_CREAT | O_WRONLY, 0600));
-    hear_until(trial, RUN_ENDED);
+    guard_trial_hear_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_EXITED);
-    assert_text(run_path(trial, "/stdout"), "usr1\n");
+    guard_trial_assert_text(guard_trial_path(trial, "/stdout"), "usr1\n");
 }
 
 static void test_orders_before_the_go(void **state)
 {
-    struct trial *trial = *state;
-    struct msg_run_start start = job(trial, "sleep 1006");
-    start_guard(trial, &start);
-    hear_until(trial, RUN_WAITING);
-    control(trial, 1, CONTROL_SUSPEND, 0);
-    assert_true(hear(trial));
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = guard_trial_job(trial, "sleep 1006");
+    guard_trial_start(trial, &start);
+    guard_trial_hear_until(trial, RUN_WAITING);
+    guard_trial_control(trial, 1, CONTROL_SUSPEND, 0);
+    assert_true(guard_trial_hear(trial));
     assert_int_equal(trial->record.control_done, 0); /* kept, not done */
-    tell(trial, (struct guard_order){.kind = ORDER_GO, .token = trial->record.token});
-    hear_until(trial, RUN_SUSPENDED);
+    guard_trial_tell(
+        trial, (struct guard_order){.kind = ORDER_GO, .token = trial->record.token});
+    guard_trial_hear_until(trial, RUN_SUSPENDED);
     assert_int_equal(trial->record.control_done, 1);
-    control(trial, 2, CONTROL_KILL, 0);
-    hear_until(trial, RUN_ENDED);
+    guard_trial_control(trial, 2, CONTROL_KILL, 0);
+    guard_trial_hear_until(trial, RUN_ENDED);
 }
 
 static void test_kill_before_the_go(void **state)
 {
-    struct trial *trial = *state;
-    struct msg_run_start start = job(trial, "touch ran");
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = guard_trial_job(trial, "touch ran");
     start.spec.cwd = trial->fixture.dir;
-    start_guard(trial, &start);
-    hear_until(trial, RUN_WAITING);
+    guard_trial_start(trial, &start);
+    guard_trial_hear_until(trial, RUN_WAITING);
     uint64_t token = trial->record.token;
-    control(trial, 1, CONTROL_KILL, 0);
+    guard_trial_control(trial, 1, CONTROL_KILL, 0);
     host_talk_send(trial->link,
                    &(struct guard_order){.kind = ORDER_GO, .token = token});
-    hear_until(trial, RUN_ENDED);
+    guard_trial_hear_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_SIGNALLED);
     assert_int_equal(trial->record.start_ms, 0);
-    hear_silence(trial);
+    guard_trial_hear_silence(trial);
     assert_false(run_fixture_exists(run_fixture_path(&trial->fixture, "ran")));
 }
 
@@ -796,107 +635,109 @@ static void test_kill_before_the_go(void **state)
 static void test_run_limit(void **state)
 {
     enum { LIMIT_MS = 600 };
-    struct trial *trial = *state;
-    struct msg_run_start start = job(trial, "sleep 1007");
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = guard_trial_job(trial, "sleep 1007");
     start.spec.run_limit_ms = LIMIT_MS;
     start.spec.n_slots = 1; /* stopped at once */
-    start_guard(trial, &start);
-    go(trial);
-    hear_until(trial, RUN_RUNNING);
-    control(trial, 1, CONTROL_SUSPEND, 0);
-    hear_until(trial, RUN_SUSPENDED);
+    guard_trial_start(trial, &start);
+    guard_trial_go(trial);
+    guard_trial_hear_until(trial, RUN_RUNNING);
+    guard_trial_control(trial, 1, CONTROL_SUSPEND, 0);
+    guard_trial_hear_until(trial, RUN_SUSPENDED);
     /* That nothing happens can only be waited for. */
     usleep(2 * LIMIT_MS * 1000);
-    control(trial, 2, CONTROL_RESUME, 0);
-    hear_until(trial, RUN_RUNNING);
-    hear_until(trial, RUN_ENDED);
+    guard_trial_control(trial, 2, CONTROL_RESUME, 0);
+    guard_trial_hear_until(trial, RUN_RUNNING);
+    guard_trial_hear_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_LIMIT);
-    assert_int_equal(trial->record.code, SIGTERM);
+    assert_int_equal(trial->record.code, SIGINT);
     assert_true(trial->record.end_ms - trial->record.start_ms >= 3 * LIMIT_MS - 50);
-    assert_recorded(trial);
+    guard_trial_assert_recorded(trial);
 }
 
 /* ---- a full disk: here, a directory in the way of the record */
 
-static void bar_record(const struct trial *trial)
+static void bar_record(const struct guard_trial *trial)
 {
     char state[RUN_FIXTURE_PATH];
-    snprintf(state, sizeof(state), "%s", run_path(trial, "/state"));
-    assert_int_equal(rename(state, run_path(trial, "/kept")), 0);
+    snprintf(state, sizeof(state), "%s", guard_trial_path(trial, "/state"));
+    assert_int_equal(rename(state, guard_trial_path(trial, "/kept")), 0);
     assert_int_equal(mkdir(state, 0700), 0);
 }
 
-static void unbar_record(const struct trial *trial)
+static void unbar_record(const struct guard_trial *trial)
 {
     char state[RUN_FIXTURE_PATH];
-    snprintf(state, sizeof(state), "%s", run_path(trial, "/state"));
+    snprintf(state, sizeof(state), "%s", guard_trial_path(trial, "/state"));
     assert_int_equal(rmdir(state), 0);
-    assert_int_equal(rename(run_path(trial, "/kept"), state), 0);
+    assert_int_equal(rename(guard_trial_path(trial, "/kept"), state), 0);
 }
 
 static void test_record_fails_at_the_go(void **state)
 {
-    struct trial *trial = *state;
-    struct msg_run_start start = job(trial, "touch ran");
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = guard_trial_job(trial, "touch ran");
     start.spec.cwd = trial->fixture.dir;
-    start_guard(trial, &start);
-    hear_until(trial, RUN_WAITING);
+    guard_trial_start(trial, &start);
+    guard_trial_hear_until(trial, RUN_WAITING);
     bar_record(trial);
-    tell(trial, (struct guard_order){.kind = ORDER_GO, .token = trial->record.token});
-    hear_until(trial, RUN_ENDED);
+    guard_trial_tell(
+        trial, (struct guard_order){.kind = ORDER_GO, .token = trial->record.token});
+    guard_trial_hear_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_FAILED);
     assert_non_null(strstr(trial->record.text, "cannot create a run's record"));
     assert_int_equal(trial->record.start_ms, 0);
-    tell(trial, (struct guard_order){.kind = ORDER_END});
-    hear_silence(trial);
+    guard_trial_tell(trial, (struct guard_order){.kind = ORDER_END});
+    guard_trial_hear_silence(trial);
     assert_false(run_fixture_exists(run_fixture_path(&trial->fixture, "ran")));
     assert_int_equal(run_fixture_count(&trial->fixture), 0);
 }
 
 static void test_record_fails_at_the_end(void **state)
 {
-    struct trial *trial = *state;
-    struct msg_run_start start = job(trial, "until [ -e on ]; do sleep 0.02; done");
+    struct guard_trial *trial = *state;
+    struct msg_run_start start =
+        guard_trial_job(trial, "until [ -e on ]; do sleep 0.02; done");
     start.spec.cwd = trial->fixture.dir;
-    start_guard(trial, &start);
-    go(trial);
-    hear_until(trial, RUN_RUNNING);
+    guard_trial_start(trial, &start);
+    guard_trial_go(trial);
+    guard_trial_hear_until(trial, RUN_RUNNING);
     bar_record(trial);
     close(open(run_fixture_path(&trial->fixture, "on"), O_CREAT | O_WRONLY, 0600));
-    hear_until(trial, RUN_ENDED);
+    guard_trial_hear_until(trial, RUN_ENDED);
     /* It stays, for whoever asks, until the end is on disk. */
-    tell(trial, (struct guard_order){.kind = ORDER_STATUS});
-    assert_true(hear(trial));
+    guard_trial_tell(trial, (struct guard_order){.kind = ORDER_STATUS});
+    assert_true(guard_trial_hear(trial));
     assert_int_equal(trial->record.phase, RUN_ENDED);
     unbar_record(trial);
-    hear_silence(trial);
-    assert_recorded(trial);
+    guard_trial_hear_silence(trial);
+    guard_trial_assert_recorded(trial);
 }
 
 /* ---- a guard that is killed */
 
-static void check_burial(struct trial *trial)
+static void check_burial(struct guard_trial *trial)
 {
     start_family(trial);
     kill((pid_t)trial->record.guard_pid, SIGKILL);
-    hear_silence(trial);
+    guard_trial_hear_silence(trial);
     assert_int_equal(run_fixture_count(&trial->fixture), FAMILY);
-    spawn(trial, "--bury");
-    hear_until(trial, RUN_ENDED);
+    guard_trial_spawn(trial, "--bury");
+    guard_trial_hear_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_LOST);
     assert_true(trial->record.start_ms > 0);
     assert_string_equal(trial->record.text, "its guard is gone without an exit record");
-    assert_recorded(trial);
+    guard_trial_assert_recorded(trial);
     assert_int_equal(run_fixture_count(&trial->fixture), 0);
-    hear_silence(trial);
-    spawn(trial, "--bury"); /* again: as it is */
-    hear_until(trial, RUN_ENDED);
+    guard_trial_hear_silence(trial);
+    guard_trial_spawn(trial, "--bury"); /* again: as it is */
+    guard_trial_hear_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_LOST);
 }
 
 static void test_burial_in_cgroup(void **state)
 {
-    need_cgroup(*state);
+    guard_trial_need_cgroup(*state);
     check_burial(*state);
 }
 
@@ -907,23 +748,23 @@ static void test_burial_in_session(void **state)
 
 static void test_no_burial_alive(void **state)
 {
-    struct trial *trial = *state;
+    struct guard_trial *trial = *state;
     start_family(trial);
     int guard = trial->link;
     trial->link = -1;
-    spawn(trial, "--bury");
-    assert_false(hear(trial));
+    guard_trial_spawn(trial, "--bury");
+    assert_false(guard_trial_hear(trial));
     close(trial->link);
     trial->link = guard;
-    tell(trial, (struct guard_order){.kind = ORDER_STATUS});
-    assert_true(hear(trial));
+    guard_trial_tell(trial, (struct guard_order){.kind = ORDER_STATUS});
+    assert_true(guard_trial_hear(trial));
     assert_int_equal(trial->record.phase, RUN_RUNNING);
 }
 
 /* A record of an earlier boot: its numbers mean other processes now. */
 static void test_burial_of_an_earlier_boot(void **state)
 {
-    struct trial *trial = *state;
+    struct guard_trial *trial = *state;
     pid_t bystander = fork();
     if (bystander == 0) {
         setsid();
@@ -936,12 +777,12 @@ static void test_burial_of_an_earlier_boot(void **state)
                                   .start_ms = 1000,
                                   .mark = 1};
     struct err err;
-    assert_int_equal(mkdir(run_path(trial, ""), 0711), 0);
-    int dir = open(run_path(trial, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(mkdir(guard_trial_path(trial, ""), 0711), 0);
+    int dir = open(guard_trial_path(trial, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     assert_int_equal(guard_record_write(dir, &record, &err), 0);
     close(dir);
-    spawn(trial, "--bury");
-    hear_until(trial, RUN_ENDED);
+    guard_trial_spawn(trial, "--bury");
+    guard_trial_hear_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_LOST);
     assert_int_equal(trial->record.start_ms, 1000);
     assert_int_equal(waitpid(bystander, NULL, WNOHANG), 0); /* it lives */
@@ -953,7 +794,7 @@ static void test_burial_of_an_earlier_boot(void **state)
 
 static void test_damaged_spec(void **state)
 {
-    struct trial *trial = *state;
+    struct guard_trial *trial = *state;
     static const struct {
         const char *bytes;
         size_t length;
@@ -970,17 +811,17 @@ static void test_damaged_spec(void **state)
         {"sublet-spec 1\0unknown=1\0end=", 29, "unknown field"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        assert_int_equal(mkdir(run_path(trial, ""), 0711), 0);
-        FILE *file = fopen(run_path(trial, "/spec"), "w");
+        assert_int_equal(mkdir(guard_trial_path(trial, ""), 0711), 0);
+        FILE *file = fopen(guard_trial_path(trial, "/spec"), "w");
         fwrite(rows[i].bytes, 1, rows[i].length, file);
         fclose(file);
-        spawn(trial, NULL);
-        hear_until(trial, RUN_ENDED);
+        guard_trial_spawn(trial, NULL);
+        guard_trial_hear_until(trial, RUN_ENDED);
         if (trial->record.end != RUN_END_FAILED) {
             fail_msg("%s: not refused", rows[i].why);
         }
-        hear_silence(trial);
-        assert_int_equal(rename(run_path(trial, ""),
+        guard_trial_hear_silence(trial);
+        assert_int_equal(rename(guard_trial_path(trial, ""),
                                 run_fixture_path(&trial->fixture, "was%d", (int)i)),
                          0);
     }
@@ -1021,12 +862,12 @@ static void test_record_text(void **state)
 /* Whatever became of the writing of a record, the one before it is read. */
 static void test_record_cut(void **state)
 {
-    struct trial *trial = *state;
+    struct guard_trial *trial = *state;
     struct guard_record record = {.phase = RUN_WAITING, .token = 7};
     struct guard_record again;
     struct err err;
-    assert_int_equal(mkdir(run_path(trial, ""), 0711), 0);
-    int dir = open(run_path(trial, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(mkdir(guard_trial_path(trial, ""), 0711), 0);
+    int dir = open(guard_trial_path(trial, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (uint64_t code = 1; code <= 4; code++) {
         record.code = code;
         guard_record_set_text(&record, code % 3 == 0 ? "a longer one" : "");
@@ -1053,8 +894,8 @@ static void test_record_cut(void **state)
 /* Deep, full, without rights, with links out of it. */
 static void test_remove(void **state)
 {
-    struct trial *trial = *state;
-    struct msg_run_start start = job(
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = guard_trial_job(
         trial, "for i in $(seq 600); do mkdir deep-enough-to-pass-any-path-limit && "
                "echo x >file && cd -P deep-enough-to-pass-any-path-limit; done; cd "
                "\"$T/north.1/work\"; ln -s \"$T/keep\" link; mkdir a b; touch a/1 "
@@ -1065,21 +906,23 @@ static void test_remove(void **state)
     start.spec.n_env = trial->fixture.n_env;
     assert_int_equal(mkdir(run_fixture_path(&trial->fixture, "keep"), 0700), 0);
     fclose(fopen(run_fixture_path(&trial->fixture, "keep/it"), "w"));
-    run_to_end(trial, &start);
+    guard_trial_run_to_end(trial, &start);
     assert_int_equal(trial->record.code, 0);
     struct err err;
-    assert_int_equal(
-        host_spawn_guard(guard_program, "--remove", run_path(trial, ""), NULL, &err),
-        0);
-    assert_true(run_fixture_wait(!run_fixture_exists(run_path(trial, ""))));
+    assert_int_equal(host_spawn_guard(guard_trial_program(), "--remove",
+                                      guard_trial_path(trial, ""), NULL, &err),
+                     0);
+    assert_true(run_fixture_wait(!run_fixture_exists(guard_trial_path(trial, ""))));
     assert_true(run_fixture_exists(run_fixture_path(&trial->fixture, "keep/it")));
 }
 
 int main(void)
 {
-#define TRIAL(name) cmocka_unit_test_setup_teardown(name, begin, finish)
+#define TRIAL(name)                                                                    \
+    cmocka_unit_test_setup_teardown(name, guard_trial_begin, guard_trial_finish)
 #define TRIAL_WITHOUT(name)                                                            \
-    cmocka_unit_test_setup_teardown(name, begin_without_cgroup, finish)
+    cmocka_unit_test_setup_teardown(name, guard_trial_begin_without_cgroup,            \
+                                    guard_trial_finish)
     const struct CMUnitTest tests[] = {
         TRIAL(test_exit_status),
         TRIAL(test_cpu_time),
@@ -1122,9 +965,7 @@ int main(void)
         TRIAL(test_record_cut),
         TRIAL(test_remove),
     };
-    run_fixture_program("sublet-guard", guard_program, sizeof(guard_program));
-    if (access(guard_program, X_OK) != 0) {
-        fprintf(stderr, "no %s: is it built, is SUBLET_BIN set?\n", guard_program);
+    if (!guard_trial_find_program()) {
         return 1;
     }
     return cmocka_run_group_tests(tests, NULL, NULL);

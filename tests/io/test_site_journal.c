@@ -141,6 +141,16 @@ static void add_spec(struct transcript *to, const struct job_spec *spec)
     for (int i = 0; i < spec->n_res_reqs; i++) {
         add(to, "  requires \"%s\"\n", spec->res_reqs[i]);
     }
+    add(to, "  app \"%s\"\n", spec->app != NULL ? spec->app : "");
+    for (int i = 0; i < spec->n_limits; i++) {
+        add(to, "  limit \"%s\"\n", spec->limits[i]);
+    }
+    for (int i = 0; i < spec->n_pre_execs; i++) {
+        add(to, "  before \"%s\"\n", spec->pre_execs[i]);
+    }
+    for (int i = 0; i < spec->n_post_execs; i++) {
+        add(to, "  after \"%s\"\n", spec->post_execs[i]);
+    }
 }
 
 /* Rows of a test may leave them out: to the journal that is nothing. */
@@ -279,6 +289,9 @@ static const char *const some_env[] = {"PATH=/bin:/usr/bin", "EMPTY=", "", "TWO=
 static const char *const some_asked[] = {"n1", "n2@north", "others"};
 static const char *const some_reqs[] = {"swp > 15", "select[type == any]"};
 
+static const char *const some_limits[] = {"cpu=60000", "mem=0"};
+static const char *const some_execs[] = {"/bin/true", "echo 'two'\necho lines"};
+
 static struct job_spec full_spec(void)
 {
     return (struct job_spec){
@@ -303,6 +316,13 @@ static struct job_spec full_spec(void)
         .run_limit_ms = 600000,
         .is_rerunnable = true,
         .is_exclusive = true,
+        .app = "catia",
+        .limits = some_limits,
+        .n_limits = 2,
+        .pre_execs = some_execs,
+        .n_pre_execs = 2,
+        .post_execs = some_execs + 1,
+        .n_post_execs = 1,
     };
 }
 
@@ -331,6 +351,7 @@ static struct run_exit full_exit(void)
         .mem_kib = 2048,
         .out_bytes = 10,
         .err_bytes = 20,
+        .cause = RUN_CAUSE_CPU_LIMIT,
         .text = "killed",
     };
 }
@@ -566,6 +587,10 @@ static void test_a_journal_of_before_arrays(void **state)
     rows[1].job_state.exit = full_exit();
     rows[0].job.spec.n_res_reqs = 0; /* nor had they requirements */
     rows[0].job.spec.is_exclusive = false;
+    rows[0].job.spec.app = "";
+    rows[0].job.spec.n_limits = 0;
+    rows[0].job.spec.n_pre_execs = rows[0].job.spec.n_post_execs = 0;
+    rows[1].job_state.exit.cause = RUN_CAUSE_NONE;
     write_rows(fixture, rows, 2);
     run_sql(fixture, "ALTER TABLE job_state DROP COLUMN is_dropped;"
                      "CREATE TABLE old AS SELECT * FROM job_state;"
@@ -595,6 +620,18 @@ static void test_a_journal_of_before_arrays(void **state)
                      "ALTER TABLE run_spec DROP COLUMN is_exclusive;"
                      "ALTER TABLE job DROP COLUMN max_slots;"
                      "DROP TABLE job_event;"
+                     "ALTER TABLE job DROP COLUMN app;"
+                     "ALTER TABLE job DROP COLUMN limits;"
+                     "ALTER TABLE job DROP COLUMN pre_execs;"
+                     "ALTER TABLE job DROP COLUMN post_execs;"
+                     "ALTER TABLE run_spec DROP COLUMN app;"
+                     "ALTER TABLE run_spec DROP COLUMN limits;"
+                     "ALTER TABLE run_spec DROP COLUMN pre_execs;"
+                     "ALTER TABLE run_spec DROP COLUMN post_execs;"
+                     "ALTER TABLE job_state DROP COLUMN n_requeues;"
+                     "ALTER TABLE job_state DROP COLUMN n_pre_fails;"
+                     "ALTER TABLE job_state DROP COLUMN exit_cause;"
+                     "ALTER TABLE run DROP COLUMN exit_cause;"
                      "DROP TABLE queue;"
                      "DROP TABLE closed;"
                      "DROP TABLE pick;"

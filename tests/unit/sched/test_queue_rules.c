@@ -34,6 +34,22 @@ static void read_keys(struct world *world, const char *keys)
     queue_read(&world->conf, &world->groups, &world->queues, &world->n_queues);
 }
 
+static int check(const struct world *world, int *n_slots, int *max_slots,
+                 int64_t *run_limit_ms, struct err *err)
+{
+    const struct queue_rules *rules = &world->queues[0].rules;
+    struct job_rules_stack stack = {.queue = &rules->job};
+    struct job_spec spec = {
+        .n_slots = *n_slots, .run_limit_ms = *run_limit_ms, .command = "run me"};
+    int code = queue_rules_check_user(rules, "ana", err);
+    if (code == 0) {
+        code = job_rules_check(&stack, &spec, max_slots, err);
+    }
+    *n_slots = spec.n_slots;
+    *run_limit_ms = spec.run_limit_ms;
+    return code;
+}
+
 /* A job of "ana" that asks for so many slots and minutes (0: nothing said). */
 static void test_check(void **state)
 {
@@ -69,8 +85,7 @@ static void test_check(void **state)
         int64_t limit_ms = rows[i].minutes * INT64_C(60000);
         read_keys(&world, rows[i].keys);
         assert_int_equal(world.conf.n_errors, 0);
-        int code = queue_rules_check(&world.queues[0].rules, "ana", &slots, &max_slots,
-                                     &limit_ms, &err);
+        int code = check(&world, &slots, &max_slots, &limit_ms, &err);
         if (rows[i].says != NULL) {
             assert_true(code != 0);
             assert_non_null(strstr(err.text, rows[i].says));
@@ -106,8 +121,7 @@ static void test_ranges(void **state)
         int min = rows[i].min, max = rows[i].max;
         int64_t limit_ms = 0;
         read_keys(&world, rows[i].keys);
-        int code = queue_rules_check(&world.queues[0].rules, "ana", &min, &max,
-                                     &limit_ms, &err);
+        int code = check(&world, &min, &max, &limit_ms, &err);
         if (rows[i].says != NULL) {
             assert_true(code != 0);
             assert_non_null(strstr(err.text, rows[i].says));
@@ -125,15 +139,15 @@ static void test_codes(void **state)
     (void)state;
     read_keys(&world, "REQUEUE_EXIT_VALUES = 99 100-102 ~101\n"
                       "SUCCESS_EXIT_VALUES = 230 all ~5");
-    const struct queue_rules *rules = &world.queues[0].rules;
+    const struct job_rules *rules = &world.queues[0].rules.job;
     assert_int_equal(world.conf.n_errors, 0);
-    assert_true(queue_rules_requeue(rules, 99));
-    assert_true(queue_rules_requeue(rules, 102));
-    assert_false(queue_rules_requeue(rules, 101));
-    assert_false(queue_rules_requeue(rules, 0));
-    assert_true(queue_rules_succeed(rules, 0));
-    assert_true(queue_rules_succeed(rules, 230));
-    assert_false(queue_rules_succeed(rules, 5));
+    assert_true(job_rules_requeue(rules, 99));
+    assert_true(job_rules_requeue(rules, 102));
+    assert_false(job_rules_requeue(rules, 101));
+    assert_false(job_rules_requeue(rules, 0));
+    assert_true(job_rules_succeed(rules, 0));
+    assert_true(job_rules_succeed(rules, 230));
+    assert_false(job_rules_succeed(rules, 5));
     arena_release(&world.arena);
 }
 
@@ -150,9 +164,10 @@ static void test_starter(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct world world;
         read_keys(&world, rows[i].keys);
-        assert_string_equal(
-            queue_rules_command(&world.arena, &world.queues[0].rules, "run me"),
-            rows[i].command);
+        struct job_rules_stack stack = {.queue = &world.queues[0].rules.job};
+        struct job_spec spec = {.command = "run me"};
+        job_rules_apply(&world.arena, &stack, &spec);
+        assert_string_equal(spec.command, rows[i].command);
         arena_release(&world.arena);
     }
 }

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard_course.c: see guard_course.h. */
+#include "host/guard_course.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static int count_of(const struct guard_course *course, enum guard_stage stage)
+{
+    switch (stage) {
+    case GUARD_BEFORE:
+        return course->spec->n_pre_execs;
+    case GUARD_JOB:
+        return 1;
+    case GUARD_AFTER:
+        return course->spec->n_post_execs;
+    case GUARD_OVER:
+        break;
+    }
+    return 0;
+}
+
+static void enter(struct guard_course *course, enum guard_stage stage)
+{
+    while (stage != GUARD_OVER && count_of(course, stage) == 0) {
+        stage++;
+    }
+    course->stage = stage;
+    course->at = 0;
+}
+
+void guard_course_init(struct guard_course *course, const struct guard_spec *spec)
+{
+    *course = (struct guard_course){.spec = spec};
+    enter(course, GUARD_BEFORE);
+}
+
+void guard_course_init_after(struct guard_course *course, const struct guard_spec *spec,
+                             const struct guard_record *record)
+{
+    *course = (struct guard_course){
+        .spec = spec,
+        .is_decided = true,
+        .end = record->end,
+        .cause = (enum run_cause)record->cause,
+        .code = (int)record->code,
+    };
+    snprintf(course->text, sizeof(course->text), "%s", record->text);
+    enter(course, GUARD_AFTER);
+}
+
+const char *guard_course_command(const struct guard_course *course)
+{
+    switch (course->stage) {
+    case GUARD_BEFORE:
+        return course->spec->pre_execs[course->at];
+    case GUARD_JOB:
+        return course->spec->command;
+    case GUARD_AFTER:
+        return course->spec->post_execs[course->at];
+    case GUARD_OVER:
+        break;
+    }
+    return NULL;
+}
+
+/* ---------------------------------------------------------------- outcomes */
+
+static int code_of(int status)
+{
+    return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void decide(struct guard_course *course, enum run_end end, enum run_cause cause,
+                   int code)
+{
+    course->is_decided = true;
+    course->end = end;
+    course->cause = cause;
+    course->code = code;
+}
+
+static bool has_failed(const struct guard_outcome *outcome)
+{
+    return outcome->failure[0] != '\0' || outcome->is_late ||
+           outcome->is_ended_by_order || outcome->status != 0;
+}
+
+/* The job will not begin. */
+static void decide_before(struct guard_course *course,
+                          const struct guard_outcome *outcome)
+{
+    const char *command = guard_course_command(course);
+    int code = code_of(outcome->status);
+    if (outcome->is_ended_by_order) {
+        decide(course, RUN_END_SIGNALLED, RUN_CAUSE_NONE, code);
+        snprintf(course->text, sizeof(course->text), "killed before it began");
+        return;
+    }
+    decide(course, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, code);
+    if (outcome->failure[0] != '\0') {
+        snprintf(course->text, sizeof(course->text), "%s", outcome->failure);
+    } else if (outcome->is_late) {
+        snprintf(course->text, sizeof(course->text),
+                 "\"%.120s\" took longer than JOB_PREPROC_TIMEOUT allows", command);
+    } else {
+        snprintf(course->text, sizeof(course->text), "\"%.120s\" %s %d", command,
+                 WIFSIGNALED(outcome->status) ? "was ended by signal"
+                                              : "exited with code",
+                 code);
+    }
+}
+
+static void decide_job(struct guard_course *course, const struct guard_outcome *outcome)
+{
+    int code = code_of(outcome->status);
+    course->status = outcome->failure[0] == '\0' ? outcome->status : 0;
+    if (outcome->failure[0] != '\0') {
+        decide(course, RUN_END_FAILED, RUN_CAUSE_NONE, code);
+        snprintf(course->text, sizeof(course->text), "%s", outcome->failure);
+    } else if (outcome->cause != RUN_CAUSE_NONE) {
+        decide(course, RUN_END_LIMIT, outcome->cause, code);
+    } else {
+        decide(course,
+               WIFSIGNALED(outcome->status) ? RUN_END_SIGNALLED : RUN_END_EXITED,
+               RUN_CAUSE_NONE, code);
+    }
+}
+
+void guard_course_go_on(struct guard_course *course,
+                        const struct guard_outcome *outcome)
+{
+    if (course->stage == GUARD_BEFORE && has_failed(outcome)) {
+        decide_before(course, outcome);
+        enter(course, GUARD_AFTER);
+        return;
+    }
+    if (course->stage == GUARD_JOB) {
+        decide_job(course, outcome);
+    }
+    course->at++;
+    if (course->at == count_of(course, course->stage)) {
+        enter(course, course->stage + 1);
+    }
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard_env.c: see guard_env.h. */
+#include "host/guard_env.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+/* PATH, LSB_JOBEXIT_STAT, LSB_JOBPEND, and PWD by who starts the command. */
+enum { ADDED_MAX = 4 };
+
+static bool is_replaced(const char *variable)
+{
+    return strncmp(variable, "PATH=", 5) == 0 ||
+           strncmp(variable, "LSB_JOBEXIT_STAT=", 17) == 0 ||
+           strncmp(variable, "LSB_JOBPEND=", 12) == 0;
+}
+
+void guard_env_init(struct guard_env *env, const struct guard_course *course)
+{
+    int n_given = 0, count = 0;
+    while (course->spec->env[n_given] != NULL) { /* its mark stands behind n_env */
+        n_given++;
+    }
+    env->list = mem_alloc((size_t)n_given + ADDED_MAX + 1, sizeof(*env->list));
+    for (int i = 0; i < n_given; i++) {
+        if (!is_replaced(course->spec->env[i])) {
+            env->list[count++] = course->spec->env[i];
+        }
+    }
+    env->list[count++] = "PATH=/bin:/usr/bin:/sbin:/usr/sbin";
+    if (course->stage == GUARD_AFTER) {
+        snprintf(env->status, sizeof(env->status), "LSB_JOBEXIT_STAT=%d",
+                 course->status);
+        env->list[count++] = env->status;
+    }
+    if (course->stage == GUARD_AFTER && course->cause == RUN_CAUSE_PRE_EXEC) {
+        env->list[count++] = "LSB_JOBPEND=1";
+    }
+}
+
+void guard_env_release(struct guard_env *env)
+{
+    free(env->list);
+    env->list = NULL;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard_ladder.c: see guard_ladder.h. */
+#include "host/guard_ladder.h"
+
+#include <signal.h>
+
+enum { KILL_AGAIN_MS = 1000 }; /* a process that the last look missed */
+
+static const int steps[] = {SIGXCPU, SIGINT, SIGTERM, SIGKILL};
+enum { STEP_PLAIN = 1, STEP_LAST = sizeof(steps) / sizeof(steps[0]) - 1 };
+
+void guard_ladder_init(struct guard_ladder *ladder)
+{
+    *ladder = (struct guard_ladder){.step = STEP_PLAIN, .next_ms = GUARD_LADDER_NEVER};
+}
+
+bool guard_ladder_is_on(const struct guard_ladder *ladder)
+{
+    return ladder->next_ms != GUARD_LADDER_NEVER;
+}
+
+void guard_ladder_begin(struct guard_ladder *ladder, int signal, int64_t now_ms)
+{
+    if (signal == SIGKILL) {
+        ladder->step = STEP_LAST;
+        ladder->next_ms = now_ms;
+    } else if (!guard_ladder_is_on(ladder)) {
+        ladder->step = signal == SIGXCPU ? 0 : STEP_PLAIN;
+        ladder->next_ms = now_ms;
+    }
+}
+
+int guard_ladder_step(struct guard_ladder *ladder, int64_t pause_ms, int64_t now_ms)
+{
+    if (now_ms < ladder->next_ms) {
+        return 0;
+    }
+    int signal = steps[ladder->step];
+    bool is_last = ladder->step == STEP_LAST;
+    ladder->step += !is_last;
+    ladder->next_ms = now_ms + (is_last ? KILL_AGAIN_MS : pause_ms);
+    return signal;
+}

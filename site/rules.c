@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rules.c: see rules.h. */
+#include "site/rules.h"
+
+#include "sched/application.h"
+
+struct job_rules_stack rules_stack(const struct site_config *config, int queue,
+                                   const char *app)
+{
+    const struct application *application =
+        app[0] == '\0'
+            ? NULL
+            : application_find(config->applications, config->n_applications, app);
+    return (struct job_rules_stack){
+        .site = &config->rules,
+        .queue = queue >= 0 ? &config->queues[queue].rules.job : NULL,
+        .app = application != NULL ? &application->rules : NULL,
+    };
+}
+
+void rules_of(const struct site_config *config, const struct job *job,
+              struct job_rules *rules)
+{
+    struct job_rules_stack stack = rules_stack(config, job->queue, job->spec->app);
+    job_rules_merge(&stack, rules);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_view_rules.c: see site_view_rules.h. */
+#include "site/site_view_rules.h"
+
+#include "site/rules.h"
+#include "site/site_page.h"
+
+/* ---------------------------------------------------------------- limits */
+
+static const char *limit_name(struct arena *arena, enum job_limit limit)
+{
+    const struct job_limit_kind *kind = &job_limit_kinds[limit];
+    switch (kind->unit) {
+    case JOB_LIMIT_TIME:
+        return arena_printf(arena, "%s_s", kind->name);
+    case JOB_LIMIT_SIZE_KIB:
+        return arena_printf(arena, "%s_kib", kind->name);
+    case JOB_LIMIT_COUNT:
+    case JOB_LIMIT_NICENESS:
+        break;
+    }
+    return kind->name;
+}
+
+/* Where it is not limited: nothing. */
+static void add_limit(struct arena *arena, struct value *object, enum job_limit limit,
+                      int64_t value)
+{
+    const char *name = limit_name(arena, limit);
+    if (value == JOB_LIMIT_NONE) {
+        return;
+    }
+    if (job_limit_kinds[limit].unit == JOB_LIMIT_TIME) {
+        value_add_duration(arena, object, name, value);
+    } else {
+        value_add_int(arena, object, name, value);
+    }
+}
+
+/* {} would say as much as null, and take more room. */
+static struct value *add_object(struct arena *arena, struct value *row, const char *key,
+                                struct value *object)
+{
+    return object->count > 0 ? value_add(arena, row, key, object)
+                             : value_add_null(arena, row, key);
+}
+
+static struct value *limits_value(struct arena *arena, const struct job_limits *limits,
+                                  int64_t run_limit_ms)
+{
+    struct value *object = value_object(arena);
+    if (run_limit_ms > 0) {
+        value_add_duration(arena, object, "run_s", run_limit_ms);
+    }
+    for (int i = 0; i < JOB_LIMITS; i++) {
+        add_limit(arena, object, (enum job_limit)i, limits->values[i]);
+    }
+    return object;
+}
+
+/* ---------------------------------------------------------------- others */
+
+static void add_commands(struct arena *arena, struct value *row, const char *key,
+                         const char *const *commands, int n_commands)
+{
+    if (n_commands == 0) {
+        value_add_null(arena, row, key);
+        return;
+    }
+    struct value *list = value_add(arena, row, key, value_array(arena));
+    for (int i = 0; i < n_commands; i++) {
+        value_add_text(arena, list, NULL, commands[i]);
+    }
+}
+
+/* "99 100-102", as it would be written. */
+static const char *codes_text(struct arena *arena, const int *codes, int n_codes)
+{
+    const char *text = "";
+    for (int i = 0; i < n_codes; i++) {
+        int first = codes[i];
+        while (i + 1 < n_codes && codes[i + 1] == codes[i] + 1) {
+            i++;
+        }
+        text =
+            first == codes[i]
+                ? arena_printf(arena, "%s%s%d", text, text[0] != '\0' ? " " : "", first)
+                : arena_printf(arena, "%s%s%d-%d", text, text[0] != '\0' ? " " : "",
+                               first, codes[i]);
+    }
+    return text[0] != '\0' ? text : NULL;
+}
+
+static void add_text(struct arena *arena, struct value *row, const char *key,
+                     const char *text)
+{
+    value_add_text(arena, row, key,
+                   text[0] != '\0' ? site_page_cut(arena, text, TEXT_MAX) : NULL);
+}
+
+static void add_count(struct arena *arena, struct value *row, const char *key,
+                      int count)
+{
+    if (count == JOB_RULES_UNSAID) {
+        value_add_null(arena, row, key);
+    } else {
+        value_add_int(arena, row, key, count);
+    }
+}
+
+/* ---------------------------------------------------------------- rows */
+
+void site_view_add_job_rules(struct arena *arena, struct value *row,
+                             const struct site_config *config, const struct job *job,
+                             bool is_asked)
+{
+    struct job_spec spec = *job->spec;
+    struct job_limits limits;
+    struct job_rules_stack stack = rules_stack(config, job->queue, spec.app);
+    job_rules_apply(arena, &stack, &spec);
+    value_add_text(arena, row, "app", spec.app[0] != '\0' ? spec.app : NULL);
+    if (job_limits_read(spec.limits, spec.n_limits, &limits, NULL) != 0) {
+        limits = job_limits_none();
+    }
+    add_object(arena, row, "limits", limits_value(arena, &limits, spec.run_limit_ms));
+    if (is_asked) {
+        add_commands(arena, row, "pre_exec", spec.pre_execs, spec.n_pre_execs);
+        add_commands(arena, row, "post_exec", spec.post_execs, spec.n_post_execs);
+    }
+}
+
+void site_view_add_queue_rules(struct arena *arena, struct value *row,
+                               const struct queue_rules *rules)
+{
+    const struct job_rules *job = &rules->job;
+    add_object(arena, row, "default_limits",
+               limits_value(arena, &job->soft, job->default_run_limit_ms));
+    add_object(arena, row, "limits",
+               limits_value(arena, &job->hard, job->run_limit_ms));
+    add_text(arena, row, "pre_exec", job->pre_exec);
+    add_text(arena, row, "post_exec", job->post_exec);
+    add_text(arena, row, "job_starter", job->job_starter);
+    value_add_text(arena, row, "requeue_exit_values",
+                   codes_text(arena, job->requeue_codes, job->n_requeue_codes));
+    value_add_text(arena, row, "success_exit_values",
+                   codes_text(arena, job->success_codes, job->n_success_codes));
+    value_add_bool(arena, row, "rerunnable", job->rerunnable == 1);
+    add_count(arena, row, "max_job_requeue", job->max_requeues);
+    add_count(arena, row, "max_preexec_retry", job->max_pre_tries);
+}

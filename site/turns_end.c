@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* turns_end.c: what the end of an execution makes of its job: see turns.h.
+ *
+ * Whether a lost execution is repeated: not if a user wants the job dead; yes if it
+ * cannot have begun (neither we nor its host know of a start); else only if the job is
+ * rerunnable.
+ *
+ * A job whose PRE_EXEC failed, or that exits with a code of REQUEUE_EXIT_VALUES, waits
+ * again; after MAX_PREEXEC_RETRY and MAX_JOB_REQUEUE times it is held (PSUSP) until a
+ * user resumes it, and the count begins anew. */
+#include "site/turns.h"
+
+#include "site/parts.h"
+#include "site/rules.h"
+#include "site/wait.h"
+
+/* What made PRE_EXEC fail seldom goes away at once. */
+enum { PRE_EXEC_PAUSE_MS = 2000 };
+
+/* ---------------------------------------------------------------- why */
+
+/* As LSF has them in bjobs -l. */
+static const char *const limit_texts[] = {
+    [RUN_CAUSE_NONE] = "ended by a limit",
+    [RUN_CAUSE_RUN_LIMIT] = "TERM_RUNLIMIT: job killed after reaching its run limit",
+    [RUN_CAUSE_CPU_LIMIT] = "TERM_CPULIMIT: job killed after reaching its CPU limit",
+    [RUN_CAUSE_MEM_LIMIT] = "TERM_MEMLIMIT: job killed after reaching its memory limit",
+    [RUN_CAUSE_SWAP_LIMIT] = "TERM_SWAP: job killed after reaching its swap limit",
+    [RUN_CAUSE_PROCESS_LIMIT] =
+        "TERM_PROCESSLIMIT: job killed after reaching its process limit",
+    [RUN_CAUSE_THREAD_LIMIT] =
+        "TERM_THREADLIMIT: job killed after reaching its thread limit",
+    [RUN_CAUSE_PRE_EXEC] = "ended by a limit",
+};
+
+static const char *end_reason(struct effects *effects, const struct job *job,
+                              const struct run_exit *exit)
+{
+    struct arena *arena = &effects->arena;
+    bool is_done = exit->end == RUN_END_EXITED && exit->code == 0;
+    /* What went wrong besides: output that has no room, processes that stay. */
+    const char *joint = exit->text[0] != '\0' ? "; " : "";
+    if (job->is_killed && !is_done) {
+        return arena_str(arena, job->reason);
+    }
+    switch (exit->end) {
+    case RUN_END_EXITED:
+        return is_done ? arena_str(arena, exit->text)
+                       : arena_printf(arena, "exited with code %d%s%s", exit->code,
+                                      joint, exit->text);
+    case RUN_END_SIGNALLED:
+        return arena_printf(arena, "ended by signal %d%s%s", exit->code, joint,
+                            exit->text);
+    case RUN_END_FAILED:
+        return arena_printf(arena, "could not be begun: %s", exit->text);
+    case RUN_END_LOST:
+        return arena_printf(arena, "lost: %s", exit->text);
+    case RUN_END_LIMIT:
+        return arena_printf(arena, "%s%s%s", limit_texts[exit->cause], joint,
+                            exit->text);
+    case RUN_END_NONE:
+        break;
+    }
+    return "";
+}
+
+/* ---------------------------------------------------------------- ends */
+
+static void end_job(struct site *site, struct job *job, const struct run_exit *exit,
+                    int64_t now_ms, struct effects *effects)
+{
+    struct job_rules rules;
+    rules_of(site->config, job, &rules);
+    bool is_done = exit->end == RUN_END_EXITED && job_rules_succeed(&rules, exit->code);
+    jobs_end(site->jobs, job, exit, is_done, end_reason(effects, job, exit),
+             exit->end_ms != 0 ? exit->end_ms : now_ms);
+    jobs_store(job, effects);
+    wait_job_ended(site, job, effects);
+    schedule_mark(site->schedule);
+}
+
+void turns_end_unbegun(struct site *site, struct job *job, int64_t now_ms,
+                       struct effects *effects)
+{
+    static const struct run_exit none = {.text = ""};
+    end_job(site, job, &none, now_ms, effects);
+}
+
+static void requeue(struct site *site, struct job *job, const char *reason,
+                    struct effects *effects)
+{
+    job->recall_ms = 0;
+    jobs_requeue(site->jobs, job, reason);
+    jobs_store(job, effects);
+    schedule_mark(site->schedule);
+}
+
+/* It waits again, but for somebody to resume it. */
+static void hold(struct site *site, struct job *job, const char *reason,
+                 struct effects *effects)
+{
+    job->recall_ms = 0;
+    jobs_requeue(site->jobs, job, reason);
+    jobs_move(site->jobs, job, JOB_PSUSP);
+    jobs_store(job, effects);
+    schedule_mark(site->schedule);
+}
+
+void turns_give_back(struct site *site, struct job *job, const char *reason,
+                     int64_t now_ms, struct effects *effects)
+{
+    if (job->is_killed) {
+        turns_end_unbegun(site, job, now_ms, effects);
+    } else {
+        requeue(site, job, reason, effects);
+    }
+}
+
+/* ---------------------------------------------------------------- again */
+
+static void finish_pre_exec(struct site *site, struct job *job,
+                            const struct run_exit *exit, int64_t now_ms,
+                            struct effects *effects)
+{
+    struct job_rules rules;
+    struct arena *arena = &effects->arena;
+    rules_of(site->config, job, &rules);
+    job->n_pre_fails++;
+    if (job->n_pre_fails >= job_rules_pre_tries(&rules)) {
+        hold(site, job,
+             arena_printf(arena,
+                          "held: its pre-execution command failed %d times, at last: "
+                          "%s; `sublet resume` lets it try again",
+                          job->n_pre_fails, exit->text),
+             effects);
+    } else {
+        job->retry_ms = now_ms + PRE_EXEC_PAUSE_MS;
+        requeue(site, job,
+                arena_printf(arena, "its pre-execution command failed: %s", exit->text),
+                effects);
+    }
+}
+
+/* By its exit code. False where that asks for nothing. */
+static bool finish_by_code(struct site *site, struct job *job,
+                           const struct run_exit *exit, struct effects *effects)
+{
+    struct job_rules rules;
+    struct arena *arena = &effects->arena;
+    rules_of(site->config, job, &rules);
+    if (exit->end != RUN_END_EXITED || !job_rules_requeue(&rules, exit->code)) {
+        return false;
+    }
+    if (rules.max_requeues != JOB_RULES_UNSAID &&
+        job->n_requeues >= rules.max_requeues) {
+        hold(site, job,
+             arena_printf(arena,
+                          "held: it exited with code %d, and was requeued for its "
+                          "exit code %d times (MAX_JOB_REQUEUE); `sublet resume` lets "
+                          "it run again",
+                          exit->code, job->n_requeues),
+             effects);
+        return true;
+    }
+    job->n_requeues++;
+    requeue(site, job,
+            arena_printf(arena,
+                         ROW_REQUEUED_EXIT "it exited with code %d, which is one of "
+                                           "REQUEUE_EXIT_VALUES",
+                         exit->code),
+            effects);
+    return true;
+}
+
+static bool is_repeated(const struct job *job, const struct run_exit *exit)
+{
+    bool may_have_begun = exit->start_ms != 0 || job->start_ms != 0;
+    return exit->end == RUN_END_LOST && (!may_have_begun || job->spec->is_rerunnable);
+}
+
+void turns_finish(struct site *site, struct job *job, const struct run_exit *exit,
+                  int64_t now_ms, struct effects *effects)
+{
+    shares_spend(site->shares, job, exit, now_ms);
+    if (job->is_killed) {
+        end_job(site, job, exit, now_ms, effects);
+        return;
+    }
+    if (exit->is_recalled) {
+        requeue(site, job, ROW_REQUEUED_RECALL, effects);
+        return;
+    }
+    if (job->is_requeued) {
+        job->n_requeues = 0;
+        job->n_pre_fails = 0;
+        requeue(site, job, arena_str(&effects->arena, job->reason), effects);
+        return;
+    }
+    if (exit->cause == RUN_CAUSE_PRE_EXEC) {
+        finish_pre_exec(site, job, exit, now_ms, effects);
+        return;
+    }
+    job->n_pre_fails = exit->end == RUN_END_LOST ? job->n_pre_fails : 0;
+    if (finish_by_code(site, job, exit, effects)) {
+        return;
+    }
+    if (is_repeated(job, exit)) {
+        requeue(site, job,
+                arena_printf(&effects->arena, "waits again: its run was lost: %s",
+                             exit->text),
+                effects);
+    } else {
+        end_job(site, job, exit, now_ms, effects);
+    }
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard_trial.c: see guard_trial.h. */
+#include "tests/io/guard_trial.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/host_cgroup.h"
+#include "host/host_spawn.h"
+#include "host/host_talk.h"
+
+enum { WAIT_MS = 60000 };
+
+static char program[4096];
+
+bool guard_trial_find_program(void)
+{
+    run_fixture_program("sublet-guard", program, sizeof(program));
+    if (access(program, X_OK) != 0) {
+        fprintf(stderr, "no %s: is it built, is SUBLET_BIN set?\n", program);
+        return false;
+    }
+    return true;
+}
+
+const char *guard_trial_program(void)
+{
+    return program;
+}
+
+int guard_trial_begin(void **state)
+{
+    struct guard_trial *trial = calloc(1, sizeof(*trial));
+    run_fixture_init(&trial->fixture);
+    host_cgroup_find(trial->cgroup, sizeof(trial->cgroup));
+    trial->setting = (struct host_spec_setting){
+        .cgroup = trial->cgroup, .wait_ms = WAIT_MS, .grace_ms = GUARD_TRIAL_GRACE_MS};
+    trial->link = -1;
+    *state = trial;
+    return 0;
+}
+
+int guard_trial_begin_without_cgroup(void **state)
+{
+    guard_trial_begin(state);
+    ((struct guard_trial *)*state)->setting.cgroup = "";
+    return 0;
+}
+
+int guard_trial_finish(void **state)
+{
+    struct guard_trial *trial = *state;
+    if (trial->record.guard_pid > 0 && trial->record.phase != RUN_ENDED) {
+        kill((pid_t)trial->record.guard_pid, SIGKILL);
+    }
+    run_fixture_release(&trial->fixture);
+    if (trial->link >= 0) {
+        close(trial->link);
+    }
+    free(trial);
+    host_spawn_reap();
+    return 0;
+}
+
+void guard_trial_need_cgroup(const struct guard_trial *trial)
+{
+    if (trial->cgroup[0] == '\0') {
+        print_message("no writable cgroup here: this half is left out\n");
+        skip();
+    }
+}
+
+/* ---- starting, telling, hearing */
+
+const char *guard_trial_path(const struct guard_trial *trial, const char *part)
+{
+    return run_fixture_path(&trial->fixture, "north.1%s", part);
+}
+
+void guard_trial_spawn(struct guard_trial *trial, const char *option)
+{
+    struct err err;
+    if (trial->link >= 0) {
+        close(trial->link);
+    }
+    assert_int_equal(host_spawn_guard(program, option, guard_trial_path(trial, ""),
+                                      &trial->link, &err),
+                     0);
+}
+
+void guard_trial_start(struct guard_trial *trial, const struct msg_run_start *start)
+{
+    struct err err = {0};
+    assert_int_equal(mkdir(guard_trial_path(trial, ""), 0711), 0);
+    int dir = open(guard_trial_path(trial, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(host_spec_write(dir, "north.1", start, &trial->setting, &err), 0);
+    close(dir);
+    guard_trial_spawn(trial, NULL);
+}
+
+/* The next thing it says; false when the connection is at its end. */
+bool guard_trial_hear(struct guard_trial *trial)
+{
+    for (;;) {
+        struct pollfd polls = {.fd = trial->link, .events = POLLIN};
+        assert_int_equal(poll(&polls, 1, RUN_FIXTURE_PATIENCE_MS), 1);
+        switch (host_talk_receive(trial->link, &trial->record)) {
+        case HOST_TALK_RECORD:
+            return true;
+        case HOST_TALK_GONE:
+            return false;
+        case HOST_TALK_NOTHING:
+            break;
+        }
+    }
+}
+
+void guard_trial_hear_until(struct guard_trial *trial, enum run_phase phase)
+{
+    do {
+        assert_true(guard_trial_hear(trial));
+    } while (trial->record.phase != phase);
+}
+
+void guard_trial_hear_silence(struct guard_trial *trial)
+{
+    while (guard_trial_hear(trial)) {
+    }
+}
+
+void guard_trial_tell(struct guard_trial *trial, struct guard_order order)
+{
+    assert_true(host_talk_send(trial->link, &order));
+}
+
+void guard_trial_go(struct guard_trial *trial)
+{
+    guard_trial_hear_until(trial, RUN_WAITING);
+    guard_trial_tell(
+        trial, (struct guard_order){.kind = ORDER_GO, .token = trial->record.token});
+}
+
+void guard_trial_control(struct guard_trial *trial, uint64_t number,
+                         enum control_action action, int signal)
+{
+    guard_trial_tell(trial, (struct guard_order){.kind = ORDER_CONTROL,
+                                                 .action = action,
+                                                 .signal = signal,
+                                                 .number = number});
+}
+
+/* Starts, lets go, and hears out the end. */
+void guard_trial_run_to_end(struct guard_trial *trial,
+                            const struct msg_run_start *start)
+{
+    guard_trial_start(trial, start);
+    guard_trial_go(trial);
+    guard_trial_hear_until(trial, RUN_ENDED);
+}
+
+struct msg_run_start guard_trial_job(const struct guard_trial *trial,
+                                     const char *command)
+{
+    return run_fixture_start(&trial->fixture, 1, command);
+}
+
+void guard_trial_assert_text(const char *path, const char *expected)
+{
+    char *text = run_fixture_read(path);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+/* The record on disk says what was heard. */
+void guard_trial_assert_recorded(const struct guard_trial *trial)
+{
+    struct guard_record record;
+    struct err err;
+    int dir = open(guard_trial_path(trial, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(guard_record_read(dir, &record, &err), 0);
+    close(dir);
+    assert_int_equal(record.phase, trial->record.phase);
+    assert_int_equal(record.end, trial->record.end);
+    assert_int_equal(record.code, trial->record.code);
+    assert_string_equal(record.text, trial->record.text);
+}

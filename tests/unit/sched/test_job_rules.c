@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What site, queue and application make of a job together: who beats whom. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sched/application.h"
+#include "sched/queue.h"
+
+static const char *const own_hosts[] = {"n1"};
+
+struct world {
+    struct arena arena;
+    struct conf conf;
+    struct queue_config *queues;
+    struct application *apps;
+    struct job_rules site;
+    struct job_rules_stack stack;
+};
+
+static void read_keys(struct world *world, const char *site, const char *queue,
+                      const char *app)
+{
+    char text[1024];
+    struct groups groups;
+    int n_queues, n_apps;
+    snprintf(text, sizeof(text),
+             "Begin Parameters\nCLEAN_PERIOD = 10\n%s\nEnd Parameters\n"
+             "Begin Queue\nQUEUE_NAME = q\n%s\nEnd Queue\n"
+             "Begin Application\nNAME = a\n%s\nEnd Application\n",
+             site, queue, app);
+    memset(world, 0, sizeof(*world));
+    arena_init(&world->arena);
+    conf_init(&world->conf, &world->arena);
+    conf_read(&world->conf, "lsb.conf", text, strlen(text));
+    conf_check(&world->conf);
+    groups_read(&world->conf, own_hosts, 1, &groups);
+    queue_read(&world->conf, &groups, &world->queues, &n_queues);
+    application_read(&world->conf, &world->apps, &n_apps);
+    const struct conf_section *section = conf_next(&world->conf, "Parameters", NULL);
+    job_rules_read(&world->conf, section, &section->rows[0], &world->site);
+    assert_int_equal(n_apps, 1);
+    world->stack = (struct job_rules_stack){&world->site, &world->queues[0].rules.job,
+                                            &world->apps[0].rules};
+}
+
+/* The memory limit in KiB that a job ends up with; -1: none; or why it is refused. */
+static void test_limits(void **state)
+{
+    static const struct {
+        const char *why, *queue, *app, *job;
+        long long kib;
+        const char *says;
+    } rows[] = {
+        {"nobody says anything", "", "", NULL, -1, NULL},
+        {"the queue's one value is default and maximum", "MEMLIMIT = 9", "", NULL, 9,
+         NULL},
+        {"the queue's default", "MEMLIMIT = 5 9", "", NULL, 5, NULL},
+        {"the job's beats it", "MEMLIMIT = 5 9", "", "mem=7", 7, NULL},
+        {"not its maximum", "MEMLIMIT = 5 9", "", "mem=10", 0,
+         "MEMLIMIT: Cannot exceed queue's hard limit(s), which is 9 KB"},
+        {"the application's beats the queue's default", "MEMLIMIT = 5 9",
+         "MEMLIMIT = 7", NULL, 7, NULL},
+        {"not its maximum", "MEMLIMIT = 5 9", "MEMLIMIT = 20", NULL, 9, NULL},
+        {"the application's maximum counts too", "MEMLIMIT = 5 9", "MEMLIMIT = 3 6",
+         "mem=7", 0, "which is 6 KB"},
+        {"its one value is a default", "MEMLIMIT = 5 9", "MEMLIMIT = 6", "mem=7", 7,
+         NULL},
+        {"the job's beats the application's default", "", "MEMLIMIT = 5 9", "mem=8", 8,
+         NULL},
+        {"what is no job's to ask for", "", "", "nice=-5", 0,
+         "NICE is not a job's to ask for"},
+        {"nor what is not known", "", "", "sleep=5", 0, "is not known here"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        struct err err = {.text = ""};
+        struct job_limits limits;
+        int max_slots = 0;
+        read_keys(&world, "", rows[i].queue, rows[i].app);
+        struct job_spec spec = {
+            .command = "run", .limits = &rows[i].job, .n_limits = rows[i].job != NULL};
+        int code = job_rules_check(&world.stack, &spec, &max_slots, &err);
+        if (rows[i].says != NULL) {
+            if (code == 0 || strstr(err.text, rows[i].says) == NULL) {
+                fail_msg("%s: \"%s\"", rows[i].why, err.text);
+            }
+        } else {
+            assert_int_equal(code, 0);
+            job_rules_apply(&world.arena, &world.stack, &spec);
+            assert_int_equal(job_limits_read(spec.limits, spec.n_limits, &limits, &err),
+                             0);
+            int64_t kib = limits.values[JOB_LIMIT_MEM];
+            if ((kib == JOB_LIMIT_NONE ? -1 : kib) != rows[i].kib) {
+                fail_msg("%s: %lld", rows[i].why, (long long)kib);
+            }
+        }
+        arena_release(&world.arena);
+    }
+}
+
+static void test_run_limit_and_slots(void **state)
+{
+    struct world world;
+    struct err err;
+    int max_slots = 0;
+    (void)state;
+    read_keys(&world, "", "RUNLIMIT = 10 60\nPROCLIMIT = 2 4 8",
+              "RUNLIMIT = 30\nPROCLIMIT = 3 16");
+    struct job_spec spec = {.command = "run"};
+    assert_int_equal(job_rules_check(&world.stack, &spec, &max_slots, &err), 0);
+    assert_int_equal(spec.run_limit_ms, 30 * 60000);
+    assert_int_equal(spec.n_slots, 3);
+    spec = (struct job_spec){.command = "run", .n_slots = 9};
+    assert_int_not_equal(job_rules_check(&world.stack, &spec, &max_slots, &err), 0);
+    spec = (struct job_spec){.command = "run", .n_slots = 2};
+    assert_int_not_equal(job_rules_check(&world.stack, &spec, &max_slots, &err), 0);
+    spec =
+        (struct job_spec){.command = "run", .n_slots = 4, .run_limit_ms = 31 * 60000};
+    assert_int_equal(job_rules_check(&world.stack, &spec, &max_slots, &err), 0);
+    spec.run_limit_ms = 61 * 60000;
+    assert_int_not_equal(job_rules_check(&world.stack, &spec, &max_slots, &err), 0);
+    arena_release(&world.arena);
+}
+
+static const char *joined(struct arena *arena, const char *const *list, int n_list)
+{
+    const char *text = "";
+    for (int i = 0; i < n_list; i++) {
+        text = arena_printf(arena, "%s%s;", text, list[i]);
+    }
+    return text;
+}
+
+static void test_commands(void **state)
+{
+    static const char *const own[] = {"job"};
+    static const struct {
+        const char *queue, *app;
+        bool has_own;
+        const char *before, *after;
+    } rows[] = {
+        {"", "", false, "", ""},
+        {"PRE_EXEC = q\nPOST_EXEC = q", "", false, "q;", "q;"},
+        {"PRE_EXEC = q\nPOST_EXEC = q", "PRE_EXEC = a\nPOST_EXEC = a", false, "q;a;",
+         "a;q;"},
+        {"PRE_EXEC = q\nPOST_EXEC = q", "PRE_EXEC = a\nPOST_EXEC = a", true, "q;job;",
+         "job;q;"},
+        {"", "PRE_EXEC = a\nPOST_EXEC = a", true, "job;", "job;"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        read_keys(&world, "", rows[i].queue, rows[i].app);
+        assert_int_equal(world.conf.n_errors, 0);
+        struct job_spec spec = {.command = "run",
+                                .pre_execs = own,
+                                .n_pre_execs = rows[i].has_own,
+                                .post_execs = own,
+                                .n_post_execs = rows[i].has_own};
+        job_rules_apply(&world.arena, &world.stack, &spec);
+        assert_string_equal(joined(&world.arena, spec.pre_execs, spec.n_pre_execs),
+                            rows[i].before);
+        assert_string_equal(joined(&world.arena, spec.post_execs, spec.n_post_execs),
+                            rows[i].after);
+        arena_release(&world.arena);
+    }
+}
+
+static void test_the_rest(void **state)
+{
+    struct world world;
+    struct job_rules rules;
+    (void)state;
+    read_keys(&world,
+              "MAX_JOB_REQUEUE = 1\nMAX_PREEXEC_RETRY = 2\nJOB_PREPROC_TIMEOUT = 3",
+              "MAX_JOB_REQUEUE = 4\nREQUEUE_EXIT_VALUES = 9\nSUCCESS_EXIT_VALUES = 8\n"
+              "JOB_STARTER = q\nRERUNNABLE = Y\nNICE = 3",
+              "MAX_PREEXEC_RETRY = 6\nREQUEUE_EXIT_VALUES = 7\nJOB_STARTER = a\n"
+              "RERUNNABLE = N\nNICE = 4\nJOB_PREPROC_TIMEOUT = 5");
+    assert_int_equal(world.conf.n_errors, 0);
+    job_rules_merge(&world.stack, &rules);
+    assert_int_equal(rules.max_requeues, 4);
+    assert_int_equal(job_rules_pre_tries(&rules), 6);
+    assert_true(job_rules_requeue(&rules, 7));
+    assert_false(job_rules_requeue(&rules, 9));
+    assert_true(job_rules_succeed(&rules, 8));
+    assert_string_equal(rules.job_starter, "a");
+    assert_int_equal(rules.rerunnable, 0);
+    assert_int_equal(rules.soft.values[JOB_LIMIT_NICE], 4);
+    assert_int_equal(rules.soft.values[JOB_LIMIT_PRE_TIME], 5 * 60000);
+    world.stack.app = NULL;
+    job_rules_merge(&world.stack, &rules);
+    assert_int_equal(job_rules_pre_tries(&rules), 2);
+    assert_int_equal(rules.soft.values[JOB_LIMIT_PRE_TIME], 3 * 60000);
+    world.stack.site = NULL;
+    job_rules_merge(&world.stack, &rules);
+    assert_int_equal(job_rules_pre_tries(&rules), 5); /* LSF's default */
+    arena_release(&world.arena);
+}
+
+static void test_bad(void **state)
+{
+    static const struct {
+        const char *queue, *app, *says;
+    } rows[] = {
+        {"MEMLIMIT = 9 5", "", "the default is above the maximum"},
+        {"MEMLIMIT = 1 2 3", "", "3 values, expected [DEFAULT] MAX"},
+        {"CPULIMIT = 1/hostA", "", "not supported"},
+        {"CORELIMIT = none", "", "is no size"},
+        {"PROCESSLIMIT = 0", "", "expected 1 to"},
+        {"", "NICE = 30", "expected -20 to 19"},
+        {"", "STACKLIMIT = 5X", "has no known unit"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        read_keys(&world, "", rows[i].queue, rows[i].app);
+        bool is_said = false;
+        for (const struct conf_diag *diag = world.conf.diags; diag != NULL;
+             diag = diag->next) {
+            is_said = is_said || strstr(diag->text, rows[i].says) != NULL;
+        }
+        if (!is_said) {
+            fail_msg("%s%s: not said: %s", rows[i].queue, rows[i].app, rows[i].says);
+        }
+        arena_release(&world.arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_limits),   cmocka_unit_test(test_run_limit_and_slots),
+        cmocka_unit_test(test_commands), cmocka_unit_test(test_the_rest),
+        cmocka_unit_test(test_bad),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
