@@ -229,9 +229,9 @@ const struct conf_key conf_keys[] = {
              "a lost consumer's idle slots go home after this time"),
     DURATION("MIN_HOLD", SECOND, 0, TEN_YEARS, NULL,
              "slots that were moved stay at least for this time"),
-    LATER("MEM", "memory exported on each host, in MB"),
-    LATER("SWAP", "swap space exported on each host, in MB"),
-    LATER("SWP", "the same as SWAP"),
+    INT("MEM", 0, SPACE_MAX_MIB, NULL, "memory exported on each host, in MB"),
+    INT("SWAP", 0, SPACE_MAX_MIB, NULL, "swap space exported on each host, in MB"),
+    INT("SWP", 0, SPACE_MAX_MIB, NULL, "the same as SWAP"),
     LATER("ON_LOST", "kill: a lost consumer's jobs are ended"),
 #undef SECTION
 #define SECTION "Parameters"

@@ -251,6 +251,39 @@ static bool read_hosts(const struct reading *reading)
     return policy->is_per_host ? read_per_host(reading) : read_res_select(reading);
 }
 
+/* ------------------------------------------------------------ memory, swap space */
+
+static bool read_space(const struct conf_cell *cell, struct space *space)
+{
+    space->is_given = cell != NULL;
+    return cell == NULL || read_number(cell, &space->mib);
+}
+
+/* The guides spell the key SWP, the reference SWAP. */
+static bool read_spaces(const struct reading *reading)
+{
+    struct space *spaces = reading->policy->spaces;
+    const struct conf_cell *mem = cell_of(reading, "MEM");
+    const struct conf_cell *swap = cell_of(reading, "SWAP");
+    const struct conf_cell *swp = cell_of(reading, "SWP");
+    if (swap != NULL && swp != NULL) {
+        COMPLAIN(reading, swp, "not together with %s, which means the same", "SWAP");
+        return false;
+    }
+    if (reading->policy->is_pool && (mem != NULL || swap != NULL || swp != NULL)) {
+        COMPLAIN(reading,
+                 mem != NULL    ? mem
+                 : swap != NULL ? swap
+                                : swp,
+                 "not together with a pool, whose slots have no site of their own, "
+                 "expected a policy without MEM and SWAP");
+        return false;
+    }
+    bool has_mem = read_space(mem, &spaces[SPACE_MEM]);
+    bool has_swp = read_space(swap != NULL ? swap : swp, &spaces[SPACE_SWP]);
+    return has_mem && has_swp;
+}
+
 /* ------------------------------------------------------------ the rest */
 
 static bool is_number(const char *name)
@@ -344,9 +377,11 @@ bool export_policy_read(struct conf *conf, const char *site,
     bool has_name = read_name(&reading);
     bool has_hosts = read_hosts(&reading);
     bool has_shares = read_distribution(&reading);
+    bool has_spaces = read_spaces(&reading);
     bool has_type = has_hosts && has_shares && read_type(&reading);
     bool has_rebalance = read_rebalance(&reading, defaults);
-    return has_name && has_hosts && has_shares && has_type && has_rebalance;
+    return has_name && has_hosts && has_spaces && has_shares && has_type &&
+           has_rebalance;
 }
 
 /* "n1 n2 n3" */
@@ -387,16 +422,32 @@ static const char *joined_shares(struct arena *arena,
     return joined(arena, words);
 }
 
+/* " MEM=100 SWAP=50", what there is of it. */
+static const char *spaces_text(struct arena *arena, const struct export_policy *policy)
+{
+    static const char *const keys[SPACES] = {"MEM", "SWAP"};
+    const char *text = "";
+    for (int i = 0; i < SPACES; i++) {
+        if (policy->spaces[i].is_given) {
+            text =
+                arena_printf(arena, "%s %s=%d", text, keys[i], policy->spaces[i].mib);
+        }
+    }
+    return text;
+}
+
 const char *export_policy_content(struct arena *arena,
                                   const struct export_policy *policy)
 {
     const char *shares = joined_shares(arena, policy);
     const char *type = policy->type == LEASE_SHARED ? " TYPE=shared" : "";
+    const char *spaces = spaces_text(arena, policy);
     if (policy->is_per_host) {
-        return arena_printf(arena, "PER_HOST=%s SLOTS=%d%s DISTRIBUTION=%s",
-                            joined(arena, policy->hosts), policy->n_slots, type,
+        return arena_printf(arena, "PER_HOST=%s SLOTS=%d%s%s DISTRIBUTION=%s",
+                            joined(arena, policy->hosts), policy->n_slots, spaces, type,
                             shares);
     }
-    return arena_printf(arena, "RES_SELECT=%s NHOSTS=%d%s DISTRIBUTION=%s",
-                        policy->hosts_cell->value, policy->n_hosts_max, type, shares);
+    return arena_printf(arena, "RES_SELECT=%s NHOSTS=%d%s%s DISTRIBUTION=%s",
+                        policy->hosts_cell->value, policy->n_hosts_max, spaces, type,
+                        shares);
 }

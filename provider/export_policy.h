@@ -22,7 +22,8 @@ struct export_policy {
     const struct conf_row *row;
     const struct conf_cell *hosts_cell; /* PER_HOST or RES_SELECT, whichever there is */
     const struct conf_cell *slots_cell, *distribution_cell, *name_cell;
-    const char *name; /* "" unnamed */
+    struct space spaces[SPACES]; /* MEM, SWAP: of each host */
+    const char *name;            /* "" unnamed */
     int place;
     enum lease_type type;
     enum reclaim_policy reclaim_policy;

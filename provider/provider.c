@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exported.h"
 #include "provider/recall.h"
 #include "provider/settle.h"
+#include "provider/spaces.h"
 
 struct provider *provider_new(const char *site, int64_t freeze_timeout_ms)
 {
@@ -102,6 +104,18 @@ int provider_lent(const struct provider *provider, const char *name)
     return n_slots;
 }
 
+int64_t provider_space(const struct provider *provider, const char *name,
+                       enum space_kind kind)
+{
+    const struct books_host *host = books_find_host(&provider->books, name);
+    return host != NULL ? spaces_exported(host, kind) : 0;
+}
+
+uint64_t provider_changes(const struct provider *provider)
+{
+    return provider->books.n_changes;
+}
+
 void provider_set_local_used(struct provider *provider, const char *name, int max,
                              int local_used)
 {
@@ -151,6 +165,16 @@ void provider_set_taken(struct provider *provider, const char *name, bool is_tak
     }
 }
 
+void provider_set_spaces(struct provider *provider, const char *name,
+                         const int64_t mib[SPACES])
+{
+    struct books_host *host = books_add_host(&provider->books, name);
+    if (memcmp(host->spaces_mib, mib, sizeof(host->spaces_mib)) != 0) {
+        memcpy(host->spaces_mib, mib, sizeof(host->spaces_mib));
+        host->is_unsettled = true;
+    }
+}
+
 void provider_set_waiting(struct provider *provider, int n_waiting_slots)
 {
     if (provider->n_waiting_slots == n_waiting_slots) {
@@ -195,6 +219,7 @@ void provider_fill_state(const struct provider *provider, const struct book *boo
             .consumer_used = entry->consumer_used,
             .is_down = entry->host->is_down || entry->host->is_taken,
         };
+        memcpy(hosts[i].spaces, entry->spaces, sizeof(entry->spaces));
     }
     *state = (struct msg_state){
         .lease = arena_str(arena, book->lease),
@@ -213,6 +238,8 @@ void provider_fill_state(const struct provider *provider, const struct book *boo
         .lease_term_ms = book->lease_term_ms,
         .hosts = hosts,
         .n_hosts = book->n_hosts,
+        .resources = exported_copy_resources(arena, book->resources, book->n_resources),
+        .n_resources = book->n_resources,
         .reason = arena_str(arena, book->reason),
         .recall = book->recall,
     };

@@ -330,7 +330,8 @@ static void read_exports(struct conf *conf, bool is_simulated,
     struct export_host *hosts =
         arena_alloc(conf->arena, (size_t)config->n_hosts, sizeof(*hosts));
     for (int i = 0; i < config->n_hosts; i++) {
-        hosts[i] = (struct export_host){config->hosts[i].name, config->hosts[i].max};
+        hosts[i] = (struct export_host){config->hosts[i].name, config->hosts[i].max,
+                                        config->hosts[i].type};
     }
     struct export_site site = {.name = config->name,
                                .hosts = hosts,

@@ -2,6 +2,8 @@
 /* site_copy.c: see site_copy.h. */
 #include "site/site_copy.h"
 
+#include "base/exported.h"
+
 static const char *copy_text(struct arena *arena, const char *text)
 {
     return text != NULL ? arena_str(arena, text) : "";
@@ -182,6 +184,8 @@ static void copy_exports(struct arena *arena, struct export_plan *plan)
         for (int k = 0; k < lease->n_hosts; k++) {
             lease->hosts[k].host = copy_text(arena, lease->hosts[k].host);
         }
+        lease->resources =
+            exported_copy_resources(arena, lease->resources, lease->n_resources);
     }
     plan->late = copy_array(arena, plan->late, plan->n_late, sizeof(*plan->late));
     for (int i = 0; i < plan->n_late; i++) {

@@ -51,7 +51,8 @@ static void add_host(struct world *world, struct arena *arena, const char *word)
         parts[i] = i == 3 ? text : strsep(&text, ":");
         assert_non_null(parts[i]);
     }
-    world->hosts[row] = (struct export_host){parts[0], (int)strtol(parts[1], NULL, 10)};
+    world->hosts[row] =
+        (struct export_host){parts[0], (int)strtol(parts[1], NULL, 10), parts[2]};
     resource_table_resize(world->table, world->n_hosts);
     resource_table_set_text(world->table, row, RESOURCE_TYPE, parts[2]);
     for (char *name; (name = strsep(&parts[3], ",")) != NULL;) {
@@ -134,6 +135,20 @@ static void read_text(struct world *world, const char *text)
 
 /* ------------------------------------------------------------ output */
 
+/* "/25/30": memory, swap space; "-" where it is not exported. */
+static const char *spaces_text(struct arena *arena, const struct space spaces[SPACES])
+{
+    const char *text = "";
+    if (!spaces[SPACE_MEM].is_given && !spaces[SPACE_SWP].is_given) {
+        return "";
+    }
+    for (int i = 0; i < SPACES; i++) {
+        text = spaces[i].is_given ? arena_printf(arena, "%s/%d", text, spaces[i].mib)
+                                  : arena_printf(arena, "%s/-", text);
+    }
+    return text;
+}
+
 static const char *plan_text(struct arena *arena, const struct export_plan *plan)
 {
     const char *text = "";
@@ -145,8 +160,9 @@ static const char *plan_text(struct arena *arena, const struct export_plan *plan
                             lease->policy[0] != '\0' ? lease->policy : place,
                             lease->consumer);
         for (int j = 0; j < lease->n_hosts; j++) {
-            text = arena_printf(arena, "%s %s=%d", text, lease->hosts[j].host,
-                                lease->hosts[j].n_slots);
+            text = arena_printf(arena, "%s %s=%d%s", text, lease->hosts[j].host,
+                                lease->hosts[j].n_slots,
+                                spaces_text(arena, lease->hosts[j].spaces));
         }
     }
     return text;
