@@ -382,9 +382,9 @@ const struct conf_key conf_keys[] = {
     LATER("RESERVE", "Y: reserved for waiting jobs"),
 #undef SECTION
 #define SECTION "SharedResourceExport"
-    LATER("NAME", "a shared resource"),
-    LATER("NINSTANCES", "how much of it is exported"),
-    LATER("DISTRIBUTION", "who gets how much: ([site, shares] ...)"),
+    TEXT("NAME", NULL, "the shared resource"),
+    INT("NINSTANCES", 1, INSTANCES_MAX, NULL, "how many instances are exported at most"),
+    LIST("DISTRIBUTION", NULL, "who gets how much: ([site, shares] ...)"),
 #undef SECTION
 #define SECTION "Limit"
     TEXT("NAME", NULL, "the limit's name"),

@@ -142,6 +142,8 @@ void consumer_host_at(const struct consumer *consumer, int index,
         .queues = contract->as_told.queues,
         .n_queues = contract->as_told.n_queues,
         .spaces = split->spaces,
+        .resources = contract->as_told.resources,
+        .n_resources = contract->as_told.n_resources,
     };
 }
 

@@ -52,6 +52,8 @@ struct consumer_host {
     const char *const *queues; /* whose jobs alone may go there; n_queues 0: all */
     int n_queues;
     const struct space *spaces; /* SPACES of them, that the contract gives it there */
+    const struct lease_resource *resources; /* of the contract */
+    int n_resources;
 };
 int consumer_count_hosts(const struct consumer *consumer);
 void consumer_host_at(const struct consumer *consumer, int index,

@@ -42,7 +42,7 @@ struct export
     struct export_policy **policies; /* taken into the plan */
     int n_policies;
     struct export_plan *plan;
-    int leases_capacity, late_capacity;
+    int leases_capacity, late_capacity, claims_capacity;
 };
 
 /* What one consumer gets of one host, before it is gathered into leases. */
@@ -129,19 +129,6 @@ static void add_piece(struct export *export, struct pieces *pieces,
     pieces->items[pieces->count++].candidate = candidate;
 }
 
-static int64_t *share_seats(struct export *export, const struct export_policy *policy,
-                            int n_seats)
-{
-    size_t n = (size_t)policy->n_shares;
-    int64_t *weights = arena_alloc(export->arena, n, sizeof(*weights));
-    int64_t *seats = arena_alloc(export->arena, n, sizeof(*seats));
-    for (int i = 0; i < policy->n_shares; i++) {
-        weights[i] = policy->shares[i].share;
-    }
-    averages_share(n_seats, weights, policy->n_shares, seats);
-    return seats;
-}
-
 static bool is_named_twice(struct export *export, const struct export_policy *policy,
                            struct candidate *candidate)
 {
@@ -185,7 +172,8 @@ bool export_lacks_swap(const struct space spaces[SPACES], const char *type)
 static bool lacks_swap(const struct export_policy *policy,
                        const struct candidate *candidate)
 {
-    return !policy->is_pool && export_lacks_swap(policy->spaces, candidate->host->type);
+    return !policy->shares.is_pool &&
+           export_lacks_swap(policy->spaces, candidate->host->type);
 }
 
 static bool has_swap(struct export *export, const struct export_policy *policy,
@@ -207,18 +195,19 @@ static bool has_swap(struct export *export, const struct export_policy *policy,
 static const struct piece *share_host(struct export *export,
                                       const struct export_policy *policy)
 {
-    const int64_t *slots = share_seats(export, policy, policy->n_slots);
-    size_t n_shares = (size_t)policy->n_shares;
+    const int64_t *slots =
+        export_shares_divide(export->arena, &policy->shares, policy->n_slots);
+    size_t n_shares = (size_t)policy->shares.count;
     int64_t *mib = arena_alloc(export->arena, n_shares, sizeof(*mib));
     struct piece *parts = arena_alloc(export->arena, n_shares, sizeof(*parts));
-    for (int i = 0; i < policy->n_shares; i++) {
+    for (int i = 0; i < policy->shares.count; i++) {
         parts[i].share = i;
         parts[i].n_slots = (int)slots[i];
     }
     for (int k = 0; k < SPACES; k++) {
         bool is_given = policy->spaces[k].is_given;
-        averages_share(policy->spaces[k].mib, slots, policy->n_shares, mib);
-        for (int i = 0; i < policy->n_shares; i++) {
+        averages_share(policy->spaces[k].mib, slots, policy->shares.count, mib);
+        for (int i = 0; i < policy->shares.count; i++) {
             parts[i].spaces[k] = (struct space){is_given, (int)mib[i]};
         }
     }
@@ -246,7 +235,7 @@ static bool share_slots(struct export *export, const struct export_policy *polic
             is_good = false;
             continue;
         }
-        for (int j = 0; j < policy->n_shares; j++) {
+        for (int j = 0; j < policy->shares.count; j++) {
             if (parts[j].n_slots > 0) {
                 add_piece(export, pieces, candidate, &parts[j]);
             }
@@ -310,7 +299,7 @@ static bool share_hosts(struct export *export, const struct export_policy *polic
                  "no host matches that earlier policies left, so nothing is exported");
         return true;
     }
-    int64_t *seats = share_seats(export, policy, n_picked);
+    int64_t *seats = export_shares_divide(export->arena, &policy->shares, n_picked);
     for (int i = 0, share = 0; i < n_picked; i++) {
         while (seats[share] == 0) {
             share++;
@@ -339,7 +328,7 @@ static bool check_shared(struct export *export, const struct export_policy *poli
     bool is_good = true;
     for (int i = 0; i < pieces->count; i++) {
         const struct candidate *candidate = pieces->items[i].candidate;
-        const char *consumer = policy->shares[pieces->items[i].share].consumer;
+        const char *consumer = policy->shares.items[pieces->items[i].share].consumer;
         for (const struct use *use = candidate->uses; use != NULL; use = use->next) {
             if (!is_at_odds(use, policy, consumer)) {
                 continue;
@@ -381,7 +370,7 @@ static void add_lease(struct export *export, const struct export_policy *policy,
     plan->leases[plan->n_leases++] = (struct export_lease){
         .policy = policy->name,
         .place = policy->place,
-        .consumer = policy->shares[share].consumer,
+        .consumer = policy->shares.items[share].consumer,
         .content = content,
         .type = policy->type,
         .reclaim_policy = policy->reclaim_policy,
@@ -397,20 +386,20 @@ static void add_leases(struct export *export, const struct export_policy *policy
                        const struct pieces *pieces)
 {
     const char *content = export_policy_content(export->arena, policy);
-    size_t n_shares = (size_t)policy->n_shares;
+    size_t n_shares = (size_t)policy->shares.count;
     int *n_hosts = arena_alloc(export->arena, n_shares, sizeof(*n_hosts));
     int *index = arena_alloc(export->arena, n_shares, sizeof(*index));
     for (int i = 0; i < pieces->count; i++) {
         n_hosts[pieces->items[i].share]++;
     }
-    for (int i = 0; i < policy->n_shares; i++) {
+    for (int i = 0; i < policy->shares.count; i++) {
         index[i] = export->plan->n_leases;
         if (n_hosts[i] > 0) {
             add_lease(export, policy, i, content, n_hosts[i]);
         } else if (pieces->count > 0) {
-            COMPLAIN(export, CONF_WARNING, policy, policy->distribution_cell,
+            COMPLAIN(export, CONF_WARNING, policy, policy->shares.cell,
                      "nothing is left for %s: there is too little to share out",
-                     policy->shares[i].consumer);
+                     policy->shares.items[i].consumer);
         }
     }
     for (int i = 0; i < pieces->count; i++) {
@@ -418,6 +407,7 @@ static void add_leases(struct export *export, const struct export_policy *policy
         struct export_lease *lease = &export->plan->leases[index[piece->share]];
         struct export_part *part = &lease->hosts[lease->n_hosts++];
         part->host = piece->candidate->host->name;
+        part->index = (int)(piece->candidate - export->candidates);
         part->n_slots = piece->n_slots;
         memcpy(part->spaces, piece->spaces, sizeof(part->spaces));
     }
@@ -430,7 +420,7 @@ static void record_uses(struct export *export, const struct export_policy *polic
         struct candidate *candidate = pieces->items[i].candidate;
         struct use *use = arena_alloc(export->arena, 1, sizeof(*use));
         use->policy = policy;
-        use->consumer = policy->shares[pieces->items[i].share].consumer;
+        use->consumer = policy->shares.items[pieces->items[i].share].consumer;
         use->next = candidate->uses;
         candidate->uses = use;
         candidate->n_exported += pieces->items[i].n_slots;
@@ -458,7 +448,7 @@ static void add_late(struct export *export, const struct export_policy *policy)
     struct export_plan *plan = export->plan;
     const char *content = export_policy_content(export->arena, policy);
     int64_t *shares =
-        arena_alloc(export->arena, (size_t)policy->n_shares, sizeof(*shares));
+        arena_alloc(export->arena, (size_t)policy->shares.count, sizeof(*shares));
     plan->late = grown(export->arena, plan->late, plan->n_late, &export->late_capacity,
                        sizeof(*plan->late));
     plan->late[plan->n_late] = (struct export_late){
@@ -467,12 +457,12 @@ static void add_late(struct export *export, const struct export_policy *policy)
         .select = policy->hosts_cell->value,
         .n_hosts_max = policy->n_hosts_max,
         .first_lease = plan->n_leases,
-        .n_shares = policy->n_shares,
+        .n_shares = policy->shares.count,
         .shares = shares,
     };
     memcpy(plan->late[plan->n_late++].spaces, policy->spaces, sizeof(policy->spaces));
-    for (int i = 0; i < policy->n_shares; i++) {
-        shares[i] = policy->shares[i].share;
+    for (int i = 0; i < policy->shares.count; i++) {
+        shares[i] = policy->shares.items[i].share;
         add_lease(export, policy, i, content, 0);
         plan->leases[plan->n_leases - 1].is_open = true;
     }
@@ -492,6 +482,7 @@ void export_give(struct arena *arena, struct export_plan *plan,
         for (int k = 0; k < lease->n_hosts; k++, next++) {
             struct export_part *part = &lease->hosts[k];
             part->host = hosts[next].name;
+            part->index = hosts[next].index;
             part->n_slots = hosts[next].max;
             memcpy(part->spaces, late->spaces, sizeof(part->spaces));
         }
@@ -506,6 +497,17 @@ static void take_policy(struct export *export, struct export_policy *policy,
     export->policies = grown(export->arena, export->policies, export->n_policies,
                              capacity, sizeof(struct export_policy *));
     export->policies[export->n_policies++] = policy;
+}
+
+static void add_claims(struct export *export, const struct export_policy *policy)
+{
+    struct export_plan *plan = export->plan;
+    for (int i = 0; i < policy->shares.count; i++) {
+        plan->claims = grown(export->arena, plan->claims, plan->n_claims,
+                             &export->claims_capacity, sizeof(*plan->claims));
+        plan->claims[plan->n_claims++] =
+            (struct export_claim){policy->place, policy->shares.items[i].consumer};
+    }
 }
 
 static void add_policy(struct export *export, struct export_policy *policy,
@@ -554,6 +556,7 @@ void export_read(struct conf *conf, const struct export_site *site,
             bool is_good = export_policy_read(conf, site->name, defaults, section,
                                               &section->rows[i], policy);
             policy->place = ++place;
+            add_claims(&export, policy);
             if (is_good) {
                 add_policy(&export, policy, &policies_capacity);
             }

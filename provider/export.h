@@ -30,6 +30,7 @@ struct export_host {
     const char *name;
     int max;          /* MXJ */
     const char *type; /* as configured; "", "!": it is not */
+    int index;        /* in file order */
 };
 
 enum export_answer {
@@ -58,6 +59,7 @@ struct export_site {
 /* What a lease gets of a host. */
 struct export_part {
     const char *host;
+    int index; /* among the site's */
     int n_slots;
     struct space spaces[SPACES];
 };
@@ -91,11 +93,21 @@ struct export_late {
     struct space spaces[SPACES]; /* of each host */
 };
 
+/* That a policy names a site, whether anything came of it or not. */
+struct export_claim {
+    int place; /* as in export_lease */
+    const char *consumer;
+};
+
 struct export_plan {
     struct export_lease *leases;
     int n_leases;
     struct export_late *late;
     int n_late;
+    struct export_claim *claims; /* of all policies, for who reads on */
+    int n_claims;
+    struct export_shared *shared; /* export_shared.h */
+    int n_shared;
 };
 
 /* Defaults that Parameters gives to all policies. */

@@ -111,6 +111,47 @@ int64_t provider_space(const struct provider *provider, const char *name,
     return host != NULL ? spaces_exported(host, kind) : 0;
 }
 
+static int compare_pools(const void *left, const void *right)
+{
+    const struct provider_pool *a = left, *b = right;
+    int order = strcmp(a->resource, b->resource);
+    order = order != 0 ? order : a->pool - b->pool;
+    order = order != 0 ? order : strcmp(a->consumer, b->consumer);
+    return order != 0 ? order : b->n_instances - a->n_instances;
+}
+
+int provider_list_pools(const struct provider *provider, struct arena *arena,
+                        struct provider_pool **pools)
+{
+    int n_all = 0, n_pools = 0;
+    for (int i = 0; i < provider->books.count; i++) {
+        n_all += provider->books.items[i]->n_resources;
+    }
+    struct provider_pool *all = arena_alloc(arena, (size_t)n_all, sizeof(*all));
+    n_all = 0;
+    for (int i = 0; i < provider->books.count; i++) {
+        const struct book *book = provider->books.items[i];
+        for (int k = 0; k < book->n_resources; k++) {
+            const struct lease_resource *resource = &book->resources[k];
+            all[n_all++] = (struct provider_pool){
+                resource->name, book->consumer, resource->pool, resource->n_instances};
+        }
+    }
+    if (n_all > 0) {
+        qsort(all, (size_t)n_all, sizeof(*all), compare_pools);
+    }
+    /* Of one consumer the first has the most: the others have the same instances. */
+    for (int i = 0; i < n_all; i++) {
+        const struct provider_pool *last = &all[n_pools - 1];
+        if (n_pools == 0 || strcmp(last->resource, all[i].resource) != 0 ||
+            last->pool != all[i].pool || strcmp(last->consumer, all[i].consumer) != 0) {
+            all[n_pools++] = all[i];
+        }
+    }
+    *pools = all;
+    return n_pools;
+}
+
 uint64_t provider_changes(const struct provider *provider)
 {
     return provider->books.n_changes;

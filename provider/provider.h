@@ -61,6 +61,14 @@ int provider_lent(const struct provider *provider, const char *host);
  */
 int64_t provider_space(const struct provider *provider, const char *host,
                        enum space_kind kind);
+/* Instances that all leases of one consumer have of a pool together; one for each. */
+struct provider_pool {
+    const char *resource, *consumer;
+    int pool;
+    int n_instances;
+};
+int provider_list_pools(const struct provider *provider, struct arena *arena,
+                        struct provider_pool **pools);
 uint64_t provider_changes(const struct provider *provider);
 
 /* The site tells what changed at its end; kept until told otherwise. STATE goes out at

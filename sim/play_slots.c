@@ -44,8 +44,10 @@ static int max_of(const struct site_config *config, const char *host)
 static void fit_exports(struct arena *arena, const struct export_plan *original,
                         struct site_config *config)
 {
-    struct export_plan plan = {.leases = arena_alloc(arena, (size_t)original->n_leases,
-                                                     sizeof plan.leases[0])};
+    struct export_plan plan = {
+        .leases = arena_alloc(arena, (size_t)original->n_leases, sizeof plan.leases[0]),
+        .shared = original->shared,
+        .n_shared = original->n_shared};
 
     for (int i = 0; i < original->n_leases; i++) {
         const struct export_lease *from = &original->leases[i];

@@ -30,7 +30,9 @@ static const int space_ids[SPACES][SPACE_SIDES] = {
 /* A place of ResourceMap. */
 struct facts_shared {
     int id;
-    int teller; /* of a measured one: the host that tells it for all; or NOBODY */
+    int teller;       /* of a measured one: the host that tells it for all; or NOBODY */
+    char *told;       /* its value; NULL: nobody tells it */
+    int64_t exported; /* instances of it that leases have */
 };
 
 struct facts {
@@ -79,19 +81,38 @@ static const struct facts_place *place_of(const struct facts *facts,
     return &facts->config->facts.places[shared - facts->shared];
 }
 
-/* NULL: nobody tells it. False where the text is no value. */
-static bool set_shared(struct facts *facts, struct facts_shared *shared,
-                       const char *text)
+/* False where the text is no value. */
+static bool show_shared(struct facts *facts, const struct facts_shared *shared)
 {
     const struct facts_place *place = place_of(facts, shared);
     bool is_good = true;
     for (int i = 0; i < place->n_hosts; i++) {
-        resource_table_unset(facts->table, place->hosts[i], shared->id);
-        is_good = is_good &&
-                  (text == NULL ||
-                   facts_value_set(facts->table, place->hosts[i], shared->id, text));
+        int host = place->hosts[i];
+        resource_table_unset(facts->table, host, shared->id);
+        is_good =
+            is_good && (shared->told == NULL ||
+                        facts_value_set(facts->table, host, shared->id, shared->told));
+        if (is_good && shared->told != NULL && shared->exported > 0) {
+            double left = resource_table_number(facts->table, host, shared->id) -
+                          (double)shared->exported;
+            resource_table_set_number(facts->table, host, shared->id,
+                                      left > 0 ? left : 0);
+        }
     }
     return is_good;
+}
+
+/* NULL: nobody tells it. False where the text is no value. */
+static bool set_shared(struct facts *facts, struct facts_shared *shared,
+                       const char *text)
+{
+    if (text != NULL) {
+        keep_set_text(&shared->told, text);
+    } else {
+        free(shared->told);
+        shared->told = NULL;
+    }
+    return show_shared(facts, shared);
 }
 
 static const char *told(const struct msg_host_load *msg, const char *name)
@@ -297,6 +318,14 @@ void facts_set_exported(struct facts *facts, int host, enum space_kind kind,
     }
 }
 
+void facts_set_pool_exported(struct facts *facts, int place, int64_t n_instances)
+{
+    if (facts->shared[place].exported != n_instances) {
+        facts->shared[place].exported = n_instances;
+        show_shared(facts, &facts->shared[place]);
+    }
+}
+
 int64_t facts_space(const struct facts *facts, int host, enum space_kind kind)
 {
     double mib = facts->known[host].spaces[kind][SPACE_ALL];
@@ -495,6 +524,9 @@ void facts_free(struct facts *facts)
     }
     for (int i = 0; i < facts->config->n_hosts; i++) {
         free(facts->known[i].architecture);
+    }
+    for (int i = 0; i < facts->config->facts.n_places; i++) {
+        free(facts->shared[i].told);
     }
     facts_borrowed_free(facts->borrowed);
     free(facts->known);

@@ -39,6 +39,8 @@ void facts_lose(struct facts *facts, int host);
 /* Memory or swap space (MB) that leases have of an own host: it is not seen there. */
 void facts_set_exported(struct facts *facts, int host, enum space_kind kind,
                         int64_t mib);
+/* Instances that leases have of a place (of the configuration's). */
+void facts_set_pool_exported(struct facts *facts, int place, int64_t n_instances);
 /* All that the host has of it, exported or not; -1: it has not told. */
 int64_t facts_space(const struct facts *facts, int host, enum space_kind kind);
 /* It has told of itself, and is not away. */
