@@ -12,7 +12,8 @@
 
 #include <stdint.h>
 
-/* weights > 0; fills seats[i], which add up to n_seats (all 0 without parties). */
+/* weights >= 0, not all 0; fills seats[i], which add up to n_seats (all 0 without
+ * parties). */
 void averages_share(int64_t n_seats, const int64_t *weights, int n_parties,
                     int64_t *seats);
 

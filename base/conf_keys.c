@@ -231,9 +231,9 @@ const struct conf_key conf_keys[] = {
              "a lost consumer's idle slots go home after this time"),
     DURATION("MIN_HOLD", SECOND, 0, TEN_YEARS, NULL,
              "slots that were moved stay at least for this time"),
-    LATER("MEM", "memory exported on each host, in MB"),
-    LATER("SWAP", "swap space exported on each host, in MB"),
-    LATER("SWP", "the same as SWAP"),
+    INT("MEM", 0, SPACE_MAX_MIB, NULL, "memory exported on each host, in MB"),
+    INT("SWAP", 0, SPACE_MAX_MIB, NULL, "swap space exported on each host, in MB"),
+    INT("SWP", 0, SPACE_MAX_MIB, NULL, "the same as SWAP"),
     LATER("ON_LOST", "kill: a lost consumer's jobs are ended"),
 #undef SECTION
 #define SECTION "Parameters"
@@ -435,9 +435,9 @@ const struct conf_key conf_keys[] = {
     LATER("RESERVE", "Y: reserved for waiting jobs"),
 #undef SECTION
 #define SECTION "SharedResourceExport"
-    LATER("NAME", "a shared resource"),
-    LATER("NINSTANCES", "how much of it is exported"),
-    LATER("DISTRIBUTION", "who gets how much: ([site, shares] ...)"),
+    TEXT("NAME", NULL, "the shared resource"),
+    INT("NINSTANCES", 1, INSTANCES_MAX, NULL, "how many instances are exported at most"),
+    LIST("DISTRIBUTION", NULL, "who gets how much: ([site, shares] ...)"),
 #undef SECTION
 #define SECTION "Limit"
     TEXT("NAME", NULL, "the limit's name"),

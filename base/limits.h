@@ -31,6 +31,10 @@ enum {
     DECODE_ALLOCS_MAX = 50000,
     HOSTS_MAX = 10000,               /* hosts of a site, and of a lease */
     SLOTS_MAX = 100000,              /* slots of one host */
+    SPACE_MAX_MIB = 1000000000,      /* memory or swap space of one host */
+    LEASE_RESOURCES_MAX = 100,       /* shared resources of a lease, pool by pool */
+    RESOURCE_HOSTS_SIZE = 65536,     /* names of the hosts that see one */
+    INSTANCES_MAX = 1000000000,      /* of a shared resource */
     LEASES_MAX = 100000,             /* leases of a federation */
     LEASES_PER_PROVIDER_MAX = 10000, /* one a host; so that none crowds others out */
     LEASE_HOSTS_PER_PROVIDER_MAX = 100000, /* of all leases of a provider: each host in

@@ -102,6 +102,15 @@ struct host_slots {
     int n_slots;
 };
 
+/* What a lease exports of a host besides slots, in MB: from the contract's beginning to
+ * its end the consumer's alone, whoever holds the slots. What is not given is nobody's
+ * in particular: both sides compete for what is free. */
+enum space_kind { SPACE_MEM, SPACE_SWP, SPACES };
+struct space {
+    bool is_given;
+    int mib; /* not given: 0 */
+};
+
 /* One host of a lease: who holds and who uses how many of its exported slots. */
 struct host_split {
     const char *host;
@@ -109,6 +118,28 @@ struct host_split {
     int provider, consumer; /* held; in transit is what is left while frozen */
     int provider_used, consumer_used; /* running + suspended, at most held */
     bool is_down;                     /* unreachable, or closed by the provider */
+    struct space spaces[SPACES];
+};
+
+/* How a site defines a shared resource: both must define it alike. */
+enum resource_trait {
+    TRAIT_INCREASING = 1,
+    TRAIT_CONSUMABLE = 2,
+    TRAIT_RELEASED = 4,
+    TRAIT_DYNAMIC = 8,
+    TRAITS = 15,
+};
+
+/* Instances of a shared resource that a lease exports: the consumer's alone, as SPACES
+ * are. Not of each host: all leases of that consumer that name the provider's pool (a
+ * place of its ResourceMap) have these instances together. */
+struct lease_resource {
+    const char *name;
+    int pool;
+    int n_instances;
+    int traits;        /* of enum resource_trait */
+    const char *hosts; /* of the lease, from which it is seen: names joined by blanks,
+                          in the lease's order; "": all of them */
 };
 
 /* POOL: of a policy that exports to a pool. One contract (PROVIDER/POLICY/pool:NAME)
@@ -314,6 +345,8 @@ struct msg_state {
     int64_t min_hold_ms, lease_term_ms;
     const struct host_split *hosts;
     int n_hosts;
+    const struct lease_resource *resources;
+    int n_resources;
     const char *reason; /* of the last change that the provider made by itself */
     uint64_t recall;    /* number of the latest RECALL; 0: none ever ... */
     const struct recall *recalls; /* ... and what of it is not home yet */
@@ -371,6 +404,8 @@ struct msg_contract {
     int64_t grace_ms;             /* of a leaf: how long a recalled slot may be used */
     const struct recall *recalls; /* what is wanted back of it */
     int n_recalls;
+    const struct lease_resource *resources;
+    int n_resources;
 };
 
 struct msg_contract_ack {

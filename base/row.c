@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/exported.h"
+
 const char *row_history_name(enum history_event event)
 {
     static const char *const names[] = {
@@ -159,6 +161,8 @@ static void own_lease(struct arena *arena, struct row_lease *lease)
     own_text(arena, &lease->consumer);
     own_text(arena, &lease->reason);
     own_splits(arena, &lease->hosts, lease->n_hosts);
+    lease->resources =
+        exported_copy_resources(arena, lease->resources, lease->n_resources);
 }
 
 static void own_history(struct arena *arena, struct row_history *history)
@@ -181,6 +185,8 @@ static void own_book(struct arena *arena, struct row_book *book)
                         ? arena_copy(arena, book->recalls,
                                      (size_t)book->n_recalls * sizeof(*book->recalls))
                         : NULL;
+    book->resources =
+        exported_copy_resources(arena, book->resources, book->n_resources);
 }
 
 static void own_terms(struct arena *arena, struct job_terms *terms)

@@ -64,6 +64,8 @@ struct row_lease {
     const char *reason;             /* of the last change */
     const struct host_split *hosts; /* used counts: as last reported */
     int n_hosts;
+    const struct lease_resource *resources;
+    int n_resources;
 };
 
 /* Whether a member is lost outlives the broker: it is back only if it was lost. */
@@ -125,12 +127,15 @@ struct row_book {
     bool is_drained; /* the latest DRAIN ... */
     uint64_t drain;  /* ... and its number; 0: there was none */
     bool is_gone;
-    const struct host_split *hosts; /* host, n_slots, provider, consumer count */
+    const struct host_split
+        *hosts; /* host, n_slots, provider, consumer, spaces count */
     int n_hosts;
     uint64_t recall; /* number of the latest RECALL; 0: there was none */
     bool is_whole;   /* it wants whole hosts back */
     const struct row_recall *recalls; /* what of it is not home yet */
     int n_recalls;
+    const struct lease_resource *resources;
+    int n_resources;
 };
 
 struct row_high {

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/exported.h"
 #include "broker/tally.h"
 #include "broker/view_page.h"
 
@@ -12,7 +13,8 @@ enum {
     /* What a row and a host take as compact JSON, with the longest numbers, but without
      * the texts in them. */
     ROW_BYTES = 640,
-    HOST_BYTES = 180,
+    HOST_BYTES = 220,
+    RESOURCE_BYTES = 60,
     SITE_BYTES = 1024,
     ESCAPED = 6, /* a character of a reason may become \u0000 */
 };
@@ -64,6 +66,7 @@ static void add_host(struct arena *arena, struct value *hosts,
     add_side(arena, host, "provider", NULL, &tally.provider);
     add_side(arena, host, "consumer", NULL, &tally.consumer);
     value_add_bool(arena, host, "is_down", split->is_down);
+    exported_show_spaces(arena, host, split->spaces);
 }
 
 static int64_t lease_bytes(const struct lease *lease)
@@ -72,6 +75,10 @@ static int64_t lease_bytes(const struct lease *lease)
     size_t bytes = ROW_BYTES + 2 * strlen(row->id) + ESCAPED * strlen(row->reason);
     for (int i = 0; i < row->n_hosts; i++) {
         bytes += HOST_BYTES + strlen(row->hosts[i].host);
+    }
+    for (int i = 0; i < row->n_resources; i++) {
+        bytes += RESOURCE_BYTES + strlen(row->resources[i].name) +
+                 2 * strlen(row->resources[i].hosts);
     }
     return (int64_t)bytes;
 }
@@ -109,6 +116,7 @@ static void fill_lease(const struct broker *broker, struct arena *arena,
     add_side(arena, row, "consumer", from->consumer, &tally.consumer);
     value_add_int(arena, row, "n_hosts", from->n_hosts);
     add_hosts(arena, row, lease);
+    exported_show_resources(arena, row, from->resources, from->n_resources);
     value_add_duration(arena, row, "reclaim_delay_s", delay_ms);
     value_add_instant(arena, row, "next_rebalance_at",
                       is_judged ? lease->judging.due_ms : 0);

@@ -31,6 +31,20 @@ static uint64_t add_hosts(uint64_t stamp, const struct row_lease *row)
                            (uint64_t)host->provider << 32 | (uint64_t)host->consumer);
         stamp = add_number(stamp, (uint64_t)host->provider_used << 32 |
                                       (uint64_t)host->consumer_used);
+        for (int k = 0; k < SPACES; k++) {
+            stamp = add_number(stamp, (uint64_t)host->spaces[k].mib << 1 |
+                                          host->spaces[k].is_given);
+        }
+    }
+    return stamp;
+}
+
+static uint64_t add_resources(uint64_t stamp, const struct row_lease *row)
+{
+    for (int i = 0; i < row->n_resources; i++) {
+        stamp = add_bytes(stamp, row->resources[i].name);
+        stamp = add_number(stamp, (uint64_t)row->resources[i].n_instances);
+        stamp = add_bytes(stamp, row->resources[i].hosts);
     }
     return stamp;
 }
@@ -50,7 +64,7 @@ static uint64_t stamp_of_lease(const struct broker *broker, const struct lease *
     stamp = add_number(stamp, (uint64_t)row->made_ms);
     stamp = add_number(stamp, (uint64_t)row->changed_ms);
     stamp = add_bytes(stamp, row->reason);
-    return add_hosts(stamp, row);
+    return add_resources(add_hosts(stamp, row), row);
 }
 
 static uint64_t stamp_of_site(const struct member *site)

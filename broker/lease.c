@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exported.h"
 #include "broker/tally.h"
 
 /* Every move that is allowed, and what history calls it. */
@@ -159,8 +160,11 @@ struct lease *lease_load(const struct row_lease *row, struct member *provider,
     lease->row.reason = own.reason;
     lease->row.hosts = NULL;
     lease->row.n_hosts = 0;
+    lease->row.resources = NULL;
+    lease->row.n_resources = 0;
     set_reason(lease, row->reason);
     lease_set_hosts(lease, row->hosts, row->n_hosts);
+    lease_set_resources(lease, row->resources, row->n_resources);
     provider->n_leases += lease_is_open(lease);
     return lease;
 }
@@ -175,6 +179,7 @@ void lease_free(struct lease *lease)
     handover_release(lease);
     granting_end(lease);
     free(lease->hosts);
+    free(lease->resources);
     free(lease->texts);
     free(lease);
 }
@@ -195,6 +200,20 @@ void lease_set_hosts(struct lease *lease, const struct host_split *hosts, int n_
     lease->hosts = kept;
     lease->row.hosts = kept;
     lease->row.n_hosts = n_hosts;
+}
+
+void lease_set_resources(struct lease *lease, const struct lease_resource *resources,
+                         int n_resources)
+{
+    if (exported_has_same_resources(lease->resources, lease->row.n_resources, resources,
+                                    n_resources)) {
+        return;
+    }
+    struct lease_resource *kept = exported_keep_resources(resources, n_resources);
+    free(lease->resources);
+    lease->resources = kept;
+    lease->row.resources = kept;
+    lease->row.n_resources = n_resources;
 }
 
 bool lease_is_open(const struct lease *lease)

@@ -41,6 +41,7 @@ struct lease {
                              judged_ms, which may be newer */
     char reason[REASON_SIZE];
     struct host_split *hosts;
+    struct lease_resource *resources;
     char *texts;
     struct member *provider, *consumer; /* the same: what is idle in a pool, and the
                                            provider's own leaf */
@@ -102,6 +103,9 @@ void lease_free(struct lease *lease);
 
 /* Takes over split and counts; without effects. */
 void lease_set_hosts(struct lease *lease, const struct host_split *hosts, int n_hosts);
+/* Likewise shared resources. */
+void lease_set_resources(struct lease *lease, const struct lease_resource *resources,
+                         int n_resources);
 
 /* Not ended. */
 bool lease_is_open(const struct lease *lease);

@@ -43,6 +43,8 @@ static void send_contract(const struct lease *lease, int64_t now_ms,
         .queues = lease->granting.queues,
         .n_queues = lease->granting.n_queues,
         .grace_ms = lease->granting.grace_ms,
+        .resources = copy.lease.resources,
+        .n_resources = copy.lease.n_resources,
     };
     recalling_fill(lease, now_ms, &effects->arena, &msg.contract.recalls,
                    &msg.contract.n_recalls);

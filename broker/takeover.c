@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/exported.h"
 #include "broker/outbox.h"
 #include "broker/pools.h"
 #include "broker/tally.h"
@@ -104,6 +105,7 @@ static void register_lease(struct broker *broker, struct lease *lease,
                       now_ms);
     lease_set_hosts(lease, state->hosts, state->n_hosts);
     pools_look_at(&broker->pools, lease);
+    lease_set_resources(lease, state->resources, state->n_resources);
     char reason[REASON_SIZE];
     snprintf(reason, sizeof(reason), "policy %s of %s exports to %s", row->policy,
              row->provider, lease->part == LEASE_LEAF ? lease->node : row->consumer);
@@ -121,6 +123,7 @@ static void take_epoch(struct lease *lease, const struct msg_state *state,
     bool was_inactive = lease->row.state == LEASE_INACTIVE;
     lease->row.epoch = state->epoch;
     lease_set_hosts(lease, state->hosts, state->n_hosts);
+    lease_set_resources(lease, state->resources, state->n_resources);
     lease_move(lease, LEASE_EPOCH, reason, now_ms, effects);
     if (was_inactive) {
         granting_done(lease, now_ms);
@@ -148,7 +151,9 @@ static void take_split(struct lease *lease, const struct msg_state *state,
 {
     const struct row_lease *row = &lease->row;
     bool is_same =
-        tally_is_same_split(row->hosts, row->n_hosts, state->hosts, state->n_hosts);
+        tally_is_same_split(row->hosts, row->n_hosts, state->hosts, state->n_hosts) &&
+        exported_has_same_resources(row->resources, row->n_resources, state->resources,
+                                    state->n_resources);
     if (state->epoch == row->epoch && is_same) {
         take_counts(lease, state, now_ms);
         return;

@@ -36,7 +36,8 @@ int tally_check(const struct host_split *hosts, int n_hosts,
 /* The same hosts. */
 bool tally_has_same_hosts(const struct host_split *a, int n_a,
                           const struct host_split *b, int n_b);
-/* The same hosts with the same slots, held alike: what one epoch fixes. */
+/* The same hosts with the same slots, held alike, and the same memory and swap space:
+ * what one epoch fixes. */
 bool tally_is_same_split(const struct host_split *a, int n_a,
                          const struct host_split *b, int n_b);
 /* The same hosts down. For equal hosts. */

@@ -182,8 +182,25 @@ static const struct column exported_table[] = {
     {"RSV", "rsv", true, format_plain},         {NULL, NULL, false, NULL},
 };
 
+static const struct column exported_block[] = {
+    {"Host", "host", false, format_plain},
+    {"Lease", "lease", false, format_plain},
+    {"Slots", "exported", false, format_plain},
+    {"Lent", "max", false, format_plain},
+    {"Slots of jobs", "njobs", false, format_plain},
+    {"Running", "run", false, format_plain},
+    {"Suspended", "ssusp", false, format_plain},
+    {"Suspended by users", "ususp", false, format_plain},
+    {"Reserved", "rsv", false, format_plain},
+    {"Memory", "mem", false, format_size},
+    {"Swap space", "swp", false, format_size},
+    {"Resources", "resources", false, format_instances},
+    {NULL, NULL, false, NULL},
+};
+
 const struct columns columns_hosts_exported = {
     .table = exported_table,
+    .block = exported_block,
     .nothing = "no exported host found",
 };
 
@@ -278,6 +295,9 @@ static const struct column exports_table[] = {
     {"SLOTS", "slots", true, format_plain},
     {"HELD_HERE", "provider", true, format_plain},
     {"LENT", "lent", true, format_plain},
+    {"MEM", "mem", true, format_size},
+    {"SWP", "swp", true, format_size},
+    {"RESOURCES", "resources", false, format_instances},
     {NULL, NULL, false, NULL},
 };
 
@@ -307,6 +327,7 @@ static const struct column leases_block[] = {
     {"Epoch", "epoch", false, format_plain},
     {"Provider uses", "provider", true, format_side},
     {"Consumer uses", "consumer", true, format_side},
+    {"Resources", "resources", false, format_instances},
     {"Drained", "drained", false, format_plain},
     {"Reclaim delay", "reclaim_delay_s", false, format_duration},
     {"Next rebalance", "next_rebalance_at", false, format_time},
@@ -326,6 +347,8 @@ static const struct column lease_hosts_table[] = {
     {"SLOTS", "slots", true, format_plain},
     {"PROVIDER", "provider", true, format_side},
     {"CONSUMER", "consumer", true, format_side},
+    {"MEM", "mem", true, format_size},
+    {"SWP", "swp", true, format_size},
     {NULL, NULL, false, NULL},
 };
 

@@ -182,6 +182,21 @@ const char *format_load(struct arena *arena, json_t *value)
     return text[0] != '\0' ? text : unset;
 }
 
+/* [{"name":"lic","instances":3}] as "lic=3". */
+const char *format_instances(struct arena *arena, json_t *value)
+{
+    const char *text = "";
+    size_t i;
+    json_t *entry;
+    json_array_foreach(value, i, entry)
+    {
+        const char *count = format_plain(arena, json_object_get(entry, "instances"));
+        text =
+            join(arena, text, json_string_value(json_object_get(entry, "name")), count);
+    }
+    return text[0] != '\0' ? text : unset;
+}
+
 /* {"n1@north":2,"s1":1} as "2*n1@north:s1", as bjobs does. */
 const char *format_hosts(struct arena *arena, json_t *value)
 {

@@ -141,7 +141,15 @@ void consumer_host_at(const struct consumer *consumer, int index,
         .is_exclusive = contract->as_told.type == LEASE_EXCLUSIVE,
         .queues = contract->as_told.queues,
         .n_queues = contract->as_told.n_queues,
+        .spaces = split->spaces,
+        .resources = contract->as_told.resources,
+        .n_resources = contract->as_told.n_resources,
     };
+}
+
+uint64_t consumer_changes(const struct consumer *consumer)
+{
+    return consumer->contracts.n_changes;
 }
 
 int consumer_count_contracts(const struct consumer *consumer)

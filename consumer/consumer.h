@@ -51,10 +51,16 @@ struct consumer_host {
     bool is_exclusive;
     const char *const *queues; /* whose jobs alone may go there; n_queues 0: all */
     int n_queues;
+    const struct space *spaces; /* SPACES of them, that the contract gives it there */
+    const struct lease_resource *resources; /* of the contract */
+    int n_resources;
 };
 int consumer_count_hosts(const struct consumer *consumer);
 void consumer_host_at(const struct consumer *consumer, int index,
                       struct consumer_host *host);
+
+/* Grows whenever what contracts give besides slots may be other than before. */
+uint64_t consumer_changes(const struct consumer *consumer);
 
 /* A contract's standing for display and demand: false where the id is unknown. */
 int consumer_count_contracts(const struct consumer *consumer);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exported.h"
+
 enum { FIRST_CAPACITY = 8 };
 
 static char *copied(const char *text, size_t length)
@@ -26,6 +28,7 @@ static void free_hosts(struct contract *contract)
     }
     free(contract->names);
     free(contract->hosts);
+    free(contract->resources);
     free(contract->used);
     free(contract->still);
     free(contract->recalls);
@@ -177,6 +180,29 @@ static char *borrowed_name(const char *host, const char *provider)
     return name;
 }
 
+/* Whatever a contract gives besides slots, given or taken away. */
+static bool gives_other(const struct contract *contract,
+                        const struct msg_contract *told)
+{
+    static const struct space nothing[SPACES];
+    const struct msg_contract *before = &contract->as_told;
+    int n_hosts = before->n_hosts > told->n_hosts ? before->n_hosts : told->n_hosts;
+    for (int i = 0; i < n_hosts; i++) {
+        bool is_same = i < before->n_hosts && i < told->n_hosts &&
+                       strcmp(before->hosts[i].host, told->hosts[i].host) == 0;
+        const struct space *was =
+            i < before->n_hosts ? before->hosts[i].spaces : nothing;
+        const struct space *is = i < told->n_hosts ? told->hosts[i].spaces : nothing;
+        if (is_same ? !exported_has_same_spaces(was, is)
+                    : !exported_has_same_spaces(was, nothing) ||
+                          !exported_has_same_spaces(is, nothing)) {
+            return true;
+        }
+    }
+    return !exported_has_same_resources(before->resources, before->n_resources,
+                                        told->resources, told->n_resources);
+}
+
 struct contract *contracts_set(struct contracts *contracts,
                                const struct msg_contract *told, int64_t now_ms)
 {
@@ -186,10 +212,12 @@ struct contract *contracts_set(struct contracts *contracts,
     } else if (contract->is_told && told->revision < contract->as_told.revision) {
         return NULL;
     }
+    contracts->n_changes += gives_other(contract, told);
     const char *lease = contract->as_told.lease;
     size_t n_hosts = (size_t)told->n_hosts;
     free_hosts(contract);
     contract->hosts = copy_splits(told->hosts, told->n_hosts);
+    contract->resources = exported_keep_resources(told->resources, told->n_resources);
     contract->names = mem_alloc(n_hosts, sizeof(*contract->names));
     contract->used = mem_alloc(n_hosts, sizeof(*contract->used));
     contract->still = mem_alloc(n_hosts, sizeof(*contract->still));
@@ -203,6 +231,7 @@ struct contract *contracts_set(struct contracts *contracts,
     contract->as_told.queues = contract->queues;
     contract->recalls = copy_recalls(told->recalls, told->n_recalls, now_ms);
     contract->as_told.recalls = NULL;
+    contract->as_told.resources = contract->resources;
     contract->is_told = true;
     contract->n_used = 0;
     list_hosts(contracts);

@@ -18,6 +18,7 @@ struct contract {
     char *provider;
     bool is_told; /* in this session */
     struct host_split *hosts;
+    struct lease_resource *resources;
     char **names; /* "n1@north" for each host */
     int *used;    /* slots of attempts for each host */
     int *still;   /* of those, of attempts that stand still and yield theirs */
@@ -37,6 +38,7 @@ struct contracts {
     int count, capacity;
     struct contracts_host *hosts; /* of all contracts */
     int n_hosts;
+    uint64_t n_changes; /* of what they give besides slots */
 };
 
 void contracts_release(struct contracts *contracts);

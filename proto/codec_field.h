@@ -96,6 +96,17 @@ struct codec_shape {
         .type = CODEC_UINT64, .name = #field, .ours = CODEC_OFFSET(OURS, field, 8),    \
         .theirs = CODEC_OFFSET(THEIRS, their_field, 8), .min = 0, .max = INT64_MAX     \
     }
+#define INT_AS(field, their_field, low, high)                                          \
+    {                                                                                  \
+        .type = CODEC_INT, .name = #their_field, .ours = CODEC_OFFSET(OURS, field, 4), \
+        .theirs = CODEC_OFFSET(THEIRS, their_field, 4), .min = (low), .max = (high)    \
+    }
+#define BOOL_AS(field, their_field)                                                    \
+    {                                                                                  \
+        .type = CODEC_BOOL, .name = #their_field,                                      \
+        .ours = CODEC_OFFSET(OURS, field, sizeof(bool)),                               \
+        .theirs = CODEC_OFFSET(THEIRS, their_field, sizeof(protobuf_c_boolean))        \
+    }
 #define BOOL(field)                                                                    \
     {                                                                                  \
         .type = CODEC_BOOL,                                                            \

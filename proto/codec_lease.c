@@ -139,6 +139,10 @@ static const struct codec_field split[] = {
     INT(provider_used, 0, SLOTS_MAX),
     INT(consumer_used, 0, SLOTS_MAX),
     BOOL(is_down),
+    BOOL_AS(spaces[SPACE_MEM].is_given, has_mem),
+    INT_AS(spaces[SPACE_MEM].mib, mem_mib, 0, SPACE_MAX_MIB),
+    BOOL_AS(spaces[SPACE_SWP].is_given, has_swp),
+    INT_AS(spaces[SPACE_SWP].mib, swp_mib, 0, SPACE_MAX_MIB),
 };
 static HOST_SHAPE(split_shape, sublet__host_split, split);
 #undef OURS
@@ -151,6 +155,19 @@ static const struct codec_field recall_part[] = {
     TIME(left_ms),
 };
 static SHAPE(recall_shape, sublet__recall_part, recall_part);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct lease_resource
+#define THEIRS Sublet__LeaseResource
+static const struct codec_field resource[] = {
+    TEXT(name, LINE, 1, NAME_SIZE - 1),
+    INT(pool, 0, INT32_MAX),
+    INT(n_instances, 0, INSTANCES_MAX),
+    INT(traits, 0, TRAITS),
+    TEXT(hosts, LINE, 0, RESOURCE_HOSTS_SIZE - 1),
+};
+static SHAPE(resource_shape, sublet__lease_resource, resource);
 #undef OURS
 #undef THEIRS
 
@@ -172,6 +189,7 @@ static const struct codec_field state[] = {
     TIME(min_hold_ms),
     TIME(lease_term_ms),
     PARTS(hosts, 0, HOSTS_MAX, &split_shape),
+    PARTS(resources, 0, LEASE_RESOURCES_MAX, &resource_shape),
     TALK(reason, REASON_SIZE - 1),
     UINT64(recall),
     PARTS(recalls, 0, RECALLS_MAX, &recall_shape),
@@ -246,6 +264,7 @@ static const struct codec_field contract[] = {
     TEXTS(queues, QUEUES_MAX, NAME, 1, NAME_SIZE - 1, QUEUES_MAX *NAME_SIZE),
     TIME(grace_ms),
     PARTS(recalls, 0, RECALLS_MAX, &recall_shape),
+    PARTS(resources, 0, LEASE_RESOURCES_MAX, &resource_shape),
 };
 SHAPE(codec_contract, sublet__contract, contract);
 #undef OURS

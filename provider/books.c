@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exported.h"
+
 enum { FIRST_CAPACITY = 8 };
 
 static char *copied(const char *text)
@@ -32,6 +34,7 @@ void books_release(struct books *books)
         free(book->consumer);
         free(book->content);
         free(book->hosts);
+        free(book->resources);
         free(book);
     }
     HASH_CLEAR(hh, books->table);
@@ -153,6 +156,19 @@ void books_set_content(struct book *book, const char *content)
     book->content = copy;
 }
 
+bool books_set_resources(struct book *book, const struct lease_resource *resources,
+                         int n_resources)
+{
+    if (exported_has_same_resources(book->resources, book->n_resources, resources,
+                                    n_resources)) {
+        return false;
+    }
+    free(book->resources);
+    book->resources = exported_keep_resources(resources, n_resources);
+    book->n_resources = n_resources;
+    return true;
+}
+
 /* ------------------------------------------------------------ hosts */
 
 static int host_place(const struct books *books, const char *name)
@@ -184,6 +200,9 @@ struct books_host *books_add_host(struct books *books, const char *name)
     }
     host = mem_alloc(1, sizeof(*host));
     host->name = copied(name);
+    for (int i = 0; i < SPACES; i++) {
+        host->spaces_mib[i] = -1;
+    }
     books->hosts = with_room(books->hosts, books->n_hosts, &books->hosts_capacity,
                              sizeof(*books->hosts));
     int at = host_place(books, name);
@@ -296,6 +315,7 @@ void books_store(const struct book *book, struct effects *effects)
         hosts[i].n_slots = entry->n_slots;
         hosts[i].provider = entry->provider;
         hosts[i].consumer = entry->consumer;
+        memcpy(hosts[i].spaces, entry->spaces, sizeof(entry->spaces));
     }
     struct row row = {
         .kind = ROW_BOOK,
@@ -312,6 +332,9 @@ void books_store(const struct book *book, struct effects *effects)
                  .drain = book->drain,
                  .hosts = hosts,
                  .n_hosts = book->n_hosts,
+                 .resources =
+                     exported_copy_resources(arena, book->resources, book->n_resources),
+                 .n_resources = book->n_resources,
                  .recall = book->recall,
                  .is_whole = book->is_whole,
                  .n_recalls = book->n_recalls},
@@ -349,6 +372,9 @@ void books_load(struct books *books, const struct row_book *row)
             .provider = split->provider,
             .consumer = split->consumer,
         };
+        memcpy(book->hosts[i].wanted, split->spaces, sizeof(split->spaces));
+        memcpy(book->hosts[i].spaces, split->spaces, sizeof(split->spaces));
     }
+    books_set_resources(book, row->resources, row->n_resources);
     books_link(books);
 }

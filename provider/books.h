@@ -46,6 +46,7 @@ struct books_host {
     int max;       /* MXJ */
     int local_used;
     int local_still; /* of jobs that stand still and have given their slots away */
+    int64_t spaces_mib[SPACES]; /* that it has; -1: not known */
     bool is_down;
     bool is_taken;     /* by an exclusive job */
     bool is_unsettled; /* settle.c has to look at it */
@@ -62,6 +63,8 @@ struct book_host {
     int n_slots, provider, consumer;
     int provider_used, consumer_used;
     int consumer_running, consumer_still; /* slots of the consumer's jobs */
+    struct space wanted[SPACES];          /* that the export policy gives it */
+    struct space spaces[SPACES];          /* that the consumer has */
 };
 
 struct book {
@@ -93,6 +96,8 @@ struct book {
     int64_t paced_ms;    /* when it would have been, one a gap */
     struct book_host *hosts;
     int n_hosts;
+    struct lease_resource *resources; /* shared ones */
+    int n_resources;
     char reason[REASON_SIZE];
 };
 
@@ -102,6 +107,7 @@ struct books {
     struct books_host **hosts; /* by name */
     struct books_host *table;  /* a scheduler asks about every host in every pass */
     int n_hosts, hosts_capacity;
+    uint64_t n_changes; /* of what is exported besides slots */
 };
 
 void books_release(struct books *books);
@@ -111,6 +117,9 @@ struct book *books_find(const struct books *books, const char *lease);
 struct book *books_add(struct books *books, const char *lease, const char *policy,
                        const char *consumer);
 void books_set_content(struct book *book, const char *content);
+/* True where they are others than before. */
+bool books_set_resources(struct book *book, const struct lease_resource *resources,
+                         int n_resources);
 
 struct books_host *books_find_host(const struct books *books, const char *name);
 struct books_host *books_add_host(struct books *books, const char *name);

@@ -42,14 +42,15 @@ struct export
     struct export_policy **policies; /* taken into the plan */
     int n_policies;
     struct export_plan *plan;
-    int leases_capacity, late_capacity;
+    int leases_capacity, late_capacity, claims_capacity;
 };
 
-/* One host's slots for one consumer, before they are gathered into leases. */
+/* What one consumer gets of one host, before it is gathered into leases. */
 struct piece {
     struct candidate *candidate;
     int share; /* index into the policy's shares */
     int n_slots;
+    struct space spaces[SPACES];
 };
 
 struct pieces {
@@ -120,24 +121,12 @@ static struct candidate *find_candidate(const struct export *export, const char 
 /* ------------------------------------------------------------ sharing out */
 
 static void add_piece(struct export *export, struct pieces *pieces,
-                      struct candidate *candidate, int share, int n_slots)
+                      struct candidate *candidate, const struct piece *piece)
 {
     pieces->items = grown(export->arena, pieces->items, pieces->count,
                           &pieces->capacity, sizeof(*pieces->items));
-    pieces->items[pieces->count++] = (struct piece){candidate, share, n_slots};
-}
-
-static int64_t *share_seats(struct export *export, const struct export_policy *policy,
-                            int n_seats)
-{
-    size_t n = (size_t)policy->n_shares;
-    int64_t *weights = arena_alloc(export->arena, n, sizeof(*weights));
-    int64_t *seats = arena_alloc(export->arena, n, sizeof(*seats));
-    for (int i = 0; i < policy->n_shares; i++) {
-        weights[i] = policy->shares[i].share;
-    }
-    averages_share(n_seats, weights, policy->n_shares, seats);
-    return seats;
+    pieces->items[pieces->count] = *piece;
+    pieces->items[pieces->count++].candidate = candidate;
 }
 
 static bool is_named_twice(struct export *export, const struct export_policy *policy,
@@ -174,11 +163,62 @@ static bool has_room(struct export *export, const struct export_policy *policy,
     return false;
 }
 
+/* lsf.md 1.2: "to export hosts of type DLINUX, exporting swap is mandatory". */
+bool export_lacks_swap(const struct space spaces[SPACES], const char *type)
+{
+    return !spaces[SPACE_SWP].is_given && strcmp(type, "DLINUX") == 0;
+}
+
+static bool lacks_swap(const struct export_policy *policy,
+                       const struct candidate *candidate)
+{
+    return !policy->shares.is_pool &&
+           export_lacks_swap(policy->spaces, candidate->host->type);
+}
+
+static bool has_swap(struct export *export, const struct export_policy *policy,
+                     const struct candidate *candidate)
+{
+    if (lacks_swap(policy, candidate)) {
+        COMPLAIN(
+            export, CONF_ERROR, policy, policy->hosts_cell,
+            "host %s is of type DLINUX and exported with swap space only, expected "
+            "SWAP",
+            candidate->host->name);
+        return false;
+    }
+    return true;
+}
+
+/* What each consumer gets of each host: its slots, and as much of memory and swap space
+ * in proportion. */
+static const struct piece *share_host(struct export *export,
+                                      const struct export_policy *policy)
+{
+    const int64_t *slots =
+        export_shares_divide(export->arena, &policy->shares, policy->n_slots);
+    size_t n_shares = (size_t)policy->shares.count;
+    int64_t *mib = arena_alloc(export->arena, n_shares, sizeof(*mib));
+    struct piece *parts = arena_alloc(export->arena, n_shares, sizeof(*parts));
+    for (int i = 0; i < policy->shares.count; i++) {
+        parts[i].share = i;
+        parts[i].n_slots = (int)slots[i];
+    }
+    for (int k = 0; k < SPACES; k++) {
+        bool is_given = policy->spaces[k].is_given;
+        averages_share(policy->spaces[k].mib, slots, policy->shares.count, mib);
+        for (int i = 0; i < policy->shares.count; i++) {
+            parts[i].spaces[k] = (struct space){is_given, (int)mib[i]};
+        }
+    }
+    return parts;
+}
+
 /* PER_HOST: the slots of each host go round the consumers. */
 static bool share_slots(struct export *export, const struct export_policy *policy,
                         struct pieces *pieces)
 {
-    const int64_t *seats = share_seats(export, policy, policy->n_slots);
+    const struct piece *parts = share_host(export, policy);
     bool is_good = true;
     for (int i = 0; i < policy->hosts.count; i++) {
         struct candidate *candidate = find_candidate(export, policy->hosts.words[i]);
@@ -190,13 +230,14 @@ static bool share_slots(struct export *export, const struct export_policy *polic
             continue;
         }
         if (is_named_twice(export, policy, candidate) ||
-            !has_room(export, policy, candidate)) {
+            !has_room(export, policy, candidate) ||
+            !has_swap(export, policy, candidate)) {
             is_good = false;
             continue;
         }
-        for (int j = 0; j < policy->n_shares; j++) {
-            if (seats[j] > 0) {
-                add_piece(export, pieces, candidate, j, (int)seats[j]);
+        for (int j = 0; j < policy->shares.count; j++) {
+            if (parts[j].n_slots > 0) {
+                add_piece(export, pieces, candidate, &parts[j]);
             }
         }
     }
@@ -208,13 +249,37 @@ static bool is_free(const struct candidate *candidate)
     return candidate->n_exported == 0 && candidate->host->max > 0;
 }
 
+/* RES_SELECT passes over it. */
+static bool is_left_out(const struct export_policy *policy,
+                        const struct candidate *candidate)
+{
+    return is_free(candidate) && lacks_swap(policy, candidate);
+}
+
+static void note_left_out(struct export *export, const struct export_policy *policy,
+                          const uint8_t *matches)
+{
+    for (int i = 0; i < export->n_candidates; i++) {
+        const struct candidate *candidate = &export->candidates[i];
+        if (matches[i] && is_left_out(policy, candidate)) {
+            COMPLAIN(
+                export, CONF_WARNING, policy, policy->hosts_cell,
+                "hosts of type DLINUX, as %s, are left out: they are exported with "
+                "swap space only, expected SWAP",
+                candidate->host->name);
+            return;
+        }
+    }
+}
+
 /* The policy's hosts: the first NHOSTS that match and are free. Returns how many. */
 static int pick_hosts(const struct export *export, const struct export_policy *policy,
                       const uint8_t *matches, struct candidate **picked)
 {
     int n_picked = 0;
     for (int i = 0; i < export->n_candidates && n_picked < policy->n_hosts_max; i++) {
-        if (matches[i] && is_free(&export->candidates[i])) {
+        if (matches[i] && is_free(&export->candidates[i]) &&
+            !is_left_out(policy, &export->candidates[i])) {
             picked[n_picked++] = &export->candidates[i];
         }
     }
@@ -227,19 +292,22 @@ static bool share_hosts(struct export *export, const struct export_policy *polic
 {
     size_t n_hosts = (size_t) export->n_candidates;
     struct candidate **picked = arena_alloc(export->arena, n_hosts, sizeof(*picked));
+    note_left_out(export, policy, matches);
     int n_picked = pick_hosts(export, policy, matches, picked);
     if (n_picked == 0) {
         COMPLAIN(export, CONF_WARNING, policy, policy->hosts_cell,
                  "no host matches that earlier policies left, so nothing is exported");
         return true;
     }
-    int64_t *seats = share_seats(export, policy, n_picked);
+    int64_t *seats = export_shares_divide(export->arena, &policy->shares, n_picked);
     for (int i = 0, share = 0; i < n_picked; i++) {
         while (seats[share] == 0) {
             share++;
         }
         seats[share]--;
-        add_piece(export, pieces, picked[i], share, picked[i]->host->max);
+        struct piece piece = {.share = share, .n_slots = picked[i]->host->max};
+        memcpy(piece.spaces, policy->spaces, sizeof(piece.spaces));
+        add_piece(export, pieces, picked[i], &piece);
     }
     return true;
 }
@@ -260,7 +328,7 @@ static bool check_shared(struct export *export, const struct export_policy *poli
     bool is_good = true;
     for (int i = 0; i < pieces->count; i++) {
         const struct candidate *candidate = pieces->items[i].candidate;
-        const char *consumer = policy->shares[pieces->items[i].share].consumer;
+        const char *consumer = policy->shares.items[pieces->items[i].share].consumer;
         for (const struct use *use = candidate->uses; use != NULL; use = use->next) {
             if (!is_at_odds(use, policy, consumer)) {
                 continue;
@@ -302,13 +370,14 @@ static void add_lease(struct export *export, const struct export_policy *policy,
     plan->leases[plan->n_leases++] = (struct export_lease){
         .policy = policy->name,
         .place = policy->place,
-        .consumer = policy->shares[share].consumer,
+        .consumer = policy->shares.items[share].consumer,
         .content = content,
         .type = policy->type,
         .reclaim_policy = policy->reclaim_policy,
         .min_hold_ms = policy->min_hold_ms,
         .lease_term_ms = policy->lease_term_ms,
-        .hosts = arena_alloc(export->arena, (size_t)n_hosts, sizeof(struct host_slots)),
+        .hosts =
+            arena_alloc(export->arena, (size_t)n_hosts, sizeof(struct export_part)),
     };
 }
 
@@ -317,27 +386,30 @@ static void add_leases(struct export *export, const struct export_policy *policy
                        const struct pieces *pieces)
 {
     const char *content = export_policy_content(export->arena, policy);
-    size_t n_shares = (size_t)policy->n_shares;
+    size_t n_shares = (size_t)policy->shares.count;
     int *n_hosts = arena_alloc(export->arena, n_shares, sizeof(*n_hosts));
     int *index = arena_alloc(export->arena, n_shares, sizeof(*index));
     for (int i = 0; i < pieces->count; i++) {
         n_hosts[pieces->items[i].share]++;
     }
-    for (int i = 0; i < policy->n_shares; i++) {
+    for (int i = 0; i < policy->shares.count; i++) {
         index[i] = export->plan->n_leases;
         if (n_hosts[i] > 0) {
             add_lease(export, policy, i, content, n_hosts[i]);
         } else if (pieces->count > 0) {
-            COMPLAIN(export, CONF_WARNING, policy, policy->distribution_cell,
+            COMPLAIN(export, CONF_WARNING, policy, policy->shares.cell,
                      "nothing is left for %s: there is too little to share out",
-                     policy->shares[i].consumer);
+                     policy->shares.items[i].consumer);
         }
     }
     for (int i = 0; i < pieces->count; i++) {
         const struct piece *piece = &pieces->items[i];
         struct export_lease *lease = &export->plan->leases[index[piece->share]];
-        lease->hosts[lease->n_hosts++] =
-            (struct host_slots){piece->candidate->host->name, piece->n_slots};
+        struct export_part *part = &lease->hosts[lease->n_hosts++];
+        part->host = piece->candidate->host->name;
+        part->index = (int)(piece->candidate - export->candidates);
+        part->n_slots = piece->n_slots;
+        memcpy(part->spaces, piece->spaces, sizeof(part->spaces));
     }
 }
 
@@ -348,7 +420,7 @@ static void record_uses(struct export *export, const struct export_policy *polic
         struct candidate *candidate = pieces->items[i].candidate;
         struct use *use = arena_alloc(export->arena, 1, sizeof(*use));
         use->policy = policy;
-        use->consumer = policy->shares[pieces->items[i].share].consumer;
+        use->consumer = policy->shares.items[pieces->items[i].share].consumer;
         use->next = candidate->uses;
         candidate->uses = use;
         candidate->n_exported += pieces->items[i].n_slots;
@@ -376,7 +448,7 @@ static void add_late(struct export *export, const struct export_policy *policy)
     struct export_plan *plan = export->plan;
     const char *content = export_policy_content(export->arena, policy);
     int64_t *shares =
-        arena_alloc(export->arena, (size_t)policy->n_shares, sizeof(*shares));
+        arena_alloc(export->arena, (size_t)policy->shares.count, sizeof(*shares));
     plan->late = grown(export->arena, plan->late, plan->n_late, &export->late_capacity,
                        sizeof(*plan->late));
     plan->late[plan->n_late] = (struct export_late){
@@ -385,12 +457,12 @@ static void add_late(struct export *export, const struct export_policy *policy)
         .select = policy->hosts_cell->value,
         .n_hosts_max = policy->n_hosts_max,
         .first_lease = plan->n_leases,
-        .n_shares = policy->n_shares,
+        .n_shares = policy->shares.count,
         .shares = shares,
     };
-    plan->n_late++;
-    for (int i = 0; i < policy->n_shares; i++) {
-        shares[i] = policy->shares[i].share;
+    memcpy(plan->late[plan->n_late++].spaces, policy->spaces, sizeof(policy->spaces));
+    for (int i = 0; i < policy->shares.count; i++) {
+        shares[i] = policy->shares.items[i].share;
         add_lease(export, policy, i, content, 0);
         plan->leases[plan->n_leases - 1].is_open = true;
     }
@@ -408,7 +480,11 @@ void export_give(struct arena *arena, struct export_plan *plan,
         lease->n_hosts = (int)seats[i];
         lease->hosts = arena_alloc(arena, (size_t)seats[i], sizeof(*lease->hosts));
         for (int k = 0; k < lease->n_hosts; k++, next++) {
-            lease->hosts[k] = (struct host_slots){hosts[next].name, hosts[next].max};
+            struct export_part *part = &lease->hosts[k];
+            part->host = hosts[next].name;
+            part->index = hosts[next].index;
+            part->n_slots = hosts[next].max;
+            memcpy(part->spaces, late->spaces, sizeof(part->spaces));
         }
     }
 }
@@ -421,6 +497,17 @@ static void take_policy(struct export *export, struct export_policy *policy,
     export->policies = grown(export->arena, export->policies, export->n_policies,
                              capacity, sizeof(struct export_policy *));
     export->policies[export->n_policies++] = policy;
+}
+
+static void add_claims(struct export *export, const struct export_policy *policy)
+{
+    struct export_plan *plan = export->plan;
+    for (int i = 0; i < policy->shares.count; i++) {
+        plan->claims = grown(export->arena, plan->claims, plan->n_claims,
+                             &export->claims_capacity, sizeof(*plan->claims));
+        plan->claims[plan->n_claims++] =
+            (struct export_claim){policy->place, policy->shares.items[i].consumer};
+    }
 }
 
 static void add_policy(struct export *export, struct export_policy *policy,
@@ -469,6 +556,7 @@ void export_read(struct conf *conf, const struct export_site *site,
             bool is_good = export_policy_read(conf, site->name, defaults, section,
                                               &section->rows[i], policy);
             policy->place = ++place;
+            add_claims(&export, policy);
             if (is_good) {
                 add_policy(&export, policy, &policies_capacity);
             }

@@ -8,6 +8,10 @@
  * out by highest averages, first all of the first-listed consumer. The site's own entry
  * in DISTRIBUTION is ignored.
  *
+ * MEM and SWAP (or SWP) are exported of each host. Consumers that share a host get them
+ * in proportion to their slots; a host that goes whole takes all of it along. Hosts of
+ * type DLINUX are exported with swap space only: RES_SELECT passes over others.
+ *
  * What RES_SELECT means is the requirement language's, which this room does not know:
  * whoever reads policies says which hosts match; or that only the hosts can tell, and
  * then the policy is a late one.
@@ -24,7 +28,9 @@
 /* A host that may be exported, in file order. */
 struct export_host {
     const char *name;
-    int max; /* MXJ */
+    int max;          /* MXJ */
+    const char *type; /* as configured; "", "!": it is not */
+    int index;        /* in file order */
 };
 
 enum export_answer {
@@ -50,6 +56,14 @@ struct export_site {
     void *arg; /* match's */
 };
 
+/* What a lease gets of a host. */
+struct export_part {
+    const char *host;
+    int index; /* among the site's */
+    int n_slots;
+    struct space spaces[SPACES];
+};
+
 /* One policy towards one consumer: what becomes one lease. */
 struct export_lease {
     const char *policy; /* NAME; "" where unnamed: provider_export numbers it */
@@ -59,9 +73,11 @@ struct export_lease {
     enum lease_type type;
     enum reclaim_policy reclaim_policy;
     int64_t min_hold_ms, lease_term_ms;
-    struct host_slots *hosts; /* in the policy's order */
+    struct export_part *hosts; /* in the policy's order */
     int n_hosts;
     bool is_open; /* its hosts are still to be picked: a book of the policy stays */
+    const struct lease_resource *resources; /* by SharedResourceExport */
+    int n_resources;
 };
 
 /* A policy whose hosts are picked when they have told what its RES_SELECT names: whole
@@ -73,7 +89,14 @@ struct export_late {
     int n_hosts_max;
     int first_lease; /* of the plan's, one for each consumer ... */
     int n_shares;
-    const int64_t *shares; /* ... and what each gets */
+    const int64_t *shares;       /* ... and what each gets */
+    struct space spaces[SPACES]; /* of each host */
+};
+
+/* That a policy names a site, whether anything came of it or not. */
+struct export_claim {
+    int place; /* as in export_lease */
+    const char *consumer;
 };
 
 struct export_plan {
@@ -81,6 +104,10 @@ struct export_plan {
     int n_leases;
     struct export_late *late;
     int n_late;
+    struct export_claim *claims; /* of all policies, for who reads on */
+    int n_claims;
+    struct export_shared *shared; /* export_shared.h */
+    int n_shared;
 };
 
 /* Defaults that Parameters gives to all policies. */
@@ -89,11 +116,14 @@ struct export_defaults {
     int64_t min_hold_ms, lease_term_ms;
 };
 
+/* A host of that type is not exported with nothing but this. */
+bool export_lacks_swap(const struct space spaces[SPACES], const char *type);
+
 /* Complaints: SLOTS above MXJ (sums too), an unknown host, a host twice, PER_HOST and
  * RES_SELECT together or neither, missing SLOTS, NHOSTS or DISTRIBUTION, a share that
  * is no positive integer, a consumer twice, shared PER_HOST with two consumers, a host
  * of a shared policy that another policy exports to someone else, a NAME twice or a
- * number. */
+ * number, SWAP and SWP together, a DLINUX host in PER_HOST without swap space. */
 void export_read(struct conf *conf, const struct export_site *site,
                  const struct export_defaults *defaults, struct export_plan *plan);
 

@@ -25,156 +25,6 @@ static const struct conf_cell *cell_of(const struct reading *reading, const char
     return cell != NULL && cell->value != NULL ? cell : NULL;
 }
 
-/* ------------------------------------------------------------ DISTRIBUTION */
-
-static bool has_share(const struct export_policy *policy, const char *consumer)
-{
-    for (int i = 0; i < policy->n_shares; i++) {
-        if (strcmp(policy->shares[i].consumer, consumer) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static const char *trimmed(struct arena *arena, const char *at, const char *end)
-{
-    while (at < end && (*at == ' ' || *at == '\t')) {
-        at++;
-    }
-    while (end > at && (end[-1] == ' ' || end[-1] == '\t')) {
-        end--;
-    }
-    return arena_strn(arena, at, (size_t)(end - at));
-}
-
-static const char pool_word[] = "pool:";
-
-/* `[pool:NAME]`: the plan of the pool says who gets how many, so there are no shares.
- */
-static bool read_pool(const struct reading *reading, const char *text)
-{
-    struct export_policy *policy = reading->policy;
-    const struct conf_cell *cell = policy->distribution_cell;
-    struct err err;
-    if (conf_parse_name(text + strlen(pool_word), &err) != ERR_NONE) {
-        COMPLAIN(reading, cell, "%s: %s", text, err.text);
-        return false;
-    }
-    if (strlen(text) >= NAME_SIZE) {
-        COMPLAIN(reading, cell, "%s is too long, expected a pool's name of at most %d",
-                 text, (int)(NAME_SIZE - sizeof(pool_word)));
-        return false;
-    }
-    policy->is_pool = true;
-    policy->shares[policy->n_shares++] = (struct export_share){text, 1};
-    return true;
-}
-
-/* One entry: what stands between its brackets. */
-static bool read_share(const struct reading *reading, const char *at, const char *end)
-{
-    struct export_policy *policy = reading->policy;
-    const struct conf_cell *cell = policy->distribution_cell;
-    struct arena *arena = reading->conf->arena;
-    const char *comma = memchr(at, ',', (size_t)(end - at));
-    if (comma == NULL &&
-        strncmp(trimmed(arena, at, end), pool_word, strlen(pool_word)) == 0) {
-        return read_pool(reading, trimmed(arena, at, end));
-    }
-    if (comma == NULL) {
-        COMPLAIN(reading, cell, "\"[%s]\" has no share, expected [SITE, SHARES]",
-                 trimmed(arena, at, end));
-        return false;
-    }
-    const char *consumer = trimmed(arena, at, comma);
-    const char *shares = trimmed(arena, comma + 1, end);
-    struct err err;
-    int64_t share = 0;
-    if (conf_parse_name(consumer, &err) != ERR_NONE) {
-        COMPLAIN(reading, cell, "%s", err.text);
-        return false;
-    }
-    if (conf_parse_int(shares, 1, INT32_MAX, &share, &err) != ERR_NONE) {
-        COMPLAIN(reading, cell, "shares of %s: %s", consumer, err.text);
-        return false;
-    }
-    if (strcmp(consumer, reading->site) == 0) {
-        return true;
-    }
-    if (has_share(policy, consumer)) {
-        COMPLAIN(reading, cell, "%s stands in it twice, expected each site once",
-                 consumer);
-        return false;
-    }
-    policy->shares[policy->n_shares++] = (struct export_share){consumer, share};
-    return true;
-}
-
-/* `([a, 1] [b, 2])`, or without the outer parentheses as LSF's own sample has it. */
-static bool read_shares(const struct reading *reading, const char *text)
-{
-    const struct conf_cell *cell = reading->policy->distribution_cell;
-    const char *at = text + strspn(text, " \t");
-    bool is_open = *at == '(';
-    at += is_open;
-    for (;;) {
-        at += strspn(at, " \t");
-        if (is_open && *at == ')') {
-            is_open = false;
-            at++;
-            at += strspn(at, " \t");
-            break;
-        }
-        const char *end = *at == '[' ? strchr(at, ']') : NULL;
-        if (end == NULL) {
-            break;
-        }
-        if (!read_share(reading, at + 1, end)) {
-            return false;
-        }
-        at = end + 1;
-    }
-    if (*at != '\0' || is_open) {
-        COMPLAIN(reading, cell, "cannot read \"%s\", expected ([SITE, SHARES] ...)",
-                 *at != '\0' ? at : text);
-        return false;
-    }
-    return true;
-}
-
-static bool read_distribution(const struct reading *reading)
-{
-    struct export_policy *policy = reading->policy;
-    policy->distribution_cell = cell_of(reading, "DISTRIBUTION");
-    if (policy->distribution_cell == NULL) {
-        COMPLAIN(reading, NULL, "%s is missing, expected ([SITE, SHARES] ...)",
-                 "DISTRIBUTION");
-        return false;
-    }
-    const char *text = policy->distribution_cell->value;
-    /* "[a,1]" is the shortest entry. */
-    policy->shares = arena_alloc(reading->conf->arena, strlen(text) / 5 + 1,
-                                 sizeof(*policy->shares));
-    if (!read_shares(reading, text)) {
-        return false;
-    }
-    if (policy->n_shares == 0) {
-        COMPLAIN(reading, policy->distribution_cell,
-                 "no site but %s itself is named, expected one that borrows",
-                 reading->site);
-        return false;
-    }
-    if (policy->is_pool && policy->n_shares > 1) {
-        COMPLAIN(reading, policy->distribution_cell,
-                 "a pool and others, expected the pool alone: its plan says who gets "
-                 "how many%s",
-                 "");
-        return false;
-    }
-    return true;
-}
-
 /* ------------------------------------------------------------ hosts */
 
 /* A number that conf_check has judged. */
@@ -251,6 +101,40 @@ static bool read_hosts(const struct reading *reading)
     return policy->is_per_host ? read_per_host(reading) : read_res_select(reading);
 }
 
+/* ------------------------------------------------------------ memory, swap space */
+
+static bool read_space(const struct conf_cell *cell, struct space *space)
+{
+    space->is_given = cell != NULL;
+    return cell == NULL || read_number(cell, &space->mib);
+}
+
+/* The guides spell the key SWP, the reference SWAP. */
+static bool read_spaces(const struct reading *reading)
+{
+    struct space *spaces = reading->policy->spaces;
+    const struct conf_cell *mem = cell_of(reading, "MEM");
+    const struct conf_cell *swap = cell_of(reading, "SWAP");
+    const struct conf_cell *swp = cell_of(reading, "SWP");
+    if (swap != NULL && swp != NULL) {
+        COMPLAIN(reading, swp, "not together with %s, which means the same", "SWAP");
+        return false;
+    }
+    if (reading->policy->shares.is_pool &&
+        (mem != NULL || swap != NULL || swp != NULL)) {
+        COMPLAIN(reading,
+                 mem != NULL    ? mem
+                 : swap != NULL ? swap
+                                : swp,
+                 "not together with a pool, whose slots have no site of their own, "
+                 "expected a policy without MEM and SWAP");
+        return false;
+    }
+    bool has_mem = read_space(mem, &spaces[SPACE_MEM]);
+    bool has_swp = read_space(swap != NULL ? swap : swp, &spaces[SPACE_SWP]);
+    return has_mem && has_swp;
+}
+
 /* ------------------------------------------------------------ the rest */
 
 static bool is_number(const char *name)
@@ -277,7 +161,7 @@ static bool read_type(const struct reading *reading)
 {
     struct export_policy *policy = reading->policy;
     const struct conf_cell *cell = cell_of(reading, "TYPE");
-    if (policy->is_pool && cell != NULL) {
+    if (policy->shares.is_pool && cell != NULL) {
         COMPLAIN(
             reading, cell,
             "not together with a pool, whose plan says who has the slots, expected "
@@ -285,7 +169,7 @@ static bool read_type(const struct reading *reading)
             "TYPE");
         return false;
     }
-    if (policy->is_pool) {
+    if (policy->shares.is_pool) {
         policy->type = LEASE_POOL;
         return true;
     }
@@ -293,8 +177,9 @@ static bool read_type(const struct reading *reading)
     if (cell != NULL && strcasecmp(cell->value, "shared") != 0) {
         return false;
     }
-    if (policy->type == LEASE_SHARED && policy->is_per_host && policy->n_shares > 1) {
-        COMPLAIN(reading, policy->distribution_cell,
+    if (policy->type == LEASE_SHARED && policy->is_per_host &&
+        policy->shares.count > 1) {
+        COMPLAIN(reading, policy->shares.cell,
                  "a shared host goes to one site, but %s has several, expected one "
                  "(or RES_SELECT, or no TYPE)",
                  "DISTRIBUTION");
@@ -343,10 +228,12 @@ bool export_policy_read(struct conf *conf, const char *site,
     /* Each part is looked at, so that one run shows all that is wrong. */
     bool has_name = read_name(&reading);
     bool has_hosts = read_hosts(&reading);
-    bool has_shares = read_distribution(&reading);
+    bool has_shares = export_shares_read(conf, site, section, row, &policy->shares);
+    bool has_spaces = read_spaces(&reading);
     bool has_type = has_hosts && has_shares && read_type(&reading);
     bool has_rebalance = read_rebalance(&reading, defaults);
-    return has_name && has_hosts && has_shares && has_type && has_rebalance;
+    return has_name && has_hosts && has_spaces && has_shares && has_type &&
+           has_rebalance;
 }
 
 /* "n1 n2 n3" */
@@ -374,17 +261,31 @@ static const char *joined_shares(struct arena *arena,
                                  const struct export_policy *policy)
 {
     struct conf_words words = {
-        arena_alloc(arena, (size_t)policy->n_shares, sizeof(*words.words)),
-        policy->n_shares,
+        arena_alloc(arena, (size_t)policy->shares.count, sizeof(*words.words)),
+        policy->shares.count,
     };
-    for (int i = 0; i < policy->n_shares; i++) {
-        words.words[i] =
-            policy->is_pool
-                ? arena_printf(arena, "[%s]", policy->shares[i].consumer)
-                : arena_printf(arena, "[%s,%lld]", policy->shares[i].consumer,
-                               (long long)policy->shares[i].share);
+    for (int i = 0; i < policy->shares.count; i++) {
+        const struct export_share *share = &policy->shares.items[i];
+        words.words[i] = policy->shares.is_pool
+                             ? arena_printf(arena, "[%s]", share->consumer)
+                             : arena_printf(arena, "[%s,%lld]", share->consumer,
+                                            (long long)share->share);
     }
     return joined(arena, words);
+}
+
+/* " MEM=100 SWAP=50", what there is of it. */
+static const char *spaces_text(struct arena *arena, const struct export_policy *policy)
+{
+    static const char *const keys[SPACES] = {"MEM", "SWAP"};
+    const char *text = "";
+    for (int i = 0; i < SPACES; i++) {
+        if (policy->spaces[i].is_given) {
+            text =
+                arena_printf(arena, "%s %s=%d", text, keys[i], policy->spaces[i].mib);
+        }
+    }
+    return text;
 }
 
 const char *export_policy_content(struct arena *arena,
@@ -392,11 +293,13 @@ const char *export_policy_content(struct arena *arena,
 {
     const char *shares = joined_shares(arena, policy);
     const char *type = policy->type == LEASE_SHARED ? " TYPE=shared" : "";
+    const char *spaces = spaces_text(arena, policy);
     if (policy->is_per_host) {
-        return arena_printf(arena, "PER_HOST=%s SLOTS=%d%s DISTRIBUTION=%s",
-                            joined(arena, policy->hosts), policy->n_slots, type,
+        return arena_printf(arena, "PER_HOST=%s SLOTS=%d%s%s DISTRIBUTION=%s",
+                            joined(arena, policy->hosts), policy->n_slots, spaces, type,
                             shares);
     }
-    return arena_printf(arena, "RES_SELECT=%s NHOSTS=%d%s DISTRIBUTION=%s",
-                        policy->hosts_cell->value, policy->n_hosts_max, type, shares);
+    return arena_printf(arena, "RES_SELECT=%s NHOSTS=%d%s%s DISTRIBUTION=%s",
+                        policy->hosts_cell->value, policy->n_hosts_max, spaces, type,
+                        shares);
 }

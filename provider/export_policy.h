@@ -11,29 +11,24 @@
 #define SUBLET_PROVIDER_EXPORT_POLICY_H
 
 #include "provider/export.h"
-
-struct export_share {
-    const char *consumer;
-    int64_t share;
-};
+#include "provider/export_shares.h"
 
 struct export_policy {
     const struct conf_section *section;
     const struct conf_row *row;
     const struct conf_cell *hosts_cell; /* PER_HOST or RES_SELECT, whichever there is */
-    const struct conf_cell *slots_cell, *distribution_cell, *name_cell;
-    const char *name; /* "" unnamed */
+    const struct conf_cell *slots_cell, *name_cell;
+    struct space spaces[SPACES]; /* MEM, SWAP: of each host */
+    const char *name;            /* "" unnamed */
     int place;
     enum lease_type type;
     enum reclaim_policy reclaim_policy;
     int64_t min_hold_ms, lease_term_ms;
     bool is_per_host;
-    struct conf_words hosts;     /* PER_HOST */
-    int n_slots;                 /* PER_HOST: on each */
-    int n_hosts_max;             /* RES_SELECT */
-    struct export_share *shares; /* without the site's own */
-    int n_shares;
-    bool is_pool; /* its one share is of a pool, "pool:NAME" */
+    struct conf_words hosts; /* PER_HOST */
+    int n_slots;             /* PER_HOST: on each */
+    int n_hosts_max;         /* RES_SELECT */
+    struct export_shares shares;
 };
 
 /* False: complaints were made, by this call or by conf_check. */

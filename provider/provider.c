@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exported.h"
 #include "provider/recall.h"
 #include "provider/settle.h"
+#include "provider/spaces.h"
 
 struct provider *provider_new(const char *site, int64_t freeze_timeout_ms)
 {
@@ -102,6 +104,59 @@ int provider_lent(const struct provider *provider, const char *name)
     return n_slots;
 }
 
+int64_t provider_space(const struct provider *provider, const char *name,
+                       enum space_kind kind)
+{
+    const struct books_host *host = books_find_host(&provider->books, name);
+    return host != NULL ? spaces_exported(host, kind) : 0;
+}
+
+static int compare_pools(const void *left, const void *right)
+{
+    const struct provider_pool *a = left, *b = right;
+    int order = strcmp(a->resource, b->resource);
+    order = order != 0 ? order : a->pool - b->pool;
+    order = order != 0 ? order : strcmp(a->consumer, b->consumer);
+    return order != 0 ? order : b->n_instances - a->n_instances;
+}
+
+int provider_list_pools(const struct provider *provider, struct arena *arena,
+                        struct provider_pool **pools)
+{
+    int n_all = 0, n_pools = 0;
+    for (int i = 0; i < provider->books.count; i++) {
+        n_all += provider->books.items[i]->n_resources;
+    }
+    struct provider_pool *all = arena_alloc(arena, (size_t)n_all, sizeof(*all));
+    n_all = 0;
+    for (int i = 0; i < provider->books.count; i++) {
+        const struct book *book = provider->books.items[i];
+        for (int k = 0; k < book->n_resources; k++) {
+            const struct lease_resource *resource = &book->resources[k];
+            all[n_all++] = (struct provider_pool){
+                resource->name, book->consumer, resource->pool, resource->n_instances};
+        }
+    }
+    if (n_all > 0) {
+        qsort(all, (size_t)n_all, sizeof(*all), compare_pools);
+    }
+    /* Of one consumer the first has the most: the others have the same instances. */
+    for (int i = 0; i < n_all; i++) {
+        const struct provider_pool *last = &all[n_pools - 1];
+        if (n_pools == 0 || strcmp(last->resource, all[i].resource) != 0 ||
+            last->pool != all[i].pool || strcmp(last->consumer, all[i].consumer) != 0) {
+            all[n_pools++] = all[i];
+        }
+    }
+    *pools = all;
+    return n_pools;
+}
+
+uint64_t provider_changes(const struct provider *provider)
+{
+    return provider->books.n_changes;
+}
+
 void provider_set_local_used(struct provider *provider, const char *name, int max,
                              int local_used)
 {
@@ -151,6 +206,16 @@ void provider_set_taken(struct provider *provider, const char *name, bool is_tak
     }
 }
 
+void provider_set_spaces(struct provider *provider, const char *name,
+                         const int64_t mib[SPACES])
+{
+    struct books_host *host = books_add_host(&provider->books, name);
+    if (memcmp(host->spaces_mib, mib, sizeof(host->spaces_mib)) != 0) {
+        memcpy(host->spaces_mib, mib, sizeof(host->spaces_mib));
+        host->is_unsettled = true;
+    }
+}
+
 void provider_set_waiting(struct provider *provider, int n_waiting_slots)
 {
     if (provider->n_waiting_slots == n_waiting_slots) {
@@ -195,6 +260,7 @@ void provider_fill_state(const struct provider *provider, const struct book *boo
             .consumer_used = entry->consumer_used,
             .is_down = entry->host->is_down || entry->host->is_taken,
         };
+        memcpy(hosts[i].spaces, entry->spaces, sizeof(entry->spaces));
     }
     *state = (struct msg_state){
         .lease = arena_str(arena, book->lease),
@@ -213,6 +279,8 @@ void provider_fill_state(const struct provider *provider, const struct book *boo
         .lease_term_ms = book->lease_term_ms,
         .hosts = hosts,
         .n_hosts = book->n_hosts,
+        .resources = exported_copy_resources(arena, book->resources, book->n_resources),
+        .n_resources = book->n_resources,
         .reason = arena_str(arena, book->reason),
         .recall = book->recall,
     };

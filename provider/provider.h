@@ -56,6 +56,21 @@ int provider_local_max(const struct provider *provider, const char *host, int ma
 int provider_exported(const struct provider *provider, const char *host);
 int provider_lent(const struct provider *provider, const char *host);
 
+/* Memory or swap space (MB) that leases have on this host: its own jobs do without.
+ * provider_changes grows whenever what is exported of hosts may be other than before.
+ */
+int64_t provider_space(const struct provider *provider, const char *host,
+                       enum space_kind kind);
+/* Instances that all leases of one consumer have of a pool together; one for each. */
+struct provider_pool {
+    const char *resource, *consumer;
+    int pool;
+    int n_instances;
+};
+int provider_list_pools(const struct provider *provider, struct arena *arena,
+                        struct provider_pool **pools);
+uint64_t provider_changes(const struct provider *provider);
+
 /* The site tells what changed at its end; kept until told otherwise. STATE goes out at
  * the next provider_tick if that changes what is shown. Own jobs that begin are told
  * before the next message is handed in: a proposal is judged by what was told. */
@@ -68,6 +83,10 @@ void provider_set_down(struct provider *provider, const char *host, bool is_down
 /* An exclusive job runs on the host, of whomever: nothing else starts there, and its
  * leases see it as down. */
 void provider_set_taken(struct provider *provider, const char *host, bool is_taken);
+/* What memory and swap space (MB) the host has, exported or not; -1: it has not told.
+ */
+void provider_set_spaces(struct provider *provider, const char *host,
+                         const int64_t mib[SPACES]);
 void provider_set_waiting(struct provider *provider, int n_waiting_slots);
 
 /* FREEZE, PROPOSE, DRAIN, STATE_ASK, LEASE_OPEN, RECALL from the broker. Answers with

@@ -161,11 +161,14 @@ static int list_wanted(struct books *books, const struct book *book,
     int n_hosts = 0;
     for (int i = 0; i < book->n_hosts; i++) {
         book->hosts[i].n_wanted = 0;
+        memset(book->hosts[i].wanted, 0, sizeof(book->hosts[i].wanted));
     }
     for (int i = 0; i < lease->n_hosts; i++) {
         struct books_host *host = books_add_host(books, lease->hosts[i].host);
         struct book_host *entry = books_find_entry(book, host);
         hosts[n_hosts] = entry != NULL ? *entry : (struct book_host){.host = host};
+        memcpy(hosts[n_hosts].wanted, lease->hosts[i].spaces,
+               sizeof(hosts[n_hosts].wanted));
         hosts[n_hosts++].n_wanted = lease->hosts[i].n_slots;
         if (entry != NULL) {
             entry->n_wanted = lease->hosts[i].n_slots;
@@ -324,6 +327,9 @@ static void export_lease(struct provider *provider, const struct export_lease *l
     set_type(book, lease->type);
     set_terms(book, lease);
     set_wanted(&provider->books, book, lease);
+    if (books_set_resources(book, lease->resources, lease->n_resources)) {
+        change(book, book->epoch == 0 ? "" : "export policy changed");
+    }
     book->needs_reserved = lease->type == LEASE_SHARED && !book->is_made;
     if (book->is_revised) {
         books_set_content(book, lease->content);

@@ -22,7 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exported.h"
 #include "provider/recall.h"
+#include "provider/spaces.h"
 
 /* Each round but the first takes what a change of the one before has left idle: there
  * is an end to it, long before this. */
@@ -235,6 +237,23 @@ static void note_change(const struct books_link *link, const struct book_host *b
     book->is_changed = true;
 }
 
+/* Memory and swap space are part of the contract. */
+static void note_spaces(const struct books_link *link, const struct book_host *before)
+{
+    struct book *book = link->book;
+    const struct book_host *after = entry_of(link);
+    if (exported_has_same_spaces(after->spaces, before->spaces)) {
+        return;
+    }
+    if (!book->is_changed && !book->is_revised) {
+        snprintf(book->reason, sizeof(book->reason), "memory or swap space of host %s",
+                 after->host->name);
+    } else if (!book->is_changed) {
+        snprintf(book->reason, sizeof(book->reason), "export policy changed");
+    }
+    book->is_changed = true;
+}
+
 static void settle_host(struct books_host *host)
 {
     struct book_host *before = mem_alloc((size_t)host->n_links, sizeof(*before));
@@ -245,8 +264,10 @@ static void settle_host(struct books_host *host)
     fit(host);
     yield(host);
     grow(host);
+    spaces_settle(host);
     for (int i = 0; i < host->n_links; i++) {
         note_change(&host->links[i], &before[i]);
+        note_spaces(&host->links[i], &before[i]);
     }
     free(before);
     host->is_unsettled = false;
@@ -295,6 +316,9 @@ static void commit(struct book *book, struct effects *effects)
     book->is_frozen = false;
     book->is_ended = book->is_withdrawn && book->n_hosts == 0;
     book->is_dirty = true;
+    if (book->is_ended) {
+        books_set_resources(book, NULL, 0);
+    }
     books_store(book, effects);
 }
 
@@ -313,6 +337,7 @@ static bool commit_all(struct books *books, struct effects *effects)
     if (has_dropped) {
         books_link(books);
     }
+    books->n_changes += has_changed;
     return has_changed;
 }
 

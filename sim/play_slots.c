@@ -8,8 +8,8 @@
 #include "sim/play_parts.h"
 
 /* What the scenario's configuration exported of a host in that lease. */
-static const struct host_slots *exported(const struct export_lease *lease,
-                                         const char *host)
+static const struct export_part *exported(const struct export_lease *lease,
+                                          const char *host)
 {
     for (int i = 0; i < lease->n_hosts; i++) {
         if (!strcmp(lease->hosts[i].host, host)) {
@@ -23,7 +23,7 @@ static const struct host_slots *exported(const struct export_lease *lease,
 static int left_of(const struct export_plan *plan, int lease, const char *host, int max)
 {
     for (int i = 0; i < lease; i++) {
-        const struct host_slots *slots = exported(&plan->leases[i], host);
+        const struct export_part *slots = exported(&plan->leases[i], host);
 
         max -= slots ? slots->n_slots : 0;
     }
@@ -44,8 +44,10 @@ static int max_of(const struct site_config *config, const char *host)
 static void fit_exports(struct arena *arena, const struct export_plan *original,
                         struct site_config *config)
 {
-    struct export_plan plan = {.leases = arena_alloc(arena, (size_t)original->n_leases,
-                                                     sizeof plan.leases[0])};
+    struct export_plan plan = {
+        .leases = arena_alloc(arena, (size_t)original->n_leases, sizeof plan.leases[0]),
+        .shared = original->shared,
+        .n_shared = original->n_shared};
 
     for (int i = 0; i < original->n_leases; i++) {
         const struct export_lease *from = &original->leases[i];
@@ -61,7 +63,8 @@ static void fit_exports(struct arena *arena, const struct export_plan *original,
             int n_slots = from->hosts[k].n_slots < left ? from->hosts[k].n_slots : left;
 
             if (n_slots > 0) {
-                lease->hosts[lease->n_hosts++] = (struct host_slots){host, n_slots};
+                lease->hosts[lease->n_hosts] = from->hosts[k];
+                lease->hosts[lease->n_hosts++].n_slots = n_slots;
             }
         }
         plan.n_leases += lease->n_hosts > 0; /* else it is withdrawn */

@@ -5,31 +5,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define uthash_fatal(message) abort()
-#include <uthash.h>
-
 #include "base/arena.h"
 #include "site/facts_model.h"
+#include "site/facts_value.h"
 #include "site/keep.h"
 
 enum { NOBODY = -1 };
 
+enum space_side { SPACE_FREE, SPACE_ALL, SPACE_SIDES };
+
 struct facts_known {
     bool is_told;
     char *architecture;
+    double spaces[SPACES][SPACE_SIDES]; /* MB as the host told them; below 0: it did
+                                           not */
+    int64_t exported[SPACES];           /* of that, MB */
+};
+
+static const int space_ids[SPACES][SPACE_SIDES] = {
+    [SPACE_MEM] = {RESOURCE_MEM, RESOURCE_MAXMEM},
+    [SPACE_SWP] = {RESOURCE_SWP, RESOURCE_MAXSWP},
 };
 
 /* A place of ResourceMap. */
 struct facts_shared {
     int id;
-    int teller; /* of a measured one: the host that tells it for all; or NOBODY */
-};
-
-/* The row of a borrowed host. */
-struct facts_borrowed {
-    int row;
-    UT_hash_handle hh;
-    char name[];
+    int teller;       /* of a measured one: the host that tells it for all; or NOBODY */
+    char *told;       /* its value; NULL: nobody tells it */
+    int64_t exported; /* instances of it that leases have */
 };
 
 struct facts {
@@ -43,37 +46,10 @@ struct facts {
      */
     int *first, *members;
     int *first_given; /* likewise what config gives it, which is in the hosts' order */
-    struct facts_borrowed *borrowed; /* hash table by name */
-    int *free_rows;                  /* behind the own ones, given back */
-    int n_free, free_capacity;
+    struct facts_borrowed *borrowed;
 };
 
 /* ---------------------------------------------------------------- values */
-
-/* False where the text is no value of that type. */
-static bool set_value(struct facts *facts, int row, int id, const char *text)
-{
-    double number;
-    bool flag;
-    switch (resources_at(facts->resources, id)->type) {
-    case RESOURCE_NUMERIC:
-        if (!facts_config_number(text, &number)) {
-            return false;
-        }
-        resource_table_set_number(facts->table, row, id, number);
-        return true;
-    case RESOURCE_BOOLEAN:
-        if (!facts_config_flag(text, &flag)) {
-            return false;
-        }
-        resource_table_set_flag(facts->table, row, id, flag);
-        return true;
-    case RESOURCE_STRING:
-        break;
-    }
-    resource_table_set_text(facts->table, row, id, text);
-    return true;
-}
 
 static int find(const struct facts *facts, const char *name)
 {
@@ -105,18 +81,38 @@ static const struct facts_place *place_of(const struct facts *facts,
     return &facts->config->facts.places[shared - facts->shared];
 }
 
-/* NULL: nobody tells it. False where the text is no value. */
-static bool set_shared(struct facts *facts, struct facts_shared *shared,
-                       const char *text)
+/* False where the text is no value. */
+static bool show_shared(struct facts *facts, const struct facts_shared *shared)
 {
     const struct facts_place *place = place_of(facts, shared);
     bool is_good = true;
     for (int i = 0; i < place->n_hosts; i++) {
-        resource_table_unset(facts->table, place->hosts[i], shared->id);
-        is_good = is_good &&
-                  (text == NULL || set_value(facts, place->hosts[i], shared->id, text));
+        int host = place->hosts[i];
+        resource_table_unset(facts->table, host, shared->id);
+        is_good =
+            is_good && (shared->told == NULL ||
+                        facts_value_set(facts->table, host, shared->id, shared->told));
+        if (is_good && shared->told != NULL && shared->exported > 0) {
+            double left = resource_table_number(facts->table, host, shared->id) -
+                          (double)shared->exported;
+            resource_table_set_number(facts->table, host, shared->id,
+                                      left > 0 ? left : 0);
+        }
     }
     return is_good;
+}
+
+/* NULL: nobody tells it. False where the text is no value. */
+static bool set_shared(struct facts *facts, struct facts_shared *shared,
+                       const char *text)
+{
+    if (text != NULL) {
+        keep_set_text(&shared->told, text);
+    } else {
+        free(shared->told);
+        shared->told = NULL;
+    }
+    return show_shared(facts, shared);
 }
 
 static const char *told(const struct msg_host_load *msg, const char *name)
@@ -242,7 +238,7 @@ static bool take_value(struct facts *facts, int host, const struct load_value *v
     if (facts->is_mapped[id] || is_given(facts, host, id)) {
         return true; /* it is elsewhere; or the configuration has said so */
     }
-    if (!set_value(facts, host, id, value->value)) {
+    if (!facts_value_set(facts->table, host, id, value->value)) {
         return false;
     }
     if (value->is_exclusive &&
@@ -282,6 +278,62 @@ static void count_cpus(struct facts *facts, int host)
     resource_table_set_number(table, host, RESOURCE_NCPUS, count);
 }
 
+/* ---------------------------------------------------------------- what leases have */
+
+static void show_spaces(struct facts *facts, int host)
+{
+    const struct facts_known *known = &facts->known[host];
+    for (int kind = 0; kind < SPACES; kind++) {
+        for (int side = 0; side < SPACE_SIDES; side++) {
+            double left = known->spaces[kind][side] - (double)known->exported[kind];
+            if (known->spaces[kind][side] >= 0) {
+                resource_table_set_number(facts->table, host, space_ids[kind][side],
+                                          left > 0 ? left : 0);
+            }
+        }
+    }
+}
+
+/* The table has what the host told. */
+static void keep_spaces(struct facts *facts, int host)
+{
+    for (int kind = 0; kind < SPACES; kind++) {
+        for (int side = 0; side < SPACE_SIDES; side++) {
+            int id = space_ids[kind][side];
+            facts->known[host].spaces[kind][side] =
+                resource_table_has(facts->table, host, id)
+                    ? resource_table_number(facts->table, host, id)
+                    : -1;
+        }
+    }
+    show_spaces(facts, host);
+}
+
+void facts_set_exported(struct facts *facts, int host, enum space_kind kind,
+                        int64_t mib)
+{
+    if (facts->known[host].exported[kind] != mib) {
+        facts->known[host].exported[kind] = mib;
+        show_spaces(facts, host);
+    }
+}
+
+void facts_set_pool_exported(struct facts *facts, int place, int64_t n_instances)
+{
+    if (facts->shared[place].exported != n_instances) {
+        facts->shared[place].exported = n_instances;
+        show_shared(facts, &facts->shared[place]);
+    }
+}
+
+int64_t facts_space(const struct facts *facts, int host, enum space_kind kind)
+{
+    double mib = facts->known[host].spaces[kind][SPACE_ALL];
+    return mib >= 0 && mib <= SPACE_MAX_MIB ? (int64_t)mib : -1;
+}
+
+/* ---------------------------------------------------------------- taking */
+
 const char *facts_take(struct facts *facts, int host, const struct msg_host_load *msg)
 {
     const char *unknown = NULL;
@@ -300,6 +352,7 @@ const char *facts_take(struct facts *facts, int host, const struct msg_host_load
     architecture = architecture != NULL ? architecture : "";
     set_detected(facts, host, type, architecture);
     count_cpus(facts, host);
+    keep_spaces(facts, host);
     keep_set_text(&facts->known[host].architecture, architecture);
     facts->known[host].is_told = true;
     return unknown;
@@ -309,6 +362,9 @@ void facts_lose(struct facts *facts, int host)
 {
     facts->known[host].is_told = false;
     unset_told(facts, host, false);
+    for (int kind = 0; kind < SPACES; kind++) {
+        facts->known[host].spaces[kind][SPACE_FREE] = -1;
+    }
     set_given(facts, host);
     drop_untold(facts, host, NULL);
 }
@@ -375,89 +431,14 @@ const char *facts_architecture(const struct facts *facts, int host)
 
 /* ---------------------------------------------------------------- borrowed hosts */
 
-static struct facts_borrowed *find_borrowed(const struct facts *facts, const char *name)
+struct facts_borrowed *facts_borrowed(const struct facts *facts)
 {
-    struct facts_borrowed *borrowed;
-    HASH_FIND_STR(facts->borrowed, name, borrowed);
-    return borrowed;
-}
-
-static struct facts_borrowed *add_borrowed(struct facts *facts, const char *name)
-{
-    size_t length = strlen(name);
-    struct facts_borrowed *borrowed = mem_alloc(1, sizeof(*borrowed) + length + 1);
-    memcpy(borrowed->name, name, length + 1);
-    if (facts->n_free > 0) {
-        borrowed->row = facts->free_rows[--facts->n_free];
-    } else {
-        borrowed->row = resource_table_rows(facts->table);
-        resource_table_resize(facts->table, borrowed->row + 1);
-    }
-    HASH_ADD_STR(facts->borrowed, name, borrowed);
-    return borrowed;
-}
-
-static void drop_borrowed(struct facts *facts, struct facts_borrowed *borrowed)
-{
-    resource_table_clear_row(facts->table, borrowed->row);
-    if (facts->n_free == facts->free_capacity) {
-        facts->free_capacity = facts->free_capacity * 2 + 16;
-        facts->free_rows = mem_grow(facts->free_rows, (size_t)facts->free_capacity,
-                                    sizeof(*facts->free_rows));
-    }
-    facts->free_rows[facts->n_free++] = borrowed->row;
-    HASH_DEL(facts->borrowed, borrowed);
-    free(borrowed);
-}
-
-void facts_take_borrowed(struct facts *facts, const char *name,
-                         const struct load_value *values, int n_values)
-{
-    struct facts_borrowed *borrowed = find_borrowed(facts, name);
-    if (borrowed == NULL) {
-        borrowed = add_borrowed(facts, name);
-    }
-    int row = borrowed->row;
-    resource_table_clear_row(facts->table, row);
-    resource_table_set_text(facts->table, row, RESOURCE_HNAME, name);
-    for (int i = 0; i < n_values; i++) {
-        int id = find(facts, values[i].name);
-        if (id < 0 || id == RESOURCE_HNAME || id == RESOURCE_STATUS ||
-            id == RESOURCE_SLOTS || id == RESOURCE_MAXSLOTS ||
-            !set_value(facts, row, id, values[i].value)) {
-            continue;
-        }
-        if (values[i].is_exclusive &&
-            resources_at(facts->resources, id)->type == RESOURCE_BOOLEAN) {
-            resource_table_set_exclusive(facts->table, row, id, true);
-        }
-    }
+    return facts->borrowed;
 }
 
 int facts_row(const struct facts *facts, const char *name)
 {
-    const struct facts_borrowed *borrowed = find_borrowed(facts, name);
-    return borrowed != NULL ? borrowed->row : -1;
-}
-
-void facts_prune(struct facts *facts, facts_keep_fn keeps, void *arg)
-{
-    struct facts_borrowed *borrowed, *next;
-    HASH_ITER (hh, facts->borrowed, borrowed, next) {
-        if (!keeps(arg, borrowed->name)) {
-            drop_borrowed(facts, borrowed);
-        }
-    }
-}
-
-static void free_borrowed(struct facts *facts)
-{
-    struct facts_borrowed *borrowed, *next;
-    HASH_ITER (hh, facts->borrowed, borrowed, next) {
-        HASH_DEL(facts->borrowed, borrowed);
-        free(borrowed);
-    }
-    free(facts->free_rows);
+    return facts_borrowed_row(facts->borrowed, name);
 }
 
 /* ---------------------------------------------------------------- life */
@@ -519,6 +500,7 @@ struct facts *facts_new(const struct site_config *config)
     facts->resources = facts_config_catalogue(&config->facts);
     facts->table = resource_table_new(facts->resources);
     resource_table_resize(facts->table, config->n_hosts);
+    facts->borrowed = facts_borrowed_new(facts->table, config->n_hosts);
     facts->known = mem_alloc((size_t)config->n_hosts + 1, sizeof(*facts->known));
     facts->shared =
         mem_alloc((size_t)config->facts.n_places + 1, sizeof(*facts->shared));
@@ -530,6 +512,7 @@ struct facts *facts_new(const struct site_config *config)
     for (int i = 0; i < config->n_hosts; i++) {
         facts->known[i].architecture = keep_text("");
         set_configured(facts, i);
+        keep_spaces(facts, i);
     }
     return facts;
 }
@@ -542,7 +525,10 @@ void facts_free(struct facts *facts)
     for (int i = 0; i < facts->config->n_hosts; i++) {
         free(facts->known[i].architecture);
     }
-    free_borrowed(facts);
+    for (int i = 0; i < facts->config->facts.n_places; i++) {
+        free(facts->shared[i].told);
+    }
+    facts_borrowed_free(facts->borrowed);
     free(facts->known);
     free(facts->shared);
     free(facts->first);

@@ -19,6 +19,7 @@
 
 #include "base/msg.h"
 #include "sched/resource_table.h"
+#include "site/facts_borrowed.h"
 #include "site/site.h"
 
 struct facts;
@@ -35,19 +36,20 @@ struct resource_table *facts_table(struct facts *facts);
 const char *facts_take(struct facts *facts, int host, const struct msg_host_load *msg);
 /* It is away. */
 void facts_lose(struct facts *facts, int host);
+/* Memory or swap space (MB) that leases have of an own host: it is not seen there. */
+void facts_set_exported(struct facts *facts, int host, enum space_kind kind,
+                        int64_t mib);
+/* Instances that leases have of a place (of the configuration's). */
+void facts_set_pool_exported(struct facts *facts, int place, int64_t n_instances);
+/* All that the host has of it, exported or not; -1: it has not told. */
+int64_t facts_space(const struct facts *facts, int host, enum space_kind kind);
 /* It has told of itself, and is not away. */
 bool facts_is_told(const struct facts *facts, int host);
 
-/* A borrowed host ("n1@north"), as its provider tells of it: what our catalogue has,
- * of the right type, counts. At most as many as leases have hosts; the caller sees that
- * it is one of ours. */
-void facts_take_borrowed(struct facts *facts, const char *name,
-                         const struct load_value *values, int n_values);
-/* Its row, or -1: nothing is known of it. */
+/* Borrowed hosts: their rows stand behind the own ones. */
+struct facts_borrowed *facts_borrowed(const struct facts *facts);
+/* The row of one ("n1@north"), or -1: nothing is known of it. */
 int facts_row(const struct facts *facts, const char *name);
-/* Forgets those that `keeps` does not want any more. */
-typedef bool (*facts_keep_fn)(void *arg, const char *name);
-void facts_prune(struct facts *facts, facts_keep_fn keeps, void *arg);
 
 /* The configuration says it of all own hosts: what they tell will not change it. Type
  * and model are where each host has one; a defined resource is where the configuration

@@ -3,6 +3,8 @@
  * rules of names are the only ones; ResourceMap is facts_map.c's. */
 #include "site/facts_config.h"
 
+#include "base/msg.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -394,4 +396,12 @@ void facts_config_copy(struct arena *arena, struct facts_config *config)
     config->given = given;
     config->places = places;
     copy_models(arena, config);
+}
+
+int facts_config_traits(const struct resource *resource)
+{
+    return (resource->is_increasing ? TRAIT_INCREASING : 0) |
+           (resource->is_consumable ? TRAIT_CONSUMABLE : 0) |
+           (resource->is_released ? TRAIT_RELEASED : 0) |
+           (resource->interval_ms > 0 ? TRAIT_DYNAMIC : 0);
 }

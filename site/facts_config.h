@@ -88,6 +88,9 @@ void facts_config_copy(struct arena *arena, struct facts_config *config);
 /* A catalogue of what is defined; the caller frees it. */
 struct resources *facts_config_catalogue(const struct facts_config *config);
 
+/* As contracts tell how a resource is defined: enum resource_trait. */
+int facts_config_traits(const struct resource *resource);
+
 /* A number as requirement strings and elims write it: all of the text, finite. */
 bool facts_config_number(const char *text, double *number);
 /* 1, Y, yes, true and their opposites. */

@@ -213,8 +213,10 @@ bool lease_load_take(struct site *site, const struct msg *msg, bool *is_first,
         if (has_host(&contract, host->host)) {
             const char *name =
                 arena_printf(&effects->arena, "%s@%s", host->host, msg->site);
-            *is_first = *is_first || facts_row(site->facts, name) < 0;
-            facts_take_borrowed(site->facts, name, host->values, host->n_values);
+            *is_first =
+                *is_first || !facts_borrowed_is_told(facts_borrowed(site->facts), name);
+            facts_borrowed_take(facts_borrowed(site->facts), name, host->values,
+                                host->n_values);
             is_taken = true;
         }
     }
@@ -253,17 +255,19 @@ static bool look_around(struct site *site, struct effects *effects)
         struct consumer_host host;
         consumer_host_at(site->consumer, i, &host);
         int row = facts_row(site->facts, host.name);
+        bool is_told = facts_borrowed_is_told(facts_borrowed(site->facts), host.name);
         if (row >= 0) {
             rows[row] = true;
-        } else if (host.is_open && n_asked < LEASES_PER_TICK &&
-                   strcmp(asked, host.lease) != 0) {
+        }
+        if (!is_told && host.is_open && n_asked < LEASES_PER_TICK &&
+            strcmp(asked, host.lease) != 0) {
             asked = host.lease;
             n_asked++;
             ask(site, &host, effects);
         }
     }
-    facts_prune(site->facts, is_kept,
-                &(struct kept){.facts = site->facts, .rows = rows});
+    facts_borrowed_prune(facts_borrowed(site->facts), is_kept,
+                         &(struct kept){.facts = site->facts, .rows = rows});
     return n_asked > 0;
 }
 

@@ -9,6 +9,7 @@
 #include "site/asked_lists.h"
 #include "site/closed.h"
 #include "site/facts.h"
+#include "site/grants.h"
 #include "site/jobs.h"
 #include "site/lease_load.h"
 #include "site/needs.h"
@@ -35,6 +36,7 @@ struct site {
     struct site_hosts *hosts;
     struct facts *facts; /* of the hosts */
     struct lease_load lease_load;
+    struct grants grants;
     struct runs *runs;
     struct provider *provider;
     struct picks *picks; /* of its export policies */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "provider/export_shared.h"
 #include "site/keep.h"
 #include "site/parts.h"
 #include "site/resreq_config.h"
@@ -161,8 +162,8 @@ static void give(const struct site *site, const struct export_late *late,
     }
     for (int i = 0; i < config->n_hosts; i++) {
         if (are_picked[i]) {
-            hosts[n_hosts++] =
-                (struct export_host){config->hosts[i].name, config->hosts[i].max};
+            hosts[n_hosts++] = (struct export_host){
+                config->hosts[i].name, config->hosts[i].max, config->hosts[i].type, i};
         }
     }
     export_give(arena, &picks->plan, late, hosts, n_hosts);
@@ -185,6 +186,8 @@ static bool make_plan(struct site *site)
         }
         is_open = is_open || pick == NULL;
     }
+    /* That it was too much for a lease was said when the configuration was read. */
+    (void)export_shared_give(&picks->arena, &picks->plan);
     return is_open;
 }
 
@@ -268,7 +271,10 @@ static bool match(const struct site *site, const struct export_late *late,
     resreq_program_run(&resreq.program, facts_table(site->facts),
                        &resreq_config_nowhere, matches);
     for (int i = 0; i < site->config->n_hosts; i++) {
-        matches[i] = matches[i] && are_free[i] && facts_is_told(site->facts, i);
+        const char *type =
+            resource_table_text(facts_table(site->facts), i, RESOURCE_TYPE);
+        matches[i] = matches[i] && are_free[i] && facts_is_told(site->facts, i) &&
+                     !export_lacks_swap(late->spaces, type);
     }
     return true;
 }

@@ -232,6 +232,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
         schedule_mark(site->schedule); /* a freeze may have lapsed */
         provider_tick(site->provider, now_ms, effects);
     }
+    grants_refresh(site, effects);
     shares_tick(site->shares, now_ms, effects);
     site->has_scheduled = schedule_run(site, now_ms, effects);
     shares_tick(site->shares, now_ms, effects);

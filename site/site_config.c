@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/load_local.h"
 #include "sched/application.h"
+#include "provider/export_shared.h"
 #include "sched/limits_read.h"
 #include "sched/slot_pool_read.h"
 #include "site/resreq_config.h"
@@ -351,6 +352,42 @@ static void read_queues(struct conf *conf, const struct place *site,
 
 /* ---------------------------------------------------------------- exports */
 
+/* What its places of ResourceMap have, in file order. */
+static void list_places(struct arena *arena, const struct facts_config *facts,
+                        struct export_resource *resource)
+{
+    struct export_place *places =
+        arena_alloc(arena, (size_t)facts->n_places, sizeof(*places));
+    resource->places = places;
+    for (int i = 0; i < facts->n_places; i++) {
+        const struct facts_place *place = &facts->places[i];
+        double number = -1;
+        if (strcmp(place->name, resource->name) != 0 ||
+            (place->value != NULL && !facts_config_number(place->value, &number))) {
+            continue;
+        }
+        number = number < INSTANCES_MAX ? number : INSTANCES_MAX;
+        places[resource->n_places++] = (struct export_place){
+            number >= 0 ? (int64_t)number : -1, place->hosts, place->n_hosts};
+    }
+}
+
+static void read_shared(struct conf *conf, const struct export_site *site,
+                        struct site_config *config)
+{
+    const struct facts_config *facts = &config->facts;
+    struct export_resource *resources =
+        arena_alloc(conf->arena, (size_t)facts->n_resources, sizeof(*resources));
+    for (int i = 0; i < facts->n_resources; i++) {
+        const struct resource *from = &facts->resources[i];
+        resources[i].name = from->name;
+        resources[i].is_numeric = from->type == RESOURCE_NUMERIC;
+        resources[i].traits = facts_config_traits(from);
+        list_places(conf->arena, facts, &resources[i]);
+    }
+    export_shared_read(conf, site, resources, facts->n_resources, &config->exports);
+}
+
 static void read_exports(struct conf *conf, bool is_simulated,
                          struct site_config *config)
 {
@@ -367,7 +404,8 @@ static void read_exports(struct conf *conf, bool is_simulated,
     struct export_host *hosts =
         arena_alloc(conf->arena, (size_t)config->n_hosts, sizeof(*hosts));
     for (int i = 0; i < config->n_hosts; i++) {
-        hosts[i] = (struct export_host){config->hosts[i].name, config->hosts[i].max};
+        hosts[i] = (struct export_host){config->hosts[i].name, config->hosts[i].max,
+                                        config->hosts[i].type, i};
     }
     struct export_site site = {.name = config->name,
                                .hosts = hosts,
@@ -375,6 +413,7 @@ static void read_exports(struct conf *conf, bool is_simulated,
                                .match = resreq_config_match,
                                .arg = selector};
     export_read(conf, &site, &defaults, &config->exports);
+    read_shared(conf, &site, config);
     resreq_config_free(selector);
     if (config->exports.n_leases > 0 && (config->roles & ROLE_PROVIDER) == 0) {
         const struct conf_section *section = conf_next(conf, "HostExport", NULL);

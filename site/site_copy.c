@@ -2,6 +2,9 @@
 /* site_copy.c: see site_copy.h. */
 #include "site/site_copy.h"
 
+#include "base/exported.h"
+#include "provider/export_shared.h"
+
 static const char *copy_text(struct arena *arena, const char *text)
 {
     return text != NULL ? arena_str(arena, text) : "";
@@ -191,8 +194,32 @@ static void copy_pools(struct arena *arena, struct site_config *config)
     }
 }
 
+static void copy_shared(struct arena *arena, struct export_plan *plan)
+{
+    plan->shared =
+        copy_array(arena, plan->shared, plan->n_shared, sizeof(*plan->shared));
+    for (int i = 0; i < plan->n_shared; i++) {
+        struct export_shared *shared = &plan->shared[i];
+        shared->name = copy_text(arena, shared->name);
+        shared->pools =
+            copy_array(arena, shared->pools, shared->n_hosts, sizeof(*shared->pools));
+        shared->counts = copy_array(arena, shared->counts, shared->n_places,
+                                    sizeof(*shared->counts));
+        shared->shares = copy_array(arena, shared->shares, shared->n_shares,
+                                    sizeof(*shared->shares));
+        const char **consumers =
+            copy_array(arena, shared->consumers, shared->n_shares, sizeof(*consumers));
+        for (int k = 0; k < shared->n_shares; k++) {
+            consumers[k] = copy_text(arena, consumers[k]);
+        }
+        shared->consumers = consumers;
+    }
+}
+
 static void copy_exports(struct arena *arena, struct export_plan *plan)
 {
+    plan->claims = NULL; /* they were for reading */
+    plan->n_claims = 0;
     plan->leases =
         copy_array(arena, plan->leases, plan->n_leases, sizeof(*plan->leases));
     for (int i = 0; i < plan->n_leases; i++) {
@@ -205,7 +232,10 @@ static void copy_exports(struct arena *arena, struct export_plan *plan)
         for (int k = 0; k < lease->n_hosts; k++) {
             lease->hosts[k].host = copy_text(arena, lease->hosts[k].host);
         }
+        lease->resources =
+            exported_copy_resources(arena, lease->resources, lease->n_resources);
     }
+    copy_shared(arena, plan);
     plan->late = copy_array(arena, plan->late, plan->n_late, sizeof(*plan->late));
     for (int i = 0; i < plan->n_late; i++) {
         struct export_late *late = &plan->late[i];

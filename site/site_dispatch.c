@@ -264,6 +264,7 @@ static void on_host_load(struct site *site, const struct call *call,
     bool had_rates = resource_table_has(table, call->host, RESOURCE_UT);
     const char *unknown = facts_take(site->facts, call->host, &call->msg->host_load);
     bool is_better = !had_rates && resource_table_has(table, call->host, RESOURCE_UT);
+    grants_tell(site, call->host);
     lease_load_mark(site, is_first || is_better, call->now_ms);
     if (is_first && unknown != NULL) {
         effects_log(effects, LOG_LEVEL_WARNING,

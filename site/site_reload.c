@@ -111,6 +111,7 @@ static void change_facts(struct site *site, int64_t now_ms)
     facts_free(site->facts);
     site->facts = facts_new(site->config);
     site->needs = needs_new(site->config, facts_resources(site->facts));
+    grants_forget(site);
     lease_load_look(site, now_ms);
 }
 

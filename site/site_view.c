@@ -2,8 +2,10 @@
 /* site_view.c: hosts and exports as they are shown, and which listing a query means. */
 #include "site/site_view.h"
 
+#include <limits.h>
 #include <string.h>
 
+#include "base/exported.h"
 #include "site/parts.h"
 #include "site/site_page.h"
 #include "site/site_tally.h"
@@ -217,12 +219,23 @@ static struct value *exported_row(struct arena *arena, const struct msg_state *b
                                   const struct host_split *split,
                                   const struct site_tally *tally)
 {
+    struct lease_resource *seen =
+        arena_alloc(arena, (size_t)book->n_resources, sizeof(*seen));
+    int n_seen = 0;
+    for (int i = 0; i < book->n_resources; i++) {
+        if (exported_is_seen_from(&book->resources[i], split->host)) {
+            seen[n_seen] = book->resources[i];
+            seen[n_seen++].hosts = "";
+        }
+    }
     struct value *row = value_object(arena);
     value_add_text(arena, row, "host", split->host);
     add_counts(arena, row, split->consumer,
                site_tally_find(tally, split->host, book->lease));
     value_add_text(arena, row, "lease", book->lease);
     value_add_int(arena, row, "exported", split->n_slots);
+    exported_show_spaces(arena, row, split->spaces);
+    exported_show_resources(arena, row, seen, n_seen);
     return row;
 }
 
@@ -268,11 +281,22 @@ void site_view_exported(const struct site *site, struct site_page *page,
     }
 }
 
+/* Of all hosts: what a number has room for. */
+static void add_spaces(struct space sums[SPACES], const struct space spaces[SPACES])
+{
+    for (int i = 0; i < SPACES; i++) {
+        int more = spaces[i].is_given ? spaces[i].mib : 0;
+        sums[i].is_given = sums[i].is_given || spaces[i].is_given;
+        sums[i].mib = more < INT_MAX - sums[i].mib ? sums[i].mib + more : INT_MAX;
+    }
+}
+
 static struct value *export_row(struct arena *arena, const struct msg_state *book,
                                 const char *policy)
 {
     struct value *row = value_object(arena);
     int64_t n_slots = 0, n_here = 0, n_lent = 0;
+    struct space sums[SPACES] = {{0}};
     value_add_text(arena, row, "policy", policy);
     value_add_text(arena, row, "type", msg_lease_type_name(book->type));
     value_add_text(arena, row, "consumer", lease_part(arena, book->lease, 2));
@@ -287,13 +311,17 @@ static struct value *export_row(struct arena *arena, const struct msg_state *boo
             struct value *host = value_add(arena, hosts, NULL, value_object(arena));
             value_add_text(arena, host, "host", split->host);
             value_add_int(arena, host, "slots", split->n_slots);
+            exported_show_spaces(arena, host, split->spaces);
         }
+        add_spaces(sums, split->spaces);
     }
     value_add_int(arena, row, "epoch", (int64_t)book->epoch);
     value_add_text(arena, row, "state", state_of(book));
     value_add_int(arena, row, "slots", n_slots);
     value_add_int(arena, row, "provider", n_here);
     value_add_int(arena, row, "lent", n_lent);
+    exported_show_spaces(arena, row, sums);
+    exported_show_resources(arena, row, book->resources, book->n_resources);
     return row;
 }
 

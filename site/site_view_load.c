@@ -100,11 +100,8 @@ void site_view_add_facts(const struct site *site, struct arena *arena,
 {
     int host = facts_row;
     const struct resource_table *table = facts_table(site->facts);
-    bool is_known = host >= 0;
-    value_add_text(arena, row, "type",
-                   is_known ? resource_table_text(table, host, RESOURCE_TYPE) : NULL);
-    value_add_text(arena, row, "model",
-                   is_known ? resource_table_text(table, host, RESOURCE_MODEL) : NULL);
+    add_value(arena, row, table, host, RESOURCE_TYPE);
+    add_value(arena, row, table, host, RESOURCE_MODEL);
     value_add_text(arena, row, "architecture", architecture);
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         add_value(arena, row, table, host, counts[i]);
@@ -155,9 +152,10 @@ static void add_place(const struct site *site, struct site_page *page,
         return;
     }
     int facts = place < n_own ? place : facts_row(site->facts, name);
-    const char *status = place < n_own                ? status_of(site, place)
-                         : host.is_open && facts >= 0 ? "ok"
-                                                      : "unavail";
+    bool is_told = facts_borrowed_is_told(facts_borrowed(site->facts), name);
+    const char *status = place < n_own             ? status_of(site, place)
+                         : host.is_open && is_told ? "ok"
+                                                   : "unavail";
     site_page_add(page, number, load_row(site, page->arena, name, status, facts));
 }
 

@@ -23,15 +23,16 @@ static const char add_sql[] =
 
 static const char put_host_sql[] =
     "UPDATE lease_host SET (host, n_slots, provider, consumer, provider_used,"
-    " consumer_used, is_down) = (?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+    " consumer_used, is_down, mem_mib, swp_mib) = (?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
+    "?11)"
     " WHERE lease = ?1 AND place = ?2"
-    " AND (host, n_slots, provider, consumer, provider_used, consumer_used, is_down)"
-    " IS NOT (?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    " AND (host, n_slots, provider, consumer, provider_used, consumer_used, is_down,"
+    " mem_mib, swp_mib) IS NOT (?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 
 static const char add_host_sql[] =
     "INSERT INTO lease_host (lease, place, host, n_slots, provider, consumer,"
-    " provider_used, consumer_used, is_down)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING";
+    " provider_used, consumer_used, is_down, mem_mib, swp_mib)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING";
 
 static const char tail_sql[] =
     "SELECT 1 FROM lease_host WHERE lease = ?1 AND place >= ?2 LIMIT 1";
@@ -45,8 +46,10 @@ static const char all_sql[] =
     " is_drained, drain, is_pool FROM lease ORDER BY id";
 
 static const char hosts_sql[] =
-    "SELECT host, n_slots, provider, consumer, provider_used, consumer_used, is_down"
-    " FROM lease_host WHERE lease = ?1 ORDER BY place";
+    "SELECT host, n_slots, provider, consumer, provider_used, consumer_used, is_down,"
+    " mem_mib, swp_mib FROM lease_host WHERE lease = ?1 ORDER BY place";
+
+static const struct db_exported_sql exported_sql = DB_EXPORTED_SQL("lease_resource");
 
 static int run_contract(struct db *db, sqlite3_stmt *put, const struct row_lease *lease,
                         struct err *err)
@@ -103,6 +106,9 @@ static int run_host(struct db *db, sqlite3_stmt *put, const char *lease, int pla
     store_bind_int(put, ++at, host->provider_used);
     store_bind_int(put, ++at, host->consumer_used);
     store_bind_int(put, ++at, host->is_down);
+    for (int i = 0; i < SPACES; i++) {
+        db_exported_bind_space(put, ++at, &host->spaces[i]);
+    }
     return db_run(db, put, err);
 }
 
@@ -146,6 +152,10 @@ int store_put_lease(struct store_leases *leases, struct db *db,
     }
     if (rc == 0) {
         rc = cut_hosts(leases, db, lease->id, lease->n_hosts, err);
+    }
+    if (rc == 0) {
+        rc = db_exported_put(&leases->exported, &exported_sql, db, lease->id,
+                             lease->resources, lease->n_resources, err);
     }
     return rc < 0 ? err_prefix(err, "lease \"%s\"", lease->id) : 0;
 }
@@ -220,6 +230,7 @@ static int read_hosts(struct store_leases *leases, struct db *db, struct arena *
             .provider_used = sqlite3_column_int(hosts, 4),
             .consumer_used = sqlite3_column_int(hosts, 5),
             .is_down = sqlite3_column_int(hosts, 6) != 0,
+            .spaces = {db_exported_space(hosts, 7), db_exported_space(hosts, 8)},
         };
     }
     rc = rc == SQLITE_DONE ? 0 : store_fail(hosts, "hosts of leases", err);
@@ -246,6 +257,11 @@ int store_load_leases(struct store_leases *leases, struct db *db, store_row_fn f
                                 : store_fail(all, "leases", err);
         if (rc == 0) {
             rc = read_hosts(leases, db, &arena, &row.lease, err);
+        }
+        if (rc == 0) {
+            rc = db_exported_load(&leases->exported, &exported_sql, db, row.lease.id,
+                                  &arena, &row.lease.resources, &row.lease.n_resources,
+                                  err);
         }
         if (rc == 0) {
             fn(arg, &row);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_leases.h: ROW_LEASE in its two tables: the contract and its hosts.
+/* store_leases.h: ROW_LEASE in its tables: the contract, its hosts, and the shared
+ * resources that come with it.
  *
  * A contract often changes its split and keeps its hosts: a host's row is written only
  * where it differs from what stands there.
@@ -9,9 +10,11 @@
 
 #include "broker/io/store.h"
 #include "sys/db.h"
+#include "sys/db_exported.h"
 
 struct store_leases {
     sqlite3_stmt *put, *add, *put_host, *add_host, *tail, *cut_hosts, *all, *hosts;
+    struct db_exported exported;
 };
 
 int store_put_lease(struct store_leases *leases, struct db *db,

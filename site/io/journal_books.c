@@ -15,11 +15,12 @@ static const char put_sql[] =
     " = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 
 static const char put_host_sql[] =
-    "INSERT INTO book_host (lease, place, host, n_slots, provider, consumer)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
-    " ON CONFLICT (lease, place) DO UPDATE SET (host, n_slots, provider, consumer)"
-    " = (?3, ?4, ?5, ?6)"
-    " WHERE (host, n_slots, provider, consumer) IS NOT (?3, ?4, ?5, ?6)";
+    "INSERT INTO book_host (lease, place, host, n_slots, provider, consumer, mem_mib,"
+    " swp_mib) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+    " ON CONFLICT (lease, place) DO UPDATE SET (host, n_slots, provider, consumer,"
+    " mem_mib, swp_mib) = (?3, ?4, ?5, ?6, ?7, ?8)"
+    " WHERE (host, n_slots, provider, consumer, mem_mib, swp_mib)"
+    " IS NOT (?3, ?4, ?5, ?6, ?7, ?8)";
 
 static const char cut_hosts_sql[] =
     "DELETE FROM book_host WHERE lease = ?1 AND place >= ?2";
@@ -31,8 +32,10 @@ static const char all_sql[] =
     " is_ended, is_drained, drain, is_pool, recall, is_whole FROM book ORDER BY lease";
 
 static const char hosts_sql[] =
-    "SELECT host, n_slots, provider, consumer FROM book_host WHERE lease = ?1"
-    " ORDER BY place";
+    "SELECT host, n_slots, provider, consumer, mem_mib, swp_mib FROM book_host"
+    " WHERE lease = ?1 ORDER BY place";
+
+static const struct db_exported_sql exported_sql = DB_EXPORTED_SQL("book_resource");
 
 static const char put_recall_sql[] =
     "INSERT INTO book_recall (lease, place, n_held, deadline_ms)"
@@ -105,6 +108,9 @@ static int put_host(struct journal_books *books, struct db *db, const char *leas
     journal_bind_int(put, ++at, host->n_slots);
     journal_bind_int(put, ++at, host->provider);
     journal_bind_int(put, ++at, host->consumer);
+    for (int i = 0; i < SPACES; i++) {
+        db_exported_bind_space(put, ++at, &host->spaces[i]);
+    }
     return db_run(db, put, err);
 }
 
@@ -141,6 +147,10 @@ int journal_put_book(struct journal_books *books, struct db *db,
     }
     if (rc == 0) {
         rc = put_recalls(books, db, book, err);
+    }
+    if (rc == 0) {
+        rc = db_exported_put(&books->exported, &exported_sql, db, book->lease,
+                             book->resources, book->n_resources, err);
     }
     return rc < 0 ? err_prefix(err, "book \"%s\"", book->lease) : 0;
 }
@@ -186,6 +196,7 @@ static int read_hosts(struct journal_books *books, struct db *db, struct arena *
             .n_slots = sqlite3_column_int(hosts, 1),
             .provider = sqlite3_column_int(hosts, 2),
             .consumer = sqlite3_column_int(hosts, 3),
+            .spaces = {db_exported_space(hosts, 4), db_exported_space(hosts, 5)},
         };
     }
     rc = rc == SQLITE_DONE ? 0 : journal_fail(hosts, "hosts of books", err);
@@ -234,6 +245,11 @@ int journal_load_books(struct journal_books *books, struct db *db, journal_row_f
         }
         if (rc == 0 && row.book.recall != 0) {
             rc = read_recalls(books, db, &arena, &row.book, err);
+        }
+        if (rc == 0) {
+            rc = db_exported_load(&books->exported, &exported_sql, db, row.book.lease,
+                                  &arena, &row.book.resources, &row.book.n_resources,
+                                  err);
         }
         if (rc == 0) {
             fn(arg, &row);

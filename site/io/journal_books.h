@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* journal_books.h: ROW_BOOK in its two tables: a lease that this site provides, and its
- * hosts.
+/* journal_books.h: ROW_BOOK in its tables: a lease that this site provides, its hosts,
+ * and the shared resources that come with it.
  *
  * A book often changes its split and keeps its hosts: a host's row is written only
  * where it differs from what stands there.
@@ -10,10 +10,12 @@
 
 #include "site/io/journal.h"
 #include "sys/db.h"
+#include "sys/db_exported.h"
 
 struct journal_books {
     sqlite3_stmt *put, *put_host, *cut_hosts, *cut, *all, *hosts;
     sqlite3_stmt *put_recall, *cut_recalls, *recalls;
+    struct db_exported exported;
 };
 
 int journal_put_book(struct journal_books *books, struct db *db,

@@ -40,7 +40,7 @@ def flat(row):
                 out[key if part == "site" else key + "_" + part] = number
         elif key == "roles":
             out[key] = " ".join(value)
-        elif key != "hosts":
+        elif key not in ("hosts", "resources"):  # views of their own
             out[key] = int(value) if isinstance(value, bool) else value
     return out
 
@@ -149,6 +149,9 @@ def test_many_rows():
         ALTER TABLE lease DROP COLUMN drain; ALTER TABLE lease DROP COLUMN is_drained;
         ALTER TABLE lease DROP COLUMN is_drain_ordered;
         ALTER TABLE lease DROP COLUMN is_pool;
+        DROP VIEW v_lease_resources; DROP TABLE lease_resource;
+        ALTER TABLE lease_host DROP COLUMN mem_mib;
+        ALTER TABLE lease_host DROP COLUMN swp_mib;
         DROP TABLE sample; DROP TABLE series; DROP TABLE site;
         ALTER TABLE event RENAME TO old; DROP INDEX event_of_lease;""")
     with open(os.path.join(ROOT, "schema/broker/001_leases.sql")) as file:

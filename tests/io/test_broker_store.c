@@ -113,6 +113,16 @@ static void add_lease(struct transcript *to, const struct row_lease *lease)
         add(to, "  %s %d = %d + %d, used %d + %d, down %d\n", host->host, host->n_slots,
             host->provider, host->consumer, host->provider_used, host->consumer_used,
             host->is_down);
+        for (int k = 0; k < SPACES; k++) {
+            if (host->spaces[k].is_given) {
+                add(to, "  space %d: %d\n", k, host->spaces[k].mib);
+            }
+        }
+    }
+    for (int i = 0; i < lease->n_resources; i++) {
+        const struct lease_resource *resource = &lease->resources[i];
+        add(to, "  %d of %s %d traits %d seen from \"%s\"\n", resource->n_instances,
+            resource->name, resource->pool, resource->traits, resource->hosts);
     }
 }
 
@@ -178,8 +188,8 @@ static void test_counters_and_overrides(void **state)
 static void test_a_lease_keeps_its_hosts_in_order(void **state)
 {
     struct host_split hosts[] = {
-        {"n2", 4, 3, 1, 2, 1, false},
-        {"n1", 8, 8, 0, 0, 0, true},
+        {"n2", 4, 3, 1, 2, 1, false, {{0}}},
+        {"n1", 8, 8, 0, 0, 0, true, {{0}}},
     };
     struct row row = {.kind = ROW_LEASE};
     row.lease = (struct row_lease){
@@ -274,6 +284,41 @@ static void test_a_lease_is_replaced_with_its_hosts(void **state)
                  " withdrawn 0 at 0 0 0 0 \"\"\n"
                  "  n1 4 = 0 + 4, used 0 + 0, down 0\n"
                  "  n3 4 = 4 + 0, used 0 + 0, down 0\n");
+}
+
+static void test_what_a_lease_exports_besides_slots(void **state)
+{
+    struct host_split hosts[] = {
+        {.host = "n1", .n_slots = 1, .provider = 1, .spaces = {{true, 25}, {true, 0}}},
+        {.host = "n2", .n_slots = 1, .provider = 1, .spaces = {{false, 0}, {true, 9}}},
+    };
+    struct lease_resource resources[] = {
+        {"lic", 1, 3, TRAIT_CONSUMABLE, ""},
+        {"lic", 2, 1, TRAIT_CONSUMABLE, "n1 n2"},
+    };
+    struct row row = small_lease("north/1/south", hosts, 2);
+    row.lease.resources = resources;
+    row.lease.n_resources = 2;
+    write_rows(*state, &row, 1);
+    write_rows(*state, &row, 1);
+    assert_loads(*state,
+                 "lease north/1/south north 1 south exclusive pending epoch 0 made 0"
+                 " withdrawn 0 at 0 0 0 0 \"\"\n"
+                 "  n1 1 = 1 + 0, used 0 + 0, down 0\n"
+                 "  space 0: 25\n  space 1: 0\n"
+                 "  n2 1 = 1 + 0, used 0 + 0, down 0\n"
+                 "  space 1: 9\n"
+                 "  3 of lic 1 traits 2 seen from \"\"\n"
+                 "  1 of lic 2 traits 2 seen from \"n1 n2\"\n");
+    row.lease.n_resources = 0;
+    hosts[0].spaces[SPACE_MEM].is_given = false;
+    row.lease.n_hosts = 1;
+    write_rows(*state, &row, 1);
+    assert_loads(*state,
+                 "lease north/1/south north 1 south exclusive pending epoch 0 made 0"
+                 " withdrawn 0 at 0 0 0 0 \"\"\n"
+                 "  n1 1 = 1 + 0, used 0 + 0, down 0\n"
+                 "  space 1: 0\n");
 }
 
 static void test_every_state_and_type_comes_back(void **state)
@@ -590,6 +635,7 @@ int main(void)
         TEST(test_what_is_drained_stays_so),
         TEST(test_a_lease_keeps_its_hosts_in_order),
         TEST(test_a_lease_is_replaced_with_its_hosts),
+        TEST(test_what_a_lease_exports_besides_slots),
         TEST(test_every_state_and_type_comes_back),
         TEST(test_what_is_not_committed_is_not_there),
         TEST(test_a_row_of_a_site_is_refused),

@@ -108,6 +108,15 @@ static void add_book(struct transcript *to, const struct row_book *book)
     for (int i = 0; i < book->n_hosts; i++) {
         add(to, "  %s %d = %d + %d\n", book->hosts[i].host, book->hosts[i].n_slots,
             book->hosts[i].provider, book->hosts[i].consumer);
+        for (int k = 0; k < SPACES; k++) {
+            add(to, "  space %d given %d: %d\n", k, book->hosts[i].spaces[k].is_given,
+                book->hosts[i].spaces[k].mib);
+        }
+    }
+    for (int i = 0; i < book->n_resources; i++) {
+        const struct lease_resource *resource = &book->resources[i];
+        add(to, "  %d of %s %d traits %d seen from \"%s\"\n", resource->n_instances,
+            resource->name, resource->pool, resource->traits, resource->hosts);
     }
     for (int i = 0; i < book->n_recalls; i++) {
         add(to, "  recall %" PRIu64 " whole %d: %d by %" PRId64 "\n", book->recall,
@@ -404,9 +413,15 @@ static void test_an_empty_journal_loads_nothing(void **state)
 static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
 {
     struct host_split split[] = {
-        {.host = "n2", .n_slots = 4, .provider = 3, .consumer = 1},
-        {.host = "n1", .n_slots = 8, .provider = 8},
+        {.host = "n2",
+         .n_slots = 4,
+         .provider = 3,
+         .consumer = 1,
+         .spaces = {{true, 25}, {true, 0}}},
+        {.host = "n1", .n_slots = 8, .provider = 8, .spaces = {{false, 0}, {true, 9}}},
     };
+    struct lease_resource resources[] = {{"lic", 1, 3, TRAIT_CONSUMABLE, ""},
+                                         {"lic", 2, 1, TRAIT_CONSUMABLE, "n1"}};
     struct host_slots slots[] = {{"n1@north", 2}, {"s1", 1}};
     struct job_spec spec = full_spec();
     struct row book = {.kind = ROW_BOOK};
@@ -422,6 +437,8 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
         .drain = 3,
         .hosts = split,
         .n_hosts = 2,
+        .resources = resources,
+        .n_resources = 2,
     };
     struct row_recall recalls[] = {{5, 1700000000000}, {2, 1700000030000}};
     struct row leaf = book;
@@ -644,6 +661,9 @@ static void test_a_journal_of_before_arrays(void **state)
                      "DROP TABLE book_recall;"
                      "ALTER TABLE run DROP COLUMN priority;"
                      "ALTER TABLE run DROP COLUMN is_recalled;"
+                     "DROP TABLE book_resource;"
+                     "ALTER TABLE book_host DROP COLUMN mem_mib;"
+                     "ALTER TABLE book_host DROP COLUMN swp_mib;"
                      "PRAGMA user_version = 1");
     reopen(fixture);
     assert_loads(fixture, rows, 2);
@@ -803,8 +823,9 @@ static void test_a_book_is_replaced_with_its_hosts(void **state)
         {.host = "n2", .n_slots = 4, .provider = 4},
         {.host = "n3", .n_slots = 4, .provider = 4},
     };
+    struct lease_resource resource = {"lic", 1, 3, 0, ""};
     struct host_split after[] = {
-        {.host = "n1", .n_slots = 4, .consumer = 4},
+        {.host = "n1", .n_slots = 4, .consumer = 4, .spaces = {{true, 1}, {false, 0}}},
         {.host = "n3", .n_slots = 4, .provider = 4},
     };
     struct row row = {.kind = ROW_BOOK};
@@ -815,10 +836,13 @@ static void test_a_book_is_replaced_with_its_hosts(void **state)
         .content = "",
         .hosts = before,
         .n_hosts = 3,
+        .resources = &resource,
+        .n_resources = 1,
     };
     write_rows(*state, &row, 1);
     row.book.hosts = after;
     row.book.n_hosts = 2;
+    row.book.n_resources = 0;
     row.book.epoch = 2;
     row.book.is_withdrawn = row.book.is_ended = true;
     write_rows(*state, &row, 1);

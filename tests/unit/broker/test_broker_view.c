@@ -101,8 +101,8 @@ static void expect_int(const struct value *row, const char *path, int64_t number
 
 static void a_lease_has_the_fields_of_the_interface(void **state)
 {
-    const struct host_split hosts[] = {{"n1", 4, 3, 1, 2, 1, false},
-                                       {"n2", 4, 4, 0, 3, 0, true}};
+    const struct host_split hosts[] = {{"n1", 4, 3, 1, 2, 1, false, {{0}}},
+                                       {"n2", 4, 4, 0, 3, 0, true, {{0}}}};
     say_lease("north/spare/south", true, hosts, 2, "");
     const struct value *row =
         at(rows_of(ask(QUERY_LEASES, "", "", 0, false), "leases"), 0);
@@ -152,7 +152,7 @@ static int count_leases(const char *provider, const char *consumer, int states)
 
 static void leases_are_filtered_by_site_and_state(void **state)
 {
-    const struct host_split hosts[] = {{"n1", 4, 3, 1, 0, 0, false}};
+    const struct host_split hosts[] = {{"n1", 4, 3, 1, 0, 0, false, {{0}}}};
     say_lease("north/a/south", true, hosts, 1, "");
     say_lease("north/b/south", false, hosts, 1, "");
     assert_int_equal(count_leases("", "", 0), 2);
@@ -252,8 +252,8 @@ static void pages_are_bounded_and_whole(void **state)
     reason[REASON_SIZE - 1] = '\0';
     for (int i = 0; i < N_HOSTS; i++) {
         snprintf(names[i], sizeof(names[i]), "%0*d", HOST_NAME_SIZE - 1, i);
-        hosts[i] =
-            (struct host_split){names[i], SLOTS_MAX, SLOTS_MAX, 0, SLOTS_MAX, 0, false};
+        hosts[i] = (struct host_split){names[i],  SLOTS_MAX, SLOTS_MAX, 0,
+                                       SLOTS_MAX, 0,         false,     {{0}}};
     }
     for (int i = 0; i < N_LEASES; i++) {
         snprintf(id, sizeof(id), "north/%0*d/south", NAME_SIZE - 1, i);
@@ -273,7 +273,7 @@ static void a_lease_too_large_for_a_page_shows_its_first_hosts(void **state)
     char(*names)[16] = calloc(HOSTS_MAX, sizeof(*names));
     for (int i = 0; i < HOSTS_MAX; i++) {
         snprintf(names[i], sizeof(names[i]), "n%d", i);
-        hosts[i] = (struct host_split){names[i], 1, 1, 0, 0, 0, false};
+        hosts[i] = (struct host_split){names[i], 1, 1, 0, 0, 0, false, {{0}}};
     }
     say_lease("north/1/south", true, hosts, HOSTS_MAX, "");
     say_lease("north/2/south", true, hosts, 1, "");

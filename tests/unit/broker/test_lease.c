@@ -72,7 +72,7 @@ static void only_the_tables_moves_are_allowed(void **state)
 static void a_move_stores_contract_and_history(void **state)
 {
     struct lease *lease = lease_new(&id, &north, &south);
-    struct host_split host = {"n1", 4, 3, 1, 2, 1, false};
+    struct host_split host = {"n1", 4, 3, 1, 2, 1, false, {{0}}};
     struct effects effects;
     effects_init(&effects);
     lease->row.epoch = 7;

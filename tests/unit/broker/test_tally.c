@@ -13,9 +13,9 @@
 
 static void a_down_host_counts_as_used_only(void **state)
 {
-    const struct host_split hosts[] = {{"n1", 4, 3, 1, 2, 1, false},
-                                       {"n2", 4, 1, 3, 0, 1, false},
-                                       {"n3", 6, 4, 2, 3, 2, true}};
+    const struct host_split hosts[] = {{"n1", 4, 3, 1, 2, 1, false, {{0}}},
+                                       {"n2", 4, 1, 3, 0, 1, false, {{0}}},
+                                       {"n3", 6, 4, 2, 3, 2, true, {{0}}}};
     struct tally tally = tally_sum(hosts, 3);
     assert_int_equal(tally.provider.available, 4);
     assert_int_equal(tally.provider.used, 5);
@@ -32,19 +32,19 @@ static void what_does_not_add_up_is_refused(void **state)
         int rc;
         const char *why;
     } rows[] = {
-        {{"n1", 4, 3, 1, 3, 1, false}, 0, "all in use"},
-        {{"n1", 0, 0, 0, 0, 0, false}, 0, "no slots"},
-        {{"n1", 4, 3, 2, 0, 0, false}, ERR_BOUNDS, "held twice"},
-        {{"n1", 4, 2, 1, 0, 0, false}, ERR_BOUNDS, "held by nobody"},
-        {{"n1", 4, 5, -1, 0, 0, false}, ERR_BOUNDS, "adds up, with a debt"},
-        {{"n1", 4, 3, 1, 4, 0, false},
+        {{"n1", 4, 3, 1, 3, 1, false, {{0}}}, 0, "all in use"},
+        {{"n1", 0, 0, 0, 0, 0, false, {{0}}}, 0, "no slots"},
+        {{"n1", 4, 3, 2, 0, 0, false, {{0}}}, ERR_BOUNDS, "held twice"},
+        {{"n1", 4, 2, 1, 0, 0, false, {{0}}}, ERR_BOUNDS, "held by nobody"},
+        {{"n1", 4, 5, -1, 0, 0, false, {{0}}}, ERR_BOUNDS, "adds up, with a debt"},
+        {{"n1", 4, 3, 1, 4, 0, false, {{0}}},
          ERR_BOUNDS,
          "the provider uses more than it holds"},
-        {{"n1", 4, 3, 1, 0, 2, false},
+        {{"n1", 4, 3, 1, 0, 2, false, {{0}}},
          ERR_BOUNDS,
          "the consumer uses more than it holds"},
-        {{"n1", 4, 3, 1, -1, 0, false}, ERR_BOUNDS, "uses less than nothing"},
-        {{"n1", SLOTS_MAX + 1, SLOTS_MAX, 1, 0, 0, false},
+        {{"n1", 4, 3, 1, -1, 0, false, {{0}}}, ERR_BOUNDS, "uses less than nothing"},
+        {{"n1", SLOTS_MAX + 1, SLOTS_MAX, 1, 0, 0, false, {{0}}},
          ERR_BOUNDS,
          "too many slots"},
     };
@@ -58,8 +58,8 @@ static void what_does_not_add_up_is_refused(void **state)
 
 static void a_split_is_hosts_slots_and_holdings(void **state)
 {
-    const struct host_split split[] = {{"n1", 4, 3, 1, 2, 1, false},
-                                       {"n2", 4, 4, 0, 0, 0, false}};
+    const struct host_split split[] = {{"n1", 4, 3, 1, 2, 1, false, {{0}}},
+                                       {"n2", 4, 4, 0, 0, 0, false, {{0}}}};
     struct host_split other[2];
     memcpy(other, split, sizeof(other));
     other[0].provider_used = 0;
@@ -79,7 +79,7 @@ static void a_split_is_hosts_slots_and_holdings(void **state)
 static void what_is_kept_is_its_own(void **state)
 {
     char name[] = "n1";
-    const struct host_split split = {name, 4, 3, 1, 2, 1, true};
+    const struct host_split split = {name, 4, 3, 1, 2, 1, true, {{0}}};
     struct host_split *kept = tally_keep(&split, 1);
     name[0] = 'x';
     assert_string_equal(kept->host, "n1");

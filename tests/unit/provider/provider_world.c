@@ -103,10 +103,14 @@ static void read_policy(struct provider_world *world, const char *text,
     for (int i = 3; i < words.count; i++) {
         const char *equals = strchr(words.words[i], '=');
         assert_non_null(equals);
-        lease->hosts[lease->n_hosts++] =
-            (struct host_slots){arena_strn(&world->memory, words.words[i],
-                                           (size_t)(equals - words.words[i])),
-                                (int)strtol(equals + 1, NULL, 10)};
+        struct export_part *part = &lease->hosts[lease->n_hosts++];
+        part->host = arena_strn(&world->memory, words.words[i],
+                                (size_t)(equals - words.words[i]));
+        char *end;
+        part->n_slots = (int)strtol(equals + 1, &end, 10);
+        for (int k = 0; k < SPACES && *end == '/'; k++) {
+            part->spaces[k] = (struct space){true, (int)strtol(end + 1, &end, 10)};
+        }
         lease->content =
             arena_printf(&world->memory, "%s %s", lease->content, words.words[i]);
     }
@@ -226,15 +230,20 @@ enum provider_verdict provider_world_start(struct provider_world *world,
                                            const char *lease, uint64_t epoch,
                                            const char *hosts)
 {
-    struct export_lease slots = {0};
-    read_policy(world, arena_printf(&world->memory, "x x x %s", hosts), &slots);
+    struct export_lease asked = {0};
+    read_policy(world, arena_printf(&world->memory, "x x x %s", hosts), &asked);
+    struct host_slots *slots =
+        arena_alloc(&world->memory, (size_t)asked.n_hosts, sizeof(*slots));
+    for (int i = 0; i < asked.n_hosts; i++) {
+        slots[i] = (struct host_slots){asked.hosts[i].host, asked.hosts[i].n_slots};
+    }
     struct msg_start start = {
         .run = {consumer, attempt},
         .lease = lease,
         .epoch = epoch,
         .job = "1",
-        .hosts = slots.hosts,
-        .n_hosts = slots.n_hosts,
+        .hosts = slots,
+        .n_hosts = asked.n_hosts,
         .spec.is_exclusive = world->wants_own_hosts,
     };
     const char *reason;

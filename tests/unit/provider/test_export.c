@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "provider/export.h"
+#include "provider/export_shared.h"
 #include "sched/resreq.h"
 
-enum { TEXT_SIZE = 8192, HOSTS = 16 };
+enum { TEXT_SIZE = 8192, HOSTS = 16, RESOURCES = 8 };
 
 struct world {
     struct arena arena;
@@ -23,6 +23,8 @@ struct world {
     int n_hosts;
     struct resources *resources; /* of the hosts: type and Booleans */
     struct resource_table *table;
+    struct export_resource shared[RESOURCES];
+    int n_shared;
     struct export_plan plan;
 };
 
@@ -51,7 +53,8 @@ static void add_host(struct world *world, struct arena *arena, const char *word)
         parts[i] = i == 3 ? text : strsep(&text, ":");
         assert_non_null(parts[i]);
     }
-    world->hosts[row] = (struct export_host){parts[0], (int)strtol(parts[1], NULL, 10)};
+    world->hosts[row] =
+        (struct export_host){parts[0], (int)strtol(parts[1], NULL, 10), parts[2], row};
     resource_table_resize(world->table, world->n_hosts);
     resource_table_set_text(world->table, row, RESOURCE_TYPE, parts[2]);
     for (char *name; (name = strsep(&parts[3], ",")) != NULL;) {
@@ -78,6 +81,45 @@ static void set_hosts(struct world *world, struct arena *arena, const char *line
     world->table = resource_table_new(world->resources);
     for (int i = 0; i < words.count; i++) {
         add_host(world, arena, words.words[i]);
+    }
+}
+
+/* "12@hostA,hostB" or "@hostA": measured. */
+static void add_place(struct world *world, struct arena *arena, char *text,
+                      struct export_place *place)
+{
+    char *number = strsep(&text, "@");
+    int *hosts = arena_alloc(arena, HOSTS, sizeof(*hosts));
+    *place = (struct export_place){number[0] != '\0' ? strtol(number, NULL, 10) : -1,
+                                   hosts, 0};
+    for (char *name; (name = strsep(&text, ",")) != NULL;) {
+        int host = 0;
+        while (strcmp(world->hosts[host].name, name) != 0) {
+            host++;
+        }
+        hosts[place->n_hosts++] = host;
+    }
+}
+
+/* NAME:PLACE+PLACE ...; NAME alone: each host's own; NAME!: not numeric. */
+static void set_resources(struct world *world, struct arena *arena, const char *line)
+{
+    struct conf_words words = conf_words(arena, line);
+    world->n_shared = 0;
+    for (int i = 0; i < words.count; i++) {
+        struct export_resource *resource = &world->shared[world->n_shared++];
+        struct export_place *places = arena_alloc(arena, HOSTS, sizeof(*places));
+        char *text = arena_str(arena, words.words[i]);
+        char *name = strsep(&text, ":");
+        char *mark = strchr(name, '!');
+        *resource = (struct export_resource){
+            .name = name, .is_numeric = mark == NULL, .places = places};
+        for (char *place; (place = strsep(&text, "+")) != NULL;) {
+            add_place(world, arena, place, &places[resource->n_places++]);
+        }
+        if (mark != NULL) {
+            *mark = '\0';
+        }
     }
 }
 
@@ -116,8 +158,9 @@ static char *as_sections(struct arena *arena, const char *input)
         for (char *at = lines; *at != '\0'; at++) {
             *at = *at == ';' ? '\n' : *at;
         }
-        text = arena_printf(arena, "%sBegin HostExport\n%s\nEnd HostExport\n", text,
-                            lines);
+        const char *name =
+            strstr(lines, "NINSTANCES") != NULL ? "SharedResourceExport" : "HostExport";
+        text = arena_printf(arena, "%sBegin %s\n%s\nEnd %s\n", text, name, lines, name);
         input = end != NULL ? end + 2 : NULL;
     }
     return text;
@@ -130,9 +173,25 @@ static void read_text(struct world *world, const char *text)
     conf_check(&world->conf);
     struct export_site site = {"north", world->hosts, world->n_hosts, match, world};
     export_read(&world->conf, &site, &defaults, &world->plan);
+    export_shared_read(&world->conf, &site, world->shared, world->n_shared,
+                       &world->plan);
 }
 
 /* ------------------------------------------------------------ output */
+
+/* "/25/30": memory, swap space; "-" where it is not exported. */
+static const char *spaces_text(struct arena *arena, const struct space spaces[SPACES])
+{
+    const char *text = "";
+    if (!spaces[SPACE_MEM].is_given && !spaces[SPACE_SWP].is_given) {
+        return "";
+    }
+    for (int i = 0; i < SPACES; i++) {
+        text = spaces[i].is_given ? arena_printf(arena, "%s/%d", text, spaces[i].mib)
+                                  : arena_printf(arena, "%s/-", text);
+    }
+    return text;
+}
 
 static const char *plan_text(struct arena *arena, const struct export_plan *plan)
 {
@@ -145,8 +204,16 @@ static const char *plan_text(struct arena *arena, const struct export_plan *plan
                             lease->policy[0] != '\0' ? lease->policy : place,
                             lease->consumer);
         for (int j = 0; j < lease->n_hosts; j++) {
-            text = arena_printf(arena, "%s %s=%d", text, lease->hosts[j].host,
-                                lease->hosts[j].n_slots);
+            text = arena_printf(arena, "%s %s=%d%s", text, lease->hosts[j].host,
+                                lease->hosts[j].n_slots,
+                                spaces_text(arena, lease->hosts[j].spaces));
+        }
+        for (int j = 0; j < lease->n_resources; j++) {
+            const struct lease_resource *resource = &lease->resources[j];
+            bool is_all = resource->hosts[0] == '\0';
+            text = arena_printf(arena, "%s %s.%d=%d%s%s", text, resource->name,
+                                resource->pool, resource->n_instances,
+                                is_all ? "" : "@", resource->hosts);
         }
     }
     return text;
@@ -212,6 +279,10 @@ static void test_rows(void **state)
         *tab = '\0';
         if (strcmp(line, "@hosts") == 0) {
             set_hosts(&world, &hosts, tab + 1);
+            continue;
+        }
+        if (strcmp(line, "@resources") == 0) {
+            set_resources(&world, &hosts, tab + 1);
             continue;
         }
         arena_init(&world.arena);

@@ -342,8 +342,8 @@ static void test_borrowed(void **state)
     open_world(SITE HOSTS QUEUE RESOURCES);
     struct resource_table *table = facts_table(world.facts);
     assert_int_equal(facts_row(world.facts, "a@west"), -1);
-    facts_take_borrowed(world.facts, "a@west", values, 8);
-    facts_take_borrowed(world.facts, "b@west", values, 2);
+    facts_borrowed_take(facts_borrowed(world.facts), "a@west", values, 8);
+    facts_borrowed_take(facts_borrowed(world.facts), "b@west", values, 2);
     int a = facts_row(world.facts, "a@west"), b = facts_row(world.facts, "b@west");
     assert_true(a >= 3 && b >= 3 && a != b); /* behind the own ones */
     assert_string_equal(shown(a, "mem"), "4000");
@@ -352,12 +352,12 @@ static void test_borrowed(void **state)
     assert_string_equal(shown(a, "slots"), "-");
     assert_string_equal(shown(a, "ut"), "-");
     assert_string_equal(shown(a, "model"), "EPYC");
-    facts_take_borrowed(world.facts, "a@west", values, 1); /* level */
+    facts_borrowed_take(facts_borrowed(world.facts), "a@west", values, 1); /* level */
     assert_string_equal(shown(a, "bigmem"), "-");
-    facts_prune(world.facts, keeps, (char[]){"b@west"});
+    facts_borrowed_prune(facts_borrowed(world.facts), keeps, (char[]){"b@west"});
     assert_int_equal(facts_row(world.facts, "a@west"), -1);
     assert_int_equal(facts_row(world.facts, "b@west"), b);
-    facts_take_borrowed(world.facts, "c@west", values, 0);
+    facts_borrowed_take(facts_borrowed(world.facts), "c@west", values, 0);
     assert_int_equal(facts_row(world.facts, "c@west"), a); /* its row is used again */
     assert_string_equal(shown(a, "mem"), "-");
     assert_int_equal(resource_table_rows(table), 5);

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* facts_borrowed.c: see facts_borrowed.h. What providers tell is kept in a table of its
+ * own, so that a grant that ends uncovers it. */
+#include "site/facts_borrowed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define uthash_fatal(message) abort()
+#include <uthash.h>
+
+#include "base/arena.h"
+#include "site/facts_value.h"
+
+struct entry {
+    int place; /* row of `told`; in the facts' table n_own behind it */
+    bool is_told;
+    struct facts_grant *grants;
+    int n_grants;
+    UT_hash_handle hh;
+    char name[];
+};
+
+struct facts_borrowed {
+    struct resource_table *table, *told;
+    int n_own;
+    struct entry *by_name;
+    int *free_places;
+    int n_free, free_capacity;
+};
+
+struct facts_borrowed *facts_borrowed_new(struct resource_table *table, int n_own)
+{
+    struct facts_borrowed *borrowed = mem_alloc(1, sizeof(*borrowed));
+    borrowed->table = table;
+    borrowed->told = resource_table_new(resource_table_resources(table));
+    borrowed->n_own = n_own;
+    return borrowed;
+}
+
+static void free_entry(struct facts_borrowed *borrowed, struct entry *entry)
+{
+    HASH_DEL(borrowed->by_name, entry);
+    free(entry->grants);
+    free(entry);
+}
+
+void facts_borrowed_free(struct facts_borrowed *borrowed)
+{
+    if (borrowed == NULL) {
+        return;
+    }
+    struct entry *entry, *next;
+    HASH_ITER (hh, borrowed->by_name, entry, next) {
+        free_entry(borrowed, entry);
+    }
+    resource_table_free(borrowed->told);
+    free(borrowed->free_places);
+    free(borrowed);
+}
+
+/* ---------------------------------------------------------------- entries */
+
+static struct entry *find(const struct facts_borrowed *borrowed, const char *name)
+{
+    struct entry *entry;
+    HASH_FIND_STR(borrowed->by_name, name, entry);
+    return entry;
+}
+
+static struct entry *find_or_add(struct facts_borrowed *borrowed, const char *name)
+{
+    struct entry *entry = find(borrowed, name);
+    size_t length = strlen(name);
+    if (entry != NULL) {
+        return entry;
+    }
+    entry = mem_alloc(1, sizeof(*entry) + length + 1);
+    memcpy(entry->name, name, length + 1);
+    if (borrowed->n_free > 0) {
+        entry->place = borrowed->free_places[--borrowed->n_free];
+    } else {
+        entry->place = resource_table_rows(borrowed->told);
+        resource_table_resize(borrowed->told, entry->place + 1);
+        resource_table_resize(borrowed->table, borrowed->n_own + entry->place + 1);
+    }
+    HASH_ADD_STR(borrowed->by_name, name, entry);
+    return entry;
+}
+
+static void drop(struct facts_borrowed *borrowed, struct entry *entry)
+{
+    resource_table_clear_row(borrowed->told, entry->place);
+    resource_table_clear_row(borrowed->table, borrowed->n_own + entry->place);
+    if (borrowed->n_free == borrowed->free_capacity) {
+        borrowed->free_capacity = borrowed->free_capacity * 2 + 16;
+        borrowed->free_places =
+            mem_grow(borrowed->free_places, (size_t)borrowed->free_capacity,
+                     sizeof(*borrowed->free_places));
+    }
+    borrowed->free_places[borrowed->n_free++] = entry->place;
+    free_entry(borrowed, entry);
+}
+
+int facts_borrowed_row(const struct facts_borrowed *borrowed, const char *name)
+{
+    const struct entry *entry = find(borrowed, name);
+    return entry != NULL ? borrowed->n_own + entry->place : -1;
+}
+
+bool facts_borrowed_is_told(const struct facts_borrowed *borrowed, const char *name)
+{
+    const struct entry *entry = find(borrowed, name);
+    return entry != NULL && entry->is_told;
+}
+
+void facts_borrowed_prune(struct facts_borrowed *borrowed, facts_borrowed_keep_fn keeps,
+                          void *arg)
+{
+    struct entry *entry, *next;
+    HASH_ITER (hh, borrowed->by_name, entry, next) {
+        if (!keeps(arg, entry->name)) {
+            drop(borrowed, entry);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- values */
+
+/* The row as it is seen: what is told, and over that what is granted. */
+static void show(struct facts_borrowed *borrowed, const struct entry *entry)
+{
+    int row = borrowed->n_own + entry->place;
+    resource_table_copy_row(borrowed->table, row, borrowed->told, entry->place);
+    resource_table_set_text(borrowed->table, row, RESOURCE_HNAME, entry->name);
+    for (int i = 0; i < entry->n_grants; i++) {
+        const struct facts_grant *grant = &entry->grants[i];
+        double told = resource_table_number(borrowed->told, entry->place, grant->id);
+        resource_table_set_number(borrowed->table, row, grant->id,
+                                  grant->number + (grant->is_on_top ? told : 0));
+    }
+}
+
+static bool is_ours(int id)
+{
+    return id == RESOURCE_HNAME || id == RESOURCE_STATUS || id == RESOURCE_SLOTS ||
+           id == RESOURCE_MAXSLOTS;
+}
+
+void facts_borrowed_take(struct facts_borrowed *borrowed, const char *name,
+                         const struct load_value *values, int n_values)
+{
+    struct entry *entry = find_or_add(borrowed, name);
+    const struct resources *resources = resource_table_resources(borrowed->told);
+    entry->is_told = true;
+    resource_table_clear_row(borrowed->told, entry->place);
+    for (int i = 0; i < n_values; i++) {
+        int id = resources_find(resources, values[i].name, strlen(values[i].name));
+        if (id < 0 || is_ours(id) ||
+            !facts_value_set(borrowed->told, entry->place, id, values[i].value)) {
+            continue;
+        }
+        if (values[i].is_exclusive &&
+            resources_at(resources, id)->type == RESOURCE_BOOLEAN) {
+            resource_table_set_exclusive(borrowed->told, entry->place, id, true);
+        }
+    }
+    show(borrowed, entry);
+}
+
+static bool has_grants(const struct entry *entry, const struct facts_grant *grants,
+                       int n_grants)
+{
+    bool is_same = entry->n_grants == n_grants;
+    for (int i = 0; is_same && i < n_grants; i++) {
+        is_same = entry->grants[i].id == grants[i].id &&
+                  entry->grants[i].number == grants[i].number &&
+                  entry->grants[i].is_on_top == grants[i].is_on_top;
+    }
+    return is_same;
+}
+
+void facts_borrowed_grant(struct facts_borrowed *borrowed, const char *name,
+                          const struct facts_grant *grants, int n_grants)
+{
+    struct entry *entry =
+        n_grants > 0 ? find_or_add(borrowed, name) : find(borrowed, name);
+    if (entry == NULL || has_grants(entry, grants, n_grants)) {
+        return;
+    }
+    size_t size = (size_t)n_grants * sizeof(*grants);
+    free(entry->grants);
+    entry->grants = n_grants > 0 ? memcpy(mem_alloc(1, size), grants, size) : NULL;
+    entry->n_grants = n_grants;
+    show(borrowed, entry);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* facts_value.h: a value as text, as hosts and the configuration have it, put into the
+ * table by its resource's type. Layer: site. */
+#ifndef SUBLET_SITE_FACTS_VALUE_H
+#define SUBLET_SITE_FACTS_VALUE_H
+
+#include "sched/resource_table.h"
+
+/* False where the text is no value of that type: nothing was set. */
+bool facts_value_set(struct resource_table *table, int row, int id, const char *text);
+
+#endif

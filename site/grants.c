@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* grants.c: see grants.h. */
+#include "site/grants.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exported.h"
+#include "site/parts.h"
+
+/* ---------------------------------------------------------------- as a provider */
+
+void grants_tell(struct site *site, int host)
+{
+    int64_t mib[SPACES];
+    for (int kind = 0; kind < SPACES; kind++) {
+        mib[kind] = facts_space(site->facts, host, (enum space_kind)kind);
+    }
+    provider_set_spaces(site->provider, site->config->hosts[host].name, mib);
+}
+
+static void lower_spaces(struct site *site)
+{
+    for (int i = 0; i < site->config->n_hosts; i++) {
+        for (int kind = 0; kind < SPACES; kind++) {
+            int64_t mib = provider_space(site->provider, site->config->hosts[i].name,
+                                         (enum space_kind)kind);
+            facts_set_exported(site->facts, i, (enum space_kind)kind, mib);
+        }
+    }
+}
+
+/* The place is the pool of its resource with that number, from 1. */
+static int number_of(const struct facts_config *facts, int place)
+{
+    int number = 1;
+    for (int i = 0; i < place; i++) {
+        number += strcmp(facts->places[i].name, facts->places[place].name) == 0;
+    }
+    return number;
+}
+
+static void lower_pools(struct site *site, struct arena *arena)
+{
+    const struct facts_config *facts = &site->config->facts;
+    struct provider_pool *pools;
+    int n_pools = provider_list_pools(site->provider, arena, &pools);
+    for (int i = 0; i < facts->n_places; i++) {
+        int64_t n_instances = 0;
+        int number = n_pools > 0 ? number_of(facts, i) : 0;
+        for (int k = 0; k < n_pools; k++) {
+            bool is_it = pools[k].pool == number &&
+                         strcmp(pools[k].resource, facts->places[i].name) == 0;
+            n_instances += is_it ? pools[k].n_instances : 0;
+        }
+        facts_set_pool_exported(site->facts, i, n_instances);
+    }
+}
+
+/* ---------------------------------------------------------------- as a consumer */
+
+static const int granted_ids[SPACES][2] = {
+    [SPACE_MEM] = {RESOURCE_MEM, RESOURCE_MAXMEM},
+    [SPACE_SWP] = {RESOURCE_SWP, RESOURCE_MAXSWP},
+};
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct consumer_host *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+    return order != 0 ? order : strcmp(a->lease, b->lease);
+}
+
+/* The leases of one host, and what they give together. */
+struct giving {
+    const struct resources *resources;
+    const struct consumer_host *leases;
+    int n_leases;
+    struct facts_grant *grants;
+    int n_grants;
+};
+
+static void add_spaces(struct giving *giving)
+{
+    for (int kind = 0; kind < SPACES; kind++) {
+        int64_t mib = 0;
+        int n_given = 0;
+        for (int i = 0; i < giving->n_leases; i++) {
+            n_given += giving->leases[i].spaces[kind].is_given;
+            mib += giving->leases[i].spaces[kind].mib;
+        }
+        for (int side = 0; side < 2 && n_given > 0; side++) {
+            giving->grants[giving->n_grants++] = (struct facts_grant){
+                .id = granted_ids[kind][side],
+                .number = (double)mib,
+                .is_on_top = n_given < giving->n_leases,
+            };
+        }
+    }
+}
+
+/* Its id, where this site defines it alike; else -1. */
+static int find_alike(const struct resources *resources,
+                      const struct lease_resource *resource)
+{
+    int id = resources_find(resources, resource->name, strlen(resource->name));
+    bool is_alike =
+        id >= RESOURCE_BUILTINS &&
+        resources_at(resources, id)->type == RESOURCE_NUMERIC &&
+        facts_config_traits(resources_at(resources, id)) == resource->traits;
+    return is_alike ? id : -1;
+}
+
+/* A host is in one pool of a resource: several leases of it have the same one. */
+static void add_instances(struct giving *giving, int id, int n_instances)
+{
+    for (int i = 0; i < giving->n_grants; i++) {
+        if (giving->grants[i].id == id) {
+            return;
+        }
+    }
+    giving->grants[giving->n_grants++] =
+        (struct facts_grant){.id = id, .number = n_instances};
+}
+
+static void add_resources(struct giving *giving)
+{
+    for (int i = 0; i < giving->n_leases; i++) {
+        const struct consumer_host *lease = &giving->leases[i];
+        for (int k = 0; k < lease->n_resources; k++) {
+            int id = find_alike(giving->resources, &lease->resources[k]);
+            if (id >= 0 && exported_is_seen_from(&lease->resources[k], lease->host)) {
+                add_instances(giving, id, lease->resources[k].n_instances);
+            }
+        }
+    }
+}
+
+static void grant_host(struct site *site, struct arena *arena,
+                       const struct consumer_host *leases, int n_leases)
+{
+    size_t n_max = (size_t)2 * SPACES;
+    for (int i = 0; i < n_leases; i++) {
+        n_max += (size_t)leases[i].n_resources;
+    }
+    struct giving giving = {
+        .resources = facts_resources(site->facts),
+        .leases = leases,
+        .n_leases = n_leases,
+        .grants = arena_alloc(arena, n_max, sizeof(*giving.grants)),
+    };
+    add_spaces(&giving);
+    add_resources(&giving);
+    facts_borrowed_grant(facts_borrowed(site->facts), leases[0].name, giving.grants,
+                         giving.n_grants);
+}
+
+static void grant_borrowed(struct site *site, struct arena *arena)
+{
+    int n_hosts = consumer_count_hosts(site->consumer);
+    struct consumer_host *hosts = arena_alloc(arena, (size_t)n_hosts, sizeof(*hosts));
+    for (int i = 0; i < n_hosts; i++) {
+        consumer_host_at(site->consumer, i, &hosts[i]);
+    }
+    if (n_hosts > 0) {
+        qsort(hosts, (size_t)n_hosts, sizeof(*hosts), compare_names);
+    }
+    for (int i = 0, n; i < n_hosts; i += n) {
+        for (n = 1; i + n < n_hosts && strcmp(hosts[i].name, hosts[i + n].name) == 0;
+             n++) {
+        }
+        grant_host(site, arena, &hosts[i], n);
+    }
+}
+
+/* Both sites must define a resource alike. */
+static void judge_resources(const struct site *site, struct effects *effects)
+{
+    struct msg_contract contract;
+    for (int i = 0; i < consumer_count_contracts(site->consumer); i++) {
+        if (!consumer_contract_at(site->consumer, i, &contract)) {
+            continue;
+        }
+        for (int k = 0; k < contract.n_resources; k++) {
+            const struct lease_resource *resource = &contract.resources[k];
+            if (find_alike(facts_resources(site->facts), resource) < 0) {
+                effects_log(effects, LOG_LEVEL_WARNING,
+                            "lease %s gives resource \"%s\", which is not defined "
+                            "alike here: not used, expected in section Resource: TYPE "
+                            "Numeric, INTERVAL %s, INCREASING %s, CONSUMABLE %s, "
+                            "RELEASE %s",
+                            contract.lease, resource->name,
+                            resource->traits & TRAIT_DYNAMIC ? "set" : "()",
+                            resource->traits & TRAIT_INCREASING ? "Y" : "N",
+                            resource->traits & TRAIT_CONSUMABLE ? "Y" : "N",
+                            resource->traits & TRAIT_RELEASED ? "Y" : "N");
+            }
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- when */
+
+void grants_refresh(struct site *site, struct effects *effects)
+{
+    struct grants *grants = &site->grants;
+    uint64_t n_provider = provider_changes(site->provider);
+    uint64_t n_consumer = consumer_changes(site->consumer);
+    bool is_other = false;
+    if (!grants->is_fresh || grants->n_provider != n_provider) {
+        lower_spaces(site);
+        lower_pools(site, &effects->arena);
+        is_other = true;
+    }
+    if (!grants->is_fresh || grants->n_consumer != n_consumer) {
+        grant_borrowed(site, &effects->arena);
+        judge_resources(site, effects);
+        is_other = true;
+    }
+    *grants = (struct grants){true, n_provider, n_consumer};
+    if (is_other) {
+        schedule_mark(site->schedule);
+    }
+}
+
+void grants_forget(struct site *site)
+{
+    site->grants.is_fresh = false;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_grants.c: what leases give besides slots, as the provider and the consumer see
+ * it in their hosts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "tests/unit/site/site_stage.h"
+
+enum { UNKNOWN = -1 };
+
+/* The number at that path of the host's row; UNKNOWN: null, or no such host. */
+static int64_t of_host(struct site_stage *stage, const char *host, const char *path)
+{
+    struct msg_query query = {
+        .kind = QUERY_HOSTS, .name = host, .user = "", .after = ""};
+    const struct msg_reply *reply = site_stage_query(stage, &query);
+    const struct value *rows = value_find(reply->value, "hosts");
+    const struct value *found =
+        rows != NULL && rows->first != NULL ? value_find(rows->first, path) : NULL;
+    return found != NULL && found->kind == VALUE_INT ? found->number : UNKNOWN;
+}
+
+/* ---------------------------------------------------------------- as a provider */
+
+#define PROVIDER                                                                       \
+    "Begin Site\nNAME = south\nBROKER = tcp://b:1\nKEY = k\nBROKER_KEY = b\n"          \
+    "SPOOL = /s\nEnd Site\n"                                                           \
+    "Begin Host\nHOST_NAME MXJ\ns1 2\ns2 2\nEnd Host\n"                                \
+    "Begin Queue\nQUEUE_NAME = normal\nEnd Queue\n"
+#define POLICY(lines)                                                                  \
+    "Begin HostExport\nNAME = p\nPER_HOST = s1\nSLOTS = 1\nTYPE = shared\n"            \
+    "DISTRIBUTION = ([north, 1])\n" lines "\nEnd HostExport\n"
+
+static void says_load(struct site_stage *stage, const char *mem, const char *maxmem)
+{
+    const struct load_value values[] = {
+        {"mem", mem, false}, {"maxmem", maxmem, false}, {"maxswp", "50", false}};
+    struct peer host = site_stage_host("s1");
+    struct msg msg = {.kind = MSG_HOST_LOAD, .session = stage->host_session};
+    msg.host_load = (struct msg_host_load){values, 3};
+    site_stage_message(stage, &host, &msg);
+}
+
+static void test_what_is_exported_is_not_seen(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, PROVIDER POLICY("MEM = 300\nSWAP = 100"));
+    site_stage_host_up(&stage, "s1");
+    assert_int_equal(of_host(&stage, "s1", "maxmem"), UNKNOWN);
+    says_load(&stage, "500", "1000");
+    assert_int_equal(of_host(&stage, "s1", "maxmem"), 700);
+    assert_int_equal(of_host(&stage, "s1", "load.mem"), 200);
+    assert_int_equal(of_host(&stage, "s1", "maxswp"), 0); /* there are but 50 */
+    says_load(&stage, "100", "1000");
+    assert_int_equal(of_host(&stage, "s1", "load.mem"), 0); /* never below nothing */
+    /* The policy goes: all of it is seen again. */
+    says_load(&stage, "500", "1000");
+    assert_true(site_stage_reload(&stage, PROVIDER));
+    says_load(&stage, "500", "1000");
+    assert_int_equal(of_host(&stage, "s1", "maxmem"), 1000);
+    assert_int_equal(of_host(&stage, "s1", "load.mem"), 500);
+    /* It is changed while it runs. */
+    assert_true(site_stage_reload(&stage, PROVIDER POLICY("MEM = 1")));
+    says_load(&stage, "500", "1000");
+    assert_int_equal(of_host(&stage, "s1", "maxmem"), 999);
+    assert_int_equal(of_host(&stage, "s1", "maxswp"), 50);
+    site_stage_release(&stage);
+}
+
+/* ---------------------------------------------------------------- as a consumer */
+
+static void says_contract(struct site_stage *stage, const char *lease, struct space mem,
+                          int n_held)
+{
+    struct host_split split = {.host = "n1",
+                               .n_slots = 4,
+                               .provider = 4 - n_held,
+                               .consumer = n_held,
+                               .spaces = {[SPACE_MEM] = mem}};
+    struct msg msg = {.kind = MSG_CONTRACT};
+    msg.contract = (struct msg_contract){
+        .lease = lease,
+        .revision = (uint64_t)stage->now_ms,
+        .epoch = 1,
+        .type = LEASE_EXCLUSIVE,
+        .state = LEASE_ACTIVE,
+        .is_made = true,
+        .is_provider_here = true,
+        .hosts = &split,
+        .n_hosts = 1,
+    };
+    site_stage_broker(stage, &msg);
+}
+
+static void says_lease_load(struct site_stage *stage, const char *lease)
+{
+    const struct load_value values[] = {
+        {"mem", "4000", false}, {"maxmem", "8000", false}, {"ncpus", "16", false}};
+    const struct lease_load_host host = {"n1", values, 3};
+    struct msg msg = {.kind = MSG_LEASE_LOAD, .site = "north"};
+    msg.lease_load = (struct msg_lease_load){lease, &host, 1};
+    site_stage_broker(stage, &msg);
+}
+
+static void test_a_grant_is_all_there_is(void **state)
+{
+    const struct space none = {0}, some = {true, 100};
+    struct site_stage stage;
+    (void)state;
+    site_stage_init(&stage);
+    site_stage_broker_up(&stage);
+    says_contract(&stage, "north/a/south", some, 2);
+    /* At once, whatever the provider tells and when. */
+    assert_int_equal(of_host(&stage, "n1@north", "maxmem"), 100);
+    assert_int_equal(of_host(&stage, "n1@north", "load.mem"), 100);
+    assert_int_equal(of_host(&stage, "n1@north", "ncpus"), UNKNOWN);
+    says_lease_load(&stage, "north/a/south");
+    assert_int_equal(of_host(&stage, "n1@north", "maxmem"), 100);
+    assert_int_equal(of_host(&stage, "n1@north", "ncpus"), 16);
+    /* Two leases of a host: together. */
+    says_contract(&stage, "north/b/south", some, 1);
+    assert_int_equal(of_host(&stage, "n1@north", "maxmem"), 200);
+    /* One of them competes for what the provider has: on top. */
+    says_contract(&stage, "north/b/south", none, 1);
+    assert_int_equal(of_host(&stage, "n1@north", "maxmem"), 8100);
+    assert_int_equal(of_host(&stage, "n1@north", "load.mem"), 4100);
+    /* Nothing is exported any more: what the provider told is there again. */
+    says_contract(&stage, "north/a/south", none, 2);
+    assert_int_equal(of_host(&stage, "n1@north", "maxmem"), 8000);
+    site_stage_release(&stage);
+}
+
+/* A limit of its scheduling: what selects more finds no host. */
+static void test_a_grant_limits_jobs(void **state)
+{
+    static const char *const fits[] = {"select[mem >= 100]"};
+    static const char *const exceeds[] = {"select[maxmem > 100]"};
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("lease", "work");
+    (void)state;
+    site_stage_init(&stage);
+    site_stage_broker_up(&stage);
+    says_contract(&stage, "north/a/south", (struct space){true, 100}, 2);
+    says_lease_load(&stage, "north/a/south");
+    spec.n_res_reqs = 1;
+    spec.res_reqs = exceeds;
+    uint64_t waits = site_stage_submit_spec(&stage, "ana", &spec);
+    spec.res_reqs = fits;
+    uint64_t starts = site_stage_submit_spec(&stage, "ana", &spec);
+    assert_int_equal(site_stage_attempt_of(&stage, waits), 0);
+    assert_int_not_equal(site_stage_attempt_of(&stage, starts), 0);
+    /* More is exported: it goes too, without anything else that happens. */
+    says_contract(&stage, "north/a/south", (struct space){true, 101}, 2);
+    assert_int_not_equal(site_stage_attempt_of(&stage, waits), 0);
+    /* A restart knows nothing until the broker tells. */
+    site_stage_restart(&stage);
+    assert_int_equal(of_host(&stage, "n1@north", "maxmem"), UNKNOWN);
+    site_stage_release(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_exported_is_not_seen),
+        cmocka_unit_test(test_a_grant_is_all_there_is),
+        cmocka_unit_test(test_a_grant_limits_jobs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
