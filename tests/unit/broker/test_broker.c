@@ -452,6 +452,25 @@ static void a_restarted_broker_asks_for_hello(void **state)
     assert_int_equal(contract->contract.epoch, 1);
 }
 
+/* What an administrator waits for who has restarted a broker: said once. */
+static void a_restarted_broker_says_when_all_is_confirmed(void **state)
+{
+    static const char said[] = "all contracts are confirmed";
+    struct msg ack = {.kind = MSG_CONTRACT_ACK};
+    make_lease();
+    stage_restart(&stage);
+    stage_hello(&stage, "north", 1);
+    stage_hello(&stage, "south", 1);
+    say_state("north", 1);
+    assert_false(stage_has_log(&stage, said));
+    ack.contract_ack.lease = lease_id;
+    ack.contract_ack.revision = 1;
+    stage_say(&stage, "south", 1, &ack);
+    assert_true(stage_has_log(&stage, said));
+    stage_say(&stage, "south", 1, &ack);
+    assert_false(stage_has_log(&stage, said));
+}
+
 static void each_start_counts(void **state)
 {
     uint64_t boots[2] = {0};
@@ -915,6 +934,7 @@ int main(void)
         TEST(a_site_that_uses_anothers_name_is_refused),
         TEST(an_earlier_session_is_told_what_to_be_above),
         TEST(a_restarted_broker_asks_for_hello),
+        TEST(a_restarted_broker_says_when_all_is_confirmed),
         TEST(each_start_counts),
         TEST(roles_are_checked),
         TEST(usage_is_answered),
