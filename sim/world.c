@@ -83,13 +83,23 @@ static void happen(struct world *world, const struct agenda_item *item)
     }
 }
 
+/* A site is asked when it has been stepped, and not for each instant of ten thousand
+ * others. */
+void world_note_wake(struct world *world, int daemon)
+{
+    if (daemon != BROKER) {
+        struct world_site *site = &world->sites[daemon - 1];
+
+        site->wake_ms = site->site ? site_wake_ms(site->site) : INT64_MAX;
+    }
+}
+
 static int64_t wake_ms(const struct world *world, int daemon)
 {
-    if (!world_is_up(world, daemon)) {
-        return INT64_MAX;
+    if (daemon != BROKER) {
+        return world->sites[daemon - 1].wake_ms;
     }
-    return daemon == BROKER ? broker_wake_ms(world->broker)
-                            : site_wake_ms(world->sites[daemon - 1].site);
+    return world->broker ? broker_wake_ms(world->broker) : INT64_MAX;
 }
 
 /* ---- one instant
@@ -222,8 +232,65 @@ void world_free(struct world *world)
     agenda_release(&world->agenda);
     free(world->batches);
     free(world->sites);
+    free(world->by_name);
     free(world->hosts);
     free(world);
+}
+
+/* The place in by_name of the first site that is not before `name`. */
+static int place_of(const struct world *world, const char *name, int n_sites)
+{
+    int low = 0, high = n_sites;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+
+        if (strcmp(world->sites[world->by_name[middle]].config->name, name) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+int world_find_site(const struct world *world, const char *name)
+{
+    int place = place_of(world, name, world->n_sites);
+
+    return place < world->n_sites &&
+                   !strcmp(world->sites[world->by_name[place]].config->name, name)
+               ? world->by_name[place]
+               : -1;
+}
+
+static void list_site(struct world *world, int index)
+{
+    world->by_name =
+        mem_grow(world->by_name, (size_t)index + 1, sizeof world->by_name[0]);
+    int place = place_of(world, world->sites[index].config->name, index);
+
+    memmove(&world->by_name[place + 1], &world->by_name[place],
+            (size_t)(index - place) * sizeof world->by_name[0]);
+    world->by_name[place] = index;
+}
+
+static int roles_of(const struct broker_config *config, const char *name)
+{
+    for (int i = 0; i < config->n_members; i++) {
+        if (!strcmp(config->members[i].name, name)) {
+            return config->members[i].roles;
+        }
+    }
+    return 0;
+}
+
+void world_take_roles(struct world *world)
+{
+    for (int i = 0; i < world->n_sites; i++) {
+        world->sites[i].roles =
+            roles_of(world->broker_config, world->sites[i].config->name);
+    }
 }
 
 int world_add_site(struct world *world, const struct site_config *config)
@@ -245,7 +312,10 @@ int world_add_site(struct world *world, const struct site_config *config)
     *site = (struct world_site){.config = config,
                                 .disk = disk_new(),
                                 .first_host = world->n_hosts,
-                                .n_hosts = config->n_hosts};
+                                .n_hosts = config->n_hosts,
+                                .wake_ms = INT64_MAX};
+    list_site(world, index);
+    site->roles = roles_of(world->broker_config, config->name);
     agenda_add(&world->agenda, (struct agenda_item){.at_ms = world->now_ms,
                                                     .kind = AGENDA_RESTART,
                                                     .to = index + 1});

@@ -118,6 +118,7 @@ static int size_of(const struct site_config *config, const char *host)
 void world_reload_broker(struct world *world, const struct broker_config *config)
 {
     world->broker_config = config;
+    world_take_roles(world);
     world_reload_daemon(world, BROKER);
 }
 

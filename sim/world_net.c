@@ -61,16 +61,6 @@ static void post_far(struct world *world, const struct msg *msg, int from, int t
     }
 }
 
-static int find_site(const struct world *world, const char *name)
-{
-    for (int i = 0; i < world->n_sites; i++) {
-        if (!strcmp(world->sites[i].config->name, name)) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 static int find_host(const struct world_site *site, const struct peer *to)
 {
     for (int i = site->first_host; i < site->first_host + site->n_hosts; i++) {
@@ -109,7 +99,7 @@ void world_send(struct world *world, int daemon, const struct peer *to,
         post_far(world, msg, daemon, BROKER);
         break;
     case PEER_SITE:
-        target = find_site(world, to->name);
+        target = world_find_site(world, to->name);
         if (msg->kind == MSG_CONTRACT) {
             invariants_told(world->invariants, msg->contract.lease,
                             msg->contract.epoch);
@@ -142,16 +132,6 @@ void world_send_from_host(struct world *world, int host, const struct msg *msg)
          world->now_ms);
 }
 
-static int member_roles(const struct world *world, const char *name)
-{
-    for (int i = 0; i < world->broker_config->n_members; i++) {
-        if (!strcmp(world->broker_config->members[i].name, name)) {
-            return world->broker_config->members[i].roles;
-        }
-    }
-    return 0;
-}
-
 static struct peer sender(const struct world *world, const struct agenda_item *item)
 {
     struct peer from = {.kind = PEER_BROKER, .name = "broker", .link = 1};
@@ -166,7 +146,7 @@ static struct peer sender(const struct world *world, const struct agenda_item *i
         from.kind = PEER_SITE;
         from.name = world_daemon_name(world, item->from);
         from.link = (uint64_t)item->from;
-        from.roles = member_roles(world, from.name);
+        from.roles = world->sites[item->from - 1].roles;
     }
     return from;
 }
