@@ -56,9 +56,11 @@ struct lease {
     enum reclaim_policy reclaim_policy;
     int64_t min_hold_ms, lease_term_ms;
     int provider_waiting;
-    bool is_unconfirmed; /* since this broker's start, by one of its sites */
-    bool is_forgotten;   /* ended because its provider has lost its books */
-    int n_behind;        /* STATEs below our epoch since the last that was not */
+    bool is_unconfirmed;    /* since this broker's start, by one of its sites */
+    uint64_t ended_session; /* of its provider, in which it ended; 0: before the start
+                             */
+    bool is_forgotten;      /* ended because its provider has lost its books */
+    int n_behind;           /* STATEs below our epoch since the last that was not */
 
     /* What the consumer's USAGE said that was its n-th. */
     int consumer_waiting;

@@ -221,6 +221,7 @@ void world_free(struct world *world)
     }
     for (int i = 0; i < world->n_sites; i++) {
         disk_free(world->sites[i].disk);
+        free(world->sites[i].machines);
     }
     world->watch = (struct world_watch){.arg = NULL}; /* ends that are none */
     for (int i = 0; i < world->n_hosts; i++) {
@@ -293,46 +294,72 @@ void world_take_roles(struct world *world)
     }
 }
 
-int world_add_site(struct world *world, const struct site_config *config)
+int world_find_machine(const struct world *world, int site, const char *name)
+{
+    const struct world_site *of = &world->sites[site];
+
+    for (int i = 0; i < of->n_machines; i++) {
+        if (!strcmp(executor_name(world->hosts[of->machines[i]].executor), name)) {
+            return of->machines[i];
+        }
+    }
+    return -1;
+}
+
+static void add_machine(struct world *world, int site, const struct site_host *host)
 {
     struct executor_world calls = {host_send, host_end_at, host_begun, host_used,
                                    world};
-    struct world_site *site;
-    int index = world->n_sites;
+    struct world_site *of = &world->sites[site];
+    int index = world->n_hosts++;
 
-    world->sites = mem_grow(world->sites, (size_t)index + 1, sizeof world->sites[0]);
     world->hosts =
-        mem_grow(world->hosts, (size_t)(world->n_hosts + config->n_hosts + 1),
-                 sizeof world->hosts[0]);
+        mem_grow(world->hosts, (size_t)world->n_hosts, sizeof world->hosts[0]);
+    of->machines =
+        mem_grow(of->machines, (size_t)of->n_machines + 1, sizeof of->machines[0]);
+    of->machines[of->n_machines++] = index;
+    world->hosts[index] = (struct world_host){
+        .site = site, .executor = executor_new(host->name, index, &calls)};
+    invariants_sized(world->invariants, of->config->name, host->name, host->max, 0);
+    if (!world->options.is_calm) {
+        agenda_add(&world->agenda,
+                   (struct agenda_item){.at_ms = world->now_ms + HOST_ALIVE_MS,
+                                        .kind = AGENDA_HOST_TICK,
+                                        .to = index});
+    }
+}
+
+void world_add_machines(struct world *world, int site)
+{
+    const struct site_config *config = world->sites[site].config;
+
+    for (int i = 0; i < config->n_hosts; i++) {
+        if (world_find_machine(world, site, config->hosts[i].name) < 0) {
+            add_machine(world, site, &config->hosts[i]);
+        }
+    }
+}
+
+int world_add_site(struct world *world, const struct site_config *config)
+{
+    int index = world->n_sites++;
+
+    world->sites =
+        mem_grow(world->sites, (size_t)world->n_sites, sizeof world->sites[0]);
     world->batches =
         mem_grow(world->batches, (size_t)index + 2, sizeof world->batches[0]);
     world->batches[index + 1] = (struct world_batch){.is_open = false};
     effects_init(&world->batches[index + 1].effects);
-    site = &world->sites[world->n_sites++];
-    *site = (struct world_site){.config = config,
-                                .disk = disk_new(),
-                                .first_host = world->n_hosts,
-                                .n_hosts = config->n_hosts,
-                                .wake_ms = INT64_MAX};
+    world->sites[index] =
+        (struct world_site){.config = config,
+                            .disk = disk_new(),
+                            .roles = roles_of(world->broker_config, config->name),
+                            .wake_ms = INT64_MAX};
     list_site(world, index);
-    site->roles = roles_of(world->broker_config, config->name);
     agenda_add(&world->agenda, (struct agenda_item){.at_ms = world->now_ms,
                                                     .kind = AGENDA_RESTART,
                                                     .to = index + 1});
-    for (int i = 0; i < config->n_hosts; i++) {
-        int host = world->n_hosts++;
-
-        world->hosts[host].site = index;
-        world->hosts[host].executor = executor_new(config->hosts[i].name, host, &calls);
-        invariants_sized(world->invariants, config->name, config->hosts[i].name,
-                         config->hosts[i].max, 0);
-        if (!world->options.is_calm) {
-            agenda_add(&world->agenda,
-                       (struct agenda_item){.at_ms = world->now_ms + HOST_ALIVE_MS,
-                                            .kind = AGENDA_HOST_TICK,
-                                            .to = host});
-        }
-    }
+    world_add_machines(world, index);
     return index;
 }
 

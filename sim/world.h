@@ -79,8 +79,8 @@ bool world_close(struct world *world, int site, const char *host, bool is_closed
 bool world_drain(struct world *world, int site, enum drain_scope scope,
                  const char *name, bool is_drained);
 
-/* Another configuration, now or at the daemon's next start. A site has the hosts that
- * it was added with, or some of them. Borrowed like the first. */
+/* Another configuration, now or at the daemon's next start; a host that is new comes up
+ * with it. Borrowed like the first. */
 void world_reload_site(struct world *world, int site, const struct site_config *config);
 void world_reload_broker(struct world *world, const struct broker_config *config);
 

@@ -308,8 +308,8 @@ void world_start_daemon(struct world *world, int daemon)
         site_start(site->site, world->now_ms, effects);
     }
     finish_batch(world, daemon, true);
-    for (int i = 0; daemon != BROKER && i < world->sites[daemon - 1].n_hosts; i++) {
-        executor_hello(world->hosts[world->sites[daemon - 1].first_host + i].executor,
+    for (int i = 0; daemon != BROKER && i < world->sites[daemon - 1].n_machines; i++) {
+        executor_hello(world->hosts[world->sites[daemon - 1].machines[i]].executor,
                        world->now_ms);
     }
 }

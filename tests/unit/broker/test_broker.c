@@ -330,6 +330,25 @@ static void a_provider_that_leaves_takes_its_leases(void **state)
     assert_int_equal(lease_now().state, LEASE_ACTIVE);
 }
 
+/* The broker dies meanwhile, and its disk does not say why the lease ended. */
+static void a_provider_comes_back_behind_a_restart(void **state)
+{
+    static const struct broker_member members[] = {{"north", ROLE_CONSUMER},
+                                                   {"south", ROLE_CONSUMER}};
+    make_lease();
+    broker_reload(stage.broker,
+                  &(struct broker_config){
+                      .members = members, .n_members = 2, .lost_after_ms = 15000},
+                  stage.now_ms);
+    stage_wait_next(&stage);
+    stage_restart(&stage);
+    assert_int_equal(lease_now().state, LEASE_ENDED);
+    stage_hello(&stage, "north", 2);
+    say_state("north", 2);
+    assert_int_equal(lease_now().state, LEASE_ACTIVE);
+    assert_int_equal(lease_now().epoch, 1);
+}
+
 static void an_export_may_come_back_while_it_drains(void **state)
 {
     make_lease();
@@ -927,6 +946,7 @@ int main(void)
         TEST(a_withdrawn_lease_drains_and_ends),
         TEST(members_come_and_go),
         TEST(a_provider_that_leaves_takes_its_leases),
+        TEST(a_provider_comes_back_behind_a_restart),
         TEST(an_export_may_come_back_while_it_drains),
         TEST(an_ended_lease_may_begin_anew),
         TEST(what_no_lease_can_be_is_refused),
