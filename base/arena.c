@@ -11,6 +11,7 @@
 enum {
     ALIGNMENT = 16,
     BLOCK_FIRST = 16 * 1024,
+    BLOCK_SMALL = 256,
     BLOCK_MAX = 1024 * 1024, /* blocks double up to here; what is larger stands alone */
 };
 
@@ -22,7 +23,12 @@ struct arena_block {
 
 void arena_init(struct arena *arena)
 {
-    arena->first = NULL;
+    *arena = (struct arena){.first = NULL};
+}
+
+void arena_init_small(struct arena *arena)
+{
+    *arena = (struct arena){.least = BLOCK_SMALL};
 }
 
 static void free_blocks(struct arena_block *block)
@@ -83,7 +89,7 @@ static struct arena_block *block_for(struct arena *arena, size_t bytes)
     if (first != NULL && first->size - first->used >= bytes) {
         return first;
     }
-    size_t size = BLOCK_FIRST;
+    size_t size = arena->least != 0 ? arena->least : BLOCK_FIRST;
     if (first != NULL) {
         size = first->size < BLOCK_MAX / 2 ? first->size * 2 : BLOCK_MAX;
     }

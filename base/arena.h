@@ -18,9 +18,12 @@ struct arena_block;
 
 struct arena {
     struct arena_block *first; /* newest block first */
+    size_t least;              /* size of its first block; 0: 16 KiB */
 };
 
 void arena_init(struct arena *arena);
+/* For one of thousands, each with a few hundred bytes in it. */
+void arena_init_small(struct arena *arena);
 void arena_clear(struct arena *arena);
 void arena_release(struct arena *arena);
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <utlist.h>
+
 #include "broker/broker_drain.h"
 #include "broker/broker_requests.h"
 #include "broker/demand.h"
@@ -83,6 +85,26 @@ void broker_load(struct broker *broker, const struct row *row)
     }
 }
 
+/* After a restart each lease on disk is an open question until its provider has said
+ * STATE and its consumer has acknowledged what follows from it. That there is none left
+ * is what an administrator waits for who has restarted a broker. */
+static void note_confirmed(struct broker *broker, struct lease *lease, int64_t now_ms,
+                           struct effects *effects)
+{
+    bool is_open =
+        lease_is_open(lease) && (lease_is_disconnected(lease) ||
+                                 lease->asking.is_open || lease->notice.is_open);
+    if (!lease->is_unconfirmed || is_open) {
+        return;
+    }
+    lease->is_unconfirmed = false;
+    if (--broker->n_unconfirmed == 0) {
+        effects_log(effects, LOG_LEVEL_NOTICE,
+                    "all contracts are confirmed, %lld ms after the start",
+                    (long long)(now_ms - broker->started_ms));
+    }
+}
+
 static void look_at(struct broker *broker, struct lease *lease, int64_t now_ms)
 {
     alarms_set(&broker->leases.alarms, &lease->alarm, now_ms);
@@ -96,6 +118,7 @@ void broker_start(struct broker *broker, int64_t now_ms, struct effects *effects
     effects_store(effects, &row);
     sessions_start(&broker->sessions, now_ms);
     pools_start(&broker->pools, broker->sessions.lost_after_ms, now_ms);
+    broker->started_ms = now_ms;
     for (int i = 0; i < broker->leases.count; i++) {
         struct lease *lease = broker->leases.items[i];
         notice_renew(lease, now_ms);
@@ -103,6 +126,8 @@ void broker_start(struct broker *broker, int64_t now_ms, struct effects *effects
         if (lease->row.state == LEASE_INACTIVE) {
             handover_resume(lease, now_ms);
         }
+        lease->is_unconfirmed = lease_is_open(lease);
+        broker->n_unconfirmed += lease->is_unconfirmed;
         look_at(broker, lease, now_ms);
     }
 }
@@ -124,12 +149,13 @@ static void attend(struct broker *broker, struct lease *lease, bool may_judge,
     asking_tick(lease, now_ms, effects);
     draining_tick(lease, now_ms, effects);
     if (may_judge) {
-        judging_tick(lease, now_ms, effects);
+        judging_tick(lease, &broker->pace, now_ms, effects);
     }
     recalling_tick(lease, now_ms, effects);
     granting_tick(lease, now_ms, effects);
     notice_tick(lease, now_ms, effects);
     handover_tick(lease, now_ms, effects);
+    note_confirmed(broker, lease, now_ms, effects);
     int64_t wake_ms = earlier(asking_wake_ms(lease), judging_wake_ms(lease));
     wake_ms = earlier(wake_ms, draining_wake_ms(lease));
     wake_ms = earlier(wake_ms, notice_wake_ms(lease));
@@ -214,16 +240,16 @@ static void note_absence(struct member *member, int64_t lost_after_ms, int64_t n
 static void member_came(struct broker *broker, const struct member *member,
                         int64_t now_ms)
 {
-    for (int i = 0; i < broker->leases.count; i++) {
-        struct lease *lease = broker->leases.items[i];
-        if (lease->provider == member) {
-            greet_provider(broker, lease, now_ms);
-        } else if (lease->consumer == member) {
-            notice_renew(lease, now_ms);
-            judging_begin_term(lease);
-        } else {
-            continue;
-        }
+    struct lease *lease;
+    DL_FOREACH2(member->lent, lease, next_lent)
+    {
+        greet_provider(broker, lease, now_ms);
+        look_at(broker, lease, now_ms);
+    }
+    DL_FOREACH2(member->borrowed, lease, next_borrowed)
+    {
+        notice_renew(lease, now_ms);
+        judging_begin_term(lease);
         look_at(broker, lease, now_ms);
     }
 }
@@ -231,13 +257,14 @@ static void member_came(struct broker *broker, const struct member *member,
 static void member_went(struct broker *broker, const struct member *member,
                         int64_t now_ms)
 {
-    for (int i = 0; i < broker->leases.count; i++) {
-        struct lease *lease = broker->leases.items[i];
-        if (lease->provider == member) {
-            notice_renew(lease, now_ms);
-        } else if (lease->consumer != member) {
-            continue;
-        }
+    struct lease *lease;
+    DL_FOREACH2(member->lent, lease, next_lent)
+    {
+        notice_renew(lease, now_ms);
+        look_at(broker, lease, now_ms);
+    }
+    DL_FOREACH2(member->borrowed, lease, next_borrowed)
+    {
         look_at(broker, lease, now_ms);
     }
 }

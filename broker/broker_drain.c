@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <utlist.h>
+
 #include "broker/outbox.h"
 #include "broker/tally.h"
 
@@ -112,23 +114,32 @@ static int check_site(const struct peer *from, const struct msg_set_drain *set,
     return 0;
 }
 
+static void note_drained(struct broker *broker, struct lease *lease, int64_t now_ms,
+                         int *n_leases, int *n_used)
+{
+    *n_leases += lease_is_open(lease);
+    *n_used += tally_sum(lease->row.hosts, lease->row.n_hosts).consumer.used;
+    alarms_set(&broker->leases.alarms, &lease->alarm, now_ms);
+}
+
 static const char *set_site(struct broker *broker, struct member *site,
                             const struct event *event, struct effects *effects)
 {
     bool is_drained = event->msg->set_drain.is_drained;
     bool has_changed = site->is_drained != is_drained;
     int n_leases = 0, n_used = 0;
+    struct lease *lease;
     site->is_drained = is_drained;
     if (has_changed) {
         sessions_store(site, site->since_ms, effects);
     }
-    for (int i = 0; i < broker->leases.count; i++) {
-        struct lease *lease = broker->leases.items[i];
-        if (lease->provider == site || lease->consumer == site) {
-            n_leases += lease_is_open(lease);
-            n_used += tally_sum(lease->row.hosts, lease->row.n_hosts).consumer.used;
-            alarms_set(&broker->leases.alarms, &lease->alarm, event->now_ms);
-        }
+    DL_FOREACH2(site->lent, lease, next_lent)
+    {
+        note_drained(broker, lease, event->now_ms, &n_leases, &n_used);
+    }
+    DL_FOREACH2(site->borrowed, lease, next_borrowed)
+    {
+        note_drained(broker, lease, event->now_ms, &n_leases, &n_used);
     }
     if (!is_drained) {
         return arena_printf(&effects->arena,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "broker/lease.h"
+#include "broker/pace.h"
 #include "broker/tally.h"
 
 void judging_init(struct lease *lease)
@@ -194,22 +195,32 @@ static bool take_turn(struct lease *lease, int64_t now_ms)
     return is_term || is_instant || exclusive_ms(lease) <= now_ms;
 }
 
-void judging_tick(struct lease *lease, int64_t now_ms, struct effects *effects)
+void judging_tick(struct lease *lease, struct pace *pace, int64_t now_ms,
+                  struct effects *effects)
 {
+    struct judging before = lease->judging;
+    int64_t judged_ms = lease->row.judged_ms;
     if (!take_turn(lease, now_ms)) {
         return;
     }
     struct rebalance_plan plan;
     judging_plan(lease, now_ms, &effects->arena, &plan);
-    if (plan.direction != REBALANCE_NONE) {
-        lease->judging.open_ms = INT64_MIN;
-        handover_begin(lease, plan.reason, now_ms, effects);
+    if (plan.direction == REBALANCE_NONE) {
+        return;
     }
+    if (!pace_take(pace, now_ms)) {
+        lease->judging = before; /* its turn is still to come */
+        lease->judging.held_ms = pace_next_ms(pace);
+        lease->row.judged_ms = judged_ms;
+        return;
+    }
+    lease->judging.open_ms = INT64_MIN;
+    handover_begin(lease, plan.reason, now_ms, effects);
 }
 
-int64_t judging_wake_ms(const struct lease *lease)
+static int64_t due_ms(const struct lease *lease)
 {
-    if (!is_judged(lease) || lease->row.type == LEASE_POOL) {
+    if (lease->row.type == LEASE_POOL) {
         return INT64_MAX;
     }
     if (lease->row.type == LEASE_EXCLUSIVE) {
@@ -218,4 +229,13 @@ int64_t judging_wake_ms(const struct lease *lease)
     bool is_term_open = !lease->judging.is_term_judged && may_judge(lease);
     int64_t term = is_term_open ? term_ms(lease) : INT64_MAX;
     return term < lease->judging.due_ms ? term : lease->judging.due_ms;
+}
+
+int64_t judging_wake_ms(const struct lease *lease)
+{
+    if (!is_judged(lease)) {
+        return INT64_MAX;
+    }
+    int64_t at_ms = due_ms(lease);
+    return at_ms > lease->judging.held_ms ? at_ms : lease->judging.held_ms;
 }

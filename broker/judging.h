@@ -11,6 +11,9 @@
  * each is made + offset + k x delay, with an offset below the delay that its id gives;
  * likewise where a new delay makes many due at once.
  *
+ * A judgement that calls for a hand-over waits where too many begin at that time
+ * (pace.h); its instants stay what they were.
+ *
  * A consumer that has been away for LEASE_TERM is one more reason to judge: once when
  * the term ends, then at the usual instants. An exclusive lease has no instants: it is
  * judged when that term ends, and, once its consumer is back, whenever slots that went
@@ -33,12 +36,14 @@
 enum { JUDGING_SPREAD_FROM = 100 }; /* leases of one provider */
 
 struct lease;
+struct pace;
 
 struct judging {
     int64_t delay_ms; /* that due_ms goes by; 0: not known since the start */
     int64_t due_ms;   /* the next instant; INT64_MAX: none */
     int64_t moved_ms; /* slots changed hands last; 0: never */
     int64_t open_ms;  /* the millisecond that was judged last and called for nothing */
+    int64_t held_ms;  /* too many leases were changing hands: not before this */
     bool is_term_judged; /* since the consumer went away */
 };
 
@@ -59,7 +64,8 @@ void judging_plan(const struct lease *lease, int64_t now_ms, struct arena *arena
                   struct rebalance_plan *plan);
 
 /* Judges, if an instant has come, and begins a hand-over where that calls for one. */
-void judging_tick(struct lease *lease, int64_t now_ms, struct effects *effects);
+void judging_tick(struct lease *lease, struct pace *pace, int64_t now_ms,
+                  struct effects *effects);
 int64_t judging_wake_ms(const struct lease *lease);
 
 #endif

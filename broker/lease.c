@@ -282,6 +282,8 @@ void lease_move(struct lease *lease, enum lease_move move, const char *reason,
     lease->provider->n_leases -= lease_is_open(lease);
     lease->row.state = moves[row].to;
     lease->provider->n_leases += lease_is_open(lease);
+    lease->ended_session =
+        lease_is_open(lease) ? lease->ended_session : lease->provider->session;
     lease->row.changed_ms = now_ms;
     set_reason(lease, reason);
     lease_store(lease, effects);

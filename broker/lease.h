@@ -50,13 +50,18 @@ struct lease {
     bool is_unplanned; /* of a pool: the configuration has no such pool or leaf */
     struct granting granting;
     struct recalling recalling;
+    struct lease *next_lent, *prev_lent;         /* of its provider: leases.c */
+    struct lease *next_borrowed, *prev_borrowed; /* of its consumer */
 
     /* What the provider's latest STATE said, and the disk does not keep. */
     enum reclaim_policy reclaim_policy;
     int64_t min_hold_ms, lease_term_ms;
     int provider_waiting;
-    bool is_forgotten; /* ended because its provider has lost its books */
-    int n_behind;      /* STATEs below our epoch since the last that was not */
+    bool is_unconfirmed;    /* since this broker's start, by one of its sites */
+    uint64_t ended_session; /* of its provider, in which it ended; 0: before the start
+                             */
+    bool is_forgotten;      /* ended because its provider has lost its books */
+    int n_behind;           /* STATEs below our epoch since the last that was not */
 
     /* What the consumer's USAGE said that was its n-th. */
     int consumer_waiting;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <utlist.h>
+
 enum { FIRST_CAPACITY = 64 };
 
 void leases_init(struct leases *leases)
@@ -76,6 +78,10 @@ bool leases_has_pair(const struct leases *leases, const struct member *provider,
 static void take_out(struct leases *leases, int place)
 {
     struct lease *lease = leases->items[place];
+    DL_DELETE2(lease->provider->lent, lease, prev_lent, next_lent);
+    if (lease->consumer != lease->provider) {
+        DL_DELETE2(lease->consumer->borrowed, lease, prev_borrowed, next_borrowed);
+    }
     alarms_set(&leases->alarms, &lease->alarm, INT64_MAX);
     lease_free(lease);
     leases->count--;
@@ -152,6 +158,10 @@ void leases_add(struct leases *leases, struct lease *lease)
             (size_t)(leases->count - place) * sizeof(*leases->items));
     leases->items[place] = lease;
     leases->count++;
+    DL_APPEND2(lease->provider->lent, lease, prev_lent, next_lent);
+    if (lease->consumer != lease->provider) { /* of a pool: it hangs once */
+        DL_APPEND2(lease->consumer->borrowed, lease, prev_borrowed, next_borrowed);
+    }
 }
 
 struct lease *leases_find_due(const struct leases *leases, int64_t now_ms)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* leases.h: all contracts of the federation, by id and by who is next to be looked at.
  *
- * Ended contracts stay until the broker ends, or until their place is needed.
+ * Ended contracts stay until the broker ends, or until their place is needed. Those of
+ * one member hang together too (member.lent, member.borrowed): what its coming and
+ * going means must not cost a look at all of them.
  *
  * Ownership: leases live as long as they stand here. Order: by id.
  * Layer: broker (base only). */

@@ -10,6 +10,7 @@
 #include "broker/changes.h"
 #include "broker/leases.h"
 #include "broker/overrides.h"
+#include "broker/pace.h"
 #include "broker/pools.h"
 #include "broker/sessions.h"
 
@@ -19,7 +20,10 @@ struct broker {
     struct overrides overrides;
     struct pools pools;
     struct changes changes;
+    struct pace pace;
     uint64_t boot; /* how often this broker's disk was started from */
+    int64_t started_ms;
+    int n_unconfirmed; /* leases of the disk that a site has yet to speak of */
 };
 
 #endif

@@ -23,6 +23,8 @@
 #include "broker/broker.h"
 #include "broker/changes.h"
 
+struct lease;
+
 struct member {
     struct alarm alarm; /* first: alarms.h; when silence would mean that it is lost */
     char name[NAME_SIZE];
@@ -43,7 +45,8 @@ struct member {
     int64_t reclaim_delay_ms;    /* MC_RECLAIM_DELAY of the site; 0: not configured */
     uint64_t revision;           /* of the last CONTRACT in this session */
     int n_leases, n_lease_hosts; /* open, that it is provider of; hosts: of ended too */
-    struct msg_usage usage;      /* the latest of this session, without its demands */
+    struct lease *lent, *borrowed; /* leases.h: all that name it, in no order */
+    struct msg_usage usage;        /* the latest of this session, without its demands */
     bool has_usage;
     struct queue_demand *queues; /* of that usage: where something waits */
     int n_queues;

@@ -295,11 +295,18 @@ static void take_ended(struct lease *lease, const struct msg_state *state,
     }
 }
 
-/* A provider goes on above the epoch under which a lease ended, unless it has lost its
- * books: what is not above is a copy from before. */
+/* A provider goes on above the epoch under which a lease ended by its word, unless it
+ * has lost its books: what is not above is a copy from before. A lease that ended
+ * because its provider was none for a while is the same as it was there; a copy cannot
+ * come from an earlier session. */
 static bool is_late(const struct lease *lease, const struct msg_state *state)
 {
-    return lease != NULL && !lease->is_forgotten && state->epoch <= lease->row.epoch;
+    if (lease == NULL || lease->is_forgotten) {
+        return false;
+    }
+    bool is_same = state->epoch == lease->row.epoch &&
+                   lease->ended_session != lease->provider->session;
+    return state->epoch <= lease->row.epoch && !is_same;
 }
 
 /* A lease that is not known, or has ended. What is withdrawn and known to have ended is

@@ -93,7 +93,7 @@ static void keep_start(struct attempts *attempts, struct attempt *attempt,
 static struct attempt *attempt_new(const struct consumer_attempt *from, int64_t now_ms)
 {
     struct attempt *attempt = mem_alloc(1, sizeof(*attempt));
-    arena_init(&attempt->start_memory);
+    arena_init_small(&attempt->start_memory);
     attempt->number = from->attempt;
     attempt->lease = copied(from->lease);
     attempt->provider = contracts_provider_of(from->lease);

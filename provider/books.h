@@ -93,6 +93,7 @@ struct book {
     bool is_revised;     /* provider_export: it gives other slots than before */
     bool is_dirty;       /* differs from the STATE last sent */
     int64_t told_ms;     /* when that was */
+    int n_repeats;       /* of it since, unasked */
     int64_t paced_ms;    /* when it would have been, one a gap */
     struct book_host *hosts;
     int n_hosts;

@@ -17,7 +17,7 @@ struct provider *provider_new(const char *site, int64_t freeze_timeout_ms)
     size_t size = strlen(site) + 1;
     provider->site = memcpy(mem_alloc(size, 1), site, size);
     provider->freeze_timeout_ms = freeze_timeout_ms;
-    provider->tell_every_ms = PROVIDER_TELL_EVERY_MS;
+    provider->patience = 1;
     provider->shown = mem_alloc(1, sizeof(*provider->shown));
     arena_init(provider->shown);
     return provider;
@@ -25,7 +25,7 @@ struct provider *provider_new(const char *site, int64_t freeze_timeout_ms)
 
 void provider_set_patience(struct provider *provider, int patience)
 {
-    provider->tell_every_ms = (int64_t)PROVIDER_TELL_EVERY_MS * patience;
+    provider->patience = patience;
 }
 
 void provider_free(struct provider *provider)
@@ -312,6 +312,7 @@ void provider_tell(struct provider *provider, struct book *book, int64_t now_ms,
     send_state(provider, &state, effects);
     book->is_dirty = false;
     book->told_ms = now_ms;
+    book->n_repeats = 0;
     book->paced_ms =
         (book->paced_ms > now_ms ? book->paced_ms : now_ms) + PROVIDER_TELL_GAP_MS;
 }
@@ -403,6 +404,19 @@ void provider_refresh(struct provider *provider, int64_t now_ms,
     }
 }
 
+/* Until what is as it was is told again: told to nobody's use, most often. */
+static int64_t pause_of(const struct provider *provider, const struct book *book)
+{
+    int64_t pause_ms = PROVIDER_TELL_EVERY_MS;
+    for (int i = 0; i < book->n_repeats && pause_ms < PROVIDER_TELL_CALM_MS; i++) {
+        pause_ms *= 2;
+    }
+    if (pause_ms > PROVIDER_TELL_CALM_MS || book->is_ended) {
+        pause_ms = PROVIDER_TELL_CALM_MS;
+    }
+    return pause_ms * provider->patience;
+}
+
 /* When STATE is due. A change is told at once, so that the broker judges by what is so
  * now, but for a lease whose changes come in masses: then each stands behind the pace.
  * What has ended has little to say, but a broker that lost it with its disk, and the
@@ -412,9 +426,7 @@ static int64_t tell_at(const struct provider *provider, const struct book *book)
     if (book->is_dirty) {
         return book->paced_ms - PROVIDER_TELL_BURST * PROVIDER_TELL_GAP_MS;
     }
-    return book->told_ms +
-           (book->is_ended ? PROVIDER_TELL_ENDED_MS / PROVIDER_TELL_EVERY_MS : 1) *
-               provider->tell_every_ms;
+    return book->told_ms + pause_of(provider, book);
 }
 
 void provider_tick(struct provider *provider, int64_t now_ms, struct effects *effects)
@@ -423,7 +435,9 @@ void provider_tick(struct provider *provider, int64_t now_ms, struct effects *ef
     for (int i = 0; i < provider->books.count; i++) {
         struct book *book = provider->books.items[i];
         if (tell_at(provider, book) <= now_ms) {
+            int n_repeats = book->is_dirty ? 0 : book->n_repeats + 1;
             provider_tell(provider, book, now_ms, effects);
+            book->n_repeats = n_repeats;
         }
     }
 }

@@ -17,14 +17,15 @@
 enum {
     PROVIDER_TELL_GAP_MS = 100, /* at most so often for one lease, where unasked ... */
     PROVIDER_TELL_BURST = 20,   /* ... but for so many in a row */
-    PROVIDER_TELL_EVERY_MS = 5000,  /* at least so often ... */
-    PROVIDER_TELL_ENDED_MS = 60000, /* ... and of a lease that has ended */
+    PROVIDER_TELL_EVERY_MS = 5000, /* again so long after a change, and then ... */
+    PROVIDER_TELL_CALM_MS = 60000, /* ... after twice as long each time, up to this: it
+                                      may have been lost, but not time and again */
 };
 
 struct provider {
     char *site;
     int64_t freeze_timeout_ms;
-    int64_t tell_every_ms;
+    int64_t patience;
     uint64_t session; /* with the broker; 0: none, nothing is sent */
     int n_waiting_slots;
     const struct export_plan *plan; /* of the last provider_export; NULL: not known */

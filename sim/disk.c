@@ -169,7 +169,7 @@ void disk_store(struct disk *disk, const struct row *row)
         if (row->kind == ROW_RUN && !row->run.spec && old) {
             whole.run.spec = old->row.run.spec;
         }
-        arena_init(&kept->arena);
+        arena_init_small(&kept->arena);
         row_copy(&kept->arena, &whole, &kept->row);
     }
     if (old) {

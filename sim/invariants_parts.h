@@ -69,6 +69,7 @@ struct invariants {
     struct seen_site *sites;
     int n_unended; /* jobs and elements */
     int64_t patience_ms;
+    int next_lease; /* of the broker's, to look at */
 };
 
 /* Returns false, so that one line reports and fails; the first reason is kept. */

@@ -10,9 +10,6 @@
 #include "sim/play_parts.h"
 
 enum {
-    /* What a daemon says only because it may have been lost, it says so many times less
-     * often where nothing can be: less than once in 200 days. */
-    PATIENCE = 10000000,
     SETTLE_STEP_MS = 20037, /* on no grid of a reclaim delay */
     DEFAULT_DELAY_MS = 600000,
     PROGRESS_EVERY = 256, /* instants */
@@ -112,25 +109,17 @@ static void list_deeds(struct play *play)
     }
 }
 
-static void configure_sites(struct play *play)
+static void configure(struct play *play)
 {
     const struct scenario *scenario = play->scenario;
+    size_t n_sites = (size_t)scenario->n_sites;
 
-    play->sites = mem_alloc((size_t)scenario->n_sites, sizeof play->sites[0]);
+    play->sites = mem_alloc(n_sites, sizeof play->sites[0]);
+    play->given = mem_alloc(n_sites, sizeof play->given[0]);
     for (int i = 0; i < scenario->n_sites; i++) {
-        struct site_config *config = &play->sites[i];
-
-        *config = scenario->sites[i].setup.config;
-        config->is_alone = false; /* the world is its uplink */
-        config->is_prompt = true;
-        config->patience = scenario->has_faults ? 1 : PATIENCE;
-        config->clean_period_ms = INT64_MAX / 4; /* expectations look back */
-        config->max_array_size = JOB_INDEX_MAX;  /* count= is the scenario's to say */
+        play_configure_site(play, i, &scenario->sites[i].setup.config);
     }
-    play->broker = scenario->broker.config;
-    if (!scenario->has_faults) {
-        play->broker.lost_after_ms *= PATIENCE;
-    }
+    play_configure_broker(play, &scenario->broker.config);
 }
 
 static void begin_story(struct play *play)
@@ -157,24 +146,29 @@ static void begin_story(struct play *play)
     play->story = story_new(&setting, play->summary);
 }
 
+static int64_t longer(int64_t longest_ms, const struct site_config *config)
+{
+    longest_ms =
+        config->reclaim_delay_ms > longest_ms ? config->reclaim_delay_ms : longest_ms;
+    return config->freeze_timeout_ms > longest_ms ? config->freeze_timeout_ms
+                                                  : longest_ms;
+}
+
 /* Twice the longest reclaim delay that ever is, or freeze time-out. */
 static int64_t patience_of(const struct play *play)
 {
     int64_t longest_ms = DEFAULT_DELAY_MS;
 
     for (int i = 0; i < play->scenario->n_sites; i++) {
-        const struct site_config *config = &play->sites[i];
-
-        longest_ms = config->reclaim_delay_ms > longest_ms ? config->reclaim_delay_ms
-                                                           : longest_ms;
-        longest_ms = config->freeze_timeout_ms > longest_ms ? config->freeze_timeout_ms
-                                                            : longest_ms;
+        longest_ms = longer(longest_ms, &play->sites[i]);
     }
     for (int i = 0; i < play->scenario->n_statements; i++) {
         const struct statement *at = &play->scenario->statements[i];
 
         if (at->kind == STATEMENT_RECLAIM && at->ms > longest_ms) {
             longest_ms = at->ms;
+        } else if (at->kind == STATEMENT_RELOAD && at->site != SCENARIO_BROKER) {
+            longest_ms = longer(longest_ms, &at->reload->site.config);
         }
     }
     return 2 * longest_ms;
@@ -192,7 +186,7 @@ struct play *play_new(const struct scenario *scenario,
     arena_init(&play->arena);
     play->job_ids =
         mem_alloc((size_t)scenario->n_statements + 1, sizeof play->job_ids[0]);
-    configure_sites(play);
+    configure(play);
     list_deeds(play);
     begin_story(play);
     play->faults = (struct world_options){.seed = options->seed,
@@ -217,6 +211,7 @@ void play_free(struct play *play)
     story_free(play->story);
     summary_free(play->summary);
     free(play->sites);
+    free(play->given);
     free(play->deeds);
     free(play->late);
     free(play->job_ids);

@@ -335,6 +335,9 @@ bool play_deed(struct play *play, const struct deed *deed)
     case STATEMENT_SLOTS:
         is_done = play_slots(play, deed->statement);
         break;
+    case STATEMENT_RELOAD:
+        play_reload(play, deed->statement);
+        break;
     case STATEMENT_BATCH:
         set_faults(play, deed->statement);
         break;

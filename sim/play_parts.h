@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* play_parts.h: what the files that play a scenario share. play.c: the loop;
- * play_deed.c: what a statement does; play_slots.c: hosts that grow, shrink and go;
- * play_expect.c: what an expectation finds.
+ * play_deed.c: what a statement does; play_reload.c: other configurations;
+ * play_slots.c: hosts that grow, shrink and go; play_expect.c: what an expectation
+ * finds.
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_PLAY_PARTS_H
@@ -28,7 +29,8 @@ struct play {
     struct world *world;
     struct world_options faults; /* now */
     struct broker_config broker;
-    struct site_config *sites; /* as simulated */
+    struct site_config *sites;        /* as simulated */
+    const struct site_config **given; /* as their files say now */
     struct story *story;
     struct summary *summary;
     struct deed *deeds; /* by time, then line, then place in the trace */
@@ -43,6 +45,12 @@ struct play {
 /* False where the site is down: later, then. */
 bool play_deed(struct play *play, const struct deed *deed);
 bool play_slots(struct play *play, const struct statement *at);
+/* How many slots the site has from now on. */
+void play_size_site(struct play *play, int site);
+void play_reload(struct play *play, const struct statement *at);
+/* What is simulated of a configuration. */
+void play_configure_site(struct play *play, int site, const struct site_config *given);
+void play_configure_broker(struct play *play, const struct broker_config *given);
 void play_expect(struct play *play, const struct statement *statement);
 void play_remark(struct play *play, int line, bool is_note, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -72,28 +72,39 @@ static void fit_exports(struct arena *arena, const struct export_plan *original,
     config->exports = plan;
 }
 
+void play_size_site(struct play *play, int site)
+{
+    const struct site_config *config = &play->sites[site];
+    int n_slots = 0;
+
+    for (int i = 0; i < config->n_hosts; i++) {
+        n_slots += config->hosts[i].max;
+    }
+    story_sized(play->story, site, n_slots, world_now_ms(play->world));
+}
+
 bool play_slots(struct play *play, const struct statement *at)
 {
-    const struct scenario_site *site = &play->scenario->sites[at->site];
     struct site_config *config = &play->sites[at->site];
     size_t n_hosts = (size_t)config->n_hosts;
     struct site_host *hosts =
         arena_copy(&play->arena, config->hosts, n_hosts * sizeof hosts[0]);
-    int host = 0, n_slots = 0;
+    int host = 0;
 
     if (!world_site(play->world, at->site)) {
         return false; /* later */
     }
-    while (strcmp(hosts[host].name, at->name) != 0) {
-        host++; /* scenario_check has seen that there is one */
+    while (host < config->n_hosts && strcmp(hosts[host].name, at->name) != 0) {
+        host++;
+    }
+    if (host == config->n_hosts) { /* it is of another configuration */
+        play_remark(play, at->line, true, "%s: refused: no such host now", at->text);
+        return true;
     }
     hosts[host].max = at->number;
     config->hosts = hosts;
-    fit_exports(&play->arena, &site->setup.config.exports, config);
+    fit_exports(&play->arena, &play->given[at->site]->exports, config);
     world_resize_host(play->world, at->site, host);
-    for (int i = 0; i < config->n_hosts; i++) {
-        n_slots += hosts[i].max;
-    }
-    story_sized(play->story, at->site, n_slots, world_now_ms(play->world));
+    play_size_site(play, at->site);
     return true;
 }

@@ -48,8 +48,9 @@ enum statement_kind {
     STATEMENT_QUEUE,   /* open, close, activate, inactivate */
     STATEMENT_RECLAIM, /* set reclaim_delay */
     STATEMENT_SLOTS,
-    STATEMENT_HOST,      /* close, open */
-    STATEMENT_DRAIN,     /* drain, undrain */
+    STATEMENT_HOST,  /* close, open */
+    STATEMENT_DRAIN, /* drain, undrain */
+    STATEMENT_RELOAD,
     STATEMENT_PARTITION, /* faults, from here ... */
     STATEMENT_CRASH,
     STATEMENT_LOSS,
@@ -92,6 +93,12 @@ struct statement_workload {
     struct swf swf;
 };
 
+struct statement_reload {
+    const char *path;
+    struct site_setup site;     /* of a site ... */
+    struct broker_setup broker; /* ... or of the broker */
+};
+
 struct statement_expect {
     const char *thing;      /* "lease", "job", "host", "queue", "site" */
     const char *name;       /* of the thing */
@@ -119,6 +126,7 @@ struct statement {
     struct statement_submit submit;
     struct statement_workload workload;
     struct statement_expect expect;
+    struct statement_reload *reload; /* of that kind alone */
 };
 
 struct scenario {

@@ -40,12 +40,29 @@ static bool has_host(const struct site_config *config, const char *name)
     return false;
 }
 
+/* In its first configuration or in any that it is given later. */
+static bool is_ever(const struct scenario *scenario, int site,
+                    bool (*has)(const struct site_config *config, const char *name),
+                    const char *name)
+{
+    bool is_there = has(config_of(scenario, site), name);
+
+    for (int i = 0; i < scenario->n_statements && !is_there; i++) {
+        const struct statement *at = &scenario->statements[i];
+
+        is_there = at->kind == STATEMENT_RELOAD && at->site == site &&
+                   has(&at->reload->site.config, name);
+    }
+    return is_there;
+}
+
 static void check_queue(struct scenario *scenario, const struct statement *at,
                         const char *name)
 {
     const struct site_config *config = config_of(scenario, at->site);
 
-    if (name[0] ? !has_queue(config, name) : config->n_queues == 0) {
+    if (name[0] ? !is_ever(scenario, at->site, has_queue, name)
+                : config->n_queues == 0) {
         scenario_complain(
             scenario, at->line,
             "unknown queue \"%s\" of %s, expected one of its section Queue", name,
@@ -63,7 +80,7 @@ static void check_host(struct scenario *scenario, const struct statement *at,
 
     snprintf(host, sizeof host, "%.*s", (int)strcspn(name, "@"), name);
     if (owner < 0 || (config_of(scenario, owner)->n_queues > 0 &&
-                      !has_host(config_of(scenario, owner), host))) {
+                      !is_ever(scenario, owner, has_host, host))) {
         scenario_complain(scenario, at->line,
                           "unknown host \"%.80s\" of %s, expected one of its section "
                           "Host",

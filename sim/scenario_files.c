@@ -58,27 +58,29 @@ static void read_conf(struct scenario *scenario, const char *path, int line,
 /* ---- sites
  * -------------------------------------------------------------------------- */
 
-static void read_site(struct scenario *scenario, struct scenario_site *site,
-                      const char *path, const struct scenario_files *files)
+/* Of the site of that name; `line` names the file. */
+static void read_site(struct scenario *scenario, const char *name, const char *path,
+                      int line, const struct scenario_files *files,
+                      struct site_setup *setup)
 {
     struct conf conf;
     int n_errors = scenario->said.n_errors;
 
     path = path_of(scenario, path);
-    read_conf(scenario, path, site->line, files, &conf);
+    read_conf(scenario, path, line, files, &conf);
     if (scenario->said.n_errors > n_errors) {
         return; /* not even readable */
     }
-    bool is_site = site_config_read_simulated(&conf, &site->setup);
+    bool is_site = site_config_read_simulated(&conf, setup);
     take_diags(&scenario->said, &conf);
     if (!is_site && conf.n_errors == 0) {
-        scenario_complain(scenario, site->line,
+        scenario_complain(scenario, line,
                           "no section Site in %s, expected one with NAME", path);
-    } else if (is_site && site->setup.config.name[0] &&
-               strcmp(site->setup.config.name, site->name) != 0) {
-        scenario_complain(scenario, site->line,
-                          "site \"%s\" is \"%s\" in %s, expected the same name",
-                          site->name, site->setup.config.name, path);
+    } else if (is_site && setup->config.name[0] &&
+               strcmp(setup->config.name, name) != 0) {
+        scenario_complain(scenario, line,
+                          "site \"%s\" is \"%s\" in %s, expected the same name", name,
+                          setup->config.name, path);
     }
 }
 
@@ -93,7 +95,7 @@ static int compare_members(const void *a, const void *b)
 }
 
 /* All sites, each with what its own configuration lets it be. */
-static void default_members(struct scenario *scenario)
+static void default_members(struct scenario *scenario, struct broker_config *config)
 {
     struct broker_member *members =
         arena_alloc(&scenario->arena, (size_t)scenario->n_sites, sizeof members[0]);
@@ -105,8 +107,8 @@ static void default_members(struct scenario *scenario)
     if (scenario->n_sites > 1) {
         qsort(members, (size_t)scenario->n_sites, sizeof members[0], compare_members);
     }
-    scenario->broker.config.members = members;
-    scenario->broker.config.n_members = scenario->n_sites;
+    config->members = members;
+    config->n_members = scenario->n_sites;
 }
 
 static void check_members(struct scenario *scenario, int line)
@@ -129,7 +131,7 @@ static void check_members(struct scenario *scenario, int line)
 }
 
 static void read_broker(struct scenario *scenario, const char *path, int line,
-                        const struct scenario_files *files)
+                        const struct scenario_files *files, struct broker_setup *setup)
 {
     struct conf conf;
     int n_errors = scenario->said.n_errors;
@@ -139,14 +141,39 @@ static void read_broker(struct scenario *scenario, const char *path, int line,
     if (scenario->said.n_errors > n_errors) {
         return;
     }
-    bool is_broker = broker_config_read_simulated(&conf, &scenario->broker);
+    bool is_broker = broker_config_read_simulated(&conf, setup);
     take_diags(&scenario->said, &conf);
     if (!is_broker && conf.n_errors == 0) {
         scenario_complain(scenario, line, "no section Broker in %s, expected one",
                           path);
-    } else if (is_broker && conf.n_errors == 0 &&
-               scenario->broker.config.n_members > 0) {
+    }
+}
+
+/* Those of a reload may leave a site out: it is no member from then on. */
+static void read_first_broker(struct scenario *scenario, const char *path, int line,
+                              const struct scenario_files *files)
+{
+    int n_errors = scenario->said.n_errors;
+
+    read_broker(scenario, path, line, files, &scenario->broker);
+    if (scenario->said.n_errors == n_errors && scenario->broker.config.n_members > 0) {
         check_members(scenario, line);
+    }
+}
+
+static void read_reload(struct scenario *scenario, const struct statement *at,
+                        const struct scenario_files *files)
+{
+    struct statement_reload *reload = at->reload;
+
+    if (at->site != SCENARIO_BROKER) {
+        read_site(scenario, scenario->sites[at->site].name, reload->path, at->line,
+                  files, &reload->site);
+        return;
+    }
+    read_broker(scenario, reload->path, at->line, files, &reload->broker);
+    if (reload->broker.config.n_members == 0) {
+        default_members(scenario, &reload->broker.config);
     }
 }
 
@@ -177,17 +204,23 @@ void scenario_files_read(struct scenario *scenario, const char *broker, int brok
 {
     scenario->broker.config.lost_after_ms = LOST_AFTER_MS;
     if (broker) {
-        read_broker(scenario, broker, broker_line, files);
+        read_first_broker(scenario, broker, broker_line, files);
     }
     for (int i = 0; i < scenario->n_sites; i++) {
-        read_site(scenario, &scenario->sites[i], sites[i], files);
+        struct scenario_site *site = &scenario->sites[i];
+
+        read_site(scenario, site->name, sites[i], site->line, files, &site->setup);
     }
     if (scenario->broker.config.n_members == 0) {
-        default_members(scenario);
+        default_members(scenario, &scenario->broker.config);
     }
     for (int i = 0; i < scenario->n_statements; i++) {
-        if (scenario->statements[i].kind == STATEMENT_WORKLOAD) {
-            read_workload(scenario, &scenario->statements[i], files);
+        struct statement *at = &scenario->statements[i];
+
+        if (at->kind == STATEMENT_WORKLOAD) {
+            read_workload(scenario, at, files);
+        } else if (at->kind == STATEMENT_RELOAD) {
+            read_reload(scenario, at, files);
         }
     }
 }

@@ -227,6 +227,15 @@ static bool read_drain(const struct scenario_reading *reading)
     return true;
 }
 
+/* reload SITE FILE, reload broker FILE */
+static bool read_reload(const struct scenario_reading *reading)
+{
+    reading->to->reload =
+        arena_alloc(&reading->scenario->arena, 1, sizeof *reading->to->reload);
+    reading->to->reload->path = scenario_options_word(reading, FIRST + 1);
+    return take_site(reading, true);
+}
+
 /* partition SITE T, crash SITE|broker T */
 static bool read_absence(const struct scenario_reading *reading)
 {
@@ -327,6 +336,7 @@ static const struct verb verbs[] = {
     {"open", STATEMENT_HOST, "SITE HOST", 2, 2, read_host},
     {"drain", STATEMENT_DRAIN, "LEASE", 1, 1, read_drain},
     {"undrain", STATEMENT_DRAIN, "LEASE", 1, 1, read_drain},
+    {"reload", STATEMENT_RELOAD, "SITE|broker FILE", 2, 2, read_reload},
     {"partition", STATEMENT_PARTITION, "SITE TIME", 2, 2, read_absence},
     {"crash", STATEMENT_CRASH, "SITE|broker TIME", 2, 2, read_absence},
     {"loss", STATEMENT_LOSS, "PROBABILITY", 1, 1, read_chance},
@@ -338,7 +348,6 @@ static const struct verb verbs[] = {
     {"restore", STATEMENT_RESTORE, "broker TIME", 2, 2, read_broker_only},
     {"batch", STATEMENT_BATCH, "N", 1, 1, read_batch},
     {"resize", STATEMENT_CONTROL, "SITE JOB slots=N", 0, 99, NULL},
-    {"reload", STATEMENT_RECLAIM, "SITE|broker FILE", 0, 99, NULL},
     {"rsv", STATEMENT_RECLAIM, "...", 0, 99, NULL},
 };
 

@@ -83,13 +83,23 @@ static void happen(struct world *world, const struct agenda_item *item)
     }
 }
 
+/* A site is asked when it has been stepped, and not for each instant of ten thousand
+ * others. */
+void world_note_wake(struct world *world, int daemon)
+{
+    if (daemon != BROKER) {
+        struct world_site *site = &world->sites[daemon - 1];
+
+        site->wake_ms = site->site ? site_wake_ms(site->site) : INT64_MAX;
+    }
+}
+
 static int64_t wake_ms(const struct world *world, int daemon)
 {
-    if (!world_is_up(world, daemon)) {
-        return INT64_MAX;
+    if (daemon != BROKER) {
+        return world->sites[daemon - 1].wake_ms;
     }
-    return daemon == BROKER ? broker_wake_ms(world->broker)
-                            : site_wake_ms(world->sites[daemon - 1].site);
+    return world->broker ? broker_wake_ms(world->broker) : INT64_MAX;
 }
 
 /* ---- one instant
@@ -211,6 +221,7 @@ void world_free(struct world *world)
     }
     for (int i = 0; i < world->n_sites; i++) {
         disk_free(world->sites[i].disk);
+        free(world->sites[i].machines);
     }
     world->watch = (struct world_watch){.arg = NULL}; /* ends that are none */
     for (int i = 0; i < world->n_hosts; i++) {
@@ -222,47 +233,133 @@ void world_free(struct world *world)
     agenda_release(&world->agenda);
     free(world->batches);
     free(world->sites);
+    free(world->by_name);
     free(world->hosts);
     free(world);
 }
 
-int world_add_site(struct world *world, const struct site_config *config)
+/* The place in by_name of the first site that is not before `name`. */
+static int place_of(const struct world *world, const char *name, int n_sites)
+{
+    int low = 0, high = n_sites;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+
+        if (strcmp(world->sites[world->by_name[middle]].config->name, name) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+int world_find_site(const struct world *world, const char *name)
+{
+    int place = place_of(world, name, world->n_sites);
+
+    return place < world->n_sites &&
+                   !strcmp(world->sites[world->by_name[place]].config->name, name)
+               ? world->by_name[place]
+               : -1;
+}
+
+static void list_site(struct world *world, int index)
+{
+    world->by_name =
+        mem_grow(world->by_name, (size_t)index + 1, sizeof world->by_name[0]);
+    int place = place_of(world, world->sites[index].config->name, index);
+
+    memmove(&world->by_name[place + 1], &world->by_name[place],
+            (size_t)(index - place) * sizeof world->by_name[0]);
+    world->by_name[place] = index;
+}
+
+static int roles_of(const struct broker_config *config, const char *name)
+{
+    for (int i = 0; i < config->n_members; i++) {
+        if (!strcmp(config->members[i].name, name)) {
+            return config->members[i].roles;
+        }
+    }
+    return 0;
+}
+
+void world_take_roles(struct world *world)
+{
+    for (int i = 0; i < world->n_sites; i++) {
+        world->sites[i].roles =
+            roles_of(world->broker_config, world->sites[i].config->name);
+    }
+}
+
+int world_find_machine(const struct world *world, int site, const char *name)
+{
+    const struct world_site *of = &world->sites[site];
+
+    for (int i = 0; i < of->n_machines; i++) {
+        if (!strcmp(executor_name(world->hosts[of->machines[i]].executor), name)) {
+            return of->machines[i];
+        }
+    }
+    return -1;
+}
+
+static void add_machine(struct world *world, int site, const struct site_host *host)
 {
     struct executor_world calls = {host_send, host_end_at, host_begun, host_used,
                                    world};
-    struct world_site *site;
-    int index = world->n_sites;
+    struct world_site *of = &world->sites[site];
+    int index = world->n_hosts++;
 
-    world->sites = mem_grow(world->sites, (size_t)index + 1, sizeof world->sites[0]);
     world->hosts =
-        mem_grow(world->hosts, (size_t)(world->n_hosts + config->n_hosts + 1),
-                 sizeof world->hosts[0]);
+        mem_grow(world->hosts, (size_t)world->n_hosts, sizeof world->hosts[0]);
+    of->machines =
+        mem_grow(of->machines, (size_t)of->n_machines + 1, sizeof of->machines[0]);
+    of->machines[of->n_machines++] = index;
+    world->hosts[index] = (struct world_host){
+        .site = site, .executor = executor_new(host->name, index, &calls)};
+    invariants_sized(world->invariants, of->config->name, host->name, host->max, 0);
+    if (!world->options.is_calm) {
+        agenda_add(&world->agenda,
+                   (struct agenda_item){.at_ms = world->now_ms + HOST_ALIVE_MS,
+                                        .kind = AGENDA_HOST_TICK,
+                                        .to = index});
+    }
+}
+
+void world_add_machines(struct world *world, int site)
+{
+    const struct site_config *config = world->sites[site].config;
+
+    for (int i = 0; i < config->n_hosts; i++) {
+        if (world_find_machine(world, site, config->hosts[i].name) < 0) {
+            add_machine(world, site, &config->hosts[i]);
+        }
+    }
+}
+
+int world_add_site(struct world *world, const struct site_config *config)
+{
+    int index = world->n_sites++;
+
+    world->sites =
+        mem_grow(world->sites, (size_t)world->n_sites, sizeof world->sites[0]);
     world->batches =
         mem_grow(world->batches, (size_t)index + 2, sizeof world->batches[0]);
     world->batches[index + 1] = (struct world_batch){.is_open = false};
     effects_init(&world->batches[index + 1].effects);
-    site = &world->sites[world->n_sites++];
-    *site = (struct world_site){.config = config,
-                                .disk = disk_new(),
-                                .first_host = world->n_hosts,
-                                .n_hosts = config->n_hosts};
+    world->sites[index] =
+        (struct world_site){.config = config,
+                            .disk = disk_new(),
+                            .roles = roles_of(world->broker_config, config->name),
+                            .wake_ms = INT64_MAX};
+    list_site(world, index);
     agenda_add(&world->agenda, (struct agenda_item){.at_ms = world->now_ms,
                                                     .kind = AGENDA_RESTART,
                                                     .to = index + 1});
-    for (int i = 0; i < config->n_hosts; i++) {
-        int host = world->n_hosts++;
-
-        world->hosts[host].site = index;
-        world->hosts[host].executor = executor_new(config->hosts[i].name, host, &calls);
-        invariants_sized(world->invariants, config->name, config->hosts[i].name,
-                         config->hosts[i].max, 0);
-        if (!world->options.is_calm) {
-            agenda_add(&world->agenda,
-                       (struct agenda_item){.at_ms = world->now_ms + HOST_ALIVE_MS,
-                                            .kind = AGENDA_HOST_TICK,
-                                            .to = host});
-        }
-    }
+    world_add_machines(world, index);
     return index;
 }
 

@@ -73,8 +73,8 @@ bool world_ask(struct world *world, int site, const char *user, const struct msg
 bool world_control(struct world *world, int site, uint64_t job, int index,
                    enum control_action action);
 
-/* Another configuration, now or at the daemon's next start. A site has the hosts that
- * it was added with, or some of them. Borrowed like the first. */
+/* Another configuration, now or at the daemon's next start; a host that is new comes up
+ * with it. Borrowed like the first. */
 void world_reload_site(struct world *world, int site, const struct site_config *config);
 void world_reload_broker(struct world *world, const struct broker_config *config);
 

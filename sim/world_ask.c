@@ -99,6 +99,7 @@ static int size_of(const struct site_config *config, const char *host)
 void world_reload_broker(struct world *world, const struct broker_config *config)
 {
     world->broker_config = config;
+    world_take_roles(world);
     world_reload_daemon(world, BROKER);
 }
 
@@ -107,16 +108,22 @@ void world_reload_site(struct world *world, int site, const struct site_config *
     struct world_site *of = &world->sites[site];
 
     world_end_batch(world, site + 1, false);
-    for (int i = 0; i < of->n_hosts; i++) {
+    for (int i = 0; i < of->n_machines; i++) {
         struct decided decided = {
-            .host = executor_name(world->hosts[of->first_host + i].executor)};
+            .host = executor_name(world->hosts[of->machines[i]].executor)};
 
         disk_load(of->disk, count_decided, &decided);
         invariants_sized(world->invariants, of->config->name, decided.host,
                          size_of(config, decided.host), decided.n_slots);
     }
+    int n_machines = of->n_machines;
+
     of->config = config;
+    world_add_machines(world, site);
     world_reload_daemon(world, site + 1);
+    for (int i = n_machines; i < of->n_machines && world_is_up(world, site + 1); i++) {
+        executor_hello(world->hosts[of->machines[i]].executor, world->now_ms);
+    }
 }
 
 void world_resize_host(struct world *world, int site, int host)
@@ -132,7 +139,8 @@ void world_resize_host(struct world *world, int site, int host)
     disk_load(of->disk, count_decided, &decided);
     world_stop_daemon(world, site + 1);
     if (max == 0) {
-        executor_reboot(world->hosts[of->first_host + host].executor);
+        executor_reboot(
+            world->hosts[world_find_machine(world, site, decided.host)].executor);
     }
     invariants_sized(world->invariants, of->config->name, decided.host, max,
                      decided.n_slots);

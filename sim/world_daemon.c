@@ -121,6 +121,7 @@ void world_stop_daemon(struct world *world, int daemon)
         site_free(world->sites[daemon - 1].site);
         world->sites[daemon - 1].site = NULL;
     }
+    world_note_wake(world, daemon);
 }
 
 void world_crash_daemon(struct world *world, int daemon, int64_t down_ms)
@@ -205,6 +206,7 @@ static void finish_batch(struct world *world, int daemon, bool is_restarted)
                            rng_below(&world->rng, world->options.down_max_ms + 1));
     }
     effects_release(&effects);
+    world_note_wake(world, daemon);
     check(world, daemon, is_restarted);
 }
 
@@ -306,8 +308,8 @@ void world_start_daemon(struct world *world, int daemon)
         site_start(site->site, world->now_ms, effects);
     }
     finish_batch(world, daemon, true);
-    for (int i = 0; daemon != BROKER && i < world->sites[daemon - 1].n_hosts; i++) {
-        executor_hello(world->hosts[world->sites[daemon - 1].first_host + i].executor,
+    for (int i = 0; daemon != BROKER && i < world->sites[daemon - 1].n_machines; i++) {
+        executor_hello(world->hosts[world->sites[daemon - 1].machines[i]].executor,
                        world->now_ms);
     }
 }

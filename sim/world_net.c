@@ -61,26 +61,16 @@ static void post_far(struct world *world, const struct msg *msg, int from, int t
     }
 }
 
-static int find_site(const struct world *world, const char *name)
+static int find_host(const struct world *world, int site, const struct peer *to)
 {
-    for (int i = 0; i < world->n_sites; i++) {
-        if (!strcmp(world->sites[i].config->name, name)) {
-            return i;
-        }
-    }
-    return -1;
-}
+    const struct world_site *of = &world->sites[site];
 
-static int find_host(const struct world_site *site, const struct peer *to)
-{
-    for (int i = site->first_host; i < site->first_host + site->n_hosts; i++) {
-        if ((uint64_t)i + 1 == to->link ||
-            (to->name &&
-             !strcmp(to->name, site->config->hosts[i - site->first_host].name))) {
-            return i;
+    for (int i = 0; i < of->n_machines; i++) {
+        if ((uint64_t)of->machines[i] + 1 == to->link) {
+            return of->machines[i];
         }
     }
-    return -1;
+    return to->name ? world_find_machine(world, site, to->name) : -1;
 }
 
 static void note_reply(struct world *world, int daemon, const struct msg_reply *reply)
@@ -109,7 +99,7 @@ void world_send(struct world *world, int daemon, const struct peer *to,
         post_far(world, msg, daemon, BROKER);
         break;
     case PEER_SITE:
-        target = find_site(world, to->name);
+        target = world_find_site(world, to->name);
         if (msg->kind == MSG_CONTRACT) {
             invariants_told(world->invariants, msg->contract.lease,
                             msg->contract.epoch);
@@ -119,7 +109,7 @@ void world_send(struct world *world, int daemon, const struct peer *to,
         }
         break;
     case PEER_HOST:
-        target = find_host(&world->sites[daemon - 1], to);
+        target = find_host(world, daemon - 1, to);
         if (target >= 0) {
             post(world, msg, AGENDA_TO_HOST, daemon, target, world->now_ms);
         } else {
@@ -142,31 +132,19 @@ void world_send_from_host(struct world *world, int host, const struct msg *msg)
          world->now_ms);
 }
 
-static int member_roles(const struct world *world, const char *name)
-{
-    for (int i = 0; i < world->broker_config->n_members; i++) {
-        if (!strcmp(world->broker_config->members[i].name, name)) {
-            return world->broker_config->members[i].roles;
-        }
-    }
-    return 0;
-}
-
 static struct peer sender(const struct world *world, const struct agenda_item *item)
 {
     struct peer from = {.kind = PEER_BROKER, .name = "broker", .link = 1};
 
     if (item->kind == AGENDA_FROM_HOST) {
-        const struct world_site *site = &world->sites[world->hosts[item->from].site];
-
         from.kind = PEER_HOST;
-        from.name = site->config->hosts[item->from - site->first_host].name;
+        from.name = executor_name(world->hosts[item->from].executor);
         from.link = (uint64_t)item->from + 1;
     } else if (item->from != BROKER) {
         from.kind = PEER_SITE;
         from.name = world_daemon_name(world, item->from);
         from.link = (uint64_t)item->from;
-        from.roles = member_roles(world, from.name);
+        from.roles = world->sites[item->from - 1].roles;
     }
     return from;
 }

@@ -33,7 +33,10 @@ struct world_site {
     const struct site_config *config;
     struct site *site; /* NULL: down */
     struct disk *disk;
-    int first_host, n_hosts;
+    int *machines; /* of world.hosts: those of its hosts, of former ones too */
+    int n_machines;
+    int64_t wake_ms; /* of its machine, since it was stepped last */
+    int roles;       /* as the broker's configuration has them */
     int64_t cut_until_ms;
     int64_t back_ms; /* while it is down */
 };
@@ -53,6 +56,7 @@ struct world {
     struct disk *broker_disk, *backup;
     int64_t broker_back_ms; /* while it is down */
     struct world_site *sites;
+    int *by_name; /* their places, by name */
     int n_sites;
     struct world_host *hosts;
     int n_hosts;
@@ -89,6 +93,16 @@ void world_bound_batch(struct world *world, int daemon);
 void world_end_batch(struct world *world, int daemon, bool with_tick);
 /* A fault is going on, or was until now. */
 void world_note_fault(struct world *world, int64_t until_ms);
+/* A machine for each host of its configuration that has none yet. */
+void world_add_machines(struct world *world, int site);
+/* The host of world.hosts, -1: the site never had one of that name. */
+int world_find_machine(const struct world *world, int site, const char *name);
+/* The site's index; -1: none. */
+int world_find_site(const struct world *world, const char *name);
+/* The roles of all sites, where the broker's configuration is another one. */
+void world_take_roles(struct world *world);
+/* Its machine was stepped, started or stopped. */
+void world_note_wake(struct world *world, int daemon);
 void world_start_daemon(struct world *world, int daemon);
 void world_stop_daemon(struct world *world, int daemon);
 void world_crash_daemon(struct world *world, int daemon, int64_t down_ms);

@@ -274,7 +274,8 @@ void runs_control(struct runs *runs, struct run *run, const struct run_control *
         end_unbegun(runs, run, now_ms, effects);
         return;
     }
-    if (is_killed(run) && run->host < 0) {
+    if (is_killed(run) &&
+        (run->host < 0 || site_hosts_is_gone(runs->hosts, run->host))) {
         lose_run(runs, run, true, "its host is not configured any more", now_ms,
                  effects);
         return;

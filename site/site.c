@@ -173,6 +173,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     shares_start(site->shares, now_ms, effects);
     site_hosts_start(site->hosts, now_ms);
     site_uplink_start(site->uplink, site->boot, now_ms);
+    site_reload_start(site, now_ms, effects);
     schedule_tell_use(site);
     closed_tell(site);
     picks_begin(site, now_ms, effects);

@@ -99,6 +99,7 @@ void site_hosts_change(struct site_hosts *hosts, const struct site_host *config,
 {
     struct site_hosts before = *hosts;
     fill(hosts, config, n_hosts);
+    hosts->silent_ms = before.silent_ms;
     site_hosts_start(hosts, now_ms);
     for (int i = 0; i < before.n_hosts; i++) {
         places[i] = site_hosts_find(hosts, before.config[i].name);
@@ -136,6 +137,11 @@ const char *site_hosts_name(const struct site_hosts *hosts, int index)
 int site_hosts_max(const struct site_hosts *hosts, int index)
 {
     return hosts->config[index].max;
+}
+
+bool site_hosts_is_gone(const struct site_hosts *hosts, int index)
+{
+    return hosts->config[index].is_leaving && hosts->states[index].is_away;
 }
 
 int site_hosts_find(const struct site_hosts *hosts, const char *name)

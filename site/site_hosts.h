@@ -35,6 +35,8 @@ int site_hosts_count(const struct site_hosts *hosts);
 const char *site_hosts_name(const struct site_hosts *hosts, int index);
 int site_hosts_max(const struct site_hosts *hosts, int index); /* MXJ */
 /* The index, or -1. */
+/* Not configured any more, and away: it may never be back. */
+bool site_hosts_is_gone(const struct site_hosts *hosts, int index);
 int site_hosts_find(const struct site_hosts *hosts, const char *name);
 /* Whom this connection and session belong to: the index, or -1 for none now. */
 int site_hosts_speaker(const struct site_hosts *hosts, const struct peer *from,

@@ -32,12 +32,42 @@ static bool is_used(const struct site *site, int host)
     return own + consumers + own_still + consumers_still > 0;
 }
 
+static int count_strays(const struct site *site)
+{
+    const struct run_table *table = runs_table(site->runs);
+    int count = 0;
+    for (int i = 0; i < run_table_count(table); i++) {
+        const struct run *run = run_table_at(table, i);
+        count += run != NULL && run->record != RUN_RECORD_ENDED && run->host < 0 &&
+                 run->n_hosts > 0;
+    }
+    return count;
+}
+
+/* Hosts that no configuration of this process had, but that something runs on: they
+ * were taken out while the daemon was down, or it died with them still leaving. */
+static void list_strays(const struct site *site, struct site_config *config,
+                        struct site_host *hosts)
+{
+    const struct run_table *table = runs_table(site->runs);
+    for (int i = 0; i < run_table_count(table); i++) {
+        const struct run *run = run_table_at(table, i);
+        if (run != NULL && run->record != RUN_RECORD_ENDED && run->host < 0 &&
+            run->n_hosts > 0 && !is_configured(config, run->hosts[0].host)) {
+            hosts[config->n_hosts++] = (struct site_host){.name = run->hosts[0].host,
+                                                          .type = "",
+                                                          .model = "",
+                                                          .is_leaving = true};
+        }
+    }
+}
+
 /* The configured hosts, then those that have to stay for a while. */
 static void list_hosts(const struct site *site, struct arena *arena,
                        struct site_config *config)
 {
     int n_old = site->config->n_hosts;
-    size_t n_max = (size_t)config->n_hosts + (size_t)n_old;
+    size_t n_max = (size_t)config->n_hosts + (size_t)n_old + (size_t)count_strays(site);
     struct site_host *hosts = arena_alloc(arena, n_max, sizeof(*hosts));
     int n_hosts = 0;
     for (int i = 0; i < config->n_hosts; i++) {
@@ -56,6 +86,7 @@ static void list_hosts(const struct site *site, struct arena *arena,
     }
     config->hosts = hosts;
     config->n_hosts = n_hosts;
+    list_strays(site, config, hosts);
 }
 
 /* The books forget what the site had told of hosts that are gone. */
@@ -179,6 +210,13 @@ void site_reload(struct site *site, const struct site_config *from, int64_t now_
     site->now_ms = now_ms;
     apply(site, from, now_ms, effects);
     effects_log(effects, LOG_LEVEL_NOTICE, "the configuration was read anew");
+}
+
+void site_reload_start(struct site *site, int64_t now_ms, struct effects *effects)
+{
+    if (count_strays(site) > 0) {
+        apply(site, site->config, now_ms, effects);
+    }
 }
 
 void site_reload_tick(struct site *site, int64_t now_ms, struct effects *effects)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* site_reload.h: at a tick: hosts that are not configured any more go when their last
- * job has ended. The rest of reloading is in site.h. Layer: site. */
+/* site_reload.h: hosts that are not configured any more: at the start those stay on
+ * which something runs by the journal, at a tick they go when their last job has ended.
+ * The rest of reloading is in site.h. Layer: site. */
 #ifndef SUBLET_SITE_SITE_RELOAD_H
 #define SUBLET_SITE_SITE_RELOAD_H
 
@@ -8,6 +9,7 @@
 
 struct site;
 
+void site_reload_start(struct site *site, int64_t now_ms, struct effects *effects);
 void site_reload_tick(struct site *site, int64_t now_ms, struct effects *effects);
 
 #endif

@@ -24,6 +24,10 @@ void daemon_block_signals(void);
 int daemon_watch_signals(zloop_t *loop, daemon_signal_fn fn, void *arg,
                          struct err *err) MUST_CHECK;
 
+/* As many open files as the machine allows: a connection is one. Not for what starts
+ * programs of users: some cannot deal with descriptors above 1,023. */
+void daemon_raise_files(void);
+
 /* "ready" on a line of its own on standard error, and sd_notify. */
 void daemon_ready(void);
 void daemon_stopping(void);

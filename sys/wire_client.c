@@ -29,6 +29,7 @@ static int connect_socket(struct wire_client *client, struct err *err)
         return err_set(err, ERR_IO, "no socket: %s", zmq_strerror(zmq_errno()));
     }
     wire_frames_prepare(client->socket);
+    wire_frames_ask_often(client->socket);
     /* Only to a peer that is there: what would wait for it would be stale. */
     zsock_set_immediate(client->socket, 1);
     zsock_set_reconnect_ivl(client->socket, RECONNECT_MS);

@@ -11,6 +11,7 @@
 
 enum {
     HEARTBEAT_MS = 2000,
+    SELDOM_MS = 30000,
     SILENCE_MS = 6000, /* then libzmq gives the connection up */
     MESSAGES_QUEUED_MAX = 1000,
     ENDPOINT_SIZE = 256,
@@ -25,9 +26,18 @@ void wire_frames_prepare(zsock_t *socket)
     zsock_set_sndhwm(socket, MESSAGES_QUEUED_MAX);
     zsock_set_rcvhwm(socket, MESSAGES_QUEUED_MAX);
     zsock_set_sndtimeo(socket, 0);
+}
+
+void wire_frames_ask_often(zsock_t *socket)
+{
     zsock_set_heartbeat_ivl(socket, HEARTBEAT_MS);
     zsock_set_heartbeat_timeout(socket, SILENCE_MS);
-    zsock_set_heartbeat_ttl(socket, SILENCE_MS);
+}
+
+void wire_frames_ask_seldom(zsock_t *socket)
+{
+    zsock_set_heartbeat_ivl(socket, SELDOM_MS);
+    zsock_set_heartbeat_timeout(socket, SILENCE_MS);
 }
 
 /* One frame, at once; false where there is none. */

@@ -13,8 +13,14 @@
 
 #include "sys/wire.h"
 
-/* Bounds and liveness, before bind or connect. */
+/* Bounds, before bind or connect. */
 void wire_frames_prepare(zsock_t *socket);
+/* Liveness. A client asks its one server often. A server has thousands of clients, who
+ * say more than that by themselves, and libzmq (4.3.4) goes through the timers of all
+ * its connections when an answer ends one: it asks seldom, so that connections to
+ * machines that are gone go too. */
+void wire_frames_ask_often(zsock_t *socket);
+void wire_frames_ask_seldom(zsock_t *socket);
 
 /* Reads one message's frames: the first `wanted` into `frames` (initialised by this,
  * closed by the caller), the rest away. Returns how many there were; 0: none waits. */

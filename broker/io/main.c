@@ -212,6 +212,7 @@ int main(int argc, char **argv)
         {NULL, 0, NULL, 0},
     };
     daemon_block_signals();
+    daemon_raise_files();
     log_init("sublet-broker");
     int option;
     while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {

@@ -241,11 +241,21 @@ pid_t bench_place_start(struct bench_place *place, const char *program,
     return pid;
 }
 
-void bench_place_stop_last(struct bench_place *place)
+static void end_last(struct bench_place *place, int signal)
 {
     pid_t pid = place->daemons[--place->n_daemons];
-    kill(pid, SIGTERM);
+    kill(pid, signal);
     waitpid(pid, NULL, 0);
+}
+
+void bench_place_stop_last(struct bench_place *place)
+{
+    end_last(place, SIGTERM);
+}
+
+void bench_place_kill_last(struct bench_place *place)
+{
+    end_last(place, SIGKILL);
 }
 
 double bench_place_cpu_s(const struct bench_place *place)
@@ -266,6 +276,26 @@ double bench_place_cpu_s(const struct bench_place *place)
     }
     fclose(file);
     return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+}
+
+double bench_place_memory_mib(const struct bench_place *place, bool is_peak)
+{
+    const char *key = is_peak ? "VmHWM:" : "VmRSS:";
+    char path[64], line[256];
+    long kib = -1;
+    snprintf(path, sizeof(path), "/proc/%d/status",
+             (int)place->daemons[place->n_daemons - 1]);
+    FILE *file = fopen(path, "re");
+    while (file != NULL && kib < 0 && fgets(line, sizeof(line), file) != NULL) {
+        if (strncmp(line, key, strlen(key)) == 0) {
+            kib = strtol(line + strlen(key), NULL, 10);
+        }
+    }
+    if (kib < 0) {
+        bench_fail("%s cannot be read", path);
+    }
+    fclose(file);
+    return (double)kib / 1024;
 }
 
 /* The parent of a process is the second word behind its name. */

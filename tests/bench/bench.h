@@ -10,6 +10,7 @@
 #ifndef SUBLET_TESTS_BENCH_BENCH_H
 #define SUBLET_TESTS_BENCH_BENCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -64,8 +65,12 @@ pid_t bench_place_start(struct bench_place *place, const char *program,
                         const char *name);
 /* Ends what was started last, and waits. */
 void bench_place_stop_last(struct bench_place *place);
+/* Likewise by SIGKILL: what it left is ended with the place. */
+void bench_place_kill_last(struct bench_place *place);
 /* Processor time that the daemon started last has used. */
 double bench_place_cpu_s(const struct bench_place *place);
+/* Its memory, now or at most. */
+double bench_place_memory_mib(const struct bench_place *place, bool is_peak);
 int bench_free_port(void);
 
 #endif

@@ -102,6 +102,20 @@ static bool is_undone(const struct edits_lines *lines, int line, const char *wha
     return false;
 }
 
+/* "reload s1 s1-1.conf" by "reload s1 s1.conf". */
+static bool is_reloaded(const struct edits_lines *lines, int line, const char *what)
+{
+    char first[64];
+    size_t length = strcspn(what, "\n");
+    const char *other = memmem(what, length, "-1.conf", 7);
+
+    if (!other || length >= sizeof first) {
+        return true;
+    }
+    snprintf(first, sizeof first, "%.*s.conf\n", (int)(other - what), what);
+    return is_undone(lines, line, first, " reload ");
+}
+
 bool edits_is_put_right(const struct texts *texts)
 {
     struct edits_lines lines;
@@ -110,9 +124,11 @@ bool edits_is_put_right(const struct texts *texts)
     for (int i = 0; i < lines.count; i++) {
         const char *drained = behind(&lines, i, " drain ");
         const char *closed = behind(&lines, i, " close ");
+        const char *reloaded = behind(&lines, i, " reload ");
 
         if ((drained && !is_undone(&lines, i, drained, " undrain ")) ||
-            (closed && !is_undone(&lines, i, closed, " open "))) {
+            (closed && !is_undone(&lines, i, closed, " open ")) ||
+            (reloaded && !is_reloaded(&lines, i, reloaded))) {
             return false;
         }
     }
@@ -231,6 +247,8 @@ void edits_drop_site(struct texts *texts, const char *site)
     char name[TEXT_NAME_SIZE];
 
     snprintf(name, sizeof name, "%s.conf", site);
+    texts_remove(texts, name);
+    snprintf(name, sizeof name, "%s-1.conf", site);
     texts_remove(texts, name);
     for (int i = 0; i < texts->count; i++) {
         snprintf(name, sizeof name, "%s", texts->items[i].name);

@@ -179,15 +179,35 @@ static void write_drain(struct maker *maker, int self)
     write_lease(maker, self, policy, consumer);
 }
 
+/* One or the other configuration. */
+static void write_reload(struct maker *maker, int self)
+{
+    struct maker_site *site = &maker->sites[self];
+
+    site->is_reloaded = !site->is_reloaded;
+    maker_say(maker, "reload s%d s%d%s.conf\n", self + 1, self + 1,
+              site->is_reloaded ? "-1" : "");
+}
+
+static void write_members(struct maker *maker)
+{
+    maker->is_reloaded = !maker->is_reloaded;
+    maker_say(maker, "reload broker broker%s.conf\n", maker->is_reloaded ? "-1" : "");
+}
+
 /* What administrators do. */
 static void write_admin(struct maker *maker, int self)
 {
     const struct maker_site *site = &maker->sites[self];
-    int what = maker_between(maker, 0, 2);
+    int what = maker_between(maker, 0, 4);
 
-    if (what == 0) {
+    if (what == 3 && site->has_other) {
+        write_reload(maker, self);
+    } else if (what == 4 && maker->left_out > 0) {
+        write_members(maker);
+    } else if (what == 0) {
         write_slots(maker, self);
-    } else if (what == 1 || site->n_policies == 0) {
+    } else if (what != 2 || site->n_policies == 0) {
         write_close(maker, self);
     } else {
         write_drain(maker, self);
@@ -280,7 +300,15 @@ static void write_resumes(struct maker *maker, int at_s, int self)
 
 static void write_repairs(struct maker *maker, int at_s)
 {
+    if (maker->is_reloaded) {
+        maker_say(maker, "at %d ", at_s);
+        write_members(maker);
+    }
     for (int i = 0; i < maker->n_sites; i++) {
+        if (maker->sites[i].is_reloaded) {
+            maker_say(maker, "at %d ", at_s);
+            write_reload(maker, i);
+        }
         for (int j = 0; j < maker->sites[i].n_hosts; j++) {
             if (maker->sites[i].is_changed[j]) {
                 maker_say(maker, "at %d slots s%d h%d%d %d\n", at_s, i + 1, i + 1,
@@ -298,6 +326,9 @@ static void write_scenario(struct maker *maker)
 {
     int at_s = 0;
 
+    if (maker->left_out > 0) {
+        maker_say(maker, "broker broker.conf\n");
+    }
     for (int i = 0; i < maker->n_sites; i++) {
         maker_say(maker, "site s%d s%d.conf\n", i + 1, i + 1);
     }
@@ -314,6 +345,29 @@ static void write_scenario(struct maker *maker)
     maker_say(maker, "until %d\n", DISTURBED_S + CALM_S);
 }
 
+static void write_file(struct maker *maker, int self, bool is_other,
+                       struct texts *texts)
+{
+    char name[TEXT_NAME_SIZE];
+
+    snprintf(name, sizeof name, "s%d%s.conf", self + 1, is_other ? "-1" : "");
+    open_text(maker);
+    if (is_other) {
+        maker_write_other_site(maker, self);
+    } else {
+        maker_write_site(maker, self);
+    }
+    close_text(maker, texts, name);
+}
+
+static void write_broker(struct maker *maker, int but, const char *name,
+                         struct texts *texts)
+{
+    open_text(maker);
+    maker_write_broker(maker, but);
+    close_text(maker, texts, name);
+}
+
 void maker_make(uint64_t seed, struct texts *texts)
 {
     struct maker maker = {.n_sites = 0};
@@ -327,16 +381,21 @@ void maker_make(uint64_t seed, struct texts *texts)
         maker_choose_site(&maker, i);
     }
     for (int i = 0; i < maker.n_sites; i++) {
-        char name[TEXT_NAME_SIZE];
         struct maker_site *site = &maker.sites[i];
 
         site->work_left_s = DRAINED_S * site->n_private;
         /* a job of this queue runs on leased slots or never */
         site->has_far = site->can_borrow && maker_chance(&maker, 40);
-        snprintf(name, sizeof name, "s%d.conf", i + 1);
-        open_text(&maker);
-        maker_write_site(&maker, i);
-        close_text(&maker, texts, name);
+        site->has_other = maker_chance(&maker, 40);
+        write_file(&maker, i, false, texts);
+        if (site->has_other) {
+            write_file(&maker, i, true, texts);
+        }
+    }
+    if (maker_chance(&maker, 25)) {
+        maker.left_out = maker_between(&maker, 1, maker.n_sites);
+        write_broker(&maker, 0, "broker.conf", texts);
+        write_broker(&maker, maker.left_out, "broker-1.conf", texts);
     }
     open_text(&maker);
     write_scenario(&maker);

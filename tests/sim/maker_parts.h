@@ -45,6 +45,8 @@ struct maker_site {
     int n_jobs;
     int sizes[DISTURBED_S]; /* elements of each job; 0: no array */
     int work_left_s;        /* slot seconds that its users may still ask for */
+    bool has_other;         /* a second configuration, "s1-1.conf" ... */
+    bool is_reloaded;       /* ... was given to it, to be set right in the end */
 };
 
 struct maker_faults {
@@ -60,6 +62,9 @@ struct maker {
     struct maker_site sites[SITES_MAX];
     int n_sites;
     struct maker_faults faults;
+    int left_out; /* the site, from 1, that is no member in broker-1.conf; 0: there is
+                     no such file */
+    bool is_reloaded;
     bool has_backup;
     char *body;
     size_t length;
@@ -76,5 +81,10 @@ void maker_say(struct maker *maker, const char *format, ...)
 /* One may be the consumer of those before it: all of them, then their files. */
 void maker_choose_site(struct maker *maker, int self);
 void maker_write_site(struct maker *maker, int self);
+/* Another configuration of the same site: policies that are changed or gone, one host
+ * more or less. */
+void maker_write_other_site(struct maker *maker, int self);
+/* Members: all but one (from 1); 0: all. */
+void maker_write_broker(struct maker *maker, int but);
 
 #endif

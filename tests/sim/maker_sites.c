@@ -281,3 +281,54 @@ void maker_write_site(struct maker *maker, int self)
         write_policy(maker, self, i);
     }
 }
+
+static void change_policy(struct maker *maker, struct maker_site *site, int place)
+{
+    struct maker_policy *policy = &site->policies[place];
+
+    if (policy->n_slots) {
+        int least = SLOTS_OF_HOST_MAX;
+
+        for (int i = policy->first_host; i < policy->first_host + policy->n_hosts;
+             i++) {
+            int spare = site->slots[i] - (i == 0);
+            least = spare < least ? spare : least;
+        }
+        policy->n_slots = maker_between(maker, 1, least);
+    }
+    policy->is_demand = policy->is_shared && maker_chance(maker, 40);
+    policy->min_hold_s = maker_chance(maker, 20) ? maker_between(maker, 5, 30) : 0;
+    policy->lease_term_s = maker_chance(maker, 50) ? maker_between(maker, 5, 90) : 0;
+}
+
+void maker_write_other_site(struct maker *maker, int self)
+{
+    struct maker_site *site = &maker->sites[self], before = *site;
+
+    site->reclaim_s = maker_chance(maker, 90) ? maker_between(maker, 1, 30) : 0;
+    for (int i = 0; i < site->n_policies; i++) {
+        if (maker_chance(maker, 60)) {
+            change_policy(maker, site, i);
+        }
+    }
+    site->n_policies -= site->n_policies > 0 && maker_chance(maker, 30);
+    if (site->n_hosts < HOSTS_OF_SITE_MAX && maker_chance(maker, 40)) {
+        site->slots[site->n_hosts++] = maker_between(maker, 1, SLOTS_OF_HOST_MAX);
+    } else if (site->n_hosts > 1 && policy_of_host(site, site->n_hosts - 1) == 0 &&
+               maker_chance(maker, 40)) {
+        site->n_hosts--;
+    }
+    maker_write_site(maker, self);
+    *site = before;
+}
+
+void maker_write_broker(struct maker *maker, int but)
+{
+    maker_say(maker, "Begin Broker\nEnd Broker\nBegin Member\nNAME ROLES\n");
+    for (int i = 1; i <= maker->n_sites; i++) {
+        if (i != but) {
+            maker_say(maker, "s%d (provider consumer)\n", i);
+        }
+    }
+    maker_say(maker, "End Member\n");
+}

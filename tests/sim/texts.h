@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { TEXTS_MAX = 16, TEXT_NAME_SIZE = 64 };
+enum { TEXTS_MAX = 24, TEXT_NAME_SIZE = 64 };
 
 #define TEXTS_SCENARIO "scenario" /* the file that names the others */
 

@@ -330,6 +330,25 @@ static void a_provider_that_leaves_takes_its_leases(void **state)
     assert_int_equal(lease_now().state, LEASE_ACTIVE);
 }
 
+/* The broker dies meanwhile, and its disk does not say why the lease ended. */
+static void a_provider_comes_back_behind_a_restart(void **state)
+{
+    static const struct broker_member members[] = {{"north", ROLE_CONSUMER},
+                                                   {"south", ROLE_CONSUMER}};
+    make_lease();
+    broker_reload(stage.broker,
+                  &(struct broker_config){
+                      .members = members, .n_members = 2, .lost_after_ms = 15000},
+                  stage.now_ms);
+    stage_wait_next(&stage);
+    stage_restart(&stage);
+    assert_int_equal(lease_now().state, LEASE_ENDED);
+    stage_hello(&stage, "north", 2);
+    say_state("north", 2);
+    assert_int_equal(lease_now().state, LEASE_ACTIVE);
+    assert_int_equal(lease_now().epoch, 1);
+}
+
 static void an_export_may_come_back_while_it_drains(void **state)
 {
     make_lease();
@@ -450,6 +469,25 @@ static void a_restarted_broker_asks_for_hello(void **state)
     const struct msg *contract = stage_sent(&stage, "south", MSG_CONTRACT, 0);
     assert_int_equal(contract->contract.state, LEASE_ACTIVE);
     assert_int_equal(contract->contract.epoch, 1);
+}
+
+/* What an administrator waits for who has restarted a broker: said once. */
+static void a_restarted_broker_says_when_all_is_confirmed(void **state)
+{
+    static const char said[] = "all contracts are confirmed";
+    struct msg ack = {.kind = MSG_CONTRACT_ACK};
+    make_lease();
+    stage_restart(&stage);
+    stage_hello(&stage, "north", 1);
+    stage_hello(&stage, "south", 1);
+    say_state("north", 1);
+    assert_false(stage_has_log(&stage, said));
+    ack.contract_ack.lease = lease_id;
+    ack.contract_ack.revision = 1;
+    stage_say(&stage, "south", 1, &ack);
+    assert_true(stage_has_log(&stage, said));
+    stage_say(&stage, "south", 1, &ack);
+    assert_false(stage_has_log(&stage, said));
 }
 
 static void each_start_counts(void **state)
@@ -908,6 +946,7 @@ int main(void)
         TEST(a_withdrawn_lease_drains_and_ends),
         TEST(members_come_and_go),
         TEST(a_provider_that_leaves_takes_its_leases),
+        TEST(a_provider_comes_back_behind_a_restart),
         TEST(an_export_may_come_back_while_it_drains),
         TEST(an_ended_lease_may_begin_anew),
         TEST(what_no_lease_can_be_is_refused),
@@ -915,6 +954,7 @@ int main(void)
         TEST(a_site_that_uses_anothers_name_is_refused),
         TEST(an_earlier_session_is_told_what_to_be_above),
         TEST(a_restarted_broker_asks_for_hello),
+        TEST(a_restarted_broker_says_when_all_is_confirmed),
         TEST(each_start_counts),
         TEST(roles_are_checked),
         TEST(usage_is_answered),

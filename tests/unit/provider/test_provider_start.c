@@ -290,6 +290,25 @@ static void test_state_on_change_and_at_intervals(void **state)
     assert_int_equal(provider_world_told(world, LEASE), 1);
 }
 
+/* A thousand idle leases are no news, each five seconds again. */
+static void test_what_does_not_change_is_told_ever_less_often(void **state)
+{
+    struct provider_world *world = *state;
+    static const int64_t pauses_ms[] = {5000, 10000, 20000, 40000, 60000, 60000};
+    provider_set_local_used(world->provider, "n1", 4, 1);
+    provider_world_tick(world, 200);
+    for (size_t i = 0; i < sizeof(pauses_ms) / sizeof(pauses_ms[0]); i++) {
+        assert_int_equal(provider_wake_ms(world->provider),
+                         world->now_ms + pauses_ms[i]);
+        provider_world_tick(world, pauses_ms[i]);
+        assert_int_equal(provider_world_told(world, LEASE), 1);
+    }
+    provider_set_local_used(world->provider, "n1", 4, 0);
+    provider_world_tick(world, 200);
+    assert_int_equal(provider_world_told(world, LEASE), 1);
+    assert_int_equal(provider_wake_ms(world->provider), world->now_ms + 5000);
+}
+
 static void test_masses_of_changes_are_paced(void **state)
 {
     struct provider_world *world = *state;
@@ -354,6 +373,7 @@ int main(void)
         STORY(test_taken_is_found_again_after_a_crash),
         STORY(test_end_twice_frees_once),
         STORY(test_state_on_change_and_at_intervals),
+        STORY(test_what_does_not_change_is_told_ever_less_often),
         STORY(test_masses_of_changes_are_paced),
         STORY(test_waiting_jobs_and_down_hosts_are_told),
         STORY(test_nothing_is_sent_without_a_session),

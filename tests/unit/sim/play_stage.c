@@ -24,6 +24,9 @@ static const struct {
                    "Begin Host\nHOST_NAME MXJ\ns1 2\nEnd Host\n"
                    "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\n"
                    "HOSTS = all allremote\nEnd Queue\n"},
+    {"later.conf", "Begin Site\nNAME = south\nEnd Site\n"
+                   "Begin Host\nHOST_NAME MXJ\ns1 1\ns2 3\nEnd Host\n"
+                   "Begin Queue\nQUEUE_NAME = late\nHOSTS = all\nEnd Queue\n"},
     {"alone.conf", "Begin Site\nNAME = alone\nEnd Site\n"
                    "Begin Host\nHOST_NAME MXJ\nn1 4\nn2 4\nEnd Host\n"
                    "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\nEnd Queue\n"

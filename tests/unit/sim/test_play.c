@@ -310,6 +310,37 @@ static void what_is_asked_of_a_site_that_is_down_waits(void **state)
     told((const char *const[]){"60 fault", "660 job_submit north b", NULL});
 }
 
+/* A smaller host, a new one, another queue; what runs goes on. A site that is down
+ * comes back with it. */
+static void a_site_is_configured_anew(void **state)
+{
+    holds(STAGE_SITES "at 0 submit south run=30m name=a count=2\n"
+                      "at 10m reload south later.conf\n"
+                      "at 10m submit south run=5m name=b queue=late count=3\n"
+                      "until 1h\n"
+                      "expect at 10m job south a[2] state == RUN\n"
+                      "expect at 10m host south s1 max == 1\n"
+                      "expect at 10m host south s2 status == closed_Full\n"
+                      "expect at 10m job south b[3] hosts.s2 == 1\n"
+                      "expect at 30m job south a[2] state == DONE\n");
+    play_stage_close(&stage);
+    holds(STAGE_SITES "at 1m crash south 2m\nat 2m reload south later.conf\n"
+                      "until 1h\n"
+                      "expect at 4m host south s2 status == ok\n");
+}
+
+/* Who is no member any more gets nothing new. */
+static void members_are_configured_anew(void **state)
+{
+    holds(STAGE_SITES "at 0 submit south run=30m name=a count=3\n"
+                      "at 10m reload broker lonely.conf\n"
+                      "at 40m reload broker broker.conf\n"
+                      "until 1h\n"
+                      "expect at 10m lease north/spare/south state == draining\n"
+                      "expect at 30m lease north/spare/south state == ended\n"
+                      "expect at 40m lease north/spare/south state == pending\n");
+}
+
 static void jobs_outlive_every_daemon(void **state)
 {
     holds(STAGE_SITES "at 0 submit south run=30m name=a count=3\n"
@@ -411,6 +442,8 @@ int main(void)
         cmocka_unit_test_teardown(who_is_silent_is_lost_and_comes_back, close_stage),
         cmocka_unit_test_teardown(what_is_asked_of_a_site_that_is_down_waits,
                                   close_stage),
+        cmocka_unit_test_teardown(a_site_is_configured_anew, close_stage),
+        cmocka_unit_test_teardown(members_are_configured_anew, close_stage),
         cmocka_unit_test_teardown(jobs_outlive_every_daemon, close_stage),
         cmocka_unit_test_teardown(a_bad_network_loses_no_job, close_stage),
         cmocka_unit_test_teardown(an_expectation_that_fails_shows_both_values,

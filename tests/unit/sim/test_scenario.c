@@ -157,6 +157,12 @@ static void mistakes_are_told_with_their_line(void **state)
         {"at 0 set reclaim_delay 5m provider=x", "3: set: unknown site \"x\""},
         {"at 0 set reclaim_delay 5m lease=x", "3: set: \"lease=x\", expected"},
         {"at 0 slots north n9 1", "3: unknown host \"n9\" of north"},
+        {"at 0 reload south", "3: reload: too short"},
+        {"at 0 reload west west.conf", "3: reload: unknown site \"west\""},
+        {"at 0 reload south none.conf", "none.conf: no such file"},
+        {"at 0 reload south other.conf",
+         "3: site \"south\" is \"elsewhere\" in other.conf"},
+        {"at 0 reload broker south.conf", "3: no section Broker in south.conf"},
         {"at 0 partition broker 5", "3: partition: unknown site \"broker\""},
         {"at 0 crash nobody 5", "3: crash: unknown site \"nobody\""},
         {"at 0 loss 2", "3: loss: \"2\" is no probability"},
@@ -202,9 +208,7 @@ static void what_is_not_built_says_so(void **state)
 
         "at 0 submit south run=1 notify=5",
 
-        "at 0 resize south a slots=4",
-        "at 0 reload south south.conf",
-        "at 0 rsv add",
+        "at 0 resize south a slots=4",        "at 0 rsv add",
         "expect at 1 node p /eng quota == 5",
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

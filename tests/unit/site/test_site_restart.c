@@ -351,8 +351,8 @@ static void test_killed_before_go(void **state)
     site_stage_release(&stage);
 }
 
-/* A host that is configured no more: its runs are given up or unknown, and a kill ends
- * the latter. */
+/* A host that was taken out while the daemon was down: it may come back to tell of its
+ * runs. While it does not they are given up or unknown, and a kill ends the latter. */
 static void test_host_removed(void **state)
 {
     struct site_stage stage;
@@ -366,11 +366,34 @@ static void test_host_removed(void **state)
     stage.config.hosts++;
     stage.config.n_hosts--;
     site_stage_restart(&stage);
+    site_stage_pass(&stage, 15000);
     assert_int_equal(site_stage_state(&stage, id), JOB_UNKWN);
     assert_int_equal(site_stage_state(&stage, second), JOB_PEND);
     assert_int_equal(site_stage_attempt_of(&stage, second), 0);
     site_stage_control(&stage, "ana", "1", CONTROL_KILL, 0);
     assert_int_equal(site_stage_state(&stage, id), JOB_EXIT);
+    site_stage_release(&stage);
+}
+
+static void test_host_removed_comes_back_to_tell(void **state)
+{
+    struct site_stage stage;
+    uint64_t id;
+    (void)state;
+    site_stage_init(&stage);
+    uint64_t attempt = start_job(&stage, false, &id);
+    site_stage_waiting(&stage, "s1", attempt, TOKEN);
+    site_stage_running(&stage, "s1", attempt, TOKEN);
+    stage.config.hosts++;
+    stage.config.n_hosts--;
+    site_stage_restart(&stage);
+    hello_again(&stage);
+    site_stage_running(&stage, "s1", attempt, TOKEN);
+    assert_int_equal(site_stage_state(&stage, id), JOB_RUN);
+    uint64_t next = site_stage_submit(&stage, "local", "work");
+    assert_int_equal(site_stage_attempt_of(&stage, next), 0); /* not on that host */
+    site_stage_exited(&stage, "s1", attempt, 0);
+    assert_int_equal(site_stage_state(&stage, id), JOB_DONE);
     site_stage_release(&stage);
 }
 
@@ -390,6 +413,7 @@ int main(void)
         cmocka_unit_test(test_sessions),
         cmocka_unit_test(test_killed_before_go),
         cmocka_unit_test(test_host_removed),
+        cmocka_unit_test(test_host_removed_comes_back_to_tell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
