@@ -362,6 +362,11 @@ $(B)/man/sublet.bash: $(BIN)/sublet
 	@mkdir -p $(@D)
 	$(Q)$< completion >$@
 
+# docs/configuration.md, from the table of keys; a test compares it.
+.PHONY: docs
+docs: $(BIN)/sublet
+	$(Q)$< help --markdown >docs/configuration.md
+
 SHARE := $(DESTDIR)$(PREFIX)/share
 install: all man
 	install -d $(SHARE)/man/man1 $(SHARE)/man/man5 $(SHARE)/bash-completion/completions
@@ -390,6 +395,7 @@ help:
 	@echo 'make bench                   figures beside their aims; B=jobs runs one'
 	@echo 'make soak                    faults at random: WORLDS=5000 simulated ones, then N=200'
 	@echo '                             against real daemons; S=SEED'
+	@echo 'make docs                    docs/configuration.md, from the table of keys'
 	@echo 'make install                 DESTDIR=... PREFIX=$(PREFIX)'
 	@echo 'make clean                   removes build/'
 	@echo 'with any of them             CC=clang  SAN=address,undefined  V=1 (full commands)'

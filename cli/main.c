@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/completion.h"
 #include "cli/keys_help.h"
+#include "cli/keys_page.h"
 #include "cli/listing.h"
 #include "cli/manual.h"
 
@@ -28,6 +29,7 @@ const struct call_option version_options[] = {
 
 static const struct call_option help_options[] = {
     {"--man", NULL, "as a manual page: sublet, or sublet.conf", false},
+    {"--markdown", NULL, "all keys, as docs/configuration.md has them", false},
     {NULL, NULL, NULL, false},
 };
 
@@ -170,6 +172,10 @@ static int completion_run(struct call *call)
 
 static int help_run(struct call *call)
 {
+    if (call_has(call, "--markdown")) {
+        keys_page_print();
+        return call_finish_output();
+    }
     if (call_has(call, "--man")) {
         return manual_print(call->n_operands > 0 ? call->operands[0] : "sublet",
                             commands);

@@ -7,9 +7,10 @@
  *          policy that exports to a pool all parts together, what is idle in it first
  *   fit    all leases into MXJ: from the last one back, as in trim
  *   yield  idle slots of consumers, where the site's own jobs already use them (a
- * policy that is new, or a host that shrank, finds the host busy) grow   from the first
- * lease on, where there is room: a shared lease on the provider's side, an exclusive
- * one on the consumer's, and there only slots that the site's own jobs do not use
+ *          policy that is new, or a host that shrank, finds the host busy)
+ *   grow   from the first lease on, where there is room: a shared lease on the
+ *          provider's side, an exclusive one on the consumer's, and there only slots
+ *          that the site's own jobs do not use
  *
  * Example: n1 has 4 slots. Lease 1 (4 slots, shared, 2:2, the consumer uses 1) is
  * withdrawn, policy 2 exports 4 exclusively to another site, and 2 own jobs run. Trim:

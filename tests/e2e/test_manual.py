@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Manual pages, help and completion: all from the tables that the program runs by."""
+import os
 import re
 import shutil
 import subprocess
@@ -47,6 +48,13 @@ def test_keys_page():
     expect_equal(f.run("sublet", "help", "--man", "nonsense").returncode, 2, "another page")
 
 
+def test_configuration_page():
+    """The page in docs/ is what `make docs` writes."""
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+    with open(os.path.join(root, "docs", "configuration.md")) as page:
+        expect_equal(sublet("help", "--markdown"), page.read(), "docs/configuration.md: run make docs")
+
+
 def test_help_of_a_section():
     text = sublet("help", "Queue")
     expect(text.startswith("Section Queue:") and "PRIORITY" in text, text)
@@ -73,4 +81,4 @@ def test_completion():
     expect_equal(complete("check", "fi"), [], "operands are files")
 
 
-main(test_commands_page, test_keys_page, test_help_of_a_section, test_completion, shared=f)
+main(test_commands_page, test_keys_page, test_configuration_page, test_help_of_a_section, test_completion, shared=f)
