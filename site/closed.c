@@ -68,13 +68,18 @@ void closed_load(struct closed *closed, const struct row_closed *row)
     }
 }
 
+void closed_tell_host(const struct site *site, int host)
+{
+    const char *name = site_hosts_name(site->hosts, host);
+    provider_set_down(site->provider, name,
+                      site_hosts_is_away(site->hosts, host) ||
+                          closed_has(&site->closed, name));
+}
+
 void closed_tell(const struct site *site)
 {
     for (int i = 0; i < site_hosts_count(site->hosts); i++) {
-        const char *name = site_hosts_name(site->hosts, i);
-        provider_set_down(site->provider, name,
-                          site_hosts_is_away(site->hosts, i) ||
-                              closed_has(&site->closed, name));
+        closed_tell_host(site, i);
     }
 }
 

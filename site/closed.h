@@ -27,6 +27,8 @@ bool closed_has(const struct closed *closed, const char *host);
 struct site;
 /* The provider hears which own hosts are down or closed. */
 void closed_tell(const struct site *site);
+/* The same of one host, by its index. */
+void closed_tell_host(const struct site *site, int host);
 /* HOST_CONTROL: close or open. */
 void closed_request(struct site *site, const struct peer *from,
                     const struct msg_host_control *order, struct effects *effects);

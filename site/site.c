@@ -200,7 +200,7 @@ static void lose_hosts(struct site *site, int64_t now_ms, struct effects *effect
     for (int host; (host = site_hosts_tick(site->hosts, now_ms)) >= 0;) {
         const char *name = site_hosts_name(site->hosts, host);
         effects_log(effects, LOG_LEVEL_WARNING, "host %s is silent: unavailable", name);
-        closed_tell(site);
+        closed_tell_host(site, host);
         runs_host_away(site->runs, host, now_ms, effects);
         facts_lose(site->facts, host);
         schedule_mark(site->schedule);

@@ -240,7 +240,7 @@ static void on_host_synced(struct site *site, const struct call *call,
 {
     site_hosts_synced(site->hosts, call->host);
     runs_host_synced(site->runs, call->host, call->now_ms, effects);
-    closed_tell(site);
+    closed_tell_host(site, call->host);
     schedule_mark(site->schedule);
 }
 
@@ -445,7 +445,7 @@ static bool is_current(struct site *site, struct call *call, struct effects *eff
     if (site_hosts_heard(site->hosts, call->host, call->now_ms)) {
         const char *name = site_hosts_name(site->hosts, call->host);
         effects_log(effects, LOG_LEVEL_NOTICE, "host %s is back", name);
-        closed_tell(site);
+        closed_tell_host(site, call->host);
         runs_host_back(site->runs, call->host, call->now_ms, effects);
         schedule_mark(site->schedule);
     }

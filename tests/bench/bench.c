@@ -38,6 +38,13 @@ double bench_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+double bench_cpu_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
 double bench_wall_ms(void)
 {
     struct timespec now;

@@ -24,6 +24,9 @@ struct bench_series {
 
 /* Seconds of a clock that does not jump. */
 double bench_now(void);
+/* Seconds of a processor that this thread has had: what is left of a figure where the
+ * machine is shared. */
+double bench_cpu_now(void);
 /* The wall clock, as daemons write it down. */
 double bench_wall_ms(void);
 
