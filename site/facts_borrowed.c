@@ -135,9 +135,15 @@ static void show(struct facts_borrowed *borrowed, const struct entry *entry)
     resource_table_set_text(borrowed->table, row, RESOURCE_HNAME, entry->name);
     for (int i = 0; i < entry->n_grants; i++) {
         const struct facts_grant *grant = &entry->grants[i];
-        double told = resource_table_number(borrowed->told, entry->place, grant->id);
+        if (grant->is_absent) {
+            resource_table_unset(borrowed->table, row, grant->id);
+            continue;
+        }
+        double more = grant->is_on_top ? resource_table_number(borrowed->told,
+                                                               entry->place, grant->id)
+                                       : 0;
         resource_table_set_number(borrowed->table, row, grant->id,
-                                  grant->number + (grant->is_on_top ? told : 0));
+                                  grant->number + more);
     }
 }
 
@@ -175,7 +181,8 @@ static bool has_grants(const struct entry *entry, const struct facts_grant *gran
     for (int i = 0; is_same && i < n_grants; i++) {
         is_same = entry->grants[i].id == grants[i].id &&
                   entry->grants[i].number == grants[i].number &&
-                  entry->grants[i].is_on_top == grants[i].is_on_top;
+                  entry->grants[i].is_on_top == grants[i].is_on_top &&
+                  entry->grants[i].is_absent == grants[i].is_absent;
     }
     return is_same;
 }

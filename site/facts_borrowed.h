@@ -25,12 +25,13 @@ void facts_borrowed_take(struct facts_borrowed *borrowed, const char *name,
                          const struct load_value *values, int n_values);
 bool facts_borrowed_is_told(const struct facts_borrowed *borrowed, const char *name);
 
-/* A numeric resource that contracts grant there. */
+/* A resource that contracts grant there: a number. */
 struct facts_grant {
     int id;
     double number;
     bool is_on_top; /* one of the contracts competes for what the provider has: that
                        much more */
+    bool is_absent; /* whatever the provider tells, it is not to be had */
 };
 /* All of them; replaces what there was. */
 void facts_borrowed_grant(struct facts_borrowed *borrowed, const char *name,

@@ -99,28 +99,42 @@ static void add_spaces(struct giving *giving)
     }
 }
 
-/* Its id, where this site defines it alike; else -1. */
-static int find_alike(const struct resources *resources,
-                      const struct lease_resource *resource)
+static int find_resource(const struct resources *resources,
+                         const struct lease_resource *resource)
 {
     int id = resources_find(resources, resource->name, strlen(resource->name));
-    bool is_alike =
-        id >= RESOURCE_BUILTINS &&
-        resources_at(resources, id)->type == RESOURCE_NUMERIC &&
-        facts_config_traits(resources_at(resources, id)) == resource->traits;
-    return is_alike ? id : -1;
+    return id >= RESOURCE_BUILTINS ? id : -1;
+}
+
+/* This site defines it as its provider does. */
+static bool is_alike(const struct resources *resources, int id,
+                     const struct lease_resource *resource)
+{
+    return id >= 0 && resources_at(resources, id)->type == RESOURCE_NUMERIC &&
+           facts_config_traits(resources_at(resources, id)) == resource->traits;
 }
 
 /* A host is in one pool of a resource: several leases of it have the same one. */
-static void add_instances(struct giving *giving, int id, int n_instances)
+static bool has_grant(const struct giving *giving, int id)
 {
     for (int i = 0; i < giving->n_grants; i++) {
         if (giving->grants[i].id == id) {
-            return;
+            return true;
         }
     }
-    giving->grants[giving->n_grants++] =
-        (struct facts_grant){.id = id, .number = n_instances};
+    return false;
+}
+
+static void add_resource(struct giving *giving, const struct lease_resource *resource)
+{
+    int id = find_resource(giving->resources, resource);
+    if (id >= 0 && !has_grant(giving, id)) {
+        giving->grants[giving->n_grants++] = (struct facts_grant){
+            .id = id,
+            .number = resource->n_instances,
+            .is_absent = !is_alike(giving->resources, id, resource),
+        };
+    }
 }
 
 static void add_resources(struct giving *giving)
@@ -128,9 +142,8 @@ static void add_resources(struct giving *giving)
     for (int i = 0; i < giving->n_leases; i++) {
         const struct consumer_host *lease = &giving->leases[i];
         for (int k = 0; k < lease->n_resources; k++) {
-            int id = find_alike(giving->resources, &lease->resources[k]);
-            if (id >= 0 && exported_is_seen_from(&lease->resources[k], lease->host)) {
-                add_instances(giving, id, lease->resources[k].n_instances);
+            if (exported_is_seen_from(&lease->resources[k], lease->host)) {
+                add_resource(giving, &lease->resources[k]);
             }
         }
     }
@@ -183,7 +196,8 @@ static void judge_resources(const struct site *site, struct effects *effects)
         }
         for (int k = 0; k < contract.n_resources; k++) {
             const struct lease_resource *resource = &contract.resources[k];
-            if (find_alike(facts_resources(site->facts), resource) < 0) {
+            int id = find_resource(facts_resources(site->facts), resource);
+            if (!is_alike(facts_resources(site->facts), id, resource)) {
                 effects_log(effects, LOG_LEVEL_WARNING,
                             "lease %s gives resource \"%s\", which is not defined "
                             "alike here: not used, expected in section Resource: TYPE "

@@ -73,7 +73,47 @@ static void test_what_is_exported_is_not_seen(void **state)
     site_stage_release(&stage);
 }
 
+#define LICENCES(location)                                                             \
+    "Begin Resource\nRESOURCENAME TYPE INTERVAL INCREASING DESCRIPTION\n"              \
+    "lic Numeric () N (licences)\ntold Numeric 30 N (measured)\nEnd Resource\n"        \
+    "Begin ResourceMap\nRESOURCENAME LOCATION\nlic " location                          \
+    "\ntold ([all])\nEnd ResourceMap\n"
+#define SHARED(name, n)                                                                \
+    "Begin SharedResourceExport\nNAME = " name "\nNINSTANCES = " n                     \
+    "\nDISTRIBUTION = ([north, 1])\nEnd SharedResourceExport\n"
+
+static void test_a_pool_is_less_at_home(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, PROVIDER LICENCES("(5@[s1 s2])") POLICY("MEM = 1")
+                                     SHARED("lic", "3") SHARED("told", "4"));
+    site_stage_host_up(&stage, "s1");
+    assert_int_equal(of_host(&stage, "s1", "values.lic"), 2);
+    assert_int_equal(of_host(&stage, "s2", "values.lic"), 2); /* of the same place */
+    /* What is measured, too; never below nothing. */
+    const struct load_value values[] = {{"told", "9", false}};
+    struct peer host = site_stage_host("s1");
+    struct msg msg = {.kind = MSG_HOST_LOAD, .session = stage.host_session};
+    msg.host_load = (struct msg_host_load){values, 1};
+    site_stage_message(&stage, &host, &msg);
+    assert_int_equal(of_host(&stage, "s2", "load.resources.told"), 5);
+    assert_true(site_stage_reload(&stage, PROVIDER LICENCES("(5@[s1 s2])")
+                                              POLICY("MEM = 1") SHARED("lic", "9")));
+    assert_int_equal(of_host(&stage, "s1", "values.lic"), 0); /* there are but 5 */
+    assert_true(site_stage_reload(&stage, PROVIDER LICENCES("(5@[s1 s2])")));
+    assert_int_equal(of_host(&stage, "s1", "values.lic"), 5);
+    /* A restart knows it at once. */
+    assert_true(site_stage_reload(&stage, PROVIDER LICENCES("(5@[s1 s2])")
+                                              POLICY("MEM = 1") SHARED("lic", "3")));
+    site_stage_restart(&stage);
+    assert_int_equal(of_host(&stage, "s1", "values.lic"), 2);
+    site_stage_release(&stage);
+}
+
 /* ---------------------------------------------------------------- as a consumer */
+
+static const struct lease_resource *says_resource; /* of the contracts; NULL: none */
 
 static void says_contract(struct site_stage *stage, const char *lease, struct space mem,
                           int n_held)
@@ -94,6 +134,8 @@ static void says_contract(struct site_stage *stage, const char *lease, struct sp
         .is_provider_here = true,
         .hosts = &split,
         .n_hosts = 1,
+        .resources = says_resource,
+        .n_resources = says_resource != NULL,
     };
     site_stage_broker(stage, &msg);
 }
@@ -164,10 +206,77 @@ static void test_a_grant_limits_jobs(void **state)
     site_stage_release(&stage);
 }
 
+#define CONSUMER(resource)                                                             \
+    "Begin Site\nNAME = south\nBROKER = tcp://b:1\nKEY = k\nBROKER_KEY = b\n"          \
+    "SPOOL = /s\nEnd Site\nBegin Host\nHOST_NAME MXJ\ns1 2\nEnd Host\n"                \
+    "Begin Queue\nQUEUE_NAME = lease\nHOSTS = allremote\nEnd Queue\n"                  \
+    "Begin Resource\nRESOURCENAME TYPE INTERVAL INCREASING CONSUMABLE\n" resource      \
+    "\nEnd Resource\n"
+
+static bool has_warned(const struct site_stage *stage, const char *text)
+{
+    for (int i = 0; i < stage->effects.count; i++) {
+        const struct effect *effect = &stage->effects.items[i];
+        if (effect->kind == EFFECT_LOG && strstr(effect->log.text, text) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Seen where this site defines it as the provider does, and from the hosts that have
+ * it. */
+static void test_instances_of_a_pool(void **state)
+{
+    static const struct {
+        const char *why, *config;
+        int traits;
+        const char *hosts;
+        int64_t seen;
+        bool warns;
+    } rows[] = {
+        {"defined alike", CONSUMER("lic Numeric () N Y"), TRAIT_CONSUMABLE, "", 3,
+         false},
+        {"this host has it", CONSUMER("lic Numeric () N Y"), TRAIT_CONSUMABLE, "n0 n1",
+         3, false},
+        {"another host has it", CONSUMER("lic Numeric () N Y"), TRAIT_CONSUMABLE,
+         "n10 n2", UNKNOWN, false},
+        {"it grows the other way", CONSUMER("lic Numeric () Y ()"), TRAIT_CONSUMABLE,
+         "", UNKNOWN, true},
+        {"it is not consumed", CONSUMER("lic Numeric () N N"), TRAIT_CONSUMABLE, "",
+         UNKNOWN, true},
+        {"it is measured there", CONSUMER("lic Numeric () N Y"),
+         TRAIT_CONSUMABLE | TRAIT_DYNAMIC, "", UNKNOWN, true},
+        {"it is no number here", CONSUMER("lic String () () ()"), TRAIT_CONSUMABLE, "",
+         UNKNOWN, true},
+        {"nothing of it here", CONSUMER("other Numeric () N Y"), TRAIT_CONSUMABLE, "",
+         UNKNOWN, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct lease_resource resource = {
+            "lic", 1, 3, rows[i].traits | TRAIT_RELEASED, rows[i].hosts};
+        struct site_stage stage;
+        site_stage_init_text(&stage, rows[i].config);
+        site_stage_broker_up(&stage);
+        says_resource = &resource;
+        says_contract(&stage, "north/a/south", (struct space){0}, 2);
+        bool warns = has_warned(&stage, "\"lic\", which is not defined alike");
+        int64_t seen = of_host(&stage, "n1@north", "values.lic");
+        if (seen != rows[i].seen || warns != rows[i].warns) {
+            fail_msg("%s: %lld, warns %d", rows[i].why, (long long)seen, warns);
+        }
+        says_resource = NULL;
+        site_stage_release(&stage);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_exported_is_not_seen),
+        cmocka_unit_test(test_a_pool_is_less_at_home),
+        cmocka_unit_test(test_instances_of_a_pool),
         cmocka_unit_test(test_a_grant_is_all_there_is),
         cmocka_unit_test(test_a_grant_limits_jobs),
     };
