@@ -38,7 +38,8 @@ static const char *const words[] = {"",
 
 static void *create(void)
 {
-    const struct broker_config config = {members, 4, 15000};
+    const struct broker_config config = {
+        .members = members, .n_members = 4, .lost_after_ms = 15000};
     return broker_new(&config);
 }
 
