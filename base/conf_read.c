@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conf_read.c: text to sections, the reading half of conf.h.
- *
- * Three steps: `next_line` joins physical lines into a logical one (continuation,
- * comments, bytes that are no text); `read_line` tells Begin, End and content apart;
- * content is a KEY = value, a table's heading or a table's row.
+/* conf_read.c: lines (conf_lines.h) to sections, the reading half of conf.h:
+ * `read_line` tells Begin, End and content apart; content is a KEY = value, a table's
+ * heading or a table's row.
  *
  * Any bytes will do: each thing that is wrong costs one complaint, then reading goes
  * on behind it. Work is linear in the text; what a line and a section may hold is
@@ -14,23 +12,16 @@
 #include <strings.h>
 
 #include "base/conf_keys.h"
+#include "base/conf_lines.h"
 
 enum {
-    LINE_MAX_BYTES = 65536, /* a logical line: a job's command line fits */
-    CELLS_MAX = 512,        /* keys of a section, columns of a table: LSF has 300 */
-    NAME_MAX_BYTES = 64,    /* a key or a section's name; LSF's longest has 45 */
+    CELLS_MAX = 512,     /* keys of a section, columns of a table: LSF has 300 */
+    NAME_MAX_BYTES = 64, /* a key or a section's name; LSF's longest has 45 */
 };
 
 struct reader {
     struct conf *conf;
-    const char *file;
-    const char *at, *end; /* what is not yet read */
-    int line;             /* physical lines read so far */
-
-    char *text;    /* the logical line, NUL at its end */
-    int text_line; /* where it began */
-    bool too_long;
-
+    struct conf_lines lines;
     struct conf_section *section; /* the open one, or NULL */
     struct conf_section *outside; /* the one for lines outside sections, or NULL */
     bool skipping;                /* inside a section that has no name */
@@ -41,150 +32,7 @@ struct reader {
 
 static void complain(struct reader *reader, int line, const char *key, const char *text)
 {
-    struct conf_section where = {.file = reader->file, .line = line};
-    struct conf_cell cell = {.key = key, .line = line};
-    conf_complain(reader->conf, CONF_ERROR, &where, NULL, key != NULL ? &cell : NULL,
-                  "%s", text);
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-/* ------------------------------------------------------------ lines */
-
-/* Bytes of the UTF-8 character at `at`, 0 where there is none. */
-static size_t utf8_length(const unsigned char *at, const unsigned char *end)
-{
-    static const struct {
-        unsigned char first, last; /* of the lead byte */
-        unsigned char low, high;   /* of the second byte */
-        unsigned char length;
-    } forms[] = {
-        {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3},
-        {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
-        {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-    };
-    if (*at < 0x80) {
-        return 1;
-    }
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-        if (*at < forms[i].first || *at > forms[i].last) {
-            continue;
-        }
-        size_t length = forms[i].length;
-        if ((size_t)(end - at) < length || at[1] < forms[i].low ||
-            at[1] > forms[i].high) {
-            return 0;
-        }
-        for (size_t k = 2; k < length; k++) {
-            if ((at[k] & 0xc0) != 0x80) {
-                return 0;
-            }
-        }
-        return length;
-    }
-    return 0;
-}
-
-/* Replaces what is no text (it would spoil terminals and JSON): true if there was. */
-static bool clean(char *text, size_t length)
-{
-    bool dirty = false;
-    size_t i = 0;
-    while (i < length) {
-        const unsigned char *at = (const unsigned char *)text + i;
-        size_t one = utf8_length(at, (const unsigned char *)text + length);
-        if (one == 0 || (one == 1 && ((*at < 0x20 && *at != '\t') || *at == 0x7f))) {
-            text[i] = '?';
-            one = 1;
-            dirty = true;
-        }
-        i += one;
-    }
-    return dirty;
-}
-
-/* The next physical line without its end: LF or CR LF. */
-static bool physical_line(struct reader *reader, const char **first, size_t *length)
-{
-    if (reader->at == reader->end) {
-        return false;
-    }
-    const char *start = reader->at;
-    const char *newline = memchr(start, '\n', (size_t)(reader->end - start));
-    const char *stop = newline != NULL ? newline : reader->end;
-    reader->at = newline != NULL ? newline + 1 : reader->end;
-    reader->line++;
-    if (stop > start && stop[-1] == '\r') {
-        stop--;
-    }
-    *first = start;
-    *length = (size_t)(stop - start);
-    return true;
-}
-
-/* The length without a comment, which `#` begins outside quotes; and whether a quote
- * is open at the end, as at the beginning of what a continuation appends. */
-static size_t without_comment(const char *text, size_t length, bool *quoted)
-{
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '"') {
-            *quoted = !*quoted;
-        } else if (text[i] == '#' && !*quoted) {
-            return i;
-        }
-    }
-    return length;
-}
-
-/* Joins the next logical line in reader->text; false at the end of the file. */
-static bool next_line(struct reader *reader)
-{
-    const char *part;
-    size_t length;
-    size_t used = 0;
-    bool quoted = false;
-    bool more = true;
-    reader->text_line = reader->line + 1;
-    reader->too_long = false;
-    for (bool first = true; more; first = false) {
-        if (!physical_line(reader, &part, &length)) {
-            if (first) {
-                return false;
-            }
-            complain(reader, reader->line, NULL,
-                     "\\ at the end of the file, expected a line that goes on");
-            break;
-        }
-        size_t kept = without_comment(part, length, &quoted);
-        more = kept == length && kept > 0 && part[kept - 1] == '\\';
-        kept -= more;
-        if (kept > LINE_MAX_BYTES - used) {
-            reader->too_long = true;
-            kept = LINE_MAX_BYTES - used;
-        }
-        memcpy(reader->text + used, part, kept);
-        used += kept;
-    }
-    while (used > 0 && is_blank(reader->text[used - 1])) {
-        used--;
-    }
-    if (reader->too_long) {
-        complain(reader, reader->text_line, NULL,
-                 "line too long, expected at most 65536 bytes");
-        used = 0;
-    } else if (clean(reader->text, used)) {
-        complain(reader, reader->text_line, NULL,
-                 "bytes that are no text, expected UTF-8 without control characters");
-    } else if (quoted) {
-        complain(reader, reader->text_line, NULL,
-                 "quote not closed, expected another \"");
-    }
-    reader->text[used] = '\0';
-    return true;
+    conf_lines_complain(&reader->lines, line, key, text);
 }
 
 /* ------------------------------------------------------------ words */
@@ -263,8 +111,8 @@ static struct conf_section *add_section(struct reader *reader, const char *name)
     struct arena *arena = reader->conf->arena;
     struct conf_section *section = arena_alloc(arena, 1, sizeof(*section));
     section->name = name;
-    section->file = reader->file;
-    section->line = reader->text_line;
+    section->file = reader->lines.file;
+    section->line = reader->lines.text_line;
     if (reader->conf->last != NULL) {
         reader->conf->last->next = section;
     } else {
@@ -312,7 +160,7 @@ static void close_section(struct reader *reader)
 static void complain_unended(struct reader *reader, int line)
 {
     const struct conf_section *section = reader->section;
-    struct conf_section where = {.file = reader->file, .line = line};
+    struct conf_section where = {.file = reader->lines.file, .line = line};
     conf_complain(reader->conf, CONF_ERROR, &where, NULL, NULL,
                   "section %s of line %d is not ended, expected End %s", section->name,
                   section->line, section->name);
@@ -321,18 +169,18 @@ static void complain_unended(struct reader *reader, int line)
 static void begin_section(struct reader *reader, const char *at)
 {
     if (reader->section != NULL) {
-        complain_unended(reader, reader->text_line);
+        complain_unended(reader, reader->lines.text_line);
     }
     close_section(reader);
     size_t length = name_length(at);
-    if (length == 0 || (at[length] != '\0' && !is_blank(at[length]))) {
-        complain(reader, reader->text_line, NULL,
+    if (length == 0 || (at[length] != '\0' && !conf_lines_is_blank(at[length]))) {
+        complain(reader, reader->lines.text_line, NULL,
                  "Begin without a section's name, expected Begin NAME");
         reader->skipping = true;
         return;
     }
     if (*skip_blanks(at + length) != '\0') {
-        complain(reader, reader->text_line, NULL,
+        complain(reader, reader->lines.text_line, NULL,
                  "text behind a section's name, expected Begin NAME");
     }
     const char *name = arena_strn(reader->conf->arena, at, length);
@@ -344,14 +192,14 @@ static void end_section(struct reader *reader, const char *at)
 {
     const struct conf_section *section = reader->section;
     if (section == NULL && !reader->skipping) {
-        complain(reader, reader->text_line, NULL,
+        complain(reader, reader->lines.text_line, NULL,
                  "End without Begin, expected Begin NAME");
     }
     if (section != NULL) {
         size_t length = strlen(section->name);
         if (strncasecmp(at, section->name, length) != 0 || at[length] != '\0') {
-            struct conf_section where = {.file = reader->file,
-                                         .line = reader->text_line};
+            struct conf_section where = {.file = reader->lines.file,
+                                         .line = reader->lines.text_line};
             conf_complain(reader->conf, CONF_ERROR, &where, NULL, NULL,
                           "End %.*s closes section %s of line %d, expected End %s",
                           (int)name_length(at), at, section->name, section->line,
@@ -366,29 +214,29 @@ static void end_section(struct reader *reader, const char *at)
 static void read_keyed(struct reader *reader, struct conf_section *section)
 {
     struct arena *arena = reader->conf->arena;
-    const char *text = skip_blanks(reader->text);
+    const char *text = skip_blanks(reader->lines.text);
     const char *equals = find_equals(text);
     size_t length = name_length(text);
     if (equals == NULL || length == 0 || skip_blanks(text + length) != equals) {
-        complain(reader, reader->text_line, NULL,
+        complain(reader, reader->lines.text_line, NULL,
                  "malformed line, expected KEY = value");
         return;
     }
     struct conf_row *row = &section->rows[0];
     if (row->n_cells >= CELLS_MAX) {
-        complain(reader, reader->text_line, NULL,
+        complain(reader, reader->lines.text_line, NULL,
                  "too many keys, expected at most 512 in a section");
         return;
     }
     row->cells = grown(arena, row->cells, row->n_cells, sizeof(*row->cells));
     struct conf_cell *cell = &row->cells[row->n_cells++];
     cell->key = upper(arena, text, length);
-    cell->line = reader->text_line;
+    cell->line = reader->lines.text_line;
     const char *value = skip_blanks(equals + 1);
     if (*value != '\0') {
         cell->value = value_of(arena, value, strlen(value));
     } else if (section->name[0] != '\0') {
-        complain(reader, reader->text_line, cell->key,
+        complain(reader, reader->lines.text_line, cell->key,
                  "no value, expected one, or - or () for none");
     }
 }
@@ -423,7 +271,7 @@ static const char *cell_end(const char *at, bool *balanced)
                 *balanced = false;
             }
             depth -= depth > 0;
-        } else if (depth == 0 && is_blank(*at)) {
+        } else if (depth == 0 && conf_lines_is_blank(*at)) {
             break;
         }
     }
@@ -448,13 +296,13 @@ static const char *heading_key(struct reader *reader, const char *word, size_t w
 {
     size_t length = name_length(word);
     if (length == 0 || length != width) {
-        complain(reader, reader->text_line, NULL,
+        complain(reader, reader->lines.text_line, NULL,
                  "malformed heading, expected keys, or KEY = value");
         return NULL;
     }
     const char *key = upper(reader->conf->arena, word, length);
     if (has_column(reader->section, key)) {
-        complain(reader, reader->text_line, key,
+        complain(reader, reader->lines.text_line, key,
                  "given again in the heading, expected once");
         return NULL;
     }
@@ -465,10 +313,10 @@ static void read_heading(struct reader *reader)
 {
     struct arena *arena = reader->conf->arena;
     struct conf_section *section = reader->section;
-    const char *at = skip_blanks(reader->text);
+    const char *at = skip_blanks(reader->lines.text);
     while (*at != '\0') {
         if (reader->n_heading >= CELLS_MAX) {
-            complain(reader, reader->text_line, NULL,
+            complain(reader, reader->lines.text_line, NULL,
                      "too many columns, expected at most 512");
             return;
         }
@@ -493,7 +341,7 @@ static void add_cell(struct reader *reader, struct conf_row *row, const char *ke
     struct conf_cell *cell = &row->cells[row->n_cells++];
     cell->key = key;
     cell->value = value_of(arena, text, length);
-    cell->line = reader->text_line;
+    cell->line = reader->lines.text_line;
 }
 
 /* Cells of columns that cannot be used are read over. */
@@ -503,11 +351,11 @@ static void read_row(struct reader *reader)
     section->rows = grown(reader->conf->arena, section->rows, section->n_rows,
                           sizeof(*section->rows));
     struct conf_row *row = &section->rows[section->n_rows++];
-    row->line = reader->text_line;
+    row->line = reader->lines.text_line;
 
     bool balanced = true;
     int n_words = 0;
-    const char *at = skip_blanks(reader->text);
+    const char *at = skip_blanks(reader->lines.text);
     for (; *at != '\0'; n_words++) {
         const char *stop = cell_end(at, &balanced);
         if (n_words < reader->n_heading && reader->heading[n_words] != NULL) {
@@ -515,7 +363,8 @@ static void read_row(struct reader *reader)
         }
         at = skip_blanks(stop);
     }
-    struct conf_section where = {.file = reader->file, .line = reader->text_line};
+    struct conf_section where = {.file = reader->lines.file,
+                                 .line = reader->lines.text_line};
     if (!balanced) {
         conf_complain(reader->conf, CONF_ERROR, &where, NULL, NULL,
                       "parentheses do not pair, expected each closed in its cell");
@@ -540,7 +389,7 @@ static void read_content(struct reader *reader)
     }
     if (!reader->has_content) {
         reader->has_content = true;
-        section->is_table = find_equals(reader->text) == NULL;
+        section->is_table = find_equals(reader->lines.text) == NULL;
         if (section->is_table) {
             read_heading(reader);
             return;
@@ -559,7 +408,7 @@ static const char *behind_word(const char *text, const char *word)
 {
     size_t length = strlen(word);
     if (strncasecmp(text, word, length) != 0 ||
-        (text[length] != '\0' && !is_blank(text[length]))) {
+        (text[length] != '\0' && !conf_lines_is_blank(text[length]))) {
         return NULL;
     }
     const char *rest = skip_blanks(text + length);
@@ -568,7 +417,7 @@ static const char *behind_word(const char *text, const char *word)
 
 static void read_line(struct reader *reader)
 {
-    const char *text = skip_blanks(reader->text);
+    const char *text = skip_blanks(reader->lines.text);
     const char *rest;
     if (*text == '\0') {
         return;
@@ -584,26 +433,16 @@ static void read_line(struct reader *reader)
 
 void conf_read(struct conf *conf, const char *file, const char *text, size_t length)
 {
-    static const char byte_order_mark[] = "\xef\xbb\xbf";
-    struct reader reader = {
-        .conf = conf,
-        .file = arena_str(conf->arena, file),
-        .at = text,
-        .end = text + length,
-    };
-    if (length >= 3 && memcmp(text, byte_order_mark, 3) == 0) {
-        reader.at += 3;
-    }
-    /* A logical line is no longer than the text. */
-    size_t room = length < LINE_MAX_BYTES ? length : LINE_MAX_BYTES;
-    reader.text = arena_alloc(conf->arena, room + 1, 1);
-    while (next_line(&reader)) {
+    struct reader reader = {.conf = conf};
+    conf_lines_init(&reader.lines, conf, file, text, length);
+    while (conf_lines_next(&reader.lines)) {
         read_line(&reader);
     }
     if (reader.section != NULL) {
         complain_unended(&reader, reader.section->line);
     } else if (reader.skipping) {
-        complain(&reader, reader.line, NULL, "section is not ended, expected End");
+        complain(&reader, reader.lines.line, NULL,
+                 "section is not ended, expected End");
     }
     close_section(&reader);
 }

@@ -332,6 +332,16 @@ static bool pick(struct site *site, const struct export_late *late, bool is_late
     return true;
 }
 
+const struct export_lease *picks_open(const struct picks *picks, int index)
+{
+    for (int i = 0; i < picks->plan.n_leases; i++) {
+        if (picks->plan.leases[i].is_open && index-- == 0) {
+            return &picks->plan.leases[i];
+        }
+    }
+    return NULL;
+}
+
 void picks_mark(struct picks *picks)
 {
     picks->has_news = picks->is_open;

@@ -34,6 +34,8 @@ void picks_load(struct picks *picks, const struct row_pick *row);
 
 /* The configuration is another one, or the site starts: the provider gets the plan. */
 void picks_begin(struct site *site, int64_t now_ms, struct effects *effects);
+/* The leases of policies that wait, one for each consumer; NULL behind the last. */
+const struct export_lease *picks_open(const struct picks *picks, int index);
 /* A host has told of itself. */
 void picks_mark(struct picks *picks);
 void picks_tick(struct site *site, int64_t now_ms, struct effects *effects);

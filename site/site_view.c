@@ -325,6 +325,38 @@ static struct value *export_row(struct arena *arena, const struct msg_state *boo
     return row;
 }
 
+/* Hosts are still to be picked for its policy: there is no lease. */
+static struct value *open_row(struct arena *arena, const struct export_lease *lease)
+{
+    struct value *row = value_object(arena);
+    value_add_text(arena, row, "policy",
+                   lease->policy[0] != '\0' ? lease->policy : NULL);
+    value_add_text(arena, row, "type", msg_lease_type_name(lease->type));
+    value_add_text(arena, row, "consumer", lease->consumer);
+    value_add_null(arena, row, "lease");
+    value_add(arena, row, "hosts", value_array(arena));
+    value_add_int(arena, row, "epoch", 0);
+    value_add_text(arena, row, "state", "unpicked");
+    value_add_int(arena, row, "slots", 0);
+    value_add_int(arena, row, "provider", 0);
+    value_add_int(arena, row, "lent", 0);
+    return row;
+}
+
+static void add_open(const struct site *site, struct site_page *page,
+                     const struct msg_query *query)
+{
+    uint64_t number = (uint64_t)provider_count_books(site->provider);
+    const struct export_lease *lease;
+    for (int i = 0; !page->is_full && (lease = picks_open(site->picks, i)) != NULL;
+         i++) {
+        number++;
+        if (!is_other(query, lease->policy) && site_page_wants(page, number)) {
+            site_page_add(page, number, open_row(page->arena, lease));
+        }
+    }
+}
+
 void site_view_exports(const struct site *site, struct site_page *page,
                        const struct msg_query *query)
 {
@@ -341,6 +373,7 @@ void site_view_exports(const struct site *site, struct site_page *page,
         }
         site_page_add(page, number, export_row(arena, &book, policy));
     }
+    add_open(site, page, query);
 }
 
 /* ---------------------------------------------------------------- which */

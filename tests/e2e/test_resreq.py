@@ -179,16 +179,22 @@ End HostExport
 """
     with Federation() as f:
         text = NORTH[:NORTH.index("Begin HostExport")] + policy
-        f.configure("north", text)
+        f.configure("north", text.replace("mem > 1 ", "mem > 1e9 "))
         f.configure("south", SOUTH)
         result = f.run("sublet", "check", f.conf("north"))
         expect("warning: RES_SELECT: mem is what hosts tell" in result.stdout, result.stdout)
         f.start("broker", "north", "south")
+        row = f.rows("north", "exports")[0]
+        expect_equal((row["policy"], row["lease"], row["state"], row["slots"]),
+                     ("spare", None, "unpicked", 0), "a policy that waits")
+        expect("unpicked" in f.cli("north", "exports").stdout, "shown")
+        f.configure("north", text)
+        f.cli("north", "reconfig")
 
         def exported():
             return [host["host"] for lease in f.rows("south", "leases")
                     for host in lease["hosts"]]
-        f.wait_for("the pick", lambda: exported() == ["n2"])
+        f.wait_for("the pick", lambda: exported() == ["n2"], 40)  # hosts tell again
         f.kill9("north")
         f.start("north")
         f.wait_for("north to be back", lambda: [
