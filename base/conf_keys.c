@@ -59,7 +59,7 @@ const struct conf_key conf_keys[] = {
     TEXT("HOST_KEY", NULL, "file with the public key that hosts on other machines must have; "
                             "default: the site's own"),
     NAME("LEASE_USER", "nobody", "the user that jobs of other sites run as"),
-    LIST("ADMINS", "root", "users who may administrate the site"),
+    LIST("ADMINS", "root", "users and user groups who may administrate the site"),
     TEXT("HTTP", NULL, "where metrics are served, as ADDRESS:PORT; default: nowhere"),
 #undef SECTION
 #define SECTION "Broker"
@@ -403,9 +403,10 @@ const struct conf_key conf_keys[] = {
     LATER("PRIORITY", "its priority"),
 #undef SECTION
 #define SECTION "UserMap"
-    LATER("LOCAL", "users here"),
-    LATER("REMOTE", "users elsewhere, as USER@SITE"),
-    LATER("DIRECTION", "export or import"),
+    LIST("LOCAL", NULL, "the account here; of an import, all is that of the same name"),
+    LIST("REMOTE", NULL, "users of other sites, as (USER@SITE ...); all@SITE: everybody"),
+    WORD("DIRECTION", "export import", NULL, "import: they run here as LOCAL; export: has "
+         "no effect, the site that lends decides"),
 #undef SECTION
 #define SECTION "HostGroup"
     NAME("GROUP_NAME", NULL, "the group's name"),

@@ -22,6 +22,7 @@
 #include "cli/commands.h"
 #include "cli/connect.h"
 #include "cli/embedded.h"
+#include "cli/job_env.h"
 #include "cli/outcome.h"
 #include "cli/resreq.h"
 
@@ -63,7 +64,8 @@ const struct call_option submit_options[] = {
     {"-ar", NULL, "the job may be resized", true},
     {"-I", NULL, "interactive", true},
     {"-U", "RESERVATION", "advance reservation", true},
-    {"-env", "LIST", "which variables go along", true},
+    {"-env", "LIST", "which variables go along: none, all, NAME, NAME=VALUE, ~NAME",
+     false},
     {NULL, NULL, NULL, false},
 };
 
@@ -195,26 +197,29 @@ static bool is_utf8(const char *text)
 
 static int read_environment(struct call *call, struct job_spec *spec)
 {
+    const char *list = call_value(call, "-env");
+    static char *const nothing[] = {NULL};
     size_t bytes = 0;
-    int count = 0, n_env = 0;
+    int count, n_env = 0;
     const char **env;
-    while (environ != NULL && environ[count] != NULL) {
-        count++;
+    struct err err;
+    if (job_env_select(&call->arena, list != NULL ? list : "all",
+                       environ != NULL ? environ : nothing, &env, &count, &err) != 0) {
+        return call_misuse(call, "-env: %s", err.text);
     }
-    env = arena_alloc(&call->arena, (size_t)count + 1, sizeof *env);
     for (int i = 0; i < count; i++) {
-        if (!is_utf8(environ[i])) {
+        if (!is_utf8(env[i])) {
             call_say("sub: variable %.*s is not UTF-8 and stays here",
-                     (int)strcspn(environ[i], "="), environ[i]);
+                     (int)strcspn(env[i], "="), env[i]);
             continue;
         }
-        bytes += strlen(environ[i]) + 1;
-        env[n_env++] = environ[i];
+        bytes += strlen(env[i]) + 1;
+        env[n_env++] = env[i];
     }
     if (n_env > ENV_MAX || bytes > ENV_BYTES_MAX) {
         return call_fail("sub: the environment has %d variables in %zu bytes, at most "
-                         "%d in %d go along; unset some (or start with env -i); no job "
-                         "was submitted",
+                         "%d in %d go along; unset some (or name them with -env); no "
+                         "job was submitted",
                          n_env, bytes, ENV_MAX, ENV_BYTES_MAX);
     }
     spec->env = env;

@@ -41,6 +41,11 @@ void provider_free(struct provider *provider)
     free(provider);
 }
 
+void provider_set_users(struct provider *provider, const struct user_map *users)
+{
+    provider->users = users;
+}
+
 void provider_set_freeze_timeout(struct provider *provider, int64_t freeze_timeout_ms)
 {
     provider->freeze_timeout_ms = freeze_timeout_ms;

@@ -20,6 +20,7 @@
 
 #include "base/effect.h"
 #include "provider/export.h"
+#include "provider/user_map.h"
 
 struct provider;
 struct provider *provider_new(const char *site, int64_t freeze_timeout_ms);
@@ -45,6 +46,9 @@ void provider_export(struct provider *provider, const struct export_plan *plan,
 
 /* FREEZE_TIMEOUT, for freezes from now on. */
 void provider_set_freeze_timeout(struct provider *provider, int64_t freeze_timeout_ms);
+
+/* Who of other sites runs here; NULL: everybody. Borrowed until the next call. */
+void provider_set_users(struct provider *provider, const struct user_map *users);
 
 /* What the site's scheduler may use. `local_used`: slots of its own jobs on the host,
  * in use. Returns how many slots its own jobs may use there in all, not

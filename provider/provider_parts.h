@@ -26,7 +26,8 @@ struct provider {
     char *site;
     int64_t freeze_timeout_ms;
     int64_t patience;
-    uint64_t session; /* with the broker; 0: none, nothing is sent */
+    const struct user_map *users; /* NULL: everybody may run here */
+    uint64_t session;             /* with the broker; 0: none, nothing is sent */
     int n_waiting_slots;
     const struct export_plan *plan; /* of the last provider_export; NULL: not known */
     struct books books;

@@ -86,11 +86,27 @@ static const char *judge_host(const struct provider *provider, const struct book
     return NULL;
 }
 
+/* Under what account it would run, the site looks up where it starts it. */
+static const char *judge_user(const struct provider *provider,
+                              const struct msg_start *start, struct arena *arena)
+{
+    const char *user = start->spec.user != NULL ? start->spec.user : "";
+    if (provider->users == NULL ||
+        user_map_account(provider->users, user, start->run.site, "") != NULL) {
+        return NULL;
+    }
+    return arena_printf(arena, "user %s of %s has no account at %s (UserMap)", user,
+                        start->run.site, provider->site);
+}
+
 /* NULL: nothing stands against it. */
 static const char *judge(const struct provider *provider, const struct book *book,
                          const struct msg_start *start, struct arena *arena)
 {
     const char *reason = judge_lease(book, start, arena);
+    if (reason == NULL) {
+        reason = judge_user(provider, start, arena);
+    }
     if (reason == NULL && start->n_hosts <= 0) {
         reason = "no host is asked for";
     }

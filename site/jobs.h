@@ -77,6 +77,7 @@ struct job {
 
     /* Not on disk. */
     int64_t retry_ms;         /* refused: not before this instant */
+    int n_refused;            /* in a row */
     uint64_t written_attempt; /* whose output is being written; 0: none */
     struct line_turn turn;    /* where it waits: its place, and the line */
     struct line *line;        /* NULL: it stands in none */

@@ -24,7 +24,10 @@ bool requests_is_admin(const struct site *site, const struct peer *from)
         return true;
     }
     for (int i = 0; i < config->n_admins; i++) {
-        if (strcmp(config->admins[i], from->name) == 0) {
+        const struct name_group *group =
+            groups_find_users(&config->groups, config->admins[i]);
+        if (strcmp(config->admins[i], from->name) == 0 ||
+            (group != NULL && groups_has(&group->members, from->name))) {
             return true;
         }
     }

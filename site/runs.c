@@ -83,9 +83,11 @@ void runs_change_hosts(struct runs *runs, const int *places)
     run_table_change_hosts(runs->table, places);
 }
 
-void runs_reload(struct runs *runs, const char *lease_account, int64_t terminate_ms)
+void runs_reload(struct runs *runs, const char *lease_account,
+                 const struct user_map *users, int64_t terminate_ms)
 {
     runs->setting.lease_account = lease_account;
+    runs->setting.users = users;
     runs->setting.terminate_ms = terminate_ms;
 }
 
@@ -110,7 +112,11 @@ static struct run_id id_in(struct effects *effects, const struct run_id *id)
 static const char *account_of(const struct runs *runs, const struct run *run)
 {
     if (run->lease[0] != '\0') {
-        return runs->setting.lease_account;
+        const char *account =
+            user_map_account(runs->setting.users, run->spec->user, run->id.site,
+                             runs->setting.lease_account);
+        /* One that lost its account since it was taken: the host refuses root. */
+        return account != NULL ? account : "root";
     }
     return runs->setting.is_root ? run->spec->user : "";
 }

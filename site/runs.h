@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/effect.h"
+#include "provider/user_map.h"
 #include "site/run_table.h"
 #include "site/site_hosts.h"
 
@@ -23,8 +24,9 @@
 struct runs_setting {
     const char *site;
     bool is_root;
-    const char *lease_account;
-    int64_t terminate_ms; /* between the signals that end a run */
+    const char *lease_account;    /* of leased jobs where there is no UserMap */
+    const struct user_map *users; /* borrowed */
+    int64_t terminate_ms;         /* between the signals that end a run */
 };
 
 /* A run has changed: it is as it stands there now. */
@@ -38,8 +40,10 @@ void runs_free(struct runs *runs);
 void runs_load(struct runs *runs, const struct row_run *row);
 /* As run_table_change_hosts. */
 void runs_change_hosts(struct runs *runs, const int *places);
-/* LEASE_USER and JOB_TERMINATE_INTERVAL, for what starts from now on. Borrowed. */
-void runs_reload(struct runs *runs, const char *lease_account, int64_t terminate_ms);
+/* LEASE_USER, UserMap and JOB_TERMINATE_INTERVAL, for what starts from now on.
+ * Borrowed. */
+void runs_reload(struct runs *runs, const char *lease_account,
+                 const struct user_map *users, int64_t terminate_ms);
 /* To look things up. */
 const struct run_table *runs_table(const struct runs *runs);
 struct run *runs_find(const struct runs *runs, const struct run_id *id);

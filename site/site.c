@@ -45,6 +45,7 @@ struct site *site_new(const struct site_config *from)
         .site = site->name,
         .is_root = config->daemon_uid == 0,
         .lease_account = config->lease_account,
+        .users = &config->users,
         .terminate_ms = config->terminate_ms,
     };
     struct site_uplink_setting uplink_setting = site_uplink_setting_of(config);
@@ -57,6 +58,7 @@ struct site *site_new(const struct site_config *from)
     site->facts = facts_new(config);
     site->runs = runs_new(&runs_setting, site->hosts, run_changed, site);
     site->provider = provider_new(config->name, config->freeze_timeout_ms);
+    provider_set_users(site->provider, &config->users);
     site->picks = picks_new();
     site->consumer = consumer_new(config->name);
     site->uplink = site_uplink_new(&uplink_setting);

@@ -21,6 +21,7 @@
 #include "base/effect.h"
 #include "base/err.h"
 #include "provider/export.h"
+#include "provider/user_map.h"
 #include "sched/application.h"
 #include "sched/limits.h"
 #include "sched/preempt_rules.h"
@@ -68,8 +69,9 @@ struct site_config {
     int max_array_size;        /* elements of an array, and its largest index */
     const char *lease_account; /* LEASE_USER: whom leased jobs run as where the daemon
                                   is root; "" where it is not */
+    struct user_map users; /* UserMap: whom else leased jobs run as, by their user */
     int64_t daemon_uid; /* 0: jobs run as their users; else only its own may submit */
-    const char *const *admins; /* user names besides root and the daemon's */
+    const char *const *admins; /* users and user groups besides root and the daemon's */
     int n_admins;
     bool is_resreq_lenient; /* LSF_STRICT_RESREQ=N */
     bool is_sched_by_slot;  /* PARALLEL_SCHED_BY_SLOT */

@@ -216,6 +216,18 @@ static void copy_shared(struct arena *arena, struct export_plan *plan)
     }
 }
 
+static void copy_users(struct arena *arena, struct user_map *map)
+{
+    struct user_map_row *rows =
+        copy_array(arena, map->rows, map->n_rows, sizeof(*rows));
+    for (int i = 0; i < map->n_rows; i++) {
+        rows[i].local = copy_text(arena, rows[i].local);
+        rows[i].user = copy_text(arena, rows[i].user);
+        rows[i].site = copy_text(arena, rows[i].site);
+    }
+    map->rows = rows;
+}
+
 static void copy_exports(struct arena *arena, struct export_plan *plan)
 {
     plan->claims = NULL; /* they were for reading */
@@ -254,6 +266,7 @@ const struct site_config *site_copy_config(struct arena *arena,
     config->name = copy_text(arena, from->name);
     config->default_queue = copy_text(arena, from->default_queue);
     config->lease_account = copy_text(arena, from->lease_account);
+    copy_users(arena, &config->users);
     copy_hosts(arena, config);
     copy_queues(arena, config);
     copy_groups(arena, &config->groups);

@@ -175,7 +175,9 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     arena_release(&scratch);
 
     change_queues(site, now_ms, effects);
-    runs_reload(site->runs, site->config->lease_account, site->config->terminate_ms);
+    runs_reload(site->runs, site->config->lease_account, &site->config->users,
+                site->config->terminate_ms);
+    provider_set_users(site->provider, &site->config->users);
     change_hosts(site, before, now_ms);
     change_facts(site, now_ms);
     change_groups(site);

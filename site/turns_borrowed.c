@@ -9,8 +9,9 @@
 #include "site/turns.h"
 
 /* A refused job waits so long, unless a contract changes first: a provider that
- * refuses at once must not be asked at once again. */
-enum { REFUSED_PAUSE_MS = 1000 };
+ * refuses at once must not be asked at once again; and twice as long each time, as one
+ * that refuses the job's user will do so again. */
+enum { REFUSED_PAUSE_MS = 1000, REFUSED_PAUSE_MAX_MS = 64000 };
 /* One that wants a host of its own was most likely refused for what others run there,
  * which is not told here. */
 enum { EXCLUSIVE_PAUSE_MS = 15000 };
@@ -23,6 +24,7 @@ static void take(struct site *site, struct job *job, int64_t now_ms,
         return;
     }
     job->is_decided = true;
+    job->n_refused = 0;
     jobs_store(job, effects);
     if (job->control.number != 0) {
         consumer_control(site->consumer, job->attempt, &job->control, now_ms, effects);
@@ -32,8 +34,12 @@ static void take(struct site *site, struct job *job, int64_t now_ms,
 static void give_back_refused(struct site *site, struct job *job, const char *reason,
                               int64_t now_ms, struct effects *effects)
 {
-    job->retry_ms =
-        now_ms + (job->spec->is_exclusive ? EXCLUSIVE_PAUSE_MS : REFUSED_PAUSE_MS);
+    int64_t pause_ms = job->spec->is_exclusive ? EXCLUSIVE_PAUSE_MS : REFUSED_PAUSE_MS;
+    for (int i = 0; i < job->n_refused && pause_ms < REFUSED_PAUSE_MAX_MS; i++) {
+        pause_ms *= 2;
+    }
+    job->n_refused++;
+    job->retry_ms = now_ms + pause_ms;
     turns_give_back(site, job,
                     arena_printf(&effects->arena, "refused by %s: %s", job->lease,
                                  reason != NULL ? reason : ""),

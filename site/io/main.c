@@ -70,7 +70,7 @@ static int know_own_user(struct site_config *config, struct err *err)
         config->lease_account = "";
         return 0;
     }
-    if (config->exports.n_leases == 0) {
+    if (config->exports.n_leases == 0 || config->users.is_set) {
         return 0;
     }
     const char *name = config->lease_account != NULL ? config->lease_account : "";

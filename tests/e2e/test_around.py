@@ -245,6 +245,22 @@ def test_reload():
         file.write(before)
 
 
+# ---- variables
+
+def test_env():
+    rows = (("none", "unset unset"), ("all", f.dir + " unset"), ("all,~SUBLET_E2E", "unset unset"),
+            ("A=b", "unset b"), ("SUBLET_E2E, A='x,y'", f.dir + " x,y"),
+            ("all, A=1, A=2", f.dir + " 2"))
+    for value, says in rows:
+        path = os.path.join(f.dir, "env-out")
+        job = submit("-env", value, "-o", path, "echo ${SUBLET_E2E-unset} ${A-unset}")
+        expect_equal(ended(job)["state"], "DONE", value)
+        expect_equal(trace(path), [says], value)
+        os.unlink(path)
+    for value in ("NOT_SET_HERE", "1A=b", "~A=b", "a b", "A='x", "none,all"):
+        f.cli("south", "sub", "-env", value, "true", code=2)
+
+
 # ---- again
 
 def test_max_requeue():
@@ -288,5 +304,5 @@ def setup():
 if __name__ == "__main__":
     main(test_limits, test_limits_are_shown_and_bounded, test_imposed, test_commands_around,
          test_pre_exec_fails, test_kill_before_and_after, test_killed_guard,
-         test_application, test_reload, test_max_requeue, test_bad_configuration, shared=f,
+         test_application, test_reload, test_env, test_max_requeue, test_bad_configuration, shared=f,
          setup=setup)

@@ -12,7 +12,7 @@ f = Federation()
 UNBUILT_COMMANDS = """resize limits rsv
 pools usage""".split()
 
-UNBUILT_SUB = [["-ar"], ["-I"], ["-U", "r"], ["-env", "none"]]
+UNBUILT_SUB = [["-ar"], ["-I"], ["-U", "r"]]
 
 
 def one_line(result):

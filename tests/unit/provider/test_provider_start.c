@@ -93,6 +93,36 @@ static void test_refusals(void **state)
     }
 }
 
+/* Where there is a UserMap, who is not in it does not run; whether the lease has a slot
+ * is not told them before. */
+static void test_users(void **state)
+{
+    static const struct {
+        const char *why;
+        struct user_map_row row;
+        bool is_taken;
+    } rows[] = {
+        {"everybody of the site", {"guest", "all", "south"}, true},
+        {"another site's users", {"guest", "all", "east"}, false},
+        {"another user", {"guest", "bob", "south"}, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        void *made;
+        struct user_map map = {.is_set = true, .rows = &rows[i].row, .n_rows = 1};
+        set_up(&made);
+        struct provider_world *world = made;
+        provider_set_users(world->provider, &map);
+        enum provider_verdict verdict =
+            provider_world_start(world, "south", 1, LEASE, 2, "n1=1");
+        if (verdict != (rows[i].is_taken ? PROVIDER_TAKEN : PROVIDER_REFUSED) ||
+            (!rows[i].is_taken && strstr(world->reason, "has no account at") == NULL)) {
+            fail_msg("%s: %d \"%s\"", rows[i].why, (int)verdict, world->reason);
+        }
+        tear_down(&made);
+    }
+}
+
 static void test_exclusive(void **state)
 {
     struct provider_world *world = *state;
@@ -360,6 +390,7 @@ int main(void)
 #define STORY(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_users),
         STORY(test_exclusive),
         STORY(test_frozen),
         STORY(test_down),

@@ -20,8 +20,12 @@ static const char standard[] = "Begin Site\n"
                                "BROKER = tcp://127.0.0.1:1\n"
                                "KEY = k\n"
                                "BROKER_KEY = b\n"
-                               "ADMINS = root olga\n"
+                               "ADMINS = root olga ops\n"
                                "End Site\n"
+                               "Begin UserGroup\n"
+                               "GROUP_NAME GROUP_MEMBER\n"
+                               "ops (pia)\n"
+                               "End UserGroup\n"
                                "Begin Host\n"
                                "HOST_NAME MXJ\n"
                                "s1 2\n"
@@ -522,7 +526,8 @@ struct peer site_stage_user(const char *name)
     static const struct {
         const char *name;
         int64_t uid;
-    } users[] = {{"root", 0}, {"ana", 1001}, {"bob", 1002}, {"olga", 1003}};
+    } users[] = {
+        {"root", 0}, {"ana", 1001}, {"bob", 1002}, {"olga", 1003}, {"pia", 1004}};
     for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++) {
         if (strcmp(users[i].name, name) == 0) {
             return (struct peer){.kind = PEER_CLIENT,

@@ -385,6 +385,9 @@ static void test_whose(void **state)
                      ERR_NOT_FOUND);
     reply = site_stage_control(&stage, "olga", "3", CONTROL_KILL, 0); /* of ADMINS */
     assert_int_equal(reply->code, 0);
+    site_stage_submit(&stage, "normal", "true");
+    reply = site_stage_control(&stage, "pia", "4", CONTROL_KILL, 0); /* of a group */
+    assert_int_equal(reply->code, 0);
     site_stage_release(&stage);
 }
 
