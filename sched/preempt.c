@@ -32,6 +32,7 @@ struct choice {
     int n_order;
     int *victims;
     int n_victims;
+    bool takes_all; /* a limit is exceeded by far: one victim alone shows no effect */
 };
 
 struct preempt {
@@ -163,7 +164,8 @@ static bool take_victims(struct preempt *preempt, struct choice *choice)
         }
         int more = set_still(preempt, choice->view, choice->order[i], true);
         bool helps =
-            !has_slots ? more > 0 : has_room || room_of(preempt, choice->line) > room;
+            choice->takes_all ||
+            (!has_slots ? more > 0 : has_room || room_of(preempt, choice->line) > room);
         if (helps) {
             choice->victims[choice->n_victims++] = choice->order[i];
             n_free += more;
@@ -177,7 +179,7 @@ static bool take_victims(struct preempt *preempt, struct choice *choice)
  * only where that is asked for. */
 static void spare(struct preempt *preempt, struct choice *choice)
 {
-    bool is_mini = wants(preempt, PREEMPT_FOR_MINI_JOB) ||
+    bool is_mini = choice->takes_all || wants(preempt, PREEMPT_FOR_MINI_JOB) ||
                    wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB);
     for (int i = choice->n_victims - 1; i >= 0 && choice->n_victims > 1; i--) {
         int victim = choice->victims[i];
@@ -268,11 +270,19 @@ static void set_order(struct preempt *preempt, struct choice *choice)
 
 static bool choose_in(struct preempt *preempt, struct choice *choice)
 {
+    bool is_enough = false;
     set_order(preempt, choice);
-    if (!take_victims(preempt, choice)) {
-        for (int i = 0; i < choice->n_victims; i++) {
+    for (int round = 0; round < 2 && !is_enough; round++) {
+        choice->takes_all = round > 0;
+        is_enough = take_victims(preempt, choice);
+        for (int i = 0; !is_enough && i < choice->n_victims; i++) {
             set_still(preempt, choice->view, choice->victims[i], false);
         }
+        if (!is_enough && choice->n_victims == choice->n_order) {
+            return false;
+        }
+    }
+    if (!is_enough) {
         return false;
     }
     spare(preempt, choice);
@@ -333,32 +343,60 @@ static bool may_suffice(struct preempt *preempt, const struct choice *choice)
     return n_slots >= choice->line->n_slots;
 }
 
+static void undo(struct preempt *preempt, const struct choice *choice)
+{
+    for (int i = 0; i < choice->n_victims; i++) {
+        set_still(preempt, choice->view, choice->victims[i], false);
+    }
+}
+
+/* The first group that will do, in the order of their best victims; under
+ * OPTIMAL_MINI_JOB the first of those in which the fewest do. -1: none. */
+static int choose_group(struct preempt *preempt, struct choice *choice)
+{
+    const struct preempt_view *view = choice->view;
+    bool *tried = mem_alloc((size_t)preempt->world.n_groups, sizeof(*tried));
+    int best = -1, n_least = INT_MAX;
+    for (int i = 0; i < view->n_victims; i++) {
+        int index = view->victims[i];
+        choice->group =
+            preempt->world.group_of[preempt->world.jobs[index].pieces[0].host];
+        if (preempt->taken[index] || tried[choice->group]) {
+            continue;
+        }
+        tried[choice->group] = true;
+        if (!may_suffice(preempt, choice) || !choose_in(preempt, choice)) {
+            continue;
+        }
+        undo(preempt, choice);
+        if (choice->n_victims < n_least) {
+            n_least = choice->n_victims;
+            best = choice->group;
+        }
+        if (!wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB) || n_least == 1) {
+            break;
+        }
+    }
+    free(tried);
+    return best;
+}
+
 static bool choose(struct preempt *preempt, const struct place_line *line,
                    struct preempt_view *view, int *used, struct preempt_claim *claim)
 {
-    bool *tried = mem_alloc((size_t)preempt->world.n_groups, sizeof(*tried));
     int *memory = mem_alloc(2 * (size_t)view->n_victims + 1, sizeof(int));
     struct choice choice = {.line = line,
                             .view = view,
                             .order = memory,
                             .victims = memory + view->n_victims};
-    bool is_found = false;
-    for (int i = 0; i < view->n_victims && !is_found; i++) {
-        int index = view->victims[i];
-        choice.group =
-            preempt->world.group_of[preempt->world.jobs[index].pieces[0].host];
-        if (preempt->taken[index] || tried[choice.group]) {
-            continue;
-        }
-        tried[choice.group] = true;
-        is_found = may_suffice(preempt, &choice) && choose_in(preempt, &choice);
-    }
-    if (is_found) {
+    int group = choose_group(preempt, &choice);
+    if (group >= 0) {
+        choice.group = group;
+        choose_in(preempt, &choice); /* as before */
         keep_claim(preempt, &choice, used, claim);
     }
     free(memory);
-    free(tried);
-    return is_found;
+    return group >= 0;
 }
 
 /* ---------------------------------------------------------------- a line */
