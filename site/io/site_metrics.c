@@ -114,8 +114,7 @@ char *site_metrics_render(const struct site *site, const char *name, const char 
     print_reasons(to, site);
     promtext_head(to, "sublet_preemptions_total", "counter",
                   "Running jobs that gave their slots to others since the start.");
-    fprintf(to, "sublet_preemptions_total %" PRIu64 "\n",
-            site_count_preemptions(site));
+    fprintf(to, "sublet_preemptions_total %" PRIu64 "\n", site_count_preemptions(site));
     promtext_head(to, "sublet_hosts", "gauge",
                   "Hosts that jobs of this site may run on, own and borrowed.");
     for_rows(site, QUERY_HOSTS, "hosts", now_ms, count_host, counts);
