@@ -32,6 +32,7 @@ struct choice {
     int n_order;
     int *victims;
     int n_victims;
+    bool takes_all; /* a limit is exceeded by far: one victim alone shows no effect */
 };
 
 struct preempt {
@@ -41,10 +42,16 @@ struct preempt {
     struct preempt_world world;
     struct limits_draft *draft;    /* as if all victims stood still; NULL: no limits */
     const struct place_room *room; /* of the pass */
-    int *delta;  /* by host: what victims give and claims will take of it */
-    bool *taken; /* by job */
-    struct host_slots *hosts; /* scratch: where the job would be */
+    int *delta;           /* by host: what victims give and claims will take of it */
+    bool *taken;          /* by job */
+    int *order, *victims; /* scratch of a choice, by job */
+    struct host_slots *hosts; /* scratch: where the job would be, ... */
+    int *places;              /* ... the same as indexes */
     int n_hosts;
+    /* By group, for the line that is looked at: free slots on the hosts of its view,
+     * -1: not counted yet; and a host before which there are none. */
+    int64_t *free_slots;
+    int *first_host;
     struct preempt_plan plan;
 };
 
@@ -60,6 +67,19 @@ static int free_on(const struct preempt *preempt, int host)
     int n_free = preempt->place->hosts[host].max - preempt->room->used[host] -
                  preempt->delta[host];
     return n_free > 0 ? n_free : 0;
+}
+
+static void note_free(struct preempt *preempt, const struct preempt_job *job, int more)
+{
+    int group = preempt->world.group_of[job->pieces[0].host];
+    if (preempt->free_slots[group] >= 0) {
+        preempt->free_slots[group] += more;
+    }
+    for (int i = 0; i < job->n_pieces; i++) {
+        if (job->pieces[i].host < preempt->first_host[group]) {
+            preempt->first_host[group] = job->pieces[i].host;
+        }
+    }
 }
 
 /* The victim stands still, or does not after all. Returns by how many slots there are
@@ -81,6 +101,7 @@ static int set_still(struct preempt *preempt, const struct preempt_view *view,
                            is_still);
     }
     preempt->taken[index] = is_still;
+    note_free(preempt, job, n_after - n_before);
     return n_after - n_before;
 }
 
@@ -116,7 +137,11 @@ static bool put(struct preempt *preempt, const struct choice *choice)
     if (room_of(preempt, choice->line) < open) {
         return false;
     }
-    for (int i = 0; i < preempt->place->n_hosts && open > 0; i++) {
+    int first = preempt->place->n_hosts;
+    bool is_limited =
+        choice->line->class != NULL && limits_have_hosts(choice->line->class);
+    for (int i = is_limited ? 0 : preempt->first_host[choice->group];
+         i < preempt->place->n_hosts && open > 0; i++) {
         if (!choice->view->allowed[i] || preempt->world.group_of[i] != choice->group) {
             continue;
         }
@@ -125,25 +150,34 @@ static bool put(struct preempt *preempt, const struct choice *choice)
         n = n < room ? n : room;
         n = n < open ? n : open;
         if (n > 0) {
+            first = i < first ? i : first;
+            preempt->places[preempt->n_hosts] = i;
             preempt->hosts[preempt->n_hosts++] =
                 (struct host_slots){preempt->place->hosts[i].name, n};
             open -= n;
         }
+    }
+    if (open == 0) {
+        preempt->first_host[choice->group] = first;
     }
     return open == 0;
 }
 
 /* ---------------------------------------------------------------- choosing */
 
-static int64_t free_in(const struct preempt *preempt, const struct choice *choice)
+static int64_t free_in(struct preempt *preempt, const struct choice *choice)
 {
     int64_t n_free = 0;
+    if (preempt->free_slots[choice->group] >= 0) {
+        return preempt->free_slots[choice->group];
+    }
     for (int i = 0; i < preempt->place->n_hosts; i++) {
         n_free +=
             choice->view->allowed[i] && preempt->world.group_of[i] == choice->group
                 ? free_on(preempt, i)
                 : 0;
     }
+    preempt->free_slots[choice->group] = n_free;
     return n_free;
 }
 
@@ -163,7 +197,8 @@ static bool take_victims(struct preempt *preempt, struct choice *choice)
         }
         int more = set_still(preempt, choice->view, choice->order[i], true);
         bool helps =
-            !has_slots ? more > 0 : has_room || room_of(preempt, choice->line) > room;
+            choice->takes_all ||
+            (!has_slots ? more > 0 : has_room || room_of(preempt, choice->line) > room);
         if (helps) {
             choice->victims[choice->n_victims++] = choice->order[i];
             n_free += more;
@@ -173,11 +208,18 @@ static bool take_victims(struct preempt *preempt, struct choice *choice)
     }
 }
 
+static void undo(struct preempt *preempt, const struct choice *choice)
+{
+    for (int i = 0; i < choice->n_victims; i++) {
+        set_still(preempt, choice->view, choice->victims[i], false);
+    }
+}
+
 /* Those that turned out not to be needed go on, but a parallel job's parallel victims
  * only where that is asked for. */
 static void spare(struct preempt *preempt, struct choice *choice)
 {
-    bool is_mini = wants(preempt, PREEMPT_FOR_MINI_JOB) ||
+    bool is_mini = choice->takes_all || wants(preempt, PREEMPT_FOR_MINI_JOB) ||
                    wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB);
     for (int i = choice->n_victims - 1; i >= 0 && choice->n_victims > 1; i--) {
         int victim = choice->victims[i];
@@ -239,16 +281,20 @@ static int compare_sizes(const void *left, const void *right)
     return a->place - b->place;
 }
 
-/* The group's jobs that are left, as they are to be taken. */
-static void set_order(struct preempt *preempt, struct choice *choice)
+/* The group's jobs that are left, as they are to be taken: all, or as many as would do
+ * if only slots counted. */
+static void set_order(struct preempt *preempt, struct choice *choice, bool is_all)
 {
     const struct preempt_view *view = choice->view;
+    int64_t n_slots = is_all ? INT64_MIN : free_in(preempt, choice);
     choice->n_order = 0;
-    for (int i = 0; i < view->n_victims; i++) {
+    for (int i = view->first; i < view->n_victims && n_slots < choice->line->n_slots;
+         i++) {
         int index = view->victims[i];
         int group = preempt->world.group_of[preempt->world.jobs[index].pieces[0].host];
         if (!preempt->taken[index] && group == choice->group) {
             choice->order[choice->n_order++] = index;
+            n_slots += preempt_view_gain(view, &preempt->world.jobs[index]);
         }
     }
     if (!wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB)) {
@@ -268,15 +314,22 @@ static void set_order(struct preempt *preempt, struct choice *choice)
 
 static bool choose_in(struct preempt *preempt, struct choice *choice)
 {
-    set_order(preempt, choice);
-    if (!take_victims(preempt, choice)) {
-        for (int i = 0; i < choice->n_victims; i++) {
-            set_still(preempt, choice->view, choice->victims[i], false);
+    /* As few as would do by their slots; all; and all whatever each does for limits. */
+    enum { FEW, ALL, BLINDLY, ROUNDS };
+    bool is_optimal = wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB), is_enough = false;
+    for (int round = is_optimal ? ALL : FEW; round < ROUNDS && !is_enough; round++) {
+        set_order(preempt, choice, round > FEW);
+        choice->takes_all = round == BLINDLY;
+        is_enough = take_victims(preempt, choice);
+        if (!is_enough) {
+            undo(preempt, choice);
         }
+    }
+    if (!is_enough) {
         return false;
     }
     spare(preempt, choice);
-    if (wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB)) {
+    if (is_optimal) {
         shrink(preempt, choice);
     }
     return choice->n_victims > 0 && put(preempt, choice);
@@ -305,13 +358,11 @@ static void keep_claim(struct preempt *preempt, const struct choice *choice, int
                                 (size_t)choice->n_victims * sizeof(int));
     claim->n_victims = choice->n_victims;
     claim->lease = "";
-    for (int i = 0, k = 0; i < preempt->place->n_hosts && k < preempt->n_hosts; i++) {
-        if (strcmp(preempt->place->hosts[i].name, preempt->hosts[k].host) == 0) {
-            keep_slots(preempt, i, preempt->hosts[k].n_slots, used);
-            claim->lease = preempt->place->hosts[i].lease;
-            k++; /* both in the order of hosts */
-        }
+    for (int i = 0; i < preempt->n_hosts; i++) {
+        keep_slots(preempt, preempt->places[i], preempt->hosts[i].n_slots, used);
+        claim->lease = preempt->place->hosts[preempt->places[i]].lease;
     }
+    preempt->free_slots[choice->group] -= line->n_slots;
     if (line->class != NULL && preempt->draft != NULL) {
         limits_draft_count(preempt->draft, line->class, claim->hosts, claim->n_hosts);
     }
@@ -322,7 +373,8 @@ static bool may_suffice(struct preempt *preempt, const struct choice *choice)
 {
     int64_t n_slots = free_in(preempt, choice);
     const struct preempt_view *view = choice->view;
-    for (int i = 0; i < view->n_victims && n_slots < choice->line->n_slots; i++) {
+    for (int i = view->first; i < view->n_victims && n_slots < choice->line->n_slots;
+         i++) {
         int index = view->victims[i];
         const struct preempt_job *job = &preempt->world.jobs[index];
         if (!preempt->taken[index] &&
@@ -333,32 +385,70 @@ static bool may_suffice(struct preempt *preempt, const struct choice *choice)
     return n_slots >= choice->line->n_slots;
 }
 
+/* What victims of others leave over is enough for it. */
+static int find_left_over(struct preempt *preempt, struct choice *choice)
+{
+    choice->n_victims = 0;
+    for (int i = 0; preempt->plan.n_claims > 0 && i < preempt->world.n_groups; i++) {
+        choice->group = i;
+        if (free_in(preempt, choice) >= choice->line->n_slots && put(preempt, choice)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* The first group that will do, in the order of their best victims; under
+ * OPTIMAL_MINI_JOB the first of those in which the fewest do. -1: none. */
+static int choose_group(struct preempt *preempt, struct choice *choice)
+{
+    struct preempt_view *view = choice->view;
+    bool *tried = mem_alloc((size_t)preempt->world.n_groups, sizeof(*tried));
+    int best = -1, n_least = INT_MAX;
+    while (view->first < view->n_victims &&
+           preempt->taken[view->victims[view->first]]) {
+        view->first++;
+    }
+    for (int i = view->first; i < view->n_victims; i++) {
+        int index = view->victims[i];
+        choice->group =
+            preempt->world.group_of[preempt->world.jobs[index].pieces[0].host];
+        if (preempt->taken[index] || tried[choice->group]) {
+            continue;
+        }
+        tried[choice->group] = true;
+        if (!may_suffice(preempt, choice) || !choose_in(preempt, choice)) {
+            continue;
+        }
+        undo(preempt, choice);
+        if (choice->n_victims < n_least) {
+            n_least = choice->n_victims;
+            best = choice->group;
+        }
+        if (!wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB) || n_least == 1) {
+            break;
+        }
+    }
+    free(tried);
+    return best;
+}
+
 static bool choose(struct preempt *preempt, const struct place_line *line,
                    struct preempt_view *view, int *used, struct preempt_claim *claim)
 {
-    bool *tried = mem_alloc((size_t)preempt->world.n_groups, sizeof(*tried));
-    int *memory = mem_alloc(2 * (size_t)view->n_victims + 1, sizeof(int));
     struct choice choice = {.line = line,
                             .view = view,
-                            .order = memory,
-                            .victims = memory + view->n_victims};
-    bool is_found = false;
-    for (int i = 0; i < view->n_victims && !is_found; i++) {
-        int index = view->victims[i];
-        choice.group =
-            preempt->world.group_of[preempt->world.jobs[index].pieces[0].host];
-        if (preempt->taken[index] || tried[choice.group]) {
-            continue;
-        }
-        tried[choice.group] = true;
-        is_found = may_suffice(preempt, &choice) && choose_in(preempt, &choice);
+                            .order = preempt->order,
+                            .victims = preempt->victims};
+    int group = find_left_over(preempt, &choice);
+    if (group < 0 && (group = choose_group(preempt, &choice)) >= 0) {
+        choice.group = group;
+        choose_in(preempt, &choice); /* as before */
     }
-    if (is_found) {
+    if (group >= 0) {
         keep_claim(preempt, &choice, used, claim);
     }
-    free(memory);
-    free(tried);
-    return is_found;
+    return group >= 0;
 }
 
 /* ---------------------------------------------------------------- a line */
@@ -415,9 +505,15 @@ static void begin_line(struct preempt *preempt, const struct place_room *room)
 {
     preempt->room = room;
     preempt->plan.jobs = preempt->world.jobs;
+    for (int i = 0; i < preempt->world.n_groups; i++) {
+        preempt->free_slots[i] = -1;
+        preempt->first_host[i] = 0;
+    }
+    size_t n_jobs = (size_t)preempt->world.n_jobs + 1;
     if (preempt->taken == NULL && preempt->world.jobs != NULL) {
-        preempt->taken = arena_alloc(preempt->arena, (size_t)preempt->world.n_jobs + 1,
-                                     sizeof(bool));
+        preempt->taken = arena_alloc(preempt->arena, n_jobs, sizeof(bool));
+        preempt->order = arena_alloc(preempt->arena, n_jobs, sizeof(int));
+        preempt->victims = arena_alloc(preempt->arena, n_jobs, sizeof(int));
     }
 }
 
@@ -471,6 +567,11 @@ struct preempt *preempt_new(struct arena *arena,
     preempt_view_init(&preempt->world, arena, snapshot);
     preempt->delta = arena_alloc(arena, n_hosts, sizeof(int));
     preempt->hosts = arena_alloc(arena, n_hosts, sizeof(*preempt->hosts));
+    preempt->places = arena_alloc(arena, n_hosts, sizeof(int));
+    preempt->free_slots = arena_alloc(arena, (size_t)preempt->world.n_groups,
+                                      sizeof(*preempt->free_slots));
+    preempt->first_host =
+        arena_alloc(arena, (size_t)preempt->world.n_groups, sizeof(int));
     preempt->plan.claims =
         arena_alloc(arena, (size_t)snapshot->max_jobs, sizeof(struct preempt_claim));
     preempt->plan.next_ms = INT64_MAX;

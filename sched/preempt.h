@@ -18,7 +18,8 @@
  * job nobody is taken: limits count who stands still as limits.h says.
  *
  * The plan names, for each job that preempts, its victims and the slots that are kept
- * for it. Nothing starts by it: first all of its victims must stand still.
+ * for it; a job for which those of others give enough has none of its own. Nothing
+ * starts by it: first all of its victims must stand still.
  *
  * Units: slots, milliseconds. Ownership: the snapshot is borrowed and not changed; all
  * lives in the arena but the limits' draft. Order: as above, complete. Source: seed

@@ -16,6 +16,7 @@ struct preempt_view {
     int *victims;     /* indexes of jobs, in order */
     int *levels;      /* by queue: of preference; -1: it may not be preempted */
     int n_victims;
+    int first; /* those before it are taken */
     struct reason_preempt why;
     int64_t next_ms; /* a NO_PREEMPT_INTERVAL is over; INT64_MAX: none */
     struct preempt_view *next;

@@ -273,6 +273,11 @@ static void count_pass(struct site *site, int64_t took_us)
     }
 }
 
+uint64_t site_count_preemptions(const struct site *site)
+{
+    return preempts_count(site->preempts);
+}
+
 bool site_is_connected(const struct site *site)
 {
     return site_uplink_is_up(site->uplink);

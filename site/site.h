@@ -108,6 +108,8 @@ bool site_has_host(const struct site *site, const char *host);
  */
 int64_t site_wake_ms(const struct site *site);
 
+/* How often its jobs were preempted since it started. */
+uint64_t site_count_preemptions(const struct site *site);
 /* The broker has welcomed it, and speaks. */
 bool site_is_connected(const struct site *site);
 

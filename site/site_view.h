@@ -16,6 +16,14 @@ struct place_filter;
 struct site_page;
 
 /* A number, or of an element the text "12[3]". */
+/* Preemption: whom a queue preempts, what became of a job by it; why a suspended job
+ * stands still, and when it goes on. */
+struct job;
+void site_view_queue_preempts(const struct site *site, struct arena *arena,
+                              struct value *row, int queue);
+void site_view_job_halts(struct arena *arena, struct value *row, const struct job *job,
+                         int64_t now_ms);
+const char *site_view_halted(struct arena *arena, const struct job *job);
 void site_view_job_id(struct arena *arena, struct value *row, const char *key,
                       const struct job *job);
 /* By id. A job that is asked for by id or name is shown after its end too. */

@@ -42,41 +42,11 @@ static const char *waiting_reason(struct arena *arena, const struct job *job)
     const struct reason_verdict *verdict =
         job->line != NULL ? line_verdict(job->line) : &held;
     const char *hosts = reason_hosts(arena, verdict);
-    return arena_printf(arena, "%s (%s%s%s)%s%s", reason_text(arena, verdict),
+    const char *preempts = reason_preempt(arena, verdict);
+    return arena_printf(arena, "%s (%s%s%s)%s%s%s%s", reason_text(arena, verdict),
                         where_text(arena, job), hosts[0] != '\0' ? "; " : "", hosts,
+                        preempts[0] != '\0' ? "; " : "", preempts,
                         job->reason[0] != '\0' ? "; " : "", job->reason);
-}
-
-/* Each cause, and what ends it. */
-static const char *halted_text(struct arena *arena, const struct job *job)
-{
-    const struct job_halt *halt = &job->halt;
-    const char *text = "";
-    const char *by = halt->by == 0
-                         ? ""
-                         : arena_printf(arena, " by job <%s>",
-                                        job_id_text(arena, job_id_key_number(halt->by),
-                                                    job_id_key_index(halt->by)));
-    const struct {
-        int cause;
-        const char *text;
-    } parts[] = {
-        {HALT_USER, "suspended by a user"},
-        {HALT_PREEMPT,
-         halt->by == 0
-             ? "waiting for its slots to be free again"
-             : arena_printf(arena, "preempted%s; it goes on when its slots are free",
-                            by)},
-        {HALT_WINDOW, "suspended outside of its queue's run window"},
-        {HALT_LOAD, "suspended for its host's load"},
-    };
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        if ((halt->causes & parts[i].cause) != 0) {
-            text = arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? "; " : "",
-                                parts[i].text);
-        }
-    }
-    return text[0] != '\0' ? text : "being resumed";
 }
 
 static const char *why_text(struct arena *arena, const struct job *job)
@@ -92,7 +62,7 @@ static const char *why_text(struct arena *arena, const struct job *job)
                                       : "suspended by a user while it waited";
     case JOB_USUSP:
     case JOB_SSUSP:
-        return halted_text(arena, job);
+        return site_view_halted(arena, job);
     case JOB_UNKWN:
         return job->lease[0] != '\0' ? "its provider is silent" : "its host is away";
     case JOB_RUN:
@@ -252,6 +222,7 @@ static struct value *job_row(const struct site *site, struct arena *arena,
         site_page_cut(arena, job->spec->command,
                       is_asked ? SHOWN_COMMAND_BYTES : LISTED_COMMAND_BYTES));
     add_use(arena, row, job, now_ms);
+    site_view_job_halts(arena, row, job, now_ms);
     struct value *leases = is_asked ? why_lease_list(site, arena, job) : NULL;
     if (leases != NULL) {
         value_add(arena, row, "leases", leases);
@@ -419,6 +390,7 @@ void site_view_queues(const struct site *site, struct site_page *page,
                        queue->is_balanced ? "balanced" : "stacked");
         value_add_bool(arena, row, "exclusive", queue->is_exclusive);
         site_view_add_shares(site, arena, row, i, query->name[0] != '\0');
+        site_view_queue_preempts(site, arena, row, i);
         value_add_text(arena, row, "description",
                        queue->description != NULL
                            ? site_page_cut(arena, queue->description, TEXT_MAX)

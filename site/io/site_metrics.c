@@ -112,6 +112,9 @@ char *site_metrics_render(const struct site *site, const char *name, const char 
     promtext_head(to, "sublet_pending_jobs", "gauge",
                   "Jobs that wait, elements of arrays one by one, by why they do.");
     print_reasons(to, site);
+    promtext_head(to, "sublet_preemptions_total", "counter",
+                  "Running jobs that gave their slots to others since the start.");
+    fprintf(to, "sublet_preemptions_total %" PRIu64 "\n", site_count_preemptions(site));
     promtext_head(to, "sublet_hosts", "gauge",
                   "Hosts that jobs of this site may run on, own and borrowed.");
     for_rows(site, QUERY_HOSTS, "hosts", now_ms, count_host, counts);

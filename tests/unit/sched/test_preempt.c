@@ -278,6 +278,9 @@ static void tell(const struct trial *trial, const struct place_plan *placed,
             add(text, k > 0 ? " " : "");
             add(text, trial->names[claim->victims[k]]);
         }
+        if (claim != NULL && claim->n_victims == 0) {
+            add(text, "~");
+        }
         if (claim == NULL) {
             bool starts = placed->verdicts[i].reason == REASON_STARTED;
             add(text, starts ? "=" : "-");

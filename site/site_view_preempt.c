@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_view_preempt.c: preemption as it is shown: which queues preempt which, who gave
+ * way to whom, and when a suspended job may go on. */
+#include "base/job_id.h"
+#include "base/value.h"
+#include "site/halts.h"
+#include "site/parts.h"
+#include "site/site_view.h"
+
+/* ---------------------------------------------------------------- queues */
+
+struct relation {
+    int queue, level;
+};
+
+/* In the order in which they are preempted. */
+static bool is_before(const struct queue_config *queues, const struct relation *a,
+                      const struct relation *b)
+{
+    if (a->level != b->level) {
+        return a->level > b->level;
+    }
+    return queues[a->queue].priority < queues[b->queue].priority;
+}
+
+static const char *preempted_text(const struct site *site, struct arena *arena,
+                                  int queue)
+{
+    const struct site_config *config = site->config;
+    struct relation *all =
+        arena_alloc(arena, (size_t)config->n_queues + 1, sizeof(*all));
+    int count = 0;
+    for (int i = 0; i < config->n_queues; i++) {
+        struct relation found = {.queue = i};
+        if (preempt_rules_may(&config->preempt, config->queues, queue, i,
+                              &found.level)) {
+            int at = count++;
+            for (; at > 0 && is_before(config->queues, &found, &all[at - 1]); at--) {
+                all[at] = all[at - 1];
+            }
+            all[at] = found;
+        }
+    }
+    const char *text = NULL;
+    for (int i = 0; i < count; i++) {
+        text = arena_printf(arena, "%s%s%s", text != NULL ? text : "",
+                            text != NULL ? " " : "", config->queues[all[i].queue].name);
+        if (all[i].level > 0) {
+            text = arena_printf(arena, "%s+%d", text, all[i].level);
+        }
+    }
+    return text;
+}
+
+static const char *preempting_text(const struct site *site, struct arena *arena,
+                                   int queue)
+{
+    const struct site_config *config = site->config;
+    const char *text = NULL;
+    int level;
+    for (int i = 0; i < config->n_queues; i++) {
+        if (preempt_rules_may(&config->preempt, config->queues, i, queue, &level)) {
+            text = arena_printf(arena, "%s%s%s", text != NULL ? text : "",
+                                text != NULL ? " " : "", config->queues[i].name);
+        }
+    }
+    return text;
+}
+
+void site_view_queue_preempts(const struct site *site, struct arena *arena,
+                              struct value *row, int queue)
+{
+    bool has_any = site->config->preempt.is_enabled;
+    value_add_text(arena, row, "preempts",
+                   has_any ? preempted_text(site, arena, queue) : NULL);
+    value_add_text(arena, row, "preempted_by",
+                   has_any ? preempting_text(site, arena, queue) : NULL);
+}
+
+/* ---------------------------------------------------------------- jobs */
+
+static const char *by_text(struct arena *arena, const struct job *job)
+{
+    return job_id_text(arena, job_id_key_number(job->halt.by),
+                       job_id_key_index(job->halt.by));
+}
+
+static const char *where_text(struct arena *arena, const struct job *job)
+{
+    return job->n_hosts == 1
+               ? arena_printf(arena, "%s", job->hosts[0].host)
+               : arena_printf(arena, "%s and %d more host%s", job->hosts[0].host,
+                              job->n_hosts - 1, job->n_hosts == 2 ? "" : "s");
+}
+
+/* Each cause, and what ends it. */
+const char *site_view_halted(struct arena *arena, const struct job *job)
+{
+    int causes = job->halt.causes;
+    const char *text = "";
+    if (causes == 0) {
+        return "being resumed";
+    }
+    if ((causes & HALT_USER) != 0) {
+        text = "suspended by a user";
+    }
+    if ((causes & HALT_PREEMPT) != 0) {
+        const char *when = arena_printf(arena,
+                                        "it goes on as soon as its slots on %s "
+                                        "are free",
+                                        where_text(arena, job));
+        const char *what =
+            job->halt.by == 0
+                ? "others have its slots"
+                : arena_printf(arena, "preempted by job <%s>, %d time%s so far",
+                               by_text(arena, job), job->halt.n_preempted,
+                               job->halt.n_preempted == 1 ? "" : "s");
+        text = arena_printf(arena, "%s%s%s; %s", text, text[0] != '\0' ? "; " : "",
+                            what, when);
+    }
+    if ((causes & HALT_WINDOW) != 0) {
+        text = arena_printf(arena, "%s%ssuspended outside of its queue's run window",
+                            text, text[0] != '\0' ? "; " : "");
+    }
+    if ((causes & HALT_LOAD) != 0) {
+        text = arena_printf(arena, "%s%ssuspended for its host's load", text,
+                            text[0] != '\0' ? "; " : "");
+    }
+    return text;
+}
+
+void site_view_job_halts(struct arena *arena, struct value *row, const struct job *job,
+                         int64_t now_ms)
+{
+    const struct job_halt *halt = &job->halt;
+    bool is_now = (halt->causes & HALT_PREEMPT) != 0 && halt->by != 0;
+    int64_t still_ms = halt->total_ms;
+    if (halt->since_ms != 0 && now_ms > halt->since_ms) {
+        still_ms += now_ms - halt->since_ms;
+    }
+    value_add_text(arena, row, "preempted_by", is_now ? by_text(arena, job) : NULL);
+    value_add_int(arena, row, "preemptions", halt->n_preempted);
+    value_add_duration(arena, row, "suspended_s", still_ms);
+}

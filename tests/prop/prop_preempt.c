@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* prop_preempt.c: random small sites in which one job finds no room, against a twin
+ * that tries all subsets of the running jobs.
+ *
+ * The twin knows nothing of orders: a subset serves where each of it may be preempted
+ * by the definition (lsf.md 3.1) and nothing protects it, and where the job then fits
+ * on allowed hosts of one group and into its user's limit. Checked: a plan preempts if
+ * and only if some subset serves, with one that serves and hosts that have the room;
+ * under OPTIMAL_MINI_JOB it is as small as the smallest; under MINI_JOB, and where the
+ * job or all victims have one slot, none of it could be spared. SEED=N repeats one
+ * world. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "sched/preempt.h"
+
+/* With the largest limit none is in the way: the fewest are promised without limits. */
+enum {
+    HOSTS = 4,
+    JOBS = 7,
+    QUEUES = 4,
+    USERS = 2,
+    WORLDS = 40000,
+    NOW_MS = 100000,
+    LIMIT_MAX = 30
+};
+
+static const char *const host_names[HOSTS] = {"n1", "n2", "b1@x", "b2@x"};
+static const char *const user_names[USERS] = {"ana", "bo"};
+static const char *const queue_names[QUEUES] = {"q0", "q1", "q2", "q3"};
+
+struct trial {
+    uint64_t seed;
+    struct rng rng;
+    struct place_host hosts[HOSTS];
+    struct queue_config queues[QUEUES];
+    struct queue_term terms[2];
+    struct preempt_rules rules;
+    struct preempt_queue rule_of[QUEUES];
+    struct preempt_target targets[QUEUES][QUEUES];
+    int by[QUEUES][QUEUES];
+    struct preempt_job jobs[JOBS];
+    struct preempt_piece pieces[JOBS][HOSTS];
+    struct host_slots slots[JOBS][HOSTS];
+    int user_of[JOBS + 1];
+    struct limits_class *classes[JOBS + 1];
+    int n_jobs;
+    struct limit limit;
+    struct limits *limits;
+    uint8_t matches[HOSTS];
+    struct place_filter filter;
+    struct place_line line;
+    struct line_turn turn, *turns;
+};
+
+static int between(struct trial *trial, int low, int high)
+{
+    return low + (int)rng_below(&trial->rng, high - low + 1);
+}
+
+/* ---------------------------------------------------------------- a world */
+
+static void make_rules(struct trial *trial)
+{
+    static const int reasons[] = {0, PREEMPT_FOR_MINI_JOB, PREEMPT_FOR_OPTIMAL_MINI_JOB,
+                                  PREEMPT_FOR_LEAST_RUN_TIME};
+    trial->terms[0] = (struct queue_term){.kind = QUEUE_ALL, .name = ""};
+    trial->terms[1] = (struct queue_term){.kind = QUEUE_ALL_REMOTE, .name = ""};
+    for (int i = 0; i < QUEUES; i++) {
+        struct preempt_queue *rule = &trial->rule_of[i];
+        trial->queues[i] = (struct queue_config){.name = queue_names[i],
+                                                 .priority = between(trial, 1, 9),
+                                                 .terms = trial->terms,
+                                                 .n_terms = 2};
+        rule->is_preemptive = rng_percent(&trial->rng, 60);
+        rule->is_preemptable = rng_percent(&trial->rng, 40);
+        rule->targets = trial->targets[i];
+        rule->by = trial->by[i];
+        for (int k = 0; k < QUEUES; k++) {
+            if (k != i && rng_percent(&trial->rng, 20)) {
+                trial->targets[i][rule->n_targets++] =
+                    (struct preempt_target){k, between(trial, 0, 2)};
+            }
+            if (k != i && rng_percent(&trial->rng, 20)) {
+                trial->by[i][rule->n_by++] = k;
+            }
+        }
+        rule->guards.max_count = rng_percent(&trial->rng, 30) ? 1 : 0;
+    }
+    trial->rules = (struct preempt_rules){.is_enabled = true,
+                                          .queues = trial->rule_of,
+                                          .n_queues = QUEUES,
+                                          .reasons = reasons[between(trial, 0, 3)]};
+}
+
+static void make_job(struct trial *trial, int index)
+{
+    struct preempt_job *job = &trial->jobs[index];
+    int first = rng_percent(&trial->rng, 50) ? 0 : 2; /* own hosts, or the lease */
+    *job = (struct preempt_job){
+        .key = (uint64_t)index + 1,
+        .queue = between(trial, 0, QUEUES - 1),
+        .pieces = trial->pieces[index],
+        .hosts = trial->slots[index],
+        .start_ms = between(trial, 0, 3),
+        .ran_ms = between(trial, 1, 5),
+        .n_preempted = between(trial, 0, 3),
+    };
+    for (int i = first; i < first + 2; i++) {
+        int n_slots = rng_percent(&trial->rng, 75) ? between(trial, 1, 3) : 0;
+        int left = trial->hosts[i].max - trial->hosts[i].used;
+        n_slots = n_slots < left ? n_slots : left;
+        if (n_slots > 0) {
+            trial->pieces[index][job->n_pieces] = (struct preempt_piece){i, n_slots};
+            trial->slots[index][job->n_pieces++] =
+                (struct host_slots){host_names[i], n_slots};
+            trial->hosts[i].used += n_slots;
+            job->n_slots += n_slots;
+        }
+    }
+    trial->user_of[index] = between(trial, 0, USERS - 1);
+    trial->classes[index] =
+        limits_join(trial->limits, user_names[trial->user_of[index]], "q", "default");
+    job->class = trial->classes[index];
+    limits_count(trial->limits, job->class, job->hosts, job->n_pieces, false, 1);
+}
+
+static void make(struct trial *trial, uint64_t seed)
+{
+    memset(trial, 0, sizeof(*trial));
+    trial->seed = seed;
+    rng_init(&trial->rng, seed);
+    for (int i = 0; i < HOSTS; i++) {
+        trial->hosts[i] = (struct place_host){
+            .name = host_names[i],
+            .site = i < 2 ? "" : "x",
+            .lease = i < 2 ? "" : "x/1/here",
+            .max = between(trial, 1, 5),
+            .is_open = rng_percent(&trial->rng, 90),
+        };
+        trial->matches[i] = rng_percent(&trial->rng, 85);
+    }
+    make_rules(trial);
+    trial->limit = (struct limit){.name = "each user",
+                                  .slots = between(trial, 3, LIMIT_MAX),
+                                  .jobs = -1,
+                                  .per_processor_milli = -1,
+                                  .counts_still = rng_percent(&trial->rng, 30)};
+    trial->limit.sides[LIMIT_USERS] =
+        (struct limit_side){.mode = LIMIT_EACH, .names = {.is_all = true}};
+    trial->limits = limits_new(&trial->limit, 1);
+    int n_wanted = between(trial, 3, JOBS);
+    while (trial->n_jobs < n_wanted) {
+        make_job(trial, trial->n_jobs++);
+    }
+    trial->user_of[JOBS] = between(trial, 0, USERS - 1);
+    trial->classes[JOBS] =
+        limits_join(trial->limits, user_names[trial->user_of[JOBS]], "q", "default");
+    trial->turn.key = 1000;
+    trial->turns = &trial->turn;
+    trial->filter.matches = trial->matches;
+    trial->line = (struct place_line){.queue = between(trial, 0, QUEUES - 1),
+                                      .n_slots = between(trial, 1, 6),
+                                      .filter = &trial->filter,
+                                      .turns = &trial->turns,
+                                      .n_turns = 1,
+                                      .max_starts = 1,
+                                      .class = trial->classes[JOBS]};
+}
+
+static void clear(struct trial *trial)
+{
+    for (int i = 0; i < trial->n_jobs; i++) {
+        limits_leave(trial->limits, trial->classes[i]);
+    }
+    limits_leave(trial->limits, trial->classes[JOBS]);
+    limits_free(trial->limits);
+}
+
+/* ---------------------------------------------------------------- the twin */
+
+static bool names(const struct preempt_target *targets, int n_targets, int queue)
+{
+    for (int i = 0; i < n_targets; i++) {
+        if (targets[i].queue == queue) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool may_be_taken(const struct trial *trial, const struct preempt_job *job)
+{
+    int high = trial->line.queue, low = job->queue;
+    const struct preempt_queue *above = &trial->rule_of[high];
+    const struct preempt_queue *below = &trial->rule_of[low];
+    bool is_named = false;
+    for (int i = 0; i < below->n_by; i++) {
+        is_named = is_named || below->by[i] == high;
+    }
+    bool is_target =
+        above->is_preemptive &&
+        (above->n_targets == 0 || names(above->targets, above->n_targets, low));
+    bool is_open = below->is_preemptable && (below->n_by == 0 || is_named);
+    return trial->queues[high].priority > trial->queues[low].priority &&
+           (is_target || is_open) &&
+           !(below->guards.max_count > 0 && job->n_preempted > below->guards.max_count);
+}
+
+static bool fits_without(const struct trial *trial, unsigned subset)
+{
+    int n_free[HOSTS], room[2] = {0, 0}, n_user = trial->line.n_slots;
+    for (int i = 0; i < HOSTS; i++) {
+        n_free[i] = trial->hosts[i].max - trial->hosts[i].used;
+    }
+    for (int i = 0; i < trial->n_jobs; i++) {
+        bool is_still = (subset & 1U << i) != 0;
+        for (int k = 0; k < trial->jobs[i].n_pieces && is_still; k++) {
+            n_free[trial->pieces[i][k].host] += trial->pieces[i][k].n_slots;
+        }
+        bool counts = !is_still || trial->limit.counts_still;
+        n_user += trial->user_of[i] == trial->user_of[JOBS] && counts
+                      ? trial->jobs[i].n_slots
+                      : 0;
+    }
+    for (int i = 0; i < HOSTS; i++) {
+        bool is_allowed = trial->hosts[i].is_open && trial->matches[i];
+        room[i / 2] += is_allowed ? n_free[i] : 0;
+    }
+    return n_user <= trial->limit.slots &&
+           (room[0] >= trial->line.n_slots || room[1] >= trial->line.n_slots);
+}
+
+/* All of it may be taken, and it lies on one side: a job starts on own hosts or a
+ * lease's, and nobody stands still for nothing. */
+static bool serves(const struct trial *trial, unsigned subset)
+{
+    int side = -1;
+    for (int i = 0; i < trial->n_jobs; i++) {
+        if ((subset & 1U << i) == 0) {
+            continue;
+        }
+        const struct preempt_job *job = &trial->jobs[i];
+        bool gives = false;
+        for (int k = 0; k < job->n_pieces; k++) {
+            int host = trial->pieces[i][k].host;
+            gives = gives || (trial->matches[host] && trial->hosts[host].is_open);
+        }
+        int own = job->n_pieces > 0 ? trial->pieces[i][0].host / 2 : -1;
+        if (!gives || !may_be_taken(trial, job) || (side >= 0 && side != own)) {
+            return false;
+        }
+        side = own;
+    }
+    if (!fits_without(trial, subset)) {
+        return false;
+    }
+    /* The side that it fits on is the one of those who gave way. */
+    int room = 0;
+    for (int i = 2 * side; side >= 0 && i < 2 * side + 2; i++) {
+        room += trial->matches[i] && trial->hosts[i].is_open
+                    ? trial->hosts[i].max - trial->hosts[i].used
+                    : 0;
+    }
+    for (int i = 0; i < trial->n_jobs; i++) {
+        for (int k = 0; (subset & 1U << i) != 0 && k < trial->jobs[i].n_pieces; k++) {
+            int host = trial->pieces[i][k].host;
+            room += trial->matches[host] && trial->hosts[host].is_open
+                        ? trial->pieces[i][k].n_slots
+                        : 0;
+        }
+    }
+    return side < 0 || room >= trial->line.n_slots;
+}
+
+static int count(unsigned subset)
+{
+    int n = 0;
+    for (; subset != 0; subset &= subset - 1) {
+        n++;
+    }
+    return n;
+}
+
+/* The least number of jobs that serve; -1: no subset does. */
+static int least(const struct trial *trial)
+{
+    int best = -1;
+    for (unsigned subset = 1; subset < 1U << trial->n_jobs; subset++) {
+        if ((best < 0 || count(subset) < best) && serves(trial, subset)) {
+            best = count(subset);
+        }
+    }
+    return best;
+}
+
+/* ---------------------------------------------------------------- the plan */
+
+static const struct preempt_job *show_jobs(void *arg, int *n_jobs)
+{
+    const struct trial *trial = arg;
+    *n_jobs = trial->n_jobs;
+    return trial->jobs;
+}
+
+static bool has_claim(void *arg, uint64_t job)
+{
+    (void)arg;
+    (void)job;
+    return false;
+}
+
+static int64_t submitted_ms(void *arg, uint64_t job)
+{
+    (void)arg;
+    (void)job;
+    return 0;
+}
+
+#define HOLD(trial, condition)                                                         \
+    do {                                                                               \
+        if (!(condition)) {                                                            \
+            fail_msg("SEED=%" PRIu64 ": %s", (trial)->seed, #condition);               \
+        }                                                                              \
+    } while (0)
+
+static void judge_hosts(const struct trial *trial, const struct preempt_claim *claim,
+                        unsigned subset)
+{
+    int n_slots = 0;
+    for (int i = 0; i < claim->n_hosts; i++) {
+        int host = 0, n_free;
+        while (strcmp(host_names[host], claim->hosts[i].host) != 0) {
+            host++;
+        }
+        n_free = trial->hosts[host].max - trial->hosts[host].used;
+        for (int j = 0; j < trial->n_jobs; j++) {
+            for (int k = 0; (subset & 1U << j) != 0 && k < trial->jobs[j].n_pieces;
+                 k++) {
+                n_free +=
+                    trial->pieces[j][k].host == host ? trial->pieces[j][k].n_slots : 0;
+            }
+        }
+        HOLD(trial, claim->hosts[i].n_slots <= n_free);
+        HOLD(trial, trial->matches[host] && trial->hosts[host].is_open);
+        HOLD(trial, strcmp(claim->lease, trial->hosts[host].lease) == 0);
+        n_slots += claim->hosts[i].n_slots;
+    }
+    HOLD(trial, n_slots == trial->line.n_slots);
+}
+
+static void judge(const struct trial *trial, const struct preempt_plan *plan)
+{
+    int best = least(trial);
+    HOLD(trial, (plan->n_claims == 1) == (best > 0));
+    if (plan->n_claims == 0) {
+        return;
+    }
+    const struct preempt_claim *claim = &plan->claims[0];
+    unsigned subset = 0;
+    bool is_serial = true;
+    for (int i = 0; i < claim->n_victims; i++) {
+        subset |= 1U << claim->victims[i];
+        is_serial = is_serial && trial->jobs[claim->victims[i]].n_slots == 1;
+    }
+    HOLD(trial, serves(trial, subset));
+    judge_hosts(trial, claim, subset);
+    if (trial->rules.reasons == PREEMPT_FOR_OPTIMAL_MINI_JOB &&
+        trial->limit.slots == LIMIT_MAX) {
+        HOLD(trial, claim->n_victims == best);
+    }
+    if (trial->rules.reasons == PREEMPT_FOR_MINI_JOB || is_serial ||
+        trial->line.n_slots == 1) {
+        for (int i = 0; i < claim->n_victims && claim->n_victims > 1; i++) {
+            HOLD(trial, !serves(trial, subset & ~(1U << claim->victims[i])));
+        }
+    }
+}
+
+static bool run(uint64_t seed)
+{
+    struct trial trial;
+    struct arena arena;
+    struct place_plan placed;
+    arena_init(&arena);
+    make(&trial, seed);
+    struct place_snapshot place = {
+        .hosts = trial.hosts,
+        .n_hosts = HOSTS,
+        .queues = trial.queues,
+        .n_queues = QUEUES,
+        .lines = &trial.line,
+        .n_lines = 1,
+        .limits = trial.limits,
+        .max_starts = 1,
+    };
+    struct preempt_snapshot snapshot = {
+        .place = &place,
+        .rules = &trial.rules,
+        .jobs = show_jobs,
+        .now_ms = NOW_MS,
+        .has_claim = has_claim,
+        .submitted_ms = submitted_ms,
+        .arg = &trial,
+        .max_jobs = 1,
+    };
+    place.preempt = preempt_new(&arena, &snapshot);
+    place_plan(&arena, &place, &placed);
+    const struct preempt_plan *plan = preempt_result(place.preempt);
+    bool has_claim = plan->n_claims == 1;
+    if (placed.n_starts == 0) {
+        judge(&trial, plan);
+    } else {
+        HOLD(&trial, plan->n_claims == 0);
+    }
+    preempt_free(place.preempt);
+    clear(&trial);
+    arena_release(&arena);
+    return has_claim;
+}
+
+static void test_worlds(void **state)
+{
+    const char *text = getenv("SEED");
+    int n_claims = 0;
+    (void)state;
+    if (text != NULL) {
+        run(strtoull(text, NULL, 10));
+        return;
+    }
+    for (uint64_t seed = 1; seed <= WORLDS; seed++) {
+        n_claims += run(seed);
+    }
+    assert_true(n_claims > WORLDS / 20); /* or too little was looked at */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_worlds)};
+    return cmocka_run_group_tests_name("preempt", tests, NULL, NULL);
+}
