@@ -65,7 +65,8 @@ int provider_lent(const struct provider *provider, const char *host);
  */
 int64_t provider_space(const struct provider *provider, const char *host,
                        enum space_kind kind);
-/* Instances that all leases of one consumer have of a pool together; one for each. */
+/* Instances that all leases of one consumer have of a pool together; one for each, by
+ * resource, pool, consumer. */
 struct provider_pool {
     const char *resource, *consumer;
     int pool;

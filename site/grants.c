@@ -30,30 +30,46 @@ static void lower_spaces(struct site *site)
     }
 }
 
-/* The place is the pool of its resource with that number, from 1. */
-static int number_of(const struct facts_config *facts, int place)
+/* By resource, then pool: as they are listed. */
+static int compare_pool(const struct provider_pool *pool, const char *resource,
+                        int number)
 {
-    int number = 1;
-    for (int i = 0; i < place; i++) {
-        number += strcmp(facts->places[i].name, facts->places[place].name) == 0;
-    }
-    return number;
+    int order = strcmp(pool->resource, resource);
+    return order != 0 ? order : pool->pool - number;
 }
 
+/* What all consumers have of a pool. */
+static int64_t sum_pool(const struct provider_pool *pools, int n_pools,
+                        const char *resource, int number)
+{
+    int low = 0, high = n_pools;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (compare_pool(&pools[middle], resource, number) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    int64_t n_instances = 0;
+    for (; low < n_pools && compare_pool(&pools[low], resource, number) == 0; low++) {
+        n_instances += pools[low].n_instances;
+    }
+    return n_instances;
+}
+
+/* Places of a resource stand together, and are its pools from 1 on. */
 static void lower_pools(struct site *site, struct arena *arena)
 {
     const struct facts_config *facts = &site->config->facts;
     struct provider_pool *pools;
-    int n_pools = provider_list_pools(site->provider, arena, &pools);
+    int n_pools = provider_list_pools(site->provider, arena, &pools), number = 0;
     for (int i = 0; i < facts->n_places; i++) {
-        int64_t n_instances = 0;
-        int number = n_pools > 0 ? number_of(facts, i) : 0;
-        for (int k = 0; k < n_pools; k++) {
-            bool is_it = pools[k].pool == number &&
-                         strcmp(pools[k].resource, facts->places[i].name) == 0;
-            n_instances += is_it ? pools[k].n_instances : 0;
-        }
-        facts_set_pool_exported(site->facts, i, n_instances);
+        const char *resource = facts->places[i].name;
+        bool is_next = i > 0 && strcmp(facts->places[i - 1].name, resource) == 0;
+        number = is_next ? number + 1 : 1;
+        facts_set_pool_exported(site->facts, i,
+                                sum_pool(pools, n_pools, resource, number));
     }
 }
 

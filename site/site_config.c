@@ -356,8 +356,11 @@ static void read_queues(struct conf *conf, const struct place *site,
 static void list_places(struct arena *arena, const struct facts_config *facts,
                         struct export_resource *resource)
 {
-    struct export_place *places =
-        arena_alloc(arena, (size_t)facts->n_places, sizeof(*places));
+    size_t n_places = 0;
+    for (int i = 0; i < facts->n_places; i++) {
+        n_places += strcmp(facts->places[i].name, resource->name) == 0;
+    }
+    struct export_place *places = arena_alloc(arena, n_places, sizeof(*places));
     resource->places = places;
     for (int i = 0; i < facts->n_places; i++) {
         const struct facts_place *place = &facts->places[i];

@@ -103,6 +103,11 @@ static void test_a_pool_is_less_at_home(void **state)
     assert_int_equal(of_host(&stage, "s1", "values.lic"), 0); /* there are but 5 */
     assert_true(site_stage_reload(&stage, PROVIDER LICENCES("(5@[s1 s2])")));
     assert_int_equal(of_host(&stage, "s1", "values.lic"), 5);
+    /* Of two places only that one is less which a lease's host is in. */
+    assert_true(site_stage_reload(&stage, PROVIDER LICENCES("(5@[s1] 7@[s2])")
+                                              POLICY("MEM = 1") SHARED("lic", "3")));
+    assert_int_equal(of_host(&stage, "s1", "values.lic"), 2);
+    assert_int_equal(of_host(&stage, "s2", "values.lic"), 7);
     /* A restart knows it at once. */
     assert_true(site_stage_reload(&stage, PROVIDER LICENCES("(5@[s1 s2])")
                                               POLICY("MEM = 1") SHARED("lic", "3")));
