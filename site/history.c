@@ -150,8 +150,8 @@ static void note_attempt(const struct site *site, const struct row_job_state *ro
         event.event = JOB_EVENT_START;
         event.state = JOB_RUN;
         event.at_ms = row->start_ms;
-        event.hosts = row->hosts;
-        event.n_hosts = row->n_hosts;
+        event.hosts = row->hosts; /* on the first one */
+        event.n_hosts = row->n_hosts > 0;
         tell(&event, effects);
     }
 }
@@ -281,7 +281,7 @@ void history_run_ended(const struct site *site, const struct run *run,
                                   .state = JOB_RUN,
                                   .at_ms = run->exit.start_ms,
                                   .hosts = run->hosts,
-                                  .n_hosts = run->n_hosts};
+                                  .n_hosts = run->n_hosts > 0};
     if (!take_id(run, &effects->arena, &event)) {
         return;
     }
