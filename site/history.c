@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* history.c: see history.h. A job remembers what was last told of it (job->noted): what
- * differs in its row is news. */
+ * differs in its row is news.
+ *
+ * A provider may refuse a job again and again: that it was sent there is told when it
+ * is accepted, and a refusal once for each reason. */
 #include "site/history.h"
 
 #include <string.h>
@@ -110,26 +113,36 @@ event_of(const struct site *site, const struct row_job_state *row, enum job_even
                                   .lease = row->lease};
 }
 
+static void tell_dispatch(const struct site *site, const struct row_job_state *row,
+                          const struct job_noted *noted, struct effects *effects)
+{
+    struct row_job_event event = event_of(site, row, JOB_EVENT_DISPATCH);
+    event.state = JOB_PEND;
+    event.at_ms = noted->dispatch_ms != 0 ? noted->dispatch_ms : site->now_ms;
+    event.hosts = row->hosts;
+    event.n_hosts = row->n_hosts;
+    tell(&event, effects);
+}
+
 /* Hosts are given, its provider has it, it runs. */
 static void note_attempt(const struct site *site, const struct row_job_state *row,
                          struct job_noted *noted, struct effects *effects)
 {
-    struct row_job_event event = event_of(site, row, JOB_EVENT_DISPATCH);
-    if (row->attempt == 0) {
-        return;
-    }
+    struct row_job_event event = event_of(site, row, JOB_EVENT_ACCEPT);
     event.state = JOB_PEND;
     if (row->attempt != noted->attempt) {
-        *noted = (struct job_noted){.attempt = row->attempt, .state = JOB_PEND};
-        event.hosts = row->hosts;
-        event.n_hosts = row->n_hosts;
-        tell(&event, effects);
-        event.n_hosts = 0;
+        *noted = (struct job_noted){.attempt = row->attempt,
+                                    .dispatch_ms = site->now_ms,
+                                    .refusal = noted->refusal,
+                                    .state = JOB_PEND};
     }
-    if (row->lease[0] != '\0' && row->is_decided && !noted->is_accepted) {
+    if (row->is_decided && !noted->is_accepted) {
         noted->is_accepted = true;
-        event.event = JOB_EVENT_ACCEPT;
-        tell(&event, effects);
+        noted->refusal = 0;
+        tell_dispatch(site, row, noted, effects);
+        if (row->lease[0] != '\0') {
+            tell(&event, effects);
+        }
     }
     if (row->start_ms != 0 && !noted->has_begun) {
         noted->has_begun = true;
@@ -137,10 +150,32 @@ static void note_attempt(const struct site *site, const struct row_job_state *ro
         event.event = JOB_EVENT_START;
         event.state = JOB_RUN;
         event.at_ms = row->start_ms;
-        event.hosts = row->hosts;
-        event.n_hosts = row->n_hosts;
+        event.hosts = row->hosts; /* on the first one */
+        event.n_hosts = row->n_hosts > 0;
         tell(&event, effects);
     }
+}
+
+static uint32_t digest(const char *text)
+{
+    uint32_t sum = 2166136261u; /* FNV-1a */
+    for (; *text != '\0'; text++) {
+        sum = (sum ^ (uint8_t)*text) * 16777619u;
+    }
+    return sum != 0 ? sum : 1;
+}
+
+/* It waits again: its attempt is over, or was refused. */
+static void note_requeue(const struct site *site, const struct row_job_state *row,
+                         struct job_noted *noted, struct effects *effects)
+{
+    struct row_job_event event = event_of(site, row, JOB_EVENT_REQUEUE);
+    uint32_t refusal = noted->is_accepted ? 0 : digest(row->reason);
+    event.reason = row->reason;
+    if (refusal == 0 || refusal != noted->refusal) {
+        tell(&event, effects);
+    }
+    *noted = (struct job_noted){.state = row->state, .refusal = refusal};
 }
 
 static void note_pause(const struct site *site, const struct row_job_state *row,
@@ -182,13 +217,12 @@ static void note_state(const struct site *site, const struct row_job_state *row,
     }
     struct job_noted *noted = &job->noted;
     if (row->attempt == 0 && noted->attempt != 0 && !is_ended(row->state)) {
-        struct row_job_event event = event_of(site, row, JOB_EVENT_REQUEUE);
-        event.reason = row->reason;
-        tell(&event, effects);
-        *noted = (struct job_noted){.state = row->state};
+        note_requeue(site, row, noted, effects);
         return;
     }
-    note_attempt(site, row, noted, effects);
+    if (row->attempt != 0) {
+        note_attempt(site, row, noted, effects);
+    }
     if (row->is_killed && !noted->is_killed && !is_ended(row->state)) {
         struct row_job_event event = event_of(site, row, JOB_EVENT_KILL);
         event.state = noted->state;
@@ -247,7 +281,7 @@ void history_run_ended(const struct site *site, const struct run *run,
                                   .state = JOB_RUN,
                                   .at_ms = run->exit.start_ms,
                                   .hosts = run->hosts,
-                                  .n_hosts = run->n_hosts};
+                                  .n_hosts = run->n_hosts > 0};
     if (!take_id(run, &effects->arena, &event)) {
         return;
     }

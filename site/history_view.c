@@ -5,6 +5,11 @@
 #include "base/job_id.h"
 #include "site/jobs.h"
 
+enum {
+    SHOWN_HOSTS = 20,   /* of an event */
+    REASON_BYTES = 300, /* likewise */
+};
+
 /* One row: what was submitted, and what happened to it. */
 struct life {
     const struct row_job_event *first; /* NULL: it is forgotten */
@@ -63,15 +68,18 @@ static struct value *event_row(struct arena *arena, const struct row_job_event *
     value_add_text(arena, row, "state", jobs_state_name(event->state));
     if (event->n_hosts > 0) {
         struct value *hosts = value_add(arena, row, "hosts", value_object(arena));
-        for (int i = 0; i < event->n_hosts; i++) {
+        for (int i = 0; i < event->n_hosts && i < SHOWN_HOSTS; i++) {
             value_add_int(arena, hosts, event->hosts[i].host, event->hosts[i].n_slots);
         }
     } else {
         value_add_null(arena, row, "hosts");
     }
+    value_add_int(arena, row, "n_hosts", event->n_hosts);
     value_add_text(arena, row, "lease", event->lease[0] != '\0' ? event->lease : NULL);
     value_add_text(arena, row, "reason",
-                   event->reason[0] != '\0' ? event->reason : NULL);
+                   event->reason[0] != '\0'
+                       ? site_page_cut(arena, event->reason, REASON_BYTES)
+                       : NULL);
     if (event->event == JOB_EVENT_END && row_exit_code(&event->exit, &code)) {
         value_add_int(arena, row, "exit_code", code);
     } else {
@@ -83,7 +91,7 @@ static struct value *event_row(struct arena *arena, const struct row_job_event *
 static void add_events(const struct history_view *view, struct value *row,
                        const struct life *life)
 {
-    struct arena *arena = view->arena;
+    struct arena *arena = view->page->arena;
     int n_left = life->n_events - view->shown_max;
     struct value *list = value_add(arena, row, "events", value_array(arena));
     if (life->first != NULL) {
@@ -155,12 +163,17 @@ static void add_id(struct arena *arena, struct value *row, const char *site,
                    site[0] == '\0' ? text : arena_printf(arena, "%s@%s", text, site));
 }
 
+/* The row, if there is room for it: it goes under its key. */
 static void add_life(const struct history_view *view, const struct row_job_event *any,
                      struct life *life, int index)
 {
-    struct arena *arena = view->arena;
-    struct value *row = value_add(arena, view->rows, NULL, value_object(arena));
+    uint64_t key = job_id_key(any->id, index);
+    struct arena *arena = view->page->arena;
     int code;
+    if (!site_page_wants(view->page, key)) {
+        return;
+    }
+    struct value *row = value_object(arena);
     live(life, view->now_ms);
     add_id(arena, row, any->site, any->id, index);
     value_add_text(arena, row, "state", jobs_state_name(life->state));
@@ -176,6 +189,8 @@ static void add_life(const struct history_view *view, const struct row_job_event
                        life->end != NULL ? life->end->exit.cpu_ms : -1);
     add_times(arena, row, life);
     add_events(view, row, life);
+    site_page_add(view->page, key, row);
+    view->page->last_text = job_id_text(arena, any->id, index);
 }
 
 /* The first event that says who the job is; NULL: it is forgotten. */
@@ -190,23 +205,21 @@ static const struct row_job_event *find_first(const struct row_job_event *events
     return NULL;
 }
 
-int history_view_add(const struct history_view *view,
-                     const struct row_job_event *events, int n_events)
+void history_view_add(const struct history_view *view,
+                      const struct row_job_event *events, int n_events)
 {
-    int at = 0, last = 0;
+    int at = 0;
     while (at < n_events && events[at].index == 0) {
         at++;
     }
     const struct row_job_event *first = find_first(events, at);
     if (at == n_events && n_events > 0) {
         struct life life = {.first = first, .events = events, .n_events = n_events};
-        add_life(view, events, &life, 0);
-        return 0;
+        add_life(view, events, &life, view->index);
     }
-    while (at < n_events) {
-        int end = at;
-        last = events[at].index;
-        while (end < n_events && events[end].index == last) {
+    while (at < n_events && !view->page->is_full) {
+        int end = at, index = events[at].index;
+        while (end < n_events && events[end].index == index) {
             end++;
         }
         struct life life = {
@@ -214,8 +227,7 @@ int history_view_add(const struct history_view *view,
         if (first == NULL) {
             life.first = find_first(&events[at], end - at); /* a consumer's element */
         }
-        add_life(view, &events[at], &life, last);
+        add_life(view, &events[at], &life, index);
         at = end;
     }
-    return last;
 }

@@ -41,6 +41,8 @@ struct submission; /* what the elements of an array share */
 /* What history.c has told of it last. */
 struct job_noted {
     uint64_t attempt;
+    int64_t dispatch_ms; /* of that attempt; 0: before the start */
+    uint32_t refusal;    /* digest of the last reason for one; 0: none since */
     enum job_state state;
     bool is_accepted, has_begun, is_killed;
 };

@@ -11,17 +11,17 @@
 #include "site/history_view.h"
 
 enum {
-    PAGE_JOBS = 100,    /* of a list */
-    LISTED_EVENTS = 20, /* of a job in it */
-    LISTED_READ = 500,  /* of those: what its times are summed up from */
-    PAGE_EVENTS = 4000, /* of one job */
+    PAGE_JOBS = 100,    /* that are looked at for one page */
+    LISTED_READ = 500,  /* events of one of those: what its times are summed up from */
+    PAGE_EVENTS = 4000, /* of a job that is asked for */
 };
 
 struct answer {
     struct journal *journal;
     const struct msg_query *query;
+    struct job_id after; /* number 0: from the first */
+    struct site_page page;
     struct history_view view;
-    const char *next;
     struct err err;
 };
 
@@ -29,11 +29,12 @@ struct answer {
 static int read_asked(struct answer *answer, const char *name,
                       struct journal_asked *asked)
 {
-    struct arena *arena = answer->view.arena;
+    struct arena *arena = answer->page.arena;
     const char *at = strchr(name, '@');
     const char *number =
         at != NULL ? arena_strn(arena, name, (size_t)(at - name)) : name;
-    struct job_id id, after;
+    const struct job_id *after = &answer->after;
+    struct job_id id;
     int rc = job_id_read(arena, number, &id, &answer->err);
     if (rc < 0) {
         return rc;
@@ -47,10 +48,8 @@ static int read_asked(struct answer *answer, const char *name,
         asked->first = id.ranges[0].first;
         asked->last = id.ranges[id.n_ranges - 1].last;
     }
-    if (answer->query->after[0] != '\0' &&
-        job_id_read(arena, answer->query->after, &after, NULL) == 0 &&
-        after.n_ranges > 0 && after.ranges->first >= asked->first) {
-        asked->first = after.ranges->first + 1;
+    if (after->n_ranges > 0 && after->ranges->first >= asked->first) {
+        asked->first = after->ranges->first + 1;
     }
     return 0;
 }
@@ -65,83 +64,86 @@ static int drop_last(const struct row_job_event *events, int n_events)
     return kept > 0 && events[kept - 1].index > 0 ? kept : n_events;
 }
 
-static int add_job(struct answer *answer, const struct journal_asked *asked, int *last,
-                   bool *is_cut)
+static int add_job(struct answer *answer, const struct journal_asked *asked)
 {
     struct row_job_event *events;
     int n_events;
-    int rc = journal_read_history(answer->journal, asked, answer->view.arena, &events,
-                                  &n_events, is_cut, &answer->err);
-    if (rc == 0 && *is_cut) {
-        n_events = drop_last(events, n_events);
+    bool is_cut;
+    int rc = journal_read_history(answer->journal, asked, answer->page.arena, &events,
+                                  &n_events, &is_cut, &answer->err);
+    if (rc == 0) {
+        n_events = is_cut ? drop_last(events, n_events) : n_events;
+        history_view_add(&answer->view, events, n_events);
+        answer->page.is_full = answer->page.is_full || is_cut;
     }
-    *last = rc == 0 ? history_view_add(&answer->view, events, n_events) : 0;
     return rc;
 }
 
 static int answer_one(struct answer *answer)
 {
     struct journal_asked asked;
-    int last;
-    bool is_cut;
     int rc = read_asked(answer, answer->query->name, &asked);
     if (rc == 0) {
-        answer->view.shown_max = PAGE_EVENTS;
-        rc = add_job(answer, &asked, &last, &is_cut);
+        answer->view.shown_max = HISTORY_VIEW_EVENTS;
+        answer->view.index = asked.first == asked.last ? asked.first : 0;
+        rc = add_job(answer, &asked);
     }
-    if (rc == 0 && answer->view.rows->count == 0 && answer->query->after[0] == '\0') {
+    if (rc == 0 && answer->page.rows->count == 0 && answer->after.number == 0) {
         rc = err_set(&answer->err, ERR_NOT_FOUND,
                      "nothing is on record of job <%s>: there was none, or what "
                      "happened to it is older than HISTORY_PERIOD",
                      answer->query->name);
     }
-    if (rc == 0 && is_cut && last > 0) {
-        answer->next = job_id_text(answer->view.arena, asked.id, last);
-    }
     return rc;
 }
 
 /* Jobs that have not ended, as the site knows them. */
-static int answer_keys(struct answer *answer, const uint64_t *keys, int n_keys)
+static int answer_keys(struct answer *answer, const struct effect *ask)
 {
-    int rc = 0, last;
-    bool is_cut;
-    for (int i = 0; i < n_keys && rc == 0; i++) {
-        int index = job_id_key_index(keys[i]);
+    int rc = 0;
+    for (int i = 0; i < ask->history.n_keys && rc == 0 && !answer->page.is_full; i++) {
+        uint64_t key = ask->history.keys[i];
+        int index = job_id_key_index(key);
         struct journal_asked asked = {.site = "",
-                                      .id = job_id_key_number(keys[i]),
+                                      .id = job_id_key_number(key),
                                       .first = index,
                                       .last = index,
                                       .limit = LISTED_READ};
-        rc = add_job(answer, &asked, &last, &is_cut);
+        answer->view.index = index;
+        rc = add_job(answer, &asked);
+    }
+    if (ask->history.has_more && !answer->page.is_full) {
+        uint64_t last = ask->history.keys[ask->history.n_keys - 1];
+        answer->page.is_full = true;
+        answer->page.last_text = job_id_text(
+            answer->page.arena, job_id_key_number(last), job_id_key_index(last));
     }
     return rc;
 }
 
 static int answer_all(struct answer *answer)
 {
-    struct arena *arena = answer->view.arena;
-    struct job_id after = {.number = 0};
+    uint64_t from = answer->after.number; /* more of its elements may be to come */
     uint64_t *ids;
-    int n_ids, last;
-    bool is_cut;
-    if (answer->query->after[0] != '\0' &&
-        job_id_read(arena, answer->query->after, &after, NULL) != 0) {
-        after.number = 0;
-    }
-    int rc =
-        journal_read_history_ids(answer->journal, answer->query->user, after.number,
-                                 PAGE_JOBS, arena, &ids, &n_ids, &answer->err);
-    for (int i = 0; i < n_ids && rc == 0; i++) {
+    int n_ids;
+    int rc = journal_read_history_ids(answer->journal, answer->query->user,
+                                      from > 0 ? from - 1 : 0, PAGE_JOBS,
+                                      answer->page.arena, &ids, &n_ids, &answer->err);
+    for (int i = 0; i < n_ids && rc == 0 && !answer->page.is_full; i++) {
         struct journal_asked asked = {.site = "",
                                       .id = ids[i],
                                       .first = 1,
                                       .last = JOB_INDEX_MAX,
                                       .limit = LISTED_READ};
-        rc = add_job(answer, &asked, &last, &is_cut);
+        if (ids[i] == from && answer->after.n_ranges > 0) {
+            asked.first = answer->after.ranges->first + 1;
+        }
+        rc = add_job(answer, &asked);
     }
-    if (rc == 0 && n_ids == PAGE_JOBS) {
-        answer->next = arena_printf(arena, "%" PRIu64, ids[n_ids - 1]);
+    if (rc == 0 && n_ids == PAGE_JOBS && !answer->page.is_full) {
+        answer->page.is_full = true;
+        answer->page.last_text =
+            arena_printf(answer->page.arena, "%" PRIu64, ids[n_ids - 1]);
     }
     return rc;
 }
@@ -151,29 +153,27 @@ void history_answer(struct journal *journal, const struct effect *ask, int64_t n
 {
     const struct msg_query *query = &ask->history.query;
     struct arena *arena = &effects->arena;
-    struct value *value = value_object(arena);
+    struct answer answer = {.journal = journal, .query = query};
     struct peer to = ask->history.to;
     to.name = arena_str(arena, to.name);
-    value_add_int(arena, value, "schema_version", 1);
-    struct answer answer = {
-        .journal = journal,
-        .query = query,
-        .view = {.arena = arena,
-                 .rows = value_add(arena, value, "hist", value_array(arena)),
-                 .now_ms = now_ms,
-                 .shown_max = LISTED_EVENTS},
-        .next = ""};
+    site_page_init(&answer.page, arena, "hist", query);
+    answer.page.after = 0;
+    if (job_id_read(arena, query->after, &answer.after, NULL) == 0) {
+        answer.page.after =
+            job_id_key(answer.after.number,
+                       answer.after.n_ranges > 0 ? answer.after.ranges->first : 0);
+    } else {
+        answer.after = (struct job_id){.number = 0};
+    }
+    answer.view = (struct history_view){
+        .page = &answer.page, .now_ms = now_ms, .shown_max = HISTORY_VIEW_LISTED};
     int rc = query->name[0] != '\0' ? answer_one(&answer)
-             : query->with_ended
-                 ? answer_all(&answer)
-                 : answer_keys(&answer, ask->history.keys, ask->history.n_keys);
+             : query->with_ended    ? answer_all(&answer)
+                                    : answer_keys(&answer, ask);
     if (rc < 0) {
         effects_reply_error(effects, &to, query->request, rc, "%s", answer.err.text);
         return;
     }
-    if (!query->with_ended && query->name[0] == '\0' && ask->history.has_more) {
-        uint64_t key = ask->history.keys[ask->history.n_keys - 1];
-        answer.next = job_id_text(arena, job_id_key_number(key), job_id_key_index(key));
-    }
-    effects_reply(effects, &to, query->request, "", value, answer.next);
+    effects_reply(effects, &to, query->request, "", answer.page.root,
+                  site_page_next(&answer.page));
 }

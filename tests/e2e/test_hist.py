@@ -99,6 +99,20 @@ def test_array():
     expect_equal(events(hist(job + "[2]")), ["submit", "dispatch", "start", "end"],
                  "an element")
     expect_equal(len(f.rows("south", "hist", job + "[2-3]")), 2, "two of them")
+    job = submit("-J", "late[1-250]", "-b", "23:59", "true")  # more than a page
+    ids = [row["id"] for row in f.rows("south", "hist")]
+    expect_equal([id for id in ids if str(id).startswith(job + "[")],
+                 ["%s[%d]" % (job, index) for index in range(1, 251)], "all that wait")
+    expect_equal(hist(job + "[2]")["id"], job + "[2]", "one of them")
+    expect_equal([row["id"] for row in f.rows("south", "hist", job)], [int(job)],
+                 "all of it")
+    f.cli("south", "kill", job)
+    rows = f.rows("south", "hist", job)
+    expect_equal(len(rows), 250, "each with its end, over pages")
+    expect_equal({row["state"] for row in rows}, {"EXIT"}, "their ends")
+    ended = [row["id"] for row in f.rows("south", "hist", "-a")]
+    expect_equal(len([id for id in ended if str(id).startswith(job)]), 250, "with -a")
+    expect_equal(len(ended), len(set(ended)), "each once")
 
 
 def test_leased():

@@ -138,11 +138,34 @@ static bool is_gone(const struct row *row)
            (row->kind == ROW_SHARE && row->share.is_gone);
 }
 
+static void hear_history(struct site_stage *stage, const struct row_job_event *event)
+{
+    struct arena *arena = &stage->arena;
+    bool is_first = stage->told == NULL || stage->told[0] == '\0';
+    if (event->is_trim) {
+        return;
+    }
+    stage->told =
+        arena_printf(arena, "%s%s%s%s%s", is_first ? "" : stage->told,
+                     is_first ? "" : "; ", job_id_text(arena, event->id, event->index),
+                     event->site[0] != '\0' ? "@" : "", event->site);
+    stage->told =
+        arena_printf(arena, "%s %s", stage->told, row_job_event_name(event->event));
+    for (int i = 0; i < event->n_hosts; i++) {
+        stage->told = arena_printf(arena, "%s %s=%d", stage->told, event->hosts[i].host,
+                                   event->hosts[i].n_slots);
+    }
+    if (event->reason[0] != '\0') {
+        stage->told = arena_printf(arena, "%s (%s)", stage->told, event->reason);
+    }
+}
+
 static void commit_row(struct site_stage *stage, const struct row *row)
 {
     struct stage_row kept;
     struct row merged = *row;
     if (row->kind == ROW_JOB_EVENT) {
+        hear_history(stage, &row->job_event);
         return; /* never loaded */
     }
     int at = find_row(stage, row);

@@ -30,6 +30,7 @@ struct site_stage {
     uint64_t host_session;
     uint64_t session; /* with the broker; 0: none */
     uint64_t request; /* of the last client's */
+    const char *told; /* history: "1 submit; 1 dispatch n1=1; ..." */
 };
 
 /* The standard site: "south" with hosts s1 (2 slots) and s2 (2 slots); queues normal

@@ -31,8 +31,10 @@ static const struct job_facts facts = {.user = "ana",
                                        .n_slots = 1};
 
 static struct value *view(struct arena *arena, const struct event_text *texts,
-                          int shown_max, int *last)
+                          int shown_max)
 {
+    static const struct msg_query query = {.after = ""};
+    struct site_page page;
     struct row_job_event events[EVENTS_MAX];
     int n_events = 0;
     for (; n_events < EVENTS_MAX && texts[n_events].at_s != 0; n_events++) {
@@ -50,12 +52,11 @@ static struct value *view(struct arena *arena, const struct event_text *texts,
             .facts = text->event == JOB_EVENT_SUBMIT ? &facts : NULL,
         };
     }
-    struct history_view view = {.arena = arena,
-                                .rows = value_array(arena),
-                                .now_ms = INT64_C(1000) * NOW_S,
-                                .shown_max = shown_max};
-    *last = history_view_add(&view, events, n_events);
-    return view.rows;
+    site_page_init(&page, arena, "hist", &query);
+    struct history_view view = {
+        .page = &page, .now_ms = INT64_C(1000) * NOW_S, .shown_max = shown_max};
+    history_view_add(&view, events, n_events);
+    return page.rows;
 }
 
 static void times_are_of_states(void **state)
@@ -132,9 +133,8 @@ static void times_are_of_states(void **state)
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct arena arena;
-        int last;
         arena_init(&arena);
-        const struct value *row = view(&arena, rows[i].events, 100, &last)->first;
+        const struct value *row = view(&arena, rows[i].events, 100)->first;
         const struct {
             const char *key;
             int seconds;
@@ -166,11 +166,9 @@ static void elements_have_rows_of_their_own(void **state)
         {130, JOB_EVENT_START, JOB_RUN, 5},
         {135, JOB_EVENT_SWITCH, JOB_RUN, 5, "q"}};
     struct arena arena;
-    int last;
     arena_init(&arena);
-    const struct value *rows = view(&arena, events, 100, &last);
+    const struct value *rows = view(&arena, events, 100);
     assert_int_equal(rows->count, 2);
-    assert_int_equal(last, 5);
     assert_string_equal(value_find(rows->first, "id")->text, "12[2]");
     assert_string_equal(value_find(rows->first, "name")->text, "story[2]");
     assert_int_equal(value_find(rows->first, "pend_s")->number, 10);
@@ -190,9 +188,8 @@ static void a_list_shows_the_last_events(void **state)
         {130, JOB_EVENT_RESUME, JOB_RUN},
         {140, JOB_EVENT_END, JOB_DONE}};
     struct arena arena;
-    int last;
     arena_init(&arena);
-    const struct value *row = view(&arena, events, 2, &last)->first;
+    const struct value *row = view(&arena, events, 2)->first;
     const struct value *shown = value_find(row, "events");
     assert_int_equal(shown->count, 3); /* and who it is */
     assert_string_equal(value_find(shown->first, "event")->text, "submit");

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_history.c: what is put on record of a job's life, event by event: each change
+ * once, over restarts, and a refusal once for each reason. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/site/site_stage.h"
+
+static struct site_stage stage;
+
+static int open_stage(void **state)
+{
+    (void)state;
+    site_stage_init(&stage);
+    stage.told = "";
+    return 0;
+}
+
+static int close_stage(void **state)
+{
+    (void)state;
+    site_stage_release(&stage);
+    return 0;
+}
+
+/* What was told since the last time. */
+static void assert_told(const char *expected)
+{
+    assert_string_equal(stage.told, expected);
+    stage.told = "";
+}
+
+static uint64_t start_own(void)
+{
+    site_stage_host_up(&stage, "s1");
+    uint64_t id = site_stage_submit(&stage, "local", "work");
+    assert_told("1 submit; 1 dispatch s1=1");
+    return id;
+}
+
+static void test_plain_life(void **state)
+{
+    uint64_t id = start_own();
+    uint64_t attempt = site_stage_attempt_of(&stage, id);
+    (void)state;
+    site_stage_waiting(&stage, "s1", attempt, 7);
+    assert_told("");
+    site_stage_running(&stage, "s1", attempt, 7);
+    assert_told("1 start s1=1");
+    site_stage_running(&stage, "s1", attempt, 7); /* said again */
+    assert_told("");
+    site_stage_exited(&stage, "s1", attempt, 3);
+    assert_told("1 end (exited with code 3)");
+}
+
+static void test_end_is_the_first_news(void **state)
+{
+    uint64_t id = start_own();
+    uint64_t attempt = site_stage_attempt_of(&stage, id);
+    (void)state;
+    site_stage_waiting(&stage, "s1", attempt, 7);
+    site_stage_exited(&stage, "s1", attempt, 0);
+    assert_told("1 start s1=1; 1 end");
+}
+
+static void test_nothing_twice_after_a_restart(void **state)
+{
+    uint64_t id = start_own();
+    uint64_t attempt = site_stage_attempt_of(&stage, id);
+    (void)state;
+    site_stage_waiting(&stage, "s1", attempt, 7);
+    site_stage_running(&stage, "s1", attempt, 7);
+    assert_told("1 start s1=1");
+    site_stage_restart(&stage);
+    site_stage_host_hello(&stage, "s1");
+    site_stage_running(&stage, "s1", attempt, 7);
+    site_stage_host_synced(&stage, "s1");
+    assert_told("");
+    site_stage_exited(&stage, "s1", attempt, 0);
+    assert_told("1 end");
+}
+
+static void test_waiting_job_is_stopped_and_killed(void **state)
+{
+    (void)state;
+    site_stage_submit(&stage, "local", "work"); /* there is no host */
+    site_stage_control(&stage, "ana", "1", CONTROL_SUSPEND, 0);
+    site_stage_control(&stage, "ana", "1", CONTROL_RESUME, 0);
+    site_stage_control(&stage, "ana", "1", CONTROL_KILL, 0);
+    assert_told("1 submit; 1 suspend (by its user or an administrator); 1 resume; "
+                "1 end (killed by ana before it began)");
+}
+
+static void test_kill_is_told_before_the_end(void **state)
+{
+    uint64_t id = start_own();
+    uint64_t attempt = site_stage_attempt_of(&stage, id);
+    (void)state;
+    site_stage_waiting(&stage, "s1", attempt, 7);
+    site_stage_running(&stage, "s1", attempt, 7);
+    site_stage_control(&stage, "ana", "1", CONTROL_KILL, 0);
+    assert_told("1 start s1=1; 1 kill (killed by ana)");
+}
+
+static void test_refusals_are_told_once(void **state)
+{
+    struct msg_attempt_state refused = {.state = ATTEMPT_REFUSED, .reason = "frozen"};
+    uint64_t id;
+    (void)state;
+    site_stage_broker_up(&stage);
+    site_stage_contract(&stage, 1, LEASE_ACTIVE, 1, true);
+    id = site_stage_submit(&stage, "lease", "work");
+    assert_told("1 submit");
+    for (int i = 0; i < 2; i++) { /* another contract: at once again */
+        site_stage_attempt(&stage, site_stage_attempt_of(&stage, id), &refused);
+        assert_told(i == 0 ? "1 requeue (refused by north/spare/south: frozen)" : "");
+        site_stage_contract(&stage, (uint64_t)i + 2, LEASE_ACTIVE, 1, true);
+    }
+    refused.reason = "no slot";
+    site_stage_attempt(&stage, site_stage_attempt_of(&stage, id), &refused);
+    assert_told("1 requeue (refused by north/spare/south: no slot)");
+    site_stage_contract(&stage, 9, LEASE_ACTIVE, 1, true);
+    site_stage_attempt_is(&stage, site_stage_attempt_of(&stage, id), ATTEMPT_TAKEN);
+    assert_told("1 dispatch n1@north=1; 1 accept");
+    site_stage_attempt_is(&stage, site_stage_attempt_of(&stage, id), ATTEMPT_RUNNING);
+    assert_told("1 start n1@north=1");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_stage, close_stage)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_plain_life),
+        TEST(test_end_is_the_first_news),
+        TEST(test_nothing_twice_after_a_restart),
+        TEST(test_waiting_job_is_stopped_and_killed),
+        TEST(test_kill_is_told_before_the_end),
+        TEST(test_refusals_are_told_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
