@@ -153,11 +153,13 @@ static void attend(struct broker *broker, struct lease *lease, bool may_judge,
     }
     recalling_tick(lease, now_ms, effects);
     granting_tick(lease, now_ms, effects);
+    evicting_tick(lease, now_ms, effects);
     notice_tick(lease, now_ms, effects);
     handover_tick(lease, now_ms, effects);
     note_confirmed(broker, lease, now_ms, effects);
     int64_t wake_ms = earlier(asking_wake_ms(lease), judging_wake_ms(lease));
     wake_ms = earlier(wake_ms, draining_wake_ms(lease));
+    wake_ms = earlier(wake_ms, evicting_wake_ms(lease));
     wake_ms = earlier(wake_ms, notice_wake_ms(lease));
     wake_ms = earlier(wake_ms, handover_wake_ms(lease));
     wake_ms = earlier(wake_ms, recalling_wake_ms(lease));
