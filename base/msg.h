@@ -279,6 +279,8 @@ struct lease_demand {
     uint64_t epoch; /* that the consumer goes by */
     int n_used;     /* slots of its jobs there: sent, running, suspended */
     int n_waiting;  /* slots of its waiting jobs that may use this lease */
+    bool
+        is_unnamed; /* none of its queues may use a host of it; told until it is made */
 };
 
 /* What waits in a queue and may go to borrowed hosts. */

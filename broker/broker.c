@@ -332,6 +332,7 @@ static void take_demand(struct broker *broker, const struct member *member,
     struct lease *lease = leases_find(&broker->leases, demand->lease);
     if (lease != NULL && lease->consumer == member) {
         lease->consumer_waiting = demand->n_waiting;
+        lease->is_unnamed = demand->is_unnamed;
         lease->usage_number = member->n_usages;
     }
 }

@@ -68,6 +68,7 @@ struct lease {
 
     /* What the consumer's USAGE said that was its n-th. */
     int consumer_waiting;
+    bool is_unnamed; /* no queue of its may use the lease */
     uint64_t usage_number;
 
     struct asking asking;

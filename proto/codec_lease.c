@@ -54,6 +54,7 @@ static const struct codec_field demand[] = {
     UINT64(epoch),
     INT(n_used, 0, TOTAL_MAX),
     INT(n_waiting, 0, TOTAL_MAX),
+    BOOL(is_unnamed),
 };
 static SHAPE(demand_shape, sublet__lease_demand, demand);
 #undef OURS
