@@ -234,7 +234,8 @@ const struct conf_key conf_keys[] = {
     INT("MEM", 0, SPACE_MAX_MIB, NULL, "memory exported on each host, in MB"),
     INT("SWAP", 0, SPACE_MAX_MIB, NULL, "swap space exported on each host, in MB"),
     INT("SWP", 0, SPACE_MAX_MIB, NULL, "the same as SWAP"),
-    LATER("ON_LOST", "kill: a lost consumer's jobs are ended"),
+    WORD("ON_LOST", "keep kill", NULL,
+         "kill: a lost consumer's jobs are ended after LEASE_TERM"),
 #undef SECTION
 #define SECTION "Parameters"
     DURATION("MC_RECLAIM_DELAY", MINUTE, SECOND, TEN_YEARS, "10",
@@ -251,7 +252,8 @@ const struct conf_key conf_keys[] = {
     INT("MAX_JOB_ARRAY_SIZE", 1, JOB_INDEX_MAX, "1000",
         "elements of a job array, and the largest index"),
     LIST("DEFAULT_QUEUE", NULL, "queues for jobs that name none; the first is taken"),
-    LATER("ON_LOST", "kill: a lost consumer's jobs are ended"),
+    WORD("ON_LOST", "keep kill", "keep",
+         "kill: a lost consumer's jobs are ended after LEASE_TERM"),
     TEXT("COMMITTED_RUN_TIME_FACTOR", "0", "weight of run time to come in fairshare"),
     LATER("COMPUTE_UNIT_TYPES", "types of compute units"),
     TEXT("CPU_TIME_FACTOR", "0.7", "weight of CPU time in fairshare"),

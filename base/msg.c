@@ -55,6 +55,7 @@ static const char *const kind_names[MSG_KINDS] = {
     [MSG_SNAPSHOT] = "SNAPSHOT",
     [MSG_LEASE_OPEN] = "LEASE_OPEN",
     [MSG_RECALL] = "RECALL",
+    [MSG_EVICT] = "EVICT",
 };
 
 /* The entry's name, or "?" for a number that the table does not have. */

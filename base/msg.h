@@ -87,6 +87,8 @@ enum msg_kind {
                        STATE names it */
     MSG_RECALL,     /* broker: a leaf's contract is to shrink, again until STATE names
                        it */
+    MSG_EVICT,      /* broker: the consumer is lost for longer than its term, and the
+                       policy says ON_LOST=kill; again until nothing runs */
     MSG_KINDS
 };
 
@@ -277,6 +279,8 @@ struct lease_demand {
     uint64_t epoch; /* that the consumer goes by */
     int n_used;     /* slots of its jobs there: sent, running, suspended */
     int n_waiting;  /* slots of its waiting jobs that may use this lease */
+    bool
+        is_unnamed; /* none of its queues may use a host of it; told until it is made */
 };
 
 /* What waits in a queue and may go to borrowed hosts. */
@@ -347,8 +351,10 @@ struct msg_state {
     int n_hosts;
     const struct lease_resource *resources;
     int n_resources;
-    const char *reason; /* of the last change that the provider made by itself */
-    uint64_t recall;    /* number of the latest RECALL; 0: none ever ... */
+    const char *reason;    /* of the last change that the provider made by itself */
+    bool ends_lost;        /* ON_LOST=kill */
+    uint64_t last_attempt; /* the highest of its consumer that was decided */
+    uint64_t recall;       /* number of the latest RECALL; 0: none ever ... */
     const struct recall *recalls; /* ... and what of it is not home yet */
     int n_recalls;
 };
@@ -387,6 +393,13 @@ struct msg_recall {
     bool is_whole; /* hosts come back whole */
     const struct recall *recalls;
     int n_recalls;
+};
+
+/* Ends what the lease's consumer runs there, up to this attempt: what it starts when it
+ * is back is above it. */
+struct msg_evict {
+    const char *lease;
+    uint64_t attempt;
 };
 
 struct msg_contract {
@@ -701,6 +714,7 @@ struct msg {
         struct msg_drain drain;
         struct msg_lease lease_open;
         struct msg_recall recall;
+        struct msg_evict evict;
         struct msg_contract contract;
         struct msg_contract_ack contract_ack;
         struct msg_start start;

@@ -153,11 +153,13 @@ static void attend(struct broker *broker, struct lease *lease, bool may_judge,
     }
     recalling_tick(lease, now_ms, effects);
     granting_tick(lease, now_ms, effects);
+    evicting_tick(lease, now_ms, effects);
     notice_tick(lease, now_ms, effects);
     handover_tick(lease, now_ms, effects);
     note_confirmed(broker, lease, now_ms, effects);
     int64_t wake_ms = earlier(asking_wake_ms(lease), judging_wake_ms(lease));
     wake_ms = earlier(wake_ms, draining_wake_ms(lease));
+    wake_ms = earlier(wake_ms, evicting_wake_ms(lease));
     wake_ms = earlier(wake_ms, notice_wake_ms(lease));
     wake_ms = earlier(wake_ms, handover_wake_ms(lease));
     wake_ms = earlier(wake_ms, recalling_wake_ms(lease));
@@ -330,6 +332,7 @@ static void take_demand(struct broker *broker, const struct member *member,
     struct lease *lease = leases_find(&broker->leases, demand->lease);
     if (lease != NULL && lease->consumer == member) {
         lease->consumer_waiting = demand->n_waiting;
+        lease->is_unnamed = demand->is_unnamed;
         lease->usage_number = member->n_usages;
     }
 }

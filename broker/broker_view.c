@@ -97,6 +97,23 @@ static void add_hosts(struct arena *arena, struct value *row, const struct lease
     }
 }
 
+/* What keeps a lease from being made is not what changed it last. */
+static const char *reason_of(const struct lease *lease, struct arena *arena)
+{
+    const struct row_lease *row = &lease->row;
+    if (row->state != LEASE_PENDING || row->type == LEASE_POOL ||
+        lease_is_disconnected(lease)) {
+        return row->reason;
+    }
+    return lease->is_unnamed
+               ? arena_printf(arena,
+                              "no queue of %s names its hosts (HOSTS, as in allremote "
+                              "or all@%s)",
+                              row->consumer, row->provider)
+               : arena_printf(arena, "no job of %s has asked for it yet",
+                              row->consumer);
+}
+
 static void fill_lease(const struct broker *broker, struct arena *arena,
                        struct value *row, const struct lease *lease)
 {
@@ -124,7 +141,7 @@ static void fill_lease(const struct broker *broker, struct arena *arena,
     value_add_instant(arena, row, "made_at", from->made_ms);
     value_add_instant(arena, row, "changed_at", from->changed_ms);
     value_add_bool(arena, row, "drained", from->is_drained);
-    value_add_text(arena, row, "reason", from->reason);
+    value_add_text(arena, row, "reason", reason_of(lease, arena));
 }
 
 static bool is_asked_for(const struct lease *lease, const struct msg_query *query)

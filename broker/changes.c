@@ -57,7 +57,8 @@ static uint64_t stamp_of_lease(const struct broker *broker, const struct lease *
     uint64_t stamp = 14695981039346656037U;
     stamp = add_number(stamp, (uint64_t)row->type << 8 | (uint64_t)row->state << 1 |
                                   lease_is_disconnected(lease));
-    stamp = add_number(stamp, row->epoch << 1 | row->is_drained);
+    stamp = add_number(stamp, row->epoch << 2 | (uint64_t)lease->is_unnamed << 1 |
+                                  row->is_drained);
     stamp = add_number(stamp, (uint64_t)delay_ms);
     stamp = add_number(stamp, (uint64_t)lease->judging.due_ms);
     stamp = add_number(stamp, (uint64_t)row->registered_ms);

@@ -24,6 +24,7 @@
 #include "broker/asking.h"
 #include "broker/changes.h"
 #include "broker/draining.h"
+#include "broker/evicting.h"
 #include "broker/granting.h"
 #include "broker/handover.h"
 #include "broker/judging.h"
@@ -56,6 +57,8 @@ struct lease {
     /* What the provider's latest STATE said, and the disk does not keep. */
     enum reclaim_policy reclaim_policy;
     int64_t min_hold_ms, lease_term_ms;
+    bool ends_lost; /* ON_LOST=kill */
+    uint64_t last_attempt;
     int provider_waiting;
     bool is_unconfirmed;    /* since this broker's start, by one of its sites */
     uint64_t ended_session; /* of its provider, in which it ended; 0: before the start
@@ -65,12 +68,14 @@ struct lease {
 
     /* What the consumer's USAGE said that was its n-th. */
     int consumer_waiting;
+    bool is_unnamed; /* no queue of its may use the lease */
     uint64_t usage_number;
 
     struct asking asking;
     struct notice notice;
     struct draining draining;
     struct judging judging;
+    struct evicting evicting;
     struct handover handover;
     struct change change;
 };

@@ -224,6 +224,8 @@ static void take_details(struct broker *broker, struct lease *lease,
     lease->reclaim_policy = state->reclaim_policy;
     lease->min_hold_ms = state->min_hold_ms;
     lease->lease_term_ms = state->lease_term_ms;
+    lease->ends_lost = state->ends_lost;
+    lease->last_attempt = state->last_attempt;
     lease->provider_waiting = state->provider_waiting;
     handover_see(lease, state->freeze);
     asking_end(lease);
@@ -246,6 +248,7 @@ static void take_over(struct broker *broker, struct lease *lease,
     take_details(broker, lease, state, now_ms);
     draining_state(lease, state, now_ms, effects);
     take_split(lease, state, now_ms, effects);
+    evicting_state(lease);
     take_restored(lease, state, is_higher, now_ms, effects);
     take_made(lease, state, now_ms, effects);
     recalling_state(lease, state, now_ms, effects);

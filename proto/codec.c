@@ -32,6 +32,7 @@ static const struct kind kinds[MSG_KINDS] = {
     KIND(DRAIN, codec_drain),
     KIND(LEASE_OPEN, codec_lease),
     KIND(RECALL, codec_recall),
+    KIND(EVICT, codec_evict),
     KIND(CONTRACT, codec_contract),
     KIND(CONTRACT_ACK, codec_contract_ack),
     KIND(START, codec_start),

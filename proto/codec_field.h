@@ -181,7 +181,7 @@ enum {
 /* The shapes: codec_lease.c, codec_run.c, codec_client.c. */
 extern const struct codec_shape codec_hello, codec_welcome, codec_usage, codec_pong,
     codec_error, codec_state, codec_lease, codec_freeze, codec_propose, codec_contract,
-    codec_contract_ack, codec_drain, codec_recall;
+    codec_contract_ack, codec_drain, codec_recall, codec_evict;
 extern const struct codec_shape codec_start, codec_attempt, codec_attempt_state,
     codec_attempt_control, codec_output_ask, codec_output, codec_lease_load;
 extern const struct codec_shape codec_host_hello, codec_nothing, codec_alive,

@@ -54,6 +54,7 @@ static const struct codec_field demand[] = {
     UINT64(epoch),
     INT(n_used, 0, TOTAL_MAX),
     INT(n_waiting, 0, TOTAL_MAX),
+    BOOL(is_unnamed),
 };
 static SHAPE(demand_shape, sublet__lease_demand, demand);
 #undef OURS
@@ -191,6 +192,8 @@ static const struct codec_field state[] = {
     PARTS(hosts, 0, HOSTS_MAX, &split_shape),
     PARTS(resources, 0, LEASE_RESOURCES_MAX, &resource_shape),
     TALK(reason, REASON_SIZE - 1),
+    BOOL(ends_lost),
+    UINT64(last_attempt),
     UINT64(recall),
     PARTS(recalls, 0, RECALLS_MAX, &recall_shape),
 };
@@ -247,6 +250,13 @@ static const struct codec_field recall_order[] = {
     PARTS(recalls, 0, RECALLS_MAX, &recall_shape),
 };
 SHAPE(codec_recall, sublet__recall, recall_order);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_evict
+#define THEIRS Sublet__Evict
+static const struct codec_field evict[] = {LEASE(lease), UINT64(attempt)};
+SHAPE(codec_evict, sublet__evict, evict);
 #undef OURS
 #undef THEIRS
 

@@ -73,6 +73,7 @@ struct book {
     enum lease_type type;
     enum reclaim_policy reclaim_policy;
     int64_t min_hold_ms, lease_term_ms;
+    bool ends_lost; /* ON_LOST=kill */
     uint64_t epoch;
     bool is_made, is_withdrawn, is_ended;
     bool is_drained; /* by DRAIN: withdrawn, whatever the policies say */

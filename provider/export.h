@@ -73,6 +73,7 @@ struct export_lease {
     enum lease_type type;
     enum reclaim_policy reclaim_policy;
     int64_t min_hold_ms, lease_term_ms;
+    bool ends_lost;            /* ON_LOST=kill */
     struct export_part *hosts; /* in the policy's order */
     int n_hosts;
     bool is_open; /* its hosts are still to be picked: a book of the policy stays */
@@ -114,6 +115,7 @@ struct export_plan {
 struct export_defaults {
     enum reclaim_policy reclaim_policy;
     int64_t min_hold_ms, lease_term_ms;
+    bool ends_lost; /* ON_LOST=kill */
 };
 
 /* A host of that type is not exported with nothing but this. */

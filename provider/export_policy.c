@@ -212,6 +212,11 @@ static bool read_rebalance(const struct reading *reading,
     } else if (cell != NULL) {
         return false;
     }
+    cell = cell_of(reading, "ON_LOST");
+    policy->ends_lost = defaults->ends_lost;
+    if (cell != NULL) { /* conf_check has seen that it is one of two */
+        policy->ends_lost = strcasecmp(cell->value, "kill") == 0;
+    }
     return read_duration(reading, "MIN_HOLD", &policy->min_hold_ms) &&
            read_duration(reading, "LEASE_TERM", &policy->lease_term_ms);
 }

@@ -282,6 +282,8 @@ void provider_fill_state(const struct provider *provider, const struct book *boo
         .reclaim_policy = book->reclaim_policy,
         .min_hold_ms = book->min_hold_ms,
         .lease_term_ms = book->lease_term_ms,
+        .ends_lost = book->ends_lost,
+        .last_attempt = taken_highest(&provider->taken, book->consumer),
         .hosts = hosts,
         .n_hosts = book->n_hosts,
         .resources = exported_copy_resources(arena, book->resources, book->n_resources),

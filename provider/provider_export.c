@@ -245,10 +245,12 @@ static void set_terms(struct book *book, const struct export_lease *lease)
 {
     book->is_dirty = book->is_dirty || book->reclaim_policy != lease->reclaim_policy ||
                      book->min_hold_ms != lease->min_hold_ms ||
-                     book->lease_term_ms != lease->lease_term_ms;
+                     book->lease_term_ms != lease->lease_term_ms ||
+                     book->ends_lost != lease->ends_lost;
     book->reclaim_policy = lease->reclaim_policy;
     book->min_hold_ms = lease->min_hold_ms;
     book->lease_term_ms = lease->lease_term_ms;
+    book->ends_lost = lease->ends_lost;
 }
 
 /* Until hosts are picked for its policy, a lease has those that it had. */

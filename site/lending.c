@@ -336,3 +336,28 @@ void lending_pass_output(struct site *site, const struct msg *msg,
         send_output(site, &msg->output, effects);
     }
 }
+
+void lending_evict(struct site *site, const struct msg_evict *evict, int64_t now_ms,
+                   struct effects *effects)
+{
+    const struct run_table *table = runs_table(site->runs);
+    struct msg_state book;
+    int count = 0;
+    if (!provider_find_book(site->provider, evict->lease, &book) || !book.ends_lost) {
+        return;
+    }
+    for (int i = 0; i < run_table_count(table); i++) {
+        struct run *run = run_table_at(table, i);
+        if (run != NULL && run->record != RUN_RECORD_ENDED &&
+            strcmp(run->lease, evict->lease) == 0 &&
+            run->id.attempt <= evict->attempt && run->exit.end != RUN_END_LOST) {
+            runs_evict(site->runs, run, now_ms, effects);
+            count++;
+        }
+    }
+    if (count > 0) {
+        effects_log(effects, LOG_LEVEL_NOTICE,
+                    "lease %s: its consumer is lost: jobs ended: %d", evict->lease,
+                    count);
+    }
+}

@@ -34,4 +34,9 @@ void lending_run_changed(struct site *site, struct run *run, int64_t now_ms,
 void lending_session(struct site *site, int64_t now_ms);
 void lending_tick(struct site *site, int64_t now_ms, struct effects *effects);
 
+/* EVICT: the lease's consumer is lost, what it has there is ended; where the policy
+ * still says so. */
+void lending_evict(struct site *site, const struct msg_evict *evict, int64_t now_ms,
+                   struct effects *effects);
+
 #endif

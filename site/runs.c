@@ -177,13 +177,21 @@ static void send_forget(const struct runs *runs, int host, const struct run_id *
 
 /* ---------------------------------------------------------------- turns */
 
-/* One that came to its own end before it was ended for a recall is as any other. */
+static const char evicted_text[] =
+    "ended there: this site was lost for longer than LEASE_TERM (ON_LOST=kill)";
+
+/* One that came to its own end before it was ended, for a recall or because its site is
+ * lost, is as any other. */
 static void end_run(struct runs *runs, struct run *run, const struct run_exit *exit,
                     int64_t now_ms, struct effects *effects)
 {
     struct run_exit copy = *exit;
     bool is_done = exit->end == RUN_END_EXITED && exit->code == 0;
     copy.is_recalled = run->exit.is_recalled && !is_done;
+    if (run->exit.end == RUN_END_LOST && !is_done) {
+        copy.end = RUN_END_LOST;
+        copy.text = evicted_text;
+    }
     run_table_end(runs->table, run, &copy);
     run_table_store(run, false, effects);
     runs->on_changed(runs->arg, run, now_ms, effects);
@@ -288,6 +296,18 @@ void runs_control(struct runs *runs, struct run *run, const struct run_control *
     }
     run_table_store(run, false, effects);
     drive(runs, run, now_ms, effects);
+}
+
+void runs_evict(struct runs *runs, struct run *run, int64_t now_ms,
+                struct effects *effects)
+{
+    struct run_control control = {
+        .number = run->control.number + 1, .action = CONTROL_KILL, .signal = SIGKILL};
+    if (run->record == RUN_RECORD_ENDED || run->exit.end == RUN_END_LOST) {
+        return;
+    }
+    run->exit.end = RUN_END_LOST; /* on record with the order */
+    runs_control(runs, run, &control, now_ms, effects);
 }
 
 void runs_recall(struct runs *runs, struct run *run, int64_t now_ms,

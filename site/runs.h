@@ -56,6 +56,9 @@ struct run *runs_add(struct runs *runs, const struct row_run *row, int64_t now_m
 void runs_control(struct runs *runs, struct run *run, const struct run_control *control,
                   int64_t now_ms, struct effects *effects);
 /* Its slots were recalled and their time is over: it is ended, and its end says so. */
+/* Its consumer is lost: likewise, and its end says that it was lost. */
+void runs_evict(struct runs *runs, struct run *run, int64_t now_ms,
+                struct effects *effects);
 void runs_recall(struct runs *runs, struct run *run, int64_t now_ms,
                  struct effects *effects);
 /* Its end is on record with its owner: row gone, RUN_FORGET. */

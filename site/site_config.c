@@ -395,12 +395,14 @@ static void read_exports(struct conf *conf, bool is_simulated,
                          struct site_config *config)
 {
     struct conf_place policy = conf_value_last(conf, "Parameters", "RECLAIM_POLICY");
+    struct conf_place lost = conf_value_last(conf, "Parameters", "ON_LOST");
     struct export_defaults defaults = {
         .reclaim_policy = conf_value_word(conf, &policy, "RECLAIM_POLICY") == 1
                               ? RECLAIM_DEMAND
                               : RECLAIM_LSF,
         .min_hold_ms = parameter_duration(conf, "MIN_HOLD"),
         .lease_term_ms = parameter_duration(conf, "LEASE_TERM"),
+        .ends_lost = conf_value_word(conf, &lost, "ON_LOST") == 1,
     };
     struct resreq_selector *selector =
         resreq_config_selector(conf, config, is_simulated);

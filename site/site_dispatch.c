@@ -78,6 +78,12 @@ static void on_contract_change(struct site *site, const struct call *call,
     schedule_mark(site->schedule);
 }
 
+static void on_evict(struct site *site, const struct call *call,
+                     struct effects *effects)
+{
+    lending_evict(site, &call->msg->evict, call->now_ms, effects);
+}
+
 static bool find_contract(const struct site *site, const char *lease,
                           struct msg_contract *contract)
 {
@@ -386,6 +392,7 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_DRAIN] = {on_contract_change, BROKER, true},
     [MSG_LEASE_OPEN] = {on_contract_change, BROKER, true},
     [MSG_RECALL] = {on_contract_change, BROKER, true},
+    [MSG_EVICT] = {on_evict, BROKER, true},
     [MSG_CONTRACT] = {on_contract, BROKER, true},
     [MSG_START] = {on_start, BROKER, true},
     [MSG_ATTEMPT_ASK] = {on_attempt_ask, BROKER, true},

@@ -216,6 +216,7 @@ static uint64_t digest_of(const struct msg_usage *usage)
         digest = digest_add(digest, demand->epoch);
         digest = digest_add(digest, (uint64_t)demand->n_used);
         digest = digest_add(digest, (uint64_t)demand->n_waiting);
+        digest = digest_add(digest, demand->is_unnamed);
     }
     for (int i = 0; i < usage->n_queues; i++) {
         for (const char *at = usage->queues[i].queue; *at != '\0'; at++) {

@@ -93,6 +93,36 @@ static void read_queues(const struct site *site, struct arena *arena,
     usage->queues = queues;
 }
 
+static bool is_named(const struct site *site, const struct consumer_host *host)
+{
+    int preference;
+    for (int i = 0; i < site->config->n_queues; i++) {
+        if (queue_allows(&site->config->queues[i], host->name, host->site,
+                         &preference)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of one that is not made, and so will never be. */
+static bool is_unnamed(const struct site *site, const char *lease)
+{
+    bool is_there = false;
+    for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
+        struct consumer_host host;
+        consumer_host_at(site->consumer, i, &host);
+        if (strcmp(host.lease, lease) != 0) {
+            continue;
+        }
+        if (host.is_made || is_named(site, &host)) {
+            return false;
+        }
+        is_there = true;
+    }
+    return is_there;
+}
+
 void usage_read(const struct site *site, struct arena *arena, struct msg_usage *usage)
 {
     int64_t n_waiting = jobs_waiting_slots(site->jobs);
@@ -114,6 +144,9 @@ void usage_read(const struct site *site, struct arena *arena, struct msg_usage *
     }
     struct lease_demand *demands = NULL;
     consumer_demands(site->consumer, waiting, arena, &demands, &usage->n_demands);
+    for (int i = 0; i < usage->n_demands; i++) {
+        demands[i].is_unnamed = is_unnamed(site, demands[i].lease);
+    }
     usage->demands = demands;
     read_queues(site, arena, usage);
 }

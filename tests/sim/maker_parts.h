@@ -27,6 +27,7 @@ struct maker_policy {
     bool is_drained[2], was_drained[2]; /* each consumer's lease: now, and ever */
     int n_consumers;
     int min_hold_s, lease_term_s; /* 0: not said */
+    bool ends_lost;
 };
 
 struct maker_site {

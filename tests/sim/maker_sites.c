@@ -68,6 +68,7 @@ static void choose_policy(struct maker *maker, int self, int first, int n_hosts)
         first > 0 && maker_chance(maker, 15) ? 0 : maker_between(maker, 1, least);
     policy->min_hold_s = maker_chance(maker, 20) ? maker_between(maker, 5, 30) : 0;
     policy->lease_term_s = maker_chance(maker, 50) ? maker_between(maker, 5, 90) : 0;
+    policy->ends_lost = policy->lease_term_s && maker_chance(maker, 40);
     choose_consumers(maker, self, policy);
     site->n_policies++;
     for (int i = first; i < first + n_hosts; i++) {
@@ -144,6 +145,9 @@ static void write_policy(struct maker *maker, int self, int place)
     }
     if (policy->lease_term_s) {
         maker_say(maker, "LEASE_TERM = %ds\n", policy->lease_term_s);
+    }
+    if (policy->ends_lost) {
+        maker_say(maker, "ON_LOST = kill\n");
     }
     maker_say(maker, "DISTRIBUTION = (");
     for (int i = 0; i < policy->n_consumers; i++) {
@@ -299,6 +303,7 @@ static void change_policy(struct maker *maker, struct maker_site *site, int plac
     policy->is_demand = policy->is_shared && maker_chance(maker, 40);
     policy->min_hold_s = maker_chance(maker, 20) ? maker_between(maker, 5, 30) : 0;
     policy->lease_term_s = maker_chance(maker, 50) ? maker_between(maker, 5, 90) : 0;
+    policy->ends_lost = policy->lease_term_s && maker_chance(maker, 40);
 }
 
 void maker_write_other_site(struct maker *maker, int self)

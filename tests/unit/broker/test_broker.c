@@ -349,6 +349,67 @@ static void a_provider_comes_back_behind_a_restart(void **state)
     assert_int_equal(lease_now().epoch, 1);
 }
 
+static int take_evict(uint64_t *attempt)
+{
+    const struct msg *evict = stage_sent(&stage, "north", MSG_EVICT, 0);
+    if (evict != NULL) {
+        assert_string_equal(evict->evict.lease, lease_id);
+        *attempt = evict->evict.attempt;
+    }
+    return evict != NULL;
+}
+
+/* Counts orders of `ms`, in which only north speaks. */
+static int count_evicts(int64_t ms, uint64_t *attempt)
+{
+    int64_t until_ms = stage.now_ms + ms, beat_ms = stage.now_ms;
+    int count = 0;
+    while (stage.now_ms < until_ms) {
+        if (stage.now_ms >= beat_ms) {
+            stage_usage(&stage, "north", 1, 0);
+            beat_ms = stage.now_ms + 5000;
+            count += take_evict(attempt);
+        }
+        int64_t next_ms = broker_wake_ms(stage.broker);
+        next_ms = next_ms < beat_ms ? next_ms : beat_ms;
+        next_ms = next_ms < until_ms ? next_ms : until_ms;
+        stage_wait(&stage, next_ms - stage.now_ms);
+        count += take_evict(attempt);
+    }
+    return count;
+}
+
+/* ON_LOST=kill: when the term is over, until nothing runs; never where it says keep. */
+static void what_a_lost_consumer_runs_is_ended(void **state)
+{
+    uint64_t attempt = 0;
+    host.consumer_used = 1;
+    books.ends_lost = true;
+    books.last_attempt = 77;
+    make_lease();
+    assert_int_equal(count_evicts(STAGE_LOST_AFTER_MS + 299000, &attempt), 0);
+    assert_int_equal(count_evicts(11000, &attempt), 3);
+    assert_int_equal(attempt, 77);
+    books.ends_lost = false; /* its administrator thinks better of it */
+    say_state("north", 1);
+    assert_int_equal(count_evicts(10000, &attempt), 0);
+    books.ends_lost = true;
+    host.consumer_used = 0;
+    say_state("north", 1);
+    assert_int_equal(count_evicts(10000, &attempt), 0);
+}
+
+static void nothing_of_a_consumer_that_is_here_is_ended(void **state)
+{
+    uint64_t attempt = 0;
+    host.consumer_used = 1;
+    books.ends_lost = true;
+    make_lease();
+    assert_true(count_evicts(STAGE_LOST_AFTER_MS + 310000, &attempt) > 0);
+    stage_hello(&stage, "south", 2);
+    assert_int_equal(count_evicts(STAGE_LOST_AFTER_MS, &attempt), 0);
+}
+
 static void an_export_may_come_back_while_it_drains(void **state)
 {
     make_lease();
@@ -947,6 +1008,8 @@ int main(void)
         TEST(members_come_and_go),
         TEST(a_provider_that_leaves_takes_its_leases),
         TEST(a_provider_comes_back_behind_a_restart),
+        TEST(what_a_lost_consumer_runs_is_ended),
+        TEST(nothing_of_a_consumer_that_is_here_is_ended),
         TEST(an_export_may_come_back_while_it_drains),
         TEST(an_ended_lease_may_begin_anew),
         TEST(what_no_lease_can_be_is_refused),

@@ -28,7 +28,7 @@ struct world {
     struct export_plan plan;
 };
 
-static const struct export_defaults defaults = {RECLAIM_LSF, 0, 300000};
+static const struct export_defaults defaults = {RECLAIM_LSF, 0, 300000, false};
 
 /* ------------------------------------------------------------ input */
 

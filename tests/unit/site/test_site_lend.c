@@ -10,6 +10,14 @@
 
 #include "tests/unit/site/site_stage.h"
 
+#define LENDING(more)                                                                  \
+    "Begin Site\nNAME = south\nSPOOL = /nowhere\nBROKER = tcp://127.0.0.1:1\nKEY = "   \
+    "k\n"                                                                              \
+    "BROKER_KEY = b\nEnd Site\nBegin Parameters\n" more                                \
+    "End Parameters\nBegin Host\nHOST_NAME MXJ\ns1 2\nEnd Host\nBegin Queue\n"         \
+    "QUEUE_NAME = local\nEnd Queue\nBegin HostExport\nNAME = spare\nPER_HOST = s1\n"   \
+    "SLOTS = 2\nTYPE = shared\nDISTRIBUTION = ([east, 1])\nEnd HostExport\n"
+
 static const char lending[] = "Begin Site\n"
                               "NAME = south\n"
                               "SPOOL = /nowhere\n"
@@ -333,9 +341,72 @@ static void test_own_jobs(void **state)
     site_stage_release(&stage);
 }
 
+static void evict(struct site_stage *stage, uint64_t attempt)
+{
+    struct msg msg = {.kind = MSG_EVICT};
+    msg.evict = (struct msg_evict){.lease = "south/spare/east", .attempt = attempt};
+    site_stage_broker(stage, &msg);
+}
+
+static void run_for_east(struct site_stage *stage, const char *text)
+{
+    site_stage_init_text(stage, text);
+    site_stage_host_up(stage, "s1");
+    site_stage_broker_up(stage);
+    start(stage, 5, 1);
+    host_says(stage, 5, RUN_WAITING);
+    host_says(stage, 5, RUN_RUNNING);
+}
+
+static void host_says_killed(struct site_stage *stage)
+{
+    struct msg_run_state fill = {.phase = RUN_ENDED, .token = TOKEN, .start_ms = 500};
+    fill.exit = (struct run_exit){
+        .end = RUN_END_SIGNALLED, .code = SIGKILL, .start_ms = 500, .end_ms = 900};
+    site_stage_run_state(stage, "s1", "east", 5, &fill);
+}
+
+/* Its consumer is lost: what it started until then is ended, as lost, also where this
+ * daemon dies between order and end. */
+static void test_evicted(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    for (int is_restarted = 0; is_restarted < 2; is_restarted++) {
+        run_for_east(&stage, LENDING("ON_LOST = kill\n"));
+        evict(&stage, 4); /* late: from before that attempt */
+        assert_null(site_stage_sent(&stage, MSG_RUN_CONTROL, 0));
+        evict(&stage, 5);
+        const struct msg *control = site_stage_sent(&stage, MSG_RUN_CONTROL, 0);
+        assert_int_equal(control->run_control.control.action, CONTROL_KILL);
+        evict(&stage, 5); /* again: nothing new */
+        if (is_restarted) {
+            site_stage_restart(&stage);
+            site_stage_host_up(&stage, "s1");
+            site_stage_broker_up(&stage);
+        }
+        host_says_killed(&stage);
+        assert_int_equal(answer(&stage)->state, ATTEMPT_ENDED);
+        assert_int_equal(answer(&stage)->exit.end, RUN_END_LOST);
+        assert_non_null(strstr(answer(&stage)->exit.text, "ON_LOST=kill"));
+        site_stage_release(&stage);
+    }
+}
+
+static void test_kept(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    run_for_east(&stage, LENDING("ON_LOST = keep\n"));
+    evict(&stage, 5);
+    assert_null(site_stage_sent(&stage, MSG_RUN_CONTROL, 0));
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_evicted),  cmocka_unit_test(test_kept),
         cmocka_unit_test(test_life),     cmocka_unit_test(test_restart),
         cmocka_unit_test(test_orders),   cmocka_unit_test(test_others_runs),
         cmocka_unit_test(test_output),   cmocka_unit_test(test_host_away),

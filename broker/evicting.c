@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* evicting.c: see evicting.h. */
+#include "broker/evicting.h"
+
+#include "broker/lease.h"
+#include "broker/outbox.h"
+#include "broker/tally.h"
+
+/* By fresh counts, and only where there is something to end. */
+static bool is_wanted(const struct lease *lease)
+{
+    return lease->ends_lost && lease_is_open(lease) && !lease->asking.is_open &&
+           sessions_is_here(lease->provider, ROLE_PROVIDER) &&
+           !sessions_is_here(lease->consumer, ROLE_CONSUMER) &&
+           tally_sum(lease->row.hosts, lease->row.n_hosts).consumer.used > 0;
+}
+
+void evicting_state(struct lease *lease)
+{
+    bool is_used = tally_sum(lease->row.hosts, lease->row.n_hosts).consumer.used > 0;
+    if (lease->evicting.is_open && !is_used) {
+        lease->evicting.is_open = false;
+        judging_begin_term(lease);
+    }
+}
+
+void evicting_tick(struct lease *lease, int64_t now_ms, struct effects *effects)
+{
+    if (evicting_wake_ms(lease) > now_ms) {
+        return;
+    }
+    struct msg msg = {.kind = MSG_EVICT};
+    msg.evict.lease = arena_str(&effects->arena, lease->row.id);
+    msg.evict.attempt = lease->last_attempt;
+    outbox_send(effects, lease->provider, "", &msg);
+    lease->evicting.next_ms = now_ms + EVICTING_AGAIN_MS;
+    lease->evicting.is_open = true;
+}
+
+int64_t evicting_wake_ms(const struct lease *lease)
+{
+    if (!is_wanted(lease)) {
+        return INT64_MAX;
+    }
+    int64_t over_ms = lease->consumer->since_ms + lease->lease_term_ms;
+    return over_ms > lease->evicting.next_ms ? over_ms : lease->evicting.next_ms;
+}
