@@ -4,9 +4,21 @@
 
 #include <limits.h>
 
+#include "sched/place_view.h"
 #include "sched/slot_pool.h"
 
 /* ---------------------------------------------------------------- a pool's slots */
+
+/* Slots that a plan has for other queues are not the pool's. */
+static bool is_for_pool(const struct place_snapshot *snapshot,
+                        const struct slot_pool *pool, const struct place_host *host)
+{
+    bool is_for_any = host->n_queues == 0;
+    for (int i = 0; i < pool->n_queues && !is_for_any; i++) {
+        is_for_any = place_view_is_for(host, snapshot->queues[pool->queues[i]].name);
+    }
+    return is_for_any;
+}
 
 static int slots_of(const struct place_snapshot *snapshot, const struct slot_pool *pool)
 {
@@ -15,7 +27,8 @@ static int slots_of(const struct place_snapshot *snapshot, const struct slot_poo
     for (int i = 0; i < snapshot->n_hosts; i++) {
         const struct place_host *host = &snapshot->hosts[i];
         int preference;
-        if (queue_allows(queue, host->name, host->site, &preference)) {
+        if (queue_allows(queue, host->name, host->site, &preference) &&
+            is_for_pool(snapshot, pool, host)) {
             n_slots += host->is_open ? host->max : host->used;
         }
     }

@@ -2,10 +2,11 @@
 /* place_pool.h: the slot pools of a pass: how many slots each queue of a pool is to
  * have (slot_pool.h), as the pass goes on.
  *
- * A pool's slots are those of its hosts, whoever uses them: a host that is closed has
- * those that are in use. A queue has a use for the slots it has, and for those of its
- * waiting jobs until one of them proves to fit nowhere: then its part goes to others. A
- * part is a soft limit: while a queue is below it a job may start that goes beyond.
+ * A pool's slots are those of its hosts, whoever uses them, but those that a plan has
+ * for other queues: a host that is closed has those that are in use. A queue has a use
+ * for the slots it has, and for those of its waiting jobs until one of them proves to
+ * fit nowhere: then its part goes to others. A part is a soft limit: while a queue is
+ * below it a job may start that goes beyond.
  *
  * Units: slots. Ownership: the arena's; the snapshot is borrowed. Layer: sched. */
 #ifndef SUBLET_SCHED_PLACE_POOL_H

@@ -119,8 +119,7 @@ static void group_hosts(struct place_room *room)
     }
 }
 
-/* A leaf of a plan may stand for some queues only. */
-static bool is_for_queue(const struct place_host *host, const char *queue)
+bool place_view_is_for(const struct place_host *host, const char *queue)
 {
     for (int i = 0; i < host->n_queues; i++) {
         if (strcmp(host->queues[i], queue) == 0) {
@@ -137,7 +136,7 @@ static bool is_allowed(const struct place_snapshot *snapshot, int queue,
     const struct place_host *host = &snapshot->hosts[index];
     int of_job;
     if (!queue_allows(&snapshot->queues[queue], host->name, host->site, preference) ||
-        !is_for_queue(host, snapshot->queues[queue].name)) {
+        !place_view_is_for(host, snapshot->queues[queue].name)) {
         return false;
     }
     if (asked == NULL) {

@@ -64,6 +64,9 @@ void place_view_init(struct place_room *room, struct arena *arena,
 struct place_view *place_view_of(struct place_room *room,
                                  const struct place_line *line);
 
+/* True where the host takes jobs of the queue: a leaf of a plan may stand for some
+ * queues only. */
+bool place_view_is_for(const struct place_host *host, const char *queue);
 /* The line's jobs may run on that host, now or when it is open. */
 bool place_view_allows(const struct place_snapshot *snapshot,
                        const struct place_line *line, int host);

@@ -89,15 +89,11 @@ static bool is_preempted_by(const struct list *list, int queue, int other)
     return false;
 }
 
-/* What the seed does not allow, or advises against, in queues of a pool. */
+/* What the seed does not allow, or advises against, in queues of a pool. Of its own
+ * PREEMPTION preempt_rules.h says so. */
 static void check_others(const struct list *list, int queue)
 {
     int scope = list->fair->scope_of[queue];
-    const char *preemption = text_of(list, queue, "PREEMPTION");
-    if (preemption != NULL) {
-        COMPLAIN(list, CONF_ERROR, queue, "PREEMPTION",
-                 "queues of a slot pool cannot be preemptive or preemptable");
-    }
     for (int i = 0; i < list->n_queues; i++) {
         if (i != queue && is_preempted_by(list, queue, i)) {
             COMPLAIN(

@@ -181,6 +181,11 @@ static const struct {
      QUEUE("q", POOL) "Begin HostPartition\nHPART_NAME = p\nHOSTS = all\n"
                       "USER_SHARES = ([ana, 1])\nEnd HostPartition\n",
      "its hosts are in host partition \"p\"", NULL},
+    {"another queue preempts one of a pool",
+     QUEUE("q", POOL) QUEUE("r", "PREEMPTION = PREEMPTIVE[s+1 q+2]\n") QUEUE("s", ""),
+     "queue \"q\" is in slot pool \"A\"", NULL},
+    {"another queue is preempted by any",
+     QUEUE("q", POOL) QUEUE("r", "PREEMPTION = PREEMPTABLE[q]\n"), NULL, NULL},
     {"the pool's keys in its first queue by priority",
      QUEUE("q", POOL "PRIORITY = 1\n")
          QUEUE("r", POOL "PRIORITY = 2\nMAX_SLOTS_IN_POOL = 5\n"),
@@ -221,21 +226,6 @@ static void test_what_is_refused(void **state)
         judge(&world, CONF_WARNING, rows[i].warning, rows[i].why);
         arena_release(&world.arena);
     }
-}
-
-static void test_keys_that_are_not_built_yet(void **state)
-{
-    struct world world;
-    (void)state;
-    read_text(&world, QUEUE("q", POOL "PREEMPTION = PREEMPTABLE\n")
-                          QUEUE("r", "PREEMPTION = PREEMPTIVE[s+1 q+2]\n"));
-    int n_found = 0;
-    for (const struct conf_diag *diag = world.conf.diags; diag != NULL;
-         diag = diag->next) {
-        n_found += strstr(diag->text, "queues of a slot pool cannot be") != NULL;
-    }
-    assert_int_equal(n_found, 2); /* preemptable by its own word, and by the other's */
-    arena_release(&world.arena);
 }
 
 /* Whose share it is, as a fraction of its siblings' and of theirs up to the root. */
@@ -370,11 +360,8 @@ static void test_factors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_refused),
-        cmocka_unit_test(test_keys_that_are_not_built_yet),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_who_may_submit),
-        cmocka_unit_test(test_pools),
+        cmocka_unit_test(test_what_is_refused), cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_who_may_submit),  cmocka_unit_test(test_pools),
         cmocka_unit_test(test_factors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
