@@ -20,7 +20,7 @@ enum {
 
 /* ---------------------------------------------------------------- of each process */
 
-static void impose(int resource, int64_t value)
+static void impose(__rlimit_resource_t resource, int64_t value)
 {
     struct rlimit limit;
     if (getrlimit(resource, &limit) != 0) {
@@ -48,7 +48,7 @@ void guard_limits_impose(const struct job_limits *limits, bool is_leased)
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         int64_t kib = limits->values[sizes[i].limit];
         if (kib != JOB_LIMIT_NONE) {
-            impose((int)sizes[i].resource, kib * 1024);
+            impose(sizes[i].resource, kib * 1024);
         }
     }
     int64_t cpu_ms = limits->values[JOB_LIMIT_CPU];

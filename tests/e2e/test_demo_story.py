@@ -103,7 +103,9 @@ def run_demo(until=None):
         demo = subprocess.Popen(
             [os.path.join(ROOT, "deploy", "demo", "run")], text=True,
             env=dict(os.environ, SUBLET_BIN=BIN, TMPDIR=directory), bufsize=1,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            # A shell cannot trap what it inherits as ignored, as from "make test &".
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
         text = ""
         for line in demo.stdout:
             text += line

@@ -269,12 +269,15 @@ def make_leases(path, n_providers, n_each):
         for j in range(n_each):
             lease = "p%d/%03d/south" % (i, j)
             store.execute(
-                "INSERT INTO lease VALUES (?, ?, ?, 'south', 'shared', 'active', 3, 1, 0,"
-                " 1700000000000, 1700000000000, 1700000000000, 1700000000000, 'a reason',"
-                " 0, 0, 0)",
+                "INSERT INTO lease (id, provider, policy, consumer, type, state, epoch,"
+                " is_made, is_withdrawn, registered_ms, made_ms, changed_ms, judged_ms, reason)"
+                " VALUES (?, ?, ?, 'south', 'shared', 'active', 3, 1, 0,"
+                " 1700000000000, 1700000000000, 1700000000000, 1700000000000, 'a reason')",
                 (lease, "p%d" % i, "%03d" % j))
             for place in range(4):
-                store.execute("INSERT INTO lease_host VALUES (?, ?, ?, 8, 5, 3, ?, ?, 0)",
+                store.execute("INSERT INTO lease_host (lease, place, host, n_slots, provider,"
+                              " consumer, provider_used, consumer_used, is_down)"
+                              " VALUES (?, ?, ?, 8, 5, 3, ?, ?, 0)",
                               (lease, place, "h%d" % place, j % 6, j % 4))
     store.commit()
     store.close()
