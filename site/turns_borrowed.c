@@ -11,7 +11,7 @@
 /* A refused job waits so long, unless a contract changes first: a provider that
  * refuses at once must not be asked at once again; and twice as long each time, as one
  * that refuses the job's user will do so again. */
-enum { REFUSED_PAUSE_MS = 1000, REFUSED_PAUSE_MAX_MS = 64000 };
+enum { REFUSED_PAUSE_MS = 1000, REFUSED_PAUSE_MAX_MS = 16000 };
 /* One that wants a host of its own was most likely refused for what others run there,
  * which is not told here. */
 enum { EXCLUSIVE_PAUSE_MS = 15000 };
