@@ -289,15 +289,20 @@ const struct pools_told *pools_told_of(const struct pools_pool *pool, const char
     return NULL;
 }
 
-/* The last time that slots of the node were moved, and why. */
-static void note_move(const struct pool_cycle *cycle, int node,
-                      const struct pools_told *before, struct arena *memory,
-                      struct pools_told *told, int64_t now_ms)
+static bool is_moved(const struct pool_cycle *cycle, int node)
 {
     const struct pool_move *move = &cycle->moves[node];
-    if (move->grant > 0 || move->recall > 0 || move->cancel > 0) {
+    return move->grant > 0 || move->recall > 0 || move->cancel > 0;
+}
+
+/* The last time that slots of the node were moved, and why. */
+static void note_move(const struct pool_cycle *cycle, int node,
+                      const struct pools_told *before, const char *why,
+                      struct arena *memory, struct pools_told *told, int64_t now_ms)
+{
+    if (is_moved(cycle, node)) {
         told->moved_ms = now_ms;
-        told->moved = pool_explain(cycle, node, memory);
+        told->moved = why;
     } else if (before != NULL) {
         told->moved_ms = before->moved_ms;
         told->moved = arena_str(memory, before->moved);
@@ -319,14 +324,15 @@ static void tell_quotas(const struct pools_pool *pool, const struct pool_cycle *
             .quota = cycle->shares[node].quota,
             .demand = cycle->uses[node].demand,
         };
-        note_move(cycle, node, before, memory, &told[i], now_ms);
         bool is_new = before == NULL ? told[i].quota != 0 || told[i].demand != 0
                                      : before->quota != told[i].quota ||
                                            before->demand != told[i].demand;
+        const char *why =
+            is_new || is_moved(cycle, node) ? pool_explain(cycle, node, memory) : NULL;
+        note_move(cycle, node, before, why, memory, &told[i], now_ms);
         if (is_new) {
             pool_events_quota(pool->name, told[i].node, told[i].quota, told[i].demand,
-                              pool_explain(cycle, node, &effects->arena), now_ms,
-                              effects);
+                              why, now_ms, effects);
         }
     }
 }
