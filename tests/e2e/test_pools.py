@@ -70,8 +70,8 @@ def test_recall():
         expect("its scaled ownership" in text and "recalled within 2 s" in text, text)
         events = [json.loads(line) for line in f.cli("south", "events", "--last", "500")
                   .stdout.splitlines()]
-        expect(any(event["event"] == "recall" and event["node"] == "/eng"
-                   and event["slots"] == 6 for event in events), "the recall")
+        expect_equal(sum(event["slots"] for event in events if event["event"] == "recall"
+                         and event["node"] == "/eng"), 6, "slots that were recalled")
         expect(any(event["event"] == "quota" and event["node"] == "/ops"
                    and event["quota"] == 6 for event in events), "the quota")
         again = [job for job in jobs if f.job("south", job)["state"] == "PEND"
