@@ -622,6 +622,8 @@ enum query_kind {
     QUERY_LOAD,   /* of a site's hosts */
     QUERY_HIST,   /* what happened to a site's jobs */
     QUERY_USERS,  /* of a site, and their shares */
+    QUERY_POOLS,  /* broker */
+    QUERY_PLAN,   /* broker: the nodes of the pool `name` */
     QUERY_KINDS
 };
 
@@ -631,7 +633,7 @@ struct msg_query {
     const char *name;                /* one thing by id or name; "": all */
     const char *user;                /* jobs: of this user; "": of all */
     const char *queue;               /* jobs, of this queue; "": all */
-    const char *host;                /* jobs, on this host; "": all */
+    const char *host;                /* jobs, on this host; plan: the node; "": all */
     const char *provider, *consumer; /* leases, of this site; "": of any */
     int states;      /* leases: 1 << enum lease_state, added up; 0: all that are open */
     bool with_ended; /* jobs, leases */

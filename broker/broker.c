@@ -599,6 +599,11 @@ uint64_t broker_look(struct broker *broker)
     return changes_look(broker);
 }
 
+bool broker_has_pool(const struct broker *broker, const char *name)
+{
+    return pools_find(&broker->pools, name) != NULL;
+}
+
 uint64_t broker_boot(const struct broker *broker)
 {
     return broker->boot;

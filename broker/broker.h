@@ -72,6 +72,7 @@ const char *broker_lease_id(const struct broker *broker, int index);
  * process. The boot counter tells one process from the next. */
 uint64_t broker_look(struct broker *broker);
 uint64_t broker_boot(const struct broker *broker);
+bool broker_has_pool(const struct broker *broker, const char *name);
 /* When the site last said anything; 0: not since the start. */
 int64_t broker_site_heard_ms(const struct broker *broker, const char *site);
 

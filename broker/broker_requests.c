@@ -7,6 +7,8 @@
 #include "broker/broker_view.h"
 #include "broker/hosts_view.h"
 #include "broker/outbox.h"
+#include "broker/parts.h"
+#include "broker/pools_view.h"
 
 /* ---------------------------------------------------------------- listings */
 
@@ -17,8 +19,18 @@ static bool has_named(const struct broker *broker, const struct event *event,
     const struct msg_query *query = &event->msg->query;
     bool is_lease = query->kind == QUERY_LEASES ||
                     (query->kind == QUERY_RECLAIM && strchr(query->name, '/') != NULL);
-    if (query->name[0] == '\0') {
+    bool is_of_pool = query->kind == QUERY_POOLS || query->kind == QUERY_PLAN;
+    if (query->name[0] == '\0' && query->kind != QUERY_PLAN) {
         return true;
+    }
+    if (is_of_pool && pools_find(&broker->pools, query->name) != NULL) {
+        return true;
+    }
+    if (is_of_pool) {
+        outbox_reply_error(effects, event, query->request, ERR_NOT_FOUND,
+                           "pool \"%s\": no such pool; see `sublet pools`",
+                           query->name);
+        return false;
     }
     if (is_lease && leases_find(&broker->leases, query->name) == NULL) {
         outbox_reply_error(effects, event, query->request, ERR_NOT_FOUND,
@@ -86,6 +98,8 @@ void broker_requests_query(const struct broker *broker, const struct event *even
         break;
     case QUERY_SITES:
     case QUERY_RECLAIM:
+    case QUERY_POOLS:
+    case QUERY_PLAN:
         if (has_named(broker, event, effects)) {
             reply_view(broker, event, effects);
         }
@@ -117,8 +131,13 @@ struct value *broker_view(const struct broker *broker, struct arena *arena,
                           const struct msg_query *query, int64_t now_ms,
                           const char **next)
 {
-    (void)now_ms;
     *next = "";
+    if (query->kind == QUERY_POOLS) {
+        return pools_view_list(broker, arena, query, now_ms, next);
+    }
+    if (query->kind == QUERY_PLAN) {
+        return pools_view_plan(broker, arena, query, now_ms, next);
+    }
     if (query->kind == QUERY_SITES) {
         return broker_view_sites(broker, arena, query, next);
     }

@@ -233,7 +233,7 @@ void pools_start(struct pools *pools, int64_t lost_after_ms, int64_t now_ms)
 {
     pools->waits_ms = now_ms + lost_after_ms;
     for (int i = 0; i < pools->count; i++) {
-        set_next(&pools->items[i], 0, now_ms);
+        set_next(&pools->items[i], pools->utc_offset_ms, now_ms);
     }
 }
 
@@ -247,6 +247,7 @@ static void take_told(const struct pools_pool *from, struct pools_pool *to)
     for (int i = 0; i < from->n_told; i++) {
         to->told[i] = from->told[i];
         to->told[i].node = arena_str(to->memory, from->told[i].node);
+        to->told[i].moved = arena_str(to->memory, from->told[i].moved);
     }
     to->n_told = from->n_told;
 }
@@ -257,19 +258,20 @@ void pools_reload(struct pools *pools, const struct broker_config *config,
     struct pools old = *pools;
     pools_init(pools, config);
     pools->waits_ms = old.waits_ms;
+    pools->utc_offset_ms = old.utc_offset_ms;
     for (int i = 0; i < pools->count; i++) {
         const struct pools_pool *before = pools_find(&old, pools->items[i].name);
         if (before != NULL) {
             take_told(before, &pools->items[i]);
         }
-        set_next(&pools->items[i], 0, now_ms);
+        set_next(&pools->items[i], pools->utc_offset_ms, now_ms);
     }
     pools_release(&old);
 }
 
 /* ---------------------------------------------------------------- a cycle */
 
-static struct pools_told *find_told(const struct pools_pool *pool, const char *node)
+const struct pools_told *pools_told_of(const struct pools_pool *pool, const char *node)
 {
     int low = 0, high = pool->n_told;
     while (low < high) {
@@ -287,6 +289,26 @@ static struct pools_told *find_told(const struct pools_pool *pool, const char *n
     return NULL;
 }
 
+static bool is_moved(const struct pool_cycle *cycle, int node)
+{
+    const struct pool_move *move = &cycle->moves[node];
+    return move->grant > 0 || move->recall > 0 || move->cancel > 0;
+}
+
+/* The last time that slots of the node were moved, and why. */
+static void note_move(const struct pool_cycle *cycle, int node,
+                      const struct pools_told *before, const char *why,
+                      struct arena *memory, struct pools_told *told, int64_t now_ms)
+{
+    if (is_moved(cycle, node)) {
+        told->moved_ms = now_ms;
+        told->moved = why;
+    } else if (before != NULL) {
+        told->moved_ms = before->moved_ms;
+        told->moved = arena_str(memory, before->moved);
+    }
+}
+
 /* On record where quota or demand has changed. */
 static void tell_quotas(const struct pools_pool *pool, const struct pool_cycle *cycle,
                         struct arena *memory, struct pools_told *told, int64_t now_ms,
@@ -296,25 +318,29 @@ static void tell_quotas(const struct pools_pool *pool, const struct pool_cycle *
     const int *by_name = pool->by_name[plan - pool->plans];
     for (int i = 0; i < plan->n_nodes; i++) {
         int node = by_name[i];
-        const struct pools_told *before = find_told(pool, plan->nodes[node].name);
-        told[i] =
-            (struct pools_told){arena_str(memory, plan->nodes[node].name),
-                                cycle->shares[node].quota, cycle->uses[node].demand};
+        const struct pools_told *before = pools_told_of(pool, plan->nodes[node].name);
+        told[i] = (struct pools_told){
+            .node = arena_str(memory, plan->nodes[node].name),
+            .quota = cycle->shares[node].quota,
+            .demand = cycle->uses[node].demand,
+        };
         bool is_new = before == NULL ? told[i].quota != 0 || told[i].demand != 0
                                      : before->quota != told[i].quota ||
                                            before->demand != told[i].demand;
+        const char *why =
+            is_new || is_moved(cycle, node) ? pool_explain(cycle, node, memory) : NULL;
+        note_move(cycle, node, before, why, memory, &told[i], now_ms);
         if (is_new) {
             pool_events_quota(pool->name, told[i].node, told[i].quota, told[i].demand,
-                              pool_explain(cycle, node, &effects->arena), now_ms,
-                              effects);
+                              why, now_ms, effects);
         }
     }
 }
 
 /* Of hosts that differ in size a leaf gets those that fit into what it is to have
  * (pool_place.c). */
-static void decide(const struct pool_picture *picture, struct pool_cycle *cycle,
-                   struct arena *arena)
+void pools_decide(const struct pool_picture *picture, struct pool_cycle *cycle,
+                  struct arena *arena)
 {
     bool is_whole = picture->plan->settings.placement == PLAN_EXCLUSIVE;
     if (is_whole && picture->host_slots > 1) {
@@ -334,7 +360,7 @@ static void run_cycle(struct broker *broker, struct pools_pool *pool, int64_t lo
     struct pool_picture picture;
     pool_picture_take(broker, pool, plan, now_ms, memory, &picture);
     struct pool_cycle cycle;
-    decide(&picture, &cycle, memory);
+    pools_decide(&picture, &cycle, memory);
     pool_order_carry_out(broker, pool, &picture, &cycle, now_ms, effects);
     /* pool_cycle_hosts counts a plan of its own making; nodes are the same. */
     cycle.plan = plan;
@@ -382,6 +408,7 @@ void pools_tick(struct broker *broker, int64_t utc_offset_ms, int64_t now_ms,
                 struct effects *effects)
 {
     struct pools *pools = &broker->pools;
+    pools->utc_offset_ms = utc_offset_ms;
     for (int i = 0; i < pools->count; i++) {
         struct pools_pool *pool = &pools->items[i];
         if (pool->next_ms > now_ms) {

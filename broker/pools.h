@@ -32,6 +32,8 @@ struct lease;
 struct pools_told {
     const char *node;
     int64_t quota, demand;
+    int64_t moved_ms;  /* when slots of it were last granted, recalled or left it; 0 */
+    const char *moved; /* and why; NULL */
 };
 
 struct pools_pool {
@@ -54,7 +56,8 @@ struct pools {
     struct arena arena;
     struct pools_pool *items;
     int count;
-    int64_t waits_ms; /* until then for providers that have not come back */
+    int64_t utc_offset_ms; /* of local time, by the latest tick */
+    int64_t waits_ms;      /* until then for providers that have not come back */
 };
 
 void pools_init(struct pools *pools, const struct broker_config *config);
@@ -73,6 +76,13 @@ int pools_find_leaf(const struct pools_pool *pool, const struct plan *plan,
 /* The node with that path, leaf or not. */
 int pools_find_node(const struct pools_pool *pool, const struct plan *plan,
                     const char *node);
+
+struct pool_picture;
+/* Quotas, grants and recalls of the picture. */
+void pools_decide(const struct pool_picture *picture, struct pool_cycle *cycle,
+                  struct arena *arena);
+/* What was told of the node; NULL: nothing yet. */
+const struct pools_told *pools_told_of(const struct pools_pool *pool, const char *node);
 
 /* A lease of a pool: whether the configuration knows its pool; of a leaf, what the
  * plans say besides slots. */

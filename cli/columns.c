@@ -410,6 +410,63 @@ const struct columns columns_reclaim = {
     .nothing = "no reclaim delay is set: 10m for all",
 };
 
+static const struct column pools_table[] = {
+    {"POOL", "pool", false, format_plain},
+    {"SLOTS", "slots", true, format_plain},
+    {"CONFIGURED", "configured", true, format_plain},
+    {"ALLOC", "alloc", true, format_plain},
+    {"RECALLED", "recalled", true, format_plain},
+    {"IDLE", "idle", true, format_plain},
+    {"DEMAND", "demand", true, format_plain},
+    {"HOSTS", "hosts", true, format_plain},
+    {"PROVIDERS", "providers", true, format_plain},
+    {"PLACEMENT", "placement", false, format_plain},
+    {"WINDOW", "window", false, format_plain},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_pools = {
+    .table = pools_table,
+    .nothing = "the broker has no pools",
+};
+
+static const struct column plan_table[] = {
+    {"NODE", "node", false, format_plain},
+    {"SITE", "site", false, format_plain},
+    {"OWNED", "owned", true, format_plain},
+    {"SCALED", "scaled", true, format_plain},
+    {"RESERVE", "reserve", true, format_plain},
+    {"LIMIT", "limit", true, format_plain},
+    {"DEMAND", "demand", true, format_plain},
+    {"CLAIM", "claim", true, format_plain},
+    {"QUOTA", "quota", true, format_plain},
+    {"ALLOC", "alloc", true, format_plain},
+    {"RECALLED", "recalled", true, format_plain},
+    {"FREE", "free", true, format_plain},
+    {"SHORTFALL", "shortfall", true, format_plain},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_plan = {
+    .table = plan_table,
+    .nothing = "the plan has no nodes",
+};
+
+static const struct column plan_why_table[] = {
+    {"NODE", "node", false, format_plain},
+    {"QUOTA", "quota", true, format_plain},
+    {"ALLOC", "alloc", true, format_plain},
+    {"RULE", "rule", false, format_plain},
+    {"WHY", "why", false, format_plain},
+    {"LAST MOVE", "moved", false, format_plain},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_plan_why = {
+    .table = plan_why_table,
+    .nothing = "the plan has no such node",
+};
+
 static const struct column quota_table[] = {
     {"NODE", "node", false, format_plain},
     {"OWNED", "owned", true, format_plain},

@@ -44,6 +44,9 @@ extern const struct columns columns_lease_hosts;
 extern const struct columns columns_lease_history;
 extern const struct columns columns_sites;
 extern const struct columns columns_reclaim;
+extern const struct columns columns_pools;
+extern const struct columns columns_plan;
+extern const struct columns columns_plan_why;
 extern const struct columns columns_quota;
 extern const struct columns columns_explain;
 

@@ -12,7 +12,7 @@ extern const struct call_option submit_options[], jobs_options[], control_option
     peek_options[], sites_options[], hosts_options[], load_options[], queues_options[],
     leases_options[], lease_options[], reclaim_options[], events_options[],
     simulate_options[], top_options[], version_options[], resreq_options[],
-    plan_options[], hist_options[];
+    plan_options[], pools_options[], hist_options[];
 
 int submit_run(struct call *call);
 int jobs_run(struct call *call);
@@ -45,6 +45,7 @@ int events_run(struct call *call);
 int top_run(struct call *call);
 int snapshot_run(struct call *call);
 int plan_run(struct call *call);
+int plan_pools(struct call *call);
 int check_run(struct call *call);
 int keygen_run(struct call *call);
 int simulate_run(struct call *call);

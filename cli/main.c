@@ -105,9 +105,10 @@ static const struct command commands[] = {
      NULL, NULL, CALL_WORDS_MIXED, snapshot_run},
     {"keygen", "NAME", "Makes a pair of keys: NAME.key and NAME.key_secret.",
      NULL, NULL, CALL_WORDS_MIXED, keygen_run},
-    LATER("pools", "", "Pools and their slots."),
-    {"plan", "quota FILE|explain FILE [NODE...]",
-     "Sharing plans: who would get how many slots of a pool, and why.",
+    {"pools", "[POOL...]", "Pools and their slots.",
+     pools_options, listing_options, CALL_WORDS_MIXED, plan_pools},
+    {"plan", "show [POOL]|quota FILE|explain [FILE] [NODE...]",
+     "Sharing plans: who gets how many slots of a pool, and why; or would, by a file.",
      plan_options, listing_options, CALL_WORDS_MIXED, plan_run},
     LATER("usage", "", "Slot hours lent and borrowed."),
     /* anyone */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan.c: `sublet plan quota` and `plan explain`: one cycle of a pool from a file and
  * the numbers given, without a daemon.
+ * `plan show`, and `plan explain` without --slots, ask the broker (plan_live.c).
  * Source: INTERFACES 3. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "broker/pool_view.h"
 #include "cli/commands.h"
 #include "cli/listing.h"
+#include "cli/plan_live.h"
 #include "sys/daemon.h"
 #include "sys/json.h"
 
@@ -292,13 +294,11 @@ int plan_run(struct call *call)
 {
     const char *verb = call->n_operands > 0 ? call->operands[0] : "";
     bool is_explain = strcmp(verb, "explain") == 0;
-    if (strcmp(verb, "show") == 0) {
-        return call_fail(
-            "plan show is not supported yet: the broker runs no pools; see "
-            "'sublet plan quota FILE'");
+    if (strcmp(verb, "show") == 0 || (is_explain && !call_has(call, "--slots"))) {
+        return plan_live_run(call, is_explain);
     }
     if (!is_explain && strcmp(verb, "quota") != 0) {
-        return call_misuse(call, "expected quota or explain, and a file");
+        return call_misuse(call, "expected show, or quota or explain and a file");
     }
     if (call->n_operands < 2 || (!is_explain && call->n_operands > 2)) {
         return call_misuse(call, "%s: expected a file%s", verb,

@@ -113,12 +113,13 @@ int consumer_count_hosts(const struct consumer *consumer)
     return consumer->contracts.n_hosts;
 }
 
+/* Of what is recalled a slot that falls free goes home: nothing is put on it again. */
 static bool may_start(const struct consumer *consumer, const struct contract *contract)
 {
     enum lease_state state = contract->as_told.state;
     return consumer->attempts.session != 0 && contract->is_told &&
            (state == LEASE_PENDING || state == LEASE_ACTIVE) &&
-           contract->as_told.is_provider_here;
+           contract->as_told.is_provider_here && contract->as_told.n_recalls == 0;
 }
 
 void consumer_host_at(const struct consumer *consumer, int index,

@@ -73,6 +73,14 @@ void provider_load(struct provider *provider, const struct row *row)
 
 /* ------------------------------------------------------------ the site's scheduler */
 
+/* Nothing new starts on it from this side: it is frozen; or it is what this site has as
+ * a leaf, and what falls free of it goes back to the pool. */
+static bool takes_none(const struct book *book)
+{
+    bool is_owed = book->is_withdrawn || book->n_recalls > 0;
+    return book->is_frozen || (book->part == BOOKS_OWN_LEAF && is_owed);
+}
+
 int provider_local_max(const struct provider *provider, const char *name, int max,
                        int local_used)
 {
@@ -82,7 +90,7 @@ int provider_local_max(const struct provider *provider, const char *name, int ma
         const struct book *book = host->links[i].book;
         const struct book_host *entry = &book->hosts[host->links[i].index];
         allowed -= entry->n_slots;
-        allowed += book->is_frozen ? entry->provider_used : entry->provider;
+        allowed += takes_none(book) ? entry->provider_used : entry->provider;
     }
     return allowed > local_used ? (int)allowed : local_used;
 }

@@ -71,6 +71,24 @@ static const struct value *ask_broker(struct play *play, struct arena *arena,
         broker_view(broker, arena, &query, world_now_ms(play->world), &next));
 }
 
+static const struct value *ask_node(struct play *play,
+                                    const struct statement_expect *expect,
+                                    struct arena *arena, const char **why)
+{
+    const struct broker *broker = world_broker(play->world);
+    struct msg_query query = query_of(QUERY_PLAN, expect->pool);
+    const char *next;
+
+    if (!broker) {
+        *why = "the broker is down";
+        return NULL;
+    }
+    *why = "there is none";
+    query.host = expect->name;
+    return first_row(
+        broker_view(broker, arena, &query, world_now_ms(play->world), &next));
+}
+
 /* The thing as a listing shows it; NULL: `why`. */
 static const struct value *find_thing(struct play *play, const struct statement *at,
                                       struct arena *arena, const char **why)
@@ -82,6 +100,9 @@ static const struct value *find_thing(struct play *play, const struct statement 
     }
     if (!strcmp(expect->thing, "site")) {
         return ask_broker(play, arena, QUERY_SITES, expect->name, why);
+    }
+    if (!strcmp(expect->thing, "node")) {
+        return ask_node(play, expect, arena, why);
     }
     if (!strcmp(expect->thing, "host")) {
         return ask_site(play, at, arena, QUERY_HOSTS, expect->name, why);

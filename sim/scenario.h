@@ -100,7 +100,8 @@ struct statement_reload {
 };
 
 struct statement_expect {
-    const char *thing;      /* "lease", "job", "host", "queue", "site" */
+    const char *thing;      /* "lease", "job", "host", "queue", "site", "node" */
+    const char *pool;       /* of a node */
     const char *name;       /* of the thing */
     const char *field;      /* path into its JSON */
     const char *op, *value; /* as written; `value` without quotes */

@@ -9,6 +9,7 @@
 #include <uthash.h>
 
 #include "broker/lease.h"
+#include "broker/plan_config.h"
 #include "sched/asked.h"
 #include "sched/depend.h"
 #include "sim/scenario_parts.h"
@@ -98,7 +99,8 @@ static void check_lease(struct scenario *scenario, const struct statement *at,
                           "\"%.80s\" is no lease, expected PROVIDER/POLICY/CONSUMER",
                           name);
     } else if (scenario_find_site(scenario, id.provider) < 0 ||
-               scenario_find_site(scenario, id.consumer) < 0) {
+               (id.part != LEASE_IDLE &&
+                scenario_find_site(scenario, id.consumer) < 0)) {
         scenario_complain(scenario, at->line,
                           "lease \"%s\" is of no site of the scenario, expected "
                           "PROVIDER/POLICY/CONSUMER",
@@ -206,6 +208,29 @@ static void check_unique(struct scenario *scenario)
 /* ---- all
  * ---------------------------------------------------------------------------- */
 
+/* In the plan of any window. */
+static void check_node(struct scenario *scenario, const struct statement *at,
+                       const struct statement_expect *expect)
+{
+    const struct plan_pools *pools = scenario->broker.config.pools;
+    const struct plan_pool *pool = pools ? plan_config_find(pools, expect->pool) : NULL;
+
+    if (!pool) {
+        scenario_complain(scenario, at->line,
+                          "unknown pool \"%.40s\", expected one of the broker's",
+                          expect->pool);
+        return;
+    }
+    for (int i = 0; i < pool->n_windows || i == 0; i++) {
+        if (plan_find(&pool->plans[i], expect->name) != PLAN_NO_NODE) {
+            return;
+        }
+    }
+    scenario_complain(scenario, at->line,
+                      "unknown node \"%.80s\", expected one of pool %s", expect->name,
+                      pool->name);
+}
+
 static void check_expect(struct scenario *scenario, const struct statement *at)
 {
     const struct statement_expect *expect = &at->expect;
@@ -218,6 +243,8 @@ static void check_expect(struct scenario *scenario, const struct statement *at)
         check_queue(scenario, at, expect->name);
     } else if (!strcmp(expect->thing, "lease")) {
         check_lease(scenario, at, expect->name);
+    } else if (!strcmp(expect->thing, "node")) {
+        check_node(scenario, at, expect);
     } else if (scenario_find_site(scenario, expect->name) < 0) {
         scenario_complain(scenario, at->line,
                           "unknown site \"%.40s\", expected one of the scenario's",

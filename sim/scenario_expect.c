@@ -46,10 +46,13 @@ static bool read_thing(struct scenario_reading *reading, int *at)
         return true;
     }
     if (!strcmp(name, "node")) {
-        return scenario_options_complain(reading, "node is not supported yet");
+        reading->to->expect.thing = "node";
+        reading->to->expect.pool = scenario_options_word(reading, 4);
+        *at = 5;
+        return true;
     }
     return scenario_options_complain(
-        reading, "\"%.40s\", expected job, host, queue, lease or site", name);
+        reading, "\"%.40s\", expected job, host, queue, lease, site or node", name);
 }
 
 static bool read_expect(struct scenario_reading *reading)

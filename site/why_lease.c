@@ -56,7 +56,10 @@ static const char *of_contract(const struct site *site,
     if (contract->state == LEASE_INACTIVE) {
         return "its slots are being divided anew";
     }
-    return contract->state == LEASE_DRAINING ? "it is draining" : NULL;
+    if (contract->state == LEASE_DRAINING) {
+        return "it is draining";
+    }
+    return contract->n_recalls > 0 ? "slots of it are wanted back by its pool" : NULL;
 }
 
 static const char *of_hosts(struct arena *arena, const struct job *job,

@@ -139,3 +139,10 @@ int http_admin_drain(struct hub *hub, const char *lease, const char *body,
     int rc = check_empty(body, n_body, err);
     return rc == 0 ? hub_ask(hub, &msg, arena, said, err) : rc;
 }
+
+int http_admin_reload(struct hub *hub, const char *body, size_t n_body,
+                      struct arena *arena, const char **said, struct err *err)
+{
+    int rc = check_empty(body, n_body, err);
+    return rc == 0 ? hub_run_reload(hub, arena, said, err) : rc;
+}

@@ -25,4 +25,9 @@ int http_admin_drain(struct hub *hub, const char *lease, const char *body,
                      size_t n_body, struct arena *arena, const char **said,
                      struct err *err) MUST_CHECK;
 
+/* Has the configuration read anew, plans and all, as `reconfig` does. */
+int http_admin_reload(struct hub *hub, const char *body, size_t n_body,
+                      struct arena *arena, const char **said,
+                      struct err *err) MUST_CHECK;
+
 #endif

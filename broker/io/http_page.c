@@ -180,16 +180,25 @@ static int put_lease(struct work *work)
     return put_listing(work, QUERY_LEASES);
 }
 
-static int put_delays(struct work *work)
+/* What changes without a revision: made each time. */
+static int put_fresh(struct work *work, enum query_kind kind)
 {
     const char *next = "";
     struct msg_query *query = &work->target.query;
-    query->kind = QUERY_RECLAIM;
+    query->kind = kind;
     struct value *value =
         broker_view(work->source->broker, &work->arena, query, daemon_now_ms(), &next);
     value_add_text(&work->arena, value, "next", next[0] != '\0' ? next : NULL);
     put_tagged(value, work->answer);
     return 0;
+}
+
+static int put_plan(struct work *work)
+{
+    const char *pool = work->target.query.name;
+    return broker_has_pool(work->source->broker, pool)
+               ? put_fresh(work, QUERY_PLAN)
+               : err_set(&work->err, ERR_NOT_FOUND, "pool \"%s\": no such pool", pool);
 }
 
 static int put_series(struct work *work, enum store_series_kind kind)
@@ -375,6 +384,14 @@ static int drain(struct work *work)
     return put_said(work, rc, said);
 }
 
+static int reload(struct work *work)
+{
+    const char *said = "";
+    int rc = http_admin_reload(work->source->hub, work->request->body,
+                               work->request->n_body, &work->arena, &said, &work->err);
+    return put_said(work, rc, said);
+}
+
 /* ---------------------------------------------------------------- dispatch */
 
 static int answer_target(struct work *work)
@@ -397,7 +414,14 @@ static int answer_target(struct work *work)
     case HTTP_TARGET_STREAM:
         return begin_stream(work);
     case HTTP_TARGET_RECLAIM:
-        return is_change(work->request) ? set_delay(work) : put_delays(work);
+        return is_change(work->request) ? set_delay(work)
+                                        : put_fresh(work, QUERY_RECLAIM);
+    case HTTP_TARGET_POOLS:
+        return put_fresh(work, QUERY_POOLS);
+    case HTTP_TARGET_PLAN:
+        return put_plan(work);
+    case HTTP_TARGET_RELOAD:
+        return reload(work);
     case HTTP_TARGET_SERIES:
         return put_series(work, STORE_SERIES_ALL);
     case HTTP_TARGET_SITE_SERIES:

@@ -47,6 +47,9 @@ static const struct {
      false},
     {"api/v1/stream", HTTP_TARGET_STREAM, read_only, AFTER_NUMBER, false},
     {"api/v1/reclaim-delay", HTTP_TARGET_RECLAIM, read_and_put, LIMIT | AFTER, false},
+    {"api/v1/pools", HTTP_TARGET_POOLS, read_only, LIMIT | AFTER, false},
+    {"api/v1/plans/reload", HTTP_TARGET_RELOAD, post_only, 0, false},
+    {"api/v1/plans/*", HTTP_TARGET_PLAN, read_only, LIMIT | AFTER, false},
     {"api/v1/series", HTTP_TARGET_SERIES, read_only, SPAN, false},
     {"api/v1/series/sites/*", HTTP_TARGET_SITE_SERIES, read_only, SPAN, false},
     {"api/v1/series/leases/*/*/*", HTTP_TARGET_LEASE_SERIES, read_only, SPAN, false},
@@ -56,9 +59,6 @@ static const struct {
     {"metrics", HTTP_TARGET_METRICS, read_only, 0, false},
     {"", HTTP_TARGET_FILE, read_only, ANYTHING, false},
     {"page/*", HTTP_TARGET_FILE, read_only, 0, false},
-    {"api/v1/pools", HTTP_TARGET_HEALTH, read_only, 0, true},
-    {"api/v1/plans/reload", HTTP_TARGET_HEALTH, post_only, 0, true},
-    {"api/v1/plans/*", HTTP_TARGET_HEALTH, read_only, 0, true},
     {"api/v1/usage", HTTP_TARGET_HEALTH, read_only, 0, true},
 };
 enum { N_PAGES = sizeof(pages) / sizeof(pages[0]) };
@@ -363,6 +363,9 @@ static void take_names(const struct path *path, struct arena *arena,
     case HTTP_TARGET_SITE_SERIES:
         target->query.name = parts[4];
         break;
+    case HTTP_TARGET_PLAN:
+        target->query.name = parts[3];
+        break;
     case HTTP_TARGET_FILE:
         target->file = parts[path->n_parts - 1];
         break;
@@ -372,6 +375,8 @@ static void take_names(const struct path *path, struct arena *arena,
     case HTTP_TARGET_EVENTS:
     case HTTP_TARGET_STREAM:
     case HTTP_TARGET_RECLAIM:
+    case HTTP_TARGET_POOLS:
+    case HTTP_TARGET_RELOAD:
     case HTTP_TARGET_SERIES:
     case HTTP_TARGET_ABOUT:
     case HTTP_TARGET_HEALTH:

@@ -29,6 +29,9 @@ enum http_target_page {
     HTTP_TARGET_EVENTS,
     HTTP_TARGET_STREAM,
     HTTP_TARGET_RECLAIM,
+    HTTP_TARGET_POOLS,
+    HTTP_TARGET_PLAN, /* query.name: the pool */
+    HTTP_TARGET_RELOAD,
     HTTP_TARGET_SERIES,       /* of all sites together */
     HTTP_TARGET_SITE_SERIES,  /* query.name: the site */
     HTTP_TARGET_LEASE_SERIES, /* query.name: the lease */

@@ -504,6 +504,14 @@ void hub_set_reload(struct hub *hub, hub_reload_fn reload, void *part)
     hub->reload_part = part;
 }
 
+int hub_run_reload(struct hub *hub, struct arena *arena, const char **text,
+                   struct err *err)
+{
+    return hub->reload != NULL
+               ? hub->reload(hub->reload_part, arena, text, err)
+               : err_set(err, ERR_STATE, "the configuration is not read anew here");
+}
+
 int hub_reload(struct hub *hub, const struct broker_setup *setup, struct err *err)
 {
     int rc = allow_members(hub, setup, err);

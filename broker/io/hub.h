@@ -35,6 +35,9 @@ void hub_set_snapshot(struct hub *hub, struct snapshot *snapshot);
 typedef int (*hub_reload_fn)(void *part, struct arena *arena, const char **text,
                              struct err *err);
 void hub_set_reload(struct hub *hub, hub_reload_fn reload, void *part);
+/* What hub_set_reload gave, for who asks otherwise than by a message. */
+int hub_run_reload(struct hub *hub, struct arena *arena, const char **text,
+                   struct err *err) MUST_CHECK;
 /* Other members and parameters: keys that are gone are let in no more; what follows for
  * leases is done by the next batch, at once. Where a key file is bad nothing is
  * changed. */

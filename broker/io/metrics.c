@@ -98,6 +98,28 @@ static void end_handover(struct metrics *metrics, const struct row_history *row,
     end_start(metrics, start);
 }
 
+/* What is said of a recall ends no hand-over. */
+static void count_event(struct metrics *metrics, const struct row_history *row,
+                        int64_t begin_ns, int64_t end_ns)
+{
+    switch ((int)row->event) {
+    case HISTORY_INACTIVE:
+        begin_handover(metrics, row, begin_ns);
+        break;
+    case HISTORY_RECALL:
+        metrics->recalls_begun++;
+        break;
+    case HISTORY_RECALL_DONE:
+        metrics->recalls_done++;
+        break;
+    case HISTORY_QUOTA:
+        break;
+    default:
+        end_handover(metrics, row, end_ns);
+        break;
+    }
+}
+
 void metrics_count_batch(struct metrics *metrics, const struct effects *effects,
                          int64_t begin_ns, int64_t end_ns)
 {
@@ -106,11 +128,7 @@ void metrics_count_batch(struct metrics *metrics, const struct effects *effects,
         if (effect->kind == EFFECT_SEND && effect->send.msg.kind == MSG_ERROR) {
             metrics_count_refused(metrics, effect->send.msg.error.code);
         } else if (effect->kind == EFFECT_STORE && effect->row.kind == ROW_HISTORY) {
-            if (effect->row.history.event == HISTORY_INACTIVE) {
-                begin_handover(metrics, &effect->row.history, begin_ns);
-            } else {
-                end_handover(metrics, &effect->row.history, end_ns);
-            }
+            count_event(metrics, &effect->row.history, begin_ns, end_ns);
         }
     }
 }

@@ -30,6 +30,7 @@ struct metrics {
     struct histogram commit, handover;
     uint64_t rebalances[METRICS_RESULTS];
     uint64_t refused[METRICS_REASONS];
+    uint64_t recalls_begun, recalls_done;
     struct metrics_start *starts;
 };
 

@@ -17,6 +17,7 @@ struct source {
     const struct metrics *metrics;
     const struct broker *broker;
     const struct value *sites; /* rows of the listing */
+    const struct value *pools; /* likewise */
 };
 
 /* ---------------------------------------------------------------- leases */
@@ -243,6 +244,29 @@ static void build_info(const struct source *source, const char *name)
     fprintf(source->to, "%s{version=\"%s\"} 1\n", name, BROKER_VERSION);
 }
 
+/* ---------------------------------------------------------------- pools */
+
+static void pool_slots(const struct source *source, const char *name)
+{
+    static const char *const uses[] = {"alloc", "recalled", "idle", "demand"};
+    for (const struct value *row = source->pools->first; row != NULL; row = row->next) {
+        for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+            fprintf(source->to, "%s{", name);
+            promtext_label(source->to, "pool", value_find(row, "pool")->text);
+            fprintf(source->to, ",use=\"%s\"} %" PRId64 "\n", uses[i],
+                    value_find(row, uses[i])->number);
+        }
+    }
+}
+
+static void recalls(const struct source *source, const char *name)
+{
+    fprintf(source->to, "%s{result=\"begun\"} %" PRIu64 "\n", name,
+            source->metrics->recalls_begun);
+    fprintf(source->to, "%s{result=\"done\"} %" PRIu64 "\n", name,
+            source->metrics->recalls_done);
+}
+
 /* ---------------------------------------------------------------- the table */
 
 static const struct {
@@ -264,6 +288,11 @@ static const struct {
      commit_seconds},
     {"sublet_site_slots", "gauge",
      "Slots as a site reported them; pending: of its waiting jobs.", site_slots},
+    {"sublet_pool_slots", "gauge",
+     "Slots of a pool: of nodes, of these wanted back, idle; and wanted by nodes.",
+     pool_slots},
+    {"sublet_recalls_total", "counter",
+     "Recalls of a pool's slots: begun, and those that are home.", recalls},
     {"sublet_jobs", "gauge", "Jobs of a site by state, as it reported them.", jobs},
     {"sublet_schedule_seconds", "histogram",
      "Time of a site's scheduling passes, with the rest of the turn they were in.",
@@ -277,15 +306,16 @@ static const struct {
 };
 
 /* All pages of the listing, their rows in one array. */
-static const struct value *read_sites(const struct broker *broker, struct arena *arena,
-                                      int64_t now_ms)
+static const struct value *read_all(const struct broker *broker, struct arena *arena,
+                                    enum query_kind kind, const char *name,
+                                    int64_t now_ms)
 {
     struct value *all = value_array(arena);
-    struct msg_query query = {.kind = QUERY_SITES, .name = "", .after = ""};
+    struct msg_query query = {.kind = kind, .name = "", .after = ""};
     const char *next;
     do {
         struct value *page = broker_view(broker, arena, &query, now_ms, &next);
-        const struct value *rows = value_find(page, "sites");
+        const struct value *rows = value_find(page, name);
         for (struct value *row = rows->first, *behind; row != NULL; row = behind) {
             behind = row->next;
             row->next = NULL;
@@ -302,10 +332,12 @@ char *metrics_text_render(const struct metrics *metrics, const struct broker *br
     char *text = NULL;
     struct arena arena;
     arena_init(&arena);
-    struct source source = {.to = open_memstream(&text, length),
-                            .metrics = metrics,
-                            .broker = broker,
-                            .sites = read_sites(broker, &arena, now_ms)};
+    struct source source = {
+        .to = open_memstream(&text, length),
+        .metrics = metrics,
+        .broker = broker,
+        .sites = read_all(broker, &arena, QUERY_SITES, "sites", now_ms),
+        .pools = read_all(broker, &arena, QUERY_POOLS, "pools", now_ms)};
     if (source.to == NULL) {
         abort();
     }

@@ -4,6 +4,38 @@
 ALTER TABLE lease ADD COLUMN is_pool INTEGER NOT NULL DEFAULT 0
     CHECK (is_pool = 0 OR is_pool = 1);
 
+-- The views show it.
+DROP VIEW v_leases;
+CREATE VIEW v_leases AS
+SELECT lease.id,
+       lease.provider,
+       lease.policy,
+       lease.consumer,
+       iif(lease.is_pool, 'pool', lease.type) AS type,
+       lease.state,
+       present_lease.status,
+       lease.epoch,
+       coalesce(sum(iif(is_down, 0, lease_host.provider)), 0) AS provider_available,
+       coalesce(sum(provider_used), 0) AS provider_used,
+       coalesce(sum(iif(is_down, 0, lease_host.consumer)), 0) AS consumer_available,
+       coalesce(sum(consumer_used), 0) AS consumer_used,
+       count(host) AS n_hosts,
+       present_lease.reclaim_delay_s,
+       present_lease.next_rebalance_at,
+       strftime('%Y-%m-%dT%H:%M:%fZ', nullif(registered_ms, 0) / 1000.0, 'unixepoch')
+           AS registered_at,
+       strftime('%Y-%m-%dT%H:%M:%fZ', nullif(made_ms, 0) / 1000.0, 'unixepoch')
+           AS made_at,
+       strftime('%Y-%m-%dT%H:%M:%fZ', nullif(changed_ms, 0) / 1000.0, 'unixepoch')
+           AS changed_at,
+       lease.is_drained AS drained,
+       lease.reason
+FROM lease
+LEFT JOIN lease_host ON lease_host.lease = lease.id
+LEFT JOIN present_lease ON present_lease.lease = lease.id
+GROUP BY lease.id
+ORDER BY lease.id;
+
 -- Events of nodes beside those of leases and sites: quotas that change, and recalls,
 -- which have a lease too. A table's checks cannot be changed, so it is made anew.
 DROP VIEW v_lease_history;

@@ -10,7 +10,7 @@ from federation import LEASE, Federation, expect, expect_equal, main
 f = Federation()
 
 UNBUILT_COMMANDS = """resize limits rsv
-pools usage""".split()
+usage""".split()
 
 UNBUILT_SUB = [["-ar"], ["-I"], ["-U", "r"]]
 

@@ -143,14 +143,14 @@ def test_errors():
                  "/a" * 100, "/api%2Fv1%2Fleases", "/page/nothing", "/page/../tokens",
                  "/api/v1/series/sites/nobody", "/api/v1/series/leases/a/b/c"):
         refused(path, 404)
-    for path in ("/api/v1/pools", "/api/v1/plans/p", "/api/v1/usage"):
-        refused(path, 501, "not supported yet")
+    refused("/api/v1/usage", 501, "not supported yet")
+    refused("/api/v1/plans/p", 404, "no such pool")
     for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
         headers = refused("/api/v1/leases", 405, "GET", method=method)
         expect_equal(headers["Allow"], "GET, HEAD", "Allow")
     headers = refused("/api/v1/leases/a/b/c/drain", 405, "POST")
     expect_equal(headers["Allow"], "POST", "Allow")
-    refused("/api/v1/plans/reload", 501, "not supported yet", method="POST")
+    refused("/api/v1/plans/reload", 405, "POST")
     expect_equal(ask("/api/v1/leases", "POST", body=b"x" * 100000)[0], 405, "with a body")
     expect_equal(ask("/healthz", body=b"x")[0], 400, "GET with a body")
 

@@ -391,6 +391,7 @@ def asked_pages():
             (one + "/history", "?last=50"), ("/api/v1/sites", ""), ("/api/v1/hosts", ""),
             ("/api/v1/events", "?last=500"), ("/api/v1/reclaim-delay", ""),
             ("/api/v1/series", ""), ("/api/v1/series/sites/{site}", ""), (series, ""),
+            ("/api/v1/pools", ""), ("/api/v1/plans/{pool}", ""),
             ("/api/v1/about", ""), ("/api/v1/openapi.json", ""), ("/healthz", "")], lease
 
 
@@ -427,12 +428,12 @@ def test_openapi():
     provider, policy, consumer = lease.split("/")
     for template, query in pages:
         path = template.format(provider=provider, policy=policy, consumer=consumer,
-                               site="north") + query
+                               site="north", pool="p") + query
         content = document["paths"][template]["get"]["responses"]["200"]["content"]
         check(content["application/json"]["schema"], get(path), path)
     refusal = document["components"]["schemas"]["Error"]
     for path, method, headers in (
-            ("/nothing", "GET", {}), ("/api/v1/leases", "PUT", {}), ("/api/v1/pools", "GET", {}),
+            ("/nothing", "GET", {}), ("/api/v1/leases", "PUT", {}), ("/api/v1/plans/q", "GET", {}),
             ("/api/v1/reclaim-delay", "PUT", {}), ("/api/v1/reclaim-delay", "PUT", ADMIN),
             ("/api/v1/leases?limit=0", "GET", {})):
         check(refusal, json.loads(ask(path, method, headers)[2]), method + " " + path)
@@ -454,6 +455,17 @@ def test_openapi():
     stream.close()
 
 
+POOL = """
+Begin Pool
+NAME = p
+End Pool
+Begin PlanNode
+NAME  POOL  OWNED  SITE
+/eng  p     2      south
+End PlanNode
+"""
+
+
 def setup():
     tokens = os.path.join(f.dir, "tokens")
     with open(tokens, "w") as file:
@@ -461,7 +473,7 @@ def setup():
     os.chmod(tokens, 0o600)
     f.configure("broker", BROKER.replace(
         "STATE", "HTTP = 127.0.0.1:%d\nTOKENS = %s\nSAMPLE_INTERVAL = 1s\nSTATE" % (
-            PORT, tokens)))
+            PORT, tokens)) + POOL)
     f.start("broker", "north", "south")
     job = f.submit("south", "true", "-q", "away")
     f.wait_state("south", job, "DONE")

@@ -147,6 +147,17 @@ def test_one_lease():
     browser.wait("document.getElementById('lease-body').innerText.includes('no open lease')")
 
 
+@with_browser
+def test_pools():
+    browser.open(URL)
+    browser.wait("document.querySelectorAll('#pools [data-node]').length === 2")
+    rows = {row["node"]: row for row in get("/api/v1/plans/p")["nodes"]}
+    cells = browser.texts("#pools [data-node='/eng/sim'] td")
+    expect_equal(cells[0], "south", "the leaf's site")
+    expect_equal(cells[1], str(rows["/eng/sim"]["owned"]), "what it owns")
+    expect("2 slots" not in browser.text("#pools h3"), "no slots are in the pool")
+
+
 def open_delay():
     browser.open(URL + "?lease=" + LEASE)
     browser.click("text=Set reclaim delay …")
@@ -366,6 +377,18 @@ CONTRAST = """(() => {
 })()"""
 
 
+POOL = """
+Begin Pool
+NAME = p
+End Pool
+Begin PlanNode
+NAME      POOL  OWNED  SITE
+/eng      p     4      -
+/eng/sim  p     2      south
+End PlanNode
+"""
+
+
 def setup():
     tokens = os.path.join(f.dir, "tokens")
     with open(tokens, "w") as file:
@@ -373,7 +396,7 @@ def setup():
     os.chmod(tokens, 0o600)
     f.configure("broker", BROKER.replace(
         "STATE", "HTTP = 127.0.0.1:%d\nTOKENS = %s\nSAMPLE_INTERVAL = 1s\nSTATE" % (
-            PORT, tokens)))
+            PORT, tokens)) + POOL)
     f.configure("south", SOUTH)
     f.start("broker", "north", "south")
     job = f.submit("south", "true", "-q", "away")
@@ -383,7 +406,7 @@ def setup():
 
 try:
     main(test_shows_what_the_api_says, test_changes_live, test_filters_stand_in_the_address,
-         test_one_lease, test_reclaim_delay, test_broker_gone_and_back,
+         test_one_lease, test_pools, test_reclaim_delay, test_broker_gone_and_back,
          test_site_lost_is_an_alarm, test_phone_and_themes, test_keyboard_and_names,
          test_a_thousand_leases,
          shared=f, setup=setup)

@@ -3,6 +3,7 @@
 """A pool that runs: north exports all its slots to it and is a leaf of its plan itself;
 south borrows what north does not want, is warned when north wants it back, and what
 still runs after the grace is ended and waits again."""
+import json
 import os
 
 from federation import BROKER, NORTH, Federation, expect, expect_equal, main
@@ -57,6 +58,22 @@ def test_recall():
         expect(os.path.exists(os.path.join(f.marks, "warned")), "a warning came")
         with open(os.path.join(f.marks, "grace")) as file:
             expect_equal(file.read(), "2\n", "the grace in the environment")
+        node = {row["node"]: row for row in f.rows("south", "plan", "show")}
+        expect_equal([node["/eng"][key] for key in ("owned", "quota", "alloc", "site")],
+                     [2, 2, 2, "south"], "/eng")
+        expect_equal([node["/ops"][key] for key in ("quota", "alloc", "shortfall")],
+                     [6, 6, 0], "/ops")
+        pool = f.rows("south", "pools")[0]
+        expect_equal([pool[key] for key in ("pool", "slots", "alloc", "idle", "providers")],
+                     ["p", 8, 8, 0, 1], "the pool")
+        text = f.cli("south", "plan", "explain", "/eng").stdout
+        expect("its scaled ownership" in text and "recalled within 2 s" in text, text)
+        events = [json.loads(line) for line in f.cli("south", "events", "--last", "500")
+                  .stdout.splitlines()]
+        expect_equal(sum(event["slots"] for event in events if event["event"] == "recall"
+                         and event["node"] == "/eng"), 6, "slots that were recalled")
+        expect(any(event["event"] == "quota" and event["node"] == "/ops"
+                   and event["quota"] == 6 for event in events), "the quota")
         again = [job for job in jobs if f.job("south", job)["state"] == "PEND"
                  and "recalled" in f.job("south", job)["reason"]]
         expect_equal(len(again), 6, "jobs that were recalled")

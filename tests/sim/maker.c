@@ -121,8 +121,12 @@ static void write_lease(struct maker *maker, int self, int policy, int consumer)
 {
     const struct maker_policy *of = &maker->sites[self].policies[policy];
 
-    maker_say(maker, "s%d/%s%d/s%d\n", self + 1, of->is_named ? "p" : "", policy + 1,
-              of->consumers[consumer] + 1);
+    maker_say(maker, "s%d/%s%d/", self + 1, of->is_named ? "p" : "", policy + 1);
+    if (of->is_pool) {
+        maker_say(maker, "pool:p\n");
+    } else {
+        maker_say(maker, "s%d\n", of->consumers[consumer] + 1);
+    }
 }
 
 static void write_reclaim(struct maker *maker, int self)
@@ -135,7 +139,7 @@ static void write_reclaim(struct maker *maker, int self)
     } else {
         maker_say(maker, "set reclaim_delay %ds", maker_between(maker, 1, 30));
     }
-    if (policy >= 0 && maker_chance(maker, 40)) {
+    if (policy >= 0 && !site->policies[policy].is_pool && maker_chance(maker, 40)) {
         maker_say(maker, " lease=");
         write_lease(maker, self, policy, 0);
     } else if (maker_chance(maker, 70)) {
@@ -326,7 +330,7 @@ static void write_scenario(struct maker *maker)
 {
     int at_s = 0;
 
-    if (maker->left_out > 0) {
+    if (maker->left_out > 0 || maker->has_pool) {
         maker_say(maker, "broker broker.conf\n");
     }
     for (int i = 0; i < maker->n_sites; i++) {
@@ -365,6 +369,9 @@ static void write_broker(struct maker *maker, int but, const char *name,
 {
     open_text(maker);
     maker_write_broker(maker, but);
+    if (maker->has_pool) {
+        maker_write_pool(maker, but);
+    }
     close_text(maker, texts, name);
 }
 
@@ -377,6 +384,7 @@ void maker_make(uint64_t seed, struct texts *texts)
     maker.n_sites = maker_chance(&maker, 60) ? maker_between(&maker, 2, 3)
                                              : maker_between(&maker, 2, 8);
     choose_faults(&maker);
+    maker.has_pool = maker_chance(&maker, 40);
     for (int i = 0; i < maker.n_sites; i++) {
         maker_choose_site(&maker, i);
     }
@@ -394,8 +402,10 @@ void maker_make(uint64_t seed, struct texts *texts)
     }
     if (maker_chance(&maker, 25)) {
         maker.left_out = maker_between(&maker, 1, maker.n_sites);
-        write_broker(&maker, 0, "broker.conf", texts);
         write_broker(&maker, maker.left_out, "broker-1.conf", texts);
+    }
+    if (maker.left_out > 0 || maker.has_pool) {
+        write_broker(&maker, 0, "broker.conf", texts);
     }
     open_text(&maker);
     write_scenario(&maker);

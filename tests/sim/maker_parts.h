@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* maker_parts.h: what the files that make a federation share: maker_sites.c chooses the
- * sites and writes their files, maker.c what happens in them. */
+ * sites and writes their files, maker_pool.c a plan, maker.c what happens in them. */
 #ifndef SUBLET_TESTS_SIM_MAKER_PARTS_H
 #define SUBLET_TESTS_SIM_MAKER_PARTS_H
 
@@ -23,6 +23,7 @@ struct maker_policy {
     int n_slots;   /* 0: whole hosts, by RES_SELECT */
     bool is_named; /* "p1"; else its number */
     bool is_shared, is_demand;
+    bool is_pool; /* the plan says who gets it; then nothing else does */
     int consumers[2], shares[2];
     bool is_drained[2], was_drained[2]; /* each consumer's lease: now, and ever */
     int n_consumers;
@@ -67,6 +68,7 @@ struct maker {
                      no such file */
     bool is_reloaded;
     bool has_backup;
+    bool has_pool; /* "p", with a plan in the broker's file */
     char *body;
     size_t length;
     FILE *out;
@@ -87,5 +89,7 @@ void maker_write_site(struct maker *maker, int self);
 void maker_write_other_site(struct maker *maker, int self);
 /* Members: all but one (from 1); 0: all. */
 void maker_write_broker(struct maker *maker, int but);
+/* A pool and its plan, without a leaf of that one. */
+void maker_write_pool(struct maker *maker, int but);
 
 #endif

@@ -70,11 +70,17 @@ static void choose_policy(struct maker *maker, int self, int first, int n_hosts)
     policy->lease_term_s = maker_chance(maker, 50) ? maker_between(maker, 5, 90) : 0;
     policy->ends_lost = policy->lease_term_s && maker_chance(maker, 40);
     choose_consumers(maker, self, policy);
+    if (maker->has_pool && maker_chance(maker, 60)) {
+        policy->is_pool = true;
+        policy->is_shared = policy->is_demand = false;
+        policy->n_consumers = 1;
+    }
     site->n_policies++;
     for (int i = first; i < first + n_hosts; i++) {
         site->n_private -= policy->n_slots ? policy->n_slots : site->slots[i];
     }
-    for (int i = 0; policy->n_slots && i < policy->n_consumers; i++) {
+    for (int i = 0; policy->n_slots && !policy->is_pool && i < policy->n_consumers;
+         i++) {
         maker->sites[policy->consumers[i]].can_borrow |= policy->n_consumers == 1;
     }
 }
@@ -148,6 +154,10 @@ static void write_policy(struct maker *maker, int self, int place)
     }
     if (policy->ends_lost) {
         maker_say(maker, "ON_LOST = kill\n");
+    }
+    if (policy->is_pool) {
+        maker_say(maker, "DISTRIBUTION = ([pool:p])\nEnd HostExport\n");
+        return;
     }
     maker_say(maker, "DISTRIBUTION = (");
     for (int i = 0; i < policy->n_consumers; i++) {

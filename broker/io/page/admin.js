@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // admin.js: what an administrator does from the page: each action says what it will do
 // before it does it. The token is kept for this tab only.
-import { el, formatClock, formatDelay, formatDuration, now, plural, setText } from './format.js';
+import { el, formatClock, formatDelay, formatDuration, leasePath, now, plural, setText } from './format.js';
 import { ask, known } from './feed.js';
 
 const KEY = 'sublet-token';
@@ -186,5 +186,5 @@ export function askDrain(lease) {
       : `${plural(lease.consumer.available - used, 'idle slot')} of ${lease.consumer.site} go home at once; ` +
         `${plural(used, 'slot')} in use when ${used === 1 ? 'its job ends' : 'their jobs end'}. No job is stopped.`),
     el('p', {}, 'The lease ends when the last slot is home.')), tokenField()],
-  () => change(`/api/v1/leases/${lease.id}/drain`, 'POST', {}));
+  () => change(`/api/v1/leases/${leasePath(lease.id)}/drain`, 'POST', {}));
 }

@@ -142,3 +142,9 @@ export function fillBar(bar, parts, label) {
   setLabel(bar, label);
   return total;
 }
+
+// A lease's id as a path: the node of a pool's leaf has slashes of its own.
+export function leasePath(id) {
+  const [provider, policy, ...consumer] = id.split('/');
+  return `${provider}/${policy}/${encodeURIComponent(consumer.join('/'))}`;
+}

@@ -12,15 +12,17 @@ const WORDS = {
   lease_registered: 'registered', lease_made: 'made', lease_inactive: 'being changed',
   lease_active: 'active', lease_changed: 'changed by its provider', lease_drain: 'draining',
   lease_end: 'ended', site_lost: 'lost', site_back: 'back',
+  quota: 'quota', recall: 'is to give slots back', recall_done: 'has given slots back',
 };
 
 function makeRow(event) {
   const isBad = event.event === 'site_lost';
-  const split = event.provider !== undefined
+  const split = event.event === 'quota' ? ` ${event.quota} of ${event.demand} wanted`
+    : event.slots !== undefined ? `: ${event.slots}` : event.provider !== undefined
     ? ` (${event.provider.available} + ${event.consumer.available} slots)` : '';
   return el('li', { 'data-event': event.id },
     el('time', { datetime: event.at }, formatClock(event.at)),
-    el('span', { class: isBad ? 'what bad' : 'what' }, event.lease ?? event.site),
+    el('span', { class: isBad ? 'what bad' : 'what' }, event.lease ?? event.site ?? event.node),
     el('span', { class: 'why' }, `${WORDS[event.event] ?? event.event}${split}`,
       event.reason ? `: ${event.reason}` : ''));
 }

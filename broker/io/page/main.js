@@ -8,6 +8,7 @@ import { drawFilters, drawLeases, drawLeaseTimes, redrawLeases, startLeases } fr
 import { drawLog } from './log.js';
 import { drawChartChoice, drawCharts, refreshCharts } from './charts.js';
 import { drawLease, drawLeaseClock, showLease } from './lease.js';
+import { drawPools } from './pools.js';
 import { drawSign } from './admin.js';
 
 const main = document.getElementById('main');
@@ -49,6 +50,7 @@ onChange((what) => {
     drawLog();
   }
   drawAlarms();
+  drawPools();
 });
 
 onMove((view) => {
@@ -70,6 +72,7 @@ setInterval(() => {
   drawLeaseClock();
   drawAlarms();
   refreshCharts();
+  drawPools();
 }, 1000);
 
 // ---- light and dark

@@ -184,6 +184,8 @@ static void mistakes_are_told_with_their_line(void **state)
         {"expect at 1 site north slots.used = 1",
          "3: expect: expected: expect at TIME"},
         {"expect at 1 site north slots.used ==", "3: expect: expected: expect at TIME"},
+        {"expect at 1 node p /eng quota", "3: expect: expected: expect at TIME"},
+        {"expect at 1 node p /eng quota == 5", "3: unknown pool \"p\""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct play_stage stage;
@@ -208,8 +210,8 @@ static void what_is_not_built_says_so(void **state)
 
         "at 0 submit south run=1 notify=5",
 
-        "at 0 resize south a slots=4",        "at 0 rsv add",
-        "expect at 1 node p /eng quota == 5",
+        "at 0 resize south a slots=4",
+        "at 0 rsv add",
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct play_stage stage;
