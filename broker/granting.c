@@ -89,7 +89,9 @@ void granting_plan(const struct lease *lease, struct arena *arena,
     struct host_split *hosts =
         arena_alloc(arena, (size_t)n_hosts + (size_t)granting->n_hosts, sizeof(*hosts));
     memset(plan, 0, sizeof(*plan));
-    memcpy(hosts, lease->row.hosts, (size_t)n_hosts * sizeof(*hosts));
+    if (n_hosts > 0) {
+        memcpy(hosts, lease->row.hosts, (size_t)n_hosts * sizeof(*hosts));
+    }
     for (int i = 0; i < granting->n_hosts && !is_tried; i++) {
         const struct host_slots *more = &granting->hosts[i];
         struct host_split *host = find_host(hosts, n_hosts, more->host);

@@ -251,20 +251,19 @@ void books_count_consumer(struct book_host *entry)
         least(entry->consumer, entry->consumer_running + entry->consumer_still);
 }
 
-/* One round of it. Returns how many used slots found no place. */
-static int64_t attribute_once(struct books_host *host)
+bool books_is_owed(const struct book *book)
 {
-    int64_t left = (int64_t)host->local_used + host->local_still;
-    if (host->is_known) {
-        int64_t own = host->max; /* slots that no lease has */
-        for (int i = 0; i < host->n_links; i++) {
-            own -= host->links[i].book->hosts[host->links[i].index].n_slots;
-        }
-        left -= own > 0 ? own : 0;
-    }
-    left = left > 0 ? left : 0;
+    return book->part == BOOKS_OWN_LEAF && (book->is_withdrawn || book->n_recalls > 0);
+}
+
+/* Attributes what is left to the leases that are (not) owed; returns what is left. */
+static int64_t attribute_to(struct books_host *host, bool is_owed, int64_t left)
+{
     for (int i = 0; i < host->n_links; i++) {
         struct book *book = host->links[i].book;
+        if (books_is_owed(book) != is_owed) {
+            continue;
+        }
         struct book_host *entry = &book->hosts[host->links[i].index];
         int bound = book->is_frozen ? least(entry->provider_used, entry->provider)
                                     : entry->provider;
@@ -276,6 +275,23 @@ static int64_t attribute_once(struct books_host *host)
         entry->provider_used = used;
         left -= used;
     }
+    return left;
+}
+
+/* One round of it: what is owed last, or a job of ours would be ended on it while it
+ * may run on what is not. Returns how many used slots found no place. */
+static int64_t attribute_once(struct books_host *host)
+{
+    int64_t left = (int64_t)host->local_used + host->local_still;
+    if (host->is_known) {
+        int64_t own = host->max; /* slots that no lease has */
+        for (int i = 0; i < host->n_links; i++) {
+            own -= host->links[i].book->hosts[host->links[i].index].n_slots;
+        }
+        left -= own > 0 ? own : 0;
+    }
+    left = attribute_to(host, false, left > 0 ? left : 0);
+    left = attribute_to(host, true, left);
     return left - host->local_still; /* those need no place until they go on */
 }
 

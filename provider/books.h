@@ -129,6 +129,8 @@ struct books_host *books_add_host(struct books *books, const char *name);
 /* The book's entry for a host, or NULL. */
 struct book_host *books_find_entry(const struct book *book,
                                    const struct books_host *host);
+/* What the site itself has of a pool as a leaf, and what falls free of it goes back. */
+bool books_is_owed(const struct book *book);
 /* After any change of which hosts a book has. */
 void books_link(struct books *books);
 

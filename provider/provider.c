@@ -77,8 +77,7 @@ void provider_load(struct provider *provider, const struct row *row)
  * a leaf, and what falls free of it goes back to the pool. */
 static bool takes_none(const struct book *book)
 {
-    bool is_owed = book->is_withdrawn || book->n_recalls > 0;
-    return book->is_frozen || (book->part == BOOKS_OWN_LEAF && is_owed);
+    return book->is_frozen || books_is_owed(book);
 }
 
 int provider_local_max(const struct provider *provider, const char *name, int max,

@@ -156,6 +156,9 @@ void provider_broker_message(struct provider *provider, const struct msg *msg,
         provider_drain(provider, &msg->drain, now_ms, effects);
     } else if (msg->kind == MSG_RECALL && pool_part_is_leaf(book)) {
         recall_take(book, &msg->recall, now_ms, effects);
+        for (int i = 0; i < book->n_hosts; i++) {
+            books_attribute(book->hosts[i].host);
+        }
         provider_refresh(provider, now_ms, effects);
     }
     provider_tell(provider, book, now_ms, effects);

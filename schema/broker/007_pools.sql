@@ -4,6 +4,9 @@
 ALTER TABLE lease ADD COLUMN is_pool INTEGER NOT NULL DEFAULT 0
     CHECK (is_pool = 0 OR is_pool = 1);
 
+-- Why a lease is not made yet is known while the broker serves, and not on record.
+ALTER TABLE present_lease ADD COLUMN reason TEXT;
+
 -- The views show it.
 DROP VIEW v_leases;
 CREATE VIEW v_leases AS
@@ -29,7 +32,7 @@ SELECT lease.id,
        strftime('%Y-%m-%dT%H:%M:%fZ', nullif(changed_ms, 0) / 1000.0, 'unixepoch')
            AS changed_at,
        lease.is_drained AS drained,
-       lease.reason
+       coalesce(present_lease.reason, lease.reason) AS reason
 FROM lease
 LEFT JOIN lease_host ON lease_host.lease = lease.id
 LEFT JOIN present_lease ON present_lease.lease = lease.id

@@ -37,7 +37,7 @@ static const struct {
     {"/healthz/", ERR_NOT_FOUND, 0, "", "", "", 0, 0, "a part too many"},
     {"/api/v1/leases/n//s", ERR_NOT_FOUND, 0, "", "", "", 0, 0, "an empty part"},
     {"/1/2/3/4/5/6/7/8/9", ERR_NOT_FOUND, 0, "", "", "", 0, 0, "many parts"},
-    {"/api/v1/pools", ERR_UNBUILT, 0, "", "", "", 0, 0, "planned"},
+    {"/api/v1/usage", ERR_UNBUILT, 0, "", "", "", 0, 0, "planned"},
     {"/health%7", ERR_PARSE, 0, "", "", "", 0, 0, "half an escape"},
     {"/health%7g", ERR_PARSE, 0, "", "", "", 0, 0, "no escape"},
     {"/healthz%00", ERR_PARSE, 0, "", "", "", 0, 0, "NUL would end the text"},
