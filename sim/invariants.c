@@ -310,6 +310,9 @@ static bool settle_lease(const struct invariants_view *view,
     if (lease->state == LEASE_INACTIVE) {
         return invariants_fail(text, "%s is still inactive", lease->id);
     }
+    if (lease->epoch == 0 && lease->state == LEASE_ENDED) {
+        return true; /* its provider never had it */
+    }
     if (lease->is_drained && lease->state != LEASE_ENDED) {
         return invariants_fail(text, "%s is still draining", lease->id);
     }

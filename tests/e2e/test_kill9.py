@@ -126,6 +126,7 @@ def test_waiting_outlives_a_site():
     with Federation() as f:
         f.start("south")
         job = f.submit("south", "sleep 2")
+        f.wait_for("nobody else to be connected", lambda: f.n_clients("south") == 0)
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             waiting = pool.submit(f.cli, "south", "wait", str(job))
             f.wait_for("it to be connected", lambda: f.n_clients("south") == 1)

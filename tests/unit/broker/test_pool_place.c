@@ -92,11 +92,14 @@ static void a_site_gets_its_own_first(void **state)
     } rows[] = {{PLAN_STACKED, "n1=1 s1=3 s2=2", "own ones, then in order"},
                 {PLAN_BALANCED, "n2=1 s1=3 s2=2", "own ones, then where most are"},
                 {PLAN_EXCLUSIVE, "n2=4 s2=2", "whole ones"}};
+    teardown(NULL);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         setup(NULL);
         struct pool_place *place = pool_place_new(&picture, rows[i].placement, &arena);
         expect_picks(place, "south", 6, rows[i].expected);
+        teardown(NULL);
     }
+    setup(NULL); /* for the teardown behind it */
 }
 
 int main(void)
