@@ -89,8 +89,11 @@ void draining_state(struct lease *lease, const struct msg_state *state, int64_t 
     }
     lease->draining.is_open = false;
     if (state->drain > row->drain) {
+        /* What stands for its sites may be what it was about. */
+        row->is_drain_ordered =
+            state->is_drained && (row->is_drain_ordered || !is_wished(lease));
         row->drain = state->drain;
-        row->is_drained = row->is_drain_ordered = state->is_drained;
+        row->is_drained = state->is_drained;
         lease_store(lease, effects);
     }
     if (state->is_drained != row->is_drained) {

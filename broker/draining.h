@@ -16,7 +16,8 @@
  *                                    restored from a backup and gave the number twice),
  *                                    ours is given again under the next
  *                       above ours   the broker was restored: what the provider says is
- *                                    an order for this lease
+ *                                    an order for this lease, where none that stands
+ *                                    for its sites explains it
  *
  * Units: milliseconds. Source: docs/adr/0012. Layer: broker (base only). */
 #ifndef SUBLET_BROKER_DRAINING_H
