@@ -80,7 +80,8 @@ void judging_set_delay(struct lease *lease, int64_t delay_ms, int64_t now_ms)
         return;
     }
     judging->delay_ms = delay_ms;
-    if (!has_clock(lease)) {
+    /* Also while it drains: where it is exported again the clock has not stopped. */
+    if (lease->row.type != LEASE_SHARED || lease->row.made_ms == 0) {
         return;
     }
     int64_t last = last_instant(lease), next = last + delay_ms;
