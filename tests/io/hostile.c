@@ -158,11 +158,12 @@ void hostile_kill(struct hostile *hostile)
 /* ---------------------------------------------------------------- voices */
 
 static zsock_t *open_voice(const struct hostile *hostile, const char *name,
-                           const char *identity, int rcvhwm)
+                           const char *identity, int rcvhwm, int sndhwm)
 {
     zsock_t *voice = zsock_new(ZMQ_DEALER);
     assert_non_null(voice);
     zsock_set_rcvhwm(voice, rcvhwm);
+    zsock_set_sndhwm(voice, sndhwm);
     zsock_set_linger(voice, 0);
     zsock_set_sndtimeo(voice, HEAR_MS);
     if (identity != NULL) {
@@ -182,12 +183,17 @@ static zsock_t *open_voice(const struct hostile *hostile, const char *name,
 zsock_t *hostile_voice(const struct hostile *hostile, const char *name,
                        const char *identity)
 {
-    return open_voice(hostile, name, identity, 1000);
+    return open_voice(hostile, name, identity, 1000, 1000);
 }
 
 zsock_t *hostile_deaf_voice(const struct hostile *hostile, const char *name)
 {
-    return open_voice(hostile, name, NULL, 2);
+    return open_voice(hostile, name, NULL, 2, 1000);
+}
+
+zsock_t *hostile_loud_voice(const struct hostile *hostile, const char *name)
+{
+    return open_voice(hostile, name, NULL, 1000, 0);
 }
 
 void hostile_say_bytes(zsock_t *voice, const void *bytes, size_t size)

@@ -38,6 +38,9 @@ zsock_t *hostile_voice(const struct hostile *hostile, const char *name,
                        const char *identity);
 /* One that takes in two messages, and no more until it is read. */
 zsock_t *hostile_deaf_voice(const struct hostile *hostile, const char *name);
+/* Sends messages of many frames whole: where a connection ends within one, often the
+ * sender's own libzmq aborts ("session_base.cpp", EAGAIN), and the test with it. */
+zsock_t *hostile_loud_voice(const struct hostile *hostile, const char *name);
 /* Waits until it has opened that session. */
 void hostile_hello(struct hostile *hostile, zsock_t *voice, const char *name,
                    uint64_t session);

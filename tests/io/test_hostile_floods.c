@@ -74,7 +74,7 @@ static void test_a_message_of_many_frames(void **state)
 {
     struct hostile *hostile = *state;
     struct msg answer;
-    zsock_t *voice = hostile_voice(hostile, "north", NULL);
+    zsock_t *voice = hostile_loud_voice(hostile, "north");
     for (int i = 0; i < 20; i++) {
         put_frames(voice, "", 0, 20000);
         hostile_say_bytes(voice, "", 0);
