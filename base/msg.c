@@ -99,3 +99,12 @@ const char *msg_lease_type_name(enum lease_type type)
     };
     return name_at(names, sizeof(names) / sizeof(names[0]), (size_t)type);
 }
+
+int msg_sum_slots(const struct host_slots *hosts, int n_hosts)
+{
+    int n_slots = 0;
+    for (int i = 0; i < n_hosts; i++) {
+        n_slots += hosts[i].n_slots;
+    }
+    return n_slots;
+}

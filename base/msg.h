@@ -103,6 +103,8 @@ struct host_slots {
     const char *host;
     int n_slots;
 };
+/* Slots on all of them. */
+int msg_sum_slots(const struct host_slots *hosts, int n_hosts);
 
 /* What a lease exports of a host besides slots, in MB: from the contract's beginning to
  * its end the consumer's alone, whoever holds the slots. What is not given is nobody's

@@ -225,10 +225,7 @@ static void count_job(struct count **counts, const struct limits_class *class,
                       const struct host_slots *hosts, int n_hosts, bool is_still,
                       int sign)
 {
-    int n_slots = 0;
-    for (int i = 0; i < n_hosts; i++) {
-        n_slots += hosts[i].n_slots;
-    }
+    int n_slots = msg_sum_slots(hosts, n_hosts);
     for (int i = 0; i < class->n_job_items; i++) {
         if (is_counted(class->job_items[i].limit, is_still)) {
             add_count(counts, class->job_items[i].key, sign * n_slots,

@@ -320,15 +320,6 @@ static void tell_parked(const struct pass *pass, struct place_plan *plan)
 
 /* ---------------------------------------------------------------- the pass */
 
-static int slots_of(const struct place_start *start)
-{
-    int n_slots = 0;
-    for (int i = 0; i < start->n_hosts; i++) {
-        n_slots += start->hosts[i].n_slots;
-    }
-    return n_slots;
-}
-
 static void pass_init(struct pass *pass, struct arena *arena,
                       const struct place_snapshot *snapshot)
 {
@@ -371,8 +362,9 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
            (line = place_order_top(&pass.order)) >= 0) {
         give_back_before(&pass, line, plan);
         if (start_next(&pass, line, plan)) {
+            const struct place_start *start = &plan->starts[plan->n_starts - 1];
             bool is_through = place_order_advance(
-                &pass.order, slots_of(&plan->starts[plan->n_starts - 1]));
+                &pass.order, msg_sum_slots(start->hosts, start->n_hosts));
             plan->verdicts[line].reason = is_through ? REASON_STARTED : REASON_NEW;
         } else {
             if (snapshot->preempt != NULL) {

@@ -48,10 +48,7 @@ bool jobs_exit_code(const struct job *job, int *code)
 
 int jobs_slots(const struct job *job)
 {
-    int n_slots = 0;
-    for (int i = 0; i < job->n_hosts; i++) {
-        n_slots += job->hosts[i].n_slots;
-    }
+    int n_slots = msg_sum_slots(job->hosts, job->n_hosts);
     return n_slots > 0 ? n_slots : job->spec->n_slots;
 }
 

@@ -46,15 +46,6 @@ static void sort(struct victims *victims)
     qsort(victims->items, (size_t)victims->count, sizeof(*victims->items), compare);
 }
 
-static int sum_slots(const struct host_slots *hosts, int n_hosts)
-{
-    int n_slots = 0;
-    for (int i = 0; i < n_hosts; i++) {
-        n_slots += hosts[i].n_slots;
-    }
-    return n_slots;
-}
-
 static int priority_of(const struct site *site, const struct job *job)
 {
     return job->queue >= 0 ? site->config->queues[job->queue].priority : 0;
@@ -67,7 +58,7 @@ static struct victim victim_of(const struct site *site, struct job *job)
         .priority = priority_of(site, job),
         .start_ms = job->start_ms != 0 ? job->start_ms : INT64_MAX,
         .number = jobs_key(job),
-        .n_slots = sum_slots(job->hosts, job->n_hosts),
+        .n_slots = msg_sum_slots(job->hosts, job->n_hosts),
     };
 }
 
@@ -90,7 +81,7 @@ static struct victims list_runs(const struct site *site, const char *lease,
             .priority = run->priority,
             .start_ms = run->start_ms != 0 ? run->start_ms : INT64_MAX,
             .number = run->id.attempt,
-            .n_slots = sum_slots(run->hosts, run->n_hosts),
+            .n_slots = msg_sum_slots(run->hosts, run->n_hosts),
             .is_chosen = run->exit.is_recalled,
         };
     }

@@ -165,19 +165,10 @@ int shares_check(const struct shares *shares, int queue, const char *user,
                    shares->config->queues[queue].name);
 }
 
-static int slots_of(const struct job *job)
-{
-    int n_slots = 0;
-    for (int i = 0; i < job->n_hosts; i++) {
-        n_slots += job->hosts[i].n_slots;
-    }
-    return n_slots;
-}
-
 static struct share_job share_job_of(const struct job *job)
 {
     return (struct share_job){
-        .n_slots = slots_of(job),
+        .n_slots = msg_sum_slots(job->hosts, job->n_hosts),
         .start_ms = job->start_ms,
         .paused_ms = job->halt.total_ms,
         .paused_since_ms = job->halt.since_ms,

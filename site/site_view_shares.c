@@ -195,11 +195,8 @@ static int find_user(const struct account_rows *rows, int first, const char *use
 
 static int64_t slots_of(const struct job *job)
 {
-    int64_t n_slots = 0;
-    for (int i = 0; i < job->n_hosts; i++) {
-        n_slots += job->hosts[i].n_slots;
-    }
-    return job->attempt != 0 ? n_slots : job->spec->n_slots;
+    return job->attempt != 0 ? msg_sum_slots(job->hosts, job->n_hosts)
+                             : job->spec->n_slots;
 }
 
 static struct account_row *add_row(struct account_rows *rows, int *capacity)
