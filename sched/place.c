@@ -213,23 +213,38 @@ static bool is_before(const struct pass *pass, const struct place_return *still,
     return own != other ? own > other : still->queue <= queue;
 }
 
-/* Of its own host, closed or not: the job was here before. */
-static int left_on(const struct pass *pass, int host)
+static int size_of(const struct place_host *host)
 {
-    int left = pass->snapshot->hosts[host].max - pass->room.used[host];
-    return left > 0 && !pass->room.is_taken[host] ? left : 0;
+    return host->max > host->n_stay ? host->max : host->n_stay;
+}
+
+/* Of its own host, closed or not: the job was here before. `n_slots`: of the job. */
+static int left_on(const struct pass *pass, int host, int n_slots)
+{
+    const struct place_host *at = &pass->snapshot->hosts[host];
+    int left = size_of(at) - pass->room.used[host];
+    if (pass->room.is_taken[host]) {
+        return 0;
+    }
+    if (at->is_unused && pass->room.used[host] == 0) {
+        return n_slots; /* also where the host is too small for it now */
+    }
+    return left < 0 ? 0 : left < n_slots ? left : n_slots;
 }
 
 static bool may_go_on(const struct pass *pass, const struct place_return *still)
 {
     int n_processors = 0;
     for (int i = 0; i < still->n_hosts; i++) {
+        int n_slots = still->hosts[i].n_slots;
         if (still->places[i] < 0 ||
-            left_on(pass, still->places[i]) < still->hosts[i].n_slots) {
+            left_on(pass, still->places[i], n_slots) < n_slots) {
             return false;
         }
         const struct place_host *host = &pass->snapshot->hosts[still->places[i]];
-        n_processors = host->n_processors > 0 ? host->n_processors : host->max;
+        n_processors = host->n_processors > 0    ? host->n_processors
+                       : size_of(host) > n_slots ? size_of(host)
+                                                 : n_slots;
     }
     return pass->draft == NULL || still->class == NULL ||
            limits_may_resume(pass->draft, still->class, still->hosts, still->n_hosts,
@@ -243,10 +258,8 @@ static void give_back(struct pass *pass, const struct place_return *still,
     bool goes_on = may_go_on(pass, still);
     for (int i = 0; i < still->n_hosts; i++) {
         int host = still->places[i];
-        int left = host < 0 ? 0 : left_on(pass, host);
-        if (left > 0) {
-            pass->room.used[host] +=
-                left < still->hosts[i].n_slots ? left : still->hosts[i].n_slots;
+        if (host >= 0) {
+            pass->room.used[host] += left_on(pass, host, still->hosts[i].n_slots);
         }
     }
     if (!goes_on) {

@@ -11,7 +11,8 @@
  *
  * A job that stands still (place_return) goes on where its slots are free: before the
  * waiting jobs of its queue, and of queues behind that. Where only some of its slots
- * are free they are kept for it.
+ * are free they are kept for it. Its host may have shrunk meanwhile, or take nothing
+ * new: it goes on in what its host had (n_stay), or once nothing else uses the host.
  *
  * A job goes to own hosts, or to hosts of one lease, never to both. Candidates in the
  * order: preference (higher first), the order section of its requirements, own before
@@ -48,6 +49,9 @@ struct place_host {
                        no exclusive job may run there */
     const char *const *queues; /* the only ones whose jobs may use it ... */
     int n_queues;              /* ... 0: all */
+    /* For who stood still there and goes on. */
+    int n_stay;     /* slots of a host that takes nothing new */
+    bool is_unused; /* nothing runs there, and nobody else has slots of it */
 };
 
 /* What requirement strings make of the hosts; shared by the lines that have the same.

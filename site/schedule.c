@@ -147,8 +147,12 @@ static void show_own(const struct site *site, int index, struct place_host *host
     run_table_used(runs_table(site->runs), index, &host->used, &consumers);
     host->max = provider_local_max(site->provider, host->name,
                                    site_hosts_max(site->hosts, index), host->used);
+    host->n_stay = provider_local_max(site->provider, host->name,
+                                      site_hosts_stay(site->hosts, index), host->used);
     host->is_open = site_hosts_is_ready(site->hosts, index) &&
                     !closed_has(&site->closed, host->name);
+    host->is_unused =
+        host->used + consumers == 0 && provider_lent(site->provider, host->name) == 0;
     host->is_taken = run_table_is_taken(runs_table(site->runs), index);
     run_table_still(runs_table(site->runs), index, &own_still, &consumers_still);
     host->is_shared = consumers + own_still + consumers_still > 0;

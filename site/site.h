@@ -37,6 +37,8 @@ struct site_host {
     bool is_here;             /* HOSTS_HERE */
     bool is_leaving;          /* not configured any more; here until its last job has
                                  ended */
+    int n_stay;               /* then what it had, for jobs that stood still; 0: not
+                                 known */
 };
 
 struct site_config {

@@ -139,6 +139,11 @@ int site_hosts_max(const struct site_hosts *hosts, int index)
     return hosts->config[index].max;
 }
 
+int site_hosts_stay(const struct site_hosts *hosts, int index)
+{
+    return hosts->config[index].n_stay;
+}
+
 bool site_hosts_is_gone(const struct site_hosts *hosts, int index)
 {
     return hosts->config[index].is_leaving && hosts->states[index].is_away;

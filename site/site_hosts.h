@@ -34,9 +34,11 @@ void site_hosts_change(struct site_hosts *hosts, const struct site_host *config,
 int site_hosts_count(const struct site_hosts *hosts);
 const char *site_hosts_name(const struct site_hosts *hosts, int index);
 int site_hosts_max(const struct site_hosts *hosts, int index); /* MXJ */
-/* The index, or -1. */
+/* Of one that is leaving: what it had; 0: of another, or not known. */
+int site_hosts_stay(const struct site_hosts *hosts, int index);
 /* Not configured any more, and away: it may never be back. */
 bool site_hosts_is_gone(const struct site_hosts *hosts, int index);
+/* The index, or -1. */
 int site_hosts_find(const struct site_hosts *hosts, const char *name);
 /* Whom this connection and session belong to: the index, or -1 for none now. */
 int site_hosts_speaker(const struct site_hosts *hosts, const struct peer *from,

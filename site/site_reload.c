@@ -79,9 +79,11 @@ static void list_hosts(const struct site *site, struct arena *arena,
     for (int i = 0; i < n_old; i++) {
         const struct site_host *old = &site->config->hosts[i];
         if (!is_configured(&kept, old->name) && is_used(site, i)) {
-            hosts[n_hosts] = *old;
-            hosts[n_hosts].max = 0;
-            hosts[n_hosts++].is_leaving = true;
+            struct site_host *kept_here = &hosts[n_hosts++];
+            *kept_here = *old;
+            kept_here->n_stay = old->is_leaving ? old->n_stay : old->max;
+            kept_here->max = 0;
+            kept_here->is_leaving = true;
         }
     }
     config->hosts = hosts;

@@ -566,6 +566,74 @@ static void test_veto(void **state)
     long_line_free(all);
 }
 
+/* ---------------------------------------------------------------- who goes on */
+
+static const struct host_slots n1_four[] = {{"n1", 4}}, n1_two[] = {{"n1", 2}};
+
+/* Two jobs of queue 0 that stand still on n1, of 4 slots and of 2, and one of 1 slot
+ * that waits for it in the same queue. */
+static void test_returns(void **state)
+{
+    static const struct {
+        const char *why;
+        struct place_host host;
+        int n_returns, n_starts;
+        uint64_t first;
+    } cases[] = {
+        {"both fit, and the waiting one", {.max = 8}, 2, 1, 1},
+        {"the first has all", {.max = 4}, 1, 0, 1},
+        {"what is free is kept for the first, and then for the second",
+         {.max = 6, .used = 3},
+         0,
+         0,
+         0},
+        {"an exclusive job has the host", {.max = 8, .is_taken = true}, 0, 0, 0},
+        {"a host that takes nothing new has what it had", {.n_stay = 6}, 2, 0, 1},
+        {"and no more", {.n_stay = 5, .used = 2}, 0, 0, 0},
+        {"a host that is too small now, and nothing else runs there: one by one",
+         {.max = 1, .is_unused = true},
+         1,
+         0,
+         1},
+        {"something runs there", {.max = 1, .used = 1}, 0, 0, 0},
+        {"others have slots of it", {.max = 1}, 0, 0, 0},
+        {"closed", {.max = 4, .is_unused = true}, 1, 0, 1},
+    };
+    static const int places[] = {0};
+    const struct place_return returns[] = {
+        {.job = 1, .hosts = n1_four, .places = places, .n_hosts = 1},
+        {.job = 2, .hosts = n1_two, .places = places, .n_hosts = 1}};
+    static const struct row row = {.jobs = {{3, 0, 1}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct place_host host = cases[i].host;
+        struct waiting waiting;
+        struct place_snapshot snapshot = {.hosts = &host,
+                                          .n_hosts = 1,
+                                          .queues = queues,
+                                          .n_queues = 6,
+                                          .lines = waiting.lines,
+                                          .returns = returns,
+                                          .n_returns = 2,
+                                          .max_starts = LIST_MAX};
+        struct place_plan plan;
+        struct arena arena;
+        arena_init(&arena);
+        host.name = "n1";
+        host.site = host.lease = "";
+        host.is_open = strcmp(cases[i].why, "closed") != 0;
+        snapshot.n_lines = give_jobs(&arena, &row, &waiting);
+        place_plan(&arena, &snapshot, &plan);
+        if (plan.n_returns != cases[i].n_returns ||
+            plan.n_starts != cases[i].n_starts ||
+            (plan.n_returns > 0 && plan.returns[0] != cases[i].first)) {
+            fail_msg("%s: %d go on, %d start", cases[i].why, plan.n_returns,
+                     plan.n_starts);
+        }
+        arena_release(&arena);
+    }
+}
+
 /* ---------------------------------------------------------------- limits */
 
 /* Two hosts of 4 slots; the job of 3 slots, and then jobs of 1, all of queue 0. */
@@ -655,6 +723,7 @@ int main(void)
         cmocka_unit_test(test_array_limit),
         cmocka_unit_test(test_cut),
         cmocka_unit_test(test_veto),
+        cmocka_unit_test(test_returns),
         cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
