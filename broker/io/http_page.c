@@ -428,6 +428,10 @@ static int answer_target(struct work *work)
         return put_series(work, STORE_SERIES_SITE);
     case HTTP_TARGET_LEASE_SERIES:
         return put_series(work, STORE_SERIES_LEASE);
+    case HTTP_TARGET_POOL_SERIES:
+        return put_series(work, STORE_SERIES_POOL);
+    case HTTP_TARGET_NODE_SERIES:
+        return put_series(work, STORE_SERIES_NODE);
     case HTTP_TARGET_ABOUT:
         return put_about(work);
     case HTTP_TARGET_METRICS:

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "broker/plan.h"
+
 enum {
     PARTS_MAX = 8, /* of a path; more have no page */
     SPAN_MAX_S = 31536000,
@@ -20,7 +22,8 @@ enum {
     LAST = 128,
     SITE = 256,
     SPAN = 512,
-    ANYTHING = 1024, /* the page's own: its script reads them */
+    NODE = 1024,     /* a node's path */
+    ANYTHING = 2048, /* the page's own: its script reads them */
 };
 
 static const char read_only[] = "GET, HEAD";
@@ -53,6 +56,8 @@ static const struct {
     {"api/v1/series", HTTP_TARGET_SERIES, read_only, SPAN, false},
     {"api/v1/series/sites/*", HTTP_TARGET_SITE_SERIES, read_only, SPAN, false},
     {"api/v1/series/leases/*/*/*", HTTP_TARGET_LEASE_SERIES, read_only, SPAN, false},
+    {"api/v1/series/pools/*", HTTP_TARGET_POOL_SERIES, read_only, SPAN, false},
+    {"api/v1/series/plans/*", HTTP_TARGET_NODE_SERIES, read_only, SPAN | NODE, false},
     {"api/v1/about", HTTP_TARGET_ABOUT, read_only, 0, false},
     {"api/v1/openapi.json", HTTP_TARGET_FILE, read_only, 0, false},
     {"healthz", HTTP_TARGET_HEALTH, read_only, 0, false},
@@ -256,6 +261,12 @@ static int take_site(const char *value, struct http_target *target, struct err *
                      &target->query.provider, err);
 }
 
+static int take_node(const char *value, struct http_target *target, struct err *err)
+{
+    return take_text("node", value, PLAN_PATH_SIZE, "the path of a node of the plan",
+                     &target->query.host, err);
+}
+
 static int take_provider(const char *value, struct http_target *target, struct err *err)
 {
     return take_text("provider", value, NAME_SIZE, "the name of a site",
@@ -297,6 +308,7 @@ static const struct {
     {"last", LAST, take_last},
     {"site", SITE, take_site},
     {"span_s", SPAN, take_span},
+    {"node", NODE, take_node},
 };
 enum { N_PARAMETERS = sizeof(parameters) / sizeof(parameters[0]) };
 
@@ -361,6 +373,8 @@ static void take_names(const struct path *path, struct arena *arena,
             arena_printf(arena, "%s/%s/%s", parts[4], parts[5], parts[6]);
         break;
     case HTTP_TARGET_SITE_SERIES:
+    case HTTP_TARGET_POOL_SERIES:
+    case HTTP_TARGET_NODE_SERIES:
         target->query.name = parts[4];
         break;
     case HTTP_TARGET_PLAN:
@@ -383,6 +397,20 @@ static void take_names(const struct path *path, struct arena *arena,
     case HTTP_TARGET_METRICS:
         break;
     }
+}
+
+/* As its samples are named: the pool, and the path of the node behind it. */
+static int name_node(struct arena *arena, struct http_target *target, struct err *err)
+{
+    struct msg_query *query = &target->query;
+    if (query->host[0] != '/') {
+        return err_set(err, ERR_PARSE,
+                       "parameter node: \"%s\", expected the path of a node of the "
+                       "plan, as /eng/sim",
+                       query->host);
+    }
+    query->name = arena_printf(arena, "%s%s", query->name, query->host);
+    return 0;
 }
 
 int http_target_parse(const char *method, const char *uri, struct arena *arena,
@@ -409,5 +437,8 @@ int http_target_parse(const char *method, const char *uri, struct arena *arena,
                                        .after = ""};
     take_names(&path, arena, target);
     const char *rest = uri[n_path] == '?' ? uri + n_path + 1 : "";
-    return take_parameters(rest, pages[rc].parameters, arena, target, err);
+    rc = take_parameters(rest, pages[rc].parameters, arena, target, err);
+    return rc == 0 && target->page == HTTP_TARGET_NODE_SERIES
+               ? name_node(arena, target, err)
+               : rc;
 }

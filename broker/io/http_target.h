@@ -35,6 +35,8 @@ enum http_target_page {
     HTTP_TARGET_SERIES,       /* of all sites together */
     HTTP_TARGET_SITE_SERIES,  /* query.name: the site */
     HTTP_TARGET_LEASE_SERIES, /* query.name: the lease */
+    HTTP_TARGET_POOL_SERIES,  /* query.name: the pool */
+    HTTP_TARGET_NODE_SERIES,  /* query.name: the pool and the node's path */
     HTTP_TARGET_ABOUT,
     HTTP_TARGET_HEALTH,
     HTTP_TARGET_METRICS,

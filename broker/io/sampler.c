@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "broker/pool_sample.h"
 #include "broker/tally.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
@@ -17,7 +18,7 @@ enum {
     ROWS_PER_TURN = 200,
 };
 
-enum phase { PHASE_NONE, PHASE_SITES, PHASE_LEASES };
+enum phase { PHASE_NONE, PHASE_SITES, PHASE_LEASES, PHASE_POOLS };
 
 struct sampler {
     zloop_t *loop;
@@ -28,6 +29,7 @@ struct sampler {
     enum phase phase;
     int64_t at_ms; /* the round's, or the last one's */
     char after[LEASE_ID_SIZE];
+    int n_pools; /* samples of pools that are written */
     int64_t sum[STORE_SERIES_SITE_NUMBERS];
     int n_sites;
 };
@@ -123,6 +125,39 @@ static int put_leases(struct sampler *sampler, struct err *err)
         snprintf(sampler->after, sizeof(sampler->after), "%s", id);
     }
     if (i == broker_count_leases(broker)) {
+        sampler->phase = PHASE_POOLS;
+        sampler->n_pools = 0;
+    }
+    return rc;
+}
+
+static int put_pool(struct sampler *sampler, const struct pool_sample *sample,
+                    struct err *err)
+{
+    char name[LEASE_ID_SIZE];
+    if (sample->node == NULL) {
+        const int64_t numbers[STORE_SERIES_POOL_NUMBERS] = {
+            sample->slots, sample->idle, sample->alloc, sample->recalled,
+            sample->demand};
+        return store_put_sample(sampler->store, STORE_SERIES_POOL, sample->pool,
+                                sampler->at_ms, numbers, err);
+    }
+    const int64_t numbers[STORE_SERIES_NODE_NUMBERS] = {
+        sample->quota, sample->alloc, sample->recalled, sample->demand};
+    snprintf(name, sizeof(name), "%s%s", sample->pool, sample->node);
+    return store_put_sample(sampler->store, STORE_SERIES_NODE, name, sampler->at_ms,
+                            numbers, err);
+}
+
+/* A plan that changes in the middle of a round may cost it some nodes. */
+static int put_pools(struct sampler *sampler, struct err *err)
+{
+    int n_all = pool_sample_count(sampler->broker), rc = 0;
+    for (int i = 0; i < ROWS_PER_TURN && sampler->n_pools < n_all && rc == 0; i++) {
+        struct pool_sample sample = pool_sample_at(sampler->broker, sampler->n_pools++);
+        rc = put_pool(sampler, &sample, err);
+    }
+    if (rc == 0 && sampler->n_pools >= n_all) {
         sampler->phase = PHASE_NONE;
         rc = store_forget_samples(sampler->store, sampler->at_ms, err);
     }
@@ -133,7 +168,8 @@ static int put_leases(struct sampler *sampler, struct err *err)
 
 static int64_t spacing_ms(const struct sampler *sampler)
 {
-    int64_t n_series = broker_count_leases(sampler->broker) + sampler->n_sites + 1;
+    int64_t n_series = broker_count_leases(sampler->broker) + sampler->n_sites +
+                       pool_sample_count(sampler->broker) + 1;
     int64_t least = n_series * STORE_SERIES_KEEP_MS / STORE_SERIES_ROWS_MAX;
     return least > sampler->interval_ms ? least : sampler->interval_ms;
 }
@@ -161,6 +197,9 @@ static int write_rows(struct sampler *sampler, struct err *err)
     }
     if (rc == 0 && sampler->phase == PHASE_LEASES) {
         rc = put_leases(sampler, err);
+    }
+    if (rc == 0 && sampler->phase == PHASE_POOLS) {
+        rc = put_pools(sampler, err);
     }
     return rc == 0 ? store_commit(sampler->store, err) : rc;
 }

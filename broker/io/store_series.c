@@ -2,38 +2,78 @@
 /* store_series.c: see store_series.h. */
 #include "broker/io/store_series.h"
 
+#include <string.h>
+
 #include "broker/io/store_fields.h"
 
 static const char name_sql[] =
     "INSERT INTO series (kind, name, last_ms) VALUES (?1, ?2, ?3)"
     " ON CONFLICT (kind, name) DO UPDATE SET last_ms = ?3 RETURNING id";
-static const char put_site_sql[] =
-    "INSERT OR REPLACE INTO sample (series, at_ms, own, used, lent, borrowed, idle,"
-    " pending) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-static const char put_lease_sql[] =
-    "INSERT OR REPLACE INTO sample (series, at_ms, provider_available, provider_used,"
-    " consumer_available, consumer_used) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 static const char cut_sql[] = "DELETE FROM sample WHERE series = ?1 AND at_ms < ?2";
 /* A series has a day of samples at most: few at a time. */
 static const char forget_sql[] =
     "DELETE FROM series WHERE id IN"
     " (SELECT id FROM series WHERE last_ms < ?1 ORDER BY id LIMIT 4)";
-static const char find_sql[] =
-    "SELECT id, (SELECT min(at_ms) FROM sample WHERE series = id AND at_ms >= ?3)"
-    " FROM series WHERE kind = ?1 AND name = ?2";
-/* The last of each bucket: SQLite takes bare columns from the row that has max(). */
-static const char read_site_sql[] =
-    "SELECT max(at_ms), own, used, lent, borrowed, idle, pending FROM sample"
-    " WHERE series = ?1 AND at_ms >= ?2 GROUP BY at_ms / ?3 ORDER BY 1";
-static const char read_lease_sql[] =
-    "SELECT max(at_ms), provider_available, provider_used, consumer_available,"
-    " consumer_used FROM sample WHERE series = ?1 AND at_ms >= ?2"
-    " GROUP BY at_ms / ?3 ORDER BY 1";
+static const char find_sql[] = "SELECT id, coalesce((SELECT min(at_ms) FROM sample"
+                               " WHERE series = id AND at_ms >= ?3), ?3) FROM series "
+                               "WHERE kind = ?1 AND name = ?2";
 
-static const char *const kinds[] = {
-    [STORE_SERIES_ALL] = "all",
-    [STORE_SERIES_SITE] = "site",
-    [STORE_SERIES_LEASE] = "lease",
+/* How a kind is called, and the columns that its samples have. A row of an answer is
+ * the last sample of its bucket: SQLite takes bare columns from the row that has max().
+ */
+#define PUT_SQL(columns, values)                                                       \
+    "INSERT OR REPLACE INTO sample (series, at_ms, " columns                           \
+    ") VALUES (?1, ?2, " values ")"
+#define READ_SQL(columns)                                                              \
+    "SELECT max(at_ms), " columns " FROM sample"                                       \
+    " WHERE series = ?1 AND at_ms >= ?2 GROUP BY at_ms / ?3 ORDER BY 1"
+#define SITE_COLUMNS "own, used, lent, borrowed, idle, pending"
+#define LEASE_COLUMNS                                                                  \
+    "provider_available, provider_used, consumer_available, consumer_used"
+#define POOL_COLUMNS "slots, idle, alloc, recalled, demand"
+#define NODE_COLUMNS "quota, alloc, recalled, demand"
+
+/* As an answer has it: in the object `side` of the row, or in the row itself. */
+struct field {
+    const char *side; /* NULL: none */
+    const char *name;
+};
+static const struct field site_fields[] = {{NULL, "own"},  {NULL, "used"},
+                                           {NULL, "lent"}, {NULL, "borrowed"},
+                                           {NULL, "idle"}, {NULL, "pending"}};
+static const struct field lease_fields[] = {{"provider", "available"},
+                                            {"provider", "used"},
+                                            {"consumer", "available"},
+                                            {"consumer", "used"}};
+static const struct field pool_fields[] = {{NULL, "slots"},
+                                           {NULL, "idle"},
+                                           {NULL, "alloc"},
+                                           {NULL, "recalled"},
+                                           {NULL, "demand"}};
+static const struct field node_fields[] = {
+    {NULL, "quota"}, {NULL, "alloc"}, {NULL, "recalled"}, {NULL, "demand"}};
+
+static const struct {
+    const char *name;
+    const char *put_sql, *read_sql;
+    const struct field *fields;
+    int n_numbers;
+} kinds[STORE_SERIES_KINDS] = {
+    [STORE_SERIES_ALL] = {"all", PUT_SQL(SITE_COLUMNS, "?3, ?4, ?5, ?6, ?7, ?8"),
+                          READ_SQL(SITE_COLUMNS), site_fields,
+                          STORE_SERIES_SITE_NUMBERS},
+    [STORE_SERIES_SITE] = {"site", PUT_SQL(SITE_COLUMNS, "?3, ?4, ?5, ?6, ?7, ?8"),
+                           READ_SQL(SITE_COLUMNS), site_fields,
+                           STORE_SERIES_SITE_NUMBERS},
+    [STORE_SERIES_LEASE] = {"lease", PUT_SQL(LEASE_COLUMNS, "?3, ?4, ?5, ?6"),
+                            READ_SQL(LEASE_COLUMNS), lease_fields,
+                            STORE_SERIES_LEASE_NUMBERS},
+    [STORE_SERIES_POOL] = {"pool", PUT_SQL(POOL_COLUMNS, "?3, ?4, ?5, ?6, ?7"),
+                           READ_SQL(POOL_COLUMNS), pool_fields,
+                           STORE_SERIES_POOL_NUMBERS},
+    [STORE_SERIES_NODE] = {"node", PUT_SQL(NODE_COLUMNS, "?3, ?4, ?5, ?6"),
+                           READ_SQL(NODE_COLUMNS), node_fields,
+                           STORE_SERIES_NODE_NUMBERS},
 };
 
 /* ---------------------------------------------------------------- write */
@@ -43,7 +83,7 @@ static int find_or_name(struct store_series *series, struct db *db,
                         int64_t *id, struct err *err)
 {
     sqlite3_stmt *put = db_statement(db, &series->name, name_sql);
-    store_bind_text(put, 1, kinds[kind]);
+    store_bind_text(put, 1, kinds[kind].name);
     store_bind_text(put, 2, name);
     store_bind_int(put, 3, at_ms);
     int step = sqlite3_step(put);
@@ -62,13 +102,10 @@ int store_series_put(struct store_series *series, struct db *db,
     if (rc < 0) {
         return rc;
     }
-    bool is_lease = kind == STORE_SERIES_LEASE;
-    int n_numbers = is_lease ? STORE_SERIES_LEASE_NUMBERS : STORE_SERIES_SITE_NUMBERS;
-    sqlite3_stmt *put = is_lease ? db_statement(db, &series->put_lease, put_lease_sql)
-                                 : db_statement(db, &series->put_site, put_site_sql);
+    sqlite3_stmt *put = db_statement(db, &series->put[kind], kinds[kind].put_sql);
     store_bind_int(put, 1, id);
     store_bind_int(put, 2, at_ms);
-    for (int i = 0; i < n_numbers; i++) {
+    for (int i = 0; i < kinds[kind].n_numbers; i++) {
         store_bind_int(put, 3 + i, numbers[i]);
     }
     rc = db_run(db, put, err);
@@ -91,37 +128,36 @@ int store_series_forget(struct store_series *series, struct db *db, int64_t now_
 
 /* ---------------------------------------------------------------- read */
 
-static void add_side(struct arena *arena, struct value *row, const char *key,
-                     sqlite3_stmt *read, int column)
+/* A side's object comes with the first of its fields, which stand together. */
+static void add_number(struct arena *arena, struct value *row,
+                       const struct field *field, int64_t number)
 {
-    struct value *side = value_add(arena, row, key, value_object(arena));
-    value_add_int(arena, side, "available", sqlite3_column_int64(read, column));
-    value_add_int(arena, side, "used", sqlite3_column_int64(read, column + 1));
+    struct value *in = row;
+    if (field->side != NULL) {
+        bool is_there = strcmp(row->last->key, field->side) == 0;
+        in = is_there ? row->last
+                      : value_add(arena, row, field->side, value_object(arena));
+    }
+    value_add_int(arena, in, field->name, number);
 }
 
 static void fill_row(struct arena *arena, struct value *row, sqlite3_stmt *read,
                      enum store_series_kind kind)
 {
-    static const char *const names[] = {"own",      "used", "lent",
-                                        "borrowed", "idle", "pending"};
     value_add_instant(arena, row, "at", sqlite3_column_int64(read, 0));
-    if (kind == STORE_SERIES_LEASE) {
-        add_side(arena, row, "provider", read, 1);
-        add_side(arena, row, "consumer", read, 3);
-        return;
-    }
-    for (int i = 0; i < STORE_SERIES_SITE_NUMBERS; i++) {
-        value_add_int(arena, row, names[i], sqlite3_column_int64(read, 1 + i));
+    for (int i = 0; i < kinds[kind].n_numbers; i++) {
+        add_number(arena, row, &kinds[kind].fields[i],
+                   sqlite3_column_int64(read, 1 + i));
     }
 }
 
-/* Its id, -1: there is none; and its first sample that is asked for, 0: none. */
+/* Its id, -1: there is none; and its first sample that is asked for. */
 static int find(struct store_series *series, struct db *db,
                 const struct store_series_ask *ask, int64_t *id, int64_t *first_ms,
                 struct err *err)
 {
     sqlite3_stmt *find = db_statement(db, &series->find, find_sql);
-    store_bind_text(find, 1, kinds[ask->kind]);
+    store_bind_text(find, 1, kinds[ask->kind].name);
     store_bind_text(find, 2, ask->name);
     store_bind_int(find, 3, ask->from_ms);
     int step = sqlite3_step(find);
@@ -145,14 +181,12 @@ int store_series_read(struct store_series *series, struct db *db,
     }
     if (id < 0 && kind != STORE_SERIES_ALL) {
         return err_set(err, ERR_NOT_FOUND, "%s \"%s\": nothing was sampled of it",
-                       kinds[kind], ask->name);
+                       kinds[kind].name, ask->name);
     }
     *value = value_object(arena);
     value_add_int(arena, *value, "schema_version", 1);
     struct value *rows = value_add(arena, *value, "series", value_array(arena));
-    sqlite3_stmt *read = kind == STORE_SERIES_LEASE
-                             ? db_statement(db, &series->read_lease, read_lease_sql)
-                             : db_statement(db, &series->read_site, read_site_sql);
+    sqlite3_stmt *read = db_statement(db, &series->read[kind], kinds[kind].read_sql);
     store_bind_int(read, 1, id);
     store_bind_int(read, 2, first_ms);
     store_bind_int(read, 3, (ask->to_ms - first_ms) / STORE_SERIES_POINTS_MAX + 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_series.h: samples of sites and leases over time, for charts.
+/* store_series.h: samples of sites, leases, pools and nodes of plans over
+ * time, for charts.
  *
  * Kept are STORE_SERIES_KEEP_MS of each, and of what is sampled no more (an ended
  * lease) nothing once its last sample is older. Who samples spaces the samples so that
@@ -17,16 +18,29 @@ enum {
     STORE_SERIES_POINTS_MAX = 1500, /* of one answer: a minute each, for 25 hours */
 };
 
-enum store_series_kind { STORE_SERIES_ALL, STORE_SERIES_SITE, STORE_SERIES_LEASE };
+enum store_series_kind {
+    STORE_SERIES_ALL,
+    STORE_SERIES_SITE,
+    STORE_SERIES_LEASE,
+    STORE_SERIES_POOL,
+    STORE_SERIES_NODE, /* its name: POOL/NODE, "p/eng/sim" */
+    STORE_SERIES_KINDS,
+};
 
 struct store_series {
-    sqlite3_stmt *name, *put_site, *put_lease, *cut, *forget;
-    sqlite3_stmt *read_site, *read_lease, *find;
+    sqlite3_stmt *name, *cut, *forget, *find;
+    sqlite3_stmt *put[STORE_SERIES_KINDS], *read[STORE_SERIES_KINDS];
 };
 
 /* Of a site or all: own used lent borrowed idle pending. Of a lease: the available and
- * used of its provider, then of its consumer. */
-enum { STORE_SERIES_SITE_NUMBERS = 6, STORE_SERIES_LEASE_NUMBERS = 4 };
+ * used of its provider, then of its consumer. Of a pool: slots idle alloc recalled
+ * demand. Of a node: quota alloc recalled demand. */
+enum {
+    STORE_SERIES_SITE_NUMBERS = 6,
+    STORE_SERIES_LEASE_NUMBERS = 4,
+    STORE_SERIES_POOL_NUMBERS = 5,
+    STORE_SERIES_NODE_NUMBERS = 4,
+};
 
 int store_series_put(struct store_series *series, struct db *db,
                      enum store_series_kind kind, const char *name, int64_t at_ms,

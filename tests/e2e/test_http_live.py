@@ -391,6 +391,8 @@ def asked_pages():
             (one + "/history", "?last=50"), ("/api/v1/sites", ""), ("/api/v1/hosts", ""),
             ("/api/v1/events", "?last=500"), ("/api/v1/reclaim-delay", ""),
             ("/api/v1/series", ""), ("/api/v1/series/sites/{site}", ""), (series, ""),
+            ("/api/v1/series/pools/{pool}", ""),
+            ("/api/v1/series/plans/{pool}", "?node=/eng"),
             ("/api/v1/pools", ""), ("/api/v1/plans/{pool}", ""),
             ("/api/v1/about", ""), ("/api/v1/openapi.json", ""), ("/healthz", "")], lease
 
@@ -424,6 +426,7 @@ def test_openapi():
 
     f.submit("south", "true", "-q", "away")
     f.wait_for("a sample", lambda: get("/api/v1/series/leases/" + LEASE)["series"])
+    f.wait_for("a node's", lambda: ask("/api/v1/series/plans/p?node=/eng")[0] == 200)
     pages, lease = asked_pages()
     provider, policy, consumer = lease.split("/")
     for template, query in pages:
@@ -458,6 +461,7 @@ def test_openapi():
 POOL = """
 Begin Pool
 NAME = p
+CYCLE = 1s
 End Pool
 Begin PlanNode
 NAME  POOL  OWNED  SITE

@@ -11,7 +11,7 @@ import sqlite3
 import urllib.parse
 
 from browser import Browser
-from federation import BROKER, SOUTH, Federation, Skip, expect, expect_equal, free_port, main
+from federation import BROKER, NORTH, SOUTH, Federation, Skip, expect, expect_equal, free_port, main
 
 f = Federation(reclaim="1h")
 PORT = free_port()
@@ -156,6 +156,52 @@ def test_pools():
     expect_equal(cells[0], "south", "the leaf's site")
     expect_equal(cells[1], str(rows["/eng/sim"]["owned"]), "what it owns")
     expect("2 slots" not in browser.text("#pools h3"), "no slots are in the pool")
+
+
+@with_browser
+def test_a_pool_over_time():
+    """Its chart says what the API's series say: of the pool, and of a node that is
+    chosen, which stands in the address."""
+    with Federation() as other:
+        port = free_port()
+        other.configure("broker", BROKER.replace(
+            "STATE", "HTTP = 127.0.0.1:%d\nSAMPLE_INTERVAL = 1s\nSTATE" % port) + FULL_POOL)
+        other.configure("north", NORTH.replace("TYPE = shared\n", "")
+                        .replace("([south, 1])", "([pool:p])"))
+        other.start("broker", "north", "south")
+        for _ in range(9):
+            other.submit("south", "sleep 600", "-q", "away")
+        other.wait_for("south to have all slots", lambda: other.n_jobs("south", "RUN") == 8)
+        for _ in range(3):
+            other.submit("north", "sleep 600")
+        other.wait_for("north to have three", lambda: other.n_jobs("north", "RUN") == 3)
+        url = "http://127.0.0.1:%d/" % port
+        browser.open(url)
+        browser.wait("document.querySelector('#pools canvas')?.getAttribute('aria-label') ==="
+                     " 'Now: with nodes 8, on their way back 0, idle 0, wanted 12'")
+        expect_equal(browser.text("#pools figcaption"), "all of p over time", "of what")
+        browser.click("#pools [data-node='/eng/sim'] button")
+        browser.wait("document.querySelector('#pools canvas').getAttribute('aria-label') ==="
+                     " 'Now: has 5, on its way back 0, quota 5, wants 9'")
+        expect_equal(browser.text("#pools figcaption"), "/eng/sim over time", "of whom")
+        expect_equal(browser.evaluate("document.activeElement.innerText"), "/eng/sim", "focus")
+        browser.open(browser.evaluate("location.href"))
+        browser.wait("document.querySelector('#pools figcaption')?.innerText"
+                     " === '/eng/sim over time'")
+        for width, height in ((1280, 900), (360, 740)):
+            for theme in ("light", "dark"):
+                browser.open(url + "?node=p/eng/sim", width=width, height=height, theme=theme)
+                browser.wait("document.querySelector('#pools canvas')?.hasAttribute('aria-label')")
+                expect(browser.evaluate("document.documentElement.scrollWidth <= innerWidth"),
+                       "nothing is wider than %d" % width)
+                expect_equal(browser.evaluate(CONTRAST), [], "text with little contrast, " + theme)
+                shots = os.environ.get("SUBLET_SHOTS")
+                if shots:
+                    browser.do("screenshot", whole=True, path=os.path.join(
+                        shots, "pool-%d-%s.png" % (width, theme)))
+        browser.click("#pools [data-node='/eng/sim'] button")
+        browser.wait("document.querySelector('#pools figcaption').innerText"
+                     " === 'all of p over time' && location.search === ''")
 
 
 def open_delay():
@@ -388,6 +434,19 @@ NAME      POOL  OWNED  SITE
 End PlanNode
 """
 
+FULL_POOL = """
+Begin Pool
+NAME = p
+CYCLE = 1s
+End Pool
+Begin PlanNode
+NAME      POOL  OWNED  GRACE  SITE
+/eng      p     4      -      -
+/eng/sim  p     2      3s     south
+/ops      p     4      0s     north
+End PlanNode
+"""
+
 
 def setup():
     tokens = os.path.join(f.dir, "tokens")
@@ -406,7 +465,7 @@ def setup():
 
 try:
     main(test_shows_what_the_api_says, test_changes_live, test_filters_stand_in_the_address,
-         test_one_lease, test_pools, test_reclaim_delay, test_broker_gone_and_back,
+         test_one_lease, test_pools, test_a_pool_over_time, test_reclaim_delay, test_broker_gone_and_back,
          test_site_lost_is_an_alarm, test_phone_and_themes, test_keyboard_and_names,
          test_a_thousand_leases,
          shared=f, setup=setup)

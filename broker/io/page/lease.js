@@ -78,7 +78,9 @@ function drawFacts(lease) {
   setText(built.badge, word);
   setText(built.sides, describe(lease));
   setText(built.why, lease.reason || '-');
-  setText(built.delay, lease.type === 'shared' ? formatDelay(lease.reclaim_delay_s) : 'none: an exclusive lease is not rebalanced');
+  setText(built.delay, lease.type === 'shared' ? formatDelay(lease.reclaim_delay_s)
+    : lease.type === 'pool' ? 'none: its pool\u2019s cycles move its slots'
+    : 'none: an exclusive lease is not rebalanced');
   setText(built.epoch, String(lease.epoch));
   setText(built.made, lease.made_at === null ? 'not yet: with the consumer\u2019s first job' : formatClock(lease.made_at));
   fillBar(built.bar, partsOf(lease), describe(lease));
@@ -116,7 +118,7 @@ async function drawSeries(id) {
   seriesAt = Date.now();
   let rows = [];
   try {
-    rows = (await ask(`/api/v1/series/leases/${id}?span_s=${SPAN_S}`)).series;
+    rows = (await ask(`/api/v1/series/leases/${leasePath(id)}?span_s=${SPAN_S}`)).series;
   } catch (error) {
     if (error.status !== 404) {
       return;

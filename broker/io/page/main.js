@@ -8,7 +8,7 @@ import { drawFilters, drawLeases, drawLeaseTimes, redrawLeases, startLeases } fr
 import { drawLog } from './log.js';
 import { drawChartChoice, drawCharts, refreshCharts } from './charts.js';
 import { drawLease, drawLeaseClock, showLease } from './lease.js';
-import { drawPools } from './pools.js';
+import { drawPoolCharts, drawPools, movePools } from './pools.js';
 import { drawSign } from './admin.js';
 
 const main = document.getElementById('main');
@@ -58,6 +58,7 @@ onMove((view) => {
   drawLeases(view);
   drawChartChoice(view);
   drawLog();
+  movePools();
   showLease(view);
 });
 
@@ -92,10 +93,12 @@ theme.addEventListener('click', () => {
   } catch { /* for this page only, then */ }
   drawTheme();
   drawCharts();
+  drawPoolCharts();
 });
 system.addEventListener('change', () => {
   drawTheme();
   drawCharts();
+  drawPoolCharts();
 });
 
 drawTheme();
