@@ -20,7 +20,7 @@
 #include "proto/codec.h"
 #include "sys/wire.h"
 
-enum { HEAR_MS = 10000 };
+enum { HEAR_MS = 10000, RECONNECT_MS = 100 };
 
 static const char *const members[][2] = {
     {"north", "(provider consumer)"},
@@ -158,12 +158,12 @@ void hostile_kill(struct hostile *hostile)
 /* ---------------------------------------------------------------- voices */
 
 static zsock_t *open_voice(const struct hostile *hostile, const char *name,
-                           const char *identity, int rcvhwm, int sndhwm)
+                           const char *identity, int rcvhwm, int reconnect_ms)
 {
     zsock_t *voice = zsock_new(ZMQ_DEALER);
     assert_non_null(voice);
     zsock_set_rcvhwm(voice, rcvhwm);
-    zsock_set_sndhwm(voice, sndhwm);
+    zsock_set_reconnect_ivl(voice, reconnect_ms);
     zsock_set_linger(voice, 0);
     zsock_set_sndtimeo(voice, HEAR_MS);
     if (identity != NULL) {
@@ -183,17 +183,17 @@ static zsock_t *open_voice(const struct hostile *hostile, const char *name,
 zsock_t *hostile_voice(const struct hostile *hostile, const char *name,
                        const char *identity)
 {
-    return open_voice(hostile, name, identity, 1000, 1000);
+    return open_voice(hostile, name, identity, 1000, RECONNECT_MS);
 }
 
 zsock_t *hostile_deaf_voice(const struct hostile *hostile, const char *name)
 {
-    return open_voice(hostile, name, NULL, 2, 1000);
+    return open_voice(hostile, name, NULL, 2, RECONNECT_MS);
 }
 
-zsock_t *hostile_loud_voice(const struct hostile *hostile, const char *name)
+zsock_t *hostile_brief_voice(const struct hostile *hostile, const char *name)
 {
-    return open_voice(hostile, name, NULL, 1000, 0);
+    return open_voice(hostile, name, NULL, 1000, -1);
 }
 
 void hostile_say_bytes(zsock_t *voice, const void *bytes, size_t size)
@@ -213,6 +213,50 @@ void hostile_say(zsock_t *voice, const struct msg *msg)
     }
     hostile_say_bytes(voice, bytes, size);
     free(bytes);
+}
+
+/* In a child: the library's context of its parent is not to be used there, so that it
+ * has one of its own. */
+static int flood(const struct hostile *hostile, const struct wire_key *key,
+                 const struct wire_key *broker, int n_messages, int n_frames,
+                 size_t size)
+{
+    static char bytes[65536]; /* which is not copied: a message may be of half a GiB */
+    int timeout = HEAR_MS;
+    void *socket = zmq_socket(zmq_ctx_new(), ZMQ_DEALER);
+    zmq_setsockopt(socket, ZMQ_SNDTIMEO, &timeout, sizeof(timeout));
+    zmq_setsockopt(socket, ZMQ_RCVTIMEO, &timeout, sizeof(timeout));
+    zmq_setsockopt(socket, ZMQ_CURVE_PUBLICKEY, key->public_z85, 41);
+    zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY, key->secret_z85, 41);
+    zmq_setsockopt(socket, ZMQ_CURVE_SERVERKEY, broker->public_z85, 41);
+    if (size > sizeof(bytes) || zmq_connect(socket, hostile->endpoint) != 0) {
+        return -1;
+    }
+    for (int i = 0; i < n_messages * n_frames; i++) {
+        zmq_msg_t frame;
+        zmq_msg_init_data(&frame, bytes, size, NULL, NULL);
+        int flags = (i + 1) % n_frames == 0 ? 0 : ZMQ_SNDMORE;
+        if (zmq_msg_send(&frame, socket, flags) < 0) {
+            zmq_msg_close(&frame);
+        }
+    }
+    return zmq_recv(socket, bytes, sizeof(bytes), 0) >= 0;
+}
+
+int hostile_flood(const struct hostile *hostile, const char *name, int n_messages,
+                  int n_frames, size_t size)
+{
+    struct wire_key key = load_key(hostile, name);
+    struct wire_key broker = load_key(hostile, "broker");
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        signal(SIGABRT, SIG_DFL); /* cmocka would take it for the test's */
+        _exit(flood(hostile, &key, &broker, n_messages, n_frames, size) + 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) - 1 : -1;
 }
 
 bool hostile_hear(struct hostile *hostile, zsock_t *voice, struct msg *msg,
