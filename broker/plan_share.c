@@ -37,6 +37,7 @@ struct plan_use *plan_sum(const struct plan *plan, const struct plan_use *uses,
             parent->alloc = add(parent->alloc, sums[i].alloc);
             parent->recalled = add(parent->recalled, sums[i].recalled);
             parent->young = add(parent->young, sums[i].young);
+            parent->forced = add(parent->forced, sums[i].forced);
         }
     }
     return sums;

@@ -21,6 +21,8 @@ struct plan_use {
     int64_t alloc;    /* slots it has, recalled ones that are not back yet among them */
     int64_t recalled; /* of these: recalled in an earlier cycle */
     int64_t young;    /* of these: moved to it less than MIN_HOLD ago */
+    int64_t forced;   /* of these: to be given back whatever others miss, as its policy
+                         has changed (pool_switch.h); till then it gets no others */
 };
 
 /* Which rule set a quota. */

@@ -34,6 +34,26 @@ void pool_cycle(const struct plan *plan, int64_t slots, const struct plan_use *u
     pool_free(cycle, arena);
 }
 
+enum pool_why pool_why(const struct pool_cycle *cycle, int node)
+{
+    if (cycle->uses[node].forced > 0) {
+        return POOL_WHY_SWITCH;
+    }
+    return cycle->uses[node].alloc > cycle->plan->nodes[node].limit ? POOL_WHY_LIMIT
+                                                                    : POOL_WHY_SHORT;
+}
+
+const char *pool_why_text(enum pool_why why)
+{
+    static const char *const texts[] = {
+        [POOL_WHY_SHORT] = "others have less than their quota",
+        [POOL_WHY_LIMIT] = "it is above its LIMIT",
+        [POOL_WHY_SWITCH] = "its policy has changed with the time window",
+        [POOL_WHY_UNPLANNED] = "the plan that is in force has it not",
+    };
+    return texts[why];
+}
+
 /* ---------------------------------------------------------------- whole hosts */
 
 static int64_t hosts_for(int64_t slots, int64_t host_slots)
@@ -52,6 +72,7 @@ static struct plan_use *uses_in_hosts(const struct plan *plan, int64_t host_slot
         in_hosts[i].alloc = hosts_for(uses[i].alloc, host_slots);
         in_hosts[i].recalled = uses[i].recalled / host_slots;
         in_hosts[i].young = hosts_for(uses[i].young, host_slots);
+        in_hosts[i].forced = uses[i].forced / host_slots;
     }
     return in_hosts;
 }
@@ -67,6 +88,7 @@ static struct plan_use *uses_in_whole_hosts(const struct plan *plan, int64_t hos
         whole[i].alloc *= host_slots;
         whole[i].recalled *= host_slots;
         whole[i].young *= host_slots;
+        whole[i].forced *= host_slots;
     }
     return whole;
 }

@@ -18,6 +18,14 @@
 
 #include "broker/plan_share.h"
 
+/* Why slots of a node are recalled. */
+enum pool_why {
+    POOL_WHY_SHORT,     /* others have less than their quota */
+    POOL_WHY_LIMIT,     /* it is above its limit */
+    POOL_WHY_SWITCH,    /* its policy has changed with the time window */
+    POOL_WHY_UNPLANNED, /* the plan that is in force has it not */
+};
+
 struct pool_move {
     int64_t grant;  /* idle slots that it gets now */
     int64_t recall; /* slots that it is asked to give back, from now on */
@@ -34,8 +42,8 @@ struct pool_cycle {
     struct pool_move *moves; /* of parents: sums; free as hybrid.md 3.8 */
 };
 
-/* Of `uses` only the leaves' count: recalled and young at most alloc. More may be
- * allocated than there are slots: they are recalled. slots 0 .. PLAN_SLOTS_MAX. */
+/* Of `uses` only the leaves' count: recalled, young and forced at most alloc. More may
+ * be allocated than there are slots: they are recalled. slots 0 .. PLAN_SLOTS_MAX. */
 void pool_cycle(const struct plan *plan, int64_t slots, const struct plan_use *uses,
                 struct pool_cycle *cycle, struct arena *arena);
 
@@ -51,6 +59,11 @@ void pool_cycle_hosts(const struct plan *plan, int64_t n_hosts, int64_t host_slo
 void pool_give(struct pool_cycle *cycle);
 void pool_recall(struct pool_cycle *cycle, struct arena *arena);
 void pool_free(struct pool_cycle *cycle, struct arena *arena);
+
+/* Why the cycle recalls slots of the node; of POOL_WHY_UNPLANNED no cycle knows. */
+enum pool_why pool_why(const struct pool_cycle *cycle, int node);
+/* "others have less than their quota": behind "as". */
+const char *pool_why_text(enum pool_why why);
 
 /* What the node has after the grants. */
 static inline int64_t pool_held(const struct pool_cycle *cycle, int node)

@@ -12,9 +12,9 @@ static void store(struct row *row, struct effects *effects)
     effects_store(effects, &copy);
 }
 
-void pool_events_recall(const struct lease *lease, enum history_event event,
-                        int n_slots, int64_t deadline_ms, int64_t now_ms,
-                        struct effects *effects)
+static void tell(const struct lease *lease, enum history_event event, const char *why,
+                 int n_slots, int64_t deadline_ms, int64_t now_ms,
+                 struct effects *effects)
 {
     struct row row = {.kind = ROW_HISTORY};
     struct tally tally = tally_sum(lease->row.hosts, lease->row.n_hosts);
@@ -29,15 +29,28 @@ void pool_events_recall(const struct lease *lease, enum history_event event,
         .provider_used = tally.provider.used,
         .consumer_available = tally.consumer.available,
         .consumer_used = tally.consumer.used,
-        .reason = event == HISTORY_RECALL ? "its leaf is above its quota, and others "
-                                            "are below theirs"
-                                          : "the slots are home",
+        .reason = why,
         .pool = lease->recalling.pool,
         .node = lease->node,
         .slots = n_slots,
         .deadline_ms = deadline_ms,
     };
     store(&row, effects);
+}
+
+void pool_events_recall(const struct lease *lease, int n_slots, int64_t deadline_ms,
+                        enum pool_why why, int64_t now_ms, struct effects *effects)
+{
+    tell(lease, HISTORY_RECALL, pool_why_text(why), n_slots, deadline_ms, now_ms,
+         effects);
+}
+
+void pool_events_recall_done(const struct lease *lease, int n_slots,
+                             int64_t deadline_ms, int64_t now_ms,
+                             struct effects *effects)
+{
+    tell(lease, HISTORY_RECALL_DONE, "the slots are home", n_slots, deadline_ms, now_ms,
+         effects);
 }
 
 void pool_events_quota(const char *pool, const char *node, int64_t quota,

@@ -7,12 +7,15 @@
 #define SUBLET_BROKER_POOL_EVENTS_H
 
 #include "base/effect.h"
+#include "broker/pool.h"
 
 struct lease;
 
-void pool_events_recall(const struct lease *lease, enum history_event event,
-                        int n_slots, int64_t deadline_ms, int64_t now_ms,
-                        struct effects *effects);
+void pool_events_recall(const struct lease *lease, int n_slots, int64_t deadline_ms,
+                        enum pool_why why, int64_t now_ms, struct effects *effects);
+void pool_events_recall_done(const struct lease *lease, int n_slots,
+                             int64_t deadline_ms, int64_t now_ms,
+                             struct effects *effects);
 /* `why` is a sentence about the quota. */
 void pool_events_quota(const char *pool, const char *node, int64_t quota,
                        int64_t demand, const char *why, int64_t now_ms,

@@ -122,7 +122,6 @@ static const char *recall_reason(const struct pool_cycle *cycle, int node,
 {
     const struct plan_use *use = &cycle->uses[node];
     const struct pool_move *move = &cycle->moves[node];
-    int64_t limit = cycle->plan->nodes[node].limit;
     int64_t recalled = use->recalled + move->recall - move->cancel;
     const char *text = "";
     if (move->recall > 0) {
@@ -130,10 +129,8 @@ static const char *recall_reason(const struct pool_cycle *cycle, int node,
                                 ? arena_printf(arena, " within %" N " s",
                                                plan_grace_ms(cycle->plan, node) / 1000)
                                 : "";
-        text =
-            arena_printf(arena, "; %" N " are recalled%s, as %s", move->recall, grace,
-                         use->alloc > limit ? "it is above its LIMIT"
-                                            : "others have less than their quota");
+        text = arena_printf(arena, "; %" N " are recalled%s, as %s", move->recall,
+                            grace, pool_why_text(pool_why(cycle, node)));
     } else if (move->cancel > 0) {
         text = arena_printf(arena, "; the recall of %" N " is cancelled", move->cancel);
     }

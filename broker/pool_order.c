@@ -129,11 +129,6 @@ static struct part_list parts_of(const struct orders *orders, int leaf)
     return list;
 }
 
-static int64_t deadline_of(const struct orders *orders, int leaf)
-{
-    return orders->now_ms + plan_grace_ms(orders->cycle->plan, leaf);
-}
-
 static bool is_own(const struct lease *lease)
 {
     return lease->consumer == lease->provider;
@@ -147,12 +142,17 @@ static int idle_of(const struct lease *lease)
     return idle > 0 ? idle : 0;
 }
 
-static void recall_of(const struct orders *orders, struct lease *lease, int leaf,
-                      int n_slots)
+static void recall_of(const struct orders *orders, struct lease *lease, int n_slots,
+                      enum pool_why why, int64_t grace_ms)
 {
-    bool is_whole = orders->cycle->plan->settings.placement == PLAN_EXCLUSIVE;
-    recalling_add(lease, orders->pool->name, n_slots, is_whole,
-                  deadline_of(orders, leaf), orders->now_ms, orders->effects);
+    const struct recalling_order order = {
+        .pool = orders->pool->name,
+        .n_slots = n_slots,
+        .is_whole = orders->cycle->plan->settings.placement == PLAN_EXCLUSIVE,
+        .why = why,
+        .deadline_ms = orders->now_ms + grace_ms,
+    };
+    recalling_add(lease, &order, orders->now_ms, orders->effects);
     look_at(orders, lease);
 }
 
@@ -178,7 +178,9 @@ static void recall(const struct orders *orders, int leaf)
     }
     for (int i = 0; i < list.count; i++) {
         if (wanted[i] > 0) {
-            recall_of(orders, list.items[i].lease, leaf, wanted[i]);
+            recall_of(orders, list.items[i].lease, wanted[i],
+                      pool_why(orders->cycle, leaf),
+                      plan_grace_ms(orders->cycle->plan, leaf));
         }
     }
 }
@@ -200,6 +202,20 @@ static void cancel(const struct orders *orders, int leaf)
     }
 }
 
+/* All that leaves have which the plan of this window has not. */
+static void recall_strays(const struct orders *orders)
+{
+    struct part_list list = parts_of(orders, PLAN_NO_NODE);
+    for (int i = 0; i < list.count; i++) {
+        struct lease *lease = list.items[i].lease;
+        int n_held = lease_count_slots(lease) - recalling_count(lease);
+        if (n_held > 0) {
+            recall_of(orders, lease, n_held, POOL_WHY_UNPLANNED,
+                      lease->granting.grace_ms);
+        }
+    }
+}
+
 void pool_order_carry_out(struct broker *broker, const struct pools_pool *pool,
                           struct pool_picture *picture, const struct pool_cycle *cycle,
                           int64_t now_ms, struct effects *effects)
@@ -208,6 +224,7 @@ void pool_order_carry_out(struct broker *broker, const struct pools_pool *pool,
     const struct plan *plan = cycle->plan;
     struct pool_place *place =
         pool_place_new(picture, plan->settings.placement, &effects->arena);
+    recall_strays(&orders);
     for (int i = 0; i < plan->n_nodes; i++) {
         const struct pool_move *move = &cycle->moves[i];
         if (!plan_is_leaf(&plan->nodes[i])) {

@@ -2,8 +2,9 @@
 /* pool_order.h: hands out what a cycle has decided: grants to leaves' contracts, and
  * recalls of theirs.
  *
- * A leaf that is to give slots back gives idle ones first, then those of other
- * providers, last its own site's. What is cancelled is cancelled the other way round.
+ * A leaf that only the plan of another window has gives all of them back. One that is
+ * to give slots back gives idle ones first, then those of other providers, last its own
+ * site's. What is cancelled is cancelled the other way round.
  *
  * Order: leaves as in the plan. Layer: broker (base only). */
 #ifndef SUBLET_BROKER_POOL_ORDER_H

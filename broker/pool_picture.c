@@ -110,6 +110,7 @@ static void paint_leaf(struct painter *painter, struct lease *lease, int first,
         used += split->provider_used + split->consumer_used;
     }
     paint_grant(painter, lease, first, idle_lease);
+    picture->parts[picture->n_parts++] = (struct pool_part){lease, leaf};
     if (use == NULL) {
         return; /* its slots exist, and are nobody's that the plan knows */
     }
@@ -121,7 +122,6 @@ static void paint_leaf(struct painter *painter, struct lease *lease, int first,
     use->recalled += recalling_count(lease);
     use->young += (young < held ? young : held) + granting_count(lease);
     painter->used[leaf] += used;
-    picture->parts[picture->n_parts++] = (struct pool_part){lease, leaf};
 }
 
 /* Ids of one policy stand together, the leaves' on both sides of the idle part's. */
@@ -152,6 +152,15 @@ static int64_t demand_of(const struct painter *painter, int leaf)
         waiting = demand_waiting(site, node->queues, node->n_queues);
     }
     return plan_min(painter->used[leaf] + waiting, PLAN_SLOTS_MAX);
+}
+
+/* What it has beyond what it keeps of its policy before (pool_switch.h). */
+static int64_t forced_of(const struct painter *painter, int leaf)
+{
+    const struct plan_use *use = &painter->picture->uses[leaf];
+    const struct pools_told *told =
+        pools_told_of(painter->pool, painter->picture->plan->nodes[leaf].name);
+    return told != NULL ? plan_max(use->alloc - told->keeps, 0) : 0;
 }
 
 /* Each host has a place for each contract that may name it, at most. */
@@ -214,6 +223,7 @@ void pool_picture_take(const struct broker *broker, const struct pools_pool *poo
             use->demand = demand_of(&painter, i);
             use->recalled = plan_min(use->recalled, use->alloc);
             use->young = plan_min(use->young, use->alloc);
+            use->forced = forced_of(&painter, i);
         }
     }
     qsort(picture->parts, (size_t)picture->n_parts, sizeof(*picture->parts),

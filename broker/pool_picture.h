@@ -27,7 +27,7 @@ struct pool_host {
 /* A contract of a leaf. */
 struct pool_part {
     struct lease *lease;
-    int leaf; /* in the plan */
+    int leaf; /* in the plan; PLAN_NO_NODE: only that of another window has it */
 };
 
 struct pool_picture {

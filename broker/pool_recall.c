@@ -13,10 +13,11 @@
  * is smaller than configured, its configured ownership if that is more
  *
  * Who is above its floor gives in proportion to how far; of odd slots the lowest rank
- * gives first. Nobody gives while nothing is short, but for what exceeds a limit
- * (REBALANCE). What an earlier cycle has recalled counts first, so that a recall is
- * never moved from one node to another. MIN_HOLD keeps young slots out;
- * MAX_RECALL_PER_CYCLE cuts the new recalls of a cycle, in proportion.
+ * gives first. Nobody gives while nothing is short, but for what exceeds a limit, or
+ * what a change of policy takes (REBALANCE; this also below the floor). What an earlier
+ * cycle has recalled counts first, so that a recall is never moved from one node to
+ * another. MIN_HOLD keeps young slots out; MAX_RECALL_PER_CYCLE cuts the new recalls of
+ * a cycle, in proportion.
  *
  * Example: 10 slots, /p (quota 6) has 8, all at /p/a (quota 3), none at /p/b (quota 3);
  * /r (quota 4) has 2.
@@ -59,7 +60,7 @@ static void look_at_all(const struct recalls *recalls)
         int64_t most = plan_is_leaf(node)
                            ? plan_max(cycle->uses[i].alloc - cycle->uses[i].young, 0)
                            : recalls->available[i];
-        recalls->available[i] = plan_min(excess, most);
+        recalls->available[i] = plan_max(plan_min(excess, most), cycle->uses[i].forced);
         if (node->parent != PLAN_NO_NODE) {
             recalls->available[node->parent] += recalls->available[i];
             recalls->misses[node->parent] |=
@@ -68,13 +69,15 @@ static void look_at_all(const struct recalls *recalls)
     }
 }
 
-/* Above its limit, after a change of the plan. */
+/* Above its limit, after a change of the plan, or beyond what it keeps of another
+ * policy. */
 static int64_t forced(const struct recalls *recalls, int node)
 {
     const struct plan *plan = recalls->cycle->plan;
     int64_t over = pool_held(recalls->cycle, node) - plan->nodes[node].limit;
+    int64_t least = plan_max(over, recalls->cycle->uses[node].forced);
     return plan->settings.rebalances
-               ? plan_min(plan_max(over, 0), recalls->available[node])
+               ? plan_min(plan_max(least, 0), recalls->available[node])
                : 0;
 }
 

@@ -6,13 +6,17 @@
  * borrower's grace. Lent slots come home because their borrowers' are recalled. Where
  * the policy stays, nothing is special: the next quota decides.
  *
+ * That is so level by level. What a node keeps beyond what its children own is shared
+ * by these, in proportion to what they have beyond their own: ownership that is not
+ * divided stays in the branch.
+ *
  * Units: slots. Source: seed document 001, "Switching policies using time windows";
  * hybrid.md 3.9.
  * Layer: broker (base only). */
 #ifndef SUBLET_BROKER_POOL_SWITCH_H
 #define SUBLET_BROKER_POOL_SWITCH_H
 
-#include "broker/plan.h"
+#include "broker/pool.h"
 
 struct pool_holding {
     int64_t used;     /* slots that it has, borrowed ones among them */
@@ -22,5 +26,12 @@ struct pool_holding {
 /* Slots that it keeps; the rest of `used` is recalled. `own`: in the new plan. */
 int64_t pool_switch_keep(enum plan_policy before, enum plan_policy after,
                          struct pool_holding holding, int64_t own);
+
+/* The same of all nodes: into `forced` of the leaves' uses goes what they give back.
+ * `before` is the latest cycle by the other plan, whose node was[i] has the name of
+ * node i of `plan` (PLAN_NO_NODE: none). `slots` are those that exist now. */
+void pool_switch_force(const struct pool_cycle *before, const int *was,
+                       const struct plan *plan, int64_t slots, struct plan_use *uses,
+                       struct arena *arena);
 
 #endif

@@ -10,6 +10,7 @@
 #include "broker/pool_explain.h"
 #include "broker/pool_order.h"
 #include "broker/pool_picture.h"
+#include "broker/pool_switch.h"
 
 /* ---------------------------------------------------------------- a copy */
 
@@ -309,9 +310,17 @@ static void note_move(const struct pool_cycle *cycle, int node,
     }
 }
 
+/* What it has, less what a change of policy takes of it: until it has come down to
+ * that. */
+static int64_t keeps_of(const struct plan_use *use)
+{
+    return use->forced > 0 ? use->alloc - use->forced : PLAN_UNLIMITED;
+}
+
 /* On record where quota or demand has changed. */
-static void tell_quotas(const struct pools_pool *pool, const struct pool_cycle *cycle,
-                        struct arena *memory, struct pools_told *told, int64_t now_ms,
+static void tell_quotas(const struct pools_pool *pool, const struct plan_use *uses,
+                        const struct pool_cycle *cycle, struct arena *memory,
+                        struct pools_told *told, int64_t now_ms,
                         struct effects *effects)
 {
     const struct plan *plan = cycle->plan;
@@ -323,6 +332,7 @@ static void tell_quotas(const struct pools_pool *pool, const struct pool_cycle *
             .node = arena_str(memory, plan->nodes[node].name),
             .quota = cycle->shares[node].quota,
             .demand = cycle->uses[node].demand,
+            .keeps = keeps_of(&uses[node]),
         };
         bool is_new = before == NULL ? told[i].quota != 0 || told[i].demand != 0
                                      : before->quota != told[i].quota ||
@@ -351,6 +361,31 @@ void pools_decide(const struct pool_picture *picture, struct pool_cycle *cycle,
     }
 }
 
+/* The first cycle by another plan than the one before: of another time window. */
+static void switch_plans(const struct pools_pool *pool, struct pool_picture *picture,
+                         struct arena *memory)
+{
+    const struct plan *plan = picture->plan;
+    if (!pool->has_cycle || pool->cycle.plan == plan || !plan->settings.rebalances) {
+        return;
+    }
+    int *was = arena_alloc(memory, (size_t)plan->n_nodes, sizeof(*was));
+    for (int i = 0; i < plan->n_nodes; i++) {
+        was[i] = pools_find_node(pool, pool->cycle.plan, plan->nodes[i].name);
+    }
+    pool_switch_force(&pool->cycle, was, plan, picture->n_slots, picture->uses, memory);
+}
+
+/* Of hosts that go back whole a part cannot be waited for. */
+static void round_forced(struct pool_picture *picture)
+{
+    bool is_whole = picture->plan->settings.placement == PLAN_EXCLUSIVE;
+    for (int i = 0; i < picture->plan->n_nodes && is_whole; i++) {
+        struct plan_use *use = &picture->uses[i];
+        use->forced -= use->forced % plan_max(picture->host_slots, 1);
+    }
+}
+
 static void run_cycle(struct broker *broker, struct pools_pool *pool, int64_t local_ms,
                       int64_t now_ms, struct effects *effects)
 {
@@ -359,12 +394,14 @@ static void run_cycle(struct broker *broker, struct pools_pool *pool, int64_t lo
     struct pools_told *told = arena_alloc(memory, (size_t)plan->n_nodes, sizeof(*told));
     struct pool_picture picture;
     pool_picture_take(broker, pool, plan, now_ms, memory, &picture);
+    switch_plans(pool, &picture, memory);
+    round_forced(&picture);
     struct pool_cycle cycle;
     pools_decide(&picture, &cycle, memory);
     pool_order_carry_out(broker, pool, &picture, &cycle, now_ms, effects);
     /* pool_cycle_hosts counts a plan of its own making; nodes are the same. */
     cycle.plan = plan;
-    tell_quotas(pool, &cycle, memory, told, now_ms, effects);
+    tell_quotas(pool, picture.uses, &cycle, memory, told, now_ms, effects);
     free_arena(pool->memory);
     pool->memory = memory;
     pool->cycle = cycle;
@@ -383,8 +420,13 @@ static void recall_unplanned(struct broker *broker, int64_t now_ms,
         int n_held = lease_count_slots(lease) - recalling_count(lease);
         if (lease->part == LEASE_LEAF && lease->is_unplanned && lease_is_open(lease) &&
             n_held > 0) {
-            recalling_add(lease, lease->recalling.pool, n_held, false,
-                          now_ms + lease->granting.grace_ms, now_ms, effects);
+            const struct recalling_order order = {
+                .pool = lease->recalling.pool,
+                .n_slots = n_held,
+                .why = POOL_WHY_UNPLANNED,
+                .deadline_ms = now_ms + lease->granting.grace_ms,
+            };
+            recalling_add(lease, &order, now_ms, effects);
             alarms_set(&broker->leases.alarms, &lease->alarm, now_ms);
         }
     }

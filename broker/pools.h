@@ -34,6 +34,8 @@ struct pools_told {
     int64_t quota, demand;
     int64_t moved_ms;  /* when slots of it were last granted, recalled or left it; 0 */
     const char *moved; /* and why; NULL */
+    int64_t keeps;     /* after a change of its policy, until it has no more than that;
+                          PLAN_UNLIMITED: all */
 };
 
 struct pools_pool {

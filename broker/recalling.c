@@ -53,11 +53,12 @@ static void give(struct lease *lease, int64_t now_ms)
     notice_renew(lease, now_ms);
 }
 
-void recalling_add(struct lease *lease, const char *pool, int n_slots, bool is_whole,
-                   int64_t deadline_ms, int64_t now_ms, struct effects *effects)
+void recalling_add(struct lease *lease, const struct recalling_order *order,
+                   int64_t now_ms, struct effects *effects)
 {
     struct recalling *recalling = &lease->recalling;
-    int n_wanted = wanted_of(lease) - n_slots;
+    int64_t deadline_ms = order->deadline_ms;
+    int n_wanted = wanted_of(lease) - order->n_slots;
     struct recalling_cap *last =
         recalling->n_caps > 0 ? &recalling->caps[recalling->n_caps - 1] : NULL;
     if (last != NULL && last->deadline_ms > deadline_ms) {
@@ -69,12 +70,12 @@ void recalling_add(struct lease *lease, const char *pool, int n_slots, bool is_w
         *last = (struct recalling_cap){.n_held = 0};
     }
     last->n_held = n_wanted > 0 ? n_wanted : 0;
-    last->n_slots += n_slots;
+    last->n_slots += order->n_slots;
     last->deadline_ms = deadline_ms;
-    recalling->is_whole = is_whole;
-    snprintf(recalling->pool, sizeof(recalling->pool), "%s", pool);
+    recalling->is_whole = order->is_whole;
+    snprintf(recalling->pool, sizeof(recalling->pool), "%s", order->pool);
     give(lease, now_ms);
-    pool_events_recall(lease, HISTORY_RECALL, n_slots, deadline_ms, now_ms, effects);
+    pool_events_recall(lease, order->n_slots, deadline_ms, order->why, now_ms, effects);
 }
 
 void recalling_cancel(struct lease *lease, int n_slots, int64_t now_ms)
@@ -103,8 +104,8 @@ static void note_done(struct lease *lease, int64_t now_ms, struct effects *effec
     struct recalling *recalling = &lease->recalling;
     int n_held = held_of(lease), n_done = 0;
     while (n_done < recalling->n_caps && recalling->caps[n_done].n_held >= n_held) {
-        pool_events_recall(lease, HISTORY_RECALL_DONE, recalling->caps[n_done].n_slots,
-                           recalling->caps[n_done].deadline_ms, now_ms, effects);
+        pool_events_recall_done(lease, recalling->caps[n_done].n_slots,
+                                recalling->caps[n_done].deadline_ms, now_ms, effects);
         n_done++;
     }
     recalling->n_caps -= n_done;

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/effect.h"
+#include "broker/pool.h"
 
 struct lease;
 
@@ -44,10 +45,18 @@ struct recalling {
 /* Slots that are to come back and have not. */
 int recalling_count(const struct lease *lease);
 
+struct recalling_order {
+    const char *pool;
+    int n_slots;
+    bool is_whole; /* exclusive hosts come back whole */
+    enum pool_why why;
+    int64_t deadline_ms;
+};
+
 /* So many more, until the deadline; or so many less of those that are open, the latest
  * first. Then the provider is told. */
-void recalling_add(struct lease *lease, const char *pool, int n_slots, bool is_whole,
-                   int64_t deadline_ms, int64_t now_ms, struct effects *effects);
+void recalling_add(struct lease *lease, const struct recalling_order *order,
+                   int64_t now_ms, struct effects *effects);
 void recalling_cancel(struct lease *lease, int n_slots, int64_t now_ms);
 
 /* What STATE says of it, whose split the lease has. */
