@@ -161,7 +161,9 @@ struct row_share {
     const char *scope;   /* "queue/normal", "partition/fast", "pool/A" */
     const char *account; /* a user; of a pool a queue */
     double cpu_ms;
-    double past_ms; /* run time of ended jobs; of a queue slot time */
+    double past_ms;  /* run time of ended jobs; of a queue slot time */
+    double ahead_ms; /* of a queue: above its share; negative: below */
+    bool is_waiting; /* of a queue */
     int64_t at_ms;
     bool is_gone;
 };

@@ -229,6 +229,7 @@ static const struct column queues_block[] = {
     {"Slot pool", "slot_pool", false, format_plain},
     {"Slot share", "slot_share", false, format_plain},
     {"Slot hours used", "slot_use_h", false, format_plain},
+    {"Slot hours ahead of its share", "slot_ahead_h", false, format_plain},
     {"Preempts", "preempts", false, format_plain},
     {"Preempted by", "preempted_by", false, format_plain},
     {"Slots of jobs", "njobs", false, format_plain},

@@ -315,6 +315,13 @@ static bool wants_slots(enum reason reason)
            reason == REASON_NEW || reason == REASON_PREEMPTING;
 }
 
+/* They would start if others had fewer slots. */
+static bool waits_for_others(enum reason reason)
+{
+    return reason == REASON_BUSY || reason == REASON_EXCLUSIVE ||
+           reason == REASON_POOL_PART || reason == REASON_NEW;
+}
+
 /* Lines that nobody looked at to the end: their queues have their part of a slot pool.
  */
 static void tell_parked(const struct pass *pass, struct place_plan *plan)
@@ -360,6 +367,8 @@ static void plan_init(struct arena *arena, const struct place_snapshot *snapshot
         arena_alloc(arena, (size_t)snapshot->n_returns + 1, sizeof(*plan->returns));
     plan->verdicts =
         arena_alloc(arena, (size_t)snapshot->n_lines, sizeof(*plan->verdicts));
+    plan->queue_waits =
+        arena_alloc(arena, (size_t)snapshot->n_queues + 1, sizeof(*plan->queue_waits));
     plan->waiting_lease =
         arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*plan->waiting_lease));
 }
@@ -393,9 +402,16 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
         tell_parked(&pass, plan);
     }
     for (int i = 0; i < snapshot->n_lines; i++) {
-        if (pass.order.next_turn[i] < snapshot->lines[i].n_turns &&
-            wants_slots(plan->verdicts[i].reason)) {
+        int queue = snapshot->lines[i].queue;
+        if (pass.order.next_turn[i] == snapshot->lines[i].n_turns) {
+            continue;
+        }
+        if (wants_slots(plan->verdicts[i].reason)) {
             count_waiting(&pass, i, plan);
+        }
+        if (pass.order.pools.part_of[queue] >= 0 &&
+            waits_for_others(plan->verdicts[i].reason)) {
+            plan->queue_waits[queue] = true;
         }
     }
     limits_draft_free(pass.draft);

@@ -105,9 +105,10 @@ struct place_snapshot {
     const struct share_tree *const *trees; /* ... else by scope */
     const struct slot_pools *pools;        /* NULL: no slot pools ... */
     const int *queue_used;                 /* ... else slots of its jobs, by queue */
-    const double *queue_use;               /* and what it has used, in hours */
-    int64_t now_ms;                        /* that users' priorities are as of */
-    int max_starts;                        /* of one plan */
+    const double
+        *queue_use; /* and what orders it: hours used, and ahead of its share */
+    int64_t now_ms; /* that users' priorities are as of */
+    int max_starts; /* of one plan */
 };
 
 struct place_start {
@@ -131,6 +132,8 @@ struct place_plan {
      * that wait for something else than slots do not count. */
     int waiting_own;
     int *waiting_lease;
+    /* By queue: it is in a slot pool, and jobs of it wait for nothing but slots. */
+    bool *queue_waits;
 };
 
 void place_plan(struct arena *arena, const struct place_snapshot *snapshot,

@@ -12,7 +12,15 @@
  * Rounding alone would decide small pools for ever: 5 slots of five queues with shares
  * of 14 11 17 7 5 would be one each, whatever they had before. So who has had more than
  * its share is rounded down, as long as that leaves anything for the others: with 7 5
- * over, 17 14 11 get 1 1 1, and then 1 1 0. */
+ * over, 17 14 11 get 1 1 1, and then 1 1 0.
+ *
+ * Who is over hangs on a memory that fades as long as one looks at slot time alone, and
+ * a queue whose jobs are long gains by that: it holds what it got when it had little.
+ * So what is above or below a queue's part is kept beside it:
+ *
+ *     10 slots, 60 and 60 percent, both wait; the first has jobs of 9 h and 6 slots
+ *     9 h: its part is 5 of 10, it is 9 ahead, the other 9 behind; now the other stands
+ *     first and has 6 of each 10 that fall free, until that is even */
 #include "sched/slot_pool.h"
 
 #include <math.h>
@@ -91,9 +99,11 @@ void slot_pool_judge(const double *use, const int *share, int n, bool *is_over)
     }
     for (int i = 0; i < n; i++) {
         double due = used / shared;
-        is_over[i] = use_per_share(use, share, i) > due * (1 + same);
+        is_over[i] = use_per_share(use, share, i) > due + fabs(due) * same;
     }
 }
+
+/* ---------------------------------------------------------------- time */
 
 double slot_pool_use(double use_hours, int n_slots, int64_t elapsed_ms,
                      double hist_hours)
@@ -108,4 +118,64 @@ double slot_pool_use(double use_hours, int n_slots, int64_t elapsed_ms,
     double rate = log(10.0) / hist_hours; /* a tenth after HIST_HOURS */
     double level = n_slots / rate;        /* where it would settle */
     return level + (use_hours - level) * exp(-rate * hours);
+}
+
+/* What a pool's queues had that wait, and their shares. */
+struct slot_sums {
+    int64_t n_slots; /* of all its queues */
+    int64_t n_shared, share;
+};
+
+static struct slot_sums sum_up(const struct slot_member *members, int n)
+{
+    struct slot_sums sums = {0};
+    for (int i = 0; i < n; i++) {
+        bool counts = members[i].is_waiting;
+        sums.n_slots += members[i].n_slots;
+        sums.n_shared += counts ? members[i].n_slots : 0;
+        sums.share += counts ? members[i].share : 0;
+    }
+    return sums;
+}
+
+/* How far it may get ahead or behind. */
+static double bound_of(const struct slot_member *member, double due, int64_t n_slots,
+                       double hist_hours)
+{
+    double part = (double)(member->share * n_slots) / PERCENT;
+    double most = fmax(fmax(part, due), 1);
+    return hist_hours > 0 ? most * SLOT_POOL_MEMORY * hist_hours : INFINITY;
+}
+
+/* A bound that has become smaller takes nothing away. */
+static double grown(double ahead, double by, double bound)
+{
+    double limit = fmax(fabs(ahead), bound);
+    return fmax(-limit, fmin(limit, ahead + by));
+}
+
+void slot_pool_advance(struct slot_member *members, int n, int64_t elapsed_ms,
+                       double hist_hours)
+{
+    struct slot_sums sums = sum_up(members, n);
+    double hours = (double)elapsed_ms / hour_ms;
+    for (int i = 0; i < n && elapsed_ms > 0; i++) {
+        struct slot_member *member = &members[i];
+        member->use_hours =
+            slot_pool_use(member->use_hours, member->n_slots, elapsed_ms, hist_hours);
+        if (!member->is_waiting || sums.share == 0) {
+            member->ahead_hours =
+                slot_pool_use(member->ahead_hours, 0, elapsed_ms, hist_hours);
+            continue;
+        }
+        double due = (double)(sums.n_shared * member->share) / (double)sums.share;
+        member->ahead_hours =
+            grown(member->ahead_hours, (member->n_slots - due) * hours,
+                  bound_of(member, due, sums.n_slots, hist_hours));
+    }
+}
+
+double slot_pool_weight(const struct slot_member *member)
+{
+    return member->use_hours + member->ahead_hours;
 }

@@ -276,6 +276,7 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     snapshot.preempt = preempts_show(site, &schedule->scratch, &snapshot, now_ms);
     place_plan(&schedule->scratch, &snapshot, &plan);
     schedule->is_marked = plan.is_cut;
+    shares_wait(site->shares, plan.queue_waits);
     carry_out(site, &plan, now_ms, effects);
     if (preempts_order(site, snapshot.preempt, now_ms, effects)) {
         schedule_mark(schedule);

@@ -8,20 +8,12 @@
 
 #include "site/keep.h"
 #include "site/site.h"
+#include "site/slot_use.h"
 
 /* What is left of use that counts for nothing any more. */
 static const double forgotten_ms = 1;
-static const double hour_ms = 3600000;
 
 enum { SCOPE_SIZE = NAME_SIZE + 16 };
-
-/* A queue of a slot pool. */
-struct queue_use {
-    int n_slots;      /* of its jobs now */
-    int n_then;       /* since `at_ms` */
-    double use_hours; /* as of then */
-    int64_t at_ms;
-};
 
 /* An account whose row is not what it is; or that had a row at the start. */
 struct account_at {
@@ -36,7 +28,7 @@ struct stray {
 struct shares {
     const struct site_config *config;
     struct share_tree **trees; /* by scope */
-    struct queue_use *queues;
+    struct slot_use *slots;    /* of queues */
     struct account_at *changed, *loaded;
     int n_changed, n_loaded;
     struct stray *strays;
@@ -51,7 +43,7 @@ struct shares *shares_new(const struct site_config *config)
     int n_scopes = config->shares.n_scopes;
     shares->config = config;
     shares->trees = mem_alloc((size_t)n_scopes + 1, sizeof(struct share_tree *));
-    shares->queues = mem_alloc((size_t)config->n_queues + 1, sizeof(*shares->queues));
+    shares->slots = slot_use_new(config);
     for (int i = 0; i < n_scopes; i++) {
         shares->trees[i] = share_tree_new(&config->shares.scopes[i]);
     }
@@ -79,7 +71,7 @@ void shares_free(struct shares *shares)
     }
     free_strays(shares);
     free(shares->trees);
-    free(shares->queues);
+    slot_use_free(shares->slots);
     free(shares->changed);
     free(shares->loaded);
     free(shares);
@@ -87,16 +79,11 @@ void shares_free(struct shares *shares)
 
 /* ---------------------------------------------------------------- names of rows */
 
-/* "queue/normal", "partition/fast", "pool/A". */
+/* "queue/normal", "partition/fast". */
 static void name_scope(const struct share_scope *scope, char *text)
 {
     snprintf(text, SCOPE_SIZE, "%s/%s", scope->is_partition ? "partition" : "queue",
              scope->name);
-}
-
-static void name_pool(const struct slot_pool *pool, char *text)
-{
-    snprintf(text, SCOPE_SIZE, "pool/%s", pool->name);
 }
 
 static int find_scope(const struct shares *shares, const char *text)
@@ -107,28 +94,6 @@ static int find_scope(const struct shares *shares, const char *text)
         if (strcmp(name, text) == 0) {
             return i;
         }
-    }
-    return -1;
-}
-
-static int pool_of(const struct shares *shares, int queue)
-{
-    const struct slot_pools *pools = &shares->config->pools;
-    return queue >= 0 && pools->n_pools > 0 ? pools->pool_of[queue] : -1;
-}
-
-/* The queue of that pool with that name; -1: there is none. */
-static int find_pool_queue(const struct shares *shares, const char *pool,
-                           const char *queue)
-{
-    for (int i = 0; i < shares->config->n_queues; i++) {
-        char name[SCOPE_SIZE];
-        if (pool_of(shares, i) < 0 ||
-            strcmp(shares->config->queues[i].name, queue) != 0) {
-            continue;
-        }
-        name_pool(&shares->config->pools.pools[pool_of(shares, i)], name);
-        return strcmp(name, pool) == 0 ? i : -1;
     }
     return -1;
 }
@@ -180,9 +145,7 @@ static void count(struct shares *shares, const struct job *job, int sign,
                   int64_t now_ms)
 {
     const struct job_seat *seat = &job->seat;
-    if (job->queue >= 0) {
-        shares->queues[job->queue].n_slots += sign * seat->counted.n_slots;
-    }
+    slot_use_count(shares->slots, job->queue, sign * seat->counted.n_slots);
     if (seat->scope >= 0) {
         share_tree_count_job(shares->trees[seat->scope], seat->account, &seat->counted,
                              sign, now_ms);
@@ -232,32 +195,6 @@ void shares_spend(struct shares *shares, const struct job *job,
     note_changed(shares, scope, job->seat.account);
 }
 
-/* ---------------------------------------------------------------- slot time of queues
- */
-
-static double hist_hours(const struct shares *shares, int queue)
-{
-    return shares->config->pools.pools[pool_of(shares, queue)].hist_hours;
-}
-
-double shares_queue_use(const struct shares *shares, int queue, int64_t now_ms)
-{
-    const struct queue_use *use = &shares->queues[queue];
-    int64_t elapsed_ms = use->at_ms != 0 ? now_ms - use->at_ms : 0;
-    return pool_of(shares, queue) < 0
-               ? 0
-               : slot_pool_use(use->use_hours, use->n_then, elapsed_ms,
-                               hist_hours(shares, queue));
-}
-
-static void settle_queue(struct shares *shares, int queue, int64_t now_ms)
-{
-    struct queue_use *use = &shares->queues[queue];
-    use->use_hours = shares_queue_use(shares, queue, now_ms);
-    use->at_ms = now_ms > use->at_ms ? now_ms : use->at_ms;
-    use->n_then = use->n_slots;
-}
-
 /* ---------------------------------------------------------------- rows */
 
 static void store(struct effects *effects, const struct row_share *share)
@@ -304,20 +241,7 @@ void shares_tick(struct shares *shares, int64_t now_ms, struct effects *effects)
         }
     }
     shares->n_changed = 0;
-    for (int i = 0; i < shares->config->n_queues; i++) {
-        struct queue_use *use = &shares->queues[i];
-        int pool = pool_of(shares, i);
-        if (pool >= 0 && use->n_slots != use->n_then) {
-            char name[SCOPE_SIZE];
-            settle_queue(shares, i, now_ms);
-            name_pool(&shares->config->pools.pools[pool], name);
-            store(effects,
-                  &(struct row_share){.scope = name,
-                                      .account = shares->config->queues[i].name,
-                                      .past_ms = use->use_hours * hour_ms,
-                                      .at_ms = use->at_ms});
-        }
-    }
+    slot_use_tick(shares->slots, now_ms, effects);
 }
 
 static void add_stray(struct shares *shares, const struct row_share *row)
@@ -331,7 +255,6 @@ static void add_stray(struct shares *shares, const struct row_share *row)
 void shares_load(struct shares *shares, const struct row_share *row)
 {
     int scope = find_scope(shares, row->scope);
-    int queue = find_pool_queue(shares, row->scope, row->account);
     if (scope >= 0) {
         struct account_at at = {scope,
                                 share_tree_join(shares->trees[scope], row->account)};
@@ -340,19 +263,14 @@ void shares_load(struct shares *shares, const struct row_share *row)
         shares->loaded = mem_grow(shares->loaded, (size_t)shares->n_loaded + 1,
                                   sizeof(*shares->loaded));
         shares->loaded[shares->n_loaded++] = at;
-    } else if (queue >= 0) {
-        shares->queues[queue].use_hours = row->past_ms / hour_ms;
-        shares->queues[queue].at_ms = row->at_ms;
-    } else {
+    } else if (!slot_use_load(shares->slots, row)) {
         add_stray(shares, row);
     }
 }
 
 void shares_settle(struct shares *shares)
 {
-    for (int i = 0; i < shares->config->n_queues; i++) {
-        shares->queues[i].n_then = shares->queues[i].n_slots;
-    }
+    slot_use_settle(shares->slots);
 }
 
 void shares_start(struct shares *shares, int64_t now_ms, struct effects *effects)
@@ -410,18 +328,7 @@ void shares_inherit(struct shares *shares, const struct shares *before, int64_t 
             inherit_scope(shares, scope, before, i, now_ms);
         }
     }
-    for (int i = 0; i < before->config->n_queues; i++) {
-        char name[SCOPE_SIZE];
-        if (pool_of(before, i) < 0) {
-            continue;
-        }
-        name_pool(&before->config->pools.pools[pool_of(before, i)], name);
-        int queue = find_pool_queue(shares, name, before->config->queues[i].name);
-        if (queue >= 0) {
-            shares->queues[queue].use_hours = shares_queue_use(before, i, now_ms);
-            shares->queues[queue].at_ms = now_ms;
-        }
-    }
+    slot_use_inherit(shares->slots, before->slots, now_ms);
 }
 
 /* ---------------------------------------------------------------- for a pass */
@@ -435,17 +342,18 @@ void shares_show(const struct shares *shares, struct arena *arena, int64_t now_m
         snapshot->shares = &config->shares;
         snapshot->trees = (const struct share_tree *const *)shares->trees;
     }
-    if (config->pools.n_pools > 0) {
-        int *used = arena_alloc(arena, (size_t)config->n_queues, sizeof(int));
-        double *use = arena_alloc(arena, (size_t)config->n_queues, sizeof(double));
-        for (int i = 0; i < config->n_queues; i++) {
-            used[i] = shares->queues[i].n_slots;
-            use[i] = shares_queue_use(shares, i, now_ms);
-        }
-        snapshot->pools = &config->pools;
-        snapshot->queue_used = used;
-        snapshot->queue_use = use;
-    }
+    slot_use_show(shares->slots, arena, now_ms, snapshot);
+}
+
+void shares_wait(struct shares *shares, const bool *waits)
+{
+    slot_use_wait(shares->slots, waits);
+}
+
+bool shares_find_queue(const struct shares *shares, int queue, int64_t now_ms,
+                       struct slot_member *member)
+{
+    return slot_use_find(shares->slots, queue, now_ms, member);
 }
 
 const struct share_tree *shares_tree(const struct shares *shares, int queue)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shares.h: what the users and queues of a site use and have used, where they have
  * shares: an account for each user of a fairshare queue, and slot time for each queue
- * of a slot pool.
+ * of a slot pool (slot_use.h).
  *
  * Jobs of this site count, wherever they run; those that a lease brings do not: they
  * count at home.
  *
  * What fades is on record (ROW_SHARE): of an account when a job of it has ended, of a
- * pool's queue when its slots change; what runs is known from the jobs. So nothing
+ * pool when its queues' slots change; what runs is known from the jobs. So nothing
  * jumps with a restart. Rows are stored by shares_tick, in the transaction of the jobs'
  * own.
  *
@@ -54,11 +54,14 @@ int shares_check(const struct shares *shares, int queue, const char *user,
 /* What a pass needs; arrays are in the arena. */
 void shares_show(const struct shares *shares, struct arena *arena, int64_t now_ms,
                  struct place_snapshot *snapshot);
+/* What the pass has found, by queue: whether jobs of it wait for slots. */
+void shares_wait(struct shares *shares, const bool *waits);
 
 /* To look things up: the tree of the queue's scope; NULL: it has none. */
 const struct share_tree *shares_tree(const struct shares *shares, int queue);
 const struct share_tree *shares_scope_tree(const struct shares *shares, int scope);
-/* Of a queue of a slot pool: what it has used, in hours. */
-double shares_queue_use(const struct shares *shares, int queue, int64_t now_ms);
+/* Of a queue of a slot pool; false: it is in none. */
+bool shares_find_queue(const struct shares *shares, int queue, int64_t now_ms,
+                       struct slot_member *member);
 
 #endif

@@ -131,15 +131,17 @@ void site_view_add_shares(const struct site *site, struct arena *arena,
     const struct slot_pools *pools = &site->config->pools;
     int pool = pools->n_pools > 0 ? pools->pool_of[queue] : -1;
     int max = is_asked ? SHOWN_ACCOUNTS_MAX : LISTED_ACCOUNTS_MAX;
-    if (pool >= 0) {
+    struct slot_member member;
+    if (shares_find_queue(site->shares, queue, site->now_ms, &member)) {
         value_add_text(arena, row, "slot_pool", pools->pools[pool].name);
         value_add_int(arena, row, "slot_share", pools->shares[queue]);
-        value_add_real(arena, row, "slot_use_h",
-                       rounded(shares_queue_use(site->shares, queue, site->now_ms)));
+        value_add_real(arena, row, "slot_use_h", rounded(member.use_hours));
+        value_add_real(arena, row, "slot_ahead_h", rounded(member.ahead_hours));
     } else {
         value_add_null(arena, row, "slot_pool");
         value_add_null(arena, row, "slot_share");
         value_add_null(arena, row, "slot_use_h");
+        value_add_null(arena, row, "slot_ahead_h");
     }
     if (tree == NULL) {
         value_add_null(arena, row, "shares");

@@ -5,13 +5,14 @@
 #include "site/io/journal_fields.h"
 
 static const char put_sql[] =
-    "INSERT INTO share (scope, account, cpu_ms, past_ms, at_ms)"
-    " VALUES (?1, ?2, ?3, ?4, ?5)"
-    " ON CONFLICT (scope, account) DO UPDATE SET (cpu_ms, past_ms, at_ms)"
-    " = (?3, ?4, ?5)";
+    "INSERT INTO share (scope, account, cpu_ms, past_ms, at_ms, ahead_ms, is_waiting)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+    " ON CONFLICT (scope, account) DO UPDATE SET"
+    " (cpu_ms, past_ms, at_ms, ahead_ms, is_waiting) = (?3, ?4, ?5, ?6, ?7)";
 static const char cut_sql[] = "DELETE FROM share WHERE scope = ?1 AND account = ?2";
 static const char all_sql[] =
-    "SELECT scope, account, cpu_ms, past_ms, at_ms FROM share ORDER BY scope, account";
+    "SELECT scope, account, cpu_ms, past_ms, at_ms, ahead_ms, is_waiting FROM share"
+    " ORDER BY scope, account";
 
 int journal_put_share(struct journal_shares *shares, struct db *db,
                       const struct row_share *share, struct err *err)
@@ -24,6 +25,8 @@ int journal_put_share(struct journal_shares *shares, struct db *db,
         sqlite3_bind_double(put, 3, share->cpu_ms);
         sqlite3_bind_double(put, 4, share->past_ms);
         journal_bind_int(put, 5, share->at_ms);
+        sqlite3_bind_double(put, 6, share->ahead_ms);
+        journal_bind_int(put, 7, share->is_waiting);
     }
     return db_run(db, put, err) < 0 ? err_prefix(err, "share of \"%s\"", share->account)
                                     : 0;
@@ -41,6 +44,8 @@ int journal_load_shares(struct journal_shares *shares, struct db *db, journal_ro
         row.share.cpu_ms = sqlite3_column_double(all, 2);
         row.share.past_ms = sqlite3_column_double(all, 3);
         row.share.at_ms = sqlite3_column_int64(all, 4);
+        row.share.ahead_ms = sqlite3_column_double(all, 5);
+        row.share.is_waiting = sqlite3_column_int64(all, 6) != 0;
         fn(arg, &row);
     }
     rc = rc == SQLITE_DONE ? 0 : journal_fail(all, "shares", err);

@@ -260,8 +260,9 @@ static void add_row(void *arg, const struct row *row)
             row->pick.hosts);
         break;
     case ROW_SHARE:
-        add(to, "share %s of %s cpu %.17g past %.17g at %" PRId64 "\n",
+        add(to, "share %s of %s cpu %.17g past %.17g ahead %.17g%s at %" PRId64 "\n",
             row->share.account, row->share.scope, row->share.cpu_ms, row->share.past_ms,
+            row->share.ahead_ms, row->share.is_waiting ? " waits" : "",
             row->share.at_ms);
         break;
     case ROW_OVERRIDE:
@@ -576,16 +577,18 @@ static void test_use_fades_from_where_it_was(void **state)
 {
     struct row rows[] = {
         {.kind = ROW_SHARE,
-         .share = {"pool/A", "normal", 0, 1.0 / 3, 1700000000000, false}},
+         .share = {"pool/A", "normal", 0, 1.0 / 3, -2.0 / 7, true, 1700000000000,
+                   false}},
         {.kind = ROW_SHARE,
-         .share = {"queue/normal", "ana", 0.1 + 0.2, 7e9, 1700000000001, false}},
-        {.kind = ROW_SHARE, .share = {"queue/normal", "bo", 1, 2, 3, false}},
+         .share = {"queue/normal", "ana", 0.1 + 0.2, 7e9, 0, false, 1700000000001,
+                   false}},
+        {.kind = ROW_SHARE, .share = {"queue/normal", "bo", 1, 2, 0, false, 3, false}},
     };
     struct row later[] = {
         {.kind = ROW_SHARE,
-         .share = {"queue/normal", "ana", 5, 6, 1700000000002, false}},
-        {.kind = ROW_SHARE, .share = {"queue/normal", "bo", 0, 0, 0, true}},
-        {.kind = ROW_SHARE, .share = {"queue/never", "bo", 0, 0, 0, true}},
+         .share = {"queue/normal", "ana", 5, 6, 0, false, 1700000000002, false}},
+        {.kind = ROW_SHARE, .share = {"queue/normal", "bo", 0, 0, 0, false, 0, true}},
+        {.kind = ROW_SHARE, .share = {"queue/never", "bo", 0, 0, 0, false, 0, true}},
     };
     write_rows(*state, rows, 3);
     assert_loads(*state, rows, 3);

@@ -38,6 +38,7 @@ struct share_world {
     int n_slots, n_used;
     int *queue_used;
     double *queue_use;
+    struct slot_member members[SHARE_WORLD_LINES];
     int64_t settled_ms;
     struct share_world_line lines[SHARE_WORLD_LINES];
     int accounts[SHARE_WORLD_LINES], queue_of[SHARE_WORLD_LINES];
@@ -111,6 +112,24 @@ struct share_world_line *share_world_add(struct share_world *world,
 
 /* ---------------------------------------------------------------- time */
 
+static void pass_pool(struct share_world *world, const struct slot_pool *pool,
+                      int64_t elapsed_ms)
+{
+    struct slot_member members[SHARE_WORLD_LINES];
+    for (int i = 0; i < pool->n_queues; i++) {
+        int queue = pool->queues[i];
+        members[i] = world->members[queue];
+        members[i].share = world->pools.shares[queue];
+        members[i].n_slots = world->queue_used[queue];
+    }
+    slot_pool_advance(members, pool->n_queues, elapsed_ms, pool->hist_hours);
+    for (int i = 0; i < pool->n_queues; i++) {
+        int queue = pool->queues[i];
+        world->members[queue] = members[i];
+        world->queue_use[queue] = slot_pool_weight(&members[i]);
+    }
+}
+
 /* Slot time until then is theirs who have the slots. */
 static void pass_time(struct share_world *world, int64_t until_ms)
 {
@@ -118,13 +137,8 @@ static void pass_time(struct share_world *world, int64_t until_ms)
     for (int i = 0; i < world->n_lines; i++) {
         world->lines[i].slot_ms += elapsed_ms * world->lines[i].n_used;
     }
-    for (int i = 0; i < world->n_queues; i++) {
-        int pool = world->pools.pool_of[i];
-        if (pool >= 0) {
-            world->queue_use[i] =
-                slot_pool_use(world->queue_use[i], world->queue_used[i], elapsed_ms,
-                              world->pools.pools[pool].hist_hours);
-        }
+    for (int i = 0; i < world->pools.n_pools; i++) {
+        pass_pool(world, &world->pools.pools[i], elapsed_ms);
     }
     world->now_ms = until_ms;
 }
@@ -225,6 +239,9 @@ static void plan_pass(struct share_world *world)
     arena_clear(&world->scratch);
     show_lines(world, lines, &snapshot);
     place_plan(&world->scratch, &snapshot, &plan);
+    for (int i = 0; i < world->n_queues; i++) {
+        world->members[i].is_waiting = plan.queue_waits[i];
+    }
     for (int i = 0; i < plan.n_starts; i++) {
         start_job(world, (int)((plan.starts[i].job - 1) / TURNS));
     }

@@ -155,6 +155,84 @@ static void use_grows_and_fades(void **state)
     }
 }
 
+/* Three queues; ahead of their shares, or behind, after so long. */
+static void who_waits_saves_and_owes(void **state)
+{
+    static const struct {
+        const char *why;
+        struct slot_member members[3];
+        double hours, hist_hours, ahead[3];
+    } rows[] = {
+        {"each has its part of the sum of shares",
+         {{60, 6, true, 0, 0}, {30, 3, true, 0, 0}, {30, 3, true, 0, 0}},
+         7,
+         5,
+         {0, 0, 0}},
+        {"what is above is owed, what is below is due: 12 slots, 6 3 3 by shares",
+         {{60, 4, true, 0, 0}, {30, 6, true, 0, 0}, {30, 2, true, 0, 0}},
+         2,
+         5,
+         {-4, 6, -2}},
+        {"it adds up, and does not fade while it waits",
+         {{50, 0, true, 0, -3}, {50, 2, true, 0, 1}, {0, 0, false, 0, 0}},
+         3,
+         5,
+         {-6, 4, 0}},
+        {"a queue alone owes nothing, whatever it has",
+         {{10, 12, true, 0, 0}, {50, 0, false, 0, 0}, {40, 0, false, 0, 0}},
+         9,
+         5,
+         {0, 0, 0}},
+        {"the slots of one that has nothing waiting are not shared out",
+         {{25, 2, true, 0, 0}, {25, 4, true, 0, 0}, {50, 9, false, 0, 0}},
+         1,
+         5,
+         {-1, 1, 0}},
+        {"and what it owed fades: a tenth after HIST_HOURS",
+         {{50, 3, false, 0, 10}, {50, 0, false, 0, -10}, {0, 0, false, 0, 0}},
+         5,
+         5,
+         {1, -1, 0}},
+        {"but with HIST_HOURS=0",
+         {{50, 3, false, 0, 10}, {50, 0, false, 0, -10}, {0, 0, false, 0, 0}},
+         5,
+         0,
+         {10, -10, 0}},
+        {"at most 50 hours of 5 slots, for HIST_HOURS=5",
+         {{50, 10, true, 0, 249}, {50, 0, true, 0, -249}, {0, 0, false, 0, 0}},
+         5,
+         5,
+         {250, -250, 0}},
+        {"and of one slot where its share is less",
+         {{1, 10, true, 0, 0}, {99, 0, true, 0, 0}, {0, 0, false, 0, 0}},
+         6,
+         5,
+         {50, -59.4, 0}},
+        {"what was more before stays",
+         {{50, 2, true, 0, 251}, {50, 0, true, 0, -251}, {0, 0, false, 0, 0}},
+         1,
+         5,
+         {251, -251, 0}},
+        {"no time has passed",
+         {{50, 9, true, 0, 2}, {50, 0, false, 0, -3}, {0, 0, false, 0, 0}},
+         0,
+         5,
+         {2, -3, 0}},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct slot_member members[3];
+        memcpy(members, rows[i].members, sizeof(members));
+        slot_pool_advance(members, 3, (int64_t)(rows[i].hours * HOUR_MS),
+                          rows[i].hist_hours);
+        for (int k = 0; k < 3; k++) {
+            if (fabs(members[k].ahead_hours - rows[i].ahead[k]) > 1e-9) {
+                fail_msg("%s: of the queue at %d %f, expected %f", rows[i].why, k,
+                         members[k].ahead_hours, rows[i].ahead[k]);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +240,7 @@ int main(void)
         cmocka_unit_test(least_used_for_its_share_is_first),
         cmocka_unit_test(who_has_had_more_than_its_share),
         cmocka_unit_test(use_grows_and_fades),
+        cmocka_unit_test(who_waits_saves_and_owes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,6 +194,42 @@ static void test_slot_time_of_queues(void **state)
     site_stage_release(&stage);
 }
 
+/* Two queues are due two slots each and wait; one has all four for an hour: it is two
+ * hours ahead, whether the site was down meanwhile or not. */
+static void test_who_is_ahead_is_on_record(void **state)
+{
+    (void)state;
+    for (int restarts = 0; restarts < 2; restarts++) {
+        struct site_stage stage;
+        char text[512];
+        snprintf(text, sizeof(text), pools, 50);
+        init(&stage, text);
+        uint64_t ids[4];
+        for (int i = 0; i < 4; i++) {
+            ids[i] = submit(&stage, "ana", "high");
+            run(&stage, ids[i]);
+        }
+        submit(&stage, "ana", "high");
+        submit(&stage, "ana", "low");
+        site_stage_pass(&stage, 0);
+        assert_true(share_row(&stage, "pool/A", "low")->is_waiting);
+        stage.now_ms += HOUR_MS;
+        if (restarts) {
+            site_stage_restart(&stage);
+            site_stage_host_up(&stage, "s1");
+            site_stage_host_up(&stage, "s2");
+            run(&stage, ids[0]);
+        }
+        finish(&stage, ids[0]);
+        const struct row_share *high = share_row(&stage, "pool/A", "high");
+        const struct row_share *low = share_row(&stage, "pool/A", "low");
+        assert_true(fabs(high->ahead_ms / HOUR_MS - 2) < 0.01);
+        assert_true(fabs(low->ahead_ms / HOUR_MS + 2) < 0.01);
+        assert_true(high->at_ms == low->at_ms);
+        site_stage_release(&stage);
+    }
+}
+
 /* The queue that has had least is first, over a restart and another configuration. */
 static void test_the_queue_that_had_least_is_first(void **state)
 {
@@ -273,6 +309,7 @@ int main(void)
         cmocka_unit_test(test_what_was_used_counts),
         cmocka_unit_test(test_suspended_time_does_not_count),
         cmocka_unit_test(test_slot_time_of_queues),
+        cmocka_unit_test(test_who_is_ahead_is_on_record),
         cmocka_unit_test(test_the_queue_that_had_least_is_first),
         cmocka_unit_test(test_rows_of_nothing_go),
         cmocka_unit_test(test_what_has_faded_is_forgotten),
