@@ -52,6 +52,12 @@ const char *row_requeue_cause(const struct row_job_state *state)
     if (strcmp(reason, ROW_REQUEUED_RECALL) == 0) {
         return "recall";
     }
+    if (strncmp(reason, ROW_REQUEUED_SYSTEM, strlen(ROW_REQUEUED_SYSTEM)) == 0) {
+        const char *name = reason + strlen(ROW_REQUEUED_SYSTEM);
+        return strncmp(name, "TERM_WINDOW", strlen("TERM_WINDOW")) == 0 ? "window"
+               : strncmp(name, "TERM_LOAD", strlen("TERM_LOAD")) == 0   ? "load"
+                                                                        : "preempt";
+    }
     return strncmp(reason, ROW_REQUEUED_EXIT, strlen(ROW_REQUEUED_EXIT)) == 0 ? "exit"
                                                                               : "lost";
 }

@@ -198,7 +198,7 @@ enum { JOB_STATES = JOB_UNKWN + 1 };
 enum halt_cause {
     HALT_USER = 1,
     HALT_PREEMPT = 2, /* its slots went to others, and it waits for slots again */
-    HALT_WINDOW = 4,  /* of its queue */
+    HALT_WINDOW = 4,  /* of its queue, or of a host */
     HALT_LOAD = 8,
     HALT_CAUSES = 15,
 };
@@ -333,9 +333,11 @@ const char *row_job_event_name(enum job_event event);
 bool row_exit_code(const struct run_exit *exit, int *code);
 
 /* Why a job was given back to the waiting ones: "user"; "exit", by the codes of its
- * queue; "lost". In the first two its run had its end: it may begin again. */
+ * queue; "preempt", "window" and "load", as TERMINATE_WHEN says; "recall"; "lost". But
+ * for the last its run had its end: it may begin again. */
 #define ROW_REQUEUED_BY "requeued by "
 #define ROW_REQUEUED_EXIT "requeued: "
+#define ROW_REQUEUED_SYSTEM "requeued: TERMINATE_WHEN: " /* and LSF's name for it */
 #define ROW_REQUEUED_RECALL "requeued: its slots were recalled"
 const char *row_requeue_cause(const struct row_job_state *state);
 

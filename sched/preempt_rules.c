@@ -269,15 +269,18 @@ static const struct word_value for_words[] = {
     {"OPTIMAL_MINI_JOB", PREEMPT_FOR_OPTIMAL_MINI_JOB},
 };
 
-static int value_of(const char *word)
+static int value_of(const struct word_value *values, size_t count, const char *word)
 {
-    for (size_t i = 0; i < sizeof(for_words) / sizeof(for_words[0]); i++) {
-        if (strcasecmp(word, for_words[i].word) == 0) {
-            return for_words[i].value;
+    for (size_t i = 0; i < count; i++) {
+        if (strcasecmp(word, values[i].word) == 0) {
+            return values[i].value;
         }
     }
     return 0;
 }
+
+#define VALUE_OF(values, word)                                                         \
+    value_of(values, sizeof(values) / sizeof((values)[0]), word)
 
 /* Complains where `reader` is not NULL. */
 static int read_for(struct arena *arena, const struct conf_row *row,
@@ -286,7 +289,7 @@ static int read_for(struct arena *arena, const struct conf_row *row,
     struct conf_words words = conf_words(arena, conf_text(row, "PREEMPT_FOR", NULL));
     int reasons = 0;
     for (int i = 0; i < words.count; i++) {
-        int value = value_of(words.words[i]);
+        int value = VALUE_OF(for_words, words.words[i]);
         if (value == 0 && reader != NULL) {
             COMPLAIN(reader, "PREEMPT_FOR",
                      "\"%s\", expected some of GROUP_JLP GROUP_MAX HOST_JLU USER_JLP "
@@ -298,25 +301,40 @@ static int read_for(struct arena *arena, const struct conf_row *row,
     return reasons;
 }
 
+static const struct word_value end_words[] = {
+    {"PREEMPT", HALT_PREEMPT},
+    {"WINDOW", HALT_WINDOW},
+    {"LOAD", HALT_LOAD},
+};
+
 static void read_ending(const struct reader *reader, struct preempt_queue *queue)
 {
     struct conf_words words =
         conf_words(reader->conf->arena, conf_text(reader->row, "TERMINATE_WHEN", NULL));
     for (int i = 0; i < words.count; i++) {
-        bool is_preempt = strcasecmp(words.words[i], "PREEMPT") == 0;
-        if (!is_preempt && strcasecmp(words.words[i], "WINDOW") != 0 &&
-            strcasecmp(words.words[i], "LOAD") != 0) {
+        int cause = VALUE_OF(end_words, words.words[i]);
+        if (cause == 0) {
             COMPLAIN(reader, "TERMINATE_WHEN",
                      "\"%s\", expected some of LOAD PREEMPT WINDOW", words.words[i]);
-        } else if (!is_preempt) {
-            COMPLAIN(reader, "TERMINATE_WHEN", "%s is not supported yet, only PREEMPT",
-                     words.words[i]);
+        } else if (cause == HALT_LOAD) {
+            COMPLAIN(reader, "TERMINATE_WHEN",
+                     "LOAD is not supported yet: no load suspends jobs; expected "
+                     "PREEMPT or WINDOW");
         }
-        queue->is_ended = queue->is_ended || is_preempt;
+        queue->ends |= cause;
     }
 }
 
 /* ---------------------------------------------------------------- all */
+
+static void read_reset(const struct reader *reader, struct preempt_rules *rules)
+{
+    const char *text = conf_text(reader->row, "MAX_JOB_PREEMPT_RESET", NULL);
+    bool is_reset;
+    if (text != NULL && conf_parse_bool(text, &is_reset, NULL) == 0) {
+        rules->reset = is_reset ? PREEMPT_RESET_ALWAYS : PREEMPT_RESET_NEVER;
+    }
+}
 
 static void read_parameters(struct reader *reader, struct preempt_rules *rules,
                             struct preempt_guards *guards)
@@ -330,6 +348,7 @@ static void read_parameters(struct reader *reader, struct preempt_rules *rules,
             read_guards(reader, guards);
             read_time(reader, "PREEMPTION_WAIT_TIME", SECOND_MS, &rules->wait_ms);
             rules->reasons |= read_for(reader->conf->arena, reader->row, reader);
+            read_reset(reader, rules);
         }
     }
 }
@@ -378,6 +397,12 @@ int preempt_rules_for(const struct conf *conf)
         }
     }
     return is_enabled ? reasons : -1;
+}
+
+bool preempt_rules_ends(const struct preempt_rules *rules, int queue,
+                        enum halt_cause cause)
+{
+    return queue >= 0 && (rules->queues[queue].ends & (int)cause) != 0;
 }
 
 bool preempt_rules_may(const struct preempt_rules *rules,

@@ -18,6 +18,7 @@
 #define SUBLET_SCHED_PREEMPT_RULES_H
 
 #include "base/conf.h"
+#include "base/row.h"
 #include "sched/queue.h"
 
 /* PREEMPT_FOR. */
@@ -59,7 +60,15 @@ struct preempt_queue {
     const int *by; /* of PREEMPTABLE; none: all that are higher */
     int n_by;
     struct preempt_guards guards;
-    bool is_ended; /* TERMINATE_WHEN has PREEMPT: its jobs are ended, not suspended */
+    int ends; /* TERMINATE_WHEN: for which causes (HALT_...) its jobs are ended, not
+                 suspended; added up */
+};
+
+/* MAX_JOB_PREEMPT_RESET: when the count of MAX_JOB_PREEMPT begins anew. */
+enum preempt_reset {
+    PREEMPT_RESET_BY_USER, /* not set: a user requeues the job */
+    PREEMPT_RESET_ALWAYS,  /* Y: it waits again, whatever for */
+    PREEMPT_RESET_NEVER,   /* N */
 };
 
 struct preempt_rules {
@@ -68,6 +77,7 @@ struct preempt_rules {
     int n_queues;
     int reasons;     /* of PREEMPT_FOR, added up */
     int64_t wait_ms; /* PREEMPTION_WAIT_TIME: then other jobs are looked for */
+    enum preempt_reset reset;
 };
 
 /* Of all Queue sections, which have been read, and Parameters. */
@@ -75,6 +85,10 @@ void preempt_rules_read(struct conf *conf, const struct queue_config *queues,
                         int n_queues, struct preempt_rules *rules);
 /* PREEMPT_FOR alone; -1: PREEMPTION stands in no queue. For limits_read. */
 int preempt_rules_for(const struct conf *conf);
+
+/* TERMINATE_WHEN of that queue has it; -1: it is gone, and has nothing. */
+bool preempt_rules_ends(const struct preempt_rules *rules, int queue,
+                        enum halt_cause cause);
 
 /* True where a job of queue `high` may preempt one of `low`; then the preference. */
 bool preempt_rules_may(const struct preempt_rules *rules,

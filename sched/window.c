@@ -121,7 +121,7 @@ int window_read(struct arena *arena, const char *text, struct window_list *list,
             return code;
         }
     }
-    *list = (struct window_list){items, count};
+    *list = (struct window_list){items, count, arena_str(arena, text)};
     return 0;
 }
 
@@ -136,7 +136,7 @@ static int minute_of_week(int64_t local_ms)
 
 bool window_is_open(const struct window_list *list, int64_t local_ms)
 {
-    int now = minute_of_week(local_ms);
+    int now = list->n_items > 0 ? minute_of_week(local_ms) : 0;
     for (int i = 0; i < list->n_items; i++) {
         const struct window *window = &list->items[i];
         bool is_after = now >= window->from, is_before = now < window->to;

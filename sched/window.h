@@ -30,7 +30,8 @@ struct window {
 
 struct window_list {
     const struct window *items;
-    int n_items; /* none: always open */
+    int n_items;      /* none: always open */
+    const char *text; /* as it is written; NULL: none */
 };
 
 /* ERR_PARSE with what was expected; `list` is left alone. */

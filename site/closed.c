@@ -73,7 +73,8 @@ void closed_tell_host(const struct site *site, int host)
     const char *name = site_hosts_name(site->hosts, host);
     provider_set_down(site->provider, name,
                       site_hosts_is_away(site->hosts, host) ||
-                          closed_has(&site->closed, name));
+                          closed_has(&site->closed, name) ||
+                          windows_have_closed(site, host));
 }
 
 void closed_tell(const struct site *site)

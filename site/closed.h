@@ -25,7 +25,7 @@ void closed_load(struct closed *closed, const struct row_closed *row);
 bool closed_has(const struct closed *closed, const char *host);
 
 struct site;
-/* The provider hears which own hosts are down or closed. */
+/* The provider hears which own hosts are down or closed, by a window too. */
 void closed_tell(const struct site *site);
 /* The same of one host, by its index. */
 void closed_tell_host(const struct site *site, int host);

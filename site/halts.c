@@ -63,18 +63,46 @@ void halts_lift(struct site *site, struct job *job, enum halt_cause cause,
     schedule_mark(site->schedule);
 }
 
-void halts_end(struct site *site, struct job *job, uint64_t by, int64_t now_ms,
-               struct effects *effects)
+/* As LSF has them in bjobs -l. */
+static const char *end_text(struct effects *effects, enum halt_cause cause, uint64_t by)
 {
-    job->halt.causes |= HALT_PREEMPT; /* it does not yield: it may hear its end */
-    job->halt.by = by;
-    job->halt.n_preempted++;
-    job->is_killed = true;
-    keep_set_text(&job->reason,
-                  arena_printf(&effects->arena,
-                               "ended, as TERMINATE_WHEN says: preempted by job <%s>",
-                               job_id_text(&effects->arena, job_id_key_number(by),
-                                           job_id_key_index(by))));
+    struct arena *arena = &effects->arena;
+    switch (cause) {
+    case HALT_PREEMPT:
+        return arena_printf(
+            arena, "TERM_PREEMPT: job killed after preemption by job <%s>",
+            job_id_text(arena, job_id_key_number(by), job_id_key_index(by)));
+    case HALT_WINDOW:
+        return "TERM_WINDOW: job killed after queue run window closed";
+    case HALT_LOAD:
+        return "TERM_LOAD: job killed after load exceeds threshold";
+    case HALT_USER:
+    case HALT_CAUSES:
+        break;
+    }
+    return "";
+}
+
+void halts_end(struct site *site, struct job *job, enum halt_cause cause, uint64_t by,
+               int64_t now_ms, struct effects *effects)
+{
+    struct job_halt *halt = &job->halt;
+    const char *text = end_text(effects, cause, by);
+    if (halt->causes == 0) {
+        halt->yields = false; /* it has its slots, and may hear its end */
+    }
+    halt->causes |= (int)cause;
+    if (cause == HALT_PREEMPT) {
+        halt->by = by;
+        halt->n_preempted++;
+    }
+    if (job->spec->is_rerunnable) {
+        job->is_requeued = true;
+        text = arena_printf(&effects->arena, ROW_REQUEUED_SYSTEM "%s", text);
+    } else {
+        job->is_killed = true;
+    }
+    keep_set_text(&job->reason, text);
     turns_order(site, job, CONTROL_KILL, 0, now_ms, effects);
 }
 

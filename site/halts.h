@@ -27,9 +27,10 @@ void halts_add(struct site *site, struct job *job, enum halt_cause cause, uint64
 /* The cause falls away. A job that yields then waits for slots (HALT_PREEMPT). */
 void halts_lift(struct site *site, struct job *job, enum halt_cause cause,
                 int64_t now_ms, struct effects *effects);
-/* Preempted in a queue whose jobs are ended instead (TERMINATE_WHEN). */
-void halts_end(struct site *site, struct job *job, uint64_t by, int64_t now_ms,
-               struct effects *effects);
+/* Of a queue whose jobs are ended for that cause instead (TERMINATE_WHEN). One that may
+ * be rerun waits again, another is EXIT. `by` as above. */
+void halts_end(struct site *site, struct job *job, enum halt_cause cause, uint64_t by,
+               int64_t now_ms, struct effects *effects);
 /* Its slots are there: it goes on. */
 void halts_resume(struct site *site, struct job *job, int64_t now_ms,
                   struct effects *effects);

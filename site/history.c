@@ -95,10 +95,11 @@ static const char *halt_reason(struct arena *arena, const struct row_job_state *
                             job_id_text(arena, job_id_key_number(row->halt.by),
                                         job_id_key_index(row->halt.by)));
     }
-    return (causes & HALT_PREEMPT) != 0  ? "preempted"
-           : (causes & HALT_WINDOW) != 0 ? "the run window of its queue is closed"
-           : (causes & HALT_LOAD) != 0   ? "its host is overloaded"
-                                         : "by its user or an administrator";
+    return (causes & HALT_PREEMPT) != 0 ? "preempted"
+           : (causes & HALT_WINDOW) != 0
+               ? "the run window of its queue or host is closed"
+           : (causes & HALT_LOAD) != 0 ? "its host is overloaded"
+                                       : "by its user or an administrator";
 }
 
 /* The row as an event of its job, now. */

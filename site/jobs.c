@@ -415,7 +415,7 @@ void jobs_begin(struct jobs *jobs, struct job *job, uint64_t attempt, const char
 void jobs_requeue(struct jobs *jobs, struct job *job, const char *reason)
 {
     bool is_stopped = (job->halt.causes & HALT_USER) != 0;
-    int n_preempted = job->is_requeued ? 0 : job->halt.n_preempted;
+    int n_preempted = job->halt.n_preempted;
     jobs_unindex(jobs, job);
     job->state = is_stopped ? JOB_PSUSP : JOB_PEND;
     job->attempt = 0;

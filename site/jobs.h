@@ -174,8 +174,7 @@ const char *jobs_queue_name(const struct job *job);
 void jobs_switch(struct jobs *jobs, struct job *job, int queue);
 void jobs_reorder(struct jobs *jobs, struct job *job, bool to_top);
 
-/* It loses it and waits again: PSUSP where a user has stopped it. How often it was
- * preempted is forgotten where a user wants it to wait again. */
+/* It loses it and waits again: PSUSP where a user has stopped it. */
 void jobs_requeue(struct jobs *jobs, struct job *job, const char *reason);
 /* It ends: DONE, or EXIT. */
 void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,

@@ -23,6 +23,7 @@
 #include "site/site_hosts.h"
 #include "site/site_uplink.h"
 #include "site/waiters.h"
+#include "site/windows.h"
 
 struct site {
     struct arena config_arena;
@@ -48,6 +49,7 @@ struct site {
     struct schedule *schedule;
     struct waiters *waiters;
     struct closed closed;
+    struct windows windows;
     uint64_t boot, last_job, last_attempt; /* the journal's counters */
     int64_t lending_ms;    /* when an end is next told to a consumer that has not said
                               that it is on record there */

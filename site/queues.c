@@ -67,10 +67,15 @@ bool queues_is_closed(const struct queues *queues, int queue)
     return queues->states[queue].is_closed;
 }
 
+bool queues_may_run(const struct queues *queues, int queue, int64_t local_ms)
+{
+    return window_is_open(&queues->config[queue].rules.run_windows, local_ms);
+}
+
 static bool is_in_window(const struct queues *queues, int queue, int64_t local_ms)
 {
     const struct queue_rules *rules = &queues->config[queue].rules;
-    return window_is_open(&rules->run_windows, local_ms) &&
+    return queues_may_run(queues, queue, local_ms) &&
            window_is_open(&rules->dispatch_windows, local_ms);
 }
 

@@ -25,6 +25,8 @@ int queues_find(const struct queues *queues, const char *name); /* -1: none */
 bool queues_is_closed(const struct queues *queues, int queue);
 /* Why none of its jobs starts now; REASON_NEW: they may. */
 enum reason queues_veto(const struct queues *queues, int queue, int64_t local_ms);
+/* Its jobs may run: RUN_WINDOW alone. */
+bool queues_may_run(const struct queues *queues, int queue, int64_t local_ms);
 /* When a window next opens or closes; INT64_MAX: never. */
 int64_t queues_next_ms(const struct queues *queues, int64_t local_ms);
 /* "Open:Active", "Closed:Inact_Adm", "Open:Inact_Win" and so on. */

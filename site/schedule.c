@@ -26,9 +26,8 @@ struct told_use {
 };
 
 struct schedule {
-    bool is_marked;    /* something has changed since the last pass */
-    int64_t window_ms; /* a queue's window opens or closes; INT64_MAX: none does */
-    int waiting_own;   /* of the last whole pass */
+    bool is_marked;  /* something has changed since the last pass */
+    int waiting_own; /* of the last whole pass */
     struct lease_waiting *leases;
     int n_leases, capacity;
     struct told_use *told; /* by host */
@@ -40,7 +39,6 @@ struct schedule *schedule_new(void)
 {
     struct schedule *schedule = mem_alloc(1, sizeof(*schedule));
     schedule->is_marked = true;
-    schedule->window_ms = INT64_MAX;
     arena_init(&schedule->scratch);
     return schedule;
 }
@@ -64,10 +62,8 @@ void schedule_mark(struct schedule *schedule)
 int64_t schedule_wake_ms(const struct site *site, int64_t now_ms)
 {
     int64_t hold_ms = jobs_hold_ms(site->jobs);
-    int64_t window_ms = site->schedule->window_ms;
     int64_t preempt_ms = preempts_wake_ms(site->preempts);
-    int64_t wake_ms = hold_ms < window_ms ? hold_ms : window_ms;
-    wake_ms = preempt_ms < wake_ms ? preempt_ms : wake_ms;
+    int64_t wake_ms = hold_ms < preempt_ms ? hold_ms : preempt_ms;
     return site->schedule->is_marked ? now_ms : wake_ms;
 }
 
@@ -150,7 +146,8 @@ static void show_own(const struct site *site, int index, struct place_host *host
     host->n_stay = provider_local_max(site->provider, host->name,
                                       site_hosts_stay(site->hosts, index), host->used);
     host->is_open = site_hosts_is_ready(site->hosts, index) &&
-                    !closed_has(&site->closed, host->name);
+                    !closed_has(&site->closed, host->name) &&
+                    !windows_have_closed(site, index);
     host->is_unused =
         host->used + consumers == 0 && provider_lent(site->provider, host->name) == 0;
     host->is_taken = run_table_is_taken(runs_table(site->runs), index);
@@ -245,23 +242,14 @@ static void carry_out(struct site *site, const struct place_plan *plan, int64_t 
     }
 }
 
-/* When a queue's window opens or closes. */
-static int64_t next_window_ms(const struct site *site, int64_t now_ms)
-{
-    int64_t local_ms = queues_next_ms(site->queues, now_ms + site->utc_offset_ms);
-    return local_ms == INT64_MAX ? INT64_MAX : local_ms - site->utc_offset_ms;
-}
-
 bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
 {
     struct schedule *schedule = site->schedule;
     bool has_come = jobs_pass(site->jobs, now_ms);
-    bool is_window = schedule->window_ms <= now_ms;
     bool is_guard = preempts_wake_ms(site->preempts) <= now_ms;
-    if (!schedule->is_marked && !has_come && !is_window && !is_guard) {
+    if (!schedule->is_marked && !has_come && !is_guard) {
         return false;
     }
-    schedule->window_ms = next_window_ms(site, now_ms);
     struct place_snapshot snapshot = {.queues = site->config->queues,
                                       .n_queues = site->config->n_queues,
                                       .limits = site->limits,

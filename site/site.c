@@ -237,6 +237,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     }
     grants_refresh(site, effects);
     shares_tick(site->shares, now_ms, effects);
+    windows_tick(site, now_ms, effects);
     site->has_scheduled = schedule_run(site, now_ms, effects);
     shares_tick(site->shares, now_ms, effects);
     provider_tick(site->provider, now_ms, effects);
@@ -326,6 +327,7 @@ int64_t site_wake_ms(const struct site *site)
         site->lending_ms,
         site->recall_ms,
         lease_load_wake_ms(site),
+        windows_wake_ms(&site->windows, site->now_ms),
         oldest_ms == INT64_MAX ? INT64_MAX : oldest_ms + site->config->clean_period_ms,
     };
     int64_t wake_ms = INT64_MAX;

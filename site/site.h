@@ -28,6 +28,7 @@
 #include "sched/queue.h"
 #include "sched/share_config.h"
 #include "sched/slot_pool.h"
+#include "sched/window.h"
 #include "site/facts_config.h"
 
 struct site_host {
@@ -35,10 +36,11 @@ struct site_host {
     int max;                  /* MXJ */
     const char *type, *model; /* "" or "!": as the host detects them */
     bool is_here;             /* HOSTS_HERE */
-    bool is_leaving;          /* not configured any more; here until its last job has
-                                 ended */
-    int n_stay;               /* then what it had, for jobs that stood still; 0: not
-                                 known */
+    struct window_list run_windows, dispatch_windows;
+    bool is_leaving; /* not configured any more; here until its last job has
+                        ended */
+    int n_stay;      /* then what it had, for jobs that stood still; 0: not
+                        known */
 };
 
 struct site_config {

@@ -58,7 +58,7 @@ struct host_entry {
 struct host_list {
     struct host_entry *items;
     int count;
-    int default_max; /* of row "default"; -1: none */
+    struct site_host others; /* what row "default" says; max -1: nothing */
 };
 
 static const char *const host_keys[2] = {"HOST_NAME", "HOSTNAME"};
@@ -94,12 +94,31 @@ static void read_slots(const struct conf_row *row, int *max, bool *is_found)
     }
 }
 
+static void read_window(struct conf *conf, const struct place *place, const char *key,
+                        struct window_list *list)
+{
+    const char *text = conf_text(place->row, key, NULL);
+    struct err err;
+    if (text != NULL && window_read(conf->arena, text, list, &err) != 0) {
+        COMPLAIN(place->section, place->row, conf_cell(place->row, key), "%s",
+                 err.text);
+    }
+}
+
+static void read_windows(struct conf *conf, const struct place *place,
+                         struct site_host *host)
+{
+    read_window(conf, place, "RUNWINDOW", &host->run_windows);
+    read_window(conf, place, "DISPATCH_WINDOW", &host->dispatch_windows);
+}
+
 static void merge_row(struct conf *conf, const struct place *place,
                       struct host_entry *entry)
 {
     const struct conf_row *row = place->row;
     const char *resources = conf_text(row, "RESOURCES", NULL);
     read_slots(row, &entry->host.max, &entry->has_slots);
+    read_windows(conf, place, &entry->host);
     entry->host.type = conf_text(row, "TYPE", entry->host.type);
     entry->host.model = conf_text(row, "MODEL", entry->host.model);
     if (resources != NULL) {
@@ -121,7 +140,8 @@ static void read_host_row(struct conf *conf, struct place place, int form,
     struct host_entry *entry = find_entry(list, name);
     bool is_found = false;
     if (form == 0 && strcasecmp(name, "default") == 0) {
-        read_slots(place.row, &list->default_max, &is_found);
+        read_slots(place.row, &list->others.max, &is_found);
+        read_windows(conf, &place, &list->others);
         return;
     }
     if (conf_parse_name(name, NULL) != 0) {
@@ -173,8 +193,12 @@ static void judge_hosts(struct conf *conf, struct host_list *list)
 {
     for (int i = 0; i < list->count; i++) {
         struct host_entry *entry = &list->items[i];
-        if (!entry->has_slots && list->default_max >= 0) {
-            entry->host.max = list->default_max;
+        if (!entry->is_named[0]) {
+            entry->host.run_windows = list->others.run_windows;
+            entry->host.dispatch_windows = list->others.dispatch_windows;
+        }
+        if (!entry->has_slots && list->others.max >= 0) {
+            entry->host.max = list->others.max;
         } else if (!entry->has_slots) {
             COMPLAIN(entry->place.section, entry->place.row, entry->place.cell,
                      "host \"%s\" has no slots, expected MXJ", entry->host.name);
@@ -187,7 +211,7 @@ static void read_hosts(struct conf *conf, struct host_list *list)
     list->items = arena_alloc(conf->arena, (size_t)count_rows(conf, "Host"),
                               sizeof(*list->items));
     list->count = 0;
-    list->default_max = -1;
+    list->others.max = -1;
     const struct conf_section *section = NULL;
     while ((section = conf_next(conf, "Host", section)) != NULL) {
         read_host_section(conf, section, list);

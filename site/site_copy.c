@@ -15,6 +15,12 @@ static void *copy_array(struct arena *arena, const void *from, int count, size_t
     return count > 0 ? arena_copy(arena, from, (size_t)count * size) : NULL;
 }
 
+static void copy_windows(struct arena *arena, struct window_list *list)
+{
+    list->items = copy_array(arena, list->items, list->n_items, sizeof(*list->items));
+    list->text = list->text != NULL ? arena_str(arena, list->text) : NULL;
+}
+
 static void copy_hosts(struct arena *arena, struct site_config *config)
 {
     struct site_host *hosts =
@@ -23,6 +29,8 @@ static void copy_hosts(struct arena *arena, struct site_config *config)
         hosts[i].name = copy_text(arena, hosts[i].name);
         hosts[i].type = copy_text(arena, hosts[i].type);
         hosts[i].model = copy_text(arena, hosts[i].model);
+        copy_windows(arena, &hosts[i].run_windows);
+        copy_windows(arena, &hosts[i].dispatch_windows);
     }
     config->hosts = hosts;
 }
@@ -54,11 +62,6 @@ static void copy_groups(struct arena *arena, struct groups *groups)
     groups->own_hosts = own.names;
     groups->users = copy_group_list(arena, groups->users, groups->n_users);
     groups->hosts = copy_group_list(arena, groups->hosts, groups->n_hosts);
-}
-
-static void copy_windows(struct arena *arena, struct window_list *list)
-{
-    list->items = copy_array(arena, list->items, list->n_items, sizeof(*list->items));
 }
 
 static void copy_job_rules(struct arena *arena, struct job_rules *rules)

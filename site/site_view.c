@@ -92,16 +92,24 @@ static bool is_other(const struct msg_query *query, const char *name)
 
 /* ---------------------------------------------------------------- hosts */
 
-static const char *status_of(bool is_closed, bool is_open, bool is_taken, int used,
-                             int max)
+struct host_status {
+    bool is_closed; /* by an administrator */
+    bool is_open;   /* it is there */
+    bool is_shut;   /* by its windows */
+    bool is_taken;
+    int used, max;
+};
+
+static const char *status_of(const struct host_status *host)
 {
-    if (is_taken) {
-        return is_closed ? "closed_Adm" : "closed_Excl";
-    }
-    if (!is_open) {
+    if (!host->is_open && !host->is_taken) {
         return "unavail";
     }
-    return is_closed ? "closed_Adm" : used >= max ? "closed_Full" : "ok";
+    return host->is_closed           ? "closed_Adm"
+           : host->is_shut           ? "closed_Wind"
+           : host->is_taken          ? "closed_Excl"
+           : host->used >= host->max ? "closed_Full"
+                                     : "ok";
 }
 
 static struct value *own_row(const struct site *site, struct arena *arena, int index,
@@ -111,13 +119,20 @@ static struct value *own_row(const struct site *site, struct arena *arena, int i
     const struct site_tally_row *counts = site_tally_find(tally, host->name, "");
     struct value *row = value_object(arena);
     value_add_text(arena, row, "host", host->name);
-    value_add_text(arena, row, "status",
-                   status_of(host->is_leaving || closed_has(&site->closed, host->name),
-                             site_hosts_is_ready(site->hosts, index), counts->is_taken,
-                             total(counts), host->max));
+    value_add_text(
+        arena, row, "status",
+        status_of(&(struct host_status){
+            .is_closed = host->is_leaving || closed_has(&site->closed, host->name),
+            .is_open = site_hosts_is_ready(site->hosts, index),
+            .is_shut = windows_have_closed(site, index),
+            .is_taken = counts->is_taken,
+            .used = total(counts),
+            .max = host->max}));
     add_counts(arena, row, host->max, counts);
     value_add_null(arena, row, "lease");
     value_add_int(arena, row, "lent", provider_lent(site->provider, host->name));
+    value_add_text(arena, row, "run_window", host->run_windows.text);
+    value_add_text(arena, row, "dispatch_window", host->dispatch_windows.text);
     site_view_add_facts(site, arena, row, index,
                         facts_architecture(site->facts, index));
     return row;
@@ -132,11 +147,17 @@ static struct value *borrowed_row(const struct site *site, struct arena *arena,
     struct value *row = value_object(arena);
     value_add_text(arena, row, "host", name);
     value_add_text(arena, row, "status",
-                   status_of(closed_has(&site->closed, host->name), host->is_open,
-                             counts->is_taken, host->n_used, host->n_held));
+                   status_of(&(struct host_status){
+                       .is_closed = closed_has(&site->closed, host->name),
+                       .is_open = host->is_open,
+                       .is_taken = counts->is_taken,
+                       .used = host->n_used,
+                       .max = host->n_held}));
     add_counts(arena, row, host->n_held, counts);
     value_add_text(arena, row, "lease", host->lease);
     value_add_null(arena, row, "lent");
+    value_add_null(arena, row, "run_window");
+    value_add_null(arena, row, "dispatch_window");
     site_view_add_facts(site, arena, row, facts_row(site->facts, host->name), NULL);
     return row;
 }

@@ -119,8 +119,9 @@ const char *site_view_halted(struct arena *arena, const struct job *job)
                             what, when);
     }
     if ((causes & HALT_WINDOW) != 0) {
-        text = arena_printf(arena, "%s%ssuspended outside of its queue's run window",
-                            text, text[0] != '\0' ? "; " : "");
+        text = arena_printf(
+            arena, "%s%ssuspended outside of the run window of its queue or host", text,
+            text[0] != '\0' ? "; " : "");
     }
     if ((causes & HALT_LOAD) != 0) {
         text = arena_printf(arena, "%s%ssuspended for its host's load", text,

@@ -98,6 +98,11 @@ static void add_text(struct arena *arena, struct value *row, const char *key,
                    text[0] != '\0' ? site_page_cut(arena, text, TEXT_MAX) : NULL);
 }
 
+static const char *text_or_none(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
 static void add_count(struct arena *arena, struct value *row, const char *key,
                       int count)
 {
@@ -133,6 +138,8 @@ void site_view_add_queue_rules(struct arena *arena, struct value *row,
                                const struct queue_rules *rules)
 {
     const struct job_rules *job = &rules->job;
+    add_text(arena, row, "run_window", text_or_none(rules->run_windows.text));
+    add_text(arena, row, "dispatch_window", text_or_none(rules->dispatch_windows.text));
     add_object(arena, row, "default_limits",
                limits_value(arena, &job->soft, job->default_run_limit_ms));
     add_object(arena, row, "limits",

@@ -10,6 +10,8 @@
  * user resumes it, and the count begins anew. */
 #include "site/turns.h"
 
+#include <string.h>
+
 #include "site/parts.h"
 #include "site/rules.h"
 #include "site/wait.h"
@@ -86,10 +88,29 @@ void turns_end_unbegun(struct site *site, struct job *job, int64_t now_ms,
     end_job(site, job, &none, now_ms, effects);
 }
 
+/* MAX_JOB_PREEMPT_RESET: how often it was preempted is forgotten where its run had
+ * begun and a user wants it to wait again, or always, or never. */
+static void forget_preemptions(const struct site *site, struct job *job,
+                               const char *reason)
+{
+    bool is_by_user = strncmp(reason, ROW_REQUEUED_BY, strlen(ROW_REQUEUED_BY)) == 0;
+    switch (site->config->preempt.reset) {
+    case PREEMPT_RESET_BY_USER:
+        job->halt.n_preempted = is_by_user ? 0 : job->halt.n_preempted;
+        break;
+    case PREEMPT_RESET_ALWAYS:
+        job->halt.n_preempted = 0;
+        break;
+    case PREEMPT_RESET_NEVER:
+        break;
+    }
+}
+
 static void requeue(struct site *site, struct job *job, const char *reason,
                     struct effects *effects)
 {
     job->recall_ms = 0;
+    forget_preemptions(site, job, reason);
     jobs_requeue(site->jobs, job, reason);
     jobs_store(job, effects);
     schedule_mark(site->schedule);
@@ -100,6 +121,7 @@ static void hold(struct site *site, struct job *job, const char *reason,
                  struct effects *effects)
 {
     job->recall_ms = 0;
+    forget_preemptions(site, job, reason);
     jobs_requeue(site->jobs, job, reason);
     jobs_move(site->jobs, job, JOB_PSUSP);
     jobs_store(job, effects);

@@ -3,6 +3,7 @@
 """Preemption with real daemons, seen from the processes: each process of a job writes
 down when it runs, again and again, and no two jobs of one slot ever run at one time: not
 while one is being stopped, not over kill -9, not on borrowed slots."""
+import datetime
 import os
 import shutil
 import sys
@@ -220,7 +221,50 @@ def test_why():
     f.wait_state("south", waiting, "DONE")
 
 
+def window_at(hours):
+    """A run window of an hour that begins so many hours from now, where the daemons are."""
+    now = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=5, minutes=30)
+    first = now + datetime.timedelta(hours=hours)
+    last = first + datetime.timedelta(hours=1)
+    return "RUN_WINDOW = %d:%02d-%d:%02d\n" % (first.hour, first.minute, last.hour, last.minute)
+
+
+def test_window():
+    """Outside of the run window the processes of a job stand still. The clock on the wall
+    is that of TZ."""
+    low = start_job("t_low", "low")
+    f.wait_state("south", low, "RUN")
+    runs_now("t_low")
+    queue = "QUEUE_NAME = low\n"
+    text = SOUTH.replace("s1 2 ", "s1 1 ") + QUEUES
+    f.configure("south", text.replace(queue, queue + window_at(2)))
+    f.cli("south", "reconfig")
+    f.wait_state("south", low, "SSUSP")
+    expect("outside of the run window" in f.job("south", low)["reason"], "why")
+    status = {row["queue"]: row["status"] for row in f.rows("south", "queues")}
+    expect_equal(status["low"], "Open:Inact_Win", "its queue")
+    waits = f.submit("south", "true", "-q", "low")
+    high = start_job("t_high", "high")
+    f.wait_state("south", high, "RUN")
+    runs_now("t_high")
+    end_job("t_high")
+    f.wait_state("south", high, "DONE")
+    expect_equal(f.job("south", low)["state"], "SSUSP", "its slot is free, and its window shut")
+    expect_equal(f.job("south", waits)["pending"], "queue_window", "who came")
+    f.configure("south", text.replace(queue, queue + window_at(-0.5)))
+    f.cli("south", "reconfig")
+    f.wait_state("south", low, "RUN")
+    runs_now("t_low")
+    end_job("t_low")
+    f.wait_state("south", low, "DONE")
+    f.wait_state("south", waits, "DONE")
+    expect_equal(turns("t_low", "t_high"), ["t_low", "t_high", "t_low"], "turns")
+    f.configure("south", text)
+    f.cli("south", "reconfig")
+
+
 def setup():
+    f.environment["TZ"] = "XST-5:30"
     # One that whoever leased jobs run as may start.
     f.python = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
     with open(os.path.join(f.dir, "stamp.py"), "w") as file:
@@ -232,4 +276,4 @@ def setup():
 
 
 main(test_one_slot, test_crashes, test_user_over_system, test_killed_where_it_stands,
-     test_parallel, test_why, shared=f, setup=setup)
+     test_parallel, test_why, test_window, shared=f, setup=setup)

@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct input input = {data, size};
     /* Some 2,900 years around 1970. */
     int64_t now_ms = (int64_t)(input_number(&input, 8) >> 17) - (INT64_C(1) << 46);
-    struct window_list list = {NULL, -1};
+    struct window_list list = {.n_items = -1};
     struct err err = {.text = ""};
     struct arena arena;
     if (input.left > TEXT_MAX_READ) {

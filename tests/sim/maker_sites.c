@@ -201,13 +201,36 @@ static void write_preemption(struct maker *maker, const struct maker_site *site,
         maker_say(maker, "NO_PREEMPT_INTERVAL = %ds\n", maker_between(maker, 1, 5));
     }
     if (maker_chance(maker, 10)) {
-        maker_say(maker, "TERMINATE_WHEN = PREEMPT\n");
-    }
-    if (maker_chance(maker, 10)) {
         maker_say(maker, "PREEMPT_DELAY = %d\n", maker_between(maker, 1, 5));
     }
     if (maker_chance(maker, 15)) {
         maker_say(maker, "UJOB_LIMIT = 3\n");
+    }
+}
+
+/* Windows close while users and faults are at work, and are open in the end. */
+static const char *const windows[] = {"0:01-0:03 0:04-24", "0:00-0:02 0:03-24",
+                                      "0:00-0:01 0:02-0:03 0:05-24"};
+
+static void write_windows(struct maker *maker)
+{
+    if (maker_chance(maker, 15)) {
+        maker_say(maker, "%s = %s\n",
+                  maker_chance(maker, 80) ? "RUN_WINDOW" : "DISPATCH_WINDOW",
+                  windows[maker_between(maker, 0, 2)]);
+    }
+    if (maker_chance(maker, 15)) {
+        static const char *const whens[] = {"PREEMPT", "WINDOW", "PREEMPT WINDOW"};
+        maker_say(maker, "TERMINATE_WHEN = %s\n", whens[maker_between(maker, 0, 2)]);
+    }
+}
+
+static void write_host_window(struct maker *maker, int chance)
+{
+    if (maker_chance(maker, chance)) {
+        maker_say(maker, " (%s)", windows[maker_between(maker, 0, 2)]);
+    } else {
+        maker_say(maker, " -");
     }
 }
 
@@ -221,6 +244,7 @@ static void write_sharing(struct maker *maker, const struct maker_site *site,
     } else {
         write_preemption(maker, site, queue);
     }
+    write_windows(maker);
 }
 
 static void write_queues(struct maker *maker, const struct maker_site *site)
@@ -256,6 +280,7 @@ static void write_queues(struct maker *maker, const struct maker_site *site)
                   "Begin Queue\nQUEUE_NAME = far\nPRIORITY = 20\nHOSTS = allremote\n"
                   "EXCLUSIVE = Y\n");
         write_preemption(maker, site, "far");
+        write_windows(maker);
         maker_say(maker, "End Queue\n");
     }
 }
@@ -279,15 +304,18 @@ void maker_write_site(struct maker *maker, int self)
         maker_say(maker, "PREEMPT_FOR = %s\n", kinds[maker_between(maker, 0, 3)]);
     }
     maker_say(maker, "End Parameters\n");
-    maker_say(maker, "Begin Host\nHOST_NAME MXJ RESOURCES\n");
+    maker_say(maker, "Begin Host\nHOST_NAME MXJ RESOURCES RUNWINDOW DISPATCH_WINDOW\n");
     for (int i = 0; i < site->n_hosts; i++) {
         int policy = policy_of_host(site, i);
         maker_say(maker, "h%d%d %d ", self + 1, i + 1, site->slots[i]);
         if (policy && !site->policies[policy - 1].n_slots) {
-            maker_say(maker, "(lend%d)\n", policy);
+            maker_say(maker, "(lend%d)", policy);
         } else {
-            maker_say(maker, "-\n");
+            maker_say(maker, "-");
         }
+        write_host_window(maker, 8);
+        write_host_window(maker, 8);
+        maker_say(maker, "\n");
     }
     maker_say(maker, "End Host\n");
     write_queues(maker, site);

@@ -409,7 +409,7 @@ static void test_refused(void **state)
         {"NO_PREEMPT_RUN_TIME = soon", "percentage"},
         {"MAX_JOB_PREEMPT = 0", "MAX_JOB_PREEMPT"},
         {"TERMINATE_WHEN = NEVER", "expected some of LOAD PREEMPT WINDOW"},
-        {"TERMINATE_WHEN = WINDOW", "only PREEMPT"},
+        {"TERMINATE_WHEN = LOAD", "no load suspends"},
         {"End Queue\nBegin Parameters\nPREEMPT_FOR = ALL\nEnd Parameters\n"
          "Begin Queue\nQUEUE_NAME = other",
          "expected some of GROUP_JLP"},
@@ -457,7 +457,7 @@ static void test_taken(void **state)
     assert_int_equal(world.rules.wait_ms, 300000);
     assert_int_equal(world.rules.queues[0].guards.max_count, 3);
     assert_int_equal(world.rules.queues[0].guards.delay_ms, 5000);
-    assert_true(world.rules.queues[0].is_ended);
+    assert_true(world.rules.queues[0].ends == HALT_PREEMPT);
     assert_int_equal(world.rules.queues[1].guards.max_count, 1);
     assert_int_equal(world.rules.queues[1].guards.ran.percent, 20);
     assert_true(world.rules.queues[1].is_preemptable);

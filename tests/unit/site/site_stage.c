@@ -203,7 +203,9 @@ static void commit(struct site_stage *stage)
 
 static void tick(struct site_stage *stage)
 {
-    struct event event = {.kind = EVENT_TICK, .now_ms = stage->now_ms};
+    struct event event = {.kind = EVENT_TICK,
+                          .now_ms = stage->now_ms,
+                          .utc_offset_ms = stage->utc_offset_ms};
     site_step(stage->site, &event, &stage->effects);
 }
 

@@ -25,6 +25,7 @@ struct site_stage {
     struct site *site;
     struct effects effects; /* of the last batch */
     int64_t now_ms;
+    int64_t utc_offset_ms;  /* of the clock on the wall */
     struct stage_row *rows; /* the journal */
     int n_rows, rows_capacity;
     uint64_t host_session;

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* windows.c: see windows.h. */
+#include "site/windows.h"
+
+#include "site/halts.h"
+#include "site/parts.h"
+
+void windows_reload(struct windows *windows)
+{
+    windows->is_known = false;
+}
+
+int64_t windows_wake_ms(const struct windows *windows, int64_t now_ms)
+{
+    return windows->is_known ? windows->next_ms : now_ms;
+}
+
+static int64_t local_of(const struct site *site, int64_t now_ms)
+{
+    return now_ms + site->utc_offset_ms;
+}
+
+bool windows_have_closed(const struct site *site, int host)
+{
+    const struct site_host *at = &site->config->hosts[host];
+    int64_t local_ms = local_of(site, site->now_ms);
+    return !window_is_open(&at->run_windows, local_ms) ||
+           !window_is_open(&at->dispatch_windows, local_ms);
+}
+
+/* ---------------------------------------------------------------- jobs */
+
+static bool is_on_closed_host(const struct site *site, const struct job *job,
+                              int64_t local_ms)
+{
+    for (int i = 0; job->lease[0] == '\0' && i < job->n_hosts; i++) {
+        int host = site_hosts_find(site->hosts, job->hosts[i].host);
+        if (host >= 0 &&
+            !window_is_open(&site->config->hosts[host].run_windows, local_ms)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void judge(struct site *site, struct job *job, int64_t now_ms,
+                  struct effects *effects)
+{
+    int64_t local_ms = local_of(site, now_ms);
+    bool is_out =
+        job->queue >= 0 && !queues_may_run(site->queues, job->queue, local_ms);
+    bool ends =
+        is_out && preempt_rules_ends(&site->config->preempt, job->queue, HALT_WINDOW);
+    is_out = is_out || is_on_closed_host(site, job, local_ms);
+    if (!is_out) {
+        halts_lift(site, job, HALT_WINDOW, now_ms, effects);
+    } else if (ends) {
+        halts_end(site, job, HALT_WINDOW, 0, now_ms, effects);
+    } else {
+        halts_add(site, job, HALT_WINDOW, 0, now_ms, effects);
+    }
+}
+
+/* A job that never began ends where it is told to: those behind it move up. */
+static void judge_all(struct site *site, int64_t now_ms, struct effects *effects)
+{
+    for (int i = jobs_count_open(site->jobs) - 1; i >= 0; i--) {
+        struct job *job = jobs_open_at(site->jobs, i);
+        if (!jobs_is_ended(job) && !job->is_killed && !job->is_requeued) {
+            judge(site, job, now_ms, effects);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- time */
+
+static void sooner(int64_t *next_ms, const struct window_list *list, int64_t local_ms)
+{
+    int64_t at_ms = window_next_ms(list, local_ms);
+    *next_ms = at_ms < *next_ms ? at_ms : *next_ms;
+}
+
+static int64_t next_of(const struct site *site, int64_t now_ms)
+{
+    int64_t local_ms = local_of(site, now_ms);
+    int64_t next_ms = queues_next_ms(site->queues, local_ms);
+    for (int i = 0; i < site->config->n_hosts; i++) {
+        sooner(&next_ms, &site->config->hosts[i].run_windows, local_ms);
+        sooner(&next_ms, &site->config->hosts[i].dispatch_windows, local_ms);
+    }
+    return next_ms == INT64_MAX ? INT64_MAX : next_ms - site->utc_offset_ms;
+}
+
+void windows_tick(struct site *site, int64_t now_ms, struct effects *effects)
+{
+    struct windows *windows = &site->windows;
+    if (windows->is_known && now_ms < windows->next_ms &&
+        windows->utc_offset_ms == site->utc_offset_ms) {
+        return;
+    }
+    *windows = (struct windows){.next_ms = next_of(site, now_ms),
+                                .utc_offset_ms = site->utc_offset_ms,
+                                .is_known = true};
+    closed_tell(site);
+    judge_all(site, now_ms, effects);
+    schedule_mark(site->schedule);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* windows.h: what the time windows of queues and hosts do to jobs.
+ *
+ * While the RUN_WINDOW of its queue or the RUNWINDOW of one of its hosts is closed a
+ * job stands still (HALT_WINDOW); where its queue says TERMINATE_WHEN=WINDOW it is
+ * ended. A host takes nothing new while its RUNWINDOW or DISPATCH_WINDOW is closed, of
+ * consumers neither; their jobs that run there run on, as their own site's windows say.
+ *
+ * Windows are in the site's local time, and the clock on the wall decides: an hour that
+ * comes twice is in a window twice, and a window of an hour that is left out is open
+ * from the leap on for as long as it has left.
+ *
+ * Units: milliseconds. Order: jobs as they began. Source: LSF's lsb.queues, lsb.hosts,
+ * lsf.cluster. Layer: site. */
+#ifndef SUBLET_SITE_WINDOWS_H
+#define SUBLET_SITE_WINDOWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/effect.h"
+
+struct site;
+
+struct windows {
+    int64_t next_ms;       /* one opens or closes; INT64_MAX: none does */
+    int64_t utc_offset_ms; /* that this was counted with */
+    bool is_known;         /* the configuration was looked at */
+};
+
+/* Others are configured. */
+void windows_reload(struct windows *windows);
+/* Of one of the site's hosts: nothing new starts there now. */
+bool windows_have_closed(const struct site *site, int host);
+/* Where a window has opened or closed, jobs are suspended, ended, resumed, and there is
+ * a pass. */
+void windows_tick(struct site *site, int64_t now_ms, struct effects *effects);
+int64_t windows_wake_ms(const struct windows *windows, int64_t now_ms);
+
+#endif
