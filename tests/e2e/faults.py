@@ -179,7 +179,11 @@ def is_agreed(f):
 
 
 def agree(f, limit=30):
+    """Nothing is moved meanwhile: an idle lease goes to and fro with every reclaim delay,
+    and the books are read one after the other."""
+    f.ops("reclaim-delay", "1h", "--lease", LEASE)
     f.wait_for("broker and sites to agree", lambda: is_agreed(f), limit)
+    f.ops("reclaim-delay", "default", "--lease", LEASE)
     epochs = [row["epoch"] for row in f.history()]
     expect_equal(epochs, sorted(epochs), "epochs in history never go back")
 
