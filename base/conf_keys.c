@@ -141,7 +141,7 @@ const struct conf_key conf_keys[] = {
     TEXT("HIST_HOURS", NULL, "hours after which past use counts a tenth; default: section Parameters"),
     INT("HJOB_LIMIT", 0, INT32_MAX, NULL, "slots on one host"),
     LATER("IGNORE_DEADLINE", "jobs start also when they cannot end in time"),
-    LATER("INTERACTIVE", "interactive jobs"),
+    WORD("INTERACTIVE", "YES NO ONLY", "YES", "interactive jobs: also, none, or nothing else"),
     LATER("INTERRUPTIBLE_BACKFILL", "backfill jobs that may be ended"),
     LATER("JOB_ACCEPT_INTERVAL", "time between two jobs on one host"),
     LATER("JOB_ACTION_WARNING_TIME", "warning before a job is acted on"),

@@ -48,8 +48,11 @@ enum {
     JOBS_MAX = 1000000, /* unfinished jobs of a site */
     JOB_INDEX_MAX = 999999,   /* of a job array: MAX_JOB_ARRAY_SIZE at most */
     OUTPUT_CHUNK_MAX = 65536, /* one piece of a job's output */
-    PAGE_ROWS_MAX = 500,      /* rows of one answer; a page stays below a frame */
-    WAITERS_MAX = 4096,       /* clients that wait, peek or ask at one time */
+    STREAM_CHUNK_MAX = 16384, /* of an interactive job's input or output in a message */
+    STREAM_WINDOW = 65536,    /* of it on the way, each stream: a pipe's worth */
+    TERMINAL_SIZE_MAX = 10000, /* rows, or columns */
+    PAGE_ROWS_MAX = 500,       /* rows of one answer; a page stays below a frame */
+    WAITERS_MAX = 4096,        /* clients that wait, peek or ask at one time */
     LOAD_VALUES_MAX = 320, /* what a host tells of itself: LSF's 256 external indices,
                               its own, and its resources */
     LEASE_LOAD_HOSTS_MAX = 500, /* of one LEASE_LOAD: as many as fit a frame */

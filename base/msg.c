@@ -56,6 +56,8 @@ static const char *const kind_names[MSG_KINDS] = {
     [MSG_LEASE_OPEN] = "LEASE_OPEN",
     [MSG_RECALL] = "RECALL",
     [MSG_EVICT] = "EVICT",
+    [MSG_STREAM_DOWN] = "STREAM_DOWN",
+    [MSG_STREAM_UP] = "STREAM_UP",
 };
 
 /* The entry's name, or "?" for a number that the table does not have. */

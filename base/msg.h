@@ -89,6 +89,9 @@ enum msg_kind {
                        it */
     MSG_EVICT,      /* broker: the consumer is lost for longer than its term, and the
                        policy says ON_LOST=kill; again until nothing runs */
+    /* the user of an interactive job, and the guard of its run, by site and host */
+    MSG_STREAM_DOWN, /* user: input, and what has come of the output */
+    MSG_STREAM_UP,   /* guard: output, and what was taken of the input */
     MSG_KINDS
 };
 
@@ -161,6 +164,15 @@ enum lease_state {
 
 enum reclaim_policy { RECLAIM_LSF, RECLAIM_DEMAND };
 
+/* What connects a job with its user while it runs: pipes (-I), or a pseudo-terminal
+ * (-Ip, -Is). */
+enum interaction {
+    INTERACTION_NONE,
+    INTERACTION_PIPES,
+    INTERACTION_PTY,
+    INTERACTION_SHELL,
+};
+
 /* What a job is: fixed at submission, travels with START and RUN_START. */
 struct job_spec {
     const char *name;
@@ -190,6 +202,7 @@ struct job_spec {
     int n_pre_execs;
     const char *const *post_execs; /* commands after it, in this order */
     int n_post_execs;
+    enum interaction interaction; /* it runs on its own site's hosts alone */
 };
 
 /* What a job waits for and where it stands among others: fixed at submission too, and
@@ -501,6 +514,33 @@ struct lease_load_host {
     int n_values;
 };
 
+/* Both: offsets count the bytes of a stream since its run began, so that what comes
+ * twice, late or not at all does no harm. Neither side has more than STREAM_WINDOW
+ * bytes on the way that the other has not said to have. */
+struct msg_stream_down {
+    struct run_id run; /* of the user: site "", and attempt 0 where none is known */
+    const char *job;   /* of the user; to a host "" */
+    int64_t got_out, got_err; /* bytes of its output that have arrived */
+    int64_t offset;           /* of its input */
+    const uint8_t *bytes;
+    int n_bytes;
+    bool is_end;   /* no input behind these */
+    bool is_again; /* nothing has come for a while: what has not arrived is resent */
+    int n_rows, n_columns; /* of the user's terminal; 0: it has none */
+};
+
+struct msg_stream_up {
+    struct run_id run; /* attempt 0: there is none now */
+    const char *job;   /* to the user; from a host "" */
+    enum output_stream stream;
+    int64_t offset;
+    const uint8_t *bytes;
+    int n_bytes;
+    int64_t got_in;   /* bytes of the input that were taken */
+    bool is_over;     /* the job's processes are gone: what comes is all there is */
+    const char *note; /* of the site, for the user to read; "": none */
+};
+
 struct msg_lease_load {
     const char *lease;
     const struct lease_load_host *hosts;
@@ -727,6 +767,8 @@ struct msg {
         struct msg_attempt_control attempt_control;
         struct msg_output_ask output_ask;
         struct msg_output output;
+        struct msg_stream_down stream_down;
+        struct msg_stream_up stream_up;
         struct msg_lease_load lease_load;
         struct msg_lease lease_load_ask;
         struct msg_host_hello host_hello;

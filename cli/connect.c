@@ -260,3 +260,28 @@ int connect_ask(struct connect *connect, struct msg *msg, uint64_t *request,
     }
     return connect->refusal.code;
 }
+
+int connect_fd(const struct connect *connect)
+{
+    return local_client_fd(connect->site);
+}
+
+int connect_send(struct connect *connect, struct msg *msg, uint64_t *request,
+                 struct err *err)
+{
+    if (connect->site == NULL) {
+        return err_set(err, ERR_STATE,
+                       "this is for a site, not for a broker; leave --broker away");
+    }
+    if (request != NULL) {
+        *request = ++connect->last_request;
+    }
+    msg->site = msg->site != NULL ? msg->site : "";
+    return local_client_send(connect->site, msg, err);
+}
+
+int connect_take(struct connect *connect, struct arena *arena, struct msg *msg,
+                 bool *has_one, struct err *err)
+{
+    return local_client_take(connect->site, arena, msg, has_one, err);
+}

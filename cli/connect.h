@@ -39,6 +39,15 @@ int connect_ask(struct connect *connect, struct msg *msg, uint64_t *request,
                 int timeout_ms, struct arena *arena, struct msg_reply *reply,
                 struct err *err) MUST_CHECK;
 
+/* Of a site's connection, for who has more to look at: a descriptor to poll, a question
+ * without waiting for its answer, and what has come so far (`has_one` false: nothing
+ * whole). */
+int connect_fd(const struct connect *connect);
+int connect_send(struct connect *connect, struct msg *msg, uint64_t *request,
+                 struct err *err) MUST_CHECK;
+int connect_take(struct connect *connect, struct arena *arena, struct msg *msg,
+                 bool *has_one, struct err *err) MUST_CHECK;
+
 enum { CONNECT_PATIENCE_MS = 10000 }; /* for an answer that takes no waiting */
 
 #endif

@@ -13,8 +13,8 @@
 
 enum { RETRY_MS = 500, RETRIES_MAX = 120 }; /* a minute for a daemon to come back */
 
-static int connect_again(const struct call *call, struct connect **connect,
-                         struct err *err)
+int outcome_connect_again(const struct call *call, struct connect **connect,
+                          struct err *err)
 {
     int rc = ERR_AWAY;
     connect_free(*connect);
@@ -73,7 +73,7 @@ int outcome_wait(const struct call *call, struct connect **connect, const char *
         if (rc != ERR_AWAY) {
             break;
         }
-        rc = connect_again(call, connect, err);
+        rc = outcome_connect_again(call, connect, err);
         if (rc != 0) {
             break;
         }

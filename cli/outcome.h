@@ -17,6 +17,10 @@
 int outcome_wait(const struct call *call, struct connect **connect, const char *job,
                  bool *is_done, struct err *err) MUST_CHECK;
 
+/* A new connection in the place of one that is gone, for up to a minute; else NULL. */
+int outcome_connect_again(const struct call *call, struct connect **connect,
+                          struct err *err) MUST_CHECK;
+
 /* Says that it did not end well, and where to look: CALL_FAILED. */
 int outcome_complain(const char *job);
 

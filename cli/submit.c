@@ -25,6 +25,7 @@
 #include "cli/job_env.h"
 #include "cli/outcome.h"
 #include "cli/resreq.h"
+#include "cli/terminal.h"
 
 extern char **environ;
 
@@ -62,7 +63,9 @@ const struct call_option submit_options[] = {
     {"-R", "STRING", "resource requirements; several are joined", false},
     {"-app", "PROFILE", "application profile", false},
     {"-ar", NULL, "the job may be resized", true},
-    {"-I", NULL, "interactive", true},
+    {"-I", NULL, "interactive: connected with this terminal, or these pipes", false},
+    {"-Ip", NULL, "interactive, in a terminal of its own", false},
+    {"-Is", NULL, "likewise, and keys as Ctrl-C are for its terminal to judge", false},
     {"-U", "RESERVATION", "advance reservation", true},
     {"-env", "LIST", "which variables go along: none, all, NAME, NAME=VALUE, ~NAME",
      false},
@@ -251,6 +254,29 @@ static void read_umask(struct job_spec *spec)
     spec->umask = (int64_t)mask;
 }
 
+/* -I, -Ip, -Is: of several the last. */
+static int read_interaction(struct call *call, struct job_spec *spec)
+{
+    static const struct {
+        const char *option;
+        enum interaction interaction;
+    } kinds[] = {{"-I", INTERACTION_PIPES},
+                 {"-Ip", INTERACTION_PTY},
+                 {"-Is", INTERACTION_SHELL}};
+    for (int i = 0; i < call->n_given; i++) {
+        for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+            if (strcmp(call->given[i].option->name, kinds[k].option) == 0) {
+                spec->interaction = kinds[k].interaction;
+            }
+        }
+    }
+    if (spec->interaction != INTERACTION_NONE && call_has(call, "-K")) {
+        return call_misuse(call, "-K waits for a job that is not interactive, expected "
+                                 "it without -I");
+    }
+    return CALL_OK;
+}
+
 /* ---- the command */
 
 /* A script on standard input, as bsub takes it. */
@@ -373,6 +399,9 @@ static int read_spec(struct call *call, struct msg_submit *submit)
     read_umask(spec);
     read_requirements(call, spec);
     if (status == CALL_OK) {
+        status = read_interaction(call, spec);
+    }
+    if (status == CALL_OK) {
         status = read_run_limit(call, spec);
     }
     if (status == CALL_OK) {
@@ -402,6 +431,18 @@ static json_int_t id_of(const char *text)
     json_int_t id = json_integer_value(json_object_get(answer, "job"));
     json_decref(answer);
     return id;
+}
+
+/* Until the job has ended; what it writes is all that standard output gets. */
+static int connect_terminal(struct call *call, struct connect **connect,
+                            const struct msg_reply *reply, enum interaction interaction)
+{
+    fprintf(stderr, "%s\n",
+            call_has(call, "--json") && reply->json != NULL ? reply->json
+                                                            : reply->text);
+    const char *job =
+        arena_printf(&call->arena, "%" JSON_INTEGER_FORMAT, id_of(reply->json));
+    return terminal_run(call, connect, job, interaction);
 }
 
 static int wait_for_end(struct call *call, struct connect **connect, json_int_t id)
@@ -484,6 +525,11 @@ int submit_run(struct call *call)
         return status;
     }
     show_warnings(&reply);
+    if (msg.submit.spec.interaction != INTERACTION_NONE) {
+        status = connect_terminal(call, &connect, &reply, msg.submit.spec.interaction);
+        connect_free(connect);
+        return status;
+    }
     puts(call_has(call, "--json") && reply.json != NULL ? reply.json : reply.text);
     status = call_finish_output();
     if (status == CALL_OK && call_has(call, "-K")) {

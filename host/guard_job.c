@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -56,7 +57,13 @@ static _Noreturn void give_up(int gate, const char *format, ...)
  * guard look alive. */
 static void close_others(const struct start *start)
 {
-    int keep[] = {start->gate, start->out, start->err};
+    const struct guard_ends *ends = start->command->ends;
+    int keep[] = {start->gate,
+                  start->out,
+                  start->err,
+                  ends != NULL ? ends->job_in : -1,
+                  ends != NULL ? ends->job_out : -1,
+                  ends != NULL ? ends->job_err : -1};
     int from = STDERR_FILENO + 1;
     for (;;) {
         int next = -1;
@@ -125,12 +132,34 @@ static int open_output(const struct start *start, const char *path)
     return file;
 }
 
+static int open_input(const struct start *start, const char *path)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (file < 0) {
+        give_up(start->gate, "cannot read \"%.150s\": %s", path, strerror(errno));
+    }
+    return file;
+}
+
 static void place_files(const struct start *start, int in, int out, int err)
 {
     if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
         dup2(err, STDERR_FILENO) < 0) {
         give_up(start->gate, "cannot place input and output: %s", strerror(errno));
     }
+}
+
+/* Of an interactive job. */
+static void open_ends(const struct start *start, const struct guard_ends *ends)
+{
+    const struct guard_spec *spec = start->spec;
+    if (ends->is_terminal && ioctl(ends->job_in, TIOCSCTTY, 0) != 0) {
+        give_up(start->gate, "cannot take the terminal: %s", strerror(errno));
+    }
+    int in = spec->in_file[0] != '\0' ? open_input(start, spec->in_file) : ends->job_in;
+    int out = ends->job_out >= 0 ? ends->job_out : open_output(start, spec->out_file);
+    int err = ends->job_err >= 0 ? ends->job_err : open_output(start, spec->err_file);
+    place_files(start, in, out, err);
 }
 
 static void open_files(const struct start *start)
@@ -141,11 +170,11 @@ static void open_files(const struct start *start)
         place_files(start, null, null, null);
         return;
     }
-    const char *in_file = spec->in_file[0] != '\0' ? spec->in_file : "/dev/null";
-    int in = open(in_file, O_RDONLY | O_CLOEXEC);
-    if (in < 0) {
-        give_up(start->gate, "cannot read \"%.150s\": %s", in_file, strerror(errno));
+    if (start->command->ends != NULL) {
+        open_ends(start, start->command->ends);
+        return;
     }
+    int in = open_input(start, spec->in_file[0] != '\0' ? spec->in_file : "/dev/null");
     int out = start->out >= 0 ? start->out : open_output(start, spec->out_file);
     int err = start->err >= 0             ? start->err
               : spec->err_file[0] != '\0' ? open_output(start, spec->err_file)
@@ -273,7 +302,7 @@ static int open_kept(int dir, const char *name, const struct guard_account *acco
 static int open_kept_files(struct start *start, struct err *err)
 {
     const struct guard_spec *spec = start->spec;
-    if (!start->command->is_job) {
+    if (!start->command->is_job || start->command->ends != NULL) {
         return 0;
     }
     if (spec->out_file[0] == '\0') {

@@ -9,7 +9,9 @@
  * becomes itself: its process is the job's, and a signal that ends it is how it ended.
  * Until release it stands at the gate, and if the guard dies it ends there, so the
  * record that it has begun is on disk before its first instruction. The guard lets no
- * descriptor, signal disposition or mask through.
+ * descriptor, signal disposition or mask through. An interactive job has its guard's
+ * pipes or terminal (guard_ends.h) where it names no files; of a terminal it is the
+ * session that is controlled by it.
  *
  * Layer: host (guard). */
 #ifndef SUBLET_HOST_GUARD_JOB_H
@@ -19,6 +21,7 @@
 
 #include "host/guard_account.h"
 #include "host/guard_cgroup.h"
+#include "host/guard_ends.h"
 #include "host/guard_spec.h"
 
 struct guard_job {
@@ -33,6 +36,7 @@ struct guard_command {
     bool is_job; /* else a command before or after it: in /tmp, without input, output
                     and the limits of the job */
     const char *const *env;
+    const struct guard_ends *ends; /* of an interactive job; NULL: it is none */
 };
 
 /* Forks it. `dir` is the run's directory. On success `cgroup` is what the job is in:

@@ -3,12 +3,11 @@
 #include "host/guard_link.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
+
+#include "host/guard_socket.h"
 
 void guard_link_init(struct guard_link *link)
 {
@@ -61,24 +60,7 @@ static void drop(struct guard_link *link, int peer)
 
 int guard_link_listen(struct guard_link *link, struct err *err)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = RUN_DIR_SOCKET};
-    int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    mode_t umask_before = umask(0177);
-    bool is_bound =
-        listener >= 0 &&
-        bind(listener, (const struct sockaddr *)&address, sizeof(address)) == 0 &&
-        listen(listener, GUARD_LINK_PEERS) == 0;
-    int error = errno;
-    umask(umask_before);
-    if (!is_bound) {
-        if (listener >= 0) {
-            close(listener);
-        }
-        return err_set(err, ERR_IO, "cannot listen in the run's directory: %s",
-                       strerror(error));
-    }
-    link->listener = listener;
-    return 0;
+    return guard_socket_listen(RUN_DIR_SOCKET, GUARD_LINK_PEERS, &link->listener, err);
 }
 
 static bool send_record(int peer, const char *text, size_t length)
@@ -109,15 +91,8 @@ int guard_link_polls(const struct guard_link *link, struct pollfd *polls)
 
 static void take_in(struct guard_link *link, const struct guard_record *record)
 {
-    int peer = accept4(link->listener, NULL, NULL, SOCK_CLOEXEC);
-    struct ucred who;
-    socklen_t size = sizeof(who);
+    int peer = guard_socket_accept(link->listener);
     if (peer < 0) {
-        return;
-    }
-    if (getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 ||
-        (who.uid != 0 && who.uid != geteuid())) {
-        close(peer);
         return;
     }
     char text[GUARD_RECORD_MAX];

@@ -29,6 +29,7 @@
 #include "host/guard_process.h"
 #include "host/guard_record.h"
 #include "host/guard_spec.h"
+#include "host/guard_stream.h"
 
 enum {
     MARK_SIZE = 256,
@@ -54,6 +55,10 @@ struct run {
     struct guard_crew crew;
     struct guard_job job;
     struct guard_link link;
+    struct guard_stream *stream; /* of an interactive run; else NULL */
+    bool is_meeting;  /* its job stands at the gate until its user is there */
+    bool is_draining; /* all is over but for what its user has not got */
+    bool was_killed;  /* some command of it, by an order */
     char mark[MARK_SIZE];
 
     struct guard_course course; /* what is executed in turn */
@@ -186,6 +191,21 @@ static void note_decision(struct run *run)
     guard_record_set_text(&run->record, course->text);
 }
 
+/* What its user is to have yet goes first: who hears of the end asks no more. */
+static void conclude(struct run *run)
+{
+    if (run->stream != NULL) {
+        guard_stream_end(run->stream,
+                         run->was_killed ? GUARD_STREAM_KILLED_MS
+                                         : GUARD_STREAM_PATIENCE_MS,
+                         guard_clock_now_ms());
+        run->is_draining = !guard_stream_is_over(run->stream, guard_clock_now_ms());
+    }
+    if (!run->is_draining) {
+        end(run, run->course.end, (uint64_t)run->course.code, run->course.text);
+    }
+}
+
 static void finish(struct run *run)
 {
     if (!clear_left_behind(run)) {
@@ -197,7 +217,7 @@ static void finish(struct run *run)
     leave_cgroup(run);
     measure_use(run);
     note_decision(run);
-    end(run, run->course.end, (uint64_t)run->course.code, run->course.text);
+    conclude(run);
 }
 
 /* ---- orders */
@@ -262,6 +282,10 @@ static void climb(struct run *run, int64_t now)
 static void terminate(struct run *run, int signal)
 {
     int64_t now = guard_clock_now_ms();
+    if (run->is_meeting) { /* at the gate it hears nothing */
+        run->is_meeting = false;
+        guard_job_release(&run->job);
+    }
     if (signal == SIGKILL) {
         run->stop_at = never;
     } else {
@@ -291,12 +315,24 @@ static void carry_out(struct run *run, const struct run_control *control)
         resume_all(run);
         break;
     case CONTROL_KILL:
-        run->is_killed = true;
+        run->is_killed = run->was_killed = true;
         terminate(run, control->signal == SIGKILL ? SIGKILL : SIGINT);
         break;
     }
     run->record.control_done = control->number;
     publish(run);
+}
+
+/* Nothing is left of it but its output: a kill lets that go. */
+static void control_draining(struct run *run, const struct run_control *control)
+{
+    run->record.control_done = control->number;
+    if (control->action == CONTROL_KILL) {
+        run->is_draining = false;
+        end(run, run->course.end, (uint64_t)run->course.code, run->course.text);
+    } else {
+        publish(run);
+    }
 }
 
 static void control(struct run *run, const struct guard_order *order)
@@ -310,6 +346,8 @@ static void control(struct run *run, const struct guard_order *order)
                    !(run->stop_at != never && wanted.number <= run->stop_number);
     if (!is_known || !is_news || run->record.phase == RUN_ENDED) {
         guard_link_push(&run->link, &run->record);
+    } else if (run->is_draining) {
+        control_draining(run, &wanted);
     } else if (run->record.phase != RUN_WAITING) {
         carry_out(run, &wanted);
     } else if (wanted.action == CONTROL_KILL) {
@@ -342,13 +380,30 @@ static void make_cgroup(struct run *run)
     }
 }
 
+/* Of an interactive job: its terminal or pipes. */
+static int open_ends(struct run *run, struct guard_command *command,
+                     struct guard_ends *ends, struct err *err)
+{
+    guard_ends_init(ends);
+    if (!command->is_job || run->stream == NULL) {
+        return 0;
+    }
+    command->ends = ends;
+    return guard_ends_open(ends, &run->spec, &run->account, err);
+}
+
 static int fork_command(struct run *run, struct err *err)
 {
     bool is_job = run->course.stage == GUARD_JOB;
     struct guard_env env = {0};
+    struct guard_ends ends;
     struct guard_command command = {.text = guard_course_command(&run->course),
                                     .is_job = is_job,
                                     .env = run->spec.env};
+    int code = open_ends(run, &command, &ends, err);
+    if (code != 0) {
+        return code;
+    }
     if (!is_job) {
         guard_env_init(&env, &run->course);
         command.env = env.list;
@@ -356,9 +411,15 @@ static int fork_command(struct run *run, struct err *err)
     if (!guard_cgroup_is_made(&run->crew.cgroup)) {
         make_cgroup(run);
     }
-    int code = guard_job_fork(&run->job, run->dir, &run->spec, &command, &run->account,
-                              &run->crew.cgroup, err);
+    code = guard_job_fork(&run->job, run->dir, &run->spec, &command, &run->account,
+                          &run->crew.cgroup, err);
     guard_env_release(&env);
+    if (code != 0) {
+        guard_ends_close(&ends);
+    } else if (command.ends != NULL) {
+        guard_ends_leave(&ends);
+        guard_stream_begin(run->stream, &ends, guard_clock_now_ms());
+    }
     if (!guard_cgroup_is_made(&run->crew.cgroup)) {
         run->record.cgroup[0] = '\0';
     }
@@ -415,7 +476,10 @@ static int start_command(struct run *run, struct err *err)
         return code;
     }
     set_clocks(run);
-    guard_job_release(&run->job);
+    run->is_meeting = run->course.stage == GUARD_JOB && run->stream != NULL;
+    if (!run->is_meeting) {
+        guard_job_release(&run->job);
+    }
     guard_link_push(&run->link, &run->record);
     if (run->record.phase == RUN_SUSPENDED && run->course.stage != GUARD_AFTER) {
         guard_crew_suspend(&run->crew); /* what cleans up is not held up */
@@ -443,7 +507,10 @@ static void begin(struct run *run)
     struct err err = {0};
     run->record.phase = RUN_RUNNING;
     run->record.start_ms = guard_clock_wall_ms();
-    if (start_command(run, &err) != 0) {
+    int code = run->spec.interaction == INTERACTION_NONE
+                   ? 0
+                   : guard_stream_new(&run->stream, &err);
+    if (code != 0 || start_command(run, &err) != 0) {
         guard_cgroup_remove(&run->crew.cgroup);
         run->record.start_ms = 0;
         end(run, RUN_END_FAILED, 0, err.text);
@@ -471,6 +538,7 @@ static void end_command(struct run *run, int status)
         outcome.cause = guard_limits_cause(&run->limits, &run->crew, status);
     }
     run->limits.look_at = never;
+    run->is_meeting = false;
     guard_course_go_on(&run->course, &outcome);
     if (run->course.is_decided) {
         note_decision(run);
@@ -538,11 +606,17 @@ static int64_t look_at(const struct run *run)
     return is_held(run) ? never : run->limits.look_at;
 }
 
+static int64_t stream_at(const struct run *run)
+{
+    bool is_awaited = run->stream != NULL && (run->is_meeting || run->is_draining);
+    return is_awaited ? guard_stream_wake_ms(run->stream) : never;
+}
+
 static int next_timeout(const struct run *run)
 {
     int64_t times[] = {run->wait_until,     run->save_at,  run->listen_at,
                        run->ladder.next_ms, stage_at(run), limit_at(run),
-                       look_at(run),        run->stop_at};
+                       look_at(run),        run->stop_at,  stream_at(run)};
     int64_t next = never;
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
         next = times[i] < next ? times[i] : next;
@@ -593,9 +667,22 @@ static void watch_limits(struct run *run, int64_t now)
     }
 }
 
+static void watch_stream(struct run *run, int64_t now)
+{
+    if (run->is_meeting && guard_stream_is_met(run->stream, now)) {
+        run->is_meeting = false;
+        guard_job_release(&run->job);
+    }
+    if (run->is_draining && guard_stream_is_over(run->stream, now)) {
+        run->is_draining = false;
+        end(run, run->course.end, (uint64_t)run->course.code, run->course.text);
+    }
+}
+
 static void on_time(struct run *run)
 {
     int64_t now = guard_clock_now_ms();
+    watch_stream(run, now);
     watch_link(run, now);
     watch_agent(run, now);
     if (now >= run->wait_until) {
@@ -619,10 +706,13 @@ static void live(struct run *run)
 {
     while (!run->is_over &&
            !(run->record.phase == RUN_ENDED && run->save_at == never)) {
-        struct pollfd polls[2 + GUARD_LINK_PEERS] = {
+        struct pollfd polls[2 + GUARD_LINK_PEERS + GUARD_STREAM_POLLS] = {
             {.fd = run->signals, .events = POLLIN}};
         int n_polls = guard_link_polls(&run->link, polls + 1);
-        if (poll(polls, (nfds_t)n_polls + 1, next_timeout(run)) < 0) {
+        struct pollfd *of_stream = polls + 1 + n_polls;
+        int n_of_stream =
+            run->stream == NULL ? 0 : guard_stream_polls(run->stream, of_stream);
+        if (poll(polls, (nfds_t)(1 + n_polls + n_of_stream), next_timeout(run)) < 0) {
             continue;
         }
         if (polls[0].revents != 0) {
@@ -630,6 +720,10 @@ static void live(struct run *run)
             on_child(run);
         }
         guard_link_serve(&run->link, polls + 1, n_polls, &run->record, on_order, run);
+        if (n_of_stream > 0) {
+            guard_stream_serve(run->stream, of_stream, n_of_stream,
+                               guard_clock_now_ms());
+        }
         on_time(run);
     }
 }
@@ -738,6 +832,7 @@ static void release(struct run *run)
         close(run->dir);
     }
     guard_link_release(&run->link);
+    guard_stream_free(run->stream);
     guard_account_release(&run->account);
     guard_spec_release(&run->spec);
 }

@@ -34,6 +34,7 @@ static const struct {
     {"cgroup", TEXT, offsetof(struct guard_spec, cgroup)},
     {"is_leased", FLAG, offsetof(struct guard_spec, is_leased)},
     {"keeps_err", FLAG, offsetof(struct guard_spec, keeps_err)},
+    {"interaction", NUMBER, offsetof(struct guard_spec, interaction)},
     {"umask", NUMBER, offsetof(struct guard_spec, umask)},
     {"n_slots", NUMBER, offsetof(struct guard_spec, n_slots)},
     {"run_limit_ms", NUMBER, offsetof(struct guard_spec, run_limit_ms)},

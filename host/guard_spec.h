@@ -34,6 +34,7 @@ struct guard_spec {
     const char *cgroup;   /* directory to make the run's cgroup in; "": none */
     bool is_leased;       /* never as root; output stays with the run */
     bool keeps_err;       /* errors kept with the run, apart from the output */
+    int64_t interaction;  /* enum interaction */
     int64_t umask;
     int64_t n_slots;      /* several: a parallel job is asked to stop before it must */
     int64_t run_limit_ms; /* 0: none */

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "host/host_output.h"
+#include "host/host_streams.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 
@@ -29,6 +30,7 @@ struct host_agent {
     struct load *load;
     struct wire_client *client;
     struct host_runs *runs;
+    struct host_streams *streams;
 
     uint64_t session;
     bool is_welcome;
@@ -301,6 +303,21 @@ static void take_output_ask(struct host_agent *agent, const struct msg *msg)
     send_to_site(agent, &reply);
 }
 
+static void take_stream(struct host_agent *agent, const struct msg *msg)
+{
+    host_streams_down(agent->streams, &msg->stream_down);
+}
+
+/* What does not leave now is asked for again by the user's side. */
+static void send_stream(void *arg, const struct msg_stream_up *up)
+{
+    struct host_agent *agent = arg;
+    struct msg msg = {.kind = MSG_STREAM_UP, .stream_up = *up};
+    if (agent->is_synced) {
+        send_to_site(agent, &msg);
+    }
+}
+
 static const struct {
     enum msg_kind kind;
     void (*take)(struct host_agent *agent, const struct msg *msg);
@@ -313,6 +330,7 @@ static const struct {
     {MSG_RUN_CONTROL, take_control},
     {MSG_RUN_FORGET, take_forget},
     {MSG_OUTPUT_ASK, take_output_ask},
+    {MSG_STREAM_DOWN, take_stream},
 };
 
 static void on_message(void *arg, const struct peer *from, const struct msg *msg)
@@ -483,12 +501,16 @@ struct host_agent *host_agent_new(zloop_t *loop, const char *name,
 
 void host_agent_free(struct host_agent *agent)
 {
+    if (agent != NULL) {
+        host_streams_free(agent->streams);
+    }
     free(agent);
 }
 
 int host_agent_start(struct host_agent *agent, struct host_runs *runs, struct err *err)
 {
     agent->runs = runs;
+    agent->streams = host_streams_new(agent->loop, runs, send_stream, agent);
     begin_session(agent);
     if (listen_to_site(agent) != 0 ||
         zloop_timer(agent->loop, CONNECT_LOOK_MS, 0, on_connect_look, agent) < 0 ||

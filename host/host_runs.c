@@ -251,7 +251,7 @@ static void start_again(struct host_runs *runs, struct entry *entry)
 static void settle_guarded(struct host_runs *runs, struct entry *entry, int dir)
 {
     struct guard_record record;
-    int link = host_talk_connect(dir);
+    int link = host_talk_connect(dir, RUN_DIR_SOCKET);
     if (link >= 0) {
         watch(runs, entry, link);
     } else {
@@ -430,6 +430,11 @@ bool host_runs_forget(struct host_runs *runs, struct host_run *run)
         return true;
     }
     return false;
+}
+
+int host_runs_open(const struct host_runs *runs, const struct host_run *run)
+{
+    return host_spool_open_run(runs->spool, run->name);
 }
 
 /* ---- life */

@@ -72,6 +72,9 @@ bool host_runs_control(struct host_runs *runs, struct host_run *run,
  * where it runs. */
 bool host_runs_forget(struct host_runs *runs, struct host_run *run);
 
+/* The run's directory, for who has something in it to read; -1 where there is none. */
+int host_runs_open(const struct host_runs *runs, const struct host_run *run);
+
 /* Now and then: gives up guards that do not come up. */
 void host_runs_tick(struct host_runs *runs);
 

@@ -66,8 +66,9 @@ static void put_path(FILE *to, const char *name, const char *path, const char *j
 static bool is_ours(const char *variable)
 {
     static const char *const names[] = {
-        "LSB_JOBID=", "LSB_JOBINDEX=",   "LSB_JOBNAME=",  "LSB_QUEUE=",
-        "LSB_HOSTS=", "LSB_MCPU_HOSTS=", "SUBLET_LEASE=", "SUBLET_RUN="};
+        "LSB_JOBID=",       "LSB_JOBINDEX=", "LSB_JOBNAME=",
+        "LSB_QUEUE=",       "LSB_HOSTS=",    "LSB_MCPU_HOSTS=",
+        "LSB_INTERACTIVE=", "SUBLET_LEASE=", "SUBLET_RUN="};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strncmp(variable, names[i], strlen(names[i])) == 0) {
             return true;
@@ -147,6 +148,9 @@ static void put_variables(FILE *to, const struct msg_run_start *start)
     put_env(to, "LSB_QUEUE", start->spec.queue);
     put_hosts(to, start);
     put_host_counts(to, start);
+    if (start->spec.interaction != INTERACTION_NONE) {
+        put_env(to, "LSB_INTERACTIVE", "Y");
+    }
     if (start->lease[0] != '\0') {
         put_env(to, "SUBLET_LEASE", start->lease);
     }
@@ -182,6 +186,7 @@ static void put_all(FILE *to, const char *name, const struct msg_run_start *star
     put(to, "command", start->spec.command);
     put_files(to, start);
     put(to, "cgroup", setting->cgroup);
+    put_number(to, "interaction", start->spec.interaction);
     put_number(to, "umask", start->spec.umask);
     put_number(to, "n_slots", start->spec.n_slots);
     put_number(to, "run_limit_ms", start->spec.run_limit_ms);

@@ -5,7 +5,8 @@
  * run's own work directory with no input, and its output stays with the run whatever
  * files its owner named: they are files of another site, which fetches the output.
  * Variables: exactly the spec's, and LSB_JOBID LSB_JOBINDEX LSB_JOBNAME LSB_QUEUE
- * LSB_HOSTS LSB_MCPU_HOSTS, SUBLET_LEASE where there is one; the guard adds SUBLET_RUN,
+ * LSB_HOSTS LSB_MCPU_HOSTS, LSB_INTERACTIVE=Y and SUBLET_LEASE where they
+ * are such; the guard adds SUBLET_RUN,
  * its mark.
  *
  * Layer: host. */

@@ -121,8 +121,8 @@ bool host_spool_lock_run(int dir)
 /* The state goes first: without it the rest means nothing. */
 static bool unlink_parts(const struct host_spool *spool, const char *name)
 {
-    static const char *const files[] = {RUN_DIR_STATE, RUN_DIR_SPEC, RUN_DIR_SOCKET,
-                                        RUN_DIR_STDOUT, RUN_DIR_STDERR};
+    static const char *const files[] = {RUN_DIR_STATE,  RUN_DIR_SPEC,   RUN_DIR_SOCKET,
+                                        RUN_DIR_STREAM, RUN_DIR_STDOUT, RUN_DIR_STDERR};
     char path[2 * ENTRY_SIZE];
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         snprintf(path, sizeof(path), "%s/%s", name, files[i]);

@@ -8,12 +8,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-int host_talk_connect(int dir)
+int host_talk_connect(int dir, const char *name)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     /* A run's path may be longer than a socket's address takes. */
     snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", dir,
-             RUN_DIR_SOCKET);
+             name);
     int link = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (link >= 0 &&
         connect(link, (const struct sockaddr *)&address, sizeof(address)) != 0) {

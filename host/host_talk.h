@@ -9,8 +9,9 @@
 #include "host/guard_record.h"
 #include "host/run_dir.h"
 
-/* To the guard of the run whose directory `dir` is; -1 where nobody answers. */
-int host_talk_connect(int dir);
+/* To the guard of the run whose directory `dir` is, at one of its sockets there
+ * (RUN_DIR_SOCKET, RUN_DIR_STREAM); -1 where nobody answers. */
+int host_talk_connect(int dir, const char *name);
 
 /* False where it was not taken: who needs it sends again. */
 bool host_talk_send(int link, const struct guard_order *order);

@@ -7,6 +7,8 @@
  *         state     the run as it is: a record (guard_record.h), only its guard writes
  *         socket    where the guard answers (SOCK_SEQPACKET), while no agent is
  *                   connected to it, or since one was not
+ *         stream    of an interactive run: where its terminal is to be had
+ *                   (SOCK_SEQPACKET, stream_packet.h)
  *         stdout    output, where no file was named for it
  *         stderr    likewise, where the run keeps it apart
  *         work      working directory, where the job has none; owned by its account
@@ -55,6 +57,7 @@
 #define RUN_DIR_SPEC_HEAD "sublet-spec 1"
 #define RUN_DIR_STATE "state"
 #define RUN_DIR_SOCKET "socket"
+#define RUN_DIR_STREAM "stream"
 #define RUN_DIR_STDOUT "stdout"
 #define RUN_DIR_STDERR "stderr"
 #define RUN_DIR_WORK "work"

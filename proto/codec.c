@@ -68,6 +68,8 @@ static const struct kind kinds[MSG_KINDS] = {
     KIND(HOST_CONTROL, codec_host_control),
     KIND(REPLY, codec_reply),
     KIND(SNAPSHOT, codec_snapshot),
+    KIND(STREAM_DOWN, codec_stream_down),
+    KIND(STREAM_UP, codec_stream_up),
 #undef KIND
 };
 

@@ -186,7 +186,7 @@ extern const struct codec_shape codec_start, codec_attempt, codec_attempt_state,
     codec_attempt_control, codec_output_ask, codec_output, codec_lease_load;
 extern const struct codec_shape codec_host_hello, codec_nothing, codec_alive,
     codec_host_load, codec_run_start, codec_run_go, codec_run_control, codec_run_forget,
-    codec_run_state;
+    codec_run_state, codec_stream_down, codec_stream_up;
 extern const struct codec_shape codec_submit, codec_job_control, codec_wait, codec_peek,
     codec_query, codec_set_reclaim, codec_set_drain, codec_reconfig, codec_host_control,
     codec_reply, codec_snapshot;

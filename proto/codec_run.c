@@ -11,6 +11,10 @@ SAME(CONTROL_ACTION, CONTROL_RESUME);
 SAME(CONTROL_ACTION, CONTROL_KILL);
 SAME(OUTPUT_STREAM, OUTPUT_OUT);
 SAME(OUTPUT_STREAM, OUTPUT_ERR);
+SAME(INTERACTION, INTERACTION_NONE);
+SAME(INTERACTION, INTERACTION_PIPES);
+SAME(INTERACTION, INTERACTION_PTY);
+SAME(INTERACTION, INTERACTION_SHELL);
 SAME(RUN_END, RUN_END_NONE);
 SAME(RUN_END, RUN_END_EXITED);
 SAME(RUN_END, RUN_END_SIGNALLED);
@@ -52,6 +56,17 @@ static SHAPE(run_id_shape, sublet__run_id, run_id);
 #undef OURS
 #undef THEIRS
 
+/* Of a user, who knows neither; of a run that is not there. */
+#define OURS struct run_id
+#define THEIRS Sublet__RunId
+static const struct codec_field any_run_id[] = {
+    TEXT(site, NAME, 0, NAME_SIZE - 1),
+    UINT64(attempt),
+};
+static SHAPE(any_run_id_shape, sublet__run_id, any_run_id);
+#undef OURS
+#undef THEIRS
+
 #define OURS struct host_slots
 #define THEIRS Sublet__HostSlots
 static const struct codec_field slots[] = {
@@ -87,6 +102,7 @@ static const struct codec_field spec[] = {
     TEXTS(limits, JOB_LIMITS_MAX, LINE, 1, JOB_LIMIT_SIZE - 1, TEXT_MAX),
     TEXTS(pre_execs, EXEC_COMMANDS_MAX, FREE, 1, EXEC_BYTES_MAX, EXEC_BYTES_MAX),
     TEXTS(post_execs, EXEC_COMMANDS_MAX, FREE, 1, EXEC_BYTES_MAX, EXEC_BYTES_MAX),
+    ENUM(interaction, INTERACTION_SHELL),
 };
 SHAPE(codec_job_spec, sublet__job_spec, spec);
 #undef OURS
@@ -190,6 +206,42 @@ static const struct codec_field output[] = {
     BOOL(is_gone),
 };
 SHAPE(codec_output, sublet__output, output);
+#undef OURS
+#undef THEIRS
+
+/* ---------------------------------------------------------------- interactive */
+
+#define OURS struct msg_stream_down
+#define THEIRS Sublet__StreamDown
+static const struct codec_field stream_down[] = {
+    PART(run, &any_run_id_shape),
+    TEXT(job, JOB, 0, CODEC_JOB_MAX),
+    INT64(got_out, 0, CODEC_NUMBER_MAX),
+    INT64(got_err, 0, CODEC_NUMBER_MAX),
+    INT64(offset, 0, CODEC_NUMBER_MAX),
+    BYTES(bytes, STREAM_CHUNK_MAX),
+    BOOL(is_end),
+    BOOL(is_again),
+    INT(n_rows, 0, TERMINAL_SIZE_MAX),
+    INT(n_columns, 0, TERMINAL_SIZE_MAX),
+};
+SHAPE(codec_stream_down, sublet__stream_down, stream_down);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_stream_up
+#define THEIRS Sublet__StreamUp
+static const struct codec_field stream_up[] = {
+    PART(run, &any_run_id_shape),
+    TEXT(job, JOB, 0, CODEC_JOB_MAX),
+    ENUM(stream, OUTPUT_ERR),
+    INT64(offset, 0, CODEC_NUMBER_MAX),
+    BYTES(bytes, STREAM_CHUNK_MAX),
+    INT64(got_in, 0, CODEC_NUMBER_MAX),
+    BOOL(is_over),
+    TALK(note, TEXT_MAX),
+};
+SHAPE(codec_stream_up, sublet__stream_up, stream_up);
 #undef OURS
 #undef THEIRS
 

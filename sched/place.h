@@ -68,6 +68,7 @@ struct place_line {
     int n_slots;
     int max_slots; /* -n min,max; 0: as many as n_slots */
     bool is_exclusive;
+    bool stays_home;           /* on own hosts alone */
     const struct asked *asked; /* -m; NULL: the queue's hosts; one list, one pointer */
     const struct place_filter *filter; /* NULL: any host */
     struct line_turn *const *turns;    /* in order, at least one */

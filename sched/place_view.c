@@ -131,10 +131,14 @@ bool place_view_is_for(const struct place_host *host, const char *queue)
 
 /* By its queue, and by what the job asks for. */
 static bool is_allowed(const struct place_snapshot *snapshot, int queue,
-                       const struct asked *asked, int index, int *preference)
+                       const struct asked *asked, bool stays_home, int index,
+                       int *preference)
 {
     const struct place_host *host = &snapshot->hosts[index];
     int of_job;
+    if (stays_home && host->lease[0] != '\0') {
+        return false;
+    }
     if (!queue_allows(&snapshot->queues[queue], host->name, host->site, preference) ||
         !place_view_is_for(host, snapshot->queues[queue].name)) {
         return false;
@@ -151,7 +155,8 @@ bool place_view_allows(const struct place_snapshot *snapshot,
                        const struct place_line *line, int host)
 {
     int preference;
-    return is_allowed(snapshot, line->queue, line->asked, host, &preference) &&
+    return is_allowed(snapshot, line->queue, line->asked, line->stays_home, host,
+                      &preference) &&
            (line->filter == NULL || line->filter->matches[host]);
 }
 
@@ -174,7 +179,7 @@ static void judge_host(const struct place_room *room, struct place_view *view, i
 {
     const struct place_host *at = &room->snapshot->hosts[host];
     struct place_candidate candidate = {.host = host, .used = room->used[host]};
-    if (!is_allowed(room->snapshot, view->queue, view->asked, host,
+    if (!is_allowed(room->snapshot, view->queue, view->asked, view->stays_home, host,
                     &candidate.preference)) {
         view->stuck.n_excluded++;
         return;
@@ -206,6 +211,7 @@ static struct place_view *view_new(const struct place_room *room,
     view->asked = line->asked;
     view->filter = line->filter;
     view->is_exclusive = line->is_exclusive;
+    view->stays_home = line->stays_home;
     view->stuck_slots = INT_MAX;
     view->stuck.n_hosts = n_hosts;
     view->groups =
@@ -231,7 +237,8 @@ struct place_view *place_view_of(struct place_room *room, const struct place_lin
     for (struct place_view *view = room->views[line->queue]; view != NULL;
          view = view->next) {
         if (view->class == class && view->filter == line->filter &&
-            view->asked == line->asked && view->is_exclusive == line->is_exclusive) {
+            view->asked == line->asked && view->is_exclusive == line->is_exclusive &&
+            view->stays_home == line->stays_home) {
             return view;
         }
     }

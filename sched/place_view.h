@@ -35,7 +35,7 @@ struct place_view {
     int queue;
     const struct asked *asked;
     const struct place_filter *filter;
-    bool is_exclusive;
+    bool is_exclusive, stays_home;
     const struct limits_class *class; /* of limits that look at hosts; else NULL */
     struct place_group *groups;
     int n_groups;

@@ -197,6 +197,11 @@ static void read_queue(struct reader *reader, struct queue_config *queue)
     if (conf_parse_bool(exclusive, &queue->is_exclusive, NULL) != 0) {
         queue->is_exclusive = false; /* conf_check has said so */
     }
+    const char *interactive = conf_text(row, "INTERACTIVE", "YES");
+    queue->interactive = strcasecmp(interactive, "NO") == 0 ? QUEUE_TAKES_BATCH
+                         : strcasecmp(interactive, "ONLY") == 0
+                             ? QUEUE_TAKES_INTERACTIVE
+                             : QUEUE_TAKES_ALL;
     const struct conf_cell *cell = conf_cell(row, "PRIORITY");
     int64_t priority;
     /* A malformed one was complained about by conf_check. */

@@ -36,6 +36,13 @@ struct queue_term {
     const struct name_set *hosts; /* of a group */
 };
 
+/* INTERACTIVE: which jobs it takes. */
+enum queue_interactive {
+    QUEUE_TAKES_ALL,
+    QUEUE_TAKES_BATCH,       /* NO */
+    QUEUE_TAKES_INTERACTIVE, /* ONLY */
+};
+
 struct queue_config {
     const char *name;
     int priority;                   /* default 1; higher first */
@@ -45,6 +52,7 @@ struct queue_config {
     const char *res_req; /* RES_REQ; NULL: none */
     bool is_balanced;    /* PLACEMENT of parallel jobs: balanced; else stacked */
     bool is_exclusive;   /* EXCLUSIVE: jobs may ask for hosts of their own */
+    enum queue_interactive interactive;
     struct queue_rules rules;
 };
 

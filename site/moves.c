@@ -40,7 +40,10 @@ static int check_switch(const struct call *call, const struct job *job, struct e
     if (job->spec->is_exclusive && !queue->is_exclusive) {
         return err_set(err, ERR_STATE, "Queue does not accept exclusive jobs");
     }
-    int code = shares_check(call->site->shares, call->queue, job->spec->user, err);
+    int code = terminals_check_queue(queue, job->spec, err);
+    if (code == 0) {
+        code = shares_check(call->site->shares, call->queue, job->spec->user, err);
+    }
     code =
         code == 0 ? queue_rules_check_user(&queue->rules, job->spec->user, err) : code;
     struct job_rules_stack stack =

@@ -22,6 +22,7 @@
 #include "site/site.h"
 #include "site/site_hosts.h"
 #include "site/site_uplink.h"
+#include "site/terminals.h"
 #include "site/waiters.h"
 #include "site/windows.h"
 
@@ -48,6 +49,7 @@ struct site {
     struct preempts *preempts;
     struct schedule *schedule;
     struct waiters *waiters;
+    struct terminals *terminals; /* of interactive jobs */
     struct closed closed;
     struct windows windows;
     uint64_t boot, last_job, last_attempt; /* the journal's counters */

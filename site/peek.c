@@ -61,6 +61,11 @@ static bool answer_here(const struct site *site, const struct job *job,
     } else if (!jobs_is_ended(job) && job->start_ms == 0) {
         effects_reply_error(effects, from, peek->request, ERR_STATE,
                             "Job <%s>: not yet started", peek->job);
+    } else if (path == NULL && job->spec->interaction != INTERACTION_NONE) {
+        effects_reply_error(effects, from, peek->request, ERR_STATE,
+                            "Job <%s>: it is interactive, its output goes to its "
+                            "user's terminal",
+                            peek->job);
     } else if (path != NULL && peek->stream == OUTPUT_ERR) {
         send_piece(from, peek->request, NULL, 0, true, effects);
     } else if (path != NULL) {

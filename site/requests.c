@@ -263,7 +263,8 @@ static int check_rules(const struct site *site, int queue, uint64_t bare_limits,
     struct job_rules rules;
     struct job_rules_stack stack = rules_stack(site->config, queue, spec->app);
     job_rules_merge(&stack, &rules);
-    spec->is_rerunnable = spec->is_rerunnable || rules.rerunnable == 1;
+    spec->is_rerunnable = spec->interaction == INTERACTION_NONE &&
+                          (spec->is_rerunnable || rules.rerunnable == 1);
     return job_rules_check(&stack, spec, max_slots, err);
 }
 
@@ -300,6 +301,9 @@ static int check_submit(const struct site *site, const struct peer *from,
     if (spec->is_exclusive && !(*queue)->is_exclusive) {
         return err_set(err, ERR_STATE, "%s: Queue does not accept exclusive jobs",
                        (*queue)->name);
+    }
+    if (code == 0) {
+        code = terminals_check(site, *queue, spec, err);
     }
     if (!terms->has_slots && spec->n_slots == 1) {
         spec->n_slots = 0; /* the queue says how many */
@@ -422,6 +426,7 @@ void requests_submit(struct site *site, const struct peer *from,
     if (!is_array) {
         jobs_store(job, effects);
     }
+    terminals_add(site, job, from);
     schedule_mark(site->schedule);
 
     struct value *value = value_object(arena);

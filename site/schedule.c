@@ -214,6 +214,7 @@ static void show_lines(struct site *site, int64_t now_ms,
         line->n_slots = first->spec->n_slots;
         line->max_slots = first->terms->max_slots;
         line->is_exclusive = first->spec->is_exclusive;
+        line->stays_home = first->spec->interaction != INTERACTION_NONE;
         line->asked = asked_lists_of(site->asked_lists, first->spec);
         line->filter = needs_of(site->needs, first->queue, first->spec);
         line->class = first->class;

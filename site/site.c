@@ -72,6 +72,7 @@ struct site *site_new(const struct site_config *from)
     site->preempts = preempts_new();
     site->schedule = schedule_new();
     site->waiters = waiters_new();
+    site->terminals = terminals_new();
     site->lending_ms = site->recall_ms = INT64_MAX;
     site->lease_load.ask_ms = INT64_MAX;
     return site;
@@ -84,6 +85,7 @@ void site_free(struct site *site)
     }
     closed_release(&site->closed);
     waiters_free(site->waiters);
+    terminals_free(site->terminals);
     schedule_free(site->schedule);
     preempts_free(site->preempts);
     site_uplink_free(site->uplink);
@@ -180,6 +182,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     closed_tell(site);
     picks_begin(site, now_ms, effects);
     turns_restore(site, now_ms, effects);
+    terminals_start(site, now_ms);
     history_note(site, before, effects);
 }
 
@@ -249,6 +252,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
         usage_read(site, &effects->arena, &usage);
         site_uplink_usage(site->uplink, &usage, now_ms, effects);
     }
+    terminals_tick(site, now_ms, effects);
     runs_sweep(site->runs);
     site_reload_tick(site, now_ms, effects);
 }
@@ -302,6 +306,7 @@ void site_step(struct site *site, const struct event *event, struct effects *eff
     case EVENT_GONE:
         if (event->from.kind == PEER_CLIENT) {
             waiters_drop(site->waiters, event->from.link);
+            terminals_gone(site, event->from.link, event->now_ms, effects);
         }
         break;
     case EVENT_WRITTEN:
@@ -323,6 +328,7 @@ int64_t site_wake_ms(const struct site *site)
         picks_wake_ms(site->picks),
         consumer_wake_ms(site->consumer),
         waiters_wake_ms(site->waiters),
+        terminals_wake_ms(site->terminals),
         schedule_wake_ms(site, site->now_ms),
         site->lending_ms,
         site->recall_ms,

@@ -289,6 +289,12 @@ static void on_run_state(struct site *site, const struct call *call,
                     effects);
 }
 
+static void on_stream_up(struct site *site, const struct call *call,
+                         struct effects *effects)
+{
+    terminals_up(site, call->host, &call->msg->stream_up, effects);
+}
+
 /* ---- from clients */
 
 static void on_submit(struct site *site, const struct call *call,
@@ -323,6 +329,12 @@ static void on_wait(struct site *site, const struct call *call, struct effects *
 static void on_peek(struct site *site, const struct call *call, struct effects *effects)
 {
     peek_request(site, call->from, &call->msg->peek, call->now_ms, effects);
+}
+
+static void on_stream_down(struct site *site, const struct call *call,
+                           struct effects *effects)
+{
+    terminals_down(site, call->from, &call->msg->stream_down, effects);
 }
 
 static void on_query(struct site *site, const struct call *call,
@@ -409,12 +421,14 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_HOST_ALIVE] = {on_host_alive, HOST, true},
     [MSG_HOST_LOAD] = {on_host_load, HOST, true},
     [MSG_RUN_STATE] = {on_run_state, HOST, true},
+    [MSG_STREAM_UP] = {on_stream_up, HOST, true},
     [MSG_SUBMIT] = {on_submit, CLIENT, false},
     [MSG_JOB_CONTROL] = {on_job_control, CLIENT, false},
     [MSG_JOB_MOVE] = {on_job_move, CLIENT, false},
     [MSG_QUEUE_CONTROL] = {on_queue_control, CLIENT, false},
     [MSG_WAIT] = {on_wait, CLIENT, false},
     [MSG_JOB_PEEK] = {on_peek, CLIENT, false},
+    [MSG_STREAM_DOWN] = {on_stream_down, CLIENT, false},
     [MSG_QUERY] = {on_query, CLIENT, false},
     [MSG_SET_RECLAIM] = {on_set_reclaim, CLIENT, false},
     [MSG_SET_DRAIN] = {on_set_drain, CLIENT, false},

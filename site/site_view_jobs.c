@@ -155,6 +155,13 @@ static void add_reasons(struct arena *arena, struct value *row, const struct job
     }
 }
 
+static const char *const interactions[] = {
+    [INTERACTION_NONE] = NULL,
+    [INTERACTION_PIPES] = "pipes",
+    [INTERACTION_PTY] = "pty",
+    [INTERACTION_SHELL] = "shell",
+};
+
 /* Why it waits, as a word for programs; what would help; what it was submitted with. */
 static void add_waiting(struct arena *arena, struct value *row, const struct job *job)
 {
@@ -181,6 +188,7 @@ static void add_waiting(struct arena *arena, struct value *row, const struct job
         value_add_null(arena, row, "max_slots");
     }
     value_add_bool(arena, row, "exclusive", job->spec->is_exclusive);
+    value_add_text(arena, row, "interactive", interactions[job->spec->interaction]);
 }
 
 static struct value *job_row(const struct site *site, struct arena *arena,
@@ -361,6 +369,12 @@ static const char *hosts_text(struct arena *arena, const struct queue_config *qu
     return site_page_cut(arena, text, TEXT_MAX);
 }
 
+static const char *const takes[] = {
+    [QUEUE_TAKES_ALL] = "yes",
+    [QUEUE_TAKES_BATCH] = "no",
+    [QUEUE_TAKES_INTERACTIVE] = "only",
+};
+
 void site_view_queues(const struct site *site, struct site_page *page,
                       const struct msg_query *query)
 {
@@ -389,6 +403,7 @@ void site_view_queues(const struct site *site, struct site_page *page,
         value_add_text(arena, row, "placement",
                        queue->is_balanced ? "balanced" : "stacked");
         value_add_bool(arena, row, "exclusive", queue->is_exclusive);
+        value_add_text(arena, row, "interactive", takes[queue->interactive]);
         site_view_add_shares(site, arena, row, i, query->name[0] != '\0');
         site_view_queue_preempts(site, arena, row, i);
         value_add_text(arena, row, "description",

@@ -113,6 +113,7 @@ static void requeue(struct site *site, struct job *job, const char *reason,
     forget_preemptions(site, job, reason);
     jobs_requeue(site->jobs, job, reason);
     jobs_store(job, effects);
+    terminals_requeued(site, job, effects);
     schedule_mark(site->schedule);
 }
 
@@ -125,6 +126,7 @@ static void hold(struct site *site, struct job *job, const char *reason,
     jobs_requeue(site->jobs, job, reason);
     jobs_move(site->jobs, job, JOB_PSUSP);
     jobs_store(job, effects);
+    terminals_requeued(site, job, effects);
     schedule_mark(site->schedule);
 }
 

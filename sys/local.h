@@ -35,7 +35,8 @@ void local_server_free(struct local_server *server);
 int local_server_send(struct local_server *server, const struct peer *to,
                       const struct msg *msg, struct err *err);
 
-/* The command line's side: blocking, one question at a time. */
+/* The command line's side: blocking, one question at a time; or, for who has more to
+ * look at, a descriptor to poll and what has arrived so far. */
 struct local_client;
 int local_client_new(const char *path, struct local_client **client,
                      struct err *err) MUST_CHECK;
@@ -46,5 +47,9 @@ int local_client_send(struct local_client *client, const struct msg *msg,
  * (-1: for ever) has passed. */
 int local_client_receive(struct local_client *client, struct arena *arena,
                          int timeout_ms, struct msg *msg, struct err *err) MUST_CHECK;
+int local_client_fd(const struct local_client *client);
+/* Without waiting: `has_one` false where no message is whole yet. */
+int local_client_take(struct local_client *client, struct arena *arena, struct msg *msg,
+                      bool *has_one, struct err *err) MUST_CHECK;
 
 #endif

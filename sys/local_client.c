@@ -108,24 +108,55 @@ static int read_some(struct local_client *client, int64_t deadline_ms, struct er
     return ERR_NONE;
 }
 
+/* The message at the start of what has come, if it is whole. */
+static int take_whole(struct local_client *client, struct arena *arena, struct msg *msg,
+                      bool *has_one, struct err *err)
+{
+    const uint8_t *bytes;
+    size_t size;
+    enum local_stand stand = local_buffer_message(&client->in, &bytes, &size);
+    *has_one = stand == LOCAL_WHOLE;
+    if (stand == LOCAL_TOO_LONG) {
+        return err_set(err, ERR_BOUNDS, "daemon's answer is too long");
+    }
+    if (stand == LOCAL_PARTIAL) {
+        return ERR_NONE;
+    }
+    int status = codec_decode(arena, bytes, size, msg, err);
+    local_buffer_take(&client->in, LOCAL_HEADER + size);
+    return status;
+}
+
 int local_client_receive(struct local_client *client, struct arena *arena,
                          int timeout_ms, struct msg *msg, struct err *err)
 {
     int64_t deadline_ms = timeout_ms < 0 ? -1 : now_ms() + timeout_ms;
-    const uint8_t *bytes;
-    size_t size;
-    enum local_stand stand;
-    while ((stand = local_buffer_message(&client->in, &bytes, &size)) ==
-           LOCAL_PARTIAL) {
-        int status = read_some(client, deadline_ms, err);
-        if (status != ERR_NONE) {
-            return status;
+    bool has_one;
+    int status = take_whole(client, arena, msg, &has_one, err);
+    while (status == ERR_NONE && !has_one) {
+        status = read_some(client, deadline_ms, err);
+        if (status == ERR_NONE) {
+            status = take_whole(client, arena, msg, &has_one, err);
         }
     }
-    if (stand == LOCAL_TOO_LONG) {
-        return err_set(err, ERR_BOUNDS, "daemon's answer is too long");
+    return status;
+}
+
+int local_client_fd(const struct local_client *client)
+{
+    return client->fd;
+}
+
+int local_client_take(struct local_client *client, struct arena *arena, struct msg *msg,
+                      bool *has_one, struct err *err)
+{
+    int status = take_whole(client, arena, msg, has_one, err);
+    struct pollfd item = {.fd = client->fd, .events = POLLIN};
+    if (status == ERR_NONE && !*has_one && poll(&item, 1, 0) > 0) {
+        status = read_some(client, 0, err);
+        if (status == ERR_NONE) {
+            status = take_whole(client, arena, msg, has_one, err);
+        }
     }
-    int status = codec_decode(arena, bytes, size, msg, err);
-    local_buffer_take(&client->in, LOCAL_HEADER + size);
     return status;
 }

@@ -12,7 +12,7 @@ f = Federation()
 UNBUILT_COMMANDS = """resize limits rsv
 usage""".split()
 
-UNBUILT_SUB = [["-ar"], ["-I"], ["-U", "r"]]
+UNBUILT_SUB = [["-ar"], ["-U", "r"]]
 
 
 def one_line(result):
@@ -45,7 +45,7 @@ def test_unbuilt():
     for options in UNBUILT_SUB:
         text = one_line(f.cli("south", "sub", *options, "true", code=1))
         expect("not supported yet" in text, text)
-    text = one_line(f.cli("south", "sub", code=1, stdin="#!/bin/sh\n#BSUB -I\ntrue\n"))
+    text = one_line(f.cli("south", "sub", code=1, stdin="#!/bin/sh\n#BSUB -ar\ntrue\n"))
     expect("not supported yet" in text, text)
     expect_equal(len(f.jobs("south")), before, "nothing was submitted")
 

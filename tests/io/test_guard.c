@@ -371,7 +371,8 @@ static void test_found_again(void **state)
     close(trial->link);
     int dir = open(guard_trial_path(trial, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     /* It listens as soon as it has seen that nobody is connected. */
-    assert_true(run_fixture_wait((trial->link = host_talk_connect(dir)) >= 0));
+    assert_true(
+        run_fixture_wait((trial->link = host_talk_connect(dir, RUN_DIR_SOCKET)) >= 0));
     close(dir);
     assert_true(guard_trial_hear(trial)); /* unasked */
     assert_int_equal(trial->record.phase, RUN_RUNNING);

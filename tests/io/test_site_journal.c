@@ -138,9 +138,10 @@ static void add_spec(struct transcript *to, const struct job_spec *spec)
         spec->user, spec->uid, spec->gid, spec->queue, spec->command, spec->cwd);
     add(to,
         " files %s %s %s umask %" PRId64 " slots %d limit %" PRId64
-        " rerun %d exclusive %d\n",
+        " rerun %d exclusive %d interaction %d\n",
         spec->in_file, spec->out_file, spec->err_file, spec->umask, spec->n_slots,
-        spec->run_limit_ms, spec->is_rerunnable, spec->is_exclusive);
+        spec->run_limit_ms, spec->is_rerunnable, spec->is_exclusive,
+        (int)spec->interaction);
     for (int i = 0; i < spec->n_env; i++) {
         add(to, "  env \"%s\"\n", spec->env[i]);
     }
@@ -333,6 +334,7 @@ static struct job_spec full_spec(void)
         .n_pre_execs = 2,
         .post_execs = some_execs + 1,
         .n_post_execs = 1,
+        .interaction = INTERACTION_SHELL,
     };
 }
 
@@ -610,6 +612,7 @@ static void test_a_journal_of_before_arrays(void **state)
     rows[0].job.spec.app = "";
     rows[0].job.spec.n_limits = 0;
     rows[0].job.spec.n_pre_execs = rows[0].job.spec.n_post_execs = 0;
+    rows[0].job.spec.interaction = INTERACTION_NONE;
     rows[1].job_state.exit.cause = RUN_CAUSE_NONE;
     write_rows(fixture, rows, 2);
     run_sql(fixture, "ALTER TABLE job_state DROP COLUMN is_dropped;"
@@ -648,6 +651,8 @@ static void test_a_journal_of_before_arrays(void **state)
                      "ALTER TABLE run_spec DROP COLUMN limits;"
                      "ALTER TABLE run_spec DROP COLUMN pre_execs;"
                      "ALTER TABLE run_spec DROP COLUMN post_execs;"
+                     "ALTER TABLE job DROP COLUMN interaction;"
+                     "ALTER TABLE run_spec DROP COLUMN interaction;"
                      "ALTER TABLE job_state DROP COLUMN n_requeues;"
                      "ALTER TABLE job_state DROP COLUMN n_pre_fails;"
                      "ALTER TABLE job_state DROP COLUMN exit_cause;"

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard_stream.h: what goes to and fro between an interactive job and its user.
+ *
+ * The guard holds the job's terminal or pipes (guard_ends.h), so that these outlive the
+ * agent, the site and the user's connection. Of each stream it keeps at most
+ * STREAM_WINDOW bytes: of output those that the user's side has not said to have, of
+ * input those that the job has not read. When no more fits it reads no more, and the
+ * job waits, as it would with a slow terminal.
+ *
+ * What the user's side says comes by way of the agent, over a socket in the run's
+ * directory (stream_packet.h); the newest connection counts. Anything may be lost on
+ * the way: the user's side notices, and asks again.
+ *
+ * Once the job's processes are gone, what is left of the output waits for the user:
+ * until all of it has arrived, or nobody has asked for a while.
+ *
+ * Units: milliseconds of the monotonic clock; bytes. Layer: host (guard). */
+#ifndef SUBLET_HOST_GUARD_STREAM_H
+#define SUBLET_HOST_GUARD_STREAM_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/guard_ends.h"
+
+enum {
+    GUARD_STREAM_POLLS = 5,
+    GUARD_STREAM_HELLO_MS = 5000, /* the job's first instruction waits for its user */
+    /* And its end for who does not ask: a site may be away; of a job that was ended it
+     * is more likely that nobody is there. */
+    GUARD_STREAM_PATIENCE_MS = 30000,
+    GUARD_STREAM_KILLED_MS = 3000,
+};
+
+struct guard_stream;
+
+/* Listens in the directory, which must be the working directory. */
+int guard_stream_new(struct guard_stream **stream, struct err *err) MUST_CHECK;
+void guard_stream_free(struct guard_stream *stream); /* NULL is fine */
+
+/* The job is about to begin, with these: taken over. */
+void guard_stream_begin(struct guard_stream *stream, const struct guard_ends *ends,
+                        int64_t now_ms);
+/* Somebody is there at the other end, or the time for that is over. */
+bool guard_stream_is_met(const struct guard_stream *stream, int64_t now_ms);
+/* The job's processes are gone. What is left waits for somebody to ask so long. */
+void guard_stream_end(struct guard_stream *stream, int64_t patience_ms, int64_t now_ms);
+/* After that: nothing is owed to anybody. */
+bool guard_stream_is_over(const struct guard_stream *stream, int64_t now_ms);
+/* When one of the two comes true by itself; INT64_MAX: it does not. */
+int64_t guard_stream_wake_ms(const struct guard_stream *stream);
+
+/* For poll: fills at most GUARD_STREAM_POLLS places, returns how many. */
+int guard_stream_polls(const struct guard_stream *stream, struct pollfd *polls);
+/* After poll, with the same places. */
+void guard_stream_serve(struct guard_stream *stream, const struct pollfd *polls,
+                        int n_polls, int64_t now_ms);
+
+#endif

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* terminals.c: see terminals.h. */
+#include "site/terminals.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/job_id.h"
+#include "site/parts.h"
+#include "site/requests.h"
+#include "site/turns.h"
+
+/* More than that many connections there are not (sys/local.h). */
+enum { TERMINALS_MAX = 1000 };
+
+struct terminal {
+    uint64_t key;        /* of the job */
+    uint64_t link;       /* of its user; 0: none */
+    int64_t deadline_ms; /* without one: when the job ends; INT64_MAX else */
+    /* What its user was told last. */
+    uint64_t attempt; /* that runs; 0: it waits */
+    enum job_state state;
+};
+
+struct terminals {
+    struct terminal *items;
+    int count, capacity;
+};
+
+struct terminals *terminals_new(void)
+{
+    return mem_alloc(1, sizeof(struct terminals));
+}
+
+void terminals_free(struct terminals *terminals)
+{
+    if (terminals != NULL) {
+        free(terminals->items);
+        free(terminals);
+    }
+}
+
+/* ---------------------------------------------------------------- submission */
+
+int terminals_check_queue(const struct queue_config *queue, const struct job_spec *spec,
+                          struct err *err)
+{
+    bool is_interactive = spec->interaction != INTERACTION_NONE;
+    if (is_interactive && queue->interactive == QUEUE_TAKES_BATCH) {
+        return err_set(err, ERR_STATE, "%s: Queue does not accept interactive jobs",
+                       queue->name);
+    }
+    if (!is_interactive && queue->interactive == QUEUE_TAKES_INTERACTIVE) {
+        return err_set(err, ERR_STATE, "%s: Queue only accepts interactive jobs (-I)",
+                       queue->name);
+    }
+    return 0;
+}
+
+static bool has_own_host(const struct site *site, const struct queue_config *queue)
+{
+    int preference;
+    for (int i = 0; i < site_hosts_count(site->hosts); i++) {
+        if (queue_allows(queue, site_hosts_name(site->hosts, i), "", &preference)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int terminals_check(const struct site *site, const struct queue_config *queue,
+                    const struct job_spec *spec, struct err *err)
+{
+    int code = terminals_check_queue(queue, spec, err);
+    if (code != 0 || spec->interaction == INTERACTION_NONE) {
+        return code;
+    }
+    if (job_id_is_array_name(spec->name)) {
+        return err_set(err, ERR_STATE,
+                       "-I: an array cannot be interactive, its "
+                       "elements would share one terminal");
+    }
+    if (spec->is_rerunnable) {
+        return err_set(err, ERR_STATE,
+                       "-I: an interactive job cannot be rerunnable, "
+                       "expected it without -r");
+    }
+    if (!has_own_host(site, queue)) {
+        return err_set(err, ERR_STATE,
+                       "%s: interactive jobs run on the site's own hosts, and the "
+                       "queue has none of them; see `sublet queues -l`",
+                       queue->name);
+    }
+    if (site->terminals->count >= TERMINALS_MAX) {
+        return err_set(err, ERR_FULL,
+                       "the site has %d interactive jobs, and takes no more; try again "
+                       "later",
+                       TERMINALS_MAX);
+    }
+    return 0;
+}
+
+static void add(struct terminals *terminals, const struct terminal *terminal)
+{
+    if (terminals->count == terminals->capacity) {
+        terminals->capacity = terminals->capacity == 0 ? 8 : terminals->capacity * 2;
+        terminals->items = mem_grow(terminals->items, (size_t)terminals->capacity,
+                                    sizeof(*terminals->items));
+    }
+    terminals->items[terminals->count++] = *terminal;
+}
+
+void terminals_add(struct site *site, const struct job *job, const struct peer *from)
+{
+    if (job->spec->interaction != INTERACTION_NONE) {
+        add(site->terminals, &(struct terminal){.key = jobs_key(job),
+                                                .link = from->link,
+                                                .deadline_ms = INT64_MAX});
+    }
+}
+
+void terminals_start(struct site *site, int64_t now_ms)
+{
+    for (int i = 0; i < jobs_count(site->jobs); i++) {
+        const struct job *job = jobs_at(site->jobs, i);
+        if (job->spec->interaction != INTERACTION_NONE && !jobs_is_ended(job)) {
+            add(site->terminals,
+                &(struct terminal){.key = jobs_key(job),
+                                   .deadline_ms = now_ms + TERMINALS_PATIENCE_MS});
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- the streams */
+
+static struct terminal *find(const struct terminals *terminals, uint64_t key)
+{
+    for (int i = 0; i < terminals->count; i++) {
+        if (terminals->items[i].key == key) {
+            return &terminals->items[i];
+        }
+    }
+    return NULL;
+}
+
+static bool has_begun(const struct job *job)
+{
+    return job->attempt != 0 && job->start_ms != 0 && job->state != JOB_PEND;
+}
+
+/* Its run on a host that can be told something; NULL: there is none now. */
+static struct run *run_of(const struct site *site, const struct job *job)
+{
+    const struct run_id id = {site->config->name, job->attempt};
+    struct run *run = has_begun(job) ? runs_find(site->runs, &id) : NULL;
+    bool is_there =
+        run != NULL && run->host >= 0 && site_hosts_is_ready(site->hosts, run->host);
+    return is_there ? run : NULL;
+}
+
+static void refuse(const struct peer *from, int code, const char *text,
+                   struct effects *effects)
+{
+    struct msg msg = {.kind = MSG_ERROR, .site = ""};
+    msg.error.code = code;
+    msg.error.text = text;
+    msg.error.about = MSG_STREAM_DOWN;
+    effects_send(effects, from, &msg);
+}
+
+/* The user's connection to the job; NULL, and refused, where it is not to have one. A
+ * job that has ended says so by its own answer. */
+static struct terminal *connect_user(struct site *site, const struct peer *from,
+                                     const struct job *job, struct effects *effects)
+{
+    struct terminal *terminal = find(site->terminals, jobs_key(job));
+    if (job->spec->interaction == INTERACTION_NONE || from->uid != job->spec->uid) {
+        refuse(from, ERR_DENIED,
+               arena_printf(&effects->arena,
+                            "Job <%s> is not an interactive one of yours",
+                            job_id_text(&effects->arena, job->id, job->index)),
+               effects);
+        return NULL;
+    }
+    if (terminal == NULL || terminal->link == from->link) {
+        return terminal;
+    }
+    if (terminal->link != 0) {
+        refuse(from, ERR_EXISTS,
+               arena_printf(&effects->arena, "Job <%s> has another terminal",
+                            job_id_text(&effects->arena, job->id, job->index)),
+               effects);
+        return NULL;
+    }
+    terminal->link = from->link;
+    terminal->deadline_ms = INT64_MAX;
+    terminal->attempt = 0; /* it is told anew */
+    return terminal;
+}
+
+void terminals_down(struct site *site, const struct peer *from,
+                    const struct msg_stream_down *down, struct effects *effects)
+{
+    const struct job *job = requests_find_job(site, down->job);
+    if (job == NULL) {
+        refuse(from, ERR_NOT_FOUND,
+               arena_printf(&effects->arena, "Job <%s> is not found", down->job),
+               effects);
+        return;
+    }
+    if (connect_user(site, from, job, effects) == NULL ||
+        down->run.attempt != job->attempt) {
+        return;
+    }
+    const struct run *run = run_of(site, job);
+    if (run != NULL) {
+        struct msg msg = {.kind = MSG_STREAM_DOWN, .site = "", .stream_down = *down};
+        msg.stream_down.run = run->id;
+        msg.stream_down.job = "";
+        msg.stream_down.bytes =
+            arena_copy(&effects->arena, down->bytes, (size_t)down->n_bytes);
+        site_hosts_send(site->hosts, run->host, &msg, effects);
+    }
+}
+
+static void tell(const struct terminal *terminal, const struct job *job,
+                 const struct msg_stream_up *up, struct effects *effects)
+{
+    const struct peer to = {.kind = PEER_CLIENT, .name = "", .link = terminal->link};
+    struct msg msg = {.kind = MSG_STREAM_UP, .site = "", .stream_up = *up};
+    msg.stream_up.job = job_id_text(&effects->arena, job->id, job->index);
+    effects_send(effects, &to, &msg);
+}
+
+void terminals_up(struct site *site, int host, const struct msg_stream_up *up,
+                  struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    const struct job *job = strcmp(up->run.site, site->config->name) == 0
+                                ? jobs_find_attempt(site->jobs, up->run.attempt)
+                                : NULL;
+    const struct terminal *terminal =
+        job != NULL ? find(site->terminals, jobs_key(job)) : NULL;
+    const struct run *run = job != NULL ? run_of(site, job) : NULL;
+    if (terminal == NULL || terminal->link == 0 || run == NULL || run->host != host) {
+        return;
+    }
+    struct msg_stream_up copy = *up;
+    copy.run.site = arena_str(arena, up->run.site);
+    copy.bytes = arena_copy(arena, up->bytes, (size_t)up->n_bytes);
+    copy.note = "";
+    tell(terminal, job, &copy, effects);
+}
+
+/* ---------------------------------------------------------------- ends */
+
+/* As a terminal that is hung up does it, and for who ignores that the usual way. */
+static void hang_up(struct site *site, const struct terminal *terminal, const char *why,
+                    int64_t now_ms, struct effects *effects)
+{
+    struct job *job = jobs_find(site->jobs, terminal->key);
+    if (job == NULL || jobs_is_ended(job) || job->is_killed) {
+        return;
+    }
+    if (job->attempt != 0) {
+        turns_control(site, job, CONTROL_SIGNAL, SIGHUP, why, now_ms, effects);
+    }
+    turns_control(site, job, CONTROL_KILL, 0, why, now_ms, effects);
+}
+
+void terminals_gone(struct site *site, uint64_t link, int64_t now_ms,
+                    struct effects *effects)
+{
+    for (int i = 0; i < site->terminals->count; i++) {
+        struct terminal *terminal = &site->terminals->items[i];
+        if (terminal->link == link) {
+            terminal->link = 0;
+            hang_up(site, terminal, "the end of its user's connection", now_ms,
+                    effects);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- news */
+
+static const char *note_of(const struct job *job, const struct terminal *terminal,
+                           bool is_begun, struct arena *arena)
+{
+    if (!is_begun && terminal->attempt != 0) {
+        return arena_printf(arena, "<<Waiting again: %s>>",
+                            job->reason[0] != '\0' ? job->reason : "it was requeued");
+    }
+    if (is_begun && terminal->attempt != job->attempt) {
+        return arena_printf(arena, "<<Starting on %s>>", job->hosts[0].host);
+    }
+    switch (job->state) {
+    case JOB_USUSP:
+        return "<<Stopped by a user>>";
+    case JOB_SSUSP:
+        return "<<Suspended: its slots are needed>>";
+    case JOB_UNKWN:
+        return "<<Its host does not answer>>";
+    case JOB_RUN:
+        return "<<Running again>>";
+    case JOB_PEND:
+    case JOB_PSUSP:
+    case JOB_DONE:
+    case JOB_EXIT:
+        break;
+    }
+    return "";
+}
+
+static void tell_news(const struct site *site, struct terminal *terminal,
+                      const struct job *job, struct effects *effects)
+{
+    bool is_begun = has_begun(job);
+    uint64_t attempt = is_begun ? job->attempt : 0;
+    bool is_news =
+        terminal->attempt != attempt || (is_begun && terminal->state != job->state);
+    if (terminal->link == 0 || !is_news) {
+        return;
+    }
+    const struct msg_stream_up up = {
+        .run = {site->config->name, attempt},
+        .bytes = (const uint8_t *)"",
+        .note = note_of(job, terminal, is_begun, &effects->arena),
+    };
+    tell(terminal, job, &up, effects);
+    terminal->attempt = attempt;
+    terminal->state = job->state;
+}
+
+void terminals_requeued(struct site *site, const struct job *job,
+                        struct effects *effects)
+{
+    struct terminal *terminal = find(site->terminals, jobs_key(job));
+    if (terminal != NULL) {
+        tell_news(site, terminal, job, effects);
+    }
+}
+
+void terminals_tick(struct site *site, int64_t now_ms, struct effects *effects)
+{
+    struct terminals *terminals = site->terminals;
+    int n_kept = 0;
+    for (int i = 0; i < terminals->count; i++) {
+        struct terminal *terminal = &terminals->items[i];
+        const struct job *job = jobs_find(site->jobs, terminal->key);
+        if (job == NULL || jobs_is_ended(job)) {
+            continue;
+        }
+        if (terminal->deadline_ms <= now_ms) {
+            terminal->deadline_ms = INT64_MAX;
+            hang_up(site, terminal, "the loss of its user's connection", now_ms,
+                    effects);
+        }
+        tell_news(site, terminal, job, effects);
+        terminals->items[n_kept++] = *terminal;
+    }
+    terminals->count = n_kept;
+}
+
+int64_t terminals_wake_ms(const struct terminals *terminals)
+{
+    int64_t wake_ms = INT64_MAX;
+    for (int i = 0; i < terminals->count; i++) {
+        int64_t deadline_ms = terminals->items[i].deadline_ms;
+        wake_ms = deadline_ms < wake_ms ? deadline_ms : wake_ms;
+    }
+    return wake_ms;
+}

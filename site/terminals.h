@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* terminals.h: interactive jobs (-I, -Ip, -Is) and the connections of their users.
+ *
+ * Who submits one is connected with it, by the same connection; what it writes and is
+ * given goes through here, from client to host and back, and nothing of it is kept: the
+ * guard and the user's side see to it that all arrives (host/guard_stream.h). The
+ * connection's end is the job's end, wherever in its life it is. After a start of the
+ * site, or a short while without a connection, the user's side comes back by itself;
+ * where it does not within TERMINALS_PATIENCE_MS, the job ends too.
+ *
+ * Such a job runs on the site's own hosts (docs/adr/0025).
+ *
+ * Units: milliseconds. Source: LSF's bsub -I, INTERACTIVE in lsb.queues. Layer: site.
+ */
+#ifndef SUBLET_SITE_TERMINALS_H
+#define SUBLET_SITE_TERMINALS_H
+
+#include "base/effect.h"
+#include "base/err.h"
+#include "sched/queue.h"
+
+enum { TERMINALS_PATIENCE_MS = 60000 };
+
+struct site;
+struct job;
+struct terminals;
+struct terminals *terminals_new(void);
+void terminals_free(struct terminals *terminals);
+
+/* Whether a queue takes a job with this spec, and it could run at all. */
+int terminals_check_queue(const struct queue_config *queue, const struct job_spec *spec,
+                          struct err *err) MUST_CHECK;
+int terminals_check(const struct site *site, const struct queue_config *queue,
+                    const struct job_spec *spec, struct err *err) MUST_CHECK;
+
+/* A job that `from` has submitted; nothing where it is not interactive. */
+void terminals_add(struct site *site, const struct job *job, const struct peer *from);
+/* The site has started: jobs of before wait for their users. */
+void terminals_start(struct site *site, int64_t now_ms);
+
+/* STREAM_DOWN of a client, STREAM_UP of a host (its index). */
+void terminals_down(struct site *site, const struct peer *from,
+                    const struct msg_stream_down *down, struct effects *effects);
+void terminals_up(struct site *site, int host, const struct msg_stream_up *up,
+                  struct effects *effects);
+/* A client's connection has closed. */
+void terminals_gone(struct site *site, uint64_t link, int64_t now_ms,
+                    struct effects *effects);
+
+/* The job waits again, and its reason says why. */
+void terminals_requeued(struct site *site, const struct job *job,
+                        struct effects *effects);
+
+/* Tells users what has become of their jobs; ends those whose users are not back. */
+void terminals_tick(struct site *site, int64_t now_ms, struct effects *effects);
+int64_t terminals_wake_ms(const struct terminals *terminals);
+
+#endif

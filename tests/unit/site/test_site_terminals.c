@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Interactive jobs and the connections of their users: who may have one, what passes
+ * through it, and what its end does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+
+#include "base/err.h"
+#include "base/value.h"
+#include "site/terminals.h"
+#include "tests/unit/site/site_stage.h"
+
+enum { LINK = 77, TOKEN = 5 };
+
+static const char site_text[] =
+    "Begin Site\nNAME = south\nSPOOL = /tmp/x\nEnd Site\n"
+    "Begin Host\nHOST_NAME MXJ\ns1 2\nEnd Host\n"
+    "Begin Queue\nQUEUE_NAME = local\nPRIORITY = 30\nRERUNNABLE = yes\nEnd Queue\n"
+    "Begin Queue\nQUEUE_NAME = batch\nPRIORITY = 20\nINTERACTIVE = NO\nEnd Queue\n"
+    "Begin Queue\nQUEUE_NAME = desk\nPRIORITY = 20\nINTERACTIVE = ONLY\nEnd Queue\n"
+    "Begin Queue\nQUEUE_NAME = away\nPRIORITY = 20\nHOSTS = allremote\nEnd Queue\n";
+
+static struct peer user(const char *name, uint64_t link)
+{
+    struct peer peer = site_stage_user(name);
+    peer.link = link;
+    return peer;
+}
+
+static void init(struct site_stage *stage)
+{
+    site_stage_init_text(stage, site_text);
+    site_stage_host_up(stage, "s1");
+}
+
+static const struct msg_reply *submit(struct site_stage *stage, const char *queue,
+                                      const struct job_spec *like)
+{
+    struct peer from = user("ana", LINK);
+    struct msg msg = {.kind = MSG_SUBMIT, .site = ""};
+    msg.submit.request = ++stage->request;
+    msg.submit.spec = site_stage_spec(queue, "work");
+    msg.submit.spec.interaction = like->interaction;
+    msg.submit.spec.is_rerunnable = like->is_rerunnable;
+    msg.submit.spec.name = like->name != NULL ? like->name : "";
+    msg.submit.terms.depend = "";
+    site_stage_message(stage, &from, &msg);
+    return site_stage_reply(stage);
+}
+
+static uint64_t start(struct site_stage *stage)
+{
+    const struct job_spec like = {.interaction = INTERACTION_PTY};
+    const struct msg_reply *reply = submit(stage, "local", &like);
+    assert_int_equal(reply->code, 0);
+    uint64_t id = (uint64_t)value_find(reply->value, "job")->number;
+    uint64_t attempt = site_stage_attempt_of(stage, id);
+    site_stage_waiting(stage, "s1", attempt, TOKEN);
+    site_stage_running(stage, "s1", attempt, TOKEN);
+    return id;
+}
+
+static void down(struct site_stage *stage, const struct peer *from, const char *job,
+                 uint64_t attempt)
+{
+    struct msg msg = {.kind = MSG_STREAM_DOWN, .site = ""};
+    msg.stream_down = (struct msg_stream_down){.run = {"", attempt},
+                                               .job = job,
+                                               .bytes = (const uint8_t *)"keys",
+                                               .n_bytes = 4,
+                                               .n_rows = 20,
+                                               .n_columns = 70};
+    site_stage_message(stage, from, &msg);
+}
+
+static void up(struct site_stage *stage, const char *site, uint64_t attempt)
+{
+    struct peer from = site_stage_host("s1");
+    struct msg msg = {
+        .kind = MSG_STREAM_UP, .session = stage->host_session, .site = ""};
+    msg.stream_up = (struct msg_stream_up){.run = {site, attempt},
+                                           .job = "",
+                                           .bytes = (const uint8_t *)"text",
+                                           .n_bytes = 4,
+                                           .got_in = 4,
+                                           .note = ""};
+    site_stage_message(stage, &from, &msg);
+}
+
+static void gone(struct site_stage *stage, uint64_t link)
+{
+    struct event event = {
+        .kind = EVENT_GONE, .now_ms = stage->now_ms, .from = user("ana", link)};
+    site_stage_event(stage, &event);
+}
+
+static void test_what_is_taken(void **state)
+{
+    static const struct {
+        const char *why, *queue;
+        struct job_spec like;
+        const char *refused; /* a part of the sentence; NULL: taken */
+    } rows[] = {
+        {"a plain job", "local", {.interaction = INTERACTION_NONE}, NULL},
+        {"pipes", "local", {.interaction = INTERACTION_PIPES}, NULL},
+        {"a queue without",
+         "batch",
+         {.interaction = INTERACTION_PTY},
+         "does not accept interactive"},
+        {"for nothing else",
+         "desk",
+         {.interaction = INTERACTION_NONE},
+         "only accepts interactive"},
+        {"where it belongs", "desk", {.interaction = INTERACTION_SHELL}, NULL},
+        {"no own host", "away", {.interaction = INTERACTION_PTY}, "own hosts"},
+        {"rerunnable",
+         "local",
+         {.interaction = INTERACTION_PTY, .is_rerunnable = true},
+         "rerunnable"},
+        {"an array",
+         "local",
+         {.interaction = INTERACTION_PTY, .name = "a[1-2]"},
+         "array"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct site_stage stage;
+        init(&stage);
+        const struct msg_reply *reply = submit(&stage, rows[i].queue, &rows[i].like);
+        bool is_right = rows[i].refused == NULL
+                            ? reply->code == 0
+                            : strstr(reply->text, rows[i].refused) != NULL;
+        if (!is_right || (reply->code == 0) != (rows[i].refused == NULL)) {
+            fail_msg("%s: %d %s", rows[i].why, reply->code, reply->text);
+        }
+        site_stage_release(&stage);
+    }
+}
+
+/* The user is told where it begins; what he types goes to that host, what the job
+ * writes to his connection, and neither to or from anybody else. */
+static void test_what_passes(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    uint64_t id = start(&stage), attempt = site_stage_attempt_of(&stage, id);
+    const struct msg *note = site_stage_sent(&stage, MSG_STREAM_UP, 0);
+    assert_string_equal(note->stream_up.note, "<<Starting on s1>>");
+    assert_int_equal(note->stream_up.run.attempt, attempt);
+    assert_false(site_stage_job_row(&stage, id)->is_killed);
+
+    struct peer ana = user("ana", LINK), other = user("ana", LINK + 1);
+    struct peer root = user("root", LINK + 2);
+    down(&stage, &ana, "1", attempt);
+    const struct msg *typed = site_stage_sent(&stage, MSG_STREAM_DOWN, 0);
+    assert_string_equal(typed->stream_down.run.site, "south");
+    assert_int_equal(typed->stream_down.run.attempt, attempt);
+    assert_memory_equal(typed->stream_down.bytes, "keys", 4);
+    down(&stage, &ana, "1", attempt + 1); /* of a run that is not this one */
+    assert_int_equal(site_stage_count(&stage, MSG_STREAM_DOWN), 0);
+    down(&stage, &other, "1", attempt);
+    assert_int_equal(site_stage_sent(&stage, MSG_ERROR, 0)->error.code, ERR_EXISTS);
+    down(&stage, &root, "1", attempt); /* nor an administrator */
+    assert_int_equal(site_stage_sent(&stage, MSG_ERROR, 0)->error.code, ERR_DENIED);
+    down(&stage, &ana, "2", attempt);
+    assert_int_equal(site_stage_sent(&stage, MSG_ERROR, 0)->error.code, ERR_NOT_FOUND);
+
+    up(&stage, "south", attempt);
+    const struct msg *written = site_stage_sent(&stage, MSG_STREAM_UP, 0);
+    assert_string_equal(written->stream_up.job, "1");
+    assert_memory_equal(written->stream_up.bytes, "text", 4);
+    up(&stage, "south", attempt + 1);
+    assert_int_equal(site_stage_count(&stage, MSG_STREAM_UP), 0);
+    up(&stage, "north", attempt); /* a site of the same name it is not */
+    assert_int_equal(site_stage_count(&stage, MSG_STREAM_UP), 0);
+    site_stage_release(&stage);
+}
+
+static void test_the_users_end(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    uint64_t id = start(&stage), attempt = site_stage_attempt_of(&stage, id);
+    gone(&stage, LINK + 1); /* somebody else's */
+    assert_false(site_stage_job_row(&stage, id)->is_killed);
+    gone(&stage, LINK);
+    const struct msg *hangup = site_stage_sent(&stage, MSG_RUN_CONTROL, 0);
+    assert_int_equal(hangup->run_control.control.signal, SIGHUP);
+    assert_int_equal(
+        site_stage_sent(&stage, MSG_RUN_CONTROL, 1)->run_control.control.action,
+        CONTROL_KILL);
+    site_stage_exited(&stage, "s1", attempt, 1);
+    assert_int_equal(site_stage_state(&stage, id), JOB_EXIT);
+    assert_string_equal(site_stage_job_text(&stage, id, "reason"),
+                        "killed by the end of its user's connection");
+    site_stage_release(&stage);
+}
+
+static void test_a_waiting_one(void **state)
+{
+    static const struct job_spec like = {.interaction = INTERACTION_PIPES};
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, site_text); /* no host is up */
+    uint64_t id =
+        (uint64_t)value_find(submit(&stage, "local", &like)->value, "job")->number;
+    gone(&stage, LINK);
+    assert_int_equal(site_stage_state(&stage, id), JOB_EXIT);
+    site_stage_release(&stage);
+}
+
+/* After a restart the user's side comes back, and is told where the job is; or it does
+ * not, and the job ends. */
+static void test_restart(void **state)
+{
+    for (int comes_back = 0; comes_back < 2; comes_back++) {
+        struct site_stage stage;
+        (void)state;
+        init(&stage);
+        uint64_t id = start(&stage), attempt = site_stage_attempt_of(&stage, id);
+        struct peer ana = user("ana", 1);
+        site_stage_restart(&stage);
+        site_stage_host_hello(&stage, "s1");
+        site_stage_running(&stage, "s1", attempt, TOKEN);
+        site_stage_host_synced(&stage, "s1");
+        if (comes_back != 0) {
+            down(&stage, &ana, "1", attempt);
+            assert_int_equal(
+                site_stage_sent(&stage, MSG_STREAM_UP, 0)->stream_up.run.attempt,
+                attempt);
+            assert_int_equal(site_stage_count(&stage, MSG_STREAM_DOWN), 1);
+        }
+        for (int ms = 0; ms <= TERMINALS_PATIENCE_MS; ms += 2000) {
+            site_stage_pass(&stage, 2000);
+            site_stage_host_alive(&stage, "s1");
+        }
+        assert_int_equal(site_stage_job_row(&stage, id)->is_killed, comes_back == 0);
+        site_stage_release(&stage);
+    }
+}
+
+/* The run is gone, the connection stays: the user hears why, and of the next one. */
+static void test_requeued(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    uint64_t id = start(&stage), attempt = site_stage_attempt_of(&stage, id);
+    struct peer ana = user("ana", LINK);
+    const char *job = "1";
+    struct msg msg = {.kind = MSG_JOB_MOVE, .site = ""};
+    msg.job_move = (struct msg_job_move){
+        .request = 9, .move = MOVE_REQUEUE, .queue = "", .jobs = &job, .n_jobs = 1};
+    site_stage_message(&stage, &ana, &msg);
+    site_stage_exited(&stage, "s1", attempt, 130);
+    const struct msg *note = site_stage_sent(&stage, MSG_STREAM_UP, 0);
+    assert_string_equal(note->stream_up.note, "<<Waiting again: requeued by ana>>");
+    assert_int_equal(note->stream_up.run.attempt, 0);
+    uint64_t next = site_stage_attempt_of(&stage, id);
+    assert_true(next > attempt);
+    down(&stage, &ana, "1", attempt);
+    assert_int_equal(site_stage_count(&stage, MSG_STREAM_DOWN), 0);
+    site_stage_waiting(&stage, "s1", next, TOKEN);
+    site_stage_running(&stage, "s1", next, TOKEN);
+    assert_int_equal(site_stage_sent(&stage, MSG_STREAM_UP, 0)->stream_up.run.attempt,
+                     next);
+    site_stage_release(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_taken), cmocka_unit_test(test_what_passes),
+        cmocka_unit_test(test_the_users_end), cmocka_unit_test(test_a_waiting_one),
+        cmocka_unit_test(test_restart),       cmocka_unit_test(test_requeued),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
