@@ -188,6 +188,24 @@ static void the_site_uses_what_it_has_as_a_leaf(void **state)
     assert_int_equal(held(IDLE), 5);
 }
 
+/* Its slots may be used by others meanwhile, but not when it has to go itself: what is
+ * ended there would come back at once, for ever. */
+static void nothing_runs_where_a_job_stands_still_on_what_is_owed(void **state)
+{
+    (void)state;
+    provider_world_open(&world, OWN);
+    provider_world_propose(&world, OWN, 1, "n1 3:0");
+    provider_set_local_used(world.provider, "n1", 4, 1);
+    provider_set_local_still(world.provider, "n1", 2);
+    assert_int_equal(provider_local_max(world.provider, "n1", 4, 1), 3);
+    provider_world_recall(&world, OWN, 1, 1, 0);
+    assert_int_equal(held(OWN), 3); /* all are in use */
+    assert_int_equal(provider_local_max(world.provider, "n1", 4, 1), 1);
+    provider_set_local_still(world.provider, "n1", 0);
+    provider_world_tick(&world, 0);
+    assert_int_equal(held(OWN), 1);
+}
+
 static void a_policy_that_goes_takes_its_leaves_along(void **state)
 {
     (void)state;
@@ -221,6 +239,7 @@ int main(void)
         TEST(a_recall_takes_what_is_idle_and_waits_for_the_rest),
         TEST(a_recall_outlives_a_crash_and_is_called_off_by_number),
         TEST(the_site_uses_what_it_has_as_a_leaf),
+        TEST(nothing_runs_where_a_job_stands_still_on_what_is_owed),
         TEST(a_policy_that_goes_takes_its_leaves_along),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
