@@ -312,7 +312,7 @@ const struct conf_key conf_keys[] = {
     LATER("PREEMPT_JOBTYPE", "exclusive and backfill jobs in preemption"),
     DURATION("PREEMPTION_WAIT_TIME", SECOND, 300 * SECOND, TEN_YEARS, "300",
              "time for preempted jobs to stop before others are preempted"),
-    LATER("RESOURCE_RESERVE_PER_SLOT", "rusage counts a slot, not a job"),
+    YESNO("RESOURCE_RESERVE_PER_SLOT", "N", "Y: an amount in rusage is of a slot, not of a host or a job"),
     TEXT("RUN_JOB_FACTOR", "3", "weight of slots in use in fairshare"),
     YESNO("RUN_TIME_DECAY", "N", "run time decays in fairshare"),
     TEXT("RUN_TIME_FACTOR", "0.7", "weight of run time in fairshare"),
@@ -434,8 +434,8 @@ const struct conf_key conf_keys[] = {
     LIST("LOCATION", NULL, "where it is: VALUE@[hosts] ..., or [hosts] where it is measured"),
 #undef SECTION
 #define SECTION "ReservationUsage"
-    LATER("RESOURCE", "a numeric resource"),
-    LATER("METHOD", "PER_JOB, PER_HOST or PER_SLOT"),
+    TEXT("RESOURCE", NULL, "a numeric resource that jobs reserve"),
+    WORD("METHOD", "PER_JOB PER_HOST PER_SLOT", NULL, "what an amount of it in rusage is of: PER_JOB, PER_HOST or PER_SLOT"),
     LATER("RESERVE", "Y: reserved for waiting jobs"),
 #undef SECTION
 #define SECTION "SharedResourceExport"

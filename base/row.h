@@ -233,6 +233,7 @@ struct row_job_state {
     bool is_released;  /* its condition (-w) was met once */
     bool is_requeued;  /* a user wants it to wait again: its run is being ended */
     struct job_halt halt;
+    const char *reserved; /* by its attempt, as sched/resreq_usage.h reads it; "" */
     int n_requeues;  /* by its exit code, since its submission or a user's requeue */
     int n_pre_fails; /* commands before it that have failed, in a row */
     bool is_dropped; /* this element is forgotten; others of its array are not */

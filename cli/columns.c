@@ -57,6 +57,7 @@ static const struct column jobs_block[] = {
     {"Exclusive", "exclusive", false, format_plain},
     {"Interactive", "interactive", false, format_plain},
     {"Requirements", "resreq", false, format_plain},
+    {"Reserves", "reserved", false, format_plain},
     {"Hosts", "hosts", false, format_hosts},
     {"Lease", "lease", false, format_plain},
     {"Submitted", "submit_at", false, format_time},

@@ -41,8 +41,7 @@ static int free_in(const struct pass *pass, const struct place_group *group, int
 {
     int n_free = 0;
     for (int i = 0; i < group->count && n_free < enough; i++) {
-        n_free +=
-            place_view_free_on(&pass->room, group->heap[i].host, group->is_exclusive);
+        n_free += place_view_free_on(&pass->room, group->heap[i].host, group);
     }
     return n_free;
 }
@@ -72,11 +71,65 @@ static int count_free(const struct pass *pass, const struct place_view *view)
     for (int i = 0; i < view->n_groups; i++) {
         const struct place_group *group = &view->groups[i];
         for (int k = 0; k < group->count; k++) {
-            n_free += place_view_free_on(&pass->room, group->heap[k].host,
-                                         view->is_exclusive) > 0;
+            n_free += place_view_free_on(&pass->room, group->heap[k].host, group) > 0;
         }
     }
     return n_free;
+}
+
+/* Hosts that have too little to reserve, by the item that says so: those of the item
+ * that most of them lack come first. */
+struct lack {
+    int n_hosts;         /* in all */
+    int n_full;          /* have enough, and no slot */
+    int item, n_of_item; /* -1: none */
+};
+
+static struct lack count_lack(const struct pass *pass, const struct place_view *view)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
+    struct lack lack = {.item = -1};
+    int by_item[RESREQ_USAGE_ITEMS_MAX] = {0};
+    for (int i = 0; view->asks != NULL && i < view->n_groups; i++) {
+        const struct place_group *group = &view->groups[i];
+        for (int k = 0; k < group->n_members; k++) {
+            int host = group->members[k], item = -1;
+            int room = reserve_room_alone(snapshot->reserve, pass->room.left,
+                                          view->asks, host, &item);
+            if (room > 0) {
+                lack.n_full +=
+                    place_view_slots_on(&pass->room, host, view->is_exclusive) == 0;
+                continue;
+            }
+            lack.n_hosts++;
+            by_item[item]++;
+        }
+    }
+    for (int i = 0; view->asks != NULL && i < view->asks->n_items; i++) {
+        if (by_item[i] > lack.n_of_item) {
+            lack.item = i;
+            lack.n_of_item = by_item[i];
+        }
+    }
+    return lack;
+}
+
+/* What cannot be reserved: hosts lack it, or (`lacking`) a host that the job looked at
+ * had too little for all of its slots. */
+static void tell_lack(const struct pass *pass, struct place_view *view,
+                      const struct lack *lack, int lacking)
+{
+    struct reason_verdict *stuck = &view->stuck;
+    int item = lacking >= 0 ? lacking : lack->item;
+    stuck->n_lacking = lack->n_hosts;
+    stuck->n_full -= lack->n_hosts;
+    if (item >= 0) {
+        const struct reserve_ask *ask = &view->asks->items[item];
+        stuck->resource = pass->snapshot->reserve->kinds[ask->kind].name;
+        stuck->need_milli = ask->milli;
+        stuck->is_per_slot = ask->scope == RESREQ_SCOPE_SLOT;
+        stuck->n_of_resource = item == lack->item ? lack->n_of_item : 0;
+    }
 }
 
 /* Why the view has no room for so many slots. */
@@ -87,8 +140,11 @@ static void tell_stuck(const struct pass *pass, struct place_view *view, int n_s
     int n_asked = stuck->n_hosts - stuck->n_excluded;
     int n_allowed = n_asked - stuck->n_unmet;
     int n_free = count_free(pass, view);
+    struct lack lack = count_lack(pass, view);
+    int lacking = view->asks != NULL ? pass->take.lacking : -1;
     view->told_slots = n_slots;
     stuck->n_full = n_allowed - stuck->n_closed - stuck->n_exclusive - n_free;
+    tell_lack(pass, view, &lack, lacking);
     stuck->n_limited = limit != NULL ? n_free : 0;
     stuck->limit = limit != NULL ? limit->name : NULL;
     if (n_allowed == 0) {
@@ -99,6 +155,8 @@ static void tell_stuck(const struct pass *pass, struct place_view *view, int n_s
         stuck->reason = REASON_TOO_LARGE;
     } else if (limit != NULL) {
         stuck->reason = REASON_HOST_LIMIT;
+    } else if (lacking >= 0 || (lack.n_hosts > 0 && lack.n_full == 0)) {
+        stuck->reason = REASON_RESERVE;
     } else {
         stuck->reason = view->is_exclusive ? REASON_EXCLUSIVE : REASON_BUSY;
     }
@@ -111,6 +169,7 @@ static bool fit(struct pass *pass, struct place_view *view,
     const struct limit *limit = NULL;
     struct place_group *group = NULL;
     bool *tried = NULL;
+    pass->take.lacking = -1;
     if (n_slots < view->stuck_slots) {
         tried = arena_alloc(pass->arena, (size_t)view->n_groups, sizeof(*tried));
         group = choose_group(pass, view, n_slots, tried);
@@ -129,6 +188,26 @@ static bool fit(struct pass *pass, struct place_view *view,
         tell_stuck(pass, view, n_slots, limit);
     }
     view->stuck_slots = n_slots < view->stuck_slots ? n_slots : view->stuck_slots;
+    return false;
+}
+
+/* With the first of its alternatives for which there is enough; else the verdict says
+ * what is against the first of all. */
+static bool fit_any(struct pass *pass, const struct place_line *line,
+                    const struct place_want *want, struct place_start *start,
+                    struct reason_verdict *verdict)
+{
+    int n_tries = line->n_asks > 0 ? line->n_asks : 1;
+    for (int i = 0; i < n_tries; i++) {
+        const struct reserve_asks *asks = line->n_asks > 0 ? &line->asks[i] : NULL;
+        struct place_view *view = place_view_of(&pass->room, line, asks);
+        if (fit(pass, view, want, start)) {
+            return true;
+        }
+        if (i == 0) {
+            *verdict = view->stuck;
+        }
+    }
     return false;
 }
 
@@ -181,9 +260,7 @@ static bool start_next(struct pass *pass, int index, struct place_plan *plan)
             .reason = reason, .limit = limit, .n_hosts = pass->snapshot->n_hosts};
         return false;
     }
-    struct place_view *view = place_view_of(&pass->room, line);
-    if (!fit(pass, view, &want, start)) {
-        plan->verdicts[index] = view->stuck;
+    if (!fit_any(pass, line, &want, start, &plan->verdicts[index])) {
         return false;
     }
     start->job = line->turns[pass->order.next_turn[index]]->key;
@@ -246,12 +323,25 @@ static bool may_go_on(const struct pass *pass, const struct place_return *still)
                        : size_of(host) > n_slots ? size_of(host)
                                                  : n_slots;
     }
+    if (!reserve_has(pass->room.left, still->parts, still->n_parts)) {
+        return false;
+    }
     return pass->draft == NULL || still->class == NULL ||
            limits_may_resume(pass->draft, still->class, still->hosts, still->n_hosts,
                              n_processors);
 }
 
-/* It goes on, or what is free of its slots is kept for it. */
+/* What is there of what it gave back. */
+static void keep_parts(const struct pass *pass, const struct place_return *still)
+{
+    for (int i = 0; i < still->n_parts; i++) {
+        int64_t *left = &pass->room.left[still->parts[i].pool];
+        int64_t n = still->parts[i].milli;
+        *left -= n < *left ? n : *left > 0 ? *left : 0;
+    }
+}
+
+/* It goes on, or what is free of its slots, and of what it reserved, is kept for it. */
 static void give_back(struct pass *pass, const struct place_return *still,
                       struct place_plan *plan)
 {
@@ -262,6 +352,7 @@ static void give_back(struct pass *pass, const struct place_return *still,
             pass->room.used[host] += left_on(pass, host, still->hosts[i].n_slots);
         }
     }
+    keep_parts(pass, still);
     if (!goes_on) {
         return;
     }
@@ -293,7 +384,8 @@ static void add_capped(int *sum, int64_t more)
 static void count_waiting(struct pass *pass, int index, struct place_plan *plan)
 {
     const struct place_line *line = &pass->snapshot->lines[index];
-    const struct place_view *view = place_view_of(&pass->room, line);
+    const struct place_view *view =
+        place_view_of(&pass->room, line, line->n_asks > 0 ? line->asks : NULL);
     int64_t n_slots =
         (int64_t)(line->n_turns - pass->order.next_turn[index]) * line->n_slots;
     for (int i = 0; i < view->n_groups; i++) {

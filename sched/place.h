@@ -21,6 +21,9 @@
  * is free there, it takes less. With -n min,max it starts where there are min, and
  * takes up to max of them.
  *
+ * A job that reserves resources (rusage) takes them along with its slots, and goes only
+ * where there is enough (reserve.h); of alternatives the first for which there is.
+ *
  * Units: slots. Ownership: the snapshot is borrowed and not changed; the plan lives in
  * the arena. Order: as above, complete. Layer: sched (base only). */
 #ifndef SUBLET_SCHED_PLACE_H
@@ -33,6 +36,7 @@
 #include "sched/line.h"
 #include "sched/queue.h"
 #include "sched/reason.h"
+#include "sched/reserve.h"
 #include "sched/share_tree.h"
 #include "sched/slot_pool.h"
 
@@ -71,6 +75,8 @@ struct place_line {
     bool stays_home;           /* on own hosts alone */
     const struct asked *asked; /* -m; NULL: the queue's hosts; one list, one pointer */
     const struct place_filter *filter; /* NULL: any host */
+    const struct reserve_asks *asks;   /* alternatives; one list, one pointer */
+    int n_asks;                        /* 0: it reserves nothing */
     struct line_turn *const *turns;    /* in order, at least one */
     int n_turns;
     const struct limits_class *class; /* NULL: no limits */
@@ -86,6 +92,8 @@ struct place_return {
     const int *places;              /* the same as indexes of hosts; -1: it is gone */
     int n_hosts;
     const struct limits_class *class; /* NULL: no limits */
+    const struct reserve_part *parts; /* what it gave back while it stands still */
+    int n_parts;
 };
 
 struct place_snapshot {
@@ -102,6 +110,7 @@ struct place_snapshot {
     struct preempt *preempt; /* sched/preempt.h: asked by lines that find no room, and
                                 told of starts; NULL: there is no preemption */
     const struct limits *limits;           /* NULL: none */
+    const struct reserve *reserve;         /* NULL: nobody reserves anything */
     const struct share_config *shares;     /* NULL: no fairshare ... */
     const struct share_tree *const *trees; /* ... else by scope */
     const struct slot_pools *pools;        /* NULL: no slot pools ... */
@@ -117,6 +126,7 @@ struct place_start {
     const char *lease; /* "": own hosts */
     struct host_slots *hosts;
     int n_hosts;
+    const struct reserve_asks *asks; /* the line's alternative; NULL: none */
 };
 
 struct place_plan {

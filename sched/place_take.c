@@ -10,15 +10,50 @@ void place_take_init(struct place_take *take, struct place_room *room,
     *take = (struct place_take){.room = room, .draft = draft};
     take->taken =
         arena_alloc(room->arena, (size_t)room->snapshot->n_hosts, sizeof(*take->taken));
+    take->pieces = arena_alloc(room->arena, (size_t)room->snapshot->n_hosts,
+                               sizeof(*take->pieces));
+}
+
+/* The job's pieces on other hosts, the first one first. */
+static int list_pieces(struct place_take *take, int host)
+{
+    int n_pieces = 0;
+    for (int i = 0; i < take->n_taken; i++) {
+        const struct place_taken *taken = &take->taken[i];
+        if (taken->n_slots > 0 && taken->candidate.host != host) {
+            take->pieces[n_pieces++] =
+                (struct reserve_piece){taken->candidate.host, taken->n_slots};
+        }
+    }
+    return n_pieces;
+}
+
+/* Slots there for which there is enough to reserve, those of the job counted in. */
+static int reserved_on(struct place_take *take, const struct place_view *view, int host,
+                       int n_most)
+{
+    int lacking = -1;
+    if (view->asks == NULL || n_most == 0) {
+        return n_most;
+    }
+    int n_pieces = list_pieces(take, host);
+    int room = reserve_room_on(take->room->snapshot->reserve, take->room->left,
+                               view->asks, host, take->pieces, n_pieces, &lacking);
+    if (room < n_most) {
+        take->lacking = lacking;
+        return room;
+    }
+    return n_most;
 }
 
 /* Slots that the job may take on this host, beside those pieces on others. */
-static int room_on(const struct place_take *take, const struct place_view *view,
-                   int host, const struct host_slots *pieces, int n_pieces,
+static int room_on(struct place_take *take, const struct place_view *view, int host,
+                   const struct host_slots *pieces, int n_pieces,
                    const struct limit **limit)
 {
     const struct place_host *at = &take->room->snapshot->hosts[host];
-    int n_free = place_view_free_on(take->room, host, view->is_exclusive);
+    int n_free = place_view_slots_on(take->room, host, view->is_exclusive);
+    n_free = reserved_on(take, view, host, n_free);
     if (view->class == NULL) {
         return n_free;
     }
@@ -42,6 +77,7 @@ static int take_top(struct place_take *take, const struct place_view *view,
     struct place_taken *taken = &take->taken[take->n_taken++];
     int host = top->host;
     taken->candidate = *top;
+    taken->n_slots = 0;
     taken->n_slots = room_on(take, view, host, start->hosts, start->n_hosts, limit);
     taken->n_slots = taken->n_slots < wanted ? taken->n_slots : wanted;
     taken->n_slots = taken->n_slots > 0 ? taken->n_slots : 0;
@@ -69,7 +105,7 @@ static int take_stacked(struct place_take *take, const struct place_view *view,
 }
 
 /* One slot more on the host that has this piece of the job already. */
-static bool add_one(const struct place_take *take, const struct place_view *view,
+static bool add_one(struct place_take *take, const struct place_view *view,
                     struct place_taken *taken, struct place_start *start, int piece,
                     const struct limit **limit)
 {
@@ -105,12 +141,26 @@ static int take_balanced(struct place_take *take, const struct place_view *view,
     return n_slots;
 }
 
+static void reserve_pieces(struct place_take *take, const struct reserve_asks *asks)
+{
+    struct place_room *room = take->room;
+    int n_pieces = list_pieces(take, -1);
+    size_t n_most = (size_t)n_pieces * (size_t)asks->n_items;
+    struct reserve_part *parts = arena_alloc(room->arena, n_most, sizeof(*parts));
+    int n_parts =
+        reserve_parts(room->snapshot->reserve, asks, take->pieces, n_pieces, parts);
+    reserve_take(room->left, parts, n_parts, 1);
+}
+
 /* The slots are the job's, or nobody's; hosts with slots left stand in the heap again.
  */
 static void settle(struct place_take *take, struct place_group *group, bool is_kept,
                    bool is_exclusive)
 {
     struct place_room *room = take->room;
+    if (is_kept && group->asks != NULL) {
+        reserve_pieces(take, group->asks);
+    }
     for (int i = 0; i < take->n_taken; i++) {
         struct place_taken *taken = &take->taken[i];
         int host = taken->candidate.host;
@@ -119,7 +169,7 @@ static void settle(struct place_take *take, struct place_group *group, bool is_k
             room->is_taken[host] = room->is_taken[host] || is_exclusive;
         }
         taken->candidate.used = room->used[host];
-        if (taken->is_out && place_view_free_on(room, host, group->is_exclusive) > 0) {
+        if (taken->is_out && place_view_free_on(room, host, group) > 0) {
             place_view_push(room, group, &taken->candidate);
         }
     }
@@ -131,7 +181,9 @@ bool place_take(struct place_take *take, struct place_view *view,
                 struct place_start *start, const struct limit **limit)
 {
     int n_most = want->max < group->count ? want->max : group->count;
+    take->lacking = -1;
     start->n_hosts = 0;
+    start->asks = view->asks;
     start->hosts =
         arena_alloc(take->room->arena, (size_t)n_most, sizeof(*start->hosts));
     int n_slots = want->is_balanced

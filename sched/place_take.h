@@ -4,7 +4,8 @@
  * It gets all that it may use, up to the most it asks for, if that is at least the
  * least it asks for; else nothing is taken. Stacked: along the order of hosts, of each
  * as many as there are. Balanced: one on each host along that order, then a second one
- * on each, and so on. An exclusive job's hosts take nothing else from then on.
+ * on each, and so on. An exclusive job's hosts take nothing else from then on. What it
+ * reserves is taken along (reserve.h).
  *
  *     free: n1 3, n2 2, n3 2 (in that order)      stacked        balanced
  *     -n 4                                        n1 3, n2 1     n1 2, n2 1, n3 1
@@ -28,6 +29,8 @@ struct place_take {
     const struct limits_draft *draft; /* NULL: no limits */
     struct place_taken *taken;        /* scratch: hosts that were looked at */
     int n_taken;
+    struct reserve_piece *pieces; /* scratch: what the job has so far */
+    int lacking; /* of the last job: the item that left too little of a host; -1 */
 };
 
 /* What is wanted of the hosts. */

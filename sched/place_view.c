@@ -69,7 +69,7 @@ void place_view_pop(const struct place_room *room, struct place_group *group)
     }
 }
 
-int place_view_free_on(const struct place_room *room, int host, bool is_exclusive)
+int place_view_slots_on(const struct place_room *room, int host, bool is_exclusive)
 {
     const struct place_host *at = &room->snapshot->hosts[host];
     int left = at->max - room->used[host];
@@ -80,12 +80,24 @@ int place_view_free_on(const struct place_room *room, int host, bool is_exclusiv
     return is_usable && left > 0 ? left : 0;
 }
 
+int place_view_free_on(const struct place_room *room, int host,
+                       const struct place_group *group)
+{
+    int n_free = place_view_slots_on(room, host, group->is_exclusive), lacking;
+    if (n_free == 0 || group->asks == NULL) {
+        return n_free;
+    }
+    int n_reserved = reserve_room_alone(room->snapshot->reserve, room->left,
+                                        group->asks, host, &lacking);
+    return n_reserved < n_free ? n_reserved : n_free;
+}
+
 const struct place_candidate *place_view_top(const struct place_room *room,
                                              struct place_group *group)
 {
     while (group->count > 0) {
         struct place_candidate *top = &group->heap[0];
-        if (place_view_free_on(room, top->host, group->is_exclusive) == 0) {
+        if (place_view_free_on(room, top->host, group) == 0) {
             place_view_pop(room, group);
         } else if (top->used != room->used[top->host]) {
             top->used = room->used[top->host];
@@ -169,7 +181,10 @@ static struct place_group *group_in(const struct place_room *room,
         struct place_group *added = &view->groups[view->n_groups++];
         added->group = group;
         added->is_exclusive = view->is_exclusive;
+        added->asks = view->asks;
         added->heap = arena_alloc(room->arena, (size_t)n_left, sizeof(*added->heap));
+        added->members = arena_alloc(
+            room->arena, view->asks != NULL ? (size_t)n_left : 0, sizeof(int));
     }
     return &view->groups[view->n_groups - 1];
 }
@@ -195,15 +210,23 @@ static void judge_host(const struct place_room *room, struct place_view *view, i
     group->capacity += at->max;
     if (!at->is_open) {
         view->stuck.n_closed++;
-    } else if (room->is_taken[host]) {
+        return;
+    }
+    if (room->is_taken[host]) {
         view->stuck.n_exclusive++;
-    } else if (place_view_free_on(room, host, view->is_exclusive) > 0) {
+        return;
+    }
+    if (view->asks != NULL) {
+        group->members[group->n_members++] = host;
+    }
+    if (place_view_free_on(room, host, group) > 0) {
         group->heap[group->count++] = candidate;
     } /* else it is full; counted when someone asks why */
 }
 
 static struct place_view *view_new(const struct place_room *room,
-                                   const struct place_line *line)
+                                   const struct place_line *line,
+                                   const struct reserve_asks *asks)
 {
     int n_hosts = room->snapshot->n_hosts;
     struct place_view *view = arena_alloc(room->arena, 1, sizeof(*view));
@@ -212,6 +235,7 @@ static struct place_view *view_new(const struct place_room *room,
     view->filter = line->filter;
     view->is_exclusive = line->is_exclusive;
     view->stays_home = line->stays_home;
+    view->asks = asks;
     view->stuck_slots = INT_MAX;
     view->stuck.n_hosts = n_hosts;
     view->groups =
@@ -230,7 +254,8 @@ static struct place_view *view_new(const struct place_room *room,
     return view;
 }
 
-struct place_view *place_view_of(struct place_room *room, const struct place_line *line)
+struct place_view *place_view_of(struct place_room *room, const struct place_line *line,
+                                 const struct reserve_asks *asks)
 {
     bool has_own = line->class != NULL && limits_have_hosts(line->class);
     const struct limits_class *class = has_own ? line->class : NULL;
@@ -238,11 +263,11 @@ struct place_view *place_view_of(struct place_room *room, const struct place_lin
          view = view->next) {
         if (view->class == class && view->filter == line->filter &&
             view->asked == line->asked && view->is_exclusive == line->is_exclusive &&
-            view->stays_home == line->stays_home) {
+            view->stays_home == line->stays_home && view->asks == asks) {
             return view;
         }
     }
-    struct place_view *view = view_new(room, line);
+    struct place_view *view = view_new(room, line, asks);
     view->class = class;
     view->next = room->views[line->queue];
     room->views[line->queue] = view;
@@ -259,6 +284,10 @@ void place_view_init(struct place_room *room, struct arena *arena,
     for (int i = 0; i < snapshot->n_hosts; i++) {
         room->used[i] = snapshot->hosts[i].used;
         room->is_taken[i] = snapshot->hosts[i].is_taken;
+    }
+    if (snapshot->reserve != NULL) {
+        room->left = arena_copy(arena, snapshot->reserve->left,
+                                (size_t)snapshot->reserve->n_pools * sizeof(int64_t));
     }
     group_hosts(room);
     room->views =

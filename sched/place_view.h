@@ -27,8 +27,11 @@ struct place_group {
     int group;
     struct place_candidate *heap;
     int count;
-    int64_t capacity;  /* slots of all of them, free or not */
-    bool is_exclusive; /* slots are free only where nothing runs */
+    int64_t capacity;                /* slots of all of them, free or not */
+    bool is_exclusive;               /* slots are free only where nothing runs ... */
+    const struct reserve_asks *asks; /* ... and there is so much of these; or NULL */
+    int *members; /* of a view that reserves: its open hosts, free or not */
+    int n_members;
 };
 
 struct place_view {
@@ -36,6 +39,7 @@ struct place_view {
     const struct asked *asked;
     const struct place_filter *filter;
     bool is_exclusive, stays_home;
+    const struct reserve_asks *asks;  /* NULL: it reserves nothing */
     const struct limits_class *class; /* of limits that look at hosts; else NULL */
     struct place_group *groups;
     int n_groups;
@@ -52,6 +56,7 @@ struct place_room {
     struct arena *arena;
     int *used;       /* by host, as the pass goes on */
     bool *is_taken;  /* by host: an exclusive job has it */
+    int64_t *left;   /* by pool: what may still be reserved */
     int *group_of;   /* by host: 0 own, then one for each lease */
     int *first_host; /* by group */
     int n_groups;
@@ -60,9 +65,10 @@ struct place_room {
 
 void place_view_init(struct place_room *room, struct arena *arena,
                      const struct place_snapshot *snapshot);
-/* The line's view; made where no line before had the same. */
-struct place_view *place_view_of(struct place_room *room,
-                                 const struct place_line *line);
+/* The line's view with one of its alternatives (NULL: it has none); made where no line
+ * before had the same. */
+struct place_view *place_view_of(struct place_room *room, const struct place_line *line,
+                                 const struct reserve_asks *asks);
 
 /* True where the host takes jobs of the queue: a leaf of a plan may stand for some
  * queues only. */
@@ -70,8 +76,11 @@ bool place_view_is_for(const struct place_host *host, const char *queue);
 /* The line's jobs may run on that host, now or when it is open. */
 bool place_view_allows(const struct place_snapshot *snapshot,
                        const struct place_line *line, int host);
-/* Slots that a job, an exclusive one or not, may take there. */
-int place_view_free_on(const struct place_room *room, int host, bool is_exclusive);
+/* Slots that a job of the group may take there, if it takes no others. */
+int place_view_free_on(const struct place_room *room, int host,
+                       const struct place_group *group);
+/* The same whatever there is to reserve. */
+int place_view_slots_on(const struct place_room *room, int host, bool is_exclusive);
 bool place_view_is_better(const struct place_room *room,
                           const struct place_candidate *a,
                           const struct place_candidate *b);

@@ -526,6 +526,9 @@ void preempt_line(struct preempt *preempt, int index, int first,
     if (!wants_room(verdict->reason) || line->is_exclusive) {
         return; /* PREEMPT_JOBTYPE: exclusive jobs preempt nobody */
     }
+    if (line->n_asks > 0) {
+        return; /* nor do, yet, those that need more than slots */
+    }
     struct preempt_view *view = preempt_view_of(&preempt->world, line);
     int n_room = line->max_starts - first;
     bool may_more = preempt->world.n_jobs > 0 && view->n_victims > 0;

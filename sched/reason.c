@@ -2,6 +2,8 @@
 /* reason.c: see reason.h. */
 #include "sched/reason.h"
 
+#include "sched/resreq_usage.h"
+
 struct reason_row {
     const char *name, *text, *help;
 };
@@ -33,7 +35,7 @@ static bool is_about_hosts(enum reason reason)
     return reason == REASON_NO_HOST || reason == REASON_UNMET ||
            reason == REASON_TOO_LARGE || reason == REASON_CLOSED ||
            reason == REASON_BUSY || reason == REASON_HOST_LIMIT ||
-           reason == REASON_EXCLUSIVE;
+           reason == REASON_EXCLUSIVE || reason == REASON_RESERVE;
 }
 
 int reason_list(const struct reason_verdict *verdict,
@@ -48,6 +50,8 @@ int reason_list(const struct reason_verdict *verdict,
                       : "Job slot limit reached"},
         {verdict->n_exclusive, "with an exclusive job", "Running an exclusive job"},
         {verdict->n_limited, "at the limit", "Resource limit defined on host reached"},
+        {verdict->n_lacking, "with too little left of what it reserves",
+         "Job's requirements for resource reservation not satisfied"},
         {verdict->n_closed, "closed or away", "Closed by administrator or unreachable"},
         {verdict->n_unmet, "without what it requires",
          "Job requirements not satisfied"},
@@ -79,8 +83,23 @@ const char *reason_hosts(struct arena *arena, const struct reason_verdict *verdi
     return text;
 }
 
-/* The row's text with the limit's name in it. */
-static const char *with_limit(struct arena *arena, const char *text, const char *limit)
+/* "mem (need 4096, 3 hosts of 5 lack it)". */
+static const char *lack_text(struct arena *arena, const struct reason_verdict *verdict)
+{
+    int n_hosts = verdict->n_hosts - verdict->n_excluded - verdict->n_unmet;
+    const char *need = arena_printf(arena, "%s (need %s%s", verdict->resource,
+                                    resreq_usage_amount(arena, verdict->need_milli),
+                                    verdict->is_per_slot ? " for each slot" : "");
+    return verdict->n_of_resource > 0
+               ? arena_printf(arena, "%s, %d host%s of %d lack%s it)", need,
+                              verdict->n_of_resource,
+                              verdict->n_of_resource == 1 ? "" : "s", n_hosts,
+                              verdict->n_of_resource == 1 ? "s" : "")
+               : arena_printf(arena, "%s)", need);
+}
+
+/* The row's text with that name in it. */
+static const char *with_name(struct arena *arena, const char *text, const char *limit)
 {
     const char *gap = text;
     while (gap[0] != '\0' && !(gap[0] == '%' && gap[1] == 's')) {
@@ -95,7 +114,9 @@ static const char *with_limit(struct arena *arena, const char *text, const char 
 
 const char *reason_text(struct arena *arena, const struct reason_verdict *verdict)
 {
-    return with_limit(arena, row_of(verdict->reason)->text, verdict->limit);
+    const char *name =
+        verdict->reason == REASON_RESERVE ? lack_text(arena, verdict) : verdict->limit;
+    return with_name(arena, row_of(verdict->reason)->text, name);
 }
 
 const char *reason_preempt(struct arena *arena, const struct reason_verdict *verdict)

@@ -7,11 +7,12 @@
 #define SUBLET_SCHED_REASON_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 
 /* id, name in JSON, LSF's sentence, what would help. A %s stands for what the verdict
- * names: a limit. */
+ * names: a limit, or what is lacking. */
 #define REASON_TABLE(X)                                                                \
     X(REASON_NEW, "new", "New job is waiting for scheduling", "it is looked at soon")  \
     X(REASON_STARTED, "started", "being started", "")                                  \
@@ -49,6 +50,8 @@
     X(REASON_CLOSED, "closed", "its hosts are closed or away", "their return")         \
     X(REASON_HOST_LIMIT, "host_limit", "its hosts have reached limit %s",              \
       "the end of jobs that count for it")                                             \
+    X(REASON_RESERVE, "reserve", "Job's resource reservation not satisfied: %s",       \
+      "the end of jobs that reserve it, or a smaller rusage (-R)")                     \
     X(REASON_EXCLUSIVE, "exclusive",                                                   \
       "Job's requirement for exclusive execution not satisfied",                       \
       "hosts on which nothing runs")                                                   \
@@ -100,7 +103,14 @@ struct reason_verdict {
     int n_closed;
     int n_full;
     int n_limited;   /* by a limit on hosts */
+    int n_lacking;   /* with too little of something that the job reserves */
     int n_exclusive; /* with an exclusive job */
+    /* RESERVE: what there is too little of, how much of it is needed, for a slot, or
+     * for a host or the job; how many hosts lack it. */
+    const char *resource;
+    int64_t need_milli;
+    bool is_per_slot;
+    int n_of_resource;
     struct reason_preempt preempt;
 };
 
@@ -109,7 +119,7 @@ struct reason_part {
     int n_hosts;
     const char *what, *lsf;
 };
-enum { REASON_PARTS = 6 };
+enum { REASON_PARTS = 7 };
 /* Those with hosts, in the order in which they are told; none where hosts are not to
  * blame. */
 int reason_list(const struct reason_verdict *verdict,

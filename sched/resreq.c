@@ -14,8 +14,9 @@ struct compiler {
     const struct resreq_rules *rules;
     struct resreq_selection selection;
     struct resreq_order order;
-    unsigned sections; /* 1 << section, of all strings */
-    unsigned seen;     /* likewise, of the job's */
+    struct resreq_usages usages; /* of the level that is read */
+    unsigned sections;           /* 1 << section, of all strings */
+    unsigned seen;               /* likewise, of the job's */
     struct resreq_notes *notes;
     struct resreq_fault *fault;
 };
@@ -42,7 +43,8 @@ static int read_other(struct compiler *compiler, const struct resreq_part *part)
                                   compiler->fault);
     if (code == 0 && compiler->rules->reading == RESREQ_READ_TO_ACT) {
         resreq_fault_set(compiler->fault, part->section, part->keyword,
-                         "not supported yet", "only select and order are acted on");
+                         "not supported yet",
+                         "only select, order and rusage are acted on");
         return ERR_UNBUILT;
     }
     return code;
@@ -75,6 +77,10 @@ static int read_part(struct compiler *compiler, const struct resreq_part *part)
         return resreq_order_parse(language->resources, language->is_open, part->content,
                                   part->keyword, &compiler->order, compiler->fault);
     }
+    if (part->section == RESREQ_RUSAGE) {
+        return resreq_usage_parse(compiler->arena, language, part, &compiler->usages,
+                                  compiler->notes, compiler->fault);
+    }
     return read_other(compiler, part);
 }
 
@@ -104,6 +110,44 @@ static int check_lengths(const struct resreq_strings *from, struct resreq_fault 
     return 0;
 }
 
+/* The strings of a job, an application or a queue. */
+static int read_level(struct compiler *compiler, const char *const *strings,
+                      int n_strings, struct resreq_usages *usages)
+{
+    int code = 0;
+    compiler->usages = (struct resreq_usages){.n_alternatives = 0};
+    for (int i = 0; code == 0 && i < n_strings; i++) {
+        code = read_string(compiler, strings[i]);
+    }
+    *usages = compiler->usages;
+    return code;
+}
+
+static int read_levels(struct compiler *compiler, const struct resreq_strings *from,
+                       struct resreq_usages *usages)
+{
+    struct resreq_usages of_queue, of_app, of_job;
+    int code = read_level(compiler, &from->queue, from->queue != NULL, &of_queue);
+    compiler->seen = 0;
+    if (from->n_strings > 0 || from->application != NULL) {
+        compiler->order.n_keys = 0;
+    }
+    if (code == 0) {
+        code = read_level(compiler, from->strings, from->n_strings, &of_job);
+    }
+    if (code == 0) {
+        code = read_level(compiler, &from->application, from->application != NULL,
+                          &of_app);
+    }
+    if (code == 0) {
+        code = resreq_usage_merge(compiler->arena, &of_job, &of_app, false, &of_job,
+                                  compiler->fault);
+    }
+    return code != 0 ? code
+                     : resreq_usage_merge(compiler->arena, &of_job, &of_queue, true,
+                                          usages, compiler->fault);
+}
+
 int resreq_compile(struct arena *arena, const struct resreq_rules *rules,
                    const struct resreq_strings *from, struct resreq *resreq,
                    struct resreq_notes *notes, struct resreq_fault *fault)
@@ -111,16 +155,10 @@ int resreq_compile(struct arena *arena, const struct resreq_rules *rules,
     struct compiler compiler = {
         .arena = arena, .rules = rules, .notes = notes, .fault = fault};
     *fault = (struct resreq_fault){.text = ""};
+    resreq->usages = (struct resreq_usages){.n_alternatives = 0};
     int code = check_lengths(from, fault);
-    if (code == 0 && from->queue != NULL) {
-        code = read_string(&compiler, from->queue);
-    }
-    compiler.seen = 0;
-    if (from->n_strings > 0) {
-        compiler.order.n_keys = 0;
-    }
-    for (int i = 0; code == 0 && i < from->n_strings; i++) {
-        code = read_string(&compiler, from->strings[i]);
+    if (code == 0) {
+        code = read_levels(&compiler, from, &resreq->usages);
     }
     const struct resreq_selection *selection = &compiler.selection;
     if (code == 0 && !rules->defaults_any && !selection->names_type &&

@@ -3,8 +3,9 @@
  * hosts it selects in which order.
  *
  * Strings of a job are joined: selections with AND, orders one behind the other; span,
- * same, cu and affinity may stand in one of them. A queue's string is joined likewise;
- * its order counts only where the job has no string.
+ * same, cu and affinity may stand in one of them. Those of its application and its
+ * queue are joined likewise, a queue's order counts only where the job has no string,
+ * and what each level reserves is merged as resreq_usage.h says.
  *
  * Where the joined selections name no type: `type == any` if they name a string or a
  * Boolean resource, else `type == local`, or with `defaults_any` never.
@@ -20,6 +21,7 @@
 #include "sched/resreq_order.h"
 #include "sched/resreq_program.h"
 #include "sched/resreq_select.h"
+#include "sched/resreq_usage.h"
 
 enum resreq_reading {
     RESREQ_READ_SELECT, /* the others are not looked into: BSUB_CHK_RESREQ */
@@ -36,11 +38,13 @@ struct resreq_rules {
 struct resreq {
     struct resreq_program program;
     struct resreq_order order; /* no keys: none was asked for */
-    unsigned sections;         /* 1 << enum resreq_section, of those that stand in it */
+    struct resreq_usages usages;
+    unsigned sections; /* 1 << enum resreq_section, of those that stand in it */
 };
 
 struct resreq_strings {
-    const char *queue; /* its RES_REQ; NULL or "": none */
+    const char *queue;       /* its RES_REQ; NULL or "": none */
+    const char *application; /* likewise */
     const char *const *strings;
     int n_strings;
 };

@@ -81,6 +81,13 @@ static const struct facts_place *place_of(const struct facts *facts,
     return &facts->config->facts.places[shared - facts->shared];
 }
 
+int facts_place_of(const struct facts *facts, int host, int id)
+{
+    const struct facts_shared *shared =
+        host < facts->config->n_hosts ? find_shared(facts, host, id) : NULL;
+    return shared != NULL ? (int)(shared - facts->shared) : -1;
+}
+
 /* False where the text is no value. */
 static bool show_shared(struct facts *facts, const struct facts_shared *shared)
 {

@@ -43,6 +43,9 @@ void facts_set_exported(struct facts *facts, int host, enum space_kind kind,
 void facts_set_pool_exported(struct facts *facts, int place, int64_t n_instances);
 /* All that the host has of it, exported or not; -1: it has not told. */
 int64_t facts_space(const struct facts *facts, int host, enum space_kind kind);
+/* The place of ResourceMap (of the configuration's) whose value own host `host` has of
+ * that resource; -1: it is its own. */
+int facts_place_of(const struct facts *facts, int host, int id);
 /* It has told of itself, and is not away. */
 bool facts_is_told(const struct facts *facts, int host);
 

@@ -112,12 +112,8 @@ void halts_resume(struct site *site, struct job *job, int64_t now_ms,
     go_on(site, job, now_ms, effects);
 }
 
-bool halts_is_ready(const struct site *site, const struct job *job)
+bool halts_is_still(const struct site *site, const struct job *job)
 {
-    if (job->halt.causes != HALT_PREEMPT || job->is_killed || job->is_requeued ||
-        job->state != JOB_SSUSP) {
-        return false;
-    }
     if (job->lease[0] != '\0') {
         return consumer_is_still(site->consumer, job->attempt);
     }
@@ -125,6 +121,12 @@ bool halts_is_ready(const struct site *site, const struct job *job)
         runs_find(site->runs, &(struct run_id){.site = site->config->name,
                                                .attempt = job->attempt});
     return run != NULL && run->is_still;
+}
+
+bool halts_is_ready(const struct site *site, const struct job *job)
+{
+    return job->halt.causes == HALT_PREEMPT && !job->is_killed && !job->is_requeued &&
+           job->state == JOB_SSUSP && halts_is_still(site, job);
 }
 
 enum job_state halts_state(const struct job *job)

@@ -35,6 +35,8 @@ void halts_end(struct site *site, struct job *job, enum halt_cause cause, uint64
 void halts_resume(struct site *site, struct job *job, int64_t now_ms,
                   struct effects *effects);
 
+/* Its host has said that it stands still, as it was ordered to: its slots are free. */
+bool halts_is_still(const struct site *site, const struct job *job);
 /* Nothing but slots is missing, and its host has said that it stands still. */
 bool halts_is_ready(const struct site *site, const struct job *job);
 

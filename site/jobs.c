@@ -92,8 +92,10 @@ static void count_open(struct jobs *jobs, struct job *job, int sign)
                  job->is_counted_still, sign);
     if (sign > 0) {
         shares_enter(jobs->shares, job, jobs->now_ms);
+        reserves_enter(jobs->reserves, job);
     } else {
         shares_leave(jobs->shares, job, jobs->now_ms);
+        reserves_leave(jobs->reserves, job);
     }
 }
 
@@ -131,13 +133,15 @@ void jobs_reindex(struct jobs *jobs, struct job *job)
 /* ---------------------------------------------------------------- life of the table */
 
 struct jobs *jobs_new(const struct queue_config *queues, int n_queues,
-                      struct limits *limits, struct shares *shares)
+                      struct limits *limits, struct shares *shares,
+                      struct reserves *reserves)
 {
     struct jobs *jobs = mem_alloc(1, sizeof(*jobs));
     jobs->queues = queues;
     jobs->n_queues = n_queues;
     jobs->limits = limits;
     jobs->shares = shares;
+    jobs->reserves = reserves;
     jobs->lines = lines_new();
     jobs->depends = depends_new();
     arena_init(&jobs->scratch);
@@ -148,6 +152,8 @@ void jobs_free_job(struct jobs *jobs, struct job *job)
 {
     submission_leave(job->submission);
     limits_leave(jobs->limits, job->class);
+    reserves_leave(jobs->reserves, job);
+    free(job->reserved);
     free(job->switched_queue);
     free(job->lease);
     free(job->hosts);
@@ -243,6 +249,12 @@ void jobs_set_hosts(struct job *job, const struct host_slots *hosts, int n_hosts
     free(job->hosts);
     job->hosts = keep_hosts(hosts, n_hosts);
     job->n_hosts = n_hosts;
+}
+
+void jobs_set_reserved(struct job *job, const char *reserved)
+{
+    free(job->reserved);
+    job->reserved = reserved[0] != '\0' ? keep_text(reserved) : NULL;
 }
 
 void jobs_start(struct jobs *jobs, int64_t now_ms)
@@ -398,7 +410,8 @@ bool jobs_move(struct jobs *jobs, struct job *job, enum job_state state)
 }
 
 void jobs_begin(struct jobs *jobs, struct job *job, uint64_t attempt, const char *lease,
-                uint64_t epoch, const struct host_slots *hosts, int n_hosts)
+                uint64_t epoch, const struct host_slots *hosts, int n_hosts,
+                const char *reserved)
 {
     jobs_unindex(jobs, job);
     job->attempt = attempt;
@@ -406,6 +419,7 @@ void jobs_begin(struct jobs *jobs, struct job *job, uint64_t attempt, const char
     job->epoch = epoch;
     job->is_decided = lease[0] == '\0';
     jobs_set_hosts(job, hosts, n_hosts);
+    jobs_set_reserved(job, reserved);
     job->control = (struct run_control){0};
     job->halt = (struct job_halt){.n_preempted = job->halt.n_preempted};
     keep_set_text(&job->reason, "");
@@ -423,6 +437,7 @@ void jobs_requeue(struct jobs *jobs, struct job *job, const char *reason)
     job->epoch = 0;
     job->is_decided = false;
     jobs_set_hosts(job, NULL, 0);
+    jobs_set_reserved(job, "");
     job->start_ms = 0;
     job->control = (struct run_control){0};
     job->halt = (struct job_halt){.n_preempted = n_preempted};
@@ -442,6 +457,7 @@ void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,
         job->start_ms = exit->start_ms;
     }
     job->end_ms = end_ms;
+    jobs_set_reserved(job, "");
     job->halt.causes = 0;
     if (job->halt.since_ms != 0 && end_ms > job->halt.since_ms) {
         job->halt.total_ms += end_ms - job->halt.since_ms;

@@ -76,8 +76,10 @@ struct job {
     struct run_exit exit; /* its text is the job's own */
     char *reason;         /* of the last turn that needs one; "" else */
     struct job_halt halt;
+    char *reserved; /* rusage of its attempt (site/reserves.h); NULL: nothing */
 
     /* Not on disk. */
+    struct reserved *ledger;  /* in the ledger of reservations, while it is open */
     int64_t retry_ms;         /* refused: not before this instant */
     int n_refused;            /* in a row */
     uint64_t written_attempt; /* whose output is being written; 0: none */
@@ -97,10 +99,13 @@ struct job {
 };
 
 struct jobs;
+struct reserves;
 struct shares;
-/* All is borrowed; what the jobs take is counted for the limits and the shares. */
+/* All is borrowed; what the jobs take is counted for the limits and the shares, and
+ * what they reserve stands in the ledger. */
 struct jobs *jobs_new(const struct queue_config *queues, int n_queues,
-                      struct limits *limits, struct shares *shares);
+                      struct limits *limits, struct shares *shares,
+                      struct reserves *reserves);
 void jobs_free(struct jobs *jobs);
 
 /* The journal's rows; jobs_start then puts the indexes in order. */
@@ -165,9 +170,10 @@ bool jobs_is_array_ended(const struct job *job);
  * news was late. The state that it has is always allowed. */
 bool jobs_move(struct jobs *jobs, struct job *job, enum job_state state);
 
-/* The job gets an attempt (state PEND). */
+/* The job gets an attempt (state PEND), and reserves what the text says. */
 void jobs_begin(struct jobs *jobs, struct job *job, uint64_t attempt, const char *lease,
-                uint64_t epoch, const struct host_slots *hosts, int n_hosts);
+                uint64_t epoch, const struct host_slots *hosts, int n_hosts,
+                const char *reserved);
 /* The queue that it is in. */
 const char *jobs_queue_name(const struct job *job);
 /* A waiting job goes to another queue (by index); before, or behind, all that wait. */

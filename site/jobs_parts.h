@@ -12,6 +12,7 @@
 #include "site/job_list.h"
 #include "site/jobs.h"
 #include "site/keep.h"
+#include "site/reserves.h"
 #include "site/shares.h"
 #include "site/submission.h"
 
@@ -20,6 +21,7 @@ struct jobs {
     int n_queues;
     struct limits *limits;
     struct shares *shares;
+    struct reserves *reserves;
     int64_t now_ms;
     struct arena scratch;
     struct depends *depends;
@@ -52,6 +54,7 @@ void jobs_free_job(struct jobs *jobs, struct job *job);
 void jobs_enter_queue(struct jobs *jobs, struct job *job, const char *name);
 void jobs_set_exit(struct job *job, const struct run_exit *exit);
 void jobs_set_hosts(struct job *job, const struct host_slots *hosts, int n_hosts);
+void jobs_set_reserved(struct job *job, const char *reserved);
 /* Closes the gaps in the table; in no index they stand. */
 void jobs_remove_dropped(struct jobs *jobs);
 

@@ -23,6 +23,8 @@ struct need {
     bool is_bad;   /* the strings are not valid (any more): no host meets them */
     uint64_t pass; /* that `filter` is of */
     const struct place_filter *filter;
+    uint64_t asks_pass; /* likewise */
+    const struct reserve_asks *asks;
     UT_hash_handle hh;
 };
 
@@ -87,19 +89,6 @@ static const struct application *application_of(const struct needs *needs,
                                   needs->config->n_applications, spec->app);
 }
 
-/* An application's string is as one more -R, behind those of the job. */
-static const char *const *
-with_application(struct arena *arena, const struct job_spec *spec, const char *res_req)
-{
-    const char **strings =
-        arena_alloc(arena, (size_t)spec->n_res_reqs + 1, sizeof(*strings));
-    for (int i = 0; i < spec->n_res_reqs; i++) {
-        strings[i] = spec->res_reqs[i];
-    }
-    strings[spec->n_res_reqs] = res_req;
-    return strings;
-}
-
 static int compile(const struct needs *needs, struct arena *arena, int queue,
                    const struct job_spec *spec, struct resreq *resreq,
                    struct resreq_notes *notes, struct resreq_fault *fault)
@@ -111,10 +100,7 @@ static int compile(const struct needs *needs, struct arena *arena, int queue,
         .n_strings = spec->n_res_reqs,
     };
     const struct application *app = application_of(needs, spec);
-    if (app != NULL && app->res_req != NULL) {
-        from.strings = with_application(arena, spec, app->res_req);
-        from.n_strings++;
-    }
+    from.application = app != NULL ? app->res_req : NULL;
     return resreq_compile(arena, &rules, &from, resreq, notes, fault);
 }
 
@@ -325,6 +311,18 @@ const struct place_filter *needs_of(struct needs *needs, int queue,
         need->filter = need->is_bad ? no_host(needs) : judge(needs, &need->resreq);
     }
     return need->filter;
+}
+
+const struct reserve_asks *needs_asks(struct needs *needs, struct site *site, int queue,
+                                      const struct job_spec *spec, int *n_asks)
+{
+    struct need *need = find_need(needs, queue, spec);
+    *n_asks = need->is_bad ? 0 : need->resreq.usages.n_alternatives;
+    if (*n_asks > 0 && need->asks_pass != needs->pass) {
+        need->asks_pass = needs->pass;
+        need->asks = reserves_asks(site, &need->resreq.usages);
+    }
+    return *n_asks > 0 ? need->asks : NULL;
 }
 
 int needs_select(struct needs *needs, enum needs_listing listing, const char *string,

@@ -35,6 +35,10 @@ void needs_begin(struct needs *needs, struct arena *arena, const struct site *si
 const struct place_filter *needs_of(struct needs *needs, int queue,
                                     const struct job_spec *spec);
 
+/* What it reserves, as alternatives; NULL: nothing. */
+const struct reserve_asks *needs_asks(struct needs *needs, struct site *site, int queue,
+                                      const struct job_spec *spec, int *n_asks);
+
 /* How a string of a listing is read. Sections that neither select nor order are only
  * looked at: what is good for `sub` is good here. */
 enum needs_listing {

@@ -16,6 +16,7 @@
 #include "site/picks.h"
 #include "site/preempts.h"
 #include "site/queues.h"
+#include "site/reserves.h"
 #include "site/runs.h"
 #include "site/schedule.h"
 #include "site/shares.h"
@@ -33,6 +34,7 @@ struct site {
     int n_leaving; /* hosts that are not configured any more */
     struct limits *limits;
     struct shares *shares;
+    struct reserves *reserves; /* of its open jobs */
     struct jobs *jobs;
     struct queues *queues;
     struct site_hosts *hosts;

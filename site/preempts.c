@@ -164,7 +164,7 @@ static void start(struct site *site, struct job *job, const struct claim *claim,
         start.hosts[i].host = arena_str(&effects->arena, claim->hosts[i].host);
         start.hosts[i].n_slots = claim->hosts[i].n_slots;
     }
-    turns_start(site, job, &start, now_ms, effects);
+    turns_start(site, job, &start, "", now_ms, effects);
 }
 
 /* True where the claim stays. */
@@ -283,6 +283,7 @@ void preempts_show_returns(struct site *site, struct arena *arena,
             .n_hosts = job->n_hosts,
             .class = job->class,
         };
+        returns[i].n_parts = reserves_parts(site, job, &returns[i].parts);
     }
     snapshot->returns = returns;
     snapshot->n_returns = n_ready;

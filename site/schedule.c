@@ -63,7 +63,9 @@ int64_t schedule_wake_ms(const struct site *site, int64_t now_ms)
 {
     int64_t hold_ms = jobs_hold_ms(site->jobs);
     int64_t preempt_ms = preempts_wake_ms(site->preempts);
+    int64_t reserve_ms = reserves_wake_ms(site->reserves);
     int64_t wake_ms = hold_ms < preempt_ms ? hold_ms : preempt_ms;
+    wake_ms = reserve_ms < wake_ms ? reserve_ms : wake_ms;
     return site->schedule->is_marked ? now_ms : wake_ms;
 }
 
@@ -191,6 +193,7 @@ static void show_hosts(struct site *site, int64_t now_ms,
     struct arena *arena = &site->schedule->scratch;
     struct place_host *hosts = schedule_hosts(site, arena, &snapshot->n_hosts);
     snapshot->hosts = hosts;
+    reserves_begin(site, arena, hosts, snapshot->n_hosts, now_ms);
     preempts_begin(site, hosts, snapshot->n_hosts, now_ms, effects);
     needs_begin(site->needs, arena, site, hosts, snapshot->n_hosts);
 }
@@ -217,6 +220,8 @@ static void show_lines(struct site *site, int64_t now_ms,
         line->stays_home = first->spec->interaction != INTERACTION_NONE;
         line->asked = asked_lists_of(site->asked_lists, first->spec);
         line->filter = needs_of(site->needs, first->queue, first->spec);
+        line->asks =
+            needs_asks(site->needs, site, first->queue, first->spec, &line->n_asks);
         line->class = first->class;
         line->max_starts = jobs_array_room(first);
         line->veto =
@@ -238,8 +243,9 @@ static void carry_out(struct site *site, const struct place_plan *plan, int64_t 
         halts_resume(site, jobs_find(site->jobs, plan->returns[i]), now_ms, effects);
     }
     for (int i = 0; i < plan->n_starts; i++) {
-        turns_start(site, jobs_find(site->jobs, plan->starts[i].job), &plan->starts[i],
-                    now_ms, effects);
+        const struct place_start *start = &plan->starts[i];
+        turns_start(site, jobs_find(site->jobs, start->job), start,
+                    reserves_text(site, &effects->arena, start->asks), now_ms, effects);
     }
 }
 
@@ -248,7 +254,8 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     struct schedule *schedule = site->schedule;
     bool has_come = jobs_pass(site->jobs, now_ms);
     bool is_guard = preempts_wake_ms(site->preempts) <= now_ms;
-    if (!schedule->is_marked && !has_come && !is_guard) {
+    bool is_less = reserves_wake_ms(site->reserves) <= now_ms;
+    if (!schedule->is_marked && !has_come && !is_guard && !is_less) {
         return false;
     }
     struct place_snapshot snapshot = {.queues = site->config->queues,
@@ -262,6 +269,7 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     show_lines(site, now_ms, &snapshot);
     shares_show(site->shares, &schedule->scratch, now_ms, &snapshot);
     preempts_show_returns(site, &schedule->scratch, &snapshot);
+    snapshot.reserve = reserves_show(site);
     snapshot.preempt = preempts_show(site, &schedule->scratch, &snapshot, now_ms);
     place_plan(&schedule->scratch, &snapshot, &plan);
     schedule->is_marked = plan.is_cut;

@@ -52,7 +52,9 @@ struct site *site_new(const struct site_config *from)
     uplink_setting.name = site->name;
     site->limits = limits_new(config->limits, config->n_limits);
     site->shares = shares_new(config);
-    site->jobs = jobs_new(config->queues, config->n_queues, site->limits, site->shares);
+    site->reserves = reserves_new();
+    site->jobs = jobs_new(config->queues, config->n_queues, site->limits, site->shares,
+                          site->reserves);
     site->queues = queues_new(config->queues, config->n_queues);
     site->hosts = site_hosts_new(config->hosts, config->n_hosts);
     site->facts = facts_new(config);
@@ -100,6 +102,7 @@ void site_free(struct site *site)
     queues_free(site->queues);
     jobs_free(site->jobs);
     shares_free(site->shares);
+    reserves_free(site->reserves);
     free(site->name);
     limits_free(site->limits);
     arena_release(&site->config_arena);

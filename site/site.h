@@ -26,10 +26,17 @@
 #include "sched/limits.h"
 #include "sched/preempt_rules.h"
 #include "sched/queue.h"
+#include "sched/resreq_usage.h"
 #include "sched/share_config.h"
 #include "sched/slot_pool.h"
 #include "sched/window.h"
 #include "site/facts_config.h"
+
+/* What one amount of a resource in rusage is of. */
+struct reserve_method {
+    const char *resource;
+    enum resreq_scope scope;
+};
 
 struct site_host {
     const char *name;
@@ -77,9 +84,12 @@ struct site_config {
     int64_t daemon_uid; /* 0: jobs run as their users; else only its own may submit */
     const char *const *admins; /* users and user groups besides root and the daemon's */
     int n_admins;
-    bool is_resreq_lenient; /* LSF_STRICT_RESREQ=N */
-    bool is_sched_by_slot;  /* PARALLEL_SCHED_BY_SLOT */
-    bool is_alone;          /* there is no broker: nothing is said to one */
+    bool is_resreq_lenient;               /* LSF_STRICT_RESREQ=N */
+    bool is_sched_by_slot;                /* PARALLEL_SCHED_BY_SLOT */
+    bool is_reserved_per_slot;            /* RESOURCE_RESERVE_PER_SLOT */
+    const struct reserve_method *methods; /* section ReservationUsage */
+    int n_methods;
+    bool is_alone; /* there is no broker: nothing is said to one */
     /* Of simulated worlds; a daemon has 0. Where nothing can be lost, heartbeats and
      * the questions that silence raises come so many times later than they would. */
     int patience;

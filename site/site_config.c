@@ -13,6 +13,7 @@
 #include "sched/application.h"
 #include "sched/limits_read.h"
 #include "sched/slot_pool_read.h"
+#include "site/reserve_config.h"
 #include "site/resreq_config.h"
 
 #define COMPLAIN(section, row, cell, ...)                                              \
@@ -564,6 +565,7 @@ static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *se
     read_measures(conf, &site, setup);
     read_queues(conf, &site, &setup->config);
     resreq_config_read(conf, &setup->config);
+    reserve_config_read(conf, &setup->config);
     read_exports(conf, is_simulated, &setup->config);
     return true;
 }

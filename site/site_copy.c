@@ -139,6 +139,16 @@ static void copy_preempt(struct arena *arena, struct preempt_rules *rules)
     rules->queues = queues;
 }
 
+static void copy_methods(struct arena *arena, struct site_config *config)
+{
+    struct reserve_method *methods =
+        copy_array(arena, config->methods, config->n_methods, sizeof(*methods));
+    for (int i = 0; i < config->n_methods; i++) {
+        methods[i].resource = copy_text(arena, methods[i].resource);
+    }
+    config->methods = methods;
+}
+
 static void copy_limits(struct arena *arena, struct site_config *config)
 {
     struct limit *limits =
@@ -278,6 +288,7 @@ const struct site_config *site_copy_config(struct arena *arena,
     copy_shares(arena, config);
     copy_pools(arena, config);
     copy_preempt(arena, &config->preempt);
+    copy_methods(arena, config);
     copy_exports(arena, &config->exports);
     facts_config_copy(arena, &config->facts);
     const char **admins =

@@ -51,11 +51,11 @@ spec_to_run(const struct site *site, const struct job *job, struct effects *effe
 }
 
 static void start_here(struct site *site, struct job *job,
-                       const struct place_start *start, int64_t now_ms,
-                       struct effects *effects)
+                       const struct place_start *start, const char *reserved,
+                       int64_t now_ms, struct effects *effects)
 {
     jobs_begin(site->jobs, job, take_attempt(site, effects), "", 0, start->hosts,
-               start->n_hosts);
+               start->n_hosts, reserved);
     jobs_store(job, effects);
     struct row_run row = {
         .run = {.site = site->config->name, .attempt = job->attempt},
@@ -115,23 +115,23 @@ static uint64_t epoch_of(const struct site *site, const char *lease)
 }
 
 static void start_there(struct site *site, struct job *job,
-                        const struct place_start *start, int64_t now_ms,
-                        struct effects *effects)
+                        const struct place_start *start, const char *reserved,
+                        int64_t now_ms, struct effects *effects)
 {
     jobs_begin(site->jobs, job, take_attempt(site, effects), start->lease,
-               epoch_of(site, start->lease), start->hosts, start->n_hosts);
+               epoch_of(site, start->lease), start->hosts, start->n_hosts, reserved);
     jobs_store(job, effects);
     struct consumer_attempt attempt = attempt_of(site, job, effects);
     consumer_start(site->consumer, &attempt, now_ms, effects);
 }
 
 void turns_start(struct site *site, struct job *job, const struct place_start *start,
-                 int64_t now_ms, struct effects *effects)
+                 const char *reserved, int64_t now_ms, struct effects *effects)
 {
     if (start->lease[0] == '\0') {
-        start_here(site, job, start, now_ms, effects);
+        start_here(site, job, start, reserved, now_ms, effects);
     } else {
-        start_there(site, job, start, now_ms, effects);
+        start_there(site, job, start, reserved, now_ms, effects);
     }
 }
 

@@ -17,9 +17,10 @@ struct site;
 /* At the start: open attempts find their executions again. */
 void turns_restore(struct site *site, int64_t now_ms, struct effects *effects);
 
-/* What the scheduler planned: an attempt, and its execution is asked for. */
+/* What the scheduler planned: an attempt, and its execution is asked for; it reserves
+ * what the text says (site/reserves.h). */
 void turns_start(struct site *site, struct job *job, const struct place_start *start,
-                 int64_t now_ms, struct effects *effects);
+                 const char *reserved, int64_t now_ms, struct effects *effects);
 
 /* An order about a job that has not ended. `who` gave it. A waiting job takes KILL,
  * SUSPEND and RESUME at once; with an attempt it goes to the execution. */

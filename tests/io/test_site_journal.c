@@ -200,6 +200,7 @@ static void add_job_state(struct transcript *to, const struct row_job_state *sta
         state->is_decided, state->is_killed, state->start_ms, state->end_ms,
         state->reason);
     add_hosts(to, state->hosts, state->n_hosts);
+    add(to, " reserved \"%s\"", state->reserved != NULL ? state->reserved : "");
     add(to, " queue \"%s\" place %" PRId64 " released %d requeued %d\n",
         state->queue != NULL ? state->queue : "", state->place, state->is_released,
         state->is_requeued);
@@ -472,6 +473,7 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
     running.job_state.reason = "on \"n1\"";
     running.job_state.queue = "night";
     running.job_state.place = -3;
+    running.job_state.reserved = "mem=4096/host";
     running.job_state.is_released = running.job_state.is_requeued = true;
     running.job_state.halt = (struct job_halt){.causes = HALT_USER | HALT_PREEMPT,
                                                .yields = true,
@@ -654,6 +656,7 @@ static void test_a_journal_of_before_arrays(void **state)
                      "ALTER TABLE job DROP COLUMN interaction;"
                      "ALTER TABLE run_spec DROP COLUMN interaction;"
                      "ALTER TABLE job_state DROP COLUMN n_requeues;"
+                     "ALTER TABLE job_state DROP COLUMN reserved;"
                      "ALTER TABLE job_state DROP COLUMN n_pre_fails;"
                      "ALTER TABLE job_state DROP COLUMN exit_cause;"
                      "ALTER TABLE run DROP COLUMN exit_cause;"

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reserve.c: see reserve.h.
+ *
+ *     mem left: n1 100, n2 70; lic, shared by both: 5 left
+ *     rusage[mem=30/slot, lic=1/slot], -n 6 on n1, then n2
+ *     n1 alone: mem 3 slots, lic 5: 3 slots; n2 beside them: mem 2, lic 5 - 3: 2 slots
+ */
+#include "sched/reserve.h"
+
+#include <limits.h>
+
+static int pool_of(const struct reserve *reserve, const struct reserve_ask *ask,
+                   int host)
+{
+    return reserve->kinds[ask->kind].pool_of[host];
+}
+
+int64_t reserve_times(enum resreq_scope scope, int n_slots, bool is_first)
+{
+    switch (scope) {
+    case RESREQ_SCOPE_JOB:
+        return is_first;
+    case RESREQ_SCOPE_SLOT:
+        return n_slots;
+    case RESREQ_SCOPE_HOST:
+    case RESREQ_SCOPE_DEFAULT:
+        break;
+    }
+    return 1;
+}
+
+/* Of that pool by pieces on other hosts. */
+static int64_t taken_by(const struct reserve *reserve, const struct reserve_ask *ask,
+                        int pool, const struct reserve_piece *pieces, int n_pieces)
+{
+    int64_t n_times = 0;
+    for (int i = 0; i < n_pieces; i++) {
+        n_times += pool_of(reserve, ask, pieces[i].host) == pool
+                       ? reserve_times(ask->scope, pieces[i].n_slots, i == 0)
+                       : 0;
+    }
+    return n_times * ask->milli;
+}
+
+static int room_of(const struct reserve *reserve, const int64_t *left,
+                   const struct reserve_ask *ask, int host,
+                   const struct reserve_piece *pieces, int n_pieces)
+{
+    int pool = pool_of(reserve, ask, host);
+    if (pool < 0 || left[pool] < ask->milli) {
+        return 0;
+    }
+    if (ask->milli == 0 || ask->scope == RESREQ_SCOPE_JOB) {
+        return INT_MAX;
+    }
+    int64_t rest = left[pool] - taken_by(reserve, ask, pool, pieces, n_pieces);
+    int64_t n_times = rest > 0 ? rest / ask->milli : 0;
+    if (ask->scope != RESREQ_SCOPE_SLOT) {
+        return n_times > 0 ? INT_MAX : 0;
+    }
+    return n_times < INT_MAX ? (int)n_times : INT_MAX;
+}
+
+int reserve_room_on(const struct reserve *reserve, const int64_t *left,
+                    const struct reserve_asks *asks, int host,
+                    const struct reserve_piece *pieces, int n_pieces, int *lacking)
+{
+    int least = INT_MAX;
+    for (int i = 0; i < asks->n_items && least > 0; i++) {
+        int room = room_of(reserve, left, &asks->items[i], host, pieces, n_pieces);
+        if (room < least) {
+            least = room;
+            *lacking = i;
+        }
+    }
+    return least;
+}
+
+int reserve_room_alone(const struct reserve *reserve, const int64_t *left,
+                       const struct reserve_asks *asks, int host, int *lacking)
+{
+    return reserve_room_on(reserve, left, asks, host, NULL, 0, lacking);
+}
+
+int reserve_parts(const struct reserve *reserve, const struct reserve_asks *asks,
+                  const struct reserve_piece *pieces, int n_pieces,
+                  struct reserve_part *parts)
+{
+    int n_parts = 0;
+    for (int i = 0; i < asks->n_items; i++) {
+        const struct reserve_ask *ask = &asks->items[i];
+        for (int k = 0; k < n_pieces; k++) {
+            int pool = pool_of(reserve, ask, pieces[k].host);
+            int64_t n_times = reserve_times(ask->scope, pieces[k].n_slots, k == 0);
+            if (pool >= 0 && n_times > 0) {
+                parts[n_parts++] = (struct reserve_part){pool, n_times * ask->milli};
+            }
+        }
+    }
+    return n_parts;
+}
+
+void reserve_take(int64_t *left, const struct reserve_part *parts, int n_parts,
+                  int sign)
+{
+    for (int i = 0; i < n_parts; i++) {
+        left[parts[i].pool] -= sign * parts[i].milli;
+    }
+}
+
+bool reserve_has(const int64_t *left, const struct reserve_part *parts, int n_parts)
+{
+    for (int i = 0; i < n_parts; i++) {
+        int64_t need = 0; /* of a pool that several parts draw from, all of it */
+        for (int k = 0; k < n_parts; k++) {
+            need += parts[k].pool == parts[i].pool ? parts[k].milli : 0;
+        }
+        if (left[parts[i].pool] < need) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reserve_config.h: what an amount in rusage is of, where the job does not say (/job,
+ * /host, /slot): section ReservationUsage, else RESOURCE_RESERVE_PER_SLOT.
+ *
+ *     Begin ReservationUsage
+ *     RESOURCE  METHOD
+ *     licences  PER_SLOT
+ *     End ReservationUsage
+ *
+ * Without either an amount of what several hosts share is of the job, any other of each
+ * of its hosts.
+ *
+ * Errors: diagnostics: a resource that section Resource does not define, that is not a
+ * number that jobs may reserve, or that stands there twice.
+ * Ownership: in conf's arena. Source: lsf.md 5.4. Layer: site. */
+#ifndef SUBLET_SITE_RESERVE_CONFIG_H
+#define SUBLET_SITE_RESERVE_CONFIG_H
+
+#include "base/conf.h"
+#include "site/site.h"
+
+/* Resources have been read. */
+void reserve_config_read(struct conf *conf, struct site_config *config);
+
+/* RESREQ_SCOPE_DEFAULT: the configuration does not say. */
+enum resreq_scope reserve_config_scope(const struct site_config *config,
+                                       const char *resource);
+
+#endif

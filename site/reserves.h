@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reserves.h: what running jobs reserve, and what of it is left for others.
+ *
+ * A job reserves what its rusage said when it was dispatched, from then on until its
+ * attempt ends; durations count from its beginning. It is on record with the job's
+ * state: a restart or another configuration changes nothing of it. A job that stands
+ * still and has given its slots away gives back resources that section Resource defines
+ * with RELEASE, and takes them again with its slots; the rest, memory above all, stays
+ * its own.
+ *
+ * Pools: an own host's value of a resource, or that of its place in ResourceMap; what a
+ * borrowed host has by its contracts or its provider's word, or a pool of instances
+ * that its provider exports. A consumer reserves of what is exported to it, its
+ * provider does not take part.
+ *
+ * Ownership: entries belong to the ledger; what a pass is shown lives in its arena.
+ * Units: thousandths, milliseconds. Source: lsf.md 1.2, 1.5 rule 2, 5.4; ADR 0027.
+ * Layer: site. */
+#ifndef SUBLET_SITE_RESERVES_H
+#define SUBLET_SITE_RESERVES_H
+
+#include "sched/place.h"
+#include "sched/resreq.h"
+
+struct job;
+struct site;
+
+enum {
+    RESERVES_STEP_MS = 15000
+}; /* amounts that decay are looked at so often: as
+      hosts tell their load */
+
+struct reserves;
+struct reserves *reserves_new(void);
+void reserves_free(struct reserves *reserves);
+
+/* The job's attempt is open, and it reserves something (job->reserved). */
+void reserves_enter(struct reserves *reserves, struct job *job);
+void reserves_leave(struct reserves *reserves, struct job *job);
+/* Another catalogue, or other hosts. */
+void reserves_forget(struct reserves *reserves);
+
+/* A pass over these hosts begins. */
+void reserves_begin(struct site *site, struct arena *arena,
+                    const struct place_host *hosts, int n_hosts, int64_t now_ms);
+/* The alternatives as the pass sees them, with the site's scopes; NULL: none. */
+const struct reserve_asks *reserves_asks(struct site *site,
+                                         const struct resreq_usages *usages);
+/* What a job that stands still gave back, and takes when it goes on; with a mask of
+ * kinds that are preemptable alone: what a running one would give. */
+int reserves_parts(struct site *site, const struct job *job,
+                   const struct reserve_part **parts);
+/* What is left, for the pass's snapshot; NULL: nobody asks for anything. */
+const struct reserve *reserves_show(const struct site *site);
+/* As it stands on record with a job; "": nothing. */
+const char *reserves_text(const struct site *site, struct arena *arena,
+                          const struct reserve_asks *asks);
+
+/* When a reservation that a line of the last pass could wait for becomes less. */
+int64_t reserves_wake_ms(const struct reserves *reserves);
+
+#endif
