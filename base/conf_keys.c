@@ -305,7 +305,8 @@ const struct conf_key conf_keys[] = {
                                       "minutes, or 50%"),
     YESNO("PARALLEL_SCHED_BY_SLOT", "N", "Y: ncpus in requirement strings is slots"),
     LATER("PEND_REASON_UPDATE_INTERVAL", "time between two updates of reasons"),
-    LATER("PREEMPTABLE_RESOURCES", "resources that preemption frees"),
+    LIST("PREEMPTABLE_RESOURCES", NULL, "resources whose holders are preempted by jobs that reserve them: "
+                                        "mem, and defined ones with RELEASE"),
     DURATION("PREEMPT_DELAY", SECOND, 0, TEN_YEARS, "0", "time a job waits before it preempts"),
     LIST("PREEMPT_FOR", NULL, "limits that do not count suspended jobs (GROUP_JLP GROUP_MAX HOST_JLU "
                               "USER_JLP), and who is preempted (LEAST_RUN_TIME MINI_JOB OPTIMAL_MINI_JOB)"),

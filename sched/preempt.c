@@ -21,11 +21,13 @@
 #include <string.h>
 
 #include "sched/place_view.h"
+#include "sched/preempt_give.h"
 #include "sched/preempt_view.h"
 
 /* One job's choice that is being made. */
 struct choice {
     const struct place_line *line;
+    const struct reserve_asks *asks; /* NULL: it reserves nothing */
     struct preempt_view *view;
     int group;
     int *order; /* indexes of jobs, as they are taken */
@@ -42,6 +44,7 @@ struct preempt {
     struct preempt_world world;
     struct limits_draft *draft;    /* as if all victims stood still; NULL: no limits */
     const struct place_room *room; /* of the pass */
+    struct preempt_give give;
     int *delta;           /* by host: what victims give and claims will take of it */
     bool *taken;          /* by job */
     int *order, *victims; /* scratch of a choice, by job */
@@ -100,6 +103,7 @@ static int set_still(struct preempt *preempt, const struct preempt_view *view,
         limits_draft_still(preempt->draft, job->class, job->hosts, job->n_pieces,
                            is_still);
     }
+    preempt_give_set(&preempt->give, job, is_still);
     preempt->taken[index] = is_still;
     note_free(preempt, job, n_after - n_before);
     return n_after - n_before;
@@ -129,6 +133,15 @@ static int room_on(const struct preempt *preempt, const struct place_line *line,
                           preempt->hosts, preempt->n_hosts, &limit);
 }
 
+/* Slots there that may be reserved for, besides the job's pieces so far. */
+static int reserved_on(struct preempt *preempt, const struct choice *choice, int host)
+{
+    return choice->asks == NULL
+               ? INT_MAX
+               : preempt_give_room(&preempt->give, choice->asks, host, preempt->hosts,
+                                   preempt->places, preempt->n_hosts);
+}
+
 /* Puts the job on the group's hosts as things stand; false where it does not fit. */
 static bool put(struct preempt *preempt, const struct choice *choice)
 {
@@ -138,8 +151,8 @@ static bool put(struct preempt *preempt, const struct choice *choice)
         return false;
     }
     int first = preempt->place->n_hosts;
-    bool is_limited =
-        choice->line->class != NULL && limits_have_hosts(choice->line->class);
+    bool is_limited = choice->asks != NULL || (choice->line->class != NULL &&
+                                               limits_have_hosts(choice->line->class));
     for (int i = is_limited ? 0 : preempt->first_host[choice->group];
          i < preempt->place->n_hosts && open > 0; i++) {
         if (!choice->view->allowed[i] || preempt->world.group_of[i] != choice->group) {
@@ -147,6 +160,8 @@ static bool put(struct preempt *preempt, const struct choice *choice)
         }
         int n = free_on(preempt, i),
             room = n > 0 ? room_on(preempt, choice->line, i) : 0;
+        n = n < room ? n : room;
+        room = n > 0 ? reserved_on(preempt, choice, i) : 0;
         n = n < room ? n : room;
         n = n < open ? n : open;
         if (n > 0) {
@@ -181,6 +196,27 @@ static int64_t free_in(struct preempt *preempt, const struct choice *choice)
     return n_free;
 }
 
+/* One that has been set still is a victim: slots, room under a limit or a resource was
+ * lacking, and it gives of that. */
+static bool helps(const struct preempt *preempt, const struct choice *choice, int index,
+                  bool has_slots, int n_more, int room_before)
+{
+    int n_slots = choice->line->n_slots;
+    bool gives = choice->asks != NULL &&
+                 preempt_give_helps(&preempt->give, choice->view->wants, n_slots,
+                                    &preempt->world.jobs[index]);
+    if (choice->takes_all || gives) {
+        return true;
+    }
+    if (!has_slots) {
+        return n_more > 0;
+    }
+    if (room_before >= n_slots) {
+        return choice->asks == NULL; /* a host's limit, or what it does not give */
+    }
+    return room_of(preempt, choice->line) > room_before;
+}
+
 static bool take_victims(struct preempt *preempt, struct choice *choice)
 {
     int n_slots = choice->line->n_slots;
@@ -196,10 +232,7 @@ static bool take_victims(struct preempt *preempt, struct choice *choice)
             return false;
         }
         int more = set_still(preempt, choice->view, choice->order[i], true);
-        bool helps =
-            choice->takes_all ||
-            (!has_slots ? more > 0 : has_room || room_of(preempt, choice->line) > room);
-        if (helps) {
+        if (helps(preempt, choice, choice->order[i], has_slots, more, room)) {
             choice->victims[choice->n_victims++] = choice->order[i];
             n_free += more;
         } else {
@@ -219,7 +252,8 @@ static void undo(struct preempt *preempt, const struct choice *choice)
  * only where that is asked for. */
 static void spare(struct preempt *preempt, struct choice *choice)
 {
-    bool is_mini = choice->takes_all || wants(preempt, PREEMPT_FOR_MINI_JOB) ||
+    bool is_mini = choice->takes_all || choice->asks != NULL ||
+                   wants(preempt, PREEMPT_FOR_MINI_JOB) ||
                    wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB);
     for (int i = choice->n_victims - 1; i >= 0 && choice->n_victims > 1; i--) {
         int victim = choice->victims[i];
@@ -347,8 +381,8 @@ static void keep_slots(struct preempt *preempt, int host, int n_slots, int *used
     preempt->delta[host] += n_slots - n_now;
 }
 
-static void keep_claim(struct preempt *preempt, const struct choice *choice, int *used,
-                       struct preempt_claim *claim)
+static void keep_claim(struct preempt *preempt, const struct choice *choice,
+                       struct place_room *room, struct preempt_claim *claim)
 {
     const struct place_line *line = choice->line;
     claim->hosts = arena_copy(preempt->arena, preempt->hosts,
@@ -359,8 +393,13 @@ static void keep_claim(struct preempt *preempt, const struct choice *choice, int
     claim->n_victims = choice->n_victims;
     claim->lease = "";
     for (int i = 0; i < preempt->n_hosts; i++) {
-        keep_slots(preempt, preempt->places[i], preempt->hosts[i].n_slots, used);
+        keep_slots(preempt, preempt->places[i], preempt->hosts[i].n_slots, room->used);
         claim->lease = preempt->place->hosts[preempt->places[i]].lease;
+    }
+    claim->asks = choice->asks;
+    if (choice->asks != NULL) {
+        preempt_give_keep(&preempt->give, preempt->arena, choice->asks, preempt->hosts,
+                          preempt->places, preempt->n_hosts, room->left);
     }
     preempt->free_slots[choice->group] -= line->n_slots;
     if (line->class != NULL && preempt->draft != NULL) {
@@ -434,9 +473,11 @@ static int choose_group(struct preempt *preempt, struct choice *choice)
 }
 
 static bool choose(struct preempt *preempt, const struct place_line *line,
-                   struct preempt_view *view, int *used, struct preempt_claim *claim)
+                   struct preempt_view *view, struct place_room *room,
+                   struct preempt_claim *claim)
 {
     struct choice choice = {.line = line,
+                            .asks = view->asks,
                             .view = view,
                             .order = preempt->order,
                             .victims = preempt->victims};
@@ -446,7 +487,7 @@ static bool choose(struct preempt *preempt, const struct place_line *line,
         choose_in(preempt, &choice); /* as before */
     }
     if (group >= 0) {
-        keep_claim(preempt, &choice, used, claim);
+        keep_claim(preempt, &choice, room, claim);
     }
     return group >= 0;
 }
@@ -456,7 +497,7 @@ static bool choose(struct preempt *preempt, const struct place_line *line,
 static bool wants_room(enum reason reason)
 {
     return reason == REASON_BUSY || reason == REASON_HOST_LIMIT ||
-           reason == REASON_LIMIT;
+           reason == REASON_LIMIT || reason == REASON_RESERVE;
 }
 
 /* PREEMPT_DELAY. */
@@ -478,8 +519,8 @@ static bool is_delayed(struct preempt *preempt, int queue, uint64_t job)
 }
 
 /* False: the others behind it need not be looked at. */
-static bool preempt_for(struct preempt *preempt, int index, uint64_t job, int *used,
-                        struct limits_draft *draft)
+static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
+                        struct place_room *room, struct limits_draft *draft)
 {
     const struct place_line *line = &preempt->place->lines[index];
     struct preempt_plan *plan = &preempt->plan;
@@ -488,7 +529,7 @@ static bool preempt_for(struct preempt *preempt, int index, uint64_t job, int *u
         return false;
     }
     struct preempt_claim *claim = &plan->claims[plan->n_claims];
-    if (!choose(preempt, line, preempt_view_of(&preempt->world, line), used, claim)) {
+    if (!choose(preempt, line, preempt_view_of(&preempt->world, line), room, claim)) {
         return false;
     }
     claim->job = job;
@@ -526,13 +567,15 @@ void preempt_line(struct preempt *preempt, int index, int first,
     if (!wants_room(verdict->reason) || line->is_exclusive) {
         return; /* PREEMPT_JOBTYPE: exclusive jobs preempt nobody */
     }
-    if (line->n_asks > 0) {
-        return; /* nor do, yet, those that need more than slots */
-    }
     struct preempt_view *view = preempt_view_of(&preempt->world, line);
     int n_room = line->max_starts - first;
     bool may_more = preempt->world.n_jobs > 0 && view->n_victims > 0;
     begin_line(preempt, room);
+    if (view->asks != NULL) {
+        preempt_give_begin(&preempt->give, room->left);
+        may_more = may_more && preempt_give_may(&preempt->give, view->asks,
+                                                view->allowed, preempt->place->n_hosts);
+    }
     verdict->preempt = view->why;
     if (view->next_ms < preempt->plan.next_ms) {
         preempt->plan.next_ms = view->next_ms;
@@ -547,7 +590,7 @@ void preempt_line(struct preempt *preempt, int index, int first,
             verdict->preempt.is_delayed = true;
             continue;
         }
-        if (!has_claim && !preempt_for(preempt, index, job, room->used, draft)) {
+        if (!has_claim && !preempt_for(preempt, index, job, room, draft)) {
             return;
         }
         n_room--;
@@ -568,6 +611,7 @@ struct preempt *preempt_new(struct arena *arena,
     preempt->arena = arena;
     preempt->draft = place->limits != NULL ? limits_draft_new(place->limits) : NULL;
     preempt_view_init(&preempt->world, arena, snapshot);
+    preempt_give_init(&preempt->give, arena, place);
     preempt->delta = arena_alloc(arena, n_hosts, sizeof(int));
     preempt->hosts = arena_alloc(arena, n_hosts, sizeof(*preempt->hosts));
     preempt->places = arena_alloc(arena, n_hosts, sizeof(int));

@@ -17,6 +17,10 @@
  * fewest jobs are, whatever their order. If after that a limit still stands against the
  * job nobody is taken: limits count who stands still as limits.h says.
  *
+ * A job that lacks a resource that it reserves preempts who holds it, where the
+ * resource is one of PREEMPTABLE_RESOURCES, and more where slots are lacking too;
+ * nobody is taken who gives neither (preempt_give.h).
+ *
  * The plan names, for each job that preempts, its victims and the slots that are kept
  * for it; a job for which those of others give enough has none of its own. Nothing
  * starts by it: first all of its victims must stand still.
@@ -50,6 +54,8 @@ struct preempt_job {
     int64_t still_ms;     /* it stood still in all */
     int64_t run_limit_ms; /* 0: none */
     int n_preempted;
+    const struct reserve_part *parts; /* what it would give of what it reserves */
+    int n_parts;
 };
 
 struct preempt_snapshot {
@@ -76,6 +82,7 @@ struct preempt_claim {
     int n_hosts;
     const int *victims; /* indexes of jobs */
     int n_victims;
+    const struct reserve_asks *asks; /* what it reserves; NULL: nothing */
 };
 
 struct preempt_plan {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sched/place_view.h"
+#include "sched/preempt_give.h"
 
 /* ---------------------------------------------------------------- guards */
 
@@ -153,7 +154,7 @@ static bool judge(const struct preempt_world *world, struct preempt_view *view,
 {
     const struct preempt_snapshot *snapshot = world->snapshot;
     if (job->n_pieces == 0 || view->levels[job->queue] < 0 ||
-        preempt_view_gain(view, job) == 0) {
+        (preempt_view_gain(view, job) == 0 && !preempt_give_has(job, view->wants))) {
         return false;
     }
     enum reason_guard guard = preempt_guard(snapshot->rules, job, snapshot->now_ms);
@@ -210,9 +211,10 @@ static void find_victims(const struct preempt_world *world, struct preempt_view 
 struct preempt_view *preempt_view_of(struct preempt_world *world,
                                      const struct place_line *line)
 {
+    const struct reserve_asks *asks = line->n_asks > 0 ? line->asks : NULL;
     for (struct preempt_view *view = world->views; view != NULL; view = view->next) {
         if (view->queue == line->queue && view->asked == line->asked &&
-            view->filter == line->filter) {
+            view->filter == line->filter && view->asks == asks) {
             return view;
         }
     }
@@ -221,6 +223,7 @@ struct preempt_view *preempt_view_of(struct preempt_world *world,
     view->queue = line->queue;
     view->asked = line->asked;
     view->filter = line->filter;
+    view->asks = asks;
     view->next_ms = INT64_MAX;
     view->next = world->views;
     world->views = view;
@@ -230,6 +233,11 @@ struct preempt_view *preempt_view_of(struct preempt_world *world,
             world->jobs = snapshot->jobs(snapshot->arg, &world->n_jobs);
         }
         find_hosts(world, view, line);
+        if (asks != NULL) {
+            view->wants =
+                preempt_give_wants(snapshot->place->reserve, world->arena, asks,
+                                   view->allowed, snapshot->place->n_hosts);
+        }
         find_victims(world, view);
     }
     return view;

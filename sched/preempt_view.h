@@ -12,9 +12,11 @@ struct preempt_view {
     int queue;
     const struct asked *asked;
     const struct place_filter *filter;
-    uint8_t *allowed; /* by host: open, and the job may run there */
-    int *victims;     /* indexes of jobs, in order */
-    int *levels;      /* by queue: of preference; -1: it may not be preempted */
+    const struct reserve_asks *asks; /* NULL: it reserves nothing */
+    const int64_t *wants; /* by pool: preempt_give.h; NULL: it reserves nothing */
+    uint8_t *allowed;     /* by host: open, and the job may run there */
+    int *victims;         /* indexes of jobs, in order */
+    int *levels;          /* by queue: of preference; -1: it may not be preempted */
     int n_victims;
     int first; /* those before it are taken */
     struct reason_preempt why;

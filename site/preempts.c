@@ -21,6 +21,7 @@ struct claim {
     char *lease;
     struct host_slots *hosts;
     int n_hosts;
+    char *reserved; /* what it reserves there, as it will be on record; "" */
     int64_t since_ms;
 };
 
@@ -43,6 +44,7 @@ static void claim_release(struct claim *claim)
 {
     free(claim->lease);
     free(claim->hosts);
+    free(claim->reserved);
 }
 
 void preempts_free(struct preempts *preempts)
@@ -164,7 +166,7 @@ static void start(struct site *site, struct job *job, const struct claim *claim,
         start.hosts[i].host = arena_str(&effects->arena, claim->hosts[i].host);
         start.hosts[i].n_slots = claim->hosts[i].n_slots;
     }
-    turns_start(site, job, &start, "", now_ms, effects);
+    turns_start(site, job, &start, claim->reserved, now_ms, effects);
 }
 
 /* True where the claim stays. */
@@ -176,11 +178,14 @@ static bool settle(struct site *site, const struct claim *claim,
     if (job == NULL) {
         return false;
     }
-    bool has_all = is_free(site, claim, hosts, n_hosts);
+    bool has_all =
+        is_free(site, claim, hosts, n_hosts) &&
+        reserves_has(site, claim->reserved, claim->lease, claim->hosts, claim->n_hosts);
     if (has_all && !is_allowed(site, job, claim, hosts, n_hosts)) {
         return false;
     }
     use_slots(site, claim, hosts, n_hosts);
+    reserves_keep(site, claim->reserved, claim->lease, claim->hosts, claim->n_hosts);
     if (has_all) {
         start(site, job, claim, now_ms, effects);
     }
@@ -208,7 +213,7 @@ void preempts_begin(struct site *site, struct place_host *hosts, int n_hosts,
 }
 
 static void add_claim(struct preempts *preempts, const struct preempt_claim *from,
-                      int64_t now_ms)
+                      const char *reserved, int64_t now_ms)
 {
     if (preempts->n_claims == preempts->capacity) {
         preempts->capacity = preempts->capacity == 0 ? 16 : preempts->capacity * 2;
@@ -220,6 +225,7 @@ static void add_claim(struct preempts *preempts, const struct preempt_claim *fro
                        .lease = keep_text(from->lease),
                        .hosts = keep_hosts(from->hosts, from->n_hosts),
                        .n_hosts = from->n_hosts,
+                       .reserved = keep_text(reserved),
                        .since_ms = now_ms};
 }
 
@@ -283,7 +289,7 @@ void preempts_show_returns(struct site *site, struct arena *arena,
             .n_hosts = job->n_hosts,
             .class = job->class,
         };
-        returns[i].n_parts = reserves_parts(site, job, &returns[i].parts);
+        returns[i].n_parts = reserves_given(site, job, &returns[i].parts);
     }
     snapshot->returns = returns;
     snapshot->n_returns = n_ready;
@@ -298,7 +304,7 @@ static bool may_be_victim(const struct job *job)
            job->is_decided;
 }
 
-static struct preempt_job show_job(const struct site *site, struct arena *arena,
+static struct preempt_job show_job(struct site *site, struct arena *arena,
                                    const struct place_snapshot *snapshot,
                                    const struct job *job, int64_t now_ms)
 {
@@ -313,7 +319,11 @@ static struct preempt_job show_job(const struct site *site, struct arena *arena,
                 (struct preempt_piece){places[i], job->hosts[i].n_slots};
         }
     }
+    const struct reserve_part *parts = NULL;
+    int n_parts = reserves_to_give(site, job, &parts);
     return (struct preempt_job){
+        .parts = parts,
+        .n_parts = n_parts,
         .key = jobs_key(job),
         .queue = job->queue,
         .n_slots = n_slots,
@@ -354,7 +364,7 @@ struct shown {
 static const struct preempt_job *show_jobs(void *arg, int *n_jobs)
 {
     struct shown *shown = arg;
-    const struct site *site = shown->site;
+    struct site *site = shown->site;
     int n_open = jobs_count_open(site->jobs);
     struct preempt_job *jobs =
         arena_alloc(shown->arena, (size_t)n_open + 1, sizeof(*jobs));
@@ -443,7 +453,8 @@ bool preempts_order(struct site *site, struct preempt *planned, int64_t now_ms,
     mark_claims(site, false);
     for (int i = 0; i < plan->n_claims; i++) {
         const struct preempt_claim *claim = &plan->claims[i];
-        add_claim(preempts, claim, now_ms);
+        add_claim(preempts, claim, reserves_text(site, &effects->arena, claim->asks),
+                  now_ms);
         for (int k = 0; k < claim->n_victims; k++) {
             struct job *job = jobs_find(site->jobs, plan->jobs[claim->victims[k]].key);
             if (job != NULL && may_be_victim(job)) {

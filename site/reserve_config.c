@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/conf_value.h"
+#include "base/row.h"
 
 static const struct resource *find_defined(const struct site_config *config,
                                            const char *name)
@@ -28,6 +29,12 @@ static const struct reserve_method *find_method(const struct site_config *config
     return NULL;
 }
 
+static bool may_be_reserved(const struct resource *resource)
+{
+    return resource->is_consumable && !resource->is_increasing &&
+           resource->type == RESOURCE_NUMERIC;
+}
+
 /* What is wrong with a row about that resource; NULL: nothing. */
 static const char *wrong_with(const struct site_config *config, const char *name)
 {
@@ -35,8 +42,7 @@ static const char *wrong_with(const struct site_config *config, const char *name
     if (resource == NULL) {
         return "is not defined in section Resource, expected a numeric resource of it";
     }
-    if (!resource->is_consumable || resource->is_increasing ||
-        resource->type != RESOURCE_NUMERIC) {
+    if (!may_be_reserved(resource)) {
         return "cannot be reserved, expected a Numeric resource with INCREASING N and "
                "CONSUMABLE Y";
     }
@@ -77,6 +83,59 @@ static int count_rows(const struct conf *conf)
     return n_rows;
 }
 
+/* ---------------------------------------------------------------- to be preempted */
+
+/* NULL: nothing is wrong. */
+static const char *why_not_preemptable(const struct site_config *config,
+                                       const char *name)
+{
+    const struct resource *resource = find_defined(config, name);
+    if (strcmp(name, "mem") == 0) {
+        return NULL;
+    }
+    if (resource == NULL) {
+        return "is neither mem nor defined in section Resource";
+    }
+    if (!may_be_reserved(resource)) {
+        return "cannot be reserved, expected a Numeric resource with INCREASING N and "
+               "CONSUMABLE Y";
+    }
+    return resource->is_released ? NULL
+                                 : "is kept by suspended jobs, expected RELEASE Y";
+}
+
+static bool ends_jobs(const struct site_config *config)
+{
+    for (int i = 0; i < config->preempt.n_queues; i++) {
+        if ((config->preempt.queues[i].ends & HALT_PREEMPT) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_preemptable(struct conf *conf, struct site_config *config)
+{
+    static const char key[] = "PREEMPTABLE_RESOURCES";
+    struct conf_place at = conf_value_last(conf, "Parameters", key);
+    const struct conf_cell *cell = at.row != NULL ? conf_cell(at.row, key) : NULL;
+    struct conf_words words =
+        conf_words(conf->arena, cell != NULL ? cell->value : NULL);
+    for (int i = 0; i < words.count; i++) {
+        const char *wrong = why_not_preemptable(config, words.words[i]);
+        if (wrong != NULL) {
+            conf_complain(conf, CONF_ERROR, at.section, at.row, cell,
+                          "resource \"%s\" %s", words.words[i], wrong);
+        } else if (strcmp(words.words[i], "mem") == 0 && !ends_jobs(config)) {
+            conf_complain(conf, CONF_WARNING, at.section, at.row, cell,
+                          "suspended jobs keep their memory: nobody is preempted for "
+                          "it but in a queue with TERMINATE_WHEN = PREEMPT");
+        }
+    }
+    config->preemptable = words.words;
+    config->n_preemptable = words.count;
+}
+
 void reserve_config_read(struct conf *conf, struct site_config *config)
 {
     struct conf_place at =
@@ -88,6 +147,7 @@ void reserve_config_read(struct conf *conf, struct site_config *config)
         conf_value_bool(conf, &at, "RESOURCE_RESERVE_PER_SLOT", false);
     config->methods = methods;
     config->n_methods = 0;
+    read_preemptable(conf, config);
     while ((section = conf_next(conf, "ReservationUsage", section)) != NULL) {
         for (int i = 0; i < section->n_rows; i++) {
             struct reserve_method *method = &methods[config->n_methods];
@@ -104,4 +164,15 @@ enum resreq_scope reserve_config_scope(const struct site_config *config,
     return method != NULL                 ? method->scope
            : config->is_reserved_per_slot ? RESREQ_SCOPE_SLOT
                                           : RESREQ_SCOPE_DEFAULT;
+}
+
+bool reserve_config_is_preemptable(const struct site_config *config,
+                                   const char *resource)
+{
+    for (int i = 0; i < config->n_preemptable; i++) {
+        if (strcmp(config->preemptable[i], resource) == 0) {
+            return true;
+        }
+    }
+    return false;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reserve_config.h: what an amount in rusage is of, where the job does not say (/job,
- * /host, /slot): section ReservationUsage, else RESOURCE_RESERVE_PER_SLOT.
+ * /host, /slot): section ReservationUsage, else RESOURCE_RESERVE_PER_SLOT; and whose
+ * holders are preempted: PREEMPTABLE_RESOURCES.
  *
  *     Begin ReservationUsage
  *     RESOURCE  METHOD
@@ -11,19 +12,24 @@
  * of its hosts.
  *
  * Errors: diagnostics: a resource that section Resource does not define, that is not a
- * number that jobs may reserve, or that stands there twice.
- * Ownership: in conf's arena. Source: lsf.md 5.4. Layer: site. */
+ * number that jobs may reserve, or that stands there twice; one to be preempted for
+ * that suspended jobs keep (RELEASE N). Memory goes with jobs that are ended alone: a
+ * warning where no queue has TERMINATE_WHEN = PREEMPT.
+ * Ownership: in conf's arena. Source: lsf.md 3.4, 5.4. Layer: site. */
 #ifndef SUBLET_SITE_RESERVE_CONFIG_H
 #define SUBLET_SITE_RESERVE_CONFIG_H
 
 #include "base/conf.h"
 #include "site/site.h"
 
-/* Resources have been read. */
+/* Resources, queues and preemption have been read. */
 void reserve_config_read(struct conf *conf, struct site_config *config);
 
 /* RESREQ_SCOPE_DEFAULT: the configuration does not say. */
 enum resreq_scope reserve_config_scope(const struct site_config *config,
                                        const char *resource);
+/* True where that resource's holders are preempted. */
+bool reserve_config_is_preemptable(const struct site_config *config,
+                                   const char *resource);
 
 #endif

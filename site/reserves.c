@@ -304,25 +304,36 @@ static bool is_released(const struct site *site, int id)
            resources_at(facts_resources(site->facts), id)->is_released;
 }
 
-/* The row of the facts that the job's i-th host has. */
-static int row_of(const struct site *site, const struct job *job, int index)
+/* The hosts that something is reserved on. */
+struct spread {
+    const char *lease; /* "": own hosts */
+    const struct host_slots *hosts;
+    int n_hosts;
+};
+
+static struct spread spread_of(const struct job *job)
 {
-    const char *name = job->hosts[index].host;
-    return job->lease[0] == '\0' ? site_hosts_find(site->hosts, name)
-                                 : facts_row(site->facts, name);
+    return (struct spread){job->lease, job->hosts, job->n_hosts};
 }
 
-/* What an item takes on the job's hosts, as parts behind those there are. */
-static int add_parts(const struct site *site, const struct job *job,
+static int row_of(const struct site *site, const struct spread *spread, int index)
+{
+    const char *name = spread->hosts[index].host;
+    return spread->lease[0] == '\0' ? site_hosts_find(site->hosts, name)
+                                    : facts_row(site->facts, name);
+}
+
+/* What an item takes on those hosts. */
+static int add_parts(const struct site *site, const struct spread *spread,
                      const struct kind *kind, const struct resreq_item *item,
                      int64_t milli, struct reserve_part *parts)
 {
     int n_parts = 0;
-    for (int i = 0; i < job->n_hosts; i++) {
-        int row = row_of(site, job, i);
+    for (int i = 0; i < spread->n_hosts; i++) {
+        int row = row_of(site, spread, i);
         int pool =
             row >= 0 && row < site->reserves->n_rows ? kind->pool_of_row[row] : -1;
-        int64_t n_times = reserve_times(item->scope, job->hosts[i].n_slots, i == 0);
+        int64_t n_times = reserve_times(item->scope, spread->hosts[i].n_slots, i == 0);
         if (pool >= 0 && n_times > 0) {
             parts[n_parts++] = (struct reserve_part){pool, n_times * milli};
         }
@@ -361,7 +372,8 @@ static void take_off(struct site *site, const struct kind *kind,
         int64_t milli = resreq_usage_milli(item, elapsed_ms(reserves, job));
         struct reserve_part *parts =
             arena_alloc(reserves->arena, (size_t)job->n_hosts, sizeof(*parts));
-        int n_parts = add_parts(site, job, kind, item, milli, parts);
+        struct spread spread = spread_of(job);
+        int n_parts = add_parts(site, &spread, kind, item, milli, parts);
         reserve_take(reserves->left, parts, n_parts, 1);
         note_wake(reserves, job, item);
     }
@@ -426,6 +438,8 @@ static int kind_of(struct site *site, int id)
     *kind = (struct kind){
         .shown = {.name = resources_at(facts_resources(site->facts), id)->name,
                   .id = id}};
+    kind->shown.is_preemptable =
+        reserve_config_is_preemptable(site->config, kind->shown.name);
     find_pools(site, kind);
     for (int i = 0; i < reserves->count; i++) {
         take_off(site, kind, reserves->items[i]);
@@ -487,29 +501,106 @@ const struct reserve_asks *reserves_asks(struct site *site,
     return usages->n_alternatives > 0 ? asks : NULL;
 }
 
-int reserves_parts(struct site *site, const struct job *job,
-                   const struct reserve_part **parts)
+/* What of a usage `takes` wants, so long after the job began, as parts. */
+typedef bool (*takes_fn)(const struct site *site, const struct job *job, int id);
+
+static int list_parts(struct site *site, const struct resreq_usage *usage,
+                      const struct job *job, const struct spread *spread,
+                      takes_fn takes, const struct reserve_part **parts)
 {
     struct reserves *reserves = site->reserves;
-    *parts = NULL;
-    if (job->ledger == NULL) {
-        return 0;
-    }
-    const struct resreq_usage *usage = usage_of(site, job->ledger);
-    size_t n_most = (size_t)usage->n_items * (size_t)job->n_hosts;
+    size_t n_most = (size_t)usage->n_items * (size_t)spread->n_hosts;
     struct reserve_part *list = arena_alloc(reserves->arena, n_most, sizeof(*list));
+    int64_t ms = job != NULL ? elapsed_ms(reserves, job) : 0;
     int n_parts = 0;
     for (int i = 0; i < usage->n_items; i++) {
         const struct resreq_item *item = &usage->items[i];
-        if (is_limited(site, item->id) && is_released(site, item->id)) {
+        if (is_limited(site, item->id) && takes(site, job, item->id)) {
             int kind = kind_of(site, item->id);
-            int64_t milli = resreq_usage_milli(item, elapsed_ms(reserves, job));
-            n_parts += add_parts(site, job, &reserves->kinds[kind], item, milli,
-                                 &list[n_parts]);
+            n_parts += add_parts(site, spread, &reserves->kinds[kind], item,
+                                 resreq_usage_milli(item, ms), &list[n_parts]);
         }
     }
     *parts = list;
     return n_parts;
+}
+
+static bool gives_back(const struct site *site, const struct job *job, int id)
+{
+    (void)job;
+    return is_released(site, id);
+}
+
+int reserves_given(struct site *site, const struct job *job,
+                   const struct reserve_part **parts)
+{
+    struct spread spread = spread_of(job);
+    return job->ledger == NULL ? 0
+                               : list_parts(site, usage_of(site, job->ledger), job,
+                                            &spread, gives_back, parts);
+}
+
+/* Kinds that no line of the pass asks for are not looked at: nothing would come of it,
+ * and the pass has begun. */
+static bool would_give(const struct site *site, const struct job *job, int id)
+{
+    const struct reserves *reserves = site->reserves;
+    for (int i = 0; i < reserves->n_kinds; i++) {
+        const struct kind *kind = &reserves->kinds[i];
+        if (kind->shown.id == id) {
+            return kind->shown.is_preemptable &&
+                   (is_released(site, id) ||
+                    (site->config->preempt.queues[job->queue].ends & HALT_PREEMPT) !=
+                        0);
+        }
+    }
+    return false;
+}
+
+int reserves_to_give(struct site *site, const struct job *job,
+                     const struct reserve_part **parts)
+{
+    struct spread spread = spread_of(job);
+    return job->ledger == NULL ? 0
+                               : list_parts(site, usage_of(site, job->ledger), job,
+                                            &spread, would_give, parts);
+}
+
+static bool takes_all(const struct site *site, const struct job *job, int id)
+{
+    (void)site, (void)job, (void)id;
+    return true;
+}
+
+static int parts_of_record(struct site *site, const char *reserved,
+                           const struct spread *spread,
+                           const struct reserve_part **parts)
+{
+    struct resreq_usage usage;
+    resreq_usage_read(site->reserves->arena, facts_resources(site->facts), reserved,
+                      &usage);
+    return list_parts(site, &usage, NULL, spread, takes_all, parts);
+}
+
+bool reserves_has(struct site *site, const char *reserved, const char *lease,
+                  const struct host_slots *hosts, int n_hosts)
+{
+    const struct spread spread = {lease, hosts, n_hosts};
+    const struct reserve_part *parts;
+    int n_parts = parts_of_record(site, reserved, &spread, &parts);
+    return reserve_has(site->reserves->left, parts, n_parts);
+}
+
+void reserves_keep(struct site *site, const char *reserved, const char *lease,
+                   const struct host_slots *hosts, int n_hosts)
+{
+    const struct spread spread = {lease, hosts, n_hosts};
+    const struct reserve_part *parts;
+    int n_parts = parts_of_record(site, reserved, &spread, &parts);
+    for (int i = 0; i < n_parts; i++) {
+        int64_t *left = &site->reserves->left[parts[i].pool];
+        *left -= parts[i].milli < *left ? parts[i].milli : *left > 0 ? *left : 0;
+    }
 }
 
 const struct reserve *reserves_show(const struct site *site)

@@ -46,10 +46,19 @@ void reserves_begin(struct site *site, struct arena *arena,
 /* The alternatives as the pass sees them, with the site's scopes; NULL: none. */
 const struct reserve_asks *reserves_asks(struct site *site,
                                          const struct resreq_usages *usages);
-/* What a job that stands still gave back, and takes when it goes on; with a mask of
- * kinds that are preemptable alone: what a running one would give. */
-int reserves_parts(struct site *site, const struct job *job,
+/* What a job that stands still gave back, and takes when it goes on. */
+int reserves_given(struct site *site, const struct job *job,
                    const struct reserve_part **parts);
+/* What a running job would give of PREEMPTABLE_RESOURCES that the pass looks at: what a
+ * suspension releases, or, where its queue ends jobs instead, all of it. */
+int reserves_to_give(struct site *site, const struct job *job,
+                     const struct reserve_part **parts);
+/* A job that does not run yet, with that record, on those hosts: all of it is there. */
+bool reserves_has(struct site *site, const char *reserved, const char *lease,
+                  const struct host_slots *hosts, int n_hosts);
+/* What of that is there is kept for it in this pass. */
+void reserves_keep(struct site *site, const char *reserved, const char *lease,
+                   const struct host_slots *hosts, int n_hosts);
 /* What is left, for the pass's snapshot; NULL: nobody asks for anything. */
 const struct reserve *reserves_show(const struct site *site);
 /* As it stands on record with a job; "": nothing. */

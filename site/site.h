@@ -89,6 +89,8 @@ struct site_config {
     bool is_reserved_per_slot;            /* RESOURCE_RESERVE_PER_SLOT */
     const struct reserve_method *methods; /* section ReservationUsage */
     int n_methods;
+    const char *const *preemptable; /* PREEMPTABLE_RESOURCES */
+    int n_preemptable;
     bool is_alone; /* there is no broker: nothing is said to one */
     /* Of simulated worlds; a daemon has 0. Where nothing can be lost, heartbeats and
      * the questions that silence raises come so many times later than they would. */

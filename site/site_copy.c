@@ -147,6 +147,10 @@ static void copy_methods(struct arena *arena, struct site_config *config)
         methods[i].resource = copy_text(arena, methods[i].resource);
     }
     config->methods = methods;
+    struct name_set names = {.names = config->preemptable,
+                             .n_names = config->n_preemptable};
+    copy_names(arena, &names);
+    config->preemptable = names.names;
 }
 
 static void copy_limits(struct arena *arena, struct site_config *config)

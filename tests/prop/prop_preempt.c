@@ -7,8 +7,11 @@
  * on allowed hosts of one group and into its user's limit. Checked: a plan preempts if
  * and only if some subset serves, with one that serves and hosts that have the room;
  * under OPTIMAL_MINI_JOB it is as small as the smallest; under MINI_JOB, and where the
- * job or all victims have one slot, none of it could be spared. SEED=N repeats one
- * world. */
+ * job or all victims have one slot, none of it could be spared.
+ *
+ * In half of the worlds the job reserves licences, for itself or for each slot; the own
+ * hosts share some, the lease's others, and jobs that run hold some of either. There
+ * none of those who are taken can be spared. SEED=N repeats one world. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,6 +30,7 @@
 /* With the largest limit none is in the way: the fewest are promised without limits. */
 enum {
     HOSTS = 4,
+    SIDES = 2,
     JOBS = 7,
     QUEUES = 4,
     USERS = 2,
@@ -38,6 +42,9 @@ enum {
 static const char *const host_names[HOSTS] = {"n1", "n2", "b1@x", "b2@x"};
 static const char *const user_names[USERS] = {"ana", "bo"};
 static const char *const queue_names[QUEUES] = {"q0", "q1", "q2", "q3"};
+
+static const int pool_of[HOSTS] = {0, 0, 1, 1};
+static const struct reserve_kind kind = {"lic", RESOURCE_BUILTINS, pool_of, true};
 
 struct trial {
     uint64_t seed;
@@ -61,6 +68,12 @@ struct trial {
     struct place_filter filter;
     struct place_line line;
     struct line_turn turn, *turns;
+    /* Licences, by side; `asks` has no items where the job reserves none. */
+    int64_t left[SIDES];
+    struct reserve_part parts[JOBS];
+    struct reserve_ask ask;
+    struct reserve_asks asks;
+    struct reserve reserve;
 };
 
 static int between(struct trial *trial, int low, int high)
@@ -135,6 +148,34 @@ static void make_job(struct trial *trial, int index)
     limits_count(trial->limits, job->class, job->hosts, job->n_pieces, false, 1);
 }
 
+static void make_licences(struct trial *trial)
+{
+    if (!rng_percent(&trial->rng, 50)) {
+        return;
+    }
+    for (int i = 0; i < trial->n_jobs; i++) {
+        struct preempt_job *job = &trial->jobs[i];
+        if (job->n_pieces > 0 && rng_percent(&trial->rng, 60)) {
+            trial->parts[i] =
+                (struct reserve_part){job->pieces[0].host / 2, between(trial, 1, 3)};
+            job->parts = &trial->parts[i];
+            job->n_parts = 1;
+        }
+    }
+    for (int i = 0; i < SIDES; i++) {
+        trial->left[i] = between(trial, -1, 4);
+    }
+    bool is_of_job = rng_percent(&trial->rng, 50);
+    trial->ask =
+        (struct reserve_ask){.scope = is_of_job ? RESREQ_SCOPE_JOB : RESREQ_SCOPE_SLOT,
+                             .milli = between(trial, 1, is_of_job ? 5 : 2)};
+    trial->asks = (struct reserve_asks){.items = &trial->ask, .n_items = 1};
+    trial->reserve = (struct reserve){
+        .kinds = &kind, .n_kinds = 1, .left = trial->left, .n_pools = SIDES};
+    trial->line.asks = &trial->asks;
+    trial->line.n_asks = 1;
+}
+
 static void make(struct trial *trial, uint64_t seed)
 {
     memset(trial, 0, sizeof(*trial));
@@ -176,6 +217,7 @@ static void make(struct trial *trial, uint64_t seed)
                                       .n_turns = 1,
                                       .max_starts = 1,
                                       .class = trial->classes[JOBS]};
+    make_licences(trial);
 }
 
 static void clear(struct trial *trial)
@@ -217,6 +259,19 @@ static bool may_be_taken(const struct trial *trial, const struct preempt_job *jo
            !(below->guards.max_count > 0 && job->n_preempted > below->guards.max_count);
 }
 
+/* There are as many licences on that side as the job reserves. */
+static bool has_licences(const struct trial *trial, unsigned subset, int side)
+{
+    int64_t n_left = trial->left[side];
+    int64_t n_times = trial->ask.scope == RESREQ_SCOPE_SLOT ? trial->line.n_slots : 1;
+    for (int i = 0; i < trial->n_jobs; i++) {
+        bool gives = (subset & 1U << i) != 0 && trial->jobs[i].n_parts > 0 &&
+                     trial->parts[i].pool == side;
+        n_left += gives ? trial->parts[i].milli : 0;
+    }
+    return trial->asks.n_items == 0 || n_left >= n_times * trial->ask.milli;
+}
+
 static bool fits_without(const struct trial *trial, unsigned subset)
 {
     int n_free[HOSTS], room[2] = {0, 0}, n_user = trial->line.n_slots;
@@ -238,7 +293,8 @@ static bool fits_without(const struct trial *trial, unsigned subset)
         room[i / 2] += is_allowed ? n_free[i] : 0;
     }
     return n_user <= trial->limit.slots &&
-           (room[0] >= trial->line.n_slots || room[1] >= trial->line.n_slots);
+           ((room[0] >= trial->line.n_slots && has_licences(trial, subset, 0)) ||
+            (room[1] >= trial->line.n_slots && has_licences(trial, subset, 1)));
 }
 
 /* All of it may be taken, and it lies on one side: a job starts on own hosts or a
@@ -257,6 +313,11 @@ static bool serves(const struct trial *trial, unsigned subset)
             gives = gives || (trial->matches[host] && trial->hosts[host].is_open);
         }
         int own = job->n_pieces > 0 ? trial->pieces[i][0].host / 2 : -1;
+        for (int k = 2 * own; own >= 0 && k < 2 * own + 2; k++) {
+            bool is_allowed = trial->matches[k] && trial->hosts[k].is_open;
+            gives =
+                gives || (is_allowed && trial->asks.n_items > 0 && job->n_parts > 0);
+        }
         if (!gives || !may_be_taken(trial, job) || (side >= 0 && side != own)) {
             return false;
         }
@@ -280,7 +341,8 @@ static bool serves(const struct trial *trial, unsigned subset)
                         : 0;
         }
     }
-    return side < 0 || room >= trial->line.n_slots;
+    return side < 0 ||
+           (room >= trial->line.n_slots && has_licences(trial, subset, side));
 }
 
 static int count(unsigned subset)
@@ -376,11 +438,11 @@ static void judge(const struct trial *trial, const struct preempt_plan *plan)
     HOLD(trial, serves(trial, subset));
     judge_hosts(trial, claim, subset);
     if (trial->rules.reasons == PREEMPT_FOR_OPTIMAL_MINI_JOB &&
-        trial->limit.slots == LIMIT_MAX) {
+        trial->limit.slots == LIMIT_MAX && trial->asks.n_items == 0) {
         HOLD(trial, claim->n_victims == best);
     }
     if (trial->rules.reasons == PREEMPT_FOR_MINI_JOB || is_serial ||
-        trial->line.n_slots == 1) {
+        trial->line.n_slots == 1 || trial->asks.n_items > 0) {
         for (int i = 0; i < claim->n_victims && claim->n_victims > 1; i++) {
             HOLD(trial, !serves(trial, subset & ~(1U << claim->victims[i])));
         }
@@ -402,6 +464,7 @@ static bool run(uint64_t seed)
         .lines = &trial.line,
         .n_lines = 1,
         .limits = trial.limits,
+        .reserve = trial.asks.n_items > 0 ? &trial.reserve : NULL,
         .max_starts = 1,
     };
     struct preempt_snapshot snapshot = {

@@ -74,6 +74,14 @@ struct trial {
     struct line_turn turns[JOBS], *turn_of[JOBS];
     int64_t submit_ms[JOBS];
     int n_lines;
+    /* Licences: all hosts share them; what running jobs hold is not in `left`. */
+    int64_t left;
+    int pool_of[HOSTS];
+    struct reserve_kind kind;
+    struct reserve reserve;
+    struct reserve_part parts[JOBS];
+    struct reserve_ask ask_of[JOBS];
+    struct reserve_asks asks[JOBS];
 };
 
 static int number_of(const char *text)
@@ -135,7 +143,16 @@ static void read_places(struct trial *trial, char *text, struct preempt_job *job
     }
 }
 
-static const char *read_fact(char *word, struct preempt_job *job)
+static void hold(struct trial *trial, struct preempt_job *job, int n_licences)
+{
+    struct reserve_part *part = &trial->parts[job - trial->jobs];
+    *part = (struct reserve_part){0, n_licences * INT64_C(1000)};
+    job->parts = part;
+    job->n_parts = 1;
+    trial->left -= part->milli;
+}
+
+static const char *read_fact(struct trial *trial, char *word, struct preempt_job *job)
 {
     char *equals = strchr(word, '=');
     int64_t number = number_of(equals + 1);
@@ -153,6 +170,8 @@ static const char *read_fact(char *word, struct preempt_job *job)
         job->still_ms = number * MINUTE_MS;
     } else if (strcmp(word, "limit") == 0) {
         job->run_limit_ms = number * MINUTE_MS;
+    } else if (strcmp(word, "lic") == 0) {
+        hold(trial, job, (int)number);
     } else if (strcmp(word, "times") == 0) {
         job->n_preempted = (int)number;
     } else {
@@ -171,7 +190,7 @@ static void add_job(struct trial *trial, char *word)
     job->queue = find_queue(trial->world, strsep(&word, ":"));
     read_places(trial, strsep(&word, ":"), job);
     for (char *fact; (fact = strsep(&word, ":")) != NULL;) {
-        const char *named = read_fact(fact, job);
+        const char *named = read_fact(trial, fact, job);
         user = named != NULL ? named : user;
     }
     struct limits_class *class = join(trial, user, job->queue);
@@ -194,11 +213,17 @@ static void add_wanted(struct trial *trial, char *word)
     for (char *rest = strchr(word + strlen(word) + 1, ':'); rest != NULL;
          rest = strchr(rest + 1, ':')) {
         static char users[JOBS][16];
-        int age;
+        int age, n_licences;
         if (sscanf(rest, ":user=%15[a-z]", users[index]) == 1) {
             user = users[index];
         } else if (sscanf(rest, ":age=%d", &age) == 1) {
             trial->submit_ms[index] = NOW_MIN * MINUTE_MS - age * INT64_C(1000);
+        } else if (sscanf(rest, ":lic=%d", &n_licences) == 1) {
+            trial->ask_of[index] = (struct reserve_ask){
+                .scope = RESREQ_SCOPE_JOB, .milli = n_licences * INT64_C(1000)};
+            trial->asks[index] = (struct reserve_asks){&trial->ask_of[index], 1, NULL};
+            line->asks = &trial->asks[index];
+            line->n_asks = 1;
         }
     }
     trial->turns[index].key = (uint64_t)(1000 + index);
@@ -217,7 +242,9 @@ static void trial_read(struct trial *trial, struct world *world, char *input)
     assert_non_null(bar);
     *bar = '\0';
     while ((word = strsep(&input, " ")) != NULL) {
-        if (strchr(word, '=') != NULL) {
+        if (strncmp(word, "lic=", 4) == 0) {
+            trial->left = number_of(word + 4) * INT64_C(1000);
+        } else if (strchr(word, '=') != NULL) {
             add_host(trial, word);
         }
     }
@@ -295,6 +322,9 @@ static void run_trial(struct trial *trial, char *text)
     struct arena arena;
     struct place_plan placed;
     arena_init(&arena);
+    trial->kind = (struct reserve_kind){"lic", RESOURCE_BUILTINS, trial->pool_of, true};
+    trial->reserve = (struct reserve){
+        .kinds = &trial->kind, .n_kinds = 1, .left = &trial->left, .n_pools = 1};
     struct place_snapshot place = {
         .hosts = trial->hosts,
         .n_hosts = trial->n_hosts,
@@ -303,6 +333,7 @@ static void run_trial(struct trial *trial, char *text)
         .lines = trial->lines,
         .n_lines = trial->n_lines,
         .limits = trial->limits,
+        .reserve = &trial->reserve,
         .max_starts = 100,
     };
     struct preempt_snapshot snapshot = {

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preempt_give.c: see preempt_give.h. */
+#include "sched/preempt_give.h"
+
+void preempt_give_init(struct preempt_give *give, struct arena *arena,
+                       const struct place_snapshot *place)
+{
+    *give = (struct preempt_give){.reserve = place->reserve};
+    if (place->reserve != NULL) {
+        size_t n_pools = (size_t)place->reserve->n_pools;
+        give->given = arena_alloc(arena, n_pools, sizeof(*give->given));
+        give->left = arena_alloc(arena, n_pools, sizeof(*give->left));
+        give->pieces =
+            arena_alloc(arena, (size_t)place->n_hosts + 1, sizeof(*give->pieces));
+    }
+}
+
+void preempt_give_begin(struct preempt_give *give, const int64_t *left)
+{
+    for (int i = 0; i < give->reserve->n_pools; i++) {
+        give->left[i] = left[i] + give->given[i];
+    }
+}
+
+void preempt_give_set(struct preempt_give *give, const struct preempt_job *job,
+                      bool is_still)
+{
+    if (give->reserve != NULL) {
+        reserve_take(give->given, job->parts, job->n_parts, is_still ? -1 : 1);
+        reserve_take(give->left, job->parts, job->n_parts, is_still ? -1 : 1);
+    }
+}
+
+int64_t *preempt_give_wants(const struct reserve *reserve, struct arena *arena,
+                            const struct reserve_asks *asks, const uint8_t *allowed,
+                            int n_hosts)
+{
+    int64_t *wants = arena_alloc(arena, (size_t)reserve->n_pools, sizeof(*wants));
+    for (int i = 0; i < asks->n_items; i++) {
+        const struct reserve_ask *ask = &asks->items[i];
+        for (int host = 0; host < n_hosts; host++) {
+            int pool = reserve->kinds[ask->kind].pool_of[host];
+            if (allowed[host] && pool >= 0) {
+                wants[pool] = ask->milli;
+            }
+        }
+    }
+    return wants;
+}
+
+bool preempt_give_has(const struct preempt_job *job, const int64_t *wants)
+{
+    bool has_any = false;
+    for (int i = 0; wants != NULL && i < job->n_parts; i++) {
+        has_any = has_any || (job->parts[i].milli > 0 && wants[job->parts[i].pool] > 0);
+    }
+    return has_any;
+}
+
+bool preempt_give_helps(const struct preempt_give *give, const int64_t *wants,
+                        int n_slots, const struct preempt_job *job)
+{
+    for (int i = 0; i < job->n_parts; i++) {
+        const struct reserve_part *part = &job->parts[i];
+        int64_t before = give->left[part->pool] - part->milli;
+        if (part->milli > 0 && before < wants[part->pool] * n_slots) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool preempt_give_may(const struct preempt_give *give, const struct reserve_asks *asks,
+                      const uint8_t *allowed, int n_hosts)
+{
+    for (int i = 0; i < asks->n_items; i++) {
+        const struct reserve_ask *ask = &asks->items[i];
+        const struct reserve_kind *kind = &give->reserve->kinds[ask->kind];
+        bool is_there = kind->is_preemptable;
+        for (int host = 0; !is_there && host < n_hosts; host++) {
+            int pool = kind->pool_of[host];
+            is_there = allowed[host] && pool >= 0 && give->left[pool] >= ask->milli;
+        }
+        if (!is_there) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void list_pieces(struct preempt_give *give, const struct host_slots *hosts,
+                        const int *places, int n_pieces)
+{
+    for (int i = 0; i < n_pieces; i++) {
+        give->pieces[i] = (struct reserve_piece){places[i], hosts[i].n_slots};
+    }
+}
+
+int preempt_give_room(struct preempt_give *give, const struct reserve_asks *asks,
+                      int host, const struct host_slots *hosts, const int *places,
+                      int n_pieces)
+{
+    int lacking;
+    list_pieces(give, hosts, places, n_pieces);
+    return reserve_room_on(give->reserve, give->left, asks, host, give->pieces,
+                           n_pieces, &lacking);
+}
+
+void preempt_give_keep(struct preempt_give *give, struct arena *arena,
+                       const struct reserve_asks *asks, const struct host_slots *hosts,
+                       const int *places, int n_pieces, int64_t *left)
+{
+    size_t n_most = (size_t)asks->n_items * (size_t)n_pieces;
+    struct reserve_part *parts = arena_alloc(arena, n_most, sizeof(*parts));
+    list_pieces(give, hosts, places, n_pieces);
+    int n_parts = reserve_parts(give->reserve, asks, give->pieces, n_pieces, parts);
+    for (int i = 0; i < n_parts; i++) {
+        int64_t *there = &left[parts[i].pool], need = parts[i].milli;
+        int64_t now = need < *there ? need : *there > 0 ? *there : 0;
+        *there -= now;
+        give->given[parts[i].pool] -= need - now;
+        give->left[parts[i].pool] -= need;
+    }
+}
