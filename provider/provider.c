@@ -85,19 +85,17 @@ int provider_local_max(const struct provider *provider, const char *name, int ma
 {
     const struct books_host *host = books_find_host(&provider->books, name);
     int64_t allowed = max;
-    int still = host != NULL ? host->local_still : 0;
+    bool is_owed = false;
     for (int i = 0; host != NULL && i < host->n_links; i++) {
         const struct book *book = host->links[i].book;
         const struct book_host *entry = &book->hosts[host->links[i].index];
         allowed -= entry->n_slots;
         allowed += takes_none(book) ? entry->provider_used : entry->provider;
-        if (books_is_owed(book)) {
-            /* Nor does anything run where a job stands still that has to go itself. */
-            int n = still < entry->provider_used ? still : entry->provider_used;
-            allowed -= n;
-            still -= n;
-        }
+        is_owed |= books_is_owed(book);
     }
+    /* Until they are home nothing new runs where a job stands still: it counts as in
+     * use, so that what begins there would have to end again. */
+    allowed -= is_owed ? host->local_still : 0;
     return allowed > local_used ? (int)allowed : local_used;
 }
 

@@ -206,6 +206,21 @@ static void nothing_runs_where_a_job_stands_still_on_what_is_owed(void **state)
     assert_int_equal(held(OWN), 1);
 }
 
+/* More stands still there than is owed: as long as anything is, all of it counts. */
+static void
+nothing_begins_beside_jobs_that_stand_still_where_slots_are_owed(void **state)
+{
+    (void)state;
+    provider_world_open(&world, OWN);
+    provider_world_propose(&world, OWN, 1, "n1 3:0");
+    provider_set_local_used(world.provider, "n1", 6, 0);
+    provider_set_local_still(world.provider, "n1", 3);
+    assert_int_equal(provider_local_max(world.provider, "n1", 6, 0), 5);
+    provider_world_recall(&world, OWN, 1, 0, 0);
+    assert_int_equal(held(OWN), 1); /* the others stand on 2 that are not exported */
+    assert_int_equal(provider_local_max(world.provider, "n1", 6, 0), 0);
+}
+
 static void a_policy_that_goes_takes_its_leaves_along(void **state)
 {
     (void)state;
@@ -240,6 +255,7 @@ int main(void)
         TEST(a_recall_outlives_a_crash_and_is_called_off_by_number),
         TEST(the_site_uses_what_it_has_as_a_leaf),
         TEST(nothing_runs_where_a_job_stands_still_on_what_is_owed),
+        TEST(nothing_begins_beside_jobs_that_stand_still_where_slots_are_owed),
         TEST(a_policy_that_goes_takes_its_leaves_along),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
