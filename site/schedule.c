@@ -219,6 +219,7 @@ static void show_lines(struct site *site, int64_t now_ms,
         line->filter = needs_of(site->needs, first->queue, first->spec);
         line->class = first->class;
         line->max_starts = jobs_array_room(first);
+        line->since_ms = first->submit_ms;
         line->veto =
             queues_veto(site->queues, first->queue, now_ms + site->utc_offset_ms);
     }
