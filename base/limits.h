@@ -55,6 +55,7 @@ enum {
     WAITERS_MAX = 4096,        /* clients that wait, peek or ask at one time */
     LOAD_VALUES_MAX = 320, /* what a host tells of itself: LSF's 256 external indices,
                               its own, and its resources */
+    RUN_LOADS_MAX = 1000,  /* runs that one HOST_LOAD tells of */
     LEASE_LOAD_HOSTS_MAX = 500, /* of one LEASE_LOAD: as many as fit a frame */
     LOAD_VALUE_SIZE = 128,      /* one of them, as text; with the NUL */
 };

@@ -557,10 +557,18 @@ struct msg_host_alive { /* HOST_ALIVE, HOST_PONG */
     uint64_t seq;
 };
 
-/* All that it has to tell: what is left out is not known any more. */
+struct run_load {
+    struct run_id run;
+    int64_t cpu_ms; /* until now */
+};
+
+/* All that it has to tell: of values, what is left out is not known any more; of runs,
+ * what is left out is as it was. */
 struct msg_host_load {
     const struct load_value *values;
     int n_values;
+    const struct run_load *runs;
+    int n_runs;
 };
 
 struct msg_run_start {

@@ -39,6 +39,9 @@ enum {
     LISTEN_AGAIN_MS = 1000,
     STOP_MOMENT_MS = 1000, /* from SIGTSTP until a parallel job has to stand still: a
                               launcher tells the others of the job */
+    TELL_USE_MS = 10000,   /* what a run has used: below the agent's own interval ... */
+    TELL_LEAST_MS = 100,   /* ... where it is worth it ... */
+    TELL_COST_FACTOR = 50, /* ... and at a fiftieth of a processor at most */
     STOP_AGAIN_MS = 500,   /* somebody could not be stopped: deep in the kernel */
 };
 
@@ -74,6 +77,7 @@ struct run {
     int64_t wait_until;         /* WAITING and no agent */
     int64_t save_at;            /* the record on disk is behind */
     int64_t listen_at;          /* there is no agent, and no socket for one yet */
+    int64_t tell_at;            /* what it has used until then */
     struct run_control pending; /* came before the go; number 0: none */
     int64_t stop_at;            /* it is being stopped, and is looked at then */
     uint64_t stop_number;       /* of the order */
@@ -179,6 +183,18 @@ static void measure_use(struct run *run)
     mem_kib = run->peak_kib > mem_kib ? run->peak_kib : mem_kib;
     run->record.cpu_ms = (uint64_t)cpu_ms;
     run->record.mem_kib = (uint64_t)mem_kib;
+}
+
+/* Told to the agent, not to the disk: it is of use while the run goes on. */
+static void tell_use(struct run *run, int64_t now)
+{
+    int64_t cpu_ms = run->counted_cpu_ms + guard_limits_cpu_ms(&run->crew);
+    int64_t least_ms = (guard_clock_now_ms() - now) * TELL_COST_FACTOR;
+    run->tell_at = now + (least_ms > TELL_USE_MS ? least_ms : TELL_USE_MS);
+    if (cpu_ms >= (int64_t)run->record.cpu_ms + TELL_LEAST_MS) {
+        run->record.cpu_ms = (uint64_t)cpu_ms;
+        guard_link_push(&run->link, &run->record);
+    }
 }
 
 /* What the job came to goes on record before commands after it begin. */
@@ -612,11 +628,19 @@ static int64_t stream_at(const struct run *run)
     return is_awaited ? guard_stream_wake_ms(run->stream) : never;
 }
 
+/* What stands still uses nothing. */
+static int64_t tell_at(const struct run *run)
+{
+    return run->record.phase == RUN_RUNNING && run->link.n_peers > 0 ? run->tell_at
+                                                                     : never;
+}
+
 static int next_timeout(const struct run *run)
 {
     int64_t times[] = {run->wait_until,     run->save_at,  run->listen_at,
                        run->ladder.next_ms, stage_at(run), limit_at(run),
-                       look_at(run),        run->stop_at,  stream_at(run)};
+                       look_at(run),        run->stop_at,  stream_at(run),
+                       tell_at(run)};
     int64_t next = never;
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
         next = times[i] < next ? times[i] : next;
@@ -699,6 +723,9 @@ static void on_time(struct run *run)
     }
     if (now >= run->save_at) {
         save(run);
+    }
+    if (now >= tell_at(run)) {
+        tell_use(run, now);
     }
 }
 

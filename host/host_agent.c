@@ -43,6 +43,7 @@ struct host_agent {
     int flush_timer;  /* -1: not set */
     struct log_limit refused, unwelcome;
     uint8_t bytes[OUTPUT_CHUNK_MAX];
+    struct run_load use[RUN_LOADS_MAX]; /* of one HOST_LOAD */
 };
 
 /* ---- to the site */
@@ -135,13 +136,38 @@ static bool tell(struct host_agent *agent, struct host_run *run)
     return true;
 }
 
+/* What runs have used, of those that run and have not told; the rest next time. */
+static void fill_runs(struct host_agent *agent, struct msg_host_load *load)
+{
+    struct host_run *run = NULL;
+    load->runs = agent->use;
+    while ((run = host_runs_next(agent->runs, run)) != NULL &&
+           load->n_runs < RUN_LOADS_MAX) {
+        if (run->record.phase == RUN_RUNNING && !run->is_use_told) {
+            agent->use[load->n_runs++] = (struct run_load){
+                .run = {run->site, run->attempt},
+                .cpu_ms = (int64_t)run->record.cpu_ms,
+            };
+        }
+    }
+}
+
+static void note_use_told(struct host_agent *agent, const struct msg_host_load *load)
+{
+    for (int i = 0; i < load->n_runs; i++) {
+        host_runs_find(agent->runs, &load->runs[i].run)->is_use_told = true;
+    }
+}
+
 /* What does not leave now is told at the next heartbeat. */
 static void tell_load(struct host_agent *agent)
 {
     struct msg msg = {.kind = MSG_HOST_LOAD};
     load_fill(agent->load, &msg.host_load);
+    fill_runs(agent, &msg.host_load);
     if (send_to_site(agent, &msg) == 0) {
         agent->load_ms = daemon_now_ms();
+        note_use_told(agent, &msg.host_load);
     } else {
         agent->load_ms = 0;
     }
@@ -377,7 +403,7 @@ static void begin_session(struct host_agent *agent)
     agent->heard_ms = daemon_now_ms();
     struct host_run *run = NULL;
     while ((run = host_runs_next(agent->runs, run)) != NULL) {
-        run->is_told = false;
+        run->is_told = run->is_use_told = false;
     }
 }
 

@@ -158,9 +158,25 @@ static void send_order(const struct entry *entry, enum guard_order_kind kind,
     host_talk_send(entry->link, &order);
 }
 
+/* It has used more, and nothing else is new. */
+static bool is_use_only(const struct guard_record *before,
+                        const struct guard_record *record)
+{
+    return record->phase == RUN_RUNNING && before->phase == RUN_RUNNING &&
+           record->cpu_ms != before->cpu_ms && record->token == before->token &&
+           record->control_done == before->control_done &&
+           record->start_ms == before->start_ms;
+}
+
 static void accept_record(struct host_runs *runs, struct entry *entry,
                           const struct guard_record *record)
 {
+    if (is_use_only(&entry->run.record, record)) {
+        entry->run.record.cpu_ms = record->cpu_ms;
+        entry->run.is_use_told = false;
+        return; /* for the next HOST_LOAD */
+    }
+    entry->run.is_use_told = record->cpu_ms == 0;
     entry->run.record = *record;
     entry->run.is_told = false;
     entry->is_new = false;

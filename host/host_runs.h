@@ -32,7 +32,8 @@ struct host_run {
     uint64_t attempt;
     struct guard_record record; /* phase RUN_UNKNOWN: not known yet */
     /* The agent's: */
-    bool is_told; /* the site was sent the record as it is */
+    bool is_told;     /* the site was sent the record as it is ... */
+    bool is_use_told; /* ... and what it has used, while it runs */
     int64_t told_ms;
 };
 

@@ -278,10 +278,21 @@ static SHAPE(load_value_shape, sublet__load_value, load_value);
 #undef OURS
 #undef THEIRS
 
+#define OURS struct run_load
+#define THEIRS Sublet__RunLoad
+static const struct codec_field run_load[] = {
+    PART(run, &run_id_shape),
+    TIME(cpu_ms),
+};
+static SHAPE(run_load_shape, sublet__run_load, run_load);
+#undef OURS
+#undef THEIRS
+
 #define OURS struct msg_host_load
 #define THEIRS Sublet__HostLoad
 static const struct codec_field host_load[] = {
     PARTS(values, 0, LOAD_VALUES_MAX, &load_value_shape),
+    PARTS(runs, 0, RUN_LOADS_MAX, &run_load_shape),
 };
 SHAPE(codec_host_load, sublet__host_load, host_load);
 #undef OURS

@@ -81,6 +81,7 @@ struct place_line {
     int n_turns;
     const struct limits_class *class; /* NULL: no limits */
     int max_starts;                   /* of an array with a limit; INT_MAX: all */
+    int64_t since_ms;                 /* its first job waits; 0: unknown */
     enum reason veto;                 /* REASON_NEW: none; else none of it starts */
 };
 

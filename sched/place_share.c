@@ -9,7 +9,9 @@ struct node {
     int account;
     int parent; /* node; -1: the root */
     double priority;
-    int *heap; /* nodes, or lines */
+    int64_t since_ms; /* its oldest job waits; 0: unknown */
+    bool is_late;     /* share_use.h: or one below it is */
+    int *heap;        /* nodes, or lines */
     int count;
     bool has_lines;
 };
@@ -45,6 +47,9 @@ static int compare(const struct place_share *share, const struct node *in, int a
         return share->compare(share->arg, a, b);
     }
     const struct node *left = &share->nodes[a], *right = &share->nodes[b];
+    if (left->is_late != right->is_late) {
+        return left->is_late ? -1 : 1;
+    }
     return share_tree_compare(share->given->tree, left->account, left->priority,
                               right->account, right->priority);
 }
@@ -73,24 +78,35 @@ static void pop(const struct place_share *share, struct node *in)
     }
 }
 
+/* Nobody's patience is endless: of a node whose heap is in order. */
+static bool is_late(const struct place_share *share, const struct node *node)
+{
+    const struct place_given *given = share->given;
+    if (node->count == 0 || !node->has_lines) {
+        return node->count > 0 && share->nodes[node->heap[0]].is_late;
+    }
+    return given->slots[node->account] == 0 && node->since_ms != 0 &&
+           share_tree_is_late(given->tree, node->account, node->since_ms,
+                              given->now_ms);
+}
+
 static void rank(const struct place_share *share, struct node *node)
 {
     const struct place_given *given = share->given;
     node->priority = share_tree_priority(given->tree, node->account,
                                          given->slots[node->account], given->now_ms);
+    node->is_late = is_late(share, node);
 }
 
 /* All priorities anew, and all heaps. Children come behind their parents. */
 static void rank_all(struct place_share *share)
 {
-    for (int i = 0; i < share->n_nodes; i++) {
-        rank(share, &share->nodes[i]);
-    }
-    for (int i = 0; i < share->n_nodes; i++) {
+    for (int i = share->n_nodes - 1; i >= 0; i--) {
         struct node *node = &share->nodes[i];
         for (int at = node->count / 2 - 1; at >= 0; at--) {
             sift(share, node, at);
         }
+        rank(share, node);
     }
     share->number = share->given->number;
 }
@@ -153,7 +169,11 @@ static void fill_all(struct builder *builder, const int *lines, int n_lines)
     for (int i = 0; i < n_lines; i++) {
         int stand = builder->node_of[stand_of(builder, lines[i])] - 1;
         struct node *node = &share->nodes[stand];
+        int64_t since_ms = share->all[lines[i]].since_ms;
         node->heap[node->count++] = lines[i];
+        if (since_ms != 0 && (node->since_ms == 0 || since_ms < node->since_ms)) {
+            node->since_ms = since_ms;
+        }
     }
 }
 
@@ -227,13 +247,19 @@ void place_share_pass(struct place_share *share, int n_slots, bool is_through)
     for (int i = share->n_path - 1; i > 0; i--) {
         struct node *node = &share->nodes[share->path[i]];
         struct node *parent = &share->nodes[node->parent];
+        bool was_late = node->is_late;
         if (node->count == 0) {
             pop(share, parent);
-        } else if (n_slots > 0) {
-            rank(share, node);
-            sift(share, parent, 0);
-        } else {
-            break; /* nobody's priority has changed */
+            continue;
         }
+        if (n_slots > 0) {
+            rank(share, node);
+        } else {
+            node->is_late = is_late(share, node);
+        }
+        if (n_slots == 0 && node->is_late == was_late) {
+            break; /* nobody's place has changed */
+        }
+        sift(share, parent, 0);
     }
 }

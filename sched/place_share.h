@@ -4,8 +4,9 @@
  * are given away.
  *
  * From the root down the first account at each level that has a line with a waiting
- * job; where users stand in one line, as they stand in it. Only accounts that have
- * lines are looked at, and after a start only those above it.
+ * job; where users stand in one line, as they stand in it. One that is late
+ * (share_use.h), or has one below it that is, comes before those that are not. Only
+ * accounts that have lines are looked at, and after a start only those above it.
  *
  * Queues of one scope may each have such an order: what one gives away counts for all
  * (place_share_given).

@@ -214,6 +214,13 @@ double share_tree_priority(const struct share_tree *tree, int account,
     return share_use_priority(&tree->scope->factors, at->shares, &terms, n_more_slots);
 }
 
+bool share_tree_is_late(const struct share_tree *tree, int account, int64_t since_ms,
+                        int64_t now_ms)
+{
+    return share_use_is_late(&tree->accounts[account].use, &tree->scope->factors,
+                             since_ms, now_ms);
+}
+
 int share_tree_compare(const struct share_tree *tree, int a, double a_priority, int b,
                        double b_priority)
 {

@@ -56,6 +56,9 @@ void share_tree_spend(struct share_tree *tree, int account, double cpu_ms,
 /* With so many slots more than it has. */
 double share_tree_priority(const struct share_tree *tree, int account,
                            int64_t n_more_slots, int64_t now_ms);
+/* Jobs of the account, which has no slots, wait since then. */
+bool share_tree_is_late(const struct share_tree *tree, int account, int64_t since_ms,
+                        int64_t now_ms);
 /* Below 0 where a comes before b: siblings with these priorities. */
 int share_tree_compare(const struct share_tree *tree, int a, double a_priority, int b,
                        double b_priority);

@@ -7,8 +7,11 @@
 #include <math.h>
 #include <stddef.h>
 
+enum { MILLI = 1000, PATIENCE = 10 /* times HIST_HOURS */ };
+
 static const double hour_ms = 3600000.0;
 static const double least_divisor = 0.01;
+static const double default_hist_hours = 5;
 
 /* By how much a millisecond lets things fade. */
 static double rate_of(double hist_hours)
@@ -35,22 +38,44 @@ static int weight_of(const struct share_factors *factors, const struct share_job
     return factors->is_per_slot ? job->n_slots : 1;
 }
 
-/* What run time that has grown so long, and so long ago, still counts. */
-static double faded(const struct share_factors *factors, int64_t run_ms, int64_t ago_ms)
+/* What is left of time that the job has taken at so much a millisecond of its run. */
+static double faded(double rate, const struct share_job *job, int64_t now_ms)
 {
-    double rate = factors->has_decay ? rate_of(factors->hist_hours) : 0;
+    int64_t run_ms = share_use_job_run_ms(job, now_ms);
+    int64_t ago_ms = job->paused_since_ms != 0 ? now_ms - job->paused_since_ms : 0;
     if (rate == 0) {
         return (double)run_ms;
     }
-    return (1 - exp(-rate * (double)run_ms)) / rate * exp(-rate * (double)ago_ms);
+    return (1 - exp(-rate * (double)run_ms)) / rate *
+           exp(-rate * (double)(ago_ms > 0 ? ago_ms : 0));
+}
+
+static double run_rate_of(const struct share_factors *factors)
+{
+    return factors->has_decay ? rate_of(factors->hist_hours) : 0;
+}
+
+/* Of processor time, what of it that the job is known to use. */
+static double busy_ms_of(const struct share_factors *factors,
+                         const struct share_job *job, int64_t now_ms)
+{
+    return (double)job->busy_milli / MILLI *
+           faded(rate_of(factors->hist_hours), job, now_ms);
 }
 
 double share_use_job_weight_ms(const struct share_factors *factors,
                                const struct share_job *job, int64_t now_ms)
 {
-    int64_t ago_ms = job->paused_since_ms != 0 ? now_ms - job->paused_since_ms : 0;
-    return weight_of(factors, job) *
-           faded(factors, share_use_job_run_ms(job, now_ms), ago_ms > 0 ? ago_ms : 0);
+    return weight_of(factors, job) * faded(run_rate_of(factors), job, now_ms);
+}
+
+double share_use_job_cpu_ms(const struct share_factors *factors,
+                            const struct share_job *job, int64_t cpu_ms, int64_t now_ms)
+{
+    int64_t run_ms = share_use_job_run_ms(job, now_ms);
+    double rate = rate_of(factors->hist_hours);
+    return run_ms > 0 ? (double)cpu_ms / (double)run_ms * faded(rate, job, now_ms)
+                      : (double)cpu_ms;
 }
 
 /* ---------------------------------------------------------------- an account */
@@ -70,6 +95,9 @@ void share_use_advance(struct share_use *use, const struct share_factors *factor
         double level = (double)use->n_growing / rate;
         use->run_ms = level + (use->run_ms - level) * kept;
     }
+    double busy = (double)use->busy_milli / MILLI;
+    use->busy_ms = rate > 0 ? busy / rate + (use->busy_ms - busy / rate) * kept
+                            : use->busy_ms + busy * (double)elapsed_ms;
     use->at_ms = now_ms;
 }
 
@@ -83,6 +111,9 @@ static void count_run(struct share_use *use, const struct share_factors *factors
         grows ? job->start_ms + job->paused_ms : -share_use_job_run_ms(job, now_ms);
     double faded_ms = share_use_job_weight_ms(factors, job, use->at_ms);
     use->run_ms += weight > 0 ? faded_ms : -faded_ms;
+    double busy_ms = busy_ms_of(factors, job, use->at_ms);
+    use->busy_ms += weight > 0 ? busy_ms : -busy_ms;
+    use->busy_milli += grows ? (weight > 0 ? job->busy_milli : -job->busy_milli) : 0;
     use->n_growing += grows ? weight : 0;
     use->run_offset_ms += (uint64_t)(weight * offset_ms);
     use->n_limited += grows && is_limited ? weight : 0;
@@ -99,7 +130,7 @@ void share_use_count(struct share_use *use, const struct share_factors *factors,
         count_run(use, factors, job, (int64_t)sign * weight_of(factors, job), now_ms);
     }
     if (use->n_slots == 0) {
-        use->run_ms = 0; /* what rounding has left */
+        use->run_ms = use->busy_ms = 0; /* what rounding has left */
     }
 }
 
@@ -135,7 +166,7 @@ void share_use_terms(const struct share_use *use, const struct share_factors *fa
     double past_ms = factors->has_history || factors->has_decay ? now.past_ms : 0;
     *terms = (struct share_terms){
         .n_slots = use->n_slots,
-        .cpu_hours = positive(now.cpu_ms) / hour_ms,
+        .cpu_hours = (positive(now.cpu_ms) + positive(now.busy_ms)) / hour_ms,
         .run_hours = (positive(run_ms) + past_ms) / hour_ms,
         .committed_hours =
             positive(-times_now(now.n_limited, now_ms, now.limit_ms)) / hour_ms,
@@ -150,4 +181,15 @@ double share_use_priority(const struct share_factors *factors, int shares,
                      terms->committed_hours * factors->committed +
                      (double)(1 + terms->n_slots + n_more_slots) * factors->run_job;
     return shares / (divisor > least_divisor ? divisor : least_divisor);
+}
+
+bool share_use_is_late(const struct share_use *use, const struct share_factors *factors,
+                       int64_t since_ms, int64_t now_ms)
+{
+    double hist = factors->hist_hours > 0 ? factors->hist_hours : default_hist_hours;
+    bool is_fixed = factors->cpu_time <= 0 && factors->run_time <= 0 &&
+                    factors->run_job <= 0 && factors->committed <= 0;
+    int64_t last_ms = since_ms > use->at_ms ? since_ms : use->at_ms;
+    return !is_fixed && use->n_slots == 0 &&
+           (double)(now_ms - last_ms) >= PATIENCE * hist * hour_ms;
 }

@@ -9,13 +9,20 @@
  *
  * where the divisor is at least 0.01: a priority is at most 100 x shares.
  *
- * cpu_time is what jobs that have ended took, run_time that of the jobs that have
- * begun and not ended, in the states in which it grows; the historical one is of those
- * that have ended, and counts only with ENABLE_HIST_RUN_TIME. An hour of processor time
- * or historical run time counts as a tenth after HIST_HOURS; with RUN_TIME_DECAY, run
- * time of jobs that run fades alike, and is historical once they have ended.
- * Committed run time is that of run limits; jobs without one commit nothing.
- * With LSB_NCPU_ENFORCE run times are times slots.
+ * cpu_time is what jobs have taken, those that run too, as far as it is known: that of
+ * a job is taken to have been used evenly over its run. run_time is that of the jobs
+ * that have begun and not ended, in the states in which it grows; the historical one is
+ * of those that have ended, and counts only with ENABLE_HIST_RUN_TIME. An hour of
+ * processor time or historical run time counts as a tenth after HIST_HOURS; with
+ * RUN_TIME_DECAY, run time of jobs that run fades alike, and is historical once they
+ * have ended. Committed run time is that of run limits; jobs without one commit
+ * nothing. With LSB_NCPU_ENFORCE run times are times slots.
+ *
+ * In the formula an account without any slot stands at shares / RUN_JOB_FACTOR at most,
+ * and where slots are few against what others' shares are, those never fall so low: it
+ * would starve. So who has waited for 10 times HIST_HOURS (50 h where that is 0), with
+ * no slot since, is late, and comes first; but not where all factors are 0, which asks
+ * for a fixed order.
  *
  * Units: milliseconds, but where a name says hours; slots. Ownership: none.
  * Source: lsf.md 4.2, 4.3. Layer: sched (base only). */
@@ -40,6 +47,7 @@ struct share_job {
     int64_t paused_ms;       /* since then, suspended */
     int64_t paused_since_ms; /* it is: since when; 0: it is not */
     int64_t run_limit_ms;    /* 0: none */
+    int64_t busy_milli;      /* thousandths of processors that it keeps busy */
 };
 
 /* Sums over jobs; the whole numbers come and go without a trace. */
@@ -50,9 +58,11 @@ struct share_use {
     /* Modulo 2^64, as only their differences from now times a number are small: */
     uint64_t run_offset_ms; /* run time is n_growing * now - this */
     uint64_t limit_ms;      /* what is committed is this - n_limited * now */
+    int64_t busy_milli;     /* of those whose run time grows */
     int64_t at_ms;          /* as of when the rest is */
     double cpu_ms, past_ms; /* of ended jobs, faded */
     double run_ms;          /* of jobs, faded: RUN_TIME_DECAY */
+    double busy_ms;         /* of jobs, faded: processor time */
 };
 
 /* As it is shown. */
@@ -76,12 +86,20 @@ void share_use_advance(struct share_use *use, const struct share_factors *factor
 int64_t share_use_job_run_ms(const struct share_job *job, int64_t now_ms);
 double share_use_job_weight_ms(const struct share_factors *factors,
                                const struct share_job *job, int64_t now_ms);
+/* What is left of processor time that it took in all that while. */
+double share_use_job_cpu_ms(const struct share_factors *factors,
+                            const struct share_job *job, int64_t cpu_ms,
+                            int64_t now_ms);
 
 void share_use_terms(const struct share_use *use, const struct share_factors *factors,
                      int64_t now_ms, struct share_terms *terms);
 /* With so many slots besides those of `terms`. */
 double share_use_priority(const struct share_factors *factors, int shares,
                           const struct share_terms *terms, int64_t n_more_slots);
+
+/* Its jobs wait since then. */
+bool share_use_is_late(const struct share_use *use, const struct share_factors *factors,
+                       int64_t since_ms, int64_t now_ms);
 
 /* What is left of 1 after so long. */
 double share_use_fade(double hist_hours, int64_t elapsed_ms);

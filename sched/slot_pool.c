@@ -28,7 +28,9 @@
 enum { PERCENT = 100 };
 
 static const double hour_ms = 3600000.0;
-static const double same = 1e-9; /* what is no more than rounding */
+/* What is no more than rounding, in hours: a third of a slot's millisecond for each of
+ * 100 percent. */
+static const double same = 1e-9;
 
 /* So many percent of the slots. */
 static int part_of(int share, int n_slots, bool is_rounded_up)
@@ -82,7 +84,7 @@ void slot_pool_sort(const double *use, const int *share, int n, int *order)
     for (int i = 0; i < n; i++) {
         double own = use_per_share(use, share, i);
         int place = i;
-        for (; place > 0 && use_per_share(use, share, order[place - 1]) > own;
+        for (; place > 0 && use_per_share(use, share, order[place - 1]) > own + same;
              place--) {
             order[place] = order[place - 1];
         }
@@ -99,7 +101,7 @@ void slot_pool_judge(const double *use, const int *share, int n, bool *is_over)
     }
     for (int i = 0; i < n; i++) {
         double due = used / shared;
-        is_over[i] = use_per_share(use, share, i) > due + fabs(due) * same;
+        is_over[i] = use_per_share(use, share, i) > due + same * fmax(1, fabs(due));
     }
 }
 

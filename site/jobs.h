@@ -34,6 +34,8 @@ struct job_seat {
     int scope; /* -1: its queue has no shares */
     int account;
     struct share_job counted; /* as what it has its slots there */
+    int64_t cpu_ms;           /* that its run is known to have taken so far */
+    int64_t busy_milli;       /* on average, in thousandths of processors */
 };
 
 struct submission; /* what the elements of an array share */

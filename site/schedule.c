@@ -224,6 +224,7 @@ static void show_lines(struct site *site, int64_t now_ms,
             needs_asks(site->needs, site, first->queue, first->spec, &line->n_asks);
         line->class = first->class;
         line->max_starts = jobs_array_room(first);
+        line->since_ms = first->submit_ms;
         line->veto =
             queues_veto(site->queues, first->queue, now_ms + site->utc_offset_ms);
     }

@@ -13,7 +13,11 @@
 /* What is left of use that counts for nothing any more. */
 static const double forgotten_ms = 1;
 
-enum { SCOPE_SIZE = NAME_SIZE + 16 };
+enum {
+    SCOPE_SIZE = NAME_SIZE + 16,
+    PROCESSORS_MAX =
+        100000, /* that one job can keep busy: a host is not believed more */
+};
 
 /* An account whose row is not what it is; or that had a row at the start. */
 struct account_at {
@@ -138,6 +142,7 @@ static struct share_job share_job_of(const struct job *job)
         .paused_ms = job->halt.total_ms,
         .paused_since_ms = job->halt.since_ms,
         .run_limit_ms = job->spec->run_limit_ms,
+        .busy_milli = job->seat.busy_milli,
     };
 }
 
@@ -154,6 +159,9 @@ static void count(struct shares *shares, const struct job *job, int sign,
 
 void shares_enter(struct shares *shares, struct job *job, int64_t now_ms)
 {
+    if (job->start_ms == 0) {
+        job->seat.cpu_ms = job->seat.busy_milli = 0;
+    }
     job->seat.counted = share_job_of(job);
     count(shares, job, 1, now_ms);
 }
@@ -169,6 +177,20 @@ void shares_change(struct shares *shares, struct job *job, int64_t now_ms)
         shares_leave(shares, job, now_ms);
         shares_enter(shares, job, now_ms);
     }
+}
+
+void shares_use(struct shares *shares, struct job *job, int64_t cpu_ms, int64_t now_ms)
+{
+    int64_t run_ms = share_use_job_run_ms(&job->seat.counted, now_ms);
+    if (!job->is_open || run_ms <= 0) {
+        return;
+    }
+    int64_t most = (int64_t)PROCESSORS_MAX * 1000;
+    int64_t busy = cpu_ms < most * run_ms / 1000 ? cpu_ms * 1000 / run_ms : most;
+    shares_leave(shares, job, now_ms);
+    job->seat.cpu_ms = cpu_ms;
+    job->seat.busy_milli = busy;
+    shares_enter(shares, job, now_ms);
 }
 
 static void note_changed(struct shares *shares, int scope, int account)
@@ -190,8 +212,9 @@ void shares_spend(struct shares *shares, const struct job *job,
     as.start_ms = as.start_ms != 0 ? as.start_ms : exit->start_ms;
     double past_ms = share_use_job_weight_ms(
         &shares->config->shares.scopes[scope].factors, &as, end_ms);
-    share_tree_spend(shares->trees[scope], job->seat.account, (double)exit->cpu_ms,
-                     past_ms, now_ms);
+    double cpu_ms = share_use_job_cpu_ms(&shares->config->shares.scopes[scope].factors,
+                                         &as, exit->cpu_ms, end_ms);
+    share_tree_spend(shares->trees[scope], job->seat.account, cpu_ms, past_ms, now_ms);
     note_changed(shares, scope, job->seat.account);
 }
 

@@ -43,6 +43,8 @@ void shares_enter(struct shares *shares, struct job *job, int64_t now_ms);
 void shares_leave(struct shares *shares, struct job *job, int64_t now_ms);
 /* One that has its slots has begun, stands still or goes on. */
 void shares_change(struct shares *shares, struct job *job, int64_t now_ms);
+/* Its run has taken so much processor time until now. */
+void shares_use(struct shares *shares, struct job *job, int64_t cpu_ms, int64_t now_ms);
 /* Its execution has come to this. Before the job leaves. */
 void shares_spend(struct shares *shares, const struct job *job,
                   const struct run_exit *exit, int64_t now_ms);

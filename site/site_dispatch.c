@@ -262,6 +262,23 @@ static void on_host_alive(struct site *site, const struct call *call,
     site_hosts_send(site->hosts, call->host, &msg, effects);
 }
 
+/* Processor time of jobs of this site that run on its host. */
+static void take_use(struct site *site, const struct call *call)
+{
+    const struct msg_host_load *load = &call->msg->host_load;
+    for (int i = 0; i < load->n_runs; i++) {
+        const struct run *run = runs_find(site->runs, &load->runs[i].run);
+        if (run == NULL || run->host != call->host ||
+            !run_table_is_own(runs_table(site->runs), run)) {
+            continue;
+        }
+        struct job *job = jobs_find_attempt(site->jobs, load->runs[i].run.attempt);
+        if (job != NULL) {
+            shares_use(site->shares, job, load->runs[i].cpu_ms, call->now_ms);
+        }
+    }
+}
+
 static void on_host_load(struct site *site, const struct call *call,
                          struct effects *effects)
 {
@@ -269,6 +286,7 @@ static void on_host_load(struct site *site, const struct call *call,
     bool is_first = !facts_is_told(site->facts, call->host);
     bool had_rates = resource_table_has(table, call->host, RESOURCE_UT);
     const char *unknown = facts_take(site->facts, call->host, &call->msg->host_load);
+    take_use(site, call);
     bool is_better = !had_rates && resource_table_has(table, call->host, RESOURCE_UT);
     grants_tell(site, call->host);
     lease_load_mark(site, is_first || is_better, call->now_ms);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* site_view_shares.c: users and their shares as they are shown: each account of each
- * scope, in the order of its tree, then users who have jobs elsewhere. */
+ * scope, in the order of its tree, then users who have jobs elsewhere.
+ *
+ * LSF's RESERVED are slots that an account's waiting jobs keep for themselves
+ * (SLOT_RESERVE) and that nobody else may use meanwhile; they count for the priority as
+ * started ones do. Waiting jobs keep none here yet: it is 0. */
 #include "site/site_view.h"
 
 #include <math.h>

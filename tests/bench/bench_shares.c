@@ -105,11 +105,10 @@ static void configure(struct bench *bench, bool has_shares)
         bench->host_configs[i] = (struct site_host){
             .name = bench->hosts[i], .max = HOST_SLOTS, .type = "", .model = ""};
     }
-    bench->queue =
-        (struct queue_config){.name = "fair",
-                              .priority = 10,
-                              .description = "",
-                              .rules = {.users = {.is_all = true}, .job_starter = ""}};
+    bench->queue = (struct queue_config){.name = "fair",
+                                         .priority = 10,
+                                         .description = "",
+                                         .rules = {.users = {.is_all = true}}};
     bench->config = (struct site_config){
         .name = "bench",
         .hosts = bench->host_configs,

@@ -102,6 +102,27 @@ def test_accounts_are_shown():
     expect(account("/lab")["cpu_s"] > 0, "its group has used it too")
 
 
+def test_processor_time_counts_while_a_job_runs():
+    before = account("/lab/" + ME)["cpu_s"]
+    job = submit("fair", "while [ ! -e %s ]; do :; done" % os.path.join(f.marks, "busy"))
+    f.wait_state("south", job, "RUN")
+    f.wait_for("its processor time", lambda: (f.job("south", job)["cpu_s"] or 0) > 0.1,
+               limit=60)
+    now = account("/lab/" + ME)["cpu_s"]
+    expect(now > before + 0.1, "%s, before %s" % (now, before))
+    f.kill9("south")
+    f.start("south")
+    f.wait_for("it to be known again", lambda: (f.job("south", job)["cpu_s"] or 0) > 0.1,
+               limit=60)
+    expect(account("/lab/" + ME)["cpu_s"] > 0.9 * now, "nothing is lost over a crash")
+    make("busy")
+    f.wait_state("south", job, "DONE")
+    ended = account("/lab/" + ME)["cpu_s"]
+    cpu = f.job("south", job)["cpu_s"]
+    expect(before * 0.9 + 0.9 * cpu < ended < before + 1.1 * cpu + 0.1,
+           "%s: %s before, and %s of the job" % (ended, before, cpu))
+
+
 def test_the_queue_that_had_least_is_next():
     held = [submit("high", until("high%d" % i)) for i in range(2)]
     for job in held:
@@ -128,4 +149,4 @@ def setup():
 
 if __name__ == "__main__":
     main(test_only_who_has_a_share, test_accounts_are_shown,
-         test_the_queue_that_had_least_is_next, shared=f, setup=setup)
+         test_processor_time_counts_while_a_job_runs, test_the_queue_that_had_least_is_next, shared=f, setup=setup)

@@ -120,6 +120,9 @@ static void add_line(struct world *world)
         .turns = world->queued[world->n_lines],
         .n_turns = between(world, 1, TURNS),
         .max_starts = INT_MAX,
+        .since_ms = between(world, 0, 1)
+                        ? now_ms - between(world, 0, 99) * (int64_t)HOUR_MS
+                        : 0,
     };
     for (int i = 0; i < line->n_turns; i++) {
         struct line_turn *turn = &world->turns[world->n_lines][i];
@@ -245,6 +248,56 @@ static int chain(const struct share_tree *tree, int account, int *path)
     return count;
 }
 
+/* Lines a and b have one order. */
+static bool stand_together(const struct twin *twin, int a, int b)
+{
+    const struct world *world = twin->world;
+    int scope = scope_of(twin, a);
+    return scope == scope_of(twin, b) &&
+           (!world->shares.scopes[scope].is_by_queue ||
+            world->lines[a].queue == world->lines[b].queue);
+}
+
+/* Since when the oldest job of the line's account waits. */
+static int64_t since_of(const struct twin *twin, int line)
+{
+    const struct world *world = twin->world;
+    const struct share_tree *tree = world->trees[scope_of(twin, line)];
+    int stand = share_tree_at(tree, world->lines[line].account)->stand;
+    int64_t oldest_ms = 0;
+    for (int i = 0; i < world->n_lines; i++) {
+        int64_t since_ms = world->lines[i].since_ms;
+        if (stand_together(twin, line, i) && since_ms != 0 &&
+            share_tree_at(tree, world->lines[i].account)->stand == stand &&
+            (oldest_ms == 0 || since_ms < oldest_ms)) {
+            oldest_ms = since_ms;
+        }
+    }
+    return oldest_ms;
+}
+
+/* The account, or one below it, has a line beside `line` that is left and late. */
+static bool has_late(const struct twin *twin, int line, int account)
+{
+    int scope = scope_of(twin, line);
+    const struct share_tree *tree = twin->world->trees[scope];
+    for (int i = 0; i < twin->world->n_lines; i++) {
+        if (!is_left(twin, i) || !stand_together(twin, line, i)) {
+            continue;
+        }
+        int stand = share_tree_at(tree, twin->world->lines[i].account)->stand;
+        int64_t since_ms = since_of(twin, i);
+        bool is_late = since_ms != 0 && twin->given[scope][stand] == 0 &&
+                       share_tree_is_late(tree, stand, since_ms, now_ms);
+        for (int at = stand; at >= 0 && is_late; at = share_tree_at(tree, at)->parent) {
+            if (at == account) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Below 0 where line a is served before line b. */
 static int compare(const struct twin *twin, int a, int b)
 {
@@ -266,6 +319,10 @@ static int compare(const struct twin *twin, int a, int b)
         int b_depth = chain(tree, right->account, b_path);
         for (int i = 0; i < a_depth && i < b_depth; i++) {
             if (a_path[i] != b_path[i]) {
+                bool a_late = has_late(twin, a, a_path[i]);
+                if (a_late != has_late(twin, a, b_path[i])) {
+                    return a_late ? -1 : 1;
+                }
                 return share_tree_compare(
                     tree, a_path[i],
                     share_tree_priority(tree, a_path[i], twin->given[scope][a_path[i]],

@@ -167,7 +167,11 @@ static void end_job(struct share_world *world, int at)
         int account = world->accounts[ended.line];
         double run_ms = share_use_job_weight_ms(factors, &ended.job, world->now_ms);
         share_tree_count_job(tree, account, &ended.job, -1, world->now_ms);
-        share_tree_spend(tree, account, run_ms, run_ms, world->now_ms);
+        share_tree_spend(tree, account,
+                         share_use_job_cpu_ms(factors, &ended.job,
+                                              world->now_ms - ended.job.start_ms,
+                                              world->now_ms),
+                         run_ms, world->now_ms);
     }
 }
 
@@ -180,7 +184,9 @@ static void start_job(struct share_world *world, int line)
         of->run_ms[0] + rng_below(world->rng, of->run_ms[1] - of->run_ms[0] + 1);
     *started = (struct running){
         .line = line,
-        .job = {.n_slots = of->n_slots, .start_ms = world->now_ms},
+        .job = {.n_slots = of->n_slots,
+                .start_ms = world->now_ms,
+                .busy_milli = 1000}, /* told at once */
         .end_ms = world->now_ms + run_ms,
     };
     of->n_waiting -= of->n_waiting != INT_MAX;
@@ -207,6 +213,7 @@ static void show_lines(struct share_world *world, struct place_line *lines,
                 .turns = world->queued[i],
                 .n_turns = line->n_waiting < TURNS ? line->n_waiting : TURNS,
                 .max_starts = INT_MAX,
+                .since_ms = first_ms,
             };
         }
     }

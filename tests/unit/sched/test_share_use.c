@@ -231,6 +231,76 @@ static void nothing_is_left_of_jobs_that_left(void **state)
     }
 }
 
+/* An hour of a processor and a half, over an hour's run: told at once or at its end,
+ * and faded meanwhile, it is the same; paused, it only fades. */
+static void processor_time_of_jobs_that_run(void **state)
+{
+    const struct share_factors factors = {.cpu_time = 1, .hist_hours = 5};
+    const int64_t start_ms = 1700000000000, hour_ms = (int64_t)hour;
+    struct share_job job = {.n_slots = 2, .start_ms = start_ms, .busy_milli = 1500};
+    struct share_use use = {0}, late = {0};
+    struct share_terms terms;
+    (void)state;
+    share_use_count(&use, &factors, &job, 1, start_ms);
+    share_use_terms(&use, &factors, start_ms + hour_ms, &terms);
+    double level = 1.5 * 5 / log(10), due = level * (1 - pow(10, -0.2));
+    assert_true(fabs(terms.cpu_hours - due) < 1e-9);
+    /* Known only after half an hour. */
+    job.busy_milli = 0;
+    share_use_count(&late, &factors, &job, 1, start_ms);
+    share_use_count(&late, &factors, &job, -1, start_ms + hour_ms / 2);
+    job.busy_milli = 1500;
+    share_use_count(&late, &factors, &job, 1, start_ms + hour_ms / 2);
+    share_use_terms(&late, &factors, start_ms + hour_ms, &terms);
+    assert_true(fabs(terms.cpu_hours - due) < 1e-9);
+    /* It ends: nothing jumps. */
+    share_use_spend(
+        &late, &factors,
+        share_use_job_cpu_ms(&factors, &job, 3 * hour_ms / 2, start_ms + hour_ms), 0,
+        start_ms + hour_ms);
+    share_use_count(&late, &factors, &job, -1, start_ms + hour_ms);
+    share_use_terms(&late, &factors, start_ms + hour_ms, &terms);
+    assert_true(fabs(terms.cpu_hours - due) < 1e-9);
+    /* The other is paused for five hours. */
+    share_use_count(&use, &factors, &job, -1, start_ms + hour_ms);
+    job.paused_since_ms = start_ms + hour_ms;
+    share_use_count(&use, &factors, &job, 1, start_ms + hour_ms);
+    share_use_terms(&use, &factors, start_ms + 6 * hour_ms, &terms);
+    assert_true(fabs(terms.cpu_hours - due / 10) < 1e-9);
+}
+
+static void who_waits_too_long_is_late(void **state)
+{
+    static const struct {
+        const char *why;
+        struct share_factors factors;
+        int64_t n_slots;
+        int waited_h,
+            last_h; /* ago: since when jobs wait, and it had slots; 0: never */
+        bool is_late;
+    } rows[] = {
+        {"ten times HIST_hour_msS", {.run_job = 3, .hist_hours = 5}, 0, 50, 0, true},
+        {"not yet", {.run_job = 3, .hist_hours = 5}, 0, 49, 0, false},
+        {"it has a slot", {.run_job = 3, .hist_hours = 5}, 1, 99, 0, false},
+        {"it had one", {.run_job = 3, .hist_hours = 5}, 0, 99, 49, false},
+        {"and since then nothing", {.run_job = 3, .hist_hours = 5}, 0, 99, 50, true},
+        {"it is the queue's", {.run_job = 3, .hist_hours = 1}, 0, 10, 0, true},
+        {"nothing fades: as with the default", {.run_job = 3}, 0, 50, 0, true},
+        {"a fixed order was asked for", {.hist_hours = 5}, 0, 99, 0, false},
+    };
+    const int64_t hour_ms = (int64_t)hour;
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct share_use use = {.n_slots = rows[i].n_slots};
+        use.at_ms = rows[i].last_h > 0 ? now_ms - rows[i].last_h * hour_ms : 0;
+        if (share_use_is_late(&use, &rows[i].factors,
+                              now_ms - rows[i].waited_h * hour_ms,
+                              now_ms) != rows[i].is_late) {
+            fail_msg("%s", rows[i].why);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +309,8 @@ int main(void)
         cmocka_unit_test(per_slot_with_lsb_ncpu_enforce),
         cmocka_unit_test(faded_run_times_add_up),
         cmocka_unit_test(nothing_is_left_of_jobs_that_left),
+        cmocka_unit_test(processor_time_of_jobs_that_run),
+        cmocka_unit_test(who_waits_too_long_is_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

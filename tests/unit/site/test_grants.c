@@ -42,7 +42,7 @@ static void says_load(struct site_stage *stage, const char *mem, const char *max
         {"mem", mem, false}, {"maxmem", maxmem, false}, {"maxswp", "50", false}};
     struct peer host = site_stage_host("s1");
     struct msg msg = {.kind = MSG_HOST_LOAD, .session = stage->host_session};
-    msg.host_load = (struct msg_host_load){values, 3};
+    msg.host_load = (struct msg_host_load){.values = values, .n_values = 3};
     site_stage_message(stage, &host, &msg);
 }
 
@@ -95,7 +95,7 @@ static void test_a_pool_is_less_at_home(void **state)
     const struct load_value values[] = {{"told", "9", false}};
     struct peer host = site_stage_host("s1");
     struct msg msg = {.kind = MSG_HOST_LOAD, .session = stage.host_session};
-    msg.host_load = (struct msg_host_load){values, 1};
+    msg.host_load = (struct msg_host_load){.values = values, .n_values = 1};
     site_stage_message(&stage, &host, &msg);
     assert_int_equal(of_host(&stage, "s2", "load.resources.told"), 5);
     assert_true(site_stage_reload(&stage, PROVIDER LICENCES("(5@[s1 s2])")

@@ -168,6 +168,47 @@ static void test_suspended_time_does_not_count(void **state)
     site_stage_release(&stage);
 }
 
+static void tell_use(struct site_stage *stage, const char *host, uint64_t attempt,
+                     int64_t cpu_ms)
+{
+    const struct run_load use = {.run = {"south", attempt}, .cpu_ms = cpu_ms};
+    struct msg msg = {
+        .kind = MSG_HOST_LOAD, .session = stage->host_session, .site = ""};
+    struct peer from = site_stage_host(host);
+    msg.host_load = (struct msg_host_load){.runs = &use, .n_runs = 1};
+    site_stage_message(stage, &from, &msg);
+}
+
+/* ana's job keeps two processors busy and runs on: bob's next one is first. Only its
+ * own host is believed. */
+static void test_processor_time_counts_while_a_job_runs(void **state)
+{
+    (void)state;
+    for (int by_own_host = 0; by_own_host < 2; by_own_host++) {
+        struct site_stage stage;
+        init_fair(&stage, "RUN_JOB_FACTOR = 0\nRUN_TIME_FACTOR = 0\nQJOB_LIMIT = 3");
+        uint64_t of_ana = submit(&stage, "ana", "local");
+        run(&stage, of_ana);
+        uint64_t others[2] = {submit(&stage, "bob", "local"),
+                              submit(&stage, "bob", "local")};
+        run(&stage, others[0]);
+        run(&stage, others[1]);
+        uint64_t next = submit(&stage, "ana", "local");
+        uint64_t of_bob = submit(&stage, "bob", "local");
+        stage.now_ms += 60000;
+        const char *own = host_of(&stage, of_ana);
+        tell_use(&stage,
+                 by_own_host              ? own
+                 : strcmp(own, "s1") == 0 ? "s2"
+                                          : "s1",
+                 site_stage_attempt_of(&stage, of_ana), 120000);
+        finish(&stage, others[0]);
+        assert_true((site_stage_attempt_of(&stage, of_bob) != 0) == by_own_host);
+        assert_true((site_stage_attempt_of(&stage, next) != 0) == !by_own_host);
+        site_stage_release(&stage);
+    }
+}
+
 /* Rows of pools are written when slots change; a restart goes on from there. */
 static void test_slot_time_of_queues(void **state)
 {
@@ -308,6 +349,7 @@ int main(void)
         cmocka_unit_test(test_users_take_turns),
         cmocka_unit_test(test_what_was_used_counts),
         cmocka_unit_test(test_suspended_time_does_not_count),
+        cmocka_unit_test(test_processor_time_counts_while_a_job_runs),
         cmocka_unit_test(test_slot_time_of_queues),
         cmocka_unit_test(test_who_is_ahead_is_on_record),
         cmocka_unit_test(test_the_queue_that_had_least_is_first),
