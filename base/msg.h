@@ -431,6 +431,7 @@ struct msg_contract {
     int n_queues;                 /* 0: all */
     int64_t grace_ms;             /* of a leaf: how long a recalled slot may be used */
     const struct recall *recalls; /* what is wanted back of it */
+    bool is_whole;                /* ... by whole hosts */
     int n_recalls;
     const struct lease_resource *resources;
     int n_resources;

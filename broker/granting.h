@@ -32,7 +32,8 @@ struct granting {
     const char *const *queues; /* of the plan; 0: all */
     int n_queues;
     int64_t grace_ms;
-    int n_young; /* slots that came last, at judging.moved_ms */
+    bool is_whole; /* its hosts are given and taken whole */
+    int n_young;   /* slots that came last, at judging.moved_ms */
 };
 
 /* Replaces what is on its way; the hosts are copied. */

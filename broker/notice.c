@@ -48,6 +48,7 @@ static void send_contract(const struct lease *lease, int64_t now_ms,
     };
     recalling_fill(lease, now_ms, &effects->arena, &msg.contract.recalls,
                    &msg.contract.n_recalls);
+    msg.contract.is_whole = lease->granting.is_whole;
     outbox_send(effects, lease->consumer, "", &msg);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/whole_hosts.h"
 #include "broker/parts.h"
 #include "broker/pool_place.h"
 #include "broker/tally.h"
@@ -142,13 +143,47 @@ static int idle_of(const struct lease *lease)
     return idle > 0 ? idle : 0;
 }
 
+static bool is_whole(const struct orders *orders)
+{
+    return orders->cycle->plan->settings.placement == PLAN_EXCLUSIVE;
+}
+
+/* How many of `n_slots` its whole hosts make up. */
+static int count_whole(const struct orders *orders, const struct lease *lease,
+                       bool only_idle, int64_t n_slots)
+{
+    struct arena *arena = &orders->effects->arena;
+    int n_hosts = lease->row.n_hosts;
+    struct whole_host *hosts = arena_alloc(arena, (size_t)n_hosts, sizeof(*hosts));
+    for (int i = 0; i < n_hosts; i++) {
+        const struct host_split *split = &lease->row.hosts[i];
+        hosts[i].n_used = split->provider_used + split->consumer_used;
+        hosts[i].n_slots = only_idle && hosts[i].n_used > 0 ? 0 : split->n_slots;
+    }
+    return whole_hosts_pick(hosts, n_hosts, (int)n_slots, arena);
+}
+
+/* What the contract can give of `left` slots, beside what it has been asked for. */
+static int64_t can_give(const struct orders *orders, const struct lease *lease,
+                        bool only_idle, int n_wanted, int64_t left)
+{
+    int n_asked = recalling_count(lease) + n_wanted;
+    if (!is_whole(orders)) {
+        int most =
+            only_idle ? idle_of(lease) - n_wanted : lease_count_slots(lease) - n_asked;
+        return plan_min(most, left);
+    }
+    return only_idle ? count_whole(orders, lease, true, left)
+                     : count_whole(orders, lease, false, n_asked + left) - n_asked;
+}
+
 static void recall_of(const struct orders *orders, struct lease *lease, int n_slots,
                       enum pool_why why, int64_t grace_ms)
 {
     const struct recalling_order order = {
         .pool = orders->pool->name,
         .n_slots = n_slots,
-        .is_whole = orders->cycle->plan->settings.placement == PLAN_EXCLUSIVE,
+        .is_whole = is_whole(orders),
         .why = why,
         .deadline_ms = orders->now_ms + grace_ms,
     };
@@ -167,10 +202,10 @@ static void recall(const struct orders *orders, int leaf)
         bool only_idle = round < 2, own = round % 2 == 1;
         for (int i = list.count - 1; i >= 0 && left > 0; i--) {
             struct lease *lease = list.items[i].lease;
-            int most = only_idle ? idle_of(lease)
-                                 : lease_count_slots(lease) - recalling_count(lease);
-            int64_t n = plan_min(most - wanted[i], left);
-            if (is_own(lease) == own && n > 0) {
+            int64_t n = is_own(lease) == own
+                            ? can_give(orders, lease, only_idle, wanted[i], left)
+                            : 0;
+            if (n > 0) {
                 wanted[i] += (int)n;
                 left -= n;
             }

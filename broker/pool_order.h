@@ -4,7 +4,9 @@
  *
  * A leaf that only the plan of another window has gives all of them back. One that is
  * to give slots back gives idle ones first, then those of other providers, last its own
- * site's. What is cancelled is cancelled the other way round.
+ * site's. What is cancelled is cancelled the other way round. Where hosts are exclusive
+ * it is asked for what whole hosts of it make up, and no more: it may keep what is less
+ * than one.
  *
  * Order: leaves as in the plan. Layer: broker (base only). */
 #ifndef SUBLET_BROKER_POOL_ORDER_H

@@ -188,17 +188,16 @@ static int compare_parts(const void *left, const void *right)
     return order != 0 ? order : strcmp(a->lease->row.id, b->lease->row.id);
 }
 
-static int common_size(const struct pool_picture *picture)
+static void measure_hosts(struct pool_picture *picture)
 {
-    int size = 0;
+    int least = 0, most = 0;
     for (int i = 0; i < picture->n_hosts; i++) {
         int n_slots = picture->hosts[i].n_slots;
-        if (n_slots > 0 && size > 0 && n_slots != size) {
-            return 0;
-        }
-        size = n_slots > 0 ? n_slots : size;
+        least = n_slots > 0 && (least == 0 || n_slots < least) ? n_slots : least;
+        most = n_slots > most ? n_slots : most;
     }
-    return size;
+    picture->least_slots = least;
+    picture->host_slots = least == most ? least : 0;
 }
 
 void pool_picture_take(const struct broker *broker, const struct pools_pool *pool,
@@ -228,5 +227,5 @@ void pool_picture_take(const struct broker *broker, const struct pools_pool *poo
     }
     qsort(picture->parts, (size_t)picture->n_parts, sizeof(*picture->parts),
           compare_parts);
-    picture->host_slots = common_size(picture);
+    measure_hosts(picture);
 }

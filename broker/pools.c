@@ -173,14 +173,15 @@ int pools_find_leaf(const struct pools_pool *pool, const struct plan *plan,
 /* Of the plan of any window: which one is in force may change at any time. */
 static const struct plan_node *find_anywhere(const struct pools_pool *pool,
                                              const struct lease *lease,
-                                             int64_t *grace_ms)
+                                             struct granting *granting)
 {
     int n_plans = pool->n_windows > 0 ? pool->n_windows : 1;
     for (int i = 0; i < n_plans; i++) {
         int leaf =
             pools_find_leaf(pool, &pool->plans[i], lease->node, lease->consumer->name);
         if (leaf != PLAN_NO_NODE) {
-            *grace_ms = plan_grace_ms(&pool->plans[i], leaf);
+            granting->grace_ms = plan_grace_ms(&pool->plans[i], leaf);
+            granting->is_whole = pool->plans[i].settings.placement == PLAN_EXCLUSIVE;
             return &pool->plans[i].nodes[leaf];
         }
     }
@@ -194,7 +195,7 @@ static void look_at_leaf(const struct pools *pools, struct lease *lease)
     struct granting *granting = &lease->granting;
     const struct plan_node *node = NULL;
     for (int i = 0; i < pools->count && node == NULL; i++) {
-        node = find_anywhere(&pools->items[i], lease, &granting->grace_ms);
+        node = find_anywhere(&pools->items[i], lease, granting);
     }
     lease->is_unplanned = node == NULL;
     granting->queues = node != NULL ? node->queues : NULL;
@@ -347,17 +348,35 @@ static void tell_quotas(const struct pools_pool *pool, const struct plan_use *us
     }
 }
 
+/* Of hosts that differ in size none is smaller than the smallest: who wants fewer slots
+ * wants that. */
+static struct plan_use *round_demands(const struct pool_picture *picture,
+                                      struct arena *arena)
+{
+    size_t size = (size_t)picture->plan->n_nodes * sizeof(*picture->uses);
+    struct plan_use *uses = arena_copy(arena, picture->uses, size);
+    int64_t least = plan_max(picture->least_slots, 1);
+    for (int i = 0; i < picture->plan->n_nodes; i++) {
+        int64_t whole = (uses[i].demand + least - 1) / least * least;
+        uses[i].demand = plan_min(whole, PLAN_SLOTS_MAX);
+    }
+    return uses;
+}
+
 /* Of hosts that differ in size a leaf gets those that fit into what it is to have
  * (pool_place.c). */
 void pools_decide(const struct pool_picture *picture, struct pool_cycle *cycle,
                   struct arena *arena)
 {
-    bool is_whole = picture->plan->settings.placement == PLAN_EXCLUSIVE;
-    if (is_whole && picture->host_slots > 1) {
-        pool_cycle_hosts(picture->plan, picture->n_slots / picture->host_slots,
+    const struct plan *plan = picture->plan;
+    if (plan->settings.placement != PLAN_EXCLUSIVE) {
+        pool_cycle(plan, picture->n_slots, picture->uses, cycle, arena);
+    } else if (picture->host_slots > 0) {
+        pool_cycle_hosts(plan, picture->n_slots / picture->host_slots,
                          picture->host_slots, picture->uses, cycle, arena);
     } else {
-        pool_cycle(picture->plan, picture->n_slots, picture->uses, cycle, arena);
+        pool_cycle(plan, picture->n_slots, round_demands(picture, arena), cycle, arena);
+        cycle->uses = plan_sum(plan, picture->uses, arena); /* as they are, to show */
     }
 }
 

@@ -177,6 +177,10 @@ bool consumer_recall_at(const struct consumer *consumer, int index,
         .n_used = contract->n_used,
         .recalls = contract->recalls,
         .n_recalls = contract->as_told.n_recalls,
+        .is_whole = contract->as_told.is_whole,
+        .hosts = contract->hosts,
+        .used = contract->used,
+        .n_hosts = contract->as_told.n_hosts,
     };
     return recall->n_recalls > 0;
 }

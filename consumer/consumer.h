@@ -74,6 +74,10 @@ struct consumer_recall {
     int n_used; /* slots of attempts */
     const struct row_recall *recalls;
     int n_recalls;
+    bool is_whole; /* whole hosts are: these */
+    const struct host_split *hosts;
+    const int *used; /* slots of attempts for each */
+    int n_hosts;
 };
 bool consumer_recall_at(const struct consumer *consumer, int index,
                         struct consumer_recall *recall);

@@ -274,6 +274,7 @@ static const struct codec_field contract[] = {
     TEXTS(queues, QUEUES_MAX, NAME, 1, NAME_SIZE - 1, QUEUES_MAX *NAME_SIZE),
     TIME(grace_ms),
     PARTS(recalls, 0, RECALLS_MAX, &recall_shape),
+    BOOL(is_whole),
     PARTS(resources, 0, LEASE_RESOURCES_MAX, &resource_shape),
 };
 SHAPE(codec_contract, sublet__contract, contract);

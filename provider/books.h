@@ -63,8 +63,9 @@ struct book_host {
     int n_slots, provider, consumer;
     int provider_used, consumer_used;
     int consumer_running, consumer_still; /* slots of the consumer's jobs */
-    struct space wanted[SPACES];          /* that the export policy gives it */
-    struct space spaces[SPACES];          /* that the consumer has */
+    bool is_going; /* it is to go home whole (recall.h); in memory alone */
+    struct space wanted[SPACES]; /* that the export policy gives it */
+    struct space spaces[SPACES]; /* that the consumer has */
 };
 
 struct book {

@@ -380,12 +380,12 @@ const char *provider_book_id(const struct provider *provider, int index)
 /* ------------------------------------------------------------ recalls */
 
 bool provider_overdue_at(const struct provider *provider, int index,
-                         struct provider_overdue *overdue)
+                         struct arena *arena, struct provider_overdue *overdue)
 {
     const struct book *book = provider->books.items[index];
     *overdue = (struct provider_overdue){.lease = book->lease,
-                                         .n_slots = recall_overdue(book),
                                          .is_own = book->part == BOOKS_OWN_LEAF};
+    overdue->n_slots = recall_overdue(book, arena, &overdue->hosts, &overdue->n_hosts);
     return overdue->n_slots > 0;
 }
 

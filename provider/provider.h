@@ -135,9 +135,11 @@ struct provider_overdue {
     const char *lease;
     int n_slots;
     bool is_own;
+    const struct host_slots *hosts; /* all that is on them, where hosts go whole */
+    int n_hosts;
 };
 bool provider_overdue_at(const struct provider *provider, int index,
-                         struct provider_overdue *overdue);
+                         struct arena *arena, struct provider_overdue *overdue);
 /* Of its own jobs on the host: slots that count as that lease's. */
 int provider_own_used(const struct provider *provider, const char *lease,
                       const char *host);

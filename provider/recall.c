@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "base/whole_hosts.h"
+
 static int used_of(const struct book_host *entry)
 {
     return entry->provider_used + entry->consumer_used; /* a leaf has one side */
@@ -44,11 +46,30 @@ void recall_take(struct book *book, const struct msg_recall *msg, int64_t now_ms
 
 /* ---------------------------------------------------------------- going home */
 
+/* Marks the hosts that go, so that at most `n` slots do. Those that are idle cost
+ * nothing, those that were marked before next to nothing. Returns their slots. */
+static int mark_going(const struct book *book, int n, struct arena *arena)
+{
+    struct whole_host *hosts =
+        arena_alloc(arena, (size_t)book->n_hosts, sizeof(*hosts));
+    for (int i = 0; i < book->n_hosts; i++) {
+        const struct book_host *entry = &book->hosts[i];
+        hosts[i].n_slots = entry->n_slots;
+        int n_used = used_of(entry);
+        hosts[i].n_used = n_used == 0 ? 0 : entry->is_going ? 1 : n_used + 1;
+    }
+    int sum = whole_hosts_pick(hosts, book->n_hosts, n, arena);
+    for (int i = 0; i < book->n_hosts; i++) {
+        book->hosts[i].is_going = hosts[i].is_picked;
+    }
+    return sum;
+}
+
 /* Up to `n` slots of one host; a leaf holds them on one side. */
 static int take_idle(const struct book *book, struct book_host *entry, int n)
 {
     int idle = entry->n_slots - used_of(entry);
-    if (book->is_whole && (used_of(entry) > 0 || idle > n)) {
+    if (book->is_whole && (!entry->is_going || used_of(entry) > 0)) {
         return 0;
     }
     n = idle < n ? idle : n;
@@ -79,10 +100,12 @@ void recall_settle(struct book *book, struct effects *effects)
         return;
     }
     int n_held = books_count_held(book), n_before = n_held;
+    bool can_go = !book->is_whole || n_held <= recall_most(book) ||
+                  mark_going(book, n_held - recall_most(book), &effects->arena) > 0;
     for (int i = book->n_hosts - 1; i >= 0 && n_held > recall_most(book); i--) {
         n_held -= take_idle(book, &book->hosts[i], n_held - recall_most(book));
     }
-    bool is_done = strike_off(book, n_held);
+    bool is_done = strike_off(book, can_go ? n_held : INT_MIN);
     if (n_held < n_before) {
         book->is_changed = true;
         snprintf(book->reason, sizeof(book->reason), "recalled slots went back");
@@ -102,10 +125,38 @@ void recall_pass(struct book *book, int64_t now_ms)
     }
 }
 
-int recall_overdue(const struct book *book)
+/* Of the hosts that go by then; those of a later deadline come after them. */
+static int overdue_whole(const struct book *book, struct arena *arena,
+                         const struct host_slots **hosts, int *n_hosts)
 {
+    struct host_slots *list = arena_alloc(arena, (size_t)book->n_hosts, sizeof(*list));
+    int n_used = 0;
+    int left = books_count_held(book) - book->recalls[book->n_due - 1].n_held;
+    for (int i = book->n_hosts - 1; i >= 0; i--) {
+        const struct book_host *entry = &book->hosts[i];
+        if (!entry->is_going || entry->n_slots > left) {
+            continue;
+        }
+        left -= entry->n_slots;
+        if (used_of(entry) > 0) {
+            list[(*n_hosts)++] = (struct host_slots){entry->host->name, used_of(entry)};
+            n_used += used_of(entry);
+        }
+    }
+    *hosts = list;
+    return n_used;
+}
+
+int recall_overdue(const struct book *book, struct arena *arena,
+                   const struct host_slots **hosts, int *n_hosts)
+{
+    *hosts = NULL;
+    *n_hosts = 0;
     if (book->n_due == 0) {
         return 0;
+    }
+    if (book->is_whole) {
+        return overdue_whole(book, arena, hosts, n_hosts);
     }
     int excess = count_used(book) - book->recalls[book->n_due - 1].n_held;
     return excess > 0 ? excess : 0;

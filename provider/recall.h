@@ -12,7 +12,10 @@
  * site has done, what it still uses beyond is to be ended: recall_overdue says how
  * much.
  *
- * Where `is_whole`, only hosts that are wholly idle go.
+ * Where `is_whole`, only whole hosts go, when they are wholly idle: which, is chosen
+ * with the order (base/whole_hosts.h), and stays so while it can; what is in use on
+ * them is what is to be ended. Slots that no whole hosts make up stay; where
+ * none can go any more the order is done.
  *
  * Units: slots, milliseconds. Order: of what is idle the last host gives first.
  * Source: seed document 001 "Reclaim"; docs/adr/0013, 0023.
@@ -26,14 +29,16 @@
 void recall_take(struct book *book, const struct msg_recall *msg, int64_t now_ms,
                  struct effects *effects);
 
-/* What is idle goes home; hosts that it frees want settling. What is done is struck
- * off. The book is marked changed, or stored. */
+/* What is idle goes home, of the hosts picked where these go whole; hosts that it frees
+ * want settling. What is done is struck off. The book is marked changed, or stored. */
 void recall_settle(struct book *book, struct effects *effects);
 
 /* Looks at the clock. */
 void recall_pass(struct book *book, int64_t now_ms);
-/* Slots in use that are to be ended now. */
-int recall_overdue(const struct book *book);
+/* Slots in use that are to be ended now; where hosts go whole, also which: on them all
+ * is to be ended. The list is the arena's. */
+int recall_overdue(const struct book *book, struct arena *arena,
+                   const struct host_slots **hosts, int *n_hosts);
 /* When the next deadline comes; INT64_MAX: none will. */
 int64_t recall_wake_ms(const struct book *book);
 

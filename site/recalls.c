@@ -6,45 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/whole_hosts.h"
 #include "site/parts.h"
 #include "site/turns.h"
-
-/* Something that uses slots, to be compared with others. */
-struct victim {
-    struct job *job; /* of ours; or */
-    struct run *run; /* of a consumer */
-    int priority;
-    int64_t start_ms;
-    uint64_t number;
-    int n_slots;
-    bool is_chosen; /* before */
-};
-
-struct victims {
-    struct victim *items;
-    int count;
-};
-
-static int descending(int64_t a, int64_t b)
-{
-    return (a < b) - (a > b);
-}
-
-/* Who was chosen before stays so; then the least important, then the youngest. */
-static int compare(const void *left, const void *right)
-{
-    const struct victim *a = left, *b = right;
-    int order = (int)b->is_chosen - (int)a->is_chosen;
-    order =
-        order != 0 ? order : (a->priority > b->priority) - (a->priority < b->priority);
-    order = order != 0 ? order : descending(a->start_ms, b->start_ms);
-    return order != 0 ? order : (a->number < b->number) - (a->number > b->number);
-}
-
-static void sort(struct victims *victims)
-{
-    qsort(victims->items, (size_t)victims->count, sizeof(*victims->items), compare);
-}
+#include "site/victims.h"
 
 static int priority_of(const struct site *site, const struct job *job)
 {
@@ -57,7 +22,9 @@ static struct victim victim_of(const struct site *site, struct job *job)
         .job = job,
         .priority = priority_of(site, job),
         .start_ms = job->start_ms != 0 ? job->start_ms : INT64_MAX,
-        .number = jobs_key(job),
+        .number = job->attempt,
+        .hosts = job->hosts,
+        .n_hosts = job->n_hosts,
         .n_slots = msg_sum_slots(job->hosts, job->n_hosts),
     };
 }
@@ -69,7 +36,8 @@ static struct victims list_runs(const struct site *site, const char *lease,
 {
     const struct run_table *table = runs_table(site->runs);
     struct victims victims = {
-        arena_alloc(arena, (size_t)run_table_count(table), sizeof(struct victim)), 0};
+        arena_alloc(arena, (size_t)run_table_count(table), sizeof(struct victim)), 0,
+        0};
     for (int i = 0; i < run_table_count(table); i++) {
         struct run *run = run_table_at(table, i);
         if (run == NULL || run->record == RUN_RECORD_ENDED ||
@@ -81,11 +49,13 @@ static struct victims list_runs(const struct site *site, const char *lease,
             .priority = run->priority,
             .start_ms = run->start_ms != 0 ? run->start_ms : INT64_MAX,
             .number = run->id.attempt,
+            .hosts = run->hosts,
+            .n_hosts = run->n_hosts,
             .n_slots = msg_sum_slots(run->hosts, run->n_hosts),
             .is_chosen = run->exit.is_recalled,
         };
     }
-    sort(&victims);
+    victims_sort(&victims);
     return victims;
 }
 
@@ -106,7 +76,7 @@ static struct victims list_own(const struct site *site, const char *lease,
 {
     int n_open = jobs_count_open(site->jobs);
     struct victims victims = {arena_alloc(arena, (size_t)n_open, sizeof(struct victim)),
-                              0};
+                              0, 0};
     for (int i = 0; i < n_open; i++) {
         struct job *job = jobs_open_at(site->jobs, i);
         if (job->lease[0] == '\0' && is_on_own_part(site, job, lease)) {
@@ -115,7 +85,7 @@ static struct victims list_own(const struct site *site, const char *lease,
             victim->is_chosen = job->is_requeued || job->is_killed;
         }
     }
-    sort(&victims);
+    victims_sort(&victims);
     return victims;
 }
 
@@ -125,11 +95,15 @@ static void end_overdue(struct site *site, const struct provider_overdue *overdu
     struct arena *arena = &effects->arena;
     struct victims victims = overdue->is_own ? list_own(site, overdue->lease, arena)
                                              : list_runs(site, overdue->lease, arena);
-    int n_left = overdue->n_slots;
-    for (int i = 0; i < victims.count && n_left > 0; i++) {
+    for (int i = 0; i < overdue->n_hosts; i++) {
+        victims_take_of_host(&victims, overdue->hosts[i].host);
+    }
+    if (overdue->n_hosts == 0) {
+        victims_take(&victims, overdue->n_slots, arena);
+    }
+    for (int i = 0; i < victims.count; i++) {
         const struct victim *victim = &victims.items[i];
-        n_left -= victim->n_slots;
-        if (victim->is_chosen) {
+        if (victim->round == 0 || victim->is_chosen) {
             continue;
         }
         if (victim->run != NULL) {
@@ -147,7 +121,7 @@ static struct victims list_jobs(const struct site *site, const char *lease,
 {
     int n_open = jobs_count_open(site->jobs);
     struct victims victims = {arena_alloc(arena, (size_t)n_open, sizeof(struct victim)),
-                              0};
+                              0, 0};
     for (int i = 0; i < n_open; i++) {
         struct job *job = jobs_open_at(site->jobs, i);
         if (strcmp(job->lease, lease) == 0) {
@@ -156,20 +130,8 @@ static struct victims list_jobs(const struct site *site, const char *lease,
             victim->is_chosen = job->recall_ms != 0;
         }
     }
-    sort(&victims);
+    victims_sort(&victims);
     return victims;
-}
-
-/* The first deadline by which the contract must be without the job, when `n_left` slots
- * are in use without it and those chosen before it. */
-static int64_t deadline_at(const struct consumer_recall *recall, int n_used)
-{
-    for (int i = 0; i < recall->n_recalls; i++) {
-        if (n_used > recall->recalls[i].n_held) {
-            return recall->recalls[i].deadline_ms;
-        }
-    }
-    return 0;
 }
 
 /* A job that has not begun yet is not warned: its provider refuses it, or ends it. */
@@ -183,16 +145,70 @@ static void warn(struct site *site, struct job *job, int64_t deadline_ms,
     }
 }
 
+/* The deadline of each round in which some of them are taken. */
+static void take_slots(const struct consumer_recall *recall, struct victims *victims,
+                       int64_t *deadlines, struct arena *arena)
+{
+    int n_used = recall->n_used;
+    for (int i = 0; i < recall->n_recalls; i++) {
+        int excess = n_used - recall->recalls[i].n_held;
+        n_used -= excess > 0 ? victims_take(victims, excess, arena) : 0;
+        deadlines[victims->n_rounds] = recall->recalls[i].deadline_ms;
+    }
+}
+
+static bool has_chosen(const struct victims *victims, const char *host)
+{
+    for (int i = 0; i < victims->count; i++) {
+        const struct victim *victim = &victims->items[i];
+        for (int k = 0; k < victim->n_hosts && victim->is_chosen; k++) {
+            if (strcmp(victim->hosts[k].host, host) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* By the rule of the provider; hosts of who was warned before are taken first. */
+static void take_hosts(const struct consumer_recall *recall, struct victims *victims,
+                       int64_t *deadlines, struct arena *arena)
+{
+    size_t n_hosts = (size_t)recall->n_hosts;
+    struct whole_host *hosts = arena_alloc(arena, n_hosts, sizeof(*hosts));
+    int n_held = 0;
+    for (int i = 0; i < recall->n_hosts; i++) {
+        hosts[i].n_slots = recall->hosts[i].consumer;
+        int n_used = recall->used[i];
+        bool is_going = n_used > 0 && has_chosen(victims, recall->hosts[i].host);
+        hosts[i].n_used = n_used == 0 ? 0 : is_going ? 1 : n_used + 1;
+        n_held += hosts[i].n_slots;
+    }
+    for (int i = 0; i < recall->n_recalls; i++) {
+        n_held -= whole_hosts_pick(hosts, recall->n_hosts,
+                                   n_held - recall->recalls[i].n_held, arena);
+        for (int k = 0; k < recall->n_hosts; k++) {
+            if (hosts[k].is_picked) {
+                hosts[k].n_slots = 0; /* gone, for later bounds */
+                victims_take_of_host(victims, recall->hosts[k].host);
+                deadlines[victims->n_rounds] = recall->recalls[i].deadline_ms;
+            }
+        }
+    }
+}
+
 static void choose(struct site *site, const struct consumer_recall *recall,
                    int64_t now_ms, struct effects *effects)
 {
-    struct victims victims = list_jobs(site, recall->lease, &effects->arena);
-    int n_used = recall->n_used;
+    struct arena *arena = &effects->arena;
+    struct victims victims = list_jobs(site, recall->lease, arena);
+    int n_rounds = recall->n_recalls + recall->n_hosts;
+    int64_t *deadlines = arena_alloc(arena, (size_t)n_rounds + 1, sizeof(*deadlines));
+    (recall->is_whole ? take_hosts : take_slots)(recall, &victims, deadlines, arena);
     for (int i = 0; i < victims.count; i++) {
         struct job *job = victims.items[i].job;
-        int64_t deadline_ms = deadline_at(recall, n_used);
-        n_used -= victims.items[i].n_slots;
-        if (deadline_ms == 0) {
+        int64_t deadline_ms = deadlines[victims.items[i].round];
+        if (victims.items[i].round == 0) {
             job->recall_ms = 0; /* the need is gone */
             continue;
         }
@@ -218,7 +234,7 @@ void recalls_tick(struct site *site, int64_t now_ms, struct effects *effects)
     site->recall_ms = INT64_MAX;
     for (int i = 0; i < provider_count_books(site->provider); i++) {
         struct provider_overdue overdue;
-        if (provider_overdue_at(site->provider, i, &overdue)) {
+        if (provider_overdue_at(site->provider, i, &effects->arena, &overdue)) {
             end_overdue(site, &overdue, now_ms, effects);
         }
     }

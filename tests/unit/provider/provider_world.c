@@ -176,6 +176,7 @@ void provider_world_recall(struct provider_world *world, const char *lease,
     struct msg msg = {.kind = MSG_RECALL,
                       .recall = {.lease = lease,
                                  .number = number,
+                                 .is_whole = world->wants_whole,
                                  .recalls = &recall,
                                  .n_recalls = n_held >= 0}};
     broker_says(world, &msg);

@@ -22,6 +22,7 @@ struct provider_world {
     struct export_plan plan;
     const char *reason;   /* of the latest start */
     bool wants_own_hosts; /* starts are of exclusive jobs */
+    bool wants_whole;     /* recalls are of whole hosts */
 };
 
 void provider_world_init(struct provider_world *world);

@@ -132,15 +132,16 @@ static void a_recall_takes_what_is_idle_and_waits_for_the_rest(void **state)
     assert_int_equal(book(ENG).n_recalls, 1);
     struct provider_overdue overdue;
     for (int i = 0; i < provider_count_books(world.provider); i++) {
-        assert_false(provider_overdue_at(world.provider, i, &overdue));
+        assert_false(provider_overdue_at(world.provider, i, &world.memory, &overdue));
     }
     provider_world_propose(&world, ENG, book(ENG).epoch, "n1 0:3");
     assert_int_equal(held(ENG), 2); /* no grant beyond it */
     provider_world_tick(&world, 5000);
     int n_overdue = 0;
     for (int i = 0; i < provider_count_books(world.provider); i++) {
-        n_overdue +=
-            provider_overdue_at(world.provider, i, &overdue) ? overdue.n_slots : 0;
+        n_overdue += provider_overdue_at(world.provider, i, &world.memory, &overdue)
+                         ? overdue.n_slots
+                         : 0;
     }
     assert_int_equal(n_overdue, 1);
     provider_world_end(&world, "south", 1);
@@ -186,6 +187,42 @@ static void the_site_uses_what_it_has_as_a_leaf(void **state)
     provider_world_tick(&world, 0);
     assert_int_equal(held(OWN), 1);
     assert_int_equal(held(IDLE), 5);
+}
+
+/* n1 has 4 slots, n2 2. What is asked for is less than n1 is: n2 goes, though jobs run
+ * on it; n1 has nothing to fear. */
+static void exclusive_hosts_go_whole(void **state)
+{
+    (void)state;
+    provider_world_open(&world, ENG);
+    provider_world_propose(&world, ENG, 1, "n1 0:4 n2 0:2");
+    provider_world_start(&world, "south", 1, ENG, book(ENG).epoch, "n1=1");
+    provider_world_start(&world, "south", 2, ENG, book(ENG).epoch, "n2=2");
+    world.wants_whole = true;
+    provider_world_recall(&world, ENG, 1, 3, 5000);
+    assert_int_equal(held(ENG), 6);
+    provider_world_tick(&world, 5000);
+    struct provider_overdue overdue;
+    int n_overdue = 0;
+    for (int i = 0; i < provider_count_books(world.provider); i++) {
+        if (provider_overdue_at(world.provider, i, &world.memory, &overdue)) {
+            n_overdue += overdue.n_slots;
+            assert_int_equal(overdue.n_hosts, 1);
+            assert_string_equal(overdue.hosts[0].host, "n2");
+        }
+    }
+    assert_int_equal(n_overdue, 2);
+    provider_world_end(&world, "south", 2);
+    provider_world_tick(&world, 0);
+    /* One above what was asked for, but no host is so small: that is all. */
+    assert_int_equal(held(ENG), 4);
+    assert_int_equal(book(ENG).n_recalls, 0);
+    for (int i = 0; i < provider_count_books(world.provider); i++) {
+        assert_false(provider_overdue_at(world.provider, i, &world.memory, &overdue));
+    }
+    provider_world_end(&world, "south", 1);
+    provider_world_tick(&world, 0);
+    assert_int_equal(held(ENG), 4);
 }
 
 /* Its slots may be used by others meanwhile, but not when it has to go itself: what is
@@ -254,6 +291,7 @@ int main(void)
         TEST(a_recall_takes_what_is_idle_and_waits_for_the_rest),
         TEST(a_recall_outlives_a_crash_and_is_called_off_by_number),
         TEST(the_site_uses_what_it_has_as_a_leaf),
+        TEST(exclusive_hosts_go_whole),
         TEST(nothing_runs_where_a_job_stands_still_on_what_is_owed),
         TEST(nothing_begins_beside_jobs_that_stand_still_where_slots_are_owed),
         TEST(a_policy_that_goes_takes_its_leaves_along),
