@@ -145,7 +145,8 @@ const struct conf_key conf_keys[] = {
     LATER("INTERRUPTIBLE_BACKFILL", "backfill jobs that may be ended"),
     LATER("JOB_ACCEPT_INTERVAL", "time between two jobs on one host"),
     LATER("JOB_ACTION_WARNING_TIME", "warning before a job is acted on"),
-    LATER("JOB_CONTROLS", "commands that suspend, resume and end jobs"),
+    TEXT("JOB_CONTROLS", NULL, "signals or commands that suspend, resume and end its jobs: SUSPEND[...] "
+         "RESUME[...] TERMINATE[...]"),
     LATER("JOB_IDLE", "when a job counts as idle"),
     LATER("JOB_OVERRUN", "when a job counts as too long"),
     TEXT("JOB_STARTER", NULL, "command that starts jobs"),
@@ -386,11 +387,11 @@ const struct conf_key conf_keys[] = {
     LATER("PERSISTENT_HOST_ORDER", "hosts of grown jobs keep their order"),
     LATER("RESIZABLE_JOBS", "jobs may be resized"),
     LATER("RESIZE_NOTIFY_CMD", "command that is told of a resize"),
-    LATER("RESUME_CONTROL", "command that resumes jobs"),
+    TEXT("RESUME_CONTROL", NULL, "signal or command that resumes jobs, before JOB_CONTROLS of the queue"),
     LATER("RTASK_GONE_ACTION", "of distributed jobs"),
     LATER("RUNTIME", "estimated run time"),
-    LATER("SUSPEND_CONTROL", "command that suspends jobs"),
-    LATER("TERMINATE_CONTROL", "command that ends jobs"),
+    TEXT("SUSPEND_CONTROL", NULL, "signal or command that suspends jobs, before JOB_CONTROLS of the queue"),
+    TEXT("TERMINATE_CONTROL", NULL, "signal or command that ends jobs, before JOB_CONTROLS of the queue"),
 #undef SECTION
 #define SECTION "User"
     TEXT("USER_NAME", NULL, "the user, or default"),

@@ -203,6 +203,8 @@ struct job_spec {
     const char *const *post_execs; /* commands after it, in this order */
     int n_post_execs;
     enum interaction interaction; /* it runs on its own site's hosts alone */
+    const char *const *controls;  /* "suspend=TSTP" and so on (base/job_action.h) */
+    int n_controls;
 };
 
 /* What a job waits for and where it stands among others: fixed at submission too, and
@@ -271,6 +273,7 @@ struct run_control {
     int signal;  /* for CONTROL_SIGNAL; KILL with SIGKILL: at once, without a grace */
     bool yields; /* SUSPEND: its slots are others' once it stands still. Of whoever
                     schedules it: neither on the wire nor in a run's row */
+    int reasons; /* SUSPEND: enum halt_cause, added up; not in a run's row */
 };
 
 enum output_stream { OUTPUT_OUT, OUTPUT_ERR };

@@ -157,6 +157,7 @@ static void own_spec(struct arena *arena, struct job_spec *spec)
     own_texts(arena, &spec->limits, spec->n_limits);
     own_texts(arena, &spec->pre_execs, spec->n_pre_execs);
     own_texts(arena, &spec->post_execs, spec->n_post_execs);
+    own_texts(arena, &spec->controls, spec->n_controls);
 }
 
 static void own_lease(struct arena *arena, struct row_lease *lease)

@@ -334,11 +334,11 @@ const char *row_job_event_name(enum job_event event);
 bool row_exit_code(const struct run_exit *exit, int *code);
 
 /* Why a job was given back to the waiting ones: "user"; "exit", by the codes of its
- * queue; "preempt", "window" and "load", as TERMINATE_WHEN says; "recall"; "lost". But
- * for the last its run had its end: it may begin again. */
+ * queue; "preempt", "window" and "load", as TERMINATE_WHEN and JOB_CONTROLS say;
+ * "recall"; "lost". But for the last its run had its end: it may begin again. */
 #define ROW_REQUEUED_BY "requeued by "
 #define ROW_REQUEUED_EXIT "requeued: "
-#define ROW_REQUEUED_SYSTEM "requeued: TERMINATE_WHEN: " /* and LSF's name for it */
+#define ROW_REQUEUED_SYSTEM "requeued for its queue: " /* and LSF's name for it */
 #define ROW_REQUEUED_RECALL "requeued: its slots were recalled"
 const char *row_requeue_cause(const struct row_job_state *state);
 

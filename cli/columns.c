@@ -248,6 +248,7 @@ static const struct column queues_block[] = {
     {"Before jobs", "pre_exec", false, format_plain},
     {"After jobs", "post_exec", false, format_plain},
     {"Starter", "job_starter", false, format_plain},
+    {"Job controls", "job_controls", false, format_members},
     {"Requeue at exit", "requeue_exit_values", false, format_plain},
     {"Requeued at most", "max_job_requeue", false, format_plain},
     {"Success at exit", "success_exit_values", false, format_plain},

@@ -32,11 +32,15 @@ static const struct guard_process *find(const struct guard_process *list, int co
 }
 
 /* Parents are followed up to the guard; a chain is no longer than the list. */
-static bool is_descendant(const struct guard_process *list, int count,
-                          const struct guard_process *process, pid_t guard)
+static bool is_descendant(const struct guard_crew *crew,
+                          const struct guard_process *list, int count,
+                          const struct guard_process *process)
 {
     for (int steps = 0; process != NULL && steps < count; steps++) {
-        if (process->parent == guard) {
+        if (process->pid == crew->except) {
+            return false;
+        }
+        if (process->parent == crew->guard) {
             return true;
         }
         process = find(list, count, process->parent);
@@ -65,7 +69,7 @@ static bool is_member(const struct guard_crew *crew, const struct guard_process 
         return false;
     }
     if (crew->guard > 0) {
-        return is_descendant(list, count, process, crew->guard);
+        return is_descendant(crew, list, count, process);
     }
     return is_of_session(crew, list, count, process) ||
            guard_process_has_env(process->pid, crew->mark);

@@ -23,7 +23,8 @@ struct guard_process;
 
 struct guard_crew {
     struct guard_cgroup cgroup;
-    pid_t guard; /* whose descendants they are; 0: it is gone */
+    pid_t guard;  /* whose descendants they are; 0: it is gone */
+    pid_t except; /* but for this one and its own: it acts on them (guard_action.h) */
     /* For a guard that is gone: */
     pid_t session;
     uint64_t session_start;

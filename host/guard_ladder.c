@@ -30,6 +30,14 @@ void guard_ladder_begin(struct guard_ladder *ladder, int signal, int64_t now_ms)
     }
 }
 
+void guard_ladder_put_off(struct guard_ladder *ladder, int64_t until_ms)
+{
+    if (ladder->step <= STEP_PLAIN) {
+        ladder->step = STEP_PLAIN;
+        ladder->next_ms = until_ms;
+    }
+}
+
 int guard_ladder_step(struct guard_ladder *ladder, int64_t pause_ms, int64_t now_ms)
 {
     if (now_ms < ladder->next_ms) {

@@ -23,6 +23,9 @@ bool guard_ladder_is_on(const struct guard_ladder *ladder);
 /* From this signal on (SIGXCPU, SIGINT, SIGKILL), which is due at once; one that has
  * begun goes on as it is, unless it is SIGKILL's turn. */
 void guard_ladder_begin(struct guard_ladder *ladder, int signal, int64_t now_ms);
+/* Something else is to end it first: it begins with SIGINT then, unless it has begun.
+ */
+void guard_ladder_put_off(struct guard_ladder *ladder, int64_t until_ms);
 /* The signal that is due now, 0: none; the one behind it comes a pause later. */
 int guard_ladder_step(struct guard_ladder *ladder, int64_t pause_ms, int64_t now_ms);
 

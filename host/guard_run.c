@@ -16,7 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/row.h"
 #include "host/guard_account.h"
+#include "host/guard_action.h"
 #include "host/guard_clock.h"
 #include "host/guard_course.h"
 #include "host/guard_crew.h"
@@ -82,6 +84,11 @@ struct run {
     int64_t stop_at;            /* it is being stopped, and is looked at then */
     uint64_t stop_number;       /* of the order */
     bool is_asked;              /* some may have stopped at a SIGTSTP */
+    int reasons;                /* enum halt_cause, added up */
+    struct guard_action action; /* a command of JOB_CONTROLS */
+    bool is_action_over;        /* it has just ended */
+    bool is_job_over;           /* the job has, and what ends it goes on */
+    int job_status;
 };
 
 /* ---- the record */
@@ -115,7 +122,7 @@ static void end(struct run *run, enum run_end how, uint64_t code, const char *te
 /* ---- the end */
 
 /* Collects whoever has ended; true while any child is left. */
-static bool reap(const struct run *run, bool *is_job_over, int *status)
+static bool reap(struct run *run, bool *is_job_over, int *status)
 {
     for (;;) {
         int code = 0;
@@ -129,6 +136,9 @@ static bool reap(const struct run *run, bool *is_job_over, int *status)
         if (pid == run->job.pid) {
             *is_job_over = true;
             *status = code;
+        } else if (guard_action_ended(&run->action, pid)) {
+            run->crew.except = 0;
+            run->is_action_over = true;
         }
     }
 }
@@ -145,7 +155,7 @@ static void wait_signal(const struct run *run, int timeout_ms)
 
 /* As the subreaper the guard is the parent of all that is left: when there is no child,
  * there is nothing left. False where something does not die. */
-static bool clear_left_behind(const struct run *run)
+static bool clear_left_behind(struct run *run)
 {
     bool is_job_over = true;
     int status = 0;
@@ -253,15 +263,56 @@ static void stop_all(struct run *run)
     publish(run);
 }
 
-static void begin_stop(struct run *run, uint64_t number)
+/* What JOB_CONTROLS says of the job itself; NULL: nothing. */
+static const char *control_of(const struct run *run, enum job_action action)
 {
-    run->stop_number = number;
-    if (run->spec.n_slots <= 1) {
+    return run->course.stage == GUARD_JOB ? run->spec.controls[action] : NULL;
+}
+
+static void end_action(struct run *run)
+{
+    guard_action_kill(&run->action);
+    guard_action_init(&run->action); /* it is collected as any other child */
+    run->crew.except = 0;
+}
+
+/* One that runs still is over with that: the latest order counts. */
+static bool start_action(struct run *run, enum job_action action)
+{
+    struct guard_action_place place = {.dir = run->dir,
+                                       .spec = &run->spec,
+                                       .account = &run->account,
+                                       .crew = &run->crew,
+                                       .reasons = run->reasons};
+    struct err err = {0};
+    end_action(run);
+    if (guard_action_begin(&run->action, action, &place, guard_clock_now_ms(), &err) !=
+        0) {
+        snprintf(run->course.text, sizeof(run->course.text), "JOB_CONTROLS: %s: %.200s",
+                 job_action_name(action), err.text);
+        return false;
+    }
+    run->crew.except = run->action.pid;
+    return true;
+}
+
+static void begin_stop(struct run *run, const struct run_control *control)
+{
+    const char *what = control_of(run, JOB_ACTION_SUSPEND);
+    int asked = run->spec.n_slots > 1 ? SIGTSTP : 0;
+    int signal = what != NULL ? job_action_signal(what) : asked;
+    run->stop_number = control->number;
+    run->reasons = control->reasons;
+    run->is_asked = what != NULL || signal != 0;
+    if (what != NULL && signal == 0 && start_action(run, JOB_ACTION_SUSPEND)) {
+        run->stop_at = run->action.until_ms; /* or once it has ended */
+        return;
+    }
+    if (signal == 0 || signal == SIGSTOP) {
         stop_all(run);
         return;
     }
-    run->is_asked = true;
-    guard_crew_signal(&run->crew, SIGTSTP);
+    guard_crew_signal(&run->crew, signal);
     run->stop_at = guard_clock_now_ms() + STOP_MOMENT_MS;
 }
 
@@ -269,6 +320,7 @@ static void resume_all(struct run *run)
 {
     bool is_stopping = run->stop_at != never;
     run->stop_at = never;
+    end_action(run);
     if (run->record.phase == RUN_SUSPENDED) {
         run->running_since = guard_clock_now_ms();
         run->record.phase = RUN_RUNNING;
@@ -283,6 +335,23 @@ static void resume_all(struct run *run)
     }
 }
 
+/* By its user or the scheduler: it hears what JOB_CONTROLS says besides. */
+static void resume(struct run *run)
+{
+    bool is_still = run->record.phase == RUN_SUSPENDED || run->stop_at != never;
+    const char *what = control_of(run, JOB_ACTION_RESUME);
+    resume_all(run);
+    if (!is_still || what == NULL) {
+        return;
+    }
+    int signal = job_action_signal(what);
+    if (signal != 0) {
+        guard_crew_signal(&run->crew, signal);
+    } else {
+        start_action(run, JOB_ACTION_RESUME);
+    }
+}
+
 static void climb(struct run *run, int64_t now)
 {
     int signal = guard_ladder_step(&run->ladder, run->spec.grace_ms, now);
@@ -291,6 +360,27 @@ static void climb(struct run *run, int64_t now)
     } else if (signal != 0) {
         guard_crew_signal(&run->crew, signal);
     }
+}
+
+/* By what JOB_CONTROLS says; the usual signals come a grace after that. False where it
+ * says nothing. */
+static bool begin_control(struct run *run, int64_t now)
+{
+    const char *what = control_of(run, JOB_ACTION_TERMINATE);
+    if (what == NULL || guard_ladder_is_on(&run->ladder)) {
+        return what != NULL;
+    }
+    int signal = job_action_signal(what);
+    if (signal != 0) {
+        guard_crew_signal(&run->crew, signal);
+        guard_ladder_put_off(&run->ladder, now + run->spec.grace_ms);
+        return true;
+    }
+    if (start_action(run, JOB_ACTION_TERMINATE)) {
+        guard_ladder_put_off(&run->ladder, run->action.until_ms);
+        return true;
+    }
+    return false;
 }
 
 /* Ends the command that runs. A suspended one is resumed, or it could not hear the
@@ -304,8 +394,13 @@ static void terminate(struct run *run, int signal)
     }
     if (signal == SIGKILL) {
         run->stop_at = never;
-    } else {
+        end_action(run);
+    } else if (run->action.action != JOB_ACTION_TERMINATE ||
+               !guard_action_is_on(&run->action)) {
         resume_all(run);
+    }
+    if (signal != SIGKILL && begin_control(run, now)) {
+        return;
     }
     guard_ladder_begin(&run->ladder, signal, now);
     climb(run, now);
@@ -323,12 +418,12 @@ static void carry_out(struct run *run, const struct run_control *control)
     case CONTROL_SUSPEND:
         /* Who is being killed is not held up. */
         if (!guard_ladder_is_on(&run->ladder) && run->record.phase == RUN_RUNNING) {
-            begin_stop(run, control->number);
+            begin_stop(run, control);
             return;
         }
         break;
     case CONTROL_RESUME:
-        resume_all(run);
+        resume(run);
         break;
     case CONTROL_KILL:
         run->is_killed = run->was_killed = true;
@@ -354,9 +449,9 @@ static void control_draining(struct run *run, const struct run_control *control)
 static void control(struct run *run, const struct guard_order *order)
 {
     struct run_control wanted = {order->number, (enum control_action)order->action,
-                                 order->signal, false};
+                                 order->signal, false, (int)order->reasons};
     bool is_known = order->action <= CONTROL_KILL && order->signal >= 0 &&
-                    order->signal < NSIG &&
+                    order->reasons <= HALT_CAUSES && order->signal < NSIG &&
                     (order->action != CONTROL_SIGNAL || order->signal > 0);
     bool is_news = wanted.number > run->record.control_done &&
                    !(run->stop_at != never && wanted.number <= run->stop_number);
@@ -569,13 +664,40 @@ static void end_command(struct run *run, int status)
     proceed(run);
 }
 
+/* What was to suspend it has ended, or had its time; what was to end it likewise. */
+static void on_action_over(struct run *run)
+{
+    if (run->stop_at != never && run->record.phase == RUN_RUNNING) {
+        stop_all(run);
+    } else if (guard_ladder_is_on(&run->ladder)) {
+        guard_ladder_put_off(&run->ladder, guard_clock_now_ms() + run->spec.grace_ms);
+    }
+}
+
 static void on_child(struct run *run)
 {
     bool is_command_over = false;
-    int status = 0;
-    reap(run, &is_command_over, &status);
-    if (is_command_over) {
-        end_command(run, status);
+    run->is_action_over = false;
+    reap(run, &is_command_over, &run->job_status);
+    run->is_job_over = run->is_job_over || is_command_over;
+    bool is_ending =
+        guard_action_is_on(&run->action) && run->action.action == JOB_ACTION_TERMINATE;
+    if (run->is_job_over && !is_ending) {
+        end_action(run);
+        run->is_job_over = false;
+        end_command(run, run->job_status);
+    } else if (run->is_action_over) {
+        on_action_over(run);
+    }
+}
+
+static void watch_action(struct run *run, int64_t now)
+{
+    if (now >= run->action.until_ms) {
+        snprintf(run->course.text, sizeof(run->course.text),
+                 "the %s command of JOB_CONTROLS took too long and was ended",
+                 job_action_name(run->action.action));
+        guard_action_kill(&run->action); /* its end is waited for */
     }
 }
 
@@ -637,10 +759,10 @@ static int64_t tell_at(const struct run *run)
 
 static int next_timeout(const struct run *run)
 {
-    int64_t times[] = {run->wait_until,     run->save_at,  run->listen_at,
-                       run->ladder.next_ms, stage_at(run), limit_at(run),
-                       look_at(run),        run->stop_at,  stream_at(run),
-                       tell_at(run)};
+    int64_t times[] = {run->wait_until,     run->save_at,        run->listen_at,
+                       run->ladder.next_ms, stage_at(run),       limit_at(run),
+                       look_at(run),        run->stop_at,        stream_at(run),
+                       tell_at(run),        run->action.until_ms};
     int64_t next = never;
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
         next = times[i] < next ? times[i] : next;
@@ -715,6 +837,7 @@ static void on_time(struct run *run)
         return;
     }
     if (run->record.phase != RUN_ENDED) {
+        watch_action(run, now);
         watch_limits(run, now);
         climb(run, now);
     }
@@ -842,6 +965,7 @@ static void init(struct run *run, const char *path, int agent)
         .save_at = never,
         .listen_at = never,
         .stop_at = never,
+        .action = {.until_ms = GUARD_ACTION_NEVER},
     };
     run->record.guard_pid = (uint64_t)getpid();
     guard_dir_read_boot_id(run->record.boot_id, sizeof(run->record.boot_id));

@@ -116,6 +116,16 @@ static bool take_limit(struct job_limits *limits, const char *text)
     return true;
 }
 
+static bool take_control(struct guard_spec *spec, const char *text)
+{
+    enum job_action action;
+    const char *what = job_action_read(text, &action);
+    if (what != NULL) {
+        spec->controls[action] = what;
+    }
+    return what != NULL;
+}
+
 static bool take_item(struct guard_spec *spec, const char *item)
 {
     const char *equals = strchr(item, '=');
@@ -139,6 +149,9 @@ static bool take_item(struct guard_spec *spec, const char *item)
     }
     if (is_name(item, length, "post_exec")) {
         return take_command(spec->post_execs, &spec->n_post_execs, value);
+    }
+    if (is_name(item, length, "control")) {
+        return take_control(spec, value);
     }
     return take_field(spec, item, length, value);
 }

@@ -2,9 +2,9 @@
 /* guard_spec.h: what a guard is to run, as sublet-host wrote it down (run_spec.h).
  *
  * The file: RUN_DIR_SPEC_HEAD, then "name=value" for each field, "env=NAME=value" for
- * each variable, "limit=NAME=number", "pre_exec=COMMAND", "post_exec=COMMAND" for each
- * of those, then "end=": all ended by a NUL, so that a file that was cut is
- * noticed and a command may have any other byte.
+ * each variable, "limit=NAME=number", "pre_exec=COMMAND", "post_exec=COMMAND",
+ * "control=suspend=COMMAND" for each of those, then "end=": all ended by a NUL, so that
+ * a file that was cut is noticed and a command may have any other byte.
  *
  * Units: milliseconds. Ownership: all texts live in `bytes`, until release.
  * Errors: ERR_IO, ERR_PARSE, ERR_BOUNDS above RUN_DIR_SPEC_MAX.
@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/job_action.h"
 #include "base/job_limit.h"
 #include "base/limits.h"
 
@@ -47,6 +48,7 @@ struct guard_spec {
     int n_pre_execs;
     const char *post_execs[EXEC_COMMANDS_MAX]; /* and after it */
     int n_post_execs;
+    const char *controls[JOB_ACTIONS]; /* signal or command; NULL: the usual signals */
 };
 
 int guard_spec_read(int dir, struct guard_spec *spec, struct err *err) MUST_CHECK;

@@ -422,6 +422,7 @@ bool host_runs_control(struct host_runs *runs, struct host_run *run,
     struct guard_order order = {.kind = ORDER_CONTROL,
                                 .action = (uint32_t)control->action,
                                 .signal = control->signal,
+                                .reasons = (uint32_t)control->reasons,
                                 .number = control->number};
     return run->record.phase != RUN_ENDED &&
            host_talk_send(entry_of(run)->link, &order);

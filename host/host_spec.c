@@ -196,6 +196,7 @@ static void put_all(FILE *to, const char *name, const struct msg_run_start *star
     put_list(to, "limit", start->spec.limits, start->spec.n_limits);
     put_list(to, "pre_exec", start->spec.pre_execs, start->spec.n_pre_execs);
     put_list(to, "post_exec", start->spec.post_execs, start->spec.n_post_execs);
+    put_list(to, "control", start->spec.controls, start->spec.n_controls);
     put_variables(to, start);
     put(to, "end", "");
 }

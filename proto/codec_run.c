@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* codec_run.c: the shapes of what is said about runs, between consumer and provider
  * and between a site and its hosts. */
+#include "base/job_action.h"
 #include "base/msg.h"
+#include "base/row.h"
 #include "proto/codec_field.h"
 #include "proto/sublet.pb-c.h"
 
@@ -103,6 +105,7 @@ static const struct codec_field spec[] = {
     TEXTS(pre_execs, EXEC_COMMANDS_MAX, FREE, 1, EXEC_BYTES_MAX, EXEC_BYTES_MAX),
     TEXTS(post_execs, EXEC_COMMANDS_MAX, FREE, 1, EXEC_BYTES_MAX, EXEC_BYTES_MAX),
     ENUM(interaction, INTERACTION_SHELL),
+    TEXTS(controls, JOB_ACTIONS, FREE, 1, EXEC_BYTES_MAX, EXEC_BYTES_MAX),
 };
 SHAPE(codec_job_spec, sublet__job_spec, spec);
 #undef OURS
@@ -133,6 +136,7 @@ static const struct codec_field control[] = {
     UINT64(number),
     ENUM(action, CONTROL_KILL),
     INT(signal, 0, CODEC_SIGNAL_MAX),
+    INT(reasons, 0, HALT_CAUSES),
 };
 static SHAPE(control_shape, sublet__control, control);
 #undef OURS

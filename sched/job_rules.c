@@ -224,6 +224,30 @@ static const char *read_command(struct reader *reader, const char *key)
     return cell != NULL ? cell->value : "";
 }
 
+/* A queue has all in one key, an application a key for each. */
+static void read_controls(struct reader *reader)
+{
+    static const char *const keys[JOB_ACTIONS] = {
+        [JOB_ACTION_SUSPEND] = "SUSPEND_CONTROL",
+        [JOB_ACTION_RESUME] = "RESUME_CONTROL",
+        [JOB_ACTION_TERMINATE] = "TERMINATE_CONTROL",
+    };
+    struct arena *arena = reader->conf->arena;
+    struct job_controls *controls = &reader->rules->controls;
+    struct err err;
+    const struct conf_cell *cell = cell_of(reader, "JOB_CONTROLS");
+    if (cell != NULL && job_controls_read(arena, cell->value, controls, &err) != 0) {
+        COMPLAIN(reader, cell, "%s", err.text);
+    }
+    for (int i = 0; i < JOB_ACTIONS; i++) {
+        cell = cell_of(reader, keys[i]);
+        if (cell != NULL && job_controls_read_one(arena, (enum job_action)i,
+                                                  cell->value, controls, &err) != 0) {
+            COMPLAIN(reader, cell, "%s", err.text);
+        }
+    }
+}
+
 void job_rules_init(struct job_rules *rules)
 {
     *rules = (struct job_rules){
@@ -262,6 +286,7 @@ void job_rules_read(struct conf *conf, const struct conf_section *section,
     rules->job_starter = read_command(&reader, "JOB_STARTER");
     rules->pre_exec = read_command(&reader, "PRE_EXEC");
     rules->post_exec = read_command(&reader, "POST_EXEC");
+    read_controls(&reader);
     rules->max_requeues = read_number(&reader, "MAX_JOB_REQUEUE");
     rules->max_pre_tries = read_number(&reader, "MAX_PREEXEC_RETRY");
 }
@@ -329,6 +354,11 @@ static void add_rules(struct job_rules *to, const struct job_rules *from)
     }
     if (from->job_starter[0] != '\0') {
         to->job_starter = from->job_starter;
+    }
+    for (int i = 0; i < JOB_ACTIONS; i++) {
+        if (from->controls.actions[i] != NULL) {
+            to->controls.actions[i] = from->controls.actions[i];
+        }
     }
     if (from->max_requeues != JOB_RULES_UNSAID) {
         to->max_requeues = from->max_requeues;
@@ -504,6 +534,23 @@ static void apply_commands(struct arena *arena, const char *const *own, int n_ow
     *n_list = count;
 }
 
+/* A suspension that requeues is the site's to carry out. */
+static void apply_controls(struct arena *arena, const struct job_controls *controls,
+                           struct job_spec *spec)
+{
+    const char **texts = arena_alloc(arena, JOB_ACTIONS, sizeof(*texts));
+    spec->n_controls = 0;
+    for (int i = 0; i < JOB_ACTIONS; i++) {
+        bool is_site = i == JOB_ACTION_SUSPEND && job_controls_requeue(controls);
+        if (controls->actions[i] != NULL && !is_site) {
+            texts[spec->n_controls++] =
+                arena_printf(arena, "%s=%s", job_action_name((enum job_action)i),
+                             controls->actions[i]);
+        }
+    }
+    spec->controls = texts;
+}
+
 void job_rules_apply(struct arena *arena, const struct job_rules_stack *stack,
                      struct job_spec *spec)
 {
@@ -517,6 +564,7 @@ void job_rules_apply(struct arena *arena, const struct job_rules_stack *stack,
                    &spec->pre_execs, &spec->n_pre_execs);
     apply_commands(arena, spec->post_execs, spec->n_post_execs, rules.post_exec, post,
                    false, &spec->post_execs, &spec->n_post_execs);
+    apply_controls(arena, &rules.controls, spec);
 }
 
 static bool has_code(const int *codes, int n_codes, int code)

@@ -23,6 +23,7 @@
 #include "base/err.h"
 #include "base/job_limit.h"
 #include "base/msg.h"
+#include "sched/job_controls.h"
 
 enum { JOB_RULES_UNSAID = -1 };
 
@@ -39,6 +40,7 @@ struct job_rules {
     int n_success_codes;
     const char *job_starter;          /* JOB_STARTER; "": none */
     const char *pre_exec, *post_exec; /* PRE_EXEC, POST_EXEC; "": none */
+    struct job_controls controls;     /* JOB_CONTROLS, SUSPEND_CONTROL ... */
     int max_requeues;  /* MAX_JOB_REQUEUE: by exit codes; UNSAID: any number */
     int max_pre_tries; /* MAX_PREEXEC_RETRY; UNSAID: the default */
 };

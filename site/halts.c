@@ -5,6 +5,7 @@
 #include "base/job_id.h"
 #include "site/keep.h"
 #include "site/parts.h"
+#include "site/rules.h"
 #include "site/turns.h"
 
 void halts_add(struct site *site, struct job *job, enum halt_cause cause, uint64_t by,
@@ -49,7 +50,9 @@ void halts_lift(struct site *site, struct job *job, enum halt_cause cause,
         return;
     }
     halt->causes &= ~(int)cause;
-    if (halt->causes == 0 && !halt->yields) {
+    /* As long as it counts as running nobody else was given its slots. */
+    bool has_slots = job->state == JOB_RUN && !halts_is_still(site, job);
+    if (halt->causes == 0 && (!halt->yields || has_slots)) {
         go_on(site, job, now_ms, effects);
         return;
     }
@@ -83,8 +86,8 @@ static const char *end_text(struct effects *effects, enum halt_cause cause, uint
     return "";
 }
 
-void halts_end(struct site *site, struct job *job, enum halt_cause cause, uint64_t by,
-               int64_t now_ms, struct effects *effects)
+static void end(struct site *site, struct job *job, enum halt_cause cause, uint64_t by,
+                bool is_requeued, int64_t now_ms, struct effects *effects)
 {
     struct job_halt *halt = &job->halt;
     const char *text = end_text(effects, cause, by);
@@ -96,7 +99,7 @@ void halts_end(struct site *site, struct job *job, enum halt_cause cause, uint64
         halt->by = by;
         halt->n_preempted++;
     }
-    if (job->spec->is_rerunnable) {
+    if (is_requeued) {
         job->is_requeued = true;
         text = arena_printf(&effects->arena, ROW_REQUEUED_SYSTEM "%s", text);
     } else {
@@ -104,6 +107,23 @@ void halts_end(struct site *site, struct job *job, enum halt_cause cause, uint64
     }
     keep_set_text(&job->reason, text);
     turns_order(site, job, CONTROL_KILL, 0, now_ms, effects);
+}
+
+void halts_impose(struct site *site, struct job *job, enum halt_cause cause,
+                  uint64_t by, int64_t now_ms, struct effects *effects)
+{
+    struct job_rules rules;
+    rules_of(site->config, job, &rules);
+    bool is_requeued = job_controls_requeue(&rules.controls);
+    if ((job->halt.causes & (int)cause) != 0) {
+        return;
+    }
+    if (is_requeued || preempt_rules_ends(&site->config->preempt, job->queue, cause)) {
+        end(site, job, cause, by, is_requeued || job->spec->is_rerunnable, now_ms,
+            effects);
+    } else {
+        halts_add(site, job, cause, by, now_ms, effects);
+    }
 }
 
 void halts_resume(struct site *site, struct job *job, int64_t now_ms,

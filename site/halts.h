@@ -24,13 +24,15 @@ struct site;
 /* Of a job with an attempt. `by`: the job that it gives way to (HALT_PREEMPT); 0. */
 void halts_add(struct site *site, struct job *job, enum halt_cause cause, uint64_t by,
                int64_t now_ms, struct effects *effects);
-/* The cause falls away. A job that yields then waits for slots (HALT_PREEMPT). */
+/* The cause falls away. A job that has yielded then waits for slots (HALT_PREEMPT); one
+ * that is still being stopped has them, and goes on. */
 void halts_lift(struct site *site, struct job *job, enum halt_cause cause,
                 int64_t now_ms, struct effects *effects);
-/* Of a queue whose jobs are ended for that cause instead (TERMINATE_WHEN). One that may
- * be rerun waits again, another is EXIT. `by` as above. */
-void halts_end(struct site *site, struct job *job, enum halt_cause cause, uint64_t by,
-               int64_t now_ms, struct effects *effects);
+/* The system wants it to stand still. Where its queue says TERMINATE_WHEN for that
+ * cause it is ended: one that may be rerun waits again, another is EXIT. Where
+ * JOB_CONTROLS suspend by requeueing it waits again in any case. Else as halts_add. */
+void halts_impose(struct site *site, struct job *job, enum halt_cause cause,
+                  uint64_t by, int64_t now_ms, struct effects *effects);
 /* Its slots are there: it goes on. */
 void halts_resume(struct site *site, struct job *job, int64_t now_ms,
                   struct effects *effects);

@@ -63,7 +63,8 @@ struct job_spec *keep_spec(const struct job_spec *spec)
 {
     size_t n_texts = (size_t)spec->n_env + (size_t)spec->n_hosts_asked +
                      (size_t)spec->n_res_reqs + (size_t)spec->n_limits +
-                     (size_t)spec->n_pre_execs + (size_t)spec->n_post_execs;
+                     (size_t)spec->n_pre_execs + (size_t)spec->n_post_execs +
+                     (size_t)spec->n_controls;
     size_t head = sizeof(*spec) + n_texts * sizeof(char *);
     size_t size = head + size_of_text(spec->name) + size_of_text(spec->user) +
                   size_of_text(spec->queue) + size_of_text(spec->command) +
@@ -75,7 +76,8 @@ struct job_spec *keep_spec(const struct job_spec *spec)
                   size_of_text(spec->app) +
                   size_of_texts(spec->limits, spec->n_limits) +
                   size_of_texts(spec->pre_execs, spec->n_pre_execs) +
-                  size_of_texts(spec->post_execs, spec->n_post_execs);
+                  size_of_texts(spec->post_execs, spec->n_post_execs) +
+                  size_of_texts(spec->controls, spec->n_controls);
     char *block = mem_alloc(size, 1);
     char *at = block + head;
     struct job_spec *copy = (struct job_spec *)(void *)block;
@@ -97,6 +99,7 @@ struct job_spec *keep_spec(const struct job_spec *spec)
     copy->limits = put_texts(&list, &at, spec->limits, spec->n_limits);
     copy->pre_execs = put_texts(&list, &at, spec->pre_execs, spec->n_pre_execs);
     copy->post_execs = put_texts(&list, &at, spec->post_execs, spec->n_post_execs);
+    copy->controls = put_texts(&list, &at, spec->controls, spec->n_controls);
     return copy;
 }
 

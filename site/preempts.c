@@ -434,11 +434,7 @@ static void preempt(struct site *site, struct job *job, uint64_t by, int64_t now
                     struct effects *effects)
 {
     site->preempts->n_preempted++;
-    if (preempt_rules_ends(&site->config->preempt, job->queue, HALT_PREEMPT)) {
-        halts_end(site, job, HALT_PREEMPT, by, now_ms, effects);
-    } else {
-        halts_add(site, job, HALT_PREEMPT, by, now_ms, effects);
-    }
+    halts_impose(site, job, HALT_PREEMPT, by, now_ms, effects);
 }
 
 bool preempts_order(struct site *site, struct preempt *planned, int64_t now_ms,

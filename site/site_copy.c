@@ -73,6 +73,10 @@ static void copy_job_rules(struct arena *arena, struct job_rules *rules)
     rules->job_starter = copy_text(arena, rules->job_starter);
     rules->pre_exec = copy_text(arena, rules->pre_exec);
     rules->post_exec = copy_text(arena, rules->post_exec);
+    for (int i = 0; i < JOB_ACTIONS; i++) {
+        const char **action = &rules->controls.actions[i];
+        *action = *action != NULL ? arena_str(arena, *action) : NULL;
+    }
 }
 
 static void copy_rules(struct arena *arena, struct queue_rules *rules)

@@ -98,6 +98,19 @@ static void add_text(struct arena *arena, struct value *row, const char *key,
                    text[0] != '\0' ? site_page_cut(arena, text, TEXT_MAX) : NULL);
 }
 
+static void add_controls(struct arena *arena, struct value *row,
+                         const struct job_controls *controls)
+{
+    struct value *object = value_object(arena);
+    for (int i = 0; i < JOB_ACTIONS; i++) {
+        if (controls->actions[i] != NULL) {
+            value_add_text(arena, object, job_action_name((enum job_action)i),
+                           site_page_cut(arena, controls->actions[i], TEXT_MAX));
+        }
+    }
+    add_object(arena, row, "job_controls", object);
+}
+
 static const char *text_or_none(const char *text)
 {
     return text != NULL ? text : "";
@@ -147,6 +160,7 @@ void site_view_add_queue_rules(struct arena *arena, struct value *row,
     add_text(arena, row, "pre_exec", job->pre_exec);
     add_text(arena, row, "post_exec", job->post_exec);
     add_text(arena, row, "job_starter", job->job_starter);
+    add_controls(arena, row, &job->controls);
     value_add_text(arena, row, "requeue_exit_values",
                    codes_text(arena, job->requeue_codes, job->n_requeue_codes));
     value_add_text(arena, row, "success_exit_values",

@@ -193,6 +193,7 @@ void turns_order(struct site *site, struct job *job, enum control_action action,
     /* Whose slots may be others' is not woken to end. */
     job->control.signal = action == CONTROL_KILL && is_yielding ? SIGKILL : signal;
     job->control.yields = action == CONTROL_SUSPEND && job->halt.yields;
+    job->control.reasons = action == CONTROL_SUSPEND ? job->halt.causes : 0;
     jobs_store(job, effects);
     if (job->lease[0] != '\0') {
         /* Where nothing is decided yet, the order goes out with the decision. */
@@ -309,7 +310,9 @@ static void restore_job(struct site *site, struct job *job, int64_t now_ms,
     }
     struct run *run = run_of(site, job);
     if (run != NULL) {
+        job->control.reasons = job->halt.causes;
         run->control.yields = job->control.yields; /* not in its row */
+        run->control.reasons = job->control.reasons;
     } else {
         struct run_exit exit = {.end = RUN_END_LOST,
                                 .start_ms = job->start_ms,

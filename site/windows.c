@@ -48,16 +48,12 @@ static void judge(struct site *site, struct job *job, int64_t now_ms,
 {
     int64_t local_ms = local_of(site, now_ms);
     bool is_out =
-        job->queue >= 0 && !queues_may_run(site->queues, job->queue, local_ms);
-    bool ends =
-        is_out && preempt_rules_ends(&site->config->preempt, job->queue, HALT_WINDOW);
-    is_out = is_out || is_on_closed_host(site, job, local_ms);
-    if (!is_out) {
-        halts_lift(site, job, HALT_WINDOW, now_ms, effects);
-    } else if (ends) {
-        halts_end(site, job, HALT_WINDOW, 0, now_ms, effects);
+        (job->queue >= 0 && !queues_may_run(site->queues, job->queue, local_ms)) ||
+        is_on_closed_host(site, job, local_ms);
+    if (is_out) {
+        halts_impose(site, job, HALT_WINDOW, 0, now_ms, effects);
     } else {
-        halts_add(site, job, HALT_WINDOW, 0, now_ms, effects);
+        halts_lift(site, job, HALT_WINDOW, now_ms, effects);
     }
 }
 

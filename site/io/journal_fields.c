@@ -104,6 +104,7 @@ void journal_bind_spec(sqlite3_stmt *statement, int *at, const struct job_spec *
     bind_strings(statement, ++*at, spec->pre_execs, spec->n_pre_execs);
     bind_strings(statement, ++*at, spec->post_execs, spec->n_post_execs);
     journal_bind_int(statement, ++*at, spec->interaction);
+    bind_strings(statement, ++*at, spec->controls, spec->n_controls);
 }
 
 void journal_bind_control(sqlite3_stmt *statement, int *at,
@@ -246,7 +247,8 @@ void journal_read_spec(sqlite3_stmt *statement, int column, struct arena *arena,
     spec->limits = read_strings(statement, at++, arena, &spec->n_limits);
     spec->pre_execs = read_strings(statement, at++, arena, &spec->n_pre_execs);
     spec->post_execs = read_strings(statement, at++, arena, &spec->n_post_execs);
-    spec->interaction = (enum interaction)sqlite3_column_int(statement, at);
+    spec->interaction = (enum interaction)sqlite3_column_int(statement, at++);
+    spec->controls = read_strings(statement, at, arena, &spec->n_controls);
 }
 
 int journal_read_control(sqlite3_stmt *statement, int column,

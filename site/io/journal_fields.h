@@ -21,13 +21,13 @@
 #define JOURNAL_SPEC_COLUMNS                                                           \
     "name, user, uid, gid, queue, command, cwd, in_file, out_file, err_file, env,"     \
     " umask, n_slots, hosts_asked, run_limit_ms, is_rerunnable, res_reqs,"             \
-    " is_exclusive, app, limits, pre_execs, post_execs, interaction"
+    " is_exclusive, app, limits, pre_execs, post_execs, interaction, controls"
 #define JOURNAL_CONTROL_COLUMNS "control_number, control_action, control_signal"
 #define JOURNAL_EXIT_COLUMNS                                                           \
     "exit_end, exit_code, exit_start_ms, exit_end_ms, exit_cpu_ms, exit_mem_kib,"      \
     " exit_out_bytes, exit_err_bytes, exit_text, exit_cause"
 
-enum { JOURNAL_SPEC_WIDTH = 23, JOURNAL_CONTROL_WIDTH = 3, JOURNAL_EXIT_WIDTH = 10 };
+enum { JOURNAL_SPEC_WIDTH = 24, JOURNAL_CONTROL_WIDTH = 3, JOURNAL_EXIT_WIDTH = 10 };
 
 void journal_bind_text(sqlite3_stmt *statement, int at, const char *text);
 void journal_bind_int(sqlite3_stmt *statement, int at, int64_t number);

@@ -10,9 +10,9 @@ enum { HALT_WIDTH = 7 };
 
 #define SPEC_PARAMETERS                                                                \
     "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"             \
-    " ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26"
+    " ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27"
 #define TERMS_COLUMNS "depend, depend_on, begin_ms, project, priority, max_slots"
-#define TERMS_PARAMETERS "?27, ?28, ?29, ?30, ?31, ?32"
+#define TERMS_PARAMETERS "?28, ?29, ?30, ?31, ?32, ?33"
 
 static const char put_sql[] =
     "INSERT INTO job (id, submit_ms, is_array, " JOURNAL_SPEC_COLUMNS ", " TERMS_COLUMNS

@@ -21,7 +21,7 @@ static const char put_sql[] =
 
 #define SPEC_PARAMETERS                                                                \
     "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"              \
-    " ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25"
+    " ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26"
 
 static const char put_spec_sql[] =
     "INSERT INTO run_spec (site, attempt, " JOURNAL_SPEC_COLUMNS ")"

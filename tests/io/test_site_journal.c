@@ -161,6 +161,9 @@ static void add_spec(struct transcript *to, const struct job_spec *spec)
     for (int i = 0; i < spec->n_post_execs; i++) {
         add(to, "  after \"%s\"\n", spec->post_execs[i]);
     }
+    for (int i = 0; i < spec->n_controls; i++) {
+        add(to, "  control \"%s\"\n", spec->controls[i]);
+    }
 }
 
 /* Rows of a test may leave them out: to the journal that is nothing. */
@@ -304,6 +307,8 @@ static const char *const some_reqs[] = {"swp > 15", "select[type == any]"};
 static const char *const some_limits[] = {"cpu=60000", "mem=0"};
 static const char *const some_execs[] = {"/bin/true", "echo 'two'\necho lines"};
 
+static const char *const some_controls[] = {"suspend=TSTP", "resume=wake $LSB_JOBPIDS"};
+
 static struct job_spec full_spec(void)
 {
     return (struct job_spec){
@@ -336,6 +341,8 @@ static struct job_spec full_spec(void)
         .post_execs = some_execs + 1,
         .n_post_execs = 1,
         .interaction = INTERACTION_SHELL,
+        .controls = some_controls,
+        .n_controls = 2,
     };
 }
 
@@ -468,7 +475,7 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
     running.job_state.n_hosts = 2;
     running.job_state.start_ms = 1;
     running.job_state.end_ms = 2;
-    running.job_state.control = (struct run_control){3, CONTROL_SIGNAL, 10, false};
+    running.job_state.control = (struct run_control){3, CONTROL_SIGNAL, 10, false, 0};
     running.job_state.exit = full_exit();
     running.job_state.reason = "on \"n1\"";
     running.job_state.queue = "night";
@@ -488,7 +495,7 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
     lent.run.n_hosts = 2;
     lent.run.spec = &spec;
     lent.run.token = UINT64_MAX - 1;
-    lent.run.control = (struct run_control){4, CONTROL_SUSPEND, 0, false};
+    lent.run.control = (struct run_control){4, CONTROL_SUSPEND, 0, false, 0};
     lent.run.exit = full_exit();
     const struct row rows[] = {
         {.kind = ROW_COUNTER, .counter = {"attempt", 12}},
@@ -615,6 +622,7 @@ static void test_a_journal_of_before_arrays(void **state)
     rows[0].job.spec.n_limits = 0;
     rows[0].job.spec.n_pre_execs = rows[0].job.spec.n_post_execs = 0;
     rows[0].job.spec.interaction = INTERACTION_NONE;
+    rows[0].job.spec.n_controls = 0;
     rows[1].job_state.exit.cause = RUN_CAUSE_NONE;
     write_rows(fixture, rows, 2);
     run_sql(fixture, "ALTER TABLE job_state DROP COLUMN is_dropped;"
@@ -655,6 +663,8 @@ static void test_a_journal_of_before_arrays(void **state)
                      "ALTER TABLE run_spec DROP COLUMN post_execs;"
                      "ALTER TABLE job DROP COLUMN interaction;"
                      "ALTER TABLE run_spec DROP COLUMN interaction;"
+                     "ALTER TABLE job DROP COLUMN controls;"
+                     "ALTER TABLE run_spec DROP COLUMN controls;"
                      "ALTER TABLE job_state DROP COLUMN n_requeues;"
                      "ALTER TABLE job_state DROP COLUMN reserved;"
                      "ALTER TABLE job_state DROP COLUMN n_pre_fails;"

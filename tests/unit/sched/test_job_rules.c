@@ -172,6 +172,67 @@ static void test_commands(void **state)
     }
 }
 
+/* What suspends, resumes and ends a job; or why it is refused. */
+static void test_controls(void **state)
+{
+    static const struct {
+        const char *queue, *app, *controls, *says;
+        bool is_requeued;
+    } rows[] = {
+        {"", "", "", NULL, false},
+        {"JOB_CONTROLS = SUSPEND[SIGTSTP] resume [CONT] TERMINATE[ kill -9 "
+         "$LSB_JOBPIDS ]",
+         "", "suspend=SIGTSTP;resume=CONT;terminate=kill -9 $LSB_JOBPIDS;", NULL,
+         false},
+        {"JOB_CONTROLS = SUSPEND[if [ -e /x ]; then echo a; fi]", "",
+         "suspend=if [ -e /x ]; then echo a; fi;", NULL, false},
+        {"JOB_CONTROLS = SUSPEND[USR1] TERMINATE[TERM]", "SUSPEND_CONTROL = /opt/rest",
+         "suspend=/opt/rest;terminate=TERM;", NULL, false},
+        {"", "TERMINATE_CONTROL = SIGTERM", "terminate=SIGTERM;", NULL, false},
+        {"JOB_CONTROLS = SUSPEND[brequeue $LSB_JOBID] RESUME[USR2]", "", "resume=USR2;",
+         NULL, true},
+        {"JOB_CONTROLS = SUSPEND[/opt/lsf/bin/brequeue $LSB_JOBID]", "", "", NULL,
+         true},
+        {"JOB_CONTROLS = SUSPEND[sublet requeue $LSB_JOBID]", "", "", NULL, true},
+        {"JOB_CONTROLS = SUSPEND[brequeue $LSB_JOBID]", "SUSPEND_CONTROL = STOP",
+         "suspend=STOP;", NULL, false},
+        {"JOB_CONTROLS = SUSPEND[CHKPNT]", "", "", "checkpoints are not supported",
+         false},
+        {"JOB_CONTROLS = SUSPEND[]", "", "", "nothing to suspend", false},
+        {"JOB_CONTROLS = SUSPEND[a] SUSPEND[b]", "", "", "twice", false},
+        {"JOB_CONTROLS = SUSPEND[a", "", "", "not closed", false},
+        {"JOB_CONTROLS = SUSPEND a", "", "", "expected SUSPEND[...]", false},
+        {"JOB_CONTROLS = HALT[a]", "", "", "expected SUSPEND[...]", false},
+        {"JOB_CONTROLS = SUSPEND[SIGNAL]", "", "", "unknown signal", false},
+        {"JOB_CONTROLS = SUSPEND[bstop $LSB_JOBID]", "", "", "wait for itself", false},
+        {"JOB_CONTROLS = RESUME[sublet resume $LSB_JOBID]", "", "", "wait for itself",
+         false},
+        {"JOB_CONTROLS = TERMINATE[brequeue $LSB_JOBID]", "", "", "wait for itself",
+         false},
+        {"", "TERMINATE_CONTROL = /opt/lsf/bin/bkill; mail", "", "wait for itself",
+         false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        struct job_rules rules;
+        read_keys(&world, "", rows[i].queue, rows[i].app);
+        struct job_spec spec = {.command = "run"};
+        job_rules_apply(&world.arena, &world.stack, &spec);
+        job_rules_merge(&world.stack, &rules);
+        const char *controls = joined(&world.arena, spec.controls, spec.n_controls);
+        const char *says = world.conf.diags != NULL ? world.conf.diags->text : "";
+        if (strcmp(controls, rows[i].controls) != 0 ||
+            (rows[i].says != NULL) != (world.conf.n_errors == 1) ||
+            strstr(says, rows[i].says != NULL ? rows[i].says : "") == NULL ||
+            job_controls_requeue(&rules.controls) != rows[i].is_requeued) {
+            fail_msg("%s%s: \"%s\", \"%s\"", rows[i].queue, rows[i].app, controls,
+                     says);
+        }
+        arena_release(&world.arena);
+    }
+}
+
 static void test_the_rest(void **state)
 {
     struct world world;
@@ -237,8 +298,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limits),   cmocka_unit_test(test_run_limit_and_slots),
-        cmocka_unit_test(test_commands), cmocka_unit_test(test_the_rest),
-        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_commands), cmocka_unit_test(test_controls),
+        cmocka_unit_test(test_the_rest), cmocka_unit_test(test_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
