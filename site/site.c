@@ -247,6 +247,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     site->has_scheduled = schedule_run(site, now_ms, effects);
     shares_tick(site->shares, now_ms, effects);
     provider_tick(site->provider, now_ms, effects);
+    grants_refresh(site, effects); /* what has just changed is looked at now */
     recalls_tick(site, now_ms, effects);
     lending_tick(site, now_ms, effects);
     lease_load_tick(site, now_ms, effects);
