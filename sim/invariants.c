@@ -49,6 +49,7 @@ void invariants_free(struct invariants *invariants)
     }
     invariants_release_jobs(invariants);
     invariants_release_uses(invariants);
+    invariants_release_grants(invariants);
     free(invariants);
 }
 
@@ -210,6 +211,11 @@ bool invariants_check_site(struct invariants *invariants,
             return false;
         }
     }
+    if ((is_restarted || seen->n_changes != provider_changes(provider)) &&
+        !invariants_check_grants(invariants, site, text)) {
+        return false;
+    }
+    seen->n_changes = provider_changes(provider);
     if (!is_due) {
         return true;
     }
