@@ -112,7 +112,7 @@ static int64_t term_ms(const struct lease *lease)
     const struct member *consumer = lease->consumer;
     return sessions_is_here(consumer, ROLE_CONSUMER)
                ? INT64_MAX
-               : consumer->since_ms + lease->lease_term_ms;
+               : sessions_term_ms(consumer, lease->lease_term_ms);
 }
 
 /* When slots of an exclusive lease have to change hands: home, as they fall idle after
