@@ -385,6 +385,12 @@ bool site_has_host(const struct site *site, const char *host)
     return site_hosts_find(site->hosts, host) >= 0;
 }
 
+bool site_has_leaving(const struct site *site, const char *host)
+{
+    int index = site_hosts_find(site->hosts, host);
+    return index >= 0 && site->config->hosts[index].is_leaving;
+}
+
 void site_host_used(const struct site *site, const char *host, int *own, int *consumers)
 {
     int index = site_hosts_find(site->hosts, host);
