@@ -197,7 +197,7 @@ static void start_run(struct executor *executor, const struct msg_run_start *sta
     }
     run = mem_alloc(1, sizeof *run);
     format_key(&start->run, run->key);
-    arena_init(&run->arena);
+    arena_init_small(&run->arena);
     run->run.site = arena_str(&run->arena, start->run.site);
     run->run.attempt = start->run.attempt;
     run->job = arena_str(&run->arena, start->job);

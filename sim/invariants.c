@@ -14,7 +14,7 @@
 
 /* A machine's memory of its jobs is compared with the journal once in so many steps,
  * and so many more a job: what that costs stays below the cost of the steps. */
-enum { JOBS_CHECK_EVERY = 512, STEPS_PER_JOB = 8, LEASES_PER_STEP = 256 };
+enum { JOBS_CHECK_EVERY = 512, STEPS_PER_JOB = 8, LEASES_PER_STEP = 32 };
 
 bool invariants_fail(struct invariants_text *text, const char *format, ...)
 {
