@@ -10,7 +10,7 @@
 
 enum {
     ALIGNMENT = 16,
-    BLOCK_FIRST = 16 * 1024,
+    BLOCK_FIRST = 1024, /* a site has dozens of arenas, a world thousands of sites */
     BLOCK_SMALL = 256,
     BLOCK_MAX = 1024 * 1024, /* blocks double up to here; what is larger stands alone */
 };

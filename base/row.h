@@ -73,7 +73,9 @@ struct row_site {
     const char *name;
     bool is_lost;
     bool is_drained;  /* by an administrator: all its leases, also those to come */
-    int64_t since_ms; /* of the change of is_lost */
+    int64_t since_ms; /* lost, or back; or its silent_ms, where that is earlier */
+    int64_t
+        silent_ms; /* a start of the broker since which nothing was heard; 0: heard */
 };
 
 /* A change of a contract, with what it was and why, or of a site's presence; also the

@@ -90,6 +90,9 @@ static void add(struct alarms *alarms, struct alarm *alarm)
 
 void alarms_set(struct alarms *alarms, struct alarm *alarm, int64_t at_ms)
 {
+    if (alarm->place != 0 && alarm->at_ms == at_ms) {
+        return;
+    }
     if (alarm->place != 0) {
         take_off(alarms, alarm);
     }

@@ -116,7 +116,7 @@ void broker_start(struct broker *broker, int64_t now_ms, struct effects *effects
     struct row row = {.kind = ROW_COUNTER};
     row.counter = (struct row_counter){.name = boot_counter, .value = broker->boot};
     effects_store(effects, &row);
-    sessions_start(&broker->sessions, now_ms);
+    sessions_start(&broker->sessions, now_ms, effects);
     pools_start(&broker->pools, broker->sessions.lost_after_ms, now_ms);
     broker->started_ms = now_ms;
     for (int i = 0; i < broker->leases.count; i++) {
@@ -203,7 +203,7 @@ static void greet_provider(const struct broker *broker, struct lease *lease,
 static void store_presence(const struct member *member, enum history_event what,
                            const char *reason, int64_t now_ms, struct effects *effects)
 {
-    sessions_store(member, now_ms, effects);
+    sessions_store(member, effects);
     struct row row = {.kind = ROW_HISTORY};
     row.history = (struct row_history){.at_ms = now_ms,
                                        .lease = "",
@@ -217,11 +217,13 @@ static void store_presence(const struct member *member, enum history_event what,
 static void note_presence(struct member *member, int64_t now_ms,
                           struct effects *effects)
 {
+    bool was_silent = member->silent_ms != 0;
+    member->silent_ms = 0;
     if (member->is_lost) {
         member->is_lost = false;
         store_presence(member, HISTORY_SITE_BACK, "it speaks again", now_ms, effects);
-    } else if (!member->is_known) {
-        sessions_store(member, now_ms, effects);
+    } else if (!member->is_known || was_silent) {
+        sessions_store(member, effects);
     }
     member->is_known = true;
 }

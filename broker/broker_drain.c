@@ -131,7 +131,7 @@ static const char *set_site(struct broker *broker, struct member *site,
     struct lease *lease;
     site->is_drained = is_drained;
     if (has_changed) {
-        sessions_store(site, site->since_ms, effects);
+        sessions_store(site, effects);
     }
     DL_FOREACH2(site->lent, lease, next_lent)
     {

@@ -42,6 +42,6 @@ int64_t evicting_wake_ms(const struct lease *lease)
     if (!is_wanted(lease)) {
         return INT64_MAX;
     }
-    int64_t over_ms = lease->consumer->since_ms + lease->lease_term_ms;
+    int64_t over_ms = sessions_term_ms(lease->consumer, lease->lease_term_ms);
     return over_ms > lease->evicting.next_ms ? over_ms : lease->evicting.next_ms;
 }

@@ -112,7 +112,7 @@ static int64_t term_ms(const struct lease *lease)
     const struct member *consumer = lease->consumer;
     return sessions_is_here(consumer, ROLE_CONSUMER)
                ? INT64_MAX
-               : consumer->since_ms + lease->lease_term_ms;
+               : sessions_term_ms(consumer, lease->lease_term_ms);
 }
 
 /* When slots of an exclusive lease have to change hands: home, as they fall idle after
@@ -200,18 +200,20 @@ void judging_tick(struct lease *lease, struct pace *pace, int64_t now_ms,
                   struct effects *effects)
 {
     struct judging before = lease->judging;
+    bool is_promised = before.held_ms != 0 && before.held_ms <= now_ms;
     int64_t judged_ms = lease->row.judged_ms;
     if (!take_turn(lease, now_ms)) {
         return;
     }
+    lease->judging.held_ms = 0;
     struct rebalance_plan plan;
     judging_plan(lease, now_ms, &effects->arena, &plan);
     if (plan.direction == REBALANCE_NONE) {
         return;
     }
-    if (!pace_take(pace, now_ms)) {
+    if (!pace_take(pace, is_promised, now_ms)) {
         lease->judging = before; /* its turn is still to come */
-        lease->judging.held_ms = pace_next_ms(pace);
+        lease->judging.held_ms = pace_promise(pace);
         lease->row.judged_ms = judged_ms;
         return;
     }

@@ -105,13 +105,15 @@ struct lease *lease_new(const struct lease_id *id, struct member *provider,
                         struct member *consumer)
 {
     struct lease *lease = mem_alloc(1, sizeof(*lease));
-    size_t text_size = 3 * NAME_SIZE + PLAN_PATH_SIZE; /* what an id allows */
-    lease->texts = mem_alloc(3, text_size);
-    char *policy = lease->texts + text_size, *pool = policy + text_size;
-    snprintf(lease->texts, text_size, "%s/%s/%s%s%s", id->provider, id->policy,
+    size_t policy_size = strlen(id->policy) + 1, pool_size = strlen(id->consumer) + 1;
+    size_t id_size =
+        strlen(id->provider) + policy_size + pool_size + strlen(id->node) + 3;
+    lease->texts = mem_alloc(1, id_size + policy_size + pool_size);
+    char *policy = lease->texts + id_size, *pool = policy + policy_size;
+    snprintf(lease->texts, id_size, "%s/%s/%s%s%s", id->provider, id->policy,
              id->consumer, id->part == LEASE_LEAF ? ":" : "", id->node);
-    snprintf(policy, text_size, "%s", id->policy);
-    snprintf(pool, text_size, "%s", id->consumer);
+    memcpy(policy, id->policy, policy_size);
+    memcpy(pool, id->consumer, pool_size);
     lease->row =
         (struct row_lease){.id = lease->texts,
                            .provider = provider->name,

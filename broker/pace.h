@@ -4,9 +4,10 @@
  * Where a thousand fall due at one instant, a change of the reclaim delay for all of
  * them say, each would be frozen until the last had been heard of, and what is asked
  * again meanwhile would be asked of the same few processors. So at most
- * PACE_LEASES begin within PACE_MS; the others wait for the next PACE_MS, unfrozen.
- * Only beginnings count: a lease that is stuck in its change, because its provider is
- * away, takes nobody's place.
+ * PACE_LEASES begin within PACE_MS; the others wait, unfrozen, each until an instant of
+ * its own: so a round of many costs each of them two looks, and not one for each
+ * PACE_MS until its turn. Only beginnings count: a lease that is stuck in its change,
+ * because its provider is away, takes nobody's place.
  *
  * Units: milliseconds. Source: issue "Leases, complete", 3; INTERFACES 4 ("spreading of
  * judgements applies from 100 leases"). Layer: broker (base only). */
@@ -23,12 +24,15 @@ enum {
 
 struct pace {
     int64_t since_ms;
-    int n_begun; /* since then */
+    int n_begun;     /* since then */
+    int64_t last_ms; /* the latest instant that was promised ... */
+    int n_last;      /* ... and to how many */
 };
 
-/* True where one more may begin now: it is counted. */
-bool pace_take(struct pace *pace, int64_t now_ms);
-/* When one may, where none may now. */
-int64_t pace_next_ms(const struct pace *pace);
+/* True where one more may begin now: it is counted. `is_promised`: this is the instant
+ * that it was given; who was not waits behind those that were. */
+bool pace_take(struct pace *pace, bool is_promised, int64_t now_ms);
+/* An instant for one that may not begin now. */
+int64_t pace_promise(struct pace *pace);
 
 #endif

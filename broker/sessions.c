@@ -57,6 +57,8 @@ void sessions_load(struct sessions *sessions, const struct row_site *row)
         member->is_known = true;
         member->is_lost = row->is_lost;
         member->is_drained = row->is_drained;
+        member->since_ms = row->since_ms;
+        member->silent_ms = row->silent_ms;
     }
 }
 
@@ -93,14 +95,14 @@ void sessions_reload(struct sessions *sessions, const struct broker_config *conf
     }
 }
 
-void sessions_store(const struct member *member, int64_t since_ms,
-                    struct effects *effects)
+void sessions_store(const struct member *member, struct effects *effects)
 {
     struct row row = {.kind = ROW_SITE};
     row.site = (struct row_site){.name = member->name,
                                  .is_lost = member->is_lost,
                                  .is_drained = member->is_drained,
-                                 .since_ms = since_ms};
+                                 .since_ms = member->since_ms,
+                                 .silent_ms = member->silent_ms};
     effects_store(effects, &row);
 }
 
@@ -134,15 +136,43 @@ static void listen_again(struct sessions *sessions, struct member *member)
                member->heard_ms + sessions->lost_after_ms);
 }
 
-void sessions_start(struct sessions *sessions, int64_t now_ms)
+/* The clock may have been set back since. */
+static int64_t not_after(int64_t at_ms, int64_t now_ms)
+{
+    return at_ms < now_ms ? at_ms : now_ms;
+}
+
+static void begin_silence(struct sessions *sessions, struct member *member,
+                          int64_t now_ms, struct effects *effects)
+{
+    if (member->silent_ms == 0) {
+        member->silent_ms = now_ms;
+        sessions_store(member, effects);
+    }
+    member->since_ms = not_after(member->silent_ms, now_ms);
+    listen_again(sessions, member);
+}
+
+void sessions_start(struct sessions *sessions, int64_t now_ms, struct effects *effects)
 {
     for (int i = 0; i < sessions->count; i++) {
         struct member *member = sessions->items[i];
-        member->since_ms = member->heard_ms = now_ms;
-        if (member->is_known && !member->is_lost) {
-            listen_again(sessions, member);
+        member->heard_ms = now_ms;
+        member->patience_ms = now_ms + sessions->lost_after_ms;
+        if (!member->is_known) {
+            member->since_ms = now_ms;
+        } else if (member->is_lost) {
+            member->since_ms = not_after(member->since_ms, now_ms);
+        } else {
+            begin_silence(sessions, member, now_ms, effects);
         }
     }
+}
+
+int64_t sessions_term_ms(const struct member *member, int64_t term_ms)
+{
+    int64_t over_ms = member->since_ms + term_ms;
+    return over_ms > member->patience_ms ? over_ms : member->patience_ms;
 }
 
 static void come_back(struct sessions *sessions, struct member *member, int64_t now_ms)

@@ -41,9 +41,12 @@ struct member {
     bool is_lost;    /* ... like this; a restart alone loses nobody */
     bool is_drained; /* by an administrator: its leases are, those to come too */
     int64_t heard_ms;
-    int64_t since_ms;            /* here or away */
-    int64_t reclaim_delay_ms;    /* MC_RECLAIM_DELAY of the site; 0: not configured */
-    uint64_t revision;           /* of the last CONTRACT in this session */
+    int64_t since_ms;         /* here or away */
+    int64_t silent_ms;        /* a start of the broker: nothing was heard of it since,
+                                 by any; on disk; 0: something was */
+    int64_t patience_ms;      /* no LEASE_TERM ends before */
+    int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY of the site; 0: not configured */
+    uint64_t revision;        /* of the last CONTRACT in this session */
     int n_leases, n_lease_hosts; /* open, that it is provider of; hosts: of ended too */
     struct lease *lent, *borrowed; /* leases.h: all that name it, in no order */
     struct msg_usage usage;        /* the latest of this session, without its demands */
@@ -71,11 +74,15 @@ void sessions_load(struct sessions *sessions, const struct row_site *row);
 void sessions_reload(struct sessions *sessions, const struct broker_config *config,
                      int64_t now_ms);
 
-/* The member's row, with the instant at which it was lost or came back. */
-void sessions_store(const struct member *member, int64_t since_ms,
-                    struct effects *effects);
-/* Everybody is away since now; who was not lost will be after LOST_AFTER. */
-void sessions_start(struct sessions *sessions, int64_t now_ms);
+/* The member's row. */
+void sessions_store(const struct member *member, struct effects *effects);
+/* Nobody is here. Who was lost is away since then; who was not, since the first start
+ * of which it has not been heard, and is lost after LOST_AFTER. */
+void sessions_start(struct sessions *sessions, int64_t now_ms, struct effects *effects);
+
+/* When a member that is away has been so for `term_ms`, restarts of the broker or not;
+ * but not before it has had LOST_AFTER since the latest start to come back. */
+int64_t sessions_term_ms(const struct member *member, int64_t term_ms);
 
 /* The member, or NULL. */
 struct member *sessions_find(const struct sessions *sessions, const char *name);

@@ -35,6 +35,7 @@ void books_release(struct books *books)
         free(book->content);
         free(book->hosts);
         free(book->resources);
+        free(book->wanted);
         free(book);
     }
     HASH_CLEAR(hh, books->table);
@@ -156,17 +157,29 @@ void books_set_content(struct book *book, const char *content)
     book->content = copy;
 }
 
+static bool set_resources(struct lease_resource **kept, int *n_kept,
+                          const struct lease_resource *resources, int n_resources)
+{
+    if (exported_has_same_resources(*kept, *n_kept, resources, n_resources)) {
+        return false;
+    }
+    struct lease_resource *copies = exported_keep_resources(resources, n_resources);
+    free(*kept);
+    *kept = copies;
+    *n_kept = n_resources;
+    return true;
+}
+
 bool books_set_resources(struct book *book, const struct lease_resource *resources,
                          int n_resources)
 {
-    if (exported_has_same_resources(book->resources, book->n_resources, resources,
-                                    n_resources)) {
-        return false;
-    }
-    free(book->resources);
-    book->resources = exported_keep_resources(resources, n_resources);
-    book->n_resources = n_resources;
-    return true;
+    return set_resources(&book->resources, &book->n_resources, resources, n_resources);
+}
+
+bool books_want_resources(struct book *book, const struct lease_resource *resources,
+                          int n_resources)
+{
+    return set_resources(&book->wanted, &book->n_wanted, resources, n_resources);
 }
 
 /* ------------------------------------------------------------ hosts */
@@ -392,5 +405,6 @@ void books_load(struct books *books, const struct row_book *row)
         memcpy(book->hosts[i].spaces, split->spaces, sizeof(split->spaces));
     }
     books_set_resources(book, row->resources, row->n_resources);
+    books_want_resources(book, row->resources, row->n_resources);
     books_link(books);
 }

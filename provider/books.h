@@ -93,14 +93,19 @@ struct book {
     bool is_changed;     /* differs from the epoch on record */
     bool is_exported;    /* provider_export: the plan has it */
     bool is_revised;     /* provider_export: it gives other slots than before */
+    bool is_reshared;    /* provider_export: other shared resources */
+    bool has_part;       /* provider_export: drained, of a policy that is there */
+    bool is_open;        /* provider_export: its hosts are still to be picked */
     bool is_dirty;       /* differs from the STATE last sent */
     int64_t told_ms;     /* when that was */
     int n_repeats;       /* of it since, unasked */
     int64_t paced_ms;    /* when it would have been, one a gap */
     struct book_host *hosts;
     int n_hosts;
-    struct lease_resource *resources; /* shared ones */
+    struct lease_resource *resources; /* shared ones, that the consumer has */
     int n_resources;
+    struct lease_resource *wanted; /* of these, that the export policy gives */
+    int n_wanted;
     char reason[REASON_SIZE];
 };
 
@@ -111,6 +116,7 @@ struct books {
     struct books_host *table;  /* a scheduler asks about every host in every pass */
     int n_hosts, hosts_capacity;
     uint64_t n_changes; /* of what is exported besides slots */
+    bool is_unshared;   /* instances.c has to look at shared resources */
 };
 
 void books_release(struct books *books);
@@ -123,6 +129,9 @@ void books_set_content(struct book *book, const char *content);
 /* True where they are others than before. */
 bool books_set_resources(struct book *book, const struct lease_resource *resources,
                          int n_resources);
+/* What it should have, likewise. */
+bool books_want_resources(struct book *book, const struct lease_resource *resources,
+                          int n_resources);
 
 struct books_host *books_find_host(const struct books *books, const char *name);
 struct books_host *books_add_host(struct books *books, const char *name);

@@ -128,6 +128,13 @@ int64_t provider_space(const struct provider *provider, const char *name,
     return host != NULL ? spaces_exported(host, kind) : 0;
 }
 
+int64_t provider_known_space(const struct provider *provider, const char *name,
+                             enum space_kind kind)
+{
+    const struct books_host *host = books_find_host(&provider->books, name);
+    return host != NULL ? host->spaces_mib[kind] : -1;
+}
+
 static int compare_pools(const void *left, const void *right)
 {
     const struct provider_pool *a = left, *b = right;

@@ -65,6 +65,9 @@ int provider_lent(const struct provider *provider, const char *host);
  */
 int64_t provider_space(const struct provider *provider, const char *host,
                        enum space_kind kind);
+/* What the host has of it, exported or not; -1: it has not told. */
+int64_t provider_known_space(const struct provider *provider, const char *host,
+                             enum space_kind kind);
 /* Instances that all leases of one consumer have of a pool together; one for each, by
  * resource, pool, consumer. */
 struct provider_pool {

@@ -258,6 +258,8 @@ static void keep_book(struct book *book)
 {
     if (book != NULL) {
         book->is_exported = true;
+        book->is_open = true;
+        books_want_resources(book, NULL, 0); /* others were given them */
     }
 }
 
@@ -310,7 +312,11 @@ static void export_lease(struct provider *provider, const struct export_lease *l
     snprintf(id, sizeof(id), "%s/%s/%s", provider->site, policy, lease->consumer);
     struct book *book = books_find(&provider->books, id);
     if (book != NULL && book->is_drained) {
-        return; /* as if the policy were not there, until it is resumed */
+        /* As if the policy were not there, until it is resumed; but nobody else is to
+         * have its part. */
+        books_want_resources(book, lease->resources, lease->n_resources);
+        book->has_part = true;
+        return;
     }
     if (lease->is_open) {
         keep_book(book);
@@ -321,7 +327,10 @@ static void export_lease(struct provider *provider, const struct export_lease *l
         book = books_add(&provider->books, id, policy, lease->consumer);
     }
     book->is_exported = true;
+    book->is_open = false;
     book->is_revised = strcmp(book->content, lease->content) != 0;
+    book->is_reshared =
+        books_want_resources(book, lease->resources, lease->n_resources);
     if (book->epoch == 0 || book->is_withdrawn) {
         open_book(book);
     }
@@ -329,9 +338,6 @@ static void export_lease(struct provider *provider, const struct export_lease *l
     set_type(book, lease->type);
     set_terms(book, lease);
     set_wanted(&provider->books, book, lease);
-    if (books_set_resources(book, lease->resources, lease->n_resources)) {
-        change(book, book->epoch == 0 ? "" : "export policy changed");
-    }
     book->needs_reserved = lease->type == LEASE_SHARED && !book->is_made;
     if (book->is_revised) {
         books_set_content(book, lease->content);
@@ -358,6 +364,9 @@ static void withdraw_others(struct provider *provider)
 {
     for (int i = 0; i < provider->books.count; i++) {
         struct book *book = provider->books.items[i];
+        if (!book->is_exported && !book->has_part) {
+            books_want_resources(book, NULL, 0);
+        }
         if (!book->is_exported && !book->is_withdrawn) {
             withdraw(book, book->is_drained ? "drained by an administrator"
                                             : "export policy withdrawn");
@@ -396,6 +405,7 @@ void provider_export(struct provider *provider, const struct export_plan *plan,
     struct unnamed_list list = number_policies(provider, plan);
     for (int i = 0; i < provider->books.count; i++) {
         provider->books.items[i]->is_exported = false;
+        provider->books.items[i]->has_part = false;
     }
     for (int i = 0; i < plan->n_leases; i++) {
         char policy[NAME_SIZE];
@@ -409,8 +419,10 @@ void provider_export(struct provider *provider, const struct export_plan *plan,
     free(list.items);
     provider->plan = plan;
     unsettle_all(provider);
+    provider->books.is_unshared = true;
     provider_refresh(provider, now_ms, effects);
     for (int i = 0; i < provider->books.count; i++) {
         provider->books.items[i]->is_revised = false;
+        provider->books.items[i]->is_reshared = false;
     }
 }

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/exported.h"
+#include "provider/instances.h"
 #include "provider/recall.h"
 #include "provider/spaces.h"
 
@@ -333,6 +334,7 @@ static bool commit_all(struct books *books, struct effects *effects)
             has_changed = true;
             has_dropped = drop_hosts(book) || has_dropped;
             commit(book, effects);
+            books->is_unshared |= book->is_ended;
         }
     }
     if (has_dropped) {
@@ -368,7 +370,11 @@ static bool settle_once(struct books *books, struct effects *effects)
     for (int i = 0; i < books->count; i++) {
         reserve_slot(books->items[i]);
     }
-    return commit_all(books, effects) && attribute_all(books);
+    instances_settle(books);
+    if (!commit_all(books, effects)) {
+        return false;
+    }
+    return attribute_all(books) || books->is_unshared;
 }
 
 void settle_books(struct books *books, struct effects *effects)

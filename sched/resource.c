@@ -74,9 +74,9 @@ struct name {
 };
 
 struct resources {
-    struct arena arena; /* defined ones, and the names of the hash table */
-    const struct resource *rows[RESOURCES_MAX];
-    int n_rows;
+    struct arena arena;           /* defined ones, and the names of the hash table */
+    const struct resource **rows; /* at most RESOURCES_MAX are in use */
+    int n_rows, capacity;
     struct name *names; /* hash table */
 };
 
@@ -92,6 +92,8 @@ struct resources *resources_new(void)
 {
     struct resources *resources = mem_alloc(1, sizeof(*resources));
     arena_init(&resources->arena);
+    resources->capacity = RESOURCE_BUILTINS;
+    resources->rows = mem_alloc(RESOURCE_BUILTINS, sizeof(*resources->rows));
     for (int id = 0; id < RESOURCE_BUILTINS; id++) {
         resources->rows[id] = &builtins[id];
         add_name(resources, builtins[id].name, id);
@@ -110,6 +112,7 @@ void resources_free(struct resources *resources)
     }
     HASH_CLEAR(hh, resources->names);
     arena_release(&resources->arena);
+    free(resources->rows);
     free(resources);
 }
 
@@ -148,6 +151,11 @@ int resources_add(struct resources *resources, const struct resource *resource, 
     row->description = arena_str(&resources->arena,
                                  resource->description ? resource->description : "");
     row->is_orderable = resource->type == RESOURCE_NUMERIC;
+    if (resources->n_rows == resources->capacity) {
+        resources->capacity += resources->capacity / 2;
+        resources->rows = mem_grow(resources->rows, (size_t)resources->capacity,
+                                   sizeof(*resources->rows));
+    }
     *id = resources->n_rows++;
     resources->rows[*id] = row;
     add_name(resources, row->name, *id);

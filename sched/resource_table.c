@@ -30,7 +30,7 @@ struct text {
 
 struct resource_table {
     const struct resources *resources;
-    struct column *columns; /* by id */
+    struct column *columns; /* by id; those behind have no value */
     int n_columns;
     int n_rows, capacity;
     struct text **texts; /* by number; number 0 is "" */
@@ -77,8 +77,6 @@ struct resource_table *resource_table_new(const struct resources *resources)
 {
     struct resource_table *table = mem_alloc(1, sizeof(*table));
     table->resources = resources;
-    table->n_columns = RESOURCES_MAX;
-    table->columns = mem_alloc((size_t)table->n_columns, sizeof(*table->columns));
     add_text(table, "");
     return table;
 }
@@ -162,7 +160,7 @@ void resource_table_clear_row(struct resource_table *table, int row)
 {
     for (int id = 0; id < resources_count(table->resources); id++) {
         resource_table_unset(table, row, id);
-        if (table->columns[id].exclusive != NULL) {
+        if (id < table->n_columns && table->columns[id].exclusive != NULL) {
             table->columns[id].exclusive[row] = 0;
         }
     }
@@ -199,12 +197,39 @@ void resource_table_copy_row(struct resource_table *table, int row,
 
 /* ---------------------------------------------------------------- values */
 
-static struct column *check(const struct resource_table *table, int row, int id,
-                            enum resource_type type)
+static void check(const struct resource_table *table, int row, int id,
+                  enum resource_type type)
 {
     assert(row >= 0 && row < table->n_rows);
     assert(id >= 0 && id < resources_count(table->resources));
     assert(resources_at(table->resources, id)->type == type);
+}
+
+/* To read. */
+static const struct column *look_at(const struct resource_table *table, int id)
+{
+    static const struct column none = {.has = NULL};
+    return id < table->n_columns ? &table->columns[id] : &none;
+}
+
+static const struct column *look(const struct resource_table *table, int row, int id,
+                                 enum resource_type type)
+{
+    check(table, row, id, type);
+    return look_at(table, id);
+}
+
+/* To write: all that the catalogue has by now. */
+static struct column *column_at(struct resource_table *table, int id)
+{
+    if (id >= table->n_columns) {
+        int n_columns = resources_count(table->resources);
+        table->columns =
+            mem_grow(table->columns, (size_t)n_columns, sizeof(*table->columns));
+        memset(&table->columns[table->n_columns], 0,
+               (size_t)(n_columns - table->n_columns) * sizeof(*table->columns));
+        table->n_columns = n_columns;
+    }
     return &table->columns[id];
 }
 
@@ -212,7 +237,8 @@ static struct column *check(const struct resource_table *table, int row, int id,
 static struct column *touch(struct resource_table *table, int row, int id,
                             enum resource_type type)
 {
-    struct column *column = check(table, row, id, type);
+    check(table, row, id, type);
+    struct column *column = column_at(table, id);
     if (column->has == NULL) {
         size_t n_rows = (size_t)table->capacity;
         column->has = mem_alloc(n_rows, sizeof(*column->has));
@@ -258,10 +284,10 @@ void resource_table_set_text(struct resource_table *table, int row, int id,
 void resource_table_unset(struct resource_table *table, int row, int id)
 {
     assert(row >= 0 && row < table->n_rows);
-    struct column *column = &table->columns[id];
-    if (column->has == NULL || !column->has[row]) {
+    if (!resource_table_has(table, row, id)) {
         return;
     }
+    struct column *column = &table->columns[id];
     column->has[row] = 0;
     if (column->numbers != NULL) {
         column->numbers[row] = 0;
@@ -275,7 +301,8 @@ void resource_table_unset(struct resource_table *table, int row, int id)
 void resource_table_set_exclusive(struct resource_table *table, int row, int id,
                                   bool is_exclusive)
 {
-    struct column *column = check(table, row, id, RESOURCE_BOOLEAN);
+    check(table, row, id, RESOURCE_BOOLEAN);
+    struct column *column = column_at(table, id);
     if (column->exclusive == NULL && is_exclusive) {
         column->exclusive =
             mem_alloc((size_t)table->capacity, sizeof(*column->exclusive));
@@ -290,32 +317,32 @@ void resource_table_set_exclusive(struct resource_table *table, int row, int id,
 
 bool resource_table_has(const struct resource_table *table, int row, int id)
 {
-    const struct column *column = &table->columns[id];
+    const struct column *column = look_at(table, id);
     return column->has != NULL && column->has[row];
 }
 
 double resource_table_number(const struct resource_table *table, int row, int id)
 {
-    const struct column *column = check(table, row, id, RESOURCE_NUMERIC);
+    const struct column *column = look(table, row, id, RESOURCE_NUMERIC);
     return column->numbers != NULL ? column->numbers[row] : 0;
 }
 
 bool resource_table_flag(const struct resource_table *table, int row, int id)
 {
-    const struct column *column = check(table, row, id, RESOURCE_BOOLEAN);
+    const struct column *column = look(table, row, id, RESOURCE_BOOLEAN);
     return column->flags != NULL && column->flags[row];
 }
 
 const char *resource_table_text(const struct resource_table *table, int row, int id)
 {
-    const struct column *column = check(table, row, id, RESOURCE_STRING);
+    const struct column *column = look(table, row, id, RESOURCE_STRING);
     int32_t number = column->texts != NULL ? column->texts[row] : RESOURCE_TEXT_NONE;
     return table->texts[number]->text;
 }
 
 bool resource_table_is_exclusive(const struct resource_table *table, int row, int id)
 {
-    const struct column *column = &table->columns[id];
+    const struct column *column = look_at(table, id);
     return column->exclusive != NULL && column->exclusive[row];
 }
 
@@ -323,7 +350,7 @@ bool resource_table_is_exclusive(const struct resource_table *table, int row, in
 
 struct resource_column resource_table_column(const struct resource_table *table, int id)
 {
-    const struct column *column = &table->columns[id];
+    const struct column *column = look_at(table, id);
     return (struct resource_column){
         .numbers = column->numbers,
         .flags = column->flags,

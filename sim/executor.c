@@ -45,6 +45,8 @@ struct executor {
     uint64_t session, next_token, next_end, seq;
     bool is_welcome;
     int n_reboots;
+    const struct load_value *values; /* NULL: it has nothing to tell */
+    int n_values;
     struct exec_run *runs; /* in the order of START */
     struct exec_run *ends;
 };
@@ -195,7 +197,7 @@ static void start_run(struct executor *executor, const struct msg_run_start *sta
     }
     run = mem_alloc(1, sizeof *run);
     format_key(&start->run, run->key);
-    arena_init(&run->arena);
+    arena_init_small(&run->arena);
     run->run.site = arena_str(&run->arena, start->run.site);
     run->run.attempt = start->run.attempt;
     run->job = arena_str(&run->arena, start->job);
@@ -299,6 +301,25 @@ static void give_output(struct executor *executor, const struct msg_output_ask *
     send(executor, &msg);
 }
 
+static void send_load(struct executor *executor)
+{
+    struct msg msg = {.kind = MSG_HOST_LOAD};
+
+    msg.host_load.values = executor->values;
+    msg.host_load.n_values = executor->n_values;
+    if (executor->is_welcome && executor->values) {
+        send(executor, &msg);
+    }
+}
+
+void executor_tell_load(struct executor *executor, const struct load_value *values,
+                        int n_values)
+{
+    executor->values = values;
+    executor->n_values = n_values;
+    send_load(executor);
+}
+
 void executor_message(struct executor *executor, const struct msg *msg, int64_t now_ms)
 {
     struct exec_run *run;
@@ -309,6 +330,7 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
     switch ((int)msg->kind) {
     case MSG_HOST_WELCOME:
         executor->is_welcome = msg->welcome.is_accepted;
+        send_load(executor);
         break;
     case MSG_ERROR: /* no such session there: HELLO again, with the next tick */
         executor->is_welcome = false;

@@ -43,6 +43,10 @@ void executor_reboot(struct executor *executor);
 /* HELLO, every run it has, SYNCED: a new session. Sent again until WELCOME. */
 void executor_hello(struct executor *executor, int64_t now_ms);
 void executor_message(struct executor *executor, const struct msg *msg, int64_t now_ms);
+/* What it is and how loaded it is: told now, and at each session's beginning. The
+ * values are borrowed. */
+void executor_tell_load(struct executor *executor, const struct load_value *values,
+                        int n_values);
 /* The work of a run is done (unless the number is of an earlier phase of it). */
 void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms);
 void executor_tick(struct executor *executor, int64_t now_ms); /* HOST_ALIVE */

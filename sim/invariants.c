@@ -14,7 +14,7 @@
 
 /* A machine's memory of its jobs is compared with the journal once in so many steps,
  * and so many more a job: what that costs stays below the cost of the steps. */
-enum { JOBS_CHECK_EVERY = 512, STEPS_PER_JOB = 8, LEASES_PER_STEP = 256 };
+enum { JOBS_CHECK_EVERY = 512, STEPS_PER_JOB = 8, LEASES_PER_STEP = 32 };
 
 bool invariants_fail(struct invariants_text *text, const char *format, ...)
 {
@@ -49,6 +49,7 @@ void invariants_free(struct invariants *invariants)
     }
     invariants_release_jobs(invariants);
     invariants_release_uses(invariants);
+    invariants_release_grants(invariants);
     free(invariants);
 }
 
@@ -210,6 +211,11 @@ bool invariants_check_site(struct invariants *invariants,
             return false;
         }
     }
+    if ((is_restarted || seen->n_changes != provider_changes(provider)) &&
+        !invariants_check_grants(invariants, site, text)) {
+        return false;
+    }
+    seen->n_changes = provider_changes(provider);
     if (!is_due) {
         return true;
     }

@@ -13,6 +13,10 @@
  * 6 On each exported host, provider's + consumer's is what was exported.
  * 7 After faults have stopped, no lease is inactive for longer than max(two reclaim
  *   delays, two freeze time-outs).
+ * 8 What leases have of a shared resource, leaving ones too, is together never more
+ *   than NINSTANCES and what its place has; of memory and swap space never more than
+ *   the host has told since its site started; but for what they had before there was
+ *   less, and that does not grow.
  *
  * They are told each change (what is committed, what begins and ends at a host), so
  * that a step costs what it changed: rows of jobs are judged as they are committed, and

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* invariants_parts.h: what the files of the invariants share: what was seen so far.
  * invariants.c: contracts (2, 3, 4, 6, 7) and settling; invariants_job.c: jobs (5);
- * invariants_host.c: slots in use (1).
+ * invariants_host.c: slots in use (1); invariants_grants.c: what leases have besides
+ * (8).
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_INVARIANTS_PARTS_H
@@ -54,9 +55,19 @@ struct seen_use {
     UT_hash_handle hh;
 };
 
+/* What leases have of a shared resource, or of a host's memory. */
+struct seen_grant {
+    char key[INVARIANTS_USE_KEY_SIZE];
+    int64_t sum;
+    uint64_t check; /* of the site's, when it was added up */
+    UT_hash_handle hh;
+};
+
 struct seen_site {
     char name[NAME_SIZE];
     int n_jobs;             /* jobs and elements on record */
+    uint64_t n_checks;      /* of what leases have besides slots ... */
+    uint64_t n_changes;     /* ... which the provider has counted so far */
     int64_t steps_to_check; /* until its machine's jobs are looked at again */
     UT_hash_handle hh;
 };
@@ -66,6 +77,7 @@ struct invariants {
     struct seen_submission *submissions;
     struct seen_job *jobs;
     struct seen_use *uses;
+    struct seen_grant *grants;
     struct seen_site *sites;
     int n_unended; /* jobs and elements */
     int64_t patience_ms;
@@ -87,5 +99,9 @@ int invariants_count_used(const struct invariants *invariants, const char *site,
 const char *invariants_find_unended(const struct invariants *invariants);
 void invariants_release_jobs(struct invariants *invariants);
 void invariants_release_uses(struct invariants *invariants);
+bool invariants_check_grants(struct invariants *invariants,
+                             const struct invariants_site *site,
+                             struct invariants_text *text);
+void invariants_release_grants(struct invariants *invariants);
 
 #endif

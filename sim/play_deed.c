@@ -225,9 +225,20 @@ static bool drain(struct play *play, const struct deed *deed)
     struct asking asking = {.play = play, .statement = at};
     struct msg msg = {.kind = MSG_SET_DRAIN, .site = ""};
 
-    msg.set_drain = (struct msg_set_drain){
-        .request = 1, .scope = DRAIN_LEASE, .name = at->name, .is_drained = at->is_on};
+    msg.set_drain = (struct msg_set_drain){.request = 1,
+                                           .scope = strchr(at->name, '/') ? DRAIN_LEASE
+                                                                          : DRAIN_SITE,
+                                           .name = at->name,
+                                           .is_drained = at->is_on};
     return world_ask(play->world, SCENARIO_BROKER, "admin", &msg, take_answer, &asking);
+}
+
+/* The host tells what it is and how loaded it is, all of it. */
+static void load(struct play *play, const struct statement *at)
+{
+    if (!world_tell_load(play->world, at->site, at->name, at->values, at->n_values)) {
+        play_remark(play, at->line, true, "%s: refused: no such host now", at->text);
+    }
 }
 
 /* ---- faults
@@ -331,6 +342,9 @@ bool play_deed(struct play *play, const struct deed *deed)
         break;
     case STATEMENT_DRAIN:
         is_done = drain(play, deed);
+        break;
+    case STATEMENT_LOAD:
+        load(play, deed->statement);
         break;
     case STATEMENT_SLOTS:
         is_done = play_slots(play, deed->statement);

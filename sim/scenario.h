@@ -48,6 +48,7 @@ enum statement_kind {
     STATEMENT_QUEUE,   /* open, close, activate, inactivate */
     STATEMENT_RECLAIM, /* set reclaim_delay */
     STATEMENT_SLOTS,
+    STATEMENT_LOAD,
     STATEMENT_HOST,  /* close, open */
     STATEMENT_DRAIN, /* drain, undrain */
     STATEMENT_RELOAD,
@@ -115,7 +116,7 @@ struct statement {
     int64_t at_ms;
     int site;         /* index, or SCENARIO_BROKER */
     const char *name; /* control, move: job; queue: it; slots, close: host; reclaim:
-                         provider or lease; drain: lease */
+                         provider or lease; drain: lease or site */
     enum control_action action;
     enum job_move move;
     enum queue_order order;
@@ -128,6 +129,8 @@ struct statement {
     struct statement_workload workload;
     struct statement_expect expect;
     struct statement_reload *reload; /* of that kind alone */
+    struct load_value *values;       /* load: what the host tells */
+    int n_values;
 };
 
 struct scenario {

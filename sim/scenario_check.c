@@ -89,6 +89,17 @@ static void check_host(struct scenario *scenario, const struct statement *at,
     }
 }
 
+static void check_site(struct scenario *scenario, const struct statement *at,
+                       const char *name)
+{
+    if (scenario_find_site(scenario, name) < 0) {
+        scenario_complain(scenario, at->line,
+                          "\"%.80s\" is neither a lease nor a site, expected "
+                          "PROVIDER/POLICY/CONSUMER or one of the scenario's sites",
+                          name);
+    }
+}
+
 static void check_lease(struct scenario *scenario, const struct statement *at,
                         const char *name)
 {
@@ -371,8 +382,11 @@ void scenario_check_names(struct scenario *scenario)
             }
         } else if (at->kind == STATEMENT_QUEUE) {
             check_queue(scenario, at, at->name);
-        } else if (at->kind == STATEMENT_SLOTS || at->kind == STATEMENT_HOST) {
+        } else if (at->kind == STATEMENT_SLOTS || at->kind == STATEMENT_LOAD ||
+                   at->kind == STATEMENT_HOST) {
             check_host(scenario, at, at->name);
+        } else if (at->kind == STATEMENT_DRAIN && !strchr(at->name, '/')) {
+            check_site(scenario, at, at->name);
         } else if (at->kind == STATEMENT_DRAIN ||
                    (at->kind == STATEMENT_RECLAIM && at->scope == RECLAIM_LEASE)) {
             check_lease(scenario, at, at->name);

@@ -219,7 +219,42 @@ static bool read_host(const struct scenario_reading *reading)
     return take_site(reading, false);
 }
 
-/* drain LEASE, undrain LEASE */
+static bool take_value(const struct scenario_reading *reading, const char *word,
+                       struct load_value *value)
+{
+    struct arena *arena = &reading->scenario->arena;
+    const char *equals = strchr(word, '=');
+
+    if (!equals || equals == word || !equals[1] ||
+        strlen(equals + 1) >= LOAD_VALUE_SIZE || equals - word >= NAME_SIZE) {
+        return scenario_options_complain(
+            reading, "\"%.40s\", expected NAME=VALUE, as maxmem=8000", word);
+    }
+    *value = (struct load_value){
+        .name = arena_strn(arena, word, (size_t)(equals - word)),
+        .value = equals + 1,
+    };
+    return true;
+}
+
+/* load SITE HOST NAME=VALUE ... */
+static bool read_load(const struct scenario_reading *reading)
+{
+    int n_values = reading->line->n_words - FIRST - 2;
+
+    reading->to->name = scenario_options_word(reading, FIRST + 1);
+    reading->to->values = arena_alloc(&reading->scenario->arena, (size_t)n_values,
+                                      sizeof reading->to->values[0]);
+    for (int i = 0; i < n_values; i++) {
+        if (!take_value(reading, scenario_options_word(reading, FIRST + 2 + i),
+                        &reading->to->values[reading->to->n_values++])) {
+            return false;
+        }
+    }
+    return take_site(reading, false);
+}
+
+/* drain LEASE or SITE, undrain LEASE or SITE */
 static bool read_drain(const struct scenario_reading *reading)
 {
     reading->to->name = scenario_options_word(reading, FIRST);
@@ -332,10 +367,12 @@ static const struct verb verbs[] = {
     {"set", STATEMENT_RECLAIM, "reclaim_delay VALUE [provider=SITE or lease=ID]", 2, 3,
      read_set},
     {"slots", STATEMENT_SLOTS, "SITE HOST N", 3, 3, read_slots},
+    {"load", STATEMENT_LOAD, "SITE HOST NAME=VALUE ...", 3, 2 + LOAD_VALUES_MAX,
+     read_load},
     {"close", STATEMENT_HOST, "SITE HOST", 2, 2, read_host},
     {"open", STATEMENT_HOST, "SITE HOST", 2, 2, read_host},
-    {"drain", STATEMENT_DRAIN, "LEASE", 1, 1, read_drain},
-    {"undrain", STATEMENT_DRAIN, "LEASE", 1, 1, read_drain},
+    {"drain", STATEMENT_DRAIN, "LEASE or SITE", 1, 1, read_drain},
+    {"undrain", STATEMENT_DRAIN, "LEASE or SITE", 1, 1, read_drain},
     {"reload", STATEMENT_RELOAD, "SITE|broker FILE", 2, 2, read_reload},
     {"partition", STATEMENT_PARTITION, "SITE TIME", 2, 2, read_absence},
     {"crash", STATEMENT_CRASH, "SITE|broker TIME", 2, 2, read_absence},

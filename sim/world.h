@@ -85,6 +85,10 @@ void world_crash(struct world *world, int site, int64_t down_ms);
  * its daemon is restarted, and is back at once. Of a host of 0 slots nothing that ran
  * there is left. The site is up. */
 void world_resize_host(struct world *world, int site, int host);
+/* A host tells what it is and how loaded it is, now and at each session's beginning;
+ * until then it tells nothing. False: there is none of that name. */
+bool world_tell_load(struct world *world, int site, const char *host,
+                     const struct load_value *values, int n_values);
 /* When a daemon that is down comes back; now where it is up. */
 int64_t world_back_ms(const struct world *world, int site);
 /* Cut off from the broker for a while. */

@@ -96,11 +96,61 @@ static int size_of(const struct site_config *config, const char *host)
     return 0;
 }
 
+/* Its session ended while it was no member, which it hears when it next says anything:
+ * at once, as everything in a calm world, where it says nothing for hours. */
+static void tell_stale(struct world *world, int site)
+{
+    struct msg msg = {.kind = MSG_ERROR, .site = ""};
+    struct event event = {.kind = EVENT_MESSAGE, .now_ms = world->now_ms, .msg = &msg};
+
+    msg.error.code = ERR_STALE;
+    msg.error.text = "this session is not open";
+    msg.error.about = (int)MSG_USAGE;
+    event.from = (struct peer){.kind = PEER_BROKER, .name = "broker", .link = 1};
+    if (world->options.is_calm && world_is_up(world, site + 1)) {
+        world_take(world, site + 1, &event);
+    }
+}
+
 void world_reload_broker(struct world *world, const struct broker_config *config)
 {
+    for (int i = 0; i < world->n_sites; i++) {
+        world->sites[i].was_member = world->sites[i].roles != 0;
+    }
     world->broker_config = config;
     world_take_roles(world);
     world_reload_daemon(world, BROKER);
+    for (int i = 0; i < world->n_sites; i++) {
+        if (world->sites[i].roles != 0 && !world->sites[i].was_member) {
+            tell_stale(world, i);
+        }
+    }
+}
+
+static bool has_host(const struct site_config *config, const char *name)
+{
+    for (int i = 0; i < config->n_hosts; i++) {
+        if (!strcmp(config->hosts[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A host that is new, or was refused while it was not configured and has tried again
+ * and again. */
+static void greet_hosts(struct world *world, const struct world_site *of, int n_before,
+                        bool is_up)
+{
+    for (int i = 0; i < of->n_machines; i++) {
+        struct world_host *host = &world->hosts[of->machines[i]];
+        bool is_absent = !has_host(of->config, executor_name(host->executor));
+
+        if (is_up && !is_absent && (host->is_absent || i >= n_before)) {
+            executor_hello(host->executor, world->now_ms);
+        }
+        host->is_absent = is_absent;
+    }
 }
 
 void world_reload_site(struct world *world, int site, const struct site_config *config)
@@ -121,9 +171,7 @@ void world_reload_site(struct world *world, int site, const struct site_config *
     of->config = config;
     world_add_machines(world, site);
     world_reload_daemon(world, site + 1);
-    for (int i = n_machines; i < of->n_machines && world_is_up(world, site + 1); i++) {
-        executor_hello(world->hosts[of->machines[i]].executor, world->now_ms);
-    }
+    greet_hosts(world, of, n_machines, world_is_up(world, site + 1));
 }
 
 void world_resize_host(struct world *world, int site, int host)
@@ -145,6 +193,17 @@ void world_resize_host(struct world *world, int site, int host)
     invariants_sized(world->invariants, of->config->name, decided.host, max,
                      decided.n_slots);
     world_start_daemon(world, site + 1);
+}
+
+bool world_tell_load(struct world *world, int site, const char *host,
+                     const struct load_value *values, int n_values)
+{
+    int machine = world_find_machine(world, site, host);
+
+    if (machine >= 0) {
+        executor_tell_load(world->hosts[machine].executor, values, n_values);
+    }
+    return machine >= 0;
 }
 
 int64_t world_back_ms(const struct world *world, int site)

@@ -37,6 +37,7 @@ struct world_site {
     int n_machines;
     int64_t wake_ms; /* of its machine, since it was stepped last */
     int roles;       /* as the broker's configuration has them */
+    bool was_member; /* by the one before */
     int64_t cut_until_ms;
     int64_t back_ms; /* while it is down */
 };
@@ -44,6 +45,7 @@ struct world_site {
 struct world_host {
     struct executor *executor;
     int site;
+    bool is_absent; /* not in its site's configuration, which refuses it */
 };
 
 struct world {

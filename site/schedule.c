@@ -148,6 +148,7 @@ static void show_own(const struct site *site, int index, struct place_host *host
     host->n_stay = provider_local_max(site->provider, host->name,
                                       site_hosts_stay(site->hosts, index), host->used);
     host->is_open = site_hosts_is_ready(site->hosts, index) &&
+                    !site->config->hosts[index].is_leaving &&
                     !closed_has(&site->closed, host->name) &&
                     !windows_have_closed(site, index);
     host->is_unused =

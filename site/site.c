@@ -247,6 +247,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     site->has_scheduled = schedule_run(site, now_ms, effects);
     shares_tick(site->shares, now_ms, effects);
     provider_tick(site->provider, now_ms, effects);
+    grants_refresh(site, effects); /* what has just changed is looked at now */
     recalls_tick(site, now_ms, effects);
     lending_tick(site, now_ms, effects);
     lease_load_tick(site, now_ms, effects);
@@ -382,6 +383,12 @@ const struct consumer *site_consumer(const struct site *site)
 bool site_has_host(const struct site *site, const char *host)
 {
     return site_hosts_find(site->hosts, host) >= 0;
+}
+
+bool site_has_leaving(const struct site *site, const char *host)
+{
+    int index = site_hosts_find(site->hosts, host);
+    return index >= 0 && site->config->hosts[index].is_leaving;
 }
 
 void site_host_used(const struct site *site, const char *host, int *own, int *consumers)

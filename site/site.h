@@ -119,6 +119,7 @@ void site_reload(struct site *site, const struct site_config *config, int64_t no
                  struct effects *effects);
 /* One of its hosts, those that are leaving among them. */
 bool site_has_host(const struct site *site, const char *host);
+bool site_has_leaving(const struct site *site, const char *host);
 
 /* When the next EVENT_TICK is due at the latest; INT64_MAX: only when something comes.
  */

@@ -27,10 +27,12 @@ static const char all_overrides_sql[] =
     "SELECT scope, name, delay_ms FROM override ORDER BY scope, name";
 
 static const char put_site_sql[] =
-    "INSERT INTO site (name, is_lost, since_ms, is_drained) VALUES (?1, ?2, ?3, ?4)"
-    " ON CONFLICT (name) DO UPDATE SET is_lost = ?2, since_ms = ?3, is_drained = ?4";
+    "INSERT INTO site (name, is_lost, since_ms, is_drained, silent_ms)"
+    " VALUES (?1, ?2, ?3, ?4, ?5)"
+    " ON CONFLICT (name) DO UPDATE SET is_lost = ?2, since_ms = ?3, is_drained = ?4,"
+    " silent_ms = ?5";
 static const char all_sites_sql[] =
-    "SELECT name, is_lost, since_ms, is_drained FROM site ORDER BY name";
+    "SELECT name, is_lost, since_ms, is_drained, silent_ms FROM site ORDER BY name";
 
 static const char *const scopes[] = {
     [RECLAIM_ALL] = "all",
@@ -119,6 +121,7 @@ static int put_site(struct store *store, const struct row_site *site, struct err
     store_bind_int(put, 2, site->is_lost);
     store_bind_int(put, 3, site->since_ms);
     store_bind_int(put, 4, site->is_drained);
+    store_bind_int(put, 5, site->silent_ms);
     return db_run(store->db, put, err) < 0 ? err_prefix(err, "site") : 0;
 }
 
@@ -220,6 +223,7 @@ static int load_sites(struct store *store, store_row_fn fn, void *arg, struct er
         row.site.is_lost = sqlite3_column_int(all, 1) != 0;
         row.site.since_ms = sqlite3_column_int64(all, 2);
         row.site.is_drained = sqlite3_column_int(all, 3) != 0;
+        row.site.silent_ms = sqlite3_column_int64(all, 4);
         fn(arg, &row);
     }
     rc = rc == SQLITE_DONE ? 0 : store_fail(all, "sites", err);

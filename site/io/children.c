@@ -3,6 +3,7 @@
  * while all its hosts wait. */
 #include "site/io/children.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -44,8 +45,8 @@ struct children {
     struct child **items;
     int count;
     int timer_id; /* looks after those that leave; 0: none does */
-    children_needed_fn is_needed;
-    void *arg;
+    char *spool;  /* the site's */
+    struct children_site site;
 };
 
 /* ---------------------------------------------------------------- start */
@@ -167,6 +168,12 @@ static void log_end(const struct child *child, int status)
     }
 }
 
+static bool is_needed(const struct child *child)
+{
+    const struct children_site *site = &child->children->site;
+    return site->is_needed(site->arg, child->name);
+}
+
 void children_reap(struct children *children)
 {
     for (int i = 0; i < children->count; i++) {
@@ -176,7 +183,7 @@ void children_reap(struct children *children)
             continue;
         }
         child->pid = 0;
-        if (child->is_leaving) {
+        if (child->is_leaving && !is_needed(child)) {
             continue; /* look_after takes it away */
         }
         if (daemon_now_ms() - child->started_ms >= PAUSE_MAX_MS) {
@@ -309,6 +316,7 @@ int children_new(zloop_t *loop, const struct site_setup *setup,
     struct children *made = mem_alloc(1, sizeof(*made));
     made->loop = loop;
     made->endpoint = hosts_endpoint(setup->spool);
+    made->spool = strdup(setup->spool);
     made->program = find_program(err);
     made->n_elims = setup->n_elims;
     made->elims = mem_alloc((size_t)made->n_elims + 1, sizeof(*made->elims));
@@ -326,13 +334,6 @@ int children_new(zloop_t *loop, const struct site_setup *setup,
     return 0;
 }
 
-void children_start(struct children *children)
-{
-    for (int i = 0; i < children->count; i++) {
-        start(children->items[i]);
-    }
-}
-
 /* ---------------------------------------------------------------- change */
 
 /* Ends those that nobody needs any more, and forgets those that have ended. */
@@ -343,8 +344,7 @@ static int look_after(zloop_t *loop, int timer_id, void *arg)
     int n_kept = 0, n_leaving = 0;
     for (int i = 0; i < children->count; i++) {
         struct child *child = children->items[i];
-        bool is_over =
-            child->is_leaving && !children->is_needed(children->arg, child->name);
+        bool is_over = child->is_leaving && !is_needed(child);
         if (is_over && child->pid == 0) {
             free_child(child);
             continue;
@@ -363,6 +363,58 @@ static int look_after(zloop_t *loop, int timer_id, void *arg)
     return 0;
 }
 
+/* From now on those that leave are looked at. */
+static void watch_leaving(struct children *children)
+{
+    if (children->timer_id == 0) {
+        children->timer_id =
+            zloop_timer(children->loop, LOOK_AFTER_MS, 0, look_after, children);
+    }
+}
+
+static struct child *start_new(struct children *children, const char *name)
+{
+    struct err err;
+    struct child *child = add_child(children, children->spool, name, &err);
+    if (child == NULL) {
+        log_line(LOG_LEVEL_ERROR, "host %s: %s", name, err.text);
+    } else {
+        start(child);
+    }
+    return child;
+}
+
+static void start_leaving(struct children *children)
+{
+    char *path = spool_of(children->spool, "");
+    DIR *directory = opendir(path);
+    for (const struct dirent *entry;
+         directory != NULL && (entry = readdir(directory)) != NULL;) {
+        const struct children_site *site = &children->site;
+        bool is_left = entry->d_name[0] != '.' &&
+                       find_child(children, entry->d_name) == NULL &&
+                       site->is_leaving(site->arg, entry->d_name);
+        struct child *child = is_left ? start_new(children, entry->d_name) : NULL;
+        if (child != NULL) {
+            child->is_leaving = true;
+            watch_leaving(children);
+        }
+    }
+    if (directory != NULL) {
+        closedir(directory);
+    }
+    free(path);
+}
+
+void children_start(struct children *children, const struct children_site *site)
+{
+    children->site = *site;
+    for (int i = 0; i < children->count; i++) {
+        start(children->items[i]);
+    }
+    start_leaving(children);
+}
+
 static bool is_here(const struct site_setup *setup, const char *name)
 {
     for (int i = 0; i < setup->n_hosts_here; i++) {
@@ -373,38 +425,24 @@ static bool is_here(const struct site_setup *setup, const char *name)
     return false;
 }
 
-void children_change(struct children *children, const struct site_setup *setup,
-                     children_needed_fn is_needed, void *arg)
+void children_change(struct children *children, const struct site_setup *setup)
 {
-    bool is_any_leaving = false;
-    children->is_needed = is_needed;
-    children->arg = arg;
     for (int i = 0; i < children->count; i++) {
         struct child *child = children->items[i];
         bool was_leaving = child->is_leaving;
         child->is_leaving = !is_here(setup, child->name);
-        is_any_leaving = is_any_leaving || child->is_leaving;
+        if (child->is_leaving) {
+            watch_leaving(children);
+        }
         if (was_leaving && !child->is_leaving && child->pid == 0 &&
             child->timer_id == 0) {
             start(child);
         }
     }
     for (int i = 0; i < setup->n_hosts_here; i++) {
-        struct err err;
-        struct child *child = NULL;
         if (find_child(children, setup->hosts_here[i]) == NULL) {
-            child = add_child(children, setup->spool, setup->hosts_here[i], &err);
-            if (child == NULL) {
-                log_line(LOG_LEVEL_ERROR, "host %s: %s", setup->hosts_here[i],
-                         err.text);
-            } else {
-                start(child);
-            }
+            start_new(children, setup->hosts_here[i]);
         }
-    }
-    if (is_any_leaving && children->timer_id == 0) {
-        children->timer_id =
-            zloop_timer(children->loop, LOOK_AFTER_MS, 0, look_after, children);
     }
 }
 
@@ -433,5 +471,6 @@ void children_free(struct children *children)
     free(children->items);
     free(children->program);
     free(children->endpoint);
+    free(children->spool);
     free(children);
 }

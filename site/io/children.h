@@ -21,13 +21,20 @@ struct children;
 /* Finds sublet-host beside the daemon's own program, and makes each host's spool. */
 int children_new(zloop_t *loop, const struct site_setup *setup,
                  struct children **children, struct err *err) MUST_CHECK;
-/* Starts one for each host. What they say comes on the daemon's standard error. */
-void children_start(struct children *children);
-/* Another HOSTS_HERE: new ones are started; one that is gone ends, and is not started
- * again, when `is_needed` says that the site does not need it any more. */
-typedef bool (*children_needed_fn)(void *arg, const char *host);
-void children_change(struct children *children, const struct site_setup *setup,
-                     children_needed_fn is_needed, void *arg);
+/* What the site knows of a host: whether it has it still, and whether it has it only
+ * until the last job there has ended. */
+typedef bool (*children_ask_fn)(void *arg, const char *host);
+struct children_site {
+    children_ask_fn is_needed, is_leaving;
+    void *arg;
+};
+/* Starts one for each host, and for each that left HOSTS_HERE while something ran there
+ * that has not ended: it had a spool here. What they say comes on the daemon's standard
+ * error. */
+void children_start(struct children *children, const struct children_site *site);
+/* Another HOSTS_HERE: new ones are started; one that is gone is looked after until the
+ * site does not need it any more, and ends then. After children_start. */
+void children_change(struct children *children, const struct site_setup *setup);
 /* Ends them and waits for a moment; their jobs run on. NULL is fine. */
 void children_free(struct children *children);
 

@@ -156,6 +156,11 @@ static bool is_needed(void *arg, const char *host)
     return shell_has_host(arg, host);
 }
 
+static bool is_leaving(void *arg, const char *host)
+{
+    return shell_has_leaving(arg, host);
+}
+
 /* Everything is judged before anything is changed. */
 static int reload(void *arg, struct arena *arena, const char **text, struct err *err)
 {
@@ -175,7 +180,7 @@ static int reload(void *arg, struct arena *arena, const char **text, struct err 
     }
     shell_reload(parts->shell, &setup->config);
     jobapi_change(parts->jobapi, setup);
-    children_change(parts->children, setup, is_needed, parts->shell);
+    children_change(parts->children, setup);
     *text = arena_printf(arena, "The configuration was read anew; warnings: %d.",
                          loaded->conf.n_warnings);
     unload(parts->loaded);
@@ -303,7 +308,8 @@ static int serve(struct parts *parts)
     } else {
         shell_start(parts->shell);
         daemon_ready(); /* before the children, who say it too */
-        children_start(parts->children);
+        children_start(parts->children,
+                       &(struct children_site){is_needed, is_leaving, parts->shell});
         run_loop(parts->loop);
         daemon_stopping();
     }

@@ -343,6 +343,11 @@ void shell_reload(struct shell *shell, const struct site_config *config)
     site_reload(shell->site, config, daemon_now_ms(), shell->filling);
 }
 
+bool shell_has_leaving(const struct shell *shell, const char *host)
+{
+    return site_has_leaving(shell->site, host);
+}
+
 bool shell_has_host(const struct shell *shell, const char *host)
 {
     return site_has_host(shell->site, host);

@@ -48,6 +48,7 @@ typedef int (*shell_reload_fn)(void *part, struct arena *arena, const char **tex
 void shell_route_reload(struct shell *shell, shell_reload_fn reload, void *part);
 void shell_reload(struct shell *shell, const struct site_config *config);
 bool shell_has_host(const struct shell *shell, const char *host);
+bool shell_has_leaving(const struct shell *shell, const char *host);
 
 /* Starts the loaded site: its first batch. */
 void shell_start(struct shell *shell);

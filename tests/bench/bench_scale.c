@@ -126,9 +126,14 @@ static void measure_world(int n_sites, int n_leases_each)
     bench_print_row("  of it for one lease", "KiB", &lease_kib, "");
 }
 
-/* Of its own size: `bench_scale SITES LEASES-OF-EACH`. */
+/* Of its own size: `bench_scale SITES LEASES-OF-EACH`, or `bench_scale world SITES
+ * LEASES-OF-EACH` in the simulator alone. */
 int main(int argc, char **argv)
 {
+    if (argc == 4) {
+        measure_world((int)strtol(argv[2], NULL, 10), (int)strtol(argv[3], NULL, 10));
+        return EXIT_SUCCESS;
+    }
     if (argc == 3) {
         const struct size size = {(int)strtol(argv[1], NULL, 10),
                                   (int)strtol(argv[2], NULL, 10)};

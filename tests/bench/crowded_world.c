@@ -12,6 +12,7 @@
 
 #include "sim/world.h"
 #include "site/site_config.h"
+#include "site/site_copy.h"
 #include "tests/bench/bench.h"
 
 enum {
@@ -26,7 +27,7 @@ enum {
 struct crowded {
     struct arena arena;
     int n_sites, n_each;
-    struct site_setup *setups;
+    const struct site_config **configs;
     struct broker_member *members;
     struct broker_config broker;
     struct world *world;
@@ -34,7 +35,8 @@ struct crowded {
 
 static void read_site(struct crowded *all, int index)
 {
-    struct site_setup *setup = &all->setups[index];
+    struct site_setup setup;
+    struct arena arena;
     char *text = NULL;
     size_t length = 0;
     struct conf conf;
@@ -55,18 +57,21 @@ static void read_site(struct crowded *all, int index)
                 i + 1, (index + 1 + i) % all->n_sites);
     }
     fclose(file);
-    conf_init(&conf, &all->arena);
-    conf_read(&conf, "site", arena_str(&all->arena, text), length);
+    arena_init(&arena);
+    conf_init(&conf, &arena);
+    conf_read(&conf, "site", text, length);
     free(text);
     conf_check(&conf);
-    if (!site_config_read_simulated(&conf, setup) || conf.n_errors > 0) {
+    if (!site_config_read_simulated(&conf, &setup) || conf.n_errors > 0) {
         bench_fail("site %d cannot be configured", index);
     }
-    setup->config.is_alone = false;
-    setup->config.is_prompt = true;
-    setup->config.patience = PATIENCE;
-    setup->config.max_array_size = JOB_INDEX_MAX;
-    setup->config.clean_period_ms = INT64_MAX / 4;
+    setup.config.is_alone = false;
+    setup.config.is_prompt = true;
+    setup.config.patience = PATIENCE;
+    setup.config.max_array_size = JOB_INDEX_MAX;
+    setup.config.clean_period_ms = INT64_MAX / 4;
+    all->configs[index] = site_copy_config(&all->arena, &setup.config);
+    arena_release(&arena);
 }
 
 static int compare_members(const void *a, const void *b)
@@ -81,7 +86,7 @@ static void make_world(struct crowded *all)
     for (int i = 0; i < all->n_sites; i++) {
         read_site(all, i);
         all->members[i] = (struct broker_member){
-            .name = all->setups[i].config.name, .roles = ROLE_PROVIDER | ROLE_CONSUMER};
+            .name = all->configs[i]->name, .roles = ROLE_PROVIDER | ROLE_CONSUMER};
     }
     qsort(all->members, (size_t)all->n_sites, sizeof(*all->members), compare_members);
     all->broker = (struct broker_config){.members = all->members,
@@ -89,7 +94,7 @@ static void make_world(struct crowded *all)
                                          .lost_after_ms = 15000LL * PATIENCE};
     all->world = world_new(&options, &all->broker);
     for (int i = 0; i < all->n_sites; i++) {
-        world_add_site(all->world, &all->setups[i].config);
+        world_add_site(all->world, all->configs[i]);
     }
 }
 
@@ -177,7 +182,7 @@ static void live_here(struct crowded_life *life, int n_sites, int n_leases_each)
     struct timespec cpu;
     struct rusage usage;
     arena_init(&all.arena);
-    all.setups = mem_alloc((size_t)n_sites, sizeof(*all.setups));
+    all.configs = mem_alloc((size_t)n_sites, sizeof(*all.configs));
     all.members = mem_alloc((size_t)n_sites, sizeof(*all.members));
     live(&all, life);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);

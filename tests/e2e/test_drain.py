@@ -89,6 +89,28 @@ def test_terminal():
         expect(b"Lease <north/1/south> is drained." in text, repr(text))
 
 
+def test_terminal_site():
+    """Likewise for a site: until the last job on any of its leases has ended."""
+    with Federation() as f:
+        gate = os.path.join(f.marks, "gate")
+        with_jobs(f, gate)
+        near, far = pty.openpty()
+        process = subprocess.Popen(
+            [os.path.join(BIN, "sublet"), "--socket",
+             os.path.join(f.dir, "south", "sublet.sock"), "lease", "drain", "--site", "south"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=far)
+        os.close(far)
+        text = b""
+        while b"draining south: leases: 1, slots in use: 3" not in text.split(b"\033[K")[-1]:
+            text += os.read(near, 4096)
+        expect_equal(process.poll(), None, "it waits while they run")
+        open(gate, "w").close()
+        expect_equal(process.wait(30), 0, "exit")
+        text = os.read(near, 4096)
+        expect(b"Site <south> is drained." in text, repr(text))
+        expect_equal(f.lease()["state"], "ended", "the lease")
+
+
 def test_refused():
     with Federation() as f:
         f.start("broker", "north", "south")
@@ -100,4 +122,4 @@ def test_refused():
         expect_equal(f.lease()["state"], "pending", "nothing happened")
 
 
-main(test_drain, test_site, test_terminal, test_refused, at_once=2)
+main(test_drain, test_site, test_terminal, test_terminal_site, test_refused, at_once=2)

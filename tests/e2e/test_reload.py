@@ -65,6 +65,33 @@ def test_site():
         f.cli("south", "wait", str(f.submit("south", "true", "-q", "away")))
 
 
+def test_leaving_host():
+    """A host that was taken out has a job still when the site is killed: it is looked
+    after by the next one too, and by a sublet-host that is killed meanwhile."""
+    with Federation() as f:
+        f.start("broker", "south")
+        job, gate = running(f, "south", "-m", "s1")
+        f.configure("south", SOUTH.replace("HOSTS_HERE = s1", "HOSTS_HERE = s2")
+                    .replace("s1 2 X86_64", "s2 3 X86_64"))
+        f.cli("south", "reconfig")
+        f.wait_for("s2 to be there", lambda: hosts(f, "south")["s2"] == ("ok", 3))
+        f.restart("south")
+        f.wait_for("its sublet-host to be back", lambda: list(f.hosts("s1")))
+        f.wait_state("south", job, "RUN")
+        for pid in f.hosts("s1"):
+            os.kill(pid, signal.SIGKILL)
+        open(gate, "w").close()
+        f.wait_state("south", job, "DONE", limit=30)
+        f.wait_for("s1 to be forgotten", lambda: set(hosts(f, "south")) == {"s2"})
+        f.wait_for("its sublet-host to end", lambda: not list(f.hosts("s1")))
+        f.configure("south", SOUTH)
+        f.cli("south", "reconfig")
+        f.wait_for("s1 to be back", lambda: hosts(f, "south") == {"s1": ("ok", 2)})
+        f.restart("south")
+        f.wait_for("s1 to be there again", lambda: hosts(f, "south") == {"s1": ("ok", 2)})
+        f.cli("south", "wait", str(f.submit("south", "true", "-q", "normal", "-m", "s1")))
+
+
 def test_policy():
     """A changed policy without a name is another contract: the old one drains, its job
     ends well, and a policy that shrinks takes what falls idle."""
@@ -108,4 +135,4 @@ def test_members():
         f.cli("south", "wait", str(job))
 
 
-main(test_errors_change_nothing, test_site, test_policy, test_members, at_once=2)
+main(test_errors_change_nothing, test_site, test_leaving_host, test_policy, test_members, at_once=2)

@@ -223,7 +223,7 @@ static void test_what_is_drained_stays_so(void **state)
     struct row rows[] = {
         {.kind = ROW_LEASE},
         {.kind = ROW_SITE, .site = {"north", true, false, 7}},
-        {.kind = ROW_SITE, .site = {"south", false, true, 8}},
+        {.kind = ROW_SITE, .site = {"south", false, true, 8, 9}},
     };
     rows[0].lease = (struct row_lease){.id = "north/1/south",
                                        .provider = "north",

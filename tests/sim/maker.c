@@ -4,6 +4,7 @@
 #include "tests/sim/maker.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/sim/maker_parts.h"
 
@@ -83,6 +84,9 @@ static void write_submit(struct maker *maker, int self)
     if (maker_chance(maker, 8)) {
         maker_say(maker, " exclusive=yes");
         n_slots = most;
+    }
+    if (n_slots == 1 && strcmp(queue, "far") != 0 && maker_chance(maker, 10)) {
+        maker_write_wish(maker, self);
     }
     if (maker_chance(maker, 30)) {
         maker_say(maker, " rerun=yes");
@@ -183,6 +187,25 @@ static void write_drain(struct maker *maker, int self)
     write_lease(maker, self, policy, consumer);
 }
 
+static void write_site_drain(struct maker *maker, int self)
+{
+    struct maker_site *site = &maker->sites[self];
+
+    site->is_drained = !site->is_drained;
+    site->was_drained = true;
+    maker_say(maker, "%s s%d\n", site->is_drained ? "drain" : "undrain", self + 1);
+}
+
+/* A host has more or less memory than it had. */
+static void write_memory(struct maker *maker, int self)
+{
+    struct maker_site *site = &maker->sites[self];
+    int host = maker_between(maker, 0, site->n_hosts - 1);
+
+    site->memory[host] = maker_between(maker, 1, 900);
+    maker_write_load(maker, self, host);
+}
+
 /* One or the other configuration. */
 static void write_reload(struct maker *maker, int self)
 {
@@ -203,12 +226,16 @@ static void write_members(struct maker *maker)
 static void write_admin(struct maker *maker, int self)
 {
     const struct maker_site *site = &maker->sites[self];
-    int what = maker_between(maker, 0, 4);
+    int what = maker_between(maker, 0, 6);
 
     if (what == 3 && site->has_other) {
         write_reload(maker, self);
     } else if (what == 4 && maker->left_out > 0) {
         write_members(maker);
+    } else if (what == 5) {
+        write_site_drain(maker, self);
+    } else if (what == 6) {
+        write_memory(maker, self);
     } else if (what == 0) {
         write_slots(maker, self);
     } else if (what != 2 || site->n_policies == 0) {
@@ -286,6 +313,14 @@ static void write_faults(struct maker *maker, int at_s, bool is_on)
     }
 }
 
+static bool was_drained(const struct maker *maker, int self, int policy, int consumer)
+{
+    const struct maker_policy *of = &maker->sites[self].policies[policy];
+
+    return of->was_drained[consumer] || maker->sites[self].was_drained ||
+           (!of->is_pool && maker->sites[of->consumers[consumer]].was_drained);
+}
+
 /* When all are connected, whatever was said before: a broker that was restored may have
  * forgotten that, and learns from the provider that a lease is drained. */
 static void write_resumes(struct maker *maker, int at_s, int self)
@@ -294,7 +329,7 @@ static void write_resumes(struct maker *maker, int at_s, int self)
 
     for (int i = 0; i < site->n_policies; i++) {
         for (int j = 0; j < site->policies[i].n_consumers; j++) {
-            if (site->policies[i].was_drained[j]) {
+            if (was_drained(maker, self, i, j)) {
                 maker_say(maker, "at %d undrain ", at_s);
                 write_lease(maker, self, i, j);
             }
@@ -322,7 +357,24 @@ static void write_repairs(struct maker *maker, int at_s)
                 maker_say(maker, "at %d open s%d h%d%d\n", at_s, i + 1, i + 1, j + 1);
             }
         }
+        if (maker->sites[i].was_drained) {
+            maker_say(maker, "at %d undrain s%d\n", at_s + RECONNECTED_S, i + 1);
+        }
+    }
+    for (int i = 0; i < maker->n_sites; i++) {
         write_resumes(maker, at_s + RECONNECTED_S, i);
+    }
+}
+
+static void write_loads(struct maker *maker)
+{
+    for (int i = 0; i < maker->n_sites; i++) {
+        for (int k = 0; k < maker->sites[i].n_hosts; k++) {
+            if (maker->sites[i].memory[k] > 0) {
+                maker_say(maker, "at 0 ");
+                maker_write_load(maker, i, k);
+            }
+        }
     }
 }
 
@@ -336,6 +388,7 @@ static void write_scenario(struct maker *maker)
     for (int i = 0; i < maker->n_sites; i++) {
         maker_say(maker, "site s%d s%d.conf\n", i + 1, i + 1);
     }
+    write_loads(maker);
     write_faults(maker, 0, true);
     while (at_s < DISTURBED_S) {
         write_statement(maker, at_s);

@@ -29,6 +29,15 @@ struct maker_policy {
     int n_consumers;
     int min_hold_s, lease_term_s; /* 0: not said */
     bool ends_lost;
+    int mem, swap; /* MB of each host; 0: none */
+};
+
+/* A shared resource, "lic", and what of it goes along with hosts. */
+struct maker_licences {
+    int n_placed[2];   /* instances at its places: the first hosts, and the others */
+    int n_first;       /* hosts of the first place; 0: the site has none of it */
+    int n_instances;   /* exported; 0: none */
+    bool is_otherwise; /* defined unlike other sites' */
 };
 
 struct maker_site {
@@ -44,6 +53,9 @@ struct maker_site {
     int reclaim_s, freeze_s; /* 0: not said */
     struct maker_policy policies[POLICIES_MAX];
     int n_policies;
+    struct maker_licences licences;
+    int memory[HOSTS_OF_SITE_MAX]; /* MB that each host tells of; 0: it tells nothing */
+    bool is_drained, was_drained;  /* the whole site */
     int n_jobs;
     int sizes[DISTURBED_S]; /* elements of each job; 0: no array */
     int work_left_s;        /* slot seconds that its users may still ask for */
@@ -87,6 +99,14 @@ void maker_write_site(struct maker *maker, int self);
 /* Another configuration of the same site: policies that are changed or gone, one host
  * more or less. */
 void maker_write_other_site(struct maker *maker, int self);
+/* Memory, swap space and shared resources (maker_grants.c): chosen with the policies;
+ * the sections about them, those before the policies and those behind; what its hosts
+ * tell; the requirement of a job that wants some of it where it is borrowed. */
+void maker_choose_grants(struct maker *maker, struct maker_site *site);
+void maker_write_resources(struct maker *maker, int self);
+void maker_write_shared(struct maker *maker, int self);
+void maker_write_load(struct maker *maker, int self, int host);
+void maker_write_wish(struct maker *maker, int self);
 /* Members: all but one (from 1); 0: all. */
 void maker_write_broker(struct maker *maker, int but);
 /* A pool and its plan, without a leaf of that one. */

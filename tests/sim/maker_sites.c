@@ -65,7 +65,7 @@ static void choose_policy(struct maker *maker, int self, int first, int n_hosts)
     policy->is_shared = maker_chance(maker, 70);
     policy->is_demand = policy->is_shared && maker_chance(maker, 40);
     policy->n_slots =
-        first > 0 && maker_chance(maker, 15) ? 0 : maker_between(maker, 1, least);
+        first > 0 && maker_chance(maker, 25) ? 0 : maker_between(maker, 1, least);
     policy->min_hold_s = maker_chance(maker, 20) ? maker_between(maker, 5, 30) : 0;
     policy->lease_term_s = maker_chance(maker, 50) ? maker_between(maker, 5, 90) : 0;
     policy->ends_lost = policy->lease_term_s && maker_chance(maker, 40);
@@ -118,6 +118,7 @@ void maker_choose_site(struct maker *maker, int self)
             first += n_hosts;
         }
     }
+    maker_choose_grants(maker, site);
 }
 
 /* ---- their files ---------------------------------------------------------------- */
@@ -137,8 +138,9 @@ static void write_policy(struct maker *maker, int self, int place)
         }
         maker_say(maker, "\nSLOTS = %d\n", policy->n_slots);
     } else {
-        maker_say(maker, "RES_SELECT = lend%d\nNHOSTS = %d\n", place + 1,
-                  policy->n_hosts);
+        static const char *const also[] = {"", " && type == any", " && !defined(lic)"};
+        maker_say(maker, "RES_SELECT = lend%d%s\nNHOSTS = %d\n", place + 1,
+                  also[maker_between(maker, 0, 2)], policy->n_hosts);
     }
     if (policy->is_shared) {
         maker_say(maker, "TYPE = shared\n");
@@ -154,6 +156,12 @@ static void write_policy(struct maker *maker, int self, int place)
     }
     if (policy->ends_lost) {
         maker_say(maker, "ON_LOST = kill\n");
+    }
+    if (policy->mem) {
+        maker_say(maker, "MEM = %d\n", policy->mem);
+    }
+    if (policy->swap) {
+        maker_say(maker, "%s = %d\n", place % 2 ? "SWP" : "SWAP", policy->swap);
     }
     if (policy->is_pool) {
         maker_say(maker, "DISTRIBUTION = ([pool:p])\nEnd HostExport\n");
@@ -318,10 +326,12 @@ void maker_write_site(struct maker *maker, int self)
         maker_say(maker, "\n");
     }
     maker_say(maker, "End Host\n");
+    maker_write_resources(maker, self);
     write_queues(maker, site);
     for (int i = 0; i < site->n_policies; i++) {
         write_policy(maker, self, i);
     }
+    maker_write_shared(maker, self);
 }
 
 static void change_policy(struct maker *maker, struct maker_site *site, int place)
@@ -354,6 +364,7 @@ void maker_write_other_site(struct maker *maker, int self)
             change_policy(maker, site, i);
         }
     }
+    maker_choose_grants(maker, site);
     site->n_policies -= site->n_policies > 0 && maker_chance(maker, 30);
     if (site->n_hosts < HOSTS_OF_SITE_MAX && maker_chance(maker, 40)) {
         site->slots[site->n_hosts++] = maker_between(maker, 1, SLOTS_OF_HOST_MAX);

@@ -410,6 +410,62 @@ static void nothing_of_a_consumer_that_is_here_is_ended(void **state)
     assert_int_equal(count_evicts(STAGE_LOST_AFTER_MS, &attempt), 0);
 }
 
+/* The broker is killed, and north is back at once; no reason to begin the term anew. */
+static void restart_with_north(void)
+{
+    stage_restart(&stage);
+    stage_hello(&stage, "north", 1);
+    say_state("north", 1);
+}
+
+static void a_restart_does_not_begin_the_term_anew(void **state)
+{
+    uint64_t attempt = 0;
+    host.consumer_used = 1;
+    books.ends_lost = true;
+    make_lease();
+    assert_int_equal(count_evicts(STAGE_LOST_AFTER_MS + 200000, &attempt), 0);
+    restart_with_north();
+    assert_int_equal(count_evicts(99000, &attempt), 0);
+    assert_true(count_evicts(2000, &attempt) > 0);
+    /* Over while it was down: the consumer has LOST_AFTER to come back. */
+    stage.now_ms += 600000;
+    restart_with_north();
+    assert_int_equal(count_evicts(STAGE_LOST_AFTER_MS - 1000, &attempt), 0);
+    assert_true(count_evicts(2000, &attempt) > 0);
+    restart_with_north();
+    stage_hello(&stage, "south", 2);
+    assert_int_equal(count_evicts(STAGE_LOST_AFTER_MS - 1000, &attempt), 0);
+}
+
+/* A broker that dies again and again, sooner than anybody can be lost. */
+static void restarts_do_not_hide_a_silence(void **state)
+{
+    uint64_t attempt = 0;
+    host.consumer_used = 1;
+    books.ends_lost = true;
+    make_lease();
+    for (int i = 0; i < 30; i++) {
+        restart_with_north();
+        assert_int_equal(count_evicts(10000, &attempt), 0);
+    }
+    restart_with_north();
+    assert_true(count_evicts(STAGE_LOST_AFTER_MS + 1000, &attempt) > 0);
+}
+
+static void a_clock_that_is_set_back_begins_the_term_anew(void **state)
+{
+    uint64_t attempt = 0;
+    host.consumer_used = 1;
+    books.ends_lost = true;
+    make_lease();
+    assert_int_equal(count_evicts(STAGE_LOST_AFTER_MS + 200000, &attempt), 0);
+    stage.now_ms -= 1000000;
+    restart_with_north();
+    assert_int_equal(count_evicts(299000, &attempt), 0);
+    assert_true(count_evicts(2000, &attempt) > 0);
+}
+
 static void an_export_may_come_back_while_it_drains(void **state)
 {
     make_lease();
@@ -1010,6 +1066,9 @@ int main(void)
         TEST(a_provider_comes_back_behind_a_restart),
         TEST(what_a_lost_consumer_runs_is_ended),
         TEST(nothing_of_a_consumer_that_is_here_is_ended),
+        TEST(a_restart_does_not_begin_the_term_anew),
+        TEST(restarts_do_not_hide_a_silence),
+        TEST(a_clock_that_is_set_back_begins_the_term_anew),
         TEST(an_export_may_come_back_while_it_drains),
         TEST(an_ended_lease_may_begin_anew),
         TEST(what_no_lease_can_be_is_refused),

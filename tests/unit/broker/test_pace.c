@@ -11,10 +11,10 @@
 
 enum { START_MS = 1000000 };
 
-static int take_all(struct pace *pace, int64_t now_ms)
+static int take_all(struct pace *pace, bool is_promised, int64_t now_ms)
 {
     int count = 0;
-    while (pace_take(pace, now_ms)) {
+    while (pace_take(pace, is_promised, now_ms)) {
         count++;
     }
     return count;
@@ -24,27 +24,48 @@ static void as_many_begin_within_one_time(void **state)
 {
     (void)state;
     struct pace pace = {0};
-    assert_int_equal(take_all(&pace, START_MS), PACE_LEASES);
-    assert_int_equal(take_all(&pace, START_MS + PACE_MS - 1), 0);
-    assert_int_equal(pace_next_ms(&pace), START_MS + PACE_MS);
-    assert_int_equal(take_all(&pace, pace_next_ms(&pace)), PACE_LEASES);
+    assert_int_equal(take_all(&pace, false, START_MS), PACE_LEASES);
+    assert_int_equal(take_all(&pace, false, START_MS + PACE_MS - 1), 0);
+    assert_int_equal(pace_promise(&pace), START_MS + PACE_MS);
+    assert_int_equal(take_all(&pace, true, START_MS + PACE_MS), PACE_LEASES);
 }
 
 static void a_quiet_time_gives_no_more_than_one(void **state)
 {
     (void)state;
     struct pace pace = {0};
-    assert_true(pace_take(&pace, START_MS));
-    assert_int_equal(take_all(&pace, START_MS + 3600000), PACE_LEASES);
+    assert_true(pace_take(&pace, false, START_MS));
+    assert_int_equal(take_all(&pace, false, START_MS + 3600000), PACE_LEASES);
+    assert_int_equal(take_all(&pace, false, START_MS), PACE_LEASES); /* set back */
 }
 
 static void who_comes_late_in_it_waits_for_its_end(void **state)
 {
     (void)state;
     struct pace pace = {0};
-    assert_true(pace_take(&pace, START_MS));
-    assert_int_equal(take_all(&pace, START_MS + PACE_MS / 2), PACE_LEASES - 1);
-    assert_int_equal(pace_next_ms(&pace), START_MS + PACE_MS);
+    assert_true(pace_take(&pace, false, START_MS));
+    assert_int_equal(take_all(&pace, false, START_MS + PACE_MS / 2), PACE_LEASES - 1);
+    assert_int_equal(pace_promise(&pace), START_MS + PACE_MS);
+}
+
+/* Each has an instant of its own, and nobody who comes later takes it. */
+static void those_who_wait_have_their_instants(void **state)
+{
+    (void)state;
+    struct pace pace = {0};
+    assert_int_equal(take_all(&pace, false, START_MS), PACE_LEASES);
+    for (int i = 0; i < 3 * PACE_LEASES; i++) {
+        assert_int_equal(pace_promise(&pace),
+                         START_MS + PACE_MS * (1 + i / PACE_LEASES));
+    }
+    for (int i = 1; i <= 3; i++) {
+        int64_t now_ms = START_MS + i * PACE_MS;
+        assert_false(pace_take(&pace, false, now_ms));
+        assert_int_equal(take_all(&pace, true, now_ms), PACE_LEASES);
+    }
+    assert_int_equal(pace_promise(&pace), START_MS + 4 * PACE_MS);
+    assert_true(pace_take(&pace, true, START_MS + 4 * PACE_MS));
+    assert_true(pace_take(&pace, false, START_MS + 5 * PACE_MS));
 }
 
 int main(void)
@@ -53,6 +74,7 @@ int main(void)
         cmocka_unit_test(as_many_begin_within_one_time),
         cmocka_unit_test(a_quiet_time_gives_no_more_than_one),
         cmocka_unit_test(who_comes_late_in_it_waits_for_its_end),
+        cmocka_unit_test(those_who_wait_have_their_instants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,10 @@ static struct sessions sessions;
 static int open_sessions(void **state)
 {
     sessions_init(&sessions, &config);
-    sessions_start(&sessions, 0);
+    struct effects effects;
+    effects_init(&effects);
+    sessions_start(&sessions, 0, &effects);
+    effects_release(&effects);
     return 0;
 }
 

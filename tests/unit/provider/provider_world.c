@@ -85,6 +85,29 @@ void provider_world_load(struct provider_world *world)
 
 /* ------------------------------------------------------------ policies */
 
+/* "NAME:POOL=INSTANCES" */
+static void read_resource(struct provider_world *world, const char *word,
+                          struct export_lease *lease)
+{
+    struct lease_resource *resource =
+        arena_alloc(&world->memory, (size_t)lease->n_resources + 1, sizeof(*resource));
+    if (lease->n_resources > 0) {
+        memcpy(resource, lease->resources,
+               (size_t)lease->n_resources * sizeof(*resource));
+    }
+    lease->resources = resource;
+    resource += lease->n_resources++;
+    size_t length = strcspn(word, ":");
+    char *end;
+    *resource = (struct lease_resource){
+        .name = arena_strn(&world->memory, word, length),
+        .pool = (int)strtol(word + length + 1, &end, 10),
+        .hosts = "",
+    };
+    assert_int_equal(*end, '=');
+    resource->n_instances = (int)strtol(end + 1, NULL, 10);
+}
+
 static void read_policy(struct provider_world *world, const char *text,
                         struct export_lease *lease)
 {
@@ -103,6 +126,10 @@ static void read_policy(struct provider_world *world, const char *text,
     for (int i = 3; i < words.count; i++) {
         const char *equals = strchr(words.words[i], '=');
         assert_non_null(equals);
+        if (strchr(words.words[i], ':') != NULL) {
+            read_resource(world, words.words[i], lease);
+            continue;
+        }
         struct export_part *part = &lease->hosts[lease->n_hosts++];
         part->host = arena_strn(&world->memory, words.words[i],
                                 (size_t)(equals - words.words[i]));

@@ -28,8 +28,9 @@ struct provider_world {
 void provider_world_init(struct provider_world *world);
 void provider_world_release(struct provider_world *world);
 
-/* "POLICY CONSUMER TYPE HOST=SLOTS ...", several joined by ";". POLICY is a name, or a
- * number: the place of a policy without a name. */
+/* "POLICY CONSUMER TYPE HOST=SLOTS[/MEM[/SWP]] ... NAME:POOL=INSTANCES ...", several
+ * joined by ";". POLICY is a name, or a number: the place of a policy without a name.
+ */
 void provider_world_export(struct provider_world *world, const char *policies);
 /* The same policies, before and after the process was killed. */
 void provider_world_restart(struct provider_world *world);

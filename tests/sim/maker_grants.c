@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* maker_grants.c: what leases have besides slots: memory and swap space of hosts that
+ * tell how much they have, and instances of a shared resource. */
+#include "tests/sim/maker_parts.h"
+
+enum { MEMORY_MAX = 900, LICENCES_MAX = 12 };
+
+static void choose_policy(struct maker *maker, struct maker_policy *policy)
+{
+    policy->mem = policy->swap = 0;
+    if (policy->is_pool) {
+        return; /* of a pool nobody may say who gets it */
+    }
+    if (maker_chance(maker, 40)) {
+        policy->mem = maker_between(maker, 1, MEMORY_MAX);
+    }
+    if (maker_chance(maker, 25)) {
+        policy->swap = maker_between(maker, 1, MEMORY_MAX);
+    }
+}
+
+void maker_choose_grants(struct maker *maker, struct maker_site *site)
+{
+    struct maker_licences *licences = &site->licences;
+
+    *licences = (struct maker_licences){.is_otherwise = maker_chance(maker, 10)};
+    for (int i = 0; i < site->n_policies; i++) {
+        choose_policy(maker, &site->policies[i]);
+    }
+    if (maker_chance(maker, 50)) {
+        licences->n_first = maker_between(maker, 1, site->n_hosts);
+        licences->n_placed[0] = maker_between(maker, 0, LICENCES_MAX);
+        licences->n_placed[1] = maker_between(maker, 0, LICENCES_MAX);
+        licences->n_instances =
+            maker_chance(maker, 70) ? maker_between(maker, 1, LICENCES_MAX) : 0;
+    }
+    for (int i = 0; i < HOSTS_OF_SITE_MAX; i++) {
+        site->memory[i] =
+            maker_chance(maker, 50) ? maker_between(maker, 1, MEMORY_MAX) : 0;
+    }
+}
+
+static void write_place(struct maker *maker, int self, int n_instances, int first,
+                        int end)
+{
+    if (first >= end) {
+        return;
+    }
+    maker_say(maker, " %d@[", n_instances);
+    for (int i = first; i < end; i++) {
+        maker_say(maker, "%sh%d%d", i > first ? " " : "", self + 1, i + 1);
+    }
+    maker_say(maker, "]");
+}
+
+void maker_write_resources(struct maker *maker, int self)
+{
+    const struct maker_site *site = &maker->sites[self];
+    const struct maker_licences *licences = &site->licences;
+    int n_first = licences->n_first < site->n_hosts ? licences->n_first : site->n_hosts;
+
+    maker_say(maker,
+              "Begin Resource\nRESOURCENAME TYPE INTERVAL INCREASING CONSUMABLE\n"
+              "lic Numeric () %s Y\nEnd Resource\n",
+              licences->is_otherwise ? "Y" : "N");
+    if (n_first == 0) {
+        return;
+    }
+    maker_say(maker, "Begin ResourceMap\nRESOURCENAME LOCATION\nlic (");
+    write_place(maker, self, licences->n_placed[0], 0, n_first);
+    write_place(maker, self, licences->n_placed[1], n_first, site->n_hosts);
+    maker_say(maker, ")\nEnd ResourceMap\n");
+}
+
+/* To all that its policies name. */
+void maker_write_shared(struct maker *maker, int self)
+{
+    const struct maker_site *site = &maker->sites[self];
+    bool is_named[SITES_MAX] = {false};
+    bool is_any = false;
+
+    for (int i = 0; i < site->n_policies; i++) {
+        const struct maker_policy *policy = &site->policies[i];
+
+        for (int k = 0; !policy->is_pool && k < policy->n_consumers; k++) {
+            is_named[policy->consumers[k]] = is_any = true;
+        }
+    }
+    if (site->licences.n_first == 0 || site->licences.n_instances == 0 || !is_any) {
+        return;
+    }
+    maker_say(maker,
+              "Begin SharedResourceExport\nNAME = lic\nNINSTANCES = %d\n"
+              "DISTRIBUTION = (",
+              site->licences.n_instances);
+    for (int i = 0; i < maker->n_sites; i++) {
+        if (is_named[i]) {
+            maker_say(maker, "[s%d, %d] ", i + 1, maker_between(maker, 1, 3));
+        }
+    }
+    maker_say(maker, ")\nEnd SharedResourceExport\n");
+}
+
+void maker_write_load(struct maker *maker, int self, int host)
+{
+    int mib = maker->sites[self].memory[host];
+
+    maker_say(maker, "load s%d h%d%d maxmem=%d mem=%d maxswp=%d swp=%d\n", self + 1,
+              self + 1, host + 1, mib, mib, mib / 2, mib / 2);
+}
+
+/* The first own host will do whatever it has: a slot there is the site's alone. */
+void maker_write_wish(struct maker *maker, int self)
+{
+    static const char *const wishes[] = {"lic >= 1", "lic >= 5", "mem >= 100",
+                                         "maxswp > 50 && mem > 10", "maxmem == 0"};
+
+    maker_say(maker, " res=\"select[%s || hname == h%d1]\"",
+              wishes[maker_between(maker, 0, 4)], self + 1);
+}
