@@ -151,6 +151,7 @@ static void attend(struct broker *broker, struct lease *lease, bool may_judge,
     if (may_judge) {
         judging_tick(lease, &broker->pace, now_ms, effects);
     }
+    pools_recall_unplanned(lease, now_ms, effects);
     recalling_tick(lease, now_ms, effects);
     granting_tick(lease, now_ms, effects);
     evicting_tick(lease, now_ms, effects);

@@ -430,25 +430,21 @@ static void run_cycle(struct broker *broker, struct pools_pool *pool, int64_t lo
     pool->n_told = plan->n_nodes;
 }
 
-/* Leaves that no plan has any more give back what they hold. */
-static void recall_unplanned(struct broker *broker, int64_t now_ms,
-                             struct effects *effects)
+void pools_recall_unplanned(struct lease *lease, int64_t now_ms,
+                            struct effects *effects)
 {
-    for (int i = 0; i < broker->leases.count; i++) {
-        struct lease *lease = broker->leases.items[i];
-        int n_held = lease_count_slots(lease) - recalling_count(lease);
-        if (lease->part == LEASE_LEAF && lease->is_unplanned && lease_is_open(lease) &&
-            n_held > 0) {
-            const struct recalling_order order = {
-                .pool = lease->recalling.pool,
-                .n_slots = n_held,
-                .why = POOL_WHY_UNPLANNED,
-                .deadline_ms = now_ms + lease->granting.grace_ms,
-            };
-            recalling_add(lease, &order, now_ms, effects);
-            alarms_set(&broker->leases.alarms, &lease->alarm, now_ms);
-        }
+    int n_held = lease_count_slots(lease) - recalling_count(lease);
+    if (lease->part != LEASE_LEAF || !lease->is_unplanned || !lease_is_open(lease) ||
+        lease->asking.is_open || n_held <= 0) {
+        return;
     }
+    const struct recalling_order order = {
+        .pool = lease->recalling.pool,
+        .n_slots = n_held,
+        .why = POOL_WHY_UNPLANNED,
+        .deadline_ms = now_ms + lease->granting.grace_ms,
+    };
+    recalling_add(lease, &order, now_ms, effects);
 }
 
 /* A provider that has not come back since the start must not look like slots that are
@@ -478,7 +474,6 @@ void pools_tick(struct broker *broker, int64_t utc_offset_ms, int64_t now_ms,
         set_next(pool, utc_offset_ms, now_ms);
         if (!is_waiting(broker, now_ms)) {
             run_cycle(broker, pool, now_ms + utc_offset_ms, now_ms, effects);
-            recall_unplanned(broker, now_ms, effects);
         }
     }
 }

@@ -90,6 +90,11 @@ const struct pools_told *pools_told_of(const struct pools_pool *pool, const char
  * plans say besides slots. */
 void pools_look_at(const struct pools *pools, struct lease *lease);
 
+/* The contract of a leaf that no plan has any more gives back what it holds, within its
+ * last grace. */
+void pools_recall_unplanned(struct lease *lease, int64_t now_ms,
+                            struct effects *effects);
+
 /* What is due, at the end of a batch. */
 void pools_tick(struct broker *broker, int64_t utc_offset_ms, int64_t now_ms,
                 struct effects *effects);

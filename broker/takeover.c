@@ -320,6 +320,7 @@ static struct lease *take_new(struct broker *broker, struct lease *lease,
 {
     const struct msg_state *state = &event->msg->state;
     bool was_ended = lease != NULL;
+    bool is_first = lease == NULL || lease->row.epoch == 0; /* a leaf's, just opened */
     if (state->epoch == 0 || is_late(lease, state)) {
         if (was_ended) {
             take_ended(lease, state, event->now_ms, effects);
@@ -343,7 +344,7 @@ static struct lease *take_new(struct broker *broker, struct lease *lease,
     }
     register_lease(broker, lease, state, event->now_ms, effects);
     take_over(broker, lease, state, event->now_ms, effects);
-    if (was_ended) {
+    if (!is_first) {
         asking_begin(lease, event->now_ms); /* so that a late copy does not stay */
     }
     return lease;

@@ -12,7 +12,13 @@ static const struct broker_member members[] = {
     {"west", ROLE_CONSUMER},
 };
 
-static const struct broker_config config = {members, 4, STAGE_LOST_AFTER_MS, NULL};
+enum { N_MEMBERS = sizeof(members) / sizeof(members[0]) };
+
+static struct broker_config config_of(const struct stage *stage)
+{
+    return (struct broker_config){members, N_MEMBERS, STAGE_LOST_AFTER_MS,
+                                  stage->pools};
+}
 
 static bool is_same_key(const struct row *a, const struct row *b)
 {
@@ -67,6 +73,7 @@ static void step(struct stage *stage, const struct event *event)
 
 static void start(struct stage *stage)
 {
+    struct broker_config config = config_of(stage);
     stage->broker = broker_new(&config);
     for (int kind = ROW_COUNTER; kind < ROW_HISTORY; kind++) {
         for (int i = 0; i < stage->n_rows; i++) {
@@ -84,7 +91,21 @@ static void start(struct stage *stage)
 
 void stage_open(struct stage *stage)
 {
+    stage_open_pools(stage, NULL);
+}
+
+void stage_reload(struct stage *stage, const struct plan_pools *pools)
+{
+    stage->pools = pools;
+    struct broker_config config = config_of(stage);
+    broker_reload(stage->broker, &config, stage->now_ms);
+    step(stage, NULL);
+}
+
+void stage_open_pools(struct stage *stage, const struct plan_pools *pools)
+{
     memset(stage, 0, sizeof(*stage));
+    stage->pools = pools;
     stage->now_ms = 1000000;
     effects_init(&stage->effects);
     arena_init(&stage->disk);
@@ -120,7 +141,7 @@ void stage_say(struct stage *stage, const char *site, uint64_t session,
     struct msg said = *msg;
     said.session = session;
     said.site = msg->site != NULL ? msg->site : "";
-    for (int i = 0; i < config.n_members; i++) {
+    for (int i = 0; i < N_MEMBERS; i++) {
         if (strcmp(members[i].name, site) == 0) {
             peer.roles = members[i].roles;
         }

@@ -17,6 +17,7 @@ struct stage {
     int64_t now_ms;
     struct effects effects; /* of the latest batch */
     struct arena disk;
+    const struct plan_pools *pools;
     struct row *rows; /* of every key the latest; history whole */
     int n_rows, capacity;
 };
@@ -24,6 +25,10 @@ struct stage {
 enum { STAGE_LOST_AFTER_MS = 15000, STAGE_DELAY_MS = 60000 };
 
 void stage_open(struct stage *stage);
+/* With these pools, which live as long. */
+void stage_open_pools(struct stage *stage, const struct plan_pools *pools);
+/* The broker takes other pools over while it runs; NULL: none. */
+void stage_reload(struct stage *stage, const struct plan_pools *pools);
 void stage_close(struct stage *stage);
 /* The broker is killed, and starts again from its disk. */
 void stage_restart(struct stage *stage);
