@@ -11,10 +11,11 @@
 #define uthash_fatal(text) abort() /* out of memory, as everywhere */
 #include <uthash.h>
 
-/* The accounts of the lines, found by where a line stands. */
+/* The account of a line that has one whoever comes. */
 struct line_account {
     const struct share_line *line;
     int account;
+    UT_hash_handle hh;
 };
 
 struct user {
@@ -27,8 +28,7 @@ struct share_tree {
     const struct share_scope *scope;
     struct share_account *accounts;
     int count, capacity;
-    struct line_account *lines; /* of those that have one whoever comes */
-    int n_lines;
+    struct line_account *lines; /* by line: looked up, and never walked */
     struct user *users;
 };
 
@@ -61,6 +61,15 @@ static int add_user(struct share_tree *tree, const char *name, int parent, int p
     return user->account;
 }
 
+static void note_line(struct share_tree *tree, const struct share_line *line,
+                      int account)
+{
+    struct line_account *noted = mem_alloc(1, sizeof(*noted));
+    noted->line = line;
+    noted->account = account;
+    HASH_ADD_PTR(tree->lines, line, noted);
+}
+
 /* Groups, and users that are listed by name, where that line is theirs. */
 static void add_lines(struct share_tree *tree, const struct share_line *lines,
                       int n_lines, int parent)
@@ -75,9 +84,7 @@ static void add_lines(struct share_tree *tree, const struct share_line *lines,
                                                           .place = i,
                                                           .shares = line->shares,
                                                           .stand = tree->count});
-            tree->lines =
-                mem_grow(tree->lines, (size_t)tree->n_lines + 1, sizeof(*tree->lines));
-            tree->lines[tree->n_lines++] = (struct line_account){line, account};
+            note_line(tree, line, account);
             add_lines(tree, line->children, line->n_children, account);
         }
     }
@@ -112,14 +119,18 @@ struct share_tree *share_tree_new(const struct share_scope *scope)
 void share_tree_free(struct share_tree *tree)
 {
     struct user *user, *next;
+    struct line_account *noted, *next_noted;
     if (tree == NULL) {
         return;
+    }
+    HASH_ITER (hh, tree->lines, noted, next_noted) {
+        HASH_DEL(tree->lines, noted);
+        free(noted);
     }
     HASH_ITER (hh, tree->users, user, next) {
         HASH_DEL(tree->users, user);
         free(user);
     }
-    free(tree->lines);
     free(tree->accounts);
     free(tree);
 }
@@ -150,12 +161,9 @@ int share_tree_find(const struct share_tree *tree, const char *name)
 
 static int account_of(const struct share_tree *tree, const struct share_line *line)
 {
-    for (int i = 0; i < tree->n_lines; i++) {
-        if (tree->lines[i].line == line) {
-            return tree->lines[i].account;
-        }
-    }
-    return 0;
+    struct line_account *noted;
+    HASH_FIND_PTR(tree->lines, &line, noted);
+    return noted != NULL ? noted->account : 0;
 }
 
 int share_tree_join(struct share_tree *tree, const char *name)

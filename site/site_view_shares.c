@@ -199,12 +199,6 @@ static int find_user(const struct account_rows *rows, int first, const char *use
     return -1;
 }
 
-static int64_t slots_of(const struct job *job)
-{
-    return job->attempt != 0 ? msg_sum_slots(job->hosts, job->n_hosts)
-                             : job->spec->n_slots;
-}
-
 static struct account_row *add_row(struct account_rows *rows, int *capacity)
 {
     if (rows->count == *capacity) {
@@ -245,7 +239,8 @@ static struct account_rows list_all(const struct site *site, struct arena *arena
             const struct share_tree *tree = shares_scope_tree(site->shares, scope);
             for (int at = job->seat.account; at > 0;
                  at = share_tree_at(tree, at)->parent) {
-                count_slots(&rows.items[row_of[scope][at]].counts, job, slots_of(job));
+                count_slots(&rows.items[row_of[scope][at]].counts, job,
+                            jobs_slots(job));
             }
             continue;
         }
@@ -254,7 +249,7 @@ static struct account_rows list_all(const struct site *site, struct arena *arena
             add_row(&rows, &capacity)->user = job->spec->user;
             row = rows.count - 1;
         }
-        count_slots(&rows.items[row].counts, job, slots_of(job));
+        count_slots(&rows.items[row].counts, job, jobs_slots(job));
     }
     return rows;
 }

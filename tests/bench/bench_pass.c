@@ -12,119 +12,29 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "site/site.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/lone_site.h"
 
 enum {
     N_USERS = 50,
     N_QUEUES = 20,
     N_HOSTS = 5000,
     HOST_SLOTS = 64,
-    SESSION = 1,
     TICKS_MAX = 100000,
 };
 
 struct pass {
-    char hosts[N_HOSTS][16], queues[N_QUEUES][16], users[N_USERS][16];
-    struct site_host host_configs[N_HOSTS];
-    struct queue_config queue_configs[N_QUEUES];
-    struct site_config config;
-    struct site *site;
-    struct effects effects;
-    int64_t now_ms;
-    uint64_t last_job;
+    struct lone_site lone;
     int n_started;
 };
-
-static void configure(struct pass *pass)
-{
-    for (int i = 0; i < N_HOSTS; i++) {
-        snprintf(pass->hosts[i], sizeof(pass->hosts[i]), "n%04d", i);
-        pass->host_configs[i] = (struct site_host){
-            .name = pass->hosts[i], .max = HOST_SLOTS, .type = "", .model = ""};
-    }
-    for (int i = 0; i < N_QUEUES; i++) {
-        snprintf(pass->queues[i], sizeof(pass->queues[i]), "q%02d", i);
-        pass->queue_configs[i] = (struct queue_config){
-            .name = pass->queues[i], .priority = 10 + i, .description = ""};
-    }
-    for (int i = 0; i < N_USERS; i++) {
-        snprintf(pass->users[i], sizeof(pass->users[i]), "user%02d", i);
-    }
-    pass->config = (struct site_config){
-        .name = "bench",
-        .hosts = pass->host_configs,
-        .n_hosts = N_HOSTS,
-        .queues = pass->queue_configs,
-        .n_queues = N_QUEUES,
-        .default_queue = pass->queues[0],
-        .freeze_timeout_ms = 30000,
-        .clean_period_ms = 3600000,
-        .max_array_size = 1000,
-        .lease_account = "",
-        .is_alone = true,
-    };
-}
-
-static void load_job(struct pass *pass, int n_slots, int turn)
-{
-    struct row row = {.kind = ROW_JOB};
-    row.job.id = ++pass->last_job;
-    row.job.submit_ms = 1;
-    row.job.spec = (struct job_spec){
-        .name = "",
-        .user = pass->users[turn % N_USERS],
-        .uid = 1000 + turn % N_USERS,
-        .queue = pass->queues[turn / N_USERS % N_QUEUES],
-        .command = "sleep 3600 # and on",
-        .cwd = "/home/user",
-        .in_file = "",
-        .out_file = "",
-        .err_file = "",
-        .n_slots = n_slots,
-    };
-    site_load(pass->site, &row);
-}
-
-static void hear(struct pass *pass, int host, struct msg *msg)
-{
-    struct event event = {.kind = EVENT_MESSAGE, .now_ms = pass->now_ms, .msg = msg};
-    event.from = (struct peer){
-        .kind = PEER_HOST, .name = pass->hosts[host], .link = (uint64_t)host + 1};
-    msg->session = SESSION;
-    msg->site = "";
-    site_step(pass->site, &event, &pass->effects);
-}
-
-static void hosts_come(struct pass *pass)
-{
-    for (int i = 0; i < N_HOSTS; i++) {
-        struct msg hello = {.kind = MSG_HOST_HELLO};
-        struct msg synced = {.kind = MSG_HOST_SYNCED};
-        hello.host_hello.name = pass->hosts[i];
-        hello.host_hello.boot_id = "boot";
-        hear(pass, i, &hello);
-        hear(pass, i, &synced);
-    }
-    effects_clear(&pass->effects);
-}
 
 /* Milliseconds of one tick. */
 static double tick(struct pass *pass)
 {
-    struct event event = {.kind = EVENT_TICK, .now_ms = pass->now_ms};
     double start = bench_now();
-    site_step(pass->site, &event, &pass->effects);
-    double taken_s = bench_now() - start;
-    for (int i = 0; i < pass->effects.count; i++) {
-        const struct effect *effect = &pass->effects.items[i];
-        pass->n_started +=
-            effect->kind == EFFECT_SEND && effect->send.msg.kind == MSG_RUN_START;
-    }
-    effects_clear(&pass->effects);
-    return taken_s * 1e3;
+    pass->n_started += lone_site_tick(&pass->lone, MSG_RUN_START);
+    return (bench_now() - start) * 1e3;
 }
 
 struct settling {
@@ -135,7 +45,8 @@ static struct settling settle(struct pass *pass)
 {
     struct settling settling = {0};
     double cpu_s = bench_cpu_now();
-    for (int i = 0; i < TICKS_MAX && site_wake_ms(pass->site) <= pass->now_ms; i++) {
+    for (int i = 0; i < TICKS_MAX && site_wake_ms(pass->lone.site) <= pass->lone.now_ms;
+         i++) {
         double ms = tick(pass);
         settling.total_ms += ms;
         settling.longest_ms = ms > settling.longest_ms ? ms : settling.longest_ms;
@@ -147,38 +58,19 @@ static struct settling settle(struct pass *pass)
 /* A site with its waiting jobs, before its hosts have come. Returns bytes a job. */
 static double begin(struct pass *pass, int n_jobs, bool is_full)
 {
-    memset(pass, 0, sizeof(*pass));
-    configure(pass);
-    effects_init(&pass->effects);
-    pass->now_ms = 1000000;
-    pass->site = site_new(&pass->config);
+    struct lone_site *lone = &pass->lone;
+    pass->n_started = 0;
+    lone_site_init(lone, N_HOSTS, HOST_SLOTS, N_QUEUES, N_USERS);
+    lone_site_begin(lone);
     for (int i = 0; is_full && i < N_HOSTS; i++) {
-        load_job(pass, HOST_SLOTS, N_USERS * (N_QUEUES - 1)); /* of the first queue */
+        lone_site_load_job(lone, N_QUEUES - 1, 0, HOST_SLOTS); /* of the first queue */
     }
     size_t before = mallinfo2().uordblks;
     for (int i = 0; i < n_jobs; i++) {
-        load_job(pass, 1, i);
+        lone_site_load_job(lone, i / N_USERS % N_QUEUES, i % N_USERS, 1);
     }
-    struct row counter = {.kind = ROW_COUNTER,
-                          .counter = {.name = "job", .value = pass->last_job}};
-    site_load(pass->site, &counter);
-    site_start(pass->site, pass->now_ms, &pass->effects);
-    effects_clear(&pass->effects);
+    lone_site_start(lone, lone->last_job);
     return (double)(mallinfo2().uordblks - before) / n_jobs;
-}
-
-static void end(struct pass *pass)
-{
-    site_free(pass->site);
-    effects_release(&pass->effects);
-}
-
-/* Something has changed that changes nothing: a host says HELLO once more. */
-static void nudge(struct pass *pass)
-{
-    struct msg synced = {.kind = MSG_HOST_SYNCED};
-    hear(pass, 0, &synced);
-    effects_clear(&pass->effects);
 }
 
 static void bench_full(struct pass *pass, int n_jobs, const char *aim)
@@ -186,13 +78,13 @@ static void bench_full(struct pass *pass, int n_jobs, const char *aim)
     struct bench_series whole = {0}, longest = {0}, cpu = {0}, bytes = {0};
     char text[96];
     bench_add(&bytes, begin(pass, n_jobs, true));
-    hosts_come(pass);
+    lone_site_hosts_come(&pass->lone);
     settle(pass);
     if (pass->n_started != N_HOSTS) {
         bench_fail("%d jobs hold the slots, expected %d", pass->n_started, N_HOSTS);
     }
     for (int i = 0; i < BENCH_RUNS; i++) {
-        nudge(pass);
+        lone_site_nudge(&pass->lone);
         struct settling settling = settle(pass);
         bench_add(&whole, settling.total_ms);
         bench_add(&longest, settling.longest_ms);
@@ -203,7 +95,7 @@ static void bench_full(struct pass *pass, int n_jobs, const char *aim)
     bench_print_row("      its processor time", "ms", &cpu, aim);
     bench_print_row("      its longest tick", "ms", &longest, "");
     bench_print_row("      memory of a waiting job", "bytes", &bytes, "1024");
-    end(pass);
+    lone_site_release(&pass->lone);
 }
 
 static void bench_empty(struct pass *pass, int n_jobs, const char *aim)
@@ -212,7 +104,7 @@ static void bench_empty(struct pass *pass, int n_jobs, const char *aim)
     char text[96];
     int n_expected = n_jobs < N_HOSTS * HOST_SLOTS ? n_jobs : N_HOSTS * HOST_SLOTS;
     begin(pass, n_jobs, false);
-    hosts_come(pass);
+    lone_site_hosts_come(&pass->lone);
     struct settling settling = settle(pass);
     if (pass->n_started != n_expected) {
         bench_fail("%d jobs started, expected %d", pass->n_started, n_expected);
@@ -224,7 +116,7 @@ static void bench_empty(struct pass *pass, int n_jobs, const char *aim)
     bench_print_row(text, "ms", &whole, aim);
     bench_print_row("      its processor time", "ms", &cpu, aim);
     bench_print_row("      its longest tick", "ms", &longest, "");
-    end(pass);
+    lone_site_release(&pass->lone);
 }
 
 int main(int argc, char **argv)

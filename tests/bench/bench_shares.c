@@ -12,12 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/job_id.h"
 #include "sched/place_order.h"
 #include "site/parts.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/lone_site.h"
 
 enum {
     DEPARTMENTS = 10,
@@ -28,24 +28,16 @@ enum {
     CHANGED = JOBS / 100,
     N_HOSTS = 100,
     HOST_SLOTS = 10,
-    SESSION = 1,
 };
 
 struct bench {
-    char users[USERS][16], hosts[N_HOSTS][16];
-    const char *members[DEPARTMENTS + 1][DEPARTMENTS * GROUPS * MEMBERS];
-    struct share_line leaves[DEPARTMENTS * GROUPS], groups[DEPARTMENTS * GROUPS],
-        departments[DEPARTMENTS];
+    struct lone_site lone;
+    struct share_line groups[DEPARTMENTS * GROUPS];
+    struct share_line departments[DEPARTMENTS];
     struct share_line each[DEPARTMENTS * GROUPS];
     struct share_scope scope;
     int scope_of[1];
-    struct site_host host_configs[N_HOSTS];
-    struct queue_config queue;
-    struct site_config config;
-    struct site *site;
-    struct effects effects;
-    int64_t now_ms;
-    uint64_t last_job, request, first_waiting;
+    uint64_t request, first_waiting;
 };
 
 static int by_name(const void *left, const void *right)
@@ -58,7 +50,7 @@ static struct name_set users_from(struct bench *bench, int first, int count)
 {
     static const char *sorted[USERS];
     for (int i = 0; i < USERS; i++) {
-        sorted[i] = bench->users[i];
+        sorted[i] = bench->lone.users[i];
     }
     qsort(&sorted[first], (size_t)count, sizeof(char *), by_name);
     return (struct name_set){.names = &sorted[first], .n_names = count};
@@ -66,9 +58,6 @@ static struct name_set users_from(struct bench *bench, int first, int count)
 
 static void configure_tree(struct bench *bench)
 {
-    for (int i = 0; i < USERS; i++) {
-        snprintf(bench->users[i], sizeof(bench->users[i]), "user%05d", i);
-    }
     for (int d = 0; d < DEPARTMENTS; d++) {
         bench->departments[d] = (struct share_line){
             .kind = SHARE_GROUP,
@@ -99,94 +88,11 @@ static void configure_tree(struct bench *bench)
 
 static void configure(struct bench *bench, bool has_shares)
 {
+    lone_site_init(&bench->lone, N_HOSTS, HOST_SLOTS, 1, USERS);
+    bench->lone.queue_configs[0].rules.users.is_all = true;
     configure_tree(bench);
-    for (int i = 0; i < N_HOSTS; i++) {
-        snprintf(bench->hosts[i], sizeof(bench->hosts[i]), "n%03d", i);
-        bench->host_configs[i] = (struct site_host){
-            .name = bench->hosts[i], .max = HOST_SLOTS, .type = "", .model = ""};
-    }
-    bench->queue = (struct queue_config){.name = "fair",
-                                         .priority = 10,
-                                         .description = "",
-                                         .rules = {.users = {.is_all = true}}};
-    bench->config = (struct site_config){
-        .name = "bench",
-        .hosts = bench->host_configs,
-        .n_hosts = N_HOSTS,
-        .queues = &bench->queue,
-        .n_queues = 1,
-        .default_queue = "fair",
-        .freeze_timeout_ms = 30000,
-        .clean_period_ms = 3600000,
-        .max_array_size = 1000,
-        .lease_account = "",
-        .is_alone = true,
-        .shares = {.scopes = &bench->scope,
-                   .n_scopes = has_shares,
-                   .scope_of = bench->scope_of},
-    };
-}
-
-static struct job_spec spec_of(const struct bench *bench, int user, int n_slots)
-{
-    return (struct job_spec){
-        .name = "",
-        .user = bench->users[user],
-        .uid = 1000 + user,
-        .queue = "fair",
-        .command = "sleep 3600 # and on",
-        .cwd = "/home/user",
-        .in_file = "",
-        .out_file = "",
-        .err_file = "",
-        .n_slots = n_slots,
-    };
-}
-
-static void load_job(struct bench *bench, int user)
-{
-    struct row row = {.kind = ROW_JOB};
-    row.job.id = ++bench->last_job;
-    row.job.submit_ms = 1;
-    row.job.spec = spec_of(bench, user, 1);
-    site_load(bench->site, &row);
-}
-
-static void hear(struct bench *bench, const struct peer *from, struct msg *msg)
-{
-    struct event event = {
-        .kind = EVENT_MESSAGE, .now_ms = bench->now_ms, .msg = msg, .from = *from};
-    msg->session = SESSION;
-    msg->site = "";
-    site_step(bench->site, &event, &bench->effects);
-    effects_clear(&bench->effects);
-}
-
-static struct peer host_peer(const struct bench *bench, int host)
-{
-    return (struct peer){
-        .kind = PEER_HOST, .name = bench->hosts[host], .link = (uint64_t)host + 1};
-}
-
-static void hosts_come(struct bench *bench)
-{
-    for (int i = 0; i < N_HOSTS; i++) {
-        struct msg hello = {.kind = MSG_HOST_HELLO}, synced = {.kind = MSG_HOST_SYNCED};
-        struct peer host = host_peer(bench, i);
-        hello.host_hello.name = bench->hosts[i];
-        hello.host_hello.boot_id = "boot";
-        hear(bench, &host, &hello);
-        hear(bench, &host, &synced);
-    }
-}
-
-/* Processor time of this process, in seconds: nothing in it waits, and what others do
- * on the machine is not its cost. */
-static double cpu_now(void)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &at);
-    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+    bench->lone.config.shares = (struct share_config){
+        .scopes = &bench->scope, .n_scopes = has_shares, .scope_of = bench->scope_of};
 }
 
 /* Milliseconds until nothing is left to do. */
@@ -194,12 +100,10 @@ static double settle(struct bench *bench)
 {
     double taken_s = 0;
     do {
-        struct event event = {.kind = EVENT_TICK, .now_ms = bench->now_ms};
-        double start = cpu_now();
-        site_step(bench->site, &event, &bench->effects);
-        taken_s += cpu_now() - start;
-        effects_clear(&bench->effects);
-    } while (site_wake_ms(bench->site) <= bench->now_ms);
+        double start = bench_cpu_now();
+        lone_site_tick(&bench->lone, MSG_RUN_START);
+        taken_s += bench_cpu_now() - start;
+    } while (site_wake_ms(bench->lone.site) <= bench->lone.now_ms);
     return taken_s * 1e3;
 }
 
@@ -209,13 +113,13 @@ static void change_waiting(struct bench *bench, int round)
     for (int i = 0; i < CHANGED; i++) {
         int user = (i * (USERS / CHANGED) + round) % USERS;
         struct peer from = {
-            .kind = PEER_CLIENT, .name = bench->users[user], .uid = 1000 + user};
+            .kind = PEER_CLIENT, .name = bench->lone.users[user], .uid = 1000 + user};
         struct msg msg = {.kind = MSG_SUBMIT};
         msg.submit.request = ++bench->request;
-        msg.submit.spec = spec_of(bench, user, 1);
+        msg.submit.spec = lone_site_spec(&bench->lone, 0, user, 1);
         msg.submit.terms = (struct job_terms){
             .depend = "", .depend_on = "", .project = "", .has_slots = true};
-        hear(bench, &from, &msg);
+        lone_site_hear(&bench->lone, &from, &msg);
         /* Users have ten jobs each, one after the other. */
         uint64_t job = bench->first_waiting + (uint64_t)user * (JOBS / USERS) + 9 -
                        (uint64_t)round;
@@ -227,32 +131,32 @@ static void change_waiting(struct bench *bench, int round)
         kill.job_control.action = CONTROL_KILL;
         kill.job_control.jobs = ids;
         kill.job_control.n_jobs = 1;
-        hear(bench, &from, &kill);
+        lone_site_hear(&bench->lone, &from, &kill);
     }
 }
 
 static void end_running(struct bench *bench)
 {
-    struct site *site = bench->site;
+    struct site *site = bench->lone.site;
     for (int i = jobs_count_open(site->jobs) - 1; i >= 0; i--) {
         const struct job *job = jobs_open_at(site->jobs, i);
         uint64_t attempt = job->attempt;
         int host = site_hosts_find(site->hosts, job->hosts[0].host);
-        struct peer from = host_peer(bench, host);
+        struct peer from = lone_site_host(&bench->lone, host);
         struct msg msg = {.kind = MSG_RUN_STATE};
         msg.run_state =
             (struct msg_run_state){.run = {.site = "bench", .attempt = attempt},
                                    .phase = RUN_WAITING,
                                    .token = attempt,
                                    .exit = {.text = ""}};
-        hear(bench, &from, &msg);
+        lone_site_hear(&bench->lone, &from, &msg);
         msg.run_state.phase = RUN_ENDED;
         msg.run_state.exit = (struct run_exit){.end = RUN_END_EXITED,
-                                               .start_ms = bench->now_ms - 600000,
-                                               .end_ms = bench->now_ms,
+                                               .start_ms = bench->lone.now_ms - 600000,
+                                               .end_ms = bench->lone.now_ms,
                                                .cpu_ms = 600000,
                                                .text = ""};
-        hear(bench, &from, &msg);
+        lone_site_hear(&bench->lone, &from, &msg);
     }
 }
 
@@ -260,9 +164,9 @@ static void end_running(struct bench *bench)
  */
 static double order_alone(struct bench *bench)
 {
-    const struct lines *all = jobs_lines(bench->site->jobs);
+    const struct lines *all = jobs_lines(bench->lone.site->jobs);
     struct arena arena;
-    struct place_snapshot snapshot = {.queues = bench->site->config->queues,
+    struct place_snapshot snapshot = {.queues = bench->lone.site->config->queues,
                                       .n_queues = 1};
     struct place_order order;
     arena_init(&arena);
@@ -277,8 +181,8 @@ static double order_alone(struct bench *bench)
     }
     snapshot.lines = lines;
     snapshot.n_lines = lines_count(all);
-    shares_show(bench->site->shares, &arena, bench->now_ms, &snapshot);
-    double start = cpu_now();
+    shares_show(bench->lone.site->shares, &arena, bench->lone.now_ms, &snapshot);
+    double start = bench_cpu_now();
     place_order_init(&order, &arena, &snapshot);
     for (int i = 0; i < CHANGED; i++) {
         place_order_top(&order);
@@ -287,7 +191,7 @@ static double order_alone(struct bench *bench)
     while (place_order_top(&order) >= 0) {
         place_order_drop(&order);
     }
-    double taken_ms = (cpu_now() - start) * 1e3;
+    double taken_ms = (bench_cpu_now() - start) * 1e3;
     arena_release(&arena);
     return taken_ms;
 }
@@ -296,40 +200,32 @@ static void run(struct bench *bench, bool has_shares)
 {
     struct bench_series changed = {0}, ended = {0}, order = {0};
     const char *aim = has_shares ? "5" : "";
-    memset(bench, 0, sizeof(*bench));
+    struct lone_site *lone = &bench->lone;
     configure(bench, has_shares);
-    effects_init(&bench->effects);
-    bench->now_ms = 1800000000000;
-    bench->site = site_new(&bench->config);
-    for (int i = 0; i < N_HOSTS * HOST_SLOTS; i++) {
-        load_job(bench, i * 7 % USERS);
+    lone_site_begin(lone);
+    for (int i = 0; i < N_HOSTS * HOST_SLOTS; i++) { /* those that run first */
+        lone_site_load_job(lone, 0, i * 7 % USERS, 1);
     }
-    bench->first_waiting = bench->last_job + 1;
-    struct row counter = {.kind = ROW_COUNTER,
-                          .counter = {.name = "job", .value = bench->last_job + JOBS}};
-    site_load(bench->site, &counter);
-    for (int pass = 0; pass < 2; pass++) { /* those that run first */
-        for (int i = 0; i < JOBS && pass == 1; i++) {
-            load_job(bench, i / (JOBS / USERS));
-        }
+    bench->first_waiting = lone->last_job + 1;
+    for (int i = 0; i < JOBS; i++) {
+        lone_site_load_job(lone, 0, i / (JOBS / USERS), 1);
     }
-    site_start(bench->site, bench->now_ms, &bench->effects);
-    effects_clear(&bench->effects);
-    hosts_come(bench);
+    lone_site_start(lone, lone->last_job);
+    lone_site_hosts_come(lone);
     settle(bench);
-    if (jobs_count_open(bench->site->jobs) != N_HOSTS * HOST_SLOTS) {
+    if (jobs_count_open(bench->lone.site->jobs) != N_HOSTS * HOST_SLOTS) {
         bench_fail("%d jobs hold the slots, expected %d",
-                   jobs_count_open(bench->site->jobs), N_HOSTS * HOST_SLOTS);
+                   jobs_count_open(bench->lone.site->jobs), N_HOSTS * HOST_SLOTS);
     }
     for (int i = 0; i < BENCH_RUNS; i++) {
         change_waiting(bench, i);
-        bench->now_ms += 1000;
+        bench->lone.now_ms += 1000;
         bench_add(&changed, settle(bench));
         bench_add(&order, order_alone(bench));
     }
     for (int i = 0; i < BENCH_RUNS; i++) {
         end_running(bench);
-        bench->now_ms += 1000;
+        bench->lone.now_ms += 1000;
         bench_add(&ended, settle(bench));
     }
     const char *kind = has_shares ? "shares" : "none";
@@ -340,8 +236,7 @@ static void run(struct bench *bench, bool has_shares)
     bench_print_row(text, "ms", &changed, aim);
     snprintf(text, sizeof(text), "%s: a pass that starts 1,000 jobs", kind);
     bench_print_row(text, "ms", &ended, "");
-    site_free(bench->site);
-    effects_release(&bench->effects);
+    lone_site_release(lone);
 }
 
 int main(void)

@@ -241,7 +241,8 @@ static void host_begun(void *arg, int host, const char *site, const char *job,
 static void host_used(void *arg, int host, const char *name, const char *lease,
                       int n_slots, int n_gone, bool is_exclusive)
 {
-    (void)arg, (void)host, (void)name, (void)lease, (void)n_slots, (void)is_exclusive;
+    (void)arg, (void)host, (void)name, (void)lease, (void)n_slots, (void)n_gone;
+    (void)is_exclusive;
 }
 
 /* What a sublet-host tells of itself now and then: the site passes it on. */

@@ -28,6 +28,13 @@ PRIORITY = 55
 FAIRSHARE = USER_SHARES[[bo, 1]]
 End Queue
 Begin Queue
+QUEUE_NAME = far
+PRIORITY = 58
+FAIRSHARE = USER_SHARES[[default, 1]]
+ENABLE_HIST_RUN_TIME = Y
+HOSTS = allremote
+End Queue
+Begin Queue
 QUEUE_NAME = high
 PRIORITY = 50
 SLOT_POOL = A
@@ -129,16 +136,56 @@ def test_the_queue_that_had_least_is_next():
         f.wait_state("south", job, "RUN")
     f.wait_for("use of the queue", lambda: queue("high")["slot_use_h"] > 0)
     high, low = submit("high", until("end")), submit("low", until("end"))
+    f.wait_for("the first to be ahead", lambda: queue("high")["slot_ahead_h"] >= 0.001)
+    ahead = queue("high")["slot_ahead_h"]
     f.kill9("south")
     f.start("south")
     f.wait_for("its host", lambda: f.has_hosts("south"))
     expect(queue("high")["slot_use_h"] > 0, "what it has used")
+    expect(queue("high")["slot_ahead_h"] >= ahead, "it has its slots still")
+    high_h, low_h = queue("high")["slot_ahead_h"], queue("low")["slot_ahead_h"]
+    expect(high_h > 0 > low_h and abs(high_h + low_h) < 0.002,
+           "one slot each would be fair: %s and %s" % (high_h, low_h))
     make("high0")
     f.wait_state("south", low, "RUN")
     expect_equal(f.job("south", high)["state"], "PEND", "the other queue's")
     make("high1")
     f.wait_state("south", high, "RUN")
     make("end")
+
+
+def far():
+    rows = [row for row in f.rows("south", "users") if row["queue"] == "far"]
+    return rows[0] if rows else {"started": 0, "run_s": 0, "cpu_s": 0}
+
+
+def test_borrowed_slots_count_at_home():
+    """A job on a host of north's counts for its user in south, over crashes of both."""
+    work = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
+    job = submit("far", until("far") + "; " + work)
+    f.wait_state("south", job, "RUN")
+    expect("@north" in str(f.job("south", job)), f.job("south", job))
+    expect_equal(far()["started"], 1, "its slot")
+    expect(not [row for row in f.rows("north", "users") if row["started"]],
+           "north has no account of it")
+    f.wait_for("run time", lambda: far()["run_s"] > 0.5)
+    before = far()["run_s"]
+    f.kill9("south")
+    f.kill9("north")
+    f.start("north", "south")
+    expect(far()["run_s"] >= before, "it runs on while both are down")
+    expect_equal(far()["started"], 1, "its slot, after crashes")
+    f.wait_state("south", job, "RUN")
+    make("far")
+    f.wait_state("south", job, "DONE")
+    used = far()
+    expect(used["started"] == 0 and used["cpu_s"] > 0 and used["run_s"] >= before, used)
+    f.kill9("south")
+    f.start("south")
+    after = far()
+    for key in ("cpu_s", "run_s"):
+        expect(abs(after[key] - used[key]) < 0.05 * used[key] + 0.01,
+               "%s: %s, then %s" % (key, used[key], after[key]))
 
 
 def setup():
@@ -149,4 +196,5 @@ def setup():
 
 if __name__ == "__main__":
     main(test_only_who_has_a_share, test_accounts_are_shown,
-         test_processor_time_counts_while_a_job_runs, test_the_queue_that_had_least_is_next, shared=f, setup=setup)
+         test_processor_time_counts_while_a_job_runs,
+         test_the_queue_that_had_least_is_next, test_borrowed_slots_count_at_home, shared=f, setup=setup)

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lone_site.c: see lone_site.h. */
+#include "tests/bench/lone_site.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SESSION = 1 };
+
+static void configure(struct lone_site *lone, int n_hosts, int n_queues)
+{
+    lone->config = (struct site_config){
+        .name = "bench",
+        .hosts = lone->host_configs,
+        .n_hosts = n_hosts,
+        .queues = lone->queue_configs,
+        .n_queues = n_queues,
+        .default_queue = lone->queues[0],
+        .freeze_timeout_ms = 30000,
+        .clean_period_ms = 3600000,
+        .max_array_size = 1000,
+        .lease_account = "",
+        .is_alone = true,
+        .patience = 2, /* no loads are told here */
+    };
+}
+
+void lone_site_init(struct lone_site *lone, int n_hosts, int host_slots, int n_queues,
+                    int n_users)
+{
+    memset(lone, 0, sizeof(*lone));
+    lone->hosts = mem_alloc((size_t)n_hosts, sizeof(*lone->hosts));
+    lone->queues = mem_alloc((size_t)n_queues, sizeof(*lone->queues));
+    lone->users = mem_alloc((size_t)n_users, sizeof(*lone->users));
+    lone->host_configs = mem_alloc((size_t)n_hosts, sizeof(*lone->host_configs));
+    lone->queue_configs = mem_alloc((size_t)n_queues, sizeof(*lone->queue_configs));
+    for (int i = 0; i < n_hosts; i++) {
+        snprintf(lone->hosts[i], LONE_SITE_NAME_SIZE, "n%04d", i);
+        lone->host_configs[i] = (struct site_host){
+            .name = lone->hosts[i], .max = host_slots, .type = "", .model = ""};
+    }
+    for (int i = 0; i < n_queues; i++) {
+        snprintf(lone->queues[i], LONE_SITE_NAME_SIZE, "q%02d", i);
+        lone->queue_configs[i] = (struct queue_config){
+            .name = lone->queues[i], .priority = 10 + i, .description = ""};
+    }
+    for (int i = 0; i < n_users; i++) {
+        snprintf(lone->users[i], LONE_SITE_NAME_SIZE, "user%05d", i);
+    }
+    configure(lone, n_hosts, n_queues);
+    effects_init(&lone->effects);
+    lone->now_ms = 1800000000000;
+}
+
+void lone_site_release(struct lone_site *lone)
+{
+    site_free(lone->site);
+    effects_release(&lone->effects);
+    free(lone->hosts);
+    free(lone->queues);
+    free(lone->users);
+    free(lone->host_configs);
+    free(lone->queue_configs);
+}
+
+void lone_site_begin(struct lone_site *lone)
+{
+    lone->site = site_new(&lone->config);
+}
+
+void lone_site_start(struct lone_site *lone, uint64_t last_id)
+{
+    struct row counter = {.kind = ROW_COUNTER,
+                          .counter = {.name = "job", .value = last_id}};
+    site_load(lone->site, &counter);
+    site_start(lone->site, lone->now_ms, &lone->effects);
+    effects_clear(&lone->effects);
+}
+
+/* ---------------------------------------------------------------- jobs */
+
+struct job_spec lone_site_spec(const struct lone_site *lone, int queue, int user,
+                               int n_slots)
+{
+    return (struct job_spec){
+        .name = "",
+        .user = lone->users[user],
+        .uid = 1000 + user,
+        .queue = lone->queues[queue],
+        .command = "sleep 3600 # and on",
+        .cwd = "/home/user",
+        .in_file = "",
+        .out_file = "",
+        .err_file = "",
+        .n_slots = n_slots,
+    };
+}
+
+void lone_site_load_job(struct lone_site *lone, int queue, int user, int n_slots)
+{
+    struct row row = {.kind = ROW_JOB};
+    row.job.id = ++lone->last_job;
+    row.job.submit_ms = lone->now_ms - 1000;
+    row.job.spec = lone_site_spec(lone, queue, user, n_slots);
+    site_load(lone->site, &row);
+}
+
+/* ---------------------------------------------------------------- steps */
+
+struct peer lone_site_host(const struct lone_site *lone, int host)
+{
+    return (struct peer){
+        .kind = PEER_HOST, .name = lone->hosts[host], .link = (uint64_t)host + 1};
+}
+
+void lone_site_hear(struct lone_site *lone, const struct peer *from, struct msg *msg)
+{
+    struct event event = {
+        .kind = EVENT_MESSAGE, .now_ms = lone->now_ms, .msg = msg, .from = *from};
+    msg->session = SESSION;
+    msg->site = "";
+    site_step(lone->site, &event, &lone->effects);
+    effects_clear(&lone->effects);
+}
+
+void lone_site_hosts_come(struct lone_site *lone)
+{
+    for (int i = 0; i < lone->config.n_hosts; i++) {
+        struct msg hello = {.kind = MSG_HOST_HELLO}, synced = {.kind = MSG_HOST_SYNCED};
+        struct peer host = lone_site_host(lone, i);
+        hello.host_hello.name = lone->hosts[i];
+        hello.host_hello.boot_id = "boot";
+        lone_site_hear(lone, &host, &hello);
+        lone_site_hear(lone, &host, &synced);
+    }
+}
+
+void lone_site_nudge(struct lone_site *lone)
+{
+    struct msg synced = {.kind = MSG_HOST_SYNCED};
+    struct peer host = lone_site_host(lone, 0);
+    lone_site_hear(lone, &host, &synced);
+}
+
+int lone_site_tick(struct lone_site *lone, enum msg_kind kind)
+{
+    struct event event = {.kind = EVENT_TICK, .now_ms = lone->now_ms};
+    int n_sent = 0;
+    effects_clear(&lone->effects);
+    site_step(lone->site, &event, &lone->effects);
+    for (int i = 0; i < lone->effects.count; i++) {
+        const struct effect *effect = &lone->effects.items[i];
+        n_sent += effect->kind == EFFECT_SEND && effect->send.msg.kind == kind;
+    }
+    return n_sent;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lone_site.h: a site's step machine in the benchmark's own process, alone, without a
+ * store: its jobs come as rows of a journal, its hosts only say that they are there.
+ *
+ * lone_site_init sets the configuration up; it may be added to until
+ * lone_site_begin makes the site. */
+#ifndef SUBLET_TESTS_BENCH_LONE_SITE_H
+#define SUBLET_TESTS_BENCH_LONE_SITE_H
+
+#include "site/site.h"
+
+enum { LONE_SITE_NAME_SIZE = 16 };
+
+struct lone_site {
+    char (*hosts)[LONE_SITE_NAME_SIZE], (*queues)[LONE_SITE_NAME_SIZE],
+        (*users)[LONE_SITE_NAME_SIZE];
+    struct site_host *host_configs;
+    struct queue_config *queue_configs; /* of rising priority */
+    struct site_config config;
+    struct site *site;
+    struct effects effects; /* of the last step, until the next tick */
+    int64_t now_ms;
+    uint64_t last_job;
+};
+
+void lone_site_init(struct lone_site *lone, int n_hosts, int host_slots, int n_queues,
+                    int n_users);
+void lone_site_release(struct lone_site *lone);
+void lone_site_begin(struct lone_site *lone);
+/* All rows are loaded; `last_id`: that jobs have had, at least those that were. */
+void lone_site_start(struct lone_site *lone, uint64_t last_id);
+
+struct job_spec lone_site_spec(const struct lone_site *lone, int queue, int user,
+                               int n_slots);
+void lone_site_load_job(struct lone_site *lone, int queue, int user, int n_slots);
+
+struct peer lone_site_host(const struct lone_site *lone, int host);
+/* A message comes; what comes of it is not looked at. */
+void lone_site_hear(struct lone_site *lone, const struct peer *from, struct msg *msg);
+/* HELLO and SYNCED of each, with no run. */
+void lone_site_hosts_come(struct lone_site *lone);
+/* A host says SYNCED once more: a pass is due, and nothing has changed. */
+void lone_site_nudge(struct lone_site *lone);
+
+/* One tick, and how many messages of the kind it has for hosts. */
+int lone_site_tick(struct lone_site *lone, enum msg_kind kind);
+
+#endif
