@@ -3,6 +3,7 @@
 """A pool that runs: north exports all its slots to it and is a leaf of its plan itself;
 south borrows what north does not want, is warned when north wants it back, and what
 still runs after the grace is ended and waits again."""
+import datetime
 import json
 import os
 
@@ -21,6 +22,10 @@ End PlanNode
 """
 EXPORT = NORTH.replace("TYPE = shared\n", "").replace("([south, 1])", "([pool:p])")
 IDLE, ENG, OPS = "north/1/pool:p", "north/1/south:/eng", "north/1/north:/ops"
+
+
+def instant(text):
+    return datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").timestamp()
 
 
 def lease(f, name):
@@ -74,6 +79,11 @@ def test_recall():
                          and event["node"] == "/eng"), 6, "slots that were recalled")
         expect(any(event["event"] == "quota" and event["node"] == "/ops"
                    and event["quota"] == 6 for event in events), "the quota")
+        done = [event for event in events if event["event"] == "recall_done"
+                and event["node"] == "/eng"]
+        print("figures: slots home after their deadline, grace 2 s: %s ms" % ", ".join(
+            "%.0f" % (1000 * (instant(event["at"]) - instant(event["deadline"])))
+            for event in done))
         again = [job for job in jobs if f.job("south", job)["state"] == "PEND"
                  and "recalled" in f.job("south", job)["reason"]]
         expect_equal(len(again), 6, "jobs that were recalled")

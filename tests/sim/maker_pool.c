@@ -3,7 +3,36 @@
  * all that a plan may say, within its rules. */
 #include "tests/sim/maker_parts.h"
 
-enum { GROUPS_MAX = 2, OWNED_MAX = 6, NOWHERE = 9 };
+enum { GROUPS_MAX = 2, OWNED_MAX = 6, NOWHERE = 9, WINDOWS = 2 };
+
+/* A node of the first level may have another policy in each time window. */
+struct windows {
+    int count; /* 1: there are none */
+    int mask;  /* bits say where the policy is ownership: group or site, window */
+};
+
+static const char *policy_of(const struct windows *windows, int node, int window)
+{
+    return (windows->mask >> (node * WINDOWS + window) & 1) != 0 ? "ownership" : "-";
+}
+
+static void write_windows(struct maker *maker, const struct windows *windows)
+{
+    static const char *const names[] = {"-", "w1", "w2"};
+
+    if (windows->count > 1) {
+        int minute = maker_between(maker, 1, 3);
+
+        maker_say(maker, "Begin TimeWindow\nNAME POOL FROM TO\n");
+        maker_say(maker, "%s p 00:00 00:%02d\n%s p 00:%02d 24:00\nEnd TimeWindow\n",
+                  names[1], minute, names[2], minute);
+    }
+}
+
+static const char *window_name(const struct windows *windows, int window)
+{
+    return windows->count == 1 ? "-" : window == 0 ? "w1" : "w2";
+}
 
 static void write_pool(struct maker *maker)
 {
@@ -27,29 +56,46 @@ static void write_pool(struct maker *maker)
     maker_say(maker, "End Pool\n");
 }
 
-/* A leaf owns at most what its group has left. */
-static void write_leaf(struct maker *maker, const char *group, int site, int owned)
+/* A leaf owns at most what its group has left. One row for each window. */
+static void write_leaf(struct maker *maker, const char *group, int site, int owned,
+                       const struct windows *windows)
 {
     int reserve =
         owned > 0 && maker_chance(maker, 30) ? maker_between(maker, 1, owned) : 0;
     int limit = owned + maker_between(maker, 1, 10);
 
-    maker_say(maker, "%s/l%d p %d %d ", group, site + 1, owned, reserve);
-    if (maker_chance(maker, 30)) {
-        maker_say(maker, "%d ", limit);
-    } else {
-        maker_say(maker, "- ");
+    int rank = maker_between(maker, 0, 2);
+    int grace_s = maker_chance(maker, 30) ? 0 : maker_between(maker, 1, 20);
+    bool has_limit = maker_chance(maker, 30);
+
+    for (int w = 0; w < windows->count; w++) {
+        const char *policy =
+            group[0] != '\0' ? "-" : policy_of(windows, GROUPS_MAX + site, w);
+
+        maker_say(maker, "%s/l%d p %d %d ", group, site + 1, owned, reserve);
+        if (has_limit) {
+            maker_say(maker, "%d ", limit);
+        } else {
+            maker_say(maker, "- ");
+        }
+        maker_say(maker, "%d %ds s%d %s %s\n", rank, grace_s, site + 1, policy,
+                  window_name(windows, w));
     }
-    maker_say(maker, "%d %ds s%d\n", maker_between(maker, 0, 2),
-              maker_chance(maker, 30) ? 0 : maker_between(maker, 1, 20), site + 1);
 }
 
 void maker_write_pool(struct maker *maker, int but)
 {
     int owned[SITES_MAX], group_of[SITES_MAX], sums[GROUPS_MAX] = {0};
 
+    struct windows windows = {.count = maker_chance(maker, 40) ? WINDOWS : 1};
+
+    if (windows.count > 1 || maker_chance(maker, 20)) {
+        windows.mask = maker_between(maker, 0, (1 << 2 * (GROUPS_MAX + SITES_MAX)) - 1);
+    }
     write_pool(maker);
-    maker_say(maker, "Begin PlanNode\nNAME POOL OWNED RESERVE LIMIT RANK GRACE SITE\n");
+    write_windows(maker, &windows);
+    maker_say(maker, "Begin PlanNode\nNAME POOL OWNED RESERVE LIMIT RANK GRACE SITE "
+                     "POLICY WINDOW\n");
     for (int i = 0; i < maker->n_sites; i++) {
         if (i + 1 == but) {
             group_of[i] = NOWHERE;
@@ -67,16 +113,18 @@ void maker_write_pool(struct maker *maker, int but)
         for (int i = 0; i < maker->n_sites; i++) {
             has_leaf |= group_of[i] == k;
         }
-        if (has_leaf) {
-            maker_say(maker, "/g%d p %d 0 - - - -\n", k,
-                      sums[k] + maker_between(maker, 0, 3));
+        int owned_more = maker_between(maker, 0, 3);
+
+        for (int w = 0; w < windows.count && has_leaf; w++) {
+            maker_say(maker, "/g%d p %d 0 - - - - %s %s\n", k, sums[k] + owned_more,
+                      policy_of(&windows, k, w), window_name(&windows, w));
         }
     }
     for (int i = 0; i < maker->n_sites; i++) {
         const char *group = group_of[i] == 0 ? "/g0" : group_of[i] == 1 ? "/g1" : "";
 
         if (group_of[i] != NOWHERE) {
-            write_leaf(maker, group, i, owned[i]);
+            write_leaf(maker, group, i, owned[i], &windows);
         }
     }
     maker_say(maker, "End PlanNode\n");
