@@ -5,6 +5,7 @@
 #include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/listing.h"
+#include "cli/preempt_matrix.h"
 
 const struct call_option hosts_options[] = {
     {"-l", NULL, "in full", false},
@@ -30,7 +31,19 @@ int resources_hosts(struct call *call)
 int resources_queues(struct call *call)
 {
     struct msg_query query = listing_query(QUERY_QUEUES);
-    return listing_run(call, &query, "queue", &columns_queues);
+    struct listing listing = {NULL, NULL};
+    int status = listing_gather(call, &query, "queue", &listing);
+    bool is_long = call_has(call, "-l") && !call_has(call, "--json") &&
+                   call_value(call, "-o") == NULL;
+    if (status == CALL_OK) {
+        status = listing_show(call, &listing, &columns_queues);
+    }
+    if (status == CALL_OK && is_long && json_array_size(listing.rows) > 1) {
+        preempt_matrix_print(&call->arena, listing.rows, !call_has(call, "--noheader"));
+        status = call_finish_output();
+    }
+    listing_free(&listing);
+    return status;
 }
 
 int resources_users(struct call *call)

@@ -504,7 +504,10 @@ static bool wants_room(enum reason reason)
 static bool is_delayed(struct preempt *preempt, int queue, uint64_t job)
 {
     const struct preempt_snapshot *snapshot = preempt->snapshot;
-    int64_t delay_ms = snapshot->rules->queues[queue].guards.delay_ms;
+    const struct preempt_guards *guards = snapshot->guards != NULL
+                                              ? snapshot->guards(snapshot->arg, job)
+                                              : &snapshot->rules->queues[queue].guards;
+    int64_t delay_ms = guards->delay_ms;
     if (delay_ms == 0) {
         return false;
     }

@@ -54,7 +54,8 @@ struct preempt_job {
     int64_t still_ms;     /* it stood still in all */
     int64_t run_limit_ms; /* 0: none */
     int n_preempted;
-    const struct reserve_part *parts; /* what it would give of what it reserves */
+    const struct preempt_guards *guards; /* NULL: of its queue */
+    const struct reserve_part *parts;    /* what it would give of what it reserves */
     int n_parts;
 };
 
@@ -69,6 +70,8 @@ struct preempt_snapshot {
     bool (*has_claim)(void *arg, uint64_t job);
     /* When it came to wait. */
     int64_t (*submitted_ms)(void *arg, uint64_t job);
+    /* What holds for a line's job; NULL: what its queue says. */
+    const struct preempt_guards *(*guards)(void *arg, uint64_t job);
     void *arg;
     int max_jobs; /* that preempt, of one plan */
 };

@@ -353,6 +353,46 @@ static void read_parameters(struct reader *reader, struct preempt_rules *rules,
     }
 }
 
+static const struct preempt_guards guards_unsaid = {
+    .ran = {.percent = -1},
+    .finish = {.percent = -1},
+    .interval_ms = -1,
+    .max_total_ms = -1,
+    .max_count = -1,
+    .delay_ms = -1,
+};
+
+static bool is_said(const struct preempt_guards *guards)
+{
+    return guards->ran.percent >= 0 || guards->finish.percent >= 0 ||
+           guards->interval_ms >= 0 || guards->max_total_ms >= 0 ||
+           guards->max_count >= 0 || guards->delay_ms >= 0;
+}
+
+static void read_apps(struct reader *reader, struct preempt_rules *rules)
+{
+    int n_rows = 0;
+    reader->section = NULL;
+    while ((reader->section =
+                conf_next(reader->conf, "Application", reader->section)) != NULL) {
+        n_rows += reader->section->n_rows;
+    }
+    struct preempt_app *apps =
+        arena_alloc(reader->conf->arena, (size_t)n_rows + 1, sizeof(*apps));
+    while ((reader->section =
+                conf_next(reader->conf, "Application", reader->section)) != NULL) {
+        for (int i = 0; i < reader->section->n_rows; i++) {
+            struct preempt_app *app = &apps[rules->n_apps];
+            reader->row = &reader->section->rows[i];
+            app->name = conf_text(reader->row, "NAME", "");
+            app->guards = guards_unsaid;
+            read_guards(reader, &app->guards);
+            rules->n_apps += is_said(&app->guards);
+        }
+    }
+    rules->apps = apps;
+}
+
 void preempt_rules_read(struct conf *conf, const struct queue_config *queues,
                         int n_queues, struct preempt_rules *rules)
 {
@@ -362,6 +402,7 @@ void preempt_rules_read(struct conf *conf, const struct queue_config *queues,
         arena_alloc(conf->arena, (size_t)n_queues + 1, sizeof(*all));
     *rules = (struct preempt_rules){.queues = all, .n_queues = n_queues};
     read_parameters(&reader, rules, &guards);
+    read_apps(&reader, rules);
     reader.section = NULL;
     while ((reader.section = conf_next(conf, "Queue", reader.section)) != NULL) {
         for (int i = 0; i < reader.section->n_rows; i++) {
@@ -397,6 +438,39 @@ int preempt_rules_for(const struct conf *conf)
         }
     }
     return is_enabled ? reasons : -1;
+}
+
+static int64_t nearer(int64_t own, int64_t other)
+{
+    return own >= 0 ? own : other;
+}
+
+static const struct preempt_guards *merge(struct arena *arena,
+                                          const struct preempt_guards *app,
+                                          const struct preempt_guards *queue)
+{
+    struct preempt_guards *guards = arena_alloc(arena, 1, sizeof(*guards));
+    *guards = (struct preempt_guards){
+        .ran = app->ran.percent >= 0 ? app->ran : queue->ran,
+        .finish = app->finish.percent >= 0 ? app->finish : queue->finish,
+        .interval_ms = nearer(app->interval_ms, queue->interval_ms),
+        .max_total_ms = nearer(app->max_total_ms, queue->max_total_ms),
+        .max_count = (int)nearer(app->max_count, queue->max_count),
+        .delay_ms = nearer(app->delay_ms, queue->delay_ms),
+    };
+    return guards;
+}
+
+const struct preempt_guards *preempt_rules_guards(const struct preempt_rules *rules,
+                                                  struct arena *arena, int queue,
+                                                  const char *app)
+{
+    for (int i = 0; i < rules->n_apps; i++) {
+        if (strcmp(rules->apps[i].name, app) == 0) {
+            return merge(arena, &rules->apps[i].guards, &rules->queues[queue].guards);
+        }
+    }
+    return &rules->queues[queue].guards;
 }
 
 bool preempt_rules_ends(const struct preempt_rules *rules, int queue,

@@ -9,8 +9,9 @@
  * in that; either suffices. It is not transitive. A queue of a slot pool may neither
  * preempt nor be preempted.
  *
- * Parameters of a queue override those of the site. Times are minutes, NO_PREEMPT_...
- * also percent of a job's run limit; PREEMPT_DELAY and PREEMPTION_WAIT_TIME seconds.
+ * Parameters of an application override those of a queue, these those of the site.
+ * Times are minutes, NO_PREEMPT_... also percent of a job's run limit; PREEMPT_DELAY
+ * and PREEMPTION_WAIT_TIME seconds.
  *
  * Units: milliseconds. Ownership: in conf's arena. Errors: diagnostics.
  * Source: seed 000; lsf.md 3.1, 3.4; ARCHITECTURE 5. Layer: sched (base only). */
@@ -47,6 +48,13 @@ struct preempt_guards {
     int64_t delay_ms;           /* PREEMPT_DELAY: a job waits before it preempts */
 };
 
+/* What an application says of them; a field that it leaves to the queue is -1 (of a
+ * span: its percentage). */
+struct preempt_app {
+    const char *name;
+    struct preempt_guards guards;
+};
+
 struct preempt_target {
     int queue;
     int level; /* of preference; 0: none */
@@ -75,6 +83,8 @@ struct preempt_rules {
     bool is_enabled;                    /* some queue is preemptive or preemptable */
     const struct preempt_queue *queues; /* by index, as the configuration's */
     int n_queues;
+    const struct preempt_app *apps; /* those that say something */
+    int n_apps;
     int reasons;     /* of PREEMPT_FOR, added up */
     int64_t wait_ms; /* PREEMPTION_WAIT_TIME: then other jobs are looked for */
     enum preempt_reset reset;
@@ -85,6 +95,12 @@ void preempt_rules_read(struct conf *conf, const struct queue_config *queues,
                         int n_queues, struct preempt_rules *rules);
 /* PREEMPT_FOR alone; -1: PREEMPTION stands in no queue. For limits_read. */
 int preempt_rules_for(const struct conf *conf);
+
+/* Of a job of that queue and application ("": none): the queue's own, or in the arena
+ * what the application makes of them. */
+const struct preempt_guards *preempt_rules_guards(const struct preempt_rules *rules,
+                                                  struct arena *arena, int queue,
+                                                  const char *app);
 
 /* TERMINATE_WHEN of that queue has it; -1: it is gone, and has nothing. */
 bool preempt_rules_ends(const struct preempt_rules *rules, int queue,

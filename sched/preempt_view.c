@@ -24,10 +24,16 @@ static bool is_within(const struct preempt_span *span, int64_t left_ms,
     return (span->percent > 0 || span->ms > 0) && left_ms <= bound_ms;
 }
 
+static const struct preempt_guards *guards_of(const struct preempt_rules *rules,
+                                              const struct preempt_job *job)
+{
+    return job->guards != NULL ? job->guards : &rules->queues[job->queue].guards;
+}
+
 enum reason_guard preempt_guard(const struct preempt_rules *rules,
                                 const struct preempt_job *job, int64_t now_ms)
 {
-    const struct preempt_guards *guards = &rules->queues[job->queue].guards;
+    const struct preempt_guards *guards = guards_of(rules, job);
     if (guards->max_count > 0 && job->n_preempted > guards->max_count) {
         return REASON_GUARD_COUNT;
     }
@@ -161,8 +167,7 @@ static bool judge(const struct preempt_world *world, struct preempt_view *view,
     view->why.n_jobs++;
     view->why.n_guarded[guard]++;
     if (guard == REASON_GUARD_INTERVAL) {
-        int64_t until_ms =
-            job->since_ms + snapshot->rules->queues[job->queue].guards.interval_ms;
+        int64_t until_ms = job->since_ms + guards_of(snapshot->rules, job)->interval_ms;
         view->next_ms = until_ms < view->next_ms ? until_ms : view->next_ms;
     }
     return guard == REASON_FREE;

@@ -339,6 +339,8 @@ static struct preempt_job show_job(struct site *site, struct arena *arena,
         .still_ms = job->halt.total_ms,
         .run_limit_ms = job->spec->run_limit_ms,
         .n_preempted = job->halt.n_preempted,
+        .guards = preempt_rules_guards(&site->config->preempt, arena, job->queue,
+                                       job->spec->app),
     };
 }
 
@@ -394,6 +396,14 @@ static int64_t submitted_ms(void *arg, uint64_t key)
     return job != NULL ? job->submit_ms : 0;
 }
 
+static const struct preempt_guards *guards(void *arg, uint64_t key)
+{
+    const struct shown *shown = arg;
+    const struct job *job = jobs_find(shown->site->jobs, key);
+    return preempt_rules_guards(&shown->site->config->preempt, shown->arena, job->queue,
+                                job->spec->app);
+}
+
 static void mark_claims(const struct site *site, bool has_claim)
 {
     const struct preempts *preempts = site->preempts;
@@ -421,6 +431,7 @@ struct preempt *preempts_show(struct site *site, struct arena *arena,
         .now_ms = now_ms,
         .has_claim = has_claim,
         .submitted_ms = submitted_ms,
+        .guards = guards,
         .arg = shown,
         .max_jobs = PREEMPTS_MAX,
     };

@@ -141,6 +141,12 @@ static void copy_preempt(struct arena *arena, struct preempt_rules *rules)
             copy_array(arena, queues[i].by, queues[i].n_by, sizeof(*queues[i].by));
     }
     rules->queues = queues;
+    struct preempt_app *apps =
+        copy_array(arena, rules->apps, rules->n_apps, sizeof(*apps));
+    for (int i = 0; i < rules->n_apps; i++) {
+        apps[i].name = copy_text(arena, apps[i].name);
+    }
+    rules->apps = apps;
 }
 
 static void copy_methods(struct arena *arena, struct site_config *config)

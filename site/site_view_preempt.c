@@ -23,12 +23,10 @@ static bool is_before(const struct queue_config *queues, const struct relation *
     return queues[a->queue].priority < queues[b->queue].priority;
 }
 
-static const char *preempted_text(const struct site *site, struct arena *arena,
-                                  int queue)
+/* Whom the queue preempts, in that order. */
+static int list_preempted(const struct site *site, int queue, struct relation *all)
 {
     const struct site_config *config = site->config;
-    struct relation *all =
-        arena_alloc(arena, (size_t)config->n_queues + 1, sizeof(*all));
     int count = 0;
     for (int i = 0; i < config->n_queues; i++) {
         struct relation found = {.queue = i};
@@ -41,10 +39,17 @@ static const char *preempted_text(const struct site *site, struct arena *arena,
             all[at] = found;
         }
     }
+    return count;
+}
+
+static const char *preempted_text(const struct site *site, struct arena *arena,
+                                  const struct relation *all, int count)
+{
     const char *text = NULL;
     for (int i = 0; i < count; i++) {
         text = arena_printf(arena, "%s%s%s", text != NULL ? text : "",
-                            text != NULL ? " " : "", config->queues[all[i].queue].name);
+                            text != NULL ? " " : "",
+                            site->config->queues[all[i].queue].name);
         if (all[i].level > 0) {
             text = arena_printf(arena, "%s+%d", text, all[i].level);
         }
@@ -71,10 +76,18 @@ void site_view_queue_preempts(const struct site *site, struct arena *arena,
                               struct value *row, int queue)
 {
     bool has_any = site->config->preempt.is_enabled;
-    value_add_text(arena, row, "preempts",
-                   has_any ? preempted_text(site, arena, queue) : NULL);
+    struct relation *all =
+        arena_alloc(arena, (size_t)site->config->n_queues + 1, sizeof(*all));
+    int count = has_any ? list_preempted(site, queue, all) : 0;
+    value_add_text(arena, row, "preempts", preempted_text(site, arena, all, count));
     value_add_text(arena, row, "preempted_by",
                    has_any ? preempting_text(site, arena, queue) : NULL);
+    struct value *list = value_add(arena, row, "preemption", value_array(arena));
+    for (int i = 0; i < count; i++) {
+        struct value *item = value_add(arena, list, NULL, value_object(arena));
+        value_add_text(arena, item, "queue", site->config->queues[all[i].queue].name);
+        value_add_int(arena, item, "preference", all[i].level);
+    }
 }
 
 /* ---------------------------------------------------------------- jobs */

@@ -212,6 +212,15 @@ def test_parallel():
 def test_why():
     shown = f.cli("south", "queues", "-l", "far_high").stdout
     expect("far_low" in shown.split("Preempts")[1].split("\n")[0], shown)
+    row, = [row for row in f.rows("south", "queues") if row["queue"] == "far_high"]
+    expect_equal(row["preemption"], [{"queue": "far_low", "preference": 0}], "as JSON")
+    matrix = f.cli("south", "queues", "-l").stdout.split("PREEMPTION")[1].split("\n")
+    columns = matrix[0].split()
+    high, = [line.split() for line in matrix if line.startswith("high ")]
+    far, = [line.split() for line in matrix if line.startswith("far_high ")]
+    expect_equal((dict(zip(columns, high[1:]))["low"], dict(zip(columns, far[1:]))),
+                 ("yes", {name: "yes" if name == "far_low" else "-" for name in columns}),
+                 "the matrix")
     first = start_job("w_first", "high")
     f.wait_state("south", first, "RUN")
     waiting = f.submit("south", "true", "-q", "high")

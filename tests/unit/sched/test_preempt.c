@@ -495,12 +495,49 @@ static void test_taken(void **state)
     arena_release(&world.arena);
 }
 
+/* MAX_JOB_PREEMPT and the others: the application's, else the queue's, else the site's.
+ */
+static void test_application(void **state)
+{
+    struct world world;
+    (void)state;
+    world_read(
+        &world,
+        "Begin Parameters\nMAX_JOB_PREEMPT = 3\nPREEMPT_DELAY = 5\nEnd Parameters\n"
+        "Begin Queue\nQUEUE_NAME = q\nPREEMPTION = PREEMPTABLE\n"
+        "MAX_JOB_PREEMPT = 2\nNO_PREEMPT_RUN_TIME = 20%\nEnd Queue\n"
+        "Begin Application\nNAME = one\nMAX_JOB_PREEMPT = 1\n"
+        "NO_PREEMPT_RUN_TIME = 7\nEnd Application\n"
+        "Begin Application\nNAME = none\nEnd Application\n"
+        "Begin Application\nNAME = now\nPREEMPT_DELAY = 0\nEnd Application\n");
+    assert_int_equal(world.conf.n_errors, 0);
+    assert_int_equal(world.rules.n_apps, 2);
+    static const struct {
+        const char *app;
+        int max_count, percent;
+        int64_t ran_ms, delay_ms;
+    } rows[] = {{"", 2, 20, 0, 5000},
+                {"none", 2, 20, 0, 5000},
+                {"one", 1, 0, 420000, 5000},
+                {"now", 2, 20, 0, 0}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct preempt_guards *guards =
+            preempt_rules_guards(&world.rules, &world.arena, 0, rows[i].app);
+        assert_int_equal(guards->max_count, rows[i].max_count);
+        assert_int_equal(guards->ran.percent, rows[i].percent);
+        assert_int_equal(guards->ran.ms, rows[i].ran_ms);
+        assert_int_equal(guards->delay_ms, rows[i].delay_ms);
+    }
+    arena_release(&world.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_taken),
+        cmocka_unit_test(test_application),
     };
     return cmocka_run_group_tests_name("preempt", tests, NULL, NULL);
 }
