@@ -400,6 +400,8 @@ struct msg_drain {
     const char *lease;
     uint64_t number;
     bool is_drained;
+    uint64_t raise_above; /* the provider has lost its books: it goes on above this
+                             epoch, where it is not above it; 0: it has not */
 };
 
 /* All that is wanted back of a contract; the number grows with each about it, and one
@@ -716,6 +718,7 @@ struct msg_set_drain {
     enum drain_scope scope;
     const char *name; /* of the lease or site */
     bool is_drained;  /* false: resume */
+    bool is_recovery; /* neither: the provider of the lease has lost its books */
 };
 
 struct msg_host_control {

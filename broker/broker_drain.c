@@ -59,6 +59,38 @@ static int check_lease(const struct peer *from, const struct msg_set_drain *set,
     return 0;
 }
 
+/* Who knows that nothing of the lost books runs any more. */
+static int check_recovery(const struct peer *from, const struct msg_set_drain *set,
+                          const struct lease *lease, struct err *err)
+{
+    if (lease == NULL) {
+        return err_set(err, ERR_NOT_FOUND,
+                       "lease \"%s\": no such lease; see `sublet leases`", set->name);
+    }
+    if (!is_admin(from) && !is_site(from, lease->provider)) {
+        return err_set(err, ERR_DENIED,
+                       "\"%s\" may not recover lease %s; ask its provider, or an "
+                       "administrator of the federation",
+                       from->name, lease->row.id);
+    }
+    return lease->behind_epoch != 0
+               ? 0
+               : err_set(err, ERR_STATE,
+                         "lease %s: its provider is not behind, there is nothing to "
+                         "recover",
+                         lease->row.id);
+}
+
+static const char *recover_lease(struct lease *lease, const struct event *event,
+                                 struct effects *effects)
+{
+    draining_recover(lease, event->now_ms, effects);
+    return arena_printf(&effects->arena,
+                        "Lease <%s> is recovered: from epoch %llu to above %llu.",
+                        lease->row.id, (unsigned long long)lease->behind_epoch,
+                        (unsigned long long)lease->row.epoch);
+}
+
 static const char *describe_lease(const struct lease *lease, bool was_ordered,
                                   struct arena *arena)
 {
@@ -163,7 +195,8 @@ void broker_drain_set(struct broker *broker, const struct event *event,
     int rc;
     if (set->scope == DRAIN_LEASE) {
         target.lease = leases_find(&broker->leases, set->name);
-        rc = check_lease(&event->from, set, target.lease, &err);
+        rc = set->is_recovery ? check_recovery(&event->from, set, target.lease, &err)
+                              : check_lease(&event->from, set, target.lease, &err);
     } else {
         target.site = sessions_find(&broker->sessions, set->name);
         rc = check_site(&event->from, set, target.site, &err);
@@ -172,9 +205,10 @@ void broker_drain_set(struct broker *broker, const struct event *event,
         outbox_reply_error(effects, event, set->request, rc, "%s", err.text);
         return;
     }
-    const char *text = target.lease != NULL
-                           ? set_lease(target.lease, event, effects)
-                           : set_site(broker, target.site, event, effects);
+    const char *text = target.lease == NULL
+                           ? set_site(broker, target.site, event, effects)
+                       : set->is_recovery ? recover_lease(target.lease, event, effects)
+                                          : set_lease(target.lease, event, effects);
     if (target.lease != NULL) {
         alarms_set(&broker->leases.alarms, &target.lease->alarm, event->now_ms);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* broker_drain.h: SET_DRAIN: an administrator drains a lease or a site, or resumes it.
+/* broker_drain.h: SET_DRAIN: an administrator drains a lease or a site, or resumes it;
+ * or recovers a lease whose provider has lost its books.
  *
  * A lease is its provider's or an administrator's to drain; a site may drain itself. An
  * order for a site stands for all leases that it lends or borrows by, and for those

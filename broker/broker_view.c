@@ -141,6 +141,11 @@ static void fill_lease(const struct broker *broker, struct arena *arena,
     value_add_instant(arena, row, "made_at", from->made_ms);
     value_add_instant(arena, row, "changed_at", from->changed_ms);
     value_add_bool(arena, row, "drained", from->is_drained);
+    if (lease->behind_epoch != 0) {
+        value_add_int(arena, row, "behind_epoch", (int64_t)lease->behind_epoch);
+    } else {
+        value_add_null(arena, row, "behind_epoch");
+    }
     value_add_text(arena, row, "reason", reason_of(lease, arena));
 }
 

@@ -70,6 +70,14 @@ bool draining_refresh(struct lease *lease, const char *reason, int64_t now_ms,
     return true;
 }
 
+void draining_recover(struct lease *lease, int64_t now_ms, struct effects *effects)
+{
+    lease->is_recovering = true;
+    lease->row.drain++;
+    lease_store(lease, effects);
+    open(lease, now_ms);
+}
+
 void draining_resume(struct lease *lease, int64_t now_ms)
 {
     if (lease->row.drain > 0) {
@@ -111,6 +119,7 @@ void draining_tick(struct lease *lease, int64_t now_ms, struct effects *effects)
     msg.drain.lease = arena_str(&effects->arena, lease->row.id);
     msg.drain.number = lease->row.drain;
     msg.drain.is_drained = lease->row.is_drained;
+    msg.drain.raise_above = lease->is_recovering ? lease->row.epoch : 0;
     outbox_send(effects, lease->provider, "", &msg);
     draining->next_ms = now_ms + draining->wait_ms;
     draining->wait_ms =

@@ -40,6 +40,10 @@ struct draining {
 bool draining_refresh(struct lease *lease, const char *reason, int64_t now_ms,
                       struct effects *effects);
 
+/* The provider has lost its books, and states a lower epoch than ours: the same wish
+ * again, with an order to go on above it. */
+void draining_recover(struct lease *lease, int64_t now_ms, struct effects *effects);
+
 /* The provider may not know the order: after a start, and when it comes. */
 void draining_resume(struct lease *lease, int64_t now_ms);
 

@@ -65,6 +65,8 @@ struct lease {
                              */
     bool is_forgotten;      /* ended because its provider has lost its books */
     int n_behind;           /* STATEs below our epoch since the last that was not */
+    uint64_t behind_epoch;  /* of these, the latest's; 0: none */
+    bool is_recovering;     /* its provider is to go on above our epoch */
 
     /* What the consumer's USAGE said that was its n-th. */
     int consumer_waiting;

@@ -271,11 +271,18 @@ static void refuse_behind(struct lease *lease, const struct event *event,
     lease->n_behind += lease->n_behind < 3; /* above 2 it has been told */
     if (lease->n_behind == 1) {
         asking_begin(lease, event->now_ms);
-    } else if (lease->n_behind == 2) {
+        return;
+    }
+    lease->behind_epoch = theirs;
+    if (lease->n_behind == 2) {
         outbox_refuse(effects, event, ERR_STATE,
                       "lease \"%s\": epoch %llu is behind %llu; was the provider's "
-                      "journal restored from a backup?",
-                      lease->row.id, theirs, ours);
+                      "journal lost, or restored from a backup? Nothing starts on it "
+                      "until an administrator says `sublet lease recover %s`",
+                      lease->row.id, theirs, ours, lease->row.id);
+        effects_log(effects, LOG_LEVEL_WARNING,
+                    "lease %s: its provider is at epoch %llu, behind %llu",
+                    lease->row.id, theirs, ours);
     }
 }
 
@@ -368,6 +375,7 @@ static int make_host_room(struct broker *broker, const struct member *provider,
 static void forget(struct lease *lease, int64_t now_ms, struct effects *effects)
 {
     lease->is_forgotten = true;
+    lease->behind_epoch = 0;
     lease->row.is_drained = lease->row.is_drain_ordered = false;
     lease->row.drain = 0;
     lease->draining.is_open = false;
@@ -409,6 +417,8 @@ struct lease *takeover_state(struct broker *broker, struct member *provider,
         refuse_behind(lease, event, effects);
     } else {
         lease->n_behind = 0;
+        lease->behind_epoch = 0;
+        lease->is_recovering = false;
         take_over(broker, lease, state, event->now_ms, effects);
     }
     return lease;

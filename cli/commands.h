@@ -36,6 +36,7 @@ int leases_run(struct call *call);
 int leases_one(struct call *call);
 int drain_run(struct call *call);
 int drain_resume(struct call *call);
+int drain_recover(struct call *call);
 int hosts_close(struct call *call);
 int hosts_open(struct call *call);
 int reconfig_run(struct call *call);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* drain.c: `sublet lease drain` and `lease resume`: empties a lease, or all leases of a
- * site, for maintenance, and takes that back.
+ * site, for maintenance, and takes that back. `lease recover`: an administrator says
+ * that a provider which has lost its books may go on with a lease.
  *
  * The order is on record once it is answered: what follows is only looked at, once a
  * second, until the last job on the leases has ended. An interrupted wait takes nothing
@@ -71,7 +72,9 @@ static int read_timeout(struct call *call, struct drain *drain)
     return CALL_OK;
 }
 
-static int send_order(const struct drain *drain, bool is_drained)
+enum order { ORDER_RESUME, ORDER_DRAIN, ORDER_RECOVER };
+
+static int send_order(const struct drain *drain, enum order order)
 {
     struct msg msg = {.kind = MSG_SET_DRAIN};
     struct connect *connect;
@@ -80,7 +83,8 @@ static int send_order(const struct drain *drain, bool is_drained)
     int status = CALL_OK;
     msg.set_drain.scope = drain->scope;
     msg.set_drain.name = drain->name;
-    msg.set_drain.is_drained = is_drained;
+    msg.set_drain.is_drained = order == ORDER_DRAIN;
+    msg.set_drain.is_recovery = order == ORDER_RECOVER;
     if (connect_new(drain->call, &connect, &err) != 0) {
         return call_fail_err(&err);
     }
@@ -256,7 +260,7 @@ int drain_run(struct call *call)
         status = read_timeout(call, &drain);
     }
     if (status == CALL_OK) {
-        status = send_order(&drain, true);
+        status = send_order(&drain, ORDER_DRAIN);
     }
     if (status != CALL_OK || call_has(call, "--no-wait")) {
         return status;
@@ -268,5 +272,15 @@ int drain_resume(struct call *call)
 {
     struct drain drain;
     int status = read_target(call, &drain);
-    return status == CALL_OK ? send_order(&drain, false) : status;
+    return status == CALL_OK ? send_order(&drain, ORDER_RESUME) : status;
+}
+
+int drain_recover(struct call *call)
+{
+    struct drain drain;
+    int status = read_target(call, &drain);
+    if (status == CALL_OK && drain.scope == DRAIN_SITE) {
+        return call_misuse(call, "recover: one lease at a time, not --site");
+    }
+    return status == CALL_OK ? send_order(&drain, ORDER_RECOVER) : status;
 }

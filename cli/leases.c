@@ -117,13 +117,16 @@ int leases_one(struct call *call)
     if (strcmp(verb, "resume") == 0) {
         return drain_resume(call);
     }
+    if (strcmp(verb, "recover") == 0) {
+        return drain_recover(call);
+    }
     if (call_has(call, "--site") || call_has(call, "--no-wait") ||
         call_has(call, "--timeout")) {
         return call_misuse(call, "--site, --no-wait, --timeout: only with drain");
     }
     if (!is_show && strcmp(verb, "history") != 0) {
-        return call_misuse(call,
-                           "expected show, history, drain or resume, and a lease's id");
+        return call_misuse(
+            call, "expected show, history, drain, resume or recover, and a lease's id");
     }
     if (call->n_operands != 2) {
         return call_misuse(

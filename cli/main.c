@@ -89,8 +89,9 @@ static const struct command commands[] = {
     /* federation administrators */
     {"leases", "[LEASE...]", "Leases: who holds and uses how many slots.",
      leases_options, listing_options, CALL_WORDS_MIXED, leases_run},
-    {"lease", "show|history|drain|resume LEASE",
-     "One lease: in full, its past; emptied for maintenance, and back.",
+    {"lease", "show|history|drain|resume|recover LEASE",
+     "One lease: in full, its past; emptied for maintenance, and back; its provider has "
+     "lost its journal.",
      lease_options, listing_options, CALL_WORDS_MIXED, leases_one},
     {"sites", "[SITE...]", "The federation's sites.",
      sites_options, listing_options, CALL_WORDS_MIXED, leases_sites},

@@ -171,10 +171,8 @@ SHAPE(codec_reconfig, sublet__reconfig, reconfig);
 #define OURS struct msg_set_drain
 #define THEIRS Sublet__SetDrain
 static const struct codec_field set_drain[] = {
-    UINT64(request),
-    ENUM(scope, DRAIN_SITE),
-    TEXT(name, LEASE, 1, LEASE_ID_SIZE - 1),
-    BOOL(is_drained),
+    UINT64(request),  ENUM(scope, DRAIN_SITE), TEXT(name, LEASE, 1, LEASE_ID_SIZE - 1),
+    BOOL(is_drained), BOOL(is_recovery),
 };
 SHAPE(codec_set_drain, sublet__set_drain, set_drain);
 #undef OURS

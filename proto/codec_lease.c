@@ -236,6 +236,7 @@ static const struct codec_field drain[] = {
     LEASE(lease),
     UINT64(number),
     BOOL(is_drained),
+    UINT64(raise_above),
 };
 SHAPE(codec_drain, sublet__drain, drain);
 #undef OURS

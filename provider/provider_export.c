@@ -382,11 +382,32 @@ static void unsettle_all(struct provider *provider)
     }
 }
 
+/* The broker has a contract of a higher epoch, of books that are lost. Whatever those
+ * said, what this one says is the next. */
+static void recover(struct provider *provider, struct book *book, uint64_t above,
+                    int64_t now_ms, struct effects *effects)
+{
+    if (above == 0 || above < book->epoch || provider->plan == NULL) {
+        return;
+    }
+    effects_log(effects, LOG_LEVEL_NOTICE,
+                "lease %s: from epoch %llu to above %llu, by order of an administrator",
+                book->lease, (unsigned long long)book->epoch,
+                (unsigned long long)above);
+    book->epoch = above;
+    change(book, "its provider had lost its books");
+    provider_refresh(provider, now_ms, effects);
+}
+
 void provider_drain(struct provider *provider, const struct msg_drain *drain,
                     int64_t now_ms, struct effects *effects)
 {
     struct book *book = books_find(&provider->books, drain->lease);
-    if (book == NULL || drain->number <= book->drain) {
+    if (book == NULL) {
+        return;
+    }
+    recover(provider, book, drain->raise_above, now_ms, effects);
+    if (drain->number <= book->drain) {
         return;
     }
     bool has_changed = book->is_drained != drain->is_drained;

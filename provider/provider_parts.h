@@ -45,8 +45,10 @@ void provider_tell(struct provider *provider, struct book *book, int64_t now_ms,
 /* Of a lease that has no book: STATE with epoch 0. */
 void provider_tell_unknown(struct provider *provider, const char *lease,
                            struct effects *effects);
-/* DRAIN: the lease is withdrawn until it is resumed, and then exported again if a
- * policy still does. An order that is not above the last changes nothing. */
+/* DRAIN: the book goes on above the epoch that it names, if any (the broker knows of
+ * it, and this site does not any more); the lease is withdrawn until it is resumed, and
+ * then exported again if a policy still does. An order that is not above the last
+ * changes nothing. */
 void provider_drain(struct provider *provider, const struct msg_drain *drain,
                     int64_t now_ms, struct effects *effects);
 /* Lapsed freezes and settling: before anything is judged. */

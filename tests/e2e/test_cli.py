@@ -30,6 +30,7 @@ def test_usage():
                  ["peek", "1", "2"], ["lease"], ["lease", "show"], ["lease", "x", "y"],
                  ["lease", "drain"], ["lease", "drain", "a/1/b", "--site", "a"],
                  ["lease", "drain", "a/1/b", "--timeout", "soon"], ["lease", "resume"],
+                 ["lease", "recover"], ["lease", "recover", "--site", "a"],
                  ["lease", "show", "a/1/b", "--no-wait"],
                  ["keygen"], ["check"], ["reclaim-delay", "soon"],
                  ["reclaim-delay", "1", "2"], ["jobs", "--sort"],

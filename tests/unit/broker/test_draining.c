@@ -324,6 +324,49 @@ static void test_ended(void **state)
     assert_null(told());
 }
 
+static const struct msg_reply *recover(const struct peer *from)
+{
+    struct msg msg = {.kind = MSG_SET_DRAIN, .site = ""};
+    msg.set_drain = (struct msg_set_drain){
+        .request = 8, .scope = DRAIN_LEASE, .name = lease_id, .is_recovery = true};
+    stage_say_as(&stage, from, &msg);
+    return &stage_sent(&stage, from->name, MSG_REPLY, 0)->reply;
+}
+
+/* A provider that lost its books goes on above the epoch that is known, when an
+ * administrator says so. */
+static void test_recovery(void **state)
+{
+    assert_int_equal(recover(&ops)->code, ERR_STATE); /* nothing is lost */
+    books.epoch = 1;
+    books.is_made = false;
+    state_books();
+    assert_int_equal(recover(&ops)->code, ERR_STATE); /* a late copy? */
+    state_books();
+    assert_int_equal(recover(&south)->code, ERR_DENIED);
+    assert_null(told());
+    const struct msg_reply *reply = recover(&ops);
+    assert_string_equal(reply->text,
+                        "Lease <north/1/south> is recovered: from epoch 1 to above 5.");
+    assert_non_null(told());
+    assert_int_equal(told()->raise_above, 5);
+    assert_false(told()->is_drained);
+    state_books(); /* it was on its way: told again */
+    stage_wait_with(&stage, 5000, both, 1);
+    assert_int_equal(stage_stored(&stage, lease_id)->epoch, 5);
+
+    books.epoch = 6;
+    books.drain = 1;
+    state_books();
+    assert_int_equal(stage_stored(&stage, lease_id)->epoch, 6);
+    assert_int_equal(recover(&ops)->code, ERR_STATE); /* done */
+    stage_wait_with(&stage, 20000, both, 1);
+    assert_null(told());
+    order(&ops, DRAIN_LEASE, lease_id, true);
+    assert_int_equal(told()->number, 2);
+    assert_int_equal(told()->raise_above, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, open_lease, close_lease)
 
 int main(void)
@@ -342,6 +385,7 @@ int main(void)
         TEST(site_and_lease),
         TEST(refusals),
         TEST(ended),
+        TEST(recovery),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

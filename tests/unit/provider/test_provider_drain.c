@@ -104,6 +104,32 @@ static void test_other_policies(void **state)
     assert_string_equal(provider_world_book(&world, "north/2/south"), "1: n2 0/0 1/0");
 }
 
+/* Its books were lost: it goes on above what the broker knows, once. */
+static void test_recovered(void **state)
+{
+    provider_world_export(&world, "p south shared n1=4");
+    struct msg msg = {
+        .kind = MSG_DRAIN,
+        .drain = {.lease = "north/p/south", .number = 3, .raise_above = 7}};
+    for (int i = 0; i < 2; i++) { /* a copy changes nothing */
+        effects_clear(&world.effects);
+        provider_broker_message(world.provider, &msg, world.now_ms, &world.effects);
+        struct msg_state book;
+        assert_true(provider_find_book(world.provider, "north/p/south", &book));
+        assert_int_equal(book.epoch, 8);
+        assert_int_equal(book.drain, 3);
+        assert_false(book.is_withdrawn);
+    }
+    msg.drain.raise_above = 8;
+    msg.drain.number = 4;
+    effects_clear(&world.effects);
+    provider_broker_message(world.provider, &msg, world.now_ms, &world.effects);
+    struct msg_state book;
+    assert_true(provider_find_book(world.provider, "north/p/south", &book));
+    assert_int_equal(book.epoch, 9);
+    assert_string_equal(book.reason, "its provider had lost its books");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, open_world, close_world)
 
 int main(void)
@@ -114,6 +140,7 @@ int main(void)
         TEST(old_orders),
         TEST(stays_drained),
         TEST(other_policies),
+        TEST(recovered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
