@@ -213,17 +213,16 @@ void turns_order(struct site *site, struct job *job, enum control_action action,
 void turns_recall(struct site *site, struct job *job, int64_t now_ms,
                   struct effects *effects)
 {
-    job->is_requeued = true;
-    keep_set_text(&job->reason, ROW_REQUEUED_RECALL);
+    job->requeue_cause = REQUEUE_RECALL;
+    keep_set_text(&job->reason, turns_recalled);
     turns_order(site, job, CONTROL_KILL, SIGKILL, now_ms, effects);
 }
 
 void turns_requeue(struct site *site, struct job *job, const char *who, int64_t now_ms,
                    struct effects *effects)
 {
-    job->is_requeued = true;
-    keep_set_text(&job->reason,
-                  arena_printf(&effects->arena, ROW_REQUEUED_BY "%s", who));
+    job->requeue_cause = REQUEUE_USER;
+    keep_set_text(&job->reason, arena_printf(&effects->arena, "requeued by %s", who));
     turns_order(site, job, CONTROL_KILL, 0, now_ms, effects);
 }
 
