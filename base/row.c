@@ -62,7 +62,8 @@ const char *row_job_event_name(enum job_event event)
         [JOB_EVENT_SUSPEND] = "suspend", [JOB_EVENT_RESUME] = "resume",
         [JOB_EVENT_KILL] = "kill",       [JOB_EVENT_REQUEUE] = "requeue",
         [JOB_EVENT_SWITCH] = "switch",   [JOB_EVENT_MOVE] = "move",
-        [JOB_EVENT_END] = "end",
+        [JOB_EVENT_END] = "end",         [JOB_EVENT_RUN_END] = "run_end",
+        [JOB_EVENT_UNKNOWN] = "unknown", [JOB_EVENT_KNOWN] = "known",
     };
     return (unsigned)event < JOB_EVENTS ? names[event] : "?";
 }

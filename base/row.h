@@ -271,6 +271,9 @@ enum job_event {
     JOB_EVENT_SWITCH,
     JOB_EVENT_MOVE, /* btop, bbot */
     JOB_EVENT_END,
+    JOB_EVENT_RUN_END, /* of a job that waits again: its run was over, and how */
+    JOB_EVENT_UNKNOWN, /* nobody can tell how it is ... */
+    JOB_EVENT_KNOWN,   /* ... and now somebody does */
     JOB_EVENTS
 };
 

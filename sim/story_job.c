@@ -279,8 +279,8 @@ void story_job_changed(struct story *story, int site, const struct row_job_state
 {
     struct story_job *job = see_job(story, site, row);
 
-    if (!job || job->is_ended || row->is_gone) {
-        return;
+    if (!job || job->is_ended || row->is_gone || row->state == JOB_UNKWN) {
+        return; /* of what nobody knows nothing is told: it goes on, or ends */
     }
     if (row->halt.causes & HALT_PREEMPT && row->halt.by && !job->is_preempted) {
         summary_preempted(story->summary, (int)job->key.site);

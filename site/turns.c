@@ -246,6 +246,15 @@ void turns_control(struct site *site, struct job *job, enum control_action actio
     }
 }
 
+/* On record, so that it is known for how long. */
+void turns_lose_sight(struct site *site, struct job *job, struct effects *effects)
+{
+    bool is_news = job->state != JOB_UNKWN;
+    if (jobs_move(site->jobs, job, JOB_UNKWN) && is_news) {
+        jobs_store(job, effects);
+    }
+}
+
 /* ---------------------------------------------------------------- own hosts */
 
 void turns_run_changed(struct site *site, struct run *run, int64_t now_ms,
@@ -268,8 +277,7 @@ void turns_run_changed(struct site *site, struct run *run, int64_t now_ms,
         return;
     }
     if (run->is_away) {
-        jobs_move(site->jobs, job,
-                  JOB_UNKWN); /* not stored: it is what we do not know */
+        turns_lose_sight(site, job, effects);
     } else if (run->phase == RUN_RUNNING) {
         turns_begun(site, job, JOB_RUN, run->start_ms, now_ms, effects);
     } else if (run->phase == RUN_SUSPENDED) {

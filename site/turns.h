@@ -61,6 +61,8 @@ void turns_end_unbegun(struct site *site, struct job *job, int64_t now_ms,
 /* A provider has refused it: likewise. */
 void turns_give_back(struct site *site, struct job *job, const char *reason,
                      int64_t now_ms, struct effects *effects);
+/* Nobody can tell how it is. */
+void turns_lose_sight(struct site *site, struct job *job, struct effects *effects);
 /* It has begun at `start_ms`, and runs (JOB_RUN) or stands still (another). */
 void turns_begun(struct site *site, struct job *job, enum job_state state,
                  int64_t start_ms, int64_t now_ms, struct effects *effects);

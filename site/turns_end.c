@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "site/history.h"
 #include "site/parts.h"
 #include "site/rules.h"
 #include "site/wait.h"
@@ -105,9 +106,12 @@ static void forget_preemptions(const struct site *site, struct job *job,
     }
 }
 
+/* `exit`: of its run; NULL: it had none. */
 static void requeue(struct site *site, struct job *job, enum requeue_cause cause,
-                    const char *reason, struct effects *effects)
+                    const struct run_exit *exit, const char *reason,
+                    struct effects *effects)
 {
+    history_run_over(site, job, exit, effects);
     job->recall_ms = 0;
     forget_preemptions(site, job, cause);
     jobs_requeue(site->jobs, job, cause, reason);
@@ -118,8 +122,10 @@ static void requeue(struct site *site, struct job *job, enum requeue_cause cause
 
 /* It waits again, but for somebody to resume it. */
 static void hold(struct site *site, struct job *job, enum requeue_cause cause,
-                 const char *reason, struct effects *effects)
+                 const struct run_exit *exit, const char *reason,
+                 struct effects *effects)
 {
+    history_run_over(site, job, exit, effects);
     job->recall_ms = 0;
     forget_preemptions(site, job, cause);
     jobs_requeue(site->jobs, job, cause, reason);
@@ -135,7 +141,7 @@ void turns_give_back(struct site *site, struct job *job, const char *reason,
     if (job->is_killed) {
         turns_end_unbegun(site, job, now_ms, effects);
     } else {
-        requeue(site, job, REQUEUE_LOST, reason, effects);
+        requeue(site, job, REQUEUE_LOST, NULL, reason, effects);
     }
 }
 
@@ -152,7 +158,7 @@ static void finish_pre_exec(struct site *site, struct job *job,
     rules_of(site->config, job, &rules);
     job->n_pre_fails++;
     if (job->n_pre_fails >= job_rules_pre_tries(&rules)) {
-        hold(site, job, REQUEUE_LOST,
+        hold(site, job, REQUEUE_LOST, exit,
              arena_printf(arena,
                           "held: its pre-execution command failed %d times, at last: "
                           "%s; `sublet resume` lets it try again",
@@ -160,7 +166,7 @@ static void finish_pre_exec(struct site *site, struct job *job,
              effects);
     } else {
         job->retry_ms = now_ms + PRE_EXEC_PAUSE_MS;
-        requeue(site, job, REQUEUE_LOST,
+        requeue(site, job, REQUEUE_LOST, exit,
                 arena_printf(arena, "its pre-execution command failed: %s", exit->text),
                 effects);
     }
@@ -178,7 +184,7 @@ static bool finish_by_code(struct site *site, struct job *job,
     }
     if (rules.max_requeues != JOB_RULES_UNSAID &&
         job->n_requeues >= rules.max_requeues) {
-        hold(site, job, REQUEUE_EXIT,
+        hold(site, job, REQUEUE_EXIT, exit,
              arena_printf(arena,
                           "held: it exited with code %d, and was requeued for its "
                           "exit code %d times (MAX_JOB_REQUEUE); `sublet resume` lets "
@@ -188,7 +194,7 @@ static bool finish_by_code(struct site *site, struct job *job,
         return true;
     }
     job->n_requeues++;
-    requeue(site, job, REQUEUE_EXIT,
+    requeue(site, job, REQUEUE_EXIT, exit,
             arena_printf(arena,
                          "requeued: it exited with code %d, which is one of "
                          "REQUEUE_EXIT_VALUES",
@@ -212,14 +218,14 @@ void turns_finish(struct site *site, struct job *job, const struct run_exit *exi
         return;
     }
     if (exit->is_recalled) {
-        requeue(site, job, REQUEUE_RECALL, turns_recalled, effects);
+        requeue(site, job, REQUEUE_RECALL, exit, turns_recalled, effects);
         return;
     }
     if (jobs_is_requeued(job)) {
         job->n_requeues = 0;
         job->n_pre_fails = 0;
-        requeue(site, job, job->requeue_cause, arena_str(&effects->arena, job->reason),
-                effects);
+        requeue(site, job, job->requeue_cause, exit,
+                arena_str(&effects->arena, job->reason), effects);
         return;
     }
     if (exit->cause == RUN_CAUSE_PRE_EXEC) {
@@ -231,7 +237,7 @@ void turns_finish(struct site *site, struct job *job, const struct run_exit *exi
         return;
     }
     if (is_repeated(job, exit)) {
-        requeue(site, job, REQUEUE_LOST,
+        requeue(site, job, REQUEUE_LOST, exit,
                 arena_printf(&effects->arena, "waits again: its run was lost: %s",
                              exit->text),
                 effects);
