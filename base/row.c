@@ -43,23 +43,15 @@ const char *row_event_name(const char *history_name)
     return history_name;
 }
 
-const char *row_requeue_cause(const struct row_job_state *state)
+const char *row_requeue_name(enum requeue_cause cause)
 {
-    const char *reason = state->reason != NULL ? state->reason : "";
-    if (strncmp(reason, ROW_REQUEUED_BY, strlen(ROW_REQUEUED_BY)) == 0) {
-        return "user";
-    }
-    if (strcmp(reason, ROW_REQUEUED_RECALL) == 0) {
-        return "recall";
-    }
-    if (strncmp(reason, ROW_REQUEUED_SYSTEM, strlen(ROW_REQUEUED_SYSTEM)) == 0) {
-        const char *name = reason + strlen(ROW_REQUEUED_SYSTEM);
-        return strncmp(name, "TERM_WINDOW", strlen("TERM_WINDOW")) == 0 ? "window"
-               : strncmp(name, "TERM_LOAD", strlen("TERM_LOAD")) == 0   ? "load"
-                                                                        : "preempt";
-    }
-    return strncmp(reason, ROW_REQUEUED_EXIT, strlen(ROW_REQUEUED_EXIT)) == 0 ? "exit"
-                                                                              : "lost";
+    static const char *const names[REQUEUE_CAUSES] = {
+        [REQUEUE_NONE] = "",         [REQUEUE_LOST] = "lost",
+        [REQUEUE_USER] = "user",     [REQUEUE_EXIT] = "exit",
+        [REQUEUE_RECALL] = "recall", [REQUEUE_PREEMPT] = "preempt",
+        [REQUEUE_WINDOW] = "window", [REQUEUE_LOAD] = "load",
+    };
+    return (unsigned)cause < REQUEUE_CAUSES ? names[cause] : "?";
 }
 
 const char *row_job_event_name(enum job_event event)
@@ -70,7 +62,8 @@ const char *row_job_event_name(enum job_event event)
         [JOB_EVENT_SUSPEND] = "suspend", [JOB_EVENT_RESUME] = "resume",
         [JOB_EVENT_KILL] = "kill",       [JOB_EVENT_REQUEUE] = "requeue",
         [JOB_EVENT_SWITCH] = "switch",   [JOB_EVENT_MOVE] = "move",
-        [JOB_EVENT_END] = "end",
+        [JOB_EVENT_END] = "end",         [JOB_EVENT_RUN_END] = "run_end",
+        [JOB_EVENT_UNKNOWN] = "unknown", [JOB_EVENT_KNOWN] = "known",
     };
     return (unsigned)event < JOB_EVENTS ? names[event] : "?";
 }

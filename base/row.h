@@ -215,6 +215,22 @@ struct job_halt {
     int64_t total_ms;   /* it stood still before `since_ms` */
 };
 
+/* Why a job that has an attempt is to wait again: its run is being ended; why one that
+ * waits had to wait again. NONE: it is not to, or has not yet. LOST: its run was, or
+ * never began, a command before it failing among that. EXIT: by the codes of its queue.
+ */
+enum requeue_cause {
+    REQUEUE_NONE,
+    REQUEUE_LOST,
+    REQUEUE_USER,
+    REQUEUE_EXIT,
+    REQUEUE_RECALL,
+    REQUEUE_PREEMPT, /* this and what follows: TERMINATE_WHEN, JOB_CONTROLS */
+    REQUEUE_WINDOW,
+    REQUEUE_LOAD,
+    REQUEUE_CAUSES
+};
+
 struct row_job_state {
     uint64_t id;
     int index; /* in its array, from 1; 0: of no array */
@@ -233,7 +249,7 @@ struct row_job_state {
     const char *queue; /* that it was switched to; "": as submitted */
     int64_t place;     /* by btop, bbot: lower first; 0: as submitted */
     bool is_released;  /* its condition (-w) was met once */
-    bool is_requeued;  /* a user wants it to wait again: its run is being ended */
+    enum requeue_cause requeue_cause;
     struct job_halt halt;
     const char *reserved; /* by its attempt, as sched/resreq_usage.h reads it; "" */
     int n_requeues;  /* by its exit code, since its submission or a user's requeue */
@@ -255,6 +271,9 @@ enum job_event {
     JOB_EVENT_SWITCH,
     JOB_EVENT_MOVE, /* btop, bbot */
     JOB_EVENT_END,
+    JOB_EVENT_RUN_END, /* of a job that waits again: its run was over, and how */
+    JOB_EVENT_UNKNOWN, /* nobody can tell how it is ... */
+    JOB_EVENT_KNOWN,   /* ... and now somebody does */
     JOB_EVENTS
 };
 
@@ -335,14 +354,8 @@ const char *row_job_event_name(enum job_event event);
  * the signal. False where there is none. */
 bool row_exit_code(const struct run_exit *exit, int *code);
 
-/* Why a job was given back to the waiting ones: "user"; "exit", by the codes of its
- * queue; "preempt", "window" and "load", as TERMINATE_WHEN and JOB_CONTROLS say;
- * "recall"; "lost". But for the last its run had its end: it may begin again. */
-#define ROW_REQUEUED_BY "requeued by "
-#define ROW_REQUEUED_EXIT "requeued: "
-#define ROW_REQUEUED_SYSTEM "requeued for its queue: " /* and LSF's name for it */
-#define ROW_REQUEUED_RECALL "requeued: its slots were recalled"
-const char *row_requeue_cause(const struct row_job_state *state);
+/* "user" and so on, as events of simulations have it; "" for NONE. */
+const char *row_requeue_name(enum requeue_cause cause);
 
 /* A deep copy into an arena. */
 void row_copy(struct arena *arena, const struct row *from, struct row *to);

@@ -68,17 +68,12 @@ static const struct column jobs_block[] = {
 };
 
 static const struct column hist_table[] = {
-    {"JOBID", "id", true, format_plain},
-    {"USER", "user", false, format_plain},
-    {"JOB_NAME", "name", false, format_plain},
-    {"STAT", "state", false, format_plain},
-    {"PEND", "pend_s", true, format_plain},
-    {"PSUSP", "psusp_s", true, format_plain},
-    {"RUN", "run_s", true, format_plain},
-    {"USUSP", "ususp_s", true, format_plain},
-    {"SSUSP", "ssusp_s", true, format_plain},
-    {"TOTAL", "total_s", true, format_plain},
-    {NULL, NULL, false, NULL},
+    {"JOBID", "id", true, format_plain},       {"USER", "user", false, format_plain},
+    {"JOB_NAME", "name", false, format_plain}, {"STAT", "state", false, format_plain},
+    {"PEND", "pend_s", true, format_plain},    {"PSUSP", "psusp_s", true, format_plain},
+    {"RUN", "run_s", true, format_plain},      {"USUSP", "ususp_s", true, format_plain},
+    {"SSUSP", "ssusp_s", true, format_plain},  {"UNKWN", "unkwn_s", true, format_plain},
+    {"TOTAL", "total_s", true, format_plain},  {NULL, NULL, false, NULL},
 };
 
 const struct columns columns_hist = {

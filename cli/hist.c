@@ -80,6 +80,17 @@ static void print_end(struct arena *arena, const json_t *row, const json_t *even
     }
 }
 
+/* Of a job that waits again. */
+static void print_run_end(const json_t *event)
+{
+    json_t *code = json_object_get(event, "exit_code");
+    printf("Its run ended");
+    if (json_is_integer(code)) {
+        printf(" with exit code %" JSON_INTEGER_FORMAT, json_integer_value(code));
+    }
+    print_reason(event, ": ");
+}
+
 /* Its provider has it; at the provider: a consumer's job came. */
 static void print_accept(struct arena *arena, const json_t *row, const json_t *event)
 {
@@ -107,6 +118,8 @@ static void print_event(struct arena *arena, const json_t *row, const json_t *ev
         {"requeue", "Waits again", false, false},
         {"switch", "Switched to queue", false, true},
         {"move", "Moved", false, false},
+        {"unknown", "Nobody knows how it is", false, false},
+        {"known", "It is known again", false, false},
     };
     const char *what = text_of(event, "event");
     printf("%s: ", format_time(arena, json_object_get(event, "at")));
@@ -130,7 +143,9 @@ static void print_event(struct arena *arena, const json_t *row, const json_t *ev
             print_reason(event, ": ");
         }
     }
-    if (strcmp(what, "end") == 0) {
+    if (strcmp(what, "run_end") == 0) {
+        print_run_end(event);
+    } else if (strcmp(what, "end") == 0) {
         print_end(arena, row, event);
     } else if (strcmp(what, "accept") == 0) {
         print_accept(arena, row, event);
@@ -144,6 +159,7 @@ static const struct column times_table[] = {
     {"RUN", "run_s", false, format_plain},
     {"USUSP", "ususp_s", false, format_plain},
     {"SSUSP", "ssusp_s", false, format_plain},
+    {"UNKWN", "unkwn_s", false, format_plain},
     {"TOTAL", "total_s", false, format_plain},
     {NULL, NULL, false, NULL},
 };

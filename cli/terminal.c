@@ -54,8 +54,9 @@ struct terminal {
     int64_t input_at;    /* offset of the first of it */
     bool is_input_over;  /* nothing behind it */
     struct output outputs[N_OUTPUTS];
-    bool is_over;  /* the job's processes are gone */
-    bool has_news; /* for the other side */
+    bool is_over;           /* the job's processes are gone */
+    char note[REASON_SIZE]; /* that the site said last */
+    bool has_news;          /* for the other side */
     int64_t heard_ms, asked_ms;
     bool is_done; /* and `status` is how */
     int status;
@@ -182,7 +183,10 @@ static void take_up(struct terminal *terminal, const struct msg_stream_up *up)
         if (is_new) {
             begin_attempt(terminal, up->run.attempt);
         }
-        say(terminal, up->note);
+        if (is_new || strcmp(terminal->note, up->note) != 0) { /* else said twice */
+            snprintf(terminal->note, sizeof(terminal->note), "%s", up->note);
+            say(terminal, up->note);
+        }
         terminal->has_news = true;
         return;
     }
@@ -191,9 +195,7 @@ static void take_up(struct terminal *terminal, const struct msg_stream_up *up)
     }
     take_bytes(&terminal->outputs[up->stream], up);
     take_progress(terminal, up->got_in);
-    if (up->is_over && !terminal->is_over) {
-        terminal->is_over = true;
-    }
+    terminal->is_over = terminal->is_over || up->is_over;
     terminal->has_news = terminal->has_news || terminal->is_over;
 }
 
@@ -423,6 +425,9 @@ int terminal_run(const struct call *call, struct connect **connect, const char *
     init(terminal);
     say(terminal, "<<Waiting for dispatch ...>>");
     int code = introduce(terminal, &err);
+    if (code == 0) { /* what came together with the answer to the submission */
+        code = read_site(terminal, &err);
+    }
     while (!terminal->is_done && (code == 0 || code == ERR_AWAY)) {
         code = code == 0 ? turn(terminal, &err) : come_back(terminal, &err);
     }

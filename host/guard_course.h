@@ -29,6 +29,7 @@ struct guard_course {
     enum run_cause cause;
     int code;
     int status; /* as waitpid told; 0: the job never began */
+    bool is_ended_by_order;
     char text[GUARD_RECORD_TEXT_SIZE];
 };
 

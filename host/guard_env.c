@@ -18,6 +18,32 @@ static bool is_replaced(const char *variable)
            strncmp(variable, "LSB_JOBPEND=", 12) == 0;
 }
 
+/* The job's exit code is one of those for which it waits again. */
+static bool is_requeued(const struct guard_course *course)
+{
+    static const char name[] = "LSB_EXIT_REQUEUE=";
+    if (course->end != RUN_END_EXITED || course->is_ended_by_order) {
+        return false;
+    }
+    for (int i = 0; course->spec->env[i] != NULL; i++) {
+        const char *at = course->spec->env[i];
+        char *end = NULL;
+        if (strncmp(at, name, sizeof(name) - 1) != 0) {
+            continue;
+        }
+        for (at += sizeof(name) - 1; *at != '\0'; at = end) {
+            long code = strtol(at, &end, 10);
+            if (end == at) {
+                return false;
+            }
+            if (code == course->code) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 void guard_env_init(struct guard_env *env, const struct guard_course *course)
 {
     int n_given = 0, count = 0;
@@ -36,7 +62,8 @@ void guard_env_init(struct guard_env *env, const struct guard_course *course)
                  course->status);
         env->list[count++] = env->status;
     }
-    if (course->stage == GUARD_AFTER && course->cause == RUN_CAUSE_PRE_EXEC) {
+    if (course->stage == GUARD_AFTER &&
+        (course->cause == RUN_CAUSE_PRE_EXEC || is_requeued(course))) {
         env->list[count++] = "LSB_JOBPEND=1";
     }
 }

@@ -551,6 +551,36 @@ static void apply_controls(struct arena *arena, const struct job_controls *contr
     spec->controls = texts;
 }
 
+/* LSB_EXIT_REQUEUE, for what is executed: the codes for which the job waits again. Left
+ * out where the environment has no room for it. */
+static void apply_codes(struct arena *arena, const struct job_rules *rules,
+                        struct job_spec *spec)
+{
+    static const char name[] = "LSB_EXIT_REQUEUE=";
+    const char *text = name;
+    if (rules->n_requeue_codes == 0) {
+        return;
+    }
+    for (int i = 0; i < rules->n_requeue_codes; i++) {
+        text = arena_printf(arena, "%s%s%d", text, i > 0 ? " " : "",
+                            rules->requeue_codes[i]);
+    }
+    const char **env = arena_alloc(arena, (size_t)spec->n_env + 1, sizeof(*env));
+    size_t n_bytes = strlen(text) + 1;
+    int n_env = 0;
+    for (int i = 0; i < spec->n_env; i++) {
+        if (strncmp(spec->env[i], name, sizeof(name) - 1) != 0) {
+            env[n_env++] = spec->env[i];
+            n_bytes += strlen(spec->env[i]) + 1;
+        }
+    }
+    if (n_env < ENV_MAX && n_bytes <= ENV_BYTES_MAX) {
+        env[n_env++] = text;
+        spec->env = env;
+        spec->n_env = n_env;
+    }
+}
+
 void job_rules_apply(struct arena *arena, const struct job_rules_stack *stack,
                      struct job_spec *spec)
 {
@@ -560,6 +590,7 @@ void job_rules_apply(struct arena *arena, const struct job_rules_stack *stack,
     const char *post = stack->queue != NULL ? stack->queue->post_exec : "";
     spec->command = start_with(arena, rules.job_starter, spec->command);
     apply_limits(arena, &rules, spec);
+    apply_codes(arena, &rules, spec);
     apply_commands(arena, spec->pre_execs, spec->n_pre_execs, rules.pre_exec, pre, true,
                    &spec->pre_execs, &spec->n_pre_execs);
     apply_commands(arena, spec->post_execs, spec->n_post_execs, rules.post_exec, post,

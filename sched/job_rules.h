@@ -70,7 +70,7 @@ int job_rules_check(const struct job_rules_stack *stack, struct job_spec *spec,
                     int *max_slots, struct err *err) MUST_CHECK;
 
 /* What is to be executed: the command with the JOB_STARTER around it, the limits that
- * count, the commands before and after. */
+ * count, the commands before and after, and LSB_EXIT_REQUEUE in its environment. */
 void job_rules_apply(struct arena *arena, const struct job_rules_stack *stack,
                      struct job_spec *spec);
 

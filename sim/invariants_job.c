@@ -139,7 +139,7 @@ static bool see_state(struct invariants *invariants, const char *site,
     }
     bool is_given_back = row->attempt == 0 && !job->is_ended;
     if (is_given_back && job->begun == job->may_begin &&
-        strcmp(row_requeue_cause(row), "lost") != 0) {
+        row->requeue_cause != REQUEUE_NONE && row->requeue_cause != REQUEUE_LOST) {
         job->may_begin++;
     }
     if (row->is_dropped) {

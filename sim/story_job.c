@@ -265,10 +265,9 @@ static void go_on(struct story *story, struct story_job *job,
         tell_hosts(story, "job_resume", job, row, now_ms);
     }
     if (row->attempt == 0 && job->begun != 0) {
-        const char *cause = row_requeue_cause(row);
-
-        tell_reason(story, "job_requeue", job, row, cause, now_ms);
-        if (!strcmp(cause, "recall")) {
+        tell_reason(story, "job_requeue", job, row,
+                    row_requeue_name(row->requeue_cause), now_ms);
+        if (row->requeue_cause == REQUEUE_RECALL) {
             summary_recalled(story->summary, (int)job->key.site);
         }
         job->begun = 0;
@@ -280,8 +279,8 @@ void story_job_changed(struct story *story, int site, const struct row_job_state
 {
     struct story_job *job = see_job(story, site, row);
 
-    if (!job || job->is_ended || row->is_gone) {
-        return;
+    if (!job || job->is_ended || row->is_gone || row->state == JOB_UNKWN) {
+        return; /* of what nobody knows nothing is told: it goes on, or ends */
     }
     if (row->halt.causes & HALT_PREEMPT && row->halt.by && !job->is_preempted) {
         summary_preempted(story->summary, (int)job->key.site);

@@ -100,8 +100,10 @@ static void end(struct site *site, struct job *job, enum halt_cause cause, uint6
         halt->n_preempted++;
     }
     if (is_requeued) {
-        job->is_requeued = true;
-        text = arena_printf(&effects->arena, ROW_REQUEUED_SYSTEM "%s", text);
+        job->requeue_cause = cause == HALT_WINDOW ? REQUEUE_WINDOW
+                             : cause == HALT_LOAD ? REQUEUE_LOAD
+                                                  : REQUEUE_PREEMPT;
+        text = arena_printf(&effects->arena, "requeued for its queue: %s", text);
     } else {
         job->is_killed = true;
     }
@@ -145,8 +147,9 @@ bool halts_is_still(const struct site *site, const struct job *job)
 
 bool halts_is_ready(const struct site *site, const struct job *job)
 {
-    return job->halt.causes == HALT_PREEMPT && !job->is_killed && !job->is_requeued &&
-           job->state == JOB_SSUSP && halts_is_still(site, job);
+    return job->halt.causes == HALT_PREEMPT && !job->is_killed &&
+           !jobs_is_requeued(job) && job->state == JOB_SSUSP &&
+           halts_is_still(site, job);
 }
 
 enum job_state halts_state(const struct job *job)

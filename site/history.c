@@ -179,6 +179,32 @@ static void note_requeue(const struct site *site, const struct row_job_state *ro
     *noted = (struct job_noted){.state = row->state, .refusal = refusal};
 }
 
+/* The beginning too, where that is the first news of it. A run that was lost has no
+ * known end, and one that was refused none at all. */
+void history_run_over(const struct site *site, struct job *job,
+                      const struct run_exit *exit, struct effects *effects)
+{
+    struct row_job_state row = {.id = job->id,
+                                .index = job->index,
+                                .state = JOB_PEND,
+                                .attempt = job->attempt,
+                                .lease = job->lease,
+                                .is_decided = true,
+                                .hosts = job->hosts,
+                                .n_hosts = job->n_hosts};
+    if (exit == NULL || exit->start_ms == 0 || exit->end_ms == 0 ||
+        exit->end == RUN_END_LOST) {
+        return;
+    }
+    row.start_ms = exit->start_ms;
+    note_attempt(site, &row, &job->noted, effects);
+    struct row_job_event event = event_of(site, &row, JOB_EVENT_RUN_END);
+    event.at_ms = exit->end_ms;
+    event.exit = *exit;
+    event.reason = exit->text;
+    tell(&event, effects);
+}
+
 static void note_pause(const struct site *site, const struct row_job_state *row,
                        const struct job_noted *noted, struct effects *effects)
 {
@@ -186,6 +212,17 @@ static void note_pause(const struct site *site, const struct row_job_state *row,
     if (is_ended(row->state) || row->state == noted->state ||
         row->attempt != noted->attempt) {
         return;
+    }
+    if (row->state == JOB_UNKWN) {
+        event.event = JOB_EVENT_UNKNOWN;
+        event.reason = row->lease[0] != '\0' ? "its provider cannot be asked"
+                                             : "its host does not answer";
+        tell(&event, effects);
+        return;
+    }
+    if (noted->state == JOB_UNKWN) {
+        event.event = JOB_EVENT_KNOWN;
+        tell(&event, effects);
     }
     if (is_suspended(row->state)) {
         event.event = JOB_EVENT_SUSPEND;

@@ -80,7 +80,8 @@ static struct value *event_row(struct arena *arena, const struct row_job_event *
                    event->reason[0] != '\0'
                        ? site_page_cut(arena, event->reason, REASON_BYTES)
                        : NULL);
-    if (event->event == JOB_EVENT_END && row_exit_code(&event->exit, &code)) {
+    bool has_exit = event->event == JOB_EVENT_END || event->event == JOB_EVENT_RUN_END;
+    if (has_exit && row_exit_code(&event->exit, &code)) {
         value_add_int(arena, row, "exit_code", code);
     } else {
         value_add_null(arena, row, "exit_code");
@@ -135,11 +136,9 @@ static void add_times(struct arena *arena, struct value *row, const struct life 
     static const struct {
         const char *key;
         enum job_state state;
-    } states[] = {{"pend_s", JOB_PEND},
-                  {"psusp_s", JOB_PSUSP},
-                  {"run_s", JOB_RUN},
-                  {"ususp_s", JOB_USUSP},
-                  {"ssusp_s", JOB_SSUSP}};
+    } states[] = {{"pend_s", JOB_PEND},   {"psusp_s", JOB_PSUSP},
+                  {"run_s", JOB_RUN},     {"ususp_s", JOB_USUSP},
+                  {"ssusp_s", JOB_SSUSP}, {"unkwn_s", JOB_UNKWN}};
     int64_t total_ms = 0;
     for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
         value_add_duration(arena, row, states[i].key,

@@ -57,6 +57,11 @@ bool jobs_is_ended(const struct job *job)
     return job->state == JOB_DONE || job->state == JOB_EXIT;
 }
 
+bool jobs_is_requeued(const struct job *job)
+{
+    return job->attempt != 0 && job->requeue_cause != REQUEUE_NONE;
+}
+
 bool jobs_is_halted(const struct job *job)
 {
     return job->attempt != 0 && job->control.number != 0 &&
@@ -422,11 +427,13 @@ void jobs_begin(struct jobs *jobs, struct job *job, uint64_t attempt, const char
     jobs_set_reserved(job, reserved);
     job->control = (struct run_control){0};
     job->halt = (struct job_halt){.n_preempted = job->halt.n_preempted};
+    job->requeue_cause = REQUEUE_NONE;
     keep_set_text(&job->reason, "");
     jobs_reindex(jobs, job);
 }
 
-void jobs_requeue(struct jobs *jobs, struct job *job, const char *reason)
+void jobs_requeue(struct jobs *jobs, struct job *job, enum requeue_cause cause,
+                  const char *reason)
 {
     bool is_stopped = (job->halt.causes & HALT_USER) != 0;
     int n_preempted = job->halt.n_preempted;
@@ -441,7 +448,7 @@ void jobs_requeue(struct jobs *jobs, struct job *job, const char *reason)
     job->start_ms = 0;
     job->control = (struct run_control){0};
     job->halt = (struct job_halt){.n_preempted = n_preempted};
-    job->is_requeued = false;
+    job->requeue_cause = cause;
     job->written_attempt = 0;
     keep_set_text(&job->reason, reason);
     jobs_reindex(jobs, job);

@@ -68,10 +68,10 @@ struct job {
     uint64_t epoch;
     bool is_decided;
     bool is_killed;
-    bool is_requeued;         /* waits again once its run has been ended */
-    int n_requeues;           /* by its exit code */
-    int n_pre_fails;          /* commands before it that failed, in a row */
-    struct host_slots *hosts; /* "n1" or "n1@north" */
+    enum requeue_cause requeue_cause; /* see there (base/row.h) */
+    int n_requeues;                   /* by its exit code */
+    int n_pre_fails;                  /* commands before it that failed, in a row */
+    struct host_slots *hosts;         /* "n1" or "n1@north" */
     int n_hosts;
     int64_t start_ms, end_ms; /* start 0: not known to have run */
     struct run_control control;
@@ -164,6 +164,8 @@ int jobs_count_open(const struct jobs *jobs);
 struct job *jobs_open_at(const struct jobs *jobs, int index);
 
 bool jobs_is_ended(const struct job *job);
+/* Its run is being ended, and it is to wait again. */
+bool jobs_is_requeued(const struct job *job);
 /* Its run has been ordered to stand still, and not to go on since. */
 bool jobs_is_halted(const struct job *job);
 /* An element, and all the elements of its array have ended. */
@@ -183,7 +185,8 @@ void jobs_switch(struct jobs *jobs, struct job *job, int queue);
 void jobs_reorder(struct jobs *jobs, struct job *job, bool to_top);
 
 /* It loses it and waits again: PSUSP where a user has stopped it. */
-void jobs_requeue(struct jobs *jobs, struct job *job, const char *reason);
+void jobs_requeue(struct jobs *jobs, struct job *job, enum requeue_cause cause,
+                  const char *reason);
 /* It ends: DONE, or EXIT. */
 void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,
               bool is_done, const char *reason, int64_t end_ms);

@@ -42,7 +42,7 @@ void jobs_load_state(struct jobs *jobs, const struct row_job_state *row)
     job->epoch = row->epoch;
     job->is_decided = row->is_decided;
     job->is_killed = row->is_killed;
-    job->is_requeued = row->is_requeued;
+    job->requeue_cause = row->requeue_cause;
     job->halt = row->halt;
     job->n_requeues = row->n_requeues;
     job->n_pre_fails = row->n_pre_fails;
@@ -96,7 +96,7 @@ void jobs_store(const struct job *job, struct effects *effects)
                 .epoch = job->epoch,
                 .is_decided = job->is_decided,
                 .is_killed = job->is_killed,
-                .is_requeued = job->is_requeued,
+                .requeue_cause = job->requeue_cause,
                 .halt = job->halt,
                 .n_requeues = job->n_requeues,
                 .n_pre_fails = job->n_pre_fails,

@@ -300,7 +300,7 @@ void preempts_show_returns(struct site *site, struct arena *arena,
 static bool may_be_victim(const struct job *job)
 {
     return job->state == JOB_RUN && job->queue >= 0 && !job->spec->is_exclusive &&
-           job->halt.causes == 0 && !job->is_killed && !job->is_requeued &&
+           job->halt.causes == 0 && !job->is_killed && !jobs_is_requeued(job) &&
            job->is_decided;
 }
 

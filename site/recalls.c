@@ -82,7 +82,7 @@ static struct victims list_own(const struct site *site, const char *lease,
         if (job->lease[0] == '\0' && is_on_own_part(site, job, lease)) {
             struct victim *victim = &victims.items[victims.count++];
             *victim = victim_of(site, job);
-            victim->is_chosen = job->is_requeued || job->is_killed;
+            victim->is_chosen = jobs_is_requeued(job) || job->is_killed;
         }
     }
     victims_sort(&victims);
@@ -213,7 +213,7 @@ static void choose(struct site *site, const struct consumer_recall *recall,
             continue;
         }
         warn(site, job, deadline_ms, now_ms, effects);
-        if (deadline_ms <= now_ms && !job->is_requeued && !job->is_killed) {
+        if (deadline_ms <= now_ms && !jobs_is_requeued(job) && !job->is_killed) {
             turns_recall(site, job, now_ms, effects);
         } else if (deadline_ms > now_ms && deadline_ms < site->recall_ms) {
             site->recall_ms = deadline_ms;

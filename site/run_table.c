@@ -98,7 +98,7 @@ void run_table_still(const struct run_table *table, int host, int *own, int *con
 }
 
 /* A consumer keeps its own books of what gives slots to what; a hard kill never wakes
- * what it ends. */
+ * what it ends. But commands after it run then: nothing new is to begin beside them. */
 static bool stands_still(const struct run *run)
 {
     const struct run_control *control = &run->control;
@@ -106,7 +106,8 @@ static bool stands_still(const struct run *run)
         return false;
     }
     if (control->action == CONTROL_KILL) {
-        return run->is_still && control->signal == SIGKILL;
+        bool is_quiet = run->lease[0] != '\0' || run->spec->n_post_execs == 0;
+        return run->is_still && is_quiet && control->signal == SIGKILL;
     }
     return control->number != 0 && control->action == CONTROL_SUSPEND &&
            run->control_done >= control->number &&

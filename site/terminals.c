@@ -209,8 +209,14 @@ void terminals_down(struct site *site, const struct peer *from,
                effects);
         return;
     }
-    if (connect_user(site, from, job, effects) == NULL ||
-        down->run.attempt != job->attempt) {
+    struct terminal *terminal = connect_user(site, from, job, effects);
+    if (terminal == NULL) {
+        return;
+    }
+    if (down->run.attempt != job->attempt) {
+        if (down->is_again) {
+            terminal->attempt = 0; /* it has not heard of this one: it is told again */
+        }
         return;
     }
     const struct run *run = run_of(site, job);

@@ -213,17 +213,16 @@ void turns_order(struct site *site, struct job *job, enum control_action action,
 void turns_recall(struct site *site, struct job *job, int64_t now_ms,
                   struct effects *effects)
 {
-    job->is_requeued = true;
-    keep_set_text(&job->reason, ROW_REQUEUED_RECALL);
+    job->requeue_cause = REQUEUE_RECALL;
+    keep_set_text(&job->reason, turns_recalled);
     turns_order(site, job, CONTROL_KILL, SIGKILL, now_ms, effects);
 }
 
 void turns_requeue(struct site *site, struct job *job, const char *who, int64_t now_ms,
                    struct effects *effects)
 {
-    job->is_requeued = true;
-    keep_set_text(&job->reason,
-                  arena_printf(&effects->arena, ROW_REQUEUED_BY "%s", who));
+    job->requeue_cause = REQUEUE_USER;
+    keep_set_text(&job->reason, arena_printf(&effects->arena, "requeued by %s", who));
     turns_order(site, job, CONTROL_KILL, 0, now_ms, effects);
 }
 
@@ -244,6 +243,15 @@ void turns_control(struct site *site, struct job *job, enum control_action actio
         halts_lift(site, job, HALT_USER, now_ms, effects);
     } else {
         turns_order(site, job, action, signal, now_ms, effects);
+    }
+}
+
+/* On record, so that it is known for how long. */
+void turns_lose_sight(struct site *site, struct job *job, struct effects *effects)
+{
+    bool is_news = job->state != JOB_UNKWN;
+    if (jobs_move(site->jobs, job, JOB_UNKWN) && is_news) {
+        jobs_store(job, effects);
     }
 }
 
@@ -269,8 +277,7 @@ void turns_run_changed(struct site *site, struct run *run, int64_t now_ms,
         return;
     }
     if (run->is_away) {
-        jobs_move(site->jobs, job,
-                  JOB_UNKWN); /* not stored: it is what we do not know */
+        turns_lose_sight(site, job, effects);
     } else if (run->phase == RUN_RUNNING) {
         turns_begun(site, job, JOB_RUN, run->start_ms, now_ms, effects);
     } else if (run->phase == RUN_SUSPENDED) {

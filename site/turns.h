@@ -38,6 +38,7 @@ void turns_requeue(struct site *site, struct job *job, const char *who, int64_t 
                    struct effects *effects);
 
 /* Likewise, as its slots are wanted back and the time is over. */
+extern const char turns_recalled[]; /* the reason that it has then */
 void turns_recall(struct site *site, struct job *job, int64_t now_ms,
                   struct effects *effects);
 
@@ -57,8 +58,11 @@ void turns_finish(struct site *site, struct job *job, const struct run_exit *exi
 /* It never ran: the job waits again, or ends where it was killed meanwhile. */
 void turns_end_unbegun(struct site *site, struct job *job, int64_t now_ms,
                        struct effects *effects);
+/* A provider has refused it: likewise. */
 void turns_give_back(struct site *site, struct job *job, const char *reason,
                      int64_t now_ms, struct effects *effects);
+/* Nobody can tell how it is. */
+void turns_lose_sight(struct site *site, struct job *job, struct effects *effects);
 /* It has begun at `start_ms`, and runs (JOB_RUN) or stands still (another). */
 void turns_begun(struct site *site, struct job *job, enum job_state state,
                  int64_t start_ms, int64_t now_ms, struct effects *effects);

@@ -136,7 +136,7 @@ void turns_report(struct site *site, const struct consumer_report *report,
         consumer_acknowledge(site->consumer, report->attempt, effects);
         break;
     case CONSUMER_UNKNOWN:
-        jobs_move(site->jobs, job, JOB_UNKWN);
+        turns_lose_sight(site, job, effects);
         break;
     }
 }

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "site/history.h"
 #include "site/parts.h"
 #include "site/rules.h"
 #include "site/wait.h"
@@ -91,12 +92,11 @@ void turns_end_unbegun(struct site *site, struct job *job, int64_t now_ms,
 /* MAX_JOB_PREEMPT_RESET: how often it was preempted is forgotten where its run had
  * begun and a user wants it to wait again, or always, or never. */
 static void forget_preemptions(const struct site *site, struct job *job,
-                               const char *reason)
+                               enum requeue_cause cause)
 {
-    bool is_by_user = strncmp(reason, ROW_REQUEUED_BY, strlen(ROW_REQUEUED_BY)) == 0;
     switch (site->config->preempt.reset) {
     case PREEMPT_RESET_BY_USER:
-        job->halt.n_preempted = is_by_user ? 0 : job->halt.n_preempted;
+        job->halt.n_preempted = cause == REQUEUE_USER ? 0 : job->halt.n_preempted;
         break;
     case PREEMPT_RESET_ALWAYS:
         job->halt.n_preempted = 0;
@@ -106,24 +106,29 @@ static void forget_preemptions(const struct site *site, struct job *job,
     }
 }
 
-static void requeue(struct site *site, struct job *job, const char *reason,
+/* `exit`: of its run; NULL: it had none. */
+static void requeue(struct site *site, struct job *job, enum requeue_cause cause,
+                    const struct run_exit *exit, const char *reason,
                     struct effects *effects)
 {
+    history_run_over(site, job, exit, effects);
     job->recall_ms = 0;
-    forget_preemptions(site, job, reason);
-    jobs_requeue(site->jobs, job, reason);
+    forget_preemptions(site, job, cause);
+    jobs_requeue(site->jobs, job, cause, reason);
     jobs_store(job, effects);
     terminals_requeued(site, job, effects);
     schedule_mark(site->schedule);
 }
 
 /* It waits again, but for somebody to resume it. */
-static void hold(struct site *site, struct job *job, const char *reason,
+static void hold(struct site *site, struct job *job, enum requeue_cause cause,
+                 const struct run_exit *exit, const char *reason,
                  struct effects *effects)
 {
+    history_run_over(site, job, exit, effects);
     job->recall_ms = 0;
-    forget_preemptions(site, job, reason);
-    jobs_requeue(site->jobs, job, reason);
+    forget_preemptions(site, job, cause);
+    jobs_requeue(site->jobs, job, cause, reason);
     jobs_move(site->jobs, job, JOB_PSUSP);
     jobs_store(job, effects);
     terminals_requeued(site, job, effects);
@@ -136,11 +141,13 @@ void turns_give_back(struct site *site, struct job *job, const char *reason,
     if (job->is_killed) {
         turns_end_unbegun(site, job, now_ms, effects);
     } else {
-        requeue(site, job, reason, effects);
+        requeue(site, job, REQUEUE_LOST, NULL, reason, effects);
     }
 }
 
 /* ---------------------------------------------------------------- again */
+
+const char turns_recalled[] = "requeued: its slots were recalled";
 
 static void finish_pre_exec(struct site *site, struct job *job,
                             const struct run_exit *exit, int64_t now_ms,
@@ -151,7 +158,7 @@ static void finish_pre_exec(struct site *site, struct job *job,
     rules_of(site->config, job, &rules);
     job->n_pre_fails++;
     if (job->n_pre_fails >= job_rules_pre_tries(&rules)) {
-        hold(site, job,
+        hold(site, job, REQUEUE_LOST, exit,
              arena_printf(arena,
                           "held: its pre-execution command failed %d times, at last: "
                           "%s; `sublet resume` lets it try again",
@@ -159,7 +166,7 @@ static void finish_pre_exec(struct site *site, struct job *job,
              effects);
     } else {
         job->retry_ms = now_ms + PRE_EXEC_PAUSE_MS;
-        requeue(site, job,
+        requeue(site, job, REQUEUE_LOST, exit,
                 arena_printf(arena, "its pre-execution command failed: %s", exit->text),
                 effects);
     }
@@ -177,7 +184,7 @@ static bool finish_by_code(struct site *site, struct job *job,
     }
     if (rules.max_requeues != JOB_RULES_UNSAID &&
         job->n_requeues >= rules.max_requeues) {
-        hold(site, job,
+        hold(site, job, REQUEUE_EXIT, exit,
              arena_printf(arena,
                           "held: it exited with code %d, and was requeued for its "
                           "exit code %d times (MAX_JOB_REQUEUE); `sublet resume` lets "
@@ -187,10 +194,10 @@ static bool finish_by_code(struct site *site, struct job *job,
         return true;
     }
     job->n_requeues++;
-    requeue(site, job,
+    requeue(site, job, REQUEUE_EXIT, exit,
             arena_printf(arena,
-                         ROW_REQUEUED_EXIT "it exited with code %d, which is one of "
-                                           "REQUEUE_EXIT_VALUES",
+                         "requeued: it exited with code %d, which is one of "
+                         "REQUEUE_EXIT_VALUES",
                          exit->code),
             effects);
     return true;
@@ -211,13 +218,14 @@ void turns_finish(struct site *site, struct job *job, const struct run_exit *exi
         return;
     }
     if (exit->is_recalled) {
-        requeue(site, job, ROW_REQUEUED_RECALL, effects);
+        requeue(site, job, REQUEUE_RECALL, exit, turns_recalled, effects);
         return;
     }
-    if (job->is_requeued) {
+    if (jobs_is_requeued(job)) {
         job->n_requeues = 0;
         job->n_pre_fails = 0;
-        requeue(site, job, arena_str(&effects->arena, job->reason), effects);
+        requeue(site, job, job->requeue_cause, exit,
+                arena_str(&effects->arena, job->reason), effects);
         return;
     }
     if (exit->cause == RUN_CAUSE_PRE_EXEC) {
@@ -229,7 +237,7 @@ void turns_finish(struct site *site, struct job *job, const struct run_exit *exi
         return;
     }
     if (is_repeated(job, exit)) {
-        requeue(site, job,
+        requeue(site, job, REQUEUE_LOST, exit,
                 arena_printf(&effects->arena, "waits again: its run was lost: %s",
                              exit->text),
                 effects);

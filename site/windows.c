@@ -62,7 +62,7 @@ static void judge_all(struct site *site, int64_t now_ms, struct effects *effects
 {
     for (int i = jobs_count_open(site->jobs) - 1; i >= 0; i--) {
         struct job *job = jobs_open_at(site->jobs, i);
-        if (!jobs_is_ended(job) && !job->is_killed && !job->is_requeued) {
+        if (!jobs_is_ended(job) && !job->is_killed && !jobs_is_requeued(job)) {
             judge(site, job, now_ms, effects);
         }
     }

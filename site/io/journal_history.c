@@ -42,7 +42,7 @@ static const char ids_sql[] =
 static void bind_exit(sqlite3_stmt *append, int *at, const struct row_job_event *event)
 {
     int code;
-    if (event->event != JOB_EVENT_END) {
+    if (event->event != JOB_EVENT_END && event->event != JOB_EVENT_RUN_END) {
         *at += 3; /* they stay NULL */
         return;
     }

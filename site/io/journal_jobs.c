@@ -26,7 +26,7 @@ static const char all_sql[] = "SELECT id, submit_ms, is_array, " JOURNAL_SPEC_CO
 #define STATE_COLUMNS                                                                  \
     "state, attempt, lease, epoch, is_decided, is_killed, hosts, start_ms, end_ms,"    \
     " reason, is_dropped, switched_queue, place,"                                      \
-    " is_released, is_requeued, n_requeues, n_pre_fails, halt_causes, halt_yields,"    \
+    " is_released, requeue_cause, n_requeues, n_pre_fails, halt_causes, halt_yields,"  \
     " halt_by, halt_count, halt_since_ms, halt_resumed_ms, "                           \
     "halt_total_ms, reserved, " JOURNAL_CONTROL_COLUMNS ", " JOURNAL_EXIT_COLUMNS
 #define STATE_PARAMETERS                                                               \
@@ -123,7 +123,7 @@ static int put_state(struct journal_jobs *jobs, struct db *db,
     journal_bind_text(put, ++at, state->queue);
     journal_bind_int(put, ++at, state->place);
     journal_bind_int(put, ++at, state->is_released);
-    journal_bind_int(put, ++at, state->is_requeued);
+    journal_bind_int(put, ++at, state->requeue_cause);
     journal_bind_int(put, ++at, state->n_requeues);
     journal_bind_int(put, ++at, state->n_pre_fails);
     bind_halt(put, &at, &state->halt);
@@ -203,7 +203,7 @@ static int read_state(sqlite3_stmt *all, struct arena *arena,
         .queue = journal_text(all, 13),
         .place = sqlite3_column_int64(all, 14),
         .is_released = sqlite3_column_int(all, 15) != 0,
-        .is_requeued = sqlite3_column_int(all, 16) != 0,
+        .requeue_cause = (enum requeue_cause)sqlite3_column_int(all, 16),
         .n_requeues = sqlite3_column_int(all, 17),
         .n_pre_fails = sqlite3_column_int(all, 18),
         .halt = read_halt(all, HALT),

@@ -34,8 +34,9 @@ End Queue
 Begin Queue
 QUEUE_NAME = again
 PRIORITY = 50
-REQUEUE_EXIT_VALUES = 99
+REQUEUE_EXIT_VALUES = 98 99
 MAX_JOB_REQUEUE = 2
+POST_EXEC = echo "after $LSB_JOBEXIT_STAT pend=$LSB_JOBPEND of $LSB_EXIT_REQUEUE" >> %(marks)s/after-$MARK
 End Queue
 Begin Application
 NAME = gene
@@ -272,6 +273,8 @@ def test_max_requeue():
     f.start("south")
     f.wait_state("south", job, "PSUSP")
     expect_equal(len(trace(mark)), 3, "runs")
+    expect_equal(trace("after-" + mark), ["after %d pend=1 of 98 99" % (99 << 8)] * 3,
+                 "what commands after it know")
     row = f.job("south", job)
     expect("requeued for its exit code 2 times" in row["reason"], row["reason"])
     f.kill9("south")

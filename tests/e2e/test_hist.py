@@ -19,6 +19,15 @@ End Queue
 """
 
 
+AGAIN = """
+Begin Queue
+QUEUE_NAME = again
+PRIORITY = 30
+HOSTS = allremote
+REQUEUE_EXIT_VALUES = 99
+End Queue
+"""
+
 def submit(*args):
     return f.cli("south", "sub", *args).stdout.split("<")[1].split(">")[0]
 
@@ -54,13 +63,14 @@ def test_life():
     f.wait_for("the site to forget it", lambda: gone(job), 30)
     row = hist(job)
     expect_equal(events(row), ["submit", "dispatch", "start", "suspend", "resume",
-                               "requeue", "dispatch", "start", "end"], "its life")
+                               "run_end", "requeue", "dispatch", "start", "end"], "its life")
     expect_equal((row["name"], row["project"], row["state"], row["exit_code"]),
                  ("story", "paper", "EXIT", 3), "who it was")
     expect_equal(row["events"][1]["hosts"], {"s1": 1}, "where")
-    expect("requeued by" in row["events"][5]["reason"], "why it waited again")
+    expect("requeued by" in row["events"][6]["reason"], "why it waited again")
     expect(row["run_s"] > 0 and row["ususp_s"] > 0, "times: %s" % row)
-    total = sum(row[key] for key in ("pend_s", "psusp_s", "run_s", "ususp_s", "ssusp_s"))
+    total = sum(row[key] for key in ("pend_s", "psusp_s", "run_s", "ususp_s", "ssusp_s",
+                                   "unkwn_s"))
     expect(abs(total - row["total_s"]) < 0.01, "the sum")
     text = f.cli("south", "hist", "-l", job).stdout
     for part in ("Job <%s>, Job Name <story>" % job, "Submitted to queue <normal>;",
@@ -132,12 +142,27 @@ def test_leased():
     expect_equal(there["state"], "DONE", "its end")
 
 
+def test_leased_again():
+    """Both runs are told at home, each with its start and its end."""
+    mark = os.path.join(f.marks, "second")
+    job = submit("-q", "again", "test -e %s && exit 0; touch %s; exit 99" % (mark, mark))
+    f.wait_state("south", job, "DONE", limit=30)
+    row = hist(job)
+    expect_equal(events(row), ["submit"] + ["dispatch", "accept", "start"] +
+                 ["run_end", "requeue"] + ["dispatch", "accept", "start", "end"], "its life")
+    expect_equal(row["events"][4]["exit_code"], 99, "how the first run ended")
+    expect(row["events"][3]["at"] <= row["events"][4]["at"] <= row["events"][5]["at"], "when")
+    text = f.cli("south", "hist", "-l", job).stdout
+    expect("Its run ended with exit code 99" in text, text)
+    expect("UNKWN" in text, text)
+
+
 def setup():
-    f.configure("south", SOUTH + SHORT)
+    f.configure("south", SOUTH + SHORT + AGAIN)
     f.start("broker", "north", "south")
     f.wait_for("its host", lambda: f.has_hosts("south"))
 
 
 if __name__ == "__main__":
-    main(test_life, test_waiting_and_moved, test_array, test_leased, shared=f,
+    main(test_life, test_waiting_and_moved, test_array, test_leased, test_leased_again, shared=f,
          setup=setup)

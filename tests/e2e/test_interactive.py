@@ -183,19 +183,16 @@ def test_shell():
     """A shell with its own Ctrl-C and Ctrl-Z."""
     t = Terminal("-Is", "bash --norc --noprofile -i")
     t.wait_for("bash")
-    t.type("sleep 100\n")
-    f.wait_for("sleep", lambda: f.job("south", last_job())["state"] == "RUN")
+    t.type("sh -c 'echo up-$((1 + 1)); exec sleep 1000'\n")
+    t.wait_for("up-2")  # not the echo of what was typed
     t.type("\x03")
     t.wait_for("^C")
-    t.type("sleep 101\n")
-    t.wait_for("sleep 101")
-    while "Stopped" not in t.seen:  # until the shell has begun it
-        t.type("\x1a")
-        t.read(0.2)
+    t.type("sh -c 'echo up-$((1 + 2)); exec sleep 1000'\n")
+    t.wait_for("up-3")
+    t.type("\x1a")
     t.wait_for("Stopped")
-    t.type("kill %1; exit 4\n")
-    if "stopped jobs" in t.seen:
-        t.type("exit 4\n")
+    t.type("kill -9 %1; wait; echo gone-$((3 + 1))\n")
+    t.wait_for("gone-4")
     t.type("exit 4\n")
     expect_equal(t.end(), 4, "exit code of the shell")
 
@@ -382,7 +379,7 @@ def test_stays_home():
     """With slots borrowed it waits for one of its own."""
     f.start("broker", "north")
     f.wait_for("the lease", lambda: f.lease()["state"] in ("pending", "active"))
-    busy = [f.submit("south", "sleep 100") for _ in range(2)]
+    busy = [f.submit("south", "sleep 100", "-m", "s1") for _ in range(2)]
     f.wait_for("both to run", lambda: f.n_jobs("south", "RUN") >= 2)
     t = Terminal("-I", "echo home")
     t.wait_for("<<Waiting for dispatch ...>>")

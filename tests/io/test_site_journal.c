@@ -206,7 +206,7 @@ static void add_job_state(struct transcript *to, const struct row_job_state *sta
     add(to, " reserved \"%s\"", state->reserved != NULL ? state->reserved : "");
     add(to, " queue \"%s\" place %" PRId64 " released %d requeued %d\n",
         state->queue != NULL ? state->queue : "", state->place, state->is_released,
-        state->is_requeued);
+        (int)state->requeue_cause);
     add(to, " halt %d yields %d by %" PRIu64 " count %d", state->halt.causes,
         state->halt.yields, state->halt.by, state->halt.n_preempted);
     add(to, " %" PRId64 " %" PRId64 " %" PRId64 "\n", state->halt.since_ms,
@@ -481,7 +481,8 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
     running.job_state.queue = "night";
     running.job_state.place = -3;
     running.job_state.reserved = "mem=4096/host";
-    running.job_state.is_released = running.job_state.is_requeued = true;
+    running.job_state.is_released = true;
+    running.job_state.requeue_cause = REQUEUE_LOAD;
     running.job_state.halt = (struct job_halt){.causes = HALT_USER | HALT_PREEMPT,
                                                .yields = true,
                                                .by = job_id_key(7, 3),
@@ -641,7 +642,7 @@ static void test_a_journal_of_before_arrays(void **state)
                      "ALTER TABLE job_state DROP COLUMN switched_queue;"
                      "ALTER TABLE job_state DROP COLUMN place;"
                      "ALTER TABLE job_state DROP COLUMN is_released;"
-                     "ALTER TABLE job_state DROP COLUMN is_requeued;"
+                     "ALTER TABLE job_state DROP COLUMN requeue_cause;"
                      "ALTER TABLE job_state DROP COLUMN halt_causes;"
                      "ALTER TABLE job_state DROP COLUMN halt_yields;"
                      "ALTER TABLE job_state DROP COLUMN halt_by;"

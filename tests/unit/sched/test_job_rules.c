@@ -233,6 +233,25 @@ static void test_controls(void **state)
     }
 }
 
+/* For commands after the job: whether it waits again. */
+static void test_requeue_codes_go_along(void **state)
+{
+    static const char *const env[] = {"A=1", "LSB_EXIT_REQUEUE=5", "B=2"};
+    struct world world;
+    (void)state;
+    read_keys(&world, "", "REQUEUE_EXIT_VALUES = 99 100", "");
+    struct job_spec spec = {.command = "run", .env = env, .n_env = 3};
+    job_rules_apply(&world.arena, &world.stack, &spec);
+    assert_string_equal(joined(&world.arena, spec.env, spec.n_env),
+                        "A=1;B=2;LSB_EXIT_REQUEUE=99 100;");
+    arena_release(&world.arena);
+    read_keys(&world, "", "", "");
+    spec = (struct job_spec){.command = "run", .env = env, .n_env = 3};
+    job_rules_apply(&world.arena, &world.stack, &spec);
+    assert_ptr_equal(spec.env, env);
+    arena_release(&world.arena);
+}
+
 static void test_the_rest(void **state)
 {
     struct world world;
@@ -297,9 +316,13 @@ static void test_bad(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_limits),   cmocka_unit_test(test_run_limit_and_slots),
-        cmocka_unit_test(test_commands), cmocka_unit_test(test_controls),
-        cmocka_unit_test(test_the_rest), cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_run_limit_and_slots),
+        cmocka_unit_test(test_commands),
+        cmocka_unit_test(test_controls),
+        cmocka_unit_test(test_requeue_codes_go_along),
+        cmocka_unit_test(test_the_rest),
+        cmocka_unit_test(test_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,46 @@ static void test_end_is_the_first_news(void **state)
     assert_told("1 start s1=1; 1 end");
 }
 
+/* Nobody could tell for a while: from when on, and until when. */
+static void test_unknown(void **state)
+{
+    uint64_t id = start_own();
+    uint64_t attempt = site_stage_attempt_of(&stage, id);
+    (void)state;
+    site_stage_waiting(&stage, "s1", attempt, 7);
+    site_stage_running(&stage, "s1", attempt, 7);
+    assert_told("1 start s1=1");
+    site_stage_pass(&stage, 60000);
+    assert_told("1 unknown (its host does not answer)");
+    assert_int_equal(site_stage_state(&stage, id), JOB_UNKWN);
+    site_stage_restart(&stage); /* it is not forgotten */
+    assert_int_equal(site_stage_state(&stage, id), JOB_UNKWN);
+    site_stage_host_hello(&stage, "s1");
+    site_stage_running(&stage, "s1", attempt, 7);
+    site_stage_host_synced(&stage, "s1");
+    assert_told("1 known");
+    site_stage_exited(&stage, "s1", attempt, 0);
+    assert_told("1 end");
+}
+
+/* Each run has its end on record, also where the job is to wait again. */
+static void test_requeued(void **state)
+{
+    struct peer ana = site_stage_user("ana");
+    const char *job = "1";
+    struct msg msg = {.kind = MSG_JOB_MOVE, .site = ""};
+    uint64_t id = start_own();
+    uint64_t attempt = site_stage_attempt_of(&stage, id);
+    (void)state;
+    site_stage_waiting(&stage, "s1", attempt, 7);
+    msg.job_move = (struct msg_job_move){
+        .request = 5, .move = MOVE_REQUEUE, .queue = "", .jobs = &job, .n_jobs = 1};
+    site_stage_message(&stage, &ana, &msg);
+    site_stage_exited(&stage, "s1", attempt, 130); /* the first that is heard of it */
+    assert_told("1 start s1=1; 1 run_end; 1 requeue (requeued by ana); "
+                "1 dispatch s1=1");
+}
+
 static void test_nothing_twice_after_a_restart(void **state)
 {
     uint64_t id = start_own();
@@ -138,6 +178,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_plain_life),
         TEST(test_end_is_the_first_news),
+        TEST(test_unknown),
+        TEST(test_requeued),
         TEST(test_nothing_twice_after_a_restart),
         TEST(test_waiting_job_is_stopped_and_killed),
         TEST(test_kill_is_told_before_the_end),

@@ -65,7 +65,7 @@ static void times_are_of_states(void **state)
         const char *why;
         struct event_text events[EVENTS_MAX];
         const char *state;
-        int pend, psusp, run, ususp, ssusp; /* seconds */
+        int pend, psusp, run, ususp, ssusp, unkwn; /* seconds */
     } rows[] = {
         {"it waits until now", {{900, JOB_EVENT_SUBMIT, JOB_PEND}}, "PEND", 100},
         {"from hosts given to the start it waits too",
@@ -114,6 +114,30 @@ static void times_are_of_states(void **state)
          5,
          0,
          30},
+        {"its run's end is known before it is requeued",
+         {{100, JOB_EVENT_SUBMIT, JOB_PEND},
+          {101, JOB_EVENT_START, JOB_RUN},
+          {111, JOB_EVENT_RUN_END, JOB_PEND},
+          {121, JOB_EVENT_REQUEUE, JOB_PEND},
+          {125, JOB_EVENT_START, JOB_RUN},
+          {135, JOB_EVENT_END, JOB_DONE}},
+         "DONE",
+         15,
+         0,
+         20},
+        {"nobody knows how it is for a while: that is not its run",
+         {{100, JOB_EVENT_SUBMIT, JOB_PEND},
+          {100, JOB_EVENT_START, JOB_RUN},
+          {110, JOB_EVENT_UNKNOWN, JOB_UNKWN},
+          {150, JOB_EVENT_KNOWN, JOB_RUN},
+          {155, JOB_EVENT_END, JOB_DONE}},
+         "DONE",
+         0,
+         0,
+         15,
+         0,
+         0,
+         40},
         {"a host whose clock is behind adds nothing",
          {{100, JOB_EVENT_SUBMIT, JOB_PEND},
           {105, JOB_EVENT_DISPATCH, JOB_PEND},
@@ -143,8 +167,9 @@ static void times_are_of_states(void **state)
                      {"run_s", rows[i].run},
                      {"ususp_s", rows[i].ususp},
                      {"ssusp_s", rows[i].ssusp},
+                     {"unkwn_s", rows[i].unkwn},
                      {"total_s", rows[i].pend + rows[i].psusp + rows[i].run +
-                                     rows[i].ususp + rows[i].ssusp}};
+                                     rows[i].ususp + rows[i].ssusp + rows[i].unkwn}};
         assert_string_equal(value_find(row, "state")->text, rows[i].state);
         for (size_t k = 0; k < sizeof(times) / sizeof(times[0]); k++) {
             const struct value *time = value_find(row, times[k].key);

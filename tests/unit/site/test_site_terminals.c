@@ -164,6 +164,12 @@ static void test_what_passes(void **state)
     assert_memory_equal(typed->stream_down.bytes, "keys", 4);
     down(&stage, &ana, "1", attempt + 1); /* of a run that is not this one */
     assert_int_equal(site_stage_count(&stage, MSG_STREAM_DOWN), 0);
+    struct msg again = {.kind = MSG_STREAM_DOWN, .site = ""};
+    again.stream_down = (struct msg_stream_down){
+        .run = {"", 0}, .job = "1", .bytes = (const uint8_t *)"", .is_again = true};
+    site_stage_message(&stage, &ana, &again); /* the note was lost */
+    assert_int_equal(site_stage_sent(&stage, MSG_STREAM_UP, 0)->stream_up.run.attempt,
+                     attempt);
     down(&stage, &other, "1", attempt);
     assert_int_equal(site_stage_sent(&stage, MSG_ERROR, 0)->error.code, ERR_EXISTS);
     down(&stage, &root, "1", attempt); /* nor an administrator */

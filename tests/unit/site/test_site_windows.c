@@ -153,7 +153,7 @@ static void test_ended(void **state)
                         "TERM_WINDOW: job killed after queue run window closed");
     assert_int_equal(site_stage_state(&stage, again), JOB_PEND);
     assert_string_equal(site_stage_job_text(&stage, again, "pending"), "queue_window");
-    assert_string_equal(row_requeue_cause(site_stage_job_row(&stage, again)), "window");
+    assert_int_equal(site_stage_job_row(&stage, again)->requeue_cause, REQUEUE_WINDOW);
     site_stage_release(&stage);
 }
 
