@@ -694,6 +694,7 @@ struct msg_query {
     int states;      /* leases: 1 << enum lease_state, added up; 0: all that are open */
     bool with_ended; /* jobs, leases */
     bool exported;   /* hosts -e */
+    bool shared;     /* hosts -s: shared resources, not hosts */
     const char *res_req; /* load, hosts: those that match; "": all */
     const char *after;   /* page: rows behind this id; "": from the first */
     int limit;           /* rows; 0: as many as a page takes */

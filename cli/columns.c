@@ -145,6 +145,7 @@ static const struct column hosts_block[] = {
     {"Resources", "resources", false, format_plain},
     {"Values", "values", false, format_members},
     {"Load", "load", false, format_load},
+    {"Reserved by jobs", "reserved", false, format_reserved},
     {"Lease", "lease", false, format_plain},
     {NULL, NULL, false, NULL},
 };
@@ -153,6 +154,20 @@ const struct columns columns_hosts = {
     .table = hosts_table,
     .block = hosts_block,
     .nothing = "no host found",
+};
+
+static const struct column shared_table[] = {
+    {"RESOURCE", "resource", false, format_plain},
+    {"TOTAL", "total", true, format_plain},
+    {"RESERVED", "reserved", true, format_plain},
+    {"AVAIL", "available", true, format_plain},
+    {"LOCATION", "location", false, format_plain},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_hosts_shared = {
+    .table = shared_table,
+    .nothing = "no shared resource found",
 };
 
 static const struct column load_table[] = {

@@ -35,6 +35,7 @@ extern const struct columns columns_jobs_waiting;
 extern const struct columns columns_hist;
 extern const struct columns columns_hosts;
 extern const struct columns columns_hosts_exported;
+extern const struct columns columns_hosts_shared;
 extern const struct columns columns_load;
 extern const struct columns columns_queues;
 extern const struct columns columns_users;

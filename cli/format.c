@@ -197,6 +197,20 @@ const char *format_instances(struct arena *arena, json_t *value)
     return text[0] != '\0' ? text : unset;
 }
 
+const char *format_reserved(struct arena *arena, json_t *value)
+{
+    const char *text = "";
+    const char *name;
+    json_t *pool;
+    json_object_foreach(value, name, pool)
+    {
+        const char *total = format_plain(arena, json_object_get(pool, "total"));
+        const char *held = format_plain(arena, json_object_get(pool, "reserved"));
+        text = join(arena, text, name, arena_printf(arena, "%s of %s", held, total));
+    }
+    return text[0] != '\0' ? text : unset;
+}
+
 /* {"n1@north":2,"s1":1} as "2*n1@north:s1", as bjobs does. */
 const char *format_hosts(struct arena *arena, json_t *value)
 {

@@ -29,6 +29,8 @@ const char *format_size(struct arena *arena, json_t *value);
 /* {"a":1,"b":"x"} as "a=1 b=x". */
 const char *format_members(struct arena *arena, json_t *value);
 const char *format_instances(struct arena *arena, json_t *value);
+/* {"lic":{"total":5,"reserved":2}} as "lic=2 of 5". */
+const char *format_reserved(struct arena *arena, json_t *value);
 /* A host's load, "r15s=0.1 ut=12% mem=895M licences=17". */
 const char *format_load(struct arena *arena, json_t *value);
 /* Slots by host, as bjobs does: "2*n1@north:s1". */

@@ -10,6 +10,7 @@
 const struct call_option hosts_options[] = {
     {"-l", NULL, "in full", false},
     {"-e", NULL, "what is exported", false},
+    {"-s", NULL, "shared resources: what there is, reserved and left", false},
     {"-R", "STRING", "those that match the requirement string", false},
     {NULL, NULL, NULL, false},
 };
@@ -23,9 +24,16 @@ int resources_hosts(struct call *call)
 {
     struct msg_query query = listing_query(QUERY_HOSTS);
     query.exported = call_has(call, "-e");
+    query.shared = call_has(call, "-s");
+    if (query.shared &&
+        (query.exported || call_has(call, "-R") || call_has(call, "-l"))) {
+        return call_misuse(call, "-s goes with none of -e, -l and -R");
+    }
     query.res_req = call_has(call, "-R") ? call_value(call, "-R") : "";
-    return listing_run(call, &query, "host",
-                       query.exported ? &columns_hosts_exported : &columns_hosts);
+    return listing_run(call, &query, query.shared ? "resource" : "host",
+                       query.shared     ? &columns_hosts_shared
+                       : query.exported ? &columns_hosts_exported
+                                        : &columns_hosts);
 }
 
 int resources_queues(struct call *call)

@@ -133,6 +133,7 @@ static const struct codec_field query[] = {
     INT(states, 0, STATES_MAX),
     TEXT(res_req, FREE, 0, TEXT_MAX),
     INT(last, 0, PAGE_ROWS_MAX),
+    BOOL(shared),
 };
 SHAPE(codec_query, sublet__query, query);
 #undef OURS

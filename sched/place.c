@@ -81,7 +81,7 @@ static int count_free(const struct pass *pass, const struct place_view *view)
  * that most of them lack come first. */
 struct lack {
     int n_hosts;         /* in all */
-    int n_full;          /* have enough, and no slot */
+    int n_full;          /* have enough, and no slot, or are closed: slots would help */
     int item, n_of_item; /* -1: none */
 };
 
@@ -94,6 +94,8 @@ static struct lack count_lack(const struct pass *pass, const struct place_view *
         const struct place_group *group = &view->groups[i];
         for (int k = 0; k < group->n_members; k++) {
             int host = group->members[k], item = -1;
+            bool is_usable =
+                snapshot->hosts[host].is_open && !pass->room.is_taken[host];
             int room = reserve_room_alone(snapshot->reserve, pass->room.left,
                                           view->asks, host, &item);
             if (room > 0) {
@@ -101,8 +103,8 @@ static struct lack count_lack(const struct pass *pass, const struct place_view *
                     place_view_slots_on(&pass->room, host, view->is_exclusive) == 0;
                 continue;
             }
-            lack.n_hosts++;
-            by_item[item]++;
+            lack.n_hosts += is_usable;
+            by_item[item] += is_usable;
         }
     }
     for (int i = 0; view->asks != NULL && i < view->asks->n_items; i++) {

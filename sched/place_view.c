@@ -208,6 +208,9 @@ static void judge_host(const struct place_room *room, struct place_view *view, i
     }
     struct place_group *group = group_in(room, view, host, n_left);
     group->capacity += at->max;
+    if (view->asks != NULL) {
+        group->members[group->n_members++] = host;
+    }
     if (!at->is_open) {
         view->stuck.n_closed++;
         return;
@@ -215,9 +218,6 @@ static void judge_host(const struct place_room *room, struct place_view *view, i
     if (room->is_taken[host]) {
         view->stuck.n_exclusive++;
         return;
-    }
-    if (view->asks != NULL) {
-        group->members[group->n_members++] = host;
     }
     if (place_view_free_on(room, host, group) > 0) {
         group->heap[group->count++] = candidate;

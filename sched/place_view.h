@@ -30,7 +30,7 @@ struct place_group {
     int64_t capacity;                /* slots of all of them, free or not */
     bool is_exclusive;               /* slots are free only where nothing runs ... */
     const struct reserve_asks *asks; /* ... and there is so much of these; or NULL */
-    int *members; /* of a view that reserves: its open hosts, free or not */
+    int *members; /* of a view that reserves: its hosts, free or not */
     int n_members;
 };
 

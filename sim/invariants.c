@@ -50,6 +50,7 @@ void invariants_free(struct invariants *invariants)
     invariants_release_jobs(invariants);
     invariants_release_uses(invariants);
     invariants_release_grants(invariants);
+    invariants_release_pools(invariants);
     free(invariants);
 }
 
@@ -216,6 +217,9 @@ bool invariants_check_site(struct invariants *invariants,
         return false;
     }
     seen->n_changes = provider_changes(provider);
+    if (!invariants_check_reserved(invariants, site, text)) {
+        return false;
+    }
     if (!is_due) {
         return true;
     }

@@ -2,7 +2,7 @@
 /* invariants_parts.h: what the files of the invariants share: what was seen so far.
  * invariants.c: contracts (2, 3, 4, 6, 7) and settling; invariants_job.c: jobs (5);
  * invariants_host.c: slots in use (1); invariants_grants.c: what leases have besides
- * (8).
+ * (8); invariants_reserve.c: what is reserved (9).
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_INVARIANTS_PARTS_H
@@ -18,6 +18,7 @@
 enum {
     INVARIANTS_JOB_KEY_SIZE = NAME_SIZE + 40,
     INVARIANTS_USE_KEY_SIZE = NAME_SIZE + HOST_NAME_SIZE + LEASE_ID_SIZE,
+    INVARIANTS_POOL_KEY_SIZE = 2 * NAME_SIZE + HOST_NAME_SIZE + NAME_SIZE + 16,
 };
 
 struct seen_lease {
@@ -63,6 +64,15 @@ struct seen_grant {
     UT_hash_handle hh;
 };
 
+/* What the open jobs of a site reserve of one pool, in thousandths. */
+struct seen_pool {
+    char key[INVARIANTS_POOL_KEY_SIZE]; /* site, resource, whose, its number there */
+    int64_t total, reserved;
+    int64_t limit; /* what may be reserved: all there is, or what was when it shrank */
+    bool is_summed, is_other; /* in this look: seen yet; with another total */
+    UT_hash_handle hh;
+};
+
 struct seen_site {
     char name[NAME_SIZE];
     int n_jobs;             /* jobs and elements on record */
@@ -79,6 +89,7 @@ struct invariants {
     struct seen_use *uses;
     struct seen_grant *grants;
     struct seen_site *sites;
+    struct seen_pool *pools;
     int n_unended; /* jobs and elements */
     int64_t patience_ms;
     int next_lease; /* of the broker's, to look at */
@@ -97,6 +108,10 @@ int invariants_count_used(const struct invariants *invariants, const char *site,
                           const char *host, const char *lease);
 /* The first job that has not ended, or NULL. */
 const char *invariants_find_unended(const struct invariants *invariants);
+bool invariants_check_reserved(struct invariants *invariants,
+                               const struct invariants_site *site,
+                               struct invariants_text *text);
+void invariants_release_pools(struct invariants *invariants);
 void invariants_release_jobs(struct invariants *invariants);
 void invariants_release_uses(struct invariants *invariants);
 bool invariants_check_grants(struct invariants *invariants,

@@ -61,7 +61,7 @@ struct reserves {
     struct kind *kinds;
     struct reserve_kind *shown;
     int n_kinds, kinds_capacity;
-    int64_t *left;
+    int64_t *left, *total; /* by pool */
     int n_pools, pools_capacity;
     struct reserve reserve;
 };
@@ -167,18 +167,24 @@ static const struct resreq_usage *usage_of(const struct site *site,
 
 /* ---------------------------------------------------------------- pools */
 
+static int64_t *grow(const struct reserves *reserves, const int64_t *old, int capacity)
+{
+    int64_t *grown = arena_alloc(reserves->arena, (size_t)capacity, sizeof(*grown));
+    if (reserves->n_pools > 0) {
+        memcpy(grown, old, (size_t)reserves->n_pools * sizeof(*grown));
+    }
+    return grown;
+}
+
 static int add_pool(struct reserves *reserves, int64_t milli)
 {
     if (reserves->n_pools == reserves->pools_capacity) {
         int capacity = reserves->pools_capacity * 2 + 64;
-        int64_t *left = arena_alloc(reserves->arena, (size_t)capacity, sizeof(*left));
-        if (reserves->n_pools > 0) {
-            memcpy(left, reserves->left, (size_t)reserves->n_pools * sizeof(*left));
-        }
-        reserves->left = left;
+        reserves->left = grow(reserves, reserves->left, capacity);
+        reserves->total = grow(reserves, reserves->total, capacity);
         reserves->pools_capacity = capacity;
     }
-    reserves->left[reserves->n_pools] = milli;
+    reserves->left[reserves->n_pools] = reserves->total[reserves->n_pools] = milli;
     return reserves->n_pools++;
 }
 
@@ -244,7 +250,8 @@ static int *pool_of_provider(struct finding *finding, const struct site *site, i
 }
 
 /* Of a host, or of all that share it. */
-static void find_pool(struct finding *finding, struct site *site, int host, int row)
+static void find_pool(struct finding *finding, const struct site *site, int host,
+                      int row)
 {
     struct reserves *reserves = site->reserves;
     const struct resource_table *table = facts_table(site->facts);
@@ -267,7 +274,7 @@ static void find_pool(struct finding *finding, struct site *site, int host, int 
     kind->pool_of_row[row] = pool;
 }
 
-static void find_pools(struct site *site, struct kind *kind)
+static void find_pools(const struct site *site, struct kind *kind)
 {
     struct reserves *reserves = site->reserves;
     struct arena *arena = reserves->arena;
@@ -357,7 +364,7 @@ static void note_wake(struct reserves *reserves, const struct job *job,
     }
 }
 
-static void take_off(struct site *site, const struct kind *kind,
+static void take_off(const struct site *site, const struct kind *kind,
                      const struct reserved *hold)
 {
     struct reserves *reserves = site->reserves;
@@ -379,9 +386,60 @@ static void take_off(struct site *site, const struct kind *kind,
     }
 }
 
+/* It stood still when its host last spoke of it. While a host has to say it anew what
+ * it gave back may be another's already: a pass takes care, and who looks is told the
+ * truth. */
+static bool was_still(const struct job *job)
+{
+    return job->halt.causes != 0 && job->halt.yields &&
+           (job->state == JOB_SSUSP || job->state == JOB_USUSP ||
+            job->state == JOB_UNKWN);
+}
+
+/* What the job reserves now on each host of an item that it has not given back. */
+static void list_job(const struct site *site, const struct job *job,
+                     reserves_held_fn fn, void *arg)
+{
+    const struct resreq_usage *usage = usage_of(site, job->ledger);
+    for (int i = 0; i < usage->n_items; i++) {
+        const struct resreq_item *item = &usage->items[i];
+        if (is_released(site, item->id) && was_still(job)) {
+            continue;
+        }
+        int64_t ms = job->start_ms != 0 ? site->now_ms - job->start_ms : 0;
+        for (int k = 0; k < job->n_hosts; k++) {
+            int64_t n_times = reserve_times(item->scope, job->hosts[k].n_slots, k == 0);
+            const struct reserves_held held = {
+                .resource = resources_at(facts_resources(site->facts), item->id)->name,
+                .host = job->hosts[k].host,
+                .lease = job->lease,
+                .milli = n_times * resreq_usage_milli(item, ms),
+            };
+            if (held.milli > 0) {
+                fn(arg, &held);
+            }
+        }
+    }
+}
+
+bool reserves_has_any(const struct site *site)
+{
+    return site->reserves->count > 0;
+}
+
+void reserves_list(const struct site *site, reserves_held_fn fn, void *arg)
+{
+    for (int i = 0; i < jobs_count_open(site->jobs); i++) {
+        const struct job *job = jobs_open_at(site->jobs, i);
+        if (job->ledger != NULL) {
+            list_job(site, job, fn, arg);
+        }
+    }
+}
+
 /* ---------------------------------------------------------------- a pass */
 
-void reserves_begin(struct site *site, struct arena *arena,
+void reserves_begin(const struct site *site, struct arena *arena,
                     const struct place_host *hosts, int n_hosts, int64_t now_ms)
 {
     struct reserves *reserves = site->reserves;
@@ -420,7 +478,7 @@ static void grow_kinds(struct reserves *reserves)
 }
 
 /* The resource as the pass has it; what running jobs reserve is taken off. */
-static int kind_of(struct site *site, int id)
+static int kind_of(const struct site *site, int id)
 {
     struct reserves *reserves = site->reserves;
     for (int i = 0; i < reserves->n_kinds; i++) {
@@ -467,7 +525,7 @@ static enum resreq_scope scope_of(const struct site *site,
                                          : RESREQ_SCOPE_HOST;
 }
 
-static void show_alternative(struct site *site, const struct resreq_usage *usage,
+static void show_alternative(const struct site *site, const struct resreq_usage *usage,
                              struct reserve_asks *asks)
 {
     struct arena *arena = site->reserves->arena;
@@ -490,7 +548,7 @@ static void show_alternative(struct site *site, const struct resreq_usage *usage
     asks->usage = shown;
 }
 
-const struct reserve_asks *reserves_asks(struct site *site,
+const struct reserve_asks *reserves_asks(const struct site *site,
                                          const struct resreq_usages *usages)
 {
     struct reserve_asks *asks = arena_alloc(
@@ -504,7 +562,7 @@ const struct reserve_asks *reserves_asks(struct site *site,
 /* What of a usage `takes` wants, so long after the job began, as parts. */
 typedef bool (*takes_fn)(const struct site *site, const struct job *job, int id);
 
-static int list_parts(struct site *site, const struct resreq_usage *usage,
+static int list_parts(const struct site *site, const struct resreq_usage *usage,
                       const struct job *job, const struct spread *spread,
                       takes_fn takes, const struct reserve_part **parts)
 {
@@ -531,7 +589,7 @@ static bool gives_back(const struct site *site, const struct job *job, int id)
     return is_released(site, id);
 }
 
-int reserves_given(struct site *site, const struct job *job,
+int reserves_given(const struct site *site, const struct job *job,
                    const struct reserve_part **parts)
 {
     struct spread spread = spread_of(job);
@@ -557,7 +615,7 @@ static bool would_give(const struct site *site, const struct job *job, int id)
     return false;
 }
 
-int reserves_to_give(struct site *site, const struct job *job,
+int reserves_to_give(const struct site *site, const struct job *job,
                      const struct reserve_part **parts)
 {
     struct spread spread = spread_of(job);
@@ -572,7 +630,7 @@ static bool takes_all(const struct site *site, const struct job *job, int id)
     return true;
 }
 
-static int parts_of_record(struct site *site, const char *reserved,
+static int parts_of_record(const struct site *site, const char *reserved,
                            const struct spread *spread,
                            const struct reserve_part **parts)
 {
@@ -582,7 +640,7 @@ static int parts_of_record(struct site *site, const char *reserved,
     return list_parts(site, &usage, NULL, spread, takes_all, parts);
 }
 
-bool reserves_has(struct site *site, const char *reserved, const char *lease,
+bool reserves_has(const struct site *site, const char *reserved, const char *lease,
                   const struct host_slots *hosts, int n_hosts)
 {
     const struct spread spread = {lease, hosts, n_hosts};
@@ -591,7 +649,7 @@ bool reserves_has(struct site *site, const char *reserved, const char *lease,
     return reserve_has(site->reserves->left, parts, n_parts);
 }
 
-void reserves_keep(struct site *site, const char *reserved, const char *lease,
+void reserves_keep(const struct site *site, const char *reserved, const char *lease,
                    const struct host_slots *hosts, int n_hosts)
 {
     const struct spread spread = {lease, hosts, n_hosts};
@@ -632,4 +690,54 @@ const char *reserves_text(const struct site *site, struct arena *arena,
 int64_t reserves_wake_ms(const struct reserves *reserves)
 {
     return reserves->wake_ms;
+}
+
+/* ---------------------------------------------------------------- to be seen */
+
+/* All that jobs reserve; or, where `is_shared`, all that there is to be reserved and
+ * that several hosts have together. */
+static void see_kinds(const struct site *site, bool is_shared)
+{
+    const struct reserves *reserves = site->reserves;
+    const struct resources *resources = facts_resources(site->facts);
+    for (int id = RESOURCE_BUILTINS; is_shared && id < resources_count(resources);
+         id++) {
+        if (resources_at(resources, id)->is_consumable && is_limited(site, id)) {
+            kind_of(site, id);
+        }
+    }
+    for (int i = 0; !is_shared && i < reserves->count; i++) {
+        const struct resreq_usage *usage = usage_of(site, reserves->items[i]);
+        for (int k = 0; k < usage->n_items; k++) {
+            if (is_limited(site, usage->items[k].id)) {
+                kind_of(site, usage->items[k].id);
+            }
+        }
+    }
+}
+
+void reserves_see(const struct site *site, struct arena *arena, bool is_shared,
+                  struct reserves_seen *seen)
+{
+    struct reserves *reserves = site->reserves;
+    int64_t wake_ms = reserves->wake_ms;
+    int n_hosts;
+    const struct place_host *hosts = schedule_hosts(site, arena, &n_hosts);
+    reserves_begin(site, arena, hosts, n_hosts, site->now_ms);
+    see_kinds(site, is_shared);
+    struct reserves_seen_kind *kinds =
+        arena_alloc(arena, (size_t)reserves->n_kinds, sizeof(*kinds));
+    *seen = (struct reserves_seen){.kinds = kinds,
+                                   .total = reserves->total,
+                                   .left = reserves->left,
+                                   .n_pools = reserves->n_pools,
+                                   .hosts = hosts,
+                                   .n_hosts = n_hosts};
+    for (int i = 0; i < reserves->n_kinds; i++) {
+        if (!is_shared || reserves->kinds[i].is_shared) {
+            kinds[seen->n_kinds++] = (struct reserves_seen_kind){
+                reserves->kinds[i].shown.name, reserves->kinds[i].shown.pool_of};
+        }
+    }
+    reserves->wake_ms = wake_ms;
 }

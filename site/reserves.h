@@ -41,23 +41,23 @@ void reserves_leave(struct reserves *reserves, struct job *job);
 void reserves_forget(struct reserves *reserves);
 
 /* A pass over these hosts begins. */
-void reserves_begin(struct site *site, struct arena *arena,
+void reserves_begin(const struct site *site, struct arena *arena,
                     const struct place_host *hosts, int n_hosts, int64_t now_ms);
 /* The alternatives as the pass sees them, with the site's scopes; NULL: none. */
-const struct reserve_asks *reserves_asks(struct site *site,
+const struct reserve_asks *reserves_asks(const struct site *site,
                                          const struct resreq_usages *usages);
 /* What a job that stands still gave back, and takes when it goes on. */
-int reserves_given(struct site *site, const struct job *job,
+int reserves_given(const struct site *site, const struct job *job,
                    const struct reserve_part **parts);
 /* What a running job would give of PREEMPTABLE_RESOURCES that the pass looks at: what a
  * suspension releases, or, where its queue ends jobs instead, all of it. */
-int reserves_to_give(struct site *site, const struct job *job,
+int reserves_to_give(const struct site *site, const struct job *job,
                      const struct reserve_part **parts);
 /* A job that does not run yet, with that record, on those hosts: all of it is there. */
-bool reserves_has(struct site *site, const char *reserved, const char *lease,
+bool reserves_has(const struct site *site, const char *reserved, const char *lease,
                   const struct host_slots *hosts, int n_hosts);
 /* What of that is there is kept for it in this pass. */
-void reserves_keep(struct site *site, const char *reserved, const char *lease,
+void reserves_keep(const struct site *site, const char *reserved, const char *lease,
                    const struct host_slots *hosts, int n_hosts);
 /* What is left, for the pass's snapshot; NULL: nobody asks for anything. */
 const struct reserve *reserves_show(const struct site *site);
@@ -67,5 +67,33 @@ const char *reserves_text(const struct site *site, struct arena *arena,
 
 /* When a reservation that a line of the last pass could wait for becomes less. */
 int64_t reserves_wake_ms(const struct reserves *reserves);
+
+/* What an open job reserves now on one of its hosts, given back by who stands still not
+ * counted: for invariants and views. */
+struct reserves_held {
+    const char *resource, *host, *lease; /* "": own hosts */
+    int64_t milli;
+};
+typedef void (*reserves_held_fn)(void *arg, const struct reserves_held *held);
+bool reserves_has_any(const struct site *site);
+void reserves_list(const struct site *site, reserves_held_fn fn, void *arg);
+
+/* What there is and what is left of it, for views; all in the arena. */
+struct reserves_seen_kind {
+    const char *resource;
+    const int *pool_of; /* by host, own ones first; -1 */
+};
+struct reserves_seen {
+    const struct reserves_seen_kind *kinds;
+    int n_kinds;
+    const int64_t *total, *left; /* by pool, in thousandths */
+    int n_pools;
+    const struct place_host *hosts;
+    int n_hosts;
+};
+/* What jobs reserve now; `is_shared`: what several hosts have together, reserved or
+ * not. Not while a pass is under way. */
+void reserves_see(const struct site *site, struct arena *arena, bool is_shared,
+                  struct reserves_seen *seen);
 
 #endif

@@ -113,7 +113,8 @@ static const char *status_of(const struct host_status *host)
 }
 
 static struct value *own_row(const struct site *site, struct arena *arena, int index,
-                             const struct site_tally *tally)
+                             const struct site_tally *tally,
+                             const struct reserves_seen *seen)
 {
     const struct site_host *host = &site->config->hosts[index];
     const struct site_tally_row *counts = site_tally_find(tally, host->name, "");
@@ -135,12 +136,14 @@ static struct value *own_row(const struct site *site, struct arena *arena, int i
     value_add_text(arena, row, "dispatch_window", host->dispatch_windows.text);
     site_view_add_facts(site, arena, row, index,
                         facts_architecture(site->facts, index));
+    site_view_add_reserved(arena, row, seen, index);
     return row;
 }
 
 static struct value *borrowed_row(const struct site *site, struct arena *arena,
                                   const struct consumer_host *host,
-                                  const struct site_tally *tally)
+                                  const struct site_tally *tally,
+                                  const struct reserves_seen *seen, int place)
 {
     const char *name = arena_str(arena, host->name);
     const struct site_tally_row *counts = site_tally_find(tally, name, host->lease);
@@ -159,12 +162,14 @@ static struct value *borrowed_row(const struct site *site, struct arena *arena,
     value_add_null(arena, row, "run_window");
     value_add_null(arena, row, "dispatch_window");
     site_view_add_facts(site, arena, row, facts_row(site->facts, host->name), NULL);
+    site_view_add_reserved(arena, row, seen, place);
     return row;
 }
 
 static void add_host(const struct site *site, struct site_page *page,
                      const struct msg_query *query, uint64_t number, int place,
-                     const struct site_tally *own, const struct site_tally *borrowed)
+                     const struct site_tally *own, const struct site_tally *borrowed,
+                     const struct reserves_seen *seen)
 {
     int n_own = site_hosts_count(site->hosts);
     struct consumer_host host = {.name = ""};
@@ -176,8 +181,9 @@ static void add_host(const struct site *site, struct site_page *page,
         return;
     }
     site_page_add(page, number,
-                  place < n_own ? own_row(site, page->arena, place, own)
-                                : borrowed_row(site, page->arena, &host, borrowed));
+                  place < n_own
+                      ? own_row(site, page->arena, place, own, seen)
+                      : borrowed_row(site, page->arena, &host, borrowed, seen, place));
 }
 
 void site_view_hosts(const struct site *site, struct site_page *page,
@@ -206,8 +212,10 @@ void site_view_hosts(const struct site *site, struct site_page *page,
     site_tally_sort(&borrowed);
     count_runs(site, false, &own);
     count_borrowed(site, &borrowed);
+    struct reserves_seen seen;
+    reserves_see(site, arena, false, &seen);
     for (int i = 0; i < n_places && !page->is_full; i++) {
-        add_host(site, page, query, (uint64_t)i + 1, places[i], &own, &borrowed);
+        add_host(site, page, query, (uint64_t)i + 1, places[i], &own, &borrowed, &seen);
     }
 }
 
@@ -414,6 +422,8 @@ struct value *site_view(const struct site *site, struct arena *arena,
         site_view_jobs(site, &page, query, now_ms);
     } else if (query->kind == QUERY_HOSTS && query->exported) {
         site_view_exported(site, &page, query);
+    } else if (query->kind == QUERY_HOSTS && query->shared) {
+        site_view_shared(site, &page, query);
     } else if (query->kind == QUERY_HOSTS) {
         site_view_hosts(site, &page, query);
     } else if (query->kind == QUERY_QUEUES) {

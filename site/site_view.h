@@ -59,6 +59,14 @@ void site_view_users(const struct site *site, struct site_page *page,
 /* A queue's slot pool and shares, into its row; more of them where it is asked for. */
 void site_view_add_shares(const struct site *site, struct arena *arena,
                           struct value *row, int queue, bool is_asked);
+/* Of a host, by its place in a pass: total, reserved and available of what jobs reserve
+ * there. */
+struct reserves_seen;
+void site_view_add_reserved(struct arena *arena, struct value *row,
+                            const struct reserves_seen *seen, int place);
+/* `hosts -s`: resources that several hosts have together, place by place. */
+void site_view_shared(const struct site *site, struct site_page *page,
+                      const struct msg_query *query);
 void site_view_exports(const struct site *site, struct site_page *page,
                        const struct msg_query *query);
 

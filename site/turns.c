@@ -151,6 +151,9 @@ void turns_begun(struct site *site, struct job *job, enum job_state state,
     }
     if (job->start_ms == 0) {
         job->start_ms = start_ms != 0 ? start_ms : now_ms;
+        if (job->ledger != NULL) {
+            schedule_mark(site->schedule); /* durations of what it reserves begin */
+        }
     }
     shares_change(site->shares, job, now_ms);
     job->is_decided = true;

@@ -87,6 +87,8 @@ static void write_submit(struct maker *maker, int self)
     }
     if (n_slots == 1 && strcmp(queue, "far") != 0 && maker_chance(maker, 10)) {
         maker_write_wish(maker, self);
+    } else if (strcmp(queue, "far") != 0 && maker_chance(maker, 25)) {
+        maker_write_usage(maker);
     }
     if (maker_chance(maker, 30)) {
         maker_say(maker, " rerun=yes");

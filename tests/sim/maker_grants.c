@@ -3,7 +3,7 @@
  * tell how much they have, and instances of a shared resource. */
 #include "tests/sim/maker_parts.h"
 
-enum { MEMORY_MAX = 900, LICENCES_MAX = 12 };
+enum { MEMORY_MAX = 900, LICENCES_MAX = 12, SCRATCH = 6 };
 
 static void choose_policy(struct maker *maker, struct maker_policy *policy)
 {
@@ -59,14 +59,19 @@ void maker_write_resources(struct maker *maker, int self)
     const struct maker_licences *licences = &site->licences;
     int n_first = licences->n_first < site->n_hosts ? licences->n_first : site->n_hosts;
 
+    maker_say(
+        maker,
+        "Begin Resource\nRESOURCENAME TYPE INTERVAL INCREASING RELEASE CONSUMABLE\n"
+        "lic Numeric () %s Y Y\nscratch Numeric () N N Y\nEnd Resource\n",
+        licences->is_otherwise ? "Y" : "N");
     maker_say(maker,
-              "Begin Resource\nRESOURCENAME TYPE INTERVAL INCREASING CONSUMABLE\n"
-              "lic Numeric () %s Y\nEnd Resource\n",
-              licences->is_otherwise ? "Y" : "N");
+              "Begin ResourceMap\nRESOURCENAME LOCATION\nscratch (%d@[default])\n",
+              SCRATCH);
     if (n_first == 0) {
+        maker_say(maker, "End ResourceMap\n");
         return;
     }
-    maker_say(maker, "Begin ResourceMap\nRESOURCENAME LOCATION\nlic (");
+    maker_say(maker, "lic (");
     write_place(maker, self, licences->n_placed[0], 0, n_first);
     write_place(maker, self, licences->n_placed[1], n_first, site->n_hosts);
     maker_say(maker, ")\nEnd ResourceMap\n");
@@ -107,6 +112,17 @@ void maker_write_load(struct maker *maker, int self, int host)
 
     maker_say(maker, "load s%d h%d%d maxmem=%d mem=%d maxswp=%d swp=%d\n", self + 1,
               self + 1, host + 1, mib, mib, mib / 2, mib / 2);
+}
+
+/* What jobs reserve: any own host has enough for one of them, and who wants a licence
+ * does without where there is none. */
+void maker_write_usage(struct maker *maker)
+{
+    static const char *const usages[] = {
+        "scratch=3",        "scratch=1/slot",   "scratch=2:duration=8s:decay=1",
+        "lic=1||scratch=1", "lic=3||scratch=2", "lic=2:duration=5s||scratch=1"};
+
+    maker_say(maker, " res=\"rusage[%s]\"", usages[maker_between(maker, 0, 5)]);
 }
 
 /* The first own host will do whatever it has: a slot there is the site's alone. */

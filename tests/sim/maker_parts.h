@@ -107,6 +107,7 @@ void maker_write_resources(struct maker *maker, int self);
 void maker_write_shared(struct maker *maker, int self);
 void maker_write_load(struct maker *maker, int self, int host);
 void maker_write_wish(struct maker *maker, int self);
+void maker_write_usage(struct maker *maker);
 /* Members: all but one (from 1); 0: all. */
 void maker_write_broker(struct maker *maker, int but);
 /* A pool and its plan, without a leaf of that one. */

@@ -311,6 +311,9 @@ void maker_write_site(struct maker *maker, int self)
     if (site->preempts && maker_chance(maker, 50)) {
         maker_say(maker, "PREEMPT_FOR = %s\n", kinds[maker_between(maker, 0, 3)]);
     }
+    if (site->preempts && !site->licences.is_otherwise && maker_chance(maker, 50)) {
+        maker_say(maker, "PREEMPTABLE_RESOURCES = lic\n");
+    }
     maker_say(maker, "End Parameters\n");
     maker_say(maker, "Begin Host\nHOST_NAME MXJ RESOURCES RUNWINDOW DISPATCH_WINDOW\n");
     for (int i = 0; i < site->n_hosts; i++) {

@@ -210,12 +210,14 @@ static void test_slots_or_memory(void **state)
 {
     static const struct {
         int used[HOSTS];
+        bool is_closed; /* n1: it will be open again, with its memory */
         enum reason reason;
         int n_full, n_lacking;
     } cases[] = {
-        {{4, 0, 0}, REASON_BUSY, 1, 2},
-        {{4, 4, 4}, REASON_BUSY, 1, 2},
-        {{0, 4, 0}, REASON_STARTED, 0, 0},
+        {{4, 0, 0}, false, REASON_BUSY, 1, 2},
+        {{4, 4, 4}, false, REASON_BUSY, 1, 2},
+        {{0, 4, 0}, false, REASON_STARTED, 0, 0},
+        {{0, 0, 0}, true, REASON_BUSY, 0, 2},
     };
     static const struct row row = {.left = {100, 0, 0, 0},
                                    .jobs = {{1, 0, {{{MEM, H, 50}}}, {1}}}};
@@ -227,6 +229,7 @@ static void test_slots_or_memory(void **state)
         for (int k = 0; k < HOSTS; k++) {
             used[k].used = cases[i].used[k];
         }
+        used[0].is_open = !cases[i].is_closed;
         plan(&world, &row);
         world.snapshot.hosts = used;
         place_plan(&world.arena, &world.snapshot, &world.plan);
