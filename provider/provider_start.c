@@ -45,15 +45,17 @@ static bool is_named_before(const struct msg_start *start, int place)
     return false;
 }
 
-static bool is_in_use(const struct books_host *host)
+/* Slots of jobs that run there, of whoever; with `still` also of those that stand
+ * still. */
+static int count_used(const struct books_host *host, bool still)
 {
-    int n_used = host->local_used + host->local_still;
+    int n_used = host->local_used + (still ? host->local_still : 0);
     for (int i = 0; i < host->n_links; i++) {
         const struct book_host *entry =
             &host->links[i].book->hosts[host->links[i].index];
-        n_used += entry->consumer_running + entry->consumer_still;
+        n_used += entry->consumer_running + (still ? entry->consumer_still : 0);
     }
-    return n_used > 0;
+    return n_used;
 }
 
 static const char *judge_host(const struct provider *provider, const struct book *book,
@@ -76,12 +78,17 @@ static const char *judge_host(const struct provider *provider, const struct book
     if (host->is_taken) {
         return arena_printf(arena, "an exclusive job runs on host %s", asked->host);
     }
-    if (start->spec.is_exclusive && is_in_use(host)) {
+    if (start->spec.is_exclusive && count_used(host, true) > 0) {
         return arena_printf(arena, "other jobs run on host %s, it wants one of its own",
                             asked->host);
     }
     if (asked->n_slots > entry->consumer - entry->consumer_running) {
         return arena_printf(arena, "no free slot on host %s", asked->host);
+    }
+    /* It has shrunk, and what ran then is not gone yet. */
+    if (asked->n_slots > host->max - count_used(host, false)) {
+        return arena_printf(arena, "host %s has %d slots, and jobs of before use them",
+                            asked->host, host->max);
     }
     return NULL;
 }
