@@ -10,6 +10,7 @@
 
 #include "broker/lease.h"
 #include "broker/plan_config.h"
+#include "sched/application.h"
 #include "sched/asked.h"
 #include "sched/depend.h"
 #include "sim/scenario_parts.h"
@@ -29,6 +30,11 @@ static bool has_queue(const struct site_config *config, const char *name)
         }
     }
     return false;
+}
+
+static bool has_application(const struct site_config *config, const char *name)
+{
+    return application_find(config->applications, config->n_applications, name) != NULL;
 }
 
 static bool has_host(const struct site_config *config, const char *name)
@@ -68,6 +74,17 @@ static void check_queue(struct scenario *scenario, const struct statement *at,
             scenario, at->line,
             "unknown queue \"%s\" of %s, expected one of its section Queue", name,
             scenario->sites[at->site].name);
+    }
+}
+
+static void check_application(struct scenario *scenario, const struct statement *at,
+                              const char *name)
+{
+    if (name[0] && !is_ever(scenario, at->site, has_application, name)) {
+        scenario_complain(scenario, at->line,
+                          "unknown application \"%s\" of %s, expected one of its "
+                          "section Application",
+                          name, scenario->sites[at->site].name);
     }
 }
 
@@ -352,6 +369,7 @@ static void check_asked(struct scenario *scenario, const struct statement *at)
 static void check_submit(struct scenario *scenario, const struct statement *at)
 {
     check_queue(scenario, at, at->submit.queue);
+    check_application(scenario, at, at->submit.app);
     if (at->submit.res != NULL) {
         check_res(scenario, at);
     }

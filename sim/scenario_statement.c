@@ -34,7 +34,7 @@ static const struct scenario_option submit_options[] = {
     {"begin", OPTION_TIME, SUBMIT(begin_ms), 0, 0, SECOND_MS},
     {"project", OPTION_NAME, SUBMIT(project), 0, 0, 0},
     {"priority", OPTION_COUNT, SUBMIT(priority), 1, INT32_MAX / 2, 0},
-    {"app", OPTION_LATER, 0, 0, 0, 0},
+    {"app", OPTION_NAME, SUBMIT(app), 0, 0, 0},
     {"max", OPTION_COUNT, SUBMIT(max_slots), 1, SLOTS_MAX, 0},
     {"exclusive", OPTION_YESNO, SUBMIT(is_exclusive), 0, 0, 0},
     {"notify", OPTION_LATER, 0, 0, 0, 0},
@@ -70,8 +70,12 @@ static bool read_submit(const struct scenario_reading *reading)
 {
     struct statement_submit *submit = &reading->to->submit;
 
-    *submit = (struct statement_submit){
-        .name = "", .queue = "", .user = "user", .project = "", .run_ms = -1};
+    *submit = (struct statement_submit){.name = "",
+                                        .queue = "",
+                                        .user = "user",
+                                        .project = "",
+                                        .app = "",
+                                        .run_ms = -1};
     if (!take_site(reading, false) ||
         !scenario_options_take(reading, submit_options, FIRST + 1)) {
         return false;

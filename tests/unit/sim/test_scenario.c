@@ -123,6 +123,9 @@ static void mistakes_are_told_with_their_line(void **state)
         {"at 0 submit south run=1 name=a[1]", "3: submit: name:"},
         {"at 0 submit south run=1 queue=urgent",
          "3: unknown queue \"urgent\" of south"},
+        {"at 0 submit south run=1 app=a/b", "3: submit: app:"},
+        {"at 0 submit south run=1 app=solver",
+         "3: unknown application \"solver\" of south, expected one of its section"},
         {"at 0 submit south run=1 hosts=n1", "3: unknown host \"n1\" of south"},
         {"at 0 submit south run=1 res=\"mem >\"", "3: res: Error in select section"},
         {"at 0 submit south run=1 res=gpus",
@@ -211,10 +214,7 @@ static void mistakes_are_told_with_their_line(void **state)
 static void what_is_not_built_says_so(void **state)
 {
     static const char *const rows[] = {
-        "at 0 submit south run=1 app=a",
-
         "at 0 submit south run=1 notify=5",
-
         "at 0 resize south a slots=4",
         "at 0 rsv add",
     };
