@@ -12,9 +12,11 @@
  *
  * What keeps a pass cheap changes no result: slots only get fewer in it. A line whose
  * job finds no room is out, and a view that had no room for some slots has none for as
- * many or more. */
+ * many or more. Once no host has a slot left nothing starts any more, so the lines that
+ * are left are told why in whatever order they stand, and nobody sorts them. */
 #include "sched/place.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -432,6 +434,29 @@ static void tell_parked(const struct pass *pass, struct place_plan *plan)
     }
 }
 
+/* ---------------------------------------------------------------- full hosts */
+
+/* Nothing more starts, and what is left to say of a line does not depend on the lines
+ * before it. With slot pools it does, as a queue hands on what it cannot use; who may
+ * preempt needs no free slot; and who goes on may take the last room of a limit. */
+static bool is_over(struct pass *pass)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
+    return snapshot->preempt == NULL && pass->order.pools.n_pools == 0 &&
+           pass->next_return == snapshot->n_returns && place_view_is_full(&pass->room);
+}
+
+static void tell_rest(struct pass *pass, struct place_plan *plan)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
+    place_view_forget_told(&pass->room);
+    for (int i = 0; i < snapshot->n_lines; i++) {
+        bool was_told = plan->verdicts[i].reason != REASON_NEW;
+        bool starts = !was_told && start_next(pass, i, plan);
+        assert(!starts);
+    }
+}
+
 /* ---------------------------------------------------------------- the pass */
 
 static void pass_init(struct pass *pass, struct arena *arena,
@@ -474,7 +499,7 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
     int line;
     pass_init(&pass, arena, snapshot);
     plan_init(arena, snapshot, plan);
-    while (plan->n_starts < snapshot->max_starts &&
+    while (plan->n_starts < snapshot->max_starts && !is_over(&pass) &&
            (line = place_order_top(&pass.order)) >= 0) {
         give_back_before(&pass, line, plan);
         if (start_next(&pass, line, plan)) {
@@ -490,7 +515,11 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
             place_order_drop(&pass.order);
         }
     }
-    plan->is_cut = place_order_top(&pass.order) >= 0;
+    if (plan->n_starts < snapshot->max_starts && is_over(&pass)) {
+        tell_rest(&pass, plan);
+    } else {
+        plan->is_cut = place_order_top(&pass.order) >= 0;
+    }
     if (!plan->is_cut) {
         give_back_before(&pass, -1, plan);
         tell_parked(&pass, plan);

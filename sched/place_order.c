@@ -11,7 +11,7 @@
 #include <limits.h>
 
 /* What is needed to build one. */
-struct builder {
+struct place_builder {
     struct place_order *order;
     struct arena *arena;
     int *sorted;                /* queues by priority, then as in the file */
@@ -25,18 +25,25 @@ struct builder {
 static int compare_lines(const void *arg, int a, int b)
 {
     const struct place_order *order = arg;
-    const struct place_snapshot *snapshot = order->snapshot;
-    const struct place_line *left = &snapshot->lines[a], *right = &snapshot->lines[b];
-    int left_priority = snapshot->queues[left->queue].priority;
-    int right_priority = snapshot->queues[right->queue].priority;
-    if (left_priority != right_priority) {
-        return left_priority > right_priority ? -1 : 1;
+    const struct place_key *left = &order->keys[a], *right = &order->keys[b];
+    if (left->priority != right->priority) {
+        return left->priority > right->priority ? -1 : 1;
     }
     if (left->queue != right->queue) {
         return left->queue < right->queue ? -1 : 1;
     }
-    return line_compare(left->turns[order->next_turn[a]],
-                        right->turns[order->next_turn[b]]);
+    return line_compare(&left->turn, &right->turn);
+}
+
+static void note_key(const struct place_order *order, int line)
+{
+    const struct place_snapshot *snapshot = order->snapshot;
+    const struct place_line *at = &snapshot->lines[line];
+    order->keys[line] = (struct place_key){
+        .turn = *at->turns[order->next_turn[line]],
+        .queue = at->queue,
+        .priority = snapshot->queues[at->queue].priority,
+    };
 }
 
 static void sift_line(const struct place_order *order, struct place_unit *unit, int at)
@@ -81,7 +88,7 @@ static void pass_line(struct place_order *order, int n_slots, bool is_through)
 
 /* ---------------------------------------------------------------- order of queues */
 
-static void sort_queues(struct builder *builder)
+static void sort_queues(struct place_builder *builder)
 {
     const struct place_snapshot *snapshot = builder->order->snapshot;
     const struct queue_config *queues = snapshot->queues;
@@ -102,7 +109,7 @@ static int scope_of(const struct place_snapshot *snapshot, int queue)
 }
 
 /* Queues whose scope has one order for all of them, where they are several. */
-static void mark_sets(struct builder *builder)
+static void mark_sets(struct place_builder *builder)
 {
     const struct place_snapshot *snapshot = builder->order->snapshot;
     for (int i = 0; i < snapshot->n_queues; i++) {
@@ -117,7 +124,7 @@ static void mark_sets(struct builder *builder)
 }
 
 /* The queue that stands in this place: in places of a pool, the next of it by use. */
-static int queue_in_place(const struct builder *builder, int *taken, int place)
+static int queue_in_place(const struct place_builder *builder, int *taken, int place)
 {
     const struct place_pools *pools = &builder->order->pools;
     int queue = builder->sorted[place];
@@ -128,7 +135,7 @@ static int queue_in_place(const struct builder *builder, int *taken, int place)
     return pools->pools[pool].queues[taken[pool]++];
 }
 
-static void add_unit(struct builder *builder, int queue)
+static void add_unit(struct place_builder *builder, int queue)
 {
     struct place_order *order = builder->order;
     const struct place_snapshot *snapshot = order->snapshot;
@@ -145,7 +152,7 @@ static void add_unit(struct builder *builder, int queue)
         .queue = queue, .pool = is_pooled ? snapshot->pools->pool_of[queue] : -1};
 }
 
-static void add_units(struct builder *builder)
+static void add_units(struct place_builder *builder)
 {
     struct place_order *order = builder->order;
     const struct place_snapshot *snapshot = order->snapshot;
@@ -166,7 +173,7 @@ static void add_units(struct builder *builder)
 
 /* ---------------------------------------------------------------- building */
 
-static struct place_given *given_of(struct builder *builder, int scope)
+static struct place_given *given_of(struct place_builder *builder, int scope)
 {
     const struct place_snapshot *snapshot = builder->order->snapshot;
     if (builder->given[scope] == NULL) {
@@ -176,11 +183,14 @@ static struct place_given *given_of(struct builder *builder, int scope)
     return builder->given[scope];
 }
 
-static void fill_units(struct builder *builder)
+static void fill_units(struct place_builder *builder)
 {
     struct place_order *order = builder->order;
     const struct place_snapshot *snapshot = order->snapshot;
+    order->keys =
+        arena_alloc(builder->arena, (size_t)snapshot->n_lines, sizeof(*order->keys));
     for (int i = 0; i < snapshot->n_lines; i++) {
+        note_key(order, i);
         order->units[builder->unit_of[snapshot->lines[i].queue]].n_heap++;
     }
     for (int i = 0; i < order->n_units; i++) {
@@ -213,7 +223,8 @@ void place_order_init(struct place_order *order, struct arena *arena,
 {
     size_t n_queues = (size_t)snapshot->n_queues;
     size_t n_scopes = snapshot->shares != NULL ? (size_t)snapshot->shares->n_scopes : 0;
-    struct builder builder = {
+    struct place_builder *builder = arena_alloc(arena, 1, sizeof(*builder));
+    *builder = (struct place_builder){
         .order = order,
         .arena = arena,
         .sorted = arena_alloc(arena, n_queues, sizeof(int)),
@@ -224,12 +235,12 @@ void place_order_init(struct place_order *order, struct arena *arena,
     *order = (struct place_order){
         .snapshot = snapshot,
         .next_turn = arena_alloc(arena, (size_t)snapshot->n_lines, sizeof(int)),
+        .unsorted = builder,
     };
-    sort_queues(&builder);
-    mark_sets(&builder);
-    place_pool_init(&order->pools, arena, snapshot, builder.is_set);
-    add_units(&builder);
-    fill_units(&builder);
+    sort_queues(builder);
+    mark_sets(builder);
+    place_pool_init(&order->pools, arena, snapshot, builder->is_set);
+    add_units(builder);
 }
 
 /* ---------------------------------------------------------------- the pass */
@@ -237,7 +248,6 @@ void place_order_init(struct place_order *order, struct arena *arena,
 /* Of the pool's queues that with the most urgent job; NULL: none has a line left. */
 static struct place_unit *most_urgent(const struct place_order *order, int pool)
 {
-    const struct place_snapshot *snapshot = order->snapshot;
     struct place_unit *best = NULL;
     int64_t best_priority = 0;
     for (int i = 0; i < order->n_units; i++) {
@@ -246,8 +256,7 @@ static struct place_unit *most_urgent(const struct place_order *order, int pool)
         if (line < 0) {
             continue;
         }
-        int64_t priority =
-            snapshot->lines[line].turns[order->next_turn[line]]->priority;
+        int64_t priority = order->keys[line].turn.priority;
         if (best == NULL || priority > best_priority) {
             best = unit;
             best_priority = priority;
@@ -285,6 +294,10 @@ static void end_round(struct place_order *order, int pool)
 
 int place_order_top(struct place_order *order)
 {
+    if (order->unsorted != NULL) {
+        fill_units(order->unsorted);
+        order->unsorted = NULL;
+    }
     while (order->at < order->n_units) {
         struct place_unit *unit = &order->units[order->at];
         order->current = choose_unit(order, unit);
@@ -304,7 +317,7 @@ int place_order_room(const struct place_order *order, int n_min, int *n_max,
                      const char **limit)
 {
     const struct place_unit *unit = order->current;
-    if (unit->pool < 0) {
+    if (order->pools.n_pools == 0 || unit->pool < 0) {
         return INT_MAX;
     }
     int room = place_pool_room(&order->pools, unit->pool);
@@ -321,6 +334,9 @@ bool place_order_advance(struct place_order *order, int n_slots)
 {
     int line = top_of(order->current), pool = order->current->pool;
     bool is_through = ++order->next_turn[line] == order->snapshot->lines[line].n_turns;
+    if (!is_through) {
+        note_key(order, line);
+    }
     pass_line(order, n_slots, is_through);
     if (pool >= 0) {
         place_pool_give(&order->pools, pool, order->current->queue, n_slots);

@@ -12,7 +12,8 @@
  * priority first (place_share.h). The unused slots of a pool with USE_PRIORITY_IN_POOL
  * go to jobs of all its queues, by -sp (higher first), then by the queues' order.
  *
- * A line is dropped for the pass when its first job cannot start.
+ * A line is dropped for the pass when its first job cannot start. Nothing is sorted
+ * before someone asks for the first line.
  *
  * Ownership: all of it lives in the arena; the snapshot is borrowed.
  * Layer: sched (base only). */
@@ -32,9 +33,18 @@ struct place_unit {
     struct place_share *share; /* with it */
 };
 
+/* A line's next job as it is compared: thousands of times in a pass, so it stands
+ * here instead of all over the memory of the jobs. */
+struct place_key {
+    struct line_turn turn;
+    int queue, priority; /* the queue's */
+};
+
 struct place_order {
     const struct place_snapshot *snapshot;
-    int *next_turn; /* by line */
+    int *next_turn;                 /* by line */
+    struct place_key *keys;         /* by line; not of those that are through */
+    struct place_builder *unsorted; /* until the first line is asked for; else NULL */
     struct place_unit *units;
     int n_units;
     int at; /* the unit that goes on */

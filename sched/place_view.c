@@ -274,6 +274,26 @@ struct place_view *place_view_of(struct place_room *room, const struct place_lin
     return view;
 }
 
+bool place_view_is_full(struct place_room *room)
+{
+    const struct place_snapshot *snapshot = room->snapshot;
+    while (room->n_full < snapshot->n_hosts &&
+           place_view_slots_on(room, room->n_full, false) == 0) {
+        room->n_full++; /* slots only get fewer in a pass */
+    }
+    return room->n_full == snapshot->n_hosts;
+}
+
+void place_view_forget_told(struct place_room *room)
+{
+    for (int i = 0; i < room->snapshot->n_queues; i++) {
+        for (struct place_view *view = room->views[i]; view != NULL;
+             view = view->next) {
+            view->told_slots = 0;
+        }
+    }
+}
+
 void place_view_init(struct place_room *room, struct arena *arena,
                      const struct place_snapshot *snapshot)
 {

@@ -60,6 +60,7 @@ struct place_room {
     int *group_of;   /* by host: 0 own, then one for each lease */
     int *first_host; /* by group */
     int n_groups;
+    int n_full;                /* the first so many hosts have no slot left */
     struct place_view **views; /* by queue: a list */
 };
 
@@ -69,6 +70,12 @@ void place_view_init(struct place_room *room, struct arena *arena,
  * before had the same. */
 struct place_view *place_view_of(struct place_room *room, const struct place_line *line,
                                  const struct reserve_asks *asks);
+
+/* No host has a slot left for a waiting job, of whatever queue. */
+bool place_view_is_full(struct place_room *room);
+/* What views have told so far may be of a time when there was more room: they tell it
+ * anew. */
+void place_view_forget_told(struct place_room *room);
 
 /* True where the host takes jobs of the queue: a leaf of a plan may stand for some
  * queues only. */

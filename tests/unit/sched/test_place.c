@@ -566,6 +566,57 @@ static void test_veto(void **state)
     long_line_free(all);
 }
 
+/* No host has a slot left after the first line: the others are told what holds for
+ * them, not what held when the last of their like was told. */
+static void test_full(void **state)
+{
+    static const struct {
+        const char *why;
+        int queue, n_slots, max_starts;
+        enum reason veto, reason;
+        int n_full, n_excluded;
+    } cases[] = {
+        {"takes all that is free", 3, 1, INT_MAX, REASON_NEW, REASON_BUSY, 1, 0},
+        {"alike", 3, 1, INT_MAX, REASON_NEW, REASON_BUSY, 1, 0},
+        {"wider", 3, 4, INT_MAX, REASON_NEW, REASON_BUSY, 1, 0},
+        {"as wide again, behind others", 0, 4, INT_MAX, REASON_NEW, REASON_BUSY, 1, 0},
+        {"the host is too small", 0, 5, INT_MAX, REASON_NEW, REASON_TOO_LARGE, 1, 0},
+        {"no host", 5, 1, INT_MAX, REASON_NEW, REASON_NO_HOST, 0, 1},
+        {"its array has enough", 0, 1, 0, REASON_NEW, REASON_ARRAY_LIMIT, 0, 0},
+        {"its queue is closed", 0, 1, INT_MAX, REASON_QUEUE_WINDOW, REASON_QUEUE_WINDOW,
+         0, 0},
+    };
+    enum { LINES = sizeof(cases) / sizeof(cases[0]), EACH = 5 };
+    struct long_line *all = long_line_new();
+    struct place_line lines[LINES];
+    (void)state;
+    for (int i = 0; i < LINES; i++) {
+        lines[i] = (struct place_line){.queue = cases[i].queue,
+                                       .n_slots = cases[i].n_slots,
+                                       .turns = &all->queued[i * EACH],
+                                       .n_turns = EACH,
+                                       .max_starts = cases[i].max_starts,
+                                       .veto = cases[i].veto};
+    }
+    all->snapshot.lines = lines;
+    all->snapshot.n_lines = LINES;
+    place_plan(&all->arena, &all->snapshot, &all->plan);
+    assert_int_equal(all->plan.n_starts, 3);
+    assert_int_equal(all->plan.starts[2].job, 3);
+    assert_false(all->plan.is_cut);
+    assert_int_equal(all->plan.waiting_own, 2 + EACH + 4 * EACH * 2 + 5 * EACH);
+    for (int i = 0; i < LINES; i++) {
+        const struct reason_verdict *verdict = &all->plan.verdicts[i];
+        if (verdict->reason != cases[i].reason || verdict->n_full != cases[i].n_full ||
+            verdict->n_excluded != cases[i].n_excluded) {
+            fail_msg("%s: %s, %d full, %d excluded", cases[i].why,
+                     reason_name(verdict->reason), verdict->n_full,
+                     verdict->n_excluded);
+        }
+    }
+    long_line_free(all);
+}
+
 /* ---------------------------------------------------------------- who goes on */
 
 static const struct host_slots n1_four[] = {{"n1", 4}}, n1_two[] = {{"n1", 2}};
@@ -723,6 +774,7 @@ int main(void)
         cmocka_unit_test(test_array_limit),
         cmocka_unit_test(test_cut),
         cmocka_unit_test(test_veto),
+        cmocka_unit_test(test_full),
         cmocka_unit_test(test_returns),
         cmocka_unit_test(test_limits),
     };
