@@ -166,6 +166,11 @@ void limits_leave(struct limits *limits, struct limits_class *class)
     }
 }
 
+bool limits_have_any(const struct limits_class *class)
+{
+    return class->n_job_items + class->n_host_items > 0;
+}
+
 bool limits_have_hosts(const struct limits_class *class)
 {
     return class->n_host_items > 0;

@@ -62,7 +62,8 @@ struct limits_class;
 struct limits_class *limits_join(struct limits *limits, const char *user,
                                  const char *queue, const char *project);
 void limits_leave(struct limits *limits, struct limits_class *class);
-/* True where limits look at hosts for this class. */
+/* True where there are limits for this class; where they look at hosts. */
+bool limits_have_any(const struct limits_class *class);
 bool limits_have_hosts(const struct limits_class *class);
 
 /* A job has taken these slots (`sign` 1), or gives them back (-1); with `is_still` it

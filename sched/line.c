@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* line.c: see line.h. A line is a sorted array with room at its front: jobs leave it
- * there, one after the other, and that must not move the others. */
+ * there, one after the other, and that must not move the others. What a pass reads and
+ * writes of every line stands in arrays of the set: lines are all over the memory. */
 #include "sched/line.h"
 
 #include <assert.h>
@@ -15,8 +16,8 @@
 struct line {
     struct line_turn **turns; /* those from `first` on */
     int first, count, capacity;
-    int index; /* in the set's array */
-    struct reason_verdict verdict;
+    const struct lines *set;
+    int index; /* in the set's arrays */
     UT_hash_handle hh;
     char name[];
 };
@@ -24,7 +25,10 @@ struct line {
 struct lines {
     struct line *table; /* by name */
     struct line **items;
+    struct line_head *heads; /* by index, like ... */
+    struct reason_verdict *verdicts;
     int count, capacity;
+    uint64_t last_number;
 };
 
 int line_compare(const struct line_turn *a, const struct line_turn *b)
@@ -61,6 +65,8 @@ void lines_free(struct lines *lines)
         line_free(lines->items[i]);
     }
     free(lines->items);
+    free(lines->heads);
+    free(lines->verdicts);
     free(lines);
 }
 
@@ -74,17 +80,28 @@ struct line *lines_at(const struct lines *lines, int index)
     return lines->items[index];
 }
 
+static void grow(struct lines *lines)
+{
+    if (lines->count < lines->capacity) {
+        return;
+    }
+    lines->capacity = lines->capacity == 0 ? 64 : lines->capacity * 2;
+    size_t capacity = (size_t)lines->capacity;
+    lines->items = mem_grow(lines->items, capacity, sizeof(struct line *));
+    lines->heads = mem_grow(lines->heads, capacity, sizeof(*lines->heads));
+    lines->verdicts = mem_grow(lines->verdicts, capacity, sizeof(*lines->verdicts));
+}
+
 static struct line *add_line(struct lines *lines, const char *name)
 {
     size_t length = strlen(name);
     struct line *line = mem_alloc(1, sizeof(*line) + length + 1);
     memcpy(line->name, name, length + 1);
-    if (lines->count == lines->capacity) {
-        lines->capacity = lines->capacity == 0 ? 64 : lines->capacity * 2;
-        lines->items =
-            mem_grow(lines->items, (size_t)lines->capacity, sizeof(struct line *));
-    }
+    grow(lines);
+    line->set = lines;
     line->index = lines->count;
+    lines->heads[line->index] = (struct line_head){.n_turns = 0};
+    lines->verdicts[line->index] = (struct reason_verdict){.reason = REASON_NEW};
     lines->items[lines->count++] = line;
     HASH_ADD_KEYPTR(hh, lines->table, line->name, length, line);
     return line;
@@ -92,10 +109,12 @@ static struct line *add_line(struct lines *lines, const char *name)
 
 static void remove_line(struct lines *lines, struct line *line)
 {
-    struct line *last = lines->items[--lines->count];
+    int end = --lines->count, index = line->index;
     HASH_DEL(lines->table, line);
-    lines->items[line->index] = last;
-    last->index = line->index;
+    lines->items[index] = lines->items[end];
+    lines->heads[index] = lines->heads[end];
+    lines->verdicts[index] = lines->verdicts[end];
+    lines->items[index]->index = index;
     line_free(line);
 }
 
@@ -134,6 +153,17 @@ static void make_room(struct line *line)
         mem_grow(line->turns, (size_t)line->capacity, sizeof(struct line_turn *));
 }
 
+/* A line has changed, and perhaps who is its first. */
+static void note_head(struct lines *lines, const struct line *line, bool is_other)
+{
+    struct line_head *head = &lines->heads[line->index];
+    head->turns = line->turns + line->first;
+    head->n_turns = line->count;
+    if (is_other) {
+        head->number = ++lines->last_number;
+    }
+}
+
 struct line *line_add(struct lines *lines, const char *name, struct line_turn *turn)
 {
     struct line *line;
@@ -152,6 +182,7 @@ struct line *line_add(struct lines *lines, const char *name, struct line_turn *t
         line->turns[place] = turn;
     }
     line->count++;
+    note_head(lines, line, line->turns[line->first] == turn);
     return line;
 }
 
@@ -159,8 +190,9 @@ void line_remove(struct lines *lines, struct line *line, struct line_turn *turn)
 {
     int place = place_of(line, turn);
     assert(place < line->first + line->count && line->turns[place] == turn);
+    bool was_first = place == line->first;
     line->count--;
-    if (place == line->first) {
+    if (was_first) {
         line->first++;
     } else {
         memmove(&line->turns[place], &line->turns[place + 1],
@@ -169,6 +201,8 @@ void line_remove(struct lines *lines, struct line *line, struct line_turn *turn)
     }
     if (line->count == 0) {
         remove_line(lines, line);
+    } else {
+        note_head(lines, line, was_first);
     }
 }
 
@@ -178,12 +212,20 @@ struct line_turn *const *line_turns(const struct line *line, int *n_turns)
     return line->turns + line->first;
 }
 
-void line_set_verdict(struct line *line, const struct reason_verdict *verdict)
+const struct line_head *lines_heads(const struct lines *lines)
 {
-    line->verdict = *verdict;
+    return lines->heads;
+}
+
+void lines_set_verdicts(struct lines *lines, const struct reason_verdict *verdicts)
+{
+    if (lines->count > 0) {
+        memcpy(lines->verdicts, verdicts,
+               (size_t)lines->count * sizeof(*lines->verdicts));
+    }
 }
 
 const struct reason_verdict *line_verdict(const struct line *line)
 {
-    return &line->verdict;
+    return &line->set->verdicts[line->index];
 }

@@ -41,11 +41,24 @@ void line_remove(struct lines *lines, struct line *line, struct line_turn *turn)
 struct line_turn *const *line_turns(const struct line *line, int *n_turns);
 
 /* What the last pass made of it; REASON_NEW until there was one. */
-void line_set_verdict(struct line *line, const struct reason_verdict *verdict);
 const struct reason_verdict *line_verdict(const struct line *line);
 
 /* All lines, in no order that means anything. */
 int lines_count(const struct lines *lines);
 struct line *lines_at(const struct lines *lines, int index);
+
+/* A line's turns, and a number that no line had before: another one whenever another
+ * turn has become its first. Who has kept something of the first turn's job asks that
+ * instead of the job. */
+struct line_head {
+    struct line_turn *const *turns;
+    int n_turns;
+    uint64_t number; /* from 1 */
+};
+
+/* Of all lines, by index; valid until one of them changes. */
+const struct line_head *lines_heads(const struct lines *lines);
+/* What a pass made of all lines, by index. */
+void lines_set_verdicts(struct lines *lines, const struct reason_verdict *verdicts);
 
 #endif

@@ -355,6 +355,11 @@ const struct lines *jobs_lines(const struct jobs *jobs)
     return jobs->lines;
 }
 
+void jobs_set_verdicts(struct jobs *jobs, const struct reason_verdict *verdicts)
+{
+    lines_set_verdicts(jobs->lines, verdicts);
+}
+
 struct job *jobs_of_turn(struct line_turn *turn)
 {
     return (struct job *)(void *)((char *)turn - offsetof(struct job, turn));

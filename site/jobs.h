@@ -154,6 +154,8 @@ int64_t jobs_waiting_slots(const struct jobs *jobs);
 void jobs_count_reasons(const struct jobs *jobs, int64_t counts[REASONS]);
 /* Those that may start; a turn is its job's. */
 const struct lines *jobs_lines(const struct jobs *jobs);
+/* What a pass made of them, by index. */
+void jobs_set_verdicts(struct jobs *jobs, const struct reason_verdict *verdicts);
 struct job *jobs_of_turn(struct line_turn *turn);
 /* How many more jobs of its array may run; INT_MAX: any number. */
 int jobs_array_room(const struct job *job);

@@ -8,6 +8,7 @@
 
 #include "site/halts.h"
 #include "site/parts.h"
+#include "site/shown_lines.h"
 #include "site/turns.h"
 
 /* Jobs started in one tick: a site must answer its hosts in between. */
@@ -32,6 +33,7 @@ struct schedule {
     int n_leases, capacity;
     struct told_use *told; /* by host */
     int n_told;
+    struct shown_lines *shown;
     struct arena scratch;
 };
 
@@ -39,6 +41,7 @@ struct schedule *schedule_new(void)
 {
     struct schedule *schedule = mem_alloc(1, sizeof(*schedule));
     schedule->is_marked = true;
+    schedule->shown = shown_lines_new();
     arena_init(&schedule->scratch);
     return schedule;
 }
@@ -50,6 +53,7 @@ void schedule_free(struct schedule *schedule)
     }
     free(schedule->leases);
     free(schedule->told);
+    shown_lines_free(schedule->shown);
     arena_release(&schedule->scratch);
     free(schedule);
 }
@@ -199,48 +203,13 @@ static void show_hosts(struct site *site, int64_t now_ms,
     needs_begin(site->needs, arena, site, hosts, snapshot->n_hosts);
 }
 
-/* A line is as its first job is. */
-static void show_lines(struct site *site, int64_t now_ms,
-                       struct place_snapshot *snapshot)
-{
-    const struct lines *all = jobs_lines(site->jobs);
-    struct place_line *lines =
-        arena_alloc(&site->schedule->scratch, (size_t)lines_count(all), sizeof(*lines));
-    snapshot->n_lines = lines_count(all);
-    snapshot->lines = lines;
-    asked_lists_begin(site->asked_lists);
-    for (int i = 0; i < snapshot->n_lines; i++) {
-        struct place_line *line = &lines[i];
-        line->turns = line_turns(lines_at(all, i), &line->n_turns);
-        const struct job *first = jobs_of_turn(line->turns[0]);
-        line->queue = first->queue;
-        line->account = first->seat.account;
-        line->n_slots = first->spec->n_slots;
-        line->max_slots = first->terms->max_slots;
-        line->is_exclusive = first->spec->is_exclusive;
-        line->stays_home = first->spec->interaction != INTERACTION_NONE;
-        line->asked = asked_lists_of(site->asked_lists, first->spec);
-        line->filter = needs_of(site->needs, first->queue, first->spec);
-        line->asks =
-            needs_asks(site->needs, site, first->queue, first->spec, &line->n_asks);
-        line->class = first->class;
-        line->max_starts = jobs_array_room(first);
-        line->since_ms = first->submit_ms;
-        line->veto =
-            queues_veto(site->queues, first->queue, now_ms + site->utc_offset_ms);
-    }
-}
-
 /* ---------------------------------------------------------------- the pass */
 
 /* Verdicts first: lines go with their last job. */
 static void carry_out(struct site *site, const struct place_plan *plan, int64_t now_ms,
                       struct effects *effects)
 {
-    const struct lines *lines = jobs_lines(site->jobs);
-    for (int i = 0; i < lines_count(lines); i++) {
-        line_set_verdict(lines_at(lines, i), &plan->verdicts[i]);
-    }
+    jobs_set_verdicts(site->jobs, plan->verdicts);
     for (int i = 0; i < plan->n_returns; i++) {
         halts_resume(site, jobs_find(site->jobs, plan->returns[i]), now_ms, effects);
     }
@@ -268,7 +237,8 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     arena_clear(&schedule->scratch);
     schedule_tell_use(site);
     show_hosts(site, now_ms, &snapshot, effects);
-    show_lines(site, now_ms, &snapshot);
+    snapshot.lines = shown_lines_look(schedule->shown, site, &schedule->scratch, now_ms,
+                                      &snapshot.n_lines);
     shares_show(site->shares, &schedule->scratch, now_ms, &snapshot);
     preempts_show_returns(site, &schedule->scratch, &snapshot);
     snapshot.reserve = reserves_show(site);

@@ -56,8 +56,40 @@ static void test_verdict(void **state)
     struct reason_verdict verdict = {.reason = REASON_BUSY, .n_full = 3};
     (void)state;
     assert_int_equal(line_verdict(line)->reason, REASON_NEW);
-    line_set_verdict(line, &verdict);
+    lines_set_verdicts(lines, &verdict);
     assert_int_equal(line_verdict(line)->n_full, 3);
+    lines_free(lines);
+}
+
+/* The number of a line's head tells that its first turn is another one, also where that
+ * line has been dropped and another one has its index. */
+static void test_heads(void **state)
+{
+    struct lines *lines = lines_new();
+    struct line_turn turns[4] = {{.key = 1}, {.key = 2}, {.key = 3}, {.key = 4}};
+    (void)state;
+    struct line *a = line_add(lines, "a", &turns[1]);
+    struct line *b = line_add(lines, "b", &turns[3]);
+    uint64_t first = lines_heads(lines)[0].number, other = lines_heads(lines)[1].number;
+    assert_int_not_equal(first, other);
+    line_add(lines, "a", &turns[2]);
+    assert_int_equal(lines_heads(lines)[0].number, first);
+    assert_int_equal(lines_heads(lines)[0].n_turns, 2);
+    line_add(lines, "a", &turns[0]);
+    assert_int_not_equal(lines_heads(lines)[0].number, first);
+    assert_ptr_equal(lines_heads(lines)[0].turns[0], &turns[0]);
+    uint64_t second = lines_heads(lines)[0].number;
+    line_remove(lines, a, &turns[1]);
+    assert_int_equal(lines_heads(lines)[0].number, second);
+    line_remove(lines, a, &turns[0]);
+    assert_int_not_equal(lines_heads(lines)[0].number, first);
+    assert_int_not_equal(lines_heads(lines)[0].number, second);
+    assert_int_equal(lines_heads(lines)[1].number, other);
+    line_remove(lines, a, &turns[2]);
+    assert_int_equal(lines_heads(lines)[0].number, other);
+    line_remove(lines, b, &turns[3]);
+    line_add(lines, "b", &turns[3]);
+    assert_true(lines_heads(lines)[0].number > other);
     lines_free(lines);
 }
 
@@ -115,6 +147,7 @@ int main(void)
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_verdict),
+        cmocka_unit_test(test_heads),
         cmocka_unit_test(test_coming_and_going),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

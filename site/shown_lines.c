@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shown_lines.c: see shown_lines.h. */
+#include "site/shown_lines.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "site/parts.h"
+#include "site/submission.h"
+
+/* Whose first job the line of the same index shows. */
+struct card {
+    uint64_t number; /* line_head's; 0: nobody's yet */
+    const struct job *first;
+    bool has_words;  /* -m, -R or an application: more than its queue to look at */
+    bool is_limited; /* of an array that may have so many open jobs */
+};
+
+/* What all lines of a queue have in common, but those with words of their own. */
+struct queue_terms {
+    bool is_known;
+    enum reason veto;
+    const struct place_filter *filter;
+    const struct reserve_asks *asks;
+    int n_asks;
+};
+
+struct shown_lines {
+    struct card *cards;
+    struct place_line *lines;
+    int capacity;
+};
+
+struct shown_lines *shown_lines_new(void)
+{
+    return mem_alloc(1, sizeof(struct shown_lines));
+}
+
+void shown_lines_free(struct shown_lines *shown)
+{
+    if (shown == NULL) {
+        return;
+    }
+    free(shown->cards);
+    free(shown->lines);
+    free(shown);
+}
+
+static void make_room(struct shown_lines *shown, int n_lines)
+{
+    int capacity = shown->capacity == 0 ? 64 : shown->capacity;
+    if (n_lines <= shown->capacity) {
+        return;
+    }
+    while (capacity < n_lines) {
+        capacity *= 2;
+    }
+    shown->cards = mem_grow(shown->cards, (size_t)capacity, sizeof(*shown->cards));
+    shown->lines = mem_grow(shown->lines, (size_t)capacity, sizeof(*shown->lines));
+    for (int i = shown->capacity; i < capacity; i++) {
+        shown->cards[i].number = 0;
+    }
+    shown->capacity = capacity;
+}
+
+/* What does not change while that job is the first: it leaves its line before anything
+ * of it changes (jobs_parts.h). */
+static void read_first(struct card *card, struct place_line *line,
+                       const struct line_head *head)
+{
+    const struct job *first = jobs_of_turn(head->turns[0]);
+    const struct job_spec *spec = first->spec;
+    card->number = head->number;
+    card->first = first;
+    card->has_words = spec->n_hosts_asked > 0 || spec->n_res_reqs > 0 ||
+                      (spec->app != NULL && spec->app[0] != '\0');
+    card->is_limited = first->submission->max_open > 0;
+    *line = (struct place_line){
+        .queue = first->queue,
+        .account = first->seat.account,
+        .n_slots = spec->n_slots,
+        .max_slots = first->terms->max_slots,
+        .is_exclusive = spec->is_exclusive,
+        .stays_home = spec->interaction != INTERACTION_NONE,
+        .class = limits_have_any(first->class) ? first->class : NULL,
+        .max_starts = INT_MAX,
+        .since_ms = first->submit_ms,
+    };
+}
+
+/* `first`: of a line of the queue that has no words of its own. */
+static const struct queue_terms *terms_of(struct queue_terms *all, struct site *site,
+                                          const struct job *first, int64_t now_ms)
+{
+    struct queue_terms *terms = &all[first->queue];
+    if (!terms->is_known) {
+        terms->is_known = true;
+        terms->veto =
+            queues_veto(site->queues, first->queue, now_ms + site->utc_offset_ms);
+        terms->filter = needs_of(site->needs, first->queue, first->spec);
+        terms->asks =
+            needs_asks(site->needs, site, first->queue, first->spec, &terms->n_asks);
+    }
+    return terms;
+}
+
+static void read_words(struct place_line *line, struct site *site,
+                       const struct job *first, int64_t now_ms)
+{
+    line->veto = queues_veto(site->queues, first->queue, now_ms + site->utc_offset_ms);
+    line->asked = asked_lists_of(site->asked_lists, first->spec);
+    line->filter = needs_of(site->needs, first->queue, first->spec);
+    line->asks =
+        needs_asks(site->needs, site, first->queue, first->spec, &line->n_asks);
+}
+
+const struct place_line *shown_lines_look(struct shown_lines *shown, struct site *site,
+                                          struct arena *arena, int64_t now_ms,
+                                          int *n_lines)
+{
+    const struct lines *all = jobs_lines(site->jobs);
+    const struct line_head *heads = lines_heads(all);
+    struct queue_terms *queues =
+        arena_alloc(arena, (size_t)site->config->n_queues, sizeof(*queues));
+    *n_lines = lines_count(all);
+    make_room(shown, *n_lines);
+    asked_lists_begin(site->asked_lists);
+    for (int i = 0; i < *n_lines; i++) {
+        struct card *card = &shown->cards[i];
+        struct place_line *line = &shown->lines[i];
+        if (card->number != heads[i].number) {
+            read_first(card, line, &heads[i]);
+        }
+        line->turns = heads[i].turns;
+        line->n_turns = heads[i].n_turns;
+        if (card->is_limited) {
+            line->max_starts = jobs_array_room(card->first);
+        }
+        if (card->has_words) {
+            read_words(line, site, card->first, now_ms);
+            continue;
+        }
+        const struct queue_terms *terms =
+            queues[line->queue].is_known ? &queues[line->queue]
+                                         : terms_of(queues, site, card->first, now_ms);
+        line->veto = terms->veto;
+        line->filter = terms->filter;
+        line->asks = terms->asks;
+        line->n_asks = terms->n_asks;
+    }
+    return shown->lines;
+}
