@@ -6,8 +6,8 @@
 #include "sched/share_tree.h"
 
 struct node {
-    int account;
-    int parent; /* node; -1: the root */
+    int account, rank; /* share_tree.h */
+    int parent;        /* node; -1: the root */
     double priority;
     int64_t since_ms; /* its oldest job waits; 0: unknown */
     bool is_late;     /* share_use.h: or one below it is */
@@ -49,6 +49,9 @@ static int compare(const struct place_share *share, const struct node *in, int a
     const struct node *left = &share->nodes[a], *right = &share->nodes[b];
     if (left->is_late != right->is_late) {
         return left->is_late ? -1 : 1;
+    }
+    if (left->priority == right->priority && left->rank > 0 && right->rank > 0) {
+        return left->rank - right->rank; /* the same, and close at hand */
     }
     return share_tree_compare(share->given->tree, left->account, left->priority,
                               right->account, right->priority);
@@ -128,7 +131,8 @@ static int node_for(struct builder *builder, int account)
     }
     int parent = at->parent >= 0 ? node_for(builder, at->parent) : -1;
     int index = share->n_nodes++;
-    share->nodes[index] = (struct node){.account = account, .parent = parent};
+    share->nodes[index] =
+        (struct node){.account = account, .rank = at->rank, .parent = parent};
     if (parent >= 0) {
         share->nodes[parent].count++;
     }

@@ -24,10 +24,14 @@ struct user {
     char name[];
 };
 
+/* Accounts without a rank: one in so many, before all are ranked anew. */
+enum { RANK_PART = 8 };
+
 struct share_tree {
     const struct share_scope *scope;
     struct share_account *accounts;
     int count, capacity;
+    int n_ranked;
     struct line_account *lines; /* by line: looked up, and never walked */
     struct user *users;
 };
@@ -193,6 +197,42 @@ int share_tree_join(struct share_tree *tree, const char *name)
     return add_user(tree, name, parent, path[depth - 1], line->shares);
 }
 
+/* ---------------------------------------------------------------- ranks */
+
+static int compare_listed(const struct share_account *left,
+                          const struct share_account *right)
+{
+    if (left->place != right->place) {
+        return left->place < right->place ? -1 : 1;
+    }
+    int by_name = strcmp(left->name, right->name);
+    return by_name != 0 ? by_name : left < right ? -1 : left > right; /* by index */
+}
+
+static int by_listing(const void *left, const void *right)
+{
+    return compare_listed(*(struct share_account *const *)left,
+                          *(struct share_account *const *)right);
+}
+
+void share_tree_rank(struct share_tree *tree)
+{
+    if (tree->count - tree->n_ranked <= tree->count / RANK_PART) {
+        return;
+    }
+    struct share_account **sorted =
+        mem_alloc((size_t)tree->count, sizeof(struct share_account *));
+    for (int i = 0; i < tree->count; i++) {
+        sorted[i] = &tree->accounts[i];
+    }
+    qsort(sorted, (size_t)tree->count, sizeof(struct share_account *), by_listing);
+    for (int i = 0; i < tree->count; i++) {
+        sorted[i]->rank = i + 1;
+    }
+    tree->n_ranked = tree->count;
+    free(sorted);
+}
+
 /* ---------------------------------------------------------------- use */
 
 void share_tree_count_job(struct share_tree *tree, int account,
@@ -236,9 +276,8 @@ int share_tree_compare(const struct share_tree *tree, int a, double a_priority, 
     if (a_priority != b_priority) {
         return a_priority > b_priority ? -1 : 1;
     }
-    if (left->place != right->place) {
-        return left->place < right->place ? -1 : 1;
+    if (left->rank > 0 && right->rank > 0) {
+        return left->rank - right->rank;
     }
-    int by_name = strcmp(left->name, right->name);
-    return by_name != 0 ? by_name : a - b;
+    return compare_listed(left, right);
 }

@@ -31,6 +31,8 @@ struct share_account {
     int place;  /* of its line among those of its parent */
     int shares; /* 0: a member that stands in its group's line, or has none */
     int stand;  /* the account whose line its jobs stand in: itself, or its group */
+    int rank; /* among all accounts: of siblings with equal priorities the lower one is
+                 first; from 1; 0: not ranked yet */
     bool is_user;
     struct share_use use;
 };
@@ -45,6 +47,10 @@ int share_tree_join(struct share_tree *tree, const char *user);
 int share_tree_find(const struct share_tree *tree, const char *user); /* -1: none */
 int share_tree_count(const struct share_tree *tree);
 const struct share_account *share_tree_at(const struct share_tree *tree, int account);
+
+/* Ranks all accounts anew once many have come: a pass with thousands of equal
+ * priorities need not compare names. Those without a rank are compared by name. */
+void share_tree_rank(struct share_tree *tree);
 
 /* A job of the account has its slots (`sign` 1), or leaves (-1) as it came. */
 void share_tree_count_job(struct share_tree *tree, int account,

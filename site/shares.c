@@ -361,6 +361,9 @@ void shares_show(const struct shares *shares, struct arena *arena, int64_t now_m
 {
     const struct site_config *config = shares->config;
     snapshot->now_ms = now_ms;
+    for (int i = 0; i < config->shares.n_scopes; i++) {
+        share_tree_rank(shares->trees[i]);
+    }
     if (config->shares.n_scopes > 0) {
         snapshot->shares = &config->shares;
         snapshot->trees = (const struct share_tree *const *)shares->trees;

@@ -141,6 +141,30 @@ static void add_line(struct world *world)
     world->n_lines++;
 }
 
+/* Ranks change no order among siblings. */
+static void rank_all(struct world *world, uint64_t seed)
+{
+    for (int i = 0; i < world->shares.n_scopes; i++) {
+        struct share_tree *tree = world->trees[i];
+        int n = share_tree_count(tree);
+        int *before = arena_alloc(&world->arena, (size_t)n * (size_t)n, sizeof(int));
+        for (int at = 0; at < n * n; at++) {
+            before[at] = share_tree_compare(tree, at / n, 1, at % n, 1);
+        }
+        share_tree_rank(tree);
+        for (int at = 0; at < n * n; at++) {
+            int a = at / n, b = at % n;
+            int after = share_tree_compare(tree, a, 1, b, 1);
+            if (share_tree_at(tree, a)->parent == share_tree_at(tree, b)->parent &&
+                ((after < 0) != (before[at] < 0) || (after > 0) != (before[at] > 0))) {
+                fail_msg("SEED=%" PRIu64 ": %s and %s: %d, ranked %d", seed,
+                         share_tree_at(tree, a)->name, share_tree_at(tree, b)->name,
+                         before[at], after);
+            }
+        }
+    }
+}
+
 static void init(struct world *world, uint64_t seed)
 {
     static const char *const names[] = {"h1"};
@@ -161,7 +185,11 @@ static void init(struct world *world, uint64_t seed)
     for (int i = 0; i < world->shares.n_scopes; i++) {
         world->trees[i] = share_tree_new(&world->shares.scopes[i]);
     }
-    for (int i = between(world, 1, LINES); i > 0; i--) {
+    int n_lines = between(world, 1, LINES), n_before = between(world, 0, n_lines);
+    for (int i = 0; i < n_lines; i++) {
+        if (i == n_before) {
+            rank_all(world, seed);
+        }
         add_line(world);
     }
     world->n_slots = between(world, 0, 60);
