@@ -27,18 +27,28 @@ static bool is_site(const struct peer *from, const struct member *member)
 
 /* ---------------------------------------------------------------- a lease */
 
-static int check_lease(const struct peer *from, const struct msg_set_drain *set,
-                       const struct lease *lease, struct err *err)
+/* `what` is asked for, in words: an administrator may, and its provider. */
+static int check_right(const struct peer *from, const struct msg_set_drain *set,
+                       const struct lease *lease, const char *what, struct err *err)
 {
     if (lease == NULL) {
         return err_set(err, ERR_NOT_FOUND,
                        "lease \"%s\": no such lease; see `sublet leases`", set->name);
     }
-    if (!is_admin(from) && !is_site(from, lease->provider)) {
-        return err_set(err, ERR_DENIED,
-                       "\"%s\" may not drain or resume lease %s; ask its provider, or "
-                       "an administrator of the federation",
-                       from->name, lease->row.id);
+    return is_admin(from) || is_site(from, lease->provider)
+               ? 0
+               : err_set(err, ERR_DENIED,
+                         "\"%s\" may not %s lease %s; ask its provider, or an "
+                         "administrator of the federation",
+                         from->name, what, lease->row.id);
+}
+
+static int check_lease(const struct peer *from, const struct msg_set_drain *set,
+                       const struct lease *lease, struct err *err)
+{
+    int rc = check_right(from, set, lease, "drain or resume", err);
+    if (rc < 0) {
+        return rc;
     }
     if (set->is_drained) {
         return lease_is_open(lease) || lease->row.is_drained
@@ -63,18 +73,9 @@ static int check_lease(const struct peer *from, const struct msg_set_drain *set,
 static int check_recovery(const struct peer *from, const struct msg_set_drain *set,
                           const struct lease *lease, struct err *err)
 {
-    if (lease == NULL) {
-        return err_set(err, ERR_NOT_FOUND,
-                       "lease \"%s\": no such lease; see `sublet leases`", set->name);
-    }
-    if (!is_admin(from) && !is_site(from, lease->provider)) {
-        return err_set(err, ERR_DENIED,
-                       "\"%s\" may not recover lease %s; ask its provider, or an "
-                       "administrator of the federation",
-                       from->name, lease->row.id);
-    }
-    return lease->behind_epoch != 0
-               ? 0
+    int rc = check_right(from, set, lease, "recover", err);
+    return rc < 0 || lease->behind_epoch != 0
+               ? rc
                : err_set(err, ERR_STATE,
                          "lease %s: its provider is not behind, there is nothing to "
                          "recover",
