@@ -18,7 +18,8 @@
  *   the host has told since its site started; but for what they had before there was
  *   less, and that does not grow.
  * 9 What the open jobs of a site reserve of a resource with a configured or exported
- *   amount is never more than that, or what was reserved when it became less; a
+ *   amount is never more than that, or what was reserved when it became less or under
+ *   an earlier contract; a
  *   suspended job that gave its slots away holds no resource that is released.
  *
  * They are told each change (what is committed, what begins and ends at a host), so

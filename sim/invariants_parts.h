@@ -70,6 +70,7 @@ struct seen_pool {
     int64_t total, reserved;
     int64_t limit; /* what may be reserved: all there is, or what was when it shrank */
     bool is_summed, is_other; /* in this look: seen yet; with another total */
+    bool is_begun; /* and by who began under what is in force; own jobs always */
     UT_hash_handle hh;
 };
 

@@ -36,6 +36,7 @@ static struct seen_pool *see_pool(struct summing *summing, const char *resource,
         pool->is_summed = true;
         pool->is_other = pool->total != total_milli;
         pool->total = total_milli;
+        pool->is_begun = false;
         pool->reserved = 0;
     }
     return pool;
@@ -141,6 +142,22 @@ static struct seen_pool *granted_pool(struct summing *summing, const char *resou
     return granted_space(summing, resource, name);
 }
 
+/* Under another contract the same may have been the host's own, or another pool's. */
+static bool is_in_force(const struct summing *summing, const struct reserves_held *held)
+{
+    const struct consumer *consumer = site_consumer(summing->site->site);
+
+    for (int i = 0; i < consumer_count_hosts(consumer); i++) {
+        struct consumer_host host;
+
+        consumer_host_at(consumer, i, &host);
+        if (!strcmp(host.lease, held->lease)) {
+            return host.epoch == held->epoch;
+        }
+    }
+    return false;
+}
+
 /* ---- all ------------------------------------------------------------------------ */
 
 /* Of what grows with load anything may be reserved. */
@@ -167,6 +184,7 @@ static void add(void *arg, const struct reserves_held *held)
 
     if (pool) {
         pool->reserved += held->milli;
+        pool->is_begun |= !held->lease[0] || is_in_force(summing, held);
     }
 }
 
@@ -180,7 +198,7 @@ static bool judge(struct seen_pool *pool, struct invariants_text *text)
         pool->limit = pool->reserved > pool->total ? pool->reserved : pool->total;
     }
     pool->is_summed = pool->is_other = false;
-    return pool->reserved <= pool->limit ||
+    return pool->reserved <= pool->limit || !pool->is_begun ||
            invariants_fail(
                text, "%s: %lld thousandths are reserved, and there are %lld", pool->key,
                (long long)pool->reserved, (long long)pool->total);

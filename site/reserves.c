@@ -413,6 +413,7 @@ static void list_job(const struct site *site, const struct job *job,
                 .resource = resources_at(facts_resources(site->facts), item->id)->name,
                 .host = job->hosts[k].host,
                 .lease = job->lease,
+                .epoch = job->epoch,
                 .milli = n_times * resreq_usage_milli(item, ms),
             };
             if (held.milli > 0) {

@@ -72,6 +72,7 @@ int64_t reserves_wake_ms(const struct reserves *reserves);
  * counted: for invariants and views. */
 struct reserves_held {
     const char *resource, *host, *lease; /* "": own hosts */
+    uint64_t epoch;                      /* of the contract that it was dispatched on */
     int64_t milli;
 };
 typedef void (*reserves_held_fn)(void *arg, const struct reserves_held *held);
