@@ -72,6 +72,11 @@ def test_metrics_of_a_site():
                  'sublet_hosts{kind="own",status="unavail"} 0',
                  'sublet_site_info{site="south",version="'):
         expect(line in text, "%s in %s" % (line, text))
+    with open(os.path.join(ROOT, "sched/reason.h")) as table:
+        reasons = set(re.findall(r'X\(REASON_\w+, "(\w+)",', table.read())) - {"started"}
+    counted = re.findall(r'^sublet_pending_jobs\{reason="(\w+)"\} \d+$', text, re.M)
+    expect(len(reasons) > 20, "the table of reasons")
+    expect_equal(sorted(counted), sorted(reasons), "reasons that are counted, zeros too")
     count = re.search(r"^sublet_journal_commit_seconds_count (\d+)", text, re.M)
     expect(int(count[1]) > 0, "commits")
     expect_equal(fetch(SOUTH_PORT, "/healthz"), '{"status":"ok"}', "healthz")
