@@ -311,7 +311,8 @@ const struct conf_key conf_keys[] = {
     DURATION("PREEMPT_DELAY", SECOND, 0, TEN_YEARS, "0", "time a job waits before it preempts"),
     LIST("PREEMPT_FOR", NULL, "limits that do not count suspended jobs (GROUP_JLP GROUP_MAX HOST_JLU "
                               "USER_JLP), and who is preempted (LEAST_RUN_TIME MINI_JOB OPTIMAL_MINI_JOB)"),
-    LATER("PREEMPT_JOBTYPE", "exclusive and backfill jobs in preemption"),
+    LIST("PREEMPT_JOBTYPE", NULL, "EXCLUSIVE: exclusive jobs preempt others, and those give their hosts to "
+                                  "who preempts them"),
     DURATION("PREEMPTION_WAIT_TIME", SECOND, 300 * SECOND, TEN_YEARS, "300",
              "time for preempted jobs to stop before others are preempted"),
     YESNO("RESOURCE_RESERVE_PER_SLOT", "N", "Y: an amount in rusage is of a slot, not of a host or a job"),
@@ -514,7 +515,7 @@ const struct conf_key conf_keys[] = {
     YESNO("LSF_STRICT_RESREQ", NULL, "N: requirement strings as of old; default Y"),
     INT("LSB_NCPU_ENFORCE", 0, 1, NULL, "1: fairshare counts run time times slots; default 0"),
     LATER("BSUB_CHK_RESREQ", "requirement strings are only checked"),
-    LATER("LSB_DISABLE_LIMLOCK_EXCL", "Y: exclusive jobs may be preempted"),
+    YESNO("LSB_DISABLE_LIMLOCK_EXCL", NULL, "accepted, and means nothing: PREEMPT_JOBTYPE says it all"),
     LATER("LSB_MAX_PACK_JOBS", "jobs of one submission"),
     LATER("LSF_DUALSTACK_PREFER_IPV6", "Y: IPv6 first"),
     LATER("LSB_RESOURCE_ENFORCE", "limits are enforced by cgroups"),

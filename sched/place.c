@@ -96,8 +96,9 @@ static struct lack count_lack(const struct pass *pass, const struct place_view *
         const struct place_group *group = &view->groups[i];
         for (int k = 0; k < group->n_members; k++) {
             int host = group->members[k], item = -1;
-            bool is_usable =
-                snapshot->hosts[host].is_open && !pass->room.is_taken[host];
+            bool is_usable = snapshot->hosts[host].is_open &&
+                             !pass->room.is_taken[host] &&
+                             !snapshot->hosts[host].is_kept;
             int room = reserve_room_alone(snapshot->reserve, pass->room.left,
                                           view->asks, host, &item);
             if (room > 0) {
@@ -313,13 +314,20 @@ static int left_on(const struct pass *pass, int host, int n_slots)
     return left < 0 ? 0 : left < n_slots ? left : n_slots;
 }
 
+/* An exclusive one goes on where nobody runs, of whomever. */
+static bool has_host(const struct pass *pass, int host)
+{
+    return pass->room.used[host] == 0 && !pass->snapshot->hosts[host].has_others;
+}
+
 static bool may_go_on(const struct pass *pass, const struct place_return *still)
 {
     int n_processors = 0;
     for (int i = 0; i < still->n_hosts; i++) {
         int n_slots = still->hosts[i].n_slots;
         if (still->places[i] < 0 ||
-            left_on(pass, still->places[i], n_slots) < n_slots) {
+            left_on(pass, still->places[i], n_slots) < n_slots ||
+            (still->is_exclusive && !has_host(pass, still->places[i]))) {
             return false;
         }
         const struct place_host *host = &pass->snapshot->hosts[still->places[i]];
@@ -354,6 +362,10 @@ static void give_back(struct pass *pass, const struct place_return *still,
         int host = still->places[i];
         if (host >= 0) {
             pass->room.used[host] += left_on(pass, host, still->hosts[i].n_slots);
+            /* Nothing more begins there, so that it falls idle. */
+            pass->room.is_taken[host] =
+                pass->room.is_taken[host] ||
+                (still->is_exclusive && !pass->snapshot->hosts[host].has_others);
         }
     }
     keep_parts(pass, still);

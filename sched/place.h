@@ -49,13 +49,15 @@ struct place_host {
     int n_processors; /* for limits; 0: unknown, as many as slots */
     bool is_open;
     bool is_taken;  /* an exclusive job runs there */
+    bool is_kept;   /* one that stands still keeps it: nothing else begins there */
     bool is_shared; /* by jobs that `used` does not count, of others or standing still:
                        no exclusive job may run there */
     const char *const *queues; /* the only ones whose jobs may use it ... */
     int n_queues;              /* ... 0: all */
     /* For who stood still there and goes on. */
-    int n_stay;     /* slots of a host that takes nothing new */
-    bool is_unused; /* nothing runs there, and nobody else has slots of it */
+    int n_stay;      /* slots of a host that takes nothing new */
+    bool is_unused;  /* nothing runs there, and nobody else has slots of it */
+    bool has_others; /* jobs of others are there, standing still or not */
 };
 
 /* What requirement strings make of the hosts; shared by the lines that have the same.
@@ -95,6 +97,7 @@ struct place_return {
     const struct limits_class *class; /* NULL: no limits */
     const struct reserve_part *parts; /* what it gave back while it stands still */
     int n_parts;
+    bool is_exclusive; /* it goes on where nothing runs */
 };
 
 struct place_snapshot {

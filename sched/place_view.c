@@ -73,7 +73,7 @@ int place_view_slots_on(const struct place_room *room, int host, bool is_exclusi
 {
     const struct place_host *at = &room->snapshot->hosts[host];
     int left = at->max - room->used[host];
-    bool is_usable = at->is_open && !room->is_taken[host];
+    bool is_usable = at->is_open && !room->is_taken[host] && !at->is_kept;
     if (is_exclusive && (room->used[host] > 0 || at->is_shared)) {
         return 0;
     }
@@ -215,7 +215,7 @@ static void judge_host(const struct place_room *room, struct place_view *view, i
         view->stuck.n_closed++;
         return;
     }
-    if (room->is_taken[host]) {
+    if (room->is_taken[host] || at->is_kept) {
         view->stuck.n_exclusive++;
         return;
     }

@@ -11,6 +11,10 @@
  *     MINI_JOB: the same, as a alone is needed. OPTIMAL_MINI_JOB: one job suffices, and
  *     the smallest of those that do is c or b: c, the younger
  *
+ * An exclusive job wants hosts where nothing runs: who stands there is of no use until
+ * the last one does, so that all are taken in order until it has enough, and then those
+ * let go without whom it still has. An exclusive victim gives a host that was closed.
+ *
  * The pass counts a victim's slots as used: they are until it stands still. What they
  * give and what claims will take of that stands in `delta`, so that the next one to
  * preempt sees what is left over. */
@@ -47,6 +51,8 @@ struct preempt {
     struct preempt_give give;
     int *delta;           /* by host: what victims give and claims will take of it */
     bool *taken;          /* by job */
+    bool *opened;         /* by host: its exclusive job is a victim */
+    bool is_exclusive;    /* the line that is looked at */
     int *order, *victims; /* scratch of a choice, by job */
     struct host_slots *hosts; /* scratch: where the job would be, ... */
     int *places;              /* ... the same as indexes */
@@ -67,9 +73,20 @@ static bool wants(const struct preempt *preempt, enum preempt_for reason)
 
 static int free_on(const struct preempt *preempt, int host)
 {
-    int n_free = preempt->place->hosts[host].max - preempt->room->used[host] -
-                 preempt->delta[host];
-    return n_free > 0 ? n_free : 0;
+    const struct place_host *at = &preempt->place->hosts[host];
+    int n_used = preempt->room->used[host] + preempt->delta[host];
+    bool is_taken = preempt->room->is_taken[host] && !preempt->opened[host];
+    if (is_taken || at->is_kept ||
+        (preempt->is_exclusive && (n_used > 0 || at->is_shared))) {
+        return 0;
+    }
+    return at->max > n_used ? at->max - n_used : 0;
+}
+
+/* An exclusive job on its own hosts that keeps them even if it stands still. */
+static bool keeps_hosts(const struct preempt *preempt, const struct preempt_job *job)
+{
+    return job->is_exclusive && !preempt->snapshot->rules->has_exclusive;
 }
 
 static void note_free(struct preempt *preempt, const struct preempt_job *job, int more)
@@ -95,8 +112,12 @@ static int set_still(struct preempt *preempt, const struct preempt_view *view,
     for (int i = 0; i < job->n_pieces; i++) {
         int host = job->pieces[i].host;
         n_before += view->allowed[host] ? free_on(preempt, host) : 0;
-        preempt->delta[host] +=
-            is_still ? -job->pieces[i].n_slots : job->pieces[i].n_slots;
+        if (!keeps_hosts(preempt, job)) {
+            preempt->delta[host] +=
+                is_still ? -job->pieces[i].n_slots : job->pieces[i].n_slots;
+            preempt->opened[host] =
+                job->is_exclusive ? is_still : preempt->opened[host];
+        }
         n_after += view->allowed[host] ? free_on(preempt, host) : 0;
     }
     if (preempt->draft != NULL && job->class != NULL) {
@@ -248,6 +269,45 @@ static void undo(struct preempt *preempt, const struct choice *choice)
     }
 }
 
+/* One of its hosts is the job's that preempts, as it was put last. */
+static bool is_in_way(const struct preempt *preempt, const struct preempt_job *job)
+{
+    for (int i = 0; i < job->n_pieces; i++) {
+        for (int k = 0; k < preempt->n_hosts; k++) {
+            if (job->pieces[i].host == preempt->places[k]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Of all that an exclusive job looked at, those on its hosts, where these are enough:
+ * so that not each of thousands is tried. */
+static void keep_near(struct preempt *preempt, struct choice *choice)
+{
+    int n_all = choice->n_victims, n_near = 0, n_far = n_all;
+    int *sorted = mem_alloc((size_t)n_all + 1, sizeof(*sorted));
+    for (int i = 0; i < n_all; i++) {
+        int victim = choice->victims[i];
+        bool is_near = is_in_way(preempt, &preempt->world.jobs[victim]);
+        sorted[is_near ? n_near++ : --n_far] = victim; /* the others from behind */
+    }
+    for (int i = n_near; i < n_all; i++) {
+        set_still(preempt, choice->view, sorted[i], false);
+    }
+    if (n_near > 0 && put(preempt, choice)) {
+        memcpy(choice->victims, sorted, (size_t)n_near * sizeof(int));
+        choice->n_victims = n_near;
+    } else {
+        for (int i = n_near; i < n_all; i++) {
+            set_still(preempt, choice->view, sorted[i], true);
+        }
+        put(preempt, choice);
+    }
+    free(sorted);
+}
+
 /* Those that turned out not to be needed go on, but a parallel job's parallel victims
  * only where that is asked for. */
 static void spare(struct preempt *preempt, struct choice *choice)
@@ -279,14 +339,16 @@ static void shrink(struct preempt *preempt, struct choice *choice)
 {
     for (int i = choice->n_victims - 1; i >= 0; i--) {
         const struct preempt_view *view = choice->view;
-        int gain = preempt_view_gain(view, &preempt->world.jobs[choice->victims[i]]);
+        int gain = preempt_view_gain(&preempt->world, view,
+                                     &preempt->world.jobs[choice->victims[i]]);
         set_still(preempt, view, choice->victims[i], false);
         /* `order` has the largest first: the last that fits is the smallest, and of
          * those as small the first is the one that comes first. */
         int best = choice->victims[i];
         for (int k = 0; k < choice->n_order; k++) {
             int other = choice->order[k];
-            int of_other = preempt_view_gain(view, &preempt->world.jobs[other]);
+            int of_other =
+                preempt_view_gain(&preempt->world, view, &preempt->world.jobs[other]);
             if (preempt->taken[other] || of_other >= gain) {
                 continue;
             }
@@ -328,16 +390,18 @@ static void set_order(struct preempt *preempt, struct choice *choice, bool is_al
         int group = preempt->world.group_of[preempt->world.jobs[index].pieces[0].host];
         if (!preempt->taken[index] && group == choice->group) {
             choice->order[choice->n_order++] = index;
-            n_slots += preempt_view_gain(view, &preempt->world.jobs[index]);
+            n_slots +=
+                preempt_view_gain(&preempt->world, view, &preempt->world.jobs[index]);
         }
     }
-    if (!wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB)) {
+    if (!wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB) || preempt->is_exclusive) {
         return;
     }
     struct sized *sized = mem_alloc((size_t)choice->n_order + 1, sizeof(*sized));
     for (int i = 0; i < choice->n_order; i++) {
         const struct preempt_job *job = &preempt->world.jobs[choice->order[i]];
-        sized[i] = (struct sized){choice->order[i], preempt_view_gain(view, job), i};
+        sized[i] = (struct sized){choice->order[i],
+                                  preempt_view_gain(&preempt->world, view, job), i};
     }
     qsort(sized, (size_t)choice->n_order, sizeof(*sized), compare_sizes);
     for (int i = 0; i < choice->n_order; i++) {
@@ -350,8 +414,11 @@ static bool choose_in(struct preempt *preempt, struct choice *choice)
 {
     /* As few as would do by their slots; all; and all whatever each does for limits. */
     enum { FEW, ALL, BLINDLY, ROUNDS };
-    bool is_optimal = wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB), is_enough = false;
-    for (int round = is_optimal ? ALL : FEW; round < ROUNDS && !is_enough; round++) {
+    bool is_optimal =
+             wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB) && !preempt->is_exclusive,
+         is_enough = false;
+    int first = preempt->is_exclusive ? BLINDLY : is_optimal ? ALL : FEW;
+    for (int round = first; round < ROUNDS && !is_enough; round++) {
         set_order(preempt, choice, round > FEW);
         choice->takes_all = round == BLINDLY;
         is_enough = take_victims(preempt, choice);
@@ -361,6 +428,9 @@ static bool choose_in(struct preempt *preempt, struct choice *choice)
     }
     if (!is_enough) {
         return false;
+    }
+    if (preempt->is_exclusive) {
+        keep_near(preempt, choice);
     }
     spare(preempt, choice);
     if (is_optimal) {
@@ -394,6 +464,10 @@ static void keep_claim(struct preempt *preempt, const struct choice *choice,
     claim->lease = "";
     for (int i = 0; i < preempt->n_hosts; i++) {
         keep_slots(preempt, preempt->places[i], preempt->hosts[i].n_slots, room->used);
+        if (preempt->is_exclusive) {
+            room->is_taken[preempt->places[i]] = true;
+            preempt->opened[preempt->places[i]] = false;
+        }
         claim->lease = preempt->place->hosts[preempt->places[i]].lease;
     }
     claim->asks = choice->asks;
@@ -401,15 +475,20 @@ static void keep_claim(struct preempt *preempt, const struct choice *choice,
         preempt_give_keep(&preempt->give, preempt->arena, choice->asks, preempt->hosts,
                           preempt->places, preempt->n_hosts, room->left);
     }
-    preempt->free_slots[choice->group] -= line->n_slots;
+    preempt->free_slots[choice->group] =
+        preempt->is_exclusive ? -1 : preempt->free_slots[choice->group] - line->n_slots;
     if (line->class != NULL && preempt->draft != NULL) {
         limits_draft_count(preempt->draft, line->class, claim->hosts, claim->n_hosts);
     }
 }
 
-/* Slots that all victims that are left and free hosts come to: enough for the job? */
+/* Slots that all victims that are left and free hosts come to: enough for the job? An
+ * exclusive one has more of a host than they give; it stays at home. */
 static bool may_suffice(struct preempt *preempt, const struct choice *choice)
 {
+    if (preempt->is_exclusive) {
+        return choice->group == 0;
+    }
     int64_t n_slots = free_in(preempt, choice);
     const struct preempt_view *view = choice->view;
     for (int i = view->first; i < view->n_victims && n_slots < choice->line->n_slots;
@@ -418,7 +497,7 @@ static bool may_suffice(struct preempt *preempt, const struct choice *choice)
         const struct preempt_job *job = &preempt->world.jobs[index];
         if (!preempt->taken[index] &&
             preempt->world.group_of[job->pieces[0].host] == choice->group) {
-            n_slots += preempt_view_gain(view, job);
+            n_slots += preempt_view_gain(&preempt->world, view, job);
         }
     }
     return n_slots >= choice->line->n_slots;
@@ -428,7 +507,8 @@ static bool may_suffice(struct preempt *preempt, const struct choice *choice)
 static int find_left_over(struct preempt *preempt, struct choice *choice)
 {
     choice->n_victims = 0;
-    for (int i = 0; preempt->plan.n_claims > 0 && i < preempt->world.n_groups; i++) {
+    int n_groups = preempt->is_exclusive ? 1 : preempt->world.n_groups;
+    for (int i = 0; preempt->plan.n_claims > 0 && i < n_groups; i++) {
         choice->group = i;
         if (free_in(preempt, choice) >= choice->line->n_slots && put(preempt, choice)) {
             return i;
@@ -497,7 +577,8 @@ static bool choose(struct preempt *preempt, const struct place_line *line,
 static bool wants_room(enum reason reason)
 {
     return reason == REASON_BUSY || reason == REASON_HOST_LIMIT ||
-           reason == REASON_LIMIT || reason == REASON_RESERVE;
+           reason == REASON_LIMIT || reason == REASON_RESERVE ||
+           reason == REASON_EXCLUSIVE;
 }
 
 /* PREEMPT_DELAY. */
@@ -545,9 +626,10 @@ static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
 }
 
 /* The running jobs are known now. */
-static void begin_line(struct preempt *preempt, const struct place_room *room)
+static void begin_line(struct preempt *preempt, int line, const struct place_room *room)
 {
     preempt->room = room;
+    preempt->is_exclusive = preempt->place->lines[line].is_exclusive;
     preempt->plan.jobs = preempt->world.jobs;
     for (int i = 0; i < preempt->world.n_groups; i++) {
         preempt->free_slots[i] = -1;
@@ -567,13 +649,14 @@ void preempt_line(struct preempt *preempt, int index, int first,
 {
     const struct preempt_snapshot *snapshot = preempt->snapshot;
     const struct place_line *line = &preempt->place->lines[index];
-    if (!wants_room(verdict->reason) || line->is_exclusive) {
-        return; /* PREEMPT_JOBTYPE: exclusive jobs preempt nobody */
+    if (!wants_room(verdict->reason) ||
+        (line->is_exclusive && !snapshot->rules->has_exclusive)) {
+        return;
     }
     struct preempt_view *view = preempt_view_of(&preempt->world, line);
     int n_room = line->max_starts - first;
     bool may_more = preempt->world.n_jobs > 0 && view->n_victims > 0;
-    begin_line(preempt, room);
+    begin_line(preempt, index, room);
     if (view->asks != NULL) {
         preempt_give_begin(&preempt->give, room->left);
         may_more = may_more && preempt_give_may(&preempt->give, view->asks,
@@ -616,6 +699,7 @@ struct preempt *preempt_new(struct arena *arena,
     preempt_view_init(&preempt->world, arena, snapshot);
     preempt_give_init(&preempt->give, arena, place);
     preempt->delta = arena_alloc(arena, n_hosts, sizeof(int));
+    preempt->opened = arena_alloc(arena, n_hosts, sizeof(bool));
     preempt->hosts = arena_alloc(arena, n_hosts, sizeof(*preempt->hosts));
     preempt->places = arena_alloc(arena, n_hosts, sizeof(int));
     preempt->free_slots = arena_alloc(arena, (size_t)preempt->world.n_groups,

@@ -17,6 +17,12 @@
  * fewest jobs are, whatever their order. If after that a limit still stands against the
  * job nobody is taken: limits count who stands still as limits.h says.
  *
+ * Exclusive jobs preempt, and give their hosts to others while they stand still, where
+ * PREEMPT_JOBTYPE has EXCLUSIVE; for one, hosts of the site are emptied, the fewest
+ * jobs that the order gives, OPTIMAL_MINI_JOB or not. Without it they preempt nobody
+ * and give no host: they stand still for a limit or a resource, for a job on other
+ * hosts.
+ *
  * A job that lacks a resource that it reserves preempts who holds it, where the
  * resource is one of PREEMPTABLE_RESOURCES, and more where slots are lacking too;
  * nobody is taken who gives neither (preempt_give.h).
@@ -57,6 +63,7 @@ struct preempt_job {
     const struct preempt_guards *guards; /* NULL: of its queue */
     const struct reserve_part *parts;    /* what it would give of what it reserves */
     int n_parts;
+    bool is_exclusive;
 };
 
 struct preempt_snapshot {

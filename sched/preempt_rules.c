@@ -301,6 +301,24 @@ static int read_for(struct arena *arena, const struct conf_row *row,
     return reasons;
 }
 
+static void read_types(const struct reader *reader, struct preempt_rules *rules)
+{
+    struct conf_words words = conf_words(
+        reader->conf->arena, conf_text(reader->row, "PREEMPT_JOBTYPE", NULL));
+    for (int i = 0; i < words.count; i++) {
+        if (strcasecmp(words.words[i], "EXCLUSIVE") == 0) {
+            rules->has_exclusive = true;
+        } else if (strcasecmp(words.words[i], "BACKFILL") == 0) {
+            COMPLAIN(reader, "PREEMPT_JOBTYPE",
+                     "BACKFILL is not supported yet: no job is started by backfill; "
+                     "expected EXCLUSIVE");
+        } else {
+            COMPLAIN(reader, "PREEMPT_JOBTYPE", "\"%s\", expected EXCLUSIVE",
+                     words.words[i]);
+        }
+    }
+}
+
 static const struct word_value end_words[] = {
     {"PREEMPT", HALT_PREEMPT},
     {"WINDOW", HALT_WINDOW},
@@ -349,6 +367,7 @@ static void read_parameters(struct reader *reader, struct preempt_rules *rules,
             read_time(reader, "PREEMPTION_WAIT_TIME", SECOND_MS, &rules->wait_ms);
             rules->reasons |= read_for(reader->conf->arena, reader->row, reader);
             read_reset(reader, rules);
+            read_types(reader, rules);
         }
     }
 }

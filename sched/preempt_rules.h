@@ -85,8 +85,9 @@ struct preempt_rules {
     int n_queues;
     const struct preempt_app *apps; /* those that say something */
     int n_apps;
-    int reasons;     /* of PREEMPT_FOR, added up */
-    int64_t wait_ms; /* PREEMPTION_WAIT_TIME: then other jobs are looked for */
+    int reasons;        /* of PREEMPT_FOR, added up */
+    int64_t wait_ms;    /* PREEMPTION_WAIT_TIME: then other jobs are looked for */
+    bool has_exclusive; /* PREEMPT_JOBTYPE: exclusive jobs preempt, and give hosts */
     enum preempt_reset reset;
 };
 

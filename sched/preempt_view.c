@@ -145,13 +145,30 @@ void preempt_view_init(struct preempt_world *world, struct arena *arena,
     }
 }
 
-int preempt_view_gain(const struct preempt_view *view, const struct preempt_job *job)
+int preempt_view_gain(const struct preempt_world *world,
+                      const struct preempt_view *view, const struct preempt_job *job)
 {
+    const struct place_host *hosts = world->snapshot->place->hosts;
     int gain = 0;
+    if (job->is_exclusive && !world->snapshot->rules->has_exclusive) {
+        return 0;
+    }
     for (int i = 0; i < job->n_pieces; i++) {
-        gain += view->allowed[job->pieces[i].host] ? job->pieces[i].n_slots : 0;
+        const struct preempt_piece *piece = &job->pieces[i];
+        int n_slots = job->is_exclusive ? hosts[piece->host].max : piece->n_slots;
+        gain += view->allowed[piece->host] ? n_slots : 0;
     }
     return gain;
+}
+
+static bool is_on(const struct preempt_view *view, const struct preempt_job *job)
+{
+    for (int i = 0; i < job->n_pieces; i++) {
+        if (view->allowed[job->pieces[i].host]) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* True where it is one of those that may be taken. */
@@ -160,7 +177,7 @@ static bool judge(const struct preempt_world *world, struct preempt_view *view,
 {
     const struct preempt_snapshot *snapshot = world->snapshot;
     if (job->n_pieces == 0 || view->levels[job->queue] < 0 ||
-        (preempt_view_gain(view, job) == 0 && !preempt_give_has(job, view->wants))) {
+        (!is_on(view, job) && !preempt_give_has(job, view->wants))) {
         return false;
     }
     enum reason_guard guard = preempt_guard(snapshot->rules, job, snapshot->now_ms);

@@ -39,7 +39,9 @@ void preempt_view_init(struct preempt_world *world, struct arena *arena,
                        const struct preempt_snapshot *snapshot);
 struct preempt_view *preempt_view_of(struct preempt_world *world,
                                      const struct place_line *line);
-/* Slots that the job would give on hosts of the view. */
-int preempt_view_gain(const struct preempt_view *view, const struct preempt_job *job);
+/* Slots that the job would give on hosts of the view; an exclusive one gives hosts, as
+ * many as they have at most, or none. */
+int preempt_view_gain(const struct preempt_world *world,
+                      const struct preempt_view *view, const struct preempt_job *job);
 
 #endif

@@ -87,9 +87,12 @@ static int find_host(const struct site *site, const struct place_host *hosts,
     return -1;
 }
 
-static int left_on(const struct place_host *host)
+static int left_on(const struct place_host *host, bool is_exclusive)
 {
-    bool is_open = host->is_open && !host->is_taken;
+    bool is_open = host->is_open && !host->is_taken && !host->is_kept;
+    if (is_exclusive && (host->used > 0 || host->is_shared)) {
+        return 0;
+    }
     return is_open && host->max > host->used ? host->max - host->used : 0;
 }
 
@@ -108,11 +111,11 @@ static struct job *claimant(const struct site *site, const struct claim *claim,
 }
 
 static bool is_free(const struct site *site, const struct claim *claim,
-                    const struct place_host *hosts, int n_hosts)
+                    const struct place_host *hosts, int n_hosts, bool is_exclusive)
 {
     for (int i = 0; i < claim->n_hosts; i++) {
         int host = find_host(site, hosts, n_hosts, claim->hosts[i].host);
-        if (host < 0 || left_on(&hosts[host]) < claim->hosts[i].n_slots) {
+        if (host < 0 || left_on(&hosts[host], is_exclusive) < claim->hosts[i].n_slots) {
             return false;
         }
     }
@@ -138,16 +141,20 @@ static bool is_allowed(const struct site *site, const struct job *job,
     return may;
 }
 
-/* The job's slots are its own, or are kept for it as they fall free. */
+/* The job's slots are its own, or are kept for it as they fall free; an exclusive job's
+ * hosts as a whole. */
 static void use_slots(const struct site *site, const struct claim *claim,
-                      struct place_host *hosts, int n_hosts)
+                      struct place_host *hosts, int n_hosts, bool is_exclusive)
 {
     for (int i = 0; i < claim->n_hosts; i++) {
         int host = find_host(site, hosts, n_hosts, claim->hosts[i].host);
-        int left = host < 0 ? 0 : left_on(&hosts[host]);
+        int left = host < 0 ? 0 : left_on(&hosts[host], false);
         if (left > 0) {
             hosts[host].used +=
                 left < claim->hosts[i].n_slots ? left : claim->hosts[i].n_slots;
+        }
+        if (host >= 0) {
+            hosts[host].is_taken = hosts[host].is_taken || is_exclusive;
         }
     }
 }
@@ -178,13 +185,14 @@ static bool settle(struct site *site, const struct claim *claim,
     if (job == NULL) {
         return false;
     }
+    bool is_exclusive = job->spec->is_exclusive;
     bool has_all =
-        is_free(site, claim, hosts, n_hosts) &&
+        is_free(site, claim, hosts, n_hosts, is_exclusive) &&
         reserves_has(site, claim->reserved, claim->lease, claim->hosts, claim->n_hosts);
     if (has_all && !is_allowed(site, job, claim, hosts, n_hosts)) {
         return false;
     }
-    use_slots(site, claim, hosts, n_hosts);
+    use_slots(site, claim, hosts, n_hosts, is_exclusive);
     reserves_keep(site, claim->reserved, claim->lease, claim->hosts, claim->n_hosts);
     if (has_all) {
         start(site, job, claim, now_ms, effects);
@@ -288,6 +296,7 @@ void preempts_show_returns(struct site *site, struct arena *arena,
             .places = places_of(site, arena, snapshot, job),
             .n_hosts = job->n_hosts,
             .class = job->class,
+            .is_exclusive = job->spec->is_exclusive,
         };
         returns[i].n_parts = reserves_given(site, job, &returns[i].parts);
     }
@@ -297,9 +306,11 @@ void preempts_show_returns(struct site *site, struct arena *arena,
 
 /* ---------------------------------------------------------------- planning */
 
+/* On a borrowed host an exclusive job stands in its provider's way too: it runs on. */
 static bool may_be_victim(const struct job *job)
 {
-    return job->state == JOB_RUN && job->queue >= 0 && !job->spec->is_exclusive &&
+    return job->state == JOB_RUN && job->queue >= 0 &&
+           (!job->spec->is_exclusive || job->lease[0] == '\0') &&
            job->halt.causes == 0 && !job->is_killed && !jobs_is_requeued(job) &&
            job->is_decided;
 }
@@ -339,6 +350,7 @@ static struct preempt_job show_job(struct site *site, struct arena *arena,
         .still_ms = job->halt.total_ms,
         .run_limit_ms = job->spec->run_limit_ms,
         .n_preempted = job->halt.n_preempted,
+        .is_exclusive = job->spec->is_exclusive,
         .guards = preempt_rules_guards(&site->config->preempt, arena, job->queue,
                                        job->spec->app),
     };

@@ -11,7 +11,8 @@
 struct host_use {
     int own, consumers; /* in use */
     int own_still, consumers_still;
-    int n_exclusive; /* runs, still or not */
+    int n_exclusive; /* runs; a consumer's also while it stands still */
+    int n_exclusive_still;
 };
 
 struct run_table {
@@ -71,8 +72,10 @@ static void add_use(struct run_table *table, const struct run *run, int sign)
             continue;
         }
         struct host_use *use = &table->uses[host];
-        use->n_exclusive += run->spec->is_exclusive ? sign : 0;
         bool is_own = run->lease[0] == '\0';
+        int *n_exclusive =
+            run->is_still && is_own ? &use->n_exclusive_still : &use->n_exclusive;
+        *n_exclusive += run->spec->is_exclusive ? sign : 0;
         int *count = run->is_still ? is_own ? &use->own_still : &use->consumers_still
                      : is_own      ? &use->own
                                    : &use->consumers;
@@ -83,6 +86,11 @@ static void add_use(struct run_table *table, const struct run *run, int sign)
 bool run_table_is_taken(const struct run_table *table, int host)
 {
     return table->uses[host].n_exclusive > 0;
+}
+
+bool run_table_has_still(const struct run_table *table, int host)
+{
+    return table->uses[host].n_exclusive_still > 0;
 }
 
 void run_table_used(const struct run_table *table, int host, int *own, int *consumers)

@@ -80,7 +80,9 @@ bool run_table_settle(struct run_table *table, struct run *run);
 void run_table_used(const struct run_table *table, int host, int *own, int *consumers);
 /* The same of those that stand still. */
 void run_table_still(const struct run_table *table, int host, int *own, int *consumers);
-/* One of them wants the host for itself. */
+/* One of them wants the host for itself, and has it. */
 bool run_table_is_taken(const struct run_table *table, int host);
+/* One of the site's own does that stands still, and has given its slots away. */
+bool run_table_has_still(const struct run_table *table, int host);
 
 #endif

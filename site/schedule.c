@@ -112,6 +112,18 @@ int schedule_waiting_lease(const struct schedule *schedule, const char *lease)
 
 /* ---------------------------------------------------------------- snapshot */
 
+/* An exclusive job that stands still keeps its hosts without PREEMPT_JOBTYPE. */
+static bool is_kept(const struct site *site, int host)
+{
+    return !site->config->preempt.has_exclusive &&
+           run_table_has_still(runs_table(site->runs), host);
+}
+
+bool schedule_is_taken(const struct site *site, int host)
+{
+    return run_table_is_taken(runs_table(site->runs), host) || is_kept(site, host);
+}
+
 /* Only what has changed: there are thousands of hosts, and this comes twice a pass. */
 void schedule_tell_use(struct site *site)
 {
@@ -127,7 +139,7 @@ void schedule_tell_use(struct site *site)
         run_table_used(runs_table(site->runs), i, &own, &consumers);
         run_table_still(runs_table(site->runs), i, &still, &consumers);
         struct told_use *told = &schedule->told[i];
-        bool is_taken = run_table_is_taken(runs_table(site->runs), i);
+        bool is_taken = schedule_is_taken(site, i);
         bool is_known = i < schedule->n_told && told->name == name;
         if (!is_known || told->max != max || told->own != own || told->still != still) {
             provider_set_local_used(site->provider, name, max, own);
@@ -159,7 +171,10 @@ static void show_own(const struct site *site, int index, struct place_host *host
         host->used + consumers == 0 && provider_lent(site->provider, host->name) == 0;
     host->is_taken = run_table_is_taken(runs_table(site->runs), index);
     run_table_still(runs_table(site->runs), index, &own_still, &consumers_still);
-    host->is_shared = consumers + own_still + consumers_still > 0;
+    host->is_kept = is_kept(site, index);
+    host->has_others = consumers + consumers_still > 0;
+    host->is_shared =
+        host->has_others || (own_still > 0 && !site->config->preempt.has_exclusive);
 }
 
 static void show_borrowed(const struct site *site, int index, struct arena *arena,

@@ -20,6 +20,8 @@ void schedule_free(struct schedule *schedule);
 /* Jobs, hosts, slots or contracts have changed. */
 void schedule_mark(struct schedule *schedule);
 
+/* An exclusive job has the host, of whomever: nothing else begins there. */
+bool schedule_is_taken(const struct site *site, int host);
 /* The provider hears how many slots of each host this site's own jobs use. */
 void schedule_tell_use(struct site *site);
 /* At a tick: does what is due. */

@@ -38,10 +38,13 @@ static void count_runs(const struct site *site, bool by_lease, struct site_tally
         if (run == NULL || run->record == RUN_RECORD_ENDED) {
             continue;
         }
+        /* PREEMPT_JOBTYPE: one that stands still has given its hosts away. */
+        bool has_given = run->is_still && run->lease[0] == '\0' &&
+                         site->config->preempt.has_exclusive;
         for (int k = 0; k < run->n_hosts; k++) {
             site_tally_count(tally, run->hosts[k].host, by_lease ? run->lease : "",
                              kind_of_run(site, run), run->hosts[k].n_slots,
-                             run->spec->is_exclusive);
+                             run->spec->is_exclusive && !has_given);
         }
     }
 }

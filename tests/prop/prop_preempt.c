@@ -11,7 +11,8 @@
  *
  * In half of the worlds the job reserves licences, for itself or for each slot; the own
  * hosts share some, the lease's others, and jobs that run hold some of either. There
- * none of those who are taken can be spared. SEED=N repeats one world. */
+ * none of those who are taken can be spared. In a third some jobs are exclusive, with
+ * PREEMPT_JOBTYPE or without. SEED=N repeats one world. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,6 +63,7 @@ struct trial {
     int user_of[JOBS + 1];
     struct limits_class *classes[JOBS + 1];
     int n_jobs;
+    int exclusive_percent;
     struct limit limit;
     struct limits *limits;
     uint8_t matches[HOSTS];
@@ -120,6 +122,7 @@ static void make_job(struct trial *trial, int index)
 {
     struct preempt_job *job = &trial->jobs[index];
     int first = rng_percent(&trial->rng, 50) ? 0 : 2; /* own hosts, or the lease */
+    bool is_exclusive = rng_percent(&trial->rng, trial->exclusive_percent);
     *job = (struct preempt_job){
         .key = (uint64_t)index + 1,
         .queue = between(trial, 0, QUEUES - 1),
@@ -128,12 +131,16 @@ static void make_job(struct trial *trial, int index)
         .start_ms = between(trial, 0, 3),
         .ran_ms = between(trial, 1, 5),
         .n_preempted = between(trial, 0, 3),
+        .is_exclusive = is_exclusive,
     };
     for (int i = first; i < first + 2; i++) {
+        bool may =
+            !trial->hosts[i].is_taken && (!is_exclusive || trial->hosts[i].used == 0);
         int n_slots = rng_percent(&trial->rng, 75) ? between(trial, 1, 3) : 0;
         int left = trial->hosts[i].max - trial->hosts[i].used;
         n_slots = n_slots < left ? n_slots : left;
-        if (n_slots > 0) {
+        if (may && n_slots > 0) {
+            trial->hosts[i].is_taken = is_exclusive;
             trial->pieces[index][job->n_pieces] = (struct preempt_piece){i, n_slots};
             trial->slots[index][job->n_pieces++] =
                 (struct host_slots){host_names[i], n_slots};
@@ -192,6 +199,8 @@ static void make(struct trial *trial, uint64_t seed)
         trial->matches[i] = rng_percent(&trial->rng, 85);
     }
     make_rules(trial);
+    trial->exclusive_percent = rng_percent(&trial->rng, 33) ? 40 : 0;
+    trial->rules.has_exclusive = rng_percent(&trial->rng, 60);
     trial->limit = (struct limit){.name = "each user",
                                   .slots = between(trial, 3, LIMIT_MAX),
                                   .jobs = -1,
@@ -217,6 +226,7 @@ static void make(struct trial *trial, uint64_t seed)
                                       .n_turns = 1,
                                       .max_starts = 1,
                                       .class = trial->classes[JOBS]};
+    trial->line.is_exclusive = rng_percent(&trial->rng, trial->exclusive_percent);
     make_licences(trial);
 }
 
@@ -272,17 +282,31 @@ static bool has_licences(const struct trial *trial, unsigned subset, int side)
     return trial->asks.n_items == 0 || n_left >= n_times * trial->ask.milli;
 }
 
+/* Free slots of the host where those stand still; an exclusive job has it as a whole,
+ * on the site's side. */
+static int free_without(const struct trial *trial, unsigned subset, int host)
+{
+    int n_used = 0;
+    bool is_taken = false;
+    for (int i = 0; i < trial->n_jobs; i++) {
+        const struct preempt_job *job = &trial->jobs[i];
+        bool is_still = (subset & 1U << i) != 0 &&
+                        (!job->is_exclusive || trial->rules.has_exclusive);
+        for (int k = 0; k < job->n_pieces && !is_still; k++) {
+            bool is_here = trial->pieces[i][k].host == host;
+            n_used += is_here ? trial->pieces[i][k].n_slots : 0;
+            is_taken = is_taken || (is_here && job->is_exclusive);
+        }
+    }
+    bool is_of_use = !trial->line.is_exclusive || (n_used == 0 && host < 2);
+    return is_of_use && !is_taken ? trial->hosts[host].max - n_used : 0;
+}
+
 static bool fits_without(const struct trial *trial, unsigned subset)
 {
-    int n_free[HOSTS], room[2] = {0, 0}, n_user = trial->line.n_slots;
-    for (int i = 0; i < HOSTS; i++) {
-        n_free[i] = trial->hosts[i].max - trial->hosts[i].used;
-    }
+    int room[2] = {0, 0}, n_user = trial->line.n_slots;
     for (int i = 0; i < trial->n_jobs; i++) {
         bool is_still = (subset & 1U << i) != 0;
-        for (int k = 0; k < trial->jobs[i].n_pieces && is_still; k++) {
-            n_free[trial->pieces[i][k].host] += trial->pieces[i][k].n_slots;
-        }
         bool counts = !is_still || trial->limit.counts_still;
         n_user += trial->user_of[i] == trial->user_of[JOBS] && counts
                       ? trial->jobs[i].n_slots
@@ -290,7 +314,7 @@ static bool fits_without(const struct trial *trial, unsigned subset)
     }
     for (int i = 0; i < HOSTS; i++) {
         bool is_allowed = trial->hosts[i].is_open && trial->matches[i];
-        room[i / 2] += is_allowed ? n_free[i] : 0;
+        room[i / 2] += is_allowed ? free_without(trial, subset, i) : 0;
     }
     return n_user <= trial->limit.slots &&
            ((room[0] >= trial->line.n_slots && has_licences(trial, subset, 0)) ||
@@ -330,16 +354,8 @@ static bool serves(const struct trial *trial, unsigned subset)
     int room = 0;
     for (int i = 2 * side; side >= 0 && i < 2 * side + 2; i++) {
         room += trial->matches[i] && trial->hosts[i].is_open
-                    ? trial->hosts[i].max - trial->hosts[i].used
+                    ? free_without(trial, subset, i)
                     : 0;
-    }
-    for (int i = 0; i < trial->n_jobs; i++) {
-        for (int k = 0; (subset & 1U << i) != 0 && k < trial->jobs[i].n_pieces; k++) {
-            int host = trial->pieces[i][k].host;
-            room += trial->matches[host] && trial->hosts[host].is_open
-                        ? trial->pieces[i][k].n_slots
-                        : 0;
-        }
     }
     return side < 0 ||
            (room >= trial->line.n_slots && has_licences(trial, subset, side));
@@ -401,19 +417,11 @@ static void judge_hosts(const struct trial *trial, const struct preempt_claim *c
 {
     int n_slots = 0;
     for (int i = 0; i < claim->n_hosts; i++) {
-        int host = 0, n_free;
+        int host = 0;
         while (strcmp(host_names[host], claim->hosts[i].host) != 0) {
             host++;
         }
-        n_free = trial->hosts[host].max - trial->hosts[host].used;
-        for (int j = 0; j < trial->n_jobs; j++) {
-            for (int k = 0; (subset & 1U << j) != 0 && k < trial->jobs[j].n_pieces;
-                 k++) {
-                n_free +=
-                    trial->pieces[j][k].host == host ? trial->pieces[j][k].n_slots : 0;
-            }
-        }
-        HOLD(trial, claim->hosts[i].n_slots <= n_free);
+        HOLD(trial, claim->hosts[i].n_slots <= free_without(trial, subset, host));
         HOLD(trial, trial->matches[host] && trial->hosts[host].is_open);
         HOLD(trial, strcmp(claim->lease, trial->hosts[host].lease) == 0);
         n_slots += claim->hosts[i].n_slots;
@@ -423,7 +431,8 @@ static void judge_hosts(const struct trial *trial, const struct preempt_claim *c
 
 static void judge(const struct trial *trial, const struct preempt_plan *plan)
 {
-    int best = least(trial);
+    bool may = !trial->line.is_exclusive || trial->rules.has_exclusive;
+    int best = may ? least(trial) : 0;
     HOLD(trial, (plan->n_claims == 1) == (best > 0));
     if (plan->n_claims == 0) {
         return;
@@ -438,11 +447,13 @@ static void judge(const struct trial *trial, const struct preempt_plan *plan)
     HOLD(trial, serves(trial, subset));
     judge_hosts(trial, claim, subset);
     if (trial->rules.reasons == PREEMPT_FOR_OPTIMAL_MINI_JOB &&
-        trial->limit.slots == LIMIT_MAX && trial->asks.n_items == 0) {
+        trial->limit.slots == LIMIT_MAX && trial->asks.n_items == 0 &&
+        trial->exclusive_percent == 0) {
         HOLD(trial, claim->n_victims == best);
     }
     if (trial->rules.reasons == PREEMPT_FOR_MINI_JOB || is_serial ||
-        trial->line.n_slots == 1 || trial->asks.n_items > 0) {
+        trial->line.is_exclusive || trial->line.n_slots == 1 ||
+        trial->asks.n_items > 0) {
         for (int i = 0; i < claim->n_victims && claim->n_victims > 1; i++) {
             HOLD(trial, !serves(trial, subset & ~(1U << claim->victims[i])));
         }

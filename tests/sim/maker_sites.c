@@ -314,6 +314,9 @@ void maker_write_site(struct maker *maker, int self)
     if (site->preempts && !site->licences.is_otherwise && maker_chance(maker, 50)) {
         maker_say(maker, "PREEMPTABLE_RESOURCES = lic\n");
     }
+    if (site->preempts && maker_chance(maker, 50)) {
+        maker_say(maker, "PREEMPT_JOBTYPE = EXCLUSIVE\n");
+    }
     maker_say(maker, "End Parameters\n");
     maker_say(maker, "Begin Host\nHOST_NAME MXJ RESOURCES RUNWINDOW DISPATCH_WINDOW\n");
     for (int i = 0; i < site->n_hosts; i++) {

@@ -639,6 +639,14 @@ static void test_returns(void **state)
          0,
          0},
         {"an exclusive job has the host", {.max = 8, .is_taken = true}, 0, 0, 0},
+        {"one that stands still keeps it", {.max = 8, .is_kept = true}, 2, 0, 1},
+        {"an exclusive one goes on alone", {.max = 8}, 1, 0, 1},
+        {"an exclusive one waits, and nothing more begins",
+         {.max = 8, .used = 1},
+         0,
+         0,
+         0},
+        {"an exclusive one waits for others", {.max = 8, .has_others = true}, 1, 1, 2},
         {"a host that takes nothing new has what it had", {.n_stay = 6}, 2, 0, 1},
         {"and no more", {.n_stay = 5, .used = 2}, 0, 0, 0},
         {"a host that is too small now, and nothing else runs there: one by one",
@@ -651,7 +659,7 @@ static void test_returns(void **state)
         {"closed", {.max = 4, .is_unused = true}, 1, 0, 1},
     };
     static const int places[] = {0};
-    const struct place_return returns[] = {
+    struct place_return returns[] = {
         {.job = 1, .hosts = n1_four, .places = places, .n_hosts = 1},
         {.job = 2, .hosts = n1_two, .places = places, .n_hosts = 1}};
     static const struct row row = {.jobs = {{3, 0, 1}}};
@@ -673,6 +681,7 @@ static void test_returns(void **state)
         host.name = "n1";
         host.site = host.lease = "";
         host.is_open = strcmp(cases[i].why, "closed") != 0;
+        returns[0].is_exclusive = strncmp(cases[i].why, "an exclusive one", 16) == 0;
         snapshot.n_lines = give_jobs(&arena, &row, &waiting);
         place_plan(&arena, &snapshot, &plan);
         if (plan.n_returns != cases[i].n_returns ||

@@ -152,6 +152,15 @@ static void hold(struct trial *trial, struct preempt_job *job, int n_licences)
     trial->left -= part->milli;
 }
 
+/* Its hosts are its own. */
+static void set_exclusive(struct trial *trial, struct preempt_job *job)
+{
+    job->is_exclusive = true;
+    for (int i = 0; i < job->n_pieces; i++) {
+        trial->hosts[job->pieces[i].host].is_taken = true;
+    }
+}
+
 static const char *read_fact(struct trial *trial, char *word, struct preempt_job *job)
 {
     char *equals = strchr(word, '=');
@@ -174,6 +183,8 @@ static const char *read_fact(struct trial *trial, char *word, struct preempt_job
         hold(trial, job, (int)number);
     } else if (strcmp(word, "times") == 0) {
         job->n_preempted = (int)number;
+    } else if (strcmp(word, "x") == 0) {
+        set_exclusive(trial, job);
     } else {
         fail_msg("no such fact: %s", word);
     }
@@ -198,7 +209,7 @@ static void add_job(struct trial *trial, char *word)
     limits_count(trial->limits, class, job->hosts, job->n_pieces, false, 1);
 }
 
-/* +QUEUE*SLOTS[:user=..][:age=SECONDS] */
+/* +QUEUE*SLOTS[:user=..][:age=SECONDS][:lic=N][:x] */
 static void add_wanted(struct trial *trial, char *word)
 {
     int index = trial->n_lines++;
@@ -210,6 +221,7 @@ static void add_wanted(struct trial *trial, char *word)
     line->queue = find_queue(trial->world, word + 1);
     line->n_slots = number_of(end + 1);
     strsep(&end, ":"); /* behind the '*', whose place has the NUL */
+    line->is_exclusive = strstr(word + strlen(word) + 1, ":x") != NULL;
     for (char *rest = strchr(word + strlen(word) + 1, ':'); rest != NULL;
          rest = strchr(rest + 1, ':')) {
         static char users[JOBS][16];
@@ -444,6 +456,12 @@ static void test_refused(void **state)
         {"End Queue\nBegin Parameters\nPREEMPT_FOR = ALL\nEnd Parameters\n"
          "Begin Queue\nQUEUE_NAME = other",
          "expected some of GROUP_JLP"},
+        {"End Queue\nBegin Parameters\nPREEMPT_JOBTYPE = EXCLUSIVE BACKFILL\n"
+         "End Parameters\nBegin Queue\nQUEUE_NAME = other",
+         "BACKFILL is not supported yet"},
+        {"End Queue\nBegin Parameters\nPREEMPT_JOBTYPE = ALL\nEnd Parameters\n"
+         "Begin Queue\nQUEUE_NAME = other",
+         "expected EXCLUSIVE"},
         {"End Queue\nBegin Parameters\nPREEMPTION_WAIT_TIME = 10\nEnd Parameters\n"
          "Begin Queue\nQUEUE_NAME = other",
          "PREEMPTION_WAIT_TIME"},
