@@ -19,8 +19,8 @@
  *   less, and that does not grow.
  * 9 What the open jobs of a site reserve of a resource with a configured or exported
  *   amount is never more than that, or what was reserved when it became less or under
- *   an earlier contract; a
- *   suspended job that gave its slots away holds no resource that is released.
+ *   an earlier contract; a suspended job that gave its slots away holds no resource
+ *   that is released.
  *
  * They are told each change (what is committed, what begins and ends at a host), so
  * that a step costs what it changed: rows of jobs are judged as they are committed, and
