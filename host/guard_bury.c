@@ -2,6 +2,7 @@
 /* guard_bury.c: see guard_bury.h. */
 #include "host/guard_bury.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -18,8 +19,28 @@
 enum {
     MARK_SIZE = 256,
     LOOK_MS = 10,
+    LOCK_WAIT_MS = 2000,
     GIVE_UP_MS = 30000, /* processes that not even SIGKILL ends, in the kernel */
 };
+
+static void pause_a_look(void)
+{
+    struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
+    nanosleep(&pause, NULL);
+}
+
+/* Of a guard that was killed the connection may be at its end before its lock is free:
+ * in what order a dying process lets go of its files is the kernel's affair. */
+static int take_from_dead(const char *path)
+{
+    int64_t until = guard_clock_now_ms() + LOCK_WAIT_MS;
+    int dir = guard_dir_take(path);
+    while (dir < 0 && errno == EWOULDBLOCK && guard_clock_now_ms() < until) {
+        pause_a_look();
+        dir = guard_dir_take(path);
+    }
+    return dir;
+}
 
 /* True when a look has found nobody. */
 static bool kill_all(const struct guard_crew *crew)
@@ -29,9 +50,7 @@ static bool kill_all(const struct guard_crew *crew)
         if (guard_clock_now_ms() > until) {
             return false;
         }
-        /* They are no children of ours: there is nothing to wait for. */
-        struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
-        nanosleep(&pause, NULL);
+        pause_a_look(); /* they are no children of ours: nothing to wait for */
     }
     return true;
 }
@@ -119,7 +138,7 @@ int guard_bury_main(const char *path, int agent)
 {
     struct guard_record record;
     struct guard_link link;
-    int dir = guard_dir_take(path);
+    int dir = take_from_dead(path);
     int code = dir < 0 ? -1 : settle(dir, path, &record);
     if (code == 0 && record.phase != RUN_ENDED) {
         return guard_run_after(path, dir, agent, &record);

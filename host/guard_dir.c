@@ -2,6 +2,7 @@
 /* guard_dir.c: see guard_dir.h. */
 #include "host/guard_dir.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
@@ -15,7 +16,9 @@ int guard_dir_take(const char *path)
 {
     int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir >= 0 && (flock(dir, LOCK_EX | LOCK_NB) != 0 || fchdir(dir) != 0)) {
+        int saved = errno;
         close(dir);
+        errno = saved;
         return -1;
     }
     return dir;

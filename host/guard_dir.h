@@ -7,7 +7,7 @@
 #include "host/guard_record.h"
 
 /* Opens it, makes it the working directory and locks it for the life of the process;
- * -1 where it is gone or somebody else holds it. */
+ * -1 where it is gone or (errno EWOULDBLOCK) somebody else holds it. */
 int guard_dir_take(const char *path);
 
 /* Deletes what the guard and sublet-host put there, and the directory. */

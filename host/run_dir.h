@@ -64,9 +64,9 @@
 
 enum {
     RUN_DIR_LINK_FD = 3, /* a guard's connection to the agent that starts it */
-    /* Descriptors are closed from the lowest when a process dies: in a guard this one
-     * is put above the directory, so that the lock is gone when the agent hears of it.
-     */
+    /* In a guard this one is put above the directory: descriptors are closed from the
+     * lowest when a process dies, so that the lock is mostly gone when the agent hears
+     * of it. Not always (guard_bury.c waits for it). */
     RUN_DIR_AGENT_FD = 16,
     RUN_DIR_SPEC_MAX =
         1 << 20, /* a RUN_START is one frame; its hosts are named twice */

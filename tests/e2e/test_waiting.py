@@ -114,7 +114,7 @@ def test_script():
     job = submit("-J", "mine", stdin=script)
     expect_equal(f.job("south", job)["name"], "mine", "the command line wins")
     f.wait_state("south", job, "DONE")
-    expect("not supported" in refused_script("#BSUB -I\ntrue\n"), "an unbuilt option")
+    expect("unknown option" in refused_script("#BSUB -Q 1\ntrue\n"), "an option we lack")
     expect("quote" in refused_script("#BSUB -J 'x\ntrue\n"), "an open quote")
 
 
