@@ -114,12 +114,12 @@ def test_script():
     job = submit("-J", "mine", stdin=script)
     expect_equal(f.job("south", job)["name"], "mine", "the command line wins")
     f.wait_state("south", job, "DONE")
-    expect("unknown option" in refused_script("#BSUB -Q 1\ntrue\n"), "an option we lack")
+    expect("unknown option" in refused_script("#BSUB -Q 1\ntrue\n", code=2), "one we lack")
     expect("quote" in refused_script("#BSUB -J 'x\ntrue\n"), "an open quote")
 
 
-def refused_script(text):
-    return f.cli("south", "sub", code=1, stdin=text).stderr
+def refused_script(text, code=1):
+    return f.cli("south", "sub", code=code, stdin=text).stderr
 
 
 def test_starter_and_requeue():
