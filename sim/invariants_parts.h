@@ -69,7 +69,8 @@ struct seen_pool {
     char key[INVARIANTS_POOL_KEY_SIZE]; /* site, resource, whose, its number there */
     int64_t total, reserved;
     int64_t limit; /* what may be reserved: all there is, or what was when it shrank */
-    bool is_summed, is_other; /* in this look: seen yet; with another total */
+    const struct site_config *config; /* then: another may have other places */
+    bool is_summed, is_other;         /* in this look: seen yet; with another total */
     bool is_begun; /* and by who began under what is in force; own jobs always */
     UT_hash_handle hh;
 };

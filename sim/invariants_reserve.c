@@ -189,14 +189,16 @@ static void add(void *arg, const struct reserves_held *held)
 }
 
 /* More than there is only where there is less than before. */
-static bool judge(struct seen_pool *pool, struct invariants_text *text)
+static bool judge(struct seen_pool *pool, const struct site_config *config,
+                  struct invariants_text *text)
 {
     if (!pool->is_summed) {
         pool->reserved = 0;
     }
-    if (pool->is_other || pool->reserved < pool->limit) {
+    if (pool->is_other || pool->config != config || pool->reserved < pool->limit) {
         pool->limit = pool->reserved > pool->total ? pool->reserved : pool->total;
     }
+    pool->config = config;
     pool->is_summed = pool->is_other = false;
     return pool->reserved <= pool->limit || !pool->is_begun ||
            invariants_fail(
@@ -221,7 +223,7 @@ bool invariants_check_reserved(struct invariants *invariants,
     HASH_ITER (hh, invariants->pools, pool, next) {
         bool is_its =
             !strncmp(pool->key, site->config->name, length) && pool->key[length] == ' ';
-        is_good = is_good && (!is_its || judge(pool, text));
+        is_good = is_good && (!is_its || judge(pool, site->config, text));
     }
     arena_release(&summing.arena);
     return is_good;

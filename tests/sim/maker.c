@@ -172,6 +172,7 @@ static void write_close(struct maker *maker, int self)
     int host = maker_between(maker, 0, site->n_hosts - 1);
 
     site->is_closed[host] = !site->is_closed[host];
+    site->was_closed[host] = true;
     maker_say(maker, "%s s%d h%d%d\n", site->is_closed[host] ? "close" : "open",
               self + 1, self + 1, host + 1);
 }
@@ -355,8 +356,9 @@ static void write_repairs(struct maker *maker, int at_s)
                 maker_say(maker, "at %d slots s%d h%d%d %d\n", at_s, i + 1, i + 1,
                           j + 1, maker->sites[i].slots[j]);
             }
-            if (maker->sites[i].is_closed[j]) {
-                maker_say(maker, "at %d open s%d h%d%d\n", at_s, i + 1, i + 1, j + 1);
+            if (maker->sites[i].was_closed[j]) {
+                maker_say(maker, "at %d open s%d h%d%d\n", at_s + RECONNECTED_S, i + 1,
+                          i + 1, j + 1);
             }
         }
         if (maker->sites[i].was_drained) {

@@ -45,6 +45,8 @@ struct maker_site {
     int slots[HOSTS_OF_SITE_MAX];
     bool is_changed[HOSTS_OF_SITE_MAX]; /* to be set right in the end */
     bool is_closed[HOSTS_OF_SITE_MAX];  /* likewise */
+    bool was_closed[HOSTS_OF_SITE_MAX]; /* ever: its site may have been away when it was
+                                           to be opened */
     int n_private;                      /* slots that no policy can lend */
     bool can_borrow;
     bool has_urgent, has_far, preempts;
