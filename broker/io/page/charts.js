@@ -69,6 +69,13 @@ function optionsOf(span, until) {
   };
 }
 
+const NOTHING_YET = 'nothing sampled yet';
+
+// A canvas for drawChart(): whoever cannot see it is told what it shows, also before.
+export function makeCanvas() {
+  return el('canvas', { role: 'img', 'aria-label': NOTHING_YET });
+}
+
 // Draws rows into a canvas; the same chart is used again.
 const charts = new Map();
 export function drawChart(canvas, lines, rows, span) {
@@ -86,7 +93,7 @@ export function drawChart(canvas, lines, rows, span) {
     chart.update('none');
   }
   const last = rows[rows.length - 1];
-  canvas.setAttribute('aria-label', last === undefined ? 'nothing sampled yet'
+  canvas.setAttribute('aria-label', last === undefined ? NOTHING_YET
     : `Now: ${lines.map((line) => `${line.label} ${line.value(last)}`).join(', ')}`);
 }
 

@@ -4,7 +4,7 @@ import { el, fillBar, formatAge, formatClock, formatCountdown, formatDelay, leas
 import { ask, known } from './feed.js';
 import { badgeOf, describe, partsOf } from './leases.js';
 import { read, write } from './address.js';
-import { drawChart, dropChart, fitSpan } from './charts.js';
+import { drawChart, dropChart, fitSpan, makeCanvas } from './charts.js';
 import { askDelay, askDrain } from './admin.js';
 
 const HISTORY = 60;
@@ -38,7 +38,7 @@ function build(id) {
   parts.bar = el('div', { class: 'bar' });
   parts.hosts = el('tbody');
   parts.timeline = el('ol', { class: 'timeline' });
-  parts.canvas = el('canvas', { role: 'img' });
+  parts.canvas = makeCanvas();
   parts.drain = el('button', { type: 'button', onclick: () => askDrain(known.leases.get(id)) }, 'Drain …');
   parts.delayButton = el('button', { type: 'button', onclick: () => askDelay(known.leases.get(id)) },
     'Set reclaim delay …');

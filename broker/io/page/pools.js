@@ -5,7 +5,7 @@
 import { el, formatClock, setChildren, setText } from './format.js';
 import { ask, known } from './feed.js';
 import { read, write } from './address.js';
-import { drawChart, dropChart, fitSpan } from './charts.js';
+import { drawChart, dropChart, fitSpan, makeCanvas } from './charts.js';
 
 const EVERY_MS = 5000;
 const COLUMNS = [['Node', 'node'], ['Site', 'site'], ['Owns', 'owned'], ['Wants', 'demand'],
@@ -84,7 +84,7 @@ function makeNode(pool, row) {
 
 function build(pool) {
   const parts = { count: el('span', { class: 'count' }), body: el('tbody'),
-    caption: el('figcaption'), canvas: el('canvas', { role: 'img' }), rows: [], text: '', loadedAt: 0 };
+    caption: el('figcaption'), canvas: makeCanvas(), rows: [], text: '', loadedAt: 0 };
   parts.article = el('article', { 'data-pool': pool },
     el('h3', {}, pool, ' ', parts.count),
     el('div', { class: 'wide' }, el('table', { class: 'plan' },
