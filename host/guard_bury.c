@@ -3,9 +3,7 @@
 #include "host/guard_bury.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "host/guard_clock.h"
@@ -17,17 +15,10 @@
 #include "host/guard_spec.h"
 
 enum {
-    MARK_SIZE = 256,
     LOOK_MS = 10,
     LOCK_WAIT_MS = 2000,
     GIVE_UP_MS = 30000, /* processes that not even SIGKILL ends, in the kernel */
 };
-
-static void pause_a_look(void)
-{
-    struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
-    nanosleep(&pause, NULL);
-}
 
 /* Of a guard that was killed the connection may be at its end before its lock is free:
  * in what order a dying process lets go of its files is the kernel's affair. */
@@ -36,7 +27,7 @@ static int take_from_dead(const char *path)
     int64_t until = guard_clock_now_ms() + LOCK_WAIT_MS;
     int dir = guard_dir_take(path);
     while (dir < 0 && errno == EWOULDBLOCK && guard_clock_now_ms() < until) {
-        pause_a_look();
+        guard_clock_pause(LOOK_MS);
         dir = guard_dir_take(path);
     }
     return dir;
@@ -50,7 +41,8 @@ static bool kill_all(const struct guard_crew *crew)
         if (guard_clock_now_ms() > until) {
             return false;
         }
-        pause_a_look(); /* they are no children of ours: nothing to wait for */
+        guard_clock_pause(
+            LOOK_MS); /* they are no children of ours: nothing to wait for */
     }
     return true;
 }
@@ -58,9 +50,8 @@ static bool kill_all(const struct guard_crew *crew)
 static bool clear(const char *path, const struct guard_record *record)
 {
     const char *name = strrchr(path, '/');
-    char mark[MARK_SIZE];
-    snprintf(mark, sizeof(mark), "SUBLET_RUN=%s.%016llx",
-             name == NULL ? path : name + 1, (unsigned long long)record->mark);
+    char mark[GUARD_RECORD_MARK_SIZE];
+    guard_record_mark(record, name == NULL ? path : name + 1, mark);
     struct guard_crew crew = {
         .cgroup = {.dir = -1},
         .session = (pid_t)record->job_pid,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard_clock.h: the guard's two clocks. Layer: host (guard). */
+/* guard_clock.h: the guard's two clocks, and the pause between two looks at what tells
+ * nobody when it changes. Layer: host (guard). */
 #ifndef SUBLET_HOST_GUARD_CLOCK_H
 #define SUBLET_HOST_GUARD_CLOCK_H
 
@@ -23,6 +24,12 @@ static inline int64_t guard_clock_now_ms(void)
 static inline uint64_t guard_clock_wall_ms(void)
 {
     return (uint64_t)guard_clock_read_ms(CLOCK_REALTIME);
+}
+
+static inline void guard_clock_pause(int64_t ms)
+{
+    struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+    nanosleep(&pause, NULL);
 }
 
 #endif

@@ -4,15 +4,16 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "host/guard_clock.h"
 #include "host/guard_process.h"
 
 enum {
-    STOP_LOOKS = 500, /* a millisecond apart: a stop is a matter of microseconds */
-    QUIET_LOOKS = 2,  /* one look may miss a child whose parent goes just then */
+    STOP_LOOK_MS = 1, /* a stop is a matter of microseconds */
+    STOP_LOOKS = 500,
+    QUIET_LOOKS = 2, /* one look may miss a child whose parent goes just then */
 };
 
 static const struct guard_process *find(const struct guard_process *list, int count,
@@ -133,8 +134,7 @@ bool guard_crew_suspend(const struct guard_crew *crew)
         if (n_quiet == QUIET_LOOKS) {
             return true;
         }
-        struct timespec pause = {.tv_nsec = 1000000L};
-        nanosleep(&pause, NULL);
+        guard_clock_pause(STOP_LOOK_MS);
     }
     return false;
 }

@@ -256,6 +256,13 @@ int guard_record_write(int dir, struct guard_record *record, struct err *err)
     return 0;
 }
 
+void guard_record_mark(const struct guard_record *record, const char *run,
+                       char text[GUARD_RECORD_MARK_SIZE])
+{
+    snprintf(text, GUARD_RECORD_MARK_SIZE, "SUBLET_RUN=%s.%016" PRIx64, run,
+             record->mark);
+}
+
 void guard_record_set_text(struct guard_record *record, const char *text)
 {
     snprintf(record->text, sizeof(record->text), "%s", text);

@@ -21,6 +21,7 @@ enum {
     GUARD_RECORD_TEXT_SIZE = 256,
     GUARD_RECORD_PATH_SIZE = 1024,
     GUARD_RECORD_MAX = 4096, /* as text */
+    GUARD_RECORD_MARK_SIZE = 256,
 };
 
 struct guard_record {
@@ -55,6 +56,10 @@ int guard_record_parse(const char *text, size_t length, struct guard_record *rec
 int guard_record_read(int dir, struct guard_record *record, struct err *err) MUST_CHECK;
 int guard_record_write(int dir, struct guard_record *record,
                        struct err *err) MUST_CHECK;
+
+/* What its processes carry in their environment: "SUBLET_RUN=north.1.<mark>". */
+void guard_record_mark(const struct guard_record *record, const char *run,
+                       char text[GUARD_RECORD_MARK_SIZE]);
 
 /* Copies a sentence into `record->text` as one line. */
 void guard_record_set_text(struct guard_record *record, const char *text);

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard_control.c: see guard_control.h. */
+#include "host/guard_control.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "host/guard_clock.h"
+
+enum {
+    STOP_MOMENT_MS = 1000, /* from SIGTSTP until a parallel job has to stand still: a
+                              launcher tells the others of the job */
+    STOP_AGAIN_MS = 500,   /* somebody could not be stopped: deep in the kernel */
+};
+
+/* ---- what JOB_CONTROLS says */
+
+void guard_control_end_action(struct guard_life *life)
+{
+    guard_action_kill(&life->action);
+    guard_action_init(&life->action); /* it is collected as any other child */
+    life->crew.except = 0;
+}
+
+/* What JOB_CONTROLS says of the job itself; NULL: nothing. */
+static const char *control_of(const struct guard_life *life, enum job_action action)
+{
+    return life->course.stage == GUARD_JOB ? life->spec.controls[action] : NULL;
+}
+
+/* One that runs still is over with that: the latest order counts. */
+static bool start_action(struct guard_life *life, enum job_action action)
+{
+    struct guard_action_place place = {.dir = life->dir,
+                                       .spec = &life->spec,
+                                       .account = &life->account,
+                                       .crew = &life->crew,
+                                       .reasons = life->reasons};
+    struct err err = {0};
+    guard_control_end_action(life);
+    if (guard_action_begin(&life->action, action, &place, guard_clock_now_ms(), &err) !=
+        0) {
+        snprintf(life->course.text, sizeof(life->course.text),
+                 "JOB_CONTROLS: %s: %.200s", job_action_name(action), err.text);
+        return false;
+    }
+    life->crew.except = life->action.pid;
+    return true;
+}
+
+/* ---- standing still, and going on */
+
+void guard_control_stop_all(struct guard_life *life)
+{
+    int64_t now = guard_clock_now_ms();
+    if (!guard_crew_suspend(&life->crew)) {
+        life->stop_at = now + STOP_AGAIN_MS;
+        return;
+    }
+    life->stop_at = GUARD_LIFE_NEVER;
+    life->ran_ms += now - life->running_since;
+    life->record.phase = RUN_SUSPENDED;
+    life->record.control_done = life->stop_number;
+    guard_life_publish(life);
+}
+
+static void begin_stop(struct guard_life *life, const struct run_control *control)
+{
+    const char *what = control_of(life, JOB_ACTION_SUSPEND);
+    int asked = life->spec.n_slots > 1 ? SIGTSTP : 0;
+    int signal = what != NULL ? job_action_signal(what) : asked;
+    life->stop_number = control->number;
+    life->reasons = control->reasons;
+    life->is_asked = what != NULL || signal != 0;
+    if (what != NULL && signal == 0 && start_action(life, JOB_ACTION_SUSPEND)) {
+        life->stop_at = life->action.until_ms; /* or once it has ended */
+        return;
+    }
+    if (signal == 0 || signal == SIGSTOP) {
+        guard_control_stop_all(life);
+        return;
+    }
+    guard_crew_signal(&life->crew, signal);
+    life->stop_at = guard_clock_now_ms() + STOP_MOMENT_MS;
+}
+
+static void resume_all(struct guard_life *life)
+{
+    bool is_stopping = life->stop_at != GUARD_LIFE_NEVER;
+    life->stop_at = GUARD_LIFE_NEVER;
+    guard_control_end_action(life);
+    if (life->record.phase == RUN_SUSPENDED) {
+        life->running_since = guard_clock_now_ms();
+        life->record.phase = RUN_RUNNING;
+        is_stopping = true;
+    }
+    if (is_stopping) {
+        guard_crew_resume(&life->crew);
+        if (life->is_asked) {
+            guard_crew_signal(&life->crew, SIGCONT);
+        }
+        life->is_asked = false;
+    }
+}
+
+/* By its user or the scheduler: it hears what JOB_CONTROLS says besides. */
+static void resume(struct guard_life *life)
+{
+    bool is_still =
+        life->record.phase == RUN_SUSPENDED || life->stop_at != GUARD_LIFE_NEVER;
+    const char *what = control_of(life, JOB_ACTION_RESUME);
+    resume_all(life);
+    if (!is_still || what == NULL) {
+        return;
+    }
+    int signal = job_action_signal(what);
+    if (signal != 0) {
+        guard_crew_signal(&life->crew, signal);
+    } else {
+        start_action(life, JOB_ACTION_RESUME);
+    }
+}
+
+/* ---- the end of a command */
+
+void guard_control_climb(struct guard_life *life, int64_t now)
+{
+    int signal = guard_ladder_step(&life->ladder, life->spec.grace_ms, now);
+    if (signal == SIGKILL) {
+        guard_crew_kill(&life->crew);
+    } else if (signal != 0) {
+        guard_crew_signal(&life->crew, signal);
+    }
+}
+
+/* By what JOB_CONTROLS says; the usual signals come a grace after that. False where it
+ * says nothing. */
+static bool begin_control(struct guard_life *life, int64_t now)
+{
+    const char *what = control_of(life, JOB_ACTION_TERMINATE);
+    if (what == NULL || guard_ladder_is_on(&life->ladder)) {
+        return what != NULL;
+    }
+    int signal = job_action_signal(what);
+    if (signal != 0) {
+        guard_crew_signal(&life->crew, signal);
+        guard_ladder_put_off(&life->ladder, now + life->spec.grace_ms);
+        return true;
+    }
+    if (start_action(life, JOB_ACTION_TERMINATE)) {
+        guard_ladder_put_off(&life->ladder, life->action.until_ms);
+        return true;
+    }
+    return false;
+}
+
+void guard_control_end(struct guard_life *life, int signal)
+{
+    int64_t now = guard_clock_now_ms();
+    if (life->is_meeting) { /* at the gate it hears nothing */
+        life->is_meeting = false;
+        guard_job_release(&life->job);
+    }
+    if (signal == SIGKILL) {
+        life->stop_at = GUARD_LIFE_NEVER;
+        guard_control_end_action(life);
+    } else if (life->action.action != JOB_ACTION_TERMINATE ||
+               !guard_action_is_on(&life->action)) {
+        resume_all(life);
+    }
+    if (signal != SIGKILL && begin_control(life, now)) {
+        return;
+    }
+    guard_ladder_begin(&life->ladder, signal, now);
+    guard_control_climb(life, now);
+}
+
+void guard_control_after_action(struct guard_life *life)
+{
+    if (life->stop_at != GUARD_LIFE_NEVER && life->record.phase == RUN_RUNNING) {
+        guard_control_stop_all(life);
+    } else if (guard_ladder_is_on(&life->ladder)) {
+        guard_ladder_put_off(&life->ladder, guard_clock_now_ms() + life->spec.grace_ms);
+    }
+}
+
+/* ---- orders */
+
+void guard_control_carry_out(struct guard_life *life, const struct run_control *control)
+{
+    switch (control->action) {
+    case CONTROL_SIGNAL:
+        /* Nobody signals what is to stand still: it was to go on before, and the order
+         * to do so was overtaken. */
+        resume_all(life);
+        guard_crew_signal(&life->crew, control->signal);
+        break;
+    case CONTROL_SUSPEND:
+        /* Who is being killed is not held up. */
+        if (!guard_ladder_is_on(&life->ladder) && life->record.phase == RUN_RUNNING) {
+            begin_stop(life, control);
+            return;
+        }
+        break;
+    case CONTROL_RESUME:
+        resume(life);
+        break;
+    case CONTROL_KILL:
+        life->is_killed = life->was_killed = true;
+        guard_control_end(life, control->signal == SIGKILL ? SIGKILL : SIGINT);
+        break;
+    }
+    life->record.control_done = control->number;
+    guard_life_publish(life);
+}
+
+/* Nothing is left of it but its output: a kill lets that go. */
+static void control_draining(struct guard_life *life, const struct run_control *control)
+{
+    life->record.control_done = control->number;
+    if (control->action == CONTROL_KILL) {
+        life->is_draining = false;
+        guard_life_conclude(life);
+    } else {
+        guard_life_publish(life);
+    }
+}
+
+void guard_control_order(struct guard_life *life, const struct guard_order *order)
+{
+    struct run_control wanted = {order->number, (enum control_action)order->action,
+                                 order->signal, false, (int)order->reasons};
+    bool is_known = order->action <= CONTROL_KILL && order->signal >= 0 &&
+                    order->reasons <= HALT_CAUSES && order->signal < NSIG &&
+                    (order->action != CONTROL_SIGNAL || order->signal > 0);
+    bool is_news =
+        wanted.number > life->record.control_done &&
+        !(life->stop_at != GUARD_LIFE_NEVER && wanted.number <= life->stop_number);
+    if (!is_known || !is_news || life->record.phase == RUN_ENDED) {
+        guard_link_push(&life->link, &life->record);
+    } else if (life->is_draining) {
+        control_draining(life, &wanted);
+    } else if (life->record.phase != RUN_WAITING) {
+        guard_control_carry_out(life, &wanted);
+    } else if (wanted.action == CONTROL_KILL) {
+        life->record.control_done = wanted.number;
+        guard_life_end(life, RUN_END_SIGNALLED, SIGTERM, "killed before it began");
+    } else {
+        if (wanted.number > life->pending.number) {
+            life->pending = wanted;
+        }
+        guard_link_push(&life->link, &life->record);
+    }
+}
