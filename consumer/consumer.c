@@ -113,13 +113,19 @@ int consumer_count_hosts(const struct consumer *consumer)
     return consumer->contracts.n_hosts;
 }
 
+static bool is_heard(const struct consumer *consumer, const struct contract *contract)
+{
+    return consumer->attempts.session != 0 && contract->is_told &&
+           contract->as_told.is_provider_here;
+}
+
 /* Of what is recalled a slot that falls free goes home: nothing is put on it again. */
 static bool may_start(const struct consumer *consumer, const struct contract *contract)
 {
     enum lease_state state = contract->as_told.state;
-    return consumer->attempts.session != 0 && contract->is_told &&
+    return is_heard(consumer, contract) &&
            (state == LEASE_PENDING || state == LEASE_ACTIVE) &&
-           contract->as_told.is_provider_here && contract->as_told.n_recalls == 0;
+           contract->as_told.n_recalls == 0;
 }
 
 void consumer_host_at(const struct consumer *consumer, int index,
@@ -138,6 +144,7 @@ void consumer_host_at(const struct consumer *consumer, int index,
         .n_used = contract->used[at] - contract->still[at],
         .is_open = may_start(consumer, contract) && !split->is_down,
         .is_down = split->is_down,
+        .is_unheard = !is_heard(consumer, contract),
         .is_made = contract->as_told.is_made,
         .is_exclusive = contract->as_told.type == LEASE_EXCLUSIVE,
         .queues = contract->as_told.queues,

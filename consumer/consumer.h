@@ -42,11 +42,12 @@ struct consumer_host {
     const char *site; /* "north" */
     const char *lease;
     uint64_t epoch;
-    int n_held;   /* slots the contract gives this site there */
-    int n_used;   /* by its attempts that are not ended, nor stand still and yield */
-    bool is_open; /* something may start: contract pending or active, provider
-                     here, host up */
-    bool is_down; /* the host, by its provider's word */
+    int n_held;      /* slots the contract gives this site there */
+    int n_used;      /* by its attempts that are not ended, nor stand still and yield */
+    bool is_open;    /* something may start: contract pending or active, provider
+                        here, host up */
+    bool is_down;    /* the host, by its provider's word */
+    bool is_unheard; /* its provider is out of reach: no order arrives */
     bool is_made;
     bool is_exclusive;
     const char *const *queues; /* whose jobs alone may go there; n_queues 0: all */

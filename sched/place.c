@@ -326,6 +326,7 @@ static bool may_go_on(const struct pass *pass, const struct place_return *still)
     for (int i = 0; i < still->n_hosts; i++) {
         int n_slots = still->hosts[i].n_slots;
         if (still->places[i] < 0 ||
+            pass->snapshot->hosts[still->places[i]].is_unheard ||
             left_on(pass, still->places[i], n_slots) < n_slots ||
             (still->is_exclusive && !has_host(pass, still->places[i]))) {
             return false;

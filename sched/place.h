@@ -58,6 +58,8 @@ struct place_host {
     int n_stay;      /* slots of a host that takes nothing new */
     bool is_unused;  /* nothing runs there, and nobody else has slots of it */
     bool has_others; /* jobs of others are there, standing still or not */
+    bool is_unheard; /* it, or its provider, has not told what is there: nobody goes on
+                      */
 };
 
 /* What requirement strings make of the hosts; shared by the lines that have the same.

@@ -163,8 +163,8 @@ static void show_own(const struct site *site, int index, struct place_host *host
                                    site_hosts_max(site->hosts, index), host->used);
     host->n_stay = provider_local_max(site->provider, host->name,
                                       site_hosts_stay(site->hosts, index), host->used);
-    host->is_open = site_hosts_is_ready(site->hosts, index) &&
-                    !site->config->hosts[index].is_leaving &&
+    host->is_unheard = !site_hosts_is_ready(site->hosts, index);
+    host->is_open = !host->is_unheard && !site->config->hosts[index].is_leaving &&
                     !closed_has(&site->closed, host->name) &&
                     !windows_have_closed(site, index);
     host->is_unused =
@@ -187,6 +187,7 @@ static void show_borrowed(const struct site *site, int index, struct arena *aren
     host->lease = arena_str(arena, borrowed.lease);
     host->max = borrowed.n_held;
     host->used = borrowed.n_used;
+    host->is_unheard = borrowed.is_unheard;
     host->is_open = borrowed.is_open && !closed_has(&site->closed, borrowed.name);
     host->queues = borrowed.queues; /* contracts do not change within a pass */
     host->n_queues = borrowed.n_queues;

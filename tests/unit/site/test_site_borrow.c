@@ -355,6 +355,58 @@ static void test_provider_silent(void **state)
     site_stage_release(&stage);
 }
 
+static void provider_is(struct site_stage *stage, bool is_here)
+{
+    struct host_split split = {
+        .host = "n1", .n_slots = 4, .provider = 3, .consumer = 1};
+    struct msg msg = {.kind = MSG_CONTRACT};
+    msg.contract = (struct msg_contract){
+        .lease = "north/spare/south",
+        .revision = (uint64_t)stage->now_ms + 1,
+        .epoch = 1,
+        .type = LEASE_SHARED,
+        .state = LEASE_ACTIVE,
+        .is_made = true,
+        .is_provider_here = is_here,
+        .hosts = &split,
+        .n_hosts = 1,
+    };
+    site_stage_broker(stage, &msg);
+}
+
+/* Its provider is out of reach when a job stands still for another: it does not go on
+ * because the other cannot begin there now. */
+static void test_preempted(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(
+        &stage, "Begin Site\nNAME = south\nSPOOL = /tmp/x\nBROKER = tcp://127.0.0.1:1\n"
+                "KEY = k\nBROKER_KEY = b\nEnd Site\n"
+                "Begin Host\nHOST_NAME MXJ\ns1 1\nEnd Host\n"
+                "Begin Queue\nQUEUE_NAME = high\nPRIORITY = 90\nHOSTS = allremote\n"
+                "PREEMPTION = PREEMPTIVE\nEnd Queue\n"
+                "Begin Queue\nQUEUE_NAME = low\nPRIORITY = 10\nHOSTS = allremote\n"
+                "End Queue\n");
+    site_stage_broker_up(&stage);
+    site_stage_contract(&stage, 1, LEASE_ACTIVE, 1, true);
+    uint64_t low = site_stage_submit(&stage, "low", "work");
+    site_stage_attempt_is(&stage, site_stage_attempt_of(&stage, low), ATTEMPT_RUNNING);
+    uint64_t high = site_stage_submit(&stage, "high", "work");
+    uint64_t number = site_stage_job_row(&stage, low)->control.number;
+    assert_int_equal(site_stage_job_row(&stage, low)->control.action, CONTROL_SUSPEND);
+    provider_is(&stage, false);
+    struct msg_attempt_state still = {
+        .state = ATTEMPT_SUSPENDED, .start_ms = 50, .control_done = number};
+    site_stage_attempt(&stage, site_stage_attempt_of(&stage, low), &still);
+    assert_int_equal(site_stage_state(&stage, low), JOB_SSUSP);
+    assert_int_equal(site_stage_attempt_of(&stage, high), 0);
+    provider_is(&stage, true);
+    assert_int_not_equal(site_stage_attempt_of(&stage, high), 0);
+    assert_int_equal(site_stage_job_row(&stage, low)->control.number, number);
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +421,7 @@ int main(void)
         cmocka_unit_test(test_wrong_provider),
         cmocka_unit_test(test_output_comes_home),
         cmocka_unit_test(test_provider_silent),
+        cmocka_unit_test(test_preempted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

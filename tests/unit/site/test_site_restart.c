@@ -397,6 +397,49 @@ static void test_host_removed_comes_back_to_tell(void **state)
     site_stage_release(&stage);
 }
 
+/* The host does the job's latest order. */
+static void stands_still(struct site_stage *stage, uint64_t id)
+{
+    const struct row_job_state *row = site_stage_job_row(stage, id);
+    assert_int_equal(row->control.action, CONTROL_SUSPEND);
+    site_stage_run_state(stage, "s1", "south", row->attempt,
+                         &(struct msg_run_state){.phase = RUN_SUSPENDED,
+                                                 .token = TOKEN,
+                                                 .start_ms = 100000,
+                                                 .control_done = row->control.number});
+}
+
+/* Killed when one job has been told to make room for another. The host lists what
+ * stands still there, and in the next batch that this was all: meanwhile nothing can
+ * begin there, and who stands still does not go on to be preempted anew. */
+static void test_preempted(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage,
+                         "Begin Site\nNAME = south\nSPOOL = /tmp/x\nEnd Site\n"
+                         "Begin Host\nHOST_NAME MXJ\ns1 1\nEnd Host\n"
+                         "Begin Queue\nQUEUE_NAME = high\nPRIORITY = 90\nPREEMPTION = "
+                         "PREEMPTIVE\nEnd Queue\n"
+                         "Begin Queue\nQUEUE_NAME = low\nPRIORITY = 10\nEnd Queue\n");
+    site_stage_host_up(&stage, "s1");
+    uint64_t low = site_stage_submit(&stage, "low", "work");
+    site_stage_waiting(&stage, "s1", site_stage_attempt_of(&stage, low), TOKEN);
+    site_stage_running(&stage, "s1", site_stage_attempt_of(&stage, low), TOKEN);
+    uint64_t high = site_stage_submit(&stage, "high", "work");
+
+    site_stage_restart(&stage);
+    hello_again(&stage);
+    stands_still(&stage, low);
+    assert_int_equal(site_stage_state(&stage, low), JOB_SSUSP);
+    assert_int_equal(site_stage_job_row(&stage, low)->control.action, CONTROL_SUSPEND);
+    site_stage_host_synced(&stage, "s1");
+    assert_int_not_equal(site_stage_attempt_of(&stage, high), 0);
+    assert_int_equal(site_stage_job_row(&stage, low)->control.action, CONTROL_SUSPEND);
+    assert_int_equal(site_stage_job_int(&stage, low, "preemptions"), 1);
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,6 +457,7 @@ int main(void)
         cmocka_unit_test(test_killed_before_go),
         cmocka_unit_test(test_host_removed),
         cmocka_unit_test(test_host_removed_comes_back_to_tell),
+        cmocka_unit_test(test_preempted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
