@@ -27,6 +27,21 @@ void provider_world_release(struct provider_world *world)
     arena_release(&world->memory);
 }
 
+struct provider_world *provider_world_new(int n_slots)
+{
+    struct provider_world *world = mem_alloc(1, sizeof(*world));
+    provider_world_init(world);
+    provider_set_local_used(world->provider, "n1", n_slots, 0);
+    provider_set_local_used(world->provider, "n2", n_slots, 0);
+    return world;
+}
+
+void provider_world_free(struct provider_world *world)
+{
+    provider_world_release(world);
+    free(world);
+}
+
 /* ------------------------------------------------------------ disk */
 
 static bool is_same_key(const struct row *a, const struct row *b)

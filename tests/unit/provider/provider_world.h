@@ -27,6 +27,10 @@ struct provider_world {
 
 void provider_world_init(struct provider_world *world);
 void provider_world_release(struct provider_world *world);
+/* One on the heap, with hosts n1 and n2 of so many slots, of which its own jobs use
+ * none. */
+struct provider_world *provider_world_new(int n_slots);
+void provider_world_free(struct provider_world *world);
 
 /* "POLICY CONSUMER TYPE HOST=SLOTS[/MEM[/SWP]] ... NAME:POOL=INSTANCES ...", several
  * joined by ";". POLICY is a name, or a number: the place of a policy without a name.

@@ -7,25 +7,19 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/provider/provider_world.h"
 
 static int set_up(void **state)
 {
-    struct provider_world *world = mem_alloc(1, sizeof(*world));
-    provider_world_init(world);
-    provider_set_local_used(world->provider, "n1", 4, 0);
-    provider_set_local_used(world->provider, "n2", 4, 0);
-    *state = world;
+    *state = provider_world_new(4);
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    provider_world_release(*state);
-    free(*state);
+    provider_world_free(*state);
     return 0;
 }
 

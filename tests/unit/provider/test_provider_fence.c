@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/provider/provider_world.h"
@@ -16,10 +15,7 @@
 
 static int set_up(void **state)
 {
-    struct provider_world *world = mem_alloc(1, sizeof(*world));
-    provider_world_init(world);
-    provider_set_local_used(world->provider, "n1", 4, 0);
-    provider_set_local_used(world->provider, "n2", 4, 0);
+    struct provider_world *world = provider_world_new(4);
     provider_world_export(world, "spare south shared n1=4 n2=2");
     provider_world_session(world, 7);
     *state = world;
@@ -28,8 +24,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    provider_world_release(*state);
-    free(*state);
+    provider_world_free(*state);
     return 0;
 }
 
