@@ -81,21 +81,21 @@ struct job {
     char *reserved; /* rusage of its attempt (site/reserves.h); NULL: nothing */
 
     /* Not on disk. */
-    struct reserved *ledger;  /* in the ledger of reservations, while it is open */
-    int64_t retry_ms;         /* refused: not before this instant */
-    int n_refused;            /* in a row */
-    uint64_t written_attempt; /* whose output is being written; 0: none */
-    struct line_turn turn;    /* where it waits: its place, and the line */
-    struct line *line;        /* NULL: it stands in none */
-    enum reason hold;         /* why it waits in no line; REASON_NEW: it may start */
-    int64_t hold_ms;          /* until this instant; INT64_MAX: until something comes */
-    bool is_never;            /* its condition cannot be met any more */
-    bool is_watching;         /* it stands in the table of those that wait for others */
-    int64_t kept_ms;          /* of an ended one: it is cleaned a time after this */
-    bool is_open;             /* it stands in that index */
-    bool is_counted_still;    /* and counts for the limits as one that stands still */
-    bool has_claim;    /* room is being made for it; only while that is planned */
-    bool is_dropped;   /* forgotten, about to be removed */
+    struct reserves_entry *ledger; /* in the ledger of reservations, while it is open */
+    int64_t retry_ms;              /* refused: not before this instant */
+    int n_refused;                 /* in a row */
+    uint64_t written_attempt;      /* whose output is being written; 0: none */
+    struct line_turn turn;         /* where it waits: its place, and the line */
+    struct line *line;             /* NULL: it stands in none */
+    enum reason hold;      /* why it waits in no line; REASON_NEW: it may start */
+    int64_t hold_ms;       /* until this instant; INT64_MAX: until something comes */
+    bool is_never;         /* its condition cannot be met any more */
+    bool is_watching;      /* it stands in the table of those that wait for others */
+    int64_t kept_ms;       /* of an ended one: it is cleaned a time after this */
+    bool is_open;          /* it stands in that index */
+    bool is_counted_still; /* and counts for the limits as one that stands still */
+    bool has_claim;        /* room is being made for it; only while that is planned */
+    bool is_dropped;       /* forgotten, about to be removed */
     int64_t recall_ms; /* its slots are wanted back until then, and it was warned; 0 */
     struct job_noted noted;
 };

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reserves_parts.h: the inside of what jobs reserve, for the files that make it:
+ * reserves.c (the ledger: which open job reserves what), reserves_pools.c (which pool
+ * of a resource a host draws from, and what there is), reserves_pass.c (what is left as
+ * a pass sees it, and what its jobs ask for).
+ *
+ * The ledger lasts; all of a pass is in its arena, and forgotten when the next begins.
+ * Layer: site. */
+#ifndef SUBLET_SITE_RESERVES_PARTS_H
+#define SUBLET_SITE_RESERVES_PARTS_H
+
+#include "site/parts.h"
+
+/* What some jobs reserve alike: they share one reading of it. */
+struct reserves_reading;
+
+/* A job's entry. */
+struct reserves_entry {
+    struct job *job;
+    struct reserves_reading *reading;
+    int place; /* in the list */
+};
+
+/* A resource in a pass. */
+struct reserves_kind {
+    struct reserve_kind shown;
+    int *pool_of_row; /* by row of the facts; -1 */
+    bool is_shared;   /* several hosts have it together */
+};
+
+struct reserves {
+    struct reserves_entry **items;
+    int count, capacity;
+    struct reserves_reading *readings;
+    int64_t wake_ms;
+    /* The pass: */
+    struct arena *arena;
+    const struct place_host *hosts;
+    int n_hosts, n_rows;
+    int *rows; /* by host: of the facts, or -1 */
+    int64_t now_ms;
+    struct reserves_kind *kinds;
+    struct reserve_kind *shown;
+    int n_kinds, kinds_capacity;
+    int64_t *left, *total; /* by pool */
+    int n_pools, pools_capacity;
+    struct reserve reserve;
+};
+
+/* What the job reserves, read by the site's catalogue. */
+const struct resreq_usage *reserves_usage_of(const struct site *site,
+                                             const struct reserves_entry *hold);
+/* Who stands still gives it back. */
+bool reserves_is_released(const struct site *site, int id);
+/* The pools of a resource, and what each has, as if nobody reserved anything. */
+void reserves_find_pools(const struct site *site, struct reserves_kind *kind);
+
+#endif

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reserves_pass.c: what is left of what jobs reserve, as a pass sees it (reserves.h);
+ * part of reserves_parts.h.
+ *
+ * A resource is looked at when the first job of the pass asks for it: which pool each
+ * host is in, what it has, and what open jobs take off it. */
+#include <string.h>
+
+#include "site/halts.h"
+#include "site/reserve_config.h"
+#include "site/reserves_parts.h"
+
+/* ---------------------------------------------------------------- what is taken */
+
+/* It has given its slots away, and what is released with them. */
+static bool is_still(const struct site *site, const struct job *job)
+{
+    return job->halt.causes != 0 && job->halt.yields && halts_is_still(site, job);
+}
+
+/* The hosts that something is reserved on. */
+struct spread {
+    const char *lease; /* "": own hosts */
+    const struct host_slots *hosts;
+    int n_hosts;
+};
+
+static struct spread spread_of(const struct job *job)
+{
+    return (struct spread){job->lease, job->hosts, job->n_hosts};
+}
+
+static int row_of(const struct site *site, const struct spread *spread, int index)
+{
+    const char *name = spread->hosts[index].host;
+    return spread->lease[0] == '\0' ? site_hosts_find(site->hosts, name)
+                                    : facts_row(site->facts, name);
+}
+
+/* What an item takes on those hosts. */
+static int add_parts(const struct site *site, const struct spread *spread,
+                     const struct reserves_kind *kind, const struct resreq_item *item,
+                     int64_t milli, struct reserve_part *parts)
+{
+    int n_parts = 0;
+    for (int i = 0; i < spread->n_hosts; i++) {
+        int row = row_of(site, spread, i);
+        int pool =
+            row >= 0 && row < site->reserves->n_rows ? kind->pool_of_row[row] : -1;
+        int64_t n_times = reserve_times(item->scope, spread->hosts[i].n_slots, i == 0);
+        if (pool >= 0 && n_times > 0) {
+            parts[n_parts++] = (struct reserve_part){pool, n_times * milli};
+        }
+    }
+    return n_parts;
+}
+
+static int64_t elapsed_ms(const struct reserves *reserves, const struct job *job)
+{
+    return job->start_ms != 0 ? reserves->now_ms - job->start_ms : 0;
+}
+
+static void note_wake(struct reserves *reserves, const struct job *job,
+                      const struct resreq_item *item)
+{
+    int64_t next_ms =
+        resreq_usage_next_ms(item, elapsed_ms(reserves, job), RESERVES_STEP_MS);
+    if (job->start_ms != 0 && next_ms != INT64_MAX &&
+        job->start_ms + next_ms < reserves->wake_ms) {
+        reserves->wake_ms = job->start_ms + next_ms;
+    }
+}
+
+static void take_off(const struct site *site, const struct reserves_kind *kind,
+                     const struct reserves_entry *hold)
+{
+    struct reserves *reserves = site->reserves;
+    const struct resreq_usage *usage = reserves_usage_of(site, hold);
+    const struct job *job = hold->job;
+    for (int i = 0; i < usage->n_items; i++) {
+        const struct resreq_item *item = &usage->items[i];
+        if (item->id != kind->shown.id ||
+            (reserves_is_released(site, item->id) && is_still(site, job))) {
+            continue;
+        }
+        int64_t milli = resreq_usage_milli(item, elapsed_ms(reserves, job));
+        struct reserve_part *parts =
+            arena_alloc(reserves->arena, (size_t)job->n_hosts, sizeof(*parts));
+        struct spread spread = spread_of(job);
+        int n_parts = add_parts(site, &spread, kind, item, milli, parts);
+        reserve_take(reserves->left, parts, n_parts, 1);
+        note_wake(reserves, job, item);
+    }
+}
+
+/* ---------------------------------------------------------------- a pass */
+
+void reserves_begin(const struct site *site, struct arena *arena,
+                    const struct place_host *hosts, int n_hosts, int64_t now_ms)
+{
+    struct reserves *reserves = site->reserves;
+    reserves->arena = arena;
+    reserves->hosts = hosts;
+    reserves->n_hosts = n_hosts;
+    reserves->n_rows = resource_table_rows(facts_table(site->facts));
+    reserves->rows = NULL; /* most passes need none of it */
+    reserves->now_ms = now_ms;
+    reserves->n_kinds = reserves->kinds_capacity = 0;
+    reserves->n_pools = reserves->pools_capacity = 0;
+    reserves->wake_ms = INT64_MAX;
+}
+
+static void list_rows(const struct site *site)
+{
+    struct reserves *reserves = site->reserves;
+    reserves->rows =
+        arena_alloc(reserves->arena, (size_t)reserves->n_hosts, sizeof(int));
+    for (int i = 0; i < reserves->n_hosts; i++) {
+        const struct place_host *host = &reserves->hosts[i];
+        reserves->rows[i] =
+            host->site[0] == '\0' ? i : facts_row(site->facts, host->name);
+    }
+}
+
+static void grow_kinds(struct reserves *reserves)
+{
+    int capacity = reserves->kinds_capacity * 2 + 4;
+    struct reserves_kind *kinds =
+        arena_alloc(reserves->arena, (size_t)capacity, sizeof(*kinds));
+    if (reserves->n_kinds > 0) {
+        memcpy(kinds, reserves->kinds, (size_t)reserves->n_kinds * sizeof(*kinds));
+    }
+    reserves->kinds = kinds;
+    reserves->kinds_capacity = capacity;
+}
+
+/* The resource as the pass has it; what running jobs reserve is taken off. */
+static int kind_of(const struct site *site, int id)
+{
+    struct reserves *reserves = site->reserves;
+    for (int i = 0; i < reserves->n_kinds; i++) {
+        if (reserves->kinds[i].shown.id == id) {
+            return i;
+        }
+    }
+    if (reserves->rows == NULL) {
+        list_rows(site);
+    }
+    if (reserves->n_kinds == reserves->kinds_capacity) {
+        grow_kinds(reserves);
+    }
+    struct reserves_kind *kind = &reserves->kinds[reserves->n_kinds];
+    *kind = (struct reserves_kind){
+        .shown = {.name = resources_at(facts_resources(site->facts), id)->name,
+                  .id = id}};
+    kind->shown.is_preemptable =
+        reserve_config_is_preemptable(site->config, kind->shown.name);
+    reserves_find_pools(site, kind);
+    for (int i = 0; i < reserves->count; i++) {
+        take_off(site, kind, reserves->items[i]);
+    }
+    return reserves->n_kinds++;
+}
+
+/* Reserving load, or what a lenient site takes for a resource, is never refused. */
+static bool is_limited(const struct site *site, int id)
+{
+    const struct resource *resource = resources_at(facts_resources(site->facts), id);
+    return resource->type == RESOURCE_NUMERIC && !resource->is_increasing;
+}
+
+static enum resreq_scope scope_of(const struct site *site,
+                                  const struct resreq_item *item,
+                                  const struct reserves_kind *kind)
+{
+    if (item->scope != RESREQ_SCOPE_DEFAULT) {
+        return item->scope;
+    }
+    enum resreq_scope scope = reserve_config_scope(site->config, kind->shown.name);
+    return scope != RESREQ_SCOPE_DEFAULT ? scope
+           : kind->is_shared             ? RESREQ_SCOPE_JOB
+                                         : RESREQ_SCOPE_HOST;
+}
+
+static void show_alternative(const struct site *site, const struct resreq_usage *usage,
+                             struct reserve_asks *asks)
+{
+    struct arena *arena = site->reserves->arena;
+    size_t n_most = (size_t)usage->n_items;
+    struct reserve_ask *list = arena_alloc(arena, n_most, sizeof(*list));
+    struct resreq_item *items = arena_alloc(arena, n_most, sizeof(*items));
+    struct resreq_usage *shown = arena_alloc(arena, 1, sizeof(*shown));
+    for (int i = 0; i < usage->n_items; i++) {
+        items[i] = usage->items[i];
+        if (!is_limited(site, items[i].id)) {
+            continue;
+        }
+        int index = kind_of(site, items[i].id);
+        items[i].scope = scope_of(site, &items[i], &site->reserves->kinds[index]);
+        list[asks->n_items++] = (struct reserve_ask){index, items[i].scope,
+                                                     resreq_usage_milli(&items[i], 0)};
+    }
+    *shown = (struct resreq_usage){.items = items, .n_items = usage->n_items};
+    asks->items = list;
+    asks->usage = shown;
+}
+
+const struct reserve_asks *reserves_asks(const struct site *site,
+                                         const struct resreq_usages *usages)
+{
+    struct reserve_asks *asks = arena_alloc(
+        site->reserves->arena, (size_t)usages->n_alternatives, sizeof(*asks));
+    for (int i = 0; i < usages->n_alternatives; i++) {
+        show_alternative(site, &usages->alternatives[i], &asks[i]);
+    }
+    return usages->n_alternatives > 0 ? asks : NULL;
+}
+
+/* What of a usage `takes` wants, so long after the job began, as parts. */
+typedef bool (*takes_fn)(const struct site *site, const struct job *job, int id);
+
+static int list_parts(const struct site *site, const struct resreq_usage *usage,
+                      const struct job *job, const struct spread *spread,
+                      takes_fn takes, const struct reserve_part **parts)
+{
+    struct reserves *reserves = site->reserves;
+    size_t n_most = (size_t)usage->n_items * (size_t)spread->n_hosts;
+    struct reserve_part *list = arena_alloc(reserves->arena, n_most, sizeof(*list));
+    int64_t ms = job != NULL ? elapsed_ms(reserves, job) : 0;
+    int n_parts = 0;
+    for (int i = 0; i < usage->n_items; i++) {
+        const struct resreq_item *item = &usage->items[i];
+        if (is_limited(site, item->id) && takes(site, job, item->id)) {
+            int kind = kind_of(site, item->id);
+            n_parts += add_parts(site, spread, &reserves->kinds[kind], item,
+                                 resreq_usage_milli(item, ms), &list[n_parts]);
+        }
+    }
+    *parts = list;
+    return n_parts;
+}
+
+static bool gives_back(const struct site *site, const struct job *job, int id)
+{
+    (void)job;
+    return reserves_is_released(site, id);
+}
+
+int reserves_given(const struct site *site, const struct job *job,
+                   const struct reserve_part **parts)
+{
+    struct spread spread = spread_of(job);
+    return job->ledger == NULL ? 0
+                               : list_parts(site, reserves_usage_of(site, job->ledger),
+                                            job, &spread, gives_back, parts);
+}
+
+/* Kinds that no line of the pass asks for are not looked at: nothing would come of it,
+ * and the pass has begun. */
+static bool would_give(const struct site *site, const struct job *job, int id)
+{
+    const struct reserves *reserves = site->reserves;
+    for (int i = 0; i < reserves->n_kinds; i++) {
+        const struct reserves_kind *kind = &reserves->kinds[i];
+        if (kind->shown.id == id) {
+            return kind->shown.is_preemptable &&
+                   (reserves_is_released(site, id) ||
+                    (site->config->preempt.queues[job->queue].ends & HALT_PREEMPT) !=
+                        0);
+        }
+    }
+    return false;
+}
+
+int reserves_to_give(const struct site *site, const struct job *job,
+                     const struct reserve_part **parts)
+{
+    struct spread spread = spread_of(job);
+    return job->ledger == NULL ? 0
+                               : list_parts(site, reserves_usage_of(site, job->ledger),
+                                            job, &spread, would_give, parts);
+}
+
+static bool takes_all(const struct site *site, const struct job *job, int id)
+{
+    (void)site, (void)job, (void)id;
+    return true;
+}
+
+static int parts_of_record(const struct site *site, const char *reserved,
+                           const struct spread *spread,
+                           const struct reserve_part **parts)
+{
+    struct resreq_usage usage;
+    resreq_usage_read(site->reserves->arena, facts_resources(site->facts), reserved,
+                      &usage);
+    return list_parts(site, &usage, NULL, spread, takes_all, parts);
+}
+
+bool reserves_has(const struct site *site, const char *reserved, const char *lease,
+                  const struct host_slots *hosts, int n_hosts)
+{
+    const struct spread spread = {lease, hosts, n_hosts};
+    const struct reserve_part *parts;
+    int n_parts = parts_of_record(site, reserved, &spread, &parts);
+    return reserve_has(site->reserves->left, parts, n_parts);
+}
+
+void reserves_keep(const struct site *site, const char *reserved, const char *lease,
+                   const struct host_slots *hosts, int n_hosts)
+{
+    const struct spread spread = {lease, hosts, n_hosts};
+    const struct reserve_part *parts;
+    int n_parts = parts_of_record(site, reserved, &spread, &parts);
+    for (int i = 0; i < n_parts; i++) {
+        int64_t *left = &site->reserves->left[parts[i].pool];
+        *left -= parts[i].milli < *left ? parts[i].milli : *left > 0 ? *left : 0;
+    }
+}
+
+const struct reserve *reserves_show(const struct site *site)
+{
+    struct reserves *reserves = site->reserves;
+    if (reserves->n_kinds == 0) {
+        return NULL;
+    }
+    reserves->shown = arena_alloc(reserves->arena, (size_t)reserves->n_kinds,
+                                  sizeof(*reserves->shown));
+    for (int i = 0; i < reserves->n_kinds; i++) {
+        reserves->shown[i] = reserves->kinds[i].shown;
+    }
+    reserves->reserve = (struct reserve){.kinds = reserves->shown,
+                                         .n_kinds = reserves->n_kinds,
+                                         .left = reserves->left,
+                                         .n_pools = reserves->n_pools};
+    return &reserves->reserve;
+}
+
+const char *reserves_text(const struct site *site, struct arena *arena,
+                          const struct reserve_asks *asks)
+{
+    return asks == NULL
+               ? ""
+               : resreq_usage_text(arena, facts_resources(site->facts), asks->usage);
+}
+
+int64_t reserves_wake_ms(const struct reserves *reserves)
+{
+    return reserves->wake_ms;
+}
+
+/* ---------------------------------------------------------------- to be seen */
+
+/* All that jobs reserve; or, where `is_shared`, all that there is to be reserved and
+ * that several hosts have together. */
+static void see_kinds(const struct site *site, bool is_shared)
+{
+    const struct reserves *reserves = site->reserves;
+    const struct resources *resources = facts_resources(site->facts);
+    for (int id = RESOURCE_BUILTINS; is_shared && id < resources_count(resources);
+         id++) {
+        if (resources_at(resources, id)->is_consumable && is_limited(site, id)) {
+            kind_of(site, id);
+        }
+    }
+    for (int i = 0; !is_shared && i < reserves->count; i++) {
+        const struct resreq_usage *usage = reserves_usage_of(site, reserves->items[i]);
+        for (int k = 0; k < usage->n_items; k++) {
+            if (is_limited(site, usage->items[k].id)) {
+                kind_of(site, usage->items[k].id);
+            }
+        }
+    }
+}
+
+void reserves_see(const struct site *site, struct arena *arena, bool is_shared,
+                  struct reserves_seen *seen)
+{
+    struct reserves *reserves = site->reserves;
+    int64_t wake_ms = reserves->wake_ms;
+    int n_hosts;
+    const struct place_host *hosts = schedule_hosts(site, arena, &n_hosts);
+    reserves_begin(site, arena, hosts, n_hosts, site->now_ms);
+    see_kinds(site, is_shared);
+    struct reserves_seen_kind *kinds =
+        arena_alloc(arena, (size_t)reserves->n_kinds, sizeof(*kinds));
+    *seen = (struct reserves_seen){.kinds = kinds,
+                                   .total = reserves->total,
+                                   .left = reserves->left,
+                                   .n_pools = reserves->n_pools,
+                                   .hosts = hosts,
+                                   .n_hosts = n_hosts};
+    for (int i = 0; i < reserves->n_kinds; i++) {
+        if (!is_shared || reserves->kinds[i].is_shared) {
+            kinds[seen->n_kinds++] = (struct reserves_seen_kind){
+                reserves->kinds[i].shown.name, reserves->kinds[i].shown.pool_of};
+        }
+    }
+    reserves->wake_ms = wake_ms;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reserves_pools.c: the pools of a resource (reserves.h): each host's own, those of
+ * ResourceMap, those that providers export; part of reserves_parts.h. A host has at
+ * most one of each resource. */
+#include <string.h>
+
+#include "base/exported.h"
+#include "site/reserves_parts.h"
+
+/* A pool of instances that a provider exports. */
+struct borrowed_pool {
+    const char *site;
+    int number, pool;
+};
+
+static int64_t *grow(const struct reserves *reserves, const int64_t *old, int capacity)
+{
+    int64_t *grown = arena_alloc(reserves->arena, (size_t)capacity, sizeof(*grown));
+    if (reserves->n_pools > 0) {
+        memcpy(grown, old, (size_t)reserves->n_pools * sizeof(*grown));
+    }
+    return grown;
+}
+
+static int add_pool(struct reserves *reserves, int64_t milli)
+{
+    if (reserves->n_pools == reserves->pools_capacity) {
+        int capacity = reserves->pools_capacity * 2 + 64;
+        reserves->left = grow(reserves, reserves->left, capacity);
+        reserves->total = grow(reserves, reserves->total, capacity);
+        reserves->pools_capacity = capacity;
+    }
+    reserves->left[reserves->n_pools] = reserves->total[reserves->n_pools] = milli;
+    return reserves->n_pools++;
+}
+
+static int64_t to_milli(double number)
+{
+    const double most = (double)RESREQ_USAGE_MILLI_MAX;
+    double milli = number * 1000;
+    return (int64_t)(milli > most ? most : milli < -most ? -most : milli);
+}
+
+/* The number of the pool that the host's contracts give of the resource; 0: none. */
+static int exported_pool(const struct site *site, int index, const char *resource)
+{
+    struct consumer_host host;
+    consumer_host_at(site->consumer, index, &host);
+    for (int i = 0; i < host.n_resources; i++) {
+        if (strcmp(host.resources[i].name, resource) == 0 &&
+            exported_is_seen_from(&host.resources[i], host.host)) {
+            return host.resources[i].pool;
+        }
+    }
+    return 0;
+}
+
+/* What a resource is made of while its pools are found. */
+struct finding {
+    struct reserves_kind *kind;
+    int *of_place; /* by place of ResourceMap; -1 */
+    struct borrowed_pool *borrowed;
+    int n_borrowed;
+};
+
+static int *pool_at_place(struct finding *finding, const struct site *site, int host)
+{
+    int place = facts_place_of(site->facts, host, finding->kind->shown.id);
+    if (place < 0) {
+        return NULL;
+    }
+    if (site->config->facts.places[place].n_hosts > 1) {
+        finding->kind->is_shared = true;
+    }
+    return &finding->of_place[place];
+}
+
+static int *pool_of_provider(struct finding *finding, const struct site *site, int host)
+{
+    const char *provider = site->reserves->hosts[host].site;
+    int number = exported_pool(site, host - site_hosts_count(site->hosts),
+                               finding->kind->shown.name);
+    if (number == 0) {
+        return NULL;
+    }
+    finding->kind->is_shared = true;
+    for (int i = finding->n_borrowed - 1; i >= 0; i--) {
+        struct borrowed_pool *pool = &finding->borrowed[i];
+        if (pool->number == number && strcmp(pool->site, provider) == 0) {
+            return &pool->pool;
+        }
+    }
+    struct borrowed_pool *added = &finding->borrowed[finding->n_borrowed++];
+    *added = (struct borrowed_pool){provider, number, -1};
+    return &added->pool;
+}
+
+/* Of a host, or of all that share it. */
+static void find_pool(struct finding *finding, const struct site *site, int host,
+                      int row)
+{
+    struct reserves *reserves = site->reserves;
+    const struct resource_table *table = facts_table(site->facts);
+    struct reserves_kind *kind = finding->kind;
+    bool is_own = reserves->hosts[host].site[0] == '\0';
+    if (kind->pool_of_row[row] >= 0 ||
+        !resource_table_has(table, row, kind->shown.id)) {
+        return; /* another lease of the same host; or it has none */
+    }
+    int *shared = is_own ? pool_at_place(finding, site, host)
+                         : pool_of_provider(finding, site, host);
+    int pool = shared != NULL ? *shared : -1;
+    if (pool < 0) {
+        pool = add_pool(reserves,
+                        to_milli(resource_table_number(table, row, kind->shown.id)));
+    }
+    if (shared != NULL) {
+        *shared = pool;
+    }
+    kind->pool_of_row[row] = pool;
+}
+
+void reserves_find_pools(const struct site *site, struct reserves_kind *kind)
+{
+    struct reserves *reserves = site->reserves;
+    struct arena *arena = reserves->arena;
+    int n_places = site->config->facts.n_places;
+    int *pool_of = arena_alloc(arena, (size_t)reserves->n_hosts, sizeof(*pool_of));
+    struct finding finding = {.kind = kind};
+    finding.of_place = arena_alloc(arena, (size_t)n_places, sizeof(int));
+    finding.borrowed =
+        arena_alloc(arena, (size_t)reserves->n_hosts, sizeof(*finding.borrowed));
+    kind->pool_of_row = arena_alloc(arena, (size_t)reserves->n_rows, sizeof(int));
+    memset(kind->pool_of_row, -1, (size_t)reserves->n_rows * sizeof(int));
+    memset(finding.of_place, -1, (size_t)n_places * sizeof(int));
+    for (int i = 0; i < reserves->n_hosts; i++) {
+        int row = reserves->rows[i];
+        if (row >= 0) {
+            find_pool(&finding, site, i, row);
+        }
+        pool_of[i] = row >= 0 ? kind->pool_of_row[row] : -1;
+    }
+    kind->shown.pool_of = pool_of;
+}
