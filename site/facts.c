@@ -7,10 +7,9 @@
 
 #include "base/arena.h"
 #include "site/facts_model.h"
+#include "site/facts_shared.h"
 #include "site/facts_value.h"
 #include "site/keep.h"
-
-enum { NOBODY = -1 };
 
 enum space_side { SPACE_FREE, SPACE_ALL, SPACE_SIDES };
 
@@ -27,25 +26,15 @@ static const int space_ids[SPACES][SPACE_SIDES] = {
     [SPACE_SWP] = {RESOURCE_SWP, RESOURCE_MAXSWP},
 };
 
-/* A place of ResourceMap. */
-struct facts_shared {
-    int id;
-    int teller;       /* of a measured one: the host that tells it for all; or NOBODY */
-    char *told;       /* its value; NULL: nobody tells it */
-    int64_t exported; /* instances of it that leases have */
-};
-
 struct facts {
     const struct site_config *config;
     struct resources *resources;
     struct resource_table *table;
-    struct facts_known *known;   /* of own hosts */
-    struct facts_shared *shared; /* of config's places */
-    bool *is_mapped;             /* by id: section ResourceMap says where it is */
-    /* Which places a host is in: members[first[host]] .. members[first[host + 1] - 1]
-     */
-    int *first, *members;
-    int *first_given; /* likewise what config gives it, which is in the hosts' order */
+    struct facts_known *known; /* of own hosts */
+    /* What config gives a host: given[first_given[host]] up to those of the next, as
+     * they stand in the hosts' order. */
+    int *first_given;
+    struct facts_shared *shared; /* places of ResourceMap */
     struct facts_borrowed *borrowed;
 };
 
@@ -59,91 +48,6 @@ static int find(const struct facts *facts, const char *name)
 static bool is_dynamic(const struct facts *facts, int id)
 {
     return resources_at(facts->resources, id)->interval_ms > 0;
-}
-
-/* ---------------------------------------------------------------- shared values */
-
-/* The place of that resource that the host is in, or NULL. */
-static struct facts_shared *find_shared(const struct facts *facts, int host, int id)
-{
-    for (int i = facts->first[host]; i < facts->first[host + 1]; i++) {
-        struct facts_shared *shared = &facts->shared[facts->members[i]];
-        if (shared->id == id) {
-            return shared;
-        }
-    }
-    return NULL;
-}
-
-static const struct facts_place *place_of(const struct facts *facts,
-                                          const struct facts_shared *shared)
-{
-    return &facts->config->facts.places[shared - facts->shared];
-}
-
-int facts_place_of(const struct facts *facts, int host, int id)
-{
-    const struct facts_shared *shared =
-        host < facts->config->n_hosts ? find_shared(facts, host, id) : NULL;
-    return shared != NULL ? (int)(shared - facts->shared) : -1;
-}
-
-/* False where the text is no value. */
-static bool show_shared(struct facts *facts, const struct facts_shared *shared)
-{
-    const struct facts_place *place = place_of(facts, shared);
-    bool is_good = true;
-    for (int i = 0; i < place->n_hosts; i++) {
-        int host = place->hosts[i];
-        resource_table_unset(facts->table, host, shared->id);
-        is_good =
-            is_good && (shared->told == NULL ||
-                        facts_value_set(facts->table, host, shared->id, shared->told));
-        if (is_good && shared->told != NULL && shared->exported > 0) {
-            double left = resource_table_number(facts->table, host, shared->id) -
-                          (double)shared->exported;
-            resource_table_set_number(facts->table, host, shared->id,
-                                      left > 0 ? left : 0);
-        }
-    }
-    return is_good;
-}
-
-/* NULL: nobody tells it. False where the text is no value. */
-static bool set_shared(struct facts *facts, struct facts_shared *shared,
-                       const char *text)
-{
-    if (text != NULL) {
-        keep_set_text(&shared->told, text);
-    } else {
-        free(shared->told);
-        shared->told = NULL;
-    }
-    return show_shared(facts, shared);
-}
-
-static const char *told(const struct msg_host_load *msg, const char *name)
-{
-    for (int i = 0; i < msg->n_values; i++) {
-        if (strcmp(msg->values[i].name, name) == 0) {
-            return msg->values[i].value;
-        }
-    }
-    return NULL;
-}
-
-/* What the host told for others and does not tell any more (NULL: anything at all) is
- * free for the next one that tells it. */
-static void drop_untold(struct facts *facts, int host, const struct msg_host_load *msg)
-{
-    for (int i = facts->first[host]; i < facts->first[host + 1]; i++) {
-        struct facts_shared *shared = &facts->shared[facts->members[i]];
-        const char *name = place_of(facts, shared)->name;
-        if (shared->teller == host && (msg == NULL || told(msg, name) == NULL)) {
-            shared->teller = NOBODY;
-            set_shared(facts, shared, NULL);
-        }
-    }
 }
 
 /* ---------------------------------------------------------------- own hosts */
@@ -200,7 +104,7 @@ static void unset_told(struct facts *facts, int host, bool with_static)
     for (int id = 0; id < resources_count(facts->resources); id++) {
         bool is_others = id == RESOURCE_STATUS || id == RESOURCE_SLOTS ||
                          id == RESOURCE_MAXSLOTS ||
-                         find_shared(facts, host, id) != NULL;
+                         facts_shared_place_of(facts->shared, host, id) >= 0;
         if (is_others || (!with_static && !is_dynamic(facts, id))) {
             continue;
         }
@@ -210,17 +114,6 @@ static void unset_told(struct facts *facts, int host, bool with_static)
             resource_table_set_exclusive(facts->table, host, id, false);
         }
     }
-}
-
-static bool take_shared(struct facts *facts, int host, struct facts_shared *shared,
-                        const char *text)
-{
-    const struct facts_place *place = place_of(facts, shared);
-    if (place->value != NULL || (shared->teller != NOBODY && shared->teller < host)) {
-        return true; /* another one says it */
-    }
-    shared->teller = host;
-    return set_shared(facts, shared, text);
 }
 
 static bool is_given(const struct facts *facts, int host, int id)
@@ -238,11 +131,11 @@ static bool take_value(struct facts *facts, int host, const struct load_value *v
     if (id == RESOURCE_TYPE || id == RESOURCE_MODEL) {
         return true; /* set_detected's */
     }
-    struct facts_shared *shared = find_shared(facts, host, id);
-    if (shared != NULL) {
-        return take_shared(facts, host, shared, value->value);
+    int place = facts_shared_place_of(facts->shared, host, id);
+    if (place >= 0) {
+        return facts_shared_take(facts->shared, host, place, value->value);
     }
-    if (facts->is_mapped[id] || is_given(facts, host, id)) {
+    if (facts_shared_is_mapped(facts->shared, id) || is_given(facts, host, id)) {
         return true; /* it is elsewhere; or the configuration has said so */
     }
     if (!facts_value_set(facts->table, host, id, value->value)) {
@@ -325,12 +218,16 @@ void facts_set_exported(struct facts *facts, int host, enum space_kind kind,
     }
 }
 
+int facts_place_of(const struct facts *facts, int host, int id)
+{
+    return host < facts->config->n_hosts
+               ? facts_shared_place_of(facts->shared, host, id)
+               : -1;
+}
+
 void facts_set_pool_exported(struct facts *facts, int place, int64_t n_instances)
 {
-    if (facts->shared[place].exported != n_instances) {
-        facts->shared[place].exported = n_instances;
-        show_shared(facts, &facts->shared[place]);
-    }
+    facts_shared_set_exported(facts->shared, place, n_instances);
 }
 
 int64_t facts_space(const struct facts *facts, int host, enum space_kind kind)
@@ -344,10 +241,11 @@ int64_t facts_space(const struct facts *facts, int host, enum space_kind kind)
 const char *facts_take(struct facts *facts, int host, const struct msg_host_load *msg)
 {
     const char *unknown = NULL;
-    const char *type = told(msg, "type"), *architecture = told(msg, "model");
+    const char *type = facts_value_told(msg, "type");
+    const char *architecture = facts_value_told(msg, "model");
     unset_told(facts, host, true);
     set_configured(facts, host);
-    drop_untold(facts, host, msg);
+    facts_shared_drop_untold(facts->shared, host, msg);
     for (int i = 0; i < msg->n_values; i++) {
         const struct load_value *value = &msg->values[i];
         if (!is_ours(value->name) && !take_value(facts, host, value) &&
@@ -373,7 +271,7 @@ void facts_lose(struct facts *facts, int host)
         facts->known[host].spaces[kind][SPACE_FREE] = -1;
     }
     set_given(facts, host);
-    drop_untold(facts, host, NULL);
+    facts_shared_drop_untold(facts->shared, host, NULL);
 }
 
 bool facts_is_told(const struct facts *facts, int host)
@@ -401,15 +299,9 @@ static bool is_placed(const struct facts *facts, int id)
     for (int i = 0; i < config->n_given && !is_found; i++) {
         is_found = find(facts, config->given[i].name) == id;
     }
-    for (int i = 0; i < config->n_places; i++) {
-        if (facts->shared[i].id == id) {
-            if (config->places[i].value == NULL) {
-                return false;
-            }
-            is_found = true;
-        }
-    }
-    return is_found;
+    return facts_shared_is_mapped(facts->shared, id)
+               ? facts_shared_is_fixed(facts->shared, id)
+               : is_found;
 }
 
 bool facts_is_configured(const struct facts *facts, int id)
@@ -450,28 +342,6 @@ int facts_row(const struct facts *facts, const char *name)
 
 /* ---------------------------------------------------------------- life */
 
-static void list_members(struct facts *facts)
-{
-    const struct facts_config *config = &facts->config->facts;
-    int n_hosts = facts->config->n_hosts;
-    facts->first = mem_alloc((size_t)n_hosts + 2, sizeof(*facts->first));
-    for (int i = 0; i < config->n_places; i++) {
-        for (int k = 0; k < config->places[i].n_hosts; k++) {
-            facts->first[config->places[i].hosts[k] + 2]++;
-        }
-    }
-    for (int i = 0; i <= n_hosts; i++) {
-        facts->first[i + 1] += facts->first[i];
-    }
-    facts->members =
-        mem_alloc((size_t)facts->first[n_hosts + 1] + 1, sizeof(*facts->members));
-    for (int i = 0; i < config->n_places; i++) {
-        for (int k = 0; k < config->places[i].n_hosts; k++) {
-            facts->members[facts->first[config->places[i].hosts[k] + 1]++] = i;
-        }
-    }
-}
-
 static void list_given(struct facts *facts)
 {
     const struct facts_config *config = &facts->config->facts;
@@ -485,21 +355,6 @@ static void list_given(struct facts *facts)
     }
 }
 
-static void set_places(struct facts *facts)
-{
-    const struct facts_config *config = &facts->config->facts;
-    for (int i = 0; i < config->n_places; i++) {
-        struct facts_shared *shared = &facts->shared[i];
-        *shared = (struct facts_shared){.id = find(facts, config->places[i].name),
-                                        .teller = NOBODY};
-        facts->is_mapped[shared->id] = true;
-        if (config->places[i].value != NULL &&
-            !set_shared(facts, shared, config->places[i].value)) {
-            abort(); /* it was judged by the same rules */
-        }
-    }
-}
-
 struct facts *facts_new(const struct site_config *config)
 {
     struct facts *facts = mem_alloc(1, sizeof(*facts));
@@ -509,13 +364,8 @@ struct facts *facts_new(const struct site_config *config)
     resource_table_resize(facts->table, config->n_hosts);
     facts->borrowed = facts_borrowed_new(facts->table, config->n_hosts);
     facts->known = mem_alloc((size_t)config->n_hosts + 1, sizeof(*facts->known));
-    facts->shared =
-        mem_alloc((size_t)config->facts.n_places + 1, sizeof(*facts->shared));
-    facts->is_mapped =
-        mem_alloc((size_t)resources_count(facts->resources), sizeof(*facts->is_mapped));
-    list_members(facts);
+    facts->shared = facts_shared_new(config, facts->table);
     list_given(facts);
-    set_places(facts);
     for (int i = 0; i < config->n_hosts; i++) {
         facts->known[i].architecture = keep_text("");
         set_configured(facts, i);
@@ -532,16 +382,10 @@ void facts_free(struct facts *facts)
     for (int i = 0; i < facts->config->n_hosts; i++) {
         free(facts->known[i].architecture);
     }
-    for (int i = 0; i < facts->config->facts.n_places; i++) {
-        free(facts->shared[i].told);
-    }
+    facts_shared_free(facts->shared);
     facts_borrowed_free(facts->borrowed);
     free(facts->known);
-    free(facts->shared);
-    free(facts->first);
-    free(facts->members);
     free(facts->first_given);
-    free(facts->is_mapped);
     resource_table_free(facts->table);
     resources_free(facts->resources);
     free(facts);

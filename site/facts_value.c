@@ -2,6 +2,8 @@
 /* facts_value.c: see facts_value.h. */
 #include "site/facts_value.h"
 
+#include <string.h>
+
 #include "site/facts_config.h"
 
 bool facts_value_set(struct resource_table *table, int row, int id, const char *text)
@@ -26,4 +28,14 @@ bool facts_value_set(struct resource_table *table, int row, int id, const char *
     }
     resource_table_set_text(table, row, id, text);
     return true;
+}
+
+const char *facts_value_told(const struct msg_host_load *msg, const char *name)
+{
+    for (int i = 0; i < msg->n_values; i++) {
+        if (strcmp(msg->values[i].name, name) == 0) {
+            return msg->values[i].value;
+        }
+    }
+    return NULL;
 }

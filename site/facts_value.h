@@ -4,9 +4,12 @@
 #ifndef SUBLET_SITE_FACTS_VALUE_H
 #define SUBLET_SITE_FACTS_VALUE_H
 
+#include "base/msg.h"
 #include "sched/resource_table.h"
 
 /* False where the text is no value of that type: nothing was set. */
 bool facts_value_set(struct resource_table *table, int row, int id, const char *text);
+/* What the host says of a resource; NULL: nothing. */
+const char *facts_value_told(const struct msg_host_load *msg, const char *name);
 
 #endif
