@@ -13,6 +13,7 @@ enum {
     BLOCK_FIRST = 1024, /* a site has dozens of arenas, a world thousands of sites */
     BLOCK_SMALL = 256,
     BLOCK_MAX = 1024 * 1024, /* blocks double up to here; what is larger stands alone */
+    SMALL_TEXT = 256,
 };
 
 struct arena_block {
@@ -106,14 +107,21 @@ static struct arena_block *block_for(struct arena *arena, size_t bytes)
     return block;
 }
 
+/* What is behind `bytes` is zeroed: at least one byte. */
+static void *take(struct arena *arena, size_t bytes)
+{
+    size_t rounded = (bytes + ALIGNMENT) & ~(size_t)(ALIGNMENT - 1);
+    struct arena_block *block = block_for(arena, rounded);
+    unsigned char *memory = block->data + block->used;
+    block->used += rounded;
+    memset(memory + bytes, 0, rounded - bytes);
+    return memory;
+}
+
 void *arena_alloc(struct arena *arena, size_t count, size_t size)
 {
     size_t bytes = bytes_of(count, size);
-    bytes = (bytes + ALIGNMENT) & ~(size_t)(ALIGNMENT - 1); /* at least one byte more */
-    struct arena_block *block = block_for(arena, bytes);
-    void *memory = block->data + block->used;
-    block->used += bytes;
-    return memset(memory, 0, bytes);
+    return memset(take(arena, bytes), 0, bytes);
 }
 
 char *arena_str(struct arena *arena, const char *text)
@@ -126,9 +134,7 @@ char *arena_strn(struct arena *arena, const char *text, size_t length)
     if (text == NULL) {
         return NULL;
     }
-    char *copy = arena_alloc(arena, length + 1, 1);
-    memcpy(copy, text, length);
-    return copy;
+    return memcpy(take(arena, bytes_of(length, 1)), text, length);
 }
 
 void *arena_copy(struct arena *arena, const void *data, size_t size)
@@ -136,7 +142,7 @@ void *arena_copy(struct arena *arena, const void *data, size_t size)
     if (data == NULL) {
         return NULL;
     }
-    return memcpy(arena_alloc(arena, size, 1), data, size);
+    return memcpy(take(arena, bytes_of(size, 1)), data, size);
 }
 
 char *arena_printf(struct arena *arena, const char *format, ...)
@@ -150,12 +156,16 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 {
+    char small[SMALL_TEXT]; /* nearly all fit: printed once */
     va_list again;
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, again);
+    int length = vsnprintf(small, sizeof(small), format, again);
     va_end(again);
     if (length < 0) {
         abort();
+    }
+    if ((size_t)length < sizeof(small)) {
+        return arena_strn(arena, small, (size_t)length);
     }
     size_t size = (size_t)length + 1;
     char *text = arena_alloc(arena, size, 1);

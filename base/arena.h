@@ -18,7 +18,7 @@ struct arena_block;
 
 struct arena {
     struct arena_block *first; /* newest block first */
-    size_t least;              /* size of its first block; 0: 16 KiB */
+    size_t least;              /* size of its first block; 0: the usual one */
 };
 
 void arena_init(struct arena *arena);
