@@ -24,6 +24,7 @@ static void configure(struct lone_site *lone, int n_hosts, int n_queues)
         .is_alone = true,
         .patience = 2, /* no loads are told here */
     };
+    job_rules_init(&lone->config.rules);
 }
 
 void lone_site_init(struct lone_site *lone, int n_hosts, int host_slots, int n_queues,
@@ -44,6 +45,7 @@ void lone_site_init(struct lone_site *lone, int n_hosts, int host_slots, int n_q
         snprintf(lone->queues[i], LONE_SITE_NAME_SIZE, "q%02d", i);
         lone->queue_configs[i] = (struct queue_config){
             .name = lone->queues[i], .priority = 10 + i, .description = ""};
+        job_rules_init(&lone->queue_configs[i].rules.job);
     }
     for (int i = 0; i < n_users; i++) {
         snprintf(lone->users[i], LONE_SITE_NAME_SIZE, "user%05d", i);
