@@ -542,7 +542,7 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
         if (pass.order.next_turn[i] == snapshot->lines[i].n_turns) {
             continue;
         }
-        if (wants_slots(plan->verdicts[i].reason)) {
+        if (!plan->is_cut && wants_slots(plan->verdicts[i].reason)) {
             count_waiting(&pass, i, plan);
         }
         if (pass.order.pools.part_of[queue] >= 0 &&

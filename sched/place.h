@@ -146,7 +146,8 @@ struct place_plan {
     struct reason_verdict *verdicts;
     /* Slots of jobs left waiting that could use: own hosts; each borrowed host's lease
      * (same index as the snapshot's hosts, counted at the lease's first host). Those
-     * that wait for something else than slots do not count. */
+     * that wait for something else than slots do not count. 0 of a plan that was cut.
+     */
     int waiting_own;
     int *waiting_lease;
     /* By queue: it is in a slot pool, and jobs of it wait for nothing but slots. */

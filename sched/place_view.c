@@ -120,6 +120,7 @@ static void group_hosts(struct place_room *room)
     room->n_groups = 1; /* the own hosts, even if there are none */
     for (int i = 0; i < snapshot->n_hosts; i++) {
         const char *lease = snapshot->hosts[i].lease;
+        room->has_leaves = room->has_leaves || snapshot->hosts[i].n_queues > 0;
         if (lease[0] == '\0') {
             continue;
         }
@@ -254,13 +255,35 @@ static struct place_view *view_new(const struct place_room *room,
     return view;
 }
 
+static bool is_alike(const struct queue_config *a, const struct queue_config *b)
+{
+    return a->is_balanced == b->is_balanced && queue_same_terms(a, b);
+}
+
+/* The queue that has the views of this one. */
+static int owner_of(struct place_room *room, int queue)
+{
+    const struct queue_config *queues = room->snapshot->queues;
+    int owner = 0, n_queues = room->has_leaves ? 0 : room->snapshot->n_queues;
+    if (room->alike[queue] != 0) {
+        return room->alike[queue] - 1;
+    }
+    while (owner < n_queues && (room->alike[owner] != owner + 1 ||
+                                !is_alike(&queues[owner], &queues[queue]))) {
+        owner++;
+    }
+    owner = owner < n_queues ? owner : queue;
+    room->alike[queue] = owner + 1;
+    return owner;
+}
+
 struct place_view *place_view_of(struct place_room *room, const struct place_line *line,
                                  const struct reserve_asks *asks)
 {
     bool has_own = line->class != NULL && limits_have_hosts(line->class);
     const struct limits_class *class = has_own ? line->class : NULL;
-    for (struct place_view *view = room->views[line->queue]; view != NULL;
-         view = view->next) {
+    struct place_view **views = &room->views[owner_of(room, line->queue)];
+    for (struct place_view *view = *views; view != NULL; view = view->next) {
         if (view->class == class && view->filter == line->filter &&
             view->asked == line->asked && view->is_exclusive == line->is_exclusive &&
             view->stays_home == line->stays_home && view->asks == asks) {
@@ -269,8 +292,8 @@ struct place_view *place_view_of(struct place_room *room, const struct place_lin
     }
     struct place_view *view = view_new(room, line, asks);
     view->class = class;
-    view->next = room->views[line->queue];
-    room->views[line->queue] = view;
+    view->next = *views;
+    *views = view;
     return view;
 }
 
@@ -312,4 +335,5 @@ void place_view_init(struct place_room *room, struct arena *arena,
     group_hosts(room);
     room->views =
         arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(struct place_view *));
+    room->alike = arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(int));
 }

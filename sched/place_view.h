@@ -2,10 +2,10 @@
 /* place_view.h: what a queue, an -m and requirements make of the hosts in a pass.
  *
  * Hosts stand in groups: the own hosts are one, those of each lease another. All lines
- * that see the hosts alike share a view; in it stand, of each group, those hosts that
- * have free slots, in a heap by the order of hosts. Slots only get fewer in a pass: a
- * host that others have used since it was put there only ever belongs further down, so
- * it is put right when it comes to the top.
+ * that see the hosts alike share a view, of whatever queue; in it stand, of each group,
+ * those hosts that have free slots, in a heap by the order of hosts. Slots only get
+ * fewer in a pass: a host that others have used since it was put there only ever
+ * belongs further down, so it is put right when it comes to the top.
  *
  * Units: slots. Order: preference (higher first), order section, own before borrowed,
  * lower used / max, file order. Ownership: the arena's. Layer: sched (base only). */
@@ -47,7 +47,7 @@ struct place_view {
     int stuck_slots;  /* no room was found for so many; INT_MAX: none sought in vain */
     int told_slots;   /* for which the verdict says why; 0: none yet */
     struct reason_verdict stuck;
-    struct place_view *next; /* of the same queue */
+    struct place_view *next; /* of queues alike */
 };
 
 /* The hosts of a pass, and what it has given away of them. */
@@ -60,7 +60,10 @@ struct place_room {
     int *group_of;   /* by host: 0 own, then one for each lease */
     int *first_host; /* by group */
     int n_groups;
-    int n_full;                /* the first so many hosts have no slot left */
+    int n_full;      /* the first so many hosts have no slot left */
+    bool has_leaves; /* some hosts are for some queues only */
+    int *alike;      /* by queue: 1 and a queue that sees the hosts as it does,
+                        which has the views of both; 0: not looked for yet */
     struct place_view **views; /* by queue: a list */
 };
 

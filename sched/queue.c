@@ -362,6 +362,20 @@ bool queue_allows(const struct queue_config *queue, const char *host, const char
     return is_allowed;
 }
 
+bool queue_same_terms(const struct queue_config *a, const struct queue_config *b)
+{
+    for (int i = 0; i < a->n_terms && a->n_terms == b->n_terms; i++) {
+        const struct queue_term *left = &a->terms[i], *right = &b->terms[i];
+        bool has_name = left->kind != QUEUE_ALL && left->kind != QUEUE_OTHERS &&
+                        left->kind != QUEUE_ALL_REMOTE;
+        if (left->kind != right->kind || left->preference != right->preference ||
+            (has_name && strcmp(left->name, right->name) != 0)) {
+            return false;
+        }
+    }
+    return a->n_terms == b->n_terms;
+}
+
 static bool is_remote(const struct queue_term *term)
 {
     return term->kind == QUEUE_ALL_REMOTE || term->kind == QUEUE_ALL_AT ||

@@ -75,6 +75,9 @@ void queue_read(struct conf *conf, const struct groups *groups,
 bool queue_allows(const struct queue_config *queue, const char *host, const char *site,
                   int *preference);
 
+/* True where their HOSTS are the same, word for word: whatever hosts there are, both
+ * may use the same, with the same preferences. */
+bool queue_same_terms(const struct queue_config *a, const struct queue_config *b);
 /* True where both may use the same own hosts, and name the same borrowed ones. */
 bool queue_same_hosts(const struct queue_config *a, const struct queue_config *b,
                       const struct groups *groups);

@@ -18,7 +18,7 @@
 enum { NEEDS_MAX = 1000 }; /* kept; past it all are forgotten and compiled anew */
 
 struct need {
-    char *key; /* queue and strings, each with its NUL */
+    char *key; /* strings, each with its NUL */
     struct resreq resreq;
     bool is_bad;   /* the strings are not valid (any more): no host meets them */
     uint64_t pass; /* that `filter` is of */
@@ -111,23 +111,30 @@ int needs_check(struct needs *needs, int queue, const struct job_spec *spec,
     return compile(needs, notes->arena, queue, spec, &resreq, notes, fault);
 }
 
-/* "3\0app\0swp > 15\0": in the pass's arena. */
+static char *put_text(char *at, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    return (char *)memcpy(at, text, size) + size;
+}
+
+/* What is compiled, and nothing else, so that queues with the same strings share it:
+ * "1mem > 5\0app\0swp > 15\0", with 0 for a queue without RES_REQ. In the pass's arena.
+ */
 static const char *key_of(const struct needs *needs, int queue,
                           const struct job_spec *spec, size_t *length)
 {
+    const char *of_queue = needs->config->queues[queue].res_req;
     const char *app = spec->app != NULL ? spec->app : "";
-    size_t app_size = strlen(app) + 1, size = sizeof(queue) + app_size;
+    size_t size = 1 + strlen(of_queue != NULL ? of_queue : "") + 1 + strlen(app) + 1;
     for (int i = 0; i < spec->n_res_reqs; i++) {
         size += strlen(spec->res_reqs[i]) + 1;
     }
-    char *key = arena_alloc(needs->scratch, size, 1), *at = key + sizeof(queue);
-    memcpy(key, &queue, sizeof(queue));
-    memcpy(at, app, app_size);
-    at += app_size;
+    char *key = arena_alloc(needs->scratch, size, 1), *at = key;
+    *at++ = of_queue != NULL ? '1' : '0';
+    at = put_text(at, of_queue != NULL ? of_queue : "");
+    at = put_text(at, app);
     for (int i = 0; i < spec->n_res_reqs; i++) {
-        size_t n_bytes = strlen(spec->res_reqs[i]) + 1;
-        memcpy(at, spec->res_reqs[i], n_bytes);
-        at += n_bytes;
+        at = put_text(at, spec->res_reqs[i]);
     }
     *length = size;
     return key;

@@ -117,6 +117,11 @@ static void make_wishes(struct world *world)
         queue->priority = between(world, 1, 2);
         queue->terms = world->queue_terms[i];
         queue->n_terms = make_terms(world, world->queue_terms[i]);
+        if (i > 0 && rng_percent(&world->rng, 40)) { /* alike: they share views */
+            queue->n_terms = queue[-1].n_terms;
+            memcpy(world->queue_terms[i], queue[-1].terms,
+                   sizeof(world->queue_terms[i]));
+        }
         queue->is_balanced = rng_percent(&world->rng, 40);
     }
     for (int i = 0; i < LISTS; i++) {

@@ -476,6 +476,40 @@ static void test_stuck_is_of_one_filter(void **state)
     arena_release(&arena);
 }
 
+/* Two queues say the same of hosts, but the leaf that the host stands for is one's. */
+static void test_alike_but_for_a_leaf(void **state)
+{
+    static const struct queue_config both[] = {{"low", 10, terms_borrowed, 1, ""},
+                                               {"high", 20, terms_borrowed, 1, ""}};
+    static const char *const low[] = {"low"};
+    static const struct place_host host = {.name = "n1@north",
+                                           .site = "north",
+                                           .lease = "L",
+                                           .max = 4,
+                                           .is_open = true,
+                                           .queues = low,
+                                           .n_queues = 1};
+    static const struct row row = {.jobs = {{1, 0, 1}, {2, 1, 1}}};
+    struct waiting waiting;
+    struct place_snapshot snapshot = {.hosts = &host,
+                                      .n_hosts = 1,
+                                      .queues = both,
+                                      .n_queues = 2,
+                                      .lines = waiting.lines,
+                                      .max_starts = LIST_MAX};
+    struct place_plan plan;
+    struct arena arena;
+    char starts[64];
+    (void)state;
+    arena_init(&arena);
+    snapshot.n_lines = give_jobs(&arena, &row, &waiting);
+    place_plan(&arena, &snapshot, &plan);
+    write_starts(&plan, starts, sizeof(starts));
+    assert_string_equal(starts, "1:n1@north=1");
+    assert_int_equal(plan.verdicts[1].reason, REASON_NO_HOST);
+    arena_release(&arena);
+}
+
 /* ---------------------------------------------------------------- lines */
 
 enum { TURNS = 10000 };
@@ -551,6 +585,7 @@ static void test_cut(void **state)
     place_plan(&all->arena, &all->snapshot, &all->plan);
     assert_int_equal(all->plan.n_starts, 2);
     assert_true(all->plan.is_cut);
+    assert_int_equal(all->plan.waiting_own, 0); /* nobody has looked at them all */
     long_line_free(all);
 }
 
@@ -778,6 +813,7 @@ int main(void)
         cmocka_unit_test(test_place),
         cmocka_unit_test(test_requirements),
         cmocka_unit_test(test_stuck_is_of_one_filter),
+        cmocka_unit_test(test_alike_but_for_a_leaf),
         cmocka_unit_test(test_waiting_of_leases),
         cmocka_unit_test(test_many_alike),
         cmocka_unit_test(test_array_limit),

@@ -93,6 +93,36 @@ static void test_allows(void **state)
     }
 }
 
+static void test_same_terms(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        bool is_same;
+        const char *why;
+    } rows[] = {
+        {"", "", true, "neither says anything"},
+        {"", "all", false, "the same hosts in other words: nobody needs to know"},
+        {"all+1 ~n2 allremote", "all+1 ~n2 allremote", true, "word for word"},
+        {"n1 others", "n2 others", false, "another host"},
+        {"n1+2 others", "n1+1 others", false, "another preference"},
+        {"all", "allremote", false, "another kind of term"},
+        {"all ~n2", "all", false, "one term less"},
+        {"n9@north", "n9@south", false, "a borrowed host of another site"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world a, b;
+        read_hosts(&a, rows[i].a);
+        read_hosts(&b, rows[i].b);
+        if (queue_same_terms(&a.queues[0], &b.queues[0]) != rows[i].is_same ||
+            queue_same_terms(&b.queues[0], &a.queues[0]) != rows[i].is_same) {
+            fail_msg("%s: \"%s\" and \"%s\"", rows[i].why, rows[i].a, rows[i].b);
+        }
+        arena_release(&a.arena);
+        arena_release(&b.arena);
+    }
+}
+
 static void test_complaints(void **state)
 {
     static const struct {
@@ -159,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_allows),
+        cmocka_unit_test(test_same_terms),
         cmocka_unit_test(test_complaints),
         cmocka_unit_test(test_fields),
     };
