@@ -19,7 +19,7 @@ enum {
 
 /* ---- who is connected */
 
-/* The socket's file is made when the first agent is gone: most runs GUARD_LIFE_NEVER
+/* The socket's file is made when the first agent is gone: most runs never
  * need it. */
 static void watch_link(struct guard_life *life, int64_t now)
 {
