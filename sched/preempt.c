@@ -34,10 +34,11 @@ static void keep_claim(struct preempt *preempt, const struct preempt_choice *cho
         }
         claim->lease = preempt->place->hosts[preempt->places[i]].lease;
     }
-    claim->asks = choice->asks;
-    if (choice->asks != NULL) {
-        preempt_give_keep(&preempt->give, preempt->arena, choice->asks, preempt->hosts,
-                          preempt->places, preempt->n_hosts, room->left);
+    claim->asks = choice->view->asks;
+    if (choice->view->asks != NULL) {
+        preempt_give_keep(&preempt->give, preempt->arena, choice->view->asks,
+                          preempt->hosts, preempt->places, preempt->n_hosts,
+                          room->left);
     }
     preempt->free_slots[choice->group] =
         preempt->is_exclusive ? -1 : preempt->free_slots[choice->group] - line->n_slots;
@@ -46,19 +47,25 @@ static void keep_claim(struct preempt *preempt, const struct preempt_choice *cho
     }
 }
 
+/* With the first alternative for which what others' victims leave over is enough; else
+ * with the first that does by victims of its own. */
 static bool choose(struct preempt *preempt, const struct place_line *line,
-                   struct preempt_view *view, struct place_room *room,
-                   struct preempt_claim *claim)
+                   struct place_room *room, struct preempt_claim *claim)
 {
-    struct preempt_choice choice = {.line = line,
-                                    .asks = view->asks,
-                                    .view = view,
-                                    .order = preempt->order,
-                                    .victims = preempt->victims};
-    int group = preempt_choose_left_over(preempt, &choice);
-    if (group < 0 && (group = preempt_choose_group(preempt, &choice)) >= 0) {
-        choice.group = group;
-        preempt_choose_in(preempt, &choice); /* as before */
+    struct preempt_choice choice = {
+        .line = line, .order = preempt->order, .victims = preempt->victims};
+    int group = -1;
+    for (int i = 0; i < preempt->n_views && group < 0; i++) {
+        choice.view = preempt->views[i];
+        group = preempt_choose_left_over(preempt, &choice);
+    }
+    for (int i = 0; i < preempt->n_views && group < 0; i++) {
+        choice.view = preempt->views[i];
+        if (choice.view->may_do &&
+            (group = preempt_choose_group(preempt, &choice)) >= 0) {
+            choice.group = group;
+            preempt_choose_in(preempt, &choice); /* as before */
+        }
     }
     if (group >= 0) {
         keep_claim(preempt, &choice, room, claim);
@@ -107,7 +114,7 @@ static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
         return false;
     }
     struct preempt_claim *claim = &plan->claims[plan->n_claims];
-    if (!choose(preempt, line, preempt_view_of(&preempt->world, line), room, claim)) {
+    if (!choose(preempt, line, room, claim)) {
         return false;
     }
     claim->job = job;
@@ -117,6 +124,46 @@ static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
         limits_draft_count(draft, line->class, claim->hosts, claim->n_hosts);
     }
     return true;
+}
+
+static void find_views(struct preempt *preempt, const struct place_line *line)
+{
+    preempt->n_views = line->n_asks > 0 ? line->n_asks : 1;
+    for (int i = 0; i < preempt->n_views; i++) {
+        preempt->views[i] = preempt_view_of(&preempt->world, line,
+                                            line->n_asks > 0 ? &line->asks[i] : NULL);
+    }
+}
+
+/* Somebody may be preempted for the line, with one of its alternatives at least. */
+static bool judge_views(struct preempt *preempt)
+{
+    bool may_any = false;
+    for (int i = 0; i < preempt->n_views; i++) {
+        struct preempt_view *view = preempt->views[i];
+        view->may_do = view->n_victims > 0 &&
+                       (view->asks == NULL ||
+                        preempt_give_may(&preempt->give, view->asks, view->allowed,
+                                         preempt->place->n_hosts));
+        may_any = may_any || view->may_do;
+        if (view->next_ms < preempt->plan.next_ms) {
+            preempt->plan.next_ms = view->next_ms;
+        }
+    }
+    return may_any;
+}
+
+/* What is told of the line: of the alternative for which most jobs could be preempted,
+ * the first of those. */
+static struct reason_preempt tell_why(const struct preempt *preempt)
+{
+    int best = 0;
+    for (int i = 1; i < preempt->n_views; i++) {
+        if (preempt->views[i]->why.n_jobs > preempt->views[best]->why.n_jobs) {
+            best = i;
+        }
+    }
+    return preempt->views[best]->why;
 }
 
 /* The running jobs are known now. */
@@ -135,6 +182,9 @@ static void begin_line(struct preempt *preempt, int line, const struct place_roo
         preempt->order = arena_alloc(preempt->arena, n_jobs, sizeof(int));
         preempt->victims = arena_alloc(preempt->arena, n_jobs, sizeof(int));
     }
+    if (preempt->place->lines[line].n_asks > 0) {
+        preempt_give_begin(&preempt->give, room->left);
+    }
 }
 
 void preempt_line(struct preempt *preempt, int index, int first,
@@ -147,19 +197,11 @@ void preempt_line(struct preempt *preempt, int index, int first,
         (line->is_exclusive && !snapshot->rules->has_exclusive)) {
         return;
     }
-    struct preempt_view *view = preempt_view_of(&preempt->world, line);
-    int n_room = line->max_starts - first;
-    bool may_more = preempt->world.n_jobs > 0 && view->n_victims > 0;
+    find_views(preempt, line);
     begin_line(preempt, index, room);
-    if (view->asks != NULL) {
-        preempt_give_begin(&preempt->give, room->left);
-        may_more = may_more && preempt_give_may(&preempt->give, view->asks,
-                                                view->allowed, preempt->place->n_hosts);
-    }
-    verdict->preempt = view->why;
-    if (view->next_ms < preempt->plan.next_ms) {
-        preempt->plan.next_ms = view->next_ms;
-    }
+    bool may_more = judge_views(preempt);
+    int n_room = line->max_starts - first;
+    verdict->preempt = tell_why(preempt);
     for (int i = first; i < line->n_turns && n_room > 0; i++) {
         uint64_t job = line->turns[i]->key;
         bool has_claim = snapshot->has_claim(snapshot->arg, job);

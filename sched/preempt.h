@@ -25,7 +25,9 @@
  *
  * A job that lacks a resource that it reserves preempts who holds it, where the
  * resource is one of PREEMPTABLE_RESOURCES, and more where slots are lacking too;
- * nobody is taken who gives neither (preempt_give.h).
+ * nobody is taken who gives neither (preempt_give.h). Of alternatives (||) the first is
+ * taken for which others' victims leave enough, else the first for which somebody may
+ * be preempted: one that needs nobody to stand still has started by then (place.h).
  *
  * The plan names, for each job that preempts, its victims and the slots that are kept
  * for it; a job for which those of others give enough has none of its own. Nothing

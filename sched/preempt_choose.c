@@ -32,7 +32,7 @@ static bool helps(const struct preempt *preempt, const struct preempt_choice *ch
                   int index, bool has_slots, int n_more, int room_before)
 {
     int n_slots = choice->line->n_slots;
-    bool gives = choice->asks != NULL &&
+    bool gives = choice->view->asks != NULL &&
                  preempt_give_helps(&preempt->give, choice->view->wants, n_slots,
                                     &preempt->world.jobs[index]);
     if (choice->takes_all || gives) {
@@ -42,7 +42,8 @@ static bool helps(const struct preempt *preempt, const struct preempt_choice *ch
         return n_more > 0;
     }
     if (room_before >= n_slots) {
-        return choice->asks == NULL; /* a host's limit, or what it does not give */
+        return choice->view->asks ==
+               NULL; /* a host's limit, or what it does not give */
     }
     return preempt_draft_room(preempt, choice->line) > room_before;
 }
@@ -121,7 +122,7 @@ static void keep_near(struct preempt *preempt, struct preempt_choice *choice)
  * only where that is asked for. */
 static void spare(struct preempt *preempt, struct preempt_choice *choice)
 {
-    bool is_mini = choice->takes_all || choice->asks != NULL ||
+    bool is_mini = choice->takes_all || choice->view->asks != NULL ||
                    wants(preempt, PREEMPT_FOR_MINI_JOB) ||
                    wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB);
     for (int i = choice->n_victims - 1; i >= 0 && choice->n_victims > 1; i--) {

@@ -93,10 +93,10 @@ static int room_on(const struct preempt *preempt, const struct place_line *line,
 static int reserved_on(struct preempt *preempt, const struct preempt_choice *choice,
                        int host)
 {
-    return choice->asks == NULL
+    return choice->view->asks == NULL
                ? INT_MAX
-               : preempt_give_room(&preempt->give, choice->asks, host, preempt->hosts,
-                                   preempt->places, preempt->n_hosts);
+               : preempt_give_room(&preempt->give, choice->view->asks, host,
+                                   preempt->hosts, preempt->places, preempt->n_hosts);
 }
 
 bool preempt_draft_put(struct preempt *preempt, const struct preempt_choice *choice)
@@ -107,8 +107,9 @@ bool preempt_draft_put(struct preempt *preempt, const struct preempt_choice *cho
         return false;
     }
     int first = preempt->place->n_hosts;
-    bool is_limited = choice->asks != NULL || (choice->line->class != NULL &&
-                                               limits_have_hosts(choice->line->class));
+    bool is_limited =
+        choice->view->asks != NULL ||
+        (choice->line->class != NULL && limits_have_hosts(choice->line->class));
     for (int i = is_limited ? 0 : preempt->first_host[choice->group];
          i < preempt->place->n_hosts && open > 0; i++) {
         if (!choice->view->allowed[i] || preempt->world.group_of[i] != choice->group) {

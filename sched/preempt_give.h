@@ -4,8 +4,7 @@
  *
  * A running job gives the resources of PREEMPTABLE_RESOURCES that it reserves, where
  * they go with a suspension, or all of those where it is ended instead; the site says
- * which (preempt_job's parts). A line that reserves preempts for the first of its
- * alternatives alone.
+ * which (preempt_job's parts). Of a line's alternatives each is looked at alone.
  *
  * Units, Ownership: as reserve.h. Layer: sched, within preempt. */
 #ifndef SUBLET_SCHED_PREEMPT_GIVE_H

@@ -17,8 +17,7 @@
 /* One job's choice that is being made. */
 struct preempt_choice {
     const struct place_line *line;
-    const struct reserve_asks *asks; /* NULL: it reserves nothing */
-    struct preempt_view *view;
+    struct preempt_view *view; /* of one of the line's alternatives */
     int group;
     int *order; /* indexes of jobs, as they are taken */
     int n_order;
@@ -40,6 +39,9 @@ struct preempt {
     bool *opened;         /* by host: its exclusive job is a victim */
     bool is_exclusive;    /* the line that is looked at */
     int *order, *victims; /* scratch of a choice, by job */
+    /* Of the line that is looked at: one for each alternative of what it reserves. */
+    struct preempt_view *views[RESREQ_USAGES_MAX];
+    int n_views;
     struct host_slots *hosts; /* scratch: where the job would be, ... */
     int *places;              /* ... the same as indexes */
     int n_hosts;

@@ -231,9 +231,9 @@ static void find_victims(const struct preempt_world *world, struct preempt_view 
 }
 
 struct preempt_view *preempt_view_of(struct preempt_world *world,
-                                     const struct place_line *line)
+                                     const struct place_line *line,
+                                     const struct reserve_asks *asks)
 {
-    const struct reserve_asks *asks = line->n_asks > 0 ? line->asks : NULL;
     for (struct preempt_view *view = world->views; view != NULL; view = view->next) {
         if (view->queue == line->queue && view->asked == line->asked &&
             view->filter == line->filter && view->asks == asks) {

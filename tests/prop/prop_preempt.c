@@ -9,10 +9,12 @@
  * under OPTIMAL_MINI_JOB it is as small as the smallest; under MINI_JOB, and where the
  * job or all victims have one slot, none of it could be spared.
  *
- * In half of the worlds the job reserves licences, for itself or for each slot; the own
- * hosts share some, the lease's others, and jobs that run hold some of either. There
- * none of those who are taken can be spared. In a third some jobs are exclusive, with
- * PREEMPT_JOBTYPE or without. SEED=N repeats one world. */
+ * In half of the worlds the job reserves licences, for itself or for each slot, of one
+ * kind, or of another where the first does not do (||); the own hosts share some, the
+ * lease's others, and jobs that run hold some of either. There none of those who are
+ * taken can be spared, and with an earlier alternative nobody could be preempted. In a
+ * third some jobs are exclusive, with PREEMPT_JOBTYPE or without. SEED=N repeats one
+ * world. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,6 +34,7 @@
 enum {
     HOSTS = 4,
     SIDES = 2,
+    KINDS = 2, /* of resources, and alternatives at most */
     JOBS = 7,
     QUEUES = 4,
     USERS = 2,
@@ -44,8 +47,11 @@ static const char *const host_names[HOSTS] = {"n1", "n2", "b1@x", "b2@x"};
 static const char *const user_names[USERS] = {"ana", "bo"};
 static const char *const queue_names[QUEUES] = {"q0", "q1", "q2", "q3"};
 
-static const int pool_of[HOSTS] = {0, 0, 1, 1};
-static const struct reserve_kind kind = {"lic", RESOURCE_BUILTINS, pool_of, true};
+static const int lic_pools[HOSTS] = {0, 0, 1, 1}, seat_pools[HOSTS] = {2, 2, 3, 3};
+static const struct reserve_kind kinds[KINDS] = {
+    {"lic", RESOURCE_BUILTINS, lic_pools, true},
+    {"seat", RESOURCE_BUILTINS + 1, seat_pools, true},
+};
 
 struct trial {
     uint64_t seed;
@@ -70,11 +76,12 @@ struct trial {
     struct place_filter filter;
     struct place_line line;
     struct line_turn turn, *turns;
-    /* Licences, by side; `asks` has no items where the job reserves none. */
-    int64_t left[SIDES];
+    /* Licences of either kind, by kind and side; no alternatives: it reserves none. */
+    int64_t left[KINDS * SIDES];
     struct reserve_part parts[JOBS];
-    struct reserve_ask ask;
-    struct reserve_asks asks;
+    struct reserve_ask ask_of[KINDS];
+    struct reserve_asks asks[KINDS];
+    int n_asks;
     struct reserve reserve;
 };
 
@@ -155,32 +162,45 @@ static void make_job(struct trial *trial, int index)
     limits_count(trial->limits, job->class, job->hosts, job->n_pieces, false, 1);
 }
 
+static int pool_at(int of_kind, int side)
+{
+    return of_kind * SIDES + side;
+}
+
 static void make_licences(struct trial *trial)
 {
     if (!rng_percent(&trial->rng, 50)) {
         return;
     }
+    trial->n_asks = between(trial, 1, KINDS);
     for (int i = 0; i < trial->n_jobs; i++) {
         struct preempt_job *job = &trial->jobs[i];
         if (job->n_pieces > 0 && rng_percent(&trial->rng, 60)) {
-            trial->parts[i] =
-                (struct reserve_part){job->pieces[0].host / 2, between(trial, 1, 3)};
+            int of_kind = between(trial, 0, trial->n_asks - 1);
+            trial->parts[i] = (struct reserve_part){
+                pool_at(of_kind, job->pieces[0].host / 2), between(trial, 1, 3)};
             job->parts = &trial->parts[i];
             job->n_parts = 1;
         }
     }
-    for (int i = 0; i < SIDES; i++) {
+    for (int i = 0; i < KINDS * SIDES; i++) {
         trial->left[i] = between(trial, -1, 4);
     }
-    bool is_of_job = rng_percent(&trial->rng, 50);
-    trial->ask =
-        (struct reserve_ask){.scope = is_of_job ? RESREQ_SCOPE_JOB : RESREQ_SCOPE_SLOT,
-                             .milli = between(trial, 1, is_of_job ? 5 : 2)};
-    trial->asks = (struct reserve_asks){.items = &trial->ask, .n_items = 1};
-    trial->reserve = (struct reserve){
-        .kinds = &kind, .n_kinds = 1, .left = trial->left, .n_pools = SIDES};
-    trial->line.asks = &trial->asks;
-    trial->line.n_asks = 1;
+    for (int i = 0; i < trial->n_asks; i++) {
+        bool is_of_job = rng_percent(&trial->rng, 50);
+        trial->ask_of[i] = (struct reserve_ask){
+            .kind = i,
+            .scope = is_of_job ? RESREQ_SCOPE_JOB : RESREQ_SCOPE_SLOT,
+            .milli = between(trial, 1, is_of_job ? 5 : 2)};
+        trial->asks[i] =
+            (struct reserve_asks){.items = &trial->ask_of[i], .n_items = 1};
+    }
+    trial->reserve = (struct reserve){.kinds = kinds,
+                                      .n_kinds = KINDS,
+                                      .left = trial->left,
+                                      .n_pools = KINDS * SIDES};
+    trial->line.asks = trial->asks;
+    trial->line.n_asks = trial->n_asks;
 }
 
 static void make(struct trial *trial, uint64_t seed)
@@ -269,17 +289,21 @@ static bool may_be_taken(const struct trial *trial, const struct preempt_job *jo
            !(below->guards.max_count > 0 && job->n_preempted > below->guards.max_count);
 }
 
-/* There are as many licences on that side as the job reserves. */
-static bool has_licences(const struct trial *trial, unsigned subset, int side)
+/* There are as many licences on that side as the job reserves with an alternative. */
+static bool has_licences(const struct trial *trial, unsigned subset, int side, int with)
 {
-    int64_t n_left = trial->left[side];
-    int64_t n_times = trial->ask.scope == RESREQ_SCOPE_SLOT ? trial->line.n_slots : 1;
+    if (trial->n_asks == 0) {
+        return true;
+    }
+    const struct reserve_ask *ask = &trial->ask_of[with];
+    int64_t n_left = trial->left[pool_at(with, side)];
+    int64_t n_times = ask->scope == RESREQ_SCOPE_SLOT ? trial->line.n_slots : 1;
     for (int i = 0; i < trial->n_jobs; i++) {
         bool gives = (subset & 1U << i) != 0 && trial->jobs[i].n_parts > 0 &&
-                     trial->parts[i].pool == side;
+                     trial->parts[i].pool == pool_at(with, side);
         n_left += gives ? trial->parts[i].milli : 0;
     }
-    return trial->asks.n_items == 0 || n_left >= n_times * trial->ask.milli;
+    return n_left >= n_times * ask->milli;
 }
 
 /* Free slots of the host where those stand still; an exclusive job has it as a whole,
@@ -302,7 +326,7 @@ static int free_without(const struct trial *trial, unsigned subset, int host)
     return is_of_use && !is_taken ? trial->hosts[host].max - n_used : 0;
 }
 
-static bool fits_without(const struct trial *trial, unsigned subset)
+static bool fits_without(const struct trial *trial, unsigned subset, int with)
 {
     int room[2] = {0, 0}, n_user = trial->line.n_slots;
     for (int i = 0; i < trial->n_jobs; i++) {
@@ -317,13 +341,13 @@ static bool fits_without(const struct trial *trial, unsigned subset)
         room[i / 2] += is_allowed ? free_without(trial, subset, i) : 0;
     }
     return n_user <= trial->limit.slots &&
-           ((room[0] >= trial->line.n_slots && has_licences(trial, subset, 0)) ||
-            (room[1] >= trial->line.n_slots && has_licences(trial, subset, 1)));
+           ((room[0] >= trial->line.n_slots && has_licences(trial, subset, 0, with)) ||
+            (room[1] >= trial->line.n_slots && has_licences(trial, subset, 1, with)));
 }
 
-/* All of it may be taken, and it lies on one side: a job starts on own hosts or a
- * lease's, and nobody stands still for nothing. */
-static bool serves(const struct trial *trial, unsigned subset)
+/* With that alternative: all of it may be taken, and it lies on one side: a job starts
+ * on own hosts or a lease's, and nobody stands still for nothing. */
+static bool serves(const struct trial *trial, unsigned subset, int with)
 {
     int side = -1;
     for (int i = 0; i < trial->n_jobs; i++) {
@@ -339,15 +363,15 @@ static bool serves(const struct trial *trial, unsigned subset)
         int own = job->n_pieces > 0 ? trial->pieces[i][0].host / 2 : -1;
         for (int k = 2 * own; own >= 0 && k < 2 * own + 2; k++) {
             bool is_allowed = trial->matches[k] && trial->hosts[k].is_open;
-            gives =
-                gives || (is_allowed && trial->asks.n_items > 0 && job->n_parts > 0);
+            gives = gives || (is_allowed && trial->n_asks > 0 && job->n_parts > 0 &&
+                              trial->parts[i].pool == pool_at(with, own));
         }
         if (!gives || !may_be_taken(trial, job) || (side >= 0 && side != own)) {
             return false;
         }
         side = own;
     }
-    if (!fits_without(trial, subset)) {
+    if (!fits_without(trial, subset, with)) {
         return false;
     }
     /* The side that it fits on is the one of those who gave way. */
@@ -358,7 +382,7 @@ static bool serves(const struct trial *trial, unsigned subset)
                     : 0;
     }
     return side < 0 ||
-           (room >= trial->line.n_slots && has_licences(trial, subset, side));
+           (room >= trial->line.n_slots && has_licences(trial, subset, side, with));
 }
 
 static int count(unsigned subset)
@@ -370,12 +394,12 @@ static int count(unsigned subset)
     return n;
 }
 
-/* The least number of jobs that serve; -1: no subset does. */
-static int least(const struct trial *trial)
+/* The least number of jobs that serve with that alternative; -1: no subset does. */
+static int least(const struct trial *trial, int with)
 {
     int best = -1;
     for (unsigned subset = 1; subset < 1U << trial->n_jobs; subset++) {
-        if ((best < 0 || count(subset) < best) && serves(trial, subset)) {
+        if ((best < 0 || count(subset) < best) && serves(trial, subset, with)) {
             best = count(subset);
         }
     }
@@ -432,30 +456,33 @@ static void judge_hosts(const struct trial *trial, const struct preempt_claim *c
 static void judge(const struct trial *trial, const struct preempt_plan *plan)
 {
     bool may = !trial->line.is_exclusive || trial->rules.has_exclusive;
-    int best = may ? least(trial) : 0;
+    int with = 0, best = may ? least(trial, 0) : 0;
+    while (may && best <= 0 && with + 1 < trial->n_asks) {
+        best = least(trial, ++with); /* the first alternative that any subset serves */
+    }
     HOLD(trial, (plan->n_claims == 1) == (best > 0));
     if (plan->n_claims == 0) {
         return;
     }
     const struct preempt_claim *claim = &plan->claims[0];
+    HOLD(trial, claim->asks == (trial->n_asks > 0 ? &trial->asks[with] : NULL));
     unsigned subset = 0;
     bool is_serial = true;
     for (int i = 0; i < claim->n_victims; i++) {
         subset |= 1U << claim->victims[i];
         is_serial = is_serial && trial->jobs[claim->victims[i]].n_slots == 1;
     }
-    HOLD(trial, serves(trial, subset));
+    HOLD(trial, serves(trial, subset, with));
     judge_hosts(trial, claim, subset);
     if (trial->rules.reasons == PREEMPT_FOR_OPTIMAL_MINI_JOB &&
-        trial->limit.slots == LIMIT_MAX && trial->asks.n_items == 0 &&
+        trial->limit.slots == LIMIT_MAX && trial->n_asks == 0 &&
         trial->exclusive_percent == 0) {
         HOLD(trial, claim->n_victims == best);
     }
     if (trial->rules.reasons == PREEMPT_FOR_MINI_JOB || is_serial ||
-        trial->line.is_exclusive || trial->line.n_slots == 1 ||
-        trial->asks.n_items > 0) {
+        trial->line.is_exclusive || trial->line.n_slots == 1 || trial->n_asks > 0) {
         for (int i = 0; i < claim->n_victims && claim->n_victims > 1; i++) {
-            HOLD(trial, !serves(trial, subset & ~(1U << claim->victims[i])));
+            HOLD(trial, !serves(trial, subset & ~(1U << claim->victims[i]), with));
         }
     }
 }
@@ -475,7 +502,7 @@ static bool run(uint64_t seed)
         .lines = &trial.line,
         .n_lines = 1,
         .limits = trial.limits,
-        .reserve = trial.asks.n_items > 0 ? &trial.reserve : NULL,
+        .reserve = trial.n_asks > 0 ? &trial.reserve : NULL,
         .max_starts = 1,
     };
     struct preempt_snapshot snapshot = {
