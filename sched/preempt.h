@@ -18,10 +18,10 @@
  * job nobody is taken: limits count who stands still as limits.h says.
  *
  * Exclusive jobs preempt, and give their hosts to others while they stand still, where
- * PREEMPT_JOBTYPE has EXCLUSIVE; for one, hosts of the site are emptied, the fewest
- * jobs that the order gives, OPTIMAL_MINI_JOB or not. Without it they preempt nobody
- * and give no host: they stand still for a limit or a resource, for a job on other
- * hosts.
+ * PREEMPT_JOBTYPE has EXCLUSIVE; for one, hosts of the site are emptied, with no job
+ * that could be spared; under OPTIMAL_MINI_JOB with the fewest (preempt_whole.h).
+ * Without it they preempt nobody and give no host: they stand still for a limit or a
+ * resource, for a job on other hosts.
  *
  * A job that lacks a resource that it reserves preempts who holds it, where the
  * resource is one of PREEMPTABLE_RESOURCES, and more where slots are lacking too;

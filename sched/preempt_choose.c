@@ -13,13 +13,15 @@
  *
  * An exclusive job wants hosts where nothing runs: who stands there is of no use until
  * the last one does, so that all are taken in order until it has enough, and then those
- * let go without whom it still has. An exclusive victim gives a host that was closed.
+ * let go without whom it still has; under OPTIMAL_MINI_JOB the fewest are searched for
+ * (preempt_whole.h). An exclusive victim gives a host that was closed.
  */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sched/preempt_parts.h"
+#include "sched/preempt_whole.h"
 
 static bool wants(const struct preempt *preempt, enum preempt_for reason)
 {
@@ -221,15 +223,104 @@ static void set_order(struct preempt *preempt, struct preempt_choice *choice,
     free(sized);
 }
 
-bool preempt_choose_in(struct preempt *preempt, struct preempt_choice *choice)
+/* ---------------------------------------------------------------- whole hosts */
+
+/* Hosts of the group that would be empty if all of `order` stood still, with those of
+ * it that are on them, numbered by their place there. */
+static int list_whole(struct preempt *preempt, const struct preempt_choice *choice,
+                      struct preempt_whole_host *hosts)
+{
+    int n_places = preempt->place->n_hosts, n_hosts = 0;
+    int *n_before = mem_alloc((size_t)n_places + 2, sizeof(*n_before));
+    const struct preempt_job *jobs = preempt->world.jobs;
+    for (int i = 0; i < choice->n_order; i++) {
+        const struct preempt_job *job = &jobs[choice->order[i]];
+        for (int k = 0; k < job->n_pieces; k++) {
+            n_before[job->pieces[k].host + 2]++;
+        }
+    }
+    for (int i = 0; i < n_places; i++) {
+        n_before[i + 2] += n_before[i + 1];
+    }
+    int *list =
+        arena_alloc(preempt->arena, (size_t)n_before[n_places + 1] + 1, sizeof(*list));
+    for (int i = 0; i < choice->n_order; i++) {
+        const struct preempt_job *job = &jobs[choice->order[i]];
+        for (int k = 0; k < job->n_pieces; k++) {
+            list[n_before[job->pieces[k].host + 1]++] = i;
+        }
+    }
+    for (int i = 0; i < n_places; i++) {
+        int n_slots =
+            choice->view->allowed[i] && preempt->world.group_of[i] == choice->group
+                ? preempt_draft_free_on(preempt, i)
+                : 0;
+        if (n_slots > 0) {
+            hosts[n_hosts++] = (struct preempt_whole_host){
+                n_slots, &list[n_before[i]], n_before[i + 1] - n_before[i]};
+        }
+    }
+    free(n_before);
+    return n_hosts;
+}
+
+/* OPTIMAL_MINI_JOB of an exclusive job: the fewest, if nothing but slots is in the way;
+ * else nobody, and false. */
+static bool take_fewest(struct preempt *preempt, struct preempt_choice *choice)
+{
+    struct preempt_whole_host *hosts =
+        mem_alloc((size_t)preempt->place->n_hosts + 1, sizeof(*hosts));
+    bool *chosen = mem_alloc((size_t)choice->n_order + 1, sizeof(*chosen));
+    choice->n_victims = choice->n_order;
+    for (int i = 0; i < choice->n_order; i++) {
+        choice->victims[i] = choice->order[i];
+        preempt_draft_set(preempt, choice->view, choice->order[i], true);
+    }
+    int n_hosts = list_whole(preempt, choice, hosts);
+    undo(preempt, choice);
+    choice->n_victims = 0;
+    if (preempt_whole_choose(hosts, n_hosts, choice->n_order, choice->line->n_slots,
+                             chosen)) {
+        for (int i = 0; i < choice->n_order; i++) {
+            if (chosen[i]) {
+                choice->victims[choice->n_victims++] = choice->order[i];
+                preempt_draft_set(preempt, choice->view, choice->order[i], true);
+            }
+        }
+    }
+    bool is_enough = choice->n_victims > 0 && preempt_draft_put(preempt, choice);
+    if (!is_enough) {
+        undo(preempt, choice);
+    }
+    free(hosts);
+    free(chosen);
+    return is_enough;
+}
+
+/* ---------------------------------------------------------------- in a group */
+
+static bool choose_whole(struct preempt *preempt, struct preempt_choice *choice)
+{
+    set_order(preempt, choice, true);
+    if (!wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB) ||
+        !take_fewest(preempt, choice)) {
+        choice->takes_all = true;
+        if (!take_victims(preempt, choice)) {
+            undo(preempt, choice);
+            return false;
+        }
+        keep_near(preempt, choice);
+    }
+    spare(preempt, choice);
+    return true;
+}
+
+static bool choose_slots(struct preempt *preempt, struct preempt_choice *choice)
 {
     /* As few as would do by their slots; all; and all whatever each does for limits. */
     enum { FEW, ALL, BLINDLY, ROUNDS };
-    bool is_optimal =
-             wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB) && !preempt->is_exclusive,
-         is_enough = false;
-    int first = preempt->is_exclusive ? BLINDLY : is_optimal ? ALL : FEW;
-    for (int round = first; round < ROUNDS && !is_enough; round++) {
+    bool is_optimal = wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB), is_enough = false;
+    for (int round = is_optimal ? ALL : FEW; round < ROUNDS && !is_enough; round++) {
         set_order(preempt, choice, round > FEW);
         choice->takes_all = round == BLINDLY;
         is_enough = take_victims(preempt, choice);
@@ -240,14 +331,18 @@ bool preempt_choose_in(struct preempt *preempt, struct preempt_choice *choice)
     if (!is_enough) {
         return false;
     }
-    if (preempt->is_exclusive) {
-        keep_near(preempt, choice);
-    }
     spare(preempt, choice);
     if (is_optimal) {
         shrink(preempt, choice);
     }
-    return choice->n_victims > 0 && preempt_draft_put(preempt, choice);
+    return true;
+}
+
+bool preempt_choose_in(struct preempt *preempt, struct preempt_choice *choice)
+{
+    bool is_enough = preempt->is_exclusive ? choose_whole(preempt, choice)
+                                           : choose_slots(preempt, choice);
+    return is_enough && choice->n_victims > 0 && preempt_draft_put(preempt, choice);
 }
 
 /* ---------------------------------------------------------------- one group */

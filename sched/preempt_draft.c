@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------- one victim */
 
-static int free_on(const struct preempt *preempt, int host)
+int preempt_draft_free_on(const struct preempt *preempt, int host)
 {
     const struct place_host *at = &preempt->place->hosts[host];
     int n_used = preempt->room->used[host] + preempt->delta[host];
@@ -46,14 +46,14 @@ int preempt_draft_set(struct preempt *preempt, const struct preempt_view *view,
     int n_before = 0, n_after = 0;
     for (int i = 0; i < job->n_pieces; i++) {
         int host = job->pieces[i].host;
-        n_before += view->allowed[host] ? free_on(preempt, host) : 0;
+        n_before += view->allowed[host] ? preempt_draft_free_on(preempt, host) : 0;
         if (!keeps_hosts(preempt, job)) {
             preempt->delta[host] +=
                 is_still ? -job->pieces[i].n_slots : job->pieces[i].n_slots;
             preempt->opened[host] =
                 job->is_exclusive ? is_still : preempt->opened[host];
         }
-        n_after += view->allowed[host] ? free_on(preempt, host) : 0;
+        n_after += view->allowed[host] ? preempt_draft_free_on(preempt, host) : 0;
     }
     if (preempt->draft != NULL && job->class != NULL) {
         limits_draft_still(preempt->draft, job->class, job->hosts, job->n_pieces,
@@ -115,7 +115,7 @@ bool preempt_draft_put(struct preempt *preempt, const struct preempt_choice *cho
         if (!choice->view->allowed[i] || preempt->world.group_of[i] != choice->group) {
             continue;
         }
-        int n = free_on(preempt, i),
+        int n = preempt_draft_free_on(preempt, i),
             room = n > 0 ? room_on(preempt, choice->line, i) : 0;
         n = n < room ? n : room;
         room = n > 0 ? reserved_on(preempt, choice, i) : 0;
@@ -145,7 +145,7 @@ int64_t preempt_draft_free_in(struct preempt *preempt,
     for (int i = 0; i < preempt->place->n_hosts; i++) {
         n_free +=
             choice->view->allowed[i] && preempt->world.group_of[i] == choice->group
-                ? free_on(preempt, i)
+                ? preempt_draft_free_on(preempt, i)
                 : 0;
     }
     preempt->free_slots[choice->group] = n_free;

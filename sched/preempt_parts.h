@@ -58,6 +58,9 @@ struct preempt {
  * more for the view. */
 int preempt_draft_set(struct preempt *preempt, const struct preempt_view *view,
                       int index, bool is_still);
+/* Slots of that host that are free for the line; an exclusive one has none where
+ * anything runs. */
+int preempt_draft_free_on(const struct preempt *preempt, int host);
 /* Slots under limits that hold wherever the job is. */
 int preempt_draft_room(const struct preempt *preempt, const struct place_line *line);
 /* Puts the job on the group's hosts as things stand; false where it does not fit. */

@@ -475,8 +475,7 @@ static void judge(const struct trial *trial, const struct preempt_plan *plan)
     HOLD(trial, serves(trial, subset, with));
     judge_hosts(trial, claim, subset);
     if (trial->rules.reasons == PREEMPT_FOR_OPTIMAL_MINI_JOB &&
-        trial->limit.slots == LIMIT_MAX && trial->n_asks == 0 &&
-        trial->exclusive_percent == 0) {
+        trial->limit.slots == LIMIT_MAX && trial->n_asks == 0) {
         HOLD(trial, claim->n_victims == best);
     }
     if (trial->rules.reasons == PREEMPT_FOR_MINI_JOB || is_serial ||
