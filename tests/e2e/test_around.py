@@ -60,8 +60,8 @@ def submit(*args, mark="none"):
     return result.stdout.split("<")[1].split(">")[0]
 
 
-def ended(job, limit=20):
-    f.wait_state("south", job, "DONE", "EXIT", limit=limit)
+def ended(job):
+    f.wait_state("south", job, "DONE", "EXIT")
     return f.job("south", job)
 
 
@@ -90,7 +90,7 @@ def test_limits():
                 (("-p", "2"), "sleep 60 & sleep 60 & sleep 60", "TERM_PROCESSLIMIT"),
                 (("-W", "1s"), "sleep 60", "TERM_RUNLIMIT"))]
     for job, word in jobs:
-        row = ended(job, limit=40)
+        row = ended(job)
         expect_equal(row["state"], "EXIT", "state of " + word)
         expect(word in row["reason"], "%s in %r" % (word, row["reason"]))
 
@@ -196,7 +196,7 @@ def test_killed_guard():
         f.kill9("south")
         f.kill9("north")
         f.start("north", "south")
-        row = ended(job, limit=40)
+        row = ended(job)
         expect_equal(row["state"], "EXIT", "lost")
         expect("lost" in row["reason"], row["reason"])
         expect_equal(trace(mark), ["queue before " + job, "job", "queue after 0 "],

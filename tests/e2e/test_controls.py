@@ -47,7 +47,7 @@ def start(name, queue, deaf="-", site="south"):
     job = f.submit(site, "%s %s %s %s %s" % (f.python, os.path.join(f.dir, "listener.py"),
                                              marks(name), marks(name + ".stop"), deaf),
                    "-q", queue, "-J", name)
-    f.wait_state(site, job, "RUN", limit=30)
+    f.wait_state(site, job, "RUN")
     f.wait_for(name + " to begin", lambda: "begun" in heard(name))
     return job
 
@@ -88,12 +88,12 @@ def told(name):
 
 def stop(job):
     f.cli("south", "stop", str(job))
-    f.wait_state("south", job, "USUSP", limit=20)
+    f.wait_state("south", job, "USUSP")
 
 
 def resume(job):
     f.cli("south", "resume", str(job))
-    f.wait_state("south", job, "RUN", limit=20)
+    f.wait_state("south", job, "RUN")
 
 
 def test_signals():
@@ -133,7 +133,7 @@ def test_deaf():
     """What TERMINATE does not end, the usual signals do."""
     job = start("deaf", "signals", deaf="deaf")
     f.cli("south", "kill", str(job))
-    f.wait_state("south", job, "EXIT", limit=30)
+    f.wait_state("south", job, "EXIT")
     expect_equal([word for word in heard("deaf") if word != "begun"],
                  ["SIGTERM", "SIGINT", "SIGTERM"], "its own, then the ladder")
 
@@ -176,7 +176,7 @@ def test_requeue():
 def test_borrowed():
     """The consumer's queue says what suspends its job, as the account that it has there."""
     first = f.submit("south", "true", "-q", "far")
-    f.wait_state("south", first, "DONE", limit=30)
+    f.wait_state("south", first, "DONE")
     job = start("far", "far")
     stop(job)
     f.wait_for("SUSPEND", lambda: os.path.exists(marks("far.suspend")))
@@ -185,7 +185,7 @@ def test_borrowed():
     resume(job)
     runs_on("far")
     finish("far")
-    f.wait_state("south", job, "DONE", limit=30)
+    f.wait_state("south", job, "DONE")
 
 
 def test_check():

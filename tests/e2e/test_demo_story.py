@@ -55,7 +55,7 @@ def test_story():
         own = [f.submit("north", work(2)) for _ in range(4)]
         expect_equal(f.job("north", own[0])["state"], "PEND", "no slot for the provider")
         f.wait_for("idle slots to go home and be used",
-                   lambda: f.n_jobs("north", "RUN") == 4, limit=20)
+                   lambda: f.n_jobs("north", "RUN") == 4)
         expect(f.lease()["epoch"] >= 3, "epochs grow")
         f.cli("north", "wait", *map(str, own))
         f.cli("south", "wait", *map(str, first + more))

@@ -17,7 +17,7 @@ def with_jobs(f, gate):
     f.wait_lease("the lease", lambda l: l["status"] == "conn")
     jobs = [f.submit("south", "while [ ! -e %s ]; do sleep 0.1; done" % gate,
                      "-q", "away") for _ in range(3)]
-    f.wait_for("three jobs to run", lambda: f.n_jobs("south", "RUN") == 3, limit=30)
+    f.wait_for("three jobs to run", lambda: f.n_jobs("south", "RUN") == 3)
     return jobs
 
 

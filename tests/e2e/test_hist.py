@@ -146,7 +146,7 @@ def test_leased_again():
     """Both runs are told at home, each with its start and its end."""
     mark = os.path.join(f.marks, "second")
     job = submit("-q", "again", "test -e %s && exit 0; touch %s; exit 99" % (mark, mark))
-    f.wait_state("south", job, "DONE", limit=30)
+    f.wait_state("south", job, "DONE")
     row = hist(job)
     expect_equal(events(row), ["submit"] + ["dispatch", "accept", "start"] +
                  ["run_end", "requeue"] + ["dispatch", "accept", "start", "end"], "its life")

@@ -190,7 +190,7 @@ def test_many_readers():
         stream.close()
     # Who has gone is noticed when there is something to say to him, at the latest a
     # heartbeat.
-    f.wait_for("room again", lambda: Stream().status == 200, limit=40)
+    f.wait_for("room again", lambda: Stream().status == 200)
     slow = socket.socket()
     slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     slow.connect(("127.0.0.1", PORT))
@@ -235,7 +235,7 @@ def test_slow_and_idle_readers():
         other.wait_for("both to be connected", lambda: count_descriptors(
             other.daemons["broker"]) == before + 2)
         other.wait_for("the slow one to be cut off", lambda: count_descriptors(
-            other.daemons["broker"]) == before + 1, limit=40)
+            other.daemons["broker"]) == before + 1)
         idle.socket.settimeout(40)
         expect_equal(idle.message()["event"], "hello", "hello")
         expect("" in idle.message(), "a comment")

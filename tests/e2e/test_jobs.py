@@ -35,8 +35,8 @@ def both(f, test):
         list(pool.map(lambda queue: test(queue, os.path.join(f.marks, queue)), QUEUES))
 
 
-def ended(f, job, limit=15):
-    f.wait_state("south", job, "DONE", "EXIT", limit=limit)
+def ended(f, job):
+    f.wait_state("south", job, "DONE", "EXIT")
     return f.job("south", job)
 
 
@@ -272,7 +272,7 @@ def test_large_output_comes_home():
         with flat_memory(f):
             path = os.path.join(f.dir, "home", "large")
             job = f.submit("south", "head -c %d /dev/zero" % size, "-q", "away", "-o", path)
-            expect_equal(ended(f, job, limit=60)["state"], "DONE", "how it ended")
+            expect_equal(ended(f, job)["state"], "DONE", "how it ended")
             expect_equal(os.path.getsize(path), size, "the whole of it")
 
 
@@ -303,7 +303,7 @@ def test_output_disk_full():
         expect_equal(os.path.getsize(path), MIB, "what had room is there")
         os.unlink(path)
         job = f.submit("south", "head -c %d /dev/zero" % (4 * MIB), "-q", "away", "-o", path)
-        row = ended(f, job, limit=30)
+        row = ended(f, job)
         expect("could not be written" in (row["reason"] or ""),
                "the reason: %r" % row["reason"])
         still_serving(f)
@@ -324,7 +324,7 @@ def test_host_disk_full():
             while True:
                 file.write(b"\0" * 4096)
         job = f.submit("south", "true")
-        row = ended(f, job, limit=60)
+        row = ended(f, job)
         expect_equal(row["state"], "EXIT", "it could not be begun")
         expect("No space left" in (row["reason"] or ""), "the reason: %r" % row["reason"])
         os.unlink(filler)
@@ -372,12 +372,12 @@ def restarted(victim, queue):
         with open(boot, "w") as file:
             file.write("the-second-boot\n")
         f.start(victim)
-        row = ended(f, once, limit=40)
+        row = ended(f, once)
         expect_equal(row["state"], "EXIT", "it is lost")
         expect("lost" in row["reason"] and "the machine went down" in row["reason"],
                "the reason: %r" % row["reason"])
         f.wait_for("the other to begin again",
-                   lambda: text_of("%s/m.%d" % (f.marks, again)) == "begin\nbegin\n", limit=40)
+                   lambda: text_of("%s/m.%d" % (f.marks, again)) == "begin\nbegin\n")
         open(f.marks + "/go", "w").close()
         expect_equal(ended(f, again)["state"], "DONE", "it ends well")
         expect_equal(text_of("%s/m.%d" % (f.marks, once)), "begin\n", "what began once")
@@ -497,7 +497,7 @@ def test_host_out_of_descriptors():
         limits = resource.prlimit(host, resource.RLIMIT_NOFILE)
         set_limit(host, resource.RLIMIT_NOFILE, n_descriptors(host) + 1)
         jobs = [f.submit("south", "true", "-m", "s1") for _ in range(4)]
-        rows = [ended(f, job, limit=40) for job in jobs]
+        rows = [ended(f, job) for job in jobs]
         for row in rows:
             expect(row["state"] == "DONE" or "Too many open files" in (row["reason"] or ""),
                    "%s: %r" % (row["state"], row["reason"]))
@@ -550,7 +550,7 @@ def test_host_out_of_processes():
         limits = resource.getrlimit(resource.RLIMIT_NPROC)  # it has them from here
         allow_processes(host, "1")
         job = submit_as_nobody(f)
-        row = ended(f, job, limit=40)
+        row = ended(f, job)
         expect_equal(row["state"], "EXIT", "it could not be begun")
         expect("Resource temporarily unavailable" in (row["reason"] or ""),
                "the reason: %r" % row["reason"])

@@ -26,7 +26,7 @@ def with_jobs(f):
         f.submit("south", "echo x >> %s/%s; while [ ! -e %s/gate ]; do sleep 0.1; done" %
                  (f.marks, name, f.marks), "-q", "away", *options)
         for name, options in (("again", ("-r",)), ("once", ()))]
-    f.wait_for("both to run", lambda: f.n_jobs("south", "RUN") == 2, limit=30)
+    f.wait_for("both to run", lambda: f.n_jobs("south", "RUN") == 2)
     return again, once
 
 
@@ -52,7 +52,7 @@ def was_killed(f, again, once):
     """What south finds when it is back."""
     f.wait_state("south", once, "EXIT")
     expect("lost" in f.job("south", once)["reason"], f.job("south", once)["reason"])
-    f.wait_for("the other to run again", lambda: n_starts(f, "again") == 2, limit=30)
+    f.wait_for("the other to run again", lambda: n_starts(f, "again") == 2)
     f.wait_state("south", again, "RUN")
     expect_equal(n_starts(f, "once"), 1, "starts of what may not be run again")
     open_gate(f)
@@ -61,11 +61,11 @@ def was_killed(f, again, once):
 
 
 def slots_go_home(f):
-    f.wait_for("south to be lost", lambda: lease(f)["status"] == "disc", limit=20)
+    f.wait_for("south to be lost", lambda: lease(f)["status"] == "disc")
     expect_equal(n_running(f), 2, "its jobs run on")
-    f.wait_for("its jobs to be ended", lambda: n_running(f) == 0, limit=30)
+    f.wait_for("its jobs to be ended", lambda: n_running(f) == 0)
     f.wait_for("the slots to go home", lambda: lease(f)["provider"]["available"] == 8 and
-               lease(f)["consumer"] == {"site": "south", "available": 0, "used": 0}, limit=30)
+               lease(f)["consumer"] == {"site": "south", "available": 0, "used": 0})
 
 
 def test_kill_stopped():
@@ -74,7 +74,7 @@ def test_kill_stopped():
         f.configure("north", policy("kill"))
         again, once = with_jobs(f)
         f.daemons["south"].send_signal(signal.SIGSTOP)
-        f.wait_for("south to be lost", lambda: lease(f)["status"] == "disc", limit=20)
+        f.wait_for("south to be lost", lambda: lease(f)["status"] == "disc")
         f.restart("broker")
         f.wait_for("north to be connected",
                    lambda: f.rows("north", "sites", "north")[0]["status"] == "ok")
@@ -108,7 +108,7 @@ def test_keep():
                    limit=30)
         expect_equal(n_running(f), 2, "its jobs run on")
         f.daemons["south"].send_signal(signal.SIGCONT)
-        f.wait_lease("south to be back", lambda l: l["status"] == "ok", limit=30)
+        f.wait_lease("south to be back", lambda l: l["status"] == "ok")
         open_gate(f)
         f.cli("south", "wait", str(again), str(once))
         expect_equal((n_starts(f, "again"), n_starts(f, "once")), (1, 1), "starts")

@@ -167,8 +167,8 @@ def test_dashboard():
                      if not query(expression)]
             expect_equal(empty, [], "expressions without an answer")
             return True
-        f.wait_for("Prometheus", is_ready, limit=40)
-        f.wait_for("an answer to every expression", has_all, limit=40)
+        f.wait_for("Prometheus", is_ready)
+        f.wait_for("an answer to every expression", has_all)
         numbers = [float(row["value"][1]) for title, expression in asked
                    for row in query(expression) if title == "Hand-over"]
         expect(any(0 < number < 60 for number in numbers), "hand-over %s" % numbers)

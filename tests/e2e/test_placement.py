@@ -132,7 +132,7 @@ def test_borrowed():
                lambda: "other jobs run on host" in (f.job("south", late)["reason"] or ""))
     release("own")
     f.wait_state("north", own, "DONE")
-    f.wait_state("south", late, "DONE", limit=60)
+    f.wait_state("south", late, "DONE")
 
 
 def setup():

@@ -51,12 +51,12 @@ def test_recall():
         loop = ("trap 'date >> %s/warned' URG; echo $SUBLET_RECALL_GRACE > %s/grace; "
                 "while [ ! -e %s/gate ]; do sleep 0.1; done" % ((f.marks,) * 3))
         jobs = [f.submit("south", loop, "-q", "away") for _ in range(9)]
-        f.wait_for("south to have all slots", lambda: f.n_jobs("south", "RUN") == 8, limit=30)
+        f.wait_for("south to have all slots", lambda: f.n_jobs("south", "RUN") == 8)
         expect_equal((held(f, IDLE), held(f, ENG)), (0, 8), "idle, and /eng's")
         expect_equal(lease(f, ENG)["type"], "pool", "type")
         own = [f.submit("north", "while [ ! -e %s/gate ]; do sleep 0.1; done" % f.marks)
                for _ in range(6)]
-        f.wait_for("north to have what it owns", lambda: f.n_jobs("north", "RUN") == 6, limit=60)
+        f.wait_for("north to have what it owns", lambda: f.n_jobs("north", "RUN") == 6)
         f.wait_for("south to have the rest", lambda: held(f, ENG) == 2)
         expect_equal(held(f, OPS), 6, "/ops's slots")
         f.wait_for("six to wait again", lambda: f.n_jobs("south", "PEND") == 7)
@@ -101,7 +101,7 @@ def test_reload():
     with Federation() as f:
         ready(f)
         f.submit("south", "while [ ! -e %s/gate ]; do sleep 0.1; done" % f.marks, "-q", "away")
-        f.wait_for("south to run", lambda: f.n_jobs("south", "RUN") == 1, limit=30)
+        f.wait_for("south to run", lambda: f.n_jobs("south", "RUN") == 1)
         f.configure("broker", BROKER + POOL.replace("6      0s     north", "x 0s north"))
         result = f.ops("reconfig", code=1)
         expect("OWNED" in result.stderr and "nothing is changed" in result.stderr, result.stderr)
@@ -109,12 +109,12 @@ def test_reload():
         f.configure("broker", BROKER + POOL.replace("/eng  p     2      2s     south", ""))
         f.ops("reconfig")
         f.wait_for("the leaf's contract to end",
-                   lambda: lease(f, ENG)["state"] == "ended", limit=30)
+                   lambda: lease(f, ENG)["state"] == "ended")
         expect(lease(f, ENG)["drained"], "drained")
         expect_equal(held(f, IDLE), 8, "its slots are back")
         f.configure("broker", BROKER + POOL)
         f.ops("reconfig")
-        f.wait_for("south to run again", lambda: f.n_jobs("south", "RUN") == 1, limit=30)
+        f.wait_for("south to run again", lambda: f.n_jobs("south", "RUN") == 1)
 
 
 main(test_recall, test_reload)

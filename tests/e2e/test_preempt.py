@@ -187,12 +187,12 @@ def test_killed_where_it_stands():
 def test_parallel():
     """Of a parallel job all processes stand still before its slots are another's."""
     first = f.submit("south", "true", "-q", "far_low")  # which makes the lease
-    f.wait_state("south", first, "DONE", limit=30)
+    f.wait_state("south", first, "DONE")
     low = start_job("p_low", "far_low", "-n", "2")
-    f.wait_state("south", low, "RUN", limit=30)
+    f.wait_state("south", low, "RUN")
     runs_now("p_low")
     high = start_job("p_high", "far_high", "-n", "8")
-    f.wait_state("south", high, "RUN", limit=30)
+    f.wait_state("south", high, "RUN")
     runs_now("p_high")
     expect_equal(f.job("south", low)["state"], "SSUSP", "on borrowed slots")
     lease = f.lease()
@@ -201,11 +201,11 @@ def test_parallel():
     f.start("north")
     runs_now("p_high")
     end_job("p_high")
-    f.wait_state("south", high, "DONE", limit=30)
-    f.wait_state("south", low, "RUN", limit=30)
+    f.wait_state("south", high, "DONE")
+    f.wait_state("south", low, "RUN")
     runs_now("p_low")
     end_job("p_low")
-    f.wait_state("south", low, "DONE", limit=30)
+    f.wait_state("south", low, "DONE")
     expect_equal(turns("p_low", "p_high"), ["p_low", "p_high", "p_low"], "turns")
 
 

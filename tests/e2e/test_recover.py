@@ -34,19 +34,19 @@ def test_recover():
         f.wait_lease("the lease", lambda l: l["status"] == "conn")
         again = f.submit("south", job_text(f, "again"), "-q", "away", "-r")
         once = f.submit("south", job_text(f, "once"), "-q", "away")
-        f.wait_for("both to run", lambda: f.n_jobs("south", "RUN") == 2, limit=30)
-        f.wait_lease("slots to have moved", lambda l: l["epoch"] > 2, limit=30)
+        f.wait_for("both to run", lambda: f.n_jobs("south", "RUN") == 2)
+        f.wait_lease("slots to have moved", lambda l: l["epoch"] > 2)
         text = f.ops("lease", "recover", LEASE, code=1).stderr
         expect("is not behind" in text and text.count("\n") == 1, text)
 
         lose_journal(f)
-        f.wait_lease("it to be shown", lambda l: l["behind_epoch"] is not None, limit=30)
+        f.wait_lease("it to be shown", lambda l: l["behind_epoch"] is not None)
         epoch = f.lease()["epoch"]
         expect(f.lease()["behind_epoch"] < epoch, "behind")
         with open(f.log("north")) as log:
             expect("sublet lease recover " + LEASE in log.read(), "north is told what to do")
-        f.wait_state("south", once, "EXIT", limit=30)
-        f.wait_state("south", again, "PEND", limit=30)
+        f.wait_state("south", once, "EXIT")
+        f.wait_state("south", again, "PEND")
         f.wait_for("what ran to be ended", lambda: sum(
             row["run"] for row in f.rows("north", "hosts") if not row["lease"]) == 0)
         for _ in range(2):  # and it stays so
@@ -60,8 +60,8 @@ def test_recover():
         text = f.cli("north", "lease", "recover", LEASE).stderr
         expect("is recovered" in text, text)
         f.wait_lease("the lease to go on", lambda l: l["behind_epoch"] is None and
-                     l["epoch"] > epoch and l["status"] in ("ok", "conn"), limit=30)
-        f.wait_for("the job to run again", lambda: n_starts(f, "again") == 2, limit=30)
+                     l["epoch"] > epoch and l["status"] in ("ok", "conn"))
+        f.wait_for("the job to run again", lambda: n_starts(f, "again") == 2)
         open(os.path.join(f.marks, "gate"), "w").close()
         f.cli("south", "wait", str(again))
         expect_equal((n_starts(f, "again"), n_starts(f, "once")), (2, 1), "starts in all")

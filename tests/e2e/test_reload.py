@@ -81,7 +81,7 @@ def test_leaving_host():
         for pid in f.hosts("s1"):
             os.kill(pid, signal.SIGKILL)
         open(gate, "w").close()
-        f.wait_state("south", job, "DONE", limit=30)
+        f.wait_state("south", job, "DONE")
         f.wait_for("s1 to be forgotten", lambda: set(hosts(f, "south")) == {"s2"})
         f.wait_for("its sublet-host to end", lambda: not list(f.hosts("s1")))
         f.configure("south", SOUTH)
@@ -130,7 +130,7 @@ def test_members():
         f.configure("broker", BROKER)
         f.ops("reconfig")
         f.wait_lease("the lease to be back", lambda l: l["state"] == "active"
-                     and l["status"] == "ok", limit=40)
+                     and l["status"] == "ok")
         open(gate, "w").close()
         f.cli("south", "wait", str(job))
 

@@ -46,7 +46,7 @@ def said_since(f, name, start):
         return log.read()
 
 
-def ended(f, name, start, words, limit=20):
+def ended(f, name, start, words):
     """It ends by itself, with exit 1, and says why."""
     f.wait_for("%s to end" % name, lambda: f.daemons[name].poll() is not None, limit)
     said = said_since(f, name, start)
@@ -77,7 +77,7 @@ def write(path, content):
 
 def goes_on(f, given, watch=None):
     """All of it is there again, agrees, and works."""
-    f.wait_lease("the lease to be back", lambda l: l["status"] == "ok", limit=30)
+    f.wait_lease("the lease to be back", lambda l: l["status"] == "ok")
     if watch is not None:
         watch.look()
     for _ in range(3):
@@ -168,7 +168,7 @@ def test_first_schema():
                            ("south", "consumer-001")):
             load_schema(f, name, dump)
         f.start("broker", "north", "south")
-        f.wait_state("south", 6, "DONE", limit=30)
+        f.wait_state("south", 6, "DONE")
         expect_equal(f.submit("south", stamped(f, "south", 0.1)), 7, "the next job's id")
         history = f.history()
         expect_equal([row["epoch"] for row in history[:8]], [1, 1, 1, 2, 2, 3, 3, 4],

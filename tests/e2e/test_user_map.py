@@ -32,7 +32,7 @@ def submit(command, *options):
 
 
 def lines_of(job, path):
-    f.wait_state("south", job, "DONE", limit=30)
+    f.wait_state("south", job, "DONE")
     with open(path) as file:
         return file.read().splitlines()
 
