@@ -13,7 +13,7 @@
 void closed_release(struct closed *closed)
 {
     for (int i = 0; i < closed->count; i++) {
-        free(closed->names[i]);
+        keep_free(closed->names[i]);
     }
     free(closed->names);
     memset(closed, 0, sizeof(*closed));
@@ -51,7 +51,7 @@ static void add(struct closed *closed, int at, const char *host)
 
 static void cut(struct closed *closed, int at)
 {
-    free(closed->names[at]);
+    keep_free(closed->names[at]);
     closed->count--;
     memmove(&closed->names[at], &closed->names[at + 1],
             (size_t)(closed->count - at) * sizeof(char *));

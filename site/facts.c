@@ -380,7 +380,7 @@ void facts_free(struct facts *facts)
         return;
     }
     for (int i = 0; i < facts->config->n_hosts; i++) {
-        free(facts->known[i].architecture);
+        keep_free(facts->known[i].architecture);
     }
     facts_shared_free(facts->shared);
     facts_borrowed_free(facts->borrowed);

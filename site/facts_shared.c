@@ -64,7 +64,7 @@ static bool set(struct facts_shared *shared, int place, const char *text)
     if (text != NULL) {
         keep_set_text(&known->told, text);
     } else {
-        free(known->told);
+        keep_free(known->told);
         known->told = NULL;
     }
     return show(shared, place);
@@ -188,7 +188,7 @@ struct facts_shared *facts_shared_new(const struct site_config *config,
 void facts_shared_free(struct facts_shared *shared)
 {
     for (int i = 0; i < shared->config->facts.n_places; i++) {
-        free(shared->known[i].told);
+        keep_free(shared->known[i].told);
     }
     free(shared->known);
     free(shared->is_mapped);

@@ -43,7 +43,7 @@ const char *jobs_state_name(enum job_state state)
 
 bool jobs_exit_code(const struct job *job, int *code)
 {
-    return row_exit_code(&job->exit, code);
+    return job->exit != NULL && row_exit_code(job->exit, code);
 }
 
 int jobs_slots(const struct job *job)
@@ -158,12 +158,12 @@ void jobs_free_job(struct jobs *jobs, struct job *job)
     submission_leave(job->submission);
     limits_leave(jobs->limits, job->class);
     reserves_leave(jobs->reserves, job);
-    free(job->reserved);
-    free(job->switched_queue);
-    free(job->lease);
+    keep_free(job->reserved);
+    keep_free(job->switched_queue);
+    keep_free(job->lease);
     free(job->hosts);
-    free((char *)(uintptr_t)job->exit.text);
-    free(job->reason);
+    free(job->exit);
+    keep_free(job->reason);
     free(job);
 }
 
@@ -237,16 +237,13 @@ struct job *jobs_new_job(struct jobs *jobs, const struct row_job *row,
     job->state = JOB_PEND;
     job->lease = keep_text("");
     job->reason = keep_text("");
-    job->exit.text = keep_text("");
     return job;
 }
 
 void jobs_set_exit(struct job *job, const struct run_exit *exit)
 {
-    char *text = keep_text(exit->text);
-    free((char *)(uintptr_t)job->exit.text);
-    job->exit = *exit;
-    job->exit.text = text;
+    free(job->exit);
+    job->exit = keep_exit(exit);
 }
 
 void jobs_set_hosts(struct job *job, const struct host_slots *hosts, int n_hosts)
@@ -258,7 +255,7 @@ void jobs_set_hosts(struct job *job, const struct host_slots *hosts, int n_hosts
 
 void jobs_set_reserved(struct job *job, const char *reserved)
 {
-    free(job->reserved);
+    keep_free(job->reserved);
     job->reserved = reserved[0] != '\0' ? keep_text(reserved) : NULL;
 }
 

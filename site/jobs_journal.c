@@ -52,7 +52,9 @@ void jobs_load_state(struct jobs *jobs, const struct row_job_state *row)
     job->end_ms = row->end_ms;
     job->control = row->control;
     job->control.yields = job->control.action == CONTROL_SUSPEND && job->halt.yields;
-    jobs_set_exit(job, &row->exit);
+    if (jobs_is_ended(job)) {
+        jobs_set_exit(job, &row->exit);
+    }
     keep_set_text(&job->reason, row->reason);
     job->noted = (struct job_noted){.attempt = row->attempt,
                                     .state = row->state,
@@ -84,6 +86,7 @@ void jobs_store_spec(const struct job *job, struct effects *effects)
 
 void jobs_store(const struct job *job, struct effects *effects)
 {
+    static const struct run_exit none = {.text = ""};
     struct row row = {
         .kind = ROW_JOB_STATE,
         .job_state =
@@ -105,7 +108,7 @@ void jobs_store(const struct job *job, struct effects *effects)
                 .start_ms = job->start_ms,
                 .end_ms = job->end_ms,
                 .control = job->control,
-                .exit = job->exit,
+                .exit = job->exit != NULL ? *job->exit : none,
                 .reason = job->reason,
                 .queue = job->switched_queue != NULL ? job->switched_queue : "",
                 .place = job->turn.place,

@@ -8,18 +8,29 @@
 
 #include "base/arena.h"
 
+/* A job has three texts that most often say nothing. */
+static const char nothing[] = "";
+
 char *keep_text(const char *text)
 {
-    size_t size = text != NULL ? strlen(text) + 1 : 1;
-    char *copy = mem_alloc(size, 1);
-    memcpy(copy, text != NULL ? text : "", size);
-    return copy;
+    if (text == NULL || text[0] == '\0') {
+        return (char *)(uintptr_t)nothing;
+    }
+    size_t size = strlen(text) + 1;
+    return memcpy(mem_alloc(size, 1), text, size);
+}
+
+void keep_free(const char *text)
+{
+    if (text != nothing) {
+        free((char *)(uintptr_t)text);
+    }
 }
 
 void keep_set_text(char **text, const char *value)
 {
     char *copy = keep_text(value);
-    free(*text);
+    keep_free(*text);
     *text = copy;
 }
 
@@ -100,6 +111,15 @@ struct job_spec *keep_spec(const struct job_spec *spec)
     copy->pre_execs = put_texts(&list, &at, spec->pre_execs, spec->n_pre_execs);
     copy->post_execs = put_texts(&list, &at, spec->post_execs, spec->n_post_execs);
     copy->controls = put_texts(&list, &at, spec->controls, spec->n_controls);
+    return copy;
+}
+
+struct run_exit *keep_exit(const struct run_exit *exit)
+{
+    struct run_exit *copy = mem_alloc(sizeof(*copy) + size_of_text(exit->text), 1);
+    char *at = (char *)(copy + 1);
+    *copy = *exit;
+    copy->text = put_text(&at, exit->text);
     return copy;
 }
 

@@ -52,8 +52,9 @@ static bool answer_here(const struct site *site, const struct job *job,
                         struct effects *effects)
 {
     const char *path = file_of(job, peek->stream, &effects->arena);
-    int64_t n_kept =
-        peek->stream == OUTPUT_OUT ? job->exit.out_bytes : job->exit.err_bytes;
+    int64_t n_kept = job->exit == NULL            ? 0
+                     : peek->stream == OUTPUT_OUT ? job->exit->out_bytes
+                                                  : job->exit->err_bytes;
     if (!requests_may_manage(site, from, job)) {
         effects_reply_error(effects, from, peek->request, ERR_DENIED,
                             "Job <%s>: user permission denied, it is %s's", peek->job,

@@ -35,9 +35,9 @@ struct picks *picks_new(void)
 
 static void release_pick(struct pick *pick)
 {
-    free(pick->policy);
-    free(pick->content);
-    free(pick->hosts);
+    keep_free(pick->policy);
+    keep_free(pick->content);
+    keep_free(pick->hosts);
 }
 
 void picks_free(struct picks *picks)

@@ -42,9 +42,9 @@ struct preempts *preempts_new(void)
 
 static void claim_release(struct claim *claim)
 {
-    free(claim->lease);
+    keep_free(claim->lease);
     free(claim->hosts);
-    free(claim->reserved);
+    keep_free(claim->reserved);
 }
 
 void preempts_free(struct preempts *preempts)

@@ -34,13 +34,13 @@ struct run_table *run_table_new(const char *site, const struct site_hosts *hosts
 
 static void run_free(struct run *run)
 {
-    free((char *)(uintptr_t)run->id.site);
-    free(run->job);
-    free(run->lease);
+    keep_free(run->id.site);
+    keep_free(run->job);
+    keep_free(run->lease);
     free(run->hosts);
     free(run->spec);
-    free((char *)(uintptr_t)run->exit.text);
-    free(run->boot);
+    keep_free(run->exit.text);
+    keep_free(run->boot);
     free(run);
 }
 
@@ -197,8 +197,8 @@ struct run *run_table_at(const struct run_table *table, int index)
 
 static void set_exit(struct run *run, const struct run_exit *exit)
 {
-    char *text = keep_text(exit->text);
-    free((char *)(uintptr_t)run->exit.text);
+    const char *text = keep_text(exit->text);
+    keep_free(run->exit.text);
     run->exit = *exit;
     run->exit.text = text;
 }

@@ -57,8 +57,8 @@ struct shares *shares_new(const struct site_config *config)
 static void free_strays(struct shares *shares)
 {
     for (int i = 0; i < shares->n_strays; i++) {
-        free(shares->strays[i].scope);
-        free(shares->strays[i].account);
+        keep_free(shares->strays[i].scope);
+        keep_free(shares->strays[i].account);
     }
     free(shares->strays);
     shares->strays = NULL;

@@ -103,7 +103,7 @@ void site_free(struct site *site)
     jobs_free(site->jobs);
     shares_free(site->shares);
     reserves_free(site->reserves);
-    free(site->name);
+    keep_free(site->name);
     limits_free(site->limits);
     arena_release(&site->config_arena);
     free(site);

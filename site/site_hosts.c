@@ -73,7 +73,7 @@ static void fill(struct site_hosts *hosts, const struct site_host *config, int n
 static void empty(struct site_hosts *hosts)
 {
     for (int i = 0; i < hosts->n_hosts; i++) {
-        free(hosts->states[i].boot);
+        keep_free(hosts->states[i].boot);
     }
     free(hosts->states);
     free(hosts->by_name);

@@ -107,11 +107,11 @@ static void add_use(struct arena *arena, struct value *row, const struct job *jo
     value_add_duration(arena, row, "run_s", has_run ? run_ms : -1);
     bool is_told = has_run && !is_known && job->seat.cpu_ms > 0;
     value_add_duration(arena, row, "cpu_s",
-                       is_known  ? job->exit.cpu_ms
+                       is_known  ? job->exit->cpu_ms
                        : is_told ? job->seat.cpu_ms
                                  : -1);
     if (is_known) {
-        value_add_int(arena, row, "mem_kib", job->exit.mem_kib);
+        value_add_int(arena, row, "mem_kib", job->exit->mem_kib);
     } else {
         value_add_null(arena, row, "mem_kib");
     }
