@@ -101,6 +101,19 @@ static int growth(enum resreq_op op)
     return 0;
 }
 
+bool resreq_program_reads(const struct resreq_program *program, int id)
+{
+    for (int i = 0; i < program->n_instrs; i++) {
+        const struct resreq_instr *instr = &program->instrs[i];
+        bool is_value = instr->op == RESREQ_OP_FLAG || instr->op == RESREQ_OP_HAS ||
+                        instr->op == RESREQ_OP_TEXT || instr->op == RESREQ_OP_COLUMN;
+        if (is_value && instr->id == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int resreq_program_depth(const struct resreq_program *program)
 {
     int depth = 0, deepest = 0;

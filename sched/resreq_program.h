@@ -74,6 +74,8 @@ struct resreq_local {
 void resreq_program_emit(struct arena *arena, struct resreq_program *program,
                          struct resreq_instr instr);
 void resreq_program_name(struct arena *arena, struct resreq_program *program, int id);
+/* True where a host's value of the resource, or whether it has one, is looked at. */
+bool resreq_program_reads(const struct resreq_program *program, int id);
 /* The stack entries that it needs. */
 int resreq_program_depth(const struct resreq_program *program);
 

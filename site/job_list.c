@@ -40,6 +40,9 @@ int job_list_place(const struct job_list *list, const struct job *key,
                    job_list_compare_fn compare)
 {
     int low = 0, high = list->count;
+    if (high > 0 && compare(list->items[high - 1], key) < 0) {
+        return high; /* one more, most often */
+    }
     while (low < high) {
         int middle = low + (high - low) / 2;
         if (compare(list->items[middle], key) < 0) {

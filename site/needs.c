@@ -3,7 +3,7 @@
  *
  * Values stand in the table of the facts; a borrowed host of which nothing is known has
  * a row in a table of its own, with its name. What a pass alone knows (status, slots)
- * is put there when the first need of the pass names it. */
+ * is put there when the first need of the pass reads it. */
 #include "site/needs.h"
 
 #include <limits.h>
@@ -209,6 +209,18 @@ static void set_state(struct resource_table *table, int row,
     resource_table_set_number(table, row, RESOURCE_MAXSLOTS, host->max);
 }
 
+/* Most read nothing of it. */
+static bool reads_state(const struct resreq *resreq)
+{
+    static const int ids[] = {RESOURCE_STATUS, RESOURCE_HNAME, RESOURCE_SERVER,
+                              RESOURCE_SLOTS, RESOURCE_MAXSLOTS};
+    bool reads_any = resreq->order.n_keys > 0; /* what is not ok comes last */
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+        reads_any = reads_any || resreq_program_reads(&resreq->program, ids[i]);
+    }
+    return reads_any;
+}
+
 static void set_states(struct needs *needs)
 {
     struct resource_table *known = facts_table(needs->site->facts);
@@ -282,7 +294,9 @@ static const struct place_filter *judge(struct needs *needs,
     struct arena *arena = needs->scratch;
     size_t n_hosts = (size_t)needs->n_hosts;
     bool has_order = resreq->order.n_keys > 0, is_all = !has_order;
-    set_states(needs);
+    if (reads_state(resreq)) {
+        set_states(needs);
+    }
     const uint8_t *known = run(needs, resreq, facts_table(needs->site->facts));
     const uint8_t *strange = run(needs, resreq, needs->strange);
     const int *order = has_order ? order_rows(needs, resreq, known) : NULL;

@@ -54,7 +54,10 @@ struct site {
     struct terminals *terminals; /* of interactive jobs */
     struct closed closed;
     struct windows windows;
-    uint64_t boot, last_job, last_attempt; /* the journal's counters */
+    /* The journal's counters; stored: of attempts, as it is there, 0 until one is
+     * taken.
+     */
+    uint64_t boot, last_job, last_attempt, stored_attempt;
     int64_t lending_ms;    /* when an end is next told to a consumer that has not said
                               that it is on record there */
     int64_t recall_ms;     /* when the time of recalled jobs is over */

@@ -163,6 +163,9 @@ static int compare(const struct run_id *a, const struct run_id *b)
 static int place_of(const struct run_table *table, const struct run_id *id)
 {
     int low = 0, high = table->count;
+    if (high > 0 && compare(&table->runs[high - 1]->id, id) < 0) {
+        return high; /* a new one of the site's own, most often */
+    }
     while (low < high) {
         int middle = low + (high - low) / 2;
         if (compare(&table->runs[middle]->id, id) < 0) {
@@ -250,7 +253,8 @@ struct run *run_table_put(struct run_table *table, const struct row_run *row)
     return run;
 }
 
-void run_table_store(const struct run *run, bool with_spec, struct effects *effects)
+static struct row *row_of(const struct run *run, bool with_spec,
+                          struct effects *effects)
 {
     struct row row = {
         .kind = ROW_RUN,
@@ -270,9 +274,23 @@ void run_table_store(const struct run *run, bool with_spec, struct effects *effe
                 .is_gone = run->is_forgotten,
             },
     };
-    struct row copy;
-    row_copy(&effects->arena, &row, &copy);
-    effects_store(effects, &copy);
+    struct row *copy = arena_alloc(&effects->arena, 1, sizeof(*copy));
+    row_copy(&effects->arena, &row, copy);
+    return copy;
+}
+
+const struct row_run *run_table_row(const struct run *run, bool with_spec,
+                                    struct effects *effects)
+{
+    return &row_of(run, with_spec, effects)->run;
+}
+
+const struct row_run *run_table_store(const struct run *run, bool with_spec,
+                                      struct effects *effects)
+{
+    const struct row *row = row_of(run, with_spec, effects);
+    effects_store(effects, row);
+    return &row->run;
 }
 
 void run_table_end(struct run_table *table, struct run *run,

@@ -61,8 +61,13 @@ struct run *run_table_at(const struct run_table *table,
                          int index); /* NULL: forgotten */
 bool run_table_is_own(const struct run_table *table, const struct run *run);
 
-/* The run's row as it stands, with its spec or without. */
-void run_table_store(const struct run *run, bool with_spec, struct effects *effects);
+/* The run's row as it stands, with its spec or without: a copy among the effects' ...
+ */
+const struct row_run *run_table_row(const struct run *run, bool with_spec,
+                                    struct effects *effects);
+/* ... and on record; returns the same. */
+const struct row_run *run_table_store(const struct run *run, bool with_spec,
+                                      struct effects *effects);
 /* Its exit is known: its slots are free. Not stored yet. */
 void run_table_end(struct run_table *table, struct run *run,
                    const struct run_exit *exit);

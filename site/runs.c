@@ -121,28 +121,18 @@ static const char *account_of(const struct runs *runs, const struct run *run)
     return runs->setting.is_root ? run->spec->user : "";
 }
 
+/* `row`: the run's, with its spec, which has all that the message needs. */
 static void send_start(const struct runs *runs, const struct run *run,
-                       struct effects *effects)
+                       const struct row_run *row, struct effects *effects)
 {
-    /* The row's copy serves: it has all that the message needs. */
-    struct row row = {.kind = ROW_RUN,
-                      .run = {.run = run->id,
-                              .job = run->job,
-                              .lease = run->lease,
-                              .hosts = run->hosts,
-                              .n_hosts = run->n_hosts,
-                              .spec = run->spec,
-                              .exit = {.text = ""}}};
-    struct row copy;
-    row_copy(&effects->arena, &row, &copy);
     struct msg msg = {.kind = MSG_RUN_START};
     msg.run_start = (struct msg_run_start){
-        .run = copy.run.run,
-        .job = copy.run.job,
-        .lease = copy.run.lease,
-        .hosts = copy.run.hosts,
-        .n_hosts = copy.run.n_hosts,
-        .spec = *copy.run.spec,
+        .run = row->run,
+        .job = row->job,
+        .lease = row->lease,
+        .hosts = row->hosts,
+        .n_hosts = row->n_hosts,
+        .spec = *row->spec,
         .account = arena_str(&effects->arena, account_of(runs, run)),
         .terminate_ms = runs->setting.terminate_ms,
     };
@@ -240,6 +230,14 @@ static bool is_due(const struct runs *runs, const struct run *run)
            run->control.number > run->control_done;
 }
 
+static void expect_answer(struct runs *runs, struct run *run, int64_t now_ms)
+{
+    run->resend_ms = now_ms + RESEND_MS;
+    if (run->resend_ms < runs->next_ms) {
+        runs->next_ms = run->resend_ms;
+    }
+}
+
 /* Asks the host for what comes next with this run. */
 static void drive(struct runs *runs, struct run *run, int64_t now_ms,
                   struct effects *effects)
@@ -247,12 +245,9 @@ static void drive(struct runs *runs, struct run *run, int64_t now_ms,
     if (!is_due(runs, run)) {
         return;
     }
-    run->resend_ms = now_ms + RESEND_MS;
-    if (run->resend_ms < runs->next_ms) {
-        runs->next_ms = run->resend_ms;
-    }
+    expect_answer(runs, run, now_ms);
     if (run->record == RUN_RECORD_TAKEN) {
-        send_start(runs, run, effects);
+        send_start(runs, run, run_table_row(run, true, effects), effects);
         return;
     }
     bool is_open = !run->is_seen || !has_begun(run);
@@ -268,8 +263,11 @@ struct run *runs_add(struct runs *runs, const struct row_run *row, int64_t now_m
                      struct effects *effects)
 {
     struct run *run = run_table_put(runs->table, row);
-    run_table_store(run, true, effects);
-    drive(runs, run, now_ms, effects);
+    const struct row_run *stored = run_table_store(run, true, effects);
+    if (is_due(runs, run)) {
+        expect_answer(runs, run, now_ms);
+        send_start(runs, run, stored, effects);
+    }
     return run;
 }
 

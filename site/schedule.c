@@ -161,8 +161,11 @@ static void show_own(const struct site *site, int index, struct place_host *host
     run_table_used(runs_table(site->runs), index, &host->used, &consumers);
     host->max = provider_local_max(site->provider, host->name,
                                    site_hosts_max(site->hosts, index), host->used);
-    host->n_stay = provider_local_max(site->provider, host->name,
-                                      site_hosts_stay(site->hosts, index), host->used);
+    if (site_hosts_stay(site->hosts, index) > 0) {
+        host->n_stay =
+            provider_local_max(site->provider, host->name,
+                               site_hosts_stay(site->hosts, index), host->used);
+    }
     host->is_unheard = !site_hosts_is_ready(site->hosts, index);
     host->is_open = !host->is_unheard && !site->config->hosts[index].is_leaving &&
                     !closed_has(&site->closed, host->name) &&
@@ -226,6 +229,7 @@ static void carry_out(struct site *site, const struct place_plan *plan, int64_t 
                       struct effects *effects)
 {
     jobs_set_verdicts(site->jobs, plan->verdicts);
+    turns_expect(site, plan->n_starts, effects);
     for (int i = 0; i < plan->n_returns; i++) {
         halts_resume(site, jobs_find(site->jobs, plan->returns[i]), now_ms, effects);
     }

@@ -26,13 +26,20 @@ static struct run *run_of(const struct site *site, const struct job *job)
 
 /* ---------------------------------------------------------------- start */
 
+void turns_expect(struct site *site, int n_starts, struct effects *effects)
+{
+    uint64_t last = site->last_attempt + (uint64_t)n_starts;
+    if (last > site->stored_attempt) {
+        site->stored_attempt = last;
+        effects_store(effects,
+                      &(struct row){.kind = ROW_COUNTER, .counter = {"attempt", last}});
+    }
+}
+
 static uint64_t take_attempt(struct site *site, struct effects *effects)
 {
-    site->last_attempt++;
-    effects_store(effects, &(struct row){.kind = ROW_COUNTER,
-                                         .counter = {.name = "attempt",
-                                                     .value = site->last_attempt}});
-    return site->last_attempt;
+    turns_expect(site, 1, effects);
+    return ++site->last_attempt;
 }
 
 static const char *id_text(struct effects *effects, const struct job *job)

@@ -17,6 +17,8 @@ struct site;
 /* At the start: open attempts find their executions again. */
 void turns_restore(struct site *site, int64_t now_ms, struct effects *effects);
 
+/* So many starts follow: the numbers of their attempts go on record at once. */
+void turns_expect(struct site *site, int n_starts, struct effects *effects);
 /* What the scheduler planned: an attempt, and its execution is asked for; it reserves
  * what the text says (site/reserves.h). */
 void turns_start(struct site *site, struct job *job, const struct place_start *start,
