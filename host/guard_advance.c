@@ -69,8 +69,9 @@ static bool clear_left_behind(struct guard_life *life)
 static void leave_cgroup(struct guard_life *life)
 {
     guard_use_take(&life->use, &life->crew);
+    guard_memory_remove(&life->crew.memory);
     guard_cgroup_remove(&life->crew.cgroup);
-    life->record.cgroup[0] = '\0';
+    life->record.cgroup[0] = life->record.memory[0] = '\0';
 }
 
 /* What its user is to have yet goes first: who hears of the end asks no more. */
@@ -125,7 +126,7 @@ void guard_advance_begin(struct guard_life *life)
                    ? 0
                    : guard_stream_new(&life->stream, &err);
     if (code != 0 || guard_start_command(life, &err) != 0) {
-        guard_cgroup_remove(&life->crew.cgroup);
+        leave_cgroup(life);
         life->record.start_ms = 0;
         guard_life_end(life, RUN_END_FAILED, 0, err.text);
         return;

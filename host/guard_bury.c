@@ -54,6 +54,7 @@ static bool clear(const char *path, const struct guard_record *record)
     guard_record_mark(record, name == NULL ? path : name + 1, mark);
     struct guard_crew crew = {
         .cgroup = {.dir = -1},
+        .memory = {.dir = -1},
         .session = (pid_t)record->job_pid,
         .session_start = record->job_start,
         .mark = mark,
@@ -63,6 +64,9 @@ static bool clear(const char *path, const struct guard_record *record)
     }
     bool is_clear = kill_all(&crew);
     guard_cgroup_remove(&crew.cgroup);
+    if (record->memory[0] != '\0') {
+        rmdir(record->memory);
+    }
     return is_clear;
 }
 
@@ -96,12 +100,12 @@ static bool bury(int dir, const char *path, struct guard_record *record)
     }
     if (!is_over && is_this_boot && has_commands_left(dir, record)) {
         record->phase = RUN_RUNNING;
-        record->cgroup[0] = '\0';
+        record->cgroup[0] = record->memory[0] = '\0';
         return true;
     }
     record->phase = RUN_ENDED;
     record->end_ms = guard_clock_wall_ms();
-    record->cgroup[0] = '\0';
+    record->cgroup[0] = record->memory[0] = '\0';
     guard_dir_measure(dir, record);
     return false;
 }

@@ -2,7 +2,8 @@
 /* guard_cgroup.h: the cgroup (v2) of one run: born into it, frozen, killed and counted
  * as one.
  *
- * Freezing, killing and the CPU time need no controller; the memory limit does.
+ * Freezing, killing and the CPU time need no controller; memory does
+ * (guard_memory.h).
  *
  * Ownership: the cgroup outlives the guard, remove takes it away once it is empty.
  * Errors: none are fatal; a run without a cgroup is held by its session.
@@ -35,13 +36,7 @@ bool guard_cgroup_freeze(const struct guard_cgroup *cgroup, bool is_frozen);
 void guard_cgroup_kill(const struct guard_cgroup *cgroup);
 bool guard_cgroup_is_populated(const struct guard_cgroup *cgroup);
 
-/* The kernel keeps its memory below so many KiB: false where the controller is not
- * delegated. The processes of one that runs against it are killed, and counted. */
-bool guard_cgroup_limit_memory(const struct guard_cgroup *cgroup, int64_t kib);
-int64_t guard_cgroup_oom_kills(const struct guard_cgroup *cgroup);
-
 /* -1 where the kernel does not tell. */
 int64_t guard_cgroup_cpu_ms(const struct guard_cgroup *cgroup);
-int64_t guard_cgroup_peak_kib(const struct guard_cgroup *cgroup);
 
 #endif

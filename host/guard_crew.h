@@ -18,11 +18,13 @@
 #include <sys/types.h>
 
 #include "host/guard_cgroup.h"
+#include "host/guard_memory.h"
 
 struct guard_process;
 
 struct guard_crew {
     struct guard_cgroup cgroup;
+    struct guard_memory memory;
     pid_t guard;  /* whose descendants they are; 0: it is gone */
     pid_t except; /* but for this one and its own: it acts on them (guard_action.h) */
     /* For a guard that is gone: */

@@ -15,7 +15,7 @@ void guard_life_init(struct guard_life *life, const char *path, int agent)
         .path = path,
         .dir = -1,
         .job = {.gate = -1},
-        .crew = {.cgroup = {.dir = -1}, .guard = getpid()},
+        .crew = {.cgroup = {.dir = -1}, .memory = {.dir = -1}, .guard = getpid()},
         .wait_until = GUARD_LIFE_NEVER,
         .stage_until = GUARD_LIFE_NEVER,
         .limits = {.look_at = GUARD_LIFE_NEVER},

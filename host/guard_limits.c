@@ -121,18 +121,27 @@ void guard_limits_begin(struct guard_limits *watch, const struct job_limits *lim
                         const struct guard_crew *crew, int64_t now_ms)
 {
     *watch = (struct guard_limits){.limits = limits, .look_at = INT64_MAX};
-    if (is_set(watch, JOB_LIMIT_MEM) && guard_cgroup_is_made(&crew->cgroup)) {
+    if (is_set(watch, JOB_LIMIT_MEM)) {
         watch->has_kernel_memory =
-            guard_cgroup_limit_memory(&crew->cgroup, limits->values[JOB_LIMIT_MEM]);
-        watch->n_oom_kills = guard_cgroup_oom_kills(&crew->cgroup);
+            guard_memory_limit(&crew->memory, limits->values[JOB_LIMIT_MEM]);
+        watch->n_oom_kills = guard_memory_kills(&crew->memory);
+        watch->counts_kills =
+            watch->has_kernel_memory && !guard_memory_kills_all(&crew->memory);
     }
     if (is_set(watch, JOB_LIMIT_CPU)) {
         watch->cpu_before_ms = guard_limits_cpu_ms(crew);
         watch->look_at = now_ms + LOOK_MIN_MS;
     }
-    if (needs_processes(watch)) {
+    if (needs_processes(watch) || watch->counts_kills) {
         watch->look_at = now_ms + LOOK_MIN_MS;
     }
+}
+
+/* The kernel has killed somebody of the run, to keep it below its memory. */
+static bool has_killed(const struct guard_limits *watch, const struct guard_crew *crew)
+{
+    return watch->has_kernel_memory &&
+           guard_memory_kills(&crew->memory) > watch->n_oom_kills;
 }
 
 static enum run_cause judge(const struct guard_limits *watch, const struct use *use)
@@ -169,7 +178,7 @@ static int64_t pause_of(const struct guard_limits *watch, const struct use *use,
         int64_t left_ms = watch->limits->values[JOB_LIMIT_CPU] - used_ms;
         pause_ms = left_ms / (n_cpus > 0 ? n_cpus : 1);
     }
-    if (needs_processes(watch) && pause_ms > LOOK_MS) {
+    if ((needs_processes(watch) || watch->counts_kills) && pause_ms > LOOK_MS) {
         pause_ms = LOOK_MS;
     }
     int64_t least_ms = cost_ms * COST_FACTOR;
@@ -191,7 +200,9 @@ enum run_cause guard_limits_look(struct guard_limits *watch,
     if (is_set(watch, JOB_LIMIT_CPU)) {
         use.cpu_ms = guard_limits_cpu_ms(crew);
     }
-    watch->exceeded = judge(watch, &use);
+    watch->exceeded = watch->counts_kills && has_killed(watch, crew)
+                          ? RUN_CAUSE_MEM_LIMIT
+                          : judge(watch, &use);
     watch->look_at =
         watch->exceeded != RUN_CAUSE_NONE
             ? INT64_MAX
@@ -209,9 +220,5 @@ enum run_cause guard_limits_cause(const struct guard_limits *watch,
     if (is_set(watch, JOB_LIMIT_CPU) && is_signalled && WTERMSIG(status) == SIGXCPU) {
         return RUN_CAUSE_CPU_LIMIT; /* one process had it all, the kernel was faster */
     }
-    if (watch->has_kernel_memory &&
-        guard_cgroup_oom_kills(&crew->cgroup) > watch->n_oom_kills) {
-        return RUN_CAUSE_MEM_LIMIT;
-    }
-    return RUN_CAUSE_NONE;
+    return has_killed(watch, crew) ? RUN_CAUSE_MEM_LIMIT : RUN_CAUSE_NONE;
 }

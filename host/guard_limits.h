@@ -3,7 +3,7 @@
  * those that the guard watches over all of them together.
  *
  * The kernel keeps the sizes of files, data segments, stacks and core files, and the
- * CPU time of each single process; the memory of a run where its cgroup has the
+ * CPU time of each single process; the memory of a run where there is a memory
  * controller for it. All else is looked at now and then: CPU time as its cgroup counts
  * it, else (and the rest always) by the processes that are there and those that were
  * waited for. A look is taken no more often than that it costs a fiftieth of a
@@ -24,7 +24,8 @@
 struct guard_limits {
     const struct job_limits *limits;
     int64_t cpu_before_ms;  /* what the commands before the job have used */
-    bool has_kernel_memory; /* the cgroup keeps the memory limit */
+    bool has_kernel_memory; /* the kernel keeps the memory limit (guard_memory.h) */
+    bool counts_kills;      /* ... and kills one by one: it is looked at */
     int64_t n_oom_kills;    /* that it has counted before the job */
     int64_t look_at;        /* the next look; INT64_MAX: nothing is watched */
     enum run_cause exceeded;

@@ -34,6 +34,7 @@ struct guard_record {
     uint64_t job_pid;   /* also its session; 0 until it has begun */
     uint64_t job_start; /* field 22 of /proc/PID/stat */
     char cgroup[GUARD_RECORD_PATH_SIZE]; /* "": held by its session alone */
+    char memory[GUARD_RECORD_PATH_SIZE]; /* of version 1's controller; "": none */
     uint64_t start_ms, end_ms;
     uint64_t control_done;
     uint64_t cause; /* enum run_cause */

@@ -32,6 +32,7 @@ static const struct {
     {"out_file", TEXT, offsetof(struct guard_spec, out_file)},
     {"err_file", TEXT, offsetof(struct guard_spec, err_file)},
     {"cgroup", TEXT, offsetof(struct guard_spec, cgroup)},
+    {"memory", TEXT, offsetof(struct guard_spec, memory)},
     {"is_leased", FLAG, offsetof(struct guard_spec, is_leased)},
     {"keeps_err", FLAG, offsetof(struct guard_spec, keeps_err)},
     {"interaction", NUMBER, offsetof(struct guard_spec, interaction)},

@@ -33,6 +33,7 @@ struct guard_spec {
     const char *out_file; /* "": kept with the run */
     const char *err_file; /* "": with the output */
     const char *cgroup;   /* directory to make the run's cgroup in; "": none */
+    const char *memory;   /* the same of version 1's memory controller */
     bool is_leased;       /* never as root; output stays with the run */
     bool keeps_err;       /* errors kept with the run, apart from the output */
     int64_t interaction;  /* enum interaction */

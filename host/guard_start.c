@@ -9,20 +9,45 @@
 #include "host/guard_env.h"
 #include "host/guard_process.h"
 
+/* The run's cgroup in `place`; the mark in it, as another federation's run may have the
+ * same name. "" where it has none there. */
+static bool name_cgroup(const struct guard_life *life, const char *place,
+                        char path[GUARD_RECORD_PATH_SIZE])
+{
+    int length = snprintf(path, GUARD_RECORD_PATH_SIZE, "%s/%s-%016llx", place,
+                          life->spec.run, (unsigned long long)life->record.mark);
+    if (place[0] == '\0' || length >= GUARD_RECORD_PATH_SIZE) {
+        path[0] = '\0';
+    }
+    return path[0] != '\0';
+}
+
 static void make_cgroup(struct guard_life *life)
 {
     struct guard_record *record = &life->record;
-    life->crew.cgroup = (struct guard_cgroup){.dir = -1};
-    if (life->spec.cgroup[0] == '\0') {
-        return;
-    }
-    /* The mark in it: another federation's run may have the same name. */
-    int length =
-        snprintf(record->cgroup, sizeof(record->cgroup), "%s/%s-%016llx",
-                 life->spec.cgroup, life->spec.run, (unsigned long long)record->mark);
-    if (length >= (int)sizeof(record->cgroup) ||
-        !guard_cgroup_make(&life->crew.cgroup, record->cgroup)) {
+    struct guard_crew *crew = &life->crew;
+    crew->cgroup = (struct guard_cgroup){.dir = -1};
+    if (name_cgroup(life, life->spec.cgroup, record->cgroup) &&
+        !guard_cgroup_make(&crew->cgroup, record->cgroup)) {
         record->cgroup[0] = '\0';
+    }
+}
+
+/* The command stands at its gate: what it takes from its first instruction on counts.
+ */
+static void count_memory(struct guard_life *life)
+{
+    struct guard_record *record = &life->record;
+    struct guard_memory *memory = &life->crew.memory;
+    if (!guard_memory_is_kept(memory) &&
+        !guard_memory_share(memory, &life->crew.cgroup) &&
+        name_cgroup(life, life->spec.memory, record->memory) &&
+        !guard_memory_make(memory, record->memory)) {
+        record->memory[0] = '\0';
+    }
+    if (guard_memory_is_kept(memory) && !guard_memory_enter(memory, life->job.pid)) {
+        guard_memory_remove(memory);
+        record->memory[0] = '\0';
     }
 }
 
@@ -68,6 +93,9 @@ static int fork_command(struct guard_life *life, struct err *err)
     }
     if (!guard_cgroup_is_made(&life->crew.cgroup)) {
         life->record.cgroup[0] = '\0';
+    }
+    if (code == 0) {
+        count_memory(life);
     }
     struct guard_process process = {0};
     if (code == 0 && !guard_process_read(life->job.pid, &process)) {

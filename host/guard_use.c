@@ -15,8 +15,8 @@ void guard_use_take(struct guard_use *use, const struct guard_crew *crew)
 {
     if (guard_cgroup_is_made(&crew->cgroup)) {
         use->cpu_ms += larger(guard_cgroup_cpu_ms(&crew->cgroup), 0);
-        use->peak_kib = larger(guard_cgroup_peak_kib(&crew->cgroup), use->peak_kib);
     }
+    use->peak_kib = larger(guard_memory_peak_kib(&crew->memory), use->peak_kib);
 }
 
 int64_t guard_use_cpu_ms(const struct guard_use *use, const struct guard_crew *crew)

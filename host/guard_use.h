@@ -18,7 +18,7 @@ struct guard_use {
     int64_t cpu_ms, peak_kib; /* of cgroups that are gone */
 };
 
-/* Before the crew's cgroup goes. */
+/* Before the crew's cgroups go. */
 void guard_use_take(struct guard_use *use, const struct guard_crew *crew);
 /* All CPU time so far. */
 int64_t guard_use_cpu_ms(const struct guard_use *use, const struct guard_crew *crew);

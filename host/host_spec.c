@@ -186,6 +186,7 @@ static void put_all(FILE *to, const char *name, const struct msg_run_start *star
     put(to, "command", start->spec.command);
     put_files(to, start);
     put(to, "cgroup", setting->cgroup);
+    put(to, "memory", setting->memory);
     put_number(to, "interaction", start->spec.interaction);
     put_number(to, "umask", start->spec.umask);
     put_number(to, "n_slots", start->spec.n_slots);

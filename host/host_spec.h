@@ -20,6 +20,7 @@
 
 struct host_spec_setting {
     const char *cgroup; /* where runs' cgroups are made; "": none */
+    const char *memory; /* those of version 1's memory controller; "": none */
     int64_t wait_ms;
     int64_t grace_ms;
 };

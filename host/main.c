@@ -46,7 +46,7 @@ struct parts {
     struct host_agent *agent;
     struct host_runs *runs;
     char guard[4096];
-    char cgroup[1024];
+    struct host_cgroup cgroup;
     char default_spool[256];
 };
 
@@ -195,21 +195,33 @@ static int connect_site(struct parts *parts, const struct options *options,
     return code;
 }
 
+static void find_cgroups(struct host_cgroup *cgroup)
+{
+    host_cgroup_find("/proc/self", cgroup);
+    host_cgroup_sweep(cgroup);
+    if (cgroup->path[0] == '\0') {
+        log_line(LOG_LEVEL_NOTICE,
+                 "no cgroups here: jobs are held by their session alone");
+    }
+    if (!cgroup->has_memory && cgroup->memory[0] == '\0') {
+        log_line(LOG_LEVEL_NOTICE, "no memory controller here: memory limits are "
+                                   "looked at every second (docs/operations.md)");
+    }
+}
+
 static int make_runs(struct parts *parts, const struct options *options,
                      struct err *err)
 {
     struct host_runs_setting setting = {
         .guard = parts->guard,
         .boot_id = parts->inventory.boot_id,
-        .spec = {.cgroup = parts->cgroup, .wait_ms = GO_WAIT_MS, .grace_ms = GRACE_MS},
+        .spec = {.cgroup = parts->cgroup.path,
+                 .memory = parts->cgroup.memory,
+                 .wait_ms = GO_WAIT_MS,
+                 .grace_ms = GRACE_MS},
     };
-    if (options->without_cgroups) {
-        parts->cgroup[0] = '\0';
-    } else if (host_cgroup_find(parts->cgroup, sizeof(parts->cgroup))) {
-        host_cgroup_sweep(parts->cgroup);
-    } else {
-        log_line(LOG_LEVEL_NOTICE,
-                 "no cgroups here: jobs are held by their session alone");
+    if (!options->without_cgroups) {
+        find_cgroups(&parts->cgroup);
     }
     return host_runs_new(parts->loop, &parts->spool, &setting, host_agent_on_change,
                          parts->agent, &parts->runs, err);

@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/host_cgroup.h"
 #include "host/host_spawn.h"
 #include "host/host_talk.h"
 
@@ -43,9 +42,11 @@ int guard_trial_begin(void **state)
 {
     struct guard_trial *trial = calloc(1, sizeof(*trial));
     run_fixture_init(&trial->fixture);
-    host_cgroup_find(trial->cgroup, sizeof(trial->cgroup));
-    trial->setting = (struct host_spec_setting){
-        .cgroup = trial->cgroup, .wait_ms = WAIT_MS, .grace_ms = GUARD_TRIAL_GRACE_MS};
+    host_cgroup_find("/proc/self", &trial->cgroup);
+    trial->setting = (struct host_spec_setting){.cgroup = trial->cgroup.path,
+                                                .memory = trial->cgroup.memory,
+                                                .wait_ms = WAIT_MS,
+                                                .grace_ms = GUARD_TRIAL_GRACE_MS};
     trial->link = -1;
     *state = trial;
     return 0;
@@ -54,7 +55,8 @@ int guard_trial_begin(void **state)
 int guard_trial_begin_without_cgroup(void **state)
 {
     guard_trial_begin(state);
-    ((struct guard_trial *)*state)->setting.cgroup = "";
+    struct guard_trial *trial = *state;
+    trial->setting.cgroup = trial->setting.memory = "";
     return 0;
 }
 
@@ -75,8 +77,16 @@ int guard_trial_finish(void **state)
 
 void guard_trial_need_cgroup(const struct guard_trial *trial)
 {
-    if (trial->cgroup[0] == '\0') {
+    if (trial->cgroup.path[0] == '\0') {
         print_message("no writable cgroup here: this half is left out\n");
+        skip();
+    }
+}
+
+void guard_trial_need_memory(const struct guard_trial *trial)
+{
+    if (!trial->cgroup.has_memory && trial->cgroup.memory[0] == '\0') {
+        print_message("no memory controller here: this half is left out\n");
         skip();
     }
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "host/guard_record.h"
+#include "host/host_cgroup.h"
 #include "host/host_spec.h"
 #include "host/run_dir.h"
 #include "tests/io/run_fixture.h"
@@ -19,7 +20,7 @@ enum { GUARD_TRIAL_GRACE_MS = 300 };
 
 struct guard_trial {
     struct run_fixture fixture;
-    char cgroup[1024];
+    struct host_cgroup cgroup;
     struct host_spec_setting setting;
     int link;
     struct guard_record record; /* the last heard */
@@ -32,9 +33,11 @@ const char *guard_trial_program(void);
 
 /* For cmocka_unit_test_setup_teardown. */
 int guard_trial_begin(void **state);
-int guard_trial_begin_without_cgroup(void **state);
+int guard_trial_begin_without_cgroup(void **state); /* nor a memory controller */
 int guard_trial_finish(void **state);
 void guard_trial_need_cgroup(const struct guard_trial *trial);
+/* A memory controller, of version 2 or 1. */
+void guard_trial_need_memory(const struct guard_trial *trial);
 const char *guard_trial_path(const struct guard_trial *trial, const char *part);
 void guard_trial_spawn(struct guard_trial *trial, const char *option);
 void guard_trial_start(struct guard_trial *trial, const struct msg_run_start *start);

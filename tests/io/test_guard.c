@@ -836,6 +836,7 @@ static void test_record_text(void **state)
                                   .token = INT64_MAX,
                                   .code = 9,
                                   .cgroup = "/a/b=c",
+                                  .memory = "/d",
                                   .control_done = UINT64_MAX};
     struct guard_record again;
     char text[GUARD_RECORD_MAX];
