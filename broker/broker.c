@@ -618,6 +618,12 @@ int64_t broker_site_heard_ms(const struct broker *broker, const char *site)
     return member != NULL && member->session != 0 ? member->heard_ms : 0;
 }
 
+uint64_t broker_lease_behind(const struct broker *broker, const char *id)
+{
+    const struct lease *lease = leases_find(&broker->leases, id);
+    return lease != NULL ? lease->behind_epoch : 0;
+}
+
 /* ---------------------------------------------------------------- reload */
 
 void broker_reload(struct broker *broker, const struct broker_config *config,

@@ -75,6 +75,8 @@ uint64_t broker_boot(const struct broker *broker);
 bool broker_has_pool(const struct broker *broker, const char *name);
 /* When the site last said anything; 0: not since the start. */
 int64_t broker_site_heard_ms(const struct broker *broker, const char *site);
+/* The epoch that its provider states, where that is over and its books are lost; 0. */
+uint64_t broker_lease_behind(const struct broker *broker, const char *id);
 
 /* The JSON of INTERFACES 3 for a query about leases, sites, hosts or reclaim delays
  * (not history, which is in the store): an object with schema_version and one array. */

@@ -84,6 +84,21 @@ static void print_lease_changed(FILE *to, const struct row_lease *lease)
     }
 }
 
+static void lease_behind(const struct source *source, const char *name)
+{
+    struct row_lease lease;
+    for (int i = 0; i < broker_count_leases(source->broker); i++) {
+        const char *id = broker_lease_id(source->broker, i);
+        if (broker_find_lease(source->broker, id, &lease) &&
+            lease.state != LEASE_ENDED) {
+            fprintf(source->to, "%s{", name);
+            promtext_label(source->to, "lease", id);
+            fprintf(source->to, "} %" PRIu64 "\n",
+                    broker_lease_behind(source->broker, id));
+        }
+    }
+}
+
 static void lease_changed(const struct source *source, const char *name)
 {
     (void)name;
@@ -278,6 +293,9 @@ static const struct {
      lease_slots},
     {"sublet_lease_state", "gauge", "1 for the state that a lease is in.", lease_state},
     {"sublet_lease_epoch", "gauge", "Number of a lease's contract.", lease_epoch},
+    {"sublet_lease_behind_epoch", "gauge",
+     "Epoch that a lease's provider states, which has lost its journal; 0: it has not.",
+     lease_behind},
     {"sublet_lease_changed_timestamp_seconds", "gauge",
      "When a lease's contract or state last changed.", lease_changed},
     {"sublet_rebalances_total", "counter", "Hand-overs that ended, by result.",

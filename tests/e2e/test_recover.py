@@ -5,8 +5,11 @@ they are on no record; nothing starts on the lease, and it is shown why, until a
 administrator says that it may go on: above all epochs that were."""
 import glob
 import os
+import urllib.request
 
-from federation import LEASE, Federation, expect, expect_equal, main
+from federation import BROKER, LEASE, Federation, expect, expect_equal, free_port, main
+
+PORT = free_port()
 
 
 def n_starts(f, name):
@@ -28,8 +31,18 @@ def lose_journal(f):
     f.start("north")
 
 
+def metric():
+    with urllib.request.urlopen("http://127.0.0.1:%d/metrics" % PORT) as page:
+        text = page.read().decode()
+    value, = [line.split()[1] for line in text.splitlines()
+              if line.startswith('sublet_lease_behind_epoch{lease="%s"}' % LEASE)]
+    return int(value)
+
+
 def test_recover():
     with Federation() as f:
+        f.configure("broker", BROKER.replace("LOST_AFTER", "HTTP = 127.0.0.1:%d\nLOST_AFTER"
+                                             % PORT))
         f.start("broker", "north", "south")
         f.wait_lease("the lease", lambda l: l["status"] == "conn")
         again = f.submit("south", job_text(f, "again"), "-q", "away", "-r")
@@ -39,10 +52,12 @@ def test_recover():
         text = f.ops("lease", "recover", LEASE, code=1).stderr
         expect("is not behind" in text and text.count("\n") == 1, text)
 
+        expect_equal(metric(), 0, "the metric before")
         lose_journal(f)
         f.wait_lease("it to be shown", lambda l: l["behind_epoch"] is not None)
         epoch = f.lease()["epoch"]
         expect(f.lease()["behind_epoch"] < epoch, "behind")
+        expect_equal(metric(), f.lease()["behind_epoch"], "the metric")
         with open(f.log("north")) as log:
             expect("sublet lease recover " + LEASE in log.read(), "north is told what to do")
         f.wait_state("south", once, "EXIT")
@@ -61,6 +76,7 @@ def test_recover():
         expect("is recovered" in text, text)
         f.wait_lease("the lease to go on", lambda l: l["behind_epoch"] is None and
                      l["epoch"] > epoch and l["status"] in ("ok", "conn"))
+        expect_equal(metric(), 0, "the metric after")
         f.wait_for("the job to run again", lambda: n_starts(f, "again") == 2)
         open(os.path.join(f.marks, "gate"), "w").close()
         f.cli("south", "wait", str(again))
