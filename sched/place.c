@@ -143,7 +143,7 @@ static void tell_stuck(const struct pass *pass, struct place_view *view, int n_s
 {
     struct reason_verdict *stuck = &view->stuck;
     int n_asked = stuck->n_hosts - stuck->n_excluded;
-    int n_allowed = n_asked - stuck->n_unmet;
+    int n_allowed = n_asked - stuck->n_unmet - stuck->n_spent;
     int n_free = count_free(pass, view);
     struct lack lack = count_lack(pass, view);
     int lacking = view->asks != NULL ? pass->take.lacking : -1;
@@ -152,7 +152,13 @@ static void tell_stuck(const struct pass *pass, struct place_view *view, int n_s
     tell_lack(pass, view, &lack, lacking);
     stuck->n_limited = limit != NULL ? n_free : 0;
     stuck->limit = limit != NULL ? limit->name : NULL;
-    if (n_allowed == 0) {
+    if (n_allowed == 0 && stuck->n_spent > 0) {
+        const struct place_spent *spent = view->filter->spent;
+        stuck->reason = REASON_SPENT;
+        stuck->resource = spent->resource;
+        stuck->total_milli = spent->total_milli;
+        stuck->reserved_milli = spent->reserved_milli;
+    } else if (n_allowed == 0) {
         stuck->reason = n_asked > 0 ? REASON_UNMET : REASON_NO_HOST;
     } else if (stuck->n_closed == n_allowed) {
         stuck->reason = REASON_CLOSED;

@@ -67,6 +67,15 @@ struct place_host {
 struct place_filter {
     const uint8_t *matches; /* by host: 1, may be used; 0 */
     const int *places; /* by host: an order, lower first; NULL: none was asked for */
+    const struct place_spent *spent; /* NULL: no host is without for that */
+};
+
+/* Hosts that would meet the requirement if nobody reserved anything, and, of the first
+ * of them, what. */
+struct place_spent {
+    const uint8_t *hosts; /* by host: 1, it is one; 0 */
+    const char *resource;
+    int64_t total_milli, reserved_milli;
 };
 
 /* Jobs that are alike. */

@@ -201,7 +201,9 @@ static void judge_host(const struct place_room *room, struct place_view *view, i
         return;
     }
     if (view->filter != NULL && !view->filter->matches[host]) {
-        view->stuck.n_unmet++;
+        bool is_spent = view->filter->spent != NULL && view->filter->spent->hosts[host];
+        view->stuck.n_spent += is_spent;
+        view->stuck.n_unmet += !is_spent;
         return;
     }
     if (view->filter != NULL && view->filter->places != NULL) {

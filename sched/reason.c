@@ -35,7 +35,8 @@ static bool is_about_hosts(enum reason reason)
     return reason == REASON_NO_HOST || reason == REASON_UNMET ||
            reason == REASON_TOO_LARGE || reason == REASON_CLOSED ||
            reason == REASON_BUSY || reason == REASON_HOST_LIMIT ||
-           reason == REASON_EXCLUSIVE || reason == REASON_RESERVE;
+           reason == REASON_EXCLUSIVE || reason == REASON_RESERVE ||
+           reason == REASON_SPENT;
 }
 
 int reason_list(const struct reason_verdict *verdict,
@@ -55,6 +56,8 @@ int reason_list(const struct reason_verdict *verdict,
         {verdict->n_closed, "closed or away", "Closed by administrator or unreachable"},
         {verdict->n_unmet, "without what it requires",
          "Job requirements not satisfied"},
+        {verdict->n_spent, "where what it selects by is reserved",
+         "Job's requirements for resource reservation not satisfied"},
         {verdict->n_excluded, "not of the queue or not asked for",
          "Not usable to the queue or not specified in job submission"},
     };
@@ -86,7 +89,8 @@ const char *reason_hosts(struct arena *arena, const struct reason_verdict *verdi
 /* "mem (need 4096, 3 hosts of 5 lack it)". */
 static const char *lack_text(struct arena *arena, const struct reason_verdict *verdict)
 {
-    int n_hosts = verdict->n_hosts - verdict->n_excluded - verdict->n_unmet;
+    int n_hosts =
+        verdict->n_hosts - verdict->n_excluded - verdict->n_unmet - verdict->n_spent;
     const char *need = arena_printf(arena, "%s (need %s%s", verdict->resource,
                                     resreq_usage_amount(arena, verdict->need_milli),
                                     verdict->is_per_slot ? " for each slot" : "");
@@ -96,6 +100,14 @@ static const char *lack_text(struct arena *arena, const struct reason_verdict *v
                               verdict->n_of_resource == 1 ? "" : "s", n_hosts,
                               verdict->n_of_resource == 1 ? "s" : "")
                : arena_printf(arena, "%s)", need);
+}
+
+/* "mem (800, of which 600 are reserved)". */
+static const char *spent_text(struct arena *arena, const struct reason_verdict *verdict)
+{
+    return arena_printf(arena, "%s (%s, of which %s are reserved)", verdict->resource,
+                        resreq_usage_amount(arena, verdict->total_milli),
+                        resreq_usage_amount(arena, verdict->reserved_milli));
 }
 
 /* The row's text with that name in it. */
@@ -114,8 +126,9 @@ static const char *with_name(struct arena *arena, const char *text, const char *
 
 const char *reason_text(struct arena *arena, const struct reason_verdict *verdict)
 {
-    const char *name =
-        verdict->reason == REASON_RESERVE ? lack_text(arena, verdict) : verdict->limit;
+    const char *name = verdict->reason == REASON_RESERVE ? lack_text(arena, verdict)
+                       : verdict->reason == REASON_SPENT ? spent_text(arena, verdict)
+                                                         : verdict->limit;
     return with_name(arena, row_of(verdict->reason)->text, name);
 }
 

@@ -45,6 +45,8 @@
       "other hosts (-m), or another queue")                                            \
     X(REASON_UNMET, "unmet", "no host meets its resource requirements",                \
       "other requirements (-R), or hosts that have what they ask for")                 \
+    X(REASON_SPENT, "spent", "what it selects hosts by is reserved: %s",               \
+      "the end of jobs that reserve it, or another selection (-R)")                    \
     X(REASON_TOO_LARGE, "too_large", "it asks for more slots than its hosts have",     \
       "fewer slots (-n), or more hosts")                                               \
     X(REASON_CLOSED, "closed", "its hosts are closed or away", "their return")         \
@@ -100,15 +102,17 @@ struct reason_verdict {
     int n_hosts;       /* that the site knows, own and borrowed */
     int n_excluded;    /* not of the queue, or not of -m */
     int n_unmet;       /* not what its requirements ask for */
+    int n_spent;       /* it would be, but for what jobs reserve */
     int n_closed;
     int n_full;
     int n_limited;   /* by a limit on hosts */
     int n_lacking;   /* with too little of something that the job reserves */
     int n_exclusive; /* with an exclusive job */
     /* RESERVE: what there is too little of, how much of it is needed, for a slot, or
-     * for a host or the job; how many hosts lack it. */
+     * for a host or the job; how many hosts lack it. SPENT: on one of the hosts. */
     const char *resource;
     int64_t need_milli;
+    int64_t total_milli, reserved_milli; /* SPENT */
     bool is_per_slot;
     int n_of_resource;
     struct reason_preempt preempt;
@@ -119,7 +123,7 @@ struct reason_part {
     int n_hosts;
     const char *what, *lsf;
 };
-enum { REASON_PARTS = 7 };
+enum { REASON_PARTS = 8 };
 /* Those with hosts, in the order in which they are told; none where hosts are not to
  * blame. */
 int reason_list(const struct reason_verdict *verdict,

@@ -371,3 +371,13 @@ int32_t resource_table_find_text(const struct resource_table *table, const char 
 {
     return find_text(table, text, length);
 }
+
+const double *resource_left_find(const struct resource_lefts *lefts, int id)
+{
+    for (int i = 0; lefts != NULL && i < lefts->n_items; i++) {
+        if (lefts->items[i].id == id) {
+            return lefts->items[i].numbers;
+        }
+    }
+    return NULL;
+}

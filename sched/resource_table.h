@@ -68,6 +68,19 @@ struct resource_column {
 };
 struct resource_column resource_table_column(const struct resource_table *table,
                                              int id);
+
+/* Numbers that are read in place of a column's: by row, in whole blocks. */
+struct resource_left {
+    int id;
+    const double *numbers;
+};
+struct resource_lefts {
+    const struct resource_left *items;
+    int n_items;
+};
+/* NULL: the column's are read. `lefts` may be NULL. */
+const double *resource_left_find(const struct resource_lefts *lefts, int id);
+
 /* A text of the table by number; the number of one, or -1 where no host has it. */
 const char *resource_table_text_at(const struct resource_table *table, int32_t text);
 int32_t resource_table_find_text(const struct resource_table *table, const char *text,

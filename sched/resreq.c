@@ -176,14 +176,14 @@ int resreq_pick(const struct resreq *resreq, const struct resource_table *table,
 {
     int n_rows = resource_table_rows(table), n_picked = 0;
     uint8_t *matches = mem_alloc((size_t)n_rows + 1, sizeof(*matches));
-    resreq_program_run(&resreq->program, table, local, matches);
+    resreq_program_run(&resreq->program, table, NULL, local, matches);
     for (int row = 0; row < n_rows; row++) {
         if (matches[row]) {
             rows[n_picked++] = row;
         }
     }
     free(matches);
-    resreq_order_sort(&resreq->order, table, rows, n_picked);
+    resreq_order_sort(&resreq->order, table, NULL, rows, n_picked);
     return n_picked;
 }
 

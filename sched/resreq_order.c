@@ -95,9 +95,11 @@ static int compare_items(const void *left, const void *right)
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
-static double normalized(const struct resource_table *table, int row, int id)
+static double normalized(const struct resource_table *table,
+                         const struct resource_lefts *lefts, int row, int id)
 {
-    double value = resource_table_number(table, row, id);
+    const double *left = resource_left_find(lefts, id);
+    double value = left != NULL ? left[row] : resource_table_number(table, row, id);
     double factor = resource_table_number(table, row, RESOURCE_CPUF);
     bool is_queue = id == RESOURCE_R15S || id == RESOURCE_R1M || id == RESOURCE_R15M;
     return is_queue && factor > 0 ? value / factor : value;
@@ -110,7 +112,8 @@ static bool is_ok(const struct resource_table *table, int row)
 }
 
 void resreq_order_sort(const struct resreq_order *order,
-                       const struct resource_table *table, int *rows, int n_rows)
+                       const struct resource_table *table,
+                       const struct resource_lefts *lefts, int *rows, int n_rows)
 {
     if (n_rows < 2 || order->n_keys == 0) {
         return;
@@ -124,7 +127,7 @@ void resreq_order_sort(const struct resreq_order *order,
         items[i] = (struct item){rows[i], !is_ok(table, rows[i]), order->n_keys, own};
         for (int k = 0; k < order->n_keys; k++) {
             int id = order->keys[k].id;
-            double value = normalized(table, rows[i], id);
+            double value = normalized(table, lefts, rows[i], id);
             bool is_less_better = resources_at(resources, id)->is_increasing !=
                                   order->keys[k].is_reversed;
             own[k] = is_less_better ? value : -value;

@@ -35,8 +35,9 @@ int resreq_order_parse(const struct resources *resources, bool is_open,
 /* LSF's default: r15s:pg. */
 void resreq_order_default(struct resreq_order *order);
 
-/* Sorts rows of the table, best first. */
+/* Sorts rows of the table, best first; `lefts` (NULL: none) stand for its columns. */
 void resreq_order_sort(const struct resreq_order *order,
-                       const struct resource_table *table, int *rows, int n_rows);
+                       const struct resource_table *table,
+                       const struct resource_lefts *lefts, int *rows, int n_rows);
 
 #endif

@@ -26,6 +26,7 @@ struct entry {
 
 struct run {
     const struct resource_table *table;
+    const struct resource_lefts *lefts;
     const struct resreq_local *local;
     int first; /* row of the block */
     int n_rows;
@@ -134,7 +135,9 @@ static void push_flags(struct run *run, const uint8_t *column)
 
 static void push_column(struct run *run, int id)
 {
-    const double *column = resource_table_column(run->table, id).numbers;
+    const double *left = resource_left_find(run->lefts, id);
+    const double *column =
+        left != NULL ? left : resource_table_column(run->table, id).numbers;
     struct entry *entry = ++run->top;
     entry->numbers = column != NULL ? column + run->first : no_numbers;
 }
@@ -432,11 +435,12 @@ static void drop_exclusive(const struct resreq_program *program,
 
 void resreq_program_run(const struct resreq_program *program,
                         const struct resource_table *table,
+                        const struct resource_lefts *lefts,
                         const struct resreq_local *local, uint8_t *matches)
 {
     struct entry stack[RESREQ_STACK_MAX + 2]; /* TRUTH takes one for a moment */
     int n_rows = resource_table_rows(table);
-    struct run run = {.table = table, .local = local, .n_rows = n_rows};
+    struct run run = {.table = table, .lefts = lefts, .local = local, .n_rows = n_rows};
     if (program->n_instrs == 0) {
         memset(matches, 1, (size_t)n_rows);
     }

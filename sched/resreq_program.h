@@ -81,9 +81,10 @@ int resreq_program_depth(const struct resreq_program *program);
 
 /* matches[row] becomes 1 for each row of the table that is selected, 0 for others: the
  * selection holds, and it names every resource that is exclusive on the host. `matches`
- * has room for all rows. */
+ * has room for all rows; `lefts` (NULL: none) stand for columns of the table. */
 void resreq_program_run(const struct resreq_program *program,
                         const struct resource_table *table,
+                        const struct resource_lefts *lefts,
                         const struct resreq_local *local, uint8_t *matches);
 
 #endif

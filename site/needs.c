@@ -3,7 +3,8 @@
  *
  * Values stand in the table of the facts; a borrowed host of which nothing is known has
  * a row in a table of its own, with its name. What a pass alone knows (status, slots)
- * is put there when the first need of the pass reads it. */
+ * is put there when the first need of the pass reads it. What jobs reserve is taken off
+ * in columns of the pass, so that what hosts told stays. */
 #include "site/needs.h"
 
 #include <limits.h>
@@ -42,6 +43,10 @@ struct needs {
     int n_hosts;
     int *rows;      /* by host: of the facts, or -1 - the strange one's */
     bool has_state; /* status, slots and maxslots stand in the tables */
+    /* What is left of resources that a need of the pass names; numbers NULL: nobody
+     * reserves any. */
+    struct resource_left *lefts;
+    int n_lefts, lefts_capacity;
 };
 
 struct resreq_rules needs_rules(const struct site_config *config,
@@ -182,6 +187,7 @@ void needs_begin(struct needs *needs, struct arena *arena, const struct site *si
     needs->hosts = hosts;
     needs->n_hosts = n_hosts;
     needs->has_state = false;
+    needs->n_lefts = needs->lefts_capacity = 0;
     needs->rows = arena_alloc(arena, (size_t)n_hosts, sizeof(*needs->rows));
     for (int i = 0; i < n_hosts; i++) {
         needs->rows[i] = row_of(site, i, &hosts[i]);
@@ -254,12 +260,107 @@ static struct resreq_local local_host(const struct needs *needs)
     };
 }
 
+/* ---------------------------------------------------------------- what is left */
+
+static const double *left_of(struct needs *needs, int id)
+{
+    for (int i = 0; i < needs->n_lefts; i++) {
+        if (needs->lefts[i].id == id) {
+            return needs->lefts[i].numbers;
+        }
+    }
+    if (needs->n_lefts == needs->lefts_capacity) {
+        int capacity = needs->lefts_capacity * 2 + 8;
+        struct resource_left *grown =
+            arena_alloc(needs->scratch, (size_t)capacity, sizeof(*grown));
+        if (needs->n_lefts > 0) {
+            memcpy(grown, needs->lefts, (size_t)needs->n_lefts * sizeof(*grown));
+        }
+        needs->lefts = grown;
+        needs->lefts_capacity = capacity;
+    }
+    struct resource_left *left = &needs->lefts[needs->n_lefts++];
+    *left = (struct resource_left){id, reserves_left(needs->site, id)};
+    return left->numbers;
+}
+
+static void add_left(struct needs *needs, int id, struct resource_left *items,
+                     struct resource_lefts *lefts)
+{
+    const double *numbers = left_of(needs, id);
+    if (numbers != NULL && resource_left_find(lefts, id) == NULL) {
+        items[lefts->n_items++] = (struct resource_left){id, numbers};
+    }
+}
+
+/* Of the resources that it names, those that jobs reserve. */
+static struct resource_lefts find_lefts(struct needs *needs,
+                                        const struct resreq *resreq)
+{
+    const struct resreq_program *program = &resreq->program;
+    size_t n_most = (size_t)program->n_instrs + (size_t)resreq->order.n_keys;
+    struct resource_left *items = arena_alloc(needs->scratch, n_most, sizeof(*items));
+    struct resource_lefts lefts = {.items = items};
+    for (int i = 0; i < program->n_instrs; i++) {
+        if (program->instrs[i].op == RESREQ_OP_COLUMN) {
+            add_left(needs, program->instrs[i].id, items, &lefts);
+        }
+    }
+    for (int i = 0; i < resreq->order.n_keys; i++) {
+        add_left(needs, resreq->order.keys[i].id, items, &lefts);
+    }
+    return lefts;
+}
+
+static int64_t to_milli(double number)
+{
+    return (int64_t)(number * 1000);
+}
+
+/* The first host is told of, with the first resource of which something is reserved
+ * there. */
+static void tell_spent(const struct needs *needs, const struct resource_lefts *lefts,
+                       int row, struct place_spent *spent)
+{
+    const struct resource_table *table = facts_table(needs->site->facts);
+    for (int i = 0; i < lefts->n_items && spent->resource == NULL; i++) {
+        int id = lefts->items[i].id;
+        double total = resource_table_number(table, row, id);
+        double reserved = total - lefts->items[i].numbers[row];
+        if (reserved > 0) {
+            spent->resource = resources_at(needs->resources, id)->name;
+            spent->total_milli = to_milli(total);
+            spent->reserved_milli = to_milli(reserved);
+        }
+    }
+}
+
+/* Hosts that match without what is reserved (`whole`), and not with it; NULL: none. */
+static const struct place_spent *find_spent(const struct needs *needs,
+                                            const struct resource_lefts *lefts,
+                                            const uint8_t *whole,
+                                            const uint8_t *matches)
+{
+    size_t n_hosts = (size_t)needs->n_hosts;
+    struct place_spent *spent = arena_alloc(needs->scratch, 1, sizeof(*spent));
+    uint8_t *hosts = arena_alloc(needs->scratch, n_hosts, sizeof(*hosts));
+    for (int i = 0; i < needs->n_hosts; i++) {
+        int row = needs->rows[i];
+        hosts[i] = row >= 0 && whole[row] && !matches[i];
+        if (hosts[i]) {
+            tell_spent(needs, lefts, row, spent);
+        }
+    }
+    spent->hosts = hosts;
+    return spent->resource != NULL ? spent : NULL;
+}
+
 /* ---------------------------------------------------------------- judged once a pass
  */
 
 /* By row of the facts: the place in the order that was asked for. */
 static int *order_rows(struct needs *needs, const struct resreq *resreq,
-                       const uint8_t *matches)
+                       const struct resource_lefts *lefts, const uint8_t *matches)
 {
     const struct resource_table *table = facts_table(needs->site->facts);
     int n_rows = resource_table_rows(table), n_sorted = 0;
@@ -270,7 +371,7 @@ static int *order_rows(struct needs *needs, const struct resreq *resreq,
             rows[n_sorted++] = row;
         }
     }
-    resreq_order_sort(&resreq->order, table, rows, n_sorted);
+    resreq_order_sort(&resreq->order, table, lefts, rows, n_sorted);
     for (int i = 0; i < n_sorted; i++) {
         places[rows[i]] = i;
     }
@@ -278,18 +379,20 @@ static int *order_rows(struct needs *needs, const struct resreq *resreq,
 }
 
 static uint8_t *run(struct needs *needs, const struct resreq *resreq,
-                    const struct resource_table *table)
+                    const struct resource_table *table,
+                    const struct resource_lefts *lefts)
 {
     struct resreq_local local = local_host(needs);
     size_t n_rows = (size_t)resource_table_rows(table);
     uint8_t *matches = arena_alloc(needs->scratch, n_rows + 1, sizeof(*matches));
-    resreq_program_run(&resreq->program, table, &local, matches);
+    resreq_program_run(&resreq->program, table, lefts, &local, matches);
     return matches;
 }
 
-/* NULL: all hosts, in whatever order. */
+/* By what is left (NULL: by what hosts tell). NULL: all hosts, in whatever order. */
 static const struct place_filter *judge(struct needs *needs,
-                                        const struct resreq *resreq)
+                                        const struct resreq *resreq,
+                                        const struct resource_lefts *lefts)
 {
     struct arena *arena = needs->scratch;
     size_t n_hosts = (size_t)needs->n_hosts;
@@ -297,9 +400,10 @@ static const struct place_filter *judge(struct needs *needs,
     if (reads_state(resreq)) {
         set_states(needs);
     }
-    const uint8_t *known = run(needs, resreq, facts_table(needs->site->facts));
-    const uint8_t *strange = run(needs, resreq, needs->strange);
-    const int *order = has_order ? order_rows(needs, resreq, known) : NULL;
+    const struct resource_table *table = facts_table(needs->site->facts);
+    const uint8_t *known = run(needs, resreq, table, lefts);
+    const uint8_t *strange = run(needs, resreq, needs->strange, NULL);
+    const int *order = has_order ? order_rows(needs, resreq, lefts, known) : NULL;
     struct place_filter *filter = arena_alloc(arena, 1, sizeof(*filter));
     uint8_t *matches = arena_alloc(arena, n_hosts, sizeof(*matches));
     int *places = arena_alloc(arena, has_order ? n_hosts : 0, sizeof(*places));
@@ -313,6 +417,10 @@ static const struct place_filter *judge(struct needs *needs,
     }
     filter->matches = matches;
     filter->places = has_order ? places : NULL;
+    if (!is_all && lefts != NULL && lefts->n_items > 0) {
+        const uint8_t *whole = run(needs, resreq, table, NULL);
+        filter->spent = find_spent(needs, lefts, whole, matches);
+    }
     return is_all ? NULL : filter;
 }
 
@@ -323,13 +431,20 @@ static const struct place_filter *no_host(struct needs *needs)
     return filter;
 }
 
+static const struct place_filter *judge_left(struct needs *needs,
+                                             const struct resreq *resreq)
+{
+    struct resource_lefts lefts = find_lefts(needs, resreq);
+    return judge(needs, resreq, &lefts);
+}
+
 const struct place_filter *needs_of(struct needs *needs, int queue,
                                     const struct job_spec *spec)
 {
     struct need *need = find_need(needs, queue, spec);
     if (need->pass != needs->pass) {
         need->pass = needs->pass;
-        need->filter = need->is_bad ? no_host(needs) : judge(needs, &need->resreq);
+        need->filter = need->is_bad ? no_host(needs) : judge_left(needs, &need->resreq);
     }
     return need->filter;
 }
@@ -364,6 +479,7 @@ int needs_select(struct needs *needs, enum needs_listing listing, const char *st
     if (listing == NEEDS_LOAD && resreq.order.n_keys == 0) {
         resreq_order_default(&resreq.order);
     }
-    *filter = judge(needs, &resreq);
+    *filter = listing == NEEDS_LOAD ? judge(needs, &resreq, NULL)
+                                    : judge_left(needs, &resreq);
     return 0;
 }

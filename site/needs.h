@@ -3,9 +3,10 @@
  * them: the requirement strings of jobs and their queues' RES_REQ.
  *
  * Jobs of one queue with equal strings are one need: compiled when it is first seen,
- * judged once a pass over the values that are known of all hosts. `local` is the type
- * and model of the first host on this machine (HOSTS_HERE), else of the first host;
- * a host of unknown type is taken for local.
+ * judged once a pass over the values that are known of all hosts, less what running
+ * jobs reserve (reserves.h): as the pass begins, so that jobs that it starts do not
+ * count yet. `local` is the type and model of the first host on this machine
+ * (HOSTS_HERE), else of the first host; a host of unknown type is taken for local.
  *
  * Without any string there still is a need: type==local, and no exclusive hosts.
  *
@@ -28,7 +29,8 @@ void needs_free(struct needs *needs);
 int needs_check(struct needs *needs, int queue, const struct job_spec *spec,
                 struct resreq_notes *notes, struct resreq_fault *fault) MUST_CHECK;
 
-/* A pass over these hosts begins: own ones as configured, then borrowed ones. */
+/* A pass over these hosts begins: own ones as configured, then borrowed ones; that over
+ * what jobs reserve has (reserves_begin). */
 void needs_begin(struct needs *needs, struct arena *arena, const struct site *site,
                  const struct place_host *hosts, int n_hosts);
 /* What a job of the pass needs; NULL: any host will do. */
@@ -43,7 +45,8 @@ const struct reserve_asks *needs_asks(struct needs *needs, struct site *site, in
  * looked at: what is good for `sub` is good here. */
 enum needs_listing {
     NEEDS_HOSTS, /* as a job's */
-    NEEDS_LOAD,  /* as lsload: of any type where it names none, best first (r15s:pg) */
+    NEEDS_LOAD, /* as lsload: what hosts tell, whoever reserves it; of any type where it
+                   names none, best first (r15s:pg) */
 };
 
 /* What the string selects of the pass's hosts; filter NULL: all, in any order.

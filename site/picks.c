@@ -268,7 +268,7 @@ static bool match(const struct site *site, const struct export_late *late,
             return false;
         }
     }
-    resreq_program_run(&resreq.program, facts_table(site->facts),
+    resreq_program_run(&resreq.program, facts_table(site->facts), NULL,
                        &resreq_config_nowhere, matches);
     for (int i = 0; i < site->config->n_hosts; i++) {
         const char *type =

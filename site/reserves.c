@@ -104,16 +104,35 @@ void reserves_free(struct reserves *reserves)
     free(reserves);
 }
 
-const struct resreq_usage *reserves_usage_of(const struct site *site,
-                                             const struct reserves_entry *hold)
+static const struct resreq_usage *read_once(const struct site *site,
+                                            struct reserves_reading *reading)
 {
-    struct reserves_reading *reading = hold->reading;
     if (!reading->is_read) {
         reading->is_read = true;
         resreq_usage_read(&reading->arena, facts_resources(site->facts), reading->text,
                           &reading->usage);
     }
     return &reading->usage;
+}
+
+const struct resreq_usage *reserves_usage_of(const struct site *site,
+                                             const struct reserves_entry *hold)
+{
+    return read_once(site, hold->reading);
+}
+
+bool reserves_has_of(const struct site *site, int id)
+{
+    struct reserves_reading *reading, *next;
+    HASH_ITER (hh, site->reserves->readings, reading, next) {
+        const struct resreq_usage *usage = read_once(site, reading);
+        for (int i = 0; i < usage->n_items; i++) {
+            if (usage->items[i].id == id) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 /* ---------------------------------------------------------------- to be listed */

@@ -40,9 +40,15 @@ void reserves_leave(struct reserves *reserves, struct job *job);
 /* Another catalogue, or other hosts. */
 void reserves_forget(struct reserves *reserves);
 
-/* A pass over these hosts begins. */
+/* A pass over these hosts begins; or, outside of one, somebody looks at them, which has
+ * no say in reserves_wake_ms. */
 void reserves_begin(const struct site *site, struct arena *arena,
                     const struct place_host *hosts, int n_hosts, int64_t now_ms);
+void reserves_begin_look(const struct site *site, struct arena *arena,
+                         const struct place_host *hosts, int n_hosts);
+/* By row of the facts, in whole blocks of RESOURCE_BLOCK: what is left of the resource;
+ * NULL: nobody reserves any. In the arena. */
+const double *reserves_left(const struct site *site, int id);
 /* The alternatives as the pass sees them, with the site's scopes; NULL: none. */
 const struct reserve_asks *reserves_asks(const struct site *site,
                                          const struct resreq_usages *usages);

@@ -34,6 +34,7 @@ struct reserves {
     struct reserves_reading *readings;
     int64_t wake_ms;
     /* The pass: */
+    bool is_look; /* none */
     struct arena *arena;
     const struct place_host *hosts;
     int n_hosts, n_rows;
@@ -50,6 +51,8 @@ struct reserves {
 /* What the job reserves, read by the site's catalogue. */
 const struct resreq_usage *reserves_usage_of(const struct site *site,
                                              const struct reserves_entry *hold);
+/* An open job reserves some of it. */
+bool reserves_has_of(const struct site *site, int id);
 /* Who stands still gives it back. */
 bool reserves_is_released(const struct site *site, int id);
 /* The pools of a resource, and what each has, as if nobody reserved anything. */

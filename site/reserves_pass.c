@@ -65,7 +65,7 @@ static void note_wake(struct reserves *reserves, const struct job *job,
 {
     int64_t next_ms =
         resreq_usage_next_ms(item, elapsed_ms(reserves, job), RESERVES_STEP_MS);
-    if (job->start_ms != 0 && next_ms != INT64_MAX &&
+    if (!reserves->is_look && job->start_ms != 0 && next_ms != INT64_MAX &&
         job->start_ms + next_ms < reserves->wake_ms) {
         reserves->wake_ms = job->start_ms + next_ms;
     }
@@ -95,8 +95,8 @@ static void take_off(const struct site *site, const struct reserves_kind *kind,
 
 /* ---------------------------------------------------------------- a pass */
 
-void reserves_begin(const struct site *site, struct arena *arena,
-                    const struct place_host *hosts, int n_hosts, int64_t now_ms)
+static void begin(const struct site *site, struct arena *arena,
+                  const struct place_host *hosts, int n_hosts, int64_t now_ms)
 {
     struct reserves *reserves = site->reserves;
     reserves->arena = arena;
@@ -107,7 +107,21 @@ void reserves_begin(const struct site *site, struct arena *arena,
     reserves->now_ms = now_ms;
     reserves->n_kinds = reserves->kinds_capacity = 0;
     reserves->n_pools = reserves->pools_capacity = 0;
-    reserves->wake_ms = INT64_MAX;
+}
+
+void reserves_begin(const struct site *site, struct arena *arena,
+                    const struct place_host *hosts, int n_hosts, int64_t now_ms)
+{
+    begin(site, arena, hosts, n_hosts, now_ms);
+    site->reserves->is_look = false;
+    site->reserves->wake_ms = INT64_MAX;
+}
+
+void reserves_begin_look(const struct site *site, struct arena *arena,
+                         const struct place_host *hosts, int n_hosts)
+{
+    begin(site, arena, hosts, n_hosts, site->now_ms);
+    site->reserves->is_look = true;
 }
 
 static void list_rows(const struct site *site)
@@ -167,6 +181,26 @@ static bool is_limited(const struct site *site, int id)
 {
     const struct resource *resource = resources_at(facts_resources(site->facts), id);
     return resource->type == RESOURCE_NUMERIC && !resource->is_increasing;
+}
+
+const double *reserves_left(const struct site *site, int id)
+{
+    struct reserves *reserves = site->reserves;
+    if (!is_limited(site, id) || !reserves_has_of(site, id)) {
+        return NULL;
+    }
+    int index = kind_of(site, id); /* which may move them */
+    const struct reserves_kind *kind = &reserves->kinds[index];
+    size_t n_blocks = (size_t)reserves->n_rows / RESOURCE_BLOCK + 1;
+    double *left =
+        arena_alloc(reserves->arena, n_blocks * RESOURCE_BLOCK, sizeof(*left));
+    for (int row = 0; row < reserves->n_rows; row++) {
+        int pool = kind->pool_of_row[row];
+        left[row] = pool >= 0
+                        ? (double)reserves->left[pool] / 1000
+                        : resource_table_number(facts_table(site->facts), row, id);
+    }
+    return left;
 }
 
 static enum resreq_scope scope_of(const struct site *site,
@@ -377,10 +411,9 @@ void reserves_see(const struct site *site, struct arena *arena, bool is_shared,
                   struct reserves_seen *seen)
 {
     struct reserves *reserves = site->reserves;
-    int64_t wake_ms = reserves->wake_ms;
     int n_hosts;
     const struct place_host *hosts = schedule_hosts(site, arena, &n_hosts);
-    reserves_begin(site, arena, hosts, n_hosts, site->now_ms);
+    reserves_begin_look(site, arena, hosts, n_hosts);
     see_kinds(site, is_shared);
     struct reserves_seen_kind *kinds =
         arena_alloc(arena, (size_t)reserves->n_kinds, sizeof(*kinds));
@@ -396,5 +429,4 @@ void reserves_see(const struct site *site, struct arena *arena, bool is_shared,
                 reserves->kinds[i].shown.name, reserves->kinds[i].shown.pool_of};
         }
     }
-    reserves->wake_ms = wake_ms;
 }

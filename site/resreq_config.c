@@ -176,7 +176,7 @@ enum export_answer resreq_config_match(void *arg, const struct conf_section *sec
     if (!is_settled(selector, &spot, &resreq.program)) {
         return EXPORT_LATER;
     }
-    resreq_program_run(&resreq.program, facts_table(selector->facts),
+    resreq_program_run(&resreq.program, facts_table(selector->facts), NULL,
                        &resreq_config_nowhere, matches);
     return EXPORT_MATCHED;
 }

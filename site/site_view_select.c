@@ -50,6 +50,7 @@ int site_view_select(const struct site *site, struct arena *arena,
     const struct place_host *hosts = schedule_hosts(site, arena, &n_hosts);
     const struct place_filter *filter = NULL;
     if (query->res_req != NULL && query->res_req[0] != '\0') {
+        reserves_begin_look(site, arena, hosts, n_hosts);
         needs_begin(site->needs, arena, site, hosts, n_hosts);
         code = needs_select(site->needs,
                             query->kind == QUERY_LOAD ? NEEDS_LOAD : NEEDS_HOSTS,

@@ -82,7 +82,8 @@ static double evaluate(struct world *world, const struct resreq *resreq)
     long n_rounds = 0;
     while (now - start < run_s) {
         for (int i = 0; i < 10; i++, n_rounds++) {
-            resreq_program_run(&resreq->program, world->table, &local, world->matches);
+            resreq_program_run(&resreq->program, world->table, NULL, &local,
+                               world->matches);
         }
         now = bench_now();
     }

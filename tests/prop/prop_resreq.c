@@ -201,7 +201,7 @@ static void judged_as_meant(struct made *made, struct resources *resources,
         fail_msg("seed %llu: %s: %s %s", (unsigned long long)seed, string, fault.text,
                  fault.hint);
     }
-    resreq_program_run(&resreq.program, table, &local, matches);
+    resreq_program_run(&resreq.program, table, NULL, &local, matches);
     for (int i = 0; i < HOSTS; i++) {
         if (matches[i] != is_true(part.values[i])) {
             fail_msg("seed %llu: %s: host with swp %g, mem %g, fs %d: %d",

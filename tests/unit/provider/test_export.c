@@ -143,7 +143,7 @@ static enum export_answer match(void *arg, const struct conf_section *section,
     if (strstr(cell->value, "mem") != NULL) {
         return EXPORT_LATER;
     }
-    resreq_program_run(&resreq.program, world->table, &local, matches);
+    resreq_program_run(&resreq.program, world->table, NULL, &local, matches);
     return EXPORT_MATCHED;
 }
 

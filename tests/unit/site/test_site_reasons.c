@@ -200,6 +200,12 @@ static void get_reserve(struct site_stage *stage)
     put(stage, "local", "", 1, "rusage[lic=1]", &at_once);
 }
 
+static void get_spent(struct site_stage *stage)
+{
+    put(stage, "local", "", 1, "rusage[lic=1]", &at_once);
+    put(stage, "local", "", 1, "select[lic >= 1]", &at_once);
+}
+
 static void get_exclusive(struct site_stage *stage)
 {
     add(stage, "local", 1);
@@ -242,6 +248,7 @@ static const struct way ways[REASONS] = {
     [REASON_POOL_PART] = {get_pool_part, "1[4]", "slot pool A"},
     [REASON_NO_HOST] = {get_no_host, "1", "none of its hosts"},
     [REASON_UNMET] = {get_unmet, "1", "no host meets"},
+    [REASON_SPENT] = {get_spent, "2", "lic (1, of which 1 are reserved)"},
     [REASON_TOO_LARGE] = {get_too_large, "1", "more slots than"},
     [REASON_CLOSED] = {get_closed, "1", "closed or away"},
     [REASON_HOST_LIMIT] = {get_host_limit, "2", "HJOB_LIMIT"},

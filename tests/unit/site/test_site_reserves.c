@@ -170,12 +170,59 @@ static void test_exported(void **state)
     site_stage_release(&stage);
 }
 
+/* How many rows a listing has of hosts that meet the requirement. */
+static int count_meeting(struct site_stage *stage, enum query_kind kind,
+                         const char *res_req)
+{
+    struct msg_query query = {
+        .kind = kind, .name = "", .user = "", .after = "", .res_req = res_req};
+    const struct value *rows = value_find(site_stage_query(stage, &query)->value,
+                                          kind == QUERY_LOAD ? "load" : "hosts");
+    int count = 0;
+    for (const struct value *row = rows->first; row != NULL; row = row->next) {
+        count++;
+    }
+    return count;
+}
+
+/* select and order see what is left, a listing of load what hosts tell. */
+static void test_selections(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, SITE("3"));
+    site_stage_host_up(&stage, "s1");
+    site_stage_host_up(&stage, "s2");
+    says_mem(&stage, "s1", "800");
+    says_mem(&stage, "s2", "400");
+    uint64_t holds = submit(&stage, "order[mem] rusage[mem=600]");
+    uint64_t by_mem = submit(&stage, "select[mem > 500]");
+    uint64_t by_order = submit(&stage, "order[mem]");
+    assert_int_equal(site_stage_job_int(&stage, holds, "hosts.s1"), 1);
+    assert_string_equal(site_stage_job_text(&stage, by_mem, "pending"), "spent");
+    assert_non_null(strstr(site_stage_job_text(&stage, by_mem, "reason"),
+                           "mem (800, of which 600 are reserved)"));
+    assert_int_equal(site_stage_job_int(&stage, by_order, "hosts.s2"), 1);
+    assert_int_equal(count_meeting(&stage, QUERY_HOSTS, "mem > 500"), 0);
+    assert_int_equal(count_meeting(&stage, QUERY_LOAD, "mem > 500"), 1);
+    /* s2 has as much: the other host is told of beside it. */
+    uint64_t by_more = submit(&stage, "select[mem > 300] rusage[mem=450]");
+    assert_non_null(strstr(site_stage_job_text(&stage, by_more, "reason"),
+                           "1 host where what it selects by is reserved"));
+    site_stage_waiting(&stage, "s1", site_stage_attempt_of(&stage, holds), 7);
+    site_stage_running(&stage, "s1", site_stage_attempt_of(&stage, holds), 7);
+    site_stage_exited(&stage, "s1", site_stage_attempt_of(&stage, holds), 0);
+    assert_true(is_dispatched(&stage, by_mem));
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_licences),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_exported),
+        cmocka_unit_test(test_selections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
