@@ -460,6 +460,26 @@ static void complain_unknown(struct conf *conf, const struct conf_section *secti
     }
 }
 
+/* A load index that the site defines has its thresholds under its own name. */
+static bool is_index(const struct conf *conf, const struct conf_section *section,
+                     const char *key)
+{
+    const struct conf_section *resources = NULL;
+    if (strcasecmp(section->name, "Host") != 0 &&
+        strcasecmp(section->name, "Queue") != 0) {
+        return false;
+    }
+    while ((resources = conf_next(conf, "Resource", resources)) != NULL) {
+        for (int i = 0; i < resources->n_rows; i++) {
+            const char *name = conf_text(&resources->rows[i], "RESOURCENAME", "");
+            if (strcasecmp(name, key) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Judges one cell; `key` is NULL where it is unknown. True: that was about the key, so
  * that the rest of a column need not hear it again. */
 static bool check_cell(struct conf *conf, const struct conf_section *section,
@@ -467,7 +487,9 @@ static bool check_cell(struct conf *conf, const struct conf_section *section,
                        const struct conf_key *key)
 {
     if (key == NULL) {
-        complain_unknown(conf, section, row, cell);
+        if (!is_index(conf, section, cell->key)) {
+            complain_unknown(conf, section, row, cell);
+        }
         return true;
     }
     if (cell->value == NULL || key->status == CONF_REMARK) {

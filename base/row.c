@@ -203,6 +203,7 @@ static void own_job_state(struct arena *arena, struct row_job_state *state)
     own_text(arena, &state->exit.text);
     own_text(arena, &state->reason);
     own_text(arena, &state->queue);
+    own_text(arena, &state->overload);
     own_text(arena, &state->reserved);
 }
 

@@ -251,6 +251,7 @@ struct row_job_state {
     bool is_released;  /* its condition (-w) was met once */
     enum requeue_cause requeue_cause;
     struct job_halt halt;
+    const char *overload; /* the load that it stands still for, or went on after; "" */
     const char *reserved; /* by its attempt, as sched/resreq_usage.h reads it; "" */
     int n_requeues;  /* by its exit code, since its submission or a user's requeue */
     int n_pre_fails; /* commands before it that have failed, in a row */

@@ -150,9 +150,33 @@ static const struct column hosts_block[] = {
     {NULL, NULL, false, NULL},
 };
 
+/* Load thresholds, as bhosts -l and bqueues -l show them. */
+static const struct column thresholds_table[] = {
+    {"", "threshold", false, format_plain},
+    {"r15s", "r15s", true, format_plain},
+    {"r1m", "r1m", true, format_plain},
+    {"r15m", "r15m", true, format_plain},
+    {"ut", "ut", true, format_plain},
+    {"pg", "pg", true, format_plain},
+    {"io", "io", true, format_plain},
+    {"ls", "ls", true, format_plain},
+    {"it", "it", true, format_plain},
+    {"tmp", "tmp", true, format_size},
+    {"swp", "swp", true, format_size},
+    {"mem", "mem", true, format_size},
+    {"others", "resources", false, format_members},
+    {NULL, NULL, false, NULL},
+};
+
+static const struct columns_below hosts_below[] = {
+    {thresholds_table, "thresholds", "SCHEDULING_PARAMETERS_OF"},
+    {NULL, NULL, NULL},
+};
+
 const struct columns columns_hosts = {
     .table = hosts_table,
     .block = hosts_block,
+    .below = hosts_below,
     .nothing = "no host found",
 };
 
@@ -247,6 +271,8 @@ static const struct column queues_block[] = {
     {"Slot hours ahead of its share", "slot_ahead_h", false, format_plain},
     {"Run window", "run_window", false, format_plain},
     {"Dispatch window", "dispatch_window", false, format_plain},
+    {"Suspends where", "stop_cond", false, format_plain},
+    {"Resumes where", "resume_cond", false, format_plain},
     {"Preempts", "preempts", false, format_plain},
     {"Preempted by", "preempted_by", false, format_plain},
     {"Slots of jobs", "njobs", false, format_plain},
@@ -278,13 +304,17 @@ static const struct column shares_table[] = {
     {NULL, NULL, false, NULL},
 };
 
+static const struct columns_below queues_below[] = {
+    {thresholds_table, "thresholds", "SCHEDULING_PARAMETERS_OF"},
+    {shares_table, "shares", "SHARE_INFO_FOR"},
+    {NULL, NULL, NULL},
+};
+
 const struct columns columns_queues = {
     .table = queues_table,
     .block = queues_block,
     .nothing = "no queue found",
-    .below = shares_table,
-    .below_path = "shares",
-    .below_heading = "SHARE_INFO_FOR",
+    .below = queues_below,
 };
 
 static const struct column users_table[] = {

@@ -23,11 +23,15 @@ struct column {
 struct columns {
     const struct column *table;
     const struct column *block;
-    const char *nothing; /* said on standard error when there is no row */
-    /* A table that stands below each block: rows of the row, and what is said above it,
-     * before the block's first value. NULL: none. */
-    const struct column *below;
-    const char *below_path, *below_heading;
+    const char *nothing;               /* said on standard error when there is no row */
+    const struct columns_below *below; /* of each block; NULL: none */
+};
+
+/* A table that stands below each block: rows of the row, and what is said above it,
+ * before the block's first value. The last has no columns. */
+struct columns_below {
+    const struct column *columns;
+    const char *path, *heading;
 };
 
 extern const struct columns columns_jobs;

@@ -269,7 +269,18 @@ static int sort_as_asked(struct call *call, struct listing *listing)
     return CALL_OK;
 }
 
-/* Each row as a block, with the table of its own rows below it. */
+/* A table of the row's own rows. */
+static void show_below(struct call *call, const json_t *row, const char *name,
+                       const struct columns_below *below)
+{
+    const json_t *rows = json_object_get(row, below->path);
+    if (json_array_size(rows) > 0) {
+        printf("\n%s: %s/\n", below->heading, name);
+        table_print(&call->arena, below->columns, rows, true);
+    }
+}
+
+/* Each row as a block, with its tables below it. */
 static void show_blocks(struct call *call, const json_t *rows,
                         const struct columns *columns)
 {
@@ -282,15 +293,15 @@ static void show_blocks(struct call *call, const json_t *rows,
     json_array_foreach(rows, i, row)
     {
         json_t *one = json_pack("[O]", row);
-        const json_t *below = json_object_get(row, columns->below_path);
+        const char *name =
+            format_plain(&call->arena, columns_find(row, columns->block->path));
         if (i > 0) {
             putchar('\n');
         }
         table_print_blocks(&call->arena, columns->block, one);
-        if (json_array_size(below) > 0) {
-            printf("\n%s: %s/\n", columns->below_heading,
-                   format_plain(&call->arena, columns_find(row, columns->block->path)));
-            table_print(&call->arena, columns->below, below, true);
+        for (const struct columns_below *below = columns->below; below->columns != NULL;
+             below++) {
+            show_below(call, row, name, below);
         }
         json_decref(one);
     }

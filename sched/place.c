@@ -82,8 +82,8 @@ static int count_free(const struct pass *pass, const struct place_view *view)
 /* Hosts that have too little to reserve, by the item that says so: those of the item
  * that most of them lack come first. */
 struct lack {
-    int n_hosts;         /* in all */
-    int n_full;          /* have enough, and no slot, or are closed: slots would help */
+    int n_hosts; /* in all */
+    int n_full;  /* have enough, and no slot, are closed, or loaded: that would help */
     int item, n_of_item; /* -1: none */
 };
 
@@ -96,13 +96,15 @@ static struct lack count_lack(const struct pass *pass, const struct place_view *
         const struct place_group *group = &view->groups[i];
         for (int k = 0; k < group->n_members; k++) {
             int host = group->members[k], item = -1;
-            bool is_usable = snapshot->hosts[host].is_open &&
+            bool is_loaded = place_view_load(snapshot, view->queue, host) != NULL;
+            bool is_usable = snapshot->hosts[host].is_open && !is_loaded &&
                              !pass->room.is_taken[host] &&
                              !snapshot->hosts[host].is_kept;
             int room = reserve_room_alone(snapshot->reserve, pass->room.left,
                                           view->asks, host, &item);
             if (room > 0) {
                 lack.n_full +=
+                    is_loaded ||
                     place_view_slots_on(&pass->room, host, view->is_exclusive) == 0;
                 continue;
             }
@@ -148,7 +150,8 @@ static void tell_stuck(const struct pass *pass, struct place_view *view, int n_s
     struct lack lack = count_lack(pass, view);
     int lacking = view->asks != NULL ? pass->take.lacking : -1;
     view->told_slots = n_slots;
-    stuck->n_full = n_allowed - stuck->n_closed - stuck->n_exclusive - n_free;
+    stuck->n_full =
+        n_allowed - stuck->n_closed - stuck->n_exclusive - stuck->n_loaded - n_free;
     tell_lack(pass, view, &lack, lacking);
     stuck->n_limited = limit != NULL ? n_free : 0;
     stuck->limit = limit != NULL ? limit->name : NULL;
@@ -164,6 +167,8 @@ static void tell_stuck(const struct pass *pass, struct place_view *view, int n_s
         stuck->reason = REASON_CLOSED;
     } else if (view->capacity < n_slots) {
         stuck->reason = REASON_TOO_LARGE;
+    } else if (stuck->n_loaded > 0 && stuck->n_loaded + stuck->n_closed == n_allowed) {
+        stuck->reason = REASON_LOAD;
     } else if (limit != NULL) {
         stuck->reason = REASON_HOST_LIMIT;
     } else if (lacking >= 0 || (lack.n_hosts > 0 && lack.n_full == 0)) {

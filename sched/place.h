@@ -21,6 +21,9 @@
  * is free there, it takes less. With -n min,max it starts where there are min, and
  * takes up to max of them.
  *
+ * Nothing starts on a host whose load is beyond the thresholds of the host or of the
+ * job's queue (threshold.h); who stood still there is not asked here.
+ *
  * A job that reserves resources (rusage) takes them along with its slots, and goes only
  * where there is enough (reserve.h); of alternatives the first for which there is.
  *
@@ -124,8 +127,11 @@ struct place_snapshot {
     int n_returns;
     struct preempt *preempt; /* sched/preempt.h: asked by lines that find no room, and
                                 told of starts; NULL: there is no preemption */
-    const struct limits *limits;           /* NULL: none */
-    const struct reserve *reserve;         /* NULL: nobody reserves anything */
+    const struct limits *limits;   /* NULL: none */
+    const struct reserve *reserve; /* NULL: nobody reserves anything */
+    const struct threshold_excess *const
+        *loads; /* by queue (NULL: on no host), by host: what of its load stands
+                   against a start; NULL: nothing anywhere */
     const struct share_config *shares;     /* NULL: no fairshare ... */
     const struct share_tree *const *trees; /* ... else by scope */
     const struct slot_pools *pools;        /* NULL: no slot pools ... */

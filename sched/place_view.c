@@ -170,7 +170,16 @@ bool place_view_allows(const struct place_snapshot *snapshot,
     int preference;
     return is_allowed(snapshot, line->queue, line->asked, line->stays_home, host,
                       &preference) &&
-           (line->filter == NULL || line->filter->matches[host]);
+           (line->filter == NULL || line->filter->matches[host]) &&
+           place_view_load(snapshot, line->queue, host) == NULL;
+}
+
+const struct threshold_excess *place_view_load(const struct place_snapshot *snapshot,
+                                               int queue, int host)
+{
+    const struct threshold_excess *loads =
+        snapshot->loads != NULL ? snapshot->loads[queue] : NULL;
+    return loads != NULL && loads[host].index != NULL ? &loads[host] : NULL;
 }
 
 /* The view's part in the host's group; hosts of a group come one after the other. */
@@ -188,6 +197,16 @@ static struct place_group *group_in(const struct place_room *room,
             room->arena, view->asks != NULL ? (size_t)n_left : 0, sizeof(int));
     }
     return &view->groups[view->n_groups - 1];
+}
+
+/* Of several hosts the first one's load is told. */
+static void tell_load(struct reason_verdict *stuck, const struct place_host *host,
+                      const struct threshold_excess *load)
+{
+    if (stuck->n_loaded++ == 0) {
+        stuck->load = *load;
+        stuck->loaded = host->lease[0] == '\0' ? host->name : NULL;
+    }
 }
 
 static void judge_host(const struct place_room *room, struct place_view *view, int host,
@@ -220,6 +239,12 @@ static void judge_host(const struct place_room *room, struct place_view *view, i
     }
     if (room->is_taken[host] || at->is_kept) {
         view->stuck.n_exclusive++;
+        return;
+    }
+    const struct threshold_excess *load =
+        place_view_load(room->snapshot, view->queue, host);
+    if (load != NULL) {
+        tell_load(&view->stuck, at, load);
         return;
     }
     if (place_view_free_on(room, host, group) > 0) {
@@ -257,21 +282,24 @@ static struct place_view *view_new(const struct place_room *room,
     return view;
 }
 
-static bool is_alike(const struct queue_config *a, const struct queue_config *b)
+/* Also in which hosts are too loaded for their jobs. */
+static bool is_alike(const struct place_snapshot *snapshot, int left, int right)
 {
-    return a->is_balanced == b->is_balanced && queue_same_terms(a, b);
+    const struct queue_config *a = &snapshot->queues[left];
+    const struct queue_config *b = &snapshot->queues[right];
+    return a->is_balanced == b->is_balanced && queue_same_terms(a, b) &&
+           (snapshot->loads == NULL || snapshot->loads[left] == snapshot->loads[right]);
 }
 
 /* The queue that has the views of this one. */
 static int owner_of(struct place_room *room, int queue)
 {
-    const struct queue_config *queues = room->snapshot->queues;
     int owner = 0, n_queues = room->has_leaves ? 0 : room->snapshot->n_queues;
     if (room->alike[queue] != 0) {
         return room->alike[queue] - 1;
     }
     while (owner < n_queues && (room->alike[owner] != owner + 1 ||
-                                !is_alike(&queues[owner], &queues[queue]))) {
+                                !is_alike(room->snapshot, owner, queue))) {
         owner++;
     }
     owner = owner < n_queues ? owner : queue;

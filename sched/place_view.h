@@ -83,9 +83,12 @@ void place_view_forget_told(struct place_room *room);
 /* True where the host takes jobs of the queue: a leaf of a plan may stand for some
  * queues only. */
 bool place_view_is_for(const struct place_host *host, const char *queue);
-/* The line's jobs may run on that host, now or when it is open. */
+/* The line's jobs may run on that host, now or when it is open; its load allows it. */
 bool place_view_allows(const struct place_snapshot *snapshot,
                        const struct place_line *line, int host);
+/* What of the host's load stands against a start of the queue's jobs, or NULL. */
+const struct threshold_excess *place_view_load(const struct place_snapshot *snapshot,
+                                               int queue, int host);
 /* Slots that a job of the group may take there, if it takes no others. */
 int place_view_free_on(const struct place_room *room, int host,
                        const struct place_group *group);

@@ -334,10 +334,6 @@ static void read_ending(const struct reader *reader, struct preempt_queue *queue
         if (cause == 0) {
             COMPLAIN(reader, "TERMINATE_WHEN",
                      "\"%s\", expected some of LOAD PREEMPT WINDOW", words.words[i]);
-        } else if (cause == HALT_LOAD) {
-            COMPLAIN(reader, "TERMINATE_WHEN",
-                     "LOAD is not supported yet: no load suspends jobs; expected "
-                     "PREEMPT or WINDOW");
         }
         queue->ends |= cause;
     }

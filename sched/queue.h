@@ -16,6 +16,7 @@
 #include "base/conf.h"
 #include "sched/groups.h"
 #include "sched/queue_rules.h"
+#include "sched/threshold.h"
 
 enum queue_term_kind {
     QUEUE_ALL,
@@ -53,6 +54,8 @@ struct queue_config {
     bool is_balanced;    /* PLACEMENT of parallel jobs: balanced; else stacked */
     bool is_exclusive;   /* EXCLUSIVE: jobs may ask for hosts of their own */
     enum queue_interactive interactive;
+    struct thresholds thresholds;        /* of load; threshold_config.h reads them */
+    const char *stop_cond, *resume_cond; /* selections; NULL: none */
     struct queue_rules rules;
 };
 

@@ -36,7 +36,7 @@ static bool is_about_hosts(enum reason reason)
            reason == REASON_TOO_LARGE || reason == REASON_CLOSED ||
            reason == REASON_BUSY || reason == REASON_HOST_LIMIT ||
            reason == REASON_EXCLUSIVE || reason == REASON_RESERVE ||
-           reason == REASON_SPENT;
+           reason == REASON_SPENT || reason == REASON_LOAD;
 }
 
 int reason_list(const struct reason_verdict *verdict,
@@ -50,6 +50,7 @@ int reason_list(const struct reason_verdict *verdict,
          is_exclusive ? "Job's requirement for exclusive execution not satisfied"
                       : "Job slot limit reached"},
         {verdict->n_exclusive, "with an exclusive job", "Running an exclusive job"},
+        {verdict->n_loaded, "beyond loadSched", "Host load exceeded threshold"},
         {verdict->n_limited, "at the limit", "Resource limit defined on host reached"},
         {verdict->n_lacking, "with too little left of what it reserves",
          "Job's requirements for resource reservation not satisfied"},
@@ -110,6 +111,19 @@ static const char *spent_text(struct arena *arena, const struct reason_verdict *
                         resreq_usage_amount(arena, verdict->reserved_milli));
 }
 
+/* "r1m 2.6 > 2 on n1", and on how many others. */
+static const char *load_text(struct arena *arena, const struct reason_verdict *verdict)
+{
+    const char *text = threshold_text(arena, &verdict->load);
+    if (verdict->loaded != NULL) {
+        text = arena_printf(arena, "%s on %s", text, verdict->loaded);
+    }
+    return verdict->n_loaded > 1
+               ? arena_printf(arena, "%s, and %d more host%s", text,
+                              verdict->n_loaded - 1, verdict->n_loaded == 2 ? "" : "s")
+               : text;
+}
+
 /* The row's text with that name in it. */
 static const char *with_name(struct arena *arena, const char *text, const char *limit)
 {
@@ -128,6 +142,7 @@ const char *reason_text(struct arena *arena, const struct reason_verdict *verdic
 {
     const char *name = verdict->reason == REASON_RESERVE ? lack_text(arena, verdict)
                        : verdict->reason == REASON_SPENT ? spent_text(arena, verdict)
+                       : verdict->reason == REASON_LOAD  ? load_text(arena, verdict)
                                                          : verdict->limit;
     return with_name(arena, row_of(verdict->reason)->text, name);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "sched/threshold.h"
 
 /* id, name in JSON, LSF's sentence, what would help. A %s stands for what the verdict
  * names: a limit, or what is lacking. */
@@ -50,6 +51,8 @@
     X(REASON_TOO_LARGE, "too_large", "it asks for more slots than its hosts have",     \
       "fewer slots (-n), or more hosts")                                               \
     X(REASON_CLOSED, "closed", "its hosts are closed or away", "their return")         \
+    X(REASON_LOAD, "load", "Host load exceeds the scheduling threshold: %s",           \
+      "less load on its hosts, or other thresholds (loadSched) of its queue or hosts") \
     X(REASON_HOST_LIMIT, "host_limit", "its hosts have reached limit %s",              \
       "the end of jobs that count for it")                                             \
     X(REASON_RESERVE, "reserve", "Job's resource reservation not satisfied: %s",       \
@@ -108,6 +111,11 @@ struct reason_verdict {
     int n_limited;   /* by a limit on hosts */
     int n_lacking;   /* with too little of something that the job reserves */
     int n_exclusive; /* with an exclusive job */
+    int n_loaded;    /* beyond loadSched */
+    /* LOAD: what is beyond on the first of those, and which that is, of the
+     * configuration; NULL: a borrowed one. */
+    struct threshold_excess load;
+    const char *loaded;
     /* RESERVE: what there is too little of, how much of it is needed, for a slot, or
      * for a host or the job; how many hosts lack it. SPENT: on one of the hosts. */
     const char *resource;
@@ -123,7 +131,7 @@ struct reason_part {
     int n_hosts;
     const char *what, *lsf;
 };
-enum { REASON_PARTS = 8 };
+enum { REASON_PARTS = 9 };
 /* Those with hosts, in the order in which they are told; none where hosts are not to
  * blame. */
 int reason_list(const struct reason_verdict *verdict,

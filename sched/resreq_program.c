@@ -422,7 +422,8 @@ static void drop_exclusive(const struct resreq_program *program,
                            const struct resource_table *table, uint8_t *matches)
 {
     int n_resources = resources_count(resource_table_resources(table));
-    for (int id = RESOURCE_SERVER; id < n_resources; id++) {
+    for (int id = program->takes_exclusive ? n_resources : RESOURCE_SERVER;
+         id < n_resources; id++) {
         const uint8_t *exclusive = resource_table_column(table, id).exclusive;
         if (exclusive == NULL || is_named(program, id)) {
             continue;

@@ -62,6 +62,7 @@ struct resreq_program {
     int n_instrs, capacity;
     int *named; /* resources that it names, for exclusive ones; each once */
     int n_named, named_capacity;
+    bool takes_exclusive; /* a host also where it does not name what is exclusive */
 };
 
 /* The local host's type and model; "" where it has none. */
@@ -80,8 +81,9 @@ bool resreq_program_reads(const struct resreq_program *program, int id);
 int resreq_program_depth(const struct resreq_program *program);
 
 /* matches[row] becomes 1 for each row of the table that is selected, 0 for others: the
- * selection holds, and it names every resource that is exclusive on the host. `matches`
- * has room for all rows; `lefts` (NULL: none) stand for columns of the table. */
+ * selection holds, and it names every resource that is exclusive on the host (or takes
+ * those anyway). `matches` has room for all rows; `lefts` (NULL: none) stand for
+ * columns of the table. */
 void resreq_program_run(const struct resreq_program *program,
                         const struct resource_table *table,
                         const struct resource_lefts *lefts,

@@ -21,6 +21,9 @@ void halts_add(struct site *site, struct job *job, enum halt_cause cause, uint64
         halt->by = by;
         halt->n_preempted++;
     }
+    if (was_to_run && cause != HALT_LOAD) {
+        jobs_set_overload(job, "");
+    }
     if (was_to_run) {
         /* An exclusive job's hosts stay its own. */
         halt->yields = cause == HALT_PREEMPT ||
@@ -67,7 +70,8 @@ void halts_lift(struct site *site, struct job *job, enum halt_cause cause,
 }
 
 /* As LSF has them in bjobs -l. */
-static const char *end_text(struct effects *effects, enum halt_cause cause, uint64_t by)
+static const char *end_text(struct effects *effects, const struct job *job,
+                            enum halt_cause cause, uint64_t by)
 {
     struct arena *arena = &effects->arena;
     switch (cause) {
@@ -78,7 +82,9 @@ static const char *end_text(struct effects *effects, enum halt_cause cause, uint
     case HALT_WINDOW:
         return "TERM_WINDOW: job killed after queue run window closed";
     case HALT_LOAD:
-        return "TERM_LOAD: job killed after load exceeds threshold";
+        return arena_printf(arena,
+                            "TERM_LOAD: job killed after load exceeds threshold: %s",
+                            job->overload != NULL ? job->overload : "");
     case HALT_USER:
     case HALT_CAUSES:
         break;
@@ -90,7 +96,7 @@ static void end(struct site *site, struct job *job, enum halt_cause cause, uint6
                 bool is_requeued, int64_t now_ms, struct effects *effects)
 {
     struct job_halt *halt = &job->halt;
-    const char *text = end_text(effects, cause, by);
+    const char *text = end_text(effects, job, cause, by);
     if (halt->causes == 0) {
         halt->yields = false; /* it has its slots, and may hear its end */
     }

@@ -87,6 +87,13 @@ static void note_submission(const struct row_job *row, struct effects *effects)
          effects);
 }
 
+static const char *load_reason(struct arena *arena, const struct row_job_state *row)
+{
+    return row->overload[0] != '\0'
+               ? arena_printf(arena, "its host is overloaded: %s", row->overload)
+               : "its host is overloaded";
+}
+
 static const char *halt_reason(struct arena *arena, const struct row_job_state *row)
 {
     int causes = row->halt.causes;
@@ -98,7 +105,7 @@ static const char *halt_reason(struct arena *arena, const struct row_job_state *
     return (causes & HALT_PREEMPT) != 0 ? "preempted"
            : (causes & HALT_WINDOW) != 0
                ? "the run window of its queue or host is closed"
-           : (causes & HALT_LOAD) != 0 ? "its host is overloaded"
+           : (causes & HALT_LOAD) != 0 ? load_reason(arena, row)
                                        : "by its user or an administrator";
 }
 
@@ -229,6 +236,7 @@ static void note_pause(const struct site *site, const struct row_job_state *row,
         event.reason = halt_reason(&effects->arena, row);
         tell(&event, effects);
     } else if (is_suspended(noted->state)) {
+        event.reason = row->overload;
         tell(&event, effects);
     }
 }

@@ -158,6 +158,7 @@ void jobs_free_job(struct jobs *jobs, struct job *job)
     submission_leave(job->submission);
     limits_leave(jobs->limits, job->class);
     reserves_leave(jobs->reserves, job);
+    keep_free(job->overload);
     keep_free(job->reserved);
     keep_free(job->switched_queue);
     keep_free(job->lease);
@@ -251,6 +252,13 @@ void jobs_set_hosts(struct job *job, const struct host_slots *hosts, int n_hosts
     free(job->hosts);
     job->hosts = keep_hosts(hosts, n_hosts);
     job->n_hosts = n_hosts;
+}
+
+void jobs_set_overload(struct job *job, const char *text)
+{
+    char *kept = text[0] != '\0' ? keep_text(text) : NULL; /* it may be its own */
+    keep_free(job->overload);
+    job->overload = kept;
 }
 
 void jobs_set_reserved(struct job *job, const char *reserved)
@@ -427,6 +435,7 @@ void jobs_begin(struct jobs *jobs, struct job *job, uint64_t attempt, const char
     job->is_decided = lease[0] == '\0';
     jobs_set_hosts(job, hosts, n_hosts);
     jobs_set_reserved(job, reserved);
+    jobs_set_overload(job, "");
     job->control = (struct run_control){0};
     job->halt = (struct job_halt){.n_preempted = job->halt.n_preempted};
     job->requeue_cause = REQUEUE_NONE;
@@ -447,6 +456,7 @@ void jobs_requeue(struct jobs *jobs, struct job *job, enum requeue_cause cause,
     job->is_decided = false;
     jobs_set_hosts(job, NULL, 0);
     jobs_set_reserved(job, "");
+    jobs_set_overload(job, "");
     job->start_ms = 0;
     job->control = (struct run_control){0};
     job->halt = (struct job_halt){.n_preempted = n_preempted};

@@ -78,6 +78,7 @@ struct job {
     struct run_exit *exit; /* NULL: it has not ended */
     char *reason;          /* of the last turn that needs one; "" else */
     struct job_halt halt;
+    char *overload; /* the load that it stands still for, or went on after; NULL */
     char *reserved; /* rusage of its attempt (site/reserves.h); NULL: nothing */
 
     /* Not on disk. */
@@ -185,6 +186,9 @@ const char *jobs_queue_name(const struct job *job);
 /* A waiting job goes to another queue (by index); before, or behind, all that wait. */
 void jobs_switch(struct jobs *jobs, struct job *job, int queue);
 void jobs_reorder(struct jobs *jobs, struct job *job, bool to_top);
+
+/* The load that it is to stand still for, or goes on after; "": none. */
+void jobs_set_overload(struct job *job, const char *text);
 
 /* It loses it and waits again: PSUSP where a user has stopped it. */
 void jobs_requeue(struct jobs *jobs, struct job *job, enum requeue_cause cause,

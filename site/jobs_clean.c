@@ -85,6 +85,7 @@ int jobs_clean(struct jobs *jobs, int64_t before_ms, int max, jobs_clean_fn on_c
                                                            .exit = {.text = ""},
                                                            .reason = "",
                                                            .queue = "",
+                                                           .overload = "",
                                                            .reserved = "",
                                                            .is_dropped = !is_last,
                                                            .is_gone = is_last}});

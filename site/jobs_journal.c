@@ -47,6 +47,7 @@ void jobs_load_state(struct jobs *jobs, const struct row_job_state *row)
     job->n_requeues = row->n_requeues;
     job->n_pre_fails = row->n_pre_fails;
     jobs_set_hosts(job, row->hosts, row->n_hosts);
+    jobs_set_overload(job, row->overload);
     jobs_set_reserved(job, row->reserved);
     job->start_ms = row->start_ms;
     job->end_ms = row->end_ms;
@@ -112,6 +113,7 @@ void jobs_store(const struct job *job, struct effects *effects)
                 .reason = job->reason,
                 .queue = job->switched_queue != NULL ? job->switched_queue : "",
                 .place = job->turn.place,
+                .overload = job->overload != NULL ? job->overload : "",
                 .reserved = job->reserved != NULL ? job->reserved : "",
                 .is_released = job->is_released && job->terms->depend_on[0] != '\0',
             },

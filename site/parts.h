@@ -13,6 +13,7 @@
 #include "site/jobs.h"
 #include "site/lease_load.h"
 #include "site/needs.h"
+#include "site/overloads.h"
 #include "site/picks.h"
 #include "site/preempts.h"
 #include "site/queues.h"
@@ -49,6 +50,7 @@ struct site {
     struct needs *needs; /* of its waiting jobs */
     struct asked_lists *asked_lists;
     struct preempts *preempts;
+    struct overloads *overloads; /* what the load of hosts does to jobs */
     struct schedule *schedule;
     struct waiters *waiters;
     struct terminals *terminals; /* of interactive jobs */

@@ -38,26 +38,33 @@ static bool compile(struct conf *conf, const struct spot *spot,
     return is_good;
 }
 
-/* ---------------------------------------------------------------- queues */
+/* ---------------------------------------------------------------- rows */
 
-static void check_queues(struct conf *conf, const struct site_config *config)
+static void check_key(struct conf *conf, const char *name, const char *key,
+                      const struct resreq_rules *rules)
 {
-    struct resources *resources = facts_config_catalogue(&config->facts);
-    struct resreq_rules rules = needs_rules(config, resources);
-    static const char *const sections[] = {"Queue", "Application"};
     const struct conf_section *section = NULL;
     struct resreq resreq;
-    for (size_t at = 0; at < sizeof(sections) / sizeof(sections[0]); at++) {
-        while ((section = conf_next(conf, sections[at], section)) != NULL) {
-            for (int i = 0; i < section->n_rows; i++) {
-                const struct conf_row *row = &section->rows[i];
-                struct spot spot = {section, row, conf_cell(row, "RES_REQ")};
-                if (spot.cell != NULL && spot.cell->value != NULL) {
-                    compile(conf, &spot, &rules, &resreq);
-                }
+    while ((section = conf_next(conf, name, section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            const struct conf_row *row = &section->rows[i];
+            struct spot spot = {section, row, conf_cell(row, key)};
+            if (spot.cell != NULL && spot.cell->value != NULL) {
+                compile(conf, &spot, rules, &resreq);
             }
         }
     }
+}
+
+static void check_keys(struct conf *conf, const struct site_config *config)
+{
+    struct resources *resources = facts_config_catalogue(&config->facts);
+    struct resreq_rules rules = needs_rules(config, resources);
+    struct resreq_rules conditions = resreq_config_select_rules(config, resources);
+    check_key(conf, "Queue", "RES_REQ", &rules);
+    check_key(conf, "Application", "RES_REQ", &rules);
+    check_key(conf, "Queue", "STOP_COND", &conditions);
+    check_key(conf, "Queue", "RESUME_COND", &conditions);
     resources_free(resources);
 }
 
@@ -73,7 +80,7 @@ void resreq_config_read(struct conf *conf, struct site_config *config)
     config->is_resreq_lenient = !last_bool(conf, "", "LSF_STRICT_RESREQ", true);
     config->is_sched_by_slot =
         last_bool(conf, "Parameters", "PARALLEL_SCHED_BY_SLOT", false);
-    check_queues(conf, config);
+    check_keys(conf, config);
 }
 
 /* ---------------------------------------------------------------- RES_SELECT */

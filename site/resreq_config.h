@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resreq_config.h: requirement strings that stand in the configuration: RES_REQ of
- * queues, RES_SELECT of export policies, and which rules they are read by
- * (LSF_STRICT_RESREQ, PARALLEL_SCHED_BY_SLOT).
+ * queues, their STOP_COND and RESUME_COND, RES_SELECT of export policies, and which
+ * rules they are read by (LSF_STRICT_RESREQ, PARALLEL_SCHED_BY_SLOT).
  *
  * RES_SELECT is a select section only, its default is `type == any`, and there is no
  * local host. Where the configuration says all that it names (type, model and factor of
@@ -18,7 +18,7 @@
 #include "sched/resreq.h"
 #include "site/site.h"
 
-/* is_resreq_lenient, is_sched_by_slot; queues' RES_REQ are judged by them. Hosts and
+/* is_resreq_lenient, is_sched_by_slot; queues' strings are judged by them. Hosts and
  * resources have been read. */
 void resreq_config_read(struct conf *conf, struct site_config *config);
 
@@ -33,7 +33,8 @@ enum export_answer resreq_config_match(void *arg, const struct conf_section *sec
                                        const struct conf_row *row,
                                        const struct conf_cell *cell, uint8_t *matches);
 
-/* The rules by which a RES_SELECT is read, and whom its `local` means: nobody. */
+/* The rules by which a RES_SELECT or a condition is read, and whom its `local` means:
+ * nobody. */
 struct resreq_rules resreq_config_select_rules(const struct site_config *config,
                                                const struct resources *resources);
 extern const struct resreq_local resreq_config_nowhere;

@@ -261,6 +261,8 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
                                       &snapshot.n_lines);
     shares_show(site->shares, &schedule->scratch, now_ms, &snapshot);
     preempts_show_returns(site, &schedule->scratch, &snapshot);
+    snapshot.loads =
+        overloads_show(site, &schedule->scratch, snapshot.hosts, snapshot.n_hosts);
     snapshot.reserve = reserves_show(site);
     snapshot.preempt = preempts_show(site, &schedule->scratch, &snapshot, now_ms);
     place_plan(&schedule->scratch, &snapshot, &plan);

@@ -72,6 +72,7 @@ struct site *site_new(const struct site_config *from)
     site->needs = needs_new(config, facts_resources(site->facts));
     site->asked_lists = asked_lists_new(&config->groups);
     site->preempts = preempts_new();
+    site->overloads = overloads_new(config, facts_resources(site->facts));
     site->schedule = schedule_new();
     site->waiters = waiters_new();
     site->terminals = terminals_new();
@@ -90,6 +91,7 @@ void site_free(struct site *site)
     terminals_free(site->terminals);
     schedule_free(site->schedule);
     preempts_free(site->preempts);
+    overloads_free(site->overloads);
     site_uplink_free(site->uplink);
     consumer_free(site->consumer);
     provider_free(site->provider);
@@ -244,7 +246,11 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     grants_refresh(site, effects);
     shares_tick(site->shares, now_ms, effects);
     windows_tick(site, now_ms, effects);
+    overloads_tick(site, now_ms, effects);
     site->has_scheduled = schedule_run(site, now_ms, effects);
+    if (site->has_scheduled) {
+        overloads_mark(site->overloads, false);
+    }
     shares_tick(site->shares, now_ms, effects);
     provider_tick(site->provider, now_ms, effects);
     grants_refresh(site, effects); /* what has just changed is looked at now */
@@ -280,6 +286,11 @@ static void count_pass(struct site *site, int64_t took_us)
             return;
         }
     }
+}
+
+uint64_t site_count_overloads(const struct site *site)
+{
+    return overloads_count(site->overloads);
 }
 
 uint64_t site_count_preemptions(const struct site *site)
@@ -338,6 +349,7 @@ int64_t site_wake_ms(const struct site *site)
         site->recall_ms,
         lease_load_wake_ms(site),
         windows_wake_ms(&site->windows, site->now_ms),
+        overloads_wake_ms(site, site->now_ms),
         oldest_ms == INT64_MAX ? INT64_MAX : oldest_ms + site->config->clean_period_ms,
     };
     int64_t wake_ms = INT64_MAX;

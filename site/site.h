@@ -44,6 +44,7 @@ struct site_host {
     const char *type, *model; /* "" or "!": as the host detects them */
     bool is_here;             /* HOSTS_HERE */
     struct window_list run_windows, dispatch_windows;
+    struct thresholds thresholds; /* of load */
     bool is_leaving; /* not configured any more; here until its last job has
                         ended */
     int n_stay;      /* then what it had, for jobs that stood still; 0: not
@@ -67,6 +68,8 @@ struct site_config {
     struct job_rules rules;          /* of section Parameters, for all jobs */
     int64_t limit_unit_kib;          /* LSF_UNIT_FOR_LIMITS */
     int64_t terminate_ms;            /* JOB_TERMINATE_INTERVAL */
+    bool has_thresholds;             /* of load, or conditions, anywhere */
+    int64_t load_interval_ms;        /* SBD_SLEEP_TIME, and as hosts tell their load */
     const struct limit *limits;      /* of queues, hosts, users, and Limit sections */
     int n_limits;
     struct preempt_rules preempt;
@@ -127,6 +130,8 @@ int64_t site_wake_ms(const struct site *site);
 
 /* How often its jobs were preempted since it started. */
 uint64_t site_count_preemptions(const struct site *site);
+/* And suspended or ended for the load of a host. */
+uint64_t site_count_overloads(const struct site *site);
 /* The broker has welcomed it, and speaks. */
 bool site_is_connected(const struct site *site);
 

@@ -15,6 +15,7 @@
 #include "sched/slot_pool_read.h"
 #include "site/reserve_config.h"
 #include "site/resreq_config.h"
+#include "site/threshold_config.h"
 
 #define COMPLAIN(section, row, cell, ...)                                              \
     conf_complain(conf, CONF_ERROR, section, row, cell, __VA_ARGS__)
@@ -51,7 +52,8 @@ static int parameter_int(const struct conf *conf, const char *key)
 struct host_entry {
     struct site_host host;
     struct facts_host facts;
-    struct place place; /* its first row */
+    struct place place;    /* its first row */
+    struct place forms[2]; /* by HOST_NAME, by HOSTNAME */
     bool has_slots;
     bool is_named[2]; /* by HOST_NAME, by HOSTNAME */
 };
@@ -60,6 +62,7 @@ struct host_list {
     struct host_entry *items;
     int count;
     struct site_host others; /* what row "default" says; max -1: nothing */
+    struct place others_at;  /* and where it stands */
 };
 
 static const char *const host_keys[2] = {"HOST_NAME", "HOSTNAME"};
@@ -141,6 +144,7 @@ static void read_host_row(struct conf *conf, struct place place, int form,
     struct host_entry *entry = find_entry(list, name);
     bool is_found = false;
     if (form == 0 && strcasecmp(name, "default") == 0) {
+        list->others_at = place;
         read_slots(place.row, &list->others.max, &is_found);
         read_windows(conf, &place, &list->others);
         return;
@@ -162,6 +166,7 @@ static void read_host_row(struct conf *conf, struct place place, int form,
         entry = add_entry(list, name, &place);
     }
     entry->is_named[form] = true;
+    entry->forms[form] = place;
     merge_row(conf, &place, entry);
 }
 
@@ -197,6 +202,7 @@ static void judge_hosts(struct conf *conf, struct host_list *list)
         if (!entry->is_named[0]) {
             entry->host.run_windows = list->others.run_windows;
             entry->host.dispatch_windows = list->others.dispatch_windows;
+            entry->forms[0] = list->others_at;
         }
         if (!entry->has_slots && list->others.max >= 0) {
             entry->host.max = list->others.max;
@@ -241,6 +247,19 @@ static void read_hosts_here(struct conf *conf, const struct place *site,
     }
 }
 
+/* Those of its rows that say something of its load. */
+static struct threshold_rows rows_of(const struct host_entry *entry)
+{
+    struct threshold_rows rows = {.rows = {NULL}};
+    for (int i = 0, n_rows = 0; i < THRESHOLD_ROWS; i++) {
+        if (entry->forms[i].row != NULL) {
+            rows.sections[n_rows] = entry->forms[i].section;
+            rows.rows[n_rows++] = entry->forms[i].row;
+        }
+    }
+    return rows;
+}
+
 static void give_hosts(struct conf *conf, const struct host_list *list,
                        struct site_config *config)
 {
@@ -248,7 +267,10 @@ static void give_hosts(struct conf *conf, const struct host_list *list,
         arena_alloc(conf->arena, (size_t)list->count, sizeof(*hosts));
     struct facts_host *facts =
         arena_alloc(conf->arena, (size_t)list->count, sizeof(*facts));
+    struct threshold_rows *rows =
+        arena_alloc(conf->arena, (size_t)list->count, sizeof(*rows));
     for (int i = 0; i < list->count; i++) {
+        rows[i] = rows_of(&list->items[i]);
         hosts[i] = list->items[i].host;
         facts[i] = list->items[i].facts;
         facts[i].name = hosts[i].name;
@@ -258,6 +280,7 @@ static void give_hosts(struct conf *conf, const struct host_list *list,
     config->hosts = hosts;
     config->n_hosts = list->count;
     facts_config_read(conf, facts, list->count, &config->facts);
+    threshold_config_hosts(conf, &config->facts, rows, hosts, list->count);
 }
 
 /* What the site hands to the hosts that it starts itself. */
@@ -362,6 +385,7 @@ static void read_queues(struct conf *conf, const struct place *site,
     }
     groups_read(conf, names, config->n_hosts, &config->groups);
     queue_read(conf, &config->groups, &queues, &config->n_queues);
+    threshold_config_queues(conf, &config->facts, queues, config->n_queues);
     limits_read(conf, &config->groups, &config->limits, &config->n_limits);
     share_config_read(conf, &config->groups, queues, config->n_queues, &config->shares);
     slot_pool_read(conf, &config->groups, queues, config->n_queues, &config->shares,
@@ -565,6 +589,7 @@ static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *se
     read_measures(conf, &site, setup);
     read_queues(conf, &site, &setup->config);
     resreq_config_read(conf, &setup->config);
+    threshold_config_read(conf, &setup->config);
     reserve_config_read(conf, &setup->config);
     read_exports(conf, is_simulated, &setup->config);
     return true;

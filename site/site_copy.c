@@ -10,6 +10,11 @@ static const char *copy_text(struct arena *arena, const char *text)
     return text != NULL ? arena_str(arena, text) : "";
 }
 
+static const char *copy_given(struct arena *arena, const char *text)
+{
+    return text != NULL ? arena_str(arena, text) : NULL;
+}
+
 static void *copy_array(struct arena *arena, const void *from, int count, size_t size)
 {
     return count > 0 ? arena_copy(arena, from, (size_t)count * size) : NULL;
@@ -18,7 +23,13 @@ static void *copy_array(struct arena *arena, const void *from, int count, size_t
 static void copy_windows(struct arena *arena, struct window_list *list)
 {
     list->items = copy_array(arena, list->items, list->n_items, sizeof(*list->items));
-    list->text = list->text != NULL ? arena_str(arena, list->text) : NULL;
+    list->text = copy_given(arena, list->text);
+}
+
+static void copy_thresholds(struct arena *arena, struct thresholds *thresholds)
+{
+    thresholds->items = copy_array(arena, thresholds->items, thresholds->n_items,
+                                   sizeof(*thresholds->items));
 }
 
 static void copy_hosts(struct arena *arena, struct site_config *config)
@@ -31,6 +42,7 @@ static void copy_hosts(struct arena *arena, struct site_config *config)
         hosts[i].model = copy_text(arena, hosts[i].model);
         copy_windows(arena, &hosts[i].run_windows);
         copy_windows(arena, &hosts[i].dispatch_windows);
+        copy_thresholds(arena, &hosts[i].thresholds);
     }
     config->hosts = hosts;
 }
@@ -75,7 +87,7 @@ static void copy_job_rules(struct arena *arena, struct job_rules *rules)
     rules->post_exec = copy_text(arena, rules->post_exec);
     for (int i = 0; i < JOB_ACTIONS; i++) {
         const char **action = &rules->controls.actions[i];
-        *action = *action != NULL ? arena_str(arena, *action) : NULL;
+        *action = copy_given(arena, *action);
     }
 }
 
@@ -94,8 +106,7 @@ static void copy_applications(struct arena *arena, struct site_config *config)
     for (int i = 0; i < config->n_applications; i++) {
         apps[i].name = copy_text(arena, apps[i].name);
         apps[i].description = copy_text(arena, apps[i].description);
-        apps[i].res_req =
-            apps[i].res_req != NULL ? arena_str(arena, apps[i].res_req) : NULL;
+        apps[i].res_req = copy_given(arena, apps[i].res_req);
         copy_job_rules(arena, &apps[i].rules);
     }
     config->applications = apps;
@@ -123,8 +134,10 @@ static void copy_queues(struct arena *arena, struct site_config *config)
         queue->terms = terms;
         queue->name = copy_text(arena, queue->name);
         queue->description = copy_text(arena, queue->description);
-        queue->res_req =
-            queue->res_req != NULL ? arena_str(arena, queue->res_req) : NULL;
+        queue->res_req = copy_given(arena, queue->res_req);
+        queue->stop_cond = copy_given(arena, queue->stop_cond);
+        queue->resume_cond = copy_given(arena, queue->resume_cond);
+        copy_thresholds(arena, &queue->thresholds);
         copy_rules(arena, &queue->rules);
     }
     config->queues = queues;

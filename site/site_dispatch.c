@@ -199,6 +199,7 @@ enum { LOAD_LOOK_MS = 5000 };
 
 static void look_at_load(struct site *site, bool is_first, int64_t now_ms)
 {
+    overloads_mark(site->overloads, true);
     if (is_first || now_ms - site->load_ms >= LOAD_LOOK_MS) {
         site->load_ms = now_ms;
         schedule_mark(site->schedule);

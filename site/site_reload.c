@@ -144,6 +144,7 @@ static void change_facts(struct site *site, int64_t now_ms)
     facts_free(site->facts);
     site->facts = facts_new(site->config);
     site->needs = needs_new(site->config, facts_resources(site->facts));
+    overloads_change(site->overloads, site->config, facts_resources(site->facts));
     reserves_forget(site->reserves);
     grants_forget(site);
     lease_load_look(site, now_ms);

@@ -99,6 +99,7 @@ struct host_status {
     bool is_closed; /* by an administrator */
     bool is_open;   /* it is there */
     bool is_shut;   /* by its windows */
+    bool is_busy;   /* beyond loadSched of its own */
     bool is_taken;
     int used, max;
 };
@@ -112,6 +113,7 @@ static const char *status_of(const struct host_status *host)
            : host->is_shut           ? "closed_Wind"
            : host->is_taken          ? "closed_Excl"
            : host->used >= host->max ? "closed_Full"
+           : host->is_busy           ? "closed_Busy"
                                      : "ok";
 }
 
@@ -122,6 +124,7 @@ static struct value *own_row(const struct site *site, struct arena *arena, int i
     const struct site_host *host = &site->config->hosts[index];
     const struct site_tally_row *counts = site_tally_find(tally, host->name, "");
     struct value *row = value_object(arena);
+    struct threshold_excess excess;
     value_add_text(arena, row, "host", host->name);
     value_add_text(
         arena, row, "status",
@@ -129,6 +132,7 @@ static struct value *own_row(const struct site *site, struct arena *arena, int i
             .is_closed = host->is_leaving || closed_has(&site->closed, host->name),
             .is_open = site_hosts_is_ready(site->hosts, index),
             .is_shut = windows_have_closed(site, index),
+            .is_busy = overloads_is_busy(site, index, &excess),
             .is_taken = counts->is_taken,
             .used = total(counts),
             .max = host->max}));
@@ -137,6 +141,7 @@ static struct value *own_row(const struct site *site, struct arena *arena, int i
     value_add_int(arena, row, "lent", provider_lent(site->provider, host->name));
     value_add_text(arena, row, "run_window", host->run_windows.text);
     value_add_text(arena, row, "dispatch_window", host->dispatch_windows.text);
+    site_view_add_thresholds(site, arena, row, &host->thresholds);
     site_view_add_facts(site, arena, row, index,
                         facts_architecture(site->facts, index));
     site_view_add_reserved(arena, row, seen, index);
@@ -164,6 +169,7 @@ static struct value *borrowed_row(const struct site *site, struct arena *arena,
     value_add_null(arena, row, "lent");
     value_add_null(arena, row, "run_window");
     value_add_null(arena, row, "dispatch_window");
+    site_view_add_thresholds(site, arena, row, &(struct thresholds){.n_items = 0});
     site_view_add_facts(site, arena, row, facts_row(site->facts, host->name), NULL);
     site_view_add_reserved(arena, row, seen, place);
     return row;

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/msg.h"
+#include "sched/threshold.h"
 
 struct job;
 struct site;
@@ -23,7 +24,8 @@ void site_view_queue_preempts(const struct site *site, struct arena *arena,
                               struct value *row, int queue);
 void site_view_job_halts(struct arena *arena, struct value *row, const struct job *job,
                          int64_t now_ms);
-const char *site_view_halted(struct arena *arena, const struct job *job);
+const char *site_view_halted(const struct site *site, struct arena *arena,
+                             const struct job *job);
 void site_view_job_id(struct arena *arena, struct value *row, const char *key,
                       const struct job *job);
 /* By id. A job that is asked for by id or name is shown after its end too. */
@@ -52,6 +54,9 @@ void site_view_load(const struct site *site, struct site_page *page,
  */
 void site_view_add_facts(const struct site *site, struct arena *arena,
                          struct value *row, int facts_row, const char *architecture);
+/* Load thresholds of a host or queue: a row loadSched, a row loadStop. */
+void site_view_add_thresholds(const struct site *site, struct arena *arena,
+                              struct value *row, const struct thresholds *thresholds);
 /* `users`: accounts of each fairshare scope in the order of its tree, then users with
  * jobs in queues without shares. */
 void site_view_users(const struct site *site, struct site_page *page,

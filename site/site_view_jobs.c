@@ -49,7 +49,8 @@ static const char *waiting_reason(struct arena *arena, const struct job *job)
                         job->reason[0] != '\0' ? "; " : "", job->reason);
 }
 
-static const char *why_text(struct arena *arena, const struct job *job)
+static const char *why_text(const struct site *site, struct arena *arena,
+                            const struct job *job)
 {
     if (job->is_killed) {
         return job->reason;
@@ -62,7 +63,7 @@ static const char *why_text(struct arena *arena, const struct job *job)
                                       : "suspended by a user while it waited";
     case JOB_USUSP:
     case JOB_SSUSP:
-        return site_view_halted(arena, job);
+        return site_view_halted(site, arena, job);
     case JOB_UNKWN:
         return job->lease[0] != '\0' ? "its provider is silent" : "its host is away";
     case JOB_RUN:
@@ -199,7 +200,7 @@ static struct value *job_row(const struct site *site, struct arena *arena,
                              const struct job *job, bool is_asked, int64_t now_ms)
 {
     struct value *row = value_object(arena);
-    const char *reason = why_text(arena, job);
+    const char *reason = why_text(site, arena, job);
     bool is_leased = job->attempt != 0 && job->lease[0] != '\0';
     site_view_job_id(arena, row, "id", job);
     value_add_text(arena, row, "name",
@@ -411,6 +412,9 @@ void site_view_queues(const struct site *site, struct site_page *page,
         value_add_text(arena, row, "interactive", takes[queue->interactive]);
         site_view_add_shares(site, arena, row, i, query->name[0] != '\0');
         site_view_queue_preempts(site, arena, row, i);
+        site_view_add_thresholds(site, arena, row, &queue->thresholds);
+        value_add_text(arena, row, "stop_cond", queue->stop_cond);
+        value_add_text(arena, row, "resume_cond", queue->resume_cond);
         value_add_text(arena, row, "description",
                        queue->description != NULL
                            ? site_page_cut(arena, queue->description, TEXT_MAX)

@@ -113,6 +113,54 @@ void site_view_add_facts(const struct site *site, struct arena *arena,
     add_defined(arena, load, "resources", table, host, true);
 }
 
+static const struct threshold *find_threshold(const struct thresholds *thresholds,
+                                              int id, enum threshold_side side)
+{
+    for (int i = 0; i < thresholds->n_items; i++) {
+        if (thresholds->items[i].id == id && thresholds->items[i].has[side]) {
+            return &thresholds->items[i];
+        }
+    }
+    return NULL;
+}
+
+static struct value *threshold_row(const struct site *site, struct arena *arena,
+                                   const struct thresholds *thresholds,
+                                   enum threshold_side side)
+{
+    struct value *row = value_object(arena), *others = value_object(arena);
+    value_add_text(arena, row, "threshold",
+                   side == THRESHOLD_SCHED ? "loadSched" : "loadStop");
+    for (size_t i = 0; i < sizeof(indices) / sizeof(indices[0]); i++) {
+        const struct threshold *at = find_threshold(thresholds, indices[i], side);
+        const char *name = resources_at(facts_resources(site->facts), indices[i])->name;
+        if (at != NULL) {
+            add_number(arena, row, name, at->bounds[side]);
+        } else {
+            value_add_null(arena, row, name);
+        }
+    }
+    for (int i = 0; i < thresholds->n_items; i++) {
+        const struct threshold *at = &thresholds->items[i];
+        if (at->id >= RESOURCE_BUILTINS && at->has[side]) {
+            add_number(arena, others,
+                       resources_at(facts_resources(site->facts), at->id)->name,
+                       at->bounds[side]);
+        }
+    }
+    value_add(arena, row, "resources", others);
+    return row;
+}
+
+void site_view_add_thresholds(const struct site *site, struct arena *arena,
+                              struct value *row, const struct thresholds *thresholds)
+{
+    struct value *list = value_add(arena, row, "thresholds", value_array(arena));
+    for (int i = 0; thresholds->n_items > 0 && i < THRESHOLD_SIDES; i++) {
+        value_add(arena, list, NULL, threshold_row(site, arena, thresholds, i));
+    }
+}
+
 /* As lsload has it: a host that is there, but takes no jobs yet, is "-ok". */
 static const char *status_of(const struct site *site, int host)
 {

@@ -106,8 +106,21 @@ static const char *where_text(struct arena *arena, const struct job *job)
                               job->n_hosts - 1, job->n_hosts == 2 ? "" : "s");
 }
 
+static const char *overloaded(const struct site *site, struct arena *arena,
+                              const struct job *job)
+{
+    const char *hold = overloads_hold(site, arena, job);
+    return arena_printf(
+        arena, "suspended for its host's load%s%s; %s%s",
+        job->overload != NULL ? ": " : "", job->overload != NULL ? job->overload : "",
+        hold != NULL ? "it goes on when that is back within its thresholds, now "
+                     : "it goes on when it is its turn (SBD_SLEEP_TIME)",
+        hold != NULL ? hold : "");
+}
+
 /* Each cause, and what ends it. */
-const char *site_view_halted(struct arena *arena, const struct job *job)
+const char *site_view_halted(const struct site *site, struct arena *arena,
+                             const struct job *job)
 {
     int causes = job->halt.causes;
     const char *text = "";
@@ -137,8 +150,8 @@ const char *site_view_halted(struct arena *arena, const struct job *job)
             text[0] != '\0' ? "; " : "");
     }
     if ((causes & HALT_LOAD) != 0) {
-        text = arena_printf(arena, "%s%ssuspended for its host's load", text,
-                            text[0] != '\0' ? "; " : "");
+        text = arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? "; " : "",
+                            overloaded(site, arena, job));
     }
     return text;
 }

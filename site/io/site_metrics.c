@@ -112,6 +112,11 @@ char *site_metrics_render(const struct site *site, const char *name, const char 
     promtext_head(to, "sublet_pending_jobs", "gauge",
                   "Jobs that wait, elements of arrays one by one, by why they do.");
     print_reasons(to, site);
+    promtext_head(to, "sublet_load_suspensions_total", "counter",
+                  "Running jobs that were suspended or ended for the load of a host, "
+                  "since the start.");
+    fprintf(to, "sublet_load_suspensions_total %" PRIu64 "\n",
+            site_count_overloads(site));
     promtext_head(to, "sublet_preemptions_total", "counter",
                   "Running jobs that gave their slots to others since the start.");
     fprintf(to, "sublet_preemptions_total %" PRIu64 "\n", site_count_preemptions(site));

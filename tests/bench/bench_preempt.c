@@ -65,6 +65,7 @@ static void load_running(struct trial *trial, int host)
                                       .start_ms = trial->lone.now_ms - 1000,
                                       .exit = {.text = ""},
                                       .reason = "",
+                                      .overload = "",
                                       .reserved = "",
                                       .queue = ""}};
     site_load(trial->lone.site, &state);

@@ -59,6 +59,7 @@ class Site(Federation):
             os.chmod(path, 0o755)
             paths.append(path)
         self.put("licences", "17")
+        self.put("heat", "40")
         self.words.update(ELIM="(%s)" % " ".join(paths), MORE=more)
         self.configure("north", ALONE)
         try:
@@ -311,6 +312,59 @@ def test_borrowed_hosts():
         f.wait_for("the contract's return", lambda: load("n1@north")["status"] == "ok", 20)
 
 
+HOT = """
+Begin Parameters
+SBD_SLEEP_TIME = 15
+End Parameters
+Begin Queue
+QUEUE_NAME = hot
+PRIORITY = 10
+heat = 50/70
+End Queue
+Begin Queue
+QUEUE_NAME = cold
+PRIORITY = 50
+End Queue
+"""
+HEAT = "#!/bin/sh\nwhile :; do read heat <@DIR@/heat; echo 1 heat $heat; sleep 0.2; done\n"
+
+
+def test_thresholds():
+    """Load suspends a real job and lets it go on, seen from its process."""
+    with Site(HEAT, more=HOT) as f:
+        ticks = os.path.join(f.dir, "ticks")
+        command = "while :; do echo >>%s; sleep 0.1; done" % ticks
+
+        def n_ticks():
+            return os.path.getsize(ticks) if os.path.exists(ticks) else 0
+
+        def runs():
+            before = n_ticks()
+            return lambda: n_ticks() > before + 3
+        f.wait_for("its heat", lambda: f.measured("n2").get("heat") == 40)
+        other = f.submit("north", "sleep 1000", "-q", "cold", "-m", "n2")
+        job = f.submit("north", command, "-q", "hot", "-m", "n2")
+        f.wait_for("the job to run", runs())
+        f.put("heat", "80.5")
+        f.wait_for("it to stand still", lambda: f.job("north", job)["state"] == "SSUSP")
+        before = n_ticks()
+        waits = f.submit("north", "true", "-q", "hot", "-m", "n2")
+        f.wait_for("another to wait", lambda: f.job("north", waits)["pending"] == "load")
+        expect("heat 80.5 > 50 on n2" in f.job("north", waits)["reason"], "and for what")
+        expect("heat 80.5 > 70 on n2" in f.job("north", job)["reason"], "why it stands still")
+        expect_equal(f.job("north", other)["state"], "RUN", "a job of another queue")
+        expect_equal(n_ticks(), before, "its process stood still meanwhile")
+        block = f.cli("north", "queues", "-l", "hot").stdout
+        expect("SCHEDULING_PARAMETERS_OF: hot/" in block and "heat=50" in block, block)
+        f.put("heat", "45")
+        f.wait_for("it to go on", lambda: f.job("north", job)["state"] == "RUN", 40)
+        f.wait_for("its process to run", runs())
+        f.wait_for("the other to run", lambda: f.job("north", waits)["state"] == "DONE")
+        told = f.cli("north", "hist", "-l", str(job)).stdout
+        expect("its host is overloaded: heat 80.5 > 70 on n2" in told and
+               "load is within its thresholds again" in told, told)
+
+
 def test_what_is_wrong_is_said():
     with Site() as f:
         path = os.path.join(f.dir, "bad.conf")
@@ -343,5 +397,5 @@ def test_what_is_wrong_is_said():
 main(test_indices, test_shown_as_lsload, test_what_a_host_is, test_elim_tells,
      test_elim_overrides_an_index, test_elim_that_dies, test_elim_that_has_nothing_to_do,
      test_elims_that_misbehave, test_elims_end_with_their_agent, test_local_resources,
-     test_a_host_that_is_away, test_selected, test_borrowed_hosts,
+     test_a_host_that_is_away, test_selected, test_borrowed_hosts, test_thresholds,
      test_what_is_wrong_is_said, at_once=3)

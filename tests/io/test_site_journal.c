@@ -76,6 +76,7 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
     running.job_state.reason = "on \"n1\"";
     running.job_state.queue = "night";
     running.job_state.place = -3;
+    running.job_state.overload = "r1m 2.6 > 2 on n1";
     running.job_state.reserved = "mem=4096/host";
     running.job_state.is_released = true;
     running.job_state.requeue_cause = REQUEUE_LOAD;
@@ -228,6 +229,7 @@ static void test_a_journal_of_before_arrays(void **state)
     journal_fixture_write(fixture, rows, 2);
     journal_fixture_run_sql(fixture,
                             "ALTER TABLE job_state DROP COLUMN is_dropped;"
+                            "ALTER TABLE job_state DROP COLUMN overload;"
                             "CREATE TABLE old AS SELECT * FROM job_state;"
                             "DROP TABLE job_state;"
                             "ALTER TABLE old DROP COLUMN element;"

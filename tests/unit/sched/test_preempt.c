@@ -452,7 +452,6 @@ static void test_refused(void **state)
         {"NO_PREEMPT_RUN_TIME = soon", "percentage"},
         {"MAX_JOB_PREEMPT = 0", "MAX_JOB_PREEMPT"},
         {"TERMINATE_WHEN = NEVER", "expected some of LOAD PREEMPT WINDOW"},
-        {"TERMINATE_WHEN = LOAD", "no load suspends"},
         {"End Queue\nBegin Parameters\nPREEMPT_FOR = ALL\nEnd Parameters\n"
          "Begin Queue\nQUEUE_NAME = other",
          "expected some of GROUP_JLP"},

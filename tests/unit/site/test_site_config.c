@@ -14,6 +14,11 @@
 #define HOSTS "Begin Host\nHOST_NAME MXJ\nn1 4\nn2 2\nEnd Host\n"
 #define QUEUE "Begin Queue\nQUEUE_NAME = normal\nEnd Queue\n"
 
+#define HEAT                                                                           \
+    "Begin Resource\nRESOURCENAME TYPE INTERVAL\nheat Numeric 30\nsize Numeric ()\n"   \
+    "lic Numeric 30\nEnd Resource\nBegin ResourceMap\nRESOURCENAME LOCATION\n"         \
+    "lic ([all])\nEnd ResourceMap\n"
+
 struct world {
     struct arena arena;
     struct conf conf;
@@ -149,6 +154,20 @@ static void test_complaints(void **state)
          "a queue once"},
         {SITE HOSTS "Begin Queue\nQUEUE_NAME = q\nHOSTS = n9\nEnd Queue\n", 12,
          "unknown host \"n9\"", "a queue's own hosts are known"},
+        {SITE HOSTS QUEUE HEAT "Begin Queue\nQUEUE_NAME = q\nr1m = x/2\nEnd Queue\n",
+         25, "\"x\" is no number, expected loadSched/loadStop",
+         "thresholds are numbers"},
+        {SITE HOSTS QUEUE HEAT "Begin Queue\nQUEUE_NAME = q\nheat = 5/-1\nEnd Queue\n",
+         25, "\"-1\", expected 0 or more", "also of the site's own index"},
+        {SITE HOSTS QUEUE HEAT "Begin Queue\nQUEUE_NAME = q\nsize = 5\nEnd Queue\n", 25,
+         "size is no load index", "which changes"},
+        {SITE HOSTS QUEUE HEAT "Begin Queue\nQUEUE_NAME = q\nlic = 5\nEnd Queue\n", 25,
+         "hosts share its value", "and is a host's own"},
+        {SITE HOSTS QUEUE HEAT
+         "Begin Queue\nQUEUE_NAME = q\nSTOP_COND = heat >\nEnd Queue\n",
+         25, "Error in select section", "conditions are selections"},
+        {SITE QUEUE "Begin Host\nHOST_NAME MXJ ut\nn1 4 90\nEnd Host\n", 10,
+         "\"90\", expected 0.0 to 1.0", "hosts have thresholds too"},
         {SITE HOSTS QUEUE
          "Begin HostExport\nPER_HOST = n9\nSLOTS = 1\nDISTRIBUTION = ([s, 1])\nEnd "
          "HostExport\n",
@@ -170,6 +189,55 @@ static void test_complaints(void **state)
         }
         arena_release(&world.arena);
     }
+}
+
+/* "r1m 0.7/2 it -/10" */
+static const char *thresholds_text(struct world *world,
+                                   const struct thresholds *thresholds)
+{
+    struct resources *resources = facts_config_catalogue(&world->setup.config.facts);
+    const char *text = "";
+    for (int i = 0; i < thresholds->n_items; i++) {
+        const struct threshold *at = &thresholds->items[i];
+        text = arena_printf(&world->arena, "%s%s%s ", text, i > 0 ? " " : "",
+                            resources_at(resources, at->id)->name);
+        for (int k = 0; k < THRESHOLD_SIDES; k++) {
+            const char *bound =
+                at->has[k] ? arena_printf(&world->arena, "%g", at->bounds[k]) : "-";
+            text = arena_printf(&world->arena, "%s%s%s", text, k > 0 ? "/" : "", bound);
+        }
+    }
+    resources_free(resources);
+    return text;
+}
+
+static void test_thresholds(void **state)
+{
+    struct world world;
+    (void)state;
+    read_text(&world,
+              SITE HEAT "Begin Host\nHOST_NAME MXJ it R1M heat\nn1 4 /10 0.7/2.0 50\n"
+                        "n2 2 () () ()\ndefault 3 () 3.5 ()\nEnd Host\n"
+                        "Begin Host\nHOSTNAME r1m mem\nn1 9 100\nn3 () ()\nEnd Host\n"
+                        "Begin Queue\nQUEUE_NAME = q\nSWAP = 200/30\nHeat = /8\n"
+                        "STOP_COND = it < 5\nTERMINATE_WHEN = LOAD\nEnd Queue\n"
+                        "Begin Parameters\nSBD_SLEEP_TIME = 7\nEnd Parameters\n");
+    const struct site_config *config = &world.setup.config;
+    for (const struct conf_diag *diag = world.conf.diags; diag != NULL;
+         diag = diag->next) {
+        fail_msg("line %d: %s", diag->line, diag->text);
+    }
+    assert_true(config->has_thresholds);
+    assert_int_equal(config->load_interval_ms, 15000); /* as hosts tell */
+    const char *expected[] = {"r1m 0.7/2 it -/10 mem 100/- heat 50/-", "", "r1m 3.5/-"};
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(thresholds_text(&world, &config->hosts[i].thresholds),
+                            expected[i]);
+    }
+    assert_string_equal(thresholds_text(&world, &config->queues[0].thresholds),
+                        "swp 200/30 heat -/8");
+    assert_string_equal(config->queues[0].stop_cond, "it < 5");
+    arena_release(&world.arena);
 }
 
 #define POLICY(select)                                                                 \
@@ -248,7 +316,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole),       cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_merged_rows), cmocka_unit_test(test_complaints),
-        cmocka_unit_test(test_res_select),
+        cmocka_unit_test(test_res_select),  cmocka_unit_test(test_thresholds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

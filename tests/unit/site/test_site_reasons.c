@@ -34,6 +34,7 @@ enum { TEXT_BYTES = 65536, HOUR_MS = 3600000 };
     "Begin Queue\nQUEUE_NAME = away\nHOSTS = s2\nEnd Queue\n"                          \
     "Begin Queue\nQUEUE_NAME = abroad\nHOSTS = allremote\nEnd Queue\n"                 \
     "Begin Queue\nQUEUE_NAME = wide\nHOSTS = wide\nEnd Queue\n"                        \
+    "Begin Queue\nQUEUE_NAME = calm\nHOSTS = s1\npg = 10\nEnd Queue\n"                 \
     "Begin Queue\nQUEUE_NAME = tried\nHOSTS = s1\nPRE_EXEC = x\nEnd Queue\n"           \
     "Begin Queue\nQUEUE_NAME = one\nPRIORITY = 9\nHOSTS = s3\nSLOT_POOL = A\n"         \
     "SLOT_SHARE = 50\nEnd Queue\n"                                                     \
@@ -188,6 +189,17 @@ static void get_closed(struct site_stage *stage)
     add(stage, "away", 1);
 }
 
+static void get_load(struct site_stage *stage)
+{
+    struct load_value pages = {"pg", "25", false};
+    struct peer from = site_stage_host("s1");
+    struct msg msg = {
+        .kind = MSG_HOST_LOAD, .session = stage->host_session, .site = ""};
+    msg.host_load = (struct msg_host_load){.values = &pages, .n_values = 1};
+    site_stage_message(stage, &from, &msg);
+    add(stage, "calm", 1);
+}
+
 static void get_host_limit(struct site_stage *stage)
 {
     add(stage, "thin", 1);
@@ -251,6 +263,7 @@ static const struct way ways[REASONS] = {
     [REASON_SPENT] = {get_spent, "2", "lic (1, of which 1 are reserved)"},
     [REASON_TOO_LARGE] = {get_too_large, "1", "more slots than"},
     [REASON_CLOSED] = {get_closed, "1", "closed or away"},
+    [REASON_LOAD] = {get_load, "1", "pg 25 > 10 on s1"},
     [REASON_HOST_LIMIT] = {get_host_limit, "2", "HJOB_LIMIT"},
     [REASON_RESERVE] = {get_reserve, "2", "lic (need 1"},
     [REASON_EXCLUSIVE] = {get_exclusive, "2", "exclusive execution"},

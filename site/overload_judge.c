@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* overload_judge.c: see overload_judge.h. A condition is run over all hosts at once,
+ * when the first job of its queue asks for it. */
+#include "site/overload_judge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "site/parts.h"
+#include "site/resreq_config.h"
+#include "site/threshold_config.h"
+
+struct condition {
+    struct resreq resreq;
+    bool is_set;
+    uint8_t *matches; /* by row */
+    int n_rows;       /* that it was run over; -1: it was not */
+};
+
+enum { STOP, RESUME, CONDITIONS };
+
+struct overload_judge {
+    struct arena arena, scratch; /* of the conditions; of what they have matched */
+    struct condition (*conditions)[CONDITIONS]; /* by queue */
+};
+
+struct overload_judge *overload_judge_new(const struct site_config *config,
+                                          const struct resources *resources)
+{
+    struct overload_judge *judge = mem_alloc(1, sizeof(*judge));
+    arena_init(&judge->arena);
+    arena_init(&judge->scratch);
+    judge->conditions = arena_alloc(&judge->arena, (size_t)config->n_queues + 1,
+                                    sizeof(*judge->conditions));
+    for (int i = 0; i < config->n_queues; i++) {
+        const char *texts[CONDITIONS] = {config->queues[i].stop_cond,
+                                         config->queues[i].resume_cond};
+        for (int k = 0; k < CONDITIONS; k++) {
+            struct condition *condition = &judge->conditions[i][k];
+            condition->is_set = texts[k] != NULL;
+            condition->n_rows = -1;
+            if (condition->is_set) {
+                threshold_config_compile(&judge->arena, config, resources, texts[k],
+                                         &condition->resreq);
+            }
+        }
+    }
+    return judge;
+}
+
+void overload_judge_free(struct overload_judge *judge)
+{
+    if (judge == NULL) {
+        return;
+    }
+    arena_release(&judge->arena);
+    arena_release(&judge->scratch);
+    free(judge);
+}
+
+void overload_judge_forget(struct overload_judge *judge, int n_queues)
+{
+    arena_clear(&judge->scratch);
+    for (int i = 0; i < n_queues; i++) {
+        judge->conditions[i][STOP].n_rows = judge->conditions[i][RESUME].n_rows = -1;
+    }
+}
+
+void overload_judge_find(const struct site *site, const char *host, bool is_own,
+                         struct overload_spot *spot)
+{
+    *spot = (struct overload_spot){.host = host, .row = -1};
+    if (!is_own) {
+        spot->row = facts_row(site->facts, host);
+        spot->is_told = facts_borrowed_is_told(facts_borrowed(site->facts), host);
+        return;
+    }
+    spot->row = site_hosts_find(site->hosts, host);
+    if (spot->row >= 0) {
+        spot->is_told = facts_is_told(site->facts, spot->row);
+        spot->thresholds = site->config->hosts[spot->row].thresholds;
+    }
+}
+
+/* ---------------------------------------------------------------- thresholds */
+
+static bool is_beyond(const struct site *site, int queue,
+                      const struct overload_spot *spot, enum threshold_side side,
+                      struct threshold_excess *excess)
+{
+    const struct resource_table *table = facts_table(site->facts);
+    return spot->is_told && spot->row >= 0 &&
+           (thresholds_find(&spot->thresholds, table, spot->row, side, excess) ||
+            (queue >= 0 && thresholds_find(&site->config->queues[queue].thresholds,
+                                           table, spot->row, side, excess)));
+}
+
+bool overload_judge_bars(const struct site *site, int queue,
+                         const struct overload_spot *spot,
+                         struct threshold_excess *excess)
+{
+    return is_beyond(site, queue, spot, THRESHOLD_SCHED, excess);
+}
+
+static const char *excess_text(struct arena *arena,
+                               const struct threshold_excess *excess,
+                               const struct overload_spot *spot)
+{
+    return arena_printf(arena, "%s on %s", threshold_text(arena, excess), spot->host);
+}
+
+/* ---------------------------------------------------------------- conditions */
+
+static bool knows_all(const struct site *site, const struct resreq_program *program,
+                      int row)
+{
+    const struct resource_table *table = facts_table(site->facts);
+    for (int i = 0; i < program->n_named; i++) {
+        int id = program->named[i];
+        const struct resource *resource =
+            resources_at(facts_resources(site->facts), id);
+        if (threshold_is_index(resource, id) && !resource_table_has(table, row, id)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_met(struct overload_judge *judge, const struct site *site, int queue,
+                   int which, int row)
+{
+    struct condition *condition = &judge->conditions[queue][which];
+    const struct resreq_program *program = &condition->resreq.program;
+    const struct resource_table *table = facts_table(site->facts);
+    if (condition->n_rows != resource_table_rows(table)) {
+        condition->n_rows = resource_table_rows(table);
+        condition->matches =
+            arena_alloc(&judge->scratch, (size_t)condition->n_rows + 1, 1);
+        resreq_program_run(program, table, NULL, &resreq_config_nowhere,
+                           condition->matches);
+    }
+    return condition->matches[row] != 0 && knows_all(site, program, row);
+}
+
+const char *overload_judge_stop(struct overload_judge *judge, const struct site *site,
+                                struct arena *arena, int queue,
+                                const struct overload_spot *spot)
+{
+    struct threshold_excess excess;
+    if (is_beyond(site, queue, spot, THRESHOLD_STOP, &excess)) {
+        return excess_text(arena, &excess, spot);
+    }
+    return queue >= 0 && spot->is_told && spot->row >= 0 &&
+                   judge->conditions[queue][STOP].is_set &&
+                   is_met(judge, site, queue, STOP, spot->row)
+               ? arena_printf(arena, "STOP_COND of queue %s is met on %s",
+                              site->config->queues[queue].name, spot->host)
+               : NULL;
+}
+
+/* There is anything that a job there has to wait for. */
+static bool has_rules(const struct overload_judge *judge, const struct site *site,
+                      int queue, const struct overload_spot *spot)
+{
+    return spot->thresholds.n_items > 0 ||
+           (queue >= 0 && (site->config->queues[queue].thresholds.n_items > 0 ||
+                           judge->conditions[queue][STOP].is_set ||
+                           judge->conditions[queue][RESUME].is_set));
+}
+
+const char *overload_judge_hold(struct overload_judge *judge, const struct site *site,
+                                struct arena *arena, int queue,
+                                const struct overload_spot *spot)
+{
+    struct threshold_excess excess;
+    if (!has_rules(judge, site, queue, spot)) {
+        return NULL;
+    }
+    if (!spot->is_told || spot->row < 0) {
+        return arena_printf(arena, "%s does not tell its load", spot->host);
+    }
+    const char *stop = overload_judge_stop(judge, site, arena, queue, spot);
+    if (stop != NULL) {
+        return stop;
+    }
+    if (queue >= 0 && judge->conditions[queue][RESUME].is_set) {
+        return is_met(judge, site, queue, RESUME, spot->row)
+                   ? NULL
+                   : arena_printf(arena, "RESUME_COND of queue %s is not met on %s",
+                                  site->config->queues[queue].name, spot->host);
+    }
+    return is_beyond(site, queue, spot, THRESHOLD_SCHED, &excess)
+               ? excess_text(arena, &excess, spot)
+               : NULL;
+}

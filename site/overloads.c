@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* overloads.c: looks at all jobs that have begun, now and then, and orders what their
+ * hosts' load demands.
+ *
+ *     queue low (priority 10), high (50); host n1: r1m = 1.0/2.0, at 2.6
+ *     low 7 since 10:00, low 8 since 10:05, high 9    8 is suspended, then 7, each in
+ *                                                     its SBD_SLEEP_TIME, while r1m
+ *                                                     stays above 2.0; 9 not, where it
+ *                                                     is the only one left
+ *     r1m falls to 0.8                                7 goes on, then 8 */
+#include "site/overloads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "site/halts.h"
+#include "site/keep.h"
+#include "site/overload_judge.h"
+#include "site/parts.h"
+
+struct acted {
+    char *host;
+    int64_t at_ms;
+};
+
+struct overloads {
+    struct overload_judge *judge;
+    struct acted *acted; /* hosts of which a job was suspended or went on lately */
+    int n_acted, capacity;
+    bool is_used; /* there are thresholds, or somebody still waits for load */
+    bool is_marked, is_told;
+    bool has_looked; /* at least once since it was made */
+    int64_t looked_ms;
+    int64_t again_ms; /* somebody waits for his turn until then; INT64_MAX: nobody */
+    uint64_t n_halted;
+};
+
+struct overloads *overloads_new(const struct site_config *config,
+                                const struct resources *resources)
+{
+    struct overloads *overloads = mem_alloc(1, sizeof(*overloads));
+    overloads->judge = overload_judge_new(config, resources);
+    overloads->is_used = overloads->is_marked = overloads->is_told = true;
+    overloads->again_ms = INT64_MAX;
+    return overloads;
+}
+
+void overloads_free(struct overloads *overloads)
+{
+    if (overloads == NULL) {
+        return;
+    }
+    for (int i = 0; i < overloads->n_acted; i++) {
+        free(overloads->acted[i].host);
+    }
+    free(overloads->acted);
+    overload_judge_free(overloads->judge);
+    free(overloads);
+}
+
+void overloads_change(struct overloads *overloads, const struct site_config *config,
+                      const struct resources *resources)
+{
+    overload_judge_free(overloads->judge);
+    overloads->judge = overload_judge_new(config, resources);
+    overloads->is_used = overloads->is_marked = overloads->is_told = true;
+    overloads->has_looked = false;
+}
+
+void overloads_mark(struct overloads *overloads, bool is_told)
+{
+    overloads->is_marked = overloads->is_used;
+    overloads->is_told = overloads->is_told || is_told;
+}
+
+uint64_t overloads_count(const struct overloads *overloads)
+{
+    return overloads->n_halted;
+}
+
+/* ---------------------------------------------------------------- turns of hosts */
+
+static const struct acted *find_acted(const struct overloads *overloads,
+                                      const char *host)
+{
+    for (int i = 0; i < overloads->n_acted; i++) {
+        if (strcmp(overloads->acted[i].host, host) == 0) {
+            return &overloads->acted[i];
+        }
+    }
+    return NULL;
+}
+
+static void forget_acted(struct overloads *overloads, int64_t before_ms)
+{
+    int n_kept = 0;
+    for (int i = 0; i < overloads->n_acted; i++) {
+        if (overloads->acted[i].at_ms > before_ms) {
+            overloads->acted[n_kept++] = overloads->acted[i];
+        } else {
+            free(overloads->acted[i].host);
+        }
+    }
+    overloads->n_acted = n_kept;
+}
+
+/* The job's hosts have had their turn. */
+static void note_acted(struct overloads *overloads, const struct job *job,
+                       int64_t now_ms)
+{
+    for (int i = 0; i < job->n_hosts; i++) {
+        if (find_acted(overloads, job->hosts[i].host) != NULL) {
+            continue;
+        }
+        if (overloads->n_acted == overloads->capacity) {
+            overloads->capacity =
+                overloads->capacity == 0 ? 8 : overloads->capacity * 2;
+            overloads->acted = mem_grow(overloads->acted, (size_t)overloads->capacity,
+                                        sizeof(*overloads->acted));
+        }
+        overloads->acted[overloads->n_acted++] =
+            (struct acted){keep_text(job->hosts[i].host), now_ms};
+    }
+}
+
+/* True where the host has had its turn; who waits for the next is looked at then. */
+static bool must_wait(const struct site *site, const char *host)
+{
+    struct overloads *overloads = site->overloads;
+    const struct acted *acted = find_acted(overloads, host);
+    if (acted == NULL) {
+        return false;
+    }
+    int64_t next_ms = acted->at_ms + site->config->load_interval_ms;
+    overloads->again_ms = next_ms < overloads->again_ms ? next_ms : overloads->again_ms;
+    return true;
+}
+
+/* ---------------------------------------------------------------- judging */
+
+static bool is_own(const struct job *job)
+{
+    return job->lease[0] == '\0';
+}
+
+static bool is_open(const struct job *job)
+{
+    return job->is_decided && !job->is_killed && !jobs_is_ended(job) &&
+           !jobs_is_requeued(job);
+}
+
+static bool runs(const struct job *job)
+{
+    return job->state == JOB_RUN && job->halt.causes == 0 && is_open(job);
+}
+
+/* Slots in which something moves, by own host: of whomever. */
+static int *count_moving(const struct site *site, struct arena *arena)
+{
+    const struct run_table *table = runs_table(site->runs);
+    int n_hosts = site_hosts_count(site->hosts);
+    int *slots = arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*slots));
+    for (int i = 0; i < run_table_count(table); i++) {
+        const struct run *run = run_table_at(table, i);
+        if (run == NULL || run->record == RUN_RECORD_ENDED ||
+            run->phase == RUN_SUSPENDED) {
+            continue;
+        }
+        for (int k = 0; k < run->n_hosts; k++) {
+            int host = site_hosts_find(site->hosts, run->hosts[k].host);
+            slots[host >= 0 ? host : n_hosts] += run->hosts[k].n_slots;
+        }
+    }
+    return slots;
+}
+
+/* Other jobs run there; of a borrowed host own ones are known. */
+static bool has_others(const struct site *site, const struct job *job, int piece,
+                       const int *moving)
+{
+    const char *host = job->hosts[piece].host;
+    if (is_own(job)) {
+        return moving[site_hosts_find(site->hosts, host)] > job->hosts[piece].n_slots;
+    }
+    for (int i = 0; i < jobs_count_open(site->jobs); i++) {
+        const struct job *other = jobs_open_at(site->jobs, i);
+        for (int k = 0; other != job && other->state == JOB_RUN && k < other->n_hosts;
+             k++) {
+            if (strcmp(other->hosts[k].host, host) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Nobody is at the host, so that its only job is in nobody's way. */
+static bool is_left_alone(const struct site *site, const struct job *job, int piece,
+                          const struct overload_spot *spot, const int *moving)
+{
+    const struct resource_table *table = facts_table(site->facts);
+    bool is_used = resource_table_has(table, spot->row, RESOURCE_IT) &&
+                   resource_table_number(table, spot->row, RESOURCE_IT) <= 0;
+    return !is_used && !has_others(site, job, piece, moving);
+}
+
+/* Why it is to stand still, of the first of its hosts that may act on it; NULL: it is
+ * not, or not yet. */
+static const char *stop_text(const struct site *site, struct arena *arena,
+                             const struct job *job, const int *moving)
+{
+    for (int i = 0; i < job->n_hosts; i++) {
+        struct overload_spot spot;
+        overload_judge_find(site, job->hosts[i].host, is_own(job), &spot);
+        const char *why =
+            overload_judge_stop(site->overloads->judge, site, arena, job->queue, &spot);
+        if (why != NULL && !is_left_alone(site, job, i, &spot, moving) &&
+            !must_wait(site, spot.host)) {
+            return why;
+        }
+    }
+    return NULL;
+}
+
+const char *overloads_hold(const struct site *site, struct arena *arena,
+                           const struct job *job)
+{
+    for (int i = 0; i < job->n_hosts; i++) {
+        struct overload_spot spot;
+        overload_judge_find(site, job->hosts[i].host, is_own(job), &spot);
+        const char *why =
+            overload_judge_hold(site->overloads->judge, site, arena, job->queue, &spot);
+        if (why != NULL) {
+            return why;
+        }
+    }
+    return NULL;
+}
+
+/* ---------------------------------------------------------------- order */
+
+struct turn {
+    struct job *job;
+    int priority;
+    int64_t at_ms; /* it started; it stands still since */
+};
+
+static int priority_of(const struct site *site, const struct job *job)
+{
+    return job->queue < 0 ? 0 : site->config->queues[job->queue].priority;
+}
+
+/* Who is least important, then who began last. */
+static int compare_running(const void *left, const void *right)
+{
+    const struct turn *a = left, *b = right;
+    uint64_t a_key = jobs_key(a->job), b_key = jobs_key(b->job);
+    if (a->priority != b->priority) {
+        return a->priority < b->priority ? -1 : 1;
+    }
+    if (a->at_ms != b->at_ms) {
+        return a->at_ms > b->at_ms ? -1 : 1;
+    }
+    return a_key > b_key ? -1 : a_key < b_key;
+}
+
+/* Who is most important, then who stands still longest. */
+static int compare_still(const void *left, const void *right)
+{
+    return compare_running(right, left);
+}
+
+/* ---------------------------------------------------------------- acting */
+
+static void suspend(struct site *site, struct job *job, const char *why, int64_t now_ms,
+                    struct effects *effects)
+{
+    struct overloads *overloads = site->overloads;
+    jobs_set_overload(job, why);
+    overloads->n_halted++;
+    note_acted(overloads, job, now_ms);
+    halts_impose(site, job, HALT_LOAD, 0, now_ms, effects);
+}
+
+static void suspend_some(struct site *site, struct arena *arena, int64_t now_ms,
+                         struct effects *effects)
+{
+    int n_open = jobs_count_open(site->jobs), n_turns = 0;
+    struct turn *turns = arena_alloc(arena, (size_t)n_open + 1, sizeof(*turns));
+    for (int i = 0; i < n_open; i++) {
+        struct job *job = jobs_open_at(site->jobs, i);
+        if (runs(job)) {
+            turns[n_turns++] =
+                (struct turn){job, priority_of(site, job), job->start_ms};
+        }
+    }
+    qsort(turns, (size_t)n_turns, sizeof(*turns), compare_running);
+    const int *moving = count_moving(site, arena);
+    for (int i = 0; i < n_turns; i++) {
+        const char *why = stop_text(site, arena, turns[i].job, moving);
+        if (why != NULL) {
+            suspend(site, turns[i].job, why, now_ms, effects);
+        }
+    }
+}
+
+/* What stands still for another cause goes on by the same rule as who was suspended for
+ * load. */
+static void join(struct site *site, struct arena *arena, struct job *job,
+                 int64_t now_ms, struct effects *effects)
+{
+    const char *why = NULL;
+    for (int i = 0; i < job->n_hosts && why == NULL; i++) {
+        struct overload_spot spot;
+        overload_judge_find(site, job->hosts[i].host, is_own(job), &spot);
+        why = spot.is_told ? overload_judge_hold(site->overloads->judge, site, arena,
+                                                 job->queue, &spot)
+                           : NULL;
+    }
+    if (why != NULL) {
+        jobs_set_overload(job, why);
+        halts_add(site, job, HALT_LOAD, 0, now_ms, effects);
+    }
+}
+
+static void lift(struct site *site, struct arena *arena, struct job *job,
+                 int64_t now_ms, struct effects *effects)
+{
+    bool is_free = true;
+    if (overloads_hold(site, arena, job) != NULL) {
+        return;
+    }
+    for (int i = 0; i < job->n_hosts; i++) {
+        is_free = !must_wait(site, job->hosts[i].host) && is_free;
+    }
+    bool goes_on = (job->halt.causes & ~HALT_LOAD) == 0;
+    if (!is_free && goes_on) {
+        return;
+    }
+    jobs_set_overload(
+        job, arena_printf(arena, "load is within its thresholds again, after %s",
+                          job->overload != NULL ? job->overload : "too much of it"));
+    halts_lift(site, job, HALT_LOAD, now_ms, effects);
+    if (goes_on) {
+        note_acted(site->overloads, job, now_ms);
+    }
+}
+
+static void lift_some(struct site *site, struct arena *arena, int64_t now_ms,
+                      struct effects *effects)
+{
+    int n_open = jobs_count_open(site->jobs), n_turns = 0;
+    struct turn *turns = arena_alloc(arena, (size_t)n_open + 1, sizeof(*turns));
+    for (int i = 0; i < n_open; i++) {
+        struct job *job = jobs_open_at(site->jobs, i);
+        bool is_still = job->state == JOB_SSUSP || job->state == JOB_USUSP;
+        if (is_open(job) && (job->halt.causes & HALT_LOAD) != 0) {
+            turns[n_turns++] =
+                (struct turn){job, priority_of(site, job), job->halt.since_ms};
+        } else if (is_open(job) && is_still && job->halt.causes != 0) {
+            join(site, arena, job, now_ms, effects);
+        }
+    }
+    qsort(turns, (size_t)n_turns, sizeof(*turns), compare_still);
+    for (int i = 0; i < n_turns; i++) {
+        lift(site, arena, turns[i].job, now_ms, effects);
+    }
+}
+
+/* ---------------------------------------------------------------- time */
+
+/* Load says nothing here, and never did to anybody who still waits. */
+static bool is_idle(const struct site *site)
+{
+    if (site->config->has_thresholds) {
+        return false;
+    }
+    for (int i = 0; i < jobs_count_open(site->jobs); i++) {
+        if ((jobs_open_at(site->jobs, i)->halt.causes & HALT_LOAD) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int64_t next_ms(const struct overloads *overloads)
+{
+    int64_t look_ms =
+        overloads->has_looked ? overloads->looked_ms + OVERLOADS_LOOK_MS : INT64_MIN;
+    return overloads->is_marked && look_ms < overloads->again_ms ? look_ms
+                                                                 : overloads->again_ms;
+}
+
+int64_t overloads_wake_ms(const struct site *site, int64_t now_ms)
+{
+    int64_t wake_ms = next_ms(site->overloads);
+    return wake_ms < now_ms ? now_ms : wake_ms;
+}
+
+void overloads_tick(struct site *site, int64_t now_ms, struct effects *effects)
+{
+    struct overloads *overloads = site->overloads;
+    struct arena arena;
+    if (now_ms < next_ms(overloads)) {
+        return;
+    }
+    bool is_told = overloads->is_told;
+    overloads->is_marked = overloads->is_told = false;
+    overloads->has_looked = true;
+    overloads->looked_ms = now_ms;
+    overloads->again_ms = INT64_MAX;
+    overloads->is_used = !is_idle(site);
+    if (!overloads->is_used) {
+        return;
+    }
+    arena_init(&arena);
+    overload_judge_forget(overloads->judge, site->config->n_queues);
+    forget_acted(overloads, now_ms - site->config->load_interval_ms);
+    suspend_some(site, &arena, now_ms, effects);
+    lift_some(site, &arena, now_ms, effects);
+    arena_release(&arena);
+    if (is_told) {
+        schedule_mark(site->schedule);
+    }
+}
+
+/* ---------------------------------------------------------------- starts */
+
+bool overloads_is_busy(const struct site *site, int host,
+                       struct threshold_excess *excess)
+{
+    struct overload_spot spot;
+    overload_judge_find(site, site_hosts_name(site->hosts, host), true, &spot);
+    return overload_judge_bars(site, -1, &spot, excess);
+}
+
+/* By host, of a queue's jobs; NULL: none is beyond. */
+static const struct threshold_excess *show_queue(const struct site *site,
+                                                 struct arena *arena, int queue,
+                                                 const struct overload_spot *spots,
+                                                 int n_hosts)
+{
+    struct threshold_excess *found =
+        arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*found));
+    bool has_any = false;
+    for (int i = 0; i < n_hosts; i++) {
+        has_any = overload_judge_bars(site, queue, &spots[i], &found[i]) || has_any;
+    }
+    return has_any ? found : NULL;
+}
+
+const struct threshold_excess *const *overloads_show(const struct site *site,
+                                                     struct arena *arena,
+                                                     const struct place_host *hosts,
+                                                     int n_hosts)
+{
+    const struct site_config *config = site->config;
+    if (!config->has_thresholds) {
+        return NULL;
+    }
+    const struct threshold_excess **by_queue =
+        arena_alloc(arena, (size_t)config->n_queues + 1, sizeof(*by_queue));
+    struct overload_spot *spots =
+        arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*spots));
+    for (int i = 0; i < n_hosts; i++) {
+        overload_judge_find(site, hosts[i].name, hosts[i].lease[0] == '\0', &spots[i]);
+    }
+    const struct threshold_excess *of_hosts =
+        show_queue(site, arena, -1, spots, n_hosts);
+    for (int i = 0; i < config->n_queues; i++) {
+        by_queue[i] = config->queues[i].thresholds.n_items > 0
+                          ? show_queue(site, arena, i, spots, n_hosts)
+                          : of_hosts;
+    }
+    return by_queue;
+}

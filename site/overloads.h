@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* overloads.h: what the load of hosts does to jobs, by load thresholds (threshold.h)
+ * and by STOP_COND and RESUME_COND of queues.
+ *
+ * Nothing starts on a host that is beyond loadSched of its own or of the job's queue.
+ * A job that runs on one beyond loadStop of either, or that meets STOP_COND, stands
+ * still (HALT_LOAD), or is ended (TERMINATE_WHEN); but for the only one that runs there
+ * where nobody is at the host (it > 0). It goes on once each of its hosts is within
+ * loadStop and loadSched, or meets RESUME_COND instead of loadSched; so does one that
+ * stands still for another cause.
+ *
+ * Of a host one job is suspended or goes on in SBD_SLEEP_TIME: the load has to show
+ * what that did. Suspended first is who goes on last: queues by priority, of one queue
+ * the youngest start first, longest suspended on first.
+ *
+ * A host that tells nothing (away, or in a simulation) is within all, and neither
+ * suspends a job nor lets it go on. Own jobs alone: whether a consumer's job stands
+ * still is its own site's word, which has the load of the host too.
+ *
+ * Units: milliseconds. Ownership: config, resources are borrowed. What was done last to
+ * a host is in memory only. Source: LSF's load thresholds; ADR 0030. Layer: site. */
+#ifndef SUBLET_SITE_OVERLOADS_H
+#define SUBLET_SITE_OVERLOADS_H
+
+#include "base/effect.h"
+#include "sched/place.h"
+#include "site/jobs.h"
+#include "site/site.h"
+
+enum {
+    OVERLOADS_LOOK_MS = 5000
+}; /* looks are this far apart: hosts tell at any time */
+
+struct overloads;
+struct overloads *overloads_new(const struct site_config *config,
+                                const struct resources *resources);
+void overloads_free(struct overloads *overloads);
+/* Another configuration, another catalogue. */
+void overloads_change(struct overloads *overloads, const struct site_config *config,
+                      const struct resources *resources);
+
+/* Load, or who runs where, is another: it is looked at again. `is_told`: a host has
+ * told its load, so that jobs that wait for it are looked at too. */
+void overloads_mark(struct overloads *overloads, bool is_told);
+void overloads_tick(struct site *site, int64_t now_ms, struct effects *effects);
+int64_t overloads_wake_ms(const struct site *site, int64_t now_ms);
+/* How many jobs load has suspended or ended since the start. */
+uint64_t overloads_count(const struct overloads *overloads);
+
+/* What a job that stands still waits for of its hosts' load, or NULL. */
+const char *overloads_hold(const struct site *site, struct arena *arena,
+                           const struct job *job);
+
+/* Of a pass: by queue and host what stands against a start there. NULL: nothing. */
+const struct threshold_excess *const *overloads_show(const struct site *site,
+                                                     struct arena *arena,
+                                                     const struct place_host *hosts,
+                                                     int n_hosts);
+/* An own host is beyond loadSched of its own. */
+bool overloads_is_busy(const struct site *site, int host,
+                       struct threshold_excess *excess);
+
+#endif
