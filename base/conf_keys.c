@@ -240,6 +240,7 @@ const struct conf_key conf_keys[] = {
     INT("SWP", 0, SPACE_MAX_MIB, NULL, "the same as SWAP"),
     WORD("ON_LOST", "keep kill", NULL,
          "kill: a lost consumer's jobs are ended after LEASE_TERM"),
+    YESNO("INTERACTIVE", "Y", "N: consumers' interactive jobs (-I) do not run here"),
 #undef SECTION
 #define SECTION "Parameters"
     DURATION("MC_RECLAIM_DELAY", MINUTE, SECOND, TEN_YEARS, "10",

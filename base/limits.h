@@ -50,9 +50,11 @@ enum {
     OUTPUT_CHUNK_MAX = 65536, /* one piece of a job's output */
     STREAM_CHUNK_MAX = 16384, /* of an interactive job's input or output in a message */
     STREAM_WINDOW = 65536,    /* of it on the way, each stream: a pipe's worth */
-    TERMINAL_SIZE_MAX = 10000, /* rows, or columns */
-    PAGE_ROWS_MAX = 500,       /* rows of one answer; a page stays below a frame */
-    WAITERS_MAX = 4096,        /* clients that wait, peek or ask at one time */
+    STREAM_RELAYED_PER_S = 4 << 20, /* of one on a borrowed host: its broker has others
+                                       to serve (broker/streams.h) */
+    TERMINAL_SIZE_MAX = 10000,      /* rows, or columns */
+    PAGE_ROWS_MAX = 500,            /* rows of one answer; a page stays below a frame */
+    WAITERS_MAX = 4096,             /* clients that wait, peek or ask at one time */
     LOAD_VALUES_MAX = 320, /* what a host tells of itself: LSF's 256 external indices,
                               its own, and its resources */
     RUN_LOADS_MAX = 1000,  /* runs that one HOST_LOAD tells of */

@@ -202,8 +202,8 @@ struct job_spec {
     int n_pre_execs;
     const char *const *post_execs; /* commands after it, in this order */
     int n_post_execs;
-    enum interaction interaction; /* it runs on its own site's hosts alone */
-    const char *const *controls;  /* "suspend=TSTP" and so on (base/job_action.h) */
+    enum interaction interaction;
+    const char *const *controls; /* "suspend=TSTP" and so on (base/job_action.h) */
     int n_controls;
 };
 
@@ -369,10 +369,11 @@ struct msg_state {
     int n_hosts;
     const struct lease_resource *resources;
     int n_resources;
-    const char *reason;    /* of the last change that the provider made by itself */
-    bool ends_lost;        /* ON_LOST=kill */
-    uint64_t last_attempt; /* the highest of its consumer that was decided */
-    uint64_t recall;       /* number of the latest RECALL; 0: none ever ... */
+    const char *reason;     /* of the last change that the provider made by itself */
+    bool ends_lost;         /* ON_LOST=kill */
+    bool takes_interactive; /* INTERACTIVE=Y */
+    uint64_t last_attempt;  /* the highest of its consumer that was decided */
+    uint64_t recall;        /* number of the latest RECALL; 0: none ever ... */
     const struct recall *recalls; /* ... and what of it is not home yet */
     int n_recalls;
 };
@@ -429,7 +430,8 @@ struct msg_contract {
     enum lease_type type;
     enum lease_state state;
     bool is_made;
-    bool is_provider_here; /* connected to the broker */
+    bool is_provider_here;  /* connected to the broker */
+    bool takes_interactive; /* its provider runs interactive jobs */
     const struct host_split *hosts;
     int n_hosts;
     const char *const *queues;    /* of a leaf: the only ones whose jobs may use it */

@@ -38,6 +38,7 @@ struct broker *broker_new(const struct broker_config *config)
     leases_init(&broker->leases);
     overrides_init(&broker->overrides);
     pools_init(&broker->pools, config);
+    streams_init(&broker->streams, STREAMS_ALL_PER_S);
     return broker;
 }
 
@@ -458,6 +459,8 @@ static const struct {
     {MSG_OUTPUT, WHO_PROVIDER, relay_message},
     {MSG_LEASE_LOAD, WHO_PROVIDER, relay_message},
     {MSG_LEASE_LOAD_ASK, WHO_CONSUMER, relay_message},
+    {MSG_STREAM_DOWN, WHO_CONSUMER, relay_message},
+    {MSG_STREAM_UP, WHO_PROVIDER, relay_message},
     {MSG_QUERY, WHO_ANYONE, handle_query},
     {MSG_SET_RECLAIM, WHO_ANYONE, handle_set_reclaim},
     {MSG_SET_DRAIN, WHO_ANYONE, handle_set_drain},
@@ -622,6 +625,14 @@ uint64_t broker_lease_behind(const struct broker *broker, const char *id)
 {
     const struct lease *lease = leases_find(&broker->leases, id);
     return lease != NULL ? lease->behind_epoch : 0;
+}
+
+void broker_site_streams(const struct broker *broker, const char *site,
+                         uint64_t *n_bytes, uint64_t *n_dropped)
+{
+    const struct member *member = sessions_find(&broker->sessions, site);
+    *n_bytes = member != NULL ? member->streams.n_bytes : 0;
+    *n_dropped = member != NULL ? member->streams.n_dropped : 0;
 }
 
 /* ---------------------------------------------------------------- reload */

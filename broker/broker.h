@@ -77,6 +77,10 @@ bool broker_has_pool(const struct broker *broker, const char *name);
 int64_t broker_site_heard_ms(const struct broker *broker, const char *site);
 /* The epoch that its provider states, where that is over and its books are lost; 0. */
 uint64_t broker_lease_behind(const struct broker *broker, const char *id);
+/* Of interactive jobs' terminals, what the site said: bytes that were passed on, and
+ * pieces that were not (streams.h); since the start. */
+void broker_site_streams(const struct broker *broker, const char *site,
+                         uint64_t *n_bytes, uint64_t *n_dropped);
 
 /* The JSON of INTERFACES 3 for a query about leases, sites, hosts or reclaim delays
  * (not history, which is in the store): an object with schema_version and one array. */

@@ -141,6 +141,7 @@ static void fill_lease(const struct broker *broker, struct arena *arena,
     value_add_instant(arena, row, "made_at", from->made_ms);
     value_add_instant(arena, row, "changed_at", from->changed_ms);
     value_add_bool(arena, row, "drained", from->is_drained);
+    value_add_bool(arena, row, "interactive", lease->takes_interactive);
     if (lease->behind_epoch != 0) {
         value_add_int(arena, row, "behind_epoch", (int64_t)lease->behind_epoch);
     } else {

@@ -59,7 +59,7 @@ static uint64_t stamp_of_lease(const struct broker *broker, const struct lease *
                                   lease_is_disconnected(lease));
     stamp = add_number(stamp, row->epoch << 2 | (uint64_t)lease->is_unnamed << 1 |
                                   row->is_drained);
-    stamp = add_number(stamp, lease->behind_epoch);
+    stamp = add_number(stamp, lease->behind_epoch << 1 | lease->takes_interactive);
     stamp = add_number(stamp, (uint64_t)delay_ms);
     stamp = add_number(stamp, (uint64_t)lease->judging.due_ms);
     stamp = add_number(stamp, (uint64_t)row->registered_ms);

@@ -57,7 +57,8 @@ struct lease {
     /* What the provider's latest STATE said, and the disk does not keep. */
     enum reclaim_policy reclaim_policy;
     int64_t min_hold_ms, lease_term_ms;
-    bool ends_lost; /* ON_LOST=kill */
+    bool ends_lost;         /* ON_LOST=kill */
+    bool takes_interactive; /* INTERACTIVE=Y */
     uint64_t last_attempt;
     int provider_waiting;
     bool is_unconfirmed;    /* since this broker's start, by one of its sites */

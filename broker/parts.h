@@ -13,6 +13,7 @@
 #include "broker/pace.h"
 #include "broker/pools.h"
 #include "broker/sessions.h"
+#include "broker/streams.h"
 
 struct broker {
     struct sessions sessions;
@@ -21,7 +22,8 @@ struct broker {
     struct pools pools;
     struct changes changes;
     struct pace pace;
-    uint64_t boot; /* how often this broker's disk was started from */
+    struct streams streams; /* of all sites */
+    uint64_t boot;          /* how often this broker's disk was started from */
     int64_t started_ms;
     int n_unconfirmed; /* leases of the disk that a site has yet to speak of */
 };

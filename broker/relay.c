@@ -16,8 +16,14 @@ static const struct {
     {MSG_ATTEMPT_ACK, FROM_CONSUMER},    {MSG_ATTEMPT_CONTROL, FROM_CONSUMER},
     {MSG_OUTPUT_ASK, FROM_CONSUMER},     {MSG_ATTEMPT_STATE, FROM_PROVIDER},
     {MSG_OUTPUT, FROM_PROVIDER},         {MSG_LEASE_LOAD, FROM_PROVIDER},
-    {MSG_LEASE_LOAD_ASK, FROM_CONSUMER},
+    {MSG_LEASE_LOAD_ASK, FROM_CONSUMER}, {MSG_STREAM_DOWN, FROM_CONSUMER},
+    {MSG_STREAM_UP, FROM_PROVIDER},
 };
+
+static bool is_stream(enum msg_kind kind)
+{
+    return kind == MSG_STREAM_DOWN || kind == MSG_STREAM_UP;
+}
 
 static enum origin origin_of(enum msg_kind kind)
 {
@@ -42,6 +48,8 @@ _Static_assert(offsetof(struct msg_attempt_state, run) == 0, "run first");
 _Static_assert(offsetof(struct msg_attempt_control, run) == 0, "run first");
 _Static_assert(offsetof(struct msg_output_ask, run) == 0, "run first");
 _Static_assert(offsetof(struct msg_output, run) == 0, "run first");
+_Static_assert(offsetof(struct msg_stream_down, run) == 0, "run first");
+_Static_assert(offsetof(struct msg_stream_up, run) == 0, "run first");
 
 static const struct run_id *run_of(const struct msg *msg)
 {
@@ -123,6 +131,20 @@ static void own_lease_load(struct arena *arena, struct msg_lease_load *load)
     load->hosts = hosts;
 }
 
+static void own_stream(struct arena *arena, struct msg *msg)
+{
+    if (msg->kind == MSG_STREAM_DOWN) {
+        struct msg_stream_down *down = &msg->stream_down;
+        own_text(arena, &down->job);
+        down->bytes = arena_copy(arena, down->bytes, (size_t)down->n_bytes);
+    } else {
+        struct msg_stream_up *up = &msg->stream_up;
+        own_text(arena, &up->job);
+        own_text(arena, &up->note);
+        up->bytes = arena_copy(arena, up->bytes, (size_t)up->n_bytes);
+    }
+}
+
 /* What the message points to ends with the step; the copy's is the effects'. */
 static struct msg own_msg(struct arena *arena, const struct msg *from)
 {
@@ -141,8 +163,22 @@ static struct msg own_msg(struct arena *arena, const struct msg *from)
     } else if (msg.kind == MSG_OUTPUT) {
         msg.output.bytes =
             arena_copy(arena, msg.output.bytes, (size_t)msg.output.n_bytes);
+    } else if (is_stream(msg.kind)) {
+        own_stream(arena, &msg);
     }
     return msg;
+}
+
+static bool may_pass(struct broker *broker, struct member *sender,
+                     const struct event *event)
+{
+    const struct msg *msg = event->msg;
+    if (!is_stream(msg->kind)) {
+        return true;
+    }
+    int n_bytes =
+        msg->kind == MSG_STREAM_UP ? msg->stream_up.n_bytes : msg->stream_down.n_bytes;
+    return streams_pass(&broker->streams, &sender->streams, n_bytes, event->now_ms);
 }
 
 void relay_message(struct broker *broker, struct member *sender,
@@ -169,7 +205,7 @@ void relay_message(struct broker *broker, struct member *sender,
                       consumer->name);
         return;
     }
-    if (target->is_here) {
+    if (target->is_here && may_pass(broker, sender, event)) {
         struct msg copy = own_msg(&effects->arena, msg);
         outbox_send(effects, target, sender->name, &copy);
     }

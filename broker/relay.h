@@ -5,9 +5,9 @@
  * unread, under the target's session and in the sender's name, if the two share a lease
  * that way round and the run it is about is the consumer's: so no site speaks about
  * another's jobs. LEASE_LOAD and its question are about a lease, which must be the two
- * sites' own. What a target that is not connected should have got is dropped
- * without a word: both ends send again until answered, and the consumer is told by
- * CONTRACT who is here.
+ * sites' own; what goes to and from terminals has a bound (streams.h). What a target
+ * that is not connected should have got is dropped without a word: both ends send again
+ * until answered, and the consumer is told by CONTRACT who is here.
  *
  * Layer: broker (base only). */
 #ifndef SUBLET_BROKER_RELAY_H

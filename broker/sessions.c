@@ -9,6 +9,7 @@
 static struct member *member_new(const char *name, int roles_allowed)
 {
     struct member *member = mem_alloc(1, sizeof(*member));
+    streams_init(&member->streams, STREAMS_SITE_PER_S);
     snprintf(member->name, sizeof(member->name), "%s", name);
     member->alarm.key = member->name;
     member->roles_allowed = roles_allowed;

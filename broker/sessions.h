@@ -22,6 +22,7 @@
 #include "broker/alarms.h"
 #include "broker/broker.h"
 #include "broker/changes.h"
+#include "broker/streams.h"
 
 struct lease;
 
@@ -53,7 +54,8 @@ struct member {
     bool has_usage;
     struct queue_demand *queues; /* of that usage: where something waits */
     int n_queues;
-    uint64_t n_usages; /* grows with each, and with each session */
+    uint64_t n_usages;      /* grows with each, and with each session */
+    struct streams streams; /* that it says */
     struct change change;
 };
 

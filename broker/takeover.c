@@ -225,6 +225,10 @@ static void take_details(struct broker *broker, struct lease *lease,
     lease->min_hold_ms = state->min_hold_ms;
     lease->lease_term_ms = state->lease_term_ms;
     lease->ends_lost = state->ends_lost;
+    if (lease->takes_interactive != state->takes_interactive) {
+        lease->takes_interactive = state->takes_interactive;
+        notice_renew(lease, now_ms);
+    }
     lease->last_attempt = state->last_attempt;
     lease->provider_waiting = state->provider_waiting;
     handover_see(lease, state->freeze);

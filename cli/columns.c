@@ -382,6 +382,7 @@ static const struct column leases_block[] = {
     {"Consumer uses", "consumer", true, format_side},
     {"Resources", "resources", false, format_instances},
     {"Drained", "drained", false, format_plain},
+    {"Interactive jobs", "interactive", false, format_plain},
     {"Provider behind, at epoch", "behind_epoch", false, format_plain},
     {"Reclaim delay", "reclaim_delay_s", false, format_duration},
     {"Next rebalance", "next_rebalance_at", false, format_time},

@@ -34,6 +34,7 @@ enum {
 struct output {
     int fd;
     int64_t written, got;
+    int64_t told; /* of `written`, to the other side */
     uint8_t bytes[STREAM_WINDOW];
 };
 
@@ -100,6 +101,9 @@ static int send_news(struct terminal *terminal, bool is_again, struct err *err)
 {
     int code = 0;
     terminal->has_news = false;
+    for (int i = 0; i < N_OUTPUTS; i++) {
+        terminal->outputs[i].told = terminal->outputs[i].written;
+    }
     terminal->asked_ms = daemon_now_ms();
     if (is_again) {
         terminal->n_sent = 0;
@@ -141,7 +145,8 @@ static void begin_attempt(struct terminal *terminal, uint64_t attempt)
     terminal->input_at = 0;
     terminal->n_sent = 0;
     for (int i = 0; i < N_OUTPUTS; i++) {
-        terminal->outputs[i].written = terminal->outputs[i].got = 0;
+        struct output *output = &terminal->outputs[i];
+        output->written = output->got = output->told = 0;
     }
     if (attempt != 0 && terminal->interaction != INTERACTION_PIPES) {
         tty_enter(&terminal->tty, terminal->interaction == INTERACTION_PTY);
@@ -271,7 +276,9 @@ static bool write_output(struct terminal *terminal, struct output *output)
     ssize_t put = write(output->fd, output->bytes + at, left < most ? left : most);
     if (put > 0) {
         output->written += put;
-        terminal->has_news = true;
+        terminal->has_news =
+            terminal->has_news || output->written == output->got ||
+            output->written - output->told >= STREAM_CHUNK_MAX; /* not each bit */
     }
     return put >= 0 || errno == EAGAIN || errno == EINTR;
 }

@@ -50,6 +50,7 @@ struct consumer_host {
     bool is_unheard; /* its provider is out of reach: no order arrives */
     bool is_made;
     bool is_exclusive;
+    bool takes_interactive;
     const char *const *queues; /* whose jobs alone may go there; n_queues 0: all */
     int n_queues;
     const struct space *spaces; /* SPACES of them, that the contract gives it there */

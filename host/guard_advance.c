@@ -124,7 +124,7 @@ void guard_advance_begin(struct guard_life *life)
     life->record.start_ms = guard_clock_wall_ms();
     int code = life->spec.interaction == INTERACTION_NONE
                    ? 0
-                   : guard_stream_new(&life->stream, &err);
+                   : guard_stream_new(&life->stream, life->spec.is_leased, &err);
     if (code != 0 || guard_start_command(life, &err) != 0) {
         leave_cgroup(life);
         life->record.start_ms = 0;

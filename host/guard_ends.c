@@ -71,8 +71,9 @@ static int do_not_wait(int fd)
 int guard_ends_open(struct guard_ends *ends, const struct guard_spec *spec,
                     const struct guard_account *account, struct err *err)
 {
-    bool has_in = spec->in_file[0] == '\0', has_out = spec->out_file[0] == '\0';
-    bool has_err = spec->err_file[0] == '\0';
+    bool has_in = spec->in_file[0] == '\0';
+    bool has_out = spec->out_file[0] == '\0' && !spec->keeps_out;
+    bool has_err = spec->err_file[0] == '\0' && !spec->keeps_err;
     int code = 0;
     guard_ends_init(ends);
     if (spec->interaction != INTERACTION_PIPES) {

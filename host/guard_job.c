@@ -157,8 +157,12 @@ static void open_ends(const struct start *start, const struct guard_ends *ends)
         give_up(start->gate, "cannot take the terminal: %s", strerror(errno));
     }
     int in = spec->in_file[0] != '\0' ? open_input(start, spec->in_file) : ends->job_in;
-    int out = ends->job_out >= 0 ? ends->job_out : open_output(start, spec->out_file);
-    int err = ends->job_err >= 0 ? ends->job_err : open_output(start, spec->err_file);
+    int out = ends->job_out >= 0 ? ends->job_out
+              : start->out >= 0  ? start->out
+                                 : open_output(start, spec->out_file);
+    int err = ends->job_err >= 0 ? ends->job_err
+              : start->err >= 0  ? start->err
+                                 : open_output(start, spec->err_file);
     place_files(start, in, out, err);
 }
 
@@ -302,17 +306,18 @@ static int open_kept(int dir, const char *name, const struct guard_account *acco
 static int open_kept_files(struct start *start, struct err *err)
 {
     const struct guard_spec *spec = start->spec;
-    if (!start->command->is_job || start->command->ends != NULL) {
+    bool keeps_out =
+        start->command->ends != NULL ? spec->keeps_out : spec->out_file[0] == '\0';
+    if (!start->command->is_job) {
         return 0;
     }
-    if (spec->out_file[0] == '\0') {
+    if (keeps_out) {
         start->out = open_kept(start->dir, RUN_DIR_STDOUT, start->account);
     }
     if (spec->keeps_err) {
         start->err = open_kept(start->dir, RUN_DIR_STDERR, start->account);
     }
-    if ((spec->out_file[0] == '\0' && start->out < 0) ||
-        (spec->keeps_err && start->err < 0)) {
+    if ((keeps_out && start->out < 0) || (spec->keeps_err && start->err < 0)) {
         return err_set(err, ERR_IO, "cannot make the output's files: %s",
                        strerror(errno));
     }

@@ -35,6 +35,7 @@ static const struct {
     {"memory", TEXT, offsetof(struct guard_spec, memory)},
     {"is_leased", FLAG, offsetof(struct guard_spec, is_leased)},
     {"keeps_err", FLAG, offsetof(struct guard_spec, keeps_err)},
+    {"keeps_out", FLAG, offsetof(struct guard_spec, keeps_out)},
     {"interaction", NUMBER, offsetof(struct guard_spec, interaction)},
     {"umask", NUMBER, offsetof(struct guard_spec, umask)},
     {"n_slots", NUMBER, offsetof(struct guard_spec, n_slots)},

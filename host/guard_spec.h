@@ -36,6 +36,7 @@ struct guard_spec {
     const char *memory;   /* the same of version 1's memory controller */
     bool is_leased;       /* never as root; output stays with the run */
     bool keeps_err;       /* errors kept with the run, apart from the output */
+    bool keeps_out;       /* of an interactive job: likewise, not for its terminal */
     int64_t interaction;  /* enum interaction */
     int64_t umask;
     int64_t n_slots;      /* several: a parallel job is asked to stop before it must */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/bucket.h"
 #include "base/msg.h"
 #include "host/guard_socket.h"
 #include "host/run_dir.h"
@@ -41,12 +42,17 @@ struct guard_stream {
     uint8_t last;    /* byte that the job was given */
     int64_t begun_ms, heard_ms, patience_ms;
     struct winsize size; /* of the user's terminal, as last heard */
+    bool is_relayed;
+    struct bucket bucket; /* of both ways, where it is */
+    bool is_late;         /* something waits for that */
     struct kept in, outs[N_OUTPUTS];
 };
 
-int guard_stream_new(struct guard_stream **stream, struct err *err)
+int guard_stream_new(struct guard_stream **stream, bool is_relayed, struct err *err)
 {
     struct guard_stream *made = mem_alloc(1, sizeof(*made));
+    made->is_relayed = is_relayed;
+    bucket_init(&made->bucket, STREAM_RELAYED_PER_S, STREAM_WINDOW);
     made->listener = made->peer = -1;
     guard_ends_init(&made->ends);
     int code = guard_socket_listen(RUN_DIR_STREAM, BACKLOG, &made->listener, err);
@@ -106,6 +112,28 @@ static void kept_put(struct kept *kept, const uint8_t *bytes, size_t n_bytes)
     }
 }
 
+/* ---- its share of the way */
+
+/* False: later, what is left of the turn is used up. */
+static bool may_pass(struct guard_stream *stream, int64_t now_ms)
+{
+    bool may = !stream->is_relayed || bucket_look(&stream->bucket, now_ms) > 0;
+    stream->is_late = stream->is_late || !may;
+    return may;
+}
+
+static void has_passed(struct guard_stream *stream, size_t n_bytes)
+{
+    if (stream->is_relayed) {
+        bucket_take(&stream->bucket, (int64_t)n_bytes);
+    }
+}
+
+int64_t guard_stream_turn_ms(const struct guard_stream *stream)
+{
+    return stream->is_late ? bucket_wake_ms(&stream->bucket) : INT64_MAX;
+}
+
 /* ---- the job's side */
 
 static int *output_fd(struct guard_stream *stream, int output)
@@ -152,10 +180,13 @@ static void end_terminal_input(struct guard_stream *stream)
     }
 }
 
-static void write_input(struct guard_stream *stream)
+static void write_input(struct guard_stream *stream, int64_t now_ms)
 {
     struct kept *kept = &stream->in;
     while (stream->ends.in >= 0 && kept_count(kept) > 0) {
+        if (!may_pass(stream, now_ms)) {
+            return;
+        }
         size_t length;
         const uint8_t *from = piece_at(kept, kept->start, kept->end, &length);
         ssize_t put = write(stream->ends.in, from, length);
@@ -165,6 +196,7 @@ static void write_input(struct guard_stream *stream)
         if (put < 0) { /* nobody reads it any more: it goes nowhere */
             put = (ssize_t)length;
         }
+        has_passed(stream, (size_t)put);
         stream->last = put > 0 ? from[put - 1] : stream->last;
         kept->start += put;
         stream->owes_news = true;
@@ -264,13 +296,14 @@ static bool send_packet(struct guard_stream *stream, struct stream_packet *packe
     return false;
 }
 
-static void send_all(struct guard_stream *stream)
+static void send_all(struct guard_stream *stream, int64_t now_ms)
 {
     struct stream_packet packet;
     stream->is_blocked = false;
     for (int i = 0; i < N_OUTPUTS; i++) {
         struct kept *kept = &stream->outs[i];
-        while (stream->peer >= 0 && kept->sent < kept->end) {
+        while (stream->peer >= 0 && kept->sent < kept->end &&
+               may_pass(stream, now_ms)) {
             size_t length;
             const uint8_t *from = piece_at(kept, kept->sent, kept->end, &length);
             length = length < STREAM_CHUNK_MAX ? length : STREAM_CHUNK_MAX;
@@ -281,6 +314,7 @@ static void send_all(struct guard_stream *stream)
             if (!send_packet(stream, &packet)) {
                 return;
             }
+            has_passed(stream, length);
             kept->sent += (int64_t)length;
         }
     }
@@ -372,7 +406,7 @@ int guard_stream_polls(const struct guard_stream *stream, struct pollfd *polls)
         short events = stream->is_blocked ? POLLIN | POLLOUT : POLLIN;
         polls[n_polls++] = (struct pollfd){.fd = stream->peer, .events = events};
     }
-    if (ends->in >= 0 && has_input) {
+    if (ends->in >= 0 && has_input && !stream->is_late) {
         polls[n_polls++] = (struct pollfd){.fd = ends->in, .events = POLLOUT};
     }
     if (ends->out >= 0 && kept_room(&stream->outs[OUTPUT_OUT]) > 0) {
@@ -399,10 +433,11 @@ void guard_stream_serve(struct guard_stream *stream, const struct pollfd *polls,
     if (has_guest) {
         take_in(stream);
     }
+    stream->is_late = false;
     read_output(stream, OUTPUT_OUT);
     read_output(stream, OUTPUT_ERR);
-    write_input(stream);
+    write_input(stream, now_ms);
     if (stream->peer >= 0) {
-        send_all(stream);
+        send_all(stream, now_ms);
     }
 }

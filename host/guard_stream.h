@@ -35,8 +35,10 @@ enum {
 
 struct guard_stream;
 
-/* Listens in the directory, which must be the working directory. */
-int guard_stream_new(struct guard_stream **stream, struct err *err) MUST_CHECK;
+/* Listens in the directory, which must be the working directory. `is_relayed`: a broker
+ * is on the way to its user, and gets no more than STREAM_RELAYED_PER_S. */
+int guard_stream_new(struct guard_stream **stream, bool is_relayed,
+                     struct err *err) MUST_CHECK;
 void guard_stream_free(struct guard_stream *stream); /* NULL is fine */
 
 /* The job is about to begin, with these: taken over. */
@@ -50,6 +52,8 @@ void guard_stream_end(struct guard_stream *stream, int64_t patience_ms, int64_t 
 bool guard_stream_is_over(const struct guard_stream *stream, int64_t now_ms);
 /* When one of the two comes true by itself; INT64_MAX: it does not. */
 int64_t guard_stream_wake_ms(const struct guard_stream *stream);
+/* When what waits for its turn may go; INT64_MAX: nothing does. */
+int64_t guard_stream_turn_ms(const struct guard_stream *stream);
 
 /* For poll: fills at most GUARD_STREAM_POLLS places, returns how many. */
 int guard_stream_polls(const struct guard_stream *stream, struct pollfd *polls);

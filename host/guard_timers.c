@@ -61,8 +61,14 @@ static void give_up_waiting(struct guard_life *life, int64_t now)
 
 static int64_t stream_at(const struct guard_life *life)
 {
-    bool is_awaited = life->stream != NULL && (life->is_meeting || life->is_draining);
-    return is_awaited ? guard_stream_wake_ms(life->stream) : GUARD_LIFE_NEVER;
+    if (life->stream == NULL) {
+        return GUARD_LIFE_NEVER;
+    }
+    bool is_awaited = life->is_meeting || life->is_draining;
+    int64_t wake_ms =
+        is_awaited ? guard_stream_wake_ms(life->stream) : GUARD_LIFE_NEVER;
+    int64_t turn_ms = guard_stream_turn_ms(life->stream);
+    return turn_ms < wake_ms ? turn_ms : wake_ms;
 }
 
 static void watch_stream(struct guard_life *life, int64_t now)

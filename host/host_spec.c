@@ -162,6 +162,9 @@ static void put_files(FILE *to, const struct msg_run_start *start)
     bool is_leased = start->lease[0] != '\0';
     put_number(to, "is_leased", is_leased);
     put_number(to, "keeps_err", is_leased && spec->err_file[0] != '\0');
+    put_number(to, "keeps_out",
+               is_leased && spec->interaction != INTERACTION_NONE &&
+                   spec->out_file[0] != '\0');
     if (!is_leased) {
         put(to, "cwd", spec->cwd);
         put_path(to, "in_file", spec->in_file, start->job);

@@ -193,6 +193,7 @@ static const struct codec_field state[] = {
     PARTS(resources, 0, LEASE_RESOURCES_MAX, &resource_shape),
     TALK(reason, REASON_SIZE - 1),
     BOOL(ends_lost),
+    BOOL(takes_interactive),
     UINT64(last_attempt),
     UINT64(recall),
     PARTS(recalls, 0, RECALLS_MAX, &recall_shape),
@@ -276,6 +277,7 @@ static const struct codec_field contract[] = {
     TIME(grace_ms),
     PARTS(recalls, 0, RECALLS_MAX, &recall_shape),
     BOOL(is_whole),
+    BOOL(takes_interactive),
     PARTS(resources, 0, LEASE_RESOURCES_MAX, &resource_shape),
 };
 SHAPE(codec_contract, sublet__contract, contract);

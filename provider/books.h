@@ -74,7 +74,8 @@ struct book {
     enum lease_type type;
     enum reclaim_policy reclaim_policy;
     int64_t min_hold_ms, lease_term_ms;
-    bool ends_lost; /* ON_LOST=kill */
+    bool ends_lost;         /* ON_LOST=kill */
+    bool takes_interactive; /* INTERACTIVE=Y */
     uint64_t epoch;
     bool is_made, is_withdrawn, is_ended;
     bool is_drained; /* by DRAIN: withdrawn, whatever the policies say */

@@ -377,6 +377,7 @@ static void add_lease(struct export *export, const struct export_policy *policy,
         .min_hold_ms = policy->min_hold_ms,
         .lease_term_ms = policy->lease_term_ms,
         .ends_lost = policy->ends_lost,
+        .takes_interactive = policy->takes_interactive,
         .hosts =
             arena_alloc(export->arena, (size_t)n_hosts, sizeof(struct export_part)),
     };

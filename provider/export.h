@@ -74,6 +74,7 @@ struct export_lease {
     enum reclaim_policy reclaim_policy;
     int64_t min_hold_ms, lease_term_ms;
     bool ends_lost;            /* ON_LOST=kill */
+    bool takes_interactive;    /* INTERACTIVE=Y */
     struct export_part *hosts; /* in the policy's order */
     int n_hosts;
     bool is_open; /* its hosts are still to be picked: a book of the policy stays */

@@ -197,6 +197,16 @@ static bool read_duration(const struct reading *reading, const char *name, int64
             conf_parse_duration(cell->value, key->unit_ms, ms, NULL) == ERR_NONE);
 }
 
+/* A word that is neither was complained about. */
+static bool read_interactive(const struct reading *reading)
+{
+    struct export_policy *policy = reading->policy;
+    const struct conf_cell *cell = cell_of(reading, "INTERACTIVE");
+    policy->takes_interactive = true;
+    return cell == NULL ||
+           conf_parse_bool(cell->value, &policy->takes_interactive, NULL) == ERR_NONE;
+}
+
 static bool read_rebalance(const struct reading *reading,
                            const struct export_defaults *defaults)
 {
@@ -237,8 +247,9 @@ bool export_policy_read(struct conf *conf, const char *site,
     bool has_spaces = read_spaces(&reading);
     bool has_type = has_hosts && has_shares && read_type(&reading);
     bool has_rebalance = read_rebalance(&reading, defaults);
+    bool has_interactive = read_interactive(&reading);
     return has_name && has_hosts && has_spaces && has_shares && has_type &&
-           has_rebalance;
+           has_rebalance && has_interactive;
 }
 
 /* "n1 n2 n3" */

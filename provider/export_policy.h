@@ -24,7 +24,8 @@ struct export_policy {
     enum lease_type type;
     enum reclaim_policy reclaim_policy;
     int64_t min_hold_ms, lease_term_ms;
-    bool ends_lost; /* ON_LOST=kill */
+    bool ends_lost;         /* ON_LOST=kill */
+    bool takes_interactive; /* INTERACTIVE=Y */
     bool is_per_host;
     struct conf_words hosts; /* PER_HOST */
     int n_slots;             /* PER_HOST: on each */

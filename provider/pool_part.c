@@ -55,6 +55,7 @@ struct book *pool_part_open(struct books *books, const char *site, const char *l
     }
     books_set_content(book, idle->content);
     book->type = LEASE_POOL;
+    book->takes_interactive = idle->takes_interactive;
     book->is_made = true;
     book->is_withdrawn = book->is_ended = book->is_frozen = false;
     book->n_recalls = book->n_due = 0;

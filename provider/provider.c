@@ -302,6 +302,7 @@ void provider_fill_state(const struct provider *provider, const struct book *boo
         .min_hold_ms = book->min_hold_ms,
         .lease_term_ms = book->lease_term_ms,
         .ends_lost = book->ends_lost,
+        .takes_interactive = book->takes_interactive,
         .last_attempt = taken_highest(&provider->taken, book->consumer),
         .hosts = hosts,
         .n_hosts = book->n_hosts,

@@ -246,11 +246,13 @@ static void set_terms(struct book *book, const struct export_lease *lease)
     book->is_dirty = book->is_dirty || book->reclaim_policy != lease->reclaim_policy ||
                      book->min_hold_ms != lease->min_hold_ms ||
                      book->lease_term_ms != lease->lease_term_ms ||
-                     book->ends_lost != lease->ends_lost;
+                     book->ends_lost != lease->ends_lost ||
+                     book->takes_interactive != lease->takes_interactive;
     book->reclaim_policy = lease->reclaim_policy;
     book->min_hold_ms = lease->min_hold_ms;
     book->lease_term_ms = lease->lease_term_ms;
     book->ends_lost = lease->ends_lost;
+    book->takes_interactive = lease->takes_interactive;
 }
 
 /* Until hosts are picked for its policy, a lease has those that it had. */
@@ -275,6 +277,9 @@ static void export_leaves(struct provider *provider, const struct book *idle,
             continue;
         }
         book->is_exported = true;
+        book->is_dirty =
+            book->is_dirty || book->takes_interactive != idle->takes_interactive;
+        book->takes_interactive = idle->takes_interactive;
         if (book->is_withdrawn) {
             open_book(book);
         }

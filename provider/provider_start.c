@@ -114,6 +114,11 @@ static const char *judge(const struct provider *provider, const struct book *boo
     if (reason == NULL) {
         reason = judge_user(provider, start, arena);
     }
+    if (reason == NULL && start->spec.interaction != INTERACTION_NONE &&
+        !book->takes_interactive) {
+        reason = arena_printf(arena, "lease %s takes no interactive jobs (INTERACTIVE)",
+                              start->lease);
+    }
     if (reason == NULL && start->n_hosts <= 0) {
         reason = "no host is asked for";
     }

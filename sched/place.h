@@ -55,6 +55,7 @@ struct place_host {
     bool is_kept;   /* one that stands still keeps it: nothing else begins there */
     bool is_shared; /* by jobs that `used` does not count, of others or standing still:
                        no exclusive job may run there */
+    bool is_batch;  /* its provider takes no interactive jobs */
     const char *const *queues; /* the only ones whose jobs may use it ... */
     int n_queues;              /* ... 0: all */
     /* For who stood still there and goes on. */
@@ -88,7 +89,7 @@ struct place_line {
     int n_slots;
     int max_slots; /* -n min,max; 0: as many as n_slots */
     bool is_exclusive;
-    bool stays_home;           /* on own hosts alone */
+    bool is_interactive;       /* not where these are not taken */
     const struct asked *asked; /* -m; NULL: the queue's hosts; one list, one pointer */
     const struct place_filter *filter; /* NULL: any host */
     const struct reserve_asks *asks;   /* alternatives; one list, one pointer */

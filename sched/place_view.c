@@ -144,12 +144,12 @@ bool place_view_is_for(const struct place_host *host, const char *queue)
 
 /* By its queue, and by what the job asks for. */
 static bool is_allowed(const struct place_snapshot *snapshot, int queue,
-                       const struct asked *asked, bool stays_home, int index,
+                       const struct asked *asked, bool is_interactive, int index,
                        int *preference)
 {
     const struct place_host *host = &snapshot->hosts[index];
     int of_job;
-    if (stays_home && host->lease[0] != '\0') {
+    if (is_interactive && host->is_batch) {
         return false;
     }
     if (!queue_allows(&snapshot->queues[queue], host->name, host->site, preference) ||
@@ -168,7 +168,7 @@ bool place_view_allows(const struct place_snapshot *snapshot,
                        const struct place_line *line, int host)
 {
     int preference;
-    return is_allowed(snapshot, line->queue, line->asked, line->stays_home, host,
+    return is_allowed(snapshot, line->queue, line->asked, line->is_interactive, host,
                       &preference) &&
            (line->filter == NULL || line->filter->matches[host]) &&
            place_view_load(snapshot, line->queue, host) == NULL;
@@ -214,8 +214,8 @@ static void judge_host(const struct place_room *room, struct place_view *view, i
 {
     const struct place_host *at = &room->snapshot->hosts[host];
     struct place_candidate candidate = {.host = host, .used = room->used[host]};
-    if (!is_allowed(room->snapshot, view->queue, view->asked, view->stays_home, host,
-                    &candidate.preference)) {
+    if (!is_allowed(room->snapshot, view->queue, view->asked, view->is_interactive,
+                    host, &candidate.preference)) {
         view->stuck.n_excluded++;
         return;
     }
@@ -262,7 +262,7 @@ static struct place_view *view_new(const struct place_room *room,
     view->asked = line->asked;
     view->filter = line->filter;
     view->is_exclusive = line->is_exclusive;
-    view->stays_home = line->stays_home;
+    view->is_interactive = line->is_interactive;
     view->asks = asks;
     view->stuck_slots = INT_MAX;
     view->stuck.n_hosts = n_hosts;
@@ -316,7 +316,7 @@ struct place_view *place_view_of(struct place_room *room, const struct place_lin
     for (struct place_view *view = *views; view != NULL; view = view->next) {
         if (view->class == class && view->filter == line->filter &&
             view->asked == line->asked && view->is_exclusive == line->is_exclusive &&
-            view->stays_home == line->stays_home && view->asks == asks) {
+            view->is_interactive == line->is_interactive && view->asks == asks) {
             return view;
         }
     }

@@ -38,7 +38,7 @@ struct place_view {
     int queue;
     const struct asked *asked;
     const struct place_filter *filter;
-    bool is_exclusive, stays_home;
+    bool is_exclusive, is_interactive;
     const struct reserve_asks *asks;  /* NULL: it reserves nothing */
     const struct limits_class *class; /* of limits that look at hosts; else NULL */
     struct place_group *groups;

@@ -337,6 +337,54 @@ void lending_pass_output(struct site *site, const struct msg *msg,
     }
 }
 
+/* ---------------------------------------------------------------- terminals */
+
+/* A run that goes on; of an earlier contract too, which its slots are still held by. */
+static const struct run *find_open(const struct site *site, const struct run_id *id)
+{
+    const struct run *run = runs_find(site->runs, id);
+    bool is_open = run != NULL && run->record != RUN_RECORD_ENDED &&
+                   run->spec->interaction != INTERACTION_NONE && run->host >= 0 &&
+                   site_hosts_is_ready(site->hosts, run->host);
+    return is_open ? run : NULL;
+}
+
+void lending_stream_down(struct site *site, const struct msg *msg,
+                         struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    const struct msg_stream_down *down = &msg->stream_down;
+    if (!is_its_own(site, msg, &down->run, effects)) {
+        return;
+    }
+    const struct run *run = find_open(site, &down->run);
+    if (run != NULL) {
+        struct msg passed = {.kind = MSG_STREAM_DOWN, .stream_down = *down};
+        passed.stream_down.run = run->id;
+        passed.stream_down.job = "";
+        passed.stream_down.bytes =
+            arena_copy(arena, down->bytes, (size_t)down->n_bytes);
+        site_hosts_send(site->hosts, run->host, &passed, effects);
+    }
+}
+
+void lending_stream_up(struct site *site, int host, const struct msg_stream_up *up,
+                       struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    const struct run *run = find_open(site, &up->run);
+    if (run == NULL || run->host != host ||
+        run_table_is_own(runs_table(site->runs), run)) {
+        return;
+    }
+    struct msg msg = {.kind = MSG_STREAM_UP, .stream_up = *up};
+    msg.site = arena_str(arena, up->run.site);
+    msg.stream_up.run.site = msg.site;
+    msg.stream_up.job = msg.stream_up.note = "";
+    msg.stream_up.bytes = arena_copy(arena, up->bytes, (size_t)up->n_bytes);
+    site_uplink_send(site->uplink, &msg, effects);
+}
+
 void lending_evict(struct site *site, const struct msg_evict *evict, int64_t now_ms,
                    struct effects *effects)
 {

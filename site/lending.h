@@ -27,6 +27,12 @@ void lending_output(struct site *site, const struct msg *msg, struct effects *ef
 /* A piece of output that a host has sent for a consumer's run. */
 void lending_pass_output(struct site *site, const struct msg *msg,
                          struct effects *effects);
+/* STREAM_DOWN of a consumer's user, STREAM_UP of a host (its index): passed on while
+ * the run goes on; of another, or a run that is over, they are dropped. */
+void lending_stream_down(struct site *site, const struct msg *msg,
+                         struct effects *effects);
+void lending_stream_up(struct site *site, int host, const struct msg_stream_up *up,
+                       struct effects *effects);
 /* A consumer's run has changed. */
 void lending_run_changed(struct site *site, struct run *run, int64_t now_ms,
                          struct effects *effects);

@@ -192,6 +192,7 @@ static void show_borrowed(const struct site *site, int index, struct arena *aren
     host->used = borrowed.n_used;
     host->is_unheard = borrowed.is_unheard;
     host->is_open = borrowed.is_open && !closed_has(&site->closed, borrowed.name);
+    host->is_batch = !borrowed.takes_interactive;
     host->queues = borrowed.queues; /* contracts do not change within a pass */
     host->n_queues = borrowed.n_queues;
 }

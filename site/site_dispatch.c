@@ -193,6 +193,29 @@ static void on_output(struct site *site, const struct call *call,
     }
 }
 
+static void on_stream_down(struct site *site, const struct call *call,
+                           struct effects *effects)
+{
+    if (call->from->kind == PEER_BROKER) {
+        lending_stream_down(site, call->msg, effects);
+    } else {
+        terminals_down(site, call->from, &call->msg->stream_down, effects);
+    }
+}
+
+static void on_stream_up(struct site *site, const struct call *call,
+                         struct effects *effects)
+{
+    const struct msg_stream_up *up = &call->msg->stream_up;
+    bool is_ours = strcmp(up->run.site, site->config->name) == 0;
+    if (call->from->kind == PEER_HOST && !is_ours) {
+        lending_stream_up(site, call->host, up, effects);
+    } else if (call->from->kind == PEER_HOST ||
+               is_from_its_provider(site, call->msg, &up->run)) {
+        terminals_up(site, call->host, up, effects);
+    }
+}
+
 /* Jobs that wait for load are looked at again no more often than this, however many
  * hosts tell of theirs. */
 enum { LOAD_LOOK_MS = 5000 };
@@ -308,12 +331,6 @@ static void on_run_state(struct site *site, const struct call *call,
                     effects);
 }
 
-static void on_stream_up(struct site *site, const struct call *call,
-                         struct effects *effects)
-{
-    terminals_up(site, call->host, &call->msg->stream_up, effects);
-}
-
 /* ---- from clients */
 
 static void on_submit(struct site *site, const struct call *call,
@@ -348,12 +365,6 @@ static void on_wait(struct site *site, const struct call *call, struct effects *
 static void on_peek(struct site *site, const struct call *call, struct effects *effects)
 {
     peek_request(site, call->from, &call->msg->peek, call->now_ms, effects);
-}
-
-static void on_stream_down(struct site *site, const struct call *call,
-                           struct effects *effects)
-{
-    terminals_down(site, call->from, &call->msg->stream_down, effects);
 }
 
 static void on_query(struct site *site, const struct call *call,
@@ -440,14 +451,14 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_HOST_ALIVE] = {on_host_alive, HOST, true},
     [MSG_HOST_LOAD] = {on_host_load, HOST, true},
     [MSG_RUN_STATE] = {on_run_state, HOST, true},
-    [MSG_STREAM_UP] = {on_stream_up, HOST, true},
+    [MSG_STREAM_UP] = {on_stream_up, BROKER | HOST, true},
     [MSG_SUBMIT] = {on_submit, CLIENT, false},
     [MSG_JOB_CONTROL] = {on_job_control, CLIENT, false},
     [MSG_JOB_MOVE] = {on_job_move, CLIENT, false},
     [MSG_QUEUE_CONTROL] = {on_queue_control, CLIENT, false},
     [MSG_WAIT] = {on_wait, CLIENT, false},
     [MSG_JOB_PEEK] = {on_peek, CLIENT, false},
-    [MSG_STREAM_DOWN] = {on_stream_down, CLIENT, false},
+    [MSG_STREAM_DOWN] = {on_stream_down, BROKER | CLIENT, true},
     [MSG_QUERY] = {on_query, CLIENT, false},
     [MSG_SET_RECLAIM] = {on_set_reclaim, CLIENT, false},
     [MSG_SET_DRAIN] = {on_set_drain, CLIENT, false},
@@ -470,9 +481,13 @@ static void refuse(const struct call *call, struct effects *effects)
     }
 }
 
-/* True where the message belongs to the session that its sender has now. */
+/* True where the message belongs to the session that its sender has now; a client has
+ * none. */
 static bool is_current(struct site *site, struct call *call, struct effects *effects)
 {
+    if (call->from->kind == PEER_CLIENT) {
+        return true;
+    }
     if (call->from->kind == PEER_BROKER) {
         return site_uplink_is_up(site->uplink) &&
                call->msg->session == site_uplink_session(site->uplink);

@@ -21,6 +21,7 @@ struct terminal {
     /* What its user was told last. */
     uint64_t attempt; /* that runs; 0: it waits */
     enum job_state state;
+    bool is_cut; /* its streams cannot get through */
 };
 
 struct terminals {
@@ -58,15 +59,27 @@ int terminals_check_queue(const struct queue_config *queue, const struct job_spe
     return 0;
 }
 
-static bool has_own_host(const struct site *site, const struct queue_config *queue)
+/* Where all that the queue has is borrowed, of providers who take none. One that has
+ * nothing yet may be lent something. */
+static bool is_refused(const struct site *site, const struct queue_config *queue)
 {
-    int preference;
+    int preference, n_refused = 0;
     for (int i = 0; i < site_hosts_count(site->hosts); i++) {
         if (queue_allows(queue, site_hosts_name(site->hosts, i), "", &preference)) {
-            return true;
+            return false;
         }
     }
-    return false;
+    for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
+        struct consumer_host host;
+        consumer_host_at(site->consumer, i, &host);
+        if (queue_allows(queue, host.name, host.site, &preference)) {
+            if (host.takes_interactive) {
+                return false;
+            }
+            n_refused++;
+        }
+    }
+    return n_refused > 0;
 }
 
 int terminals_check(const struct site *site, const struct queue_config *queue,
@@ -86,10 +99,10 @@ int terminals_check(const struct site *site, const struct queue_config *queue,
                        "-I: an interactive job cannot be rerunnable, "
                        "expected it without -r");
     }
-    if (!has_own_host(site, queue)) {
+    if (is_refused(site, queue)) {
         return err_set(err, ERR_STATE,
-                       "%s: interactive jobs run on the site's own hosts, and the "
-                       "queue has none of them; see `sublet queues -l`",
+                       "%s: all its hosts are borrowed, and their providers take no "
+                       "interactive jobs; see `sublet queues -l` for others",
                        queue->name);
     }
     if (site->terminals->count >= TERMINALS_MAX) {
@@ -149,7 +162,12 @@ static bool has_begun(const struct job *job)
     return job->attempt != 0 && job->start_ms != 0 && job->state != JOB_PEND;
 }
 
-/* Its run on a host that can be told something; NULL: there is none now. */
+static bool is_borrowed(const struct job *job)
+{
+    return has_begun(job) && job->lease[0] != '\0';
+}
+
+/* Its run on an own host that can be told something; NULL: there is none now. */
 static struct run *run_of(const struct site *site, const struct job *job)
 {
     const struct run_id id = {site->config->name, job->attempt};
@@ -199,6 +217,27 @@ static struct terminal *connect_user(struct site *site, const struct peer *from,
     return terminal;
 }
 
+/* To its host, or to the provider of it: nowhere while that cannot be reached. */
+static void pass_down(struct site *site, const struct job *job,
+                      const struct msg_stream_down *down, struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    const struct run *run = run_of(site, job);
+    struct msg msg = {.kind = MSG_STREAM_DOWN, .site = "", .stream_down = *down};
+    if (run == NULL && !is_borrowed(job)) {
+        return;
+    }
+    msg.stream_down.run = (struct run_id){site->config->name, job->attempt};
+    msg.stream_down.job = "";
+    msg.stream_down.bytes = arena_copy(arena, down->bytes, (size_t)down->n_bytes);
+    if (run != NULL) {
+        site_hosts_send(site->hosts, run->host, &msg, effects);
+    } else {
+        msg.site = arena_strn(arena, job->lease, strcspn(job->lease, "/"));
+        site_uplink_send(site->uplink, &msg, effects);
+    }
+}
+
 void terminals_down(struct site *site, const struct peer *from,
                     const struct msg_stream_down *down, struct effects *effects)
 {
@@ -219,15 +258,7 @@ void terminals_down(struct site *site, const struct peer *from,
         }
         return;
     }
-    const struct run *run = run_of(site, job);
-    if (run != NULL) {
-        struct msg msg = {.kind = MSG_STREAM_DOWN, .site = "", .stream_down = *down};
-        msg.stream_down.run = run->id;
-        msg.stream_down.job = "";
-        msg.stream_down.bytes =
-            arena_copy(&effects->arena, down->bytes, (size_t)down->n_bytes);
-        site_hosts_send(site->hosts, run->host, &msg, effects);
-    }
+    pass_down(site, job, down, effects);
 }
 
 static void tell(const struct terminal *terminal, const struct job *job,
@@ -248,8 +279,13 @@ void terminals_up(struct site *site, int host, const struct msg_stream_up *up,
                                 : NULL;
     const struct terminal *terminal =
         job != NULL ? find(site->terminals, jobs_key(job)) : NULL;
-    const struct run *run = job != NULL ? run_of(site, job) : NULL;
-    if (terminal == NULL || terminal->link == 0 || run == NULL || run->host != host) {
+    if (terminal == NULL || terminal->link == 0) {
+        return;
+    }
+    const struct run *run = run_of(site, job);
+    bool is_from_there =
+        host >= 0 ? run != NULL && run->host == host : is_borrowed(job);
+    if (!is_from_there) {
         return;
     }
     struct msg_stream_up copy = *up;
@@ -291,7 +327,7 @@ void terminals_gone(struct site *site, uint64_t link, int64_t now_ms,
 /* ---------------------------------------------------------------- news */
 
 static const char *note_of(const struct job *job, const struct terminal *terminal,
-                           bool is_begun, struct arena *arena)
+                           bool is_begun, bool is_cut, struct arena *arena)
 {
     if (!is_begun && terminal->attempt != 0) {
         return arena_printf(arena, "<<Waiting again: %s>>",
@@ -300,13 +336,18 @@ static const char *note_of(const struct job *job, const struct terminal *termina
     if (is_begun && terminal->attempt != job->attempt) {
         return arena_printf(arena, "<<Starting on %s>>", job->hosts[0].host);
     }
+    if (is_cut != terminal->is_cut) {
+        return is_cut ? "<<The broker cannot be reached: the session waits for it>>"
+                      : "<<Connected again>>";
+    }
     switch (job->state) {
     case JOB_USUSP:
         return "<<Stopped by a user>>";
     case JOB_SSUSP:
         return "<<Suspended: its slots are needed>>";
     case JOB_UNKWN:
-        return "<<Its host does not answer>>";
+        return is_borrowed(job) ? "<<Its provider does not answer>>"
+                                : "<<Its host does not answer>>";
     case JOB_RUN:
         return "<<Running again>>";
     case JOB_PEND:
@@ -323,19 +364,21 @@ static void tell_news(const struct site *site, struct terminal *terminal,
 {
     bool is_begun = has_begun(job);
     uint64_t attempt = is_begun ? job->attempt : 0;
-    bool is_news =
-        terminal->attempt != attempt || (is_begun && terminal->state != job->state);
+    bool is_cut = is_borrowed(job) && !site_uplink_is_up(site->uplink);
+    bool is_news = terminal->attempt != attempt || terminal->is_cut != is_cut ||
+                   (is_begun && terminal->state != job->state);
     if (terminal->link == 0 || !is_news) {
         return;
     }
     const struct msg_stream_up up = {
         .run = {site->config->name, attempt},
         .bytes = (const uint8_t *)"",
-        .note = note_of(job, terminal, is_begun, &effects->arena),
+        .note = note_of(job, terminal, is_begun, is_cut, &effects->arena),
     };
     tell(terminal, job, &up, effects);
     terminal->attempt = attempt;
     terminal->state = job->state;
+    terminal->is_cut = is_cut;
 }
 
 void terminals_requeued(struct site *site, const struct job *job,

@@ -8,7 +8,8 @@
  * site, or a short while without a connection, the user's side comes back by itself;
  * where it does not within TERMINALS_PATIENCE_MS, the job ends too.
  *
- * Such a job runs on the site's own hosts (docs/adr/0025).
+ * On a borrowed host the streams go by the broker, from site to site; what is lost
+ * there the two ends repair as elsewhere (docs/adr/0034).
  *
  * Units: milliseconds. Source: LSF's bsub -I, INTERACTIVE in lsb.queues. Layer: site.
  */
@@ -38,7 +39,8 @@ void terminals_add(struct site *site, const struct job *job, const struct peer *
 /* The site has started: jobs of before wait for their users. */
 void terminals_start(struct site *site, int64_t now_ms);
 
-/* STREAM_DOWN of a client, STREAM_UP of a host (its index). */
+/* STREAM_DOWN of a client; STREAM_UP of a host (its index), or of the provider of a
+ * borrowed one (-1). */
 void terminals_down(struct site *site, const struct peer *from,
                     const struct msg_stream_down *down, struct effects *effects);
 void terminals_up(struct site *site, int host, const struct msg_stream_up *up,

@@ -13,6 +13,7 @@ struct view {
     int n_open;     /* of those, up and not closed here */
     int n_closed;   /* closed here */
     int held, used; /* slots of the open ones */
+    bool is_batch;  /* its provider takes no interactive jobs */
 };
 
 static void look(const struct site *site, const struct job *job,
@@ -29,6 +30,7 @@ static void look(const struct site *site, const struct job *job,
             continue;
         }
         view->n_named++;
+        view->is_batch = !host.takes_interactive;
         if (asked != NULL && !asked_allows(asked, host.name, host.site, &preference)) {
             continue;
         }
@@ -69,6 +71,9 @@ static const char *of_hosts(struct arena *arena, const struct job *job,
     if (view->n_named == 0) {
         return arena_printf(arena, "queue <%s> names none of its hosts",
                             job->spec->queue);
+    }
+    if (view->is_batch && job->spec->interaction != INTERACTION_NONE) {
+        return "its provider takes no interactive jobs";
     }
     if (view->n_asked == 0) {
         return "none of its hosts is asked for (-m)";

@@ -349,7 +349,8 @@ static int drop_send(struct wire_server *server, const struct peer *to,
 }
 
 /* The routing id's frame; 0 or the error. ROUTER_MANDATORY tells here already. */
-static int send_id(struct wire_server *server, uint64_t link, size_t body_size)
+static int send_id(struct wire_server *server, uint64_t link, size_t body_size,
+                   bool is_stream)
 {
     size_t id_size;
     int fd;
@@ -357,7 +358,8 @@ static int send_id(struct wire_server *server, uint64_t link, size_t body_size)
     if (id == NULL) {
         return EHOSTUNREACH;
     }
-    if (server->watch != NULL && !wire_watch_queue(server->watch, fd, body_size)) {
+    if (server->watch != NULL &&
+        !wire_watch_queue(server->watch, fd, body_size, is_stream)) {
         return EAGAIN;
     }
     void *raw = zsock_resolve(server->socket);
@@ -372,7 +374,8 @@ int wire_server_send(struct wire_server *server, const struct peer *to,
     if (status != ERR_NONE) {
         return status;
     }
-    int why = send_id(server, to->link, zmq_msg_size(&body));
+    bool is_stream = msg->kind == MSG_STREAM_UP || msg->kind == MSG_STREAM_DOWN;
+    int why = send_id(server, to->link, zmq_msg_size(&body), is_stream);
     if (why == 0 &&
         zmq_msg_send(&body, zsock_resolve(server->socket), ZMQ_DONTWAIT) < 0) {
         why = zmq_errno();

@@ -25,12 +25,13 @@ enum {
     CONNECTIONS_PER_KEY_MAX = 32,
     LOOKS_PER_TURN = 1024, /* about a millisecond of work */
     FD_MAX = 1 << 20,
-    SILENT_MS_MAX = 10000,        /* until its first message, handshake and all */
-    MESSAGE_MAX = 4 * FRAME_MAX,  /* of one that has not ended: it may have one frame */
-    PENDING_MAX = 64 << 20,       /* of whole ones that we have no time for */
-    WAITING_MAX = 4 << 20,        /* as for clients (local.h) */
-    FRAME_OVERHEAD = 42,          /* of CURVE and ZMTP, at most */
-    SENDS_UNASKED_MAX = 64 << 10, /* bytes between two questions to the kernel */
+    SILENT_MS_MAX = 10000,       /* until its first message, handshake and all */
+    MESSAGE_MAX = 4 * FRAME_MAX, /* of one that has not ended: it may have one frame */
+    PENDING_MAX = 64 << 20,      /* of whole ones that we have no time for */
+    WAITING_MAX = 4 << 20,       /* as for clients (local.h) */
+    STREAMS_WAITING_MAX = 1 << 20, /* before what goes to terminals is dropped */
+    FRAME_OVERHEAD = 42,           /* of CURVE and ZMTP, at most */
+    SENDS_UNASKED_MAX = 64 << 10,  /* bytes between two questions to the kernel */
 };
 
 struct connection {
@@ -42,7 +43,7 @@ struct connection {
     uint64_t handed;   /* bytes handed over, or given up for what they are */
     uint64_t queued;   /* bytes sent to it */
     size_t n_unasked;  /* of them since the kernel was asked */
-    bool is_full;      /* as it was asked last */
+    uint64_t waiting;  /* as it was asked last, and what was sent since */
 };
 
 struct wire_watch {
@@ -228,14 +229,15 @@ void wire_watch_hear(struct wire_watch *watch, int fd, const char *key_z85, size
     }
 }
 
-bool wire_watch_queue(struct wire_watch *watch, int fd, size_t size)
+bool wire_watch_queue(struct wire_watch *watch, int fd, size_t size, bool is_stream)
 {
     struct connection *connection = find(watch, fd);
     if (connection == NULL) {
         return true; /* libzmq says that it is gone */
     }
-    connection->n_unasked += size;
-    if (connection->is_full || connection->n_unasked > SENDS_UNASKED_MAX) {
+    size_t most = is_stream ? STREAMS_WAITING_MAX : WAITING_MAX;
+    if (connection->waiting + size > most ||
+        connection->n_unasked + size > SENDS_UNASKED_MAX) {
         struct wire_tcp tcp;
         if (!wire_tcp_ask(fd, &tcp)) {
             return true;
@@ -244,12 +246,15 @@ bool wire_watch_queue(struct wire_watch *watch, int fd, size_t size)
             connection->queued = tcp.acked; /* what libzmq adds */
         }
         connection->n_unasked = 0;
-        connection->is_full = connection->queued - tcp.acked + size > WAITING_MAX;
+        connection->waiting = connection->queued - tcp.acked;
     }
-    if (!connection->is_full) {
-        connection->queued += size;
+    if (connection->waiting + size > most) {
+        return false;
     }
-    return !connection->is_full;
+    connection->n_unasked += size;
+    connection->waiting += size;
+    connection->queued += size;
+    return true;
 }
 
 /* ---------------------------------------------------------------- looking */

@@ -32,8 +32,9 @@ void wire_watch_free(struct wire_watch *watch); /* NULL is fine */
 void wire_watch_hear(struct wire_watch *watch, int fd, const char *key_z85,
                      size_t size);
 
-/* Whether `size` bytes may be queued for it, and counts them as queued. */
-bool wire_watch_queue(struct wire_watch *watch, int fd, size_t size);
+/* Whether `size` bytes may be queued for it, and counts them as queued. What may be
+ * lost (`is_stream`) has less room: it must not keep the rest waiting. */
+bool wire_watch_queue(struct wire_watch *watch, int fd, size_t size, bool is_stream);
 
 /* Shuts down what breaks a bound. Some of them each time; call it often. */
 void wire_watch_look(struct wire_watch *watch, int64_t now_ms);

@@ -221,6 +221,30 @@ static void heard(const struct source *source, const char *name)
     }
 }
 
+static void print_streams(const struct source *source, const char *name,
+                          bool is_dropped)
+{
+    for (const struct value *site = source->sites->first; site != NULL;
+         site = site->next) {
+        const char *of = value_find(site, "site")->text;
+        uint64_t n_bytes, n_dropped;
+        broker_site_streams(source->broker, of, &n_bytes, &n_dropped);
+        fprintf(source->to, "%s{", name);
+        promtext_label(source->to, "site", of);
+        fprintf(source->to, "} %" PRIu64 "\n", is_dropped ? n_dropped : n_bytes);
+    }
+}
+
+static void stream_bytes(const struct source *source, const char *name)
+{
+    print_streams(source, name, false);
+}
+
+static void streams_dropped(const struct source *source, const char *name)
+{
+    print_streams(source, name, true);
+}
+
 /* ---------------------------------------------------------------- counted */
 
 static void rebalances(const struct source *source, const char *name)
@@ -318,6 +342,11 @@ static const struct {
     {"sublet_peer_up", "gauge", "1 for a site that is connected.", peer_up},
     {"sublet_site_heard_timestamp_seconds", "gauge",
      "When a site last said anything, since the broker started.", heard},
+    {"sublet_stream_bytes_total", "counter",
+     "Bytes of interactive jobs' terminals that a site sent through the broker.",
+     stream_bytes},
+    {"sublet_stream_dropped_total", "counter",
+     "Pieces of these that were above the bound, and are sent again.", streams_dropped},
     {"sublet_messages_refused_total", "counter", "Messages refused, by reason.",
      refused},
     {"sublet_build_info", "gauge", "1, with the broker's version.", build_info},

@@ -3,20 +3,15 @@
 """Interactive jobs, at real terminals: what is typed and written arrives whole, signals
 and sizes too, whoever of the daemons is killed meanwhile; and the job ends with its
 user."""
-import fcntl
 import hashlib
 import os
-import pty
 import random
-import re
 import select
 import signal
-import struct
 import subprocess
-import termios
-import time
 
-from federation import BIN, SOUTH, Federation, expect, expect_equal, main
+from federation import SOUTH, Federation, expect, expect_equal, main
+from terminal import Terminal, job_of, piped, words
 
 f = Federation()
 QUEUES = """
@@ -40,96 +35,21 @@ End Queue
 """
 
 
-def words(*args):
-    return [os.path.join(BIN, "sublet"), "--socket", os.path.join(f.dir, "south", "sublet.sock"),
-            "sub", *args]
-
-
-def piped(*args, stdin=b"", code=0, limit=60):
-    """A job with pipes: what it wrote, and what was said on standard error."""
-    result = subprocess.run(words("-I", *args), env=f.environment, input=stdin, timeout=limit,
-                            cwd=f.dir + "/home", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    expect_equal(result.returncode, code, "exit of %s (%s)" % (args, result.stderr))
-    return result.stdout, result.stderr.decode()
-
-
-def job_of(said):
-    return int(re.search(r"Job <(\d+)>", said).group(1))
-
-
-class Terminal:
-    """`sublet sub` at a terminal of its own."""
-
-    def __init__(self, *args, rows=30, columns=100):
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.chdir(f.dir + "/home")
-            # The size is there before the program is.
-            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-            os.execve(words()[0], words(*args), f.environment)
-        self.seen = ""
-        self.status = None
-
-    def read(self, limit=0.05):
-        if select.select([self.fd], [], [], limit)[0]:
-            try:
-                self.seen += os.read(self.fd, 65536).decode(errors="replace")
-            except OSError:
-                return False
-        return True
-
-    def wait_for(self, text, limit=20):
-        """Until it shows the text, which then is behind us."""
-        deadline = time.monotonic() + limit
-        while text not in self.seen:
-            expect(time.monotonic() < deadline, "the terminal to show %r, it shows %r" % (
-                text, self.seen))
-            if not self.read() and text not in self.seen:
-                expect(False, "it ended without %r: %r" % (text, self.seen))
-        before, self.seen = self.seen.split(text, 1)
-        return before
-
-    def type(self, text):
-        os.write(self.fd, text.encode())
-
-    def resize(self, rows, columns):
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def end(self, limit=20):
-        """Its exit code, 128 and the signal."""
-        deadline = time.monotonic() + limit
-        while True:
-            self.read()
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid != 0:
-                while self.read(0):
-                    if not select.select([self.fd], [], [], 0)[0]:
-                        break
-                os.close(self.fd)
-                return (os.WEXITSTATUS(status) if os.WIFEXITED(status)
-                        else 128 + os.WTERMSIG(status))
-            expect(time.monotonic() < deadline, "it does not end: %r" % self.seen)
-
-    def state(self):
-        with open("/proc/%d/stat" % self.pid) as file:
-            return file.read().rsplit(")", 1)[1].split()[0]
-
-
 def last_job():
     return max(f.jobs("south"))
 
 
 def test_pipes():
-    out, said = piped("echo out; echo err >&2; exit 3", code=3)
+    out, said = piped(f, "echo out; echo err >&2; exit 3", code=3)
     expect_equal(out, b"out\n", "standard output is the job's alone")
     expect("<<Waiting for dispatch ...>>\n<<Starting on s1>>\nerr\n" in said, said)
     row = f.job("south", job_of(said))
     expect_equal((row["exit_code"], row["interactive"]), (3, "pipes"), "the job")
-    expect_equal(piped("cat; wc -c", stdin=b"a\nb\n")[0], b"a\nb\n0\n", "input, and its end")
-    out, said = piped("kill -9 $$", code=137)
+    expect_equal(piped(f, "cat; wc -c", stdin=b"a\nb\n")[0], b"a\nb\n0\n", "input, and its end")
+    out, said = piped(f, "kill -9 $$", code=137)
     expect("ended by signal 9" in said, said)
-    expect_equal(piped("echo $LSB_INTERACTIVE; tty", code=1)[0], b"Y\nnot a tty\n", "no terminal")
-    out, said = piped("echo x")
+    expect_equal(piped(f, "echo $LSB_INTERACTIVE; tty", code=1)[0], b"Y\nnot a tty\n", "no terminal")
+    out, said = piped(f, "echo x")
     said = f.cli("south", "peek", str(job_of(said)), code=1).stderr
     expect("its user's terminal" in said, said)
 
@@ -137,7 +57,7 @@ def test_pipes():
 def test_bytes():
     """Both ways at once, more than any buffer holds, every byte in its place."""
     data = random.Random(8).randbytes(5 << 20)
-    out, _ = piped("cat", stdin=data)
+    out, _ = piped(f, "cat", stdin=data)
     expect_equal(hashlib.md5(out).hexdigest(), hashlib.md5(data).hexdigest(), "the digest")
 
 
@@ -146,7 +66,7 @@ def test_files():
     path = os.path.join(f.marks, "file")
     with open(path + ".in", "w") as file:
         file.write("from the file\n")
-    out, said = piped("-i", path + ".in", "-o", path + ".%J", "cat; echo e >&2", stdin=b"typed")
+    out, said = piped(f, "-i", path + ".in", "-o", path + ".%J", "cat; echo e >&2", stdin=b"typed")
     job = job_of(said)
     expect_equal((out, open("%s.%d" % (path, job)).read()), (b"", "from the file\n"), "output")
     expect("\ne\n" in said, said)
@@ -154,12 +74,12 @@ def test_files():
 
 def test_around():
     """Commands before and after it have no part in its terminal."""
-    out, said = piped("-q", "before", "cat", stdin=b"x")
+    out, said = piped(f, "-q", "before", "cat", stdin=b"x")
     expect_equal(out, b"x", "the output")
 
 
 def test_terminal():
-    t = Terminal("-Ip", "tty; stty size; read x; echo got-$x; stty size; exit 5")
+    t = Terminal(f, "-Ip", "tty; stty size; read x; echo got-$x; stty size; exit 5")
     t.wait_for("/dev/pts/")
     t.wait_for("30 100")
     t.resize(40, 120)
@@ -171,7 +91,7 @@ def test_terminal():
 
 def test_window_change():
     """A program hears of it."""
-    t = Terminal("-Is", "trap 'stty size' WINCH; echo ready; while :; do sleep 0.1; done")
+    t = Terminal(f, "-Is", "trap 'stty size' WINCH; echo ready; while :; do sleep 0.1; done")
     t.wait_for("ready")
     t.resize(50, 60)
     t.wait_for("50 60")
@@ -181,7 +101,7 @@ def test_window_change():
 
 def test_shell():
     """A shell with its own Ctrl-C and Ctrl-Z."""
-    t = Terminal("-Is", "bash --norc --noprofile -i")
+    t = Terminal(f, "-Is", "bash --norc --noprofile -i")
     t.wait_for("bash")
     t.type("sh -c 'echo up-$((1 + 1)); exec sleep 1000'\n")
     t.wait_for("up-2")  # not the echo of what was typed
@@ -200,7 +120,7 @@ def test_shell():
 def test_interrupt():
     """-I and -Ip: the keys are signals to the job."""
     for option in ("-I", "-Ip"):
-        t = Terminal(option, "trap 'echo caught; exit 9' INT; echo ready; "
+        t = Terminal(f, option, "trap 'echo caught; exit 9' INT; echo ready; "
                              "while :; do sleep 0.1; done")
         t.wait_for("ready")
         t.type("\x03")
@@ -209,7 +129,7 @@ def test_interrupt():
 
 
 def test_suspend():
-    t = Terminal("-Ip", "echo ready; while :; do sleep 0.1; done")
+    t = Terminal(f, "-Ip", "echo ready; while :; do sleep 0.1; done")
     t.wait_for("ready")
     job = last_job()
     t.type("\x1a")
@@ -224,7 +144,7 @@ def test_suspend():
 def test_user_gone():
     """Whatever takes the user's side away ends the job, also one that waits."""
     for end in (signal.SIGKILL, signal.SIGHUP, signal.SIGTERM):
-        t = Terminal("-Is", "echo ready; trap '' INT TERM; while :; do sleep 0.1; done")
+        t = Terminal(f, "-Is", "echo ready; trap '' INT TERM; while :; do sleep 0.1; done")
         t.wait_for("ready")
         job = last_job()
         os.kill(t.pid, end)
@@ -233,19 +153,19 @@ def test_user_gone():
         reason = f.job("south", job)["reason"]
         expect("the end of its user's connection" in reason, reason)
     f.cli("south", "close", "s1")
-    t = Terminal("-I", "true")
+    t = Terminal(f, "-I", "true")
     t.wait_for("<<Waiting for dispatch ...>>")
     job = last_job()
     os.kill(t.pid, signal.SIGKILL)
     t.end()
     f.wait_state("south", job, "EXIT")
-    t = Terminal("-I", "true")
+    t = Terminal(f, "-I", "true")
     t.wait_for("<<Waiting for dispatch ...>>")
     t.type("\x03")
     expect_equal(t.end(), 1, "a job that is withdrawn")
     expect("killed by" in t.seen, t.seen)
     f.cli("south", "open", "s1")
-    head = subprocess.Popen(words("-I", "yes"), env=f.environment, stdin=subprocess.DEVNULL,
+    head = subprocess.Popen(words(f, "-I", "yes"), env=f.environment, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     head.stdout.readline()
     head.stdout.close()
@@ -255,7 +175,7 @@ def test_user_gone():
 
 def test_said():
     """What becomes of the job is said to who is connected."""
-    t = Terminal("-Ip", "echo ready $LSB_JOBID; sleep 100")
+    t = Terminal(f, "-Ip", "echo ready $LSB_JOBID; sleep 100")
     t.wait_for("ready")
     job = last_job()
     f.cli("south", "stop", str(job))
@@ -275,7 +195,7 @@ def test_said():
 
 def test_restarts():
     """Site, host and guard's peers are killed under it; nothing is lost or doubled."""
-    t = Terminal("-Is", "stty -echo; echo ready; while read x; do echo \"<$x>\"; done; exit 6")
+    t = Terminal(f, "-Is", "stty -echo; echo ready; while read x; do echo \"<$x>\"; done; exit 6")
     t.wait_for("ready")
     job = last_job()
     for i in range(3):
@@ -301,7 +221,7 @@ def test_restarts():
 def test_bytes_and_restarts():
     data = random.Random(9).randbytes(3 << 20)
     head = subprocess.Popen(
-        words("-I", "cat; sleep 0.1"), env=f.environment, stdin=subprocess.PIPE,
+        words(f, "-I", "cat; sleep 0.1"), env=f.environment, stdin=subprocess.PIPE,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     os.set_blocking(head.stdin.fileno(), False)
     got, at, restarts = b"", 0, [1 << 18, 1 << 20, 2 << 20]
@@ -326,7 +246,7 @@ def test_flood():
     """A flood that nobody reads stops at its source, and holds nobody up."""
     path = os.path.join(f.marks, "count")
     head = subprocess.Popen(
-        words("-I", "i=0; while :; do i=$((i + 1)); echo $i > %s.part; mv %s.part %s; "
+        words(f, "-I", "i=0; while :; do i=$((i + 1)); echo $i > %s.part; mv %s.part %s; "
                     "head -c 4096 /dev/zero; done" % (path, path, path)),
         env=f.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL)
@@ -343,7 +263,7 @@ def test_flood():
     expect(blocks < 200, "%d blocks of 4 KiB were taken of who is not read" % blocks)
     job = f.submit("south", "true")
     f.wait_state("south", job, "DONE")
-    flood = subprocess.Popen(words("-I", "cat /dev/zero"), env=f.environment,
+    flood = subprocess.Popen(words(f, "-I", "cat /dev/zero"), env=f.environment,
                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL)
     f.cli("south", "kill", str(first))
@@ -359,13 +279,12 @@ def test_flood():
 def test_refused():
     for args, part in ((("-I", "-q", "batch", "true"), "does not accept interactive jobs"),
                        (("-q", "desk", "true"), "only accepts interactive jobs"),
-                       (("-I", "-q", "away", "true"), "own hosts"),
                        (("-I", "-r", "true"), "rerunnable"),
                        (("-I", "-J", "a[1-3]", "true"), "array")):
         said = f.cli("south", "sub", *args, code=1).stderr
         expect(part in said, said)
     expect("-K" in f.cli("south", "sub", "-I", "-K", "true", code=2).stderr, "-I and -K")
-    expect_equal(piped("-q", "desk", "echo x")[0], b"x\n", "INTERACTIVE = ONLY")
+    expect_equal(piped(f, "-q", "desk", "echo x")[0], b"x\n", "INTERACTIVE = ONLY")
     f.cli("south", "close", "s1")
     job = f.submit("south", "true", "-q", "normal")
     expect("only accepts" in f.cli("south", "switch", "desk", str(job), code=1).stderr, "switch")
@@ -375,24 +294,6 @@ def test_refused():
     expect_equal(queue["interactive"], "only", "the queue")
 
 
-def test_stays_home():
-    """With slots borrowed it waits for one of its own."""
-    f.start("broker", "north")
-    f.wait_for("the lease", lambda: f.lease()["state"] in ("pending", "active"))
-    busy = [f.submit("south", "sleep 100", "-m", "s1") for _ in range(2)]
-    f.wait_for("both to run", lambda: f.n_jobs("south", "RUN") >= 2)
-    t = Terminal("-I", "echo home")
-    t.wait_for("<<Waiting for dispatch ...>>")
-    job = last_job()
-    away = f.submit("south", "sleep 1")
-    f.wait_state("south", away, "DONE", limit=30)
-    expect_equal(f.job("south", job)["state"], "PEND", "state, while others borrow")
-    for one in busy:
-        f.cli("south", "kill", str(one))
-    t.wait_for("home")
-    expect_equal(t.end(), 0, "exit code")
-
-
 def setup():
     f.configure("south", SOUTH + QUEUES)
     f.start("south")
@@ -400,4 +301,4 @@ def setup():
 
 main(test_pipes, test_bytes, test_files, test_around, test_terminal, test_window_change,
      test_shell, test_interrupt, test_suspend, test_user_gone, test_said, test_restarts,
-     test_bytes_and_restarts, test_flood, test_refused, test_stays_home, shared=f, setup=setup)
+     test_bytes_and_restarts, test_flood, test_refused, shared=f, setup=setup)

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "base/limits.h"
 #include "tests/unit/broker/stage.h"
 
 static struct stage stage;
@@ -57,6 +58,13 @@ static struct msg about_run(enum msg_kind kind, const char *to, const char *run_
                                            .out_file = "",
                                            .err_file = ""};
     }
+    if (kind == MSG_STREAM_UP) {
+        msg.stream_up.job = msg.stream_up.note = "";
+        msg.stream_up.bytes = (const uint8_t *)"";
+    } else if (kind == MSG_STREAM_DOWN) {
+        msg.stream_down.job = "";
+        msg.stream_down.bytes = (const uint8_t *)"";
+    }
     return msg;
 }
 
@@ -69,7 +77,8 @@ static void each_kind_goes_one_way(void **state)
         {MSG_START, true},       {MSG_ATTEMPT_ASK, true},
         {MSG_ATTEMPT_ACK, true}, {MSG_ATTEMPT_CONTROL, true},
         {MSG_OUTPUT_ASK, true},  {MSG_ATTEMPT_STATE, false},
-        {MSG_OUTPUT, false},
+        {MSG_OUTPUT, false},     {MSG_STREAM_DOWN, true},
+        {MSG_STREAM_UP, false},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const char *from = rows[i].is_from_consumer ? "south" : "north";
@@ -110,6 +119,9 @@ static void what_is_not_the_pairs_own_is_refused(void **state)
         {"north", 1, MSG_ATTEMPT_STATE, "west", "west", ERR_DENIED,
          "lends west nothing"},
         {"north", 1, MSG_OUTPUT, "south", "west", ERR_DENIED, "not of south's job"},
+        {"west", 3, MSG_STREAM_DOWN, "north", "south", ERR_DENIED, "south's terminal"},
+        {"west", 3, MSG_STREAM_DOWN, "north", "west", ERR_DENIED, "nothing borrowed"},
+        {"north", 1, MSG_STREAM_UP, "west", "west", ERR_DENIED, "nothing lent"},
         {"south", 2, MSG_START, "nobody", "south", ERR_NOT_FOUND, "no member"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -214,6 +226,49 @@ static void what_is_passed_on_is_a_copy(void **state)
     bytes[0] = 9;
     passed = stage_sent(&stage, "south", MSG_OUTPUT, 0);
     assert_int_equal(passed->output.bytes[0], 1);
+
+    uint8_t keys[] = {1, 2, 3};
+    struct msg down = about_run(MSG_STREAM_DOWN, "north", "south");
+    down.stream_down.bytes = keys;
+    down.stream_down.n_bytes = 3;
+    stage_say(&stage, "south", 2, &down);
+    struct msg up = about_run(MSG_STREAM_UP, "south", "south");
+    up.stream_up.bytes = keys;
+    up.stream_up.n_bytes = 3;
+    passed = stage_sent(&stage, "north", MSG_STREAM_DOWN, 0);
+    keys[1] = 9;
+    assert_int_equal(passed->stream_down.bytes[1], 2);
+    stage_say(&stage, "north", 1, &up);
+    passed = stage_sent(&stage, "south", MSG_STREAM_UP, 0);
+    keys[1] = 8;
+    assert_int_equal(passed->stream_up.bytes[1], 9);
+}
+
+/* Of a flood so much and no more, without a word; all else passes. */
+static void a_flood_is_bounded(void **state)
+{
+    static const uint8_t text[STREAM_CHUNK_MAX];
+    struct msg up = about_run(MSG_STREAM_UP, "south", "south");
+    struct msg started = about_run(MSG_ATTEMPT_STATE, "south", "south");
+    uint64_t n_bytes, n_dropped;
+    int n_passed = 0;
+    started.attempt_state.reason = started.attempt_state.exit.text = "";
+    up.stream_up.bytes = text;
+    up.stream_up.n_bytes = STREAM_CHUNK_MAX;
+    for (int i = 0; i < 1000; i++) {
+        stage_say(&stage, "north", 1, &up);
+        n_passed += stage_sent(&stage, "south", MSG_STREAM_UP, 0) != NULL;
+        assert_null(stage_sent(&stage, "north", MSG_ERROR, 0));
+    }
+    assert_in_range(n_passed, 1, 500);
+    broker_site_streams(stage.broker, "north", &n_bytes, &n_dropped);
+    assert_int_equal(n_bytes, n_passed * STREAM_CHUNK_MAX);
+    assert_int_equal(n_dropped, 1000 - n_passed);
+    stage_say(&stage, "north", 1, &started);
+    assert_non_null(stage_sent(&stage, "south", MSG_ATTEMPT_STATE, 0));
+    up.stream_up.n_bytes = 1;
+    stage_say(&stage, "north", 1, &up);
+    assert_non_null(stage_sent(&stage, "south", MSG_STREAM_UP, 0));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_stage, close_stage)
@@ -221,9 +276,13 @@ static void what_is_passed_on_is_a_copy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(each_kind_goes_one_way),        TEST(what_is_not_the_pairs_own_is_refused),
-        TEST(load_goes_by_the_lease),        TEST(an_unknown_lease_starts_nothing),
-        TEST(for_who_is_away_it_is_dropped), TEST(what_is_passed_on_is_a_copy),
+        TEST(each_kind_goes_one_way),
+        TEST(what_is_not_the_pairs_own_is_refused),
+        TEST(load_goes_by_the_lease),
+        TEST(an_unknown_lease_starts_nothing),
+        TEST(for_who_is_away_it_is_dropped),
+        TEST(what_is_passed_on_is_a_copy),
+        TEST(a_flood_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

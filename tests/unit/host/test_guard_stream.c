@@ -49,7 +49,7 @@ static int join_stream(void)
     return peer;
 }
 
-static int begin(void **state)
+static int begin_as(void **state, bool is_relayed)
 {
     struct talk *talk = calloc(1, sizeof(*talk));
     struct guard_ends ends;
@@ -58,7 +58,7 @@ static int begin(void **state)
     talk->home = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     assert_non_null(mkdtemp(talk->dir));
     assert_int_equal(chdir(talk->dir), 0);
-    assert_int_equal(guard_stream_new(&talk->stream, &err), 0);
+    assert_int_equal(guard_stream_new(&talk->stream, is_relayed, &err), 0);
     guard_ends_init(&ends);
     make_pipe(&talk->in, &ends.in);
     make_pipe(&ends.out, &talk->out);
@@ -67,6 +67,16 @@ static int begin(void **state)
     talk->peer = join_stream();
     *state = talk;
     return 0;
+}
+
+static int begin(void **state)
+{
+    return begin_as(state, false);
+}
+
+static int begin_relayed(void **state)
+{
+    return begin_as(state, true);
 }
 
 static int finish(void **state)
@@ -299,13 +309,61 @@ static void test_over(void **state)
     assert_true(guard_stream_is_over(talk->stream, 2000));
 }
 
+/* Bytes that the user has by then, who acknowledges all of them, of a job that writes
+ * without end. */
+static int64_t hear_flood(struct talk *talk, int64_t got, int64_t now_ms)
+{
+    struct stream_packet packet;
+    for (int i = 0; i < 10; i++) {
+        struct stream_packet news = {.head = {.got = {got, 0}}};
+        while (write(talk->out, packet.bytes, sizeof(packet.bytes)) > 0) {
+        }
+        assert_int_equal(send(talk->peer, &news, sizeof(news.head), 0),
+                         sizeof(news.head));
+        serve(talk, now_ms);
+        while (hear(talk, &packet)) {
+            got += packet.head.n_bytes;
+        }
+    }
+    return got;
+}
+
+/* On its way through a broker: so much at once, then so much a second, and all of it;
+ * at the pace of the bytes, also of those that are typed. */
+static void test_relayed(void **state)
+{
+    enum { STEP_MS = 100, STEPS = 10 };
+    struct talk *talk = *state;
+    int64_t now_ms = 2000, got = hear_flood(talk, 0, now_ms);
+    assert_in_range(got, STREAM_WINDOW, STREAM_WINDOW + STREAM_CHUNK_MAX);
+    int64_t turn_ms = guard_stream_turn_ms(talk->stream);
+    assert_in_range(turn_ms, now_ms + 1, now_ms + 10);
+    assert_true(hear_flood(talk, got, turn_ms - 1) == got);
+    assert_true(hear_flood(talk, got, turn_ms) > got);
+    for (int i = 1; i <= STEPS; i++) {
+        got = hear_flood(talk, got, now_ms + i * STEP_MS);
+    }
+    assert_true(got > STEPS * STREAM_WINDOW / 2);
+    assert_true(got < STREAM_RELAYED_PER_S + 2 * STREAM_WINDOW);
+    tell(talk, &(struct stream_head){.got = {got, 0}}, "typed");
+    serve(talk, now_ms + 10000);
+    expect_input(talk, "typed");
+    assert_int_equal(guard_stream_turn_ms(talk->stream), INT64_MAX);
+}
+
 int main(void)
 {
 #define TALK(name) cmocka_unit_test_setup_teardown(name, begin, finish)
     const struct CMUnitTest tests[] = {
-        TALK(test_both_outputs), TALK(test_again),  TALK(test_another_connection),
-        TALK(test_input),        TALK(test_window), TALK(test_no_packet),
-        TALK(test_meeting),      TALK(test_over),
+        TALK(test_both_outputs),
+        TALK(test_again),
+        TALK(test_another_connection),
+        TALK(test_input),
+        TALK(test_window),
+        TALK(test_no_packet),
+        TALK(test_meeting),
+        TALK(test_over),
+        cmocka_unit_test_setup_teardown(test_relayed, begin_relayed, finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

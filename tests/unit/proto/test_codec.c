@@ -144,6 +144,7 @@ static void test_state_by_hand(void **state)
         .reclaim_policy = RECLAIM_DEMAND,
         .min_hold_ms = 60000,
         .lease_term_ms = 300000,
+        .takes_interactive = true,
         .hosts = hosts,
         .n_hosts = 2,
         .reason = "host \"n2\" is down",
@@ -156,6 +157,7 @@ static void test_state_by_hand(void **state)
     assert_true(arrived.is_frozen);
     assert_int_equal(arrived.freeze, 3);
     assert_int_equal(arrived.provider_waiting, 9);
+    assert_true(arrived.takes_interactive);
     assert_int_equal(arrived.reclaim_policy, RECLAIM_DEMAND);
     assert_int_equal(arrived.n_hosts, 2);
     assert_string_equal(arrived.hosts[0].host, "n1");

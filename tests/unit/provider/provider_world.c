@@ -288,6 +288,7 @@ enum provider_verdict provider_world_start(struct provider_world *world,
         .hosts = slots,
         .n_hosts = asked.n_hosts,
         .spec.is_exclusive = world->wants_own_hosts,
+        .spec.interaction = world->interaction,
     };
     const char *reason;
     effects_clear(&world->effects);

@@ -20,9 +20,10 @@ struct provider_world {
     struct row rows[WORLD_ROWS];
     int n_rows;
     struct export_plan plan;
-    const char *reason;   /* of the latest start */
-    bool wants_own_hosts; /* starts are of exclusive jobs */
-    bool wants_whole;     /* recalls are of whole hosts */
+    const char *reason;           /* of the latest start */
+    bool wants_own_hosts;         /* starts are of exclusive jobs */
+    enum interaction interaction; /* likewise */
+    bool wants_whole;             /* recalls are of whole hosts */
 };
 
 void provider_world_init(struct provider_world *world);

@@ -325,7 +325,7 @@ static void test_defaults_and_own_values(void **state)
               as_sections(&world.arena, "PER_HOST=n1;SLOTS=1;DISTRIBUTION=([a,1])||"
                                         "PER_HOST=n2;SLOTS=1;DISTRIBUTION=([a,1]);"
                                         "TYPE=SHARED;RECLAIM_POLICY=Demand;MIN_HOLD=2m;"
-                                        "LEASE_TERM=7"));
+                                        "LEASE_TERM=7;INTERACTIVE=n"));
     assert_int_equal(world.conf.n_errors, 0);
     assert_int_equal(world.plan.n_leases, 2);
     const struct export_lease *first = &world.plan.leases[0];
@@ -338,6 +338,8 @@ static void test_defaults_and_own_values(void **state)
     assert_int_equal(second->reclaim_policy, RECLAIM_DEMAND);
     assert_int_equal(second->min_hold_ms, 120000);
     assert_int_equal(second->lease_term_ms, 7000);
+    assert_true(first->takes_interactive);
+    assert_false(second->takes_interactive);
     end(&world);
 }
 

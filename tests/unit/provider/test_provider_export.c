@@ -201,6 +201,7 @@ static void test_terms_alone_change_no_epoch(void **state)
     provider_world_session(world, 1);
     world->plan.leases[0].reclaim_policy = RECLAIM_DEMAND;
     world->plan.leases[0].min_hold_ms = 5;
+    world->plan.leases[0].takes_interactive = true;
     provider_export(world->provider, &world->plan, world->now_ms, &world->effects);
     provider_world_tick(world, 100);
     const struct msg_state *told = provider_world_state(world, "north/p/south");
@@ -208,6 +209,7 @@ static void test_terms_alone_change_no_epoch(void **state)
     assert_int_equal(told->epoch, 1);
     assert_int_equal(told->reclaim_policy, RECLAIM_DEMAND);
     assert_int_equal(told->min_hold_ms, 5);
+    assert_true(told->takes_interactive);
 }
 
 static void test_own_change_ends_a_freeze(void **state)

@@ -88,6 +88,28 @@ static void test_refusals(void **state)
     }
 }
 
+/* By the policy as it is now; a batch job runs either way. */
+static void test_interactive(void **state)
+{
+    struct provider_world *world = *state;
+    world->interaction = INTERACTION_PTY;
+    assert_int_equal(provider_world_start(world, "south", 1, LEASE, 2, "n1=1"),
+                     PROVIDER_REFUSED);
+    assert_string_equal(world->reason,
+                        "lease " LEASE " takes no interactive jobs (INTERACTIVE)");
+    world->plan.leases[0].takes_interactive = true;
+    provider_export(world->provider, &world->plan, world->now_ms, &world->effects);
+    assert_int_equal(provider_world_start(world, "south", 2, LEASE, 2, "n1=1"),
+                     PROVIDER_TAKEN);
+    world->plan.leases[0].takes_interactive = false;
+    provider_export(world->provider, &world->plan, world->now_ms, &world->effects);
+    assert_int_equal(provider_world_start(world, "south", 3, LEASE, 2, "n1=1"),
+                     PROVIDER_REFUSED);
+    world->interaction = INTERACTION_NONE;
+    assert_int_equal(provider_world_start(world, "south", 4, LEASE, 2, "n1=1"),
+                     PROVIDER_TAKEN);
+}
+
 /* Where there is a UserMap, who is not in it does not run; whether the lease has a slot
  * is not told them before. */
 static void test_users(void **state)
@@ -387,6 +409,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_users),
         STORY(test_exclusive),
+        STORY(test_interactive),
         STORY(test_frozen),
         STORY(test_down),
         STORY(test_withdrawn),

@@ -346,6 +346,39 @@ static void test_waiting_of_leases(void **state)
     arena_release(&arena);
 }
 
+/* An interactive job goes nowhere where these are not taken, and does not want more
+ * there; where they are it is as any other. */
+static void test_interactive_lines(void **state)
+{
+    struct place_host hosts[] = {
+        {"n1", "", "", 1, 1, 0, true},
+        {"b1@north", "north", "north/1/x", 1, 0, 0, true, .is_batch = true},
+        {"c1@west", "west", "west/1/x", 0, 0, 0, true},
+    };
+    static const struct row row = {.jobs = {{1, 1, 1}}};
+    (void)state;
+    for (int takes = 0; takes < 2; takes++) {
+        struct waiting waiting;
+        struct place_plan plan;
+        struct arena arena;
+        arena_init(&arena);
+        struct place_snapshot snapshot = {.hosts = hosts,
+                                          .n_hosts = 3,
+                                          .queues = queues,
+                                          .n_queues = 6,
+                                          .lines = waiting.lines,
+                                          .max_starts = LIST_MAX};
+        snapshot.n_lines = give_jobs(&arena, &row, &waiting);
+        waiting.lines[0].is_interactive = true;
+        hosts[1].is_batch = takes == 0;
+        place_plan(&arena, &snapshot, &plan);
+        assert_int_equal(plan.n_starts, takes);
+        assert_int_equal(plan.waiting_lease[1], 0);
+        assert_int_equal(plan.waiting_lease[2], takes == 0);
+        arena_release(&arena);
+    }
+}
+
 /* ---------------------------------------------------------------- requirements */
 
 /* n1 to n3 and a borrowed one, all alike but for what requirements make of them. */
@@ -814,6 +847,7 @@ int main(void)
         cmocka_unit_test(test_requirements),
         cmocka_unit_test(test_stuck_is_of_one_filter),
         cmocka_unit_test(test_alike_but_for_a_leaf),
+        cmocka_unit_test(test_interactive_lines),
         cmocka_unit_test(test_waiting_of_leases),
         cmocka_unit_test(test_many_alike),
         cmocka_unit_test(test_array_limit),

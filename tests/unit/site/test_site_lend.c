@@ -50,7 +50,8 @@ static void init(struct site_stage *stage)
     site_stage_broker_up(stage);
 }
 
-static void start(struct site_stage *stage, uint64_t attempt, uint64_t epoch)
+static void starts_as(struct site_stage *stage, uint64_t attempt, uint64_t epoch,
+                      enum interaction interaction)
 {
     struct host_slots host = {"s1", 1};
     struct msg msg = {.kind = MSG_START, .site = "east"};
@@ -61,10 +62,16 @@ static void start(struct site_stage *stage, uint64_t attempt, uint64_t epoch)
                                    .hosts = &host,
                                    .n_hosts = 1,
                                    .spec = site_stage_spec("q", "work")};
+    msg.start.spec.interaction = interaction;
     msg.start.spec.user = "eva";
     msg.start.spec.out_file = "/home/eva/out";
     msg.start.spec.err_file = "/home/eva/err";
     site_stage_broker(stage, &msg);
+}
+
+static void start(struct site_stage *stage, uint64_t attempt, uint64_t epoch)
+{
+    starts_as(stage, attempt, epoch, INTERACTION_NONE);
 }
 
 /* ATTEMPT_ASK or ATTEMPT_ACK. */
@@ -111,6 +118,72 @@ static const struct msg_attempt_state *answer(const struct site_stage *stage)
     assert_string_equal(msg->site, "east");
     assert_int_equal(msg->session, stage->session);
     return &msg->attempt_state;
+}
+
+static void down(struct site_stage *stage, const char *site, uint64_t attempt)
+{
+    struct msg msg = {.kind = MSG_STREAM_DOWN, .site = site};
+    msg.stream_down = (struct msg_stream_down){.run = {"east", attempt},
+                                               .job = "",
+                                               .bytes = (const uint8_t *)"keys",
+                                               .n_bytes = 4,
+                                               .got_out = 9};
+    site_stage_broker(stage, &msg);
+}
+
+static void up(struct site_stage *stage, const char *host, uint64_t attempt)
+{
+    struct peer from = site_stage_host(host);
+    struct msg msg = {
+        .kind = MSG_STREAM_UP, .session = stage->host_session, .site = ""};
+    msg.stream_up = (struct msg_stream_up){.run = {"east", attempt},
+                                           .job = "",
+                                           .bytes = (const uint8_t *)"text",
+                                           .n_bytes = 4,
+                                           .note = ""};
+    site_stage_message(stage, &from, &msg);
+}
+
+/* The terminal of a consumer's job: between its site and its host, as long as it runs;
+ * nothing of another's, and nothing of a job that has no terminal. */
+static void test_terminal(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    starts_as(&stage, 5, 1, INTERACTION_PTY);
+    host_says(&stage, 5, RUN_WAITING);
+    host_says(&stage, 5, RUN_RUNNING);
+    down(&stage, "east", 5);
+    const struct msg *typed = site_stage_sent(&stage, MSG_STREAM_DOWN, 0);
+    assert_string_equal(typed->stream_down.run.site, "east");
+    assert_memory_equal(typed->stream_down.bytes, "keys", 4);
+    assert_int_equal(typed->stream_down.got_out, 9);
+    down(&stage, "west", 5); /* not west's */
+    assert_int_equal(site_stage_count(&stage, MSG_STREAM_DOWN), 0);
+    down(&stage, "east", 4); /* of before, or never */
+    assert_int_equal(site_stage_count(&stage, MSG_STREAM_DOWN), 0);
+
+    up(&stage, "s1", 5);
+    const struct msg *written = site_stage_sent(&stage, MSG_STREAM_UP, 0);
+    assert_string_equal(written->site, "east");
+    assert_int_equal(written->session, stage.session);
+    assert_memory_equal(written->stream_up.bytes, "text", 4);
+    up(&stage, "s1", 6);
+    assert_int_equal(site_stage_count(&stage, MSG_STREAM_UP), 0);
+
+    host_says(&stage, 5, RUN_ENDED);
+    down(&stage, "east", 5);
+    assert_int_equal(site_stage_count(&stage, MSG_STREAM_DOWN), 0);
+    up(&stage, "s1", 5);
+    assert_int_equal(site_stage_count(&stage, MSG_STREAM_UP), 0);
+
+    start(&stage, 7, 1); /* a batch job */
+    host_says(&stage, 7, RUN_WAITING);
+    host_says(&stage, 7, RUN_RUNNING);
+    down(&stage, "east", 7);
+    assert_int_equal(site_stage_count(&stage, MSG_STREAM_DOWN), 0);
+    site_stage_release(&stage);
 }
 
 static void test_life(void **state)
@@ -406,11 +479,11 @@ static void test_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_evicted),  cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_life),     cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_orders),   cmocka_unit_test(test_others_runs),
-        cmocka_unit_test(test_output),   cmocka_unit_test(test_host_away),
-        cmocka_unit_test(test_own_jobs),
+        cmocka_unit_test(test_evicted),     cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_terminal),    cmocka_unit_test(test_life),
+        cmocka_unit_test(test_restart),     cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_others_runs), cmocka_unit_test(test_output),
+        cmocka_unit_test(test_host_away),   cmocka_unit_test(test_own_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

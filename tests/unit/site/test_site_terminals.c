@@ -18,12 +18,14 @@
 enum { LINK = 77, TOKEN = 5 };
 
 static const char site_text[] =
-    "Begin Site\nNAME = south\nSPOOL = /tmp/x\nEnd Site\n"
+    "Begin Site\nNAME = south\nSPOOL = /tmp/x\nBROKER = tcp://127.0.0.1:1\nKEY = k\n"
+    "BROKER_KEY = b\nEnd Site\n"
     "Begin Host\nHOST_NAME MXJ\ns1 2\nEnd Host\n"
     "Begin Queue\nQUEUE_NAME = local\nPRIORITY = 30\nRERUNNABLE = yes\nEnd Queue\n"
     "Begin Queue\nQUEUE_NAME = batch\nPRIORITY = 20\nINTERACTIVE = NO\nEnd Queue\n"
     "Begin Queue\nQUEUE_NAME = desk\nPRIORITY = 20\nINTERACTIVE = ONLY\nEnd Queue\n"
-    "Begin Queue\nQUEUE_NAME = away\nPRIORITY = 20\nHOSTS = allremote\nEnd Queue\n";
+    "Begin Queue\nQUEUE_NAME = away\nPRIORITY = 20\nHOSTS = allremote\nEnd Queue\n"
+    "Begin Queue\nQUEUE_NAME = all\nPRIORITY = 20\nHOSTS = all allremote\nEnd Queue\n";
 
 static struct peer user(const char *name, uint64_t link)
 {
@@ -117,7 +119,7 @@ static void test_what_is_taken(void **state)
          {.interaction = INTERACTION_NONE},
          "only accepts interactive"},
         {"where it belongs", "desk", {.interaction = INTERACTION_SHELL}, NULL},
-        {"no own host", "away", {.interaction = INTERACTION_PTY}, "own hosts"},
+        {"whatever is lent", "away", {.interaction = INTERACTION_PTY}, NULL},
         {"rerunnable",
          "local",
          {.interaction = INTERACTION_PTY, .is_rerunnable = true},
@@ -185,6 +187,142 @@ static void test_what_passes(void **state)
     assert_int_equal(site_stage_count(&stage, MSG_STREAM_UP), 0);
     up(&stage, "north", attempt); /* a site of the same name it is not */
     assert_int_equal(site_stage_count(&stage, MSG_STREAM_UP), 0);
+    site_stage_release(&stage);
+}
+
+static void contract(struct site_stage *stage, uint64_t epoch, bool takes_interactive)
+{
+    struct host_split split = {.host = "n1", .n_slots = 4, .consumer = 4};
+    struct msg msg = {.kind = MSG_CONTRACT};
+    msg.contract = (struct msg_contract){.lease = "north/spare/south",
+                                         .revision = (uint64_t)++stage->now_ms,
+                                         .epoch = epoch,
+                                         .type = LEASE_SHARED,
+                                         .state = LEASE_ACTIVE,
+                                         .is_made = true,
+                                         .is_provider_here = true,
+                                         .takes_interactive = takes_interactive,
+                                         .hosts = &split,
+                                         .n_hosts = 1};
+    site_stage_broker(stage, &msg);
+}
+
+static void up_from(struct site_stage *stage, const char *provider, uint64_t attempt)
+{
+    struct msg msg = {.kind = MSG_STREAM_UP, .site = provider};
+    msg.stream_up = (struct msg_stream_up){.run = {"south", attempt},
+                                           .job = "",
+                                           .bytes = (const uint8_t *)"text",
+                                           .n_bytes = 4,
+                                           .note = ""};
+    site_stage_broker(stage, &msg);
+}
+
+/* On a borrowed host its terminal goes by its provider, and nobody else. */
+static void test_borrowed(void **state)
+{
+    static const struct job_spec like = {.interaction = INTERACTION_PTY};
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    site_stage_broker_up(&stage);
+    contract(&stage, 1, true);
+    uint64_t id =
+        (uint64_t)value_find(submit(&stage, "away", &like)->value, "job")->number;
+    uint64_t attempt = site_stage_attempt_of(&stage, id);
+    struct peer ana = user("ana", LINK), host = site_stage_host("s1");
+    down(&stage, &ana, "1", attempt);
+    assert_int_equal(site_stage_count(&stage, MSG_STREAM_DOWN), 0); /* not begun */
+    struct msg_attempt_state fill = {.state = ATTEMPT_RUNNING, .start_ms = 500};
+    site_stage_attempt(&stage, attempt, &fill);
+    assert_string_equal(site_stage_sent(&stage, MSG_STREAM_UP, 0)->stream_up.note,
+                        "<<Starting on n1@north>>");
+    down(&stage, &ana, "1", attempt);
+    const struct msg *typed = site_stage_sent(&stage, MSG_STREAM_DOWN, 0);
+    assert_string_equal(typed->site, "north");
+    assert_int_equal(typed->session, stage.session);
+    assert_string_equal(typed->stream_down.run.site, "south");
+    assert_int_equal(typed->stream_down.run.attempt, attempt);
+    assert_memory_equal(typed->stream_down.bytes, "keys", 4);
+
+    up_from(&stage, "north", attempt);
+    assert_memory_equal(site_stage_sent(&stage, MSG_STREAM_UP, 0)->stream_up.bytes,
+                        "text", 4);
+    up_from(&stage, "west", attempt); /* it is not west's run */
+    assert_int_equal(site_stage_count(&stage, MSG_STREAM_UP), 0);
+    up_from(&stage, "north", attempt + 1);
+    assert_int_equal(site_stage_count(&stage, MSG_STREAM_UP), 0);
+    struct msg own = {.kind = MSG_STREAM_UP, .session = stage.host_session, .site = ""};
+    own.stream_up = (struct msg_stream_up){
+        .run = {"south", attempt}, .job = "", .bytes = (const uint8_t *)"", .note = ""};
+    site_stage_message(&stage, &host, &own); /* nor a host's of ours */
+    assert_int_equal(site_stage_count(&stage, MSG_STREAM_UP), 0);
+    gone(&stage, LINK);
+    const struct msg *hangup = site_stage_sent(&stage, MSG_ATTEMPT_CONTROL, 0);
+    const struct msg *end = site_stage_sent(&stage, MSG_ATTEMPT_CONTROL, 1);
+    assert_int_equal(hangup->attempt_control.control.signal, SIGHUP);
+    assert_int_equal(end->attempt_control.control.action, CONTROL_KILL);
+    site_stage_release(&stage);
+}
+
+/* The broker is silent: who is connected hears that, and when it is back. */
+static void test_cut(void **state)
+{
+    static const struct job_spec like = {.interaction = INTERACTION_PTY};
+    struct site_stage stage;
+    const char *note = NULL;
+    (void)state;
+    init(&stage);
+    site_stage_broker_up(&stage);
+    contract(&stage, 1, true);
+    uint64_t id =
+        (uint64_t)value_find(submit(&stage, "away", &like)->value, "job")->number;
+    struct msg_attempt_state fill = {.state = ATTEMPT_RUNNING, .start_ms = 500};
+    site_stage_attempt(&stage, site_stage_attempt_of(&stage, id), &fill);
+    for (int i = 0; i < 20 && note == NULL; i++) {
+        site_stage_pass(&stage, 500);
+        const struct msg *up = site_stage_sent(&stage, MSG_STREAM_UP, 0);
+        note = up != NULL ? up->stream_up.note : NULL;
+    }
+    assert_non_null(note);
+    assert_string_equal(note,
+                        "<<The broker cannot be reached: the session waits for it>>");
+    site_stage_broker_up(&stage);
+    assert_string_equal(site_stage_sent(&stage, MSG_STREAM_UP, 0)->stream_up.note,
+                        "<<Connected again>>");
+    site_stage_release(&stage);
+}
+
+/* A provider that takes none: refused where nothing else could take it; it stays at
+ * home where there is one, until the provider thinks better of it. */
+static void test_unwanted(void **state)
+{
+    static const struct job_spec like = {.interaction = INTERACTION_PTY};
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    site_stage_broker_up(&stage);
+    contract(&stage, 1, false);
+    const struct msg_reply *reply = submit(&stage, "away", &like);
+    assert_int_equal(reply->code, ERR_STATE);
+    assert_non_null(strstr(reply->text, "their providers take no interactive jobs"));
+    for (int i = 0; i < 2; i++) { /* s1 is full */
+        start(&stage);
+    }
+    uint64_t id =
+        (uint64_t)value_find(submit(&stage, "all", &like)->value, "job")->number;
+    assert_int_equal(site_stage_attempt_of(&stage, id), 0);
+    const struct msg_query query = {.kind = QUERY_JOBS, .name = "3"};
+    const struct msg_reply *shown = site_stage_query(&stage, &query);
+    const struct value *row = value_find(shown->value, "jobs")->first;
+    const struct value *lease = value_find(row, "leases")->first;
+    assert_string_equal(value_find(lease, "reason")->text,
+                        "its provider takes no interactive jobs");
+    uint64_t batch = site_stage_submit(&stage, "all", "work");
+    assert_true(site_stage_attempt_of(&stage, batch) != 0);
+    contract(&stage, 1, true);
+    site_stage_pass(&stage, 1000);
+    assert_true(site_stage_attempt_of(&stage, id) != 0);
     site_stage_release(&stage);
 }
 
@@ -286,6 +424,8 @@ int main(void)
         cmocka_unit_test(test_what_is_taken), cmocka_unit_test(test_what_passes),
         cmocka_unit_test(test_the_users_end), cmocka_unit_test(test_a_waiting_one),
         cmocka_unit_test(test_restart),       cmocka_unit_test(test_requeued),
+        cmocka_unit_test(test_borrowed),      cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_unwanted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
