@@ -87,6 +87,8 @@ static bool submit(struct play *play, const struct deed *deed, struct arena *are
     msg.submit.spec.run_limit_ms = submit->limit_ms;
     msg.submit.spec.is_rerunnable = submit->is_rerunnable;
     msg.submit.spec.is_exclusive = submit->is_exclusive;
+    msg.submit.spec.interaction =
+        submit->is_interactive ? INTERACTION_PIPES : INTERACTION_NONE;
     msg.submit.spec.app = submit->app;
     msg.submit.spec.hosts_asked = submit->hosts.words;
     msg.submit.spec.n_hosts_asked = submit->hosts.count;

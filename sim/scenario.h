@@ -78,7 +78,7 @@ struct statement_submit {
     int64_t run_ms;
     int64_t limit_ms; /* 0: none */
     int exit_code;
-    bool is_rerunnable, is_exclusive;
+    bool is_rerunnable, is_exclusive, is_interactive;
     struct conf_words hosts; /* none: the queue's */
     const char *res;         /* requirement string; NULL: none */
     const char *after;       /* condition on other jobs; NULL: none */

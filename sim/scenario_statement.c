@@ -37,6 +37,7 @@ static const struct scenario_option submit_options[] = {
     {"app", OPTION_NAME, SUBMIT(app), 0, 0, 0},
     {"max", OPTION_COUNT, SUBMIT(max_slots), 1, SLOTS_MAX, 0},
     {"exclusive", OPTION_YESNO, SUBMIT(is_exclusive), 0, 0, 0},
+    {"interactive", OPTION_YESNO, SUBMIT(is_interactive), 0, 0, 0},
     {"notify", OPTION_LATER, 0, 0, 0, 0},
     {NULL, OPTION_LATER, 0, 0, 0, 0},
 };

@@ -25,19 +25,27 @@ static void find_answers(const struct effects *effects, int from, world_answer_f
     }
 }
 
+static struct event asks(const struct world *world, const char *user,
+                         const struct msg *msg)
+{
+    return (struct event){.kind = EVENT_MESSAGE,
+                          .now_ms = world->now_ms,
+                          .msg = msg,
+                          .from = {.kind = PEER_CLIENT,
+                                   .name = user,
+                                   .link = 1,
+                                   .roles = ROLE_ADMIN,
+                                   .uid = 1000,
+                                   .gid = 1000}};
+}
+
 bool world_ask(struct world *world, int site, const char *user, const struct msg *msg,
                world_answer_fn on_answer, void *arg)
 {
-    struct event event = {.kind = EVENT_MESSAGE, .now_ms = world->now_ms, .msg = msg};
+    struct event event = asks(world, user, msg);
     struct world_batch *batch = &world->batches[site + 1];
     int from = batch->effects.count;
 
-    event.from = (struct peer){.kind = PEER_CLIENT,
-                               .name = user,
-                               .link = 1,
-                               .roles = ROLE_ADMIN,
-                               .uid = 1000,
-                               .gid = 1000};
     if (!world_is_up(world, site + 1)) {
         return false;
     }
@@ -45,6 +53,28 @@ bool world_ask(struct world *world, int site, const char *user, const struct msg
     find_answers(&batch->effects, from, on_answer, arg);
     world_bound_batch(world, site + 1);
     return true;
+}
+
+void world_return_users(struct world *world, int site)
+{
+    for (int i = 0; world_is_up(world, site + 1) && /* else it has crashed again */
+                    i < site_count_jobs(world->sites[site].site);
+         i++) {
+        struct site_job job;
+        char id[40];
+        struct msg msg = {.kind = MSG_STREAM_DOWN, .site = ""};
+        struct event event = asks(world, "user", &msg);
+
+        site_job_at(world->sites[site].site, i, &job);
+        if (job.is_interactive && job.state != JOB_DONE && job.state != JOB_EXIT) {
+            snprintf(id, sizeof id, "%" PRIu64, job.id);
+            msg.stream_down = (struct msg_stream_down){.run.site = "",
+                                                       .job = id,
+                                                       .bytes = (const uint8_t *)"",
+                                                       .is_again = true};
+            world_step(world, site + 1, &event);
+        }
+    }
 }
 
 bool world_control(struct world *world, int site, uint64_t job, int index,

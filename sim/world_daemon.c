@@ -308,6 +308,9 @@ void world_start_daemon(struct world *world, int daemon)
         site_start(site->site, world->now_ms, effects);
     }
     finish_batch(world, daemon, true);
+    if (daemon != BROKER) {
+        world_return_users(world, daemon - 1);
+    }
     for (int i = 0; daemon != BROKER && i < world->sites[daemon - 1].n_machines; i++) {
         executor_hello(world->hosts[world->sites[daemon - 1].machines[i]].executor,
                        world->now_ms);

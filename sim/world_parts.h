@@ -106,6 +106,8 @@ void world_take_roles(struct world *world);
 /* Its machine was stepped, started or stopped. */
 void world_note_wake(struct world *world, int daemon);
 void world_start_daemon(struct world *world, int daemon);
+/* Users of interactive jobs are connected again after a start of their site. */
+void world_return_users(struct world *world, int site);
 void world_stop_daemon(struct world *world, int daemon);
 void world_crash_daemon(struct world *world, int daemon, int64_t down_ms);
 

@@ -374,12 +374,14 @@ int site_count_jobs(const struct site *site)
 void site_job_at(const struct site *site, int index, struct site_job *job)
 {
     const struct job *at = jobs_at(site->jobs, index);
-    *job = (struct site_job){.id = at->id,
-                             .index = at->index,
-                             .state = at->state,
-                             .attempt = at->attempt,
-                             .lease = at->lease,
-                             .n_slots = jobs_slots(at)};
+    *job =
+        (struct site_job){.id = at->id,
+                          .index = at->index,
+                          .state = at->state,
+                          .attempt = at->attempt,
+                          .lease = at->lease,
+                          .n_slots = jobs_slots(at),
+                          .is_interactive = at->spec->interaction != INTERACTION_NONE};
 }
 
 const struct provider *site_provider(const struct site *site)

@@ -143,6 +143,7 @@ struct site_job {
     uint64_t attempt;
     const char *lease; /* "": own hosts */
     int n_slots;
+    bool is_interactive;
 };
 /* Waiting jobs by enum reason (sched/reason.h). */
 void site_count_reasons(const struct site *site, int64_t *counts);

@@ -92,6 +92,8 @@ static void write_submit(struct maker *maker, int self)
     }
     if (maker_chance(maker, 30)) {
         maker_say(maker, " rerun=yes");
+    } else if (!count && strcmp(queue, "far") != 0 && maker_chance(maker, 20)) {
+        maker_say(maker, " interactive=yes");
     }
     if (maker_chance(maker, 10)) {
         maker_say(maker, " limit=%ds", maker_between(maker, 1, 40));

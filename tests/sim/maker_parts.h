@@ -29,6 +29,7 @@ struct maker_policy {
     int n_consumers;
     int min_hold_s, lease_term_s; /* 0: not said */
     bool ends_lost;
+    bool is_batch; /* no interactive jobs */
     int mem, swap; /* MB of each host; 0: none */
 };
 

@@ -69,6 +69,7 @@ static void choose_policy(struct maker *maker, int self, int first, int n_hosts)
     policy->min_hold_s = maker_chance(maker, 20) ? maker_between(maker, 5, 30) : 0;
     policy->lease_term_s = maker_chance(maker, 50) ? maker_between(maker, 5, 90) : 0;
     policy->ends_lost = policy->lease_term_s && maker_chance(maker, 40);
+    policy->is_batch = maker_chance(maker, 25);
     choose_consumers(maker, self, policy);
     if (maker->has_pool && maker_chance(maker, 60)) {
         policy->is_pool = true;
@@ -156,6 +157,9 @@ static void write_policy(struct maker *maker, int self, int place)
     }
     if (policy->ends_lost) {
         maker_say(maker, "ON_LOST = kill\n");
+    }
+    if (policy->is_batch) {
+        maker_say(maker, "INTERACTIVE = N\n");
     }
     if (policy->mem) {
         maker_say(maker, "MEM = %d\n", policy->mem);
@@ -358,6 +362,7 @@ static void change_policy(struct maker *maker, struct maker_site *site, int plac
     policy->min_hold_s = maker_chance(maker, 20) ? maker_between(maker, 5, 30) : 0;
     policy->lease_term_s = maker_chance(maker, 50) ? maker_between(maker, 5, 90) : 0;
     policy->ends_lost = policy->lease_term_s && maker_chance(maker, 40);
+    policy->is_batch = maker_chance(maker, 25);
 }
 
 void maker_write_other_site(struct maker *maker, int self)
