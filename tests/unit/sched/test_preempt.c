@@ -388,20 +388,30 @@ static void judge_row(struct world *world, int number, char *line)
 }
 
 /* Lines up to "end". */
-static void read_config(FILE *file, int *number, struct world *world)
+static void read_config(FILE *file, int *number, char text[CONF_SIZE])
 {
-    char text[CONF_SIZE] = "", line[LINE_SIZE];
+    char line[LINE_SIZE];
     size_t length = 0;
     while (fgets(line, sizeof(line), file) != NULL && strcmp(line, "end\n") != 0) {
         ++*number;
-        length += (size_t)snprintf(text + length, sizeof(text) - length, "%s", line);
+        length += (size_t)snprintf(text + length, CONF_SIZE - length, "%s", line);
     }
     ++*number;
+}
+
+/* `more` stands in section Parameters. */
+static void set_config(struct world *world, int number, const char *config,
+                       const char *more)
+{
+    char text[CONF_SIZE + LINE_SIZE];
+    snprintf(text, sizeof(text), "Begin Parameters\n%s\nEnd Parameters\n%s", more,
+             config);
+    arena_release(&world->arena);
     world_read(world, text);
     for (const struct conf_diag *diag = world->conf.diags; diag; diag = diag->next) {
         bool is_later = strstr(diag->text, "not supported yet") != NULL;
         if (diag->severity == CONF_ERROR && !is_later) {
-            fail_msg("%s:%d: %s", rows_path, *number, diag->text);
+            fail_msg("%s:%d: %s", rows_path, number, diag->text);
         }
     }
 }
@@ -410,7 +420,7 @@ static void test_rows(void **state)
 {
     FILE *file = fopen(rows_path, "r");
     struct world world = {0};
-    char line[LINE_SIZE];
+    char line[LINE_SIZE], config[CONF_SIZE] = "";
     int number = 0, n_rows = 0;
     (void)state;
     assert_non_null(file);
@@ -419,14 +429,16 @@ static void test_rows(void **state)
         number++;
         line[strcspn(line, "\n")] = '\0';
         if (strcmp(line, "config") == 0) {
-            arena_release(&world.arena);
-            read_config(file, &number, &world);
+            read_config(file, &number, config);
+            set_config(&world, number, config, "");
+        } else if (strncmp(line, "with ", 5) == 0) {
+            set_config(&world, number, config, line + 5);
         } else if (line[0] != '#' && line[0] != '\0') {
             judge_row(&world, number, line);
             n_rows++;
         }
     }
-    assert_true(n_rows > 60);
+    assert_true(n_rows > 150);
     arena_release(&world.arena);
     fclose(file);
 }
