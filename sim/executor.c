@@ -4,6 +4,7 @@
 #include "sim/executor.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +13,16 @@
 #include <uthash.h>
 
 #include "base/arena.h"
+#include "base/job_limit.h"
 #include "base/limits.h"
+#include "sim/course.h"
 
 enum {
     KEY_SIZE = NAME_SIZE + 24,
-    LIMIT_CODE = 2, /* the guard ends it with SIGINT */
+    ACTION_MAX_MS = 60000, /* then the guard ends a command of JOB_CONTROLS */
 };
+
+static const int64_t never = INT64_MAX;
 
 struct exec_run {
     char key[KEY_SIZE];
@@ -28,12 +33,21 @@ struct exec_run {
     int n_hosts;
     enum run_phase phase;
     uint64_t token, control_done;
-    uint64_t end_number; /* of the end that counts; an older one is void */
-    int64_t work_ms;     /* what is left of it */
+    struct course course;
+    uint64_t end_number;    /* of the instant that counts; an older one is void */
+    int64_t job_ms;         /* the job's work, or its limit */
+    int64_t work_ms;        /* what is left of the command, or of the job ... */
+    int64_t work_until_ms;  /* ... while it runs; never: it does not */
+    int64_t stage_until_ms; /* the commands of its stage may take so long */
+    int code;               /* with which it will exit */
     bool is_exclusive;
     bool is_limited; /* its run limit ends it, not its work */
-    int64_t resumed_ms, start_ms;
+    int64_t start_ms;
     int exit_code;
+    /* A command of JOB_CONTROLS that runs, and until when; never: none. */
+    enum job_action action;
+    int64_t action_until_ms;
+    uint64_t action_number; /* of the order */
     struct run_exit exit;
     UT_hash_handle hh, by_end; /* the latter while end_number is not 0 */
 };
@@ -212,11 +226,13 @@ static void start_run(struct executor *executor, const struct msg_run_start *sta
     if (sscanf(start->spec.command, "run %lld exit %d", &work_ms, &exit_code) < 1) {
         work_ms = 0;
     }
+    course_init(&run->course, &run->arena, &start->spec);
     run->is_limited =
         start->spec.run_limit_ms > 0 && work_ms > start->spec.run_limit_ms;
-    run->work_ms = run->is_limited ? start->spec.run_limit_ms : work_ms;
+    run->job_ms = run->is_limited ? start->spec.run_limit_ms : work_ms;
     run->exit_code = exit_code;
     run->is_exclusive = start->spec.is_exclusive;
+    run->work_until_ms = run->stage_until_ms = run->action_until_ms = never;
     run->phase = RUN_WAITING;
     run->token = ++executor->next_token;
     run->exit.text = "";
@@ -224,26 +240,87 @@ static void start_run(struct executor *executor, const struct msg_run_start *sta
     tell_state(executor, &run->run, run);
 }
 
-static void resume_work(struct executor *executor, struct exec_run *run, int64_t now_ms)
+/* ---- one command after the other */
+
+/* The next instant at which something happens to it. */
+static void plan_end(struct executor *executor, struct exec_run *run)
 {
-    run->phase = RUN_RUNNING;
-    run->resumed_ms = now_ms;
-    set_end(executor, run, ++executor->next_end);
-    executor->world.end_at(executor->world.arg, executor->index, now_ms + run->work_ms,
-                           run->end_number);
+    int64_t at_ms = run->work_until_ms;
+
+    if (at_ms != never && run->stage_until_ms < at_ms) {
+        at_ms = run->stage_until_ms;
+    }
+    at_ms = run->action_until_ms < at_ms ? run->action_until_ms : at_ms;
+    set_end(executor, run, at_ms == never ? 0 : ++executor->next_end);
+    if (at_ms != never) {
+        executor->world.end_at(executor->world.arg, executor->index, at_ms,
+                               run->end_number);
+    }
 }
 
-static void end_run(struct executor *executor, struct exec_run *run, enum run_end end,
-                    int code, int64_t now_ms)
+static void hold_work(struct executor *executor, struct exec_run *run, int64_t now_ms)
+{
+    run->work_ms = run->work_until_ms - now_ms;
+    run->work_until_ms = never;
+    tell_used(executor, run, -1, false);
+    run->phase = RUN_SUSPENDED;
+}
+
+static void resume_work(struct executor *executor, struct exec_run *run, int64_t now_ms)
+{
+    if (run->phase != RUN_RUNNING) {
+        tell_used(executor, run, 1, false);
+    }
+    run->phase = RUN_RUNNING;
+    run->work_until_ms = now_ms + run->work_ms;
+    if (run->stage_until_ms < now_ms) {
+        run->stage_until_ms = now_ms;
+    }
+}
+
+/* What its stage has for it now. Who cleans up is not held up. */
+static void start_command(struct executor *executor, struct exec_run *run,
+                          int64_t now_ms)
+{
+    const struct course *course = &run->course;
+    const char *text = course_command(course);
+    struct exec_command command = {.ms = run->job_ms, .code = run->exit_code};
+
+    if (text) {
+        executor->world.command(executor->world.arg, text, &command);
+    } else {
+        executor->world.begun(executor->world.arg, executor->index, run->run.site,
+                              run->job, run->run.attempt);
+    }
+    if (course->at == 0) {
+        int64_t limit_ms = course->limits_ms[course->stage];
+
+        run->stage_until_ms = limit_ms == JOB_LIMIT_NONE ? never : now_ms + limit_ms;
+    }
+    run->work_ms = command.ms;
+    run->work_until_ms = now_ms + command.ms;
+    run->code = command.code;
+}
+
+static void end_run(struct executor *executor, struct exec_run *run, int64_t now_ms)
 {
     tell_used(executor, run, is_using(run) ? -1 : 0, true);
     run->phase = RUN_ENDED;
-    set_end(executor, run, 0);
-    run->exit.end = end;
-    run->exit.cause = end == RUN_END_LIMIT ? RUN_CAUSE_RUN_LIMIT : RUN_CAUSE_NONE;
-    run->exit.code = code;
+    run->exit = run->course.exit;
     run->exit.start_ms = run->start_ms;
     run->exit.end_ms = now_ms;
+}
+
+static void go_on(struct executor *executor, struct exec_run *run,
+                  const struct course_outcome *outcome, int64_t now_ms)
+{
+    run->work_until_ms = run->action_until_ms = never;
+    course_go_on(&run->course, outcome, &run->arena);
+    if (run->course.stage == COURSE_OVER) {
+        end_run(executor, run, now_ms);
+    } else {
+        start_command(executor, run, now_ms);
+    }
 }
 
 static void go(struct executor *executor, const struct msg_run_go *order,
@@ -252,13 +329,80 @@ static void go(struct executor *executor, const struct msg_run_go *order,
     struct exec_run *run = find_run(executor, &order->run);
 
     if (run && run->phase == RUN_WAITING && run->token == order->token) {
-        executor->world.begun(executor->world.arg, executor->index, run->run.site,
-                              run->job, run->run.attempt);
         run->start_ms = now_ms;
-        tell_used(executor, run, 1, false);
+        start_command(executor, run, now_ms);
         resume_work(executor, run, now_ms);
+        plan_end(executor, run);
     }
     tell_state(executor, &order->run, run);
+}
+
+/* ---- orders */
+
+/* A command of JOB_CONTROLS begins; false: it says nothing of this. */
+static bool start_action(struct executor *executor, struct exec_run *run,
+                         enum job_action action, uint64_t number, int64_t now_ms)
+{
+    const char *text = run->course.actions[action];
+    struct exec_command command;
+
+    if (!text || run->course.stage != COURSE_JOB) {
+        return false;
+    }
+    executor->world.command(executor->world.arg, text, &command);
+    run->action = action;
+    run->action_until_ms =
+        now_ms + (command.ms < ACTION_MAX_MS ? command.ms : ACTION_MAX_MS);
+    run->action_number = number;
+    return true;
+}
+
+static bool is_in_action(const struct exec_run *run, enum job_action action)
+{
+    return run->action_until_ms != never && run->action == action;
+}
+
+static void kill_run(struct executor *executor, struct exec_run *run,
+                     const struct run_control *wish, int64_t now_ms)
+{
+    bool is_hard = wish->signal == SIGKILL;
+
+    if (run->phase == RUN_SUSPENDED && !is_hard) {
+        resume_work(executor, run, now_ms); /* it hears its end */
+    }
+    if (!is_hard &&
+        (is_in_action(run, JOB_ACTION_TERMINATE) ||
+         start_action(executor, run, JOB_ACTION_TERMINATE, wish->number, now_ms))) {
+        return;
+    }
+    go_on(executor, run, &(struct course_outcome){.is_killed = true}, now_ms);
+}
+
+static void carry_out(struct executor *executor, struct exec_run *run,
+                      const struct run_control *wish, int64_t now_ms)
+{
+    switch (wish->action) {
+    case CONTROL_SUSPEND:
+        if (run->phase != RUN_RUNNING || is_in_action(run, JOB_ACTION_TERMINATE)) {
+            break;
+        }
+        if (start_action(executor, run, JOB_ACTION_SUSPEND, wish->number, now_ms)) {
+            return; /* done when that is */
+        }
+        hold_work(executor, run, now_ms);
+        break;
+    case CONTROL_RESUME:
+    case CONTROL_SIGNAL:
+        run->action_until_ms = never;
+        if (run->phase == RUN_SUSPENDED) {
+            resume_work(executor, run, now_ms);
+        }
+        break;
+    case CONTROL_KILL:
+        kill_run(executor, run, wish, now_ms);
+        break;
+    }
+    run->control_done = wish->number;
 }
 
 static void control(struct executor *executor, const struct msg_run_control *order,
@@ -266,22 +410,18 @@ static void control(struct executor *executor, const struct msg_run_control *ord
 {
     struct exec_run *run = find_run(executor, &order->run);
     const struct run_control *wish = &order->control;
+    bool is_begun = run && run->phase != RUN_WAITING;
+    bool is_known =
+        is_begun &&
+        (wish->number <= run->control_done ||
+         (is_in_action(run, JOB_ACTION_SUSPEND) && wish->number <= run->action_number));
 
-    if (run && wish->number > run->control_done && run->phase != RUN_WAITING) {
-        run->control_done = wish->number;
+    if (is_begun && !is_known) {
         if (run->phase == RUN_ENDED) {
-            /* too late: answered by the end */
-        } else if (wish->action == CONTROL_SUSPEND && run->phase == RUN_RUNNING) {
-            run->work_ms -= now_ms - run->resumed_ms;
-            tell_used(executor, run, -1, false);
-            run->phase = RUN_SUSPENDED;
-            set_end(executor, run, 0);
-        } else if ((wish->action == CONTROL_RESUME || wish->action == CONTROL_SIGNAL) &&
-                   run->phase == RUN_SUSPENDED) {
-            tell_used(executor, run, 1, false);
-            resume_work(executor, run, now_ms);
-        } else if (wish->action == CONTROL_KILL) {
-            end_run(executor, run, RUN_END_SIGNALLED, 15, now_ms);
+            run->control_done = wish->number; /* too late: answered by the end */
+        } else {
+            carry_out(executor, run, wish, now_ms);
+            plan_end(executor, run);
         }
     }
     tell_state(executor, &order->run, run);
@@ -358,16 +498,40 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
     }
 }
 
+/* It has stopped the job, or ended it, as far as it does. */
+static void end_action(struct executor *executor, struct exec_run *run, int64_t now_ms)
+{
+    run->action_until_ms = never;
+    if (run->action == JOB_ACTION_SUSPEND) {
+        hold_work(executor, run, now_ms);
+        run->control_done = run->action_number;
+    } else {
+        go_on(executor, run, &(struct course_outcome){.is_killed = true}, now_ms);
+    }
+}
+
 void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms)
 {
     struct exec_run *run;
 
     HASH_FIND(by_end, executor->ends, &number, sizeof number, run);
-    if (run) {
-        end_run(executor, run, run->is_limited ? RUN_END_LIMIT : RUN_END_EXITED,
-                run->is_limited ? LIMIT_CODE : run->exit_code, now_ms);
-        tell_state(executor, &run->run, run);
+    if (!run) {
+        return;
     }
+    if (run->work_until_ms <= now_ms) {
+        go_on(executor, run,
+              &(struct course_outcome){.code = run->code,
+                                       .is_limited = run->course.stage == COURSE_JOB &&
+                                                     run->is_limited},
+              now_ms);
+    } else if (run->action_until_ms <= now_ms) {
+        end_action(executor, run, now_ms);
+    } else {
+        run->stage_until_ms = never;
+        go_on(executor, run, &(struct course_outcome){.is_late = true}, now_ms);
+    }
+    plan_end(executor, run);
+    tell_state(executor, &run->run, run);
 }
 
 void executor_tick(struct executor *executor, int64_t now_ms)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* executor.h: a sublet-host in a simulated world: guards that wait, runs that end when
  * their command says so ("run 1500": milliseconds of work; "run 1500 exit 3"), or their
- * run limit does.
+ * run limit does; before and after them commands (course.h), which take as long as the
+ * world says.
  *
  * Speaks the same messages as host/ does. Its runs outlive its site's crashes and its
  * own. It remembers every beginning, so that a run begun twice is seen.
@@ -18,11 +19,19 @@
 
 struct executor;
 
+/* How a command of PRE_EXEC, POST_EXEC or JOB_CONTROLS goes. */
+struct exec_command {
+    int64_t ms;
+    int code; /* with which it exits */
+};
+
 /* What the world does for it: a message to its site, and a call to executor_run_end at
  * `at_ms` with that number. */
 struct executor_world {
     void (*send)(void *arg, int host, const struct msg *msg);
     void (*end_at)(void *arg, int host, int64_t at_ms, uint64_t number);
+    void (*command)(void *arg, const char *text, struct exec_command *command);
+    /* The job itself begins, after what is to run before it. */
     void (*begun)(void *arg, int host, const char *site, const char *job,
                   uint64_t attempt);
     /* Slots of host `name` come into use by a run of that lease ("": the site's own),

@@ -349,6 +349,10 @@ bool play_deed(struct play *play, const struct deed *deed)
     case STATEMENT_LOAD:
         load(play, deed->statement);
         break;
+    case STATEMENT_COMMAND:
+        world_set_command(play->world, deed->statement->name, deed->statement->ms,
+                          deed->statement->number);
+        break;
     case STATEMENT_SLOTS:
         is_done = play_slots(play, deed->statement);
         break;

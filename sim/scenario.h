@@ -49,8 +49,9 @@ enum statement_kind {
     STATEMENT_RECLAIM, /* set reclaim_delay */
     STATEMENT_SLOTS,
     STATEMENT_LOAD,
-    STATEMENT_HOST,  /* close, open */
-    STATEMENT_DRAIN, /* drain, undrain */
+    STATEMENT_COMMAND, /* how long one of PRE_EXEC and the like takes */
+    STATEMENT_HOST,    /* close, open */
+    STATEMENT_DRAIN,   /* drain, undrain */
     STATEMENT_RELOAD,
     STATEMENT_PARTITION, /* faults, from here ... */
     STATEMENT_CRASH,
@@ -117,14 +118,16 @@ struct statement {
     int64_t at_ms;
     int site;         /* index, or SCENARIO_BROKER */
     const char *name; /* control, move: job; queue: it; slots, close: host; reclaim:
-                         provider or lease; drain: lease or site */
+                         provider or lease; drain: lease or site;
+                         command: the program */
     enum control_action action;
     enum job_move move;
     enum queue_order order;
     const char *queue; /* of switch */
     enum reclaim_scope scope;
     bool is_on; /* close, drain; false: open, undrain */
-    int number; /* slots, batch; loss, repeat, crashes: in 10,000 */
+    int number; /* slots, batch; loss, repeat, crashes: in 10,000; command: with which
+                   it exits */
     int64_t ms; /* a time; reclaim: -1 is `default` */
     struct statement_submit submit;
     struct statement_workload workload;

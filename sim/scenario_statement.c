@@ -50,6 +50,11 @@ static const struct scenario_option workload_options[] = {
     {NULL, OPTION_LATER, 0, 0, 0, 0},
 };
 
+static const struct scenario_option command_options[] = {
+    {"exit", OPTION_COUNT, offsetof(struct statement, number), 0, 255, 0},
+    {NULL, OPTION_LATER, 0, 0, 0, 0},
+};
+
 /* ---- verbs
  * -------------------------------------------------------------------------- */
 
@@ -259,6 +264,25 @@ static bool read_load(const struct scenario_reading *reading)
     return take_site(reading, false);
 }
 
+/* command PROGRAM TIME [exit=CODE] */
+static bool read_command(const struct scenario_reading *reading)
+{
+    static const struct scenario_option time = {"time", OPTION_TIME, 0,
+                                                0,      0,           SECOND_MS};
+
+    reading->to->site = SCENARIO_BROKER; /* of nobody */
+    reading->to->name = scenario_options_word(reading, FIRST);
+    if (strcspn(reading->to->name, " \t;&|") < strlen(reading->to->name)) {
+        return scenario_options_complain(
+            reading, "\"%.40s\", expected the program that a command begins with",
+            reading->to->name);
+    }
+    return scenario_options_take_time(reading, &time,
+                                      scenario_options_word(reading, FIRST + 1),
+                                      &reading->to->ms) &&
+           scenario_options_take(reading, command_options, FIRST + 2);
+}
+
 /* drain LEASE or SITE, undrain LEASE or SITE */
 static bool read_drain(const struct scenario_reading *reading)
 {
@@ -374,6 +398,7 @@ static const struct verb verbs[] = {
     {"slots", STATEMENT_SLOTS, "SITE HOST N", 3, 3, read_slots},
     {"load", STATEMENT_LOAD, "SITE HOST NAME=VALUE ...", 3, 2 + LOAD_VALUES_MAX,
      read_load},
+    {"command", STATEMENT_COMMAND, "PROGRAM TIME [exit=CODE]", 2, 3, read_command},
     {"close", STATEMENT_HOST, "SITE HOST", 2, 2, read_host},
     {"open", STATEMENT_HOST, "SITE HOST", 2, 2, read_host},
     {"drain", STATEMENT_DRAIN, "LEASE or SITE", 1, 1, read_drain},

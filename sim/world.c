@@ -22,6 +22,29 @@ static void host_end_at(void *arg, int host, int64_t at_ms, uint64_t number)
                                                     .number = number});
 }
 
+struct world_command *world_find_command(const struct world *world, const char *program,
+                                         size_t length)
+{
+    for (int i = 0; i < world->n_commands; i++) {
+        const char *known = world->commands[i].program;
+
+        if (strlen(known) == length && strncmp(known, program, length) == 0) {
+            return &world->commands[i];
+        }
+    }
+    return NULL;
+}
+
+static void host_command(void *arg, const char *text, struct exec_command *command)
+{
+    static const char ends[] = " \t;&|";
+    const char *program = text + strspn(text, " \t");
+    const struct world_command *found =
+        world_find_command(arg, program, strcspn(program, ends));
+
+    *command = found ? found->how : (struct exec_command){.ms = 0};
+}
+
 static void host_begun(void *arg, int host, const char *site, const char *job,
                        uint64_t attempt)
 {
@@ -235,6 +258,7 @@ void world_free(struct world *world)
     free(world->sites);
     free(world->by_name);
     free(world->hosts);
+    free(world->commands);
     free(world);
 }
 
@@ -308,8 +332,8 @@ int world_find_machine(const struct world *world, int site, const char *name)
 
 static void add_machine(struct world *world, int site, const struct site_host *host)
 {
-    struct executor_world calls = {host_send, host_end_at, host_begun, host_used,
-                                   world};
+    struct executor_world calls = {host_send,  host_end_at, host_command,
+                                   host_begun, host_used,   world};
     struct world_site *of = &world->sites[site];
     int index = world->n_hosts++;
 

@@ -89,6 +89,10 @@ void world_resize_host(struct world *world, int site, int host);
  * until then it tells nothing. False: there is none of that name. */
 bool world_tell_load(struct world *world, int site, const char *host,
                      const struct load_value *values, int n_values);
+/* Commands of PRE_EXEC, POST_EXEC and JOB_CONTROLS that begin with that program take so
+ * long from now on, and exit with that code; others take no time, and succeed. The name
+ * is borrowed. */
+void world_set_command(struct world *world, const char *program, int64_t ms, int code);
 /* When a daemon that is down comes back; now where it is up. */
 int64_t world_back_ms(const struct world *world, int site);
 /* Cut off from the broker for a while. */

@@ -236,6 +236,18 @@ bool world_tell_load(struct world *world, int site, const char *host,
     return machine >= 0;
 }
 
+void world_set_command(struct world *world, const char *program, int64_t ms, int code)
+{
+    struct world_command *to = world_find_command(world, program, strlen(program));
+
+    if (!to) {
+        world->commands = mem_grow(world->commands, (size_t)world->n_commands + 1,
+                                   sizeof world->commands[0]);
+        to = &world->commands[world->n_commands++];
+    }
+    *to = (struct world_command){program, {.ms = ms, .code = code}};
+}
+
 int64_t world_back_ms(const struct world *world, int site)
 {
     return world_is_up(world, site + 1) ? world->now_ms

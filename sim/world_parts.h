@@ -48,6 +48,11 @@ struct world_host {
     bool is_absent; /* not in its site's configuration, which refuses it */
 };
 
+struct world_command {
+    const char *program;
+    struct exec_command how;
+};
+
 struct world {
     struct world_options options;
     struct rng rng;
@@ -62,6 +67,8 @@ struct world {
     int n_sites;
     struct world_host *hosts;
     int n_hosts;
+    struct world_command *commands;
+    int n_commands;
     struct world_batch *batches; /* by daemon */
     struct invariants *invariants;
     struct world_counts counts;
@@ -99,6 +106,9 @@ void world_note_fault(struct world *world, int64_t until_ms);
 void world_add_machines(struct world *world, int site);
 /* The host of world.hosts, -1: the site never had one of that name. */
 int world_find_machine(const struct world *world, int site, const char *name);
+/* NULL: nothing was said of that program. */
+struct world_command *world_find_command(const struct world *world, const char *program,
+                                         size_t length);
 /* The site's index; -1: none. */
 int world_find_site(const struct world *world, const char *name);
 /* The roles of all sites, where the broker's configuration is another one. */

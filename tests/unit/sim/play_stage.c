@@ -31,6 +31,13 @@ static const struct {
                    "Begin Host\nHOST_NAME MXJ\nn1 4\nn2 4\nEnd Host\n"
                    "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\nEnd Queue\n"
                    "Begin Queue\nQUEUE_NAME = urgent\nPRIORITY = 60\nEnd Queue\n"},
+    {"around.conf", "Begin Site\nNAME = around\nEnd Site\n"
+                    "Begin Host\nHOST_NAME MXJ\nn1 1\nEnd Host\n"
+                    "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\n"
+                    "PRE_EXEC = /bin/in\nPOST_EXEC = /bin/out\n"
+                    "JOB_CONTROLS = SUSPEND[/bin/save]\nEnd Queue\n"
+                    "Begin Queue\nQUEUE_NAME = urgent\nPRIORITY = 60\n"
+                    "PREEMPTION = PREEMPTIVE\nEnd Queue\n"},
     {"other.conf", "Begin Site\nNAME = elsewhere\nEnd Site\n"
                    "Begin Host\nHOST_NAME MXJ\no1 2\nEnd Host\n"
                    "Begin Queue\nQUEUE_NAME = normal\nEnd Queue\n"},

@@ -417,6 +417,39 @@ static void the_same_seed_tells_the_same_story(void **state)
     play_stage_close(&other);
 }
 
+/* The site dies while one command runs and while another does. */
+static void commands_around_a_job_outlive_their_site(void **state)
+{
+    holds("site around around.conf\n"
+          "at 0 command /bin/in 1m\n"
+          "at 0 command /bin/out 2m\n"
+          "at 0 command /bin/save 30s\n"
+          "at 0 submit around run=10m name=a\n"
+          "at 30 crash around 20\n"
+          "at 5m submit around run=1m name=b queue=urgent\n"
+          "at 310 crash around 10\n"
+          "until 1h\n"
+          "expect at 329 job around a state == RUN\n"
+          "expect at 340 job around a state == SSUSP\n"
+          "expect at 340 job around b state == RUN\n"
+          "expect at 400 job around a state == RUN\n"
+          "expect at 839 job around a state == RUN\n"
+          "expect at 840 job around a state == DONE\n");
+}
+
+static void what_runs_before_a_job_is_killed_with_it(void **state)
+{
+    holds("site around around.conf\n"
+          "at 0 command /bin/in 1m\n"
+          "at 0 command /bin/out 2m\n"
+          "at 0 submit around run=10m name=a\n"
+          "at 30 kill around a\n"
+          "until 1h\n"
+          "expect at 149 job around a state == RUN\n"
+          "expect at 150 job around a state == EXIT\n");
+    told((const char *const[]){"0 job_start around a", "150 job_end around a", NULL});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,6 +480,10 @@ int main(void)
         cmocka_unit_test_teardown(jobs_outlive_every_daemon, close_stage),
         cmocka_unit_test_teardown(a_bad_network_loses_no_job, close_stage),
         cmocka_unit_test_teardown(an_expectation_that_fails_shows_both_values,
+                                  close_stage),
+        cmocka_unit_test_teardown(commands_around_a_job_outlive_their_site,
+                                  close_stage),
+        cmocka_unit_test_teardown(what_runs_before_a_job_is_killed_with_it,
                                   close_stage),
         cmocka_unit_test_teardown(the_same_seed_tells_the_same_story, close_stage),
     };

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* course.c: see course.h. */
+#include "sim/course.h"
+
+#include <string.h>
+
+#include "base/job_limit.h"
+
+enum { LIMIT_CODE = 2, KILL_CODE = 15 }; /* the guard ends it with SIGINT, SIGTERM */
+
+static const char *const *copy_texts(struct arena *arena, const char *const *texts,
+                                     int n_texts)
+{
+    const char **copies = arena_alloc(arena, (size_t)n_texts + 1, sizeof(*copies));
+    for (int i = 0; i < n_texts; i++) {
+        copies[i] = arena_str(arena, texts[i]);
+    }
+    return copies;
+}
+
+static void enter(struct course *course, enum course_stage stage)
+{
+    while (stage != COURSE_OVER && course->counts[stage] == 0) {
+        stage++;
+    }
+    course->stage = stage;
+    course->at = 0;
+}
+
+/* A signal takes no time; nor does anything in a parallel job, for which a guard waits
+ * a moment. */
+static void take_actions(struct course *course, struct arena *arena,
+                         const struct job_spec *spec)
+{
+    for (int i = 0; i < spec->n_controls; i++) {
+        enum job_action action;
+        const char *what = job_action_read(spec->controls[i], &action);
+        if (what != NULL && job_action_signal(what) == 0) {
+            course->actions[action] = arena_str(arena, what);
+        }
+    }
+}
+
+void course_init(struct course *course, struct arena *arena,
+                 const struct job_spec *spec)
+{
+    struct job_limits limits;
+    struct err err;
+    if (job_limits_read(spec->limits, spec->n_limits, &limits, &err) != 0) {
+        limits = job_limits_none();
+    }
+    *course = (struct course){
+        .commands = {[COURSE_BEFORE] =
+                         copy_texts(arena, spec->pre_execs, spec->n_pre_execs),
+                     [COURSE_AFTER] =
+                         copy_texts(arena, spec->post_execs, spec->n_post_execs)},
+        .counts = {spec->n_pre_execs, 1, spec->n_post_execs},
+        .limits_ms = {limits.values[JOB_LIMIT_PRE_TIME], JOB_LIMIT_NONE,
+                      limits.values[JOB_LIMIT_POST_TIME]},
+        .exit = {.text = ""},
+    };
+    take_actions(course, arena, spec);
+    enter(course, COURSE_BEFORE);
+}
+
+const char *course_command(const struct course *course)
+{
+    bool is_command = course->stage == COURSE_BEFORE || course->stage == COURSE_AFTER;
+    return is_command ? course->commands[course->stage][course->at] : NULL;
+}
+
+static void decide(struct course *course, enum run_end end, enum run_cause cause,
+                   int code, const char *text)
+{
+    course->exit.end = end;
+    course->exit.cause = cause;
+    course->exit.code = code;
+    course->exit.text = text;
+}
+
+static void decide_before(struct course *course, const struct course_outcome *outcome,
+                          struct arena *arena)
+{
+    const char *command = course_command(course);
+    if (outcome->is_killed) {
+        decide(course, RUN_END_SIGNALLED, RUN_CAUSE_NONE, KILL_CODE,
+               "killed before it began");
+    } else if (outcome->is_late) {
+        decide(course, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, LIMIT_CODE,
+               arena_printf(arena,
+                            "\"%.120s\" took longer than JOB_PREPROC_TIMEOUT allows",
+                            command));
+    } else {
+        decide(course, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, outcome->code,
+               arena_printf(arena, "\"%.120s\" exited with code %d", command,
+                            outcome->code));
+    }
+}
+
+static void decide_job(struct course *course, const struct course_outcome *outcome)
+{
+    if (outcome->is_killed) {
+        decide(course, RUN_END_SIGNALLED, RUN_CAUSE_NONE, KILL_CODE, "");
+    } else if (outcome->is_limited) {
+        decide(course, RUN_END_LIMIT, RUN_CAUSE_RUN_LIMIT, LIMIT_CODE, "");
+    } else {
+        decide(course, RUN_END_EXITED, RUN_CAUSE_NONE, outcome->code, "");
+    }
+}
+
+void course_go_on(struct course *course, const struct course_outcome *outcome,
+                  struct arena *arena)
+{
+    bool has_failed = outcome->code != 0 || outcome->is_late || outcome->is_killed;
+    if (course->stage == COURSE_BEFORE && has_failed) {
+        decide_before(course, outcome, arena);
+        enter(course, COURSE_AFTER);
+        return;
+    }
+    if (course->stage == COURSE_JOB) {
+        decide_job(course, outcome);
+    }
+    course->at++;
+    if (course->at == course->counts[course->stage]) {
+        enter(course, course->stage + 1);
+    }
+}
