@@ -99,7 +99,10 @@ static void write_submit(struct maker *maker, int self)
         maker_say(maker, " limit=%ds", maker_between(maker, 1, 40));
     }
     if (maker_chance(maker, 10)) {
-        maker_say(maker, " exit=%d", maker_between(maker, 1, 3));
+        int code = maker_between(maker, 1, 3);
+
+        maker_say(maker, " exit=%d", code);
+        site->is_again[site->n_jobs] = code == site->requeue_code;
     }
     maker_say(maker, "\n");
     site->sizes[site->n_jobs++] = count;
@@ -227,11 +230,34 @@ static void write_members(struct maker *maker)
     maker_say(maker, "reload broker broker%s.conf\n", maker->is_reloaded ? "-1" : "");
 }
 
+static bool has_commands(const struct maker *maker)
+{
+    bool has = false;
+
+    for (int i = 0; i < maker->n_sites; i++) {
+        has = has || maker->sites[i].has_commands;
+    }
+    return has;
+}
+
+static const char *const programs[] = {"/in", "/out", "/save", "/wake", "/leave"};
+enum { PROGRAMS = sizeof programs / sizeof programs[0] };
+
+/* How one of them goes from now on. */
+static void write_command(struct maker *maker, int program)
+{
+    maker_say(maker, "command %s %ds", programs[program], maker_between(maker, 0, 8));
+    if (maker_chance(maker, 25)) {
+        maker_say(maker, " exit=%d", maker_between(maker, 1, 3));
+    }
+    maker_say(maker, "\n");
+}
+
 /* What administrators do. */
 static void write_admin(struct maker *maker, int self)
 {
     const struct maker_site *site = &maker->sites[self];
-    int what = maker_between(maker, 0, 6);
+    int what = maker_between(maker, 0, has_commands(maker) ? 8 : 6);
 
     if (what == 3 && site->has_other) {
         write_reload(maker, self);
@@ -241,6 +267,8 @@ static void write_admin(struct maker *maker, int self)
         write_site_drain(maker, self);
     } else if (what == 6) {
         write_memory(maker, self);
+    } else if (what > 6) {
+        write_command(maker, maker_between(maker, 0, PROGRAMS - 1));
     } else if (what == 0) {
         write_slots(maker, self);
     } else if (what != 2 || site->n_policies == 0) {
@@ -342,6 +370,18 @@ static void write_resumes(struct maker *maker, int at_s, int self)
     }
 }
 
+/* Who would run again for ever is killed. */
+static void write_ends(struct maker *maker, int at_s, int self)
+{
+    const struct maker_site *site = &maker->sites[self];
+
+    for (int i = 0; i < site->n_jobs; i++) {
+        if (site->is_again[i]) {
+            maker_say(maker, "at %d kill s%d j%d\n", at_s, self + 1, i + 1);
+        }
+    }
+}
+
 static void write_repairs(struct maker *maker, int at_s)
 {
     if (maker->is_reloaded) {
@@ -369,6 +409,11 @@ static void write_repairs(struct maker *maker, int at_s)
     }
     for (int i = 0; i < maker->n_sites; i++) {
         write_resumes(maker, at_s + RECONNECTED_S, i);
+        write_ends(maker, at_s + RECONNECTED_S, i);
+    }
+    for (int i = 0; i < PROGRAMS && has_commands(maker); i++) {
+        maker_say(maker, "at %d command %s %ds\n", at_s, programs[i],
+                  maker_between(maker, 0, 2));
     }
 }
 
@@ -395,6 +440,10 @@ static void write_scenario(struct maker *maker)
         maker_say(maker, "site s%d s%d.conf\n", i + 1, i + 1);
     }
     write_loads(maker);
+    for (int i = 0; i < PROGRAMS && has_commands(maker); i++) {
+        maker_say(maker, "at 0 ");
+        write_command(maker, i);
+    }
     write_faults(maker, 0, true);
     while (at_s < DISTURBED_S) {
         write_statement(maker, at_s);

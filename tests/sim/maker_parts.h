@@ -52,6 +52,8 @@ struct maker_site {
     bool can_borrow;
     bool has_urgent, has_far, preempts;
     bool has_pool;           /* its queues on own hosts share them */
+    bool has_commands;       /* before and after its jobs, and to stop and end them */
+    int requeue_code;        /* its jobs that exit with that run again; 0: none */
     const char *shares;      /* of users in queue normal; NULL: none */
     int reclaim_s, freeze_s; /* 0: not said */
     struct maker_policy policies[POLICIES_MAX];
@@ -60,10 +62,11 @@ struct maker_site {
     int memory[HOSTS_OF_SITE_MAX]; /* MB that each host tells of; 0: it tells nothing */
     bool is_drained, was_drained;  /* the whole site */
     int n_jobs;
-    int sizes[DISTURBED_S]; /* elements of each job; 0: no array */
-    int work_left_s;        /* slot seconds that its users may still ask for */
-    bool has_other;         /* a second configuration, "s1-1.conf" ... */
-    bool is_reloaded;       /* ... was given to it, to be set right in the end */
+    int sizes[DISTURBED_S];     /* elements of each job; 0: no array */
+    bool is_again[DISTURBED_S]; /* the job is one that runs again and again */
+    int work_left_s;            /* slot seconds that its users may still ask for */
+    bool has_other;             /* a second configuration, "s1-1.conf" ... */
+    bool is_reloaded;           /* ... was given to it, to be set right in the end */
 };
 
 struct maker_faults {

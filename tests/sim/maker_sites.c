@@ -87,6 +87,12 @@ static void choose_policy(struct maker *maker, int self, int first, int n_hosts)
 }
 
 /* Shares of any kind leave what has to run in the end as it is: all of it. */
+static void choose_around(struct maker *maker, struct maker_site *site)
+{
+    site->has_commands = maker_chance(maker, 35);
+    site->requeue_code = maker_chance(maker, 30) ? maker_between(maker, 1, 3) : 0;
+}
+
 static void choose_shares(struct maker *maker, struct maker_site *site)
 {
     static const char *const shares[] = {"[default, 1]",
@@ -112,6 +118,7 @@ void maker_choose_site(struct maker *maker, int self)
     site->has_urgent = maker_chance(maker, 40);
     site->preempts = maker_chance(maker, 50);
     choose_shares(maker, site);
+    choose_around(maker, site);
     if (maker_chance(maker, 75)) {
         for (int i = 0; i < POLICIES_MAX && first < site->n_hosts; i++) {
             int n_hosts = maker_between(maker, 1, site->n_hosts - first);
@@ -139,9 +146,10 @@ static void write_policy(struct maker *maker, int self, int place)
         }
         maker_say(maker, "\nSLOTS = %d\n", policy->n_slots);
     } else {
-        static const char *const also[] = {"", " && type == any", " && !defined(lic)"};
+        static const char *const also[] = {"", " && type == any", " && !defined(lic)",
+                                           " && maxmem > 0", " && maxmem > 200"};
         maker_say(maker, "RES_SELECT = lend%d%s\nNHOSTS = %d\n", place + 1,
-                  also[maker_between(maker, 0, 2)], policy->n_hosts);
+                  also[maker_between(maker, 0, 4)], policy->n_hosts);
     }
     if (policy->is_shared) {
         maker_say(maker, "TYPE = shared\n");
@@ -237,6 +245,30 @@ static void write_windows(struct maker *maker)
     }
 }
 
+static void write_around(struct maker *maker, const struct maker_site *site)
+{
+    static const char *const controls[] = {
+        "SUSPEND[/save]", "SUSPEND[/save $LSB_JOBPIDS] TERMINATE[/leave]",
+        "RESUME[/wake] TERMINATE[/leave]", "SUSPEND[TSTP] TERMINATE[TERM]"};
+
+    if (site->requeue_code) {
+        maker_say(maker, "REQUEUE_EXIT_VALUES = %d\nMAX_JOB_REQUEUE = %d\n",
+                  site->requeue_code, maker_between(maker, 1, 3));
+    }
+    if (!site->has_commands) {
+        return;
+    }
+    if (maker_chance(maker, 50)) {
+        maker_say(maker, "PRE_EXEC = /in\n");
+    }
+    if (maker_chance(maker, 50)) {
+        maker_say(maker, "POST_EXEC = /out\n");
+    }
+    if (maker_chance(maker, 50)) {
+        maker_say(maker, "JOB_CONTROLS = %s\n", controls[maker_between(maker, 0, 3)]);
+    }
+}
+
 static void write_host_window(struct maker *maker, int chance)
 {
     if (maker_chance(maker, chance)) {
@@ -257,6 +289,7 @@ static void write_sharing(struct maker *maker, const struct maker_site *site,
         write_preemption(maker, site, queue);
     }
     write_windows(maker);
+    write_around(maker, site);
 }
 
 static void write_queues(struct maker *maker, const struct maker_site *site)
@@ -293,6 +326,7 @@ static void write_queues(struct maker *maker, const struct maker_site *site)
                   "EXCLUSIVE = Y\n");
         write_preemption(maker, site, "far");
         write_windows(maker);
+        write_around(maker, site);
         maker_say(maker, "End Queue\n");
     }
 }
