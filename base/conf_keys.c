@@ -187,7 +187,8 @@ const struct conf_key conf_keys[] = {
     YESNO("RERUNNABLE", "N", "jobs run again when their host is lost"),
     LATER("RESOURCE_RESERVE", "memory is reserved for waiting jobs"),
     TEXT("RES_REQ", NULL, "resource requirements of its jobs, joined with their own"),
-    LATER("RESRSV_LIMIT", "bounds of reservations"),
+    TEXT("RESRSV_LIMIT", NULL, "what its jobs may reserve (rusage): [RESOURCE=MAX] [RESOURCE=MIN,MAX]...; for these "
+                               "RES_REQ is a default, not a bound"),
     TEXT("RESUME_COND", NULL, "select requirement: what a host has to be for suspended jobs to go on there, instead "
          "of loadSched"),
     TEXT("RUN_JOB_FACTOR", NULL, "weight of slots in use in fairshare; default: section Parameters"),

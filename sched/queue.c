@@ -191,6 +191,7 @@ static void read_queue(struct reader *reader, struct queue_config *queue)
     queue->priority = 1;
     queue->description = conf_text(row, "DESCRIPTION", "");
     queue->res_req = conf_text(row, "RES_REQ", NULL);
+    queue->resrsv_limit = conf_text(row, "RESRSV_LIMIT", NULL);
     queue->stop_cond = conf_text(row, "STOP_COND", NULL);
     queue->resume_cond = conf_text(row, "RESUME_COND", NULL);
     queue->is_balanced =

@@ -50,9 +50,10 @@ struct queue_config {
     const struct queue_term *terms; /* none: QUEUE_ALL */
     int n_terms;
     const char *description;
-    const char *res_req; /* RES_REQ; NULL: none */
-    bool is_balanced;    /* PLACEMENT of parallel jobs: balanced; else stacked */
-    bool is_exclusive;   /* EXCLUSIVE: jobs may ask for hosts of their own */
+    const char *res_req;      /* RES_REQ; NULL: none */
+    const char *resrsv_limit; /* RESRSV_LIMIT; NULL: none */
+    bool is_balanced;         /* PLACEMENT of parallel jobs: balanced; else stacked */
+    bool is_exclusive;        /* EXCLUSIVE: jobs may ask for hosts of their own */
     enum queue_interactive interactive;
     struct thresholds thresholds;        /* of load; threshold_config.h reads them */
     const char *stop_cond, *resume_cond; /* selections; NULL: none */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sched/resreq_range.h"
 #include "sched/resreq_section.h"
 #include "sched/resreq_shape.h"
 
@@ -127,6 +128,13 @@ static int read_levels(struct compiler *compiler, const struct resreq_strings *f
                        struct resreq_usages *usages)
 {
     struct resreq_usages of_queue, of_app, of_job;
+    struct resreq_ranges ranges = {.n_items = 0};
+    if (from->range != NULL &&
+        resreq_range_parse(compiler->arena, compiler->rules->language.resources,
+                           from->range, &ranges, compiler->fault) != 0) {
+        ranges.n_items = 0; /* another configuration's resources */
+        *compiler->fault = (struct resreq_fault){.text = ""};
+    }
     int code = read_level(compiler, &from->queue, from->queue != NULL, &of_queue);
     compiler->seen = 0;
     if (from->n_strings > 0 || from->application != NULL) {
@@ -140,11 +148,11 @@ static int read_levels(struct compiler *compiler, const struct resreq_strings *f
                           &of_app);
     }
     if (code == 0) {
-        code = resreq_usage_merge(compiler->arena, &of_job, &of_app, false, &of_job,
+        code = resreq_usage_merge(compiler->arena, &of_job, &of_app, NULL, &of_job,
                                   compiler->fault);
     }
     return code != 0 ? code
-                     : resreq_usage_merge(compiler->arena, &of_job, &of_queue, true,
+                     : resreq_usage_merge(compiler->arena, &of_job, &of_queue, &ranges,
                                           usages, compiler->fault);
 }
 

@@ -5,7 +5,8 @@
  * Strings of a job are joined: selections with AND, orders one behind the other; span,
  * same, cu and affinity may stand in one of them. Those of its application and its
  * queue are joined likewise, a queue's order counts only where the job has no string,
- * and what each level reserves is merged as resreq_usage.h says.
+ * and what each level reserves is merged as resreq_usage.h says; that it is within the
+ * queue's RESRSV_LIMIT is for resreq_range.h to judge.
  *
  * Where the joined selections name no type: `type == any` if they name a string or a
  * Boolean resource, else `type == local`, or with `defaults_any` never.
@@ -44,6 +45,7 @@ struct resreq {
 
 struct resreq_strings {
     const char *queue;       /* its RES_REQ; NULL or "": none */
+    const char *range;       /* its RESRSV_LIMIT, which is good; likewise */
     const char *application; /* likewise */
     const char *const *strings;
     int n_strings;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sched/resreq_range.h"
 #include "sched/resreq_words.h"
 
 enum { SECOND_MS = 1000, MINUTE_MS = 60000, HOUR_MS = 3600000 };
@@ -372,7 +373,7 @@ static struct resreq_item join_items(struct arena *arena,
 }
 
 static int join(struct arena *arena, const struct resreq_usage *strong,
-                const struct resreq_usage *weak, bool is_capped,
+                const struct resreq_usage *weak, const struct resreq_ranges *ranges,
                 struct resreq_usage *joined, struct resreq_fault *fault)
 {
     size_t n_most = (size_t)strong->n_items + (size_t)weak->n_items;
@@ -381,7 +382,9 @@ static int join(struct arena *arena, const struct resreq_usage *strong,
     for (int i = 0; i < strong->n_items; i++) {
         const struct resreq_item *own = &strong->items[i];
         const struct resreq_item *other = find_item(weak, own);
-        int code = other != NULL && is_capped ? check_cap(own, other, fault) : 0;
+        bool is_capped = other != NULL && ranges != NULL &&
+                         resreq_range_find(ranges, own->id) == NULL;
+        int code = is_capped ? check_cap(own, other, fault) : 0;
         if (code != 0) {
             return code;
         }
@@ -403,8 +406,9 @@ static struct resreq_place place_of(const struct resreq_usages *usages)
 }
 
 int resreq_usage_merge(struct arena *arena, const struct resreq_usages *strong,
-                       const struct resreq_usages *weak, bool is_capped,
-                       struct resreq_usages *merged, struct resreq_fault *fault)
+                       const struct resreq_usages *weak,
+                       const struct resreq_ranges *ranges, struct resreq_usages *merged,
+                       struct resreq_fault *fault)
 {
     if (strong->n_alternatives == 0 || weak->n_alternatives == 0) {
         *merged = strong->n_alternatives == 0 ? *weak : *strong;
@@ -420,7 +424,7 @@ int resreq_usage_merge(struct arena *arena, const struct resreq_usages *strong,
     for (int i = 0; i < strong->n_alternatives; i++) {
         for (int k = 0; k < weak->n_alternatives; k++) {
             int code = join(arena, &strong->alternatives[i], &weak->alternatives[k],
-                            is_capped, &all[n_joined++], fault);
+                            ranges, &all[n_joined++], fault);
             if (code != 0) {
                 return code;
             }
@@ -465,7 +469,7 @@ int resreq_usage_parse(struct arena *arena, const struct resreq_language *langua
                                            sizeof(reader->alternatives[0])),
             .n_alternatives = reader->n_alternatives,
         };
-        code = resreq_usage_merge(arena, usages, &read, false, usages, fault);
+        code = resreq_usage_merge(arena, usages, &read, NULL, usages, fault);
     }
     free(reader);
     return code;

@@ -16,7 +16,8 @@
  * Levels are merged by resource: the job's before its application's before its
  * queue's; where the stronger gives no duration the weaker's holds, with its decay.
  * What a queue reserves of a built-in resource, and for how long, a job may lower and
- * not exceed. Where both have alternatives each of the one goes with each of the other.
+ * not exceed, where no range (RESRSV_LIMIT) says what it may. Where both have
+ * alternatives each of the one goes with each of the other.
  *
  * Units: thousandths of the resource's unit (MB), milliseconds since the job began.
  * Ownership: the arena's; ids are those of the language's catalogue.
@@ -69,6 +70,17 @@ struct resreq_usages {
     int n_alternatives; /* 0: nothing is reserved */
 };
 
+/* What a queue's jobs may reserve of a resource (RESRSV_LIMIT, resreq_range.h). */
+struct resreq_range {
+    int id;
+    int64_t min_milli, max_milli;
+};
+
+struct resreq_ranges {
+    const struct resreq_range *items;
+    int n_items;
+};
+
 /* Reads a section, and adds it to what other strings of the same level reserve: no
  * resource may be in both. */
 int resreq_usage_parse(struct arena *arena, const struct resreq_language *language,
@@ -76,11 +88,11 @@ int resreq_usage_parse(struct arena *arena, const struct resreq_language *langua
                        struct resreq_notes *notes,
                        struct resreq_fault *fault) MUST_CHECK;
 
-/* What the stronger level makes of the weaker one; with `is_capped` the weaker one is
- * a queue's. */
+/* What the stronger level makes of the weaker one; with `ranges` (NULL: no) that is a
+ * queue's, and caps what has none of them. */
 int resreq_usage_merge(struct arena *arena, const struct resreq_usages *strong,
-                       const struct resreq_usages *weak, bool is_capped,
-                       struct resreq_usages *merged,
+                       const struct resreq_usages *weak,
+                       const struct resreq_ranges *ranges, struct resreq_usages *merged,
                        struct resreq_fault *fault) MUST_CHECK;
 
 /* What is reserved so long after the job began, for one of what its scope says. */

@@ -14,6 +14,7 @@
 #define uthash_fatal(message) abort()
 #include <uthash.h>
 
+#include "sched/resreq_range.h"
 #include "site/parts.h"
 
 enum { NEEDS_MAX = 1000 }; /* kept; past it all are forgotten and compiled anew */
@@ -101,6 +102,7 @@ static int compile(const struct needs *needs, struct arena *arena, int queue,
     struct resreq_rules rules = needs_rules(needs->config, needs->resources);
     struct resreq_strings from = {
         .queue = needs->config->queues[queue].res_req,
+        .range = needs->config->queues[queue].resrsv_limit,
         .strings = spec->res_reqs,
         .n_strings = spec->n_res_reqs,
     };
@@ -112,8 +114,17 @@ static int compile(const struct needs *needs, struct arena *arena, int queue,
 int needs_check(struct needs *needs, int queue, const struct job_spec *spec,
                 struct resreq_notes *notes, struct resreq_fault *fault)
 {
+    const char *range = needs->config->queues[queue].resrsv_limit;
+    struct resreq_ranges ranges;
     struct resreq resreq;
-    return compile(needs, notes->arena, queue, spec, &resreq, notes, fault);
+    int code = compile(needs, notes->arena, queue, spec, &resreq, notes, fault);
+    if (code != 0 || range == NULL) {
+        return code;
+    }
+    code = resreq_range_parse(notes->arena, needs->resources, range, &ranges, fault);
+    return code != 0 ? code
+                     : resreq_range_check(notes->arena, needs->resources, &ranges,
+                                          &resreq.usages, fault);
 }
 
 static char *put_text(char *at, const char *text)
@@ -123,20 +134,24 @@ static char *put_text(char *at, const char *text)
 }
 
 /* What is compiled, and nothing else, so that queues with the same strings share it:
- * "1mem > 5\0app\0swp > 15\0", with 0 for a queue without RES_REQ. In the pass's arena.
- */
+ * "1mem > 5\0[mem=9]\0app\0swp > 15\0", with 0 for a queue without RES_REQ. In the
+ * pass's arena. */
 static const char *key_of(const struct needs *needs, int queue,
                           const struct job_spec *spec, size_t *length)
 {
     const char *of_queue = needs->config->queues[queue].res_req;
+    const char *range = needs->config->queues[queue].resrsv_limit;
     const char *app = spec->app != NULL ? spec->app : "";
-    size_t size = 1 + strlen(of_queue != NULL ? of_queue : "") + 1 + strlen(app) + 1;
+    range = range != NULL ? range : "";
+    size_t size = 1 + strlen(of_queue != NULL ? of_queue : "") + 1 + strlen(range) + 1 +
+                  strlen(app) + 1;
     for (int i = 0; i < spec->n_res_reqs; i++) {
         size += strlen(spec->res_reqs[i]) + 1;
     }
     char *key = arena_alloc(needs->scratch, size, 1), *at = key;
     *at++ = of_queue != NULL ? '1' : '0';
     at = put_text(at, of_queue != NULL ? of_queue : "");
+    at = put_text(at, range);
     at = put_text(at, app);
     for (int i = 0; i < spec->n_res_reqs; i++) {
         at = put_text(at, spec->res_reqs[i]);

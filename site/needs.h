@@ -25,7 +25,8 @@ struct needs *needs_new(const struct site_config *config,
                         const struct resources *resources);
 void needs_free(struct needs *needs);
 
-/* Judges strings before a job with them is taken; notes and fault point into them. */
+/* Judges strings before a job with them is taken, also by its queue's RESRSV_LIMIT,
+ * which does not hold for jobs that are here; notes and fault point into them. */
 int needs_check(struct needs *needs, int queue, const struct job_spec *spec,
                 struct resreq_notes *notes, struct resreq_fault *fault) MUST_CHECK;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/conf_value.h"
+#include "sched/resreq_range.h"
 #include "site/facts.h"
 #include "site/needs.h"
 
@@ -56,6 +57,44 @@ static void check_key(struct conf *conf, const char *name, const char *key,
     }
 }
 
+/* RESRSV_LIMIT of a queue, and that what the queue reserves by itself is within it. */
+static void check_range(struct conf *conf, const struct spot *spot,
+                        const struct resreq_rules *rules)
+{
+    const struct resources *resources = rules->language.resources;
+    struct resreq_strings from = {.queue = conf_text(spot->row, "RES_REQ", NULL)};
+    struct resreq_notes notes = {.arena = conf->arena};
+    struct resreq_ranges ranges;
+    struct resreq_fault fault;
+    struct resreq resreq;
+    if (resreq_range_parse(conf->arena, resources, spot->cell->value, &ranges,
+                           &fault) != 0) {
+        conf_complain(conf, CONF_ERROR, spot->section, spot->row, spot->cell,
+                      "column %d: %s", fault.at + 1, fault.hint);
+    } else if (resreq_compile(conf->arena, rules, &from, &resreq, &notes, &fault) ==
+                   0 &&
+               resreq_range_check(conf->arena, resources, &ranges, &resreq.usages,
+                                  &fault) != 0) {
+        conf_complain(conf, CONF_ERROR, spot->section, spot->row,
+                      conf_cell(spot->row, "RES_REQ"), "column %d: %s", fault.at + 1,
+                      fault.hint);
+    } /* else it is good, or has been complained about */
+}
+
+static void check_ranges(struct conf *conf, const struct resreq_rules *rules)
+{
+    const struct conf_section *section = NULL;
+    while ((section = conf_next(conf, "Queue", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            const struct conf_row *row = &section->rows[i];
+            struct spot spot = {section, row, conf_cell(row, "RESRSV_LIMIT")};
+            if (spot.cell != NULL && spot.cell->value != NULL) {
+                check_range(conf, &spot, rules);
+            }
+        }
+    }
+}
+
 static void check_keys(struct conf *conf, const struct site_config *config)
 {
     struct resources *resources = facts_config_catalogue(&config->facts);
@@ -63,6 +102,7 @@ static void check_keys(struct conf *conf, const struct site_config *config)
     struct resreq_rules conditions = resreq_config_select_rules(config, resources);
     check_key(conf, "Queue", "RES_REQ", &rules);
     check_key(conf, "Application", "RES_REQ", &rules);
+    check_ranges(conf, &rules);
     check_key(conf, "Queue", "STOP_COND", &conditions);
     check_key(conf, "Queue", "RESUME_COND", &conditions);
     resources_free(resources);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_config.h: requirement strings that stand in the configuration: RES_REQ of
- * queues, their STOP_COND and RESUME_COND, RES_SELECT of export policies, and which
- * rules they are read by (LSF_STRICT_RESREQ, PARALLEL_SCHED_BY_SLOT).
+/* resreq_config.h: requirement strings that stand in the configuration: RES_REQ and
+ * RESRSV_LIMIT of queues, their STOP_COND and RESUME_COND, RES_SELECT of export
+ * policies, and which rules they are read by (LSF_STRICT_RESREQ,
+ * PARALLEL_SCHED_BY_SLOT).
  *
  * RES_SELECT is a select section only, its default is `type == any`, and there is no
  * local host. Where the configuration says all that it names (type, model and factor of

@@ -135,6 +135,7 @@ static void copy_queues(struct arena *arena, struct site_config *config)
         queue->name = copy_text(arena, queue->name);
         queue->description = copy_text(arena, queue->description);
         queue->res_req = copy_given(arena, queue->res_req);
+        queue->resrsv_limit = copy_given(arena, queue->resrsv_limit);
         queue->stop_cond = copy_given(arena, queue->stop_cond);
         queue->resume_cond = copy_given(arena, queue->resume_cond);
         copy_thresholds(arena, &queue->thresholds);

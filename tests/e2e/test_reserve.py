@@ -33,6 +33,7 @@ QUEUE_NAME = high
 PRIORITY = 90
 HOSTS = s1
 PREEMPTION = PREEMPTIVE[low]
+RESRSV_LIMIT = [lic=1,2] [seat=2]
 End Queue
 Begin Queue
 QUEUE_NAME = low
@@ -114,6 +115,30 @@ def test_it_waits_and_says_so():
     f.wait_state("south", picky, "RUN")
     end_job(picky)
     expect_equal(shared("south", "lic"), [2, 0, 2], "none of it")
+
+
+def test_a_queue_has_a_range():
+    sentence = "The merged job-level and application-level rusage value is outside the range"
+    for string, hint in (("rusage[lic=3]", "allows lic=from 1 to 2"),
+                         ("rusage[lic=0]", "allows lic=from 1 to 2"),
+                         ("rusage[lic=1 || seat=3]", "allows seat=up to 2")):
+        refused = f.cli("south", "sub", "-q", "high", "-R", string, "true", code=255).stderr
+        expect(sentence in refused and "Job not submitted." in refused and hint in refused,
+               refused)
+    job = start_job("-q", "high", "-R", "rusage[lic=2]")
+    f.wait_state("south", job, "RUN")
+    # Whoever is here already runs on under another range, over a restart too.
+    f.configure("south", south_text().replace("[lic=1,2]", "[lic=1]"))
+    f.cli("south", "reconfig")
+    f.cli("south", "requeue", str(job))
+    f.wait_state("south", job, "RUN")
+    end_job(job)
+    bad = south_text().replace("[lic=1,2]", "[nosuch=1]")
+    f.configure("south", bad)
+    refused = f.cli("south", "reconfig", code=1).stderr
+    expect("there is no resource of this name" in refused, refused)
+    f.configure("south", south_text())
+    f.cli("south", "reconfig")
 
 
 def test_who_stands_still_gives_it_back():
@@ -223,5 +248,5 @@ def setup():
     f.start("broker", "north", "south")
 
 
-main(test_it_waits_and_says_so, test_who_stands_still_gives_it_back, test_alternatives,
+main(test_it_waits_and_says_so, test_a_queue_has_a_range, test_who_stands_still_gives_it_back, test_alternatives,
      test_a_restart_changes_nothing, test_instances_of_a_lease, shared=f, setup=setup)

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "sched/resreq.h"
+#include "sched/resreq_range.h"
 
 enum { STRINGS = 3 };
 
@@ -253,13 +254,85 @@ static void test_record(void **state)
     }
 }
 
+/* RESRSV_LIMIT: what is refused of the queue's text, or of what a job reserves. */
+static void test_ranges(void **state)
+{
+    static const struct {
+        const char *why, *range, *queue, *job, *says;
+    } rows[] = {
+        {"without a least", "[mem=100]", NULL, "rusage[mem=100]", "mem=100"},
+        {"above", "[mem=100]", NULL, "rusage[mem=101]", "allows mem=up to 100"},
+        {"below", "[mem=10,100]", NULL, "rusage[mem=9]", "allows mem=from 10 to 100"},
+        {"at both ends", "[mem=10,10]", NULL, "rusage[mem=10]", "mem=10"},
+        {"units", "[mem=1G,2G]", NULL, "rusage[mem=2048]", "mem=2048"},
+        {"a fraction", " [lic=0.5,1.5]  [mem=1] ", NULL, "rusage[lic=1.5]", "lic=1.5"},
+        {"each by itself", "[lic=2] [mem=9]", NULL, "rusage[mem=1:lic=3]", "lic=up to"},
+        {"others are free", "[lic=2]", NULL, "rusage[swp=9000]", "swp=9000"},
+        {"each alternative", "[lic=2]", NULL, "rusage[lic=1||lic=3]", "lic=up to 2"},
+        {"of phases the first", "[mem=10,50]", NULL, "rusage[mem=(50 5):duration=1]",
+         "mem=(50 5):duration=60s"},
+        {"the queue's word is a default", "[mem=100]", "rusage[mem=50]",
+         "rusage[mem=60]", "mem=60"},
+        {"which is there", "[mem=100]", "rusage[mem=50]", "rusage[lic=1]",
+         "lic=1,mem=50"},
+        {"and a bound of what is in no range", "[lic=100]", "rusage[mem=50]",
+         "rusage[mem=60]", "cannot exceed queue's resource reservation"},
+        {"nor of its duration", "[lic=9]", "rusage[lic=1:duration=5]",
+         "rusage[lic=2:duration=6]", "lic=2:duration=360s"},
+        {"no resource", "[nosuch=1]", NULL, "rusage[mem=1]",
+         "no resource of this name"},
+        {"nothing to consume", "[ncpus=1]", NULL, "rusage[mem=1]", "not consumable"},
+        {"twice", "[mem=1] [mem=2]", NULL, "rusage[mem=1]", "has a range already"},
+        {"twice under another name", "[swp=1] [swap=2]", NULL, "rusage[mem=1]",
+         "has a range already"},
+        {"no brackets", "mem=1", NULL, "rusage[mem=1]", "expected [RESOURCE=MAX]"},
+        {"not closed", "[mem=1", NULL, "rusage[mem=1]", "expected [RESOURCE=MAX]"},
+        {"nothing", "[]", NULL, "rusage[mem=1]", "expected [RESOURCE=MAX]"},
+        {"no amount", "[mem=]", NULL, "rusage[mem=1]", "expected an amount"},
+        {"no number", "[mem=a,2]", NULL, "rusage[mem=1]", "expected an amount"},
+        {"negative", "[mem=-1]", NULL, "rusage[mem=1]", "expected an amount"},
+        {"too large", "[mem=1e30]", NULL, "rusage[mem=1]", "expected an amount"},
+        {"three", "[mem=1,2,3]", NULL, "rusage[mem=1]", "bracket's end"},
+        {"the wrong way round", "[mem=2,1]", NULL, "rusage[mem=1]", "least is more"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct resreq_rules rules = {
+            .language = {.resources = resources, .has_local = true},
+            .reading = RESREQ_READ_TO_ACT};
+        const struct resreq_strings from = {.queue = rows[i].queue,
+                                            .range = rows[i].range,
+                                            .strings = &rows[i].job,
+                                            .n_strings = 1};
+        struct resreq_notes notes = {.arena = &arena};
+        struct resreq_fault fault = {.hint = ""};
+        struct resreq_ranges ranges;
+        struct resreq resreq;
+        int code =
+            resreq_range_parse(&arena, resources, rows[i].range, &ranges, &fault);
+        code = code != 0
+                   ? code
+                   : resreq_compile(&arena, &rules, &from, &resreq, &notes, &fault);
+        code = code != 0 ? code
+                         : resreq_range_check(&arena, resources, &ranges,
+                                              &resreq.usages, &fault);
+        const char *got =
+            code != 0
+                ? arena_printf(&arena, "%s %s", fault.text, fault.hint)
+                : resreq_usage_text(&arena, resources, &resreq.usages.alternatives[0]);
+        if (code != 0 ? strstr(got, rows[i].says) == NULL
+                      : strcmp(got, rows[i].says) != 0) {
+            fail_msg("%s: %s, expected %s", rows[i].why, got, rows[i].says);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_time),
-        cmocka_unit_test(test_next_change),
-        cmocka_unit_test(test_record),
+        cmocka_unit_test(test_levels),      cmocka_unit_test(test_time),
+        cmocka_unit_test(test_next_change), cmocka_unit_test(test_record),
+        cmocka_unit_test(test_ranges),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -166,6 +166,13 @@ static void test_complaints(void **state)
         {SITE HOSTS QUEUE HEAT
          "Begin Queue\nQUEUE_NAME = q\nSTOP_COND = heat >\nEnd Queue\n",
          25, "Error in select section", "conditions are selections"},
+        {SITE HOSTS
+         "Begin Queue\nQUEUE_NAME = q\nRESRSV_LIMIT = [nosuch=5]\nEnd Queue\n",
+         12, "column 2: there is no resource", "ranges are of resources"},
+        {SITE HOSTS "Begin Queue\nQUEUE_NAME = q\nRES_REQ = rusage[mem=6]\n"
+                    "RESRSV_LIMIT = [mem=5]\nEnd Queue\n",
+         12, "column 8: RESRSV_LIMIT of the queue allows mem=up to 5",
+         "what the queue reserves is within its range"},
         {SITE QUEUE "Begin Host\nHOST_NAME MXJ ut\nn1 4 90\nEnd Host\n", 10,
          "\"90\", expected 0.0 to 1.0", "hosts have thresholds too"},
         {SITE HOSTS QUEUE
