@@ -59,7 +59,7 @@ static struct place_group *choose_group(struct pass *pass, struct place_view *vi
         const struct place_candidate *top =
             tried[i] ? NULL : place_view_top(&pass->room, group);
         if (top != NULL &&
-            (best == NULL || place_view_is_better(&pass->room, top, &best->heap[0])) &&
+            (best == NULL || place_view_is_better(top, &best->heap[0])) &&
             free_in(pass, group, n_slots) >= n_slots) {
             best = group;
         }

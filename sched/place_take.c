@@ -87,7 +87,7 @@ static int take_top(struct place_take *take, const struct place_view *view,
     }
     taken->is_out = may_stay ? taken->n_slots < wanted : true;
     if (taken->is_out) {
-        place_view_pop(take->room, group);
+        place_view_pop(group);
     }
     return taken->n_slots;
 }
@@ -170,7 +170,7 @@ static void settle(struct place_take *take, struct place_group *group, bool is_k
         }
         taken->candidate.used = room->used[host];
         if (taken->is_out && place_view_free_on(room, host, group) > 0) {
-            place_view_push(room, group, &taken->candidate);
+            place_view_push(group, &taken->candidate);
         }
     }
     take->n_taken = 0;

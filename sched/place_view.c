@@ -8,38 +8,34 @@
 /* ---------------------------------------------------------------- heaps of hosts */
 
 /* True where a comes before b. Own and borrowed do not meet in one heap, but here. */
-bool place_view_is_better(const struct place_room *room,
-                          const struct place_candidate *a,
+bool place_view_is_better(const struct place_candidate *a,
                           const struct place_candidate *b)
 {
-    const struct place_host *hosts = room->snapshot->hosts;
     if (a->preference != b->preference) {
         return a->preference > b->preference;
     }
     if (a->place != b->place) {
         return a->place < b->place;
     }
-    bool a_own = room->group_of[a->host] == 0, b_own = room->group_of[b->host] == 0;
-    if (a_own != b_own) {
-        return a_own;
+    if (a->is_borrowed != b->is_borrowed) {
+        return b->is_borrowed;
     }
-    int64_t a_load = (int64_t)a->used * hosts[b->host].max;
-    int64_t b_load = (int64_t)b->used * hosts[a->host].max;
+    int64_t a_load = (int64_t)a->used * b->max, b_load = (int64_t)b->used * a->max;
     if (a_load != b_load) {
         return a_load < b_load;
     }
     return a->host < b->host;
 }
 
-static void sift_host(const struct place_room *room, struct place_group *group, int at)
+static void sift_host(struct place_group *group, int at)
 {
     struct place_candidate moved = group->heap[at];
     for (int child; (child = 2 * at + 1) < group->count; at = child) {
         if (child + 1 < group->count &&
-            place_view_is_better(room, &group->heap[child + 1], &group->heap[child])) {
+            place_view_is_better(&group->heap[child + 1], &group->heap[child])) {
             child++;
         }
-        if (!place_view_is_better(room, &group->heap[child], &moved)) {
+        if (!place_view_is_better(&group->heap[child], &moved)) {
             break;
         }
         group->heap[at] = group->heap[child];
@@ -47,13 +43,12 @@ static void sift_host(const struct place_room *room, struct place_group *group, 
     group->heap[at] = moved;
 }
 
-void place_view_push(const struct place_room *room, struct place_group *group,
-                     const struct place_candidate *candidate)
+void place_view_push(struct place_group *group, const struct place_candidate *candidate)
 {
     int at = group->count++;
     for (int parent; at > 0; at = parent) {
         parent = (at - 1) / 2;
-        if (!place_view_is_better(room, candidate, &group->heap[parent])) {
+        if (!place_view_is_better(candidate, &group->heap[parent])) {
             break;
         }
         group->heap[at] = group->heap[parent];
@@ -61,11 +56,11 @@ void place_view_push(const struct place_room *room, struct place_group *group,
     group->heap[at] = *candidate;
 }
 
-void place_view_pop(const struct place_room *room, struct place_group *group)
+void place_view_pop(struct place_group *group)
 {
     group->heap[0] = group->heap[--group->count];
     if (group->count > 0) {
-        sift_host(room, group, 0);
+        sift_host(group, 0);
     }
 }
 
@@ -98,10 +93,10 @@ const struct place_candidate *place_view_top(const struct place_room *room,
     while (group->count > 0) {
         struct place_candidate *top = &group->heap[0];
         if (place_view_free_on(room, top->host, group) == 0) {
-            place_view_pop(room, group);
+            place_view_pop(group);
         } else if (top->used != room->used[top->host]) {
             top->used = room->used[top->host];
-            sift_host(room, group, 0);
+            sift_host(group, 0);
         } else {
             return top;
         }
@@ -213,7 +208,10 @@ static void judge_host(const struct place_room *room, struct place_view *view, i
                        int n_left)
 {
     const struct place_host *at = &room->snapshot->hosts[host];
-    struct place_candidate candidate = {.host = host, .used = room->used[host]};
+    struct place_candidate candidate = {.host = host,
+                                        .used = room->used[host],
+                                        .max = at->max,
+                                        .is_borrowed = room->group_of[host] != 0};
     if (!is_allowed(room->snapshot, view->queue, view->asked, view->is_interactive,
                     host, &candidate.preference)) {
         view->stuck.n_excluded++;
@@ -274,7 +272,7 @@ static struct place_view *view_new(const struct place_room *room,
     for (int i = 0; i < view->n_groups; i++) {
         struct place_group *group = &view->groups[i];
         for (int at = group->count / 2 - 1; at >= 0; at--) {
-            sift_host(room, group, at);
+            sift_host(group, at);
         }
         view->capacity =
             group->capacity > view->capacity ? group->capacity : view->capacity;

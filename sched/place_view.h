@@ -19,7 +19,8 @@ struct place_candidate {
     int host;
     int preference;
     int place; /* by the order section of requirements; 0: it has none */
-    int used;
+    int used, max;
+    bool is_borrowed;
 };
 
 /* The hosts of one group that a view has, those with free slots as a heap. */
@@ -94,14 +95,13 @@ int place_view_free_on(const struct place_room *room, int host,
                        const struct place_group *group);
 /* The same whatever there is to reserve. */
 int place_view_slots_on(const struct place_room *room, int host, bool is_exclusive);
-bool place_view_is_better(const struct place_room *room,
-                          const struct place_candidate *a,
+bool place_view_is_better(const struct place_candidate *a,
                           const struct place_candidate *b);
 /* The group's best host with a free slot, as things stand now; NULL: none. */
 const struct place_candidate *place_view_top(const struct place_room *room,
                                              struct place_group *group);
-void place_view_pop(const struct place_room *room, struct place_group *group);
-void place_view_push(const struct place_room *room, struct place_group *group,
+void place_view_pop(struct place_group *group);
+void place_view_push(struct place_group *group,
                      const struct place_candidate *candidate);
 
 #endif
