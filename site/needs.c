@@ -17,7 +17,8 @@
 #include "sched/resreq_range.h"
 #include "site/parts.h"
 
-enum { NEEDS_MAX = 1000 }; /* kept; past it all are forgotten and compiled anew */
+/* Kept, a kilobyte or two each; past it all are forgotten and compiled anew. */
+enum { NEEDS_MAX = 20000 };
 
 struct need {
     char *key; /* strings, each with its NUL */
@@ -34,6 +35,7 @@ struct needs {
     const struct site_config *config;
     const struct resources *resources;
     struct arena arena; /* of the needs */
+    uint64_t age;       /* how often they were forgotten */
     struct need *by_key;
     struct resource_table *strange; /* hosts that the facts know nothing of */
     /* The pass: */
@@ -42,8 +44,10 @@ struct needs {
     const struct site *site;
     const struct place_host *hosts;
     int n_hosts;
-    int *rows;      /* by host: of the facts, or -1 - the strange one's */
-    bool has_state; /* status, slots and maxslots stand in the tables */
+    int *rows;        /* by host: of the facts, or -1 - the strange one's */
+    bool is_straight; /* each host's row is that of its index */
+    bool has_state;   /* status, slots and maxslots stand in the tables */
+    struct resreq_local local;
     /* What is left of resources that a need of the pass names; numbers NULL: nobody
      * reserves any. */
     struct resource_left *lefts;
@@ -160,8 +164,7 @@ static const char *key_of(const struct needs *needs, int queue,
     return key;
 }
 
-static struct need *find_need(struct needs *needs, int queue,
-                              const struct job_spec *spec)
+struct need *needs_find(struct needs *needs, int queue, const struct job_spec *spec)
 {
     struct need *need;
     size_t length;
@@ -187,6 +190,24 @@ static int row_of(const struct site *site, int host, const struct place_host *pl
     return place->site[0] == '\0' ? host : facts_row(site->facts, place->name);
 }
 
+static struct resreq_local local_host(const struct needs *needs)
+{
+    struct resource_table *table = facts_table(needs->site->facts);
+    int host = 0;
+    while (host < needs->config->n_hosts && !needs->config->hosts[host].is_here) {
+        host++;
+    }
+    host = host < needs->config->n_hosts ? host : 0;
+    if (needs->config->n_hosts == 0) {
+        return (struct resreq_local){.type = "", .model = "", .takes_unknown = true};
+    }
+    return (struct resreq_local){
+        .type = resource_table_text(table, host, RESOURCE_TYPE),
+        .model = resource_table_text(table, host, RESOURCE_MODEL),
+        .takes_unknown = true,
+    };
+}
+
 void needs_begin(struct needs *needs, struct arena *arena, const struct site *site,
                  const struct place_host *hosts, int n_hosts)
 {
@@ -195,13 +216,16 @@ void needs_begin(struct needs *needs, struct arena *arena, const struct site *si
         HASH_CLEAR(hh, needs->by_key);
         needs->by_key = NULL;
         arena_clear(&needs->arena);
+        needs->age++;
     }
     needs->pass++;
     needs->scratch = arena;
     needs->site = site;
     needs->hosts = hosts;
     needs->n_hosts = n_hosts;
+    needs->is_straight = true;
     needs->has_state = false;
+    needs->local = local_host(needs);
     needs->n_lefts = needs->lefts_capacity = 0;
     needs->rows = arena_alloc(arena, (size_t)n_hosts, sizeof(*needs->rows));
     for (int i = 0; i < n_hosts; i++) {
@@ -212,6 +236,7 @@ void needs_begin(struct needs *needs, struct arena *arena, const struct site *si
                                     hosts[i].name);
             needs->rows[i] = -1 - n_strange++;
         }
+        needs->is_straight = needs->is_straight && needs->rows[i] == i;
     }
     resource_table_resize(needs->strange, n_strange);
 }
@@ -255,24 +280,6 @@ static void set_states(struct needs *needs)
         set_state(is_known ? known : needs->strange, is_known ? row : -1 - row,
                   &needs->hosts[i]);
     }
-}
-
-static struct resreq_local local_host(const struct needs *needs)
-{
-    struct resource_table *table = facts_table(needs->site->facts);
-    int host = 0;
-    while (host < needs->config->n_hosts && !needs->config->hosts[host].is_here) {
-        host++;
-    }
-    host = host < needs->config->n_hosts ? host : 0;
-    if (needs->config->n_hosts == 0) {
-        return (struct resreq_local){.type = "", .model = "", .takes_unknown = true};
-    }
-    return (struct resreq_local){
-        .type = resource_table_text(table, host, RESOURCE_TYPE),
-        .model = resource_table_text(table, host, RESOURCE_MODEL),
-        .takes_unknown = true,
-    };
 }
 
 /* ---------------------------------------------------------------- what is left */
@@ -397,11 +404,38 @@ static uint8_t *run(struct needs *needs, const struct resreq *resreq,
                     const struct resource_table *table,
                     const struct resource_lefts *lefts)
 {
-    struct resreq_local local = local_host(needs);
     size_t n_rows = (size_t)resource_table_rows(table);
     uint8_t *matches = arena_alloc(needs->scratch, n_rows + 1, sizeof(*matches));
-    resreq_program_run(&resreq->program, table, lefts, &local, matches);
+    resreq_program_run(&resreq->program, table, lefts, &needs->local, matches);
     return matches;
+}
+
+static const uint8_t *matches_by_host(struct needs *needs, const struct resreq *resreq,
+                                      const uint8_t *known)
+{
+    if (needs->is_straight) {
+        return known;
+    }
+    const uint8_t *strange = run(needs, resreq, needs->strange, NULL);
+    uint8_t *matches = arena_alloc(needs->scratch, (size_t)needs->n_hosts, 1);
+    for (int i = 0; i < needs->n_hosts; i++) {
+        int row = needs->rows[i];
+        matches[i] = row >= 0 ? known[row] : strange[-1 - row];
+    }
+    return matches;
+}
+
+static const int *places_by_host(struct needs *needs, const int *order)
+{
+    if (needs->is_straight) {
+        return order;
+    }
+    int *places = arena_alloc(needs->scratch, (size_t)needs->n_hosts, sizeof(*places));
+    for (int i = 0; i < needs->n_hosts; i++) {
+        int row = needs->rows[i];
+        places[i] = row >= 0 ? order[row] : INT_MAX; /* unknown: last */
+    }
+    return places;
 }
 
 /* By what is left (NULL: by what hosts tell). NULL: all hosts, in whatever order. */
@@ -409,32 +443,22 @@ static const struct place_filter *judge(struct needs *needs,
                                         const struct resreq *resreq,
                                         const struct resource_lefts *lefts)
 {
-    struct arena *arena = needs->scratch;
-    size_t n_hosts = (size_t)needs->n_hosts;
-    bool has_order = resreq->order.n_keys > 0, is_all = !has_order;
+    bool has_order = resreq->order.n_keys > 0;
     if (reads_state(resreq)) {
         set_states(needs);
     }
     const struct resource_table *table = facts_table(needs->site->facts);
     const uint8_t *known = run(needs, resreq, table, lefts);
-    const uint8_t *strange = run(needs, resreq, needs->strange, NULL);
-    const int *order = has_order ? order_rows(needs, resreq, lefts, known) : NULL;
-    struct place_filter *filter = arena_alloc(arena, 1, sizeof(*filter));
-    uint8_t *matches = arena_alloc(arena, n_hosts, sizeof(*matches));
-    int *places = arena_alloc(arena, has_order ? n_hosts : 0, sizeof(*places));
-    for (int i = 0; i < needs->n_hosts; i++) {
-        int row = needs->rows[i];
-        matches[i] = row >= 0 ? known[row] : strange[-1 - row];
-        is_all = is_all && matches[i];
-        if (has_order) {
-            places[i] = row >= 0 ? order[row] : INT_MAX; /* unknown: last */
-        }
-    }
-    filter->matches = matches;
-    filter->places = has_order ? places : NULL;
+    struct place_filter *filter = arena_alloc(needs->scratch, 1, sizeof(*filter));
+    filter->matches = matches_by_host(needs, resreq, known);
+    filter->places =
+        has_order ? places_by_host(needs, order_rows(needs, resreq, lefts, known))
+                  : NULL;
+    bool is_all =
+        !has_order && memchr(filter->matches, 0, (size_t)needs->n_hosts) == NULL;
     if (!is_all && lefts != NULL && lefts->n_items > 0) {
         const uint8_t *whole = run(needs, resreq, table, NULL);
-        filter->spent = find_spent(needs, lefts, whole, matches);
+        filter->spent = find_spent(needs, lefts, whole, filter->matches);
     }
     return is_all ? NULL : filter;
 }
@@ -453,10 +477,13 @@ static const struct place_filter *judge_left(struct needs *needs,
     return judge(needs, resreq, &lefts);
 }
 
-const struct place_filter *needs_of(struct needs *needs, int queue,
-                                    const struct job_spec *spec)
+uint64_t needs_age(const struct needs *needs)
 {
-    struct need *need = find_need(needs, queue, spec);
+    return needs->age;
+}
+
+const struct place_filter *needs_filter(struct needs *needs, struct need *need)
+{
     if (need->pass != needs->pass) {
         need->pass = needs->pass;
         need->filter = need->is_bad ? no_host(needs) : judge_left(needs, &need->resreq);
@@ -464,10 +491,9 @@ const struct place_filter *needs_of(struct needs *needs, int queue,
     return need->filter;
 }
 
-const struct reserve_asks *needs_asks(struct needs *needs, struct site *site, int queue,
-                                      const struct job_spec *spec, int *n_asks)
+const struct reserve_asks *needs_asks(struct needs *needs, const struct site *site,
+                                      struct need *need, int *n_asks)
 {
-    struct need *need = find_need(needs, queue, spec);
     *n_asks = need->is_bad ? 0 : need->resreq.usages.n_alternatives;
     if (*n_asks > 0 && need->asks_pass != needs->pass) {
         need->asks_pass = needs->pass;

@@ -34,13 +34,16 @@ int needs_check(struct needs *needs, int queue, const struct job_spec *spec,
  * what jobs reserve has (reserves_begin). */
 void needs_begin(struct needs *needs, struct arena *arena, const struct site *site,
                  const struct place_host *hosts, int n_hosts);
-/* What a job of the pass needs; NULL: any host will do. */
-const struct place_filter *needs_of(struct needs *needs, int queue,
-                                    const struct job_spec *spec);
-
+/* What jobs of that queue with such strings need. Whoever keeps it asks for it again
+ * when needs_age is another than it was. */
+struct need;
+struct need *needs_find(struct needs *needs, int queue, const struct job_spec *spec);
+uint64_t needs_age(const struct needs *needs);
+/* The hosts of the pass that are meant; NULL: any will do. */
+const struct place_filter *needs_filter(struct needs *needs, struct need *need);
 /* What it reserves, as alternatives; NULL: nothing. */
-const struct reserve_asks *needs_asks(struct needs *needs, struct site *site, int queue,
-                                      const struct job_spec *spec, int *n_asks);
+const struct reserve_asks *needs_asks(struct needs *needs, const struct site *site,
+                                      struct need *need, int *n_asks);
 
 /* How a string of a listing is read. Sections that neither select nor order are only
  * looked at: what is good for `sub` is good here. */

@@ -12,8 +12,9 @@
 struct card {
     uint64_t number; /* line_head's; 0: nobody's yet */
     const struct job *first;
-    bool has_words;  /* -m, -R or an application: more than its queue to look at */
-    bool is_limited; /* of an array that may have so many open jobs */
+    struct need *need; /* NULL: not looked for yet */
+    bool has_words;    /* -m, -R or an application: more than its queue to look at */
+    bool is_limited;   /* of an array that may have so many open jobs */
 };
 
 /* What all lines of a queue have in common, but those with words of their own. */
@@ -26,6 +27,8 @@ struct queue_terms {
 };
 
 struct shown_lines {
+    const struct needs *needs; /* whose the cards' needs are ... */
+    uint64_t needs_age;        /* ... and of when */
     struct card *cards;
     struct place_line *lines;
     int capacity;
@@ -72,6 +75,7 @@ static void read_first(struct card *card, struct place_line *line,
     const struct job_spec *spec = first->spec;
     card->number = head->number;
     card->first = first;
+    card->need = NULL;
     card->has_words = spec->n_hosts_asked > 0 || spec->n_res_reqs > 0 ||
                       (spec->app != NULL && spec->app[0] != '\0');
     card->is_limited = first->submission->max_open > 0;
@@ -97,21 +101,36 @@ static const struct queue_terms *terms_of(struct queue_terms *all, struct site *
         terms->is_known = true;
         terms->veto =
             queues_veto(site->queues, first->queue, now_ms + site->utc_offset_ms);
-        terms->filter = needs_of(site->needs, first->queue, first->spec);
-        terms->asks =
-            needs_asks(site->needs, site, first->queue, first->spec, &terms->n_asks);
+        struct need *need = needs_find(site->needs, first->queue, first->spec);
+        terms->filter = needs_filter(site->needs, need);
+        terms->asks = needs_asks(site->needs, site, need, &terms->n_asks);
     }
     return terms;
 }
 
-static void read_words(struct place_line *line, struct site *site,
-                       const struct job *first, int64_t now_ms)
+static void forget_old_needs(struct shown_lines *shown, const struct needs *needs)
 {
+    if (shown->needs == needs && shown->needs_age == needs_age(needs)) {
+        return;
+    }
+    shown->needs = needs;
+    shown->needs_age = needs_age(needs);
+    for (int i = 0; i < shown->capacity; i++) {
+        shown->cards[i].need = NULL;
+    }
+}
+
+static void read_words(struct card *card, struct place_line *line, struct site *site,
+                       int64_t now_ms)
+{
+    const struct job *first = card->first;
+    if (card->need == NULL) {
+        card->need = needs_find(site->needs, first->queue, first->spec);
+    }
     line->veto = queues_veto(site->queues, first->queue, now_ms + site->utc_offset_ms);
     line->asked = asked_lists_of(site->asked_lists, first->spec);
-    line->filter = needs_of(site->needs, first->queue, first->spec);
-    line->asks =
-        needs_asks(site->needs, site, first->queue, first->spec, &line->n_asks);
+    line->filter = needs_filter(site->needs, card->need);
+    line->asks = needs_asks(site->needs, site, card->need, &line->n_asks);
 }
 
 const struct place_line *shown_lines_look(struct shown_lines *shown, struct site *site,
@@ -124,6 +143,7 @@ const struct place_line *shown_lines_look(struct shown_lines *shown, struct site
         arena_alloc(arena, (size_t)site->config->n_queues, sizeof(*queues));
     *n_lines = lines_count(all);
     make_room(shown, *n_lines);
+    forget_old_needs(shown, site->needs);
     asked_lists_begin(site->asked_lists);
     for (int i = 0; i < *n_lines; i++) {
         struct card *card = &shown->cards[i];
@@ -137,7 +157,7 @@ const struct place_line *shown_lines_look(struct shown_lines *shown, struct site
             line->max_starts = jobs_array_room(card->first);
         }
         if (card->has_words) {
-            read_words(line, site, card->first, now_ms);
+            read_words(card, line, site, now_ms);
             continue;
         }
         const struct queue_terms *terms =

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define uthash_fatal(message) abort() /* out of memory, as everywhere */
+#include <uthash.h>
+
 #include "site/keep.h"
 #include "site/site.h"
 
@@ -23,39 +26,17 @@ struct host_state {
     int64_t hello_ms, heard_ms;
 };
 
+struct named_host {
+    UT_hash_handle hh; /* the configuration's name */
+};
+
 struct site_hosts {
     const struct site_host *config;
     int n_hosts;
     struct host_state *states;
-    int *by_name; /* indexes, sorted by name */
+    struct named_host *named, *by_name; /* by index; a hash table of them */
     int64_t silent_ms;
 };
-
-struct name_item {
-    const char *name;
-    int index;
-};
-
-static int name_compare(const void *left, const void *right)
-{
-    const struct name_item *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
-    return order != 0 ? order : a->index - b->index;
-}
-
-static void sort_names(struct site_hosts *hosts)
-{
-    size_t count = (size_t)hosts->n_hosts;
-    struct name_item *items = mem_alloc(count, sizeof(*items));
-    for (int i = 0; i < hosts->n_hosts; i++) {
-        items[i] = (struct name_item){.name = hosts->config[i].name, .index = i};
-    }
-    qsort(items, count, sizeof(*items), name_compare);
-    for (int i = 0; i < hosts->n_hosts; i++) {
-        hosts->by_name[i] = items[i].index;
-    }
-    free(items);
-}
 
 static void fill(struct site_hosts *hosts, const struct site_host *config, int n_hosts)
 {
@@ -63,11 +44,17 @@ static void fill(struct site_hosts *hosts, const struct site_host *config, int n
     hosts->n_hosts = n_hosts;
     hosts->silent_ms = HOSTS_SILENT_MS;
     hosts->states = mem_alloc((size_t)n_hosts, sizeof(*hosts->states));
-    hosts->by_name = mem_alloc((size_t)n_hosts, sizeof(*hosts->by_name));
+    hosts->named = mem_alloc((size_t)n_hosts, sizeof(*hosts->named));
+    hosts->by_name = NULL;
     for (int i = 0; i < n_hosts; i++) {
+        const char *name = config[i].name;
+        struct named_host *named;
         hosts->states[i].boot = keep_text("");
+        HASH_FIND_STR(hosts->by_name, name, named);
+        if (named == NULL) { /* of two with a name the first is meant */
+            HASH_ADD_KEYPTR(hh, hosts->by_name, name, strlen(name), &hosts->named[i]);
+        }
     }
-    sort_names(hosts);
 }
 
 static void empty(struct site_hosts *hosts)
@@ -76,7 +63,8 @@ static void empty(struct site_hosts *hosts)
         keep_free(hosts->states[i].boot);
     }
     free(hosts->states);
-    free(hosts->by_name);
+    HASH_CLEAR(hh, hosts->by_name);
+    free(hosts->named);
 }
 
 struct site_hosts *site_hosts_new(const struct site_host *config, int n_hosts)
@@ -151,21 +139,9 @@ bool site_hosts_is_gone(const struct site_hosts *hosts, int index)
 
 int site_hosts_find(const struct site_hosts *hosts, const char *name)
 {
-    int low = 0, high = hosts->n_hosts;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        int index = hosts->by_name[middle];
-        int order = strcmp(hosts->config[index].name, name);
-        if (order == 0) {
-            return index;
-        }
-        if (order < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return -1;
+    struct named_host *named;
+    HASH_FIND_STR(hosts->by_name, name, named);
+    return named != NULL ? (int)(named - hosts->named) : -1;
 }
 
 static bool is_speaker(const struct host_state *state, const struct peer *from,
