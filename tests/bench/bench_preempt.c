@@ -107,12 +107,12 @@ static void host_comes(struct trial *trial, int host)
     lone_site_hear(&trial->lone, &from, &synced);
 }
 
-/* Milliseconds of one tick; counts who is told to stand still. */
+/* Milliseconds of processor time of one tick; counts who is told to stand still. */
 static double tick(struct trial *trial)
 {
-    double start = bench_now();
+    double start = bench_cpu_now();
     trial->n_suspended += lone_site_tick(&trial->lone, MSG_RUN_CONTROL);
-    return (bench_now() - start) * 1e3;
+    return (bench_cpu_now() - start) * 1e3;
 }
 
 static void begin(struct trial *trial, bool preempts, bool is_protected)

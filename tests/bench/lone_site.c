@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/bench/bench.h"
+
 enum { SESSION = 1 };
 
 static void configure(struct lone_site *lone, int n_hosts, int n_queues)
@@ -52,13 +54,72 @@ void lone_site_init(struct lone_site *lone, int n_hosts, int host_slots, int n_q
     }
     configure(lone, n_hosts, n_queues);
     effects_init(&lone->effects);
+    arena_init(&lone->arena);
     lone->now_ms = 1800000000000;
+}
+
+static const char *queue_text(struct arena *arena, const struct lone_site_text *text,
+                              const struct queue_config *queue, int place, int n_queues)
+{
+    return arena_printf(arena,
+                        "Begin Queue\nQUEUE_NAME = %s\nPRIORITY = %d\n%s%s%s"
+                        "End Queue\n",
+                        queue->name, queue->priority,
+                        text->all != NULL ? text->all : "",
+                        place < text->n_low ? text->low : "",
+                        place >= n_queues - text->n_high ? text->high : "");
+}
+
+void lone_site_read(struct lone_site *lone, const struct lone_site_text *text)
+{
+    struct arena *arena = &lone->arena;
+    struct site_setup setup;
+    struct conf conf;
+    const struct site_config given = lone->config;
+    FILE *file;
+    char *all = NULL;
+    size_t size;
+    file = open_memstream(&all, &size);
+    fprintf(file,
+            "Begin Site\nNAME = bench\nSPOOL = /nowhere\nEnd Site\n"
+            "Begin Parameters\nDEFAULT_QUEUE = %s\n%sEnd Parameters\n"
+            "Begin Host\nHOST_NAME MXJ\n",
+            given.default_queue, text->parameters != NULL ? text->parameters : "");
+    for (int i = 0; i < given.n_hosts; i++) {
+        fprintf(file, "%s %d\n", given.hosts[i].name, given.hosts[i].max);
+    }
+    fprintf(file, "End Host\n");
+    for (int i = 0; i < given.n_queues; i++) {
+        fputs(queue_text(arena, text, &given.queues[i], i, given.n_queues), file);
+    }
+    fclose(file);
+    conf_init(&conf, arena);
+    conf_read(&conf, "bench.conf", all, size);
+    free(all);
+    if (!site_config_read(&conf, &setup) || conf.diags != NULL) {
+        bench_fail("%s", conf.diags != NULL ? conf.diags->text : "no site");
+    }
+    lone->config = setup.config;
+    lone->config.patience = given.patience;
+    lone->config.clean_period_ms = given.clean_period_ms;
+}
+
+void lone_site_require(struct lone_site *lone, const char *before, const char *behind,
+                       int n_strings)
+{
+    lone->n_res_reqs = n_strings;
+    lone->res_reqs =
+        arena_alloc(&lone->arena, (size_t)n_strings, sizeof(*lone->res_reqs));
+    for (int i = 0; i < n_strings; i++) {
+        lone->res_reqs[i] = arena_printf(&lone->arena, "%s%d%s", before, i + 1, behind);
+    }
 }
 
 void lone_site_release(struct lone_site *lone)
 {
     site_free(lone->site);
     effects_release(&lone->effects);
+    arena_release(&lone->arena);
     free(lone->hosts);
     free(lone->queues);
     free(lone->users);
@@ -105,6 +166,11 @@ void lone_site_load_job(struct lone_site *lone, int queue, int user, int n_slots
     row.job.id = ++lone->last_job;
     row.job.submit_ms = lone->now_ms - 1000;
     row.job.spec = lone_site_spec(lone, queue, user, n_slots);
+    if (lone->n_res_reqs > 0) {
+        row.job.spec.res_reqs =
+            &lone->res_reqs[row.job.id % (uint64_t)lone->n_res_reqs];
+        row.job.spec.n_res_reqs = 1;
+    }
     site_load(lone->site, &row);
 }
 
@@ -135,6 +201,12 @@ void lone_site_hosts_come(struct lone_site *lone)
         hello.host_hello.boot_id = "boot";
         lone_site_hear(lone, &host, &hello);
         lone_site_hear(lone, &host, &synced);
+        if (lone->n_res_reqs > 0) {
+            struct load_value mem = {.name = "mem", .value = "1000000"};
+            struct msg load = {.kind = MSG_HOST_LOAD};
+            load.host_load = (struct msg_host_load){.values = &mem, .n_values = 1};
+            lone_site_hear(lone, &host, &load);
+        }
     }
 }
 
