@@ -277,6 +277,7 @@ static struct place_view *view_new(const struct place_room *room,
         view->capacity =
             group->capacity > view->capacity ? group->capacity : view->capacity;
     }
+    view->judged = view->stuck;
     return view;
 }
 
@@ -305,24 +306,52 @@ static int owner_of(struct place_room *room, int queue)
     return owner;
 }
 
-struct place_view *place_view_of(struct place_room *room, const struct place_line *line,
-                                 const struct reserve_asks *asks)
+static struct place_view *common_view(struct place_room *room,
+                                      const struct place_line *line,
+                                      const struct reserve_asks *asks)
 {
-    bool has_own = line->class != NULL && limits_have_hosts(line->class);
-    const struct limits_class *class = has_own ? line->class : NULL;
     struct place_view **views = &room->views[owner_of(room, line->queue)];
     for (struct place_view *view = *views; view != NULL; view = view->next) {
-        if (view->class == class && view->filter == line->filter &&
-            view->asked == line->asked && view->is_exclusive == line->is_exclusive &&
+        if (view->filter == line->filter && view->asked == line->asked &&
+            view->is_exclusive == line->is_exclusive &&
             view->is_interactive == line->is_interactive && view->asks == asks) {
             return view;
         }
     }
     struct place_view *view = view_new(room, line, asks);
-    view->class = class;
     view->next = *views;
     *views = view;
     return view;
+}
+
+/* A limit may leave the line no room where others have some: what it was told is its
+ * own, the hosts with free slots are everybody's. */
+static struct place_view *own_view(struct place_room *room,
+                                   const struct place_line *line,
+                                   const struct reserve_asks *asks)
+{
+    struct place_view **views = &room->own[line - room->snapshot->lines];
+    for (struct place_view *view = *views; view != NULL; view = view->next) {
+        if (view->asks == asks) {
+            return view;
+        }
+    }
+    struct place_view *view =
+        arena_copy(room->arena, common_view(room, line, asks), sizeof(*view));
+    view->class = line->class;
+    view->stuck = view->judged;
+    view->stuck_slots = INT_MAX;
+    view->told_slots = 0;
+    view->next = *views;
+    *views = view;
+    return view;
+}
+
+struct place_view *place_view_of(struct place_room *room, const struct place_line *line,
+                                 const struct reserve_asks *asks)
+{
+    bool has_own = line->class != NULL && limits_have_hosts(line->class);
+    return has_own ? own_view(room, line, asks) : common_view(room, line, asks);
 }
 
 bool place_view_is_full(struct place_room *room)
@@ -335,13 +364,20 @@ bool place_view_is_full(struct place_room *room)
     return room->n_full == snapshot->n_hosts;
 }
 
+static void forget_told(struct place_view *view)
+{
+    for (; view != NULL; view = view->next) {
+        view->told_slots = 0;
+    }
+}
+
 void place_view_forget_told(struct place_room *room)
 {
     for (int i = 0; i < room->snapshot->n_queues; i++) {
-        for (struct place_view *view = room->views[i]; view != NULL;
-             view = view->next) {
-            view->told_slots = 0;
-        }
+        forget_told(room->views[i]);
+    }
+    for (int i = 0; room->own != NULL && i < room->snapshot->n_lines; i++) {
+        forget_told(room->own[i]);
     }
 }
 
@@ -364,4 +400,8 @@ void place_view_init(struct place_room *room, struct arena *arena,
     room->views =
         arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(struct place_view *));
     room->alike = arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(int));
+    if (snapshot->limits != NULL) {
+        room->own =
+            arena_alloc(arena, (size_t)snapshot->n_lines, sizeof(struct place_view *));
+    }
 }

@@ -47,8 +47,9 @@ struct place_view {
     int64_t capacity; /* of the largest group */
     int stuck_slots;  /* no room was found for so many; INT_MAX: none sought in vain */
     int told_slots;   /* for which the verdict says why; 0: none yet */
-    struct reason_verdict stuck;
-    struct place_view *next; /* of queues alike */
+    struct reason_verdict judged; /* what is against hosts whatever the job's slots */
+    struct reason_verdict stuck;  /* with what is against them for told_slots */
+    struct place_view *next;      /* of queues alike, or of the line */
 };
 
 /* The hosts of a pass, and what it has given away of them. */
@@ -66,6 +67,8 @@ struct place_room {
     int *alike;      /* by queue: 1 and a queue that sees the hosts as it does,
                         which has the views of both; 0: not looked for yet */
     struct place_view **views; /* by queue: a list */
+    struct place_view **own; /* by line whose class has limits of hosts: likewise, over
+                                the same hosts as those of queues. NULL: no limits */
 };
 
 void place_view_init(struct place_room *room, struct arena *arena,
