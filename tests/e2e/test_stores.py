@@ -48,7 +48,7 @@ def said_since(f, name, start):
 
 def ended(f, name, start, words):
     """It ends by itself, with exit 1, and says why."""
-    f.wait_for("%s to end" % name, lambda: f.daemons[name].poll() is not None, limit)
+    f.wait_for("%s to end" % name, lambda: f.daemons[name].poll() is not None)
     said = said_since(f, name, start)
     expect_equal(f.daemons.pop(name).returncode, 1, "exit of %s, saying %s" % (name, said))
     expect(any(word in said for word in words),
