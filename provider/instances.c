@@ -71,8 +71,9 @@ static int merge_parts(struct part *parts, int n_parts)
     return n_merged;
 }
 
-/* What the policies give the book, and what it has: one part each. */
-static int add_parts(const struct book *book, struct part *parts)
+/* What the policies give the book, and what it has: one part each. What it has is
+ * another list as soon as something is given: its names are copied. */
+static int add_parts(const struct book *book, struct arena *arena, struct part *parts)
 {
     int n = 0;
     for (int i = 0; i < book->n_wanted; i++) {
@@ -88,7 +89,7 @@ static int add_parts(const struct book *book, struct part *parts)
     for (int i = 0; i < book->n_resources; i++) {
         int n_instances = book->resources[i].n_instances;
         parts[n++] = (struct part){
-            .resource = book->resources[i].name,
+            .resource = arena_str(arena, book->resources[i].name),
             .consumer = book->consumer,
             .pool = book->resources[i].pool,
             .n_had = is_keeping(book) ? 0 : n_instances,
@@ -98,18 +99,19 @@ static int add_parts(const struct book *book, struct part *parts)
     return n;
 }
 
-/* By resource, pool, consumer. The caller frees it. */
-static struct part *list_parts(const struct books *books, int *n_parts)
+/* By resource, pool, consumer. */
+static struct part *list_parts(const struct books *books, struct arena *arena,
+                               int *n_parts)
 {
     size_t n_all = 0;
     for (int i = 0; i < books->count; i++) {
         n_all +=
             (size_t)books->items[i]->n_wanted + (size_t)books->items[i]->n_resources;
     }
-    struct part *parts = mem_alloc(n_all, sizeof(*parts));
+    struct part *parts = arena_alloc(arena, n_all, sizeof(*parts));
     int n = 0;
     for (int i = 0; i < books->count; i++) {
-        n += add_parts(books->items[i], &parts[n]);
+        n += add_parts(books->items[i], arena, &parts[n]);
     }
     *n_parts = merge_parts(parts, n);
     return parts;
@@ -210,17 +212,19 @@ static void take(struct book *book, const struct part *parts, int n_parts)
 
 void instances_settle(struct books *books)
 {
+    struct arena arena;
     int n_parts;
     if (!books->is_unshared) {
         return;
     }
-    struct part *parts = list_parts(books, &n_parts);
+    arena_init(&arena);
+    struct part *parts = list_parts(books, &arena, &n_parts);
     give_all(parts, n_parts);
     for (int i = 0; i < books->count; i++) {
         if (!is_keeping(books->items[i])) {
             take(books->items[i], parts, n_parts);
         }
     }
-    free(parts);
+    arena_release(&arena);
     books->is_unshared = false;
 }

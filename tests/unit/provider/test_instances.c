@@ -159,6 +159,17 @@ static void test_less_is_exported_than_is_out(void **state)
     ASSERT_INSTANCES("north/b/east", "2: lic:1=2");
 }
 
+/* One lease of a site gives them up and another gets them, in one look. */
+static void test_from_one_lease_to_another(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "a south exclusive n1=2 lic:1=7");
+    provider_world_export(world, "a south exclusive n1=2;"
+                                 "c south exclusive n2=2 lic:1=7");
+    ASSERT_INSTANCES("north/a/south", "2:");
+    ASSERT_INSTANCES("north/c/south", "1: lic:1=7");
+}
+
 static void test_a_drained_lease_keeps_them(void **state)
 {
     struct provider_world *world = *state;
@@ -184,6 +195,7 @@ int main(void)
         STORY(test_what_is_left_is_shared),
         STORY(test_places_together),
         STORY(test_less_is_exported_than_is_out),
+        STORY(test_from_one_lease_to_another),
         STORY(test_a_drained_lease_keeps_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
