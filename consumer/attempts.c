@@ -104,6 +104,7 @@ static struct attempt *attempt_new(const struct consumer_attempt *from, int64_t 
     attempt->heard_ms = now_ms;
     attempt->said_ms = attempt->asked_ms = attempt->ordered_ms = NEVER;
     attempt->n_hosts = from->n_hosts;
+    attempt->has_post = from->spec->n_post_execs > 0;
     attempt->hosts = mem_alloc((size_t)from->n_hosts, sizeof(*attempt->hosts));
     for (int i = 0; i < from->n_hosts; i++) {
         attempt->hosts[i].host = copied(from->hosts[i].host);

@@ -38,6 +38,7 @@ struct attempt {
     struct row start;          /* as a ROW_RUN */
     uint64_t epoch;
     bool has_out_file, has_err_file;
+    bool has_post; /* commands are to run after it */
     struct run_control control;
     uint64_t control_done;
     int64_t start_ms;

@@ -47,7 +47,8 @@ static bool stands_still(const struct attempt *attempt)
         return false;
     }
     if (control->action == CONTROL_KILL) {
-        return attempt->is_still; /* its provider ends it without waking it */
+        /* Its provider ends it without waking it; but for what comes after it. */
+        return attempt->is_still && !attempt->has_post;
     }
     return control->number != 0 && control->action == CONTROL_SUSPEND &&
            control->yields && attempt->control_done >= control->number;

@@ -267,10 +267,8 @@ int contracts_used(const struct contract *contract)
 {
     int n_used = contract->n_used;
     for (int j = 0; j < contract->as_told.n_hosts; j++) {
-        /* Two jobs on one slot, of which one stands still. */
-        int n_held = contract->hosts[j].consumer;
-        int n_double = contract->used[j] - n_held;
-        n_double = n_double < contract->still[j] ? n_double : contract->still[j];
+        /* Two jobs on one slot, of which one stands still, or cleans up. */
+        int n_double = contract->used[j] - contract->hosts[j].consumer;
         n_used -= n_double > 0 ? n_double : 0;
     }
     return n_used;

@@ -3,6 +3,7 @@
 #include "site/halts.h"
 
 #include "base/job_id.h"
+#include "site/endings.h"
 #include "site/keep.h"
 #include "site/parts.h"
 #include "site/rules.h"
@@ -13,7 +14,7 @@ void halts_add(struct site *site, struct job *job, enum halt_cause cause, uint64
 {
     struct job_halt *halt = &job->halt;
     bool was_to_run = halt->causes == 0;
-    if ((halt->causes & (int)cause) != 0) {
+    if ((halt->causes & (int)cause) != 0 || endings_is_waiting(job)) {
         return;
     }
     halt->causes |= (int)cause;
@@ -123,7 +124,7 @@ void halts_impose(struct site *site, struct job *job, enum halt_cause cause,
     struct job_rules rules;
     rules_of(site->config, job, &rules);
     bool is_requeued = job_controls_requeue(&rules.controls);
-    if ((job->halt.causes & (int)cause) != 0) {
+    if ((job->halt.causes & (int)cause) != 0 || endings_is_waiting(job)) {
         return;
     }
     if (is_requeued || preempt_rules_ends(&site->config->preempt, job->queue, cause)) {
@@ -153,9 +154,9 @@ bool halts_is_still(const struct site *site, const struct job *job)
 
 bool halts_is_ready(const struct site *site, const struct job *job)
 {
-    return job->halt.causes == HALT_PREEMPT && !job->is_killed &&
-           !jobs_is_requeued(job) && job->state == JOB_SSUSP &&
-           halts_is_still(site, job);
+    bool is_to_end = job->is_killed || jobs_is_requeued(job);
+    return job->halt.causes == HALT_PREEMPT && job->state == JOB_SSUSP &&
+           (!is_to_end || endings_is_waiting(job)) && halts_is_still(site, job);
 }
 
 enum job_state halts_state(const struct job *job)

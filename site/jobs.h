@@ -92,6 +92,7 @@ struct job {
     int n_refused;     /* in a row */
     int64_t kept_ms;   /* of an ended one: it is cleaned a time after this */
     int64_t recall_ms; /* its slots are wanted back until then, and it was warned; 0 */
+    int64_t end_by_ms; /* it waits for its slots to end in until then (endings.h); 0 */
     bool is_never;     /* its condition cannot be met any more */
     bool is_watching;  /* it stands in the table of those that wait for others */
     bool is_open;      /* it stands in that index */

@@ -89,6 +89,13 @@ static void plan_telling(struct site *site, struct run *run, int64_t now_ms)
     }
 }
 
+void lending_count(struct site *site, const struct run *run)
+{
+    if (run->record != RUN_RECORD_ENDED) {
+        provider_run_still(site->provider, &run->id, run->is_still);
+    }
+}
+
 void lending_run_changed(struct site *site, struct run *run, int64_t now_ms,
                          struct effects *effects)
 {
@@ -100,9 +107,8 @@ void lending_run_changed(struct site *site, struct run *run, int64_t now_ms,
         history_run_ended(site, run, effects);
         schedule_mark(site->schedule);
         plan_telling(site, run, now_ms);
-    } else {
-        provider_run_still(site->provider, &run->id, run->is_still);
     }
+    lending_count(site, run);
     tell(site, run, effects);
 }
 
@@ -264,9 +270,7 @@ void lending_control(struct site *site, const struct msg *msg, int64_t now_ms,
     }
     bool was_ended = run->record == RUN_RECORD_ENDED;
     runs_control(site->runs, run, &order->control, now_ms, effects);
-    if (run->record != RUN_RECORD_ENDED) {
-        provider_run_still(site->provider, &run->id, run->is_still);
-    }
+    lending_count(site, run);
     if (was_ended || run->record != RUN_RECORD_ENDED) {
         tell(site, run, effects); /* an end by the order was told */
     }
@@ -400,6 +404,7 @@ void lending_evict(struct site *site, const struct msg_evict *evict, int64_t now
             strcmp(run->lease, evict->lease) == 0 &&
             run->id.attempt <= evict->attempt && run->exit.end != RUN_END_LOST) {
             runs_evict(site->runs, run, now_ms, effects);
+            lending_count(site, run);
             count++;
         }
     }

@@ -33,6 +33,8 @@ void lending_stream_down(struct site *site, const struct msg *msg,
                          struct effects *effects);
 void lending_stream_up(struct site *site, int host, const struct msg_stream_up *up,
                        struct effects *effects);
+/* Its use of slots has: it stands still, or does no more. */
+void lending_count(struct site *site, const struct run *run);
 /* A consumer's run has changed. */
 void lending_run_changed(struct site *site, struct run *run, int64_t now_ms,
                          struct effects *effects);

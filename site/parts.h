@@ -63,6 +63,7 @@ struct site {
     int64_t lending_ms;    /* when an end is next told to a consumer that has not said
                               that it is on record there */
     int64_t recall_ms;     /* when the time of recalled jobs is over */
+    int64_t ending_ms;     /* when that of one is that waits for its slots to end in */
     int64_t load_ms;       /* when hosts' load last had jobs looked at again */
     int64_t now_ms;        /* of the latest event */
     int64_t trimmed_ms;    /* history was told to forget what is old */

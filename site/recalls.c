@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/whole_hosts.h"
+#include "site/endings.h"
+#include "site/lending.h"
 #include "site/parts.h"
 #include "site/turns.h"
 #include "site/victims.h"
@@ -108,6 +110,7 @@ static void end_overdue(struct site *site, const struct provider_overdue *overdu
         }
         if (victim->run != NULL) {
             runs_recall(site->runs, victim->run, now_ms, effects);
+            lending_count(site, victim->run);
         } else {
             turns_recall(site, victim->job, now_ms, effects);
         }
@@ -213,7 +216,9 @@ static void choose(struct site *site, const struct consumer_recall *recall,
             continue;
         }
         warn(site, job, deadline_ms, now_ms, effects);
-        if (deadline_ms <= now_ms && !jobs_is_requeued(job) && !job->is_killed) {
+        if (deadline_ms <= now_ms && endings_is_waiting(job)) {
+            endings_force(site, job, now_ms, effects);
+        } else if (deadline_ms <= now_ms && !jobs_is_requeued(job) && !job->is_killed) {
             turns_recall(site, job, now_ms, effects);
         } else if (deadline_ms > now_ms && deadline_ms < site->recall_ms) {
             site->recall_ms = deadline_ms;

@@ -24,3 +24,12 @@ void rules_of(const struct site_config *config, const struct job *job,
     struct job_rules_stack stack = rules_stack(config, job->queue, job->spec->app);
     job_rules_merge(&stack, rules);
 }
+
+bool rules_has_post(const struct site_config *config, const struct job *job)
+{
+    struct job_rules rules;
+    struct job_rules_stack stack = rules_stack(config, job->queue, job->spec->app);
+    job_rules_merge(&stack, &rules);
+    return job->spec->n_post_execs > 0 || rules.post_exec[0] != '\0' ||
+           (stack.queue != NULL && stack.queue->post_exec[0] != '\0');
+}

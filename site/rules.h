@@ -17,5 +17,7 @@ struct job_rules_stack rules_stack(const struct site_config *config, int queue,
 /* All of it as one, of a job. */
 void rules_of(const struct site_config *config, const struct job *job,
               struct job_rules *rules);
+/* Some command is to run after it (POST_EXEC), as the rules are now. */
+bool rules_has_post(const struct site_config *config, const struct job *job);
 
 #endif

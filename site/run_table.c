@@ -105,8 +105,8 @@ void run_table_still(const struct run_table *table, int host, int *own, int *con
     *consumers = table->uses[host].consumers_still;
 }
 
-/* A consumer keeps its own books of what gives slots to what; a hard kill never wakes
- * what it ends. But commands after it run then: nothing new is to begin beside them. */
+/* A consumer comes to the same (consumer_news.c). A hard kill never wakes what it ends;
+ * but commands after it run then, and nothing new is to begin beside them. */
 static bool stands_still(const struct run *run)
 {
     const struct run_control *control = &run->control;
@@ -114,8 +114,8 @@ static bool stands_still(const struct run *run)
         return false;
     }
     if (control->action == CONTROL_KILL) {
-        bool is_quiet = run->lease[0] != '\0' || run->spec->n_post_execs == 0;
-        return run->is_still && is_quiet && control->signal == SIGKILL;
+        return run->is_still && run->spec->n_post_execs == 0 &&
+               control->signal == SIGKILL;
     }
     return control->number != 0 && control->action == CONTROL_SUSPEND &&
            run->control_done >= control->number &&

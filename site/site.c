@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "site/endings.h"
 #include "site/history.h"
 #include "site/keep.h"
 #include "site/lending.h"
@@ -246,6 +247,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     grants_refresh(site, effects);
     shares_tick(site->shares, now_ms, effects);
     windows_tick(site, now_ms, effects);
+    endings_tick(site, now_ms, effects);
     overloads_tick(site, now_ms, effects);
     site->has_scheduled = schedule_run(site, now_ms, effects);
     if (site->has_scheduled) {
@@ -347,6 +349,7 @@ int64_t site_wake_ms(const struct site *site)
         schedule_wake_ms(site, site->now_ms),
         site->lending_ms,
         site->recall_ms,
+        site->ending_ms,
         lease_load_wake_ms(site),
         windows_wake_ms(&site->windows, site->now_ms),
         overloads_wake_ms(site, site->now_ms),

@@ -6,6 +6,7 @@
 
 #include "base/job_id.h"
 #include "sched/resreq.h"
+#include "site/endings.h"
 #include "site/halts.h"
 #include "site/parts.h"
 #include "site/requests.h"
@@ -52,6 +53,12 @@ static const char *waiting_reason(struct arena *arena, const struct job *job)
 static const char *why_text(const struct site *site, struct arena *arena,
                             const struct job *job)
 {
+    if (endings_is_waiting(job) && job->halt.causes != 0) {
+        return arena_printf(arena,
+                            "%s; ends in its slots, for the commands after it, as soon "
+                            "as others give them back",
+                            job->reason);
+    }
     if (job->is_killed) {
         return job->reason;
     }

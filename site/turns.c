@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/job_id.h"
+#include "site/endings.h"
 #include "site/halts.h"
 #include "site/keep.h"
 #include "site/parts.h"
@@ -144,8 +145,8 @@ void turns_start(struct site *site, struct job *job, const struct place_start *s
 
 /* ---------------------------------------------------------------- begin */
 
-void turns_begun(struct site *site, struct job *job, enum job_state state,
-                 int64_t start_ms, int64_t now_ms, struct effects *effects)
+static void note_begun(struct site *site, struct job *job, enum job_state state,
+                       int64_t start_ms, int64_t now_ms, struct effects *effects)
 {
     if (state != JOB_RUN) {
         state = halts_state(job);
@@ -165,6 +166,15 @@ void turns_begun(struct site *site, struct job *job, enum job_state state,
     shares_change(site->shares, job, now_ms);
     job->is_decided = true;
     jobs_store(job, effects);
+}
+
+void turns_begun(struct site *site, struct job *job, enum job_state state,
+                 int64_t start_ms, int64_t now_ms, struct effects *effects)
+{
+    note_begun(site, job, state, start_ms, now_ms, effects);
+    if (state == JOB_RUN) {
+        endings_begun(site, job, now_ms, effects);
+    }
 }
 
 /* ---------------------------------------------------------------- orders */
@@ -197,7 +207,11 @@ static void control_waiting(struct site *site, struct job *job,
 void turns_order(struct site *site, struct job *job, enum control_action action,
                  int signal, int64_t now_ms, struct effects *effects)
 {
+    if (action == CONTROL_KILL && endings_put_off(site, job, signal, now_ms, effects)) {
+        return;
+    }
     bool is_yielding = job->halt.causes != 0 && job->halt.yields;
+    job->end_by_ms = action == CONTROL_KILL ? 0 : job->end_by_ms;
     job->control.number++;
     job->control.action = action;
     /* Whose slots may be others' is not woken to end. */

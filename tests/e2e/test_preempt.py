@@ -184,6 +184,36 @@ def test_killed_where_it_stands():
     expect_equal(turns("k_low", "k_high"), ["k_low", "k_high"], "it did not wake")
 
 
+def clean_up_in_turn(low_queue, high_queue, name, *options):
+    """Killed while another has its slot: what comes after it waits for the slot."""
+    after, above = name + "_after", name + "_high"
+    command = "%s %s %s %s" % (f.python, os.path.join(f.dir, "stamp.py"),
+                               os.path.join(f.marks, after + ".1"), mark(after))
+    low = start_job(name, low_queue, "-Ep", command)
+    f.wait_state("south", low, "RUN")
+    runs_now(name)
+    high = start_job(above, high_queue, *options)
+    f.wait_state("south", high, "RUN")
+    runs_now(above)
+    f.cli("south", "kill", str(low))
+    runs_now(above)
+    job = f.job("south", low)
+    expect_equal(job["state"], "SSUSP", "it waits")
+    expect("ends in its slots" in job["reason"], job["reason"])
+    expect_equal(stamps(after), [], "nothing runs beside")
+    end_job(above)
+    f.wait_state("south", high, "DONE")
+    runs_now(after)
+    expect_equal(f.job("south", low)["state"], "RUN", "they belong to the job")
+    end_job(after)
+    f.wait_state("south", low, "EXIT")
+    expect_equal(turns(above, after), [above, after], "one after the other")
+
+
+def test_cleans_up_in_its_slot():
+    clean_up_in_turn("low", "high", "own")
+
+
 def test_parallel():
     """Of a parallel job all processes stand still before its slots are another's."""
     first = f.submit("south", "true", "-q", "far_low")  # which makes the lease
@@ -207,6 +237,10 @@ def test_parallel():
     end_job("p_low")
     f.wait_state("south", low, "DONE")
     expect_equal(turns("p_low", "p_high"), ["p_low", "p_high", "p_low"], "turns")
+
+
+def test_cleans_up_in_a_borrowed_slot():
+    clean_up_in_turn("far_low", "far_high", "far", "-n", "8")
 
 
 def test_why():
@@ -285,4 +319,5 @@ def setup():
 
 
 main(test_one_slot, test_crashes, test_user_over_system, test_killed_where_it_stands,
-     test_parallel, test_why, test_window, shared=f, setup=setup)
+     test_cleans_up_in_its_slot, test_parallel, test_cleans_up_in_a_borrowed_slot,
+     test_why, test_window, shared=f, setup=setup)

@@ -182,46 +182,6 @@ static void test_what_is_executed(void **state)
     site_stage_release(&stage);
 }
 
-static void begin_job(struct site_stage *stage, uint64_t id)
-{
-    uint64_t attempt = site_stage_attempt_of(stage, id);
-    assert_true(attempt != 0);
-    site_stage_waiting(stage, "s1", attempt, 7);
-    site_stage_running(stage, "s1", attempt, 7);
-}
-
-/* A job is killed where it stands, its slot being another's: nothing new begins there
- * while commands after it run, and at once where there are none. */
-static void test_killed_where_it_stood(void **state)
-{
-    (void)state;
-    for (int has_commands = 0; has_commands < 2; has_commands++) {
-        struct site_stage stage;
-        init(&stage, has_commands != 0 ? "PREEMPTION = PREEMPTABLE\nPOST_EXEC = after"
-                                       : "PREEMPTION = PREEMPTABLE");
-        uint64_t stopped = site_stage_submit(&stage, "local", "work");
-        begin_job(&stage, stopped);
-        site_stage_control(&stage, "ana", "1", CONTROL_SUSPEND, 0);
-        const struct row_job_state *row = site_stage_job_row(&stage, stopped);
-        struct msg_run_state still = {.phase = RUN_SUSPENDED,
-                                      .token = 7,
-                                      .start_ms = stage.now_ms,
-                                      .control_done = row->control.number,
-                                      .exit = {.text = ""}};
-        site_stage_run_state(&stage, "s1", "south", row->attempt, &still);
-        uint64_t beside = site_stage_submit(&stage, "local", "work");
-        begin_job(&stage, beside);
-        uint64_t next = site_stage_submit(&stage, "local", "work");
-        site_stage_control(&stage, "ana", "1", CONTROL_KILL, 0);
-        assert_int_equal(site_stage_job_row(&stage, stopped)->control.signal, SIGKILL);
-        site_stage_exited(&stage, "s1", site_stage_attempt_of(&stage, beside), 0);
-        assert_int_equal(site_stage_attempt_of(&stage, next) != 0, has_commands == 0);
-        site_stage_exited(&stage, "s1", site_stage_attempt_of(&stage, stopped), 137);
-        assert_true(site_stage_attempt_of(&stage, next) != 0);
-        site_stage_release(&stage);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,7 +190,6 @@ int main(void)
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_limit_is_named),
         cmocka_unit_test(test_what_is_executed),
-        cmocka_unit_test(test_killed_where_it_stood),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
