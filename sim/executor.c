@@ -452,6 +452,11 @@ static void send_load(struct executor *executor)
     }
 }
 
+void executor_tell_again(struct executor *executor)
+{
+    send_load(executor);
+}
+
 void executor_tell_load(struct executor *executor, const struct load_value *values,
                         int n_values)
 {

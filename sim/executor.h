@@ -56,6 +56,8 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
  * values are borrowed. */
 void executor_tell_load(struct executor *executor, const struct load_value *values,
                         int n_values);
+/* The same once more, as hosts do now and then. */
+void executor_tell_again(struct executor *executor);
 /* The work of a run is done (unless the number is of an earlier phase of it). */
 void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms);
 void executor_tick(struct executor *executor, int64_t now_ms); /* HOST_ALIVE */

@@ -51,6 +51,7 @@ void invariants_free(struct invariants *invariants)
     invariants_release_uses(invariants);
     invariants_release_grants(invariants);
     invariants_release_pools(invariants);
+    invariants_release_loads(invariants);
     free(invariants);
 }
 
@@ -217,7 +218,8 @@ bool invariants_check_site(struct invariants *invariants,
         return false;
     }
     seen->n_changes = provider_changes(provider);
-    if (!invariants_check_reserved(invariants, site, text)) {
+    if (!invariants_check_reserved(invariants, site, text) ||
+        !invariants_check_load(invariants, site, is_restarted, text)) {
         return false;
     }
     if (!is_due) {

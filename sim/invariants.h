@@ -22,6 +22,10 @@
  *   an earlier contract; a suspended job that gave its slots away holds no resource
  *   that is released.
  *
+ * 10 On a host beyond loadStop of a job that runs there beside others one is suspended,
+ *   soon, or when SBD_SLEEP_TIME is over since load last changed a job there; it
+ *   changes no two there in a shorter time than hosts tell their load.
+ *
  * They are told each change (what is committed, what begins and ends at a host), so
  * that a step costs what it changed: rows of jobs are judged as they are committed, and
  * at each restart, and every some hundred steps, the machine's memory is compared with
@@ -65,6 +69,8 @@ struct invariants_text {
     int size;
 };
 
+/* When what follows happens; 0: nobody says. */
+void invariants_set_now(struct invariants *invariants, int64_t now_ms);
 /* What happened. */
 bool invariants_acknowledged(struct invariants *invariants, const char *site,
                              uint64_t job, struct invariants_text *text);

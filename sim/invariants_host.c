@@ -75,6 +75,17 @@ int invariants_count_used(const struct invariants *invariants, const char *site,
     return use ? use->used : 0;
 }
 
+int invariants_count_runs(const struct invariants *invariants, const char *site,
+                          const char *host)
+{
+    char key[INVARIANTS_USE_KEY_SIZE];
+    struct seen_use *use;
+
+    format_key(key, site, host, "");
+    HASH_FIND_STR(invariants->uses, key, use);
+    return use ? use->n_runs : 0;
+}
+
 void invariants_release_uses(struct invariants *invariants)
 {
     struct seen_use *use, *next;

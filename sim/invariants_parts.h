@@ -2,7 +2,7 @@
 /* invariants_parts.h: what the files of the invariants share: what was seen so far.
  * invariants.c: contracts (2, 3, 4, 6, 7) and settling; invariants_job.c: jobs (5);
  * invariants_host.c: slots in use (1); invariants_grants.c: what leases have besides
- * (8); invariants_reserve.c: what is reserved (9).
+ * (8); invariants_reserve.c: what is reserved (9); invariants_load.c: load (10).
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_INVARIANTS_PARTS_H
@@ -42,6 +42,7 @@ struct seen_job {
     char key[INVARIANTS_JOB_KEY_SIZE];  /* site, id as people write it */
     struct seen_submission *submission; /* NULL: forgotten, after its end */
     int begun, may_begin;               /* times */
+    int causes;                         /* for which it stands still */
     bool is_ended;
     enum job_state end_state;
     UT_hash_handle hh;
@@ -75,6 +76,14 @@ struct seen_pool {
     UT_hash_handle hh;
 };
 
+/* A host, and what load did there last. */
+struct seen_load {
+    char key[INVARIANTS_USE_KEY_SIZE];
+    int64_t acted_ms; /* on a job of it; -1: never, or its site was down since */
+    int64_t since_ms; /* somebody there is to stand still; -1: nobody */
+    UT_hash_handle hh;
+};
+
 struct seen_site {
     char name[NAME_SIZE];
     int n_jobs;             /* jobs and elements on record */
@@ -92,6 +101,8 @@ struct invariants {
     struct seen_grant *grants;
     struct seen_site *sites;
     struct seen_pool *pools;
+    struct seen_load *loads;
+    int64_t now_ms;
     int n_unended; /* jobs and elements */
     int64_t patience_ms;
     int next_lease; /* of the broker's, to look at */
@@ -108,11 +119,22 @@ bool invariants_check_jobs(struct invariants *invariants,
 /* In use by runs of that lease on that host; lease "": by all. */
 int invariants_count_used(const struct invariants *invariants, const char *site,
                           const char *host, const char *lease);
+/* Runs that use slots of that host. */
+int invariants_count_runs(const struct invariants *invariants, const char *site,
+                          const char *host);
 /* The first job that has not ended, or NULL. */
 const char *invariants_find_unended(const struct invariants *invariants);
 bool invariants_check_reserved(struct invariants *invariants,
                                const struct invariants_site *site,
                                struct invariants_text *text);
+bool invariants_check_load(struct invariants *invariants,
+                           const struct invariants_site *site, bool is_restarted,
+                           struct invariants_text *text);
+/* A job's record; `before`: for which causes it stood still. */
+bool invariants_see_causes(struct invariants *invariants, const char *site,
+                           const struct row_job_state *row, int before,
+                           struct invariants_text *text);
+void invariants_release_loads(struct invariants *invariants);
 void invariants_release_pools(struct invariants *invariants);
 void invariants_release_jobs(struct invariants *invariants);
 void invariants_release_uses(struct invariants *invariants);

@@ -201,6 +201,9 @@ void world_reload_site(struct world *world, int site, const struct site_config *
     of->config = config;
     world_add_machines(world, site);
     world_reload_daemon(world, site + 1);
+    for (int i = 0; i < n_machines; i++) {
+        executor_tell_again(world->hosts[of->machines[i]].executor);
+    }
     greet_hosts(world, of, n_machines, world_is_up(world, site + 1));
 }
 

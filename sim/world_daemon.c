@@ -50,6 +50,7 @@ static void store_all(struct world *world, int daemon, const struct effects *eff
     struct disk *disk =
         daemon == BROKER ? world->broker_disk : world->sites[daemon - 1].disk;
 
+    invariants_set_now(world->invariants, world->now_ms);
     for (int i = 0; i < effects->count; i++) {
         const struct effect *effect = &effects->items[i];
 

@@ -66,18 +66,34 @@ void overload_judge_forget(struct overload_judge *judge, int n_queues)
     }
 }
 
+/* Any load index: a provider tells of a host also before that has told anything. */
+static bool has_load(const struct site *site, int row)
+{
+    const struct resource_table *table = facts_table(site->facts);
+    const struct resources *resources = facts_resources(site->facts);
+    for (int id = RESOURCE_R15S; id < resources_count(resources); id++) {
+        if (threshold_is_index(resources_at(resources, id), id) &&
+            resource_table_has(table, row, id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void overload_judge_find(const struct site *site, const char *host, bool is_own,
                          struct overload_spot *spot)
 {
     *spot = (struct overload_spot){.host = host, .row = -1};
     if (!is_own) {
         spot->row = facts_row(site->facts, host);
-        spot->is_told = facts_borrowed_is_told(facts_borrowed(site->facts), host);
+        spot->is_told = facts_borrowed_is_told(facts_borrowed(site->facts), host) &&
+                        has_load(site, spot->row);
         return;
     }
     spot->row = site_hosts_find(site->hosts, host);
     if (spot->row >= 0) {
-        spot->is_told = facts_is_told(site->facts, spot->row);
+        spot->is_told =
+            facts_is_told(site->facts, spot->row) && has_load(site, spot->row);
         spot->thresholds = site->config->hosts[spot->row].thresholds;
     }
 }

@@ -204,13 +204,17 @@ static void write_site_drain(struct maker *maker, int self)
     maker_say(maker, "%s s%d\n", site->is_drained ? "drain" : "undrain", self + 1);
 }
 
-/* A host has more or less memory than it had. */
-static void write_memory(struct maker *maker, int self)
+/* A host has more or less memory than it had, or is loaded otherwise. */
+static void write_load(struct maker *maker, int self)
 {
     struct maker_site *site = &maker->sites[self];
     int host = maker_between(maker, 0, site->n_hosts - 1);
 
-    site->memory[host] = maker_between(maker, 1, 900);
+    if (!maker->has_loads || maker_chance(maker, 20)) {
+        site->memory[host] = maker_between(maker, 1, 900);
+    } else {
+        maker_choose_load(maker, site, host, false);
+    }
     maker_write_load(maker, self, host);
 }
 
@@ -266,7 +270,7 @@ static void write_admin(struct maker *maker, int self)
     } else if (what == 5) {
         write_site_drain(maker, self);
     } else if (what == 6) {
-        write_memory(maker, self);
+        write_load(maker, self);
     } else if (what > 6) {
         write_command(maker, maker_between(maker, 0, PROGRAMS - 1));
     } else if (what == 0) {
@@ -313,6 +317,8 @@ static void write_statement(struct maker *maker, int at_s)
         write_fault(maker, self);
     } else if (site->n_jobs == 0 || (what < 90 && may_submit(site))) {
         write_submit(maker, self);
+    } else if (what < 95 && maker->has_loads && maker_chance(maker, 60)) {
+        write_load(maker, self);
     } else if (what < 95) {
         write_control(maker, self);
     } else if (what < 97) {
@@ -398,6 +404,14 @@ static void write_repairs(struct maker *maker, int at_s)
                 maker_say(maker, "at %d slots s%d h%d%d %d\n", at_s, i + 1, i + 1,
                           j + 1, maker->sites[i].slots[j]);
             }
+            if (maker->has_loads) {
+                /* The second is heard by consumers whom the first did not reach. */
+                maker_choose_load(maker, &maker->sites[i], j, true);
+                maker_say(maker, "at %d ", at_s);
+                maker_write_load(maker, i, j);
+                maker_say(maker, "at %d ", at_s + RECONNECTED_S);
+                maker_write_load(maker, i, j);
+            }
             if (maker->sites[i].was_closed[j]) {
                 maker_say(maker, "at %d open s%d h%d%d\n", at_s + RECONNECTED_S, i + 1,
                           i + 1, j + 1);
@@ -421,7 +435,7 @@ static void write_loads(struct maker *maker)
 {
     for (int i = 0; i < maker->n_sites; i++) {
         for (int k = 0; k < maker->sites[i].n_hosts; k++) {
-            if (maker->sites[i].memory[k] > 0) {
+            if (maker->sites[i].memory[k] > 0 || maker->has_loads) {
                 maker_say(maker, "at 0 ");
                 maker_write_load(maker, i, k);
             }
@@ -493,6 +507,7 @@ void maker_make(uint64_t seed, struct texts *texts)
                                              : maker_between(&maker, 2, 8);
     choose_faults(&maker);
     maker.has_pool = maker_chance(&maker, 40);
+    maker.has_loads = maker_chance(&maker, 40);
     for (int i = 0; i < maker.n_sites; i++) {
         maker_choose_site(&maker, i);
     }

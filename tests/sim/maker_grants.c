@@ -108,10 +108,27 @@ void maker_write_shared(struct maker *maker, int self)
 
 void maker_write_load(struct maker *maker, int self, int host)
 {
-    int mib = maker->sites[self].memory[host];
+    const struct maker_site *site = &maker->sites[self];
+    int mib = site->memory[host];
 
-    maker_say(maker, "load s%d h%d%d maxmem=%d mem=%d maxswp=%d swp=%d\n", self + 1,
-              self + 1, host + 1, mib, mib, mib / 2, mib / 2);
+    maker_say(maker, "load s%d h%d%d", self + 1, self + 1, host + 1);
+    if (mib > 0) {
+        maker_say(maker, " maxmem=%d mem=%d maxswp=%d swp=%d", mib, mib, mib / 2,
+                  mib / 2);
+    }
+    if (maker->has_loads) {
+        maker_say(maker, " r1m=%d pg=%d it=%d", site->queue_length[host],
+                  site->pages[host], site->is_used[host] ? 0 : 30);
+    }
+    maker_say(maker, "\n");
+}
+
+void maker_choose_load(struct maker *maker, struct maker_site *site, int host,
+                       bool is_calm)
+{
+    site->queue_length[host] = is_calm ? 0 : maker_between(maker, 0, 5);
+    site->pages[host] = is_calm ? 0 : 10 * maker_between(maker, 0, 5);
+    site->is_used[host] = !is_calm && maker_chance(maker, 20);
 }
 
 /* What jobs reserve: any own host has enough for one of them, and who wants a licence

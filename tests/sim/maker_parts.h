@@ -60,7 +60,10 @@ struct maker_site {
     int n_policies;
     struct maker_licences licences;
     int memory[HOSTS_OF_SITE_MAX]; /* MB that each host tells of; 0: it tells nothing */
-    bool is_drained, was_drained;  /* the whole site */
+    bool has_thresholds;           /* of load */
+    int queue_length[HOSTS_OF_SITE_MAX], pages[HOSTS_OF_SITE_MAX];
+    bool is_used[HOSTS_OF_SITE_MAX]; /* somebody is at the host */
+    bool is_drained, was_drained;    /* the whole site */
     int n_jobs;
     int sizes[DISTURBED_S];     /* elements of each job; 0: no array */
     bool is_again[DISTURBED_S]; /* the job is one that runs again and again */
@@ -86,7 +89,8 @@ struct maker {
                      no such file */
     bool is_reloaded;
     bool has_backup;
-    bool has_pool; /* "p", with a plan in the broker's file */
+    bool has_pool;  /* "p", with a plan in the broker's file */
+    bool has_loads; /* all hosts tell how loaded they are */
     char *body;
     size_t length;
     FILE *out;
@@ -112,6 +116,9 @@ void maker_choose_grants(struct maker *maker, struct maker_site *site);
 void maker_write_resources(struct maker *maker, int self);
 void maker_write_shared(struct maker *maker, int self);
 void maker_write_load(struct maker *maker, int self, int host);
+/* How loaded it is from now on: not at all where it is calm. */
+void maker_choose_load(struct maker *maker, struct maker_site *site, int host,
+                       bool is_calm);
 void maker_write_wish(struct maker *maker, int self);
 void maker_write_usage(struct maker *maker);
 /* Members: all but one (from 1); 0: all. */

@@ -127,6 +127,7 @@ void maker_choose_site(struct maker *maker, int self)
         }
     }
     maker_choose_grants(maker, site);
+    site->has_thresholds = maker->has_loads && maker_chance(maker, 70);
 }
 
 /* ---- their files ---------------------------------------------------------------- */
@@ -240,8 +241,9 @@ static void write_windows(struct maker *maker)
                   windows[maker_between(maker, 0, 2)]);
     }
     if (maker_chance(maker, 15)) {
-        static const char *const whens[] = {"PREEMPT", "WINDOW", "PREEMPT WINDOW"};
-        maker_say(maker, "TERMINATE_WHEN = %s\n", whens[maker_between(maker, 0, 2)]);
+        static const char *const whens[] = {"PREEMPT", "WINDOW", "PREEMPT WINDOW",
+                                            "LOAD", "LOAD WINDOW"};
+        maker_say(maker, "TERMINATE_WHEN = %s\n", whens[maker_between(maker, 0, 4)]);
     }
 }
 
@@ -278,6 +280,32 @@ static void write_host_window(struct maker *maker, int chance)
     }
 }
 
+/* Nothing of it holds on a host that is not loaded, as all are in the end. */
+static void write_thresholds(struct maker *maker, const struct maker_site *site)
+{
+    static const char *const indices[] = {"pg = 10/20", "pg = 20", "r1m = /3",
+                                          "it = 1/1"};
+
+    if (site->has_thresholds && maker_chance(maker, 50)) {
+        maker_say(maker, "%s\n", indices[maker_between(maker, 0, 3)]);
+    }
+    if (site->has_thresholds && maker_chance(maker, 20)) {
+        maker_say(maker, "STOP_COND = select[pg > 30 && r1m > 2]\n");
+    }
+    if (site->has_thresholds && maker_chance(maker, 20)) {
+        maker_say(maker, "RESUME_COND = pg < 20 || r1m == 0\n");
+    }
+}
+
+static void write_host_threshold(struct maker *maker, const struct maker_site *site)
+{
+    static const char *const lengths[] = {"2/4", "3", "/2", "()"};
+
+    if (site->has_thresholds) {
+        maker_say(maker, " %s", lengths[maker_between(maker, 0, 3)]);
+    }
+}
+
 /* A queue of a slot pool neither preempts nor is preempted. */
 static void write_sharing(struct maker *maker, const struct maker_site *site,
                           const char *queue)
@@ -290,6 +318,7 @@ static void write_sharing(struct maker *maker, const struct maker_site *site,
     }
     write_windows(maker);
     write_around(maker, site);
+    write_thresholds(maker, site);
 }
 
 static void write_queues(struct maker *maker, const struct maker_site *site)
@@ -327,6 +356,7 @@ static void write_queues(struct maker *maker, const struct maker_site *site)
         write_preemption(maker, site, "far");
         write_windows(maker);
         write_around(maker, site);
+        write_thresholds(maker, site);
         maker_say(maker, "End Queue\n");
     }
 }
@@ -355,8 +385,13 @@ void maker_write_site(struct maker *maker, int self)
     if (site->preempts && maker_chance(maker, 50)) {
         maker_say(maker, "PREEMPT_JOBTYPE = EXCLUSIVE\n");
     }
+    if (site->has_thresholds && maker_chance(maker, 70)) {
+        maker_say(maker, "SBD_SLEEP_TIME = %d\n", maker_between(maker, 7, 25));
+    }
     maker_say(maker, "End Parameters\n");
-    maker_say(maker, "Begin Host\nHOST_NAME MXJ RESOURCES RUNWINDOW DISPATCH_WINDOW\n");
+    maker_say(maker,
+              "Begin Host\nHOST_NAME MXJ RESOURCES RUNWINDOW DISPATCH_WINDOW%s\n",
+              site->has_thresholds ? " r1m" : "");
     for (int i = 0; i < site->n_hosts; i++) {
         int policy = policy_of_host(site, i);
         maker_say(maker, "h%d%d %d ", self + 1, i + 1, site->slots[i]);
@@ -367,6 +402,7 @@ void maker_write_site(struct maker *maker, int self)
         }
         write_host_window(maker, 8);
         write_host_window(maker, 8);
+        write_host_threshold(maker, site);
         maker_say(maker, "\n");
     }
     maker_say(maker, "End Host\n");

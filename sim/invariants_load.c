@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* invariants_load.c: what load demands (10), judged once more by what hosts told: on a
+ * host beyond loadStop something is done in time, and never too much at a time. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/invariants_parts.h"
+#include "site/parts.h"
+
+enum {
+    LEAST_MS = 15000, /* between two changes for load on a host, whatever is said */
+    LATE_MS = OVERLOADS_LOOK_MS + 5000, /* past its turn; delays of messages */
+};
+
+static struct seen_load *see_load(struct invariants *invariants, const char *site,
+                                  const char *host)
+{
+    char key[INVARIANTS_USE_KEY_SIZE];
+    struct seen_load *load;
+
+    snprintf(key, sizeof key, "%s %s", site, host);
+    HASH_FIND_STR(invariants->loads, key, load);
+    if (!load) {
+        load = mem_alloc(1, sizeof *load);
+        memcpy(load->key, key, sizeof key);
+        load->acted_ms = load->since_ms = -1;
+        HASH_ADD_STR(invariants->loads, key, load);
+    }
+    return load;
+}
+
+/* ---- one at a time
+ * ------------------------------------------------------------------------ */
+
+/* It was to run and stands still for load alone, or the other way round. */
+static bool is_change(int before, int after)
+{
+    return (before == 0 && after == HALT_LOAD) || (before == HALT_LOAD && after == 0);
+}
+
+bool invariants_see_causes(struct invariants *invariants, const char *site,
+                           const struct row_job_state *row, int before,
+                           struct invariants_text *text)
+{
+    if (row->attempt == 0 || row->state == JOB_DONE || row->state == JOB_EXIT ||
+        !is_change(before, row->halt.causes)) {
+        return true;
+    }
+    for (int i = 0; i < row->n_hosts; i++) {
+        struct seen_load *load = see_load(invariants, site, row->hosts[i].host);
+        int64_t ago_ms = invariants->now_ms - load->acted_ms;
+
+        if (load->acted_ms >= 0 && ago_ms < LEAST_MS) {
+            return invariants_fail(
+                text, "load changed two jobs on %s of %s within %" PRId64 " ms",
+                row->hosts[i].host, site, ago_ms);
+        }
+        load->acted_ms = invariants->now_ms;
+    }
+    return true;
+}
+
+/* ---- in time
+ * ------------------------------------------------------------------------ */
+
+static bool is_beyond(const struct site *site, const struct thresholds *thresholds,
+                      int host)
+{
+    const struct resource_table *table = facts_table(site->facts);
+
+    for (int i = 0; i < thresholds->n_items; i++) {
+        const struct threshold *at = &thresholds->items[i];
+        double value = resource_table_number(table, host, at->id);
+        double bound = at->bounds[THRESHOLD_STOP];
+        bool is_up = resources_at(facts_resources(site->facts), at->id)->is_increasing;
+
+        if (at->has[THRESHOLD_STOP] && resource_table_has(table, host, at->id) &&
+            (is_up ? value > bound : value < bound)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_on(const struct job *job, const char *host)
+{
+    for (int i = 0; job->lease[0] == '\0' && i < job->n_hosts; i++) {
+        if (!strcmp(job->hosts[i].host, host)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Somebody there is to stand still and does not. */
+static bool is_owed(const struct site *site, int host)
+{
+    const char *name = site_hosts_name(site->hosts, host);
+    bool is_found = false;
+
+    for (int i = 0; i < jobs_count_open(site->jobs); i++) {
+        const struct job *job = jobs_open_at(site->jobs, i);
+        bool runs = job->state == JOB_RUN && job->halt.causes == 0 && !job->is_killed &&
+                    !jobs_is_requeued(job);
+
+        if (!is_on(job, name)) {
+            continue;
+        }
+        is_found =
+            is_found ||
+            (runs &&
+             (is_beyond(site, &site->config->hosts[host].thresholds, host) ||
+              (job->queue >= 0 &&
+               is_beyond(site, &site->config->queues[job->queue].thresholds, host))));
+    }
+    return is_found && facts_is_told(site->facts, host);
+}
+
+bool invariants_check_load(struct invariants *invariants,
+                           const struct invariants_site *of, bool is_restarted,
+                           struct invariants_text *text)
+{
+    const struct site *site = of->site;
+
+    for (int i = 0; site->config->has_thresholds && i < site->config->n_hosts; i++) {
+        const char *host = site_hosts_name(site->hosts, i);
+        struct seen_load *load = see_load(invariants, of->config->name, host);
+        bool is_due = is_owed(site, i) &&
+                      invariants_count_runs(invariants, of->config->name, host) > 1;
+
+        if (is_restarted) {
+            load->acted_ms = -1; /* it has forgotten when */
+        }
+        if (!is_due || is_restarted || load->since_ms < 0) {
+            load->since_ms = is_due ? site->now_ms : -1;
+        }
+        int64_t turn_ms =
+            load->acted_ms >= 0 ? load->acted_ms + site->config->load_interval_ms : 0;
+        int64_t from_ms = load->since_ms > turn_ms ? load->since_ms : turn_ms;
+        if (is_due && site->now_ms - from_ms > LATE_MS) {
+            return invariants_fail(text,
+                                   "%s of %s is beyond loadStop since %" PRId64
+                                   " ms, and nobody there is suspended",
+                                   host, of->config->name, site->now_ms - from_ms);
+        }
+    }
+    return true;
+}
+
+void invariants_set_now(struct invariants *invariants, int64_t now_ms)
+{
+    invariants->now_ms = now_ms;
+}
+
+void invariants_release_loads(struct invariants *invariants)
+{
+    struct seen_load *load, *next;
+
+    HASH_ITER (hh, invariants->loads, load, next) {
+        HASH_DEL(invariants->loads, load);
+        free(load);
+    }
+}
