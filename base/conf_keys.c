@@ -525,7 +525,7 @@ const struct conf_key conf_keys[] = {
     YESNO("LSB_DISABLE_LIMLOCK_EXCL", NULL, "accepted, and means nothing: PREEMPT_JOBTYPE says it all"),
     LATER("LSB_MAX_PACK_JOBS", "jobs of one submission"),
     LATER("LSF_DUALSTACK_PREFER_IPV6", "Y: IPv6 first"),
-    LATER("LSB_RESOURCE_ENFORCE", "limits are enforced by cgroups"),
+    WORD("LSB_RESOURCE_ENFORCE", "memory", NULL, "limits are kept by cgroups: those of memory, where there are any"),
     WORD("LSF_PROCESS_TRACKING", "Y", NULL, "processes are tracked by cgroups: they are where there are any"),
     WORD("LSF_LINUX_CGROUP_ACCT", "Y", NULL, "use is accounted by cgroups: it is where there are any"),
     WORD("LSB_JOB_MEMLIMIT", "Y", NULL, "memory limits count a whole job: they always do"),
