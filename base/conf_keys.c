@@ -144,7 +144,8 @@ const struct conf_key conf_keys[] = {
     LATER("IGNORE_DEADLINE", "jobs start also when they cannot end in time"),
     WORD("INTERACTIVE", "YES NO ONLY", "YES", "interactive jobs: also, none, or nothing else"),
     LATER("INTERRUPTIBLE_BACKFILL", "backfill jobs that may be ended"),
-    LATER("JOB_ACCEPT_INTERVAL", "time between two jobs on one host"),
+    TEXT("JOB_ACCEPT_INTERVAL", NULL, "how long a host takes none of its jobs after it was given one: a number of intervals "
+                                      "of MBD_SLEEP_TIME, or with s or m; default: section Parameters"),
     LATER("JOB_ACTION_WARNING_TIME", "warning before a job is acted on"),
     TEXT("JOB_CONTROLS", NULL, "signals or commands that suspend, resume and end its jobs: SUSPEND[...] "
          "RESUME[...] TERMINATE[...]"),
@@ -277,7 +278,8 @@ const struct conf_key conf_keys[] = {
     LATER("FAIRSHARE_ADJUSTMENT_FACTOR", "weight of a site's own plug-in in fairshare"),
     LATER("GLOBAL_EXIT_RATE", "EXIT_RATE of all hosts"),
     TEXT("HIST_HOURS", "5", "hours after which past use counts a tenth"),
-    LATER("JOB_ACCEPT_INTERVAL", "time between two jobs on one host"),
+    TEXT("JOB_ACCEPT_INTERVAL", "0", "how long a host takes no job after it was given one: a number of intervals of "
+                                     "MBD_SLEEP_TIME, or with s or m"),
     LATER("JOB_DEP_LAST_SUB", "dependencies mean the latest job of a name"),
     WORD("JOB_INCLUDE_POSTPROC", "Y", NULL, "POST_EXEC belongs to the job: it always does"),
     LATER("JOB_PRIORITY_OVER_TIME", "waiting raises a job's priority"),
@@ -301,7 +303,8 @@ const struct conf_key conf_keys[] = {
     DURATION("MAX_TOTAL_TIME_PREEMPT", MINUTE, 0, TEN_YEARS, NULL,
              "a job that was suspended so long in all is not preempted"),
     INT("MAX_USER_PRIORITY", 1, INT32_MAX / 2, NULL, "largest -sp of a job; without it nobody may say one"),
-    LATER("MBD_SLEEP_TIME", "time between two rounds of scheduling"),
+    DURATION("MBD_SLEEP_TIME", SECOND, SECOND, DAY, "60",
+             "the interval of JOB_ACCEPT_INTERVAL; passes begin with what happens, not with it"),
     LATER("MIN_SWITCH_PERIOD", "time between two archives of events"),
     LATER("NEWJOB_REFRESH", "new jobs are shown at once"),
     TEXT("NO_PREEMPT_FINISH_TIME", NULL, "a job this near its run limit is not preempted: minutes, or 10%"),

@@ -34,6 +34,7 @@ struct pass {
     struct place_order order;
     struct place_take take;
     int next_return;
+    int64_t accept_ms; /* of the plan */
 };
 
 /* ---------------------------------------------------------------- one job */
@@ -105,6 +106,7 @@ static struct lack count_lack(const struct pass *pass, const struct place_view *
             if (room > 0) {
                 lack.n_full +=
                     is_loaded ||
+                    place_view_is_resting(&pass->room, host, group->accept_ms) ||
                     place_view_slots_on(&pass->room, host, view->is_exclusive) == 0;
                 continue;
             }
@@ -119,6 +121,32 @@ static struct lack count_lack(const struct pass *pass, const struct place_view *
         }
     }
     return lack;
+}
+
+/* Hosts with room that were given a job too shortly before; notes when the first of
+ * them takes one again. */
+static int count_resting(struct pass *pass, const struct place_view *view)
+{
+    int64_t accept_ms = pass->snapshot->queues[view->queue].accept_ms;
+    int n_resting = 0, lacking;
+    for (int i = 0; accept_ms > 0 && i < view->n_groups; i++) {
+        const struct place_group *group = &view->groups[i];
+        for (int k = 0; k < group->n_members; k++) {
+            int host = group->members[k];
+            int64_t over_ms = pass->room.accepted_ms[host] + accept_ms;
+            bool has_enough =
+                view->asks == NULL ||
+                reserve_room_alone(pass->snapshot->reserve, pass->room.left, view->asks,
+                                   host, &lacking) > 0;
+            if (has_enough && place_view_is_resting(&pass->room, host, accept_ms) &&
+                place_view_load(pass->snapshot, view->queue, host) == NULL &&
+                place_view_slots_on(&pass->room, host, view->is_exclusive) > 0) {
+                n_resting++;
+                pass->accept_ms = over_ms < pass->accept_ms ? over_ms : pass->accept_ms;
+            }
+        }
+    }
+    return n_resting;
 }
 
 /* What cannot be reserved: hosts lack it, or (`lacking`) a host that the job looked at
@@ -140,7 +168,7 @@ static void tell_lack(const struct pass *pass, struct place_view *view,
 }
 
 /* Why the view has no room for so many slots. */
-static void tell_stuck(const struct pass *pass, struct place_view *view, int n_slots,
+static void tell_stuck(struct pass *pass, struct place_view *view, int n_slots,
                        const struct limit *limit)
 {
     struct reason_verdict *stuck = &view->stuck;
@@ -150,8 +178,9 @@ static void tell_stuck(const struct pass *pass, struct place_view *view, int n_s
     struct lack lack = count_lack(pass, view);
     int lacking = view->asks != NULL ? pass->take.lacking : -1;
     view->told_slots = n_slots;
-    stuck->n_full =
-        n_allowed - stuck->n_closed - stuck->n_exclusive - stuck->n_loaded - n_free;
+    stuck->n_resting = count_resting(pass, view);
+    stuck->n_full = n_allowed - stuck->n_closed - stuck->n_exclusive - stuck->n_loaded -
+                    stuck->n_resting - n_free;
     tell_lack(pass, view, &lack, lacking);
     stuck->n_limited = limit != NULL ? n_free : 0;
     stuck->limit = limit != NULL ? limit->name : NULL;
@@ -173,6 +202,8 @@ static void tell_stuck(const struct pass *pass, struct place_view *view, int n_s
         stuck->reason = REASON_HOST_LIMIT;
     } else if (lacking >= 0 || (lack.n_hosts > 0 && lack.n_full == 0)) {
         stuck->reason = REASON_RESERVE;
+    } else if (stuck->n_resting > 0) {
+        stuck->reason = REASON_ACCEPT;
     } else {
         stuck->reason = view->is_exclusive ? REASON_EXCLUSIVE : REASON_BUSY;
     }
@@ -432,7 +463,8 @@ static bool wants_slots(enum reason reason)
     return reason == REASON_BUSY || reason == REASON_TOO_LARGE ||
            reason == REASON_CLOSED || reason == REASON_HOST_LIMIT ||
            reason == REASON_EXCLUSIVE || reason == REASON_POOL_PART ||
-           reason == REASON_NEW || reason == REASON_PREEMPTING;
+           reason == REASON_NEW || reason == REASON_PREEMPTING ||
+           reason == REASON_ACCEPT;
 }
 
 /* They would start if others had fewer slots. */
@@ -523,6 +555,7 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
     int line;
     pass_init(&pass, arena, snapshot);
     plan_init(arena, snapshot, plan);
+    pass.accept_ms = INT64_MAX;
     while (plan->n_starts < snapshot->max_starts && !is_over(&pass) &&
            (line = place_order_top(&pass.order)) >= 0) {
         give_back_before(&pass, line, plan);
@@ -561,5 +594,6 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
             plan->queue_waits[queue] = true;
         }
     }
+    plan->accept_ms = pass.accept_ms;
     limits_draft_free(pass.draft);
 }

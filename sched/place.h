@@ -21,6 +21,10 @@
  * is free there, it takes less. With -n min,max it starts where there are min, and
  * takes up to max of them.
  *
+ * A host that was given a job, before the pass or in it, takes none of a queue whose
+ * JOB_ACCEPT_INTERVAL is not over; who goes on, and whom a claim's victims make room
+ * for, does not wait for that.
+ *
  * Nothing starts on a host whose load is beyond the thresholds of the host or of the
  * job's queue (threshold.h); who stood still there is not asked here.
  *
@@ -55,7 +59,8 @@ struct place_host {
     bool is_kept;   /* one that stands still keeps it: nothing else begins there */
     bool is_shared; /* by jobs that `used` does not count, of others or standing still:
                        no exclusive job may run there */
-    bool is_batch;  /* its provider takes no interactive jobs */
+    int64_t accepted_ms;       /* when a job was dispatched to it last, of this site */
+    bool is_batch;             /* its provider takes no interactive jobs */
     const char *const *queues; /* the only ones whose jobs may use it ... */
     int n_queues;              /* ... 0: all */
     /* For who stood still there and goes on. */
@@ -139,7 +144,7 @@ struct place_snapshot {
     const int *queue_used;                 /* ... else slots of its jobs, by queue */
     const double
         *queue_use; /* and what orders it: hours used, and ahead of its share */
-    int64_t now_ms; /* that users' priorities are as of */
+    int64_t now_ms; /* that users' priorities and JOB_ACCEPT_INTERVAL are as of */
     int max_starts; /* of one plan */
 };
 
@@ -156,7 +161,9 @@ struct place_plan {
     int n_starts;
     uint64_t *returns; /* keys of the snapshot's that go on */
     int n_returns;
-    bool is_cut; /* max_starts was reached: there may be more */
+    bool is_cut;       /* max_starts was reached: there may be more */
+    int64_t accept_ms; /* a host takes jobs again of a queue that waits for that
+                          (JOB_ACCEPT_INTERVAL); INT64_MAX: nobody does */
     /* Of each line with a job that stays, same index as the snapshot's; REASON_STARTED
      * where all of it starts, REASON_NEW where the plan was cut before it. */
     struct reason_verdict *verdicts;

@@ -166,6 +166,7 @@ static void settle(struct place_take *take, struct place_group *group, bool is_k
         int host = taken->candidate.host;
         if (is_kept && taken->n_slots > 0) {
             room->used[host] += taken->n_slots;
+            room->accepted_ms[host] = room->snapshot->now_ms;
             room->is_taken[host] = room->is_taken[host] || is_exclusive;
         }
         taken->candidate.used = room->used[host];

@@ -75,10 +75,20 @@ int place_view_slots_on(const struct place_room *room, int host, bool is_exclusi
     return is_usable && left > 0 ? left : 0;
 }
 
+bool place_view_is_resting(const struct place_room *room, int host, int64_t accept_ms)
+{
+    int64_t at_ms = room->accepted_ms[host];
+    return accept_ms > 0 && at_ms > room->snapshot->now_ms - accept_ms &&
+           at_ms <= room->snapshot->now_ms; /* not where the clock was set back */
+}
+
 int place_view_free_on(const struct place_room *room, int host,
                        const struct place_group *group)
 {
     int n_free = place_view_slots_on(room, host, group->is_exclusive), lacking;
+    if (place_view_is_resting(room, host, group->accept_ms)) {
+        return 0;
+    }
     if (n_free == 0 || group->asks == NULL) {
         return n_free;
     }
@@ -177,6 +187,11 @@ const struct threshold_excess *place_view_load(const struct place_snapshot *snap
     return loads != NULL && loads[host].index != NULL ? &loads[host] : NULL;
 }
 
+static bool has_members(const struct place_room *room, const struct place_view *view)
+{
+    return view->asks != NULL || room->snapshot->queues[view->queue].accept_ms > 0;
+}
+
 /* The view's part in the host's group; hosts of a group come one after the other. */
 static struct place_group *group_in(const struct place_room *room,
                                     struct place_view *view, int host, int n_left)
@@ -187,9 +202,10 @@ static struct place_group *group_in(const struct place_room *room,
         added->group = group;
         added->is_exclusive = view->is_exclusive;
         added->asks = view->asks;
+        added->accept_ms = room->snapshot->queues[view->queue].accept_ms;
         added->heap = arena_alloc(room->arena, (size_t)n_left, sizeof(*added->heap));
         added->members = arena_alloc(
-            room->arena, view->asks != NULL ? (size_t)n_left : 0, sizeof(int));
+            room->arena, has_members(room, view) ? (size_t)n_left : 0, sizeof(int));
     }
     return &view->groups[view->n_groups - 1];
 }
@@ -228,7 +244,7 @@ static void judge_host(const struct place_room *room, struct place_view *view, i
     }
     struct place_group *group = group_in(room, view, host, n_left);
     group->capacity += at->max;
-    if (view->asks != NULL) {
+    if (has_members(room, view)) {
         group->members[group->n_members++] = host;
     }
     if (!at->is_open) {
@@ -287,6 +303,7 @@ static bool is_alike(const struct place_snapshot *snapshot, int left, int right)
     const struct queue_config *a = &snapshot->queues[left];
     const struct queue_config *b = &snapshot->queues[right];
     return a->is_balanced == b->is_balanced && queue_same_terms(a, b) &&
+           a->accept_ms == b->accept_ms &&
            (snapshot->loads == NULL || snapshot->loads[left] == snapshot->loads[right]);
 }
 
@@ -387,9 +404,12 @@ void place_view_init(struct place_room *room, struct arena *arena,
     room->snapshot = snapshot;
     room->arena = arena;
     room->used = arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(int));
+    room->accepted_ms =
+        arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*room->accepted_ms));
     room->is_taken = arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(bool));
     for (int i = 0; i < snapshot->n_hosts; i++) {
         room->used[i] = snapshot->hosts[i].used;
+        room->accepted_ms[i] = snapshot->hosts[i].accepted_ms;
         room->is_taken[i] = snapshot->hosts[i].is_taken;
     }
     if (snapshot->reserve != NULL) {

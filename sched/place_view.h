@@ -31,7 +31,8 @@ struct place_group {
     int64_t capacity;                /* slots of all of them, free or not */
     bool is_exclusive;               /* slots are free only where nothing runs ... */
     const struct reserve_asks *asks; /* ... and there is so much of these; or NULL */
-    int *members; /* of a view that reserves: its hosts, free or not */
+    int64_t accept_ms; /* nor on a host that was given a job so shortly before; 0 */
+    int *members; /* of a view that reserves, or has that: its hosts, free or not */
     int n_members;
 };
 
@@ -56,11 +57,12 @@ struct place_view {
 struct place_room {
     const struct place_snapshot *snapshot;
     struct arena *arena;
-    int *used;       /* by host, as the pass goes on */
-    bool *is_taken;  /* by host: an exclusive job has it */
-    int64_t *left;   /* by pool: what may still be reserved */
-    int *group_of;   /* by host: 0 own, then one for each lease */
-    int *first_host; /* by group */
+    int *used;            /* by host, as the pass goes on */
+    bool *is_taken;       /* by host: an exclusive job has it */
+    int64_t *accepted_ms; /* by host: it was given a job */
+    int64_t *left;        /* by pool: what may still be reserved */
+    int *group_of;        /* by host: 0 own, then one for each lease */
+    int *first_host;      /* by group */
     int n_groups;
     int n_full;      /* the first so many hosts have no slot left */
     bool has_leaves; /* some hosts are for some queues only */
@@ -96,7 +98,9 @@ const struct threshold_excess *place_view_load(const struct place_snapshot *snap
 /* Slots that a job of the group may take there, if it takes no others. */
 int place_view_free_on(const struct place_room *room, int host,
                        const struct place_group *group);
-/* The same whatever there is to reserve. */
+/* The host was given a job too shortly before. */
+bool place_view_is_resting(const struct place_room *room, int host, int64_t accept_ms);
+/* The same as place_view_free_on whatever there is to reserve, and when a job came. */
 int place_view_slots_on(const struct place_room *room, int host, bool is_exclusive);
 bool place_view_is_better(const struct place_candidate *a,
                           const struct place_candidate *b);

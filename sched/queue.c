@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/limits.h"
+#include "sched/accept.h"
 
 /* Where a complaint goes to, and what hosts there are. */
 struct reader {
@@ -16,6 +17,7 @@ struct reader {
     const struct conf_row *row;
     const struct conf_cell *cell;
     const struct groups *groups;
+    int64_t accept_ms; /* of section Parameters */
 };
 
 #define COMPLAIN(reader, ...)                                                          \
@@ -192,6 +194,8 @@ static void read_queue(struct reader *reader, struct queue_config *queue)
     queue->description = conf_text(row, "DESCRIPTION", "");
     queue->res_req = conf_text(row, "RES_REQ", NULL);
     queue->resrsv_limit = conf_text(row, "RESRSV_LIMIT", NULL);
+    queue->accept_ms =
+        accept_read(reader->conf, reader->section, row, reader->accept_ms);
     queue->stop_cond = conf_text(row, "STOP_COND", NULL);
     queue->resume_cond = conf_text(row, "RESUME_COND", NULL);
     queue->is_balanced =
@@ -259,6 +263,7 @@ void queue_read(struct conf *conf, const struct groups *groups,
                 struct queue_config **queues, int *n_queues)
 {
     struct reader reader = {.conf = conf, .groups = groups};
+    reader.accept_ms = accept_read_default(conf);
     *queues = arena_alloc(conf->arena, (size_t)count_rows(conf), sizeof(**queues));
     *n_queues = 0;
     while ((reader.section = conf_next(conf, "Queue", reader.section)) != NULL) {

@@ -52,6 +52,7 @@ struct queue_config {
     const char *description;
     const char *res_req;      /* RES_REQ; NULL: none */
     const char *resrsv_limit; /* RESRSV_LIMIT; NULL: none */
+    int64_t accept_ms;        /* JOB_ACCEPT_INTERVAL; 0: none */
     bool is_balanced;         /* PLACEMENT of parallel jobs: balanced; else stacked */
     bool is_exclusive;        /* EXCLUSIVE: jobs may ask for hosts of their own */
     enum queue_interactive interactive;

@@ -34,9 +34,9 @@ static bool is_about_hosts(enum reason reason)
 {
     return reason == REASON_NO_HOST || reason == REASON_UNMET ||
            reason == REASON_TOO_LARGE || reason == REASON_CLOSED ||
-           reason == REASON_BUSY || reason == REASON_HOST_LIMIT ||
-           reason == REASON_EXCLUSIVE || reason == REASON_RESERVE ||
-           reason == REASON_SPENT || reason == REASON_LOAD;
+           reason == REASON_BUSY || reason == REASON_ACCEPT ||
+           reason == REASON_HOST_LIMIT || reason == REASON_EXCLUSIVE ||
+           reason == REASON_RESERVE || reason == REASON_SPENT || reason == REASON_LOAD;
 }
 
 int reason_list(const struct reason_verdict *verdict,
@@ -54,6 +54,8 @@ int reason_list(const struct reason_verdict *verdict,
         {verdict->n_limited, "at the limit", "Resource limit defined on host reached"},
         {verdict->n_lacking, "with too little left of what it reserves",
          "Job's requirements for resource reservation not satisfied"},
+        {verdict->n_resting, "that was just given a job",
+         "Just started a job recently"},
         {verdict->n_closed, "closed or away", "Closed by administrator or unreachable"},
         {verdict->n_unmet, "without what it requires",
          "Job requirements not satisfied"},

@@ -53,6 +53,8 @@
     X(REASON_CLOSED, "closed", "its hosts are closed or away", "their return")         \
     X(REASON_LOAD, "load", "Host load exceeds the scheduling threshold: %s",           \
       "less load on its hosts, or other thresholds (loadSched) of its queue or hosts") \
+    X(REASON_ACCEPT, "accept", "Just started a job recently",                          \
+      "the end of JOB_ACCEPT_INTERVAL")                                                \
     X(REASON_HOST_LIMIT, "host_limit", "its hosts have reached limit %s",              \
       "the end of jobs that count for it")                                             \
     X(REASON_RESERVE, "reserve", "Job's resource reservation not satisfied: %s",       \
@@ -108,6 +110,9 @@ struct reason_verdict {
     int n_spent;       /* it would be, but for what jobs reserve */
     int n_closed;
     int n_full;
+    int n_resting;   /* with slots, and a job that was just dispatched
+                      * (JOB_ACCEPT_INTERVAL)
+                      */
     int n_limited;   /* by a limit on hosts */
     int n_lacking;   /* with too little of something that the job reserves */
     int n_exclusive; /* with an exclusive job */
@@ -131,7 +136,7 @@ struct reason_part {
     int n_hosts;
     const char *what, *lsf;
 };
-enum { REASON_PARTS = 9 };
+enum { REASON_PARTS = 10 };
 /* Those with hosts, in the order in which they are told; none where hosts are not to
  * blame. */
 int reason_list(const struct reason_verdict *verdict,

@@ -6,6 +6,7 @@
 
 #include "consumer/consumer.h"
 #include "provider/provider.h"
+#include "site/accepts.h"
 #include "site/asked_lists.h"
 #include "site/closed.h"
 #include "site/facts.h"
@@ -52,6 +53,7 @@ struct site {
     struct preempts *preempts;
     struct overloads *overloads; /* what the load of hosts does to jobs */
     struct schedule *schedule;
+    struct accepts *accepts; /* of hosts, by name */
     struct waiters *waiters;
     struct terminals *terminals; /* of interactive jobs */
     struct closed closed;

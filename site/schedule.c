@@ -27,8 +27,9 @@ struct told_use {
 };
 
 struct schedule {
-    bool is_marked;  /* something has changed since the last pass */
-    int waiting_own; /* of the last whole pass */
+    bool is_marked;    /* something has changed since the last pass */
+    int64_t accept_ms; /* hosts take jobs again that lines of the last pass wait for */
+    int waiting_own;   /* of the last whole pass */
     struct lease_waiting *leases;
     int n_leases, capacity;
     struct told_use *told; /* by host */
@@ -41,6 +42,7 @@ struct schedule *schedule_new(void)
 {
     struct schedule *schedule = mem_alloc(1, sizeof(*schedule));
     schedule->is_marked = true;
+    schedule->accept_ms = INT64_MAX;
     schedule->shown = shown_lines_new();
     arena_init(&schedule->scratch);
     return schedule;
@@ -70,6 +72,7 @@ int64_t schedule_wake_ms(const struct site *site, int64_t now_ms)
     int64_t reserve_ms = reserves_wake_ms(site->reserves);
     int64_t wake_ms = hold_ms < preempt_ms ? hold_ms : preempt_ms;
     wake_ms = reserve_ms < wake_ms ? reserve_ms : wake_ms;
+    wake_ms = site->schedule->accept_ms < wake_ms ? site->schedule->accept_ms : wake_ms;
     return site->schedule->is_marked ? now_ms : wake_ms;
 }
 
@@ -158,6 +161,7 @@ static void show_own(const struct site *site, int index, struct place_host *host
     int consumers, own_still, consumers_still;
     host->name = site_hosts_name(site->hosts, index);
     host->site = host->lease = "";
+    host->accepted_ms = accepts_at(site->accepts, host->name);
     run_table_used(runs_table(site->runs), index, &host->used, &consumers);
     host->max = provider_local_max(site->provider, host->name,
                                    site_hosts_max(site->hosts, index), host->used);
@@ -188,6 +192,7 @@ static void show_borrowed(const struct site *site, int index, struct arena *aren
     host->name = arena_str(arena, borrowed.name);
     host->site = arena_str(arena, borrowed.site);
     host->lease = arena_str(arena, borrowed.lease);
+    host->accepted_ms = accepts_at(site->accepts, host->name);
     host->max = borrowed.n_held;
     host->used = borrowed.n_used;
     host->is_unheard = borrowed.is_unheard;
@@ -247,7 +252,8 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     bool has_come = jobs_pass(site->jobs, now_ms);
     bool is_guard = preempts_wake_ms(site->preempts) <= now_ms;
     bool is_less = reserves_wake_ms(site->reserves) <= now_ms;
-    if (!schedule->is_marked && !has_come && !is_guard && !is_less) {
+    bool is_rested = schedule->accept_ms <= now_ms;
+    if (!schedule->is_marked && !has_come && !is_guard && !is_less && !is_rested) {
         return false;
     }
     struct place_snapshot snapshot = {.queues = site->config->queues,
@@ -268,6 +274,7 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     snapshot.preempt = preempts_show(site, &schedule->scratch, &snapshot, now_ms);
     place_plan(&schedule->scratch, &snapshot, &plan);
     schedule->is_marked = plan.is_cut;
+    schedule->accept_ms = plan.accept_ms;
     shares_wait(site->shares, plan.queue_waits);
     carry_out(site, &plan, now_ms, effects);
     if (preempts_order(site, snapshot.preempt, now_ms, effects)) {

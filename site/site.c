@@ -75,6 +75,7 @@ struct site *site_new(const struct site_config *from)
     site->preempts = preempts_new();
     site->overloads = overloads_new(config, facts_resources(site->facts));
     site->schedule = schedule_new();
+    site->accepts = accepts_new();
     site->waiters = waiters_new();
     site->terminals = terminals_new();
     site->lending_ms = site->recall_ms = INT64_MAX;
@@ -91,6 +92,7 @@ void site_free(struct site *site)
     waiters_free(site->waiters);
     terminals_free(site->terminals);
     schedule_free(site->schedule);
+    accepts_free(site->accepts);
     preempts_free(site->preempts);
     overloads_free(site->overloads);
     site_uplink_free(site->uplink);

@@ -58,6 +58,7 @@ struct site_config {
     int n_hosts;
     const struct queue_config *queues; /* file order */
     int n_queues;
+    int64_t accept_ms; /* the longest JOB_ACCEPT_INTERVAL of them; 0: none has any */
     const char *default_queue;
     struct groups groups;
     struct share_config shares;

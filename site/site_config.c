@@ -392,6 +392,11 @@ static void read_queues(struct conf *conf, const struct place *site,
                    &config->pools);
     preempt_rules_read(conf, queues, config->n_queues, &config->preempt);
     config->queues = queues;
+    for (int i = 0; i < config->n_queues; i++) {
+        config->accept_ms = queues[i].accept_ms > config->accept_ms
+                                ? queues[i].accept_ms
+                                : config->accept_ms;
+    }
     read_applications(conf, config);
     if (config->n_queues == 0) {
         COMPLAIN(site->section, NULL, NULL, "no queue, expected a section Queue");

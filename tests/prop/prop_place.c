@@ -26,7 +26,9 @@ enum {
     LINES = 5,
     TURNS = 4,
     TERMS = 3,
-    LISTS = 2, /* different -m and requirements */
+    NOW_MS = 1000,
+    INTERVAL_MS = 50, /* of JOB_ACCEPT_INTERVAL, at most */
+    LISTS = 2,        /* different -m and requirements */
     JOBS = LINES * TURNS,
     TEXT = 4096,
 };
@@ -83,6 +85,7 @@ static void make_hosts(struct world *world)
             .is_open = rng_percent(&world->rng, 90),
             .is_taken = rng_percent(&world->rng, 5),
             .is_shared = rng_percent(&world->rng, 10),
+            .accepted_ms = between(world, NOW_MS - 2 * INTERVAL_MS, NOW_MS),
         };
         host->used = rng_percent(&world->rng, 10)
                          ? between(world, 0, host->max + 1) /* it may have shrunk */
@@ -123,6 +126,8 @@ static void make_wishes(struct world *world)
                    sizeof(world->queue_terms[i]));
         }
         queue->is_balanced = rng_percent(&world->rng, 40);
+        queue->accept_ms =
+            rng_percent(&world->rng, 20) ? between(world, 1, INTERVAL_MS) : 0;
     }
     for (int i = 0; i < LISTS; i++) {
         struct asked *list = &world->lists[i];
@@ -175,6 +180,7 @@ static void make_lines(struct world *world)
         .n_queues = QUEUES,
         .lines = world->lines,
         .n_lines = n_lines,
+        .now_ms = NOW_MS,
         .max_starts = rng_percent(&world->rng, 90) ? INT_MAX : between(world, 0, 3),
     };
 }
@@ -191,6 +197,7 @@ struct twin {
     struct twin_job jobs[JOBS];
     int n_jobs;
     int used[HOSTS];
+    int64_t accepted_ms[HOSTS];
     bool is_taken[HOSTS];
     int n_started[LINES]; /* by line */
     int n_starts;
@@ -251,6 +258,10 @@ static int free_on(const struct twin *twin, const struct place_line *line, int h
 {
     const struct place_host *at = &twin->snapshot->hosts[host];
     int n_free = at->max - twin->used[host];
+    int64_t accept_ms = twin->snapshot->queues[line->queue].accept_ms;
+    if (NOW_MS - twin->accepted_ms[host] < accept_ms) {
+        return 0;
+    }
     if (!at->is_open || twin->is_taken[host] || n_free < 0 ||
         (line->is_exclusive && (twin->used[host] > 0 || at->is_shared))) {
         return 0;
@@ -351,6 +362,7 @@ static void give(struct twin *twin, const struct place_line *line, const int *li
         if (given[i] > 0) {
             say(twin, ",%s=%d", twin->snapshot->hosts[list[i]].name, given[i]);
             twin->used[list[i]] += given[i];
+            twin->accepted_ms[list[i]] = NOW_MS;
             twin->is_taken[list[i]] = twin->is_taken[list[i]] || line->is_exclusive;
         }
     }
@@ -375,6 +387,7 @@ static void run_twin(struct twin *twin, const struct place_snapshot *snapshot)
     bool is_out[LINES] = {false}; /* for another reason than slots */
     for (int i = 0; i < snapshot->n_hosts; i++) {
         twin->used[i] = snapshot->hosts[i].used;
+        twin->accepted_ms[i] = snapshot->hosts[i].accepted_ms;
         twin->is_taken[i] = snapshot->hosts[i].is_taken;
     }
     sort_jobs(twin);

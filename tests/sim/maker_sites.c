@@ -205,6 +205,9 @@ static void write_preemption(struct maker *maker, const struct maker_site *site,
     static const char *const higher[] = {"PREEMPTIVE", "PREEMPTIVE[normal]",
                                          "PREEMPTIVE PREEMPTABLE"};
 
+    if (maker_chance(maker, 8)) {
+        maker_say(maker, "JOB_ACCEPT_INTERVAL = %ds\n", maker_between(maker, 1, 20));
+    }
     if (!site->preempts) {
         return;
     }

@@ -147,6 +147,15 @@ static void test_complaints(void **state)
          "\"n1@\": ", "a site must have a name"},
         {"Begin Queue\nPRIORITY = 3\nEnd Queue\n", 1, NULL, "a queue without a name",
          "QUEUE_NAME is needed"},
+        {"Begin Queue\nQUEUE_NAME = q\nJOB_ACCEPT_INTERVAL = 1h\nEnd Queue\n", 3,
+         "JOB_ACCEPT_INTERVAL", "bad interval \"1h\"", "seconds and minutes only"},
+        {"Begin Queue\nQUEUE_NAME = q\nJOB_ACCEPT_INTERVAL = -1\nEnd Queue\n", 3,
+         "JOB_ACCEPT_INTERVAL", "bad interval \"-1\"", "not below 0"},
+        {"Begin Queue\nQUEUE_NAME = q\nJOB_ACCEPT_INTERVAL = 1441m\nEnd Queue\n", 3,
+         "JOB_ACCEPT_INTERVAL", "up to a day", "nor so long"},
+        {"Begin Queue\nQUEUE_NAME = q\nEnd Queue\n"
+         "Begin Parameters\nJOB_ACCEPT_INTERVAL = 1x\nEnd Parameters\n",
+         5, "JOB_ACCEPT_INTERVAL", "bad interval \"1x\"", "the site's is read too"},
         {"Begin Queue\nQUEUE_NAME = q\nEnd Queue\nBegin Queue\nQUEUE_NAME = q\nEnd "
          "Queue\n",
          5, "QUEUE_NAME", "queue \"q\" stands here twice", "names are unique"},
@@ -185,13 +194,42 @@ static void test_fields(void **state)
     arena_release(&world.arena);
 }
 
+/* JOB_ACCEPT_INTERVAL: the queue's, else the site's, else none. */
+static void test_accept(void **state)
+{
+    static const struct {
+        const char *queue, *site;
+        int64_t ms;
+    } rows[] = {
+        {"", "", 0},
+        {"JOB_ACCEPT_INTERVAL = 2", "", 120000},
+        {"", "JOB_ACCEPT_INTERVAL = 3", 180000},
+        {"JOB_ACCEPT_INTERVAL = 0", "JOB_ACCEPT_INTERVAL = 3", 0},
+        {"JOB_ACCEPT_INTERVAL = 2", "MBD_SLEEP_TIME = 10", 20000},
+        {"JOB_ACCEPT_INTERVAL = 45s", "MBD_SLEEP_TIME = 10", 45000},
+        {"JOB_ACCEPT_INTERVAL = 2M", "", 120000},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        char text[256];
+        snprintf(text, sizeof(text),
+                 "Begin Queue\nQUEUE_NAME = q\n%s\nEnd Queue\n"
+                 "Begin Parameters\nDEFAULT_QUEUE = q\n%s\nEnd Parameters\n",
+                 rows[i].queue, rows[i].site);
+        read_text(&world, text);
+        assert_int_equal(world.conf.n_errors, 0);
+        assert_int_equal(world.queues[0].accept_ms, rows[i].ms);
+        arena_release(&world.arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_allows),
-        cmocka_unit_test(test_same_terms),
-        cmocka_unit_test(test_complaints),
-        cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_allows),     cmocka_unit_test(test_same_terms),
+        cmocka_unit_test(test_complaints), cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_accept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,6 +28,8 @@ enum { TEXT_BYTES = 65536, HOUR_MS = 3600000 };
     "PREEMPTION = PREEMPTIVE[local]\nEnd Queue\n"                                      \
     "Begin Queue\nQUEUE_NAME = few\nHOSTS = s1\nQJOB_LIMIT = 1\nEnd Queue\n"           \
     "Begin Queue\nQUEUE_NAME = thin\nHOSTS = s1\nHJOB_LIMIT = 1\nEnd Queue\n"          \
+    "Begin Queue\nQUEUE_NAME = slow\nHOSTS = s1\n"                                     \
+    "JOB_ACCEPT_INTERVAL = 1\nEnd Queue\n"                                             \
     "Begin Queue\nQUEUE_NAME = alone\nHOSTS = s1\nEXCLUSIVE = Y\nEnd Queue\n"          \
     "Begin Queue\nQUEUE_NAME = night\nHOSTS = s1\n"                                    \
     "DISPATCH_WINDOW = 20:00-21:00\nEnd Queue\n"                                       \
@@ -218,6 +220,12 @@ static void get_spent(struct site_stage *stage)
     put(stage, "local", "", 1, "select[lic >= 1]", &at_once);
 }
 
+static void get_accept(struct site_stage *stage)
+{
+    add(stage, "local", 1);
+    add(stage, "slow", 1);
+}
+
 static void get_exclusive(struct site_stage *stage)
 {
     add(stage, "local", 1);
@@ -264,6 +272,7 @@ static const struct way ways[REASONS] = {
     [REASON_TOO_LARGE] = {get_too_large, "1", "more slots than"},
     [REASON_CLOSED] = {get_closed, "1", "closed or away"},
     [REASON_LOAD] = {get_load, "1", "pg 25 > 10 on s1"},
+    [REASON_ACCEPT] = {get_accept, "2", "Just started a job recently"},
     [REASON_HOST_LIMIT] = {get_host_limit, "2", "HJOB_LIMIT"},
     [REASON_RESERVE] = {get_reserve, "2", "lic (need 1"},
     [REASON_EXCLUSIVE] = {get_exclusive, "2", "exclusive execution"},
