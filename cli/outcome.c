@@ -27,14 +27,23 @@ int outcome_connect_again(const struct call *call, struct connect **connect,
     return rc;
 }
 
-static bool is_done_row(const json_t *row)
+/* Whatever code it had, what is not DONE is no success. */
+static int status_of(const json_t *row)
 {
     const char *state = json_string_value(json_object_get(row, "state"));
-    return state != NULL && strcmp(state, "DONE") == 0;
+    const json_t *code = json_object_get(row, "exit_code");
+    if (state != NULL && strcmp(state, "DONE") == 0) {
+        return 0;
+    }
+    if (json_is_integer(code) && (json_integer_value(code) & 0xff) != 0) {
+        return (int)json_integer_value(code) & 0xff;
+    }
+    return json_is_string(json_object_get(row, "start_at")) ? CALL_FAILED
+                                                            : OUTCOME_WITHDRAWN;
 }
 
 /* How it ended, from the job's own row; an array has one for each element. */
-static int read_state(struct connect *connect, const char *job, bool *is_done,
+static int read_state(struct connect *connect, const char *job, int *status,
                       struct err *err)
 {
     struct listing listing = {NULL, NULL};
@@ -45,9 +54,9 @@ static int read_state(struct connect *connect, const char *job, bool *is_done,
     rc = listing_fetch(&listing, connect, &query, err);
     if (rc == 0) {
         size_t n_rows = json_array_size(listing.rows);
-        *is_done = n_rows > 0;
-        for (size_t i = 0; i < n_rows && *is_done; i++) {
-            *is_done = is_done_row(json_array_get(listing.rows, i));
+        *status = 0;
+        for (size_t i = 0; i < n_rows && *status == 0; i++) {
+            *status = status_of(json_array_get(listing.rows, i));
         }
         if (n_rows == 0) {
             rc = err_set(err, ERR_NOT_FOUND, "job <%s> is not found", job);
@@ -58,7 +67,7 @@ static int read_state(struct connect *connect, const char *job, bool *is_done,
 }
 
 int outcome_wait(const struct call *call, struct connect **connect, const char *job,
-                 bool *is_done, struct err *err)
+                 int *status, struct err *err)
 {
     struct msg msg = {.kind = MSG_WAIT, .wait = {.job = job}};
     struct msg_reply reply;
@@ -68,7 +77,7 @@ int outcome_wait(const struct call *call, struct connect **connect, const char *
     for (;;) {
         rc = connect_ask(*connect, &msg, &msg.wait.request, -1, &arena, &reply, err);
         if (rc == 0) {
-            rc = read_state(*connect, job, is_done, err);
+            rc = read_state(*connect, job, status, err);
         }
         if (rc != ERR_AWAY) {
             break;
@@ -89,30 +98,30 @@ int outcome_complain(const char *job)
 
 /* "12[1-5]": its elements, one after the other. */
 static int wait_for_list(struct call *call, struct connect **connect, const char *list,
-                         bool *is_done, struct err *err)
+                         int *status, struct err *err)
 {
     struct listing listing = {NULL, NULL};
     struct msg_query query = listing_query(QUERY_JOBS);
     query.name = list;
     query.with_ended = true;
     int rc = listing_fetch(&listing, *connect, &query, err);
-    *is_done = rc == 0;
+    *status = 0;
     for (size_t i = 0; rc == 0 && i < json_array_size(listing.rows); i++) {
         const json_t *row = json_array_get(listing.rows, i);
         const char *id = json_string_value(json_object_get(row, "id"));
-        bool is_one_done = false;
-        rc = id == NULL ? 0 : outcome_wait(call, connect, id, &is_one_done, err);
-        *is_done = *is_done && is_one_done;
+        int one = 0;
+        rc = id == NULL ? 0 : outcome_wait(call, connect, id, &one, err);
+        *status = *status == 0 ? one : *status;
     }
     listing_free(&listing);
     return rc;
 }
 
 static int wait_for(struct call *call, struct connect **connect, const char *job,
-                    bool *is_done, struct err *err)
+                    int *status, struct err *err)
 {
-    return jobid_is_list(job) ? wait_for_list(call, connect, job, is_done, err)
-                              : outcome_wait(call, connect, job, is_done, err);
+    return jobid_is_list(job) ? wait_for_list(call, connect, job, status, err)
+                              : outcome_wait(call, connect, job, status, err);
 }
 
 int wait_run(struct call *call)
@@ -134,13 +143,13 @@ int wait_run(struct call *call)
         return call_fail_err(&err);
     }
     for (int i = 0; status == CALL_OK && i < call->n_operands; i++) {
-        bool is_done = false;
-        if (wait_for(call, &connect, call->operands[i], &is_done, &err) != 0) {
+        int outcome = 0;
+        if (wait_for(call, &connect, call->operands[i], &outcome, &err) != 0) {
             status = call_fail_err(&err);
-        } else if (!is_done) {
+        } else if (outcome != 0) {
             outcome_complain(call->operands[i]);
         }
-        are_all_done = are_all_done && is_done;
+        are_all_done = are_all_done && outcome == 0;
     }
     connect_free(connect);
     return status == CALL_OK && !are_all_done ? CALL_FAILED : status;

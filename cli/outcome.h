@@ -13,9 +13,13 @@
 #include "cli/call.h"
 #include "cli/connect.h"
 
-/* `*connect` may be replaced by a new connection, or be NULL after an error. */
+/* `*status` is the job's exit code, as a shell has it: 0 where it is DONE, 128 and the
+ * signal; OUTCOME_WITHDRAWN where it was ended before it ran. Of an array that of the
+ * first element that is not DONE. `*connect` may be replaced by a new connection, or be
+ * NULL after an error. */
+enum { OUTCOME_WITHDRAWN = 126 }; /* LSF's, of bsub -K */
 int outcome_wait(const struct call *call, struct connect **connect, const char *job,
-                 bool *is_done, struct err *err) MUST_CHECK;
+                 int *status, struct err *err) MUST_CHECK;
 
 /* A new connection in the place of one that is gone, for up to a minute; else NULL. */
 int outcome_connect_again(const struct call *call, struct connect **connect,

@@ -58,7 +58,8 @@ const struct call_option submit_options[] = {
     {"-b", "TIME", "not before [[[YEAR:]MONTH:]DAY:]HOUR:MINUTE", false},
     {"-P", "PROJECT", "the project that limits may name", false},
     {"-sp", "PRIORITY", "priority among the jobs of the queue", false},
-    {"-K", NULL, "wait for the end: exit 0 when DONE, else 1", false},
+    {"-K", NULL, "wait for the end, and exit as the job does; 126: it never ran",
+     false},
     {"--json", NULL, "the job's id as JSON", false},
     {"-R", "STRING", "resource requirements; several are joined", false},
     {"-app", "PROFILE", "application profile", false},
@@ -448,13 +449,16 @@ static int connect_terminal(struct call *call, struct connect **connect,
 static int wait_for_end(struct call *call, struct connect **connect, json_int_t id)
 {
     struct err err;
-    bool is_done = false;
+    int status = 0;
     char job[32];
     snprintf(job, sizeof job, "%" JSON_INTEGER_FORMAT, id);
-    if (outcome_wait(call, connect, job, &is_done, &err) != 0) {
+    if (outcome_wait(call, connect, job, &status, &err) != 0) {
         return call_fail_err(&err);
     }
-    return is_done ? CALL_OK : outcome_complain(job);
+    if (status != 0) {
+        outcome_complain(job);
+    }
+    return status; /* the job's, as LSF's bsub -K */
 }
 
 /* BSUB_CHK_RESREQ: the selection is judged, strictly, and nothing is submitted. */

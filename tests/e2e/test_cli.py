@@ -4,8 +4,9 @@
 import json
 import os
 import re
+import subprocess
 
-from federation import LEASE, Federation, expect, expect_equal, main
+from federation import BIN, LEASE, Federation, expect, expect_equal, main
 
 f = Federation()
 
@@ -106,7 +107,20 @@ def test_wait():
     expect_equal(f.cli("south", "wait", str(done), str(bad), code=1).stdout, "", "output")
     one_line(f.cli("south", "wait", "999999", code=1))
     f.cli("south", "sub", "-K", "true")
-    f.cli("south", "sub", "-K", "false", code=1)
+    f.cli("south", "sub", "-K", "exit 3", code=3)
+    f.cli("south", "sub", "-K", "-q", "away", "exit 4", code=4)
+    f.cli("south", "sub", "-K", "kill -9 $$", code=137)
+    f.cli("south", "sub", "-K", "-J", "three[1-3]", "exit $((LSB_JOBINDEX - 1))", code=1)
+    f.cli("south", "close", "s1")
+    waits = subprocess.Popen(
+        [os.path.join(BIN, "sublet"), "--socket", os.path.join(f.dir, "south", "sublet.sock"),
+         "sub", "-K", "-m", "s1", "true"], env=f.environment, cwd=f.dir + "/home",
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    job = re.search(r"<(\d+)>", waits.stdout.readline()).group(1)
+    f.cli("south", "kill", job)
+    expect_equal(waits.wait(20), 126, "exit of sub -K where the job never ran")
+    waits.communicate()
+    f.cli("south", "open", "s1")
 
 
 def test_listings():
