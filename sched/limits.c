@@ -443,3 +443,18 @@ bool limits_may_resume(const struct limits_draft *draft,
     }
     return true;
 }
+
+/* ---------------------------------------------------------------- to be shown */
+
+const struct limit *limits_of(const struct limit *list, int n_limits, const char *key,
+                              int side, const char *name)
+{
+    for (int i = 0; i < n_limits; i++) {
+        const struct limit *limit = &list[i];
+        if (limit->key != NULL && strcmp(limit->key, key) == 0 &&
+            groups_has(&limit->sides[side].names, name)) {
+            return limit;
+        }
+    }
+    return NULL;
+}

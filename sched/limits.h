@@ -52,7 +52,13 @@ struct limit {
     int slots, jobs;             /* -1: none */
     int64_t per_processor_milli; /* thousandths of a slot; -1: none. Hosts: EACH */
     bool counts_still;
+    const char
+        *key; /* of a queue or host: its parameter, lives for ever; NULL: others */
 };
+
+/* The limit that a queue or host has by that parameter ("QJOB_LIMIT"); NULL: none. */
+const struct limit *limits_of(const struct limit *list, int n_limits, const char *key,
+                              int side, const char *name);
 
 struct limits;
 struct limits *limits_new(const struct limit *list, int n_limits);

@@ -131,6 +131,7 @@ static void read_queue(struct list *list, const struct at *at)
         struct limit *limit = add(
             list, arena_printf(list->conf->arena, "%s of queue %s (%s)", keys[i].key,
                                queue, conf_text(at->row, keys[i].key, "")));
+        limit->key = keys[i].key;
         limit->slots = slots;
         limit->per_processor_milli = milli;
         set_side(limit, LIMIT_QUEUES, LIMIT_TOGETHER, only(list, queue));
@@ -187,6 +188,7 @@ static void read_host(struct list *list, const struct at *at)
             is_default
                 ? arena_printf(list->conf->arena, "JL/U of hosts (%d)", slots)
                 : arena_printf(list->conf->arena, "JL/U of host %s (%d)", host, slots));
+    limit->key = "JL/U";
     limit->slots = slots;
     count_unless(list, limit, PREEMPT_FOR_HOST_JLU);
     set_side(limit, LIMIT_USERS, LIMIT_EACH, everything);

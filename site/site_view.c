@@ -9,6 +9,7 @@
 #include "site/parts.h"
 #include "site/site_page.h"
 #include "site/site_tally.h"
+#include "site/site_view_rules.h"
 
 /* Hosts of one lease that a row of exports names: it must fit a page. */
 enum { SHOWN_HOSTS_MAX = 500 };
@@ -136,6 +137,7 @@ static struct value *own_row(const struct site *site, struct arena *arena, int i
             .is_taken = counts->is_taken,
             .used = total(counts),
             .max = host->max}));
+    site_view_add_host_limit(arena, row, site->config, host->name);
     add_counts(arena, row, host->max, counts);
     value_add_null(arena, row, "lease");
     value_add_int(arena, row, "lent", provider_lent(site->provider, host->name));
@@ -164,6 +166,7 @@ static struct value *borrowed_row(const struct site *site, struct arena *arena,
                        .is_taken = counts->is_taken,
                        .used = host->n_used,
                        .max = host->n_held}));
+    site_view_add_host_limit(arena, row, site->config, host->name);
     add_counts(arena, row, host->n_held, counts);
     value_add_text(arena, row, "lease", host->lease);
     value_add_null(arena, row, "lent");

@@ -406,7 +406,7 @@ void site_view_queues(const struct site *site, struct site_page *page,
         value_add_text(
             arena, row, "status",
             queues_status(site->queues, i, site->now_ms + site->utc_offset_ms));
-        value_add_null(arena, row, "max");
+        site_view_add_queue_limits(arena, row, site->config, queue);
         value_add_int(arena, row, "njobs",
                       slots[i].pend + slots[i].run + slots[i].susp);
         value_add_int(arena, row, "pend", slots[i].pend);

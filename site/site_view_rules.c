@@ -2,6 +2,8 @@
 /* site_view_rules.c: see site_view_rules.h. */
 #include "site/site_view_rules.h"
 
+#include <string.h>
+
 #include "site/rules.h"
 #include "site/site_page.h"
 
@@ -168,4 +170,64 @@ void site_view_add_queue_rules(struct arena *arena, struct value *row,
     value_add_bool(arena, row, "rerunnable", job->rerunnable == 1);
     add_count(arena, row, "max_job_requeue", job->max_requeues);
     add_count(arena, row, "max_preexec_retry", job->max_pre_tries);
+}
+
+/* ---------------------------------------------------------------- how many */
+
+enum { MILLI = 1000 };
+
+static void add_slots(struct arena *arena, struct value *row, const char *name,
+                      const struct limit *limit)
+{
+    if (limit == NULL) {
+        value_add_null(arena, row, name);
+    } else if (limit->per_processor_milli >= 0) {
+        value_add_real(arena, row, name, (double)limit->per_processor_milli / MILLI);
+    } else {
+        value_add_int(arena, row, name, limit->slots);
+    }
+}
+
+/* "all", "ana bo", "all ~bo": groups are their members by now. */
+static const char *users_text(struct arena *arena, const struct name_set *users)
+{
+    const char *text = users->is_all ? "all" : "";
+    for (int i = 0; i < users->n_names && strlen(text) < TEXT_MAX; i++) {
+        text = arena_printf(arena, "%s%s%s%s", text, text[0] != '\0' ? " " : "",
+                            users->is_all ? "~" : "", users->names[i]);
+    }
+    return site_page_cut(arena, text, TEXT_MAX);
+}
+
+void site_view_add_queue_limits(struct arena *arena, struct value *row,
+                                const struct site_config *config,
+                                const struct queue_config *queue)
+{
+    static const struct {
+        const char *name, *key;
+    } limits[] = {{"max", "QJOB_LIMIT"},
+                  {"jl_u", "UJOB_LIMIT"},
+                  {"jl_p", "PJOB_LIMIT"},
+                  {"jl_h", "HJOB_LIMIT"}};
+    const struct job_rules *job = &queue->rules.job;
+    struct value *slots = value_object(arena);
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        add_slots(arena, row, limits[i].name,
+                  limits_of(config->limits, config->n_limits, limits[i].key,
+                            LIMIT_QUEUES, queue->name));
+    }
+    if (job->max_slots > 0) {
+        value_add_int(arena, slots, "min", job->min_slots);
+        value_add_int(arena, slots, "default", job->default_slots);
+        value_add_int(arena, slots, "max", job->max_slots);
+    }
+    add_object(arena, row, "slots_per_job", slots);
+    value_add_text(arena, row, "users", users_text(arena, &queue->rules.users));
+}
+
+void site_view_add_host_limit(struct arena *arena, struct value *row,
+                              const struct site_config *config, const char *host)
+{
+    add_slots(arena, row, "jl_u",
+              limits_of(config->limits, config->n_limits, "JL/U", LIMIT_HOSTS, host));
 }

@@ -19,4 +19,13 @@ void site_view_add_job_rules(struct arena *arena, struct value *row,
 void site_view_add_queue_rules(struct arena *arena, struct value *row,
                                const struct queue_rules *rules);
 
+/* How many slots its jobs may have, as bqueues: of all (max), of a user (jl_u), for a
+ * processor (jl_p), on a host (jl_h); of one job (PROCLIMIT); who may use it. */
+void site_view_add_queue_limits(struct arena *arena, struct value *row,
+                                const struct site_config *config,
+                                const struct queue_config *queue);
+/* Of a host: slots of a user (JL/U). */
+void site_view_add_host_limit(struct arena *arena, struct value *row,
+                              const struct site_config *config, const char *host);
+
 #endif

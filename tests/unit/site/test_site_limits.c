@@ -128,9 +128,40 @@ static void test_restart(void **state)
     site_stage_release(&stage);
 }
 
+/* As bqueues and bhosts show them. */
+static void test_shown(void **state)
+{
+    struct site_stage stage;
+    char text[1024];
+    (void)state;
+    snprintf(text, sizeof(text), site_text, "JL/U", "2", "-",
+             "QJOB_LIMIT = 6\nUJOB_LIMIT = 3\nPJOB_LIMIT = 0.5\nHJOB_LIMIT = 4\n"
+             "PROCLIMIT = 1 2 3\nUSERS = all ~bob",
+             "Begin Limit\nNAME QUEUES SLOTS\nfew local 1\nEnd Limit");
+    site_stage_init_text(&stage, text);
+    const struct msg_query queues = {.kind = QUERY_QUEUES};
+    const struct value *row =
+        value_find(site_stage_query(&stage, &queues)->value, "queues")->first;
+    assert_int_equal(value_find(row, "max")->number, 6);
+    assert_int_equal(value_find(row, "jl_u")->number, 3);
+    assert_true(value_find(row, "jl_p")->real == 0.5);
+    assert_int_equal(value_find(row, "jl_h")->number, 4);
+    assert_string_equal(value_find(row, "users")->text, "all ~bob");
+    const struct value *slots = value_find(row, "slots_per_job");
+    assert_int_equal(value_find(slots, "min")->number, 1);
+    assert_int_equal(value_find(slots, "default")->number, 2);
+    assert_int_equal(value_find(slots, "max")->number, 3);
+    const struct msg_query hosts = {.kind = QUERY_HOSTS};
+    row = value_find(site_stage_query(&stage, &hosts)->value, "hosts")->first;
+    assert_int_equal(value_find(row, "jl_u")->number, 2);
+    assert_int_equal(value_find(row->next, "jl_u")->kind, VALUE_NULL);
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shown),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_restart),
     };
