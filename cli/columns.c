@@ -39,6 +39,7 @@ static const struct column jobs_block[] = {
     {"User", "user", false, format_plain},
     {"State", "state", false, format_plain},
     {"Reason", "reason", false, format_plain},
+    {"Not met", "unmet", false, format_unmet},
     {"Leases", "leases", false, format_reasons},
     {"Would help", "hint", false, format_plain},
     {"Preemptions", "preemptions", false, format_plain},

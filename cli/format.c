@@ -246,3 +246,21 @@ const char *format_reasons(struct arena *arena, json_t *value)
     }
     return text[0] != '\0' ? text : unset;
 }
+
+const char *format_unmet(struct arena *arena, json_t *value)
+{
+    const char *text = "";
+    size_t at;
+    json_t *item;
+    json_array_foreach(value, at, item)
+    {
+        const char *part = json_string_value(json_object_get(item, "part"));
+        text = arena_printf(
+            arena,
+            "%s%s%s (%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " hosts)", text,
+            text[0] != '\0' ? "; " : "", part != NULL ? part : unset,
+            json_integer_value(json_object_get(item, "hosts")),
+            json_integer_value(json_object_get(item, "of")));
+    }
+    return text[0] != '\0' ? text : unset;
+}

@@ -37,5 +37,7 @@ const char *format_load(struct arena *arena, json_t *value);
 const char *format_hosts(struct arena *arena, json_t *value);
 /* [{"lease":"a/1/b","reason":"it is draining"}] as "a/1/b: it is draining; ...". */
 const char *format_reasons(struct arena *arena, json_t *value);
+/* [{"part":"mem > 5","hosts":1,"of":2}] as "mem > 5 (1 of 2 hosts); ...". */
+const char *format_unmet(struct arena *arena, json_t *value);
 
 #endif

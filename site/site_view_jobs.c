@@ -13,6 +13,7 @@
 #include "site/site_page.h"
 #include "site/site_view_rules.h"
 #include "site/why_lease.h"
+#include "site/why_unmet.h"
 
 enum {
     LISTED_RESREQ_BYTES = 500,   /* of requirements in a list */
@@ -247,6 +248,10 @@ static struct value *job_row(const struct site *site, struct arena *arena,
     struct value *leases = is_asked ? why_lease_list(site, arena, job) : NULL;
     if (leases != NULL) {
         value_add(arena, row, "leases", leases);
+    }
+    struct value *unmet = is_asked ? why_unmet_list(site, arena, job) : NULL;
+    if (unmet != NULL) {
+        value_add(arena, row, "unmet", unmet);
     }
     add_waiting(arena, row, job);
     site_view_add_job_rules(arena, row, site->config, job, is_asked);
