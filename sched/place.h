@@ -87,6 +87,13 @@ struct place_spent {
     int64_t total_milli, reserved_milli;
 };
 
+/* What keeps jobs off borrowed hosts. */
+enum place_bond {
+    PLACE_FREE,
+    PLACE_INTERACTIVE, /* where their provider takes none of these */
+    PLACE_HOME,        /* whatever their provider says */
+};
+
 /* Jobs that are alike. */
 struct place_line {
     int queue;   /* index */
@@ -94,7 +101,7 @@ struct place_line {
     int n_slots;
     int max_slots; /* -n min,max; 0: as many as n_slots */
     bool is_exclusive;
-    bool is_interactive;       /* not where these are not taken */
+    enum place_bond bond;
     const struct asked *asked; /* -m; NULL: the queue's hosts; one list, one pointer */
     const struct place_filter *filter; /* NULL: any host */
     const struct reserve_asks *asks;   /* alternatives; one list, one pointer */

@@ -149,12 +149,13 @@ bool place_view_is_for(const struct place_host *host, const char *queue)
 
 /* By its queue, and by what the job asks for. */
 static bool is_allowed(const struct place_snapshot *snapshot, int queue,
-                       const struct asked *asked, bool is_interactive, int index,
+                       const struct asked *asked, enum place_bond bond, int index,
                        int *preference)
 {
     const struct place_host *host = &snapshot->hosts[index];
     int of_job;
-    if (is_interactive && host->is_batch) {
+    if (host->lease[0] != '\0' &&
+        (bond == PLACE_HOME || (bond == PLACE_INTERACTIVE && host->is_batch))) {
         return false;
     }
     if (!queue_allows(&snapshot->queues[queue], host->name, host->site, preference) ||
@@ -173,7 +174,7 @@ bool place_view_allows(const struct place_snapshot *snapshot,
                        const struct place_line *line, int host)
 {
     int preference;
-    return is_allowed(snapshot, line->queue, line->asked, line->is_interactive, host,
+    return is_allowed(snapshot, line->queue, line->asked, line->bond, host,
                       &preference) &&
            (line->filter == NULL || line->filter->matches[host]) &&
            place_view_load(snapshot, line->queue, host) == NULL;
@@ -228,8 +229,8 @@ static void judge_host(const struct place_room *room, struct place_view *view, i
                                         .used = room->used[host],
                                         .max = at->max,
                                         .is_borrowed = room->group_of[host] != 0};
-    if (!is_allowed(room->snapshot, view->queue, view->asked, view->is_interactive,
-                    host, &candidate.preference)) {
+    if (!is_allowed(room->snapshot, view->queue, view->asked, view->bond, host,
+                    &candidate.preference)) {
         view->stuck.n_excluded++;
         return;
     }
@@ -276,7 +277,7 @@ static struct place_view *view_new(const struct place_room *room,
     view->asked = line->asked;
     view->filter = line->filter;
     view->is_exclusive = line->is_exclusive;
-    view->is_interactive = line->is_interactive;
+    view->bond = line->bond;
     view->asks = asks;
     view->stuck_slots = INT_MAX;
     view->stuck.n_hosts = n_hosts;
@@ -330,8 +331,8 @@ static struct place_view *common_view(struct place_room *room,
     struct place_view **views = &room->views[owner_of(room, line->queue)];
     for (struct place_view *view = *views; view != NULL; view = view->next) {
         if (view->filter == line->filter && view->asked == line->asked &&
-            view->is_exclusive == line->is_exclusive &&
-            view->is_interactive == line->is_interactive && view->asks == asks) {
+            view->is_exclusive == line->is_exclusive && view->bond == line->bond &&
+            view->asks == asks) {
             return view;
         }
     }

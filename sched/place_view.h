@@ -40,7 +40,8 @@ struct place_view {
     int queue;
     const struct asked *asked;
     const struct place_filter *filter;
-    bool is_exclusive, is_interactive;
+    bool is_exclusive;
+    enum place_bond bond;
     const struct reserve_asks *asks;  /* NULL: it reserves nothing */
     const struct limits_class *class; /* of limits that look at hosts; else NULL */
     struct place_group *groups;

@@ -46,6 +46,11 @@ bool jobs_exit_code(const struct job *job, int *code)
     return job->exit != NULL && row_exit_code(job->exit, code);
 }
 
+bool jobs_reads_file(const struct job_spec *spec)
+{
+    return spec->in_file[0] != '\0' && strcmp(spec->in_file, "/dev/null") != 0;
+}
+
 int jobs_slots(const struct job *job)
 {
     int n_slots = msg_sum_slots(job->hosts, job->n_hosts);

@@ -211,6 +211,8 @@ int64_t jobs_oldest_end_ms(const struct jobs *jobs);
  * where there is none: it has not ended, or ended without a beginning or a trace. */
 bool jobs_exit_code(const struct job *job, int *code);
 
+/* Its input is a file (-i), which is read on the site's own hosts alone. */
+bool jobs_reads_file(const struct job_spec *spec);
 /* Slots that it has, or had; of one that waits, the least that it asks for. */
 int jobs_slots(const struct job *job);
 

@@ -15,7 +15,9 @@ static const char *line_name(struct jobs *jobs, const struct job *job)
     const char *name = arena_printf(
         &jobs->scratch, "%d|%s|%d-%d%s%s|%llu|%s", job->queue, spec->user,
         spec->n_slots, job->terms->max_slots, spec->is_exclusive ? "x" : "",
-        spec->interaction != INTERACTION_NONE ? "i" : "",
+        jobs_reads_file(spec)                   ? "f"
+        : spec->interaction != INTERACTION_NONE ? "i"
+                                                : "",
         (unsigned long long)(is_limited ? job->id : 0), job->terms->project);
     if (spec->app[0] != '\0') {
         name = arena_printf(&jobs->scratch, "%s|-app%s", name, spec->app);

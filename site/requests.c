@@ -110,6 +110,23 @@ static int check_host(const struct site *site, const char *name, struct err *err
         name);
 }
 
+/* Nobody brings it to another site. */
+static int check_input(const struct site *site, const struct queue_config *queue,
+                       const struct job_spec *spec, struct err *err)
+{
+    int preference;
+    bool is_possible = !jobs_reads_file(spec);
+    for (int i = 0; !is_possible && i < site_hosts_count(site->hosts); i++) {
+        is_possible =
+            queue_allows(queue, site_hosts_name(site->hosts, i), "", &preference);
+    }
+    return is_possible ? 0
+                       : err_set(err, ERR_STATE,
+                                 "-i %s: input files are read on the site's own hosts, "
+                                 "and queue <%s> has none of them",
+                                 spec->in_file, queue->name);
+}
+
 /* Whom a list names has to be there; who comes later is not missed. */
 static int check_asked(const struct site *site, struct arena *arena,
                        const struct job_spec *spec, struct err *err)
@@ -304,6 +321,9 @@ static int check_submit(const struct site *site, const struct peer *from,
     }
     if (code == 0) {
         code = terminals_check(site, *queue, spec, err);
+    }
+    if (code == 0) {
+        code = check_input(site, *queue, spec, err);
     }
     if (!terms->has_slots && spec->n_slots == 1) {
         spec->n_slots = 0; /* the queue says how many */

@@ -85,7 +85,9 @@ static void read_first(struct card *card, struct place_line *line,
         .n_slots = spec->n_slots,
         .max_slots = first->terms->max_slots,
         .is_exclusive = spec->is_exclusive,
-        .is_interactive = spec->interaction != INTERACTION_NONE,
+        .bond = jobs_reads_file(spec)                   ? PLACE_HOME
+                : spec->interaction != INTERACTION_NONE ? PLACE_INTERACTIVE
+                                                        : PLACE_FREE,
         .class = limits_have_any(first->class) ? first->class : NULL,
         .max_starts = INT_MAX,
         .since_ms = first->submit_ms,

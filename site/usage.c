@@ -79,7 +79,7 @@ static void read_queues(const struct site *site, struct arena *arena,
         int n_turns;
         struct line_turn *const *turns = line_turns(lines_at(lines, i), &n_turns);
         const struct job *first = jobs_of_turn(turns[0]);
-        if (first->queue >= 0) {
+        if (first->queue >= 0 && !jobs_reads_file(first->spec)) {
             waiting[first->queue] += (int64_t)n_turns * first->spec->n_slots;
         }
     }

@@ -72,6 +72,9 @@ static const char *of_hosts(struct arena *arena, const struct job *job,
         return arena_printf(arena, "queue <%s> names none of its hosts",
                             job->spec->queue);
     }
+    if (jobs_reads_file(job->spec)) {
+        return "its input file (-i) is read on own hosts alone";
+    }
     if (view->is_batch && job->spec->interaction != INTERACTION_NONE) {
         return "its provider takes no interactive jobs";
     }

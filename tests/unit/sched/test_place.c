@@ -369,12 +369,16 @@ static void test_interactive_lines(void **state)
                                           .lines = waiting.lines,
                                           .max_starts = LIST_MAX};
         snapshot.n_lines = give_jobs(&arena, &row, &waiting);
-        waiting.lines[0].is_interactive = true;
+        waiting.lines[0].bond = PLACE_INTERACTIVE;
         hosts[1].is_batch = takes == 0;
         place_plan(&arena, &snapshot, &plan);
         assert_int_equal(plan.n_starts, takes);
         assert_int_equal(plan.waiting_lease[1], 0);
         assert_int_equal(plan.waiting_lease[2], takes == 0);
+        waiting.lines[0].bond = PLACE_HOME;
+        place_plan(&arena, &snapshot, &plan);
+        assert_int_equal(plan.n_starts, 0);
+        assert_int_equal(plan.waiting_lease[2], 0);
         arena_release(&arena);
     }
 }

@@ -102,6 +102,33 @@ static void test_own_first(void **state)
     site_stage_release(&stage);
 }
 
+/* Its input file is nowhere but here. */
+static void test_input_file(void **state)
+{
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("normal", "work");
+    (void)state;
+    init(&stage);
+    site_stage_contract(&stage, 1, LEASE_ACTIVE, 1, true);
+    spec.in_file = "/home/ana/in";
+    assert_int_equal(site_stage_submit_spec(&stage, "ana", &spec), 1);
+    assert_int_equal(site_stage_attempt_of(&stage, 1), 0);
+    spec.in_file = "/dev/null";
+    assert_int_equal(site_stage_submit_spec(&stage, "ana", &spec), 2);
+    assert_non_null(site_stage_sent(&stage, MSG_START, 0));
+    spec.in_file = "/home/ana/in";
+    spec.queue = "lease";
+    assert_int_equal(site_stage_submit_spec(&stage, "ana", &spec), 0);
+    assert_string_equal(
+        site_stage_reply(&stage)->text,
+        "-i /home/ana/in: input files are read on the site's own "
+        "hosts, and queue <lease> has none of them. Job not submitted.");
+    site_stage_host_up(&stage, "s1");
+    assert_true(site_stage_attempt_of(&stage, 1) != 0);
+    assert_string_equal(site_stage_job_text(&stage, 1, "lease"), "");
+    site_stage_release(&stage);
+}
+
 static void test_named_host(void **state)
 {
     static const char *const asked[] = {"n1@north"};
@@ -412,6 +439,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_life),
         cmocka_unit_test(test_own_first),
+        cmocka_unit_test(test_input_file),
         cmocka_unit_test(test_named_host),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_lost),
