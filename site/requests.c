@@ -207,7 +207,7 @@ static int search_jobs(void *arg, const char *name, const uint64_t **ids)
     return count;
 }
 
-static int check_terms(const struct site *site, const struct peer *from,
+static int check_terms(const struct site *site, const struct peer *from, bool is_array,
                        struct arena *arena, struct job_terms *terms, struct err *err)
 {
     struct job_search search = {arena, site, from};
@@ -224,6 +224,12 @@ static int check_terms(const struct site *site, const struct peer *from,
     }
     if (terms->priority == 0) {
         terms->priority = (max_priority + 1) / 2;
+    }
+    if (!is_array && strstr(terms->depend, "[*]") != NULL) {
+        return err_set(
+            err, ERR_PARSE,
+            "Bad dependency condition: [*] is the element with the job's own "
+            "index, and the job is no array, expected the array as a whole");
     }
     return terms->depend[0] == '\0' ? 0
                                     : depend_resolve(arena, terms->depend, search_jobs,
@@ -415,7 +421,8 @@ void requests_submit(struct site *site, const struct peer *from,
     struct job_terms terms = submit->terms;
     int code = check_submit(site, from, submit, arena, &spec, &terms, &queue, &err);
     if (code == 0) {
-        code = check_terms(site, from, arena, &terms, &err);
+        code = check_terms(site, from, job_id_is_array_name(spec.name), arena, &terms,
+                           &err);
     }
     if (code == 0) {
         code = read_indices(site, arena, &spec, &indices, &n_indices, &err);

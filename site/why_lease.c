@@ -109,7 +109,10 @@ static const char *why(const struct site *site, struct arena *arena,
 struct value *why_lease_list(const struct site *site, struct arena *arena,
                              const struct job *job)
 {
-    if (job->state != JOB_PEND || job->attempt != 0) {
+    if (job->state != JOB_PEND || job->attempt != 0 || job->line == NULL ||
+        line_verdict(job->line)->reason == REASON_UNMET ||
+        queues_veto(site->queues, job->queue, site->now_ms + site->utc_offset_ms) !=
+            REASON_NEW) {
         return NULL;
     }
     struct value *list = value_array(arena);

@@ -13,7 +13,7 @@
 
 struct site;
 /* An array of {"lease","reason"}, of all leases that are known here and have not ended;
- * NULL where the job does not wait. */
+ * NULL where the job does not wait for slots, but for others, a time or its queue. */
 struct value *why_lease_list(const struct site *site, struct arena *arena,
                              const struct job *job);
 

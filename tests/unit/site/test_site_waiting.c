@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/err.h"
 #include "base/value.h"
 #include "sched/reason.h"
 #include "tests/unit/site/site_stage.h"
@@ -144,6 +145,20 @@ static void test_restart_and_clean(void **state)
     site_stage_pass(&stage, 2 * 3600 * 1000);
     assert_int_equal(site_stage_state(&stage, first), JOB_DONE); /* not cleaned */
     assert_waits(&stage, then, "dependency");
+    site_stage_release(&stage);
+}
+
+/* [*] of who has no index would wait for ever. */
+static void test_element_of_no_array(void **state)
+{
+    static const struct job_terms terms = {.depend = "done(\"a[*]\")"};
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 2, "");
+    add(&stage, "a[1-2]", "");
+    const struct msg_reply *reply = submit(&stage, "b", &terms);
+    assert_int_equal(reply->code, ERR_PARSE);
+    assert_non_null(strstr(reply->text, "the job is no array"));
     site_stage_release(&stage);
 }
 
@@ -385,6 +400,7 @@ int main(void)
         cmocka_unit_test(test_done),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_restart_and_clean),
+        cmocka_unit_test(test_element_of_no_array),
         cmocka_unit_test(test_elements),
         cmocka_unit_test(test_begin),
         cmocka_unit_test(test_array_limit),
