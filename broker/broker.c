@@ -615,6 +615,20 @@ uint64_t broker_boot(const struct broker *broker)
     return broker->boot;
 }
 
+int broker_count_pools(const struct broker *broker)
+{
+    return broker->pools.count;
+}
+
+const struct pool_cycle *broker_pool_cycle(const struct broker *broker, int index,
+                                           const char **name, int64_t *at_ms)
+{
+    const struct pools_pool *pool = &broker->pools.items[index];
+    *name = pool->name;
+    *at_ms = pool->cycle_ms;
+    return pool->has_cycle ? &pool->cycle : NULL;
+}
+
 int64_t broker_site_heard_ms(const struct broker *broker, const char *site)
 {
     const struct member *member = sessions_find(&broker->sessions, site);

@@ -73,6 +73,13 @@ const char *broker_lease_id(const struct broker *broker, int index);
 uint64_t broker_look(struct broker *broker);
 uint64_t broker_boot(const struct broker *broker);
 bool broker_has_pool(const struct broker *broker, const char *name);
+/* For invariants: the latest cycle of the pool at that place, and when it was; NULL:
+ * there was none since the start, or since its plan was loaded. It lives until the next
+ * step. */
+struct pool_cycle;
+int broker_count_pools(const struct broker *broker);
+const struct pool_cycle *broker_pool_cycle(const struct broker *broker, int index,
+                                           const char **name, int64_t *at_ms);
 /* When the site last said anything; 0: not since the start. */
 int64_t broker_site_heard_ms(const struct broker *broker, const char *site);
 /* The epoch that its provider states, where that is over and its books are lost; 0. */

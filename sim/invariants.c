@@ -274,6 +274,24 @@ static bool check_lease(struct invariants *invariants,
 /* 4 and 7, and that the broker mints nothing (what a provider committed just before it
  * crashed is seen when it is back). Of more leases than any test has, some after each
  * step and all in turn: what is wrong there stays wrong. */
+/* 11: the cycles since the last look. */
+static bool check_pools(struct invariants *invariants, const struct broker *broker,
+                        int64_t now_ms, struct invariants_text *text)
+{
+    bool holds = true;
+
+    for (int i = 0; holds && i < broker_count_pools(broker); i++) {
+        const char *name;
+        int64_t at_ms;
+        const struct pool_cycle *cycle = broker_pool_cycle(broker, i, &name, &at_ms);
+
+        holds = !cycle || at_ms < invariants->pools_ms ||
+                invariants_check_pool(name, cycle, text);
+    }
+    invariants->pools_ms = now_ms;
+    return holds;
+}
+
 bool invariants_check_broker(struct invariants *invariants,
                              const struct invariants_view *view, int64_t calm_ms,
                              int64_t now_ms, struct invariants_text *text)
@@ -290,7 +308,7 @@ bool invariants_check_broker(struct invariants *invariants,
             return false;
         }
     }
-    return true;
+    return check_pools(invariants, view->broker, now_ms, text);
 }
 
 /* ---- settling

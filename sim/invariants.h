@@ -21,10 +21,11 @@
  *   amount is never more than that, or what was reserved when it became less or under
  *   an earlier contract; a suspended job that gave its slots away holds no resource
  *   that is released.
- *
  * 10 On a host beyond loadStop of a job that runs there beside others one is suspended,
  *   soon, or when SBD_SLEEP_TIME is over since load last changed a job there; it
  *   changes no two there in a shorter time than hosts tell their load.
+ * 11 A pool's cycle grants nothing beyond a quota, recalls nothing below one, and has
+ *   quotas within what hybrid.md 4 says of reserves, limits, ownership and sums.
  *
  * They are told each change (what is committed, what begins and ends at a host), so
  * that a step costs what it changed: rows of jobs are judged as they are committed, and

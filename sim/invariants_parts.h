@@ -2,7 +2,8 @@
 /* invariants_parts.h: what the files of the invariants share: what was seen so far.
  * invariants.c: contracts (2, 3, 4, 6, 7) and settling; invariants_job.c: jobs (5);
  * invariants_host.c: slots in use (1); invariants_grants.c: what leases have besides
- * (8); invariants_reserve.c: what is reserved (9); invariants_load.c: load (10).
+ * (8); invariants_reserve.c: what is reserved (9); invariants_load.c: load (10);
+ * invariants_pool.c: pools (11).
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_INVARIANTS_PARTS_H
@@ -13,6 +14,7 @@
 #define uthash_fatal(text) abort() /* out of memory, as everywhere */
 #include <uthash.h>
 
+#include "broker/pool.h"
 #include "sim/invariants.h"
 
 enum {
@@ -105,7 +107,8 @@ struct invariants {
     int64_t now_ms;
     int n_unended; /* jobs and elements */
     int64_t patience_ms;
-    int next_lease; /* of the broker's, to look at */
+    int next_lease;   /* of the broker's, to look at */
+    int64_t pools_ms; /* its pools' cycles up to then were looked at */
 };
 
 /* Returns false, so that one line reports and fails; the first reason is kept. */
@@ -124,6 +127,8 @@ int invariants_count_runs(const struct invariants *invariants, const char *site,
                           const char *host);
 /* The first job that has not ended, or NULL. */
 const char *invariants_find_unended(const struct invariants *invariants);
+bool invariants_check_pool(const char *pool, const struct pool_cycle *cycle,
+                           struct invariants_text *text);
 bool invariants_check_reserved(struct invariants *invariants,
                                const struct invariants_site *site,
                                struct invariants_text *text);
