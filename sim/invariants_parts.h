@@ -72,8 +72,8 @@ struct seen_pool {
     char key[INVARIANTS_POOL_KEY_SIZE]; /* site, resource, whose, its number there */
     int64_t total, reserved;
     int64_t limit; /* what may be reserved: all there is, or what was when it shrank */
-    const struct site_config *config; /* then: another may have other places */
-    bool is_summed, is_other;         /* in this look: seen yet; with another total */
+    int n_configs; /* then: another may have other places */
+    bool is_summed, is_other; /* in this look: seen yet; with another total */
     bool is_begun; /* and by who began under what is in force; own jobs always */
     UT_hash_handle hh;
 };
@@ -88,9 +88,11 @@ struct seen_load {
 
 struct seen_site {
     char name[NAME_SIZE];
-    int n_jobs;             /* jobs and elements on record */
-    uint64_t n_checks;      /* of what leases have besides slots ... */
-    uint64_t n_changes;     /* ... which the provider has counted so far */
+    int n_jobs;                       /* jobs and elements on record */
+    uint64_t n_checks;                /* of what leases have besides slots ... */
+    uint64_t n_changes;               /* ... which the provider has counted so far */
+    const struct site_config *config; /* that it had last, and how many by then */
+    int n_configs;
     int64_t steps_to_check; /* until its machine's jobs are looked at again */
     UT_hash_handle hh;
 };

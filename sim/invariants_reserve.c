@@ -189,16 +189,16 @@ static void add(void *arg, const struct reserves_held *held)
 }
 
 /* More than there is only where there is less than before. */
-static bool judge(struct seen_pool *pool, const struct site_config *config,
-                  struct invariants_text *text)
+static bool judge(struct seen_pool *pool, int n_configs, struct invariants_text *text)
 {
     if (!pool->is_summed) {
         pool->reserved = 0;
     }
-    if (pool->is_other || pool->config != config || pool->reserved < pool->limit) {
+    if (pool->is_other || pool->n_configs != n_configs ||
+        pool->reserved < pool->limit) {
         pool->limit = pool->reserved > pool->total ? pool->reserved : pool->total;
     }
-    pool->config = config;
+    pool->n_configs = n_configs;
     pool->is_summed = pool->is_other = false;
     return pool->reserved <= pool->limit || !pool->is_begun ||
            invariants_fail(
@@ -211,10 +211,13 @@ bool invariants_check_reserved(struct invariants *invariants,
                                struct invariants_text *text)
 {
     struct summing summing = {.invariants = invariants, .site = site};
+    struct seen_site *seen = invariants_see_site(invariants, site->config->name);
     struct seen_pool *pool, *next;
     size_t length = strlen(site->config->name);
     bool is_good = true;
 
+    seen->n_configs += seen->config != site->config;
+    seen->config = site->config;
     if (!reserves_has_any(site->site)) {
         return true;
     }
@@ -223,7 +226,7 @@ bool invariants_check_reserved(struct invariants *invariants,
     HASH_ITER (hh, invariants->pools, pool, next) {
         bool is_its =
             !strncmp(pool->key, site->config->name, length) && pool->key[length] == ' ';
-        is_good = is_good && (!is_its || judge(pool, site->config, text));
+        is_good = is_good && (!is_its || judge(pool, seen->n_configs, text));
     }
     arena_release(&summing.arena);
     return is_good;

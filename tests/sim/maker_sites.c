@@ -382,7 +382,9 @@ void maker_write_site(struct maker *maker, int self)
     if (site->preempts && maker_chance(maker, 50)) {
         maker_say(maker, "PREEMPT_FOR = %s\n", kinds[maker_between(maker, 0, 3)]);
     }
-    if (site->preempts && !site->licences.is_otherwise && maker_chance(maker, 50)) {
+    /* Who stands still would wait for ever for what a lease has got since. */
+    if (site->preempts && !site->licences.is_otherwise &&
+        site->licences.n_instances == 0 && maker_chance(maker, 50)) {
         maker_say(maker, "PREEMPTABLE_RESOURCES = lic\n");
     }
     if (site->preempts && maker_chance(maker, 50)) {
