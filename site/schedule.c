@@ -12,7 +12,7 @@
 #include "site/turns.h"
 
 /* Jobs started in one tick: a site must answer its hosts in between. */
-enum { SCHEDULE_STARTS_MAX = 2000 };
+enum { SCHEDULE_STARTS_MAX = 1000 };
 
 struct lease_waiting {
     char lease[LEASE_ID_SIZE];

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/codec.h"
+#include "site/io/journal.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/lone_site.h"
 
@@ -30,13 +32,19 @@ enum {
 /* What differs from the plain case. */
 struct rules {
     const char *what;
-    int n_hosts;
-    const char *require, *behind; /* -R of jobs, with a number in between; NULL: none */
-    int n_strings;                /* so many different ones */
+    int n_hosts;            /* 0: N_HOSTS */
+    const char *require[2]; /* -R of jobs, with a number in between ... */
+    int n_strings;          /* ... so many different ones; 0: none */
     struct lone_site_text text;
+    struct journal *journal; /* NULL: none */
 };
 
-static const struct rules plain = {.n_hosts = N_HOSTS};
+static const struct rules plain;
+
+static int count_hosts(const struct rules *rules)
+{
+    return rules->n_hosts != 0 ? rules->n_hosts : N_HOSTS;
+}
 
 struct pass {
     struct lone_site lone;
@@ -75,13 +83,14 @@ static double begin(struct pass *pass, const struct rules *rules, int n_jobs,
 {
     struct lone_site *lone = &pass->lone;
     pass->n_started = 0;
-    lone_site_init(lone, rules->n_hosts, HOST_SLOTS, N_QUEUES + 1, N_USERS);
+    lone_site_init(lone, count_hosts(rules), HOST_SLOTS, N_QUEUES + 1, N_USERS);
     lone_site_read(lone, &rules->text);
-    if (rules->require != NULL) {
-        lone_site_require(lone, rules->require, rules->behind, rules->n_strings);
+    lone->journal = rules->journal;
+    if (rules->n_strings > 0) {
+        lone_site_require(lone, rules->require[0], rules->require[1], rules->n_strings);
     }
     lone_site_begin(lone);
-    for (int i = 0; is_full && i < rules->n_hosts; i++) {
+    for (int i = 0; is_full && i < count_hosts(rules); i++) {
         lone_site_load_job(lone, N_QUEUES, 0, HOST_SLOTS); /* of a queue before all */
     }
     size_t before = mallinfo2().uordblks;
@@ -146,9 +155,9 @@ static double pass_cpu_ms(struct pass *pass, const struct rules *rules)
     begin(pass, rules, N_JOBS, true);
     lone_site_hosts_come(&pass->lone);
     settle(pass);
-    if (pass->n_started != rules->n_hosts) {
+    if (pass->n_started != count_hosts(rules)) {
         bench_fail("%s: %d jobs hold the slots, expected %d", rules->what,
-                   pass->n_started, rules->n_hosts);
+                   pass->n_started, count_hosts(rules));
     }
     for (int i = 0; i < BENCH_RUNS; i++) {
         lone_site_nudge(&pass->lone);
@@ -163,7 +172,7 @@ static double start_cpu_us(struct pass *pass, const struct rules *rules)
     begin(pass, rules, N_JOBS, false);
     lone_site_hosts_come(&pass->lone);
     double cpu_ms = settle(pass).cpu_ms;
-    int n_slots = rules->n_hosts * HOST_SLOTS;
+    int n_slots = count_hosts(rules) * HOST_SLOTS;
     if (pass->n_started != (n_slots < N_JOBS ? n_slots : N_JOBS)) {
         bench_fail("%s: %d jobs started", rules->what, pass->n_started);
     }
@@ -171,38 +180,37 @@ static double start_cpu_us(struct pass *pass, const struct rules *rules)
     return cpu_ms * 1e3 / pass->n_started;
 }
 
+#define SELECT                                                                         \
+    {                                                                                  \
+        "select[mem > ", "]"                                                           \
+    }
+#define RUSAGE                                                                         \
+    {                                                                                  \
+        "rusage[mem=", "]"                                                             \
+    }
+#define SHARES "FAIRSHARE = USER_SHARES[[default, 1]]\n"
+
 static void bench_rules(struct pass *pass, const char *only)
 {
     static const struct rules all[] = {
-        {.what = "nothing more", .n_hosts = N_HOSTS},
+        {.what = "nothing more"},
         {.what = "500 hosts", .n_hosts = 500},
         {.what = "10,000 hosts", .n_hosts = 10000},
-        {"1 requirement", N_HOSTS, "select[mem > ", "]", 1, {0}},
-        {"100 different requirements", N_HOSTS, "select[mem > ", "]", 100, {0}},
-        {"10,000 different requirements", N_HOSTS, "select[mem > ", "]", 10000, {0}},
-        {"an order", N_HOSTS, "select[mem > ", "] order[mem]", 1, {0}},
-        {"a reservation", N_HOSTS, "rusage[mem=", "]", 1, {0}},
-        {"100 different reservations", N_HOSTS, "rusage[mem=", "]", 100, {0}},
-        {"shares",
-         N_HOSTS,
-         NULL,
-         NULL,
-         0,
-         {.all = "FAIRSHARE = USER_SHARES[[default, 1]]\n"}},
-        {"a slot pool of 4 queues, with shares",
-         N_HOSTS,
-         NULL,
-         NULL,
-         0,
-         {.all = "FAIRSHARE = USER_SHARES[[default, 1]]\n",
-          .low = "SLOT_POOL = pool\nSLOT_SHARE = 25\n",
-          .n_low = 4}},
-        {"limits of users and hosts",
-         N_HOSTS,
-         NULL,
-         NULL,
-         0,
-         {.all = "UJOB_LIMIT = 400000\nHJOB_LIMIT = 64\n"}},
+        {.what = "1 requirement", .require = SELECT, .n_strings = 1},
+        {.what = "100 different requirements", .require = SELECT, .n_strings = 100},
+        {.what = "10,000 different ones", .require = SELECT, .n_strings = 10000},
+        {.what = "an order",
+         .require = {"order[mem] select[mem > ", "]"},
+         .n_strings = 1},
+        {.what = "a reservation", .require = RUSAGE, .n_strings = 1},
+        {.what = "100 different reservations", .require = RUSAGE, .n_strings = 100},
+        {.what = "shares", .text.all = SHARES},
+        {.what = "a slot pool of 4 queues, and shares",
+         .text = {.all = SHARES,
+                  .low = "SLOT_POOL = pool\nSLOT_SHARE = 25\n",
+                  .n_low = 4}},
+        {.what = "limits of users and hosts",
+         .text.all = "UJOB_LIMIT = 400000\nHJOB_LIMIT = 64\n"},
     };
     printf("\nwith more to look at: %d jobs, processor time\n%-44s %14s %14s\n", N_JOBS,
            "", "a pass, ms", "a start, us");
@@ -217,6 +225,85 @@ static void bench_rules(struct pass *pass, const char *only)
     }
 }
 
+/* ---------------------------------------------------------------- with all of it */
+
+/* What a daemon does with a tick: its rows are committed, its messages packed. */
+static void carry_out(struct lone_site *lone, double *journal_s, double *pack_s)
+{
+    double begin_s = bench_cpu_now();
+    struct err err;
+    int code = journal_begin(lone->journal, &err);
+    for (int i = 0; code == 0 && i < lone->effects.count; i++) {
+        if (lone->effects.items[i].kind == EFFECT_STORE) {
+            code = journal_write(lone->journal, &lone->effects.items[i].row, &err);
+        }
+    }
+    code = code == 0 ? journal_commit(lone->journal, &err) : code;
+    double packing_s = bench_cpu_now();
+    for (int i = 0; code == 0 && i < lone->effects.count; i++) {
+        uint8_t *bytes = NULL;
+        size_t length;
+        if (lone->effects.items[i].kind == EFFECT_SEND) {
+            code =
+                codec_encode(&lone->effects.items[i].send.msg, &bytes, &length, &err);
+            free(bytes);
+        }
+    }
+    if (code < 0) {
+        bench_fail("%s", err.text);
+    }
+    journal_maintain(lone->journal);
+    *journal_s += packing_s - begin_s;
+    *pack_s += bench_cpu_now() - packing_s;
+}
+
+static struct journal *begin_journal(struct bench_place *place)
+{
+    struct journal *journal;
+    struct err err;
+    bench_place_init(place);
+    if (journal_open(bench_place_path(place, "journal"), &journal, &err) < 0 ||
+        journal_begin(journal, &err) < 0) {
+        bench_fail("%s", err.text);
+    }
+    return journal;
+}
+
+static void bench_whole(struct pass *pass)
+{
+    struct bench_place place;
+    struct bench_series step = {0}, journal = {0}, pack = {0}, longest = {0};
+    struct lone_site *lone = &pass->lone;
+    double journal_s = 0, pack_s = 0, longest_ms = 0, step_s = 0;
+    struct err err;
+    struct rules rules = plain;
+    rules.journal = begin_journal(&place);
+    begin(pass, &rules, N_JOBS, false);
+    if (journal_commit(lone->journal, &err) < 0) {
+        bench_fail("%s", err.text);
+    }
+    lone_site_hosts_come(lone);
+    while (site_wake_ms(lone->site) <= lone->now_ms) {
+        double begin_s = bench_cpu_now();
+        tick(pass);
+        step_s += bench_cpu_now() - begin_s;
+        carry_out(lone, &journal_s, &pack_s);
+        double ms = (bench_cpu_now() - begin_s) * 1e3;
+        longest_ms = ms > longest_ms ? ms : longest_ms;
+    }
+    bench_add(&step, step_s * 1e3);
+    bench_add(&journal, journal_s * 1e3);
+    bench_add(&pack, pack_s * 1e3);
+    bench_add(&longest, longest_ms);
+    bench_print_row("100000 start: the passes, processor time", "ms", &step, "1000");
+    bench_print_row("      their rows in the journal", "ms", &journal, "");
+    bench_print_row("      their messages packed", "ms", &pack, "");
+    bench_print_row("      the longest batch of all this", "ms", &longest, "");
+    journal_close(lone->journal);
+    lone_site_release(lone);
+    bench_place_release(&place);
+}
+
 int main(int argc, char **argv)
 {
     static struct pass pass;
@@ -229,6 +316,9 @@ int main(int argc, char **argv)
             bench_full(&pass, sizes[i], is_aimed ? "10" : "");
             bench_empty(&pass, sizes[i], is_aimed ? "1000" : "");
         }
+    }
+    if (argc < 3) {
+        bench_whole(&pass);
     }
     bench_rules(&pass, argc > 2 ? argv[2] : NULL);
     return 0;

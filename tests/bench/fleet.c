@@ -232,6 +232,13 @@ static void host_end_at(void *arg, int host, int64_t at_ms, uint64_t number)
         (struct fleet_end){.at_ms = at_ms, .number = number, .host = host};
 }
 
+/* Nothing runs around the jobs of a fleet. */
+static void host_command(void *arg, const char *text, struct exec_command *command)
+{
+    (void)arg, (void)text;
+    *command = (struct exec_command){0};
+}
+
 static void host_begun(void *arg, int host, const char *site, const char *job,
                        uint64_t attempt)
 {
@@ -437,7 +444,12 @@ static void open_site(struct fleet *fleet, int index, int port)
     site->filling = &site->effects[0];
     site->client = connect_as(fleet->place, site->name, port);
     open_socket(site);
-    struct executor_world calls = {host_send, host_end_at, host_begun, host_used, site};
+    struct executor_world calls = {.send = host_send,
+                                   .end_at = host_end_at,
+                                   .command = host_command,
+                                   .begun = host_begun,
+                                   .used = host_used,
+                                   .arg = site};
     site->hosts = mem_alloc((size_t)fleet->n_each, sizeof(struct executor *));
     for (int i = 0; i < fleet->n_each; i++) {
         site->hosts[i] = executor_new(site->setup.config.hosts[i].name, i, &calls);

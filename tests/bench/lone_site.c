@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "site/io/journal.h"
 #include "tests/bench/bench.h"
 
 enum { SESSION = 1 };
@@ -172,6 +173,10 @@ void lone_site_load_job(struct lone_site *lone, int queue, int user, int n_slots
         row.job.spec.n_res_reqs = 1;
     }
     site_load(lone->site, &row);
+    struct err err;
+    if (lone->journal != NULL && journal_write(lone->journal, &row, &err) < 0) {
+        bench_fail("%s", err.text);
+    }
 }
 
 /* ---------------------------------------------------------------- steps */

@@ -11,6 +11,8 @@
 
 enum { LONE_SITE_NAME_SIZE = 16 };
 
+struct journal;
+
 struct lone_site {
     char (*hosts)[LONE_SITE_NAME_SIZE], (*queues)[LONE_SITE_NAME_SIZE],
         (*users)[LONE_SITE_NAME_SIZE];
@@ -20,6 +22,8 @@ struct lone_site {
     struct arena arena;    /* of a configuration that was read, and strings */
     const char **res_reqs; /* of jobs, in turn ... */
     int n_res_reqs;        /* ... 0: they require nothing */
+    struct journal
+        *journal; /* jobs that are loaded go there too; NULL: there is none */
     struct site *site;
     struct effects effects; /* of the last step, until the next tick */
     int64_t now_ms;
