@@ -317,6 +317,13 @@ soak:
 	@$(SEARCH) soak $(or $(S),$$(date +%s)) $(WORLDS) 0 build/soak
 	@SUBLET_BIN=$(CURDIR)/build/$(COMPILER)/bin tests/e2e/soak.py $(N) $(S)
 
+# The guard's tests where version 2 of cgroups has all controllers: in a virtual machine.
+.PHONY: vm
+VM_TESTS := $(call test_bins,$(B),$(wildcard tests/io/test_guard*.c))
+vm:
+	@$(MAKE) --no-print-directory $(JOBS) all $(VM_TESTS)
+	@BUILD=$(B) tests/vm/run $(VM_TESTS)
+
 .PHONY: demo format tidy coverage install clean help
 demo:
 	@deploy/deps.sh run build
@@ -395,6 +402,7 @@ help:
 	@echo 'make bench                   figures beside their aims; B=jobs runs one'
 	@echo 'make soak                    faults at random: WORLDS=5000 simulated ones, then N=200'
 	@echo '                             against real daemons; S=SEED'
+	@echo 'make vm                      the guard in a virtual machine, for cgroup version 2'
 	@echo 'make docs                    docs/configuration.md, from the table of keys'
 	@echo 'make install                 DESTDIR=... PREFIX=$(PREFIX)'
 	@echo 'make clean                   removes build/'
