@@ -205,9 +205,6 @@ static void write_preemption(struct maker *maker, const struct maker_site *site,
     static const char *const higher[] = {"PREEMPTIVE", "PREEMPTIVE[normal]",
                                          "PREEMPTIVE PREEMPTABLE"};
 
-    if (maker_chance(maker, 8)) {
-        maker_say(maker, "JOB_ACCEPT_INTERVAL = %ds\n", maker_between(maker, 1, 20));
-    }
     if (!site->preempts) {
         return;
     }
@@ -309,6 +306,13 @@ static void write_host_threshold(struct maker *maker, const struct maker_site *s
     }
 }
 
+static void write_pace(struct maker *maker)
+{
+    if (maker_chance(maker, 8)) {
+        maker_say(maker, "JOB_ACCEPT_INTERVAL = %ds\n", maker_between(maker, 1, 20));
+    }
+}
+
 /* A queue of a slot pool neither preempts nor is preempted. */
 static void write_sharing(struct maker *maker, const struct maker_site *site,
                           const char *queue)
@@ -322,6 +326,7 @@ static void write_sharing(struct maker *maker, const struct maker_site *site,
     write_windows(maker);
     write_around(maker, site);
     write_thresholds(maker, site);
+    write_pace(maker);
 }
 
 static void write_queues(struct maker *maker, const struct maker_site *site)
@@ -360,6 +365,7 @@ static void write_queues(struct maker *maker, const struct maker_site *site)
         write_windows(maker);
         write_around(maker, site);
         write_thresholds(maker, site);
+        write_pace(maker);
         maker_say(maker, "End Queue\n");
     }
 }
