@@ -84,11 +84,20 @@ bool threshold_is_crossed(const struct resources *resources,
 
 /* ---------------------------------------------------------------- judging */
 
+/* Its cores, or more where ncpus counts threads; by default that counts sockets. */
+static double count_cpus(const struct resource_table *table, int row)
+{
+    double n_cpus = resource_table_number(table, row, RESOURCE_NCPUS);
+    double n_cores = resource_table_number(table, row, RESOURCE_NPROCS) *
+                     resource_table_number(table, row, RESOURCE_NCORES);
+    n_cpus = n_cores > n_cpus ? n_cores : n_cpus;
+    return n_cpus > 1 ? n_cpus : 1;
+}
+
 static double value_of(const struct resource_table *table, int row, int id)
 {
     double value = resource_table_number(table, row, id);
-    double n_cpus = resource_table_number(table, row, RESOURCE_NCPUS);
-    return is_run_queue(id) && n_cpus > 1 ? value / n_cpus : value;
+    return is_run_queue(id) ? value / count_cpus(table, row) : value;
 }
 
 /* What counts on that side: for a start the stricter of both. */

@@ -8,9 +8,9 @@
  *
  * A value that is the threshold is within it. Nothing starts beyond loadStop either, or
  * it would be suspended, or ended and started again, at once. The run queues (r15s,
- * r1m, r15m) are compared for each processor, as LSF does with its effective run queue
- * length; a host that does not tell its processors has one. What a host does not tell
- * is beyond loadSched, and not beyond loadStop.
+ * r1m, r15m) are compared for each core (or ncpus, where those are more), as LSF does
+ * with its effective run queue length; a host that does not tell them has one. What a
+ * host does not tell is beyond loadSched, and not beyond loadStop.
  *
  * Units: resource.h. Order: of several indices that are beyond the first by id, which
  * is LSF's order. Ownership: the arena's. Errors: ERR_PARSE, ERR_BOUNDS.

@@ -96,6 +96,46 @@ static void what_is_a_threshold(void **state)
     resources_free(resources);
 }
 
+static void a_host_has_cores(void **state)
+{
+    static const struct {
+        double n_cpus, n_procs, n_cores;
+        const char *found, *why;
+    } rows[] = {
+        {0, 0, 0, "r1m 12 > 1", "nothing is told: one"},
+        {4, 0, 0, "r1m 3 > 1", "ncpus"},
+        {1, 1, 8, "r1m 1.5 > 1", "ncpus counts sockets by default"},
+        {2, 2, 3, "r1m 2 > 1", "cores of all sockets"},
+        {16, 1, 8, "", "and threads where it says so"},
+    };
+    struct resources *resources = resources_new();
+    struct resource_table *table = resource_table_new(resources);
+    struct arena arena;
+    arena_init(&arena);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct threshold threshold;
+        struct threshold_excess excess;
+        assert_int_equal(threshold_read(resources, RESOURCE_R1M, "1", &threshold, NULL),
+                         0);
+        struct thresholds thresholds = {&threshold, 1};
+        resource_table_resize(table, 1);
+        resource_table_set_number(table, 0, RESOURCE_R1M, 12);
+        resource_table_set_number(table, 0, RESOURCE_NCPUS, rows[i].n_cpus);
+        resource_table_set_number(table, 0, RESOURCE_NPROCS, rows[i].n_procs);
+        resource_table_set_number(table, 0, RESOURCE_NCORES, rows[i].n_cores);
+        const char *found =
+            thresholds_find(&thresholds, table, 0, THRESHOLD_SCHED, &excess)
+                ? threshold_text(&arena, &excess)
+                : "";
+        if (strcmp(found, rows[i].found) != 0) {
+            fail_msg("%s: \"%s\", expected \"%s\"", rows[i].why, found, rows[i].found);
+        }
+    }
+    arena_release(&arena);
+    resource_table_free(table);
+    resources_free(resources);
+}
+
 /* What of the thresholds is beyond on the one host of the table; "": nothing. */
 static const char *find(const struct resource_table *table, const char *name,
                         const char *text, enum threshold_side side, struct arena *arena)
@@ -167,6 +207,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_a_threshold),
+        cmocka_unit_test(a_host_has_cores),
         cmocka_unit_test(what_is_beyond),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
