@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    FIRST_CAPACITY = 64,
+    FIRST_CAPACITY = 16,
     /* A burst (all leases of a federation at once) must not keep its memory. */
     KEPT_CAPACITY_MAX = 4096,
 };

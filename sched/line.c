@@ -85,7 +85,7 @@ static void grow(struct lines *lines)
     if (lines->count < lines->capacity) {
         return;
     }
-    lines->capacity = lines->capacity == 0 ? 64 : lines->capacity * 2;
+    lines->capacity = lines->capacity == 0 ? 8 : lines->capacity * 2;
     size_t capacity = (size_t)lines->capacity;
     lines->items = mem_grow(lines->items, capacity, sizeof(struct line *));
     lines->heads = mem_grow(lines->heads, capacity, sizeof(*lines->heads));

@@ -51,7 +51,7 @@ void shown_lines_free(struct shown_lines *shown)
 
 static void make_room(struct shown_lines *shown, int n_lines)
 {
-    int capacity = shown->capacity == 0 ? 64 : shown->capacity;
+    int capacity = shown->capacity == 0 ? 8 : shown->capacity;
     if (n_lines <= shown->capacity) {
         return;
     }
