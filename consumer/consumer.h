@@ -42,6 +42,7 @@ struct consumer_host {
     const char *site; /* "north" */
     const char *lease;
     uint64_t epoch;
+    int n_slots;     /* of the lease there, of both sides */
     int n_held;      /* slots the contract gives this site there */
     int n_used;      /* by its attempts that are not ended, nor stand still and yield */
     bool is_open;    /* something may start: contract pending or active, provider

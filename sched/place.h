@@ -59,8 +59,9 @@ struct place_host {
     bool is_kept;   /* one that stands still keeps it: nothing else begins there */
     bool is_shared; /* by jobs that `used` does not count, of others or standing still:
                        no exclusive job may run there */
-    int64_t accepted_ms;       /* when a job was dispatched to it last, of this site */
-    bool is_batch;             /* its provider takes no interactive jobs */
+    int64_t accepted_ms; /* when a job was dispatched to it last, of this site */
+    bool is_batch;       /* its provider takes no interactive jobs */
+    int n_may;           /* of a borrowed one: slots of its lease, of both sides */
     const char *const *queues; /* the only ones whose jobs may use it ... */
     int n_queues;              /* ... 0: all */
     /* For who stood still there and goes on. */

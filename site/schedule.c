@@ -194,6 +194,7 @@ static void show_borrowed(const struct site *site, int index, struct arena *aren
     host->lease = arena_str(arena, borrowed.lease);
     host->accepted_ms = accepts_at(site->accepts, host->name);
     host->max = borrowed.n_held;
+    host->n_may = borrowed.n_slots;
     host->used = borrowed.n_used;
     host->is_unheard = borrowed.is_unheard;
     host->is_open = borrowed.is_open && !closed_has(&site->closed, borrowed.name);

@@ -70,7 +70,7 @@ static const char *of_hosts(struct arena *arena, const struct job *job,
 {
     if (view->n_named == 0) {
         return arena_printf(arena, "queue <%s> names none of its hosts",
-                            job->spec->queue);
+                            jobs_queue_name(job));
     }
     if (jobs_reads_file(job->spec)) {
         return "its input file (-i) is read on own hosts alone";
@@ -99,7 +99,8 @@ static const char *why(const struct site *site, struct arena *arena,
 {
     struct view view = {0};
     if (job->queue < 0) {
-        return arena_printf(arena, "queue <%s> is not configured", job->spec->queue);
+        return arena_printf(arena, "queue <%s> is not configured",
+                            jobs_queue_name(job));
     }
     look(site, job, contract, &view);
     const char *reason = view.n_named > 0 ? of_contract(site, contract) : NULL;

@@ -102,6 +102,24 @@ static void test_own_first(void **state)
     site_stage_release(&stage);
 }
 
+/* Slots of the lease that are its provider's now may come over: who fits into all of
+ * them waits for these, and is not too large. */
+static void test_slots_that_may_come(void **state)
+{
+    struct site_stage stage;
+    struct job_spec spec = site_stage_spec("lease", "work");
+    (void)state;
+    init(&stage);
+    site_stage_contract(&stage, 1, LEASE_ACTIVE, 0, true);
+    spec.n_slots = 4;
+    assert_int_equal(site_stage_submit_spec(&stage, "ana", &spec), 1);
+    assert_string_equal(site_stage_job_text(&stage, 1, "pending"), "busy");
+    spec.n_slots = 5;
+    assert_int_equal(site_stage_submit_spec(&stage, "ana", &spec), 2);
+    assert_string_equal(site_stage_job_text(&stage, 2, "pending"), "too_large");
+    site_stage_release(&stage);
+}
+
 /* Its input file is nowhere but here. */
 static void test_input_file(void **state)
 {
@@ -439,6 +457,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_life),
         cmocka_unit_test(test_own_first),
+        cmocka_unit_test(test_slots_that_may_come),
         cmocka_unit_test(test_input_file),
         cmocka_unit_test(test_named_host),
         cmocka_unit_test(test_refused),
