@@ -120,7 +120,7 @@ const struct conf_key conf_keys[] = {
     REMARK("DESCRIPTION", "a text for people"),
     LATER("ADMINISTRATORS", "users who may administrate the queue"),
     LATER("APS_PRIORITY", "absolute priority scheduling"),
-    LATER("BACKFILL", "short jobs use reserved slots"),
+    YESNO("BACKFILL", "N", "Y: jobs that end in time use slots that waiting jobs reserve"),
     LATER("CHKPNT", "checkpoints of its jobs"),
     LATER("CHUNK_JOB_SIZE", "jobs dispatched together"),
     TEXT("COMMITTED_RUN_TIME_FACTOR", NULL, "weight of run time to come in fairshare; default: section Parameters"),
@@ -198,7 +198,8 @@ const struct conf_key conf_keys[] = {
     TEXT("RUN_WINDOW", NULL, "when its jobs may run; they are suspended outside of it, or ended (TERMINATE_WHEN)"),
     TEXT("RUNLIMIT", NULL, "limit on run time: [DEFAULT] MAX, as [HOURS:]MINUTES"),
     TEXT("SLOT_POOL", NULL, "the slot pool that it shares in"),
-    LATER("SLOT_RESERVE", "slots are reserved for waiting parallel jobs"),
+    TEXT("SLOT_RESERVE", NULL, "MAX_RESERVE_TIME[N]: waiting parallel jobs reserve free slots, for N "
+                               "intervals of MBD_SLEEP_TIME at a time"),
     INT("SLOT_SHARE", 1, 100, NULL, "its percentage of the slot pool"),
     LATER("SNDJOBS_TO", "queues elsewhere that jobs are forwarded to"),
     TEXT("STACKLIMIT", NULL, "stack of a process, in KB"),
@@ -304,7 +305,8 @@ const struct conf_key conf_keys[] = {
              "a job that was suspended so long in all is not preempted"),
     INT("MAX_USER_PRIORITY", 1, INT32_MAX / 2, NULL, "largest -sp of a job; without it nobody may say one"),
     DURATION("MBD_SLEEP_TIME", SECOND, SECOND, DAY, "60",
-             "the interval of JOB_ACCEPT_INTERVAL; passes begin with what happens, not with it"),
+             "the interval of JOB_ACCEPT_INTERVAL and SLOT_RESERVE; passes begin with what "
+             "happens, not with it"),
     LATER("MIN_SWITCH_PERIOD", "time between two archives of events"),
     LATER("NEWJOB_REFRESH", "new jobs are shown at once"),
     TEXT("NO_PREEMPT_FINISH_TIME", NULL, "a job this near its run limit is not preempted: minutes, or 10%"),
@@ -320,7 +322,8 @@ const struct conf_key conf_keys[] = {
     LIST("PREEMPT_FOR", NULL, "limits that do not count suspended jobs (GROUP_JLP GROUP_MAX HOST_JLU "
                               "USER_JLP), and who is preempted (LEAST_RUN_TIME MINI_JOB OPTIMAL_MINI_JOB)"),
     LIST("PREEMPT_JOBTYPE", NULL, "EXCLUSIVE: exclusive jobs preempt others, and those give their hosts to "
-                                  "who preempts them"),
+                                  "who preempts them; BACKFILL: jobs of backfill queues are preempted by "
+                                  "queues above all that reserve"),
     DURATION("PREEMPTION_WAIT_TIME", SECOND, 300 * SECOND, TEN_YEARS, "300",
              "time for preempted jobs to stop before others are preempted"),
     YESNO("RESOURCE_RESERVE_PER_SLOT", "N", "Y: an amount in rusage is of a slot, not of a host or a job"),

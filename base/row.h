@@ -253,6 +253,9 @@ struct row_job_state {
     struct job_halt halt;
     const char *overload; /* the load that it stands still for, or went on after; "" */
     const char *reserved; /* by its attempt, as sched/resreq_usage.h reads it; "" */
+    uint64_t
+        backfill_of; /* the job whose reserved slots it was given; 0: of none ... */
+    int64_t backfill_until_ms; /* ... until that one could start */
     int n_requeues;  /* by its exit code, since its submission or a user's requeue */
     int n_pre_fails; /* commands before it that have failed, in a row */
     bool is_dropped; /* this element is forgotten; others of its array are not */

@@ -42,6 +42,11 @@ static const struct column jobs_block[] = {
     {"Not met", "unmet", false, format_unmet},
     {"Leases", "leases", false, format_reasons},
     {"Would help", "hint", false, format_plain},
+    {"Slots reserved", "reserved_slots", false, format_hosts},
+    {"Reserves since", "reserved_since", false, format_time},
+    {"Can start", "start_estimate", false, format_time},
+    {"Backfill, slots of job", "backfill_of", false, format_plain},
+    {"Which can start", "backfill_until", false, format_time},
     {"Preemptions", "preemptions", false, format_plain},
     {"Suspended for", "suspended_s", false, format_duration},
     {"Waits for", "depend", false, format_plain},
@@ -257,6 +262,7 @@ static const struct column queues_table[] = {
     {"PEND", "pend", true, format_plain},
     {"RUN", "run", true, format_plain},
     {"SUSP", "susp", true, format_plain},
+    {"RSV", "rsv", true, format_plain},
     {NULL, NULL, false, NULL},
 };
 
@@ -289,6 +295,7 @@ static const struct column queues_block[] = {
     {"Waiting", "pend", false, format_plain},
     {"Running", "run", false, format_plain},
     {"Suspended", "susp", false, format_plain},
+    {"Reserved", "rsv", false, format_plain},
     {"Limits", "limits", false, format_members},
     {"Default limits", "default_limits", false, format_members},
     {"Before jobs", "pre_exec", false, format_plain},

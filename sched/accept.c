@@ -11,7 +11,7 @@ static const char key[] = "JOB_ACCEPT_INTERVAL";
 
 enum { DAY_MS = 24 * 3600 * 1000 };
 
-static int64_t sleep_ms(const struct conf *conf)
+int64_t accept_sleep_ms(const struct conf *conf)
 {
     struct conf_place at = conf_value_last(conf, "Parameters", "MBD_SLEEP_TIME");
     return conf_value_duration(conf, &at, "MBD_SLEEP_TIME", 60000);
@@ -27,7 +27,7 @@ static int64_t parse(const struct conf *conf, const char *text)
         strspn(unit, "sSmM") != strlen(unit)) {
         return -1;
     }
-    int64_t unit_ms = *unit == '\0'                  ? sleep_ms(conf)
+    int64_t unit_ms = *unit == '\0'                  ? accept_sleep_ms(conf)
                       : *unit == 's' || *unit == 'S' ? 1000
                                                      : 60000;
     return count <= DAY_MS / unit_ms ? count * unit_ms : -1;

@@ -15,6 +15,8 @@
 
 #include "base/conf.h"
 
+/* MBD_SLEEP_TIME. */
+int64_t accept_sleep_ms(const struct conf *conf);
 /* Of section Parameters. */
 int64_t accept_read_default(struct conf *conf);
 /* Of a row of section Queue. */

@@ -212,6 +212,11 @@ struct line_turn *const *line_turns(const struct line *line, int *n_turns)
     return line->turns + line->first;
 }
 
+int line_index(const struct line *line)
+{
+    return line->index;
+}
+
 const struct line_head *lines_heads(const struct lines *lines)
 {
     return lines->heads;

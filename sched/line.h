@@ -46,6 +46,7 @@ const struct reason_verdict *line_verdict(const struct line *line);
 /* All lines, in no order that means anything. */
 int lines_count(const struct lines *lines);
 struct line *lines_at(const struct lines *lines, int index);
+int line_index(const struct line *line);
 
 /* A line's turns, and a number that no line had before: another one whenever another
  * turn has become its first. Who has kept something of the first turn's job asks that

@@ -25,6 +25,7 @@
 #include "sched/place_take.h"
 #include "sched/place_view.h"
 #include "sched/preempt.h"
+#include "sched/slot_reserve.h"
 
 struct pass {
     const struct place_snapshot *snapshot;
@@ -209,6 +210,33 @@ static void tell_stuck(struct pass *pass, struct place_view *view, int n_slots,
     }
 }
 
+/* Slots that are kept for one job, or lent, are free for this one. */
+static bool is_opened(const struct pass *pass)
+{
+    const struct slot_reserve *kept = pass->snapshot->kept;
+    return kept != NULL && slot_reserve_is_open(kept);
+}
+
+/* No room was found for as many, or fewer. */
+static bool is_stuck(struct pass *pass, struct place_view *view, int n_slots)
+{
+    if (!is_opened(pass)) {
+        return n_slots >= view->stuck_slots;
+    }
+    slot_reserve_show(pass->snapshot->kept, view);
+    return slot_reserve_is_stuck(pass->snapshot->kept, view, n_slots);
+}
+
+static void set_stuck(struct pass *pass, struct place_view *view, int n_slots)
+{
+    if (is_opened(pass)) {
+        slot_reserve_set_stuck(pass->snapshot->kept, view, n_slots);
+        view->told_slots = 0; /* not for those who have less */
+    } else if (n_slots < view->stuck_slots) {
+        view->stuck_slots = n_slots;
+    }
+}
+
 static bool fit(struct pass *pass, struct place_view *view,
                 const struct place_want *want, struct place_start *start)
 {
@@ -217,7 +245,7 @@ static bool fit(struct pass *pass, struct place_view *view,
     struct place_group *group = NULL;
     bool *tried = NULL;
     pass->take.lacking = -1;
-    if (n_slots < view->stuck_slots) {
+    if (!is_stuck(pass, view, n_slots)) {
         tried = arena_alloc(pass->arena, (size_t)view->n_groups, sizeof(*tried));
         group = choose_group(pass, view, n_slots, tried);
         view->told_slots = 0;
@@ -234,7 +262,7 @@ static bool fit(struct pass *pass, struct place_view *view,
     if (view->told_slots != n_slots) {
         tell_stuck(pass, view, n_slots, limit);
     }
-    view->stuck_slots = n_slots < view->stuck_slots ? n_slots : view->stuck_slots;
+    set_stuck(pass, view, n_slots);
     return false;
 }
 
@@ -294,6 +322,74 @@ static enum reason check_line(const struct pass *pass, int index,
     return REASON_STARTED;
 }
 
+/* On slots that are kept for jobs which cannot start before it has ended. */
+static bool backfill(struct pass *pass, const struct place_line *line,
+                     const struct place_want *want, struct place_start *start)
+{
+    struct slot_reserve *kept = pass->snapshot->kept;
+    struct reason_verdict verdict;
+    if (kept == NULL || line->backfill_ms == 0 || line->is_exclusive) {
+        return false;
+    }
+    int64_t end_ms = pass->snapshot->now_ms + line->backfill_ms;
+    for (int i = -1; (i = slot_reserve_next(kept, i, end_ms)) >= 0;) {
+        slot_reserve_open(kept, i);
+        pass->take.is_backfill = true;
+        bool fits = fit_any(pass, line, want, start, &verdict);
+        pass->take.is_backfill = false;
+        if (fits) {
+            slot_reserve_lend(kept, pass->take.places, start->hosts, start->n_hosts,
+                              &start->backfill.of, &start->backfill.until_ms);
+            return true;
+        }
+        slot_reserve_close(kept);
+    }
+    return false;
+}
+
+static uint64_t next_job(const struct pass *pass, int index)
+{
+    return pass->snapshot->lines[index].turns[pass->order.next_turn[index]]->key;
+}
+
+/* The reservation of the line's next job; -1: it has none. */
+static int own_of(const struct pass *pass, int index)
+{
+    const struct slot_reserve *kept = pass->snapshot->kept;
+    return kept != NULL && !slot_reserve_is_idle(kept)
+               ? slot_reserve_find(kept, next_job(pass, index))
+               : -1;
+}
+
+/* What is kept for the line's next job is free for it, and what is kept for jobs behind
+ * it, if it may reserve itself. False: nothing is. */
+static bool open_turn(const struct pass *pass, int index, int own)
+{
+    struct slot_reserve *kept = pass->snapshot->kept;
+    if (kept == NULL ||
+        (own < 0 && (slot_reserve_is_idle(kept) ||
+                     !slot_reserve_may(kept, index, next_job(pass, index))))) {
+        return false;
+    }
+    slot_reserve_open_turn(kept, own);
+    return true;
+}
+
+static bool fit_next(struct pass *pass, int index, const struct place_want *want,
+                     struct place_start *start, struct reason_verdict *verdict)
+{
+    const struct place_line *line = &pass->snapshot->lines[index];
+    if (!open_turn(pass, index, own_of(pass, index))) {
+        return fit_any(pass, line, want, start, verdict);
+    }
+    if (fit_any(pass, line, want, start, verdict)) {
+        slot_reserve_use(pass->snapshot->kept);
+        return true;
+    }
+    slot_reserve_close(pass->snapshot->kept);
+    return false;
+}
+
 /* True where the line's next job starts; else the verdict says why not. */
 static bool start_next(struct pass *pass, int index, struct place_plan *plan)
 {
@@ -307,10 +403,12 @@ static bool start_next(struct pass *pass, int index, struct place_plan *plan)
             .reason = reason, .limit = limit, .n_hosts = pass->snapshot->n_hosts};
         return false;
     }
-    if (!fit_any(pass, line, &want, start, &plan->verdicts[index])) {
+    start->backfill = (struct place_backfill){0};
+    if (!fit_next(pass, index, &want, start, &plan->verdicts[index]) &&
+        !backfill(pass, line, &want, start)) {
         return false;
     }
-    start->job = line->turns[pass->order.next_turn[index]]->key;
+    start->job = next_job(pass, index);
     if (line->class != NULL) {
         limits_draft_count(pass->draft, line->class, start->hosts, start->n_hosts);
     }
@@ -320,6 +418,101 @@ static bool start_next(struct pass *pass, int index, struct place_plan *plan)
     }
     plan->n_starts++;
     return true;
+}
+
+/* ---------------------------------------------------------------- who reserves */
+
+/* Of the line's hosts the group where it reserves already, or has the most slots now,
+ * among those that are large enough. */
+static struct place_group *group_to_keep(struct pass *pass, struct place_view *view,
+                                         int n_slots, int group_before)
+{
+    struct place_group *best = NULL;
+    int n_most = 0;
+    for (int i = 0; i < view->n_groups; i++) {
+        struct place_group *group = &view->groups[i];
+        int n_free = free_in(pass, group, n_slots);
+        if (group->capacity < n_slots || (n_free == 0 && group_before < 0)) {
+            continue;
+        }
+        if (group->group == group_before) {
+            return group;
+        }
+        if (n_free > n_most) {
+            best = group;
+            n_most = n_free;
+        }
+    }
+    return best;
+}
+
+/* What is free for the line's next job is kept for it, up to the fewest slots that it
+ * asks for; what it has lent counts. False: that is nothing. */
+static bool keep_slots(struct pass *pass, int index, int own)
+{
+    struct slot_reserve *kept = pass->snapshot->kept;
+    const struct place_line *line = &pass->snapshot->lines[index];
+    struct place_view *view =
+        place_view_of(&pass->room, line, line->n_asks > 0 ? line->asks : NULL);
+    struct place_start start = {.n_hosts = 0};
+    const struct limit *limit;
+    int before, n_wanted = line->n_slots - slot_reserve_lent(kept, &before);
+    struct place_want want = {.min = 1,
+                              .max = n_wanted,
+                              .is_balanced =
+                                  pass->snapshot->queues[line->queue].is_balanced};
+    if (slot_reserve_is_open(kept)) {
+        slot_reserve_show(kept, view);
+    }
+    struct place_group *group =
+        n_wanted > 0 ? group_to_keep(pass, view, line->n_slots, before) : NULL;
+    pass->take.is_kept = true;
+    if (group != NULL && !place_take(&pass->take, view, group, &want, &start, &limit)) {
+        start.n_hosts = 0;
+    }
+    pass->take.is_kept = false;
+    if (start.n_hosts == 0 && own < 0) {
+        return false;
+    }
+    slot_reserve_keep(kept, index, next_job(pass, index), pass->take.places,
+                      start.hosts, start.n_hosts);
+    if (line->class != NULL && start.n_hosts > 0) {
+        limits_draft_count(pass->draft, line->class, start.hosts, start.n_hosts);
+    }
+    return true;
+}
+
+/* The line's next job does not start: others are preempted for it, or it reserves. */
+static void wait_next(struct pass *pass, int index, struct place_plan *plan)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
+    struct slot_reserve *kept = snapshot->kept;
+    struct reason_verdict *verdict = &plan->verdicts[index];
+    int own = own_of(pass, index);
+    if (own >= 0 && verdict->reason != REASON_BUSY) {
+        slot_reserve_drop(kept, own); /* it waits for something else than slots */
+        own = -1;
+    }
+    bool is_open = verdict->reason == REASON_BUSY && open_turn(pass, index, own);
+    if (snapshot->preempt != NULL) {
+        preempt_line(snapshot->preempt, index, pass->order.next_turn[index],
+                     &pass->room, pass->draft, verdict);
+    }
+    if (verdict->reason == REASON_PREEMPTING && is_open) {
+        slot_reserve_use(kept); /* room is made for it */
+        return;
+    }
+    if (verdict->reason == REASON_BUSY && kept != NULL &&
+        slot_reserve_may(kept, index, next_job(pass, index)) &&
+        keep_slots(pass, index, own)) {
+        return;
+    }
+    if (is_open) {
+        slot_reserve_close(kept);
+    }
+    if (own >= 0) {
+        slot_reserve_drop(kept, own);
+    }
 }
 
 /* ---------------------------------------------------------------- who goes on */
@@ -494,11 +687,13 @@ static void tell_parked(const struct pass *pass, struct place_plan *plan)
 
 /* Nothing more starts, and what is left to say of a line does not depend on the lines
  * before it. With slot pools it does, as a queue hands on what it cannot use; who may
- * preempt needs no free slot; and who goes on may take the last room of a limit. */
+ * preempt, or use slots that are kept, needs no free one; and who goes on may take the
+ * last room of a limit. */
 static bool is_over(struct pass *pass)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
     return snapshot->preempt == NULL && pass->order.pools.n_pools == 0 &&
+           (snapshot->kept == NULL || slot_reserve_is_idle(snapshot->kept)) &&
            pass->next_return == snapshot->n_returns && place_view_is_full(&pass->room);
 }
 
@@ -525,6 +720,9 @@ static void pass_init(struct pass *pass, struct arena *arena,
     place_view_init(&pass->room, arena, snapshot);
     place_order_init(&pass->order, arena, snapshot);
     place_take_init(&pass->take, &pass->room, pass->draft);
+    if (snapshot->kept != NULL) {
+        slot_reserve_begin(snapshot->kept, &pass->room);
+    }
 }
 
 static void plan_init(struct arena *arena, const struct place_snapshot *snapshot,
@@ -565,10 +763,7 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
                 &pass.order, msg_sum_slots(start->hosts, start->n_hosts));
             plan->verdicts[line].reason = is_through ? REASON_STARTED : REASON_NEW;
         } else {
-            if (snapshot->preempt != NULL) {
-                preempt_line(snapshot->preempt, line, pass.order.next_turn[line],
-                             &pass.room, pass.draft, &plan->verdicts[line]);
-            }
+            wait_next(&pass, line, plan);
             place_order_drop(&pass.order);
         }
     }

@@ -28,6 +28,9 @@
  * Nothing starts on a host whose load is beyond the thresholds of the host or of the
  * job's queue (threshold.h); who stood still there is not asked here.
  *
+ * A parallel job that finds no room may keep what is free for it, and others that end
+ * in time may use that meanwhile (slot_reserve.h).
+ *
  * A job that reserves resources (rusage) takes them along with its slots, and goes only
  * where there is enough (reserve.h); of alternatives the first for which there is.
  *
@@ -112,7 +115,9 @@ struct place_line {
     const struct limits_class *class; /* NULL: no limits */
     int max_starts;                   /* of an array with a limit; INT_MAX: all */
     int64_t since_ms;                 /* its first job waits; 0: unknown */
-    enum reason veto;                 /* REASON_NEW: none; else none of it starts */
+    int64_t backfill_ms; /* it may use slots that are kept for others, and ends by its
+                            run limit after so long; 0: it may not */
+    enum reason veto;    /* REASON_NEW: none; else none of it starts */
 };
 
 /* A job that stands still and waits for its own slots. */
@@ -139,8 +144,10 @@ struct place_snapshot {
     const struct place_return *returns; /* in the order of their queues, of one queue as
                                            they shall go on */
     int n_returns;
-    struct preempt *preempt; /* sched/preempt.h: asked by lines that find no room, and
-                                told of starts; NULL: there is no preemption */
+    struct preempt *preempt;   /* sched/preempt.h: asked by lines that find no room, and
+                                  told of starts; NULL: there is no preemption */
+    struct slot_reserve *kept; /* sched/slot_reserve.h: slots that waiting jobs keep;
+                                  NULL: no queue has SLOT_RESERVE */
     const struct limits *limits;   /* NULL: none */
     const struct reserve *reserve; /* NULL: nobody reserves anything */
     const struct threshold_excess *const
@@ -156,12 +163,19 @@ struct place_snapshot {
     int max_starts; /* of one plan */
 };
 
+/* Whose slots a job uses that ends before they are needed. */
+struct place_backfill {
+    uint64_t of; /* a job; 0: nobody's */
+    int64_t until_ms;
+};
+
 struct place_start {
     uint64_t job;      /* the turn's key */
     const char *lease; /* "": own hosts */
     struct host_slots *hosts;
     int n_hosts;
     const struct reserve_asks *asks; /* the line's alternative; NULL: none */
+    struct place_backfill backfill;
 };
 
 struct place_plan {

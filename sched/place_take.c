@@ -12,6 +12,8 @@ void place_take_init(struct place_take *take, struct place_room *room,
         arena_alloc(room->arena, (size_t)room->snapshot->n_hosts, sizeof(*take->taken));
     take->pieces = arena_alloc(room->arena, (size_t)room->snapshot->n_hosts,
                                sizeof(*take->pieces));
+    take->places =
+        arena_alloc(room->arena, (size_t)room->snapshot->n_hosts, sizeof(int));
 }
 
 /* The job's pieces on other hosts, the first one first. */
@@ -54,7 +56,7 @@ static int room_on(struct place_take *take, const struct place_view *view, int h
     const struct place_host *at = &take->room->snapshot->hosts[host];
     int n_free = place_view_slots_on(take->room, host, view->is_exclusive);
     n_free = reserved_on(take, view, host, n_free);
-    if (view->class == NULL) {
+    if (view->class == NULL || take->is_backfill) {
         return n_free;
     }
     int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
@@ -82,6 +84,7 @@ static int take_top(struct place_take *take, const struct place_view *view,
     taken->n_slots = taken->n_slots < wanted ? taken->n_slots : wanted;
     taken->n_slots = taken->n_slots > 0 ? taken->n_slots : 0;
     if (taken->n_slots > 0) {
+        take->places[start->n_hosts] = host;
         start->hosts[start->n_hosts++] = (struct host_slots){
             .host = take->room->snapshot->hosts[host].name, .n_slots = taken->n_slots};
     }
@@ -166,7 +169,9 @@ static void settle(struct place_take *take, struct place_group *group, bool is_k
         int host = taken->candidate.host;
         if (is_kept && taken->n_slots > 0) {
             room->used[host] += taken->n_slots;
-            room->accepted_ms[host] = room->snapshot->now_ms;
+            if (!take->is_kept) {
+                room->accepted_ms[host] = room->snapshot->now_ms;
+            }
             room->is_taken[host] = room->is_taken[host] || is_exclusive;
         }
         taken->candidate.used = room->used[host];

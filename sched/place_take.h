@@ -30,7 +30,10 @@ struct place_take {
     struct place_taken *taken;        /* scratch: hosts that were looked at */
     int n_taken;
     struct reserve_piece *pieces; /* scratch: what the job has so far */
-    int lacking; /* of the last job: the item that left too little of a host; -1 */
+    int *places;                  /* of the last start's hosts: their indexes */
+    bool is_kept;     /* the slots are kept for a job, that is not dispatched yet */
+    bool is_backfill; /* limits on hosts do not hold for it */
+    int lacking;      /* of the last job: the item that left too little of a host; -1 */
 };
 
 /* What is wanted of the hosts. */

@@ -221,14 +221,19 @@ static void tell_load(struct reason_verdict *stuck, const struct place_host *hos
     }
 }
 
+static struct place_candidate candidate_on(const struct place_room *room, int host)
+{
+    return (struct place_candidate){.host = host,
+                                    .used = room->used[host],
+                                    .max = room->snapshot->hosts[host].max,
+                                    .is_borrowed = room->group_of[host] != 0};
+}
+
 static void judge_host(const struct place_room *room, struct place_view *view, int host,
                        int n_left)
 {
     const struct place_host *at = &room->snapshot->hosts[host];
-    struct place_candidate candidate = {.host = host,
-                                        .used = room->used[host],
-                                        .max = at->max,
-                                        .is_borrowed = room->group_of[host] != 0};
+    struct place_candidate candidate = candidate_on(room, host);
     if (!is_allowed(room->snapshot, view->queue, view->asked, view->bond, host,
                     &candidate.preference)) {
         view->stuck.n_excluded++;
@@ -265,6 +270,38 @@ static void judge_host(const struct place_room *room, struct place_view *view, i
     if (place_view_free_on(room, host, group) > 0) {
         group->heap[group->count++] = candidate;
     } /* else it is full; counted when someone asks why */
+}
+
+static bool is_in_heap(const struct place_group *group, int host)
+{
+    for (int i = 0; i < group->count; i++) {
+        if (group->heap[i].host == host) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void place_view_restore(const struct place_room *room, struct place_view *view,
+                        int host)
+{
+    struct place_candidate candidate = candidate_on(room, host);
+    struct place_group *group = NULL;
+    for (int i = 0; i < view->n_groups && group == NULL; i++) {
+        group = view->groups[i].group == room->group_of[host] ? &view->groups[i] : NULL;
+    }
+    if (group == NULL || place_view_free_on(room, host, group) == 0 ||
+        is_in_heap(group, host) ||
+        place_view_load(room->snapshot, view->queue, host) != NULL ||
+        !is_allowed(room->snapshot, view->queue, view->asked, view->bond, host,
+                    &candidate.preference) ||
+        (view->filter != NULL && !view->filter->matches[host])) {
+        return;
+    }
+    if (view->filter != NULL && view->filter->places != NULL) {
+        candidate.place = view->filter->places[host];
+    }
+    place_view_push(group, &candidate);
 }
 
 static struct place_view *view_new(const struct place_room *room,

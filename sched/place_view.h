@@ -108,6 +108,9 @@ bool place_view_is_better(const struct place_candidate *a,
 /* The group's best host with a free slot, as things stand now; NULL: none. */
 const struct place_candidate *place_view_top(const struct place_room *room,
                                              struct place_group *group);
+/* Slots of the host are free again: it stands in the view's heap if it may. */
+void place_view_restore(const struct place_room *room, struct place_view *view,
+                        int host);
 void place_view_pop(struct place_group *group);
 void place_view_push(struct place_group *group,
                      const struct place_candidate *candidate);

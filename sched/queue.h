@@ -15,6 +15,7 @@
 
 #include "base/conf.h"
 #include "sched/groups.h"
+#include "sched/queue_reserve.h"
 #include "sched/queue_rules.h"
 #include "sched/threshold.h"
 
@@ -58,6 +59,7 @@ struct queue_config {
     enum queue_interactive interactive;
     struct thresholds thresholds;        /* of load; threshold_config.h reads them */
     const char *stop_cond, *resume_cond; /* selections; NULL: none */
+    struct queue_reserve reserve;
     struct queue_rules rules;
 };
 

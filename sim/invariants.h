@@ -26,6 +26,8 @@
  *   changes no two there in a shorter time than hosts tell their load.
  * 11 A pool's cycle grants nothing beyond a quota, recalls nothing below one, and has
  *   quotas within what hybrid.md 4 says of reserves, limits, ownership and sums.
+ * 12 Slots that a waiting job reserves are lent to none that could still run, by its
+ *   run limit, when that job can start.
  *
  * They are told each change (what is committed, what begins and ends at a host), so
  * that a step costs what it changed: rows of jobs are judged as they are committed, and
@@ -76,7 +78,8 @@ void invariants_set_now(struct invariants *invariants, int64_t now_ms);
 bool invariants_acknowledged(struct invariants *invariants, const char *site,
                              uint64_t job, struct invariants_text *text);
 bool invariants_stored(struct invariants *invariants, const char *site,
-                       const struct row *row, struct invariants_text *text);
+                       const struct row *row, int64_t now_ms,
+                       struct invariants_text *text);
 bool invariants_begun(struct invariants *invariants, const char *site, const char *job,
                       struct invariants_text *text);
 /* Slots of a host come into use (n > 0) or are free again, `n_gone` of them for good.

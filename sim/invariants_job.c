@@ -71,6 +71,7 @@ static bool see_submission(struct invariants *invariants, const char *site,
     seen = mem_alloc(1, sizeof *seen);
     format_submission(seen->key, site, row->id);
     seen->is_rerunnable = row->spec.is_rerunnable;
+    seen->run_limit_ms = row->spec.run_limit_ms;
     seen->n_elements = count_elements(row);
     HASH_ADD_STR(invariants->submissions, key, seen);
     invariants_see_site(invariants, site)->n_jobs += seen->n_elements;
@@ -155,14 +156,45 @@ static bool see_state(struct invariants *invariants, const char *site,
     return true;
 }
 
+/* It has an attempt that it had not before, on slots that another reserves. */
+static bool judge_backfill(struct invariants *invariants, const char *site,
+                           const struct row_job_state *row, int64_t now_ms,
+                           struct invariants_text *text)
+{
+    const struct seen_submission *of = find_submission(invariants, site, row->id);
+    struct seen_job *job;
+    char key[INVARIANTS_JOB_KEY_SIZE];
+
+    format_job(key, site, row->id, row->index);
+    job = find_job(invariants, key);
+    if (!job || job->attempt == row->attempt) {
+        return true;
+    }
+    job->attempt = row->attempt;
+    if (row->backfill_of == 0) {
+        return true;
+    }
+    if (!find_submission(invariants, site, job_id_key_number(row->backfill_of))) {
+        return invariants_fail(text, "job %s uses slots that no job reserves", key);
+    }
+    return (of->run_limit_ms > 0 &&
+            now_ms + of->run_limit_ms <= row->backfill_until_ms) ||
+           invariants_fail(text,
+                           "job %s is lent slots until %" PRId64
+                           " and may run until %" PRId64,
+                           key, row->backfill_until_ms, now_ms + of->run_limit_ms);
+}
+
 bool invariants_stored(struct invariants *invariants, const char *site,
-                       const struct row *row, struct invariants_text *text)
+                       const struct row *row, int64_t now_ms,
+                       struct invariants_text *text)
 {
     if (row->kind == ROW_JOB) {
         return see_submission(invariants, site, &row->job, text);
     }
     return row->kind != ROW_JOB_STATE ||
-           see_state(invariants, site, &row->job_state, text);
+           (see_state(invariants, site, &row->job_state, text) &&
+            judge_backfill(invariants, site, &row->job_state, now_ms, text));
 }
 
 bool invariants_acknowledged(struct invariants *invariants, const char *site,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* invariants_parts.h: what the files of the invariants share: what was seen so far.
- * invariants.c: contracts (2, 3, 4, 6, 7) and settling; invariants_job.c: jobs (5);
+ * invariants.c: contracts (2, 3, 4, 6, 7) and settling; invariants_job.c: jobs (5, 12);
  * invariants_host.c: slots in use (1); invariants_grants.c: what leases have besides
  * (8); invariants_reserve.c: what is reserved (9); invariants_load.c: load (10);
  * invariants_pool.c: pools (11).
@@ -35,6 +35,7 @@ struct seen_lease {
 struct seen_submission {
     char key[INVARIANTS_JOB_KEY_SIZE]; /* site, id */
     bool is_rerunnable;
+    int64_t run_limit_ms; /* 0: none */
     int n_elements, n_ended, n_dropped;
     UT_hash_handle hh;
 };
@@ -45,6 +46,7 @@ struct seen_job {
     struct seen_submission *submission; /* NULL: forgotten, after its end */
     int begun, may_begin;               /* times */
     int causes;                         /* for which it stands still */
+    uint64_t attempt;                   /* the latest on record */
     bool is_ended;
     enum job_state end_state;
     UT_hash_handle hh;

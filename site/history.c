@@ -129,6 +129,12 @@ static void tell_dispatch(const struct site *site, const struct row_job_state *r
     event.at_ms = noted->dispatch_ms != 0 ? noted->dispatch_ms : site->now_ms;
     event.hosts = row->hosts;
     event.n_hosts = row->n_hosts;
+    if (row->backfill_of != 0) {
+        event.reason = arena_printf(
+            &effects->arena, "backfill, on slots that job <%s> reserves",
+            job_id_text(&effects->arena, job_id_key_number(row->backfill_of),
+                        job_id_key_index(row->backfill_of)));
+    }
     tell(&event, effects);
 }
 

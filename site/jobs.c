@@ -430,15 +430,15 @@ bool jobs_move(struct jobs *jobs, struct job *job, enum job_state state)
 }
 
 void jobs_begin(struct jobs *jobs, struct job *job, uint64_t attempt, const char *lease,
-                uint64_t epoch, const struct host_slots *hosts, int n_hosts,
-                const char *reserved)
+                uint64_t epoch, const struct place_start *start, const char *reserved)
 {
     jobs_unindex(jobs, job);
     job->attempt = attempt;
     keep_set_text(&job->lease, lease);
     job->epoch = epoch;
     job->is_decided = lease[0] == '\0';
-    jobs_set_hosts(job, hosts, n_hosts);
+    jobs_set_hosts(job, start->hosts, start->n_hosts);
+    job->backfill = start->backfill;
     jobs_set_reserved(job, reserved);
     jobs_set_overload(job, "");
     job->control = (struct run_control){0};
@@ -460,6 +460,7 @@ void jobs_requeue(struct jobs *jobs, struct job *job, enum requeue_cause cause,
     job->epoch = 0;
     job->is_decided = false;
     jobs_set_hosts(job, NULL, 0);
+    job->backfill = (struct place_backfill){0};
     jobs_set_reserved(job, "");
     jobs_set_overload(job, "");
     job->start_ms = 0;

@@ -26,6 +26,7 @@
 #include "base/effect.h"
 #include "sched/limits.h"
 #include "sched/line.h"
+#include "sched/place.h"
 #include "sched/queue.h"
 #include "sched/share_use.h"
 
@@ -79,6 +80,7 @@ struct job {
     char *reason;          /* of the last turn that needs one; "" else */
     struct job_halt halt;
     char *overload; /* the load that it stands still for, or went on after; NULL */
+    struct place_backfill backfill; /* of its attempt */
     char *reserved; /* rusage of its attempt (site/reserves.h); NULL: nothing */
 
     /* Not on disk. */
@@ -180,8 +182,7 @@ bool jobs_move(struct jobs *jobs, struct job *job, enum job_state state);
 
 /* The job gets an attempt (state PEND), and reserves what the text says. */
 void jobs_begin(struct jobs *jobs, struct job *job, uint64_t attempt, const char *lease,
-                uint64_t epoch, const struct host_slots *hosts, int n_hosts,
-                const char *reserved);
+                uint64_t epoch, const struct place_start *start, const char *reserved);
 /* The queue that it is in. */
 const char *jobs_queue_name(const struct job *job);
 /* A waiting job goes to another queue (by index); before, or behind, all that wait. */

@@ -22,6 +22,10 @@ static const char *line_name(struct jobs *jobs, const struct job *job)
     if (spec->app[0] != '\0') {
         name = arena_printf(&jobs->scratch, "%s|-app%s", name, spec->app);
     }
+    if (jobs->queues[job->queue].reserve.is_backfill) {
+        name = arena_printf(&jobs->scratch, "%s|-W%lld", name,
+                            (long long)spec->run_limit_ms);
+    }
     for (int i = 0; i < spec->n_hosts_asked; i++) {
         name = arena_printf(&jobs->scratch, "%s|%s", name, spec->hosts_asked[i]);
     }

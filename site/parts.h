@@ -25,6 +25,7 @@
 #include "site/site.h"
 #include "site/site_hosts.h"
 #include "site/site_uplink.h"
+#include "site/slot_reserves.h"
 #include "site/terminals.h"
 #include "site/waiters.h"
 #include "site/windows.h"
@@ -52,6 +53,7 @@ struct site {
     struct asked_lists *asked_lists;
     struct preempts *preempts;
     struct overloads *overloads; /* what the load of hosts does to jobs */
+    struct slot_reserves *slot_reserves;
     struct schedule *schedule;
     struct accepts *accepts; /* of hosts, by name */
     struct waiters *waiters;

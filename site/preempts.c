@@ -72,21 +72,6 @@ uint64_t preempts_count(const struct preempts *preempts)
 
 /* ---------------------------------------------------------------- claims */
 
-static int find_host(const struct site *site, const struct place_host *hosts,
-                     int n_hosts, const char *name)
-{
-    int own = site_hosts_find(site->hosts, name);
-    if (own >= 0) {
-        return own;
-    }
-    for (int i = site_hosts_count(site->hosts); i < n_hosts; i++) {
-        if (strcmp(hosts[i].name, name) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 static int left_on(const struct place_host *host, bool is_exclusive)
 {
     bool is_open = host->is_open && !host->is_taken && !host->is_kept;
@@ -114,7 +99,7 @@ static bool is_free(const struct site *site, const struct claim *claim,
                     const struct place_host *hosts, int n_hosts, bool is_exclusive)
 {
     for (int i = 0; i < claim->n_hosts; i++) {
-        int host = find_host(site, hosts, n_hosts, claim->hosts[i].host);
+        int host = schedule_find_host(site, hosts, n_hosts, claim->hosts[i].host);
         if (host < 0 || left_on(&hosts[host], is_exclusive) < claim->hosts[i].n_slots) {
             return false;
         }
@@ -132,7 +117,7 @@ static bool is_allowed(const struct site *site, const struct job *job,
     bool may = limits_room(draft, job->class, &limit) >= job->spec->n_slots;
     for (int i = 0; may && i < claim->n_hosts; i++) {
         const struct place_host *at =
-            &hosts[find_host(site, hosts, n_hosts, claim->hosts[i].host)];
+            &hosts[schedule_find_host(site, hosts, n_hosts, claim->hosts[i].host)];
         int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
         may = limits_room_on(draft, job->class, at->name, n_processors, claim->hosts, i,
                              &limit) >= claim->hosts[i].n_slots;
@@ -147,7 +132,7 @@ static void use_slots(const struct site *site, const struct claim *claim,
                       struct place_host *hosts, int n_hosts, bool is_exclusive)
 {
     for (int i = 0; i < claim->n_hosts; i++) {
-        int host = find_host(site, hosts, n_hosts, claim->hosts[i].host);
+        int host = schedule_find_host(site, hosts, n_hosts, claim->hosts[i].host);
         int left = host < 0 ? 0 : left_on(&hosts[host], false);
         if (left > 0) {
             hosts[host].used +=
@@ -265,8 +250,8 @@ static int *places_of(const struct site *site, struct arena *arena,
 {
     int *places = arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*places));
     for (int i = 0; i < job->n_hosts; i++) {
-        places[i] =
-            find_host(site, snapshot->hosts, snapshot->n_hosts, job->hosts[i].host);
+        places[i] = schedule_find_host(site, snapshot->hosts, snapshot->n_hosts,
+                                       job->hosts[i].host);
     }
     return places;
 }

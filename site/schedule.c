@@ -70,7 +70,9 @@ int64_t schedule_wake_ms(const struct site *site, int64_t now_ms)
     int64_t hold_ms = jobs_hold_ms(site->jobs);
     int64_t preempt_ms = preempts_wake_ms(site->preempts);
     int64_t reserve_ms = reserves_wake_ms(site->reserves);
+    int64_t slots_ms = slot_reserves_wake_ms(site->slot_reserves);
     int64_t wake_ms = hold_ms < preempt_ms ? hold_ms : preempt_ms;
+    wake_ms = slots_ms < wake_ms ? slots_ms : wake_ms;
     wake_ms = reserve_ms < wake_ms ? reserve_ms : wake_ms;
     wake_ms = site->schedule->accept_ms < wake_ms ? site->schedule->accept_ms : wake_ms;
     return site->schedule->is_marked ? now_ms : wake_ms;
@@ -218,6 +220,21 @@ struct place_host *schedule_hosts(const struct site *site, struct arena *arena,
     return hosts;
 }
 
+int schedule_find_host(const struct site *site, const struct place_host *hosts,
+                       int n_hosts, const char *name)
+{
+    int own = site_hosts_find(site->hosts, name);
+    if (own >= 0) {
+        return own;
+    }
+    for (int i = site_hosts_count(site->hosts); i < n_hosts; i++) {
+        if (strcmp(hosts[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
 static void show_hosts(struct site *site, int64_t now_ms,
                        struct place_snapshot *snapshot, struct effects *effects)
 {
@@ -254,12 +271,15 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     bool is_guard = preempts_wake_ms(site->preempts) <= now_ms;
     bool is_less = reserves_wake_ms(site->reserves) <= now_ms;
     bool is_rested = schedule->accept_ms <= now_ms;
-    if (!schedule->is_marked && !has_come && !is_guard && !is_less && !is_rested) {
+    bool is_over = slot_reserves_wake_ms(site->slot_reserves) <= now_ms;
+    if (!schedule->is_marked && !has_come && !is_guard && !is_less && !is_rested &&
+        !is_over) {
         return false;
     }
     struct place_snapshot snapshot = {.queues = site->config->queues,
                                       .n_queues = site->config->n_queues,
                                       .limits = site->limits,
+                                      .now_ms = now_ms,
                                       .max_starts = SCHEDULE_STARTS_MAX};
     struct place_plan plan;
     arena_clear(&schedule->scratch);
@@ -273,6 +293,7 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
         overloads_show(site, &schedule->scratch, snapshot.hosts, snapshot.n_hosts);
     snapshot.reserve = reserves_show(site);
     snapshot.preempt = preempts_show(site, &schedule->scratch, &snapshot, now_ms);
+    snapshot.kept = slot_reserves_show(site, &schedule->scratch, &snapshot, now_ms);
     place_plan(&schedule->scratch, &snapshot, &plan);
     schedule->is_marked = plan.is_cut;
     schedule->accept_ms = plan.accept_ms;
@@ -281,6 +302,7 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     if (preempts_order(site, snapshot.preempt, now_ms, effects)) {
         schedule_mark(schedule);
     }
+    slot_reserves_keep(site, &schedule->scratch, snapshot.hosts, snapshot.kept);
     schedule_tell_use(site);
     if (!plan.is_cut) {
         note_waiting(schedule, &snapshot, &plan);

@@ -69,9 +69,10 @@ static void make_room(struct shown_lines *shown, int n_lines)
 /* What does not change while that job is the first: it leaves its line before anything
  * of it changes (jobs_parts.h). */
 static void read_first(struct card *card, struct place_line *line,
-                       const struct line_head *head)
+                       const struct line_head *head, const struct queue_config *queues)
 {
     const struct job *first = jobs_of_turn(head->turns[0]);
+    bool is_backfill = queues[first->queue].reserve.is_backfill;
     const struct job_spec *spec = first->spec;
     card->number = head->number;
     card->first = first;
@@ -91,6 +92,7 @@ static void read_first(struct card *card, struct place_line *line,
         .class = limits_have_any(first->class) ? first->class : NULL,
         .max_starts = INT_MAX,
         .since_ms = first->submit_ms,
+        .backfill_ms = is_backfill ? spec->run_limit_ms : 0,
     };
 }
 
@@ -151,7 +153,7 @@ const struct place_line *shown_lines_look(struct shown_lines *shown, struct site
         struct card *card = &shown->cards[i];
         struct place_line *line = &shown->lines[i];
         if (card->number != heads[i].number) {
-            read_first(card, line, &heads[i]);
+            read_first(card, line, &heads[i], site->config->queues);
         }
         line->turns = heads[i].turns;
         line->n_turns = heads[i].n_turns;

@@ -74,6 +74,7 @@ struct site *site_new(const struct site_config *from)
     site->asked_lists = asked_lists_new(&config->groups);
     site->preempts = preempts_new();
     site->overloads = overloads_new(config, facts_resources(site->facts));
+    site->slot_reserves = slot_reserves_new();
     site->schedule = schedule_new();
     site->accepts = accepts_new();
     site->waiters = waiters_new();
@@ -95,6 +96,7 @@ void site_free(struct site *site)
     accepts_free(site->accepts);
     preempts_free(site->preempts);
     overloads_free(site->overloads);
+    slot_reserves_free(site->slot_reserves);
     site_uplink_free(site->uplink);
     consumer_free(site->consumer);
     provider_free(site->provider);

@@ -224,6 +224,7 @@ void site_view_hosts(const struct site *site, struct site_page *page,
     site_tally_sort(&borrowed);
     count_runs(site, false, &own);
     count_borrowed(site, &borrowed);
+    site_view_count_slots(site, &own, &borrowed);
     struct reserves_seen seen;
     reserves_see(site, arena, false, &seen);
     for (int i = 0; i < n_places && !page->is_full; i++) {

@@ -28,6 +28,20 @@ const char *site_view_halted(const struct site *site, struct arena *arena,
                              const struct job *job);
 void site_view_job_id(struct arena *arena, struct value *row, const char *key,
                       const struct job *job);
+/* What a waiting job reserves, and whose reserved slots one was given. */
+struct share_tree;
+struct site_tally;
+void site_view_job_slots(const struct site *site, struct arena *arena,
+                         struct value *row, const struct job *job);
+/* "; it has reserved 3 of 4 slots ..."; "": none. */
+const char *site_view_slots_text(const struct site *site, struct arena *arena,
+                                 const struct job *job);
+/* What is reserved, less what is lent: by host, of a queue, of an account. */
+void site_view_count_slots(const struct site *site, struct site_tally *own,
+                           struct site_tally *borrowed);
+int64_t site_view_queue_slots(const struct site *site, int queue);
+int64_t site_view_account_slots(const struct site *site, const struct share_tree *tree,
+                                int account);
 /* By id. A job that is asked for by id or name is shown after its end too. */
 void site_view_jobs(const struct site *site, struct site_page *page,
                     const struct msg_query *query, int64_t now_ms);

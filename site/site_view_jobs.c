@@ -35,7 +35,8 @@ static const char *where_text(struct arena *arena, const struct job *job)
     return text;
 }
 
-static const char *waiting_reason(struct arena *arena, const struct job *job)
+static const char *waiting_reason(const struct site *site, struct arena *arena,
+                                  const struct job *job)
 {
     if (job->attempt != 0) {
         return arena_printf(arena, "starting on %s", job->hosts[0].host);
@@ -45,8 +46,9 @@ static const char *waiting_reason(struct arena *arena, const struct job *job)
         job->line != NULL ? line_verdict(job->line) : &held;
     const char *hosts = reason_hosts(arena, verdict);
     const char *preempts = reason_preempt(arena, verdict);
-    return arena_printf(arena, "%s (%s%s%s)%s%s%s%s", reason_text(arena, verdict),
+    return arena_printf(arena, "%s (%s%s%s)%s%s%s%s%s", reason_text(arena, verdict),
                         where_text(arena, job), hosts[0] != '\0' ? "; " : "", hosts,
+                        site_view_slots_text(site, arena, job),
                         preempts[0] != '\0' ? "; " : "", preempts,
                         job->reason[0] != '\0' ? "; " : "", job->reason);
 }
@@ -65,7 +67,7 @@ static const char *why_text(const struct site *site, struct arena *arena,
     }
     switch (job->state) {
     case JOB_PEND:
-        return waiting_reason(arena, job);
+        return waiting_reason(site, arena, job);
     case JOB_PSUSP:
         return job->reason[0] != '\0' ? job->reason
                                       : "suspended by a user while it waited";
@@ -245,6 +247,7 @@ static struct value *job_row(const struct site *site, struct arena *arena,
                       is_asked ? SHOWN_COMMAND_BYTES : LISTED_COMMAND_BYTES));
     add_use(arena, row, job, now_ms);
     site_view_job_halts(arena, row, job, now_ms);
+    site_view_job_slots(site, arena, row, job);
     struct value *leases = is_asked ? why_lease_list(site, arena, job) : NULL;
     if (leases != NULL) {
         value_add(arena, row, "leases", leases);
@@ -417,6 +420,7 @@ void site_view_queues(const struct site *site, struct site_page *page,
         value_add_int(arena, row, "pend", slots[i].pend);
         value_add_int(arena, row, "run", slots[i].run);
         value_add_int(arena, row, "susp", slots[i].susp);
+        value_add_int(arena, row, "rsv", site_view_queue_slots(site, i));
         value_add_text(arena, row, "hosts", hosts_text(arena, queue));
         value_add_text(arena, row, "placement",
                        queue->is_balanced ? "balanced" : "stacked");

@@ -106,11 +106,12 @@ static double rounded(double number)
     return (double)llround(number * 1000) / 1000;
 }
 
-static void add_account(struct arena *arena, struct value *row,
-                        const struct share_tree *tree, int account, int64_t now_ms)
+static void add_account(const struct site *site, struct arena *arena, struct value *row,
+                        const struct share_tree *tree, int account)
 {
     const struct share_account *at = share_tree_at(tree, account);
     struct share_terms terms;
+    int64_t now_ms = site->now_ms;
     share_use_terms(&at->use, &share_tree_scope(tree)->factors, now_ms, &terms);
     if (at->shares > 0) {
         value_add_int(arena, row, "shares", at->shares);
@@ -121,7 +122,7 @@ static void add_account(struct arena *arena, struct value *row,
         value_add_null(arena, row, "priority");
     }
     value_add_int(arena, row, "started", at->use.n_slots);
-    value_add_int(arena, row, "reserved", 0);
+    value_add_int(arena, row, "reserved", site_view_account_slots(site, tree, account));
     value_add_real(arena, row, "cpu_s", rounded(terms.cpu_hours * 3600));
     value_add_real(arena, row, "run_s", rounded(terms.run_hours * 3600));
 }
@@ -158,7 +159,7 @@ void site_view_add_shares(const struct site *site, struct arena *arena,
     for (int i = 0; i < n_rows && i < max; i++) {
         struct value *share = value_add(arena, shares, NULL, value_object(arena));
         value_add_text(arena, share, "account", path_of(arena, tree, rows[i].account));
-        add_account(arena, share, tree, rows[i].account, site->now_ms);
+        add_account(site, arena, share, tree, rows[i].account);
     }
 }
 
@@ -276,7 +277,7 @@ static struct value *user_row(const struct site *site, struct arena *arena,
                        scope->is_partition ? scope->name : NULL);
         value_add_text(arena, shown, "account",
                        path_of(arena, row->tree, row->account));
-        add_account(arena, shown, row->tree, row->account, site->now_ms);
+        add_account(site, arena, shown, row->tree, row->account);
     } else {
         static const char *const without[] = {"queue",    "partition", "account",
                                               "shares",   "priority",  "started",

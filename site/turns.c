@@ -62,8 +62,7 @@ static void start_here(struct site *site, struct job *job,
                        const struct place_start *start, const char *reserved,
                        int64_t now_ms, struct effects *effects)
 {
-    jobs_begin(site->jobs, job, take_attempt(site, effects), "", 0, start->hosts,
-               start->n_hosts, reserved);
+    jobs_begin(site->jobs, job, take_attempt(site, effects), "", 0, start, reserved);
     jobs_store(job, effects);
     struct row_run row = {
         .run = {.site = site->config->name, .attempt = job->attempt},
@@ -127,7 +126,7 @@ static void start_there(struct site *site, struct job *job,
                         int64_t now_ms, struct effects *effects)
 {
     jobs_begin(site->jobs, job, take_attempt(site, effects), start->lease,
-               epoch_of(site, start->lease), start->hosts, start->n_hosts, reserved);
+               epoch_of(site, start->lease), start, reserved);
     jobs_store(job, effects);
     struct consumer_attempt attempt = attempt_of(site, job, effects);
     consumer_start(site->consumer, &attempt, now_ms, effects);

@@ -129,7 +129,7 @@ def test_listings():
              "end_at exit_code reason"),
             ("hosts", "HOST_NAME", "host status max njobs run ssusp ususp rsv"),
             ("queues", "QUEUE_NAME", "queue priority status max jl_u jl_p jl_h njobs "
-             "pend run susp users slots_per_job"),
+             "pend run susp rsv users slots_per_job"),
             ("sites", "SITE", "site roles status slots pending since"),
             ("leases", "LEASE", "id provider consumer policy type state status epoch hosts "
              "reclaim_delay_s next_rebalance_at changed_at reason")):

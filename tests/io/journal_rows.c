@@ -135,6 +135,8 @@ static void add_job_state(struct journal_rows_text *to,
         state->reason);
     add_hosts(to, state->hosts, state->n_hosts);
     add(to, " reserved \"%s\"", state->reserved != NULL ? state->reserved : "");
+    add(to, " backfill of %" PRIu64 " until %" PRId64, state->backfill_of,
+        state->backfill_until_ms);
     add(to, " queue \"%s\" place %" PRId64 " released %d requeued %d\n",
         state->queue != NULL ? state->queue : "", state->place, state->is_released,
         (int)state->requeue_cause);

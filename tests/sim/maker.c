@@ -95,7 +95,7 @@ static void write_submit(struct maker *maker, int self)
     } else if (!count && strcmp(queue, "far") != 0 && maker_chance(maker, 20)) {
         maker_say(maker, " interactive=yes");
     }
-    if (maker_chance(maker, 10)) {
+    if (maker_chance(maker, site->reserves_slots ? 70 : 10)) {
         maker_say(maker, " limit=%ds", maker_between(maker, 1, 40));
     }
     if (maker_chance(maker, 10)) {

@@ -116,6 +116,7 @@ void maker_choose_site(struct maker *maker, int self)
     site->reclaim_s = maker_chance(maker, 90) ? maker_between(maker, 1, 30) : 0;
     site->freeze_s = maker_chance(maker, 60) ? maker_between(maker, 1, 10) : 0;
     site->has_urgent = maker_chance(maker, 40);
+    site->reserves_slots = maker_chance(maker, 40);
     site->preempts = maker_chance(maker, 50);
     choose_shares(maker, site);
     choose_around(maker, site);
@@ -229,6 +230,17 @@ static void write_preemption(struct maker *maker, const struct maker_site *site,
     }
 }
 
+static void write_reserving(struct maker *maker, const struct maker_site *site)
+{
+    if (site->reserves_slots && maker_chance(maker, 60)) {
+        maker_say(maker, "SLOT_RESERVE = MAX_RESERVE_TIME[%d]\n",
+                  maker_between(maker, 1, 20));
+    }
+    if (site->reserves_slots && maker_chance(maker, 60)) {
+        maker_say(maker, "BACKFILL = Y\n");
+    }
+}
+
 /* Windows close while users and faults are at work, and are open in the end. */
 static const char *const windows[] = {"0:01-0:03 0:04-24", "0:00-0:02 0:03-24",
                                       "0:00-0:01 0:02-0:03 0:05-24"};
@@ -327,6 +339,7 @@ static void write_sharing(struct maker *maker, const struct maker_site *site,
     write_around(maker, site);
     write_thresholds(maker, site);
     write_pace(maker);
+    write_reserving(maker, site);
 }
 
 static void write_queues(struct maker *maker, const struct maker_site *site)
@@ -394,7 +407,12 @@ void maker_write_site(struct maker *maker, int self)
         maker_say(maker, "PREEMPTABLE_RESOURCES = lic\n");
     }
     if (site->preempts && maker_chance(maker, 50)) {
-        maker_say(maker, "PREEMPT_JOBTYPE = EXCLUSIVE\n");
+        static const char *const types[] = {"EXCLUSIVE", "BACKFILL",
+                                            "EXCLUSIVE BACKFILL"};
+        maker_say(maker, "PREEMPT_JOBTYPE = %s\n", types[maker_between(maker, 0, 2)]);
+    }
+    if (site->reserves_slots) {
+        maker_say(maker, "MBD_SLEEP_TIME = %d\n", maker_between(maker, 1, 5));
     }
     if (site->has_thresholds && maker_chance(maker, 70)) {
         maker_say(maker, "SBD_SLEEP_TIME = %d\n", maker_between(maker, 7, 25));

@@ -159,6 +159,13 @@ static void test_complaints(void **state)
         {"Begin Queue\nQUEUE_NAME = q\nEnd Queue\nBegin Queue\nQUEUE_NAME = q\nEnd "
          "Queue\n",
          5, "QUEUE_NAME", "queue \"q\" stands here twice", "names are unique"},
+        {"Begin Queue\nQUEUE_NAME = q\nSLOT_RESERVE = 5\nEnd Queue\n", 3,
+         "SLOT_RESERVE", "\"5\", expected MAX_RESERVE_TIME[N]", "a bare number"},
+        {"Begin Queue\nQUEUE_NAME = q\nSLOT_RESERVE = MAX_RESERVE_TIME[0]\nEnd Queue\n",
+         3, "SLOT_RESERVE", "expected MAX_RESERVE_TIME[N]", "no interval"},
+        {"Begin Queue\nQUEUE_NAME = q\nSLOT_RESERVE = MAX_RESERVE_TIME[5] 6\nEnd "
+         "Queue\n",
+         3, "SLOT_RESERVE", "expected MAX_RESERVE_TIME[N]", "something behind it"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -224,12 +231,35 @@ static void test_accept(void **state)
     }
 }
 
+static void test_reserving(void **state)
+{
+    struct world world;
+    (void)state;
+    read_text(&world,
+              "Begin Queue\nQUEUE_NAME = wide\nSLOT_RESERVE = max_reserve_time [ 5 ]\n"
+              "End Queue\n"
+              "Begin Queue\nQUEUE_NAME = short\nBACKFILL = Y\nEnd Queue\n");
+    assert_int_equal(world.conf.n_errors, 0);
+    assert_int_equal(world.queues[0].reserve.max_ms, 300000);
+    assert_int_equal(world.queues[0].reserve.session_ms, 60000);
+    assert_false(world.queues[0].reserve.is_backfill);
+    assert_int_equal(world.queues[1].reserve.max_ms, 0);
+    assert_true(world.queues[1].reserve.is_backfill);
+    arena_release(&world.arena);
+    read_text(&world,
+              "Begin Queue\nQUEUE_NAME = wide\nSLOT_RESERVE = MAX_RESERVE_TIME[3]\n"
+              "End Queue\nBegin Parameters\nMBD_SLEEP_TIME = 20\nEnd Parameters\n");
+    assert_int_equal(world.queues[0].reserve.max_ms, 60000);
+    assert_int_equal(world.queues[0].reserve.session_ms, 20000);
+    arena_release(&world.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_allows),     cmocka_unit_test(test_same_terms),
         cmocka_unit_test(test_complaints), cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_accept),
+        cmocka_unit_test(test_accept),     cmocka_unit_test(test_reserving),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

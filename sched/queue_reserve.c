@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* queue_reserve.c: see queue_reserve.h. */
+#include "sched/queue_reserve.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "sched/accept.h"
+
+enum { INTERVALS_MAX = 1000000 };
+
+static const char word[] = "MAX_RESERVE_TIME";
+
+/* "MAX_RESERVE_TIME[5]"; the manuals have blanks around the brackets too. */
+static bool read_intervals(struct arena *arena, const char *text, int64_t *n_intervals)
+{
+    size_t length = sizeof(word) - 1;
+    if (strncasecmp(text, word, length) != 0) {
+        return false;
+    }
+    text += length + strspn(text + length, " \t");
+    if (*text++ != '[') {
+        return false;
+    }
+    text += strspn(text, " \t");
+    size_t n_digits = strspn(text, "0123456789");
+    const char *rest = text + n_digits + strspn(text + n_digits, " \t");
+    return strcmp(rest, "]") == 0 &&
+           conf_parse_int(arena_strn(arena, text, n_digits), 1, INTERVALS_MAX,
+                          n_intervals, NULL) == 0;
+}
+
+void queue_reserve_read(struct conf *conf, const struct conf_section *section,
+                        const struct conf_row *row, struct queue_reserve *reserve)
+{
+    const char *text = conf_text(row, "SLOT_RESERVE", NULL);
+    int64_t n_intervals = 0;
+    *reserve = (struct queue_reserve){.session_ms = accept_sleep_ms(conf)};
+    if (text != NULL && !read_intervals(conf->arena, text, &n_intervals)) {
+        conf_complain(conf, CONF_ERROR, section, row, conf_cell(row, "SLOT_RESERVE"),
+                      "\"%s\", expected MAX_RESERVE_TIME[N]: for N intervals of "
+                      "MBD_SLEEP_TIME, 1 to %d",
+                      text, INTERVALS_MAX);
+    }
+    reserve->max_ms = n_intervals * reserve->session_ms;
+    if (conf_parse_bool(conf_text(row, "BACKFILL", "N"), &reserve->is_backfill, NULL) !=
+        0) {
+        reserve->is_backfill = false; /* conf_check has said so */
+    }
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* queue_reserve.h: what a queue's waiting jobs keep of what is free (SLOT_RESERVE), and
+ * whether its jobs use what others keep (BACKFILL).
+ *
+ *     SLOT_RESERVE = MAX_RESERVE_TIME[5]
+ *
+ * Five intervals of MBD_SLEEP_TIME (section Parameters; 60 s) at a time.
+ *
+ * Units: milliseconds. Ownership: none. Errors: diagnostics.
+ * Source: lsf.md 6.2. Layer: sched (base only). */
+#ifndef SUBLET_SCHED_QUEUE_RESERVE_H
+#define SUBLET_SCHED_QUEUE_RESERVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/conf.h"
+
+struct queue_reserve {
+    int64_t max_ms;     /* a job reserves for so long at a time; 0: not at all ... */
+    int64_t session_ms; /* ... and then not again for so long */
+    bool is_backfill;
+};
+
+/* Of a row of section Queue. */
+void queue_reserve_read(struct conf *conf, const struct conf_section *section,
+                        const struct conf_row *row, struct queue_reserve *reserve);
+
+#endif

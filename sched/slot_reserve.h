@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slot_reserve.h: free slots that are kept for parallel jobs until they have as many as
+ * they need, in one pass (place.h); and whom they are lent meanwhile.
+ *
+ * The first job of a line whose queue has SLOT_RESERVE takes, where it finds no room,
+ * what is free on its hosts, own ones or those of one lease, as far as the fewest slots
+ * that it asks for. From then on they count as used for all others, whatever their
+ * queue, but for jobs that may reserve too and come before it: they take of it first,
+ * so that no two wait for one another's slots. In later passes they are in use until
+ * its turn comes; then it starts with them, or keeps them and takes what has fallen
+ * free since.
+ *
+ * A job of a queue with BACKFILL that finds no room, and ends by its run limit until a
+ * reserving job can start (backfill.h), may use what is kept for that one. What is lent
+ * is not in hand, and comes back when the job that has it ends.
+ *
+ *     n1 has 4 slots, 1 is used; -n 4 reserves 3: 3 in hand
+ *     a job of 2 slots is backfilled: 1 in hand, 2 lent
+ *     the first job ends: 1 is free, and becomes the fourth: 2 in hand, 2 lent
+ *
+ * Sequential and exclusive jobs, and those for which others are preempted, reserve
+ * nothing. A job that is held up by something else than slots gives up what it keeps.
+ *
+ * Units: slots, milliseconds. Ownership: all lives in the arena. Order: reservations as
+ * their jobs' turns came in the pass that last reached them; one job is lent slots of
+ * one of them, the first that will do. Source: lsf.md 6.2; docs/adr/0031. Layer: sched
+ * (base only). */
+#ifndef SUBLET_SCHED_SLOT_RESERVE_H
+#define SUBLET_SCHED_SLOT_RESERVE_H
+
+#include "sched/backfill.h"
+#include "sched/place.h"
+
+/* Jobs of a site that reserve at a time: each one costs a pass a look at all hosts. */
+enum { SLOT_RESERVATIONS_MAX = 100 };
+
+struct slot_reserve_piece {
+    int host; /* index */
+    int n_slots;
+    int n_lent; /* of these, to running backfill jobs */
+};
+
+struct slot_reservation {
+    uint64_t job;
+    int line; /* of which the job is the first */
+    const struct slot_reserve_piece *pieces;
+    int n_pieces;
+    int64_t since_ms;
+    int64_t start_ms; /* out: when it can start; BACKFILL_NEVER: nobody knows */
+};
+
+struct slot_reserve_snapshot {
+    const struct place_snapshot *place;
+    const struct slot_reservation *kept; /* of the passes before */
+    int n_kept;
+    /* All jobs that have slots; asked once a pass where somebody reserves. */
+    struct backfill_run *(*runs)(void *arg, int *n_runs);
+    /* It has reserved for its time, and may not again yet. */
+    bool (*is_barred)(void *arg, uint64_t job);
+    void *arg;
+    int64_t now_ms;
+};
+
+struct slot_reserve;
+struct place_room;
+struct place_view;
+
+struct slot_reserve *slot_reserve_new(struct arena *arena,
+                                      const struct slot_reserve_snapshot *snapshot);
+/* The pass begins: what is kept is in use. */
+void slot_reserve_begin(struct slot_reserve *reserve, struct place_room *room);
+/* Nobody keeps anything, nor has any job of this pass. */
+bool slot_reserve_is_idle(const struct slot_reserve *reserve);
+
+/* The reservation of that job; -1: it has none. */
+int slot_reserve_find(const struct slot_reserve *reserve, uint64_t job);
+/* The next one behind `index` (-1: the first) that may be lent until then; -1: none. */
+int slot_reserve_next(const struct slot_reserve *reserve, int index, int64_t until_ms);
+/* The line's jobs may reserve, the next one of them too. */
+bool slot_reserve_may(const struct slot_reserve *reserve, int line, uint64_t job);
+
+/* While a job is looked at what others have in hand is free, in views too: of one
+ * reservation; or, for a job that may reserve, of its own (-1: it has none) and of all
+ * whose turn has not come. */
+void slot_reserve_open(struct slot_reserve *reserve, int index);
+void slot_reserve_open_turn(struct slot_reserve *reserve, int own);
+void slot_reserve_show(const struct slot_reserve *reserve, struct place_view *view);
+bool slot_reserve_is_open(const struct slot_reserve *reserve);
+/* Slots of the job's own that are lent; the group that they are in, -1: it has none. */
+int slot_reserve_lent(const struct slot_reserve *reserve, int *group);
+/* With what is open the view had no room for as many or fewer; it has none for these.
+ */
+bool slot_reserve_is_stuck(const struct slot_reserve *reserve,
+                           const struct place_view *view, int n_slots);
+void slot_reserve_set_stuck(struct slot_reserve *reserve, struct place_view *view,
+                            int n_slots);
+
+/* Nothing has come of it: what was in hand is in use again. */
+void slot_reserve_close(struct slot_reserve *reserve);
+/* Its own job has other slots now, or these. */
+void slot_reserve_use(struct slot_reserve *reserve);
+/* A job that ends in time has these, by index of host; told: whose they are, and until
+ * when. */
+void slot_reserve_lend(struct slot_reserve *reserve, const int *hosts,
+                       const struct host_slots *slots, int n_hosts, uint64_t *job,
+                       int64_t *until_ms);
+/* The job keeps these, which are in use already, and what it has lent. */
+void slot_reserve_keep(struct slot_reserve *reserve, int line, uint64_t job,
+                       const int *hosts, const struct host_slots *slots, int n_hosts);
+/* It has to give up what it has; others get it in the next pass. */
+void slot_reserve_drop(struct slot_reserve *reserve, int index);
+
+/* After the pass, whose starts are among the runs now: who reserves what from here on,
+ * in the arena. */
+const struct slot_reservation *slot_reserve_result(struct slot_reserve *reserve,
+                                                   int *n_kept);
+/* Another pass has more to give than this one had. */
+bool slot_reserve_wants_pass(const struct slot_reserve *reserve);
+
+#endif

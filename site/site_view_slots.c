@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_view_slots.c: slots that waiting jobs reserve as they are shown: of a job, of a
+ * host, of a queue, of a user; and whose slots a backfill job uses. What is lent to
+ * running jobs counts as theirs. */
+#include <string.h>
+
+#include "base/job_id.h"
+#include "base/value.h"
+#include "site/parts.h"
+#include "site/site_tally.h"
+#include "site/site_view.h"
+
+enum { SHOWN_HOSTS_MAX = 500 };
+
+static int in_hand(const struct slot_reserved *reserved)
+{
+    int n_slots = msg_sum_slots(reserved->hosts, reserved->n_hosts);
+    for (int i = 0; i < reserved->n_hosts; i++) {
+        n_slots -= reserved->lent[i];
+    }
+    return n_slots;
+}
+
+/* ---------------------------------------------------------------- a job */
+
+void site_view_job_slots(const struct site *site, struct arena *arena,
+                         struct value *row, const struct job *job)
+{
+    struct slot_reserved reserved = {.n_hosts = 0};
+    uint64_t of = job->backfill.of;
+    if (slot_reserves_find(site->slot_reserves, jobs_key(job), &reserved)) {
+        struct value *hosts =
+            value_add(arena, row, "reserved_slots", value_object(arena));
+        for (int i = 0; i < reserved.n_hosts && i < SHOWN_HOSTS_MAX; i++) {
+            value_add_int(arena, hosts, arena_str(arena, reserved.hosts[i].host),
+                          reserved.hosts[i].n_slots);
+        }
+    } else {
+        reserved.start_ms = BACKFILL_NEVER;
+        value_add_null(arena, row, "reserved_slots");
+    }
+    value_add_instant(arena, row, "reserved_since", reserved.since_ms);
+    value_add_instant(arena, row, "start_estimate",
+                      reserved.start_ms != BACKFILL_NEVER ? reserved.start_ms : 0);
+    value_add_text(arena, row, "backfill_of",
+                   of != 0
+                       ? job_id_text(arena, job_id_key_number(of), job_id_key_index(of))
+                       : NULL);
+    value_add_instant(arena, row, "backfill_until", job->backfill.until_ms);
+}
+
+const char *site_view_slots_text(const struct site *site, struct arena *arena,
+                                 const struct job *job)
+{
+    struct slot_reserved reserved;
+    if (!slot_reserves_find(site->slot_reserves, jobs_key(job), &reserved)) {
+        return "";
+    }
+    int n_slots = msg_sum_slots(reserved.hosts, reserved.n_hosts);
+    int n_lent = n_slots - in_hand(&reserved);
+    const char *text = arena_printf(arena, "; it has reserved %d of %d slots", n_slots,
+                                    job->spec->n_slots);
+    if (n_lent > 0) {
+        text = arena_printf(arena, "%s, of which backfill jobs use %d", text, n_lent);
+    }
+    return reserved.start_ms == BACKFILL_NEVER
+               ? arena_printf(arena,
+                              "%s; when it can start depends on jobs without a run "
+                              "limit",
+                              text)
+               : text;
+}
+
+/* ---------------------------------------------------------------- sums */
+
+void site_view_count_slots(const struct site *site, struct site_tally *own,
+                           struct site_tally *borrowed)
+{
+    for (int i = 0; i < slot_reserves_count(site->slot_reserves); i++) {
+        struct slot_reserved reserved;
+        slot_reserves_at(site->slot_reserves, i, &reserved);
+        for (int k = 0; k < reserved.n_hosts; k++) {
+            site_tally_count(reserved.lease[0] == '\0' ? own : borrowed,
+                             reserved.hosts[k].host, reserved.lease, TALLY_RSV,
+                             reserved.hosts[k].n_slots - reserved.lent[k], false);
+        }
+    }
+}
+
+int64_t site_view_queue_slots(const struct site *site, int queue)
+{
+    int64_t n_slots = 0;
+    for (int i = 0; i < slot_reserves_count(site->slot_reserves); i++) {
+        struct slot_reserved reserved;
+        slot_reserves_at(site->slot_reserves, i, &reserved);
+        const struct job *job = jobs_find(site->jobs, reserved.job);
+        n_slots += job != NULL && job->queue == queue ? in_hand(&reserved) : 0;
+    }
+    return n_slots;
+}
+
+int64_t site_view_account_slots(const struct site *site, const struct share_tree *tree,
+                                int account)
+{
+    int64_t n_slots = 0;
+    for (int i = 0; i < slot_reserves_count(site->slot_reserves); i++) {
+        struct slot_reserved reserved;
+        slot_reserves_at(site->slot_reserves, i, &reserved);
+        const struct job *job = jobs_find(site->jobs, reserved.job);
+        if (job == NULL || job->seat.scope < 0 ||
+            shares_scope_tree(site->shares, job->seat.scope) != tree) {
+            continue;
+        }
+        int at = job->seat.account;
+        while (at > 0 && at != account) {
+            at = share_tree_at(tree, at)->parent;
+        }
+        n_slots += at == account ? in_hand(&reserved) : 0;
+    }
+    return n_slots;
+}

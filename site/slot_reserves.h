@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slot_reserves.h: slots that waiting jobs keep from one pass to the next
+ * (sched/slot_reserve.h), for how long, and what is told of it.
+ *
+ * A reservation is of a line of jobs that are alike: when another becomes the first of
+ * them it is that one's. It goes where its job does not wait in line any more, and when
+ * SLOT_RESERVE says that it has lasted long enough; the job then reserves nothing for
+ * one interval. It is not on disk: after a restart the first pass makes it anew, and
+ * its time begins anew. Slots of a lease that are reserved are idle to the contract: it
+ * may move them, and the reservation is less by that.
+ *
+ * Units: milliseconds. Ownership: what is told is borrowed, until the next pass.
+ * Source: lsf.md 6.2; docs/adr/0031. Layer: site. */
+#ifndef SUBLET_SITE_SLOT_RESERVES_H
+#define SUBLET_SITE_SLOT_RESERVES_H
+
+#include "sched/slot_reserve.h"
+
+struct job;
+struct site;
+
+struct slot_reserves;
+struct slot_reserves *slot_reserves_new(void);
+void slot_reserves_free(struct slot_reserves *reserves);
+
+/* What the pass is shown, in the arena; its lines are known. NULL: no queue has
+ * SLOT_RESERVE. */
+struct slot_reserve *slot_reserves_show(struct site *site, struct arena *arena,
+                                        const struct place_snapshot *snapshot,
+                                        int64_t now_ms);
+/* After the pass over these hosts has been carried out. */
+void slot_reserves_keep(struct site *site, struct arena *arena,
+                        const struct place_host *hosts, struct slot_reserve *shown);
+
+/* When the time of a reservation is over, or a job may reserve again. */
+int64_t slot_reserves_wake_ms(const struct slot_reserves *reserves);
+
+struct slot_reserved {
+    uint64_t job;
+    const char *lease; /* "": own hosts */
+    const struct host_slots *hosts;
+    const int *lent; /* of these, by host, to backfill jobs that run */
+    int n_hosts;
+    int64_t since_ms;
+    int64_t start_ms; /* BACKFILL_NEVER: nobody knows */
+};
+int slot_reserves_count(const struct slot_reserves *reserves);
+void slot_reserves_at(const struct slot_reserves *reserves, int index,
+                      struct slot_reserved *reserved);
+/* Of that job; false: it has none. */
+bool slot_reserves_find(const struct slot_reserves *reserves, uint64_t job,
+                        struct slot_reserved *reserved);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Slots that waiting jobs reserve at a site: as they are shown, over restarts, reloads
+ * and changes in line; who uses them meanwhile, and what is told of that. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "tests/unit/site/site_stage.h"
+
+enum { MINUTE_MS = 60000, NONE = -1 };
+
+#define HEAD                                                                           \
+    "Begin Site\nNAME = south\nBROKER = tcp://b:1\nKEY = k\nBROKER_KEY = b\n"          \
+    "SPOOL = /s\nEnd Site\n"                                                           \
+    "Begin Host\nHOST_NAME MXJ\ns1 4\nEnd Host\n"
+#define WIDE                                                                           \
+    "Begin Queue\nQUEUE_NAME = wide\nPRIORITY = 40\n"                                  \
+    "SLOT_RESERVE = MAX_RESERVE_TIME[60]\nEnd Queue\n"
+#define REST                                                                           \
+    "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\nEnd Queue\n"                     \
+    "Begin Queue\nQUEUE_NAME = short\nPRIORITY = 20\nBACKFILL = Y\nEnd Queue\n"
+
+static uint64_t submit(struct site_stage *stage, const char *queue, int n_slots,
+                       int limit_min)
+{
+    struct job_spec spec = site_stage_spec(queue, "work");
+    spec.n_slots = n_slots;
+    spec.run_limit_ms = (int64_t)limit_min * MINUTE_MS;
+    return site_stage_submit_spec(stage, "ana", &spec);
+}
+
+static bool is_dispatched(const struct site_stage *stage, uint64_t job)
+{
+    return site_stage_attempt_of(stage, job) != 0;
+}
+
+/* The host's and the queue's RSV, but for what is starting. */
+static int64_t seen(struct site_stage *stage, enum query_kind kind, const char *name,
+                    const char *path)
+{
+    struct msg_query query = {.kind = kind, .name = name, .user = "", .after = ""};
+    const struct msg_reply *reply = site_stage_query(stage, &query);
+    const struct value *rows =
+        value_find(reply->value, kind == QUERY_HOSTS ? "hosts" : "queues");
+    const struct value *found = value_find(rows->first, path);
+    return found != NULL && found->kind == VALUE_INT ? found->number : NONE;
+}
+
+static void begin(struct site_stage *stage, uint64_t *first, uint64_t *wide)
+{
+    site_stage_init_text(stage, HEAD WIDE REST);
+    site_stage_host_up(stage, "s1");
+    *first = submit(stage, "normal", 1, 120);
+    site_stage_running(stage, "s1", site_stage_attempt_of(stage, *first), 1);
+    *wide = submit(stage, "wide", 4, 60);
+}
+
+static void test_shown(void **state)
+{
+    struct site_stage stage;
+    uint64_t first, wide;
+    (void)state;
+    begin(&stage, &first, &wide);
+    assert_false(is_dispatched(&stage, wide));
+    assert_int_equal(site_stage_job_int(&stage, wide, "reserved_slots.s1"), 3);
+    assert_string_equal(site_stage_job_text(&stage, wide, "pending"), "busy");
+    assert_non_null(strstr(site_stage_job_text(&stage, wide, "reason"),
+                           "it has reserved 3 of 4 slots"));
+    assert_true(site_stage_job_text(&stage, wide, "start_estimate")[0] != '\0');
+    assert_int_equal(seen(&stage, QUERY_HOSTS, "s1", "rsv"), 3);
+    assert_int_equal(seen(&stage, QUERY_HOSTS, "s1", "njobs"), 4);
+    assert_int_equal(seen(&stage, QUERY_QUEUES, "wide", "rsv"), 3);
+    assert_int_equal(seen(&stage, QUERY_QUEUES, "short", "rsv"), 0);
+    /* Sequential jobs and queues without the key reserve nothing. */
+    uint64_t single = submit(&stage, "wide", 1, 10);
+    uint64_t plain = submit(&stage, "normal", 2, 10);
+    assert_false(is_dispatched(&stage, single) || is_dispatched(&stage, plain));
+    assert_string_equal(site_stage_job_text(&stage, single, "reserved_slots"), "");
+    assert_string_equal(site_stage_job_text(&stage, plain, "reserved_slots"), "");
+    /* It has all of them when the first ends. */
+    site_stage_exited(&stage, "s1", site_stage_attempt_of(&stage, first), 0);
+    assert_true(is_dispatched(&stage, wide));
+    assert_int_equal(seen(&stage, QUERY_QUEUES, "wide", "rsv"), 0);
+    site_stage_release(&stage);
+}
+
+static void test_backfill(void **state)
+{
+    struct site_stage stage;
+    uint64_t first, wide;
+    (void)state;
+    begin(&stage, &first, &wide);
+    uint64_t endless = submit(&stage, "short", 1, 0);
+    uint64_t late = submit(&stage, "short", 1, 121);
+    assert_false(is_dispatched(&stage, endless) || is_dispatched(&stage, late));
+    stage.told = "";
+    uint64_t filler = submit(&stage, "short", 2, 60);
+    assert_true(is_dispatched(&stage, filler));
+    assert_non_null(strstr(stage.told, "backfill, on slots that job <2> reserves"));
+    assert_string_equal(site_stage_job_text(&stage, filler, "backfill_of"), "2");
+    assert_non_null(strstr(site_stage_job_text(&stage, wide, "reason"),
+                           "3 of 4 slots, of which backfill jobs use 2"));
+    /* What is lent is counted once. */
+    assert_int_equal(seen(&stage, QUERY_QUEUES, "wide", "rsv"), 1);
+    assert_int_equal(seen(&stage, QUERY_HOSTS, "s1", "njobs"), 4);
+    /* It is on record whose slots they are. */
+    site_stage_running(&stage, "s1", site_stage_attempt_of(&stage, filler), 2);
+    site_stage_restart(&stage);
+    assert_string_equal(site_stage_job_text(&stage, filler, "backfill_of"), "2");
+    assert_string_equal(site_stage_job_text(&stage, first, "backfill_of"), "");
+    site_stage_release(&stage);
+}
+
+static void test_goes(void **state)
+{
+    struct site_stage stage;
+    uint64_t first, wide;
+    (void)state;
+    begin(&stage, &first, &wide);
+    uint64_t next = submit(&stage, "wide", 4, 60);
+    assert_string_equal(site_stage_job_text(&stage, next, "reserved_slots"), "");
+    /* It stops waiting: the next of its line has what it had. */
+    site_stage_control(&stage, "ana", "2", CONTROL_SUSPEND, 0);
+    assert_string_equal(site_stage_job_text(&stage, wide, "reserved_slots"), "");
+    assert_int_equal(site_stage_job_int(&stage, next, "reserved_slots.s1"), 3);
+    /* Another configuration without the key. */
+    assert_true(site_stage_reload(&stage,
+                                  HEAD "Begin Queue\nQUEUE_NAME = wide\nPRIORITY = 40\n"
+                                       "End Queue\n" REST));
+    site_stage_pass(&stage, 1000);
+    assert_string_equal(site_stage_job_text(&stage, next, "reserved_slots"), "");
+    assert_int_equal(seen(&stage, QUERY_QUEUES, "wide", "rsv"), 0);
+    site_stage_release(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shown),
+        cmocka_unit_test(test_backfill),
+        cmocka_unit_test(test_goes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
