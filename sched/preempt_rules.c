@@ -309,12 +309,10 @@ static void read_types(const struct reader *reader, struct preempt_rules *rules)
         if (strcasecmp(words.words[i], "EXCLUSIVE") == 0) {
             rules->has_exclusive = true;
         } else if (strcasecmp(words.words[i], "BACKFILL") == 0) {
-            COMPLAIN(reader, "PREEMPT_JOBTYPE",
-                     "BACKFILL is not supported yet: no job is started by backfill; "
-                     "expected EXCLUSIVE");
+            rules->has_backfill = true;
         } else {
-            COMPLAIN(reader, "PREEMPT_JOBTYPE", "\"%s\", expected EXCLUSIVE",
-                     words.words[i]);
+            COMPLAIN(reader, "PREEMPT_JOBTYPE",
+                     "\"%s\", expected some of EXCLUSIVE BACKFILL", words.words[i]);
         }
     }
 }
@@ -336,6 +334,57 @@ static void read_ending(const struct reader *reader, struct preempt_queue *queue
                      "\"%s\", expected some of LOAD PREEMPT WINDOW", words.words[i]);
         }
         queue->ends |= cause;
+    }
+}
+
+/* ---------------------------------------------------------------- backfill */
+
+/* The highest PRIORITY of those that reserve; 0: none does. */
+static int find_reserving(const struct queue_config *queues, int n_queues)
+{
+    int highest = 0;
+    for (int i = 0; i < n_queues; i++) {
+        if (queues[i].reserve.max_ms > 0 && queues[i].priority > highest) {
+            highest = queues[i].priority;
+        }
+    }
+    return highest;
+}
+
+static bool spares_backfill(const struct preempt_rules *rules,
+                            const struct queue_config *queues, int high, int low)
+{
+    return queues[low].reserve.is_backfill &&
+           (!rules->has_backfill || queues[high].priority <= rules->reserving);
+}
+
+/* PREEMPTION of a backfill queue that says nothing. */
+static void check_backfill(const struct reader *reader,
+                           const struct preempt_rules *rules, int index)
+{
+    const struct preempt_queue *queue = &rules->queues[index];
+    if (!queue->is_preemptable || !reader->queues[index].reserve.is_backfill) {
+        return;
+    }
+    if (!rules->has_backfill) {
+        conf_complain(reader->conf, CONF_WARNING, reader->section, reader->row,
+                      conf_cell(reader->row, key_name),
+                      "queue %s has BACKFILL: without PREEMPT_JOBTYPE = BACKFILL its "
+                      "jobs are not preempted",
+                      reader->queues[index].name);
+        return;
+    }
+    for (int i = 0; i < queue->n_by; i++) {
+        const struct queue_config *by = &reader->queues[queue->by[i]];
+        if (by->priority <= rules->reserving) {
+            conf_complain(reader->conf, CONF_WARNING, reader->section, reader->row,
+                          conf_cell(reader->row, key_name),
+                          "queue %s (PRIORITY %d) does not stand above all queues with "
+                          "SLOT_RESERVE (PRIORITY %d): it does not preempt jobs of the "
+                          "backfill queue %s",
+                          by->name, by->priority, rules->reserving,
+                          reader->queues[index].name);
+        }
     }
 }
 
@@ -416,6 +465,7 @@ void preempt_rules_read(struct conf *conf, const struct queue_config *queues,
     struct preempt_queue *all =
         arena_alloc(conf->arena, (size_t)n_queues + 1, sizeof(*all));
     *rules = (struct preempt_rules){.queues = all, .n_queues = n_queues};
+    rules->reserving = find_reserving(queues, n_queues);
     read_parameters(&reader, rules, &guards);
     read_apps(&reader, rules);
     reader.section = NULL;
@@ -430,6 +480,7 @@ void preempt_rules_read(struct conf *conf, const struct queue_config *queues,
             read_preemption(&reader, index, &all[index]);
             read_guards(&reader, &all[index].guards);
             read_ending(&reader, &all[index]);
+            check_backfill(&reader, rules, index);
             rules->is_enabled = rules->is_enabled || all[index].is_preemptive ||
                                 all[index].is_preemptable;
         }
@@ -499,7 +550,8 @@ bool preempt_rules_may(const struct preempt_rules *rules,
 {
     const struct preempt_queue *from = &rules->queues[high], *to = &rules->queues[low];
     *level = 0;
-    if (queues[high].priority <= queues[low].priority || from->is_pool || to->is_pool) {
+    if (queues[high].priority <= queues[low].priority || from->is_pool || to->is_pool ||
+        spares_backfill(rules, queues, high, low)) {
         return false;
     }
     bool may = from->is_preemptive && from->n_targets == 0;

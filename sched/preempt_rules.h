@@ -9,6 +9,13 @@
  * in that; either suffices. It is not transitive. A queue of a slot pool may neither
  * preempt nor be preempted.
  *
+ * Jobs of a queue with BACKFILL are not preempted: they use what a waiting job
+ * reserves, and whoever stops them delays that one. With PREEMPT_JOBTYPE = BACKFILL
+ * they are, but only by queues that stand above all that reserve.
+ *
+ *     queueR 80 SLOT_RESERVE, queueB 50 BACKFILL PREEMPTABLE, queueP 75 PREEMPTIVE
+ *     queueP does not preempt queueB; one of priority 85 does
+ *
  * Parameters of an application override those of a queue, these those of the site.
  * Times are minutes, NO_PREEMPT_... also percent of a job's run limit; PREEMPT_DELAY
  * and PREEMPTION_WAIT_TIME seconds.
@@ -88,6 +95,9 @@ struct preempt_rules {
     int reasons;        /* of PREEMPT_FOR, added up */
     int64_t wait_ms;    /* PREEMPTION_WAIT_TIME: then other jobs are looked for */
     bool has_exclusive; /* PREEMPT_JOBTYPE: exclusive jobs preempt, and give hosts */
+    bool has_backfill;  /* PREEMPT_JOBTYPE: jobs of BACKFILL queues are preempted ... */
+    int reserving;      /* ... by queues above this PRIORITY, the highest of a queue
+                           with SLOT_RESERVE */
     enum preempt_reset reset;
 };
 

@@ -467,12 +467,9 @@ static void test_refused(void **state)
         {"End Queue\nBegin Parameters\nPREEMPT_FOR = ALL\nEnd Parameters\n"
          "Begin Queue\nQUEUE_NAME = other",
          "expected some of GROUP_JLP"},
-        {"End Queue\nBegin Parameters\nPREEMPT_JOBTYPE = EXCLUSIVE BACKFILL\n"
-         "End Parameters\nBegin Queue\nQUEUE_NAME = other",
-         "BACKFILL is not supported yet"},
         {"End Queue\nBegin Parameters\nPREEMPT_JOBTYPE = ALL\nEnd Parameters\n"
          "Begin Queue\nQUEUE_NAME = other",
-         "expected EXCLUSIVE"},
+         "expected some of EXCLUSIVE BACKFILL"},
         {"End Queue\nBegin Parameters\nPREEMPTION_WAIT_TIME = 10\nEnd Parameters\n"
          "Begin Queue\nQUEUE_NAME = other",
          "PREEMPTION_WAIT_TIME"},
@@ -494,6 +491,45 @@ static void test_refused(void **state)
         }
         if (!is_said) {
             fail_msg("%s: nothing about \"%s\"", rows[i].keys, rows[i].says);
+        }
+        arena_release(&world.arena);
+    }
+}
+
+/* It is read, and does less than one might think. */
+static void test_warned(void **state)
+{
+    static const char types[] = "Begin Parameters\nPREEMPT_JOBTYPE = BACKFILL\n"
+                                "End Parameters\n";
+    static const struct {
+        const char *before, *preemption, *says; /* NULL: nothing */
+    } rows[] = {
+        {"", "PREEMPTABLE", "without PREEMPT_JOBTYPE = BACKFILL its jobs are not"},
+        {types, "PREEMPTABLE", NULL},
+        {types, "PREEMPTABLE[mid]",
+         "queue mid (PRIORITY 75) does not stand above all queues with SLOT_RESERVE "
+         "(PRIORITY 80)"},
+        {types, "PREEMPTABLE[top]", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        char text[LINE_SIZE];
+        snprintf(text, sizeof(text),
+                 "%sBegin Queue\nQUEUE_NAME = top\nPRIORITY = 85\nEnd Queue\n"
+                 "Begin Queue\nQUEUE_NAME = wide\nPRIORITY = 80\n"
+                 "SLOT_RESERVE = MAX_RESERVE_TIME[1]\nEnd Queue\n"
+                 "Begin Queue\nQUEUE_NAME = mid\nPRIORITY = 75\nEnd Queue\n"
+                 "Begin Queue\nQUEUE_NAME = gaps\nPRIORITY = 50\nBACKFILL = Y\n"
+                 "PREEMPTION = %s\nEnd Queue\n",
+                 rows[i].before, rows[i].preemption);
+        world_read(&world, text);
+        const struct conf_diag *diag = world.conf.diags;
+        assert_int_equal(world.conf.n_errors, 0);
+        if (rows[i].says == NULL
+                ? diag != NULL
+                : diag == NULL || strstr(diag->text, rows[i].says) == NULL) {
+            fail_msg("%s: \"%s\"", rows[i].preemption, diag ? diag->text : "");
         }
         arena_release(&world.arena);
     }
@@ -563,9 +599,8 @@ static void test_application(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_taken),
+        cmocka_unit_test(test_rows),        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_warned),      cmocka_unit_test(test_taken),
         cmocka_unit_test(test_application),
     };
     return cmocka_run_group_tests_name("preempt", tests, NULL, NULL);
