@@ -91,6 +91,8 @@ bool invariants_used(struct invariants *invariants, const char *site, const char
  * runs that have not ended, begun or not. */
 void invariants_sized(struct invariants *invariants, const char *site, const char *host,
                       int n_slots, int n_decided);
+/* It has another configuration, which may be at the same address. */
+void invariants_reloaded(struct invariants *invariants, const char *site);
 void invariants_told(struct invariants *invariants, const char *lease, uint64_t epoch);
 /* The broker was set back to a backup: what it told since is forgotten. */
 void invariants_restored(struct invariants *invariants);

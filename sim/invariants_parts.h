@@ -90,11 +90,10 @@ struct seen_load {
 
 struct seen_site {
     char name[NAME_SIZE];
-    int n_jobs;                       /* jobs and elements on record */
-    uint64_t n_checks;                /* of what leases have besides slots ... */
-    uint64_t n_changes;               /* ... which the provider has counted so far */
-    const struct site_config *config; /* that it had last, and how many by then */
-    int n_configs;
+    int n_jobs;             /* jobs and elements on record */
+    uint64_t n_checks;      /* of what leases have besides slots ... */
+    uint64_t n_changes;     /* ... which the provider has counted so far */
+    int n_configs;          /* that it had before this one */
     int64_t steps_to_check; /* until its machine's jobs are looked at again */
     UT_hash_handle hh;
 };

@@ -206,18 +206,21 @@ static bool judge(struct seen_pool *pool, int n_configs, struct invariants_text 
                (long long)pool->reserved, (long long)pool->total);
 }
 
+void invariants_reloaded(struct invariants *invariants, const char *site)
+{
+    invariants_see_site(invariants, site)->n_configs++;
+}
+
 bool invariants_check_reserved(struct invariants *invariants,
                                const struct invariants_site *site,
                                struct invariants_text *text)
 {
     struct summing summing = {.invariants = invariants, .site = site};
-    struct seen_site *seen = invariants_see_site(invariants, site->config->name);
+    const struct seen_site *seen = invariants_see_site(invariants, site->config->name);
     struct seen_pool *pool, *next;
     size_t length = strlen(site->config->name);
     bool is_good = true;
 
-    seen->n_configs += seen->config != site->config;
-    seen->config = site->config;
     if (!reserves_has_any(site->site)) {
         return true;
     }

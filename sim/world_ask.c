@@ -199,6 +199,7 @@ void world_reload_site(struct world *world, int site, const struct site_config *
     int n_machines = of->n_machines;
 
     of->config = config;
+    invariants_reloaded(world->invariants, config->name);
     world_add_machines(world, site);
     world_reload_daemon(world, site + 1);
     for (int i = 0; i < n_machines; i++) {
