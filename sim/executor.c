@@ -97,9 +97,13 @@ static void tell_used(const struct executor *executor, const struct exec_run *ru
                       int sign, bool is_over)
 {
     for (int i = 0; i < run->n_hosts; i++) {
-        executor->world.used(executor->world.arg, executor->index, run->hosts[i].host,
-                             run->lease, sign * run->hosts[i].n_slots,
-                             is_over ? run->hosts[i].n_slots : 0, run->is_exclusive);
+        const struct exec_use use = {.host = run->hosts[i].host,
+                                     .lease = run->lease,
+                                     .n_slots = sign * run->hosts[i].n_slots,
+                                     .n_gone = is_over ? run->hosts[i].n_slots : 0,
+                                     .is_exclusive = run->is_exclusive,
+                                     .is_again = run->phase == RUN_SUSPENDED};
+        executor->world.used(executor->world.arg, executor->index, &use);
     }
 }
 

@@ -25,6 +25,16 @@ struct exec_command {
     int code; /* with which it exits */
 };
 
+/* Slots of a host come into use by a run of that lease ("": the site's own), or are
+ * free again (n_slots < 0): also while the run is suspended. */
+struct exec_use {
+    const char *host, *lease;
+    int n_slots;
+    int n_gone;        /* so many of them it will never want again */
+    bool is_exclusive; /* it wants all of the host */
+    bool is_again;     /* it had them before, and stood still */
+};
+
 /* What the world does for it: a message to its site, and a call to executor_run_end at
  * `at_ms` with that number. */
 struct executor_world {
@@ -34,11 +44,7 @@ struct executor_world {
     /* The job itself begins, after what is to run before it. */
     void (*begun)(void *arg, int host, const char *site, const char *job,
                   uint64_t attempt);
-    /* Slots of host `name` come into use by a run of that lease ("": the site's own),
-     * or are free again (n_slots < 0): also while the run is suspended. `n_gone` of
-     * them it will never want again. An exclusive run wants all of the host. */
-    void (*used)(void *arg, int host, const char *name, const char *lease, int n_slots,
-                 int n_gone, bool is_exclusive);
+    void (*used)(void *arg, int host, const struct exec_use *use);
     void *arg;
 };
 

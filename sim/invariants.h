@@ -2,7 +2,8 @@
 /* invariants.h: what must hold in a simulated federation after every step.
  *
  * 1 Slots of running jobs on a host never exceed max(its size, what ran
- *   when it shrank), counted at the executors, not in anybody's books.
+ *   when it shrank), counted at the executors, not in anybody's books; but for a job
+ *   that stood still when the host shrank and goes on there alone.
  *   An exclusive job's hosts run nothing else, of whomever.
  * 2 Each side's use of a lease is within what the provider's books give it.
  * 3 A contract's epoch only grows, and one epoch has one content.
@@ -44,6 +45,7 @@
 #include <stdint.h>
 
 #include "broker/broker.h"
+#include "sim/executor.h"
 #include "site/site.h"
 
 /* What is looked at. Machines that are down are NULL and looked at when they are back.
@@ -82,11 +84,9 @@ bool invariants_stored(struct invariants *invariants, const char *site,
                        struct invariants_text *text);
 bool invariants_begun(struct invariants *invariants, const char *site, const char *job,
                       struct invariants_text *text);
-/* Slots of a host come into use (n > 0) or are free again, `n_gone` of them for good.
- */
-bool invariants_used(struct invariants *invariants, const char *site, const char *host,
-                     const char *lease, int n_slots, int n_gone, bool is_exclusive,
-                     struct invariants_text *text);
+/* At the executor of a host of the site. */
+bool invariants_used(struct invariants *invariants, const char *site,
+                     const struct exec_use *use, struct invariants_text *text);
 /* The size of a host, at first and when it changes; `n_decided` slots are on record for
  * runs that have not ended, begun or not. */
 void invariants_sized(struct invariants *invariants, const char *site, const char *host,

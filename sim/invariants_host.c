@@ -39,29 +39,31 @@ void invariants_sized(struct invariants *invariants, const char *site, const cha
     all->limit = larger(n_slots, larger(all->used, n_decided));
 }
 
-bool invariants_used(struct invariants *invariants, const char *site, const char *host,
-                     const char *lease, int n_slots, int n_gone, bool is_exclusive,
-                     struct invariants_text *text)
+bool invariants_used(struct invariants *invariants, const char *site,
+                     const struct exec_use *use, struct invariants_text *text)
 {
-    struct seen_use *all = see_use(invariants, site, host, "");
+    struct seen_use *all = see_use(invariants, site, use->host, "");
 
-    if (lease[0]) {
-        see_use(invariants, site, host, lease)->used += n_slots;
+    if (use->lease[0]) {
+        see_use(invariants, site, use->host, use->lease)->used += use->n_slots;
     }
-    all->used += n_slots;
-    int n_runs = n_slots > 0 ? 1 : n_slots < 0 ? -1 : 0; /* that run */
+    all->used += use->n_slots;
+    int n_runs = use->n_slots > 0 ? 1 : use->n_slots < 0 ? -1 : 0; /* that run */
     all->n_runs += n_runs;
-    all->n_exclusive += is_exclusive ? n_runs : 0;
+    all->n_exclusive += use->is_exclusive ? n_runs : 0;
     if (all->n_exclusive > 0 && all->n_runs > 1) {
         return invariants_fail(text, "%d jobs run on %s of %s, and one is exclusive",
-                               all->n_runs, host, site);
+                               all->n_runs, use->host, site);
     }
-    if (n_gone > 0) {
-        all->limit = larger(all->size, all->limit - n_gone);
+    if (use->n_gone > 0) {
+        all->limit = larger(all->size, all->limit - use->n_gone);
+    }
+    if (use->n_slots <= 0 || (use->is_again && all->n_runs == 1)) {
+        return true; /* alone: also where the host is too small for it now */
     }
     return all->used <= all->limit ||
            invariants_fail(text, "%d slots are in use on %s of %s, which has %d",
-                           all->used, host, site, all->size);
+                           all->used, use->host, site, all->size);
 }
 
 int invariants_count_used(const struct invariants *invariants, const char *site,

@@ -58,19 +58,19 @@ static void host_begun(void *arg, int host, const char *site, const char *job,
     world_judge(world, invariants_begun(world->invariants, site, job, &text), &text);
 }
 
-static void host_used(void *arg, int host, const char *name, const char *lease,
-                      int n_slots, int n_gone, bool is_exclusive)
+static void host_used(void *arg, int host, const struct exec_use *use)
 {
     struct world *world = arg;
     int site = world->hosts[host].site;
     struct invariants_text text = WORLD_TEXT(world);
 
-    world_judge(world,
-                invariants_used(world->invariants, world->sites[site].config->name,
-                                name, lease, n_slots, n_gone, is_exclusive, &text),
-                &text);
+    world_judge(
+        world,
+        invariants_used(world->invariants, world->sites[site].config->name, use, &text),
+        &text);
     if (world->watch.used) {
-        world->watch.used(world->watch.arg, site, lease, n_slots, world->now_ms);
+        world->watch.used(world->watch.arg, site, use->lease, use->n_slots,
+                          world->now_ms);
     }
 }
 

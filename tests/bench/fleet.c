@@ -245,11 +245,9 @@ static void host_begun(void *arg, int host, const char *site, const char *job,
     (void)arg, (void)host, (void)site, (void)job, (void)attempt;
 }
 
-static void host_used(void *arg, int host, const char *name, const char *lease,
-                      int n_slots, int n_gone, bool is_exclusive)
+static void host_used(void *arg, int host, const struct exec_use *use)
 {
-    (void)arg, (void)host, (void)name, (void)lease, (void)n_slots, (void)n_gone;
-    (void)is_exclusive;
+    (void)arg, (void)host, (void)use;
 }
 
 /* What a sublet-host tells of itself now and then: the site passes it on. */
