@@ -110,7 +110,7 @@ static const char *reason_of(const struct lease *lease, struct arena *arena)
                               "no queue of %s names its hosts (HOSTS, as in allremote "
                               "or all@%s)",
                               row->consumer, row->provider)
-               : arena_printf(arena, "no job of %s has asked for it yet",
+               : arena_printf(arena, "no job of %s has started on it yet",
                               row->consumer);
 }
 

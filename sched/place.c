@@ -423,7 +423,8 @@ static bool start_next(struct pass *pass, int index, struct place_plan *plan)
 /* ---------------------------------------------------------------- who reserves */
 
 /* Of the line's hosts the group where it reserves already, or has the most slots now,
- * among those that are large enough. */
+ * among those that are large enough. Not of a lease that is still to be made: its one
+ * slot is for who can start, and the rest comes after that. */
 static struct place_group *group_to_keep(struct pass *pass, struct place_view *view,
                                          int n_slots, int group_before)
 {
@@ -432,7 +433,8 @@ static struct place_group *group_to_keep(struct pass *pass, struct place_view *v
     for (int i = 0; i < view->n_groups; i++) {
         struct place_group *group = &view->groups[i];
         int n_free = free_in(pass, group, n_slots);
-        if (group->capacity < n_slots || (n_free == 0 && group_before < 0)) {
+        if (group->capacity < n_slots || group->is_unmade ||
+            (n_free == 0 && group_before < 0)) {
             continue;
         }
         if (group->group == group_before) {

@@ -65,6 +65,8 @@ struct place_host {
     int64_t accepted_ms; /* when a job was dispatched to it last, of this site */
     bool is_batch;       /* its provider takes no interactive jobs */
     int n_may;           /* of a borrowed one: slots of its lease, of both sides */
+    bool is_unmade;      /* the first job to start there makes its shared lease: nobody
+                            may keep the slot for one that does not start */
     const char *const *queues; /* the only ones whose jobs may use it ... */
     int n_queues;              /* ... 0: all */
     /* For who stood still there and goes on. */

@@ -249,6 +249,7 @@ static void judge_host(const struct place_room *room, struct place_view *view, i
         candidate.place = view->filter->places[host];
     }
     struct place_group *group = group_in(room, view, host, n_left);
+    group->is_unmade = at->is_unmade;
     group->capacity += at->n_may > at->max ? at->n_may : at->max;
     if (has_members(room, view)) {
         group->members[group->n_members++] = host;

@@ -29,6 +29,7 @@ struct place_group {
     struct place_candidate *heap;
     int count;
     int64_t capacity;                /* slots of all of them, free or not */
+    bool is_unmade;                  /* of a lease that is still to be made */
     bool is_exclusive;               /* slots are free only where nothing runs ... */
     const struct reserve_asks *asks; /* ... and there is so much of these; or NULL */
     int64_t accept_ms; /* nor on a host that was given a job so shortly before; 0 */

@@ -197,6 +197,7 @@ static void show_borrowed(const struct site *site, int index, struct arena *aren
     host->accepted_ms = accepts_at(site->accepts, host->name);
     host->max = borrowed.n_held;
     host->n_may = borrowed.n_slots;
+    host->is_unmade = !borrowed.is_made && !borrowed.is_exclusive;
     host->used = borrowed.n_used;
     host->is_unheard = borrowed.is_unheard;
     host->is_open = borrowed.is_open && !closed_has(&site->closed, borrowed.name);

@@ -63,12 +63,14 @@ const char *site_view_slots_text(const struct site *site, struct arena *arena,
     if (n_lent > 0) {
         text = arena_printf(arena, "%s, of which backfill jobs use %d", text, n_lent);
     }
-    return reserved.start_ms == BACKFILL_NEVER
-               ? arena_printf(arena,
-                              "%s; when it can start depends on jobs without a run "
-                              "limit",
-                              text)
-               : text;
+    if (reserved.start_ms != BACKFILL_NEVER) {
+        return text;
+    }
+    return arena_printf(arena, "%s; when it can start depends on %s", text,
+                        reserved.lease[0] == '\0'
+                            ? "jobs without a run limit"
+                            : "jobs without a run limit, or slots that its lease is "
+                              "still to bring");
 }
 
 /* ---------------------------------------------------------------- sums */

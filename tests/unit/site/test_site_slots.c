@@ -137,12 +137,36 @@ static void test_goes(void **state)
     site_stage_release(&stage);
 }
 
+/* The first job on a shared lease makes it: its one slot is kept for nobody who cannot
+ * start. What the lease holds from then on is. */
+static void test_unmade_lease(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, HEAD "Begin Queue\nQUEUE_NAME = wide\nPRIORITY = 40\n"
+                                      "HOSTS = allremote\nSLOT_RESERVE = "
+                                      "MAX_RESERVE_TIME[60]\nEnd Queue\n");
+    site_stage_broker_up(&stage);
+    site_stage_contract(&stage, 1, LEASE_PENDING, 1, false);
+    uint64_t wide = submit(&stage, "wide", 4, 60);
+    assert_string_equal(site_stage_job_text(&stage, wide, "reserved_slots"), "");
+    uint64_t single = submit(&stage, "wide", 1, 60);
+    assert_true(is_dispatched(&stage, single));
+    site_stage_contract(&stage, 1, LEASE_ACTIVE, 3, true);
+    assert_int_equal(site_stage_job_int(&stage, wide, "reserved_slots.n1@north"), 2);
+    assert_false(is_dispatched(&stage, submit(&stage, "wide", 1, 60)));
+    assert_non_null(strstr(site_stage_job_text(&stage, wide, "reason"),
+                           "or slots that its lease is still to bring"));
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shown),
         cmocka_unit_test(test_backfill),
         cmocka_unit_test(test_goes),
+        cmocka_unit_test(test_unmade_lease),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
