@@ -55,6 +55,10 @@ const struct reserve_asks *reserves_asks(const struct site *site,
 /* What a job that stands still gave back, and takes when it goes on. */
 int reserves_given(const struct site *site, const struct job *job,
                    const struct reserve_part **parts);
+/* Of what a job that stands still gave back, the resources of which too little is left
+ * for it: "lic scratch"; "": none. Not while a pass is under way. */
+const char *reserves_lacks(const struct site *site, struct arena *arena,
+                           const struct job *job);
 /* What a running job would give of PREEMPTABLE_RESOURCES that the pass looks at: what a
  * suspension releases, or, where its queue ends jobs instead, all of it. */
 int reserves_to_give(const struct site *site, const struct job *job,

@@ -289,6 +289,32 @@ int reserves_given(const struct site *site, const struct job *job,
                                             job, &spread, gives_back, parts);
 }
 
+const char *reserves_lacks(const struct site *site, struct arena *arena,
+                           const struct job *job)
+{
+    const char *text = "";
+    if (job->ledger == NULL || !is_still(site, job)) {
+        return text;
+    }
+    int n_hosts;
+    const struct place_host *hosts = schedule_hosts(site, arena, &n_hosts);
+    reserves_begin_look(site, arena, hosts, n_hosts);
+    const struct reserves *reserves = site->reserves;
+    const struct resreq_usage *usage = reserves_usage_of(site, job->ledger);
+    struct spread spread = spread_of(job);
+    for (int i = 0; i < usage->n_items; i++) {
+        struct resreq_usage one = {.items = &usage->items[i], .n_items = 1};
+        const struct reserve_part *parts;
+        int n_parts = list_parts(site, &one, job, &spread, gives_back, &parts);
+        if (!reserve_has(reserves->left, parts, n_parts)) {
+            int id = usage->items[i].id;
+            text = arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? " " : "",
+                                resources_at(facts_resources(site->facts), id)->name);
+        }
+    }
+    return text;
+}
+
 /* Kinds that no line of the pass asks for are not looked at: nothing would come of it,
  * and the pass has begun. */
 static bool would_give(const struct site *site, const struct job *job, int id)

@@ -131,10 +131,12 @@ const char *site_view_halted(const struct site *site, struct arena *arena,
         text = "suspended by a user";
     }
     if ((causes & HALT_PREEMPT) != 0) {
-        const char *when = arena_printf(arena,
-                                        "it goes on as soon as its slots on %s "
-                                        "are free",
-                                        where_text(arena, job));
+        const char *lacks = reserves_lacks(site, arena, job);
+        const char *when = arena_printf(
+            arena, "it goes on as soon as its slots on %s are free%s%s",
+            where_text(arena, job),
+            lacks[0] != '\0' ? ", and enough is left of what it gave back: " : "",
+            lacks);
         const char *what =
             job->halt.by == 0
                 ? "others have its slots"

@@ -216,12 +216,42 @@ static void test_selections(void **state)
     site_stage_release(&stage);
 }
 
+/* What a job gave back with its slots others may have meanwhile: it says what it waits
+ * for. */
+static void test_given_back(void **state)
+{
+    struct site_stage stage;
+    struct msg_run_state still = {
+        .phase = RUN_SUSPENDED, .token = 7, .start_ms = 100000, .control_done = 1};
+    (void)state;
+    site_stage_init_text(&stage,
+                         SITE("2") "Begin Queue\nQUEUE_NAME = fast\n"
+                                   "PREEMPTION = PREEMPTIVE[normal]\nEnd Queue\n");
+    site_stage_host_up(&stage, "s1");
+    uint64_t job = submit(&stage, "rusage[lic=2]");
+    uint64_t attempt = site_stage_attempt_of(&stage, job);
+    site_stage_waiting(&stage, "s1", attempt, 7);
+    site_stage_running(&stage, "s1", attempt, 7);
+    site_stage_control(&stage, "ana", "1", CONTROL_SUSPEND, 0);
+    site_stage_run_state(&stage, "s1", "south", attempt, &still);
+    uint64_t other = submit(&stage, "rusage[lic=1]");
+    assert_true(is_dispatched(&stage, other));
+    site_stage_control(&stage, "ana", "1", CONTROL_RESUME, 0);
+    assert_int_equal(site_stage_state(&stage, job), JOB_SSUSP);
+    assert_non_null(strstr(site_stage_job_text(&stage, job, "reason"),
+                           "its slots on s1 are free, and enough is left of what it "
+                           "gave back: lic"));
+    site_stage_control(&stage, "ana", "2", CONTROL_KILL, 0);
+    site_stage_exited(&stage, "s1", site_stage_attempt_of(&stage, other), 143);
+    assert_null(strstr(site_stage_job_text(&stage, job, "reason"), "lic"));
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_licences),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_exported),
+        cmocka_unit_test(test_licences),   cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_exported),   cmocka_unit_test(test_given_back),
         cmocka_unit_test(test_selections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
