@@ -18,277 +18,17 @@
 
 #include <assert.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "sched/place_order.h"
-#include "sched/place_take.h"
-#include "sched/place_view.h"
+#include "sched/place_parts.h"
 #include "sched/preempt.h"
 #include "sched/slot_reserve.h"
 
-struct pass {
-    const struct place_snapshot *snapshot;
-    struct arena *arena;
-    struct limits_draft *draft; /* NULL: no limits */
-    struct place_room room;
-    struct place_order order;
-    struct place_take take;
-    int next_return;
-    int64_t accept_ms; /* of the plan */
-};
-
 /* ---------------------------------------------------------------- one job */
-
-/* Free slots of the group, as far as `enough`. */
-static int free_in(const struct pass *pass, const struct place_group *group, int enough)
-{
-    int n_free = 0;
-    for (int i = 0; i < group->count && n_free < enough; i++) {
-        n_free += place_view_free_on(&pass->room, group->heap[i].host, group);
-    }
-    return n_free;
-}
-
-/* The group with the best host of those that have free slots for the whole job; those
- * in `tried` are out. */
-static struct place_group *choose_group(struct pass *pass, struct place_view *view,
-                                        int n_slots, const bool *tried)
-{
-    struct place_group *best = NULL;
-    for (int i = 0; i < view->n_groups; i++) {
-        struct place_group *group = &view->groups[i];
-        const struct place_candidate *top =
-            tried[i] ? NULL : place_view_top(&pass->room, group);
-        if (top != NULL &&
-            (best == NULL || place_view_is_better(top, &best->heap[0])) &&
-            free_in(pass, group, n_slots) >= n_slots) {
-            best = group;
-        }
-    }
-    return best;
-}
-
-static int count_free(const struct pass *pass, const struct place_view *view)
-{
-    int n_free = 0;
-    for (int i = 0; i < view->n_groups; i++) {
-        const struct place_group *group = &view->groups[i];
-        for (int k = 0; k < group->count; k++) {
-            n_free += place_view_free_on(&pass->room, group->heap[k].host, group) > 0;
-        }
-    }
-    return n_free;
-}
-
-/* Hosts that have too little to reserve, by the item that says so: those of the item
- * that most of them lack come first. */
-struct lack {
-    int n_hosts; /* in all */
-    int n_full;  /* have enough, and no slot, are closed, or loaded: that would help */
-    int item, n_of_item; /* -1: none */
-};
-
-static struct lack count_lack(const struct pass *pass, const struct place_view *view)
-{
-    const struct place_snapshot *snapshot = pass->snapshot;
-    struct lack lack = {.item = -1};
-    int by_item[RESREQ_USAGE_ITEMS_MAX] = {0};
-    for (int i = 0; view->asks != NULL && i < view->n_groups; i++) {
-        const struct place_group *group = &view->groups[i];
-        for (int k = 0; k < group->n_members; k++) {
-            int host = group->members[k], item = -1;
-            bool is_loaded = place_view_load(snapshot, view->queue, host) != NULL;
-            bool is_usable = snapshot->hosts[host].is_open && !is_loaded &&
-                             !pass->room.is_taken[host] &&
-                             !snapshot->hosts[host].is_kept;
-            int room = reserve_room_alone(snapshot->reserve, pass->room.left,
-                                          view->asks, host, &item);
-            if (room > 0) {
-                lack.n_full +=
-                    is_loaded ||
-                    place_view_is_resting(&pass->room, host, group->accept_ms) ||
-                    place_view_slots_on(&pass->room, host, view->is_exclusive) == 0;
-                continue;
-            }
-            lack.n_hosts += is_usable;
-            by_item[item] += is_usable;
-        }
-    }
-    for (int i = 0; view->asks != NULL && i < view->asks->n_items; i++) {
-        if (by_item[i] > lack.n_of_item) {
-            lack.item = i;
-            lack.n_of_item = by_item[i];
-        }
-    }
-    return lack;
-}
-
-/* Hosts with room that were given a job too shortly before; notes when the first of
- * them takes one again. */
-static int count_resting(struct pass *pass, const struct place_view *view)
-{
-    int64_t accept_ms = pass->snapshot->queues[view->queue].accept_ms;
-    int n_resting = 0, lacking;
-    for (int i = 0; accept_ms > 0 && i < view->n_groups; i++) {
-        const struct place_group *group = &view->groups[i];
-        for (int k = 0; k < group->n_members; k++) {
-            int host = group->members[k];
-            int64_t over_ms = pass->room.accepted_ms[host] + accept_ms;
-            bool has_enough =
-                view->asks == NULL ||
-                reserve_room_alone(pass->snapshot->reserve, pass->room.left, view->asks,
-                                   host, &lacking) > 0;
-            if (has_enough && place_view_is_resting(&pass->room, host, accept_ms) &&
-                place_view_load(pass->snapshot, view->queue, host) == NULL &&
-                place_view_slots_on(&pass->room, host, view->is_exclusive) > 0) {
-                n_resting++;
-                pass->accept_ms = over_ms < pass->accept_ms ? over_ms : pass->accept_ms;
-            }
-        }
-    }
-    return n_resting;
-}
-
-/* What cannot be reserved: hosts lack it, or (`lacking`) a host that the job looked at
- * had too little for all of its slots. */
-static void tell_lack(const struct pass *pass, struct place_view *view,
-                      const struct lack *lack, int lacking)
-{
-    struct reason_verdict *stuck = &view->stuck;
-    int item = lacking >= 0 ? lacking : lack->item;
-    stuck->n_lacking = lack->n_hosts;
-    stuck->n_full -= lack->n_hosts;
-    if (item >= 0) {
-        const struct reserve_ask *ask = &view->asks->items[item];
-        stuck->resource = pass->snapshot->reserve->kinds[ask->kind].name;
-        stuck->need_milli = ask->milli;
-        stuck->is_per_slot = ask->scope == RESREQ_SCOPE_SLOT;
-        stuck->n_of_resource = item == lack->item ? lack->n_of_item : 0;
-    }
-}
-
-/* Why the view has no room for so many slots. */
-static void tell_stuck(struct pass *pass, struct place_view *view, int n_slots,
-                       const struct limit *limit)
-{
-    struct reason_verdict *stuck = &view->stuck;
-    int n_asked = stuck->n_hosts - stuck->n_excluded;
-    int n_allowed = n_asked - stuck->n_unmet - stuck->n_spent;
-    int n_free = count_free(pass, view);
-    struct lack lack = count_lack(pass, view);
-    int lacking = view->asks != NULL ? pass->take.lacking : -1;
-    view->told_slots = n_slots;
-    stuck->n_resting = count_resting(pass, view);
-    stuck->n_full = n_allowed - stuck->n_closed - stuck->n_exclusive - stuck->n_loaded -
-                    stuck->n_resting - n_free;
-    tell_lack(pass, view, &lack, lacking);
-    stuck->n_limited = limit != NULL ? n_free : 0;
-    stuck->limit = limit != NULL ? limit->name : NULL;
-    if (n_allowed == 0 && stuck->n_spent > 0) {
-        const struct place_spent *spent = view->filter->spent;
-        stuck->reason = REASON_SPENT;
-        stuck->resource = spent->resource;
-        stuck->total_milli = spent->total_milli;
-        stuck->reserved_milli = spent->reserved_milli;
-    } else if (n_allowed == 0) {
-        stuck->reason = n_asked > 0 ? REASON_UNMET : REASON_NO_HOST;
-    } else if (stuck->n_closed == n_allowed) {
-        stuck->reason = REASON_CLOSED;
-    } else if (view->capacity < n_slots) {
-        stuck->reason = REASON_TOO_LARGE;
-    } else if (stuck->n_loaded > 0 && stuck->n_loaded + stuck->n_closed == n_allowed) {
-        stuck->reason = REASON_LOAD;
-    } else if (limit != NULL) {
-        stuck->reason = REASON_HOST_LIMIT;
-    } else if (lacking >= 0 || (lack.n_hosts > 0 && lack.n_full == 0)) {
-        stuck->reason = REASON_RESERVE;
-    } else if (stuck->n_resting > 0) {
-        stuck->reason = REASON_ACCEPT;
-    } else {
-        stuck->reason = view->is_exclusive ? REASON_EXCLUSIVE : REASON_BUSY;
-    }
-}
-
-/* Slots that are kept for one job, or lent, are free for this one. */
-static bool is_opened(const struct pass *pass)
-{
-    const struct slot_reserve *kept = pass->snapshot->kept;
-    return kept != NULL && slot_reserve_is_open(kept);
-}
-
-/* No room was found for as many, or fewer. */
-static bool is_stuck(struct pass *pass, struct place_view *view, int n_slots)
-{
-    if (!is_opened(pass)) {
-        return n_slots >= view->stuck_slots;
-    }
-    slot_reserve_show(pass->snapshot->kept, view);
-    return slot_reserve_is_stuck(pass->snapshot->kept, view, n_slots);
-}
-
-static void set_stuck(struct pass *pass, struct place_view *view, int n_slots)
-{
-    if (is_opened(pass)) {
-        slot_reserve_set_stuck(pass->snapshot->kept, view, n_slots);
-        view->told_slots = 0; /* not for those who have less */
-    } else if (n_slots < view->stuck_slots) {
-        view->stuck_slots = n_slots;
-    }
-}
-
-static bool fit(struct pass *pass, struct place_view *view,
-                const struct place_want *want, struct place_start *start)
-{
-    int n_slots = want->min;
-    const struct limit *limit = NULL;
-    struct place_group *group = NULL;
-    bool *tried = NULL;
-    pass->take.lacking = -1;
-    if (!is_stuck(pass, view, n_slots)) {
-        tried = arena_alloc(pass->arena, (size_t)view->n_groups, sizeof(*tried));
-        group = choose_group(pass, view, n_slots, tried);
-        view->told_slots = 0;
-    }
-    while (group != NULL) {
-        if (place_take(&pass->take, view, group, want, start, &limit)) {
-            int first = pass->room.first_host[group->group];
-            start->lease = group->group == 0 ? "" : pass->snapshot->hosts[first].lease;
-            return true;
-        }
-        tried[group - view->groups] = true;
-        group = choose_group(pass, view, n_slots, tried);
-    }
-    if (view->told_slots != n_slots) {
-        tell_stuck(pass, view, n_slots, limit);
-    }
-    set_stuck(pass, view, n_slots);
-    return false;
-}
-
-/* With the first of its alternatives for which there is enough; else the verdict says
- * what is against the first of all. */
-static bool fit_any(struct pass *pass, const struct place_line *line,
-                    const struct place_want *want, struct place_start *start,
-                    struct reason_verdict *verdict)
-{
-    int n_tries = line->n_asks > 0 ? line->n_asks : 1;
-    for (int i = 0; i < n_tries; i++) {
-        const struct reserve_asks *asks = line->n_asks > 0 ? &line->asks[i] : NULL;
-        struct place_view *view = place_view_of(&pass->room, line, asks);
-        if (fit(pass, view, want, start)) {
-            return true;
-        }
-        if (i == 0) {
-            *verdict = view->stuck;
-        }
-    }
-    return false;
-}
 
 /* What is against the line's next job, whatever hosts there are; REASON_STARTED:
  * nothing, and it may have up to `want->max` slots. */
-static enum reason check_line(const struct pass *pass, int index,
+static enum reason check_line(const struct place_pass *pass, int index,
                               struct place_want *want, const char **name)
 {
     const struct place_line *line = &pass->snapshot->lines[index];
@@ -322,76 +62,8 @@ static enum reason check_line(const struct pass *pass, int index,
     return REASON_STARTED;
 }
 
-/* On slots that are kept for jobs which cannot start before it has ended. */
-static bool backfill(struct pass *pass, const struct place_line *line,
-                     const struct place_want *want, struct place_start *start)
-{
-    struct slot_reserve *kept = pass->snapshot->kept;
-    struct reason_verdict verdict;
-    if (kept == NULL || line->backfill_ms == 0 || line->is_exclusive) {
-        return false;
-    }
-    int64_t end_ms = pass->snapshot->now_ms + line->backfill_ms;
-    for (int i = -1; (i = slot_reserve_next(kept, i, end_ms)) >= 0;) {
-        slot_reserve_open(kept, i);
-        pass->take.is_backfill = true;
-        bool fits = fit_any(pass, line, want, start, &verdict);
-        pass->take.is_backfill = false;
-        if (fits) {
-            slot_reserve_lend(kept, pass->take.places, start->hosts, start->n_hosts,
-                              &start->backfill.of, &start->backfill.until_ms);
-            return true;
-        }
-        slot_reserve_close(kept);
-    }
-    return false;
-}
-
-static uint64_t next_job(const struct pass *pass, int index)
-{
-    return pass->snapshot->lines[index].turns[pass->order.next_turn[index]]->key;
-}
-
-/* The reservation of the line's next job; -1: it has none. */
-static int own_of(const struct pass *pass, int index)
-{
-    const struct slot_reserve *kept = pass->snapshot->kept;
-    return kept != NULL && !slot_reserve_is_idle(kept)
-               ? slot_reserve_find(kept, next_job(pass, index))
-               : -1;
-}
-
-/* What is kept for the line's next job is free for it, and what is kept for jobs behind
- * it, if it may reserve itself. False: nothing is. */
-static bool open_turn(const struct pass *pass, int index, int own)
-{
-    struct slot_reserve *kept = pass->snapshot->kept;
-    if (kept == NULL ||
-        (own < 0 && (slot_reserve_is_idle(kept) ||
-                     !slot_reserve_may(kept, index, next_job(pass, index))))) {
-        return false;
-    }
-    slot_reserve_open_turn(kept, own);
-    return true;
-}
-
-static bool fit_next(struct pass *pass, int index, const struct place_want *want,
-                     struct place_start *start, struct reason_verdict *verdict)
-{
-    const struct place_line *line = &pass->snapshot->lines[index];
-    if (!open_turn(pass, index, own_of(pass, index))) {
-        return fit_any(pass, line, want, start, verdict);
-    }
-    if (fit_any(pass, line, want, start, verdict)) {
-        slot_reserve_use(pass->snapshot->kept);
-        return true;
-    }
-    slot_reserve_close(pass->snapshot->kept);
-    return false;
-}
-
 /* True where the line's next job starts; else the verdict says why not. */
-static bool start_next(struct pass *pass, int index, struct place_plan *plan)
+static bool start_next(struct place_pass *pass, int index, struct place_plan *plan)
 {
     const struct place_line *line = &pass->snapshot->lines[index];
     struct place_start *start = &plan->starts[plan->n_starts];
@@ -404,11 +76,10 @@ static bool start_next(struct pass *pass, int index, struct place_plan *plan)
         return false;
     }
     start->backfill = (struct place_backfill){0};
-    if (!fit_next(pass, index, &want, start, &plan->verdicts[index]) &&
-        !backfill(pass, line, &want, start)) {
+    if (!place_keep_fit(pass, index, &want, start, &plan->verdicts[index])) {
         return false;
     }
-    start->job = next_job(pass, index);
+    start->job = place_keep_job(pass, index);
     if (line->class != NULL) {
         limits_draft_count(pass->draft, line->class, start->hosts, start->n_hosts);
     }
@@ -420,107 +91,10 @@ static bool start_next(struct pass *pass, int index, struct place_plan *plan)
     return true;
 }
 
-/* ---------------------------------------------------------------- who reserves */
-
-/* Of the line's hosts the group where it reserves already, or has the most slots now,
- * among those that are large enough. Not of a lease that is still to be made: its one
- * slot is for who can start, and the rest comes after that. */
-static struct place_group *group_to_keep(struct pass *pass, struct place_view *view,
-                                         int n_slots, int group_before)
-{
-    struct place_group *best = NULL;
-    int n_most = 0;
-    for (int i = 0; i < view->n_groups; i++) {
-        struct place_group *group = &view->groups[i];
-        int n_free = free_in(pass, group, n_slots);
-        if (group->capacity < n_slots || group->is_unmade ||
-            (n_free == 0 && group_before < 0)) {
-            continue;
-        }
-        if (group->group == group_before) {
-            return group;
-        }
-        if (n_free > n_most) {
-            best = group;
-            n_most = n_free;
-        }
-    }
-    return best;
-}
-
-/* What is free for the line's next job is kept for it, up to the fewest slots that it
- * asks for; what it has lent counts. False: that is nothing. */
-static bool keep_slots(struct pass *pass, int index, int own)
-{
-    struct slot_reserve *kept = pass->snapshot->kept;
-    const struct place_line *line = &pass->snapshot->lines[index];
-    struct place_view *view =
-        place_view_of(&pass->room, line, line->n_asks > 0 ? line->asks : NULL);
-    struct place_start start = {.n_hosts = 0};
-    const struct limit *limit;
-    int before, n_wanted = line->n_slots - slot_reserve_lent(kept, &before);
-    struct place_want want = {.min = 1,
-                              .max = n_wanted,
-                              .is_balanced =
-                                  pass->snapshot->queues[line->queue].is_balanced};
-    if (slot_reserve_is_open(kept)) {
-        slot_reserve_show(kept, view);
-    }
-    struct place_group *group =
-        n_wanted > 0 ? group_to_keep(pass, view, line->n_slots, before) : NULL;
-    pass->take.is_kept = true;
-    if (group != NULL && !place_take(&pass->take, view, group, &want, &start, &limit)) {
-        start.n_hosts = 0;
-    }
-    pass->take.is_kept = false;
-    if (start.n_hosts == 0 && own < 0) {
-        return false;
-    }
-    slot_reserve_keep(kept, index, next_job(pass, index), pass->take.places,
-                      start.hosts, start.n_hosts);
-    if (line->class != NULL && start.n_hosts > 0) {
-        limits_draft_count(pass->draft, line->class, start.hosts, start.n_hosts);
-    }
-    return true;
-}
-
-/* The line's next job does not start: others are preempted for it, or it reserves. */
-static void wait_next(struct pass *pass, int index, struct place_plan *plan)
-{
-    const struct place_snapshot *snapshot = pass->snapshot;
-    struct slot_reserve *kept = snapshot->kept;
-    struct reason_verdict *verdict = &plan->verdicts[index];
-    int own = own_of(pass, index);
-    if (own >= 0 && verdict->reason != REASON_BUSY) {
-        slot_reserve_drop(kept, own); /* it waits for something else than slots */
-        own = -1;
-    }
-    bool is_open = verdict->reason == REASON_BUSY && open_turn(pass, index, own);
-    if (snapshot->preempt != NULL) {
-        preempt_line(snapshot->preempt, index, pass->order.next_turn[index],
-                     &pass->room, pass->draft, verdict);
-    }
-    if (verdict->reason == REASON_PREEMPTING && is_open) {
-        slot_reserve_use(kept); /* room is made for it */
-        return;
-    }
-    if (verdict->reason == REASON_BUSY && kept != NULL &&
-        slot_reserve_may(kept, index, next_job(pass, index)) &&
-        keep_slots(pass, index, own)) {
-        return;
-    }
-    if (is_open) {
-        slot_reserve_close(kept);
-    }
-    if (own >= 0) {
-        slot_reserve_drop(kept, own);
-    }
-}
-
 /* ---------------------------------------------------------------- who goes on */
 
 /* A job that stands still comes before the waiting ones of its queue. */
-static bool is_before(const struct pass *pass, const struct place_return *still,
+static bool is_before(const struct place_pass *pass, const struct place_return *still,
                       int line)
 {
     const struct queue_config *queues = pass->snapshot->queues;
@@ -538,7 +112,7 @@ static int size_of(const struct place_host *host)
 }
 
 /* Of its own host, closed or not: the job was here before. `n_slots`: of the job. */
-static int left_on(const struct pass *pass, int host, int n_slots)
+static int left_on(const struct place_pass *pass, int host, int n_slots)
 {
     const struct place_host *at = &pass->snapshot->hosts[host];
     int left = size_of(at) - pass->room.used[host];
@@ -552,12 +126,12 @@ static int left_on(const struct pass *pass, int host, int n_slots)
 }
 
 /* An exclusive one goes on where nobody runs, of whomever. */
-static bool has_host(const struct pass *pass, int host)
+static bool has_host(const struct place_pass *pass, int host)
 {
     return pass->room.used[host] == 0 && !pass->snapshot->hosts[host].has_others;
 }
 
-static bool may_go_on(const struct pass *pass, const struct place_return *still)
+static bool may_go_on(const struct place_pass *pass, const struct place_return *still)
 {
     int n_processors = 0;
     for (int i = 0; i < still->n_hosts; i++) {
@@ -582,7 +156,7 @@ static bool may_go_on(const struct pass *pass, const struct place_return *still)
 }
 
 /* What is there of what it gave back. */
-static void keep_parts(const struct pass *pass, const struct place_return *still)
+static void keep_parts(const struct place_pass *pass, const struct place_return *still)
 {
     for (int i = 0; i < still->n_parts; i++) {
         int64_t *left = &pass->room.left[still->parts[i].pool];
@@ -592,7 +166,7 @@ static void keep_parts(const struct pass *pass, const struct place_return *still
 }
 
 /* It goes on, or what is free of its slots, and of what it reserved, is kept for it. */
-static void give_back(struct pass *pass, const struct place_return *still,
+static void give_back(struct place_pass *pass, const struct place_return *still,
                       struct place_plan *plan)
 {
     bool goes_on = may_go_on(pass, still);
@@ -618,7 +192,7 @@ static void give_back(struct pass *pass, const struct place_return *still,
 }
 
 /* Those whose turn is before the line's; -1: all that are left. */
-static void give_back_before(struct pass *pass, int line, struct place_plan *plan)
+static void give_back_before(struct place_pass *pass, int line, struct place_plan *plan)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
     while (pass->next_return < snapshot->n_returns &&
@@ -635,7 +209,7 @@ static void add_capped(int *sum, int64_t more)
 }
 
 /* Jobs of a line stay, for want of slots: whose they would use. */
-static void count_waiting(struct pass *pass, int index, struct place_plan *plan)
+static void count_waiting(struct place_pass *pass, int index, struct place_plan *plan)
 {
     const struct place_line *line = &pass->snapshot->lines[index];
     const struct place_view *view =
@@ -671,7 +245,7 @@ static bool waits_for_others(enum reason reason)
 
 /* Lines that nobody looked at to the end: their queues have their part of a slot pool.
  */
-static void tell_parked(const struct pass *pass, struct place_plan *plan)
+static void tell_parked(const struct place_pass *pass, struct place_plan *plan)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
     for (int i = 0; i < snapshot->n_lines; i++) {
@@ -691,7 +265,7 @@ static void tell_parked(const struct pass *pass, struct place_plan *plan)
  * before it. With slot pools it does, as a queue hands on what it cannot use; who may
  * preempt, or use slots that are kept, needs no free one; and who goes on may take the
  * last room of a limit. */
-static bool is_over(struct pass *pass)
+static bool is_over(struct place_pass *pass)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
     return snapshot->preempt == NULL && pass->order.pools.n_pools == 0 &&
@@ -699,7 +273,7 @@ static bool is_over(struct pass *pass)
            pass->next_return == snapshot->n_returns && place_view_is_full(&pass->room);
 }
 
-static void tell_rest(struct pass *pass, struct place_plan *plan)
+static void tell_rest(struct place_pass *pass, struct place_plan *plan)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
     place_view_forget_told(&pass->room);
@@ -712,7 +286,7 @@ static void tell_rest(struct pass *pass, struct place_plan *plan)
 
 /* ---------------------------------------------------------------- the pass */
 
-static void pass_init(struct pass *pass, struct arena *arena,
+static void pass_init(struct place_pass *pass, struct arena *arena,
                       const struct place_snapshot *snapshot)
 {
     memset(pass, 0, sizeof(*pass));
@@ -751,7 +325,7 @@ static void plan_init(struct arena *arena, const struct place_snapshot *snapshot
 void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
                 struct place_plan *plan)
 {
-    struct pass pass;
+    struct place_pass pass;
     int line;
     pass_init(&pass, arena, snapshot);
     plan_init(arena, snapshot, plan);
@@ -765,7 +339,7 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
                 &pass.order, msg_sum_slots(start->hosts, start->n_hosts));
             plan->verdicts[line].reason = is_through ? REASON_STARTED : REASON_NEW;
         } else {
-            wait_next(&pass, line, plan);
+            place_keep_wait(&pass, line, plan);
             place_order_drop(&pass.order);
         }
     }

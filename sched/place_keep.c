@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place_keep.c: what is kept for a job that waits, and lent to others (slot_reserve.h),
+ * as a pass comes to each line; see place.h. */
+#include "sched/place_parts.h"
+#include "sched/preempt.h"
+#include "sched/slot_reserve.h"
+
+/* ---------------------------------------------------------------- starting */
+
+uint64_t place_keep_job(const struct place_pass *pass, int index)
+{
+    return pass->snapshot->lines[index].turns[pass->order.next_turn[index]]->key;
+}
+
+/* The reservation of the line's next job; -1: it has none. */
+static int own_of(const struct place_pass *pass, int index)
+{
+    const struct slot_reserve *kept = pass->snapshot->kept;
+    return kept != NULL && !slot_reserve_is_idle(kept)
+               ? slot_reserve_find(kept, place_keep_job(pass, index))
+               : -1;
+}
+
+/* What is kept for the line's next job is free for it, and what is kept for jobs behind
+ * it, if it may reserve itself. False: nothing is. */
+static bool open_turn(const struct place_pass *pass, int index, int own)
+{
+    struct slot_reserve *kept = pass->snapshot->kept;
+    if (kept == NULL ||
+        (own < 0 && (slot_reserve_is_idle(kept) ||
+                     !slot_reserve_may(kept, index, place_keep_job(pass, index))))) {
+        return false;
+    }
+    slot_reserve_open_turn(kept, own);
+    return true;
+}
+
+static bool fit_next(struct place_pass *pass, int index, const struct place_want *want,
+                     struct place_start *start, struct reason_verdict *verdict)
+{
+    const struct place_line *line = &pass->snapshot->lines[index];
+    if (!open_turn(pass, index, own_of(pass, index))) {
+        return place_fit_any(pass, line, want, start, verdict);
+    }
+    if (place_fit_any(pass, line, want, start, verdict)) {
+        slot_reserve_use(pass->snapshot->kept);
+        return true;
+    }
+    slot_reserve_close(pass->snapshot->kept);
+    return false;
+}
+
+/* On slots that are kept for jobs which cannot start before it has ended. */
+static bool backfill(struct place_pass *pass, const struct place_line *line,
+                     const struct place_want *want, struct place_start *start)
+{
+    struct slot_reserve *kept = pass->snapshot->kept;
+    struct reason_verdict verdict;
+    if (kept == NULL || line->backfill_ms == 0 || line->is_exclusive) {
+        return false;
+    }
+    int64_t end_ms = pass->snapshot->now_ms + line->backfill_ms;
+    for (int i = -1; (i = slot_reserve_next(kept, i, end_ms)) >= 0;) {
+        slot_reserve_open(kept, i);
+        pass->take.is_backfill = true;
+        bool fits = place_fit_any(pass, line, want, start, &verdict);
+        pass->take.is_backfill = false;
+        if (fits) {
+            slot_reserve_lend(kept, pass->take.places, start->hosts, start->n_hosts,
+                              &start->backfill.of, &start->backfill.until_ms);
+            return true;
+        }
+        slot_reserve_close(kept);
+    }
+    return false;
+}
+
+bool place_keep_fit(struct place_pass *pass, int index, const struct place_want *want,
+                    struct place_start *start, struct reason_verdict *verdict)
+{
+    return fit_next(pass, index, want, start, verdict) ||
+           backfill(pass, &pass->snapshot->lines[index], want, start);
+}
+
+/* ---------------------------------------------------------------- waiting */
+
+/* Of the line's hosts the group where it reserves already, or has the most slots now,
+ * among those that are large enough. Not of a lease that is still to be made: its one
+ * slot is for who can start, and the rest comes after that. */
+static struct place_group *group_to_keep(struct place_pass *pass,
+                                         struct place_view *view, int n_slots,
+                                         int group_before)
+{
+    struct place_group *best = NULL;
+    int n_most = 0;
+    for (int i = 0; i < view->n_groups; i++) {
+        struct place_group *group = &view->groups[i];
+        int n_free = place_fit_count(pass, group, n_slots);
+        if (group->capacity < n_slots || group->is_unmade ||
+            (n_free == 0 && group_before < 0)) {
+            continue;
+        }
+        if (group->group == group_before) {
+            return group;
+        }
+        if (n_free > n_most) {
+            best = group;
+            n_most = n_free;
+        }
+    }
+    return best;
+}
+
+/* What is free for the line's next job is kept for it, up to the fewest slots that it
+ * asks for; what it has lent counts. False: that is nothing. */
+static bool keep_slots(struct place_pass *pass, int index, int own)
+{
+    struct slot_reserve *kept = pass->snapshot->kept;
+    const struct place_line *line = &pass->snapshot->lines[index];
+    struct place_view *view =
+        place_view_of(&pass->room, line, line->n_asks > 0 ? line->asks : NULL);
+    struct place_start start = {.n_hosts = 0};
+    const struct limit *limit;
+    int before, n_wanted = line->n_slots - slot_reserve_lent(kept, &before);
+    struct place_want want = {.min = 1,
+                              .max = n_wanted,
+                              .is_balanced =
+                                  pass->snapshot->queues[line->queue].is_balanced};
+    if (slot_reserve_is_open(kept)) {
+        slot_reserve_show(kept, view);
+    }
+    struct place_group *group =
+        n_wanted > 0 ? group_to_keep(pass, view, line->n_slots, before) : NULL;
+    pass->take.is_kept = true;
+    if (group != NULL && !place_take(&pass->take, view, group, &want, &start, &limit)) {
+        start.n_hosts = 0;
+    }
+    pass->take.is_kept = false;
+    if (start.n_hosts == 0 && own < 0) {
+        return false;
+    }
+    slot_reserve_keep(kept, index, place_keep_job(pass, index), pass->take.places,
+                      start.hosts, start.n_hosts);
+    if (line->class != NULL && start.n_hosts > 0) {
+        limits_draft_count(pass->draft, line->class, start.hosts, start.n_hosts);
+    }
+    return true;
+}
+
+void place_keep_wait(struct place_pass *pass, int index, struct place_plan *plan)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
+    struct slot_reserve *kept = snapshot->kept;
+    struct reason_verdict *verdict = &plan->verdicts[index];
+    int own = own_of(pass, index);
+    if (own >= 0 && verdict->reason != REASON_BUSY) {
+        slot_reserve_drop(kept, own); /* it waits for something else than slots */
+        own = -1;
+    }
+    bool is_open = verdict->reason == REASON_BUSY && open_turn(pass, index, own);
+    if (snapshot->preempt != NULL) {
+        preempt_line(snapshot->preempt, index, pass->order.next_turn[index],
+                     &pass->room, pass->draft, verdict);
+    }
+    if (verdict->reason == REASON_PREEMPTING && is_open) {
+        slot_reserve_use(kept); /* room is made for it */
+        return;
+    }
+    if (verdict->reason == REASON_BUSY && kept != NULL &&
+        slot_reserve_may(kept, index, place_keep_job(pass, index)) &&
+        keep_slots(pass, index, own)) {
+        return;
+    }
+    if (is_open) {
+        slot_reserve_close(kept);
+    }
+    if (own >= 0) {
+        slot_reserve_drop(kept, own);
+    }
+}

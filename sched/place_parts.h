@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place_parts.h: the inside of a pass, for the files that make it: place.c (whose turn
+ * it is, who goes on, who waits), place_fit.c (where a job fits, and why nowhere),
+ * place_keep.c (what is kept for a job that waits, and lent to others).
+ * Layer: sched, within place. */
+#ifndef SUBLET_SCHED_PLACE_PARTS_H
+#define SUBLET_SCHED_PLACE_PARTS_H
+
+#include "sched/place_order.h"
+#include "sched/place_take.h"
+#include "sched/place_view.h"
+
+struct place_pass {
+    const struct place_snapshot *snapshot;
+    struct arena *arena;
+    struct limits_draft *draft; /* NULL: no limits */
+    struct place_room room;
+    struct place_order order;
+    struct place_take take;
+    int next_return;
+    int64_t accept_ms; /* of the plan */
+};
+
+/* ---------------------------------------------------------------- fitting */
+
+/* Free slots of the group, as far as `enough`. */
+int place_fit_count(const struct place_pass *pass, const struct place_group *group,
+                    int enough);
+/* With the first of its alternatives for which there is enough; else the verdict says
+ * what is against the first of all. */
+bool place_fit_any(struct place_pass *pass, const struct place_line *line,
+                   const struct place_want *want, struct place_start *start,
+                   struct reason_verdict *verdict);
+
+/* ---------------------------------------------------------------- keeping */
+
+/* The key of the line's next job. */
+uint64_t place_keep_job(const struct place_pass *pass, int index);
+/* The line's next job on what is free, or is kept for it; else, where it ends in time,
+ * on what is kept for others. */
+bool place_keep_fit(struct place_pass *pass, int index, const struct place_want *want,
+                    struct place_start *start, struct reason_verdict *verdict);
+/* The line's next job does not start: others are preempted for it, or it reserves. */
+void place_keep_wait(struct place_pass *pass, int index, struct place_plan *plan);
+
+#endif
