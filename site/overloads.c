@@ -80,8 +80,7 @@ uint64_t overloads_count(const struct overloads *overloads)
 
 /* ---------------------------------------------------------------- turns of hosts */
 
-static const struct acted *find_acted(const struct overloads *overloads,
-                                      const char *host)
+static struct acted *find_acted(const struct overloads *overloads, const char *host)
 {
     for (int i = 0; i < overloads->n_acted; i++) {
         if (strcmp(overloads->acted[i].host, host) == 0) {
@@ -109,7 +108,9 @@ static void note_acted(struct overloads *overloads, const struct job *job,
                        int64_t now_ms)
 {
     for (int i = 0; i < job->n_hosts; i++) {
-        if (find_acted(overloads, job->hosts[i].host) != NULL) {
+        struct acted *acted = find_acted(overloads, job->hosts[i].host);
+        if (acted != NULL) {
+            acted->at_ms = now_ms; /* of a parallel job, for another host's load */
             continue;
         }
         if (overloads->n_acted == overloads->capacity) {

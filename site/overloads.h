@@ -10,8 +10,10 @@
  * stands still for another cause.
  *
  * Of a host one job is suspended or goes on in SBD_SLEEP_TIME: the load has to show
- * what that did. Suspended first is who goes on last: queues by priority, of one queue
- * the youngest start first, longest suspended on first.
+ * what that did. A parallel job is suspended once it is the turn of the host whose load
+ * it is, and goes on once it is that of all; either counts for each. Suspended first is
+ * who goes on last: queues by priority, of one queue the youngest start first, longest
+ * suspended on first.
  *
  * A host that tells nothing (away, or in a simulation) is within all, and neither
  * suspends a job nor lets it go on. Own jobs alone: whether a consumer's job stands

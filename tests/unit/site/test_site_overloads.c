@@ -157,6 +157,70 @@ static void test_one_at_a_time(void **state)
     site_stage_release(&stage);
 }
 
+/* Of two hosts, both alive. */
+static void pass_two(struct site_stage *stage, int64_t ms)
+{
+    for (const int64_t step_ms = 5000; ms > 0; ms -= step_ms) {
+        pass(stage, step_ms);
+        site_stage_host_alive(stage, "s2");
+    }
+}
+
+static void tell_heat(struct site_stage *stage, const char *host, const char *value)
+{
+    struct load_value values[] = {{"heat", value, false}, {"it", "0", false}};
+    struct peer from = site_stage_host(host);
+    struct msg msg = {
+        .kind = MSG_HOST_LOAD, .session = stage->host_session, .site = ""};
+    msg.host_load = (struct msg_host_load){.values = values, .n_values = 2};
+    site_stage_message(stage, &from, &msg);
+}
+
+static uint64_t run_on(struct site_stage *stage, const char *queue, const char *host,
+                       int n_slots)
+{
+    struct job_spec spec = site_stage_spec(queue, "work");
+    spec.n_slots = n_slots;
+    spec.hosts_asked = &host;
+    spec.n_hosts_asked = host != NULL;
+    uint64_t id = site_stage_submit_spec(stage, "ana", &spec);
+    const struct row_job_state *row = site_stage_job_row(stage, id);
+    assert_int_equal(row->n_hosts, host != NULL ? 1 : 2);
+    const char *first = row->hosts[0].host;
+    uint64_t attempt = row->attempt;
+    site_stage_waiting(stage, first, attempt, 7);
+    site_stage_running(stage, first, attempt, 7);
+    return id;
+}
+
+/* It stands still in the turn of the host whose load it is; that is a change of the
+ * other host too, whose next turn is later then. */
+static void test_turns_of_parallel_jobs(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    begin(&stage, SITE "Begin Host\nHOST_NAME MXJ heat\ns1 4 50/70\ns2 4 50/70\n"
+                       "End Host\n" QUEUES(""));
+    site_stage_host_up(&stage, "s2");
+    tell_heat(&stage, "s1", "10");
+    tell_heat(&stage, "s2", "10");
+    uint64_t old = run_on(&stage, "low", "s1", 1),
+             young = run_on(&stage, "low", "s1", 1);
+    uint64_t wide = run_on(&stage, "high", NULL, 5);
+    pass_two(&stage, 30000);
+    tell_heat(&stage, "s1", "71");
+    assert_true(is_halted(&stage, young));
+    pass_two(&stage, 20000);
+    assert_false(is_halted(&stage, wide));
+    tell_heat(&stage, "s2", "71");
+    assert_true(is_halted(&stage, wide));
+    pass_two(&stage, 25000);
+    assert_false(is_halted(&stage, old));
+    pass_two(&stage, 10000);
+    assert_true(is_halted(&stage, old));
+    site_stage_release(&stage);
+}
+
 static void test_somebody_is_at_the_host(void **state)
 {
     struct site_stage stage;
@@ -280,6 +344,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_why_a_job_waits),
         cmocka_unit_test(test_one_at_a_time),
+        cmocka_unit_test(test_turns_of_parallel_jobs),
         cmocka_unit_test(test_somebody_is_at_the_host),
         cmocka_unit_test(test_restart_and_reload),
         cmocka_unit_test(test_causes_add_up),
