@@ -99,7 +99,8 @@ static bool is_free(const struct site *site, const struct claim *claim,
                     const struct place_host *hosts, int n_hosts, bool is_exclusive)
 {
     for (int i = 0; i < claim->n_hosts; i++) {
-        int host = schedule_find_host(site, hosts, n_hosts, claim->hosts[i].host);
+        int host = schedule_find_host(site, hosts, n_hosts, claim->lease,
+                                      claim->hosts[i].host);
         if (host < 0 || left_on(&hosts[host], is_exclusive) < claim->hosts[i].n_slots) {
             return false;
         }
@@ -116,8 +117,8 @@ static bool is_allowed(const struct site *site, const struct job *job,
     const struct limit *limit;
     bool may = limits_room(draft, job->class, &limit) >= job->spec->n_slots;
     for (int i = 0; may && i < claim->n_hosts; i++) {
-        const struct place_host *at =
-            &hosts[schedule_find_host(site, hosts, n_hosts, claim->hosts[i].host)];
+        const struct place_host *at = &hosts[schedule_find_host(
+            site, hosts, n_hosts, claim->lease, claim->hosts[i].host)];
         int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
         may = limits_room_on(draft, job->class, at->name, n_processors, claim->hosts, i,
                              &limit) >= claim->hosts[i].n_slots;
@@ -132,7 +133,8 @@ static void use_slots(const struct site *site, const struct claim *claim,
                       struct place_host *hosts, int n_hosts, bool is_exclusive)
 {
     for (int i = 0; i < claim->n_hosts; i++) {
-        int host = schedule_find_host(site, hosts, n_hosts, claim->hosts[i].host);
+        int host = schedule_find_host(site, hosts, n_hosts, claim->lease,
+                                      claim->hosts[i].host);
         int left = host < 0 ? 0 : left_on(&hosts[host], false);
         if (left > 0) {
             hosts[host].used +=
@@ -251,7 +253,7 @@ static int *places_of(const struct site *site, struct arena *arena,
     int *places = arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*places));
     for (int i = 0; i < job->n_hosts; i++) {
         places[i] = schedule_find_host(site, snapshot->hosts, snapshot->n_hosts,
-                                       job->hosts[i].host);
+                                       job->lease, job->hosts[i].host);
     }
     return places;
 }

@@ -222,14 +222,13 @@ struct place_host *schedule_hosts(const struct site *site, struct arena *arena,
 }
 
 int schedule_find_host(const struct site *site, const struct place_host *hosts,
-                       int n_hosts, const char *name)
+                       int n_hosts, const char *lease, const char *name)
 {
-    int own = site_hosts_find(site->hosts, name);
-    if (own >= 0) {
-        return own;
+    if (lease[0] == '\0') {
+        return site_hosts_find(site->hosts, name);
     }
     for (int i = site_hosts_count(site->hosts); i < n_hosts; i++) {
-        if (strcmp(hosts[i].name, name) == 0) {
+        if (strcmp(hosts[i].name, name) == 0 && strcmp(hosts[i].lease, lease) == 0) {
             return i;
         }
     }

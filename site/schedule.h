@@ -32,9 +32,10 @@ int64_t schedule_wake_ms(const struct site *site, int64_t now_ms);
 /* As of the last whole pass: slots of waiting jobs that could use the lease. */
 int schedule_waiting_lease(const struct schedule *schedule, const char *lease);
 
-/* The place of that host among those of a pass; -1: it is gone. */
+/* The place of that host among those of a pass, where it is of that lease ("": own);
+ * -1: it is gone. A host of two leases has two places. */
 int schedule_find_host(const struct site *site, const struct place_host *hosts,
-                       int n_hosts, const char *name);
+                       int n_hosts, const char *lease, const char *name);
 /* The hosts as a pass sees them: own ones in file order, then borrowed ones; in the
  * arena, texts of own ones borrowed. */
 struct place_host *schedule_hosts(const struct site *site, struct arena *arena,

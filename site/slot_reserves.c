@@ -220,7 +220,7 @@ static struct backfill_run *list_runs(void *arg, int *n_runs)
             .key = jobs_key(job), .end_ms = end_ms, .pieces = pieces};
         for (int k = 0; k < job->n_hosts; k++) {
             int host = schedule_find_host(site, place->hosts, place->n_hosts,
-                                          job->hosts[k].host);
+                                          job->lease, job->hosts[k].host);
             if (host >= 0) {
                 pieces[run->n_pieces++] =
                     (struct backfill_piece){host, job->hosts[k].n_slots};
@@ -257,7 +257,7 @@ static void add_lent(const struct site *site, const struct place_snapshot *place
              borrower->backfill.of == job && is_lent(borrower) && k < borrower->n_hosts;
              k++) {
             int host = schedule_find_host(site, place->hosts, place->n_hosts,
-                                          borrower->hosts[k].host);
+                                          borrower->lease, borrower->hosts[k].host);
             if (host >= 0) {
                 struct slot_reserve_piece *piece = piece_on(pieces, count, host);
                 piece->n_lent += borrower->hosts[k].n_slots;
@@ -279,8 +279,8 @@ static void show_one(const struct site *site, struct arena *arena,
     const struct job *job = jobs_find(site->jobs, kept->shown.job);
     int count = 0;
     for (int i = 0; i < kept->shown.n_hosts; i++) {
-        int host =
-            schedule_find_host(site, place->hosts, place->n_hosts, kept->hosts[i].host);
+        int host = schedule_find_host(site, place->hosts, place->n_hosts, kept->lease,
+                                      kept->hosts[i].host);
         if (host >= 0) {
             piece_on(pieces, &count, host)->n_slots = kept->hosts[i].n_slots;
         }
