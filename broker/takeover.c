@@ -351,6 +351,7 @@ static struct lease *take_new(struct broker *broker, struct lease *lease,
     }
     if (state->is_ended) {
         take_ended(lease, state, event->now_ms, effects);
+        notice_renew(lease, event->now_ms); /* its consumer may know it from before */
         return lease;
     }
     register_lease(broker, lease, state, event->now_ms, effects);

@@ -223,6 +223,10 @@ static void test_forgotten(void **state)
     msg.state.drain = 1;
     stage_say(&stage, "north", 1, &msg);
     assert_int_equal(stage_stored(&stage, "north/2/south")->state, LEASE_ENDED);
+    const struct msg *end = stage_sent(&stage, "south", MSG_CONTRACT, 0);
+    assert_non_null(end); /* its consumer may know it from before */
+    assert_string_equal(end->contract.lease, "north/2/south");
+    assert_int_equal(end->contract.state, LEASE_ENDED);
     assert_int_equal(order(&ops, DRAIN_LEASE, "north/2/south", false)->code, 0);
     assert_int_equal(told()->number, 2);
 }
