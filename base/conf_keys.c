@@ -182,7 +182,8 @@ const struct conf_key conf_keys[] = {
     LIST("PROCLIMIT", NULL, "slots of one job"),
     INT("QJOB_LIMIT", 0, INT32_MAX, NULL, "slots of the queue"),
     LATER("RCVJOBS_FROM", "sites that forward jobs to it"),
-    LIST("REQUEUE_EXIT_VALUES", NULL, "exit codes that requeue a job"),
+    LIST("REQUEUE_EXIT_VALUES", NULL, "exit codes that requeue a job, of `EXCLUDE(CODE ...)` not to the same hosts "
+                                      "again; a code is a number, a range `100-120`, `all`, or `~CODE`"),
     WORD("PLACEMENT", "stacked balanced", "stacked",
          "slots of a parallel job: host by host, or one on each host in turn"),
     YESNO("RERUNNABLE", "N", "jobs run again when their host is lost"),

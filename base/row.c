@@ -205,6 +205,7 @@ static void own_job_state(struct arena *arena, struct row_job_state *state)
     own_text(arena, &state->queue);
     own_text(arena, &state->overload);
     own_text(arena, &state->reserved);
+    own_text(arena, &state->avoided);
 }
 
 static void own_run(struct arena *arena, struct row_run *run)

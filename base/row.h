@@ -258,7 +258,9 @@ struct row_job_state {
     int64_t backfill_until_ms; /* ... until that one could start */
     int n_requeues;  /* by its exit code, since its submission or a user's requeue */
     int n_pre_fails; /* commands before it that have failed, in a row */
-    bool is_dropped; /* this element is forgotten; others of its array are not */
+    const char *avoided; /* hosts where it exited with a code of EXCLUDE since then, as
+                            "n1 n2@north"; "": none */
+    bool is_dropped;     /* this element is forgotten; others of its array are not */
     bool is_gone;
 };
 

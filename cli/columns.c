@@ -64,6 +64,7 @@ static const struct column jobs_block[] = {
     {"Interactive", "interactive", false, format_plain},
     {"Requirements", "resreq", false, format_plain},
     {"Reserves", "reserved", false, format_plain},
+    {"Not again on", "avoided", false, format_plain},
     {"Hosts", "hosts", false, format_hosts},
     {"Lease", "lease", false, format_plain},
     {"Submitted", "submit_at", false, format_time},

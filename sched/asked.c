@@ -45,5 +45,15 @@ bool asked_allows(const struct asked *asked, const char *host, const char *site,
     if (!is_named && is_other) {
         *preference = of_others;
     }
-    return is_named || is_other;
+    return is_named || is_other || asked->is_any;
+}
+
+bool asked_avoids(const struct asked *asked, const char *host)
+{
+    for (int i = 0; asked != NULL && i < asked->n_avoided; i++) {
+        if (strcmp(asked->avoided[i], host) == 0) {
+            return true;
+        }
+    }
+    return false;
 }

@@ -5,7 +5,8 @@
  *     n1+2 pair+1 others      n1 first, then those of pair, then whatever else
  *
  * It narrows what the queue's HOSTS allow. Where a job prefers anything, its
- * preferences count and not the queue's.
+ * preferences count and not the queue's. With it stand the hosts that a job avoids, as
+ * it has exited there with a code of EXCLUDE (REQUEUE_EXIT_VALUES).
  *
  * Ownership: a list lives in the arena that it was read into; groups are borrowed.
  * Errors: ERR_PARSE; a host that is unknown is none: it is named, and never found.
@@ -19,18 +20,23 @@
 #include "sched/queue.h"
 
 struct asked {
-    const struct queue_term *terms; /* at least one */
+    const struct queue_term *terms;
     int n_terms;
     bool has_preferences;
+    bool is_any; /* there is no list: any host */
+    const char *const *avoided;
+    int n_avoided;
 };
 
 int asked_read(struct arena *arena, const struct groups *groups,
                const char *const *words, int n_words, struct asked *asked,
                struct err *err) MUST_CHECK;
 
-/* True where the list has the host; then its preference, of several the highest. `site`
- * is "" for an own host. */
+/* True where the list has the host, avoided or not; then its preference, of several the
+ * highest. `site` is "" for an own host. */
 bool asked_allows(const struct asked *asked, const char *host, const char *site,
                   int *preference);
+/* The job has exited there. NULL: it asks for nothing, and avoids nothing. */
+bool asked_avoids(const struct asked *asked, const char *host);
 
 #endif

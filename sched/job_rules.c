@@ -163,15 +163,9 @@ static void read_limit(struct reader *reader, enum job_limit limit, int64_t unit
 }
 
 /* "99 100-120 all ~5". */
-static void read_codes(struct reader *reader, const char *key, const int **codes,
-                       int *n_codes)
+static bool read_code_words(struct reader *reader, const struct conf_cell *cell,
+                            struct conf_words words, bool is_in[EXIT_CODE_MAX + 1])
 {
-    const struct conf_cell *cell = cell_of(reader, key);
-    bool is_in[EXIT_CODE_MAX + 1] = {false};
-    if (cell == NULL) {
-        return;
-    }
-    struct conf_words words = conf_words(reader->conf->arena, cell->value);
     for (int i = 0; i < words.count; i++) {
         const char *word = words.words[i];
         bool is_out = word[0] == '~';
@@ -189,19 +183,89 @@ static void read_codes(struct reader *reader, const char *key, const int **codes
                      "\"%s\" is no exit code, expected 0 to 255, a range as 100-120, "
                      "all, or ~CODE",
                      word);
-            return;
+            return false;
         }
         for (long code = first; code <= last; code++) {
             is_in[code] = !is_out;
         }
     }
-    int *all = arena_alloc(reader->conf->arena, EXIT_CODE_MAX + 1, sizeof(*all));
+    return true;
+}
+
+static void list_codes(struct arena *arena, const bool is_in[EXIT_CODE_MAX + 1],
+                       const int **codes, int *n_codes)
+{
+    int *all = arena_alloc(arena, EXIT_CODE_MAX + 1, sizeof(*all));
     for (int code = 0; code <= EXIT_CODE_MAX; code++) {
         if (is_in[code]) {
             all[(*n_codes)++] = code;
         }
     }
     *codes = all;
+}
+
+static void read_success_codes(struct reader *reader)
+{
+    struct job_rules *rules = reader->rules;
+    struct arena *arena = reader->conf->arena;
+    const struct conf_cell *cell = cell_of(reader, "SUCCESS_EXIT_VALUES");
+    bool is_in[EXIT_CODE_MAX + 1] = {false};
+    if (cell != NULL &&
+        read_code_words(reader, cell, conf_words(arena, cell->value), is_in)) {
+        list_codes(arena, is_in, &rules->success_codes, &rules->n_success_codes);
+    }
+}
+
+/* True where the words go on with "EXCLUDE(20 30)"; then its codes, none where they are
+ * not in parentheses. */
+static bool take_exclude(struct arena *arena, struct conf_words words, int *at,
+                         struct conf_words *codes)
+{
+    static const char name[] = "EXCLUDE";
+    const char *word = words.words[*at];
+    if (strncasecmp(word, name, sizeof(name) - 1) != 0) {
+        return false;
+    }
+    word += sizeof(name) - 1;
+    if (word[0] == '\0' && *at + 1 < words.count) {
+        word = words.words[++*at];
+    }
+    *codes = word[0] == '(' ? conf_words(arena, word) : (struct conf_words){NULL, 0};
+    return true;
+}
+
+/* "30 EXCLUDE(20)": a code that stands in both excludes. */
+static void read_requeue_codes(struct reader *reader)
+{
+    struct job_rules *rules = reader->rules;
+    struct arena *arena = reader->conf->arena;
+    const struct conf_cell *cell = cell_of(reader, "REQUEUE_EXIT_VALUES");
+    bool is_in[EXIT_CODE_MAX + 1] = {false}, is_excluded[EXIT_CODE_MAX + 1] = {false};
+    if (cell == NULL) {
+        return;
+    }
+    struct conf_words words = conf_words(arena, cell->value);
+    struct conf_words plain = {
+        arena_alloc(arena, (size_t)words.count, sizeof(*plain.words)), 0};
+    for (int i = 0; i < words.count; i++) {
+        struct conf_words excluded;
+        if (!take_exclude(arena, words, &i, &excluded)) {
+            plain.words[plain.count++] = words.words[i];
+        } else if (excluded.count == 0) {
+            COMPLAIN(reader, cell, "no codes to exclude, expected EXCLUDE(CODE ...)");
+            return;
+        } else if (!read_code_words(reader, cell, excluded, is_excluded)) {
+            return;
+        }
+    }
+    if (!read_code_words(reader, cell, plain, is_in)) {
+        return;
+    }
+    for (int code = 0; code <= EXIT_CODE_MAX; code++) {
+        is_in[code] = is_in[code] || is_excluded[code];
+    }
+    list_codes(arena, is_in, &rules->requeue_codes, &rules->n_requeue_codes);
+    list_codes(arena, is_excluded, &rules->exclude_codes, &rules->n_exclude_codes);
 }
 
 /* A malformed number was complained about by conf_check. */
@@ -279,10 +343,8 @@ void job_rules_read(struct conf *conf, const struct conf_section *section,
     for (int i = 0; i < JOB_LIMITS; i++) {
         read_limit(&reader, (enum job_limit)i, unit_kib);
     }
-    read_codes(&reader, "REQUEUE_EXIT_VALUES", &rules->requeue_codes,
-               &rules->n_requeue_codes);
-    read_codes(&reader, "SUCCESS_EXIT_VALUES", &rules->success_codes,
-               &rules->n_success_codes);
+    read_requeue_codes(&reader);
+    read_success_codes(&reader);
     rules->job_starter = read_command(&reader, "JOB_STARTER");
     rules->pre_exec = read_command(&reader, "PRE_EXEC");
     rules->post_exec = read_command(&reader, "POST_EXEC");
@@ -347,6 +409,8 @@ static void add_rules(struct job_rules *to, const struct job_rules *from)
     if (from->requeue_codes != NULL) {
         to->requeue_codes = from->requeue_codes;
         to->n_requeue_codes = from->n_requeue_codes;
+        to->exclude_codes = from->exclude_codes;
+        to->n_exclude_codes = from->n_exclude_codes;
     }
     if (from->success_codes != NULL) {
         to->success_codes = from->success_codes;
@@ -611,6 +675,11 @@ static bool has_code(const int *codes, int n_codes, int code)
 bool job_rules_requeue(const struct job_rules *rules, int exit_code)
 {
     return has_code(rules->requeue_codes, rules->n_requeue_codes, exit_code);
+}
+
+bool job_rules_exclude(const struct job_rules *rules, int exit_code)
+{
+    return has_code(rules->exclude_codes, rules->n_exclude_codes, exit_code);
 }
 
 bool job_rules_succeed(const struct job_rules *rules, int exit_code)

@@ -36,6 +36,8 @@ struct job_rules {
     int rerunnable;                          /* RERUNNABLE: 0, 1, UNSAID */
     const int *requeue_codes; /* REQUEUE_EXIT_VALUES; NULL: nothing said */
     int n_requeue_codes;
+    const int *exclude_codes; /* those of them in EXCLUDE(...) */
+    int n_exclude_codes;
     const int *success_codes; /* SUCCESS_EXIT_VALUES; NULL: nothing said */
     int n_success_codes;
     const char *job_starter;          /* JOB_STARTER; "": none */
@@ -76,6 +78,8 @@ void job_rules_apply(struct arena *arena, const struct job_rules_stack *stack,
 
 /* By a merged set of rules. */
 bool job_rules_requeue(const struct job_rules *rules, int exit_code);
+/* It is requeued, and not to run again where it ran. */
+bool job_rules_exclude(const struct job_rules *rules, int exit_code);
 bool job_rules_succeed(const struct job_rules *rules, int exit_code);
 /* How often PRE_EXEC is tried before the job is held. */
 int job_rules_pre_tries(const struct job_rules *rules);

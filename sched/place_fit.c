@@ -144,7 +144,7 @@ static void tell_stuck(struct place_pass *pass, struct place_view *view, int n_s
                        const struct limit *limit)
 {
     struct reason_verdict *stuck = &view->stuck;
-    int n_asked = stuck->n_hosts - stuck->n_excluded;
+    int n_asked = stuck->n_hosts - stuck->n_excluded - stuck->n_avoided;
     int n_allowed = n_asked - stuck->n_unmet - stuck->n_spent;
     int n_free = count_free(pass, view);
     struct lack lack = count_lack(pass, view);
@@ -162,6 +162,8 @@ static void tell_stuck(struct place_pass *pass, struct place_view *view, int n_s
         stuck->resource = spent->resource;
         stuck->total_milli = spent->total_milli;
         stuck->reserved_milli = spent->reserved_milli;
+    } else if (n_allowed == 0 && stuck->n_avoided > 0) {
+        stuck->reason = REASON_AVOIDED;
     } else if (n_allowed == 0) {
         stuck->reason = n_asked > 0 ? REASON_UNMET : REASON_NO_HOST;
     } else if (stuck->n_closed == n_allowed) {

@@ -176,6 +176,7 @@ bool place_view_allows(const struct place_snapshot *snapshot,
     int preference;
     return is_allowed(snapshot, line->queue, line->asked, line->bond, host,
                       &preference) &&
+           !asked_avoids(line->asked, snapshot->hosts[host].name) &&
            (line->filter == NULL || line->filter->matches[host]) &&
            place_view_load(snapshot, line->queue, host) == NULL;
 }
@@ -239,6 +240,10 @@ static void judge_host(const struct place_room *room, struct place_view *view, i
         view->stuck.n_excluded++;
         return;
     }
+    if (asked_avoids(view->asked, at->name)) {
+        view->stuck.n_avoided++;
+        return;
+    }
     if (view->filter != NULL && !view->filter->matches[host]) {
         bool is_spent = view->filter->spent != NULL && view->filter->spent->hosts[host];
         view->stuck.n_spent += is_spent;
@@ -296,6 +301,7 @@ void place_view_restore(const struct place_room *room, struct place_view *view,
         place_view_load(room->snapshot, view->queue, host) != NULL ||
         !is_allowed(room->snapshot, view->queue, view->asked, view->bond, host,
                     &candidate.preference) ||
+        asked_avoids(view->asked, room->snapshot->hosts[host].name) ||
         (view->filter != NULL && !view->filter->matches[host])) {
         return;
     }

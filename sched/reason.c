@@ -32,11 +32,12 @@ const char *reason_help(enum reason reason)
 /* Reasons that lie with hosts, and are told by counting them. */
 static bool is_about_hosts(enum reason reason)
 {
-    return reason == REASON_NO_HOST || reason == REASON_UNMET ||
-           reason == REASON_TOO_LARGE || reason == REASON_CLOSED ||
-           reason == REASON_BUSY || reason == REASON_ACCEPT ||
-           reason == REASON_HOST_LIMIT || reason == REASON_EXCLUSIVE ||
-           reason == REASON_RESERVE || reason == REASON_SPENT || reason == REASON_LOAD;
+    return reason == REASON_NO_HOST || reason == REASON_AVOIDED ||
+           reason == REASON_UNMET || reason == REASON_TOO_LARGE ||
+           reason == REASON_CLOSED || reason == REASON_BUSY ||
+           reason == REASON_ACCEPT || reason == REASON_HOST_LIMIT ||
+           reason == REASON_EXCLUSIVE || reason == REASON_RESERVE ||
+           reason == REASON_SPENT || reason == REASON_LOAD;
 }
 
 int reason_list(const struct reason_verdict *verdict,
@@ -61,6 +62,8 @@ int reason_list(const struct reason_verdict *verdict,
          "Job requirements not satisfied"},
         {verdict->n_spent, "where what it selects by is reserved",
          "Job's requirements for resource reservation not satisfied"},
+        {verdict->n_avoided, "where it has exited with a code of EXCLUDE",
+         "Job exited on the host with an exit code of EXCLUDE"},
         {verdict->n_excluded, "not of the queue or not asked for",
          "Not usable to the queue or not specified in job submission"},
     };
@@ -92,8 +95,8 @@ const char *reason_hosts(struct arena *arena, const struct reason_verdict *verdi
 /* "mem (need 4096, 3 hosts of 5 lack it)". */
 static const char *lack_text(struct arena *arena, const struct reason_verdict *verdict)
 {
-    int n_hosts =
-        verdict->n_hosts - verdict->n_excluded - verdict->n_unmet - verdict->n_spent;
+    int n_hosts = verdict->n_hosts - verdict->n_excluded - verdict->n_avoided -
+                  verdict->n_unmet - verdict->n_spent;
     const char *need = arena_printf(arena, "%s (need %s%s", verdict->resource,
                                     resreq_usage_amount(arena, verdict->need_milli),
                                     verdict->is_per_slot ? " for each slot" : "");

@@ -44,6 +44,9 @@
       "the end of jobs of the pool's queues")                                          \
     X(REASON_NO_HOST, "no_host", "none of its hosts is known here",                    \
       "other hosts (-m), or another queue")                                            \
+    X(REASON_AVOIDED, "avoided",                                                       \
+      "The job exited on each of its hosts with an exit code of EXCLUDE",              \
+      "`sublet stop` and `resume`, which forget those hosts, or another host")         \
     X(REASON_UNMET, "unmet", "no host meets its resource requirements",                \
       "other requirements (-R), or hosts that have what they ask for")                 \
     X(REASON_SPENT, "spent", "what it selects hosts by is reserved: %s",               \
@@ -106,6 +109,7 @@ struct reason_verdict {
     const char *limit; /* its name, of the configuration; NULL: none */
     int n_hosts;       /* that the site knows, own and borrowed */
     int n_excluded;    /* not of the queue, or not of -m */
+    int n_avoided;     /* it has exited there with a code of EXCLUDE */
     int n_unmet;       /* not what its requirements ask for */
     int n_spent;       /* it would be, but for what jobs reserve */
     int n_closed;
@@ -136,7 +140,7 @@ struct reason_part {
     int n_hosts;
     const char *what, *lsf;
 };
-enum { REASON_PARTS = 10 };
+enum { REASON_PARTS = 11 };
 /* Those with hosts, in the order in which they are told; none where hosts are not to
  * blame. */
 int reason_list(const struct reason_verdict *verdict,

@@ -55,11 +55,12 @@ void asked_lists_begin(struct asked_lists *lists)
     }
 }
 
-/* "n1+2\0others\0" */
-static const char *key_of(struct arena *arena, const struct job_spec *spec,
-                          size_t *length)
+/* "n1+2\0others\0~n3 n4\0"; no word of a list begins with ~. */
+static const char *key_of(struct arena *arena, const struct job *job, size_t *length)
 {
-    *length = 0;
+    const struct job_spec *spec = job->spec;
+    size_t n_avoided = job->avoided != NULL ? strlen(job->avoided) + 2 : 0;
+    *length = n_avoided;
     for (int i = 0; i < spec->n_hosts_asked; i++) {
         *length += strlen(spec->hosts_asked[i]) + 1;
     }
@@ -69,34 +70,45 @@ static const char *key_of(struct arena *arena, const struct job_spec *spec,
         memcpy(at, spec->hosts_asked[i], n_bytes);
         at += n_bytes;
     }
+    if (n_avoided > 0) {
+        *at++ = '~';
+        memcpy(at, job->avoided, n_avoided - 1);
+    }
     return key;
 }
 
 /* Words that are none name no host: a journal may hold what a later version took. */
-static void read_words(struct asked_lists *lists, const struct job_spec *spec,
+static void read_words(struct asked_lists *lists, const struct job *job,
                        struct asked *asked)
 {
+    const struct job_spec *spec = job->spec;
     struct err err;
-    if (asked_read(&lists->arena, lists->groups, spec->hosts_asked, spec->n_hosts_asked,
-                   asked, &err) != 0) {
+    if (spec->n_hosts_asked == 0) {
+        *asked = (struct asked){.is_any = true};
+    } else if (asked_read(&lists->arena, lists->groups, spec->hosts_asked,
+                          spec->n_hosts_asked, asked, &err) != 0) {
         *asked = (struct asked){.n_terms = 0};
+    }
+    if (job->avoided != NULL) {
+        struct conf_words words = conf_words(&lists->arena, job->avoided);
+        asked->avoided = words.words;
+        asked->n_avoided = words.count;
     }
 }
 
-const struct asked *asked_lists_of(struct asked_lists *lists,
-                                   const struct job_spec *spec)
+const struct asked *asked_lists_of(struct asked_lists *lists, const struct job *job)
 {
     struct list *list;
     size_t length;
-    if (spec->n_hosts_asked == 0) {
+    if (job->spec->n_hosts_asked == 0 && job->avoided == NULL) {
         return NULL;
     }
     arena_clear(&lists->scratch);
-    const char *key = key_of(&lists->scratch, spec, &length);
+    const char *key = key_of(&lists->scratch, job, &length);
     HASH_FIND(hh, lists->by_words, key, length, list);
     if (list == NULL) {
         list = arena_alloc(&lists->arena, 1, sizeof(*list));
-        read_words(lists, spec, &list->asked);
+        read_words(lists, job, &list->asked);
         key = arena_copy(&lists->arena, key, length);
         HASH_ADD_KEYPTR(hh, lists->by_words, key, length, list);
     }

@@ -165,6 +165,7 @@ void jobs_free_job(struct jobs *jobs, struct job *job)
     reserves_leave(jobs->reserves, job);
     keep_free(job->overload);
     keep_free(job->reserved);
+    keep_free(job->avoided);
     keep_free(job->switched_queue);
     keep_free(job->lease);
     free(job->hosts);
@@ -270,6 +271,12 @@ void jobs_set_reserved(struct job *job, const char *reserved)
 {
     keep_free(job->reserved);
     job->reserved = reserved[0] != '\0' ? keep_text(reserved) : NULL;
+}
+
+void jobs_set_avoided(struct job *job, const char *hosts)
+{
+    keep_free(job->avoided);
+    job->avoided = hosts[0] != '\0' ? keep_text(hosts) : NULL;
 }
 
 void jobs_start(struct jobs *jobs, int64_t now_ms)

@@ -71,6 +71,7 @@ struct job {
     bool is_killed;
     bool is_released; /* its condition (-w) was met once, or it has none */
     int n_requeues;   /* by its exit code */
+    char *avoided;    /* see base/row.h; NULL: no host */
     int n_pre_fails;  /* commands before it that failed, in a row */
     int n_hosts;
     struct host_slots *hosts; /* "n1" or "n1@north" */
@@ -191,6 +192,9 @@ void jobs_reorder(struct jobs *jobs, struct job *job, bool to_top);
 
 /* The load that it is to stand still for, or goes on after; "": none. */
 void jobs_set_overload(struct job *job, const char *text);
+
+/* Hosts that it is not to run on (base/row.h), "": none; while it stands in no line. */
+void jobs_set_avoided(struct job *job, const char *hosts);
 
 /* It loses it and waits again: PSUSP where a user has stopped it. */
 void jobs_requeue(struct jobs *jobs, struct job *job, enum requeue_cause cause,

@@ -87,6 +87,7 @@ int jobs_clean(struct jobs *jobs, int64_t before_ms, int max, jobs_clean_fn on_c
                                                            .queue = "",
                                                            .overload = "",
                                                            .reserved = "",
+                                                           .avoided = "",
                                                            .is_dropped = !is_last,
                                                            .is_gone = is_last}});
         job->is_dropped = true;

@@ -49,6 +49,7 @@ void jobs_load_state(struct jobs *jobs, const struct row_job_state *row)
     jobs_set_hosts(job, row->hosts, row->n_hosts);
     jobs_set_overload(job, row->overload);
     jobs_set_reserved(job, row->reserved);
+    jobs_set_avoided(job, row->avoided);
     job->backfill = (struct place_backfill){row->backfill_of, row->backfill_until_ms};
     job->start_ms = row->start_ms;
     job->end_ms = row->end_ms;
@@ -116,6 +117,7 @@ void jobs_store(const struct job *job, struct effects *effects)
                 .place = job->turn.place,
                 .overload = job->overload != NULL ? job->overload : "",
                 .reserved = job->reserved != NULL ? job->reserved : "",
+                .avoided = job->avoided != NULL ? job->avoided : "",
                 .backfill_of = job->backfill.of,
                 .backfill_until_ms = job->backfill.until_ms,
                 .is_released = job->is_released && job->terms->depend_on[0] != '\0',

@@ -29,6 +29,9 @@ static const char *line_name(struct jobs *jobs, const struct job *job)
     for (int i = 0; i < spec->n_hosts_asked; i++) {
         name = arena_printf(&jobs->scratch, "%s|%s", name, spec->hosts_asked[i]);
     }
+    if (job->avoided != NULL) {
+        name = arena_printf(&jobs->scratch, "%s|~%s", name, job->avoided);
+    }
     for (int i = 0; i < spec->n_res_reqs; i++) {
         name = arena_printf(&jobs->scratch, "%s|-R%s", name, spec->res_reqs[i]);
     }

@@ -13,7 +13,8 @@ struct card {
     uint64_t number; /* line_head's; 0: nobody's yet */
     const struct job *first;
     struct need *need; /* NULL: not looked for yet */
-    bool has_words;    /* -m, -R or an application: more than its queue to look at */
+    bool has_words;    /* -m, hosts that it avoids, -R or an application: more than its
+                          queue to look at */
     bool is_limited;   /* of an array that may have so many open jobs */
 };
 
@@ -78,6 +79,7 @@ static void read_first(struct card *card, struct place_line *line,
     card->first = first;
     card->need = NULL;
     card->has_words = spec->n_hosts_asked > 0 || spec->n_res_reqs > 0 ||
+                      first->avoided != NULL ||
                       (spec->app != NULL && spec->app[0] != '\0');
     card->is_limited = first->submission->max_open > 0;
     *line = (struct place_line){
@@ -132,7 +134,7 @@ static void read_words(struct card *card, struct place_line *line, struct site *
         card->need = needs_find(site->needs, first->queue, first->spec);
     }
     line->veto = queues_veto(site->queues, first->queue, now_ms + site->utc_offset_ms);
-    line->asked = asked_lists_of(site->asked_lists, first->spec);
+    line->asked = asked_lists_of(site->asked_lists, first);
     line->filter = needs_filter(site->needs, card->need);
     line->asks = needs_asks(site->needs, site, card->need, &line->n_asks);
 }

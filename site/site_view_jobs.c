@@ -222,6 +222,9 @@ static struct value *job_row(const struct site *site, struct arena *arena,
     value_add_text(arena, row, "queue", jobs_queue_name(job));
     value_add_text(arena, row, "resreq", resreq_text(arena, job->spec, is_asked));
     value_add_text(arena, row, "reserved", job->reserved);
+    value_add_text(arena, row, "avoided",
+                   job->avoided != NULL ? site_page_cut(arena, job->avoided, TEXT_MAX)
+                                        : NULL);
     value_add_int(arena, row, "slots", jobs_slots(job));
     add_hosts(arena, row, job);
     value_add_instant(arena, row, "submit_at", job->submit_ms);

@@ -93,6 +93,25 @@ static const char *codes_text(struct arena *arena, const int *codes, int n_codes
     return text[0] != '\0' ? text : NULL;
 }
 
+/* "99 EXCLUDE(20 30)". */
+static const char *requeue_text(struct arena *arena, const struct job_rules *rules)
+{
+    int *plain = arena_alloc(arena, (size_t)rules->n_requeue_codes, sizeof(*plain)),
+        n_plain = 0;
+    for (int i = 0; i < rules->n_requeue_codes; i++) {
+        if (!job_rules_exclude(rules, rules->requeue_codes[i])) {
+            plain[n_plain++] = rules->requeue_codes[i];
+        }
+    }
+    const char *text = codes_text(arena, plain, n_plain);
+    const char *excluded =
+        codes_text(arena, rules->exclude_codes, rules->n_exclude_codes);
+    return excluded == NULL
+               ? text
+               : arena_printf(arena, "%s%sEXCLUDE(%s)", text != NULL ? text : "",
+                              text != NULL ? " " : "", excluded);
+}
+
 static void add_text(struct arena *arena, struct value *row, const char *key,
                      const char *text)
 {
@@ -163,8 +182,7 @@ void site_view_add_queue_rules(struct arena *arena, struct value *row,
     add_text(arena, row, "post_exec", job->post_exec);
     add_text(arena, row, "job_starter", job->job_starter);
     add_controls(arena, row, &job->controls);
-    value_add_text(arena, row, "requeue_exit_values",
-                   codes_text(arena, job->requeue_codes, job->n_requeue_codes));
+    value_add_text(arena, row, "requeue_exit_values", requeue_text(arena, job));
     value_add_text(arena, row, "success_exit_values",
                    codes_text(arena, job->success_codes, job->n_success_codes));
     value_add_bool(arena, row, "rerunnable", job->rerunnable == 1);

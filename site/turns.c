@@ -190,6 +190,7 @@ static void control_waiting(struct site *site, struct job *job,
     case CONTROL_RESUME:
         job->n_requeues = 0; /* whoever lets it go on lets it try again */
         job->n_pre_fails = 0;
+        jobs_set_avoided(job, "");
     /* fall through */
     case CONTROL_SUSPEND:
         keep_set_text(&job->reason, "");

@@ -7,7 +7,8 @@
  *
  * A job whose PRE_EXEC failed, or that exits with a code of REQUEUE_EXIT_VALUES, waits
  * again; after MAX_PREEXEC_RETRY and MAX_JOB_REQUEUE times it is held (PSUSP) until a
- * user resumes it, and the count begins anew. */
+ * user resumes it, and the count begins anew. After a code in EXCLUDE(...) it avoids
+ * the hosts that it had, until a user resumes or requeues it. */
 #include "site/turns.h"
 
 #include <string.h>
@@ -172,6 +173,17 @@ static void finish_pre_exec(struct site *site, struct job *job,
     }
 }
 
+/* It does not run again where it ran. */
+static void avoid_hosts(struct arena *arena, struct job *job)
+{
+    const char *text = job->avoided != NULL ? job->avoided : "";
+    for (int i = 0; i < job->n_hosts; i++) {
+        text = arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? " " : "",
+                            job->hosts[i].host);
+    }
+    jobs_set_avoided(job, arena_str(arena, text));
+}
+
 /* By its exit code. False where that asks for nothing. */
 static bool finish_by_code(struct site *site, struct job *job,
                            const struct run_exit *exit, struct effects *effects)
@@ -193,12 +205,17 @@ static bool finish_by_code(struct site *site, struct job *job,
              effects);
         return true;
     }
+    bool is_excluded = job_rules_exclude(&rules, exit->code);
     job->n_requeues++;
+    if (is_excluded) {
+        avoid_hosts(arena, job);
+    }
     requeue(site, job, REQUEUE_EXIT, exit,
             arena_printf(arena,
                          "requeued: it exited with code %d, which is one of "
-                         "REQUEUE_EXIT_VALUES",
-                         exit->code),
+                         "REQUEUE_EXIT_VALUES%s",
+                         exit->code,
+                         is_excluded ? ", and does not run on these hosts again" : ""),
             effects);
     return true;
 }
@@ -224,6 +241,9 @@ void turns_finish(struct site *site, struct job *job, const struct run_exit *exi
     if (jobs_is_requeued(job)) {
         job->n_requeues = 0;
         job->n_pre_fails = 0;
+        if (job->requeue_cause == REQUEUE_USER) {
+            jobs_set_avoided(job, "");
+        }
         requeue(site, job, job->requeue_cause, exit,
                 arena_str(&effects->arena, job->reason), effects);
         return;

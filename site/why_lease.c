@@ -10,7 +10,8 @@
 struct view {
     int n_named;    /* that its queue names */
     int n_asked;    /* of those, that its -m allows */
-    int n_open;     /* of those, up and not closed here */
+    int n_avoided;  /* of those, where it has exited (EXCLUDE) */
+    int n_open;     /* of the others, up and not closed here */
     int n_closed;   /* closed here */
     int held, used; /* slots of the open ones */
     bool is_batch;  /* its provider takes no interactive jobs */
@@ -20,7 +21,7 @@ static void look(const struct site *site, const struct job *job,
                  const struct msg_contract *contract, struct view *view)
 {
     const struct queue_config *queue = &site->config->queues[job->queue];
-    const struct asked *asked = asked_lists_of(site->asked_lists, job->spec);
+    const struct asked *asked = asked_lists_of(site->asked_lists, job);
     for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
         struct consumer_host host;
         int preference;
@@ -35,6 +36,10 @@ static void look(const struct site *site, const struct job *job,
             continue;
         }
         view->n_asked++;
+        if (asked_avoids(asked, host.name)) {
+            view->n_avoided++;
+            continue;
+        }
         if (closed_has(&site->closed, host.name)) {
             view->n_closed++;
         } else if (!host.is_down) {
@@ -80,6 +85,9 @@ static const char *of_hosts(struct arena *arena, const struct job *job,
     }
     if (view->n_asked == 0) {
         return "none of its hosts is asked for (-m)";
+    }
+    if (view->n_asked == view->n_avoided) {
+        return "it has exited on each of its hosts with a code of EXCLUDE";
     }
     if (view->n_open == 0) {
         return view->n_closed > 0 ? "its hosts are closed here, or down"

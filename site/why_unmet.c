@@ -23,7 +23,7 @@ struct judging {
 static void look_at_hosts(struct judging *judging, const struct job *job)
 {
     const struct site *site = judging->site;
-    const struct asked *asked = asked_lists_of(site->asked_lists, job->spec);
+    const struct asked *asked = asked_lists_of(site->asked_lists, job);
     const struct queue_config *queue = &site->config->queues[job->queue];
     judging->hosts = schedule_hosts(site, judging->arena, &judging->n_hosts);
     bool *is_allowed =
@@ -33,6 +33,7 @@ static void look_at_hosts(struct judging *judging, const struct job *job)
         int preference;
         is_allowed[i] =
             queue_allows(queue, host->name, host->site, &preference) &&
+            !asked_avoids(asked, host->name) &&
             (asked == NULL || asked_allows(asked, host->name, host->site, &preference));
         judging->n_allowed += is_allowed[i];
     }

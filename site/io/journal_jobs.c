@@ -28,12 +28,12 @@ static const char all_sql[] = "SELECT id, submit_ms, is_array, " JOURNAL_SPEC_CO
     " reason, is_dropped, switched_queue, place,"                                      \
     " is_released, requeue_cause, n_requeues, n_pre_fails, halt_causes, halt_yields,"  \
     " halt_by, halt_count, halt_since_ms, halt_resumed_ms, "                           \
-    "halt_total_ms, overload, reserved, backfill_of, "                                 \
+    "halt_total_ms, overload, reserved, avoided, backfill_of, "                        \
     "backfill_until_ms, " JOURNAL_CONTROL_COLUMNS ", " JOURNAL_EXIT_COLUMNS
 #define STATE_PARAMETERS                                                               \
     "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"              \
     " ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31,"           \
-    " ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43"
+    " ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, ?44"
 
 static const char put_state_sql[] =
     "INSERT INTO job_state (id, element, " STATE_COLUMNS ")"
@@ -130,6 +130,7 @@ static int put_state(struct journal_jobs *jobs, struct db *db,
     bind_halt(put, &at, &state->halt);
     journal_bind_text(put, ++at, state->overload);
     journal_bind_text(put, ++at, state->reserved);
+    journal_bind_text(put, ++at, state->avoided);
     journal_bind_int(put, ++at, (int64_t)state->backfill_of);
     journal_bind_int(put, ++at, state->backfill_until_ms);
     journal_bind_control(put, &at, &state->control);
@@ -184,7 +185,8 @@ static int read_state(sqlite3_stmt *all, struct arena *arena,
         HALT = 19,
         OVERLOAD = HALT + HALT_WIDTH,
         RESERVED = OVERLOAD + 1,
-        BACKFILL = RESERVED + 1,
+        AVOIDED = RESERVED + 1,
+        BACKFILL = AVOIDED + 1,
         CONTROL = BACKFILL + 2,
         EXIT = CONTROL + JOURNAL_CONTROL_WIDTH
     };
@@ -215,6 +217,7 @@ static int read_state(sqlite3_stmt *all, struct arena *arena,
         .halt = read_halt(all, HALT),
         .overload = journal_text(all, OVERLOAD),
         .reserved = journal_text(all, RESERVED),
+        .avoided = journal_text(all, AVOIDED),
         .backfill_of = (uint64_t)sqlite3_column_int64(all, BACKFILL),
         .backfill_until_ms = sqlite3_column_int64(all, BACKFILL + 1),
     };

@@ -66,6 +66,7 @@ static void load_running(struct trial *trial, int host)
                                       .exit = {.text = ""},
                                       .reason = "",
                                       .overload = "",
+                                      .avoided = "",
                                       .reserved = "",
                                       .queue = ""}};
     site_load(trial->lone.site, &state);

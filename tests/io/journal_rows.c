@@ -135,6 +135,7 @@ static void add_job_state(struct journal_rows_text *to,
         state->reason);
     add_hosts(to, state->hosts, state->n_hosts);
     add(to, " reserved \"%s\"", state->reserved != NULL ? state->reserved : "");
+    add(to, " avoids \"%s\"", state->avoided != NULL ? state->avoided : "");
     add(to, " backfill of %" PRIu64 " until %" PRId64, state->backfill_of,
         state->backfill_until_ms);
     add(to, " queue \"%s\" place %" PRId64 " released %d requeued %d\n",

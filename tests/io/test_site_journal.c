@@ -78,6 +78,7 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
     running.job_state.place = -3;
     running.job_state.overload = "r1m 2.6 > 2 on n1";
     running.job_state.reserved = "mem=4096/host";
+    running.job_state.avoided = "n1 n2@north";
     running.job_state.backfill_of = job_id_key(8, 2);
     running.job_state.backfill_until_ms = 77;
     running.job_state.is_released = true;
@@ -273,6 +274,7 @@ static void test_a_journal_of_before_arrays(void **state)
                             "ALTER TABLE run_spec DROP COLUMN controls;"
                             "ALTER TABLE job_state DROP COLUMN n_requeues;"
                             "ALTER TABLE job_state DROP COLUMN reserved;"
+                            "ALTER TABLE job_state DROP COLUMN avoided;"
                             "ALTER TABLE job_state DROP COLUMN backfill_of;"
                             "ALTER TABLE job_state DROP COLUMN backfill_until_ms;"
                             "ALTER TABLE job_state DROP COLUMN n_pre_fails;"

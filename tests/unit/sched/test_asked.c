@@ -68,6 +68,19 @@ static void a_list_names_hosts(void **state)
     }
 }
 
+static void hosts_are_avoided(void **state)
+{
+    static const char *const gone[] = {"n1", "n2@north"};
+    const struct asked asked = {.is_any = true, .avoided = gone, .n_avoided = 2};
+    int preference;
+    (void)state;
+    assert_true(asked_avoids(&asked, "n1"));
+    assert_true(asked_avoids(&asked, "n2@north"));
+    assert_false(asked_avoids(&asked, "n2")); /* another of that name */
+    assert_false(asked_avoids(NULL, "n1"));
+    assert_true(asked_allows(&asked, "n3", "", &preference)); /* there is no list */
+}
+
 static void preferences_are_seen(void **state)
 {
     static const struct {
@@ -116,6 +129,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_list_names_hosts),
+        cmocka_unit_test(hosts_are_avoided),
         cmocka_unit_test(preferences_are_seen),
         cmocka_unit_test(what_is_no_list_says_why),
     };

@@ -148,7 +148,51 @@ static void test_codes(void **state)
     assert_true(job_rules_succeed(rules, 0));
     assert_true(job_rules_succeed(rules, 230));
     assert_false(job_rules_succeed(rules, 5));
+    assert_false(job_rules_exclude(rules, 99));
     arena_release(&world.arena);
+}
+
+/* EXCLUDE(...) among the codes that requeue, in the forms of LSF's manual. */
+static void test_exclude(void **state)
+{
+    enum { NOT, AGAIN, ELSEWHERE };
+    static const struct {
+        const char *value;
+        int code, meant;
+    } rows[] = {
+        {"30 EXCLUDE(20)", 30, AGAIN},
+        {"30 EXCLUDE(20)", 20, ELSEWHERE},
+        {"30 EXCLUDE(20)", 21, NOT},
+        {"EXCLUDE(20)", 20, ELSEWHERE},
+        {"EXCLUDE (20 40-42) 30", 41, ELSEWHERE},
+        {"EXCLUDE (20 40-42) 30", 30, AGAIN},
+        {"exclude(20) EXCLUDE(21)", 20, ELSEWHERE},
+        {"exclude(20) EXCLUDE(21)", 21, ELSEWHERE},
+        {"all ~1 ~2 EXCLUDE(9)", 9, ELSEWHERE},
+        {"all ~1 ~2 EXCLUDE(9)", 8, AGAIN},
+        {"all ~1 ~2 EXCLUDE(9)", 2, NOT},
+        {"EXCLUDE(all ~1)", 2, ELSEWHERE},
+        {"EXCLUDE(all ~1)", 1, NOT},
+        {"EXCLUDE(all ~1)", 0, NOT},
+        {"20 EXCLUDE(20)", 20, ELSEWHERE},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        char text[128];
+        snprintf(text, sizeof(text), "REQUEUE_EXIT_VALUES = %s", rows[i].value);
+        read_keys(&world, text);
+        const struct job_rules *rules = &world.queues[0].rules.job;
+        assert_int_equal(world.conf.n_errors, 0);
+        bool is_again = job_rules_requeue(rules, rows[i].code);
+        bool is_elsewhere = job_rules_exclude(rules, rows[i].code);
+        if (is_again != (rows[i].meant != NOT) ||
+            is_elsewhere != (rows[i].meant == ELSEWHERE)) {
+            fail_msg("%s, %d: %d, %d", rows[i].value, rows[i].code, is_again,
+                     is_elsewhere);
+        }
+        arena_release(&world.arena);
+    }
 }
 
 static void test_starter(void **state)
@@ -186,7 +230,12 @@ static void test_bad(void **state)
         {"RUN_WINDOW = 8", "is no time window"},
         {"DISPATCH_WINDOW = 8-8", "ends where it begins"},
         {"REQUEUE_EXIT_VALUES = 256", "is no exit code"},
-        {"REQUEUE_EXIT_VALUES = EXCLUDE(3)", "is no exit code"},
+        {"REQUEUE_EXIT_VALUES = EXCLUDE(256)", "\"256\" is no exit code"},
+        {"REQUEUE_EXIT_VALUES = 3 EXCLUDE()", "EXCLUDE(CODE ...)"},
+        {"REQUEUE_EXIT_VALUES = EXCLUDE 3", "EXCLUDE(CODE ...)"},
+        {"REQUEUE_EXIT_VALUES = 3 EXCLUDE", "EXCLUDE(CODE ...)"},
+        {"REQUEUE_EXIT_VALUES = EXCLUDE(EXCLUDE(3))", "is no exit code"},
+        {"SUCCESS_EXIT_VALUES = EXCLUDE(3)", "is no exit code"},
         {"REQUEUE_EXIT_VALUES = ~", "is no exit code"},
     };
     (void)state;
@@ -205,9 +254,9 @@ static void test_bad(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_check), cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_codes), cmocka_unit_test(test_starter),
-        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_check),   cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_codes),   cmocka_unit_test(test_exclude),
+        cmocka_unit_test(test_starter), cmocka_unit_test(test_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,6 +60,8 @@ static void test_hosts(void **state)
          "2 hosts with too little left of what it reserves"},
         {{.reason = REASON_UNMET, .n_unmet = 2, .n_excluded = 1},
          "2 hosts without what it requires, 1 host not of the queue or not asked for"},
+        {{.reason = REASON_AVOIDED, .n_avoided = 3},
+         "3 hosts where it has exited with a code of EXCLUDE"},
         /* slots that are taken are not why it is too large */
         {{.reason = REASON_TOO_LARGE, .n_full = 2, .n_closed = 1},
          "1 host closed or away"},

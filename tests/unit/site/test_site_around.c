@@ -72,6 +72,69 @@ static void test_requeues_are_counted(void **state)
     site_stage_release(&stage);
 }
 
+/* The one host that the job has its slot on. */
+static void run_on(struct site_stage *stage, const char *host, uint64_t id, int code)
+{
+    uint64_t attempt = site_stage_attempt_of(stage, id);
+    struct msg_run_state state = {.phase = RUN_ENDED};
+    assert_true(attempt != 0);
+    assert_string_equal(site_stage_job_row(stage, id)->hosts[0].host, host);
+    site_stage_waiting(stage, host, attempt, 7);
+    site_stage_running(stage, host, attempt, 7);
+    state.exit = (struct run_exit){.end = RUN_END_EXITED,
+                                   .code = code,
+                                   .start_ms = stage->now_ms,
+                                   .end_ms = stage->now_ms,
+                                   .text = ""};
+    site_stage_run_state(stage, host, "south", attempt, &state);
+}
+
+static void restart_two(struct site_stage *stage)
+{
+    restart(stage);
+    site_stage_host_up(stage, "s2");
+}
+
+/* EXCLUDE: the hosts that it has exited on are on record; when there is no other it
+ * waits, until a user lets it try again. */
+static void test_hosts_are_avoided(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, "Begin Site\nNAME = south\nSPOOL = /tmp/x\nEnd Site\n"
+                                 "Begin Host\nHOST_NAME MXJ\ns1 1\ns2 1\nEnd Host\n"
+                                 "Begin Queue\nQUEUE_NAME = local\n"
+                                 "REQUEUE_EXIT_VALUES = 30 EXCLUDE(20)\nEnd Queue\n");
+    site_stage_host_up(&stage, "s1");
+    site_stage_host_up(&stage, "s2");
+    uint64_t id = site_stage_submit(&stage, "local", "work");
+    run_on(&stage, "s1", id, 30); /* here or elsewhere */
+    assert_string_equal(site_stage_job_text(&stage, id, "avoided"), "");
+    run_on(&stage, "s1", id, 20);
+    assert_string_equal(site_stage_job_text(&stage, id, "avoided"), "s1");
+    restart_two(&stage);
+    run_on(&stage, "s2", id, 30);
+    run_on(&stage, "s2", id, 20);
+    assert_int_equal(site_stage_state(&stage, id), JOB_PEND);
+    restart_two(&stage);
+    assert_int_equal(site_stage_attempt_of(&stage, id), 0);
+    assert_string_equal(site_stage_job_text(&stage, id, "pending"), "avoided");
+    assert_non_null(strstr(site_stage_job_text(&stage, id, "reason"),
+                           "2 hosts where it has exited with a code of EXCLUDE"));
+    assert_string_equal(site_stage_job_text(&stage, id, "avoided"), "s1 s2");
+
+    /* another of its like is not held up by it */
+    uint64_t other = site_stage_submit(&stage, "local", "work");
+    run_on(&stage, "s1", other, 0);
+    assert_int_equal(site_stage_state(&stage, other), JOB_DONE);
+
+    site_stage_control(&stage, "ana", "1", CONTROL_SUSPEND, 0);
+    site_stage_control(&stage, "ana", "1", CONTROL_RESUME, 0);
+    run_on(&stage, "s1", id, 0);
+    assert_int_equal(site_stage_state(&stage, id), JOB_DONE);
+    site_stage_release(&stage);
+}
+
 static void test_pre_exec_tries(void **state)
 {
     static const struct run_exit failed = {.end = RUN_END_FAILED,
@@ -186,6 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_requeues_are_counted),
+        cmocka_unit_test(test_hosts_are_avoided),
         cmocka_unit_test(test_pre_exec_tries),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_limit_is_named),

@@ -38,6 +38,8 @@ enum { TEXT_BYTES = 65536, HOUR_MS = 3600000 };
     "Begin Queue\nQUEUE_NAME = wide\nHOSTS = wide\nEnd Queue\n"                        \
     "Begin Queue\nQUEUE_NAME = calm\nHOSTS = s1\npg = 10\nEnd Queue\n"                 \
     "Begin Queue\nQUEUE_NAME = tried\nHOSTS = s1\nPRE_EXEC = x\nEnd Queue\n"           \
+    "Begin Queue\nQUEUE_NAME = picky\nHOSTS = s1\n"                                    \
+    "REQUEUE_EXIT_VALUES = EXCLUDE(20)\nEnd Queue\n"                                   \
     "Begin Queue\nQUEUE_NAME = one\nPRIORITY = 9\nHOSTS = s3\nSLOT_POOL = A\n"         \
     "SLOT_SHARE = 50\nEnd Queue\n"                                                     \
     "Begin Queue\nQUEUE_NAME = two\nPRIORITY = 1\nHOSTS = s3\nSLOT_POOL = A\n"         \
@@ -176,6 +178,13 @@ static void get_no_host(struct site_stage *stage)
     add(stage, "abroad", 1);
 }
 
+static void get_avoided(struct site_stage *stage)
+{
+    uint64_t id = add(stage, "picky", 1);
+    run(stage, id);
+    site_stage_exited(stage, "s1", site_stage_attempt_of(stage, id), 20);
+}
+
 static void get_unmet(struct site_stage *stage)
 {
     put(stage, "local", "", 1, "hname == s2", &at_once);
@@ -267,6 +276,7 @@ static const struct way ways[REASONS] = {
     [REASON_LIMIT_SMALL] = {get_limit_small, "1", "QJOB_LIMIT"},
     [REASON_POOL_PART] = {get_pool_part, "1[4]", "slot pool A"},
     [REASON_NO_HOST] = {get_no_host, "1", "none of its hosts"},
+    [REASON_AVOIDED] = {get_avoided, "1", "an exit code of EXCLUDE"},
     [REASON_UNMET] = {get_unmet, "1", "no host meets"},
     [REASON_SPENT] = {get_spent, "2", "lic (1, of which 1 are reserved)"},
     [REASON_TOO_LARGE] = {get_too_large, "1", "more slots than"},
