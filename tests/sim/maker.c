@@ -88,7 +88,7 @@ static void write_submit(struct maker *maker, int self)
     if (n_slots == 1 && strcmp(queue, "far") != 0 && maker_chance(maker, 10)) {
         maker_write_wish(maker, self);
     } else if (strcmp(queue, "far") != 0 && maker_chance(maker, 25)) {
-        maker_write_usage(maker);
+        maker_write_usage(maker, self);
     }
     if (maker_chance(maker, 30)) {
         maker_say(maker, " rerun=yes");
@@ -224,6 +224,7 @@ static void write_reload(struct maker *maker, int self)
     struct maker_site *site = &maker->sites[self];
 
     site->is_reloaded = !site->is_reloaded;
+    site->was_more = site->was_more || (site->is_reloaded && site->has_more);
     maker_say(maker, "reload s%d s%d%s.conf\n", self + 1, self + 1,
               site->is_reloaded ? "-1" : "");
 }
@@ -416,6 +417,11 @@ static void write_repairs(struct maker *maker, int at_s)
                 maker_say(maker, "at %d open s%d h%d%d\n", at_s + RECONNECTED_S, i + 1,
                           i + 1, j + 1);
             }
+        }
+        if (maker->has_loads && maker->sites[i].was_more) {
+            /* A job that stood still there waits for its load. */
+            maker_say(maker, "at %d load s%d h%d%d r1m=0 pg=0 it=30\n", at_s, i + 1,
+                      i + 1, maker->sites[i].n_hosts + 1);
         }
         if (maker->sites[i].was_drained) {
             maker_say(maker, "at %d undrain s%d\n", at_s + RECONNECTED_S, i + 1);

@@ -133,13 +133,19 @@ void maker_choose_load(struct maker *maker, struct maker_site *site, int host,
 
 /* What jobs reserve: any own host has enough for one of them, and who wants a licence
  * does without where there is none. */
-void maker_write_usage(struct maker *maker)
+void maker_write_usage(struct maker *maker, int self)
 {
+    const struct maker_site *site = &maker->sites[self];
     static const char *const usages[] = {
         "scratch=3",        "scratch=1/slot",   "scratch=2:duration=8s:decay=1",
         "lic=1||scratch=1", "lic=3||scratch=2", "lic=2:duration=5s||scratch=1"};
+    int usage = maker_between(maker, 0, 5);
 
-    maker_say(maker, " res=\"rusage[%s]\"", usages[maker_between(maker, 0, 5)]);
+    /* Who stood still would wait for ever for what a lease has got since. */
+    if (site->preempts && site->licences.n_instances > 0) {
+        usage %= 3;
+    }
+    maker_say(maker, " res=\"rusage[%s]\"", usages[usage]);
 }
 
 /* The first own host will do whatever it has: a slot there is the site's alone. */

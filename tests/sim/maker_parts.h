@@ -71,6 +71,7 @@ struct maker_site {
     int work_left_s;            /* slot seconds that its users may still ask for */
     bool has_other;             /* a second configuration, "s1-1.conf" ... */
     bool is_reloaded;           /* ... was given to it, to be set right in the end */
+    bool has_more, was_more;    /* it has one host more; and was ever given to it */
 };
 
 struct maker_faults {
@@ -121,7 +122,7 @@ void maker_write_load(struct maker *maker, int self, int host);
 void maker_choose_load(struct maker *maker, struct maker_site *site, int host,
                        bool is_calm);
 void maker_write_wish(struct maker *maker, int self);
-void maker_write_usage(struct maker *maker);
+void maker_write_usage(struct maker *maker, int self);
 /* Members: all but one (from 1); 0: all. */
 void maker_write_broker(struct maker *maker, int but);
 /* A pool and its plan, without a leaf of that one. */

@@ -476,7 +476,8 @@ void maker_write_other_site(struct maker *maker, int self)
     }
     maker_choose_grants(maker, site);
     site->n_policies -= site->n_policies > 0 && maker_chance(maker, 30);
-    if (site->n_hosts < HOSTS_OF_SITE_MAX && maker_chance(maker, 40)) {
+    bool has_more = site->n_hosts < HOSTS_OF_SITE_MAX && maker_chance(maker, 40);
+    if (has_more) {
         site->slots[site->n_hosts++] = maker_between(maker, 1, SLOTS_OF_HOST_MAX);
     } else if (site->n_hosts > 1 && policy_of_host(site, site->n_hosts - 1) == 0 &&
                maker_chance(maker, 40)) {
@@ -484,6 +485,7 @@ void maker_write_other_site(struct maker *maker, int self)
     }
     maker_write_site(maker, self);
     *site = before;
+    site->has_more = has_more;
 }
 
 void maker_write_broker(struct maker *maker, int but)
