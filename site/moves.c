@@ -24,11 +24,31 @@ struct call {
     const char *text; /* sentences so far */
     struct value *jobs;
     int code; /* of the first that was refused */
+    /* Elements of an array have one spec: how its requirements fit the queue. */
+    const struct job_spec *judged;
+    struct err verdict;
 };
 
 /* ---------------------------------------------------------------- one job */
 
-static int check_switch(const struct call *call, const struct job *job, struct err *err)
+/* As at submission, RESRSV_LIMIT of the queue among that. */
+static int check_requirements(struct call *call, const struct job_spec *spec,
+                              struct err *err)
+{
+    struct resreq_notes notes = {.arena = &call->effects->arena};
+    struct resreq_fault fault;
+    if (call->judged != spec) {
+        call->judged = spec;
+        call->verdict = (struct err){.code = 0};
+        if (needs_check(call->site->needs, call->queue, spec, &notes, &fault) != 0) {
+            err_set(&call->verdict, ERR_PARSE, "%s %s", fault.text, fault.hint);
+        }
+    }
+    *err = call->verdict;
+    return err->code;
+}
+
+static int check_switch(struct call *call, const struct job *job, struct err *err)
 {
     const struct queue_config *queue = &call->site->config->queues[call->queue];
     struct job_spec spec = *job->spec; /* what that makes of it counts at its start */
@@ -48,10 +68,11 @@ static int check_switch(const struct call *call, const struct job *job, struct e
         code == 0 ? queue_rules_check_user(&queue->rules, job->spec->user, err) : code;
     struct job_rules_stack stack =
         rules_stack(call->site->config, call->queue, job->spec->app);
-    return code == 0 ? job_rules_check(&stack, &spec, &max_slots, err) : code;
+    code = code == 0 ? job_rules_check(&stack, &spec, &max_slots, err) : code;
+    return code == 0 ? check_requirements(call, job->spec, err) : code;
 }
 
-static int check(const struct call *call, const struct job *job, struct err *err)
+static int check(struct call *call, const struct job *job, struct err *err)
 {
     if (!requests_may_manage(call->site, call->from, job)) {
         return err_set(err, ERR_DENIED, "user permission denied, it is %s's",

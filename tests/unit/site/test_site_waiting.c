@@ -394,6 +394,38 @@ static void test_starter(void **state)
     site_stage_release(&stage);
 }
 
+/* A switch judges what a job reserves as a submission to that queue would. */
+static void test_switch_and_range(void **state)
+{
+    static const char *const res_req = "rusage[mem=200]";
+    struct job_spec spec = site_stage_spec("wide", "work");
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, "Begin Site\nNAME = south\nSPOOL = /tmp/x\nEnd Site\n"
+                                 "Begin Host\nHOST_NAME MXJ\ns1 1\nEnd Host\n"
+                                 "Begin Queue\nQUEUE_NAME = wide\nEnd Queue\n"
+                                 "Begin Queue\nQUEUE_NAME = small\n"
+                                 "RESRSV_LIMIT = [mem=10,100]\nEnd Queue\n"
+                                 "Begin Queue\nQUEUE_NAME = large\n"
+                                 "RESRSV_LIMIT = [mem=400]\nEnd Queue\n");
+    spec.name = "lisa[1-3]";
+    spec.res_reqs = &res_req;
+    spec.n_res_reqs = 1;
+    assert_int_equal(site_stage_submit_spec(&stage, "ana", &spec), 1);
+    const struct msg_reply *reply = move(&stage, "ana", MOVE_SWITCH, "small", "1");
+    assert_int_equal(reply->code, ERR_PARSE);
+    assert_string_equal(reply->text,
+                        "Job <1>: Error in rusage section: The merged job-level and "
+                        "application-level rusage value is outside the range set by "
+                        "RESRSV_LIMIT defined in lsb.queues. RESRSV_LIMIT of the queue "
+                        "allows mem=from 10 to 100");
+    assert_string_equal(site_stage_job_text(&stage, 1, "queue"), "wide");
+    assert_int_equal(move(&stage, "ana", MOVE_SWITCH, "large", "1")->code, 0);
+    assert_int_equal(move(&stage, "ana", MOVE_SWITCH, "small", "1[2]")->code,
+                     ERR_PARSE);
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -410,6 +442,7 @@ int main(void)
         cmocka_unit_test(test_window),
         cmocka_unit_test(test_priority_and_moves),
         cmocka_unit_test(test_switch),
+        cmocka_unit_test(test_switch_and_range),
         cmocka_unit_test(test_requeue),
         cmocka_unit_test(test_exit_values),
         cmocka_unit_test(test_starter),
