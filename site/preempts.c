@@ -10,6 +10,7 @@
 #include "site/halts.h"
 #include "site/keep.h"
 #include "site/parts.h"
+#include "site/preemptable.h"
 #include "site/turns.h"
 
 /* Jobs that begin to preempt in one tick: a site must answer its hosts in between, and
@@ -28,6 +29,7 @@ struct claim {
 struct preempts {
     struct claim *claims; /* in the order in which they were made */
     int n_claims, capacity;
+    struct preemptable *preemptable;
     int64_t guard_ms; /* something that stood against preemption is over then */
     int64_t give_up_ms;
     uint64_t n_preempted;
@@ -36,6 +38,7 @@ struct preempts {
 struct preempts *preempts_new(void)
 {
     struct preempts *preempts = mem_alloc(1, sizeof(*preempts));
+    preempts->preemptable = preemptable_new();
     preempts->guard_ms = preempts->give_up_ms = INT64_MAX;
     return preempts;
 }
@@ -56,6 +59,7 @@ void preempts_free(struct preempts *preempts)
         claim_release(&preempts->claims[i]);
     }
     free(preempts->claims);
+    preemptable_free(preempts->preemptable);
     free(preempts);
 }
 
@@ -293,56 +297,6 @@ void preempts_show_returns(struct site *site, struct arena *arena,
 
 /* ---------------------------------------------------------------- planning */
 
-/* On a borrowed host an exclusive job stands in its provider's way too: it runs on. */
-static bool may_be_victim(const struct job *job)
-{
-    return job->state == JOB_RUN && job->queue >= 0 &&
-           (!job->spec->is_exclusive || job->lease[0] == '\0') &&
-           job->halt.causes == 0 && !job->is_killed && !jobs_is_requeued(job) &&
-           job->is_decided;
-}
-
-static struct preempt_job show_job(struct site *site, struct arena *arena,
-                                   const struct place_snapshot *snapshot,
-                                   const struct job *job, int64_t now_ms)
-{
-    const int *places = places_of(site, arena, snapshot, job);
-    struct preempt_piece *pieces =
-        arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*pieces));
-    int n_pieces = 0, n_slots = 0;
-    for (int i = 0; i < job->n_hosts; i++) {
-        n_slots += job->hosts[i].n_slots;
-        if (places[i] >= 0) {
-            pieces[n_pieces++] =
-                (struct preempt_piece){places[i], job->hosts[i].n_slots};
-        }
-    }
-    const struct reserve_part *parts = NULL;
-    int n_parts = reserves_to_give(site, job, &parts);
-    return (struct preempt_job){
-        .parts = parts,
-        .n_parts = n_parts,
-        .key = jobs_key(job),
-        .queue = job->queue,
-        .n_slots = n_slots,
-        .pieces = pieces,
-        .hosts = job->hosts,
-        /* On a host that is gone: it gives nothing. */
-        .n_pieces = n_pieces == job->n_hosts ? n_pieces : 0,
-        .class = job->class,
-        .start_ms = job->start_ms,
-        .since_ms =
-            job->halt.resumed_ms > job->start_ms ? job->halt.resumed_ms : job->start_ms,
-        .ran_ms = halts_ran_ms(job, now_ms),
-        .still_ms = job->halt.total_ms,
-        .run_limit_ms = job->spec->run_limit_ms,
-        .n_preempted = job->halt.n_preempted,
-        .is_exclusive = job->spec->is_exclusive,
-        .guards = preempt_rules_guards(&site->config->preempt, arena, job->queue,
-                                       job->spec->app),
-    };
-}
-
 /* Least loaded first by r15s, then pg; nothing is measured in a simulated world. */
 static const int *loads_of(const struct site *site)
 {
@@ -366,24 +320,17 @@ static const struct preempt_job *show_jobs(void *arg, int *n_jobs)
 {
     struct shown *shown = arg;
     struct site *site = shown->site;
-    int n_open = jobs_count_open(site->jobs);
-    struct preempt_job *jobs =
-        arena_alloc(shown->arena, (size_t)n_open + 1, sizeof(*jobs));
-    *n_jobs = 0;
     shown->snapshot.loads = loads_of(site); /* nobody needs them before */
-    for (int i = 0; i < n_open; i++) {
-        const struct job *job = jobs_open_at(site->jobs, i);
-        if (may_be_victim(job)) {
-            jobs[(*n_jobs)++] = show_job(site, shown->arena, shown->snapshot.place, job,
-                                         shown->snapshot.now_ms);
-        }
-    }
-    return jobs;
+    return preemptable_show(site->preempts->preemptable, site, shown->arena,
+                            shown->snapshot.place, shown->snapshot.now_ms, n_jobs);
 }
 
 static bool has_claim(void *arg, uint64_t key)
 {
     const struct shown *shown = arg;
+    if (shown->site->preempts->n_claims == 0) { /* most often: nobody is looked for */
+        return false;
+    }
     const struct job *job = jobs_find(shown->site->jobs, key);
     return job != NULL && job->has_claim;
 }
@@ -463,7 +410,7 @@ bool preempts_order(struct site *site, struct preempt *planned, int64_t now_ms,
                   now_ms);
         for (int k = 0; k < claim->n_victims; k++) {
             struct job *job = jobs_find(site->jobs, plan->jobs[claim->victims[k]].key);
-            if (job != NULL && may_be_victim(job)) {
+            if (job != NULL && preemptable_is(job)) {
                 preempt(site, job, claim->job, now_ms, effects);
             }
         }

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preemptable.c: see preemptable.h. */
+#include "site/preemptable.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "site/halts.h"
+#include "site/parts.h"
+
+/* Where the first host of a running job stood in the last list: looked at first there
+ * in the next, as thousands run on where they did. */
+struct seat {
+    uint64_t attempt;
+    int place;
+};
+
+struct preemptable {
+    struct seat *seats; /* of the last list, by attempt */
+    int n_seats;
+    struct seat *next; /* where those of the next are written */
+    int capacity;      /* of both */
+};
+
+struct preemptable *preemptable_new(void)
+{
+    return mem_alloc(1, sizeof(struct preemptable));
+}
+
+void preemptable_free(struct preemptable *preemptable)
+{
+    if (preemptable != NULL) {
+        free(preemptable->seats);
+        free(preemptable->next);
+        free(preemptable);
+    }
+}
+
+/* On a borrowed host an exclusive job stands in its provider's way too: it runs on. */
+bool preemptable_is(const struct job *job)
+{
+    return job->state == JOB_RUN && job->queue >= 0 &&
+           (!job->spec->is_exclusive || job->lease[0] == '\0') &&
+           job->halt.causes == 0 && !job->is_killed && !jobs_is_requeued(job) &&
+           job->is_decided;
+}
+
+static bool is_at(const struct site *site, const struct job *job, int place)
+{
+    return job->lease[0] == '\0' && place >= 0 &&
+           place < site_hosts_count(site->hosts) &&
+           strcmp(site_hosts_name(site->hosts, place), job->hosts[0].host) == 0;
+}
+
+/* Host by host; `hint`: where the first may stand, if it is one of the site's own; -1
+ * unknown. True where all are in the snapshot. */
+static bool show_pieces(const struct site *site, const struct place_snapshot *snapshot,
+                        const struct job *job, int hint, struct preempt_piece *pieces)
+{
+    bool has_all = true;
+    for (int i = 0; i < job->n_hosts; i++) {
+        int place = i == 0 && is_at(site, job, hint)
+                        ? hint
+                        : schedule_find_host(site, snapshot->hosts, snapshot->n_hosts,
+                                             job->lease, job->hosts[i].host);
+        pieces[i] = (struct preempt_piece){place, job->hosts[i].n_slots};
+        has_all = has_all && place >= 0;
+    }
+    return has_all;
+}
+
+static int count_slots(const struct job *job)
+{
+    int n_slots = 0;
+    for (int i = 0; i < job->n_hosts; i++) {
+        n_slots += job->hosts[i].n_slots;
+    }
+    return n_slots;
+}
+
+static struct preempt_job show_job(struct site *site, struct arena *arena,
+                                   const struct place_snapshot *snapshot,
+                                   const struct job *job, int hint, int64_t now_ms)
+{
+    struct preempt_piece *pieces =
+        arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*pieces));
+    bool has_all = show_pieces(site, snapshot, job, hint, pieces);
+    const struct reserve_part *parts = NULL;
+    int n_parts = reserves_to_give(site, job, &parts);
+    return (struct preempt_job){
+        .parts = parts,
+        .n_parts = n_parts,
+        .key = jobs_key(job),
+        .queue = job->queue,
+        .n_slots = count_slots(job),
+        .pieces = pieces,
+        .hosts = job->hosts,
+        /* On a host that is gone: it gives nothing. */
+        .n_pieces = has_all ? job->n_hosts : 0,
+        .class = job->class,
+        .start_ms = job->start_ms,
+        .since_ms =
+            job->halt.resumed_ms > job->start_ms ? job->halt.resumed_ms : job->start_ms,
+        .ran_ms = halts_ran_ms(job, now_ms),
+        .still_ms = job->halt.total_ms,
+        .run_limit_ms = job->spec->run_limit_ms,
+        .n_preempted = job->halt.n_preempted,
+        .is_exclusive = job->spec->is_exclusive,
+        .guards = preempt_rules_guards(&site->config->preempt, arena, job->queue,
+                                       job->spec->app),
+    };
+}
+
+/* The attempt's place in the last list, from seat `*next` on; -1: it was in none. */
+static int last_place(const struct preemptable *last, uint64_t attempt, int *next)
+{
+    while (*next < last->n_seats && last->seats[*next].attempt < attempt) {
+        (*next)++;
+    }
+    bool is_known = *next < last->n_seats && last->seats[*next].attempt == attempt;
+    return is_known ? last->seats[*next].place : -1;
+}
+
+static void make_room(struct preemptable *preemptable, int n_seats)
+{
+    if (n_seats > preemptable->capacity) {
+        size_t capacity = (size_t)n_seats * 2;
+        preemptable->seats =
+            mem_grow(preemptable->seats, capacity, sizeof(struct seat));
+        preemptable->next = mem_grow(preemptable->next, capacity, sizeof(struct seat));
+        preemptable->capacity = (int)capacity;
+    }
+}
+
+static void keep_seats(struct preemptable *preemptable, int n_seats)
+{
+    struct seat *last = preemptable->seats;
+    preemptable->seats = preemptable->next;
+    preemptable->n_seats = n_seats;
+    preemptable->next = last;
+}
+
+/* Open jobs stand by attempt, as the seats do. */
+const struct preempt_job *preemptable_show(struct preemptable *preemptable,
+                                           struct site *site, struct arena *arena,
+                                           const struct place_snapshot *snapshot,
+                                           int64_t now_ms, int *n_jobs)
+{
+    int n_open = jobs_count_open(site->jobs), next = 0, n = 0;
+    struct preempt_job *jobs = arena_alloc(arena, (size_t)n_open + 1, sizeof(*jobs));
+    make_room(preemptable, n_open);
+    for (int i = 0; i < n_open; i++) {
+        const struct job *job = jobs_open_at(site->jobs, i);
+        if (preemptable_is(job)) {
+            int hint = last_place(preemptable, job->attempt, &next);
+            jobs[n] = show_job(site, arena, snapshot, job, hint, now_ms);
+            int place = job->n_hosts > 0 ? jobs[n].pieces[0].host : -1;
+            preemptable->next[n++] = (struct seat){job->attempt, place};
+        }
+    }
+    keep_seats(preemptable, n);
+    *n_jobs = n;
+    return jobs;
+}

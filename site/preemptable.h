@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preemptable.h: the running jobs that a plan of preemption (sched/preempt.h) may
+ * choose victims from, as it is shown them. From one list to the next it keeps on which
+ * host of the snapshot each job was found, so that thousands of names need not be
+ * looked up in each pass; what is kept is compared by name before it counts.
+ *
+ * Ownership: a list is the arena's; names and classes in it are the jobs'. Order: by
+ * attempt. Units: slots, milliseconds. Layer: site. */
+#ifndef SUBLET_SITE_PREEMPTABLE_H
+#define SUBLET_SITE_PREEMPTABLE_H
+
+#include "sched/preempt.h"
+#include "site/jobs.h"
+
+struct site;
+struct preemptable;
+struct preemptable *preemptable_new(void);
+void preemptable_free(struct preemptable *preemptable); /* NULL is fine */
+
+/* It runs, and nothing about the job itself keeps it from being suspended. */
+bool preemptable_is(const struct job *job);
+/* All of those. One that has a host which is gone from the snapshot has no pieces. */
+const struct preempt_job *preemptable_show(struct preemptable *preemptable,
+                                           struct site *site, struct arena *arena,
+                                           const struct place_snapshot *snapshot,
+                                           int64_t now_ms, int *n_jobs);
+
+#endif
