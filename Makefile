@@ -267,12 +267,15 @@ $(B)/obj/gen/schema/%.o: $(B)/gen/schema/%.c
 LINTS := $(addprefix tools/,check-layers check-purity check-names check-headers \
 	check-banned check-format)
 
-.PHONY: deps unit-tests tests lints check test check-run test-run
+.PHONY: deps unit-tests tests bench-objects lints check test check-run test-run
 deps:
 	@deploy/deps.sh
 
 unit-tests: $(call test_bins,$(B),$(UNIT_SRCS))
 tests: unit-tests $(call test_bins,$(B),$(SLOW_SRCS) $(FUZZ_SRCS))
+
+# Nothing runs them but `make bench`: so that they do not break unseen.
+bench-objects: $(call obj,$(BENCH_SRCS) $(BENCH_SUPPORT_SRCS))
 
 # Lints read the build directory $BUILD; the programs under test stand in
 # $SUBLET_BIN.
@@ -280,14 +283,14 @@ lints: all
 	@BUILD=$(B) tools/run-tests $(LINTS)
 
 check:
-	@$(MAKE) --no-print-directory $(JOBS) all unit-tests
+	@$(MAKE) --no-print-directory $(JOBS) all unit-tests bench-objects
 	@BUILD=$(B) SUBLET_BIN=$(CURDIR)/$(BIN) tools/run-tests $(LINTS) \
 		$(call test_bins,$(B),$(UNIT_SRCS))
 
 # The programs' tests run with sanitizers, end to end tests with what is shipped.
 test:
 	@deploy/deps.sh
-	@$(MAKE) --no-print-directory $(JOBS) SAN= all
+	@$(MAKE) --no-print-directory $(JOBS) SAN= all benches
 	@$(MAKE) --no-print-directory $(JOBS) SAN=$(TEST_SAN) tests $(TEST_B)/bin/sublet
 	@BUILD=build/$(COMPILER) SUBLET_BIN=$(CURDIR)/build/$(COMPILER)/bin \
 		SUBLET_OTHER_BIN=$(CURDIR)/$(TEST_B)/bin tools/run-tests \
