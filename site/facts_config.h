@@ -54,6 +54,7 @@ struct facts_place {
     const char *value; /* NULL: it is measured */
     const int *hosts;  /* indexes, growing */
     int n_hosts;
+    bool is_own; /* of `default`: it is the one host's own, and nobody shares it */
 };
 
 enum facts_cpus { FACTS_PROCS, FACTS_CORES, FACTS_THREADS };

@@ -45,7 +45,7 @@ static int find_host(const struct map_row *map, const char *name)
 }
 
 static void add_place(struct map_row *map, struct map_list *list, const char *value,
-                      const int *hosts, int n_hosts)
+                      const int *hosts, int n_hosts, bool is_own)
 {
     if (n_hosts == 0 || list->is_full) {
         return;
@@ -67,7 +67,7 @@ static void add_place(struct map_row *map, struct map_list *list, const char *va
         list->capacity = capacity;
     }
     list->places[list->count++] =
-        (struct facts_place){map->name, value, hosts, n_hosts};
+        (struct facts_place){map->name, value, hosts, n_hosts, is_own};
     list->n_members += n_hosts;
 }
 
@@ -192,10 +192,10 @@ static void read_place(struct map_row *map, const char *word, enum pass pass,
     take_wanted(map);
     int n_members = list_wanted(map, &members);
     for (int i = 0; is_default && i < n_members; i++) {
-        add_place(map, list, value, &members[i], 1);
+        add_place(map, list, value, &members[i], 1, true);
     }
     if (!is_default) {
-        add_place(map, list, value, members, n_members);
+        add_place(map, list, value, members, n_members, false);
     }
 }
 

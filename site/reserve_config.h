@@ -8,8 +8,8 @@
  *     licences  PER_SLOT
  *     End ReservationUsage
  *
- * Without either an amount of what several hosts share is of the job, any other of each
- * of its hosts.
+ * Without either an amount of what hosts share (a place of ResourceMap) is of the job,
+ * any other of each of its hosts.
  *
  * Errors: diagnostics: a resource that section Resource does not define, that is not a
  * number that jobs may reserve, or that stands there twice; one to be preempted for

@@ -102,7 +102,7 @@ struct reserves_seen {
     const struct place_host *hosts;
     int n_hosts;
 };
-/* What jobs reserve now; `is_shared`: what several hosts have together, reserved or
+/* What jobs reserve now; `is_shared`: shared resources (ResourceMap), reserved or
  * not. Not while a pass is under way. */
 void reserves_see(const struct site *site, struct arena *arena, bool is_shared,
                   struct reserves_seen *seen);

@@ -25,7 +25,7 @@ struct reserves_entry {
 struct reserves_kind {
     struct reserve_kind shown;
     int *pool_of_row; /* by row of the facts; -1 */
-    bool is_shared;   /* several hosts have it together */
+    bool is_shared;   /* it has places that are no host's own (ResourceMap) */
 };
 
 struct reserves {

@@ -412,7 +412,7 @@ int64_t reserves_wake_ms(const struct reserves *reserves)
 /* ---------------------------------------------------------------- to be seen */
 
 /* All that jobs reserve; or, where `is_shared`, all that there is to be reserved and
- * that several hosts have together. */
+ * that is shared (ResourceMap). */
 static void see_kinds(const struct site *site, bool is_shared)
 {
     const struct reserves *reserves = site->reserves;

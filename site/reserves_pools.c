@@ -69,7 +69,7 @@ static int *pool_at_place(struct finding *finding, const struct site *site, int 
     if (place < 0) {
         return NULL;
     }
-    if (site->config->facts.places[place].n_hosts > 1) {
+    if (!site->config->facts.places[place].is_own) {
         finding->kind->is_shared = true;
     }
     return &finding->of_place[place];

@@ -83,7 +83,7 @@ void site_view_add_shares(const struct site *site, struct arena *arena,
 struct reserves_seen;
 void site_view_add_reserved(struct arena *arena, struct value *row,
                             const struct reserves_seen *seen, int place);
-/* `hosts -s`: resources that several hosts have together, place by place. */
+/* `hosts -s`: shared resources (ResourceMap), place by place. */
 void site_view_shared(const struct site *site, struct site_page *page,
                       const struct msg_query *query);
 void site_view_exports(const struct site *site, struct site_page *page,

@@ -13,13 +13,14 @@
 
 enum { NONE = -1 };
 
-#define SITE(lic)                                                                      \
+#define SITE(lic) SITE_WITH(lic "@[all]")
+#define SITE_WITH(places)                                                              \
     "Begin Site\nNAME = south\nBROKER = tcp://b:1\nKEY = k\nBROKER_KEY = b\n"          \
     "SPOOL = /s\nEnd Site\n"                                                           \
     "Begin Host\nHOST_NAME MXJ\ns1 4\ns2 4\nEnd Host\n"                                \
     "Begin Resource\nRESOURCENAME TYPE INTERVAL INCREASING DESCRIPTION\n"              \
     "lic Numeric () N (licences)\nEnd Resource\n"                                      \
-    "Begin ResourceMap\nRESOURCENAME LOCATION\nlic (" lic "@[all])\nEnd ResourceMap\n" \
+    "Begin ResourceMap\nRESOURCENAME LOCATION\nlic (" places ")\nEnd ResourceMap\n"    \
     "Begin Queue\nQUEUE_NAME = normal\nHOSTS = all allremote\nEnd Queue\n"
 
 static uint64_t submit(struct site_stage *stage, const char *res_req)
@@ -106,6 +107,34 @@ static void test_licences(void **state)
     site_stage_pass(&stage, 1000);
     assert_true(is_dispatched(&stage, more));
     site_stage_release(&stage);
+}
+
+/* A place of ResourceMap is a shared resource, also where it has one host; what each
+ * host has by itself (default) is none. */
+static void test_places(void **state)
+{
+    static const struct {
+        const char *text, *reserved;
+        int64_t total; /* of `hosts -s` */
+    } rows[] = {
+        {SITE_WITH("2@[s1]"), "lic=1/job", 2},
+        {SITE_WITH("2@[default]"), "lic=1/host", NONE},
+        {SITE_WITH("2@[s1] 3@[others]"), "lic=1/job", 2},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct site_stage stage;
+        site_stage_init_text(&stage, rows[i].text);
+        site_stage_host_up(&stage, "s1");
+        uint64_t id = submit(&stage, "rusage[lic=1]");
+        assert_true(is_dispatched(&stage, id));
+        assert_string_equal(site_stage_job_text(&stage, id, "reserved"),
+                            rows[i].reserved);
+        assert_int_equal(seen(&stage, true, "", "total"), rows[i].total);
+        assert_int_equal(seen(&stage, true, "", "reserved"),
+                         rows[i].total == NONE ? NONE : 1);
+        site_stage_release(&stage);
+    }
 }
 
 /* Told memory less what is reserved, of each host by itself; from the beginning of the
@@ -250,9 +279,9 @@ static void test_given_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_licences),   cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_exported),   cmocka_unit_test(test_given_back),
-        cmocka_unit_test(test_selections),
+        cmocka_unit_test(test_licences),   cmocka_unit_test(test_places),
+        cmocka_unit_test(test_memory),     cmocka_unit_test(test_exported),
+        cmocka_unit_test(test_given_back), cmocka_unit_test(test_selections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
