@@ -363,6 +363,7 @@ bool play_settle(struct play *play, int64_t limit_ms, char *text, int size)
     int64_t now_ms = world_now_ms(play->world), end_ms = now_ms + limit_ms;
 
     world_set_faults(play->world, &none);
+    world_mend_commands(play->world); /* else a job may be held again and again */
     do {
         now_ms += SETTLE_STEP_MS;
         if (!world_run(play->world, now_ms)) {

@@ -53,9 +53,9 @@ void play_free(struct play *play);
 enum play_end { PLAY_WELL, PLAY_FAILED, PLAY_VIOLATED };
 enum play_end play_run(struct play *play);
 
-/* Behind the end: goes on, without faults, in steps of 20 s for `limit_ms`, resuming
- * what was stopped, until all agree and every job has ended. False with what is not yet
- * so, or what was violated. */
+/* Behind the end: goes on, without faults or commands that fail, in steps of 20 s for
+ * `limit_ms`, resuming what was stopped, until all agree and every job has ended. False
+ * with what is not yet so, or what was violated. */
 bool play_settle(struct play *play, int64_t limit_ms, char *text, int size);
 
 /* In the order of their happening. */

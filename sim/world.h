@@ -93,6 +93,8 @@ bool world_tell_load(struct world *world, int site, const char *host,
  * long from now on, and exit with that code; others take no time, and succeed. The name
  * is borrowed. */
 void world_set_command(struct world *world, const char *program, int64_t ms, int code);
+/* All of them succeed from now on, in the time that they take. */
+void world_mend_commands(struct world *world);
 /* When a daemon that is down comes back; now where it is up. */
 int64_t world_back_ms(const struct world *world, int site);
 /* Cut off from the broker for a while. */

@@ -252,6 +252,13 @@ void world_set_command(struct world *world, const char *program, int64_t ms, int
     *to = (struct world_command){program, {.ms = ms, .code = code}};
 }
 
+void world_mend_commands(struct world *world)
+{
+    for (int i = 0; i < world->n_commands; i++) {
+        world->commands[i].how.code = 0;
+    }
+}
+
 int64_t world_back_ms(const struct world *world, int site)
 {
     return world_is_up(world, site + 1) ? world->now_ms
