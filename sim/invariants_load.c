@@ -121,21 +121,34 @@ static bool is_owed(const struct site *site, int host)
     return is_found && facts_is_told(site->facts, host);
 }
 
+/* A site that was started anew has forgotten when, of borrowed hosts too. */
+static void forget_turns(struct invariants *invariants, const char *site)
+{
+    size_t length = strlen(site);
+    struct seen_load *load, *next;
+
+    HASH_ITER (hh, invariants->loads, load, next) {
+        if (!strncmp(load->key, site, length) && load->key[length] == ' ') {
+            load->acted_ms = -1;
+        }
+    }
+}
+
 bool invariants_check_load(struct invariants *invariants,
                            const struct invariants_site *of, bool is_restarted,
                            struct invariants_text *text)
 {
     const struct site *site = of->site;
 
+    if (is_restarted) {
+        forget_turns(invariants, of->config->name);
+    }
     for (int i = 0; site->config->has_thresholds && i < site->config->n_hosts; i++) {
         const char *host = site_hosts_name(site->hosts, i);
         struct seen_load *load = see_load(invariants, of->config->name, host);
         bool is_due = is_owed(site, i) &&
                       invariants_count_runs(invariants, of->config->name, host) > 1;
 
-        if (is_restarted) {
-            load->acted_ms = -1; /* it has forgotten when */
-        }
         if (!is_due || is_restarted || load->since_ms < 0) {
             load->since_ms = is_due ? site->now_ms : -1;
         }
