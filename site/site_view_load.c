@@ -157,7 +157,8 @@ void site_view_add_thresholds(const struct site *site, struct arena *arena,
 {
     struct value *list = value_add(arena, row, "thresholds", value_array(arena));
     for (int i = 0; thresholds->n_items > 0 && i < THRESHOLD_SIDES; i++) {
-        value_add(arena, list, NULL, threshold_row(site, arena, thresholds, i));
+        value_add(arena, list, NULL,
+                  threshold_row(site, arena, thresholds, (enum threshold_side)i));
     }
 }
 
