@@ -215,10 +215,11 @@ static void judge_hosts(struct conf *conf, struct host_list *list)
 
 static void read_hosts(struct conf *conf, struct host_list *list)
 {
-    list->items = arena_alloc(conf->arena, (size_t)count_rows(conf, "Host"),
-                              sizeof(*list->items));
-    list->count = 0;
-    list->others.max = -1;
+    *list = (struct host_list){
+        .items = arena_alloc(conf->arena, (size_t)count_rows(conf, "Host"),
+                             sizeof(*list->items)),
+        .others = {.max = -1},
+    };
     const struct conf_section *section = NULL;
     while ((section = conf_next(conf, "Host", section)) != NULL) {
         read_host_section(conf, section, list);
