@@ -2,6 +2,11 @@
 /* wake.h: the one timer of a daemon's step machine: when it wants to be stepped though
  * nothing has come.
  *
+ * zloop (CZMQ 4.2.1) walks its timers anew when a handler adds one, and takes ended
+ * ones off only after that: one that is overdue is called again in the turn that ended
+ * it. So whoever ends a timer asks in its handler whether the number is still the one
+ * it has, and gives it no argument that may be gone.
+ *
  * Units: milliseconds of daemon_now_ms. A moment that has passed is taken soon, never
  * at once: the loop sees to its sockets in between.
  * Ownership: embedded; `wake_release` before the loop goes. Layer: sys. */

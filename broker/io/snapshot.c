@@ -125,8 +125,10 @@ static void close_fetch(struct snapshot *snapshot)
 static int on_fetch_timer(zloop_t *loop, int timer_id, void *arg)
 {
     (void)loop;
-    (void)timer_id;
     struct snapshot *snapshot = arg;
+    if (timer_id != snapshot->fetch_timer) {
+        return 0; /* as in on_step */
+    }
     bool is_made = snapshot->copy == NULL || snapshot->is_copy_regular;
     if (is_made && daemon_now_ms() - snapshot->fetch.asked_ms > FETCH_PATIENCE_MS) {
         close_fetch(snapshot);
@@ -190,6 +192,9 @@ static int on_step(zloop_t *loop, int timer_id, void *arg)
 {
     struct snapshot *snapshot = arg;
     struct err err = {0};
+    if (timer_id != snapshot->step_timer) {
+        return 0; /* ended in this turn already (sys/wake.h) */
+    }
     bool is_last = db_copy_left(snapshot->copy) <= PAGES_PER_STEP;
     int rc = is_last ? finish_copy(snapshot, &err)
                      : db_copy_step(snapshot->copy, PAGES_PER_STEP, &err);
