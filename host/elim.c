@@ -123,8 +123,10 @@ static void end(struct elim *elim);
 static int on_look(zloop_t *loop, int timer, void *arg)
 {
     (void)loop;
-    (void)timer;
     struct elim *elim = arg;
+    if (timer != elim->timer) {
+        return 0; /* ended in this turn already (sys/wake.h) */
+    }
     elim->timer = -1;
     poll_output(elim, true);
     return 0;
@@ -156,8 +158,10 @@ static int on_readable(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 static int on_pause_over(zloop_t *loop, int timer, void *arg)
 {
     (void)loop;
-    (void)timer;
     struct elim *elim = arg;
+    if (timer != elim->timer) {
+        return 0; /* ended in this turn already (sys/wake.h) */
+    }
     elim->timer = -1;
     start(elim);
     return 0;

@@ -338,8 +338,10 @@ static int on_readable(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 static int on_timer(zloop_t *loop, int timer_id, void *arg)
 {
     (void)loop;
-    (void)timer_id;
     struct http *http = arg;
+    if (!http->is_armed || timer_id != http->timer_id) {
+        return 0; /* ended in this turn already (sys/wake.h) */
+    }
     http->is_armed = false;
     run(http);
     return 0;

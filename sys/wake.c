@@ -12,8 +12,11 @@ enum {
 static int on_timer(zloop_t *loop, int timer_id, void *arg)
 {
     (void)loop;
-    (void)timer_id;
     struct wake *wake = arg;
+    if (timer_id != wake->timer_id) {
+        return 0; /* ended in this turn already */
+    }
+    wake->timer_id = -1;
     wake->armed_ms = INT64_MAX;
     wake->fn(wake->arg);
     return 0;
@@ -21,7 +24,8 @@ static int on_timer(zloop_t *loop, int timer_id, void *arg)
 
 void wake_init(struct wake *wake, zloop_t *loop, wake_fn fn, void *arg)
 {
-    *wake = (struct wake){.loop = loop, .fn = fn, .arg = arg, .armed_ms = INT64_MAX};
+    *wake = (struct wake){
+        .loop = loop, .fn = fn, .arg = arg, .armed_ms = INT64_MAX, .timer_id = -1};
 }
 
 void wake_release(struct wake *wake)
@@ -36,6 +40,7 @@ void wake_set(struct wake *wake, int64_t at_ms)
     }
     if (wake->armed_ms != INT64_MAX) {
         zloop_timer_end(wake->loop, wake->timer_id);
+        wake->timer_id = -1;
     }
     wake->armed_ms = at_ms;
     if (at_ms == INT64_MAX) {

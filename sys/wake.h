@@ -23,7 +23,7 @@ struct wake {
     wake_fn fn;
     void *arg;
     int64_t armed_ms; /* what the timer waits for; INT64_MAX: there is no timer */
-    int timer_id;
+    int timer_id;     /* -1: none */
 };
 
 void wake_init(struct wake *wake, zloop_t *loop, wake_fn fn, void *arg);

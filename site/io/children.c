@@ -115,8 +115,9 @@ static int on_pause_over(zloop_t *loop, int timer_id, void *arg);
 
 static void start_later(struct child *child)
 {
-    child->timer_id = zloop_timer(child->children->loop, (size_t)child->pause_ms, 1,
-                                  on_pause_over, child);
+    struct children *children = child->children;
+    child->timer_id = zloop_timer(children->loop, (size_t)child->pause_ms, 1,
+                                  on_pause_over, children);
     child->pause_ms *= 2;
     if (child->pause_ms > PAUSE_MAX_MS) {
         child->pause_ms = PAUSE_MAX_MS;
@@ -138,14 +139,20 @@ static void start(struct child *child)
              (long)child->pid);
 }
 
+/* The child is looked for: it may be gone (sys/wake.h). */
 static int on_pause_over(zloop_t *loop, int timer_id, void *arg)
 {
     (void)loop;
-    (void)timer_id;
-    struct child *child = arg;
-    child->timer_id = 0;
-    start(child);
-    return 0;
+    struct children *children = arg;
+    for (int i = 0; i < children->count; i++) {
+        struct child *child = children->items[i];
+        if (child->timer_id == timer_id) {
+            child->timer_id = 0;
+            start(child);
+            return 0;
+        }
+    }
+    return 0; /* it was let go in this turn */
 }
 
 /* ---------------------------------------------------------------- end */
@@ -339,9 +346,11 @@ int children_new(zloop_t *loop, const struct site_setup *setup,
 /* Ends those that nobody needs any more, and forgets those that have ended. */
 static int look_after(zloop_t *loop, int timer_id, void *arg)
 {
-    (void)timer_id;
     struct children *children = arg;
     int n_kept = 0, n_leaving = 0;
+    if (timer_id != children->timer_id) {
+        return 0; /* ended in this turn already (sys/wake.h) */
+    }
     for (int i = 0; i < children->count; i++) {
         struct child *child = children->items[i];
         bool is_over = child->is_leaving && !is_needed(child);
