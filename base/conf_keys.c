@@ -143,7 +143,8 @@ const struct conf_key conf_keys[] = {
     INT("HJOB_LIMIT", 0, INT32_MAX, NULL, "slots on one host"),
     LATER("IGNORE_DEADLINE", "jobs start also when they cannot end in time"),
     WORD("INTERACTIVE", "YES NO ONLY", "YES", "interactive jobs: also, none, or nothing else"),
-    LATER("INTERRUPTIBLE_BACKFILL", "backfill jobs that may be ended"),
+    INT("INTERRUPTIBLE_BACKFILL", 1, INT32_MAX, NULL, "seconds: a gap of reserved slots that is so long is enough "
+        "for its jobs, which are ended with it; needs BACKFILL and RUNLIMIT"),
     TEXT("JOB_ACCEPT_INTERVAL", NULL, "how long a host takes none of its jobs after it was given one: a number of intervals "
                                       "of MBD_SLEEP_TIME, or with s or m; default: section Parameters"),
     LATER("JOB_ACTION_WARNING_TIME", "warning before a job is acted on"),

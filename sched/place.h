@@ -119,6 +119,7 @@ struct place_line {
     int64_t since_ms;                 /* its first job waits; 0: unknown */
     int64_t backfill_ms; /* it may use slots that are kept for others, and ends by its
                             run limit after so long; 0: it may not */
+    int64_t slice_ms;    /* also for so long, where its run can be ended then; 0 */
     enum reason veto;    /* REASON_NEW: none; else none of it starts */
 };
 

@@ -50,16 +50,17 @@ static bool fit_next(struct place_pass *pass, int index, const struct place_want
     return false;
 }
 
-/* On slots that are kept for jobs which cannot start before it has ended. */
+/* On slots that are kept for jobs which cannot start for so long. */
 static bool backfill(struct place_pass *pass, const struct place_line *line,
-                     const struct place_want *want, struct place_start *start)
+                     const struct place_want *want, int64_t long_ms,
+                     struct place_start *start)
 {
     struct slot_reserve *kept = pass->snapshot->kept;
     struct reason_verdict verdict;
-    if (kept == NULL || line->backfill_ms == 0 || line->is_exclusive) {
+    if (kept == NULL || long_ms == 0 || line->is_exclusive) {
         return false;
     }
-    int64_t end_ms = pass->snapshot->now_ms + line->backfill_ms;
+    int64_t end_ms = pass->snapshot->now_ms + long_ms;
     for (int i = -1; (i = slot_reserve_next(kept, i, end_ms)) >= 0;) {
         slot_reserve_open(kept, i);
         pass->take.is_backfill = true;
@@ -78,8 +79,13 @@ static bool backfill(struct place_pass *pass, const struct place_line *line,
 bool place_keep_fit(struct place_pass *pass, int index, const struct place_want *want,
                     struct place_start *start, struct reason_verdict *verdict)
 {
-    return fit_next(pass, index, want, start, verdict) ||
-           backfill(pass, &pass->snapshot->lines[index], want, start);
+    const struct place_line *line = &pass->snapshot->lines[index];
+    if (fit_next(pass, index, want, start, verdict) ||
+        backfill(pass, line, want, line->backfill_ms, start)) {
+        return true;
+    }
+    return line->slice_ms < line->backfill_ms &&
+           backfill(pass, line, want, line->slice_ms, start);
 }
 
 /* ---------------------------------------------------------------- waiting */

@@ -37,7 +37,7 @@ bool place_fit_any(struct place_pass *pass, const struct place_line *line,
 /* The key of the line's next job. */
 uint64_t place_keep_job(const struct place_pass *pass, int index);
 /* The line's next job on what is free, or is kept for it; else, where it ends in time,
- * on what is kept for others. */
+ * on what is kept for others; where a part of its time will do, in that last. */
 bool place_keep_fit(struct place_pass *pass, int index, const struct place_want *want,
                     struct place_start *start, struct reason_verdict *verdict);
 /* The line's next job does not start: others are preempted for it, or it reserves. */

@@ -30,6 +30,26 @@ static bool read_intervals(struct arena *arena, const char *text, int64_t *n_int
                           n_intervals, NULL) == 0;
 }
 
+/* Both have to stand in the same row: an application's RUNLIMIT is not its queue's. */
+static void read_slice(struct conf *conf, const struct conf_section *section,
+                       const struct conf_row *row, struct queue_reserve *reserve)
+{
+    const char *text = conf_text(row, "INTERRUPTIBLE_BACKFILL", NULL);
+    int64_t seconds;
+    if (text == NULL || conf_parse_int(text, 1, INT32_MAX, &seconds, NULL) != 0) {
+        return; /* conf_check has said so */
+    }
+    if (!reserve->is_backfill || conf_text(row, "RUNLIMIT", NULL) == NULL) {
+        conf_complain(conf, CONF_ERROR, section, row,
+                      conf_cell(row, "INTERRUPTIBLE_BACKFILL"),
+                      "the queue has no %s, expected BACKFILL = Y and a RUNLIMIT with "
+                      "it",
+                      reserve->is_backfill ? "RUNLIMIT" : "BACKFILL = Y");
+        return;
+    }
+    reserve->slice_ms = seconds * 1000;
+}
+
 void queue_reserve_read(struct conf *conf, const struct conf_section *section,
                         const struct conf_row *row, struct queue_reserve *reserve)
 {
@@ -47,4 +67,5 @@ void queue_reserve_read(struct conf *conf, const struct conf_section *section,
         0) {
         reserve->is_backfill = false; /* conf_check has said so */
     }
+    read_slice(conf, section, row, reserve);
 }

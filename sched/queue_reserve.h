@@ -6,8 +6,13 @@
  *
  * Five intervals of MBD_SLEEP_TIME (section Parameters; 60 s) at a time.
  *
+ *     INTERRUPTIBLE_BACKFILL = 600
+ *
+ * Its jobs take a gap of ten minutes, too, where their run limits are longer; such a
+ * run ends with the gap.
+ *
  * Units: milliseconds. Ownership: none. Errors: diagnostics.
- * Source: lsf.md 6.2. Layer: sched (base only). */
+ * Source: lsf.md 6.2, 6.3. Layer: sched (base only). */
 #ifndef SUBLET_SCHED_QUEUE_RESERVE_H
 #define SUBLET_SCHED_QUEUE_RESERVE_H
 
@@ -20,6 +25,8 @@ struct queue_reserve {
     int64_t max_ms;     /* a job reserves for so long at a time; 0: not at all ... */
     int64_t session_ms; /* ... and then not again for so long */
     bool is_backfill;
+    int64_t slice_ms; /* of a backfill queue: so long a gap is enough; 0: it has to be
+                         as long as the job's run limit */
 };
 
 /* Of a row of section Queue. */

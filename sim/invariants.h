@@ -25,10 +25,12 @@
  * 10 On a host beyond loadStop of a job that runs there beside others one is suspended,
  *   soon, or when SBD_SLEEP_TIME is over since load last changed a job there; it
  *   changes no two there in a shorter time than hosts tell their load, unless one
- * stands still for another host of its own. 11 A pool's cycle grants nothing beyond a
- * quota, recalls nothing below one, and has quotas within what hybrid.md 4 says of
- * reserves, limits, ownership and sums. 12 Slots that a waiting job reserves are lent
- * to none that could still run, by its run limit, when that job can start.
+ *   stands still for another host of its own.
+ * 11 A pool's cycle grants nothing beyond a quota, recalls nothing below one, and has
+ *   quotas within what hybrid.md 4 says of reserves, limits, ownership and sums.
+ * 12 Slots that a waiting job reserves are lent to none that could still run, by its
+ *   run limit, when that job can start; of a queue with INTERRUPTIBLE_BACKFILL for no
+ *   shorter time than that.
  *
  * They are told each change (what is committed, what begins and ends at a host), so
  * that a step costs what it changed: rows of jobs are judged as they are committed, and
@@ -79,7 +81,7 @@ void invariants_set_now(struct invariants *invariants, int64_t now_ms);
 /* What happened. */
 bool invariants_acknowledged(struct invariants *invariants, const char *site,
                              uint64_t job, struct invariants_text *text);
-bool invariants_stored(struct invariants *invariants, const char *site,
+bool invariants_stored(struct invariants *invariants, const struct site_config *config,
                        const struct row *row, int64_t now_ms,
                        struct invariants_text *text);
 bool invariants_begun(struct invariants *invariants, const char *site, const char *job,

@@ -72,6 +72,7 @@ static bool see_submission(struct invariants *invariants, const char *site,
     format_submission(seen->key, site, row->id);
     seen->is_rerunnable = row->spec.is_rerunnable;
     seen->run_limit_ms = row->spec.run_limit_ms;
+    snprintf(seen->queue, sizeof seen->queue, "%s", row->spec.queue);
     seen->n_elements = count_elements(row);
     HASH_ADD_STR(invariants->submissions, key, seen);
     invariants_see_site(invariants, site)->n_jobs += seen->n_elements;
@@ -156,12 +157,30 @@ static bool see_state(struct invariants *invariants, const char *site,
     return true;
 }
 
+/* What its run has to have: its limit, or the least gap of its queue. */
+static int64_t least_of(const struct site_config *config, const char *queue,
+                        int64_t limit_ms)
+{
+    for (int i = 0; i < config->n_queues; i++) {
+        int64_t slice_ms = config->queues[i].reserve.slice_ms;
+
+        if (!strcmp(config->queues[i].name, queue) && slice_ms > 0 &&
+            slice_ms < limit_ms) {
+            return slice_ms;
+        }
+    }
+    return limit_ms;
+}
+
 /* It has an attempt that it had not before, on slots that another reserves. */
-static bool judge_backfill(struct invariants *invariants, const char *site,
+static bool judge_backfill(struct invariants *invariants,
+                           const struct site_config *config,
                            const struct row_job_state *row, int64_t now_ms,
                            struct invariants_text *text)
 {
+    const char *site = config->name;
     const struct seen_submission *of = find_submission(invariants, site, row->id);
+    int64_t least_ms;
     struct seen_job *job;
     char key[INVARIANTS_JOB_KEY_SIZE];
 
@@ -177,24 +196,27 @@ static bool judge_backfill(struct invariants *invariants, const char *site,
     if (!find_submission(invariants, site, job_id_key_number(row->backfill_of))) {
         return invariants_fail(text, "job %s uses slots that no job reserves", key);
     }
-    return (of->run_limit_ms > 0 &&
-            now_ms + of->run_limit_ms <= row->backfill_until_ms) ||
+    least_ms =
+        least_of(config, row->queue[0] ? row->queue : of->queue, of->run_limit_ms);
+    return (least_ms > 0 && now_ms + least_ms <= row->backfill_until_ms) ||
            invariants_fail(text,
                            "job %s is lent slots until %" PRId64
                            " and may run until %" PRId64,
-                           key, row->backfill_until_ms, now_ms + of->run_limit_ms);
+                           key, row->backfill_until_ms, now_ms + least_ms);
 }
 
-bool invariants_stored(struct invariants *invariants, const char *site,
+bool invariants_stored(struct invariants *invariants, const struct site_config *config,
                        const struct row *row, int64_t now_ms,
                        struct invariants_text *text)
 {
+    const char *site = config->name;
+
     if (row->kind == ROW_JOB) {
         return see_submission(invariants, site, &row->job, text);
     }
     return row->kind != ROW_JOB_STATE ||
            (see_state(invariants, site, &row->job_state, text) &&
-            judge_backfill(invariants, site, &row->job_state, now_ms, text));
+            judge_backfill(invariants, config, &row->job_state, now_ms, text));
 }
 
 bool invariants_acknowledged(struct invariants *invariants, const char *site,

@@ -36,6 +36,7 @@ struct seen_submission {
     char key[INVARIANTS_JOB_KEY_SIZE]; /* site, id */
     bool is_rerunnable;
     int64_t run_limit_ms; /* 0: none */
+    char queue[NAME_SIZE];
     int n_elements, n_ended, n_dropped;
     UT_hash_handle hh;
 };

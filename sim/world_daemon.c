@@ -63,8 +63,8 @@ static void store_all(struct world *world, int daemon, const struct effects *eff
 
             world_judge(world,
                         invariants_stored(world->invariants,
-                                          world_daemon_name(world, daemon),
-                                          &effect->row, world->now_ms, &text),
+                                          world->sites[daemon - 1].config, &effect->row,
+                                          world->now_ms, &text),
                         &text);
         }
         if (world->watch.stored) {

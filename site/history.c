@@ -11,6 +11,7 @@
 #include "base/job_id.h"
 #include "site/parts.h"
 #include "site/site_page.h"
+#include "site/slot_reserves.h"
 
 enum {
     TRIM_MS = 60000,      /* what is too old goes in between, some at a time */
@@ -121,6 +122,21 @@ event_of(const struct site *site, const struct row_job_state *row, enum job_even
                                   .lease = row->lease};
 }
 
+/* Whose slots it was given, and for how long where that is not all of its time. */
+static const char *backfill_text(const struct site *site, struct arena *arena,
+                                 const struct row_job_state *row)
+{
+    const struct job *job = jobs_find(site->jobs, job_id_key(row->id, row->index));
+    const char *text =
+        arena_printf(arena, "backfill, on slots that job <%s> reserves",
+                     job_id_text(arena, job_id_key_number(row->backfill_of),
+                                 job_id_key_index(row->backfill_of)));
+    return job != NULL && slot_reserves_is_cut(site, job)
+               ? arena_printf(arena, "%s, for %lld s", text,
+                              (long long)(slot_reserves_limit_ms(site, job) / 1000))
+               : text;
+}
+
 static void tell_dispatch(const struct site *site, const struct row_job_state *row,
                           const struct job_noted *noted, struct effects *effects)
 {
@@ -130,10 +146,7 @@ static void tell_dispatch(const struct site *site, const struct row_job_state *r
     event.hosts = row->hosts;
     event.n_hosts = row->n_hosts;
     if (row->backfill_of != 0) {
-        event.reason = arena_printf(
-            &effects->arena, "backfill, on slots that job <%s> reserves",
-            job_id_text(&effects->arena, job_id_key_number(row->backfill_of),
-                        job_id_key_index(row->backfill_of)));
+        event.reason = backfill_text(site, &effects->arena, row);
     }
     tell(&event, effects);
 }

@@ -73,7 +73,7 @@ static void read_first(struct card *card, struct place_line *line,
                        const struct line_head *head, const struct queue_config *queues)
 {
     const struct job *first = jobs_of_turn(head->turns[0]);
-    bool is_backfill = queues[first->queue].reserve.is_backfill;
+    const struct queue_reserve *reserve = &queues[first->queue].reserve;
     const struct job_spec *spec = first->spec;
     card->number = head->number;
     card->first = first;
@@ -94,7 +94,8 @@ static void read_first(struct card *card, struct place_line *line,
         .class = limits_have_any(first->class) ? first->class : NULL,
         .max_starts = INT_MAX,
         .since_ms = first->submit_ms,
-        .backfill_ms = is_backfill ? spec->run_limit_ms : 0,
+        .backfill_ms = reserve->is_backfill ? spec->run_limit_ms : 0,
+        .slice_ms = reserve->slice_ms,
     };
 }
 

@@ -28,6 +28,7 @@ void site_view_job_slots(const struct site *site, struct arena *arena,
 {
     struct slot_reserved reserved = {.n_hosts = 0};
     uint64_t of = job->backfill.of;
+    bool stood_still = job->halt.causes != 0 || job->halt.resumed_ms != 0;
     if (slot_reserves_find(site->slot_reserves, jobs_key(job), &reserved)) {
         struct value *hosts =
             value_add(arena, row, "reserved_slots", value_object(arena));
@@ -47,6 +48,9 @@ void site_view_job_slots(const struct site *site, struct arena *arena,
                        ? job_id_text(arena, job_id_key_number(of), job_id_key_index(of))
                        : NULL);
     value_add_instant(arena, row, "backfill_until", job->backfill.until_ms);
+    value_add_instant(
+        arena, row, "backfill_end",
+        slot_reserves_is_cut(site, job) && !stood_still ? job->backfill.until_ms : 0);
 }
 
 const char *site_view_slots_text(const struct site *site, struct arena *arena,

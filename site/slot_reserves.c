@@ -9,6 +9,9 @@
 #include "site/keep.h"
 #include "site/parts.h"
 
+/* A run that begins only when its gap is over still has to end by a limit. */
+enum { GAP_MIN_MS = 1000 };
+
 struct kept {
     struct slot_reserved shown; /* its texts are the table's own */
     struct host_slots *hosts;
@@ -186,11 +189,28 @@ static bool is_barred(void *arg, uint64_t job)
     return false;
 }
 
-/* When it ends, as far as its run limit tells; one that stands still may stand so for
- * long. */
-static int64_t end_of(const struct job *job, int64_t now_ms)
+int64_t slot_reserves_limit_ms(const struct site *site, const struct job *job)
 {
     int64_t limit_ms = job->spec->run_limit_ms;
+    int64_t from_ms = job->start_ms != 0 ? job->start_ms : site->now_ms;
+    int64_t gap_ms = job->backfill.until_ms - from_ms;
+    if (job->backfill.of == 0 || job->queue < 0 ||
+        site->config->queues[job->queue].reserve.slice_ms == 0 || limit_ms <= gap_ms) {
+        return limit_ms;
+    }
+    return gap_ms > GAP_MIN_MS ? gap_ms : GAP_MIN_MS;
+}
+
+bool slot_reserves_is_cut(const struct site *site, const struct job *job)
+{
+    return slot_reserves_limit_ms(site, job) != job->spec->run_limit_ms;
+}
+
+/* When it ends, as far as its run limit tells; one that stands still may stand so for
+ * long. */
+static int64_t end_of(const struct site *site, const struct job *job, int64_t now_ms)
+{
+    int64_t limit_ms = slot_reserves_limit_ms(site, job);
     if (limit_ms == 0 || job->halt.causes != 0) {
         return BACKFILL_NEVER;
     }
@@ -209,7 +229,7 @@ static struct backfill_run *list_runs(void *arg, int *n_runs)
     *n_runs = 0;
     for (int i = 0; i < n_open; i++) {
         const struct job *job = jobs_open_at(site->jobs, i);
-        int64_t end_ms = end_of(job, shown->snapshot.now_ms);
+        int64_t end_ms = end_of(site, job, shown->snapshot.now_ms);
         if (end_ms == BACKFILL_NEVER) {
             continue;
         }

@@ -32,6 +32,13 @@ struct slot_reserve *slot_reserves_show(struct site *site, struct arena *arena,
 void slot_reserves_keep(struct site *site, struct arena *arena,
                         const struct place_host *hosts, struct slot_reserve *shown);
 
+/* How long the job's run may take, as things stand: its run limit; or, where a gap was
+ * given to it that is shorter (INTERRUPTIBLE_BACKFILL), what that leaves. 0: no limit.
+ */
+int64_t slot_reserves_limit_ms(const struct site *site, const struct job *job);
+/* It is the gap that ends its run. */
+bool slot_reserves_is_cut(const struct site *site, const struct job *job);
+
 /* When the time of a reservation is over, or a job may reserve again. */
 int64_t slot_reserves_wake_ms(const struct slot_reserves *reserves);
 

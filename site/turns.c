@@ -14,6 +14,7 @@
 #include "site/recalls.h"
 #include "site/requests.h"
 #include "site/rules.h"
+#include "site/slot_reserves.h"
 #include "site/wait.h"
 
 /* Jobs dropped in one tick: a burst of ends an hour ago must not stop the site now. */
@@ -55,6 +56,7 @@ spec_to_run(const struct site *site, const struct job *job, struct effects *effe
     struct job_spec *spec = arena_copy(&effects->arena, job->spec, sizeof(*spec));
     struct job_rules_stack stack = rules_stack(site->config, job->queue, spec->app);
     job_rules_apply(&effects->arena, &stack, spec);
+    spec->run_limit_ms = slot_reserves_limit_ms(site, job);
     return spec;
 }
 

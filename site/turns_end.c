@@ -13,9 +13,11 @@
 
 #include <string.h>
 
+#include "site/halts.h"
 #include "site/history.h"
 #include "site/parts.h"
 #include "site/rules.h"
+#include "site/slot_reserves.h"
 #include "site/wait.h"
 
 /* What made PRE_EXEC fail seldom goes away at once. */
@@ -184,6 +186,30 @@ static void avoid_hosts(struct arena *arena, struct job *job)
     jobs_set_avoided(job, arena_str(arena, text));
 }
 
+/* A gap of reserved slots ended it before its own run limit could. What it made of the
+ * signal is its exit code, or the signal is. */
+static bool is_interrupted(const struct site *site, const struct job *job,
+                           const struct run_exit *exit)
+{
+    int64_t end_ms = exit->end_ms != 0 ? exit->end_ms : site->now_ms;
+    return exit->cause == RUN_CAUSE_RUN_LIMIT && slot_reserves_is_cut(site, job) &&
+           halts_ran_ms(job, end_ms) < job->spec->run_limit_ms;
+}
+
+static bool asks_again(const struct site *site, const struct job *job,
+                       const struct job_rules *rules, const struct run_exit *exit,
+                       int *code)
+{
+    *code = exit->code;
+    if (exit->end == RUN_END_EXITED || !is_interrupted(site, job, exit)) {
+        return exit->end == RUN_END_EXITED && job_rules_requeue(rules, *code);
+    }
+    if (job_rules_requeue(rules, *code)) {
+        return true;
+    }
+    return row_exit_code(exit, code) && job_rules_requeue(rules, *code);
+}
+
 /* By its exit code. False where that asks for nothing. */
 static bool finish_by_code(struct site *site, struct job *job,
                            const struct run_exit *exit, struct effects *effects)
@@ -191,7 +217,8 @@ static bool finish_by_code(struct site *site, struct job *job,
     struct job_rules rules;
     struct arena *arena = &effects->arena;
     rules_of(site->config, job, &rules);
-    if (exit->end != RUN_END_EXITED || !job_rules_requeue(&rules, exit->code)) {
+    int code;
+    if (!asks_again(site, job, &rules, exit, &code)) {
         return false;
     }
     if (rules.max_requeues != JOB_RULES_UNSAID &&
@@ -201,11 +228,11 @@ static bool finish_by_code(struct site *site, struct job *job,
                           "held: it exited with code %d, and was requeued for its "
                           "exit code %d times (MAX_JOB_REQUEUE); `sublet resume` lets "
                           "it run again",
-                          exit->code, job->n_requeues),
+                          code, job->n_requeues),
              effects);
         return true;
     }
-    bool is_excluded = job_rules_exclude(&rules, exit->code);
+    bool is_excluded = job_rules_exclude(&rules, code);
     job->n_requeues++;
     if (is_excluded) {
         avoid_hosts(arena, job);
@@ -214,7 +241,7 @@ static bool finish_by_code(struct site *site, struct job *job,
             arena_printf(arena,
                          "requeued: it exited with code %d, which is one of "
                          "REQUEUE_EXIT_VALUES%s",
-                         exit->code,
+                         code,
                          is_excluded ? ", and does not run on these hosts again" : ""),
             effects);
     return true;

@@ -71,7 +71,7 @@ static void commit_row(struct machine *machine, const struct row *row)
     disk_store(machine->disk, row);
     machine->role->view(machine->self, &view);
     if (view.n_sites > 0 &&
-        !invariants_stored(machine->invariants, view.sites[0].config->name, row,
+        !invariants_stored(machine->invariants, view.sites[0].config, row,
                            machine->now_ms, &text)) {
         input_fail("%s", buffer);
     }

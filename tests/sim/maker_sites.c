@@ -238,6 +238,10 @@ static void write_reserving(struct maker *maker, const struct maker_site *site)
     }
     if (site->reserves_slots && maker_chance(maker, 60)) {
         maker_say(maker, "BACKFILL = Y\n");
+        if (maker_chance(maker, 40)) {
+            maker_say(maker, "RUNLIMIT = %d\nINTERRUPTIBLE_BACKFILL = %d\n",
+                      maker_between(maker, 1, 3), maker_between(maker, 1, 10));
+        }
     }
 }
 

@@ -159,6 +159,14 @@ static void test_complaints(void **state)
         {"Begin Queue\nQUEUE_NAME = q\nEnd Queue\nBegin Queue\nQUEUE_NAME = q\nEnd "
          "Queue\n",
          5, "QUEUE_NAME", "queue \"q\" stands here twice", "names are unique"},
+        {"Begin Queue\nQUEUE_NAME = q\nRUNLIMIT = 10\nINTERRUPTIBLE_BACKFILL = 60\n"
+         "End Queue\n",
+         4, "INTERRUPTIBLE_BACKFILL",
+         "the queue has no BACKFILL = Y, expected BACKFILL", "not without backfill"},
+        {"Begin Queue\nQUEUE_NAME = q\nBACKFILL = Y\nINTERRUPTIBLE_BACKFILL = 60\n"
+         "End Queue\n",
+         4, "INTERRUPTIBLE_BACKFILL", "the queue has no RUNLIMIT, expected BACKFILL",
+         "nor without a run limit"},
         {"Begin Queue\nQUEUE_NAME = q\nSLOT_RESERVE = 5\nEnd Queue\n", 3,
          "SLOT_RESERVE", "\"5\", expected MAX_RESERVE_TIME[N]", "a bare number"},
         {"Begin Queue\nQUEUE_NAME = q\nSLOT_RESERVE = MAX_RESERVE_TIME[0]\nEnd Queue\n",
@@ -245,6 +253,12 @@ static void test_reserving(void **state)
     assert_false(world.queues[0].reserve.is_backfill);
     assert_int_equal(world.queues[1].reserve.max_ms, 0);
     assert_true(world.queues[1].reserve.is_backfill);
+    assert_int_equal(world.queues[1].reserve.slice_ms, 0);
+    arena_release(&world.arena);
+    read_text(&world, "Begin Queue\nQUEUE_NAME = gaps\nBACKFILL = Y\nRUNLIMIT = 10\n"
+                      "INTERRUPTIBLE_BACKFILL = 90\nEnd Queue\n");
+    assert_int_equal(world.conf.n_errors, 0);
+    assert_int_equal(world.queues[0].reserve.slice_ms, 90000);
     arena_release(&world.arena);
     read_text(&world,
               "Begin Queue\nQUEUE_NAME = wide\nSLOT_RESERVE = MAX_RESERVE_TIME[3]\n"

@@ -23,6 +23,9 @@ enum { MINUTE_MS = 60000, NONE = -1 };
 #define REST                                                                           \
     "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\nEnd Queue\n"                     \
     "Begin Queue\nQUEUE_NAME = short\nPRIORITY = 20\nBACKFILL = Y\nEnd Queue\n"
+#define GAPS                                                                           \
+    "Begin Queue\nQUEUE_NAME = gaps\nPRIORITY = 10\nBACKFILL = Y\nRUNLIMIT = 600\n"    \
+    "INTERRUPTIBLE_BACKFILL = 3600\nREQUEUE_EXIT_VALUES = 99 130\nEnd Queue\n"
 
 static uint64_t submit(struct site_stage *stage, const char *queue, int n_slots,
                        int limit_min)
@@ -160,13 +163,80 @@ static void test_unmade_lease(void **state)
     site_stage_release(&stage);
 }
 
+/* At s1 its run limit ended it, after that time. */
+static void at_limit(struct site_stage *stage, uint64_t job, int64_t ran_ms, int code)
+{
+    struct msg_run_state state = {.phase = RUN_ENDED,
+                                  .exit = {.end = RUN_END_LIMIT,
+                                           .cause = RUN_CAUSE_RUN_LIMIT,
+                                           .code = code,
+                                           .start_ms = stage->now_ms,
+                                           .end_ms = stage->now_ms + ran_ms}};
+    site_stage_run_state(stage, "s1", "south", site_stage_attempt_of(stage, job),
+                         &state);
+}
+
+static void test_gap(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, HEAD WIDE REST GAPS);
+    site_stage_host_up(&stage, "s1");
+    uint64_t first = submit(&stage, "normal", 1, 120);
+    site_stage_running(&stage, "s1", site_stage_attempt_of(&stage, first), 1);
+    submit(&stage, "wide", 4, 60);
+    stage.told = "";
+    uint64_t filler = submit(&stage, "gaps", 2, 300);
+    assert_true(is_dispatched(&stage, filler));
+    assert_non_null(strstr(stage.told, "that job <2> reserves, for 7"));
+    assert_string_equal(
+        site_stage_job_text(&stage, filler, "backfill_end"),
+        arena_str(&stage.arena, site_stage_job_text(&stage, filler, "backfill_until")));
+    /* What fits in whole is ended by nothing but its own limit. */
+    uint64_t whole = submit(&stage, "gaps", 1, 100);
+    assert_true(is_dispatched(&stage, whole));
+    assert_string_equal(site_stage_job_text(&stage, whole, "backfill_end"), "");
+    site_stage_release(&stage);
+}
+
+/* A gap ended it: its code, or its signal's, is asked. */
+static void test_again(void **state)
+{
+    static const struct {
+        int ran_min, code;
+        bool is_again;
+        const char *why;
+    } rows[] = {
+        {119, 2, true, "SIGINT, 130"},
+        {119, 99, true, "its own code for that"},
+        {119, 15, false, "SIGTERM, which is not one of them"},
+        {301, 2, false, "it had its whole time"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct site_stage stage;
+        site_stage_init_text(&stage, HEAD WIDE REST GAPS);
+        site_stage_host_up(&stage, "s1");
+        uint64_t first = submit(&stage, "normal", 1, 120);
+        site_stage_running(&stage, "s1", site_stage_attempt_of(&stage, first), 1);
+        submit(&stage, "wide", 4, 60);
+        uint64_t filler = submit(&stage, "gaps", 2, 300);
+        site_stage_running(&stage, "s1", site_stage_attempt_of(&stage, filler), 2);
+        stage.told = "";
+        at_limit(&stage, filler, (int64_t)rows[i].ran_min * MINUTE_MS, rows[i].code);
+        if ((strstr(stage.told, "REQUEUE_EXIT_VALUES") != NULL) != rows[i].is_again) {
+            fail_msg("%s: %s", rows[i].why, stage.told);
+        }
+        site_stage_release(&stage);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shown),
-        cmocka_unit_test(test_backfill),
-        cmocka_unit_test(test_goes),
-        cmocka_unit_test(test_unmade_lease),
+        cmocka_unit_test(test_shown), cmocka_unit_test(test_backfill),
+        cmocka_unit_test(test_goes),  cmocka_unit_test(test_gap),
+        cmocka_unit_test(test_again), cmocka_unit_test(test_unmade_lease),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
