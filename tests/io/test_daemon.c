@@ -22,6 +22,7 @@
 #include "sys/daemon.h"
 #include "sys/json.h"
 #include "sys/log.h"
+#include "sys/wake.h"
 
 static char directory[64];
 static struct arena arena;
@@ -91,6 +92,46 @@ static void test_signals_come_through_the_loop(void **state)
     assert_int_equal(n_seen, 2);
     assert_true(seen[0] == SIGHUP || seen[1] == SIGHUP);
     assert_true(seen[0] == SIGTERM || seen[1] == SIGTERM);
+    zloop_destroy(&loop);
+}
+
+struct turns {
+    struct wake wake;
+    int n_wakes;
+};
+
+static void count_wake(void *arg)
+{
+    struct turns *turns = arg;
+    turns->n_wakes++;
+}
+
+/* Due in one turn with the wake, which comes after it in the loop. */
+static int put_wake_off(zloop_t *loop, int timer_id, void *arg)
+{
+    struct turns *turns = arg;
+    wake_set(&turns->wake, daemon_now_ms() + 3600 * 1000);
+    return 0;
+}
+
+static int end_loop(zloop_t *loop, int timer_id, void *arg)
+{
+    return -1;
+}
+
+/* zloop calls an overdue timer that was ended in the same turn (wake.h). */
+static void test_a_wake_put_off_in_the_turn_it_is_due(void **state)
+{
+    struct turns turns = {.n_wakes = 0};
+    zloop_t *loop = zloop_new();
+    wake_init(&turns.wake, loop, count_wake, &turns);
+    zloop_timer(loop, 1, 1, put_wake_off, &turns);
+    wake_set(&turns.wake, daemon_now_ms() + 1);
+    zloop_timer(loop, 50, 1, end_loop, NULL);
+    zclock_sleep(20);
+    zloop_start(loop);
+    assert_int_equal(turns.n_wakes, 0);
+    wake_release(&turns.wake);
     zloop_destroy(&loop);
 }
 
@@ -284,6 +325,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_clock),
         TEST(test_signals_come_through_the_loop),
+        TEST(test_a_wake_put_off_in_the_turn_it_is_due),
         TEST(test_log_lines),
         TEST(test_log_limit),
         TEST(test_ready),
