@@ -236,7 +236,8 @@ enum run_end {
     RUN_END_SIGNALLED, /* code is the signal */
     RUN_END_FAILED,    /* the command could not be begun: text says why */
     RUN_END_LOST,      /* nobody knows: the guard is gone without an exit record */
-    RUN_END_LIMIT,     /* a limit ended it: the cause says which */
+    RUN_END_LIMIT,     /* a limit ended it: the cause says which, code is its exit code,
+                        * or 128 and the signal */
 };
 
 /* What is behind an end. */

@@ -72,10 +72,10 @@ bool row_exit_code(const struct run_exit *exit, int *code)
 {
     switch (exit->end) {
     case RUN_END_EXITED:
+    case RUN_END_LIMIT:
         *code = exit->code;
         return true;
     case RUN_END_SIGNALLED:
-    case RUN_END_LIMIT:
         *code = 128 + exit->code;
         return true;
     case RUN_END_NONE:

@@ -121,7 +121,8 @@ static void decide_job(struct guard_course *course, const struct guard_outcome *
         decide(course, RUN_END_FAILED, RUN_CAUSE_NONE, code);
         snprintf(course->text, sizeof(course->text), "%s", outcome->failure);
     } else if (outcome->cause != RUN_CAUSE_NONE) {
-        decide(course, RUN_END_LIMIT, outcome->cause, code);
+        decide(course, RUN_END_LIMIT, outcome->cause,
+               WIFSIGNALED(outcome->status) ? 128 + code : code);
     } else {
         decide(course,
                WIFSIGNALED(outcome->status) ? RUN_END_SIGNALLED : RUN_END_EXITED,

@@ -102,7 +102,7 @@ static void decide_job(struct course *course, const struct course_outcome *outco
     if (outcome->is_killed) {
         decide(course, RUN_END_SIGNALLED, RUN_CAUSE_NONE, KILL_CODE, "");
     } else if (outcome->is_limited) {
-        decide(course, RUN_END_LIMIT, RUN_CAUSE_RUN_LIMIT, LIMIT_CODE, "");
+        decide(course, RUN_END_LIMIT, RUN_CAUSE_RUN_LIMIT, 128 + LIMIT_CODE, "");
     } else {
         decide(course, RUN_END_EXITED, RUN_CAUSE_NONE, outcome->code, "");
     }

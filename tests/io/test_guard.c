@@ -651,9 +651,21 @@ static void test_run_limit(void **state)
     guard_trial_hear_until(trial, RUN_RUNNING);
     guard_trial_hear_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_LIMIT);
-    assert_int_equal(trial->record.code, SIGINT);
+    assert_int_equal(trial->record.code, 128 + SIGINT);
     assert_true(trial->record.end_ms - trial->record.start_ms >= 3 * LIMIT_MS - 50);
     guard_trial_assert_recorded(trial);
+}
+
+/* Who hears of a limit may end as it likes: that is its exit code, and no signal. */
+static void test_run_limit_heard(void **state)
+{
+    struct guard_trial *trial = *state;
+    struct msg_run_start start =
+        guard_trial_job(trial, "trap 'exit 3' INT; while :; do sleep 0.05; done");
+    start.spec.run_limit_ms = 300;
+    guard_trial_run_to_end(trial, &start);
+    assert_int_equal(trial->record.end, RUN_END_LIMIT);
+    assert_int_equal(trial->record.code, 3);
 }
 
 /* ---- a full disk: here, a directory in the way of the record */
@@ -956,6 +968,7 @@ int main(void)
         TRIAL(test_orders_before_the_go),
         TRIAL(test_kill_before_the_go),
         TRIAL(test_run_limit),
+        TRIAL(test_run_limit_heard),
         TRIAL(test_record_fails_at_the_go),
         TRIAL(test_record_fails_at_the_end),
         TRIAL(test_burial_in_cgroup),

@@ -62,7 +62,7 @@ static void check_limits(bool in_cgroup)
         guard_trial_run_to_end(trial, &start);
         if (trial->record.end != RUN_END_LIMIT ||
             trial->record.cause != rows[i].cause ||
-            (rows[i].code != 0 && trial->record.code != (uint64_t)rows[i].code)) {
+            (rows[i].code != 0 && trial->record.code != 128 + (uint64_t)rows[i].code)) {
             fail_msg("%s: end %d, cause %d, code %d, \"%s\"", rows[i].why,
                      (int)trial->record.end, (int)trial->record.cause,
                      (int)trial->record.code, trial->record.text);

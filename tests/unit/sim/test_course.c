@@ -81,7 +81,7 @@ static void test_turns(void **state)
          "job out",
          RUN_END_LIMIT,
          RUN_CAUSE_RUN_LIMIT,
-         2},
+         130},
         {"what fails after it changes nothing",
          0,
          1,
