@@ -22,6 +22,8 @@
 
 /* What made PRE_EXEC fail seldom goes away at once. */
 enum { PRE_EXEC_PAUSE_MS = 2000 };
+/* Starts of a job that exits at once and is requeued for it lie so far apart. */
+enum { REQUEUE_PAUSE_MS = 2000 };
 
 /* ---------------------------------------------------------------- why */
 
@@ -212,7 +214,8 @@ static bool asks_again(const struct site *site, const struct job *job,
 
 /* By its exit code. False where that asks for nothing. */
 static bool finish_by_code(struct site *site, struct job *job,
-                           const struct run_exit *exit, struct effects *effects)
+                           const struct run_exit *exit, int64_t now_ms,
+                           struct effects *effects)
 {
     struct job_rules rules;
     struct arena *arena = &effects->arena;
@@ -234,8 +237,11 @@ static bool finish_by_code(struct site *site, struct job *job,
     }
     bool is_excluded = job_rules_exclude(&rules, code);
     job->n_requeues++;
+    int64_t run_ms = exit->end_ms - exit->start_ms;
     if (is_excluded) {
-        avoid_hosts(arena, job);
+        avoid_hosts(arena, job); /* of which there is an end */
+    } else if (run_ms >= 0 && run_ms < REQUEUE_PAUSE_MS) {
+        job->retry_ms = now_ms + REQUEUE_PAUSE_MS - run_ms;
     }
     requeue(site, job, REQUEUE_EXIT, exit,
             arena_printf(arena,
@@ -280,7 +286,7 @@ void turns_finish(struct site *site, struct job *job, const struct run_exit *exi
         return;
     }
     job->n_pre_fails = exit->end == RUN_END_LOST ? job->n_pre_fails : 0;
-    if (finish_by_code(site, job, exit, effects)) {
+    if (finish_by_code(site, job, exit, now_ms, effects)) {
         return;
     }
     if (is_repeated(job, exit)) {

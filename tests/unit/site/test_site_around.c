@@ -56,6 +56,11 @@ static void test_requeues_are_counted(void **state)
     uint64_t id = site_stage_submit(&stage, "local", "work");
     for (int round = 0; round < 2; round++) {
         run(&stage, id, &again);
+        /* Who ends at once does not begin again at once. */
+        assert_string_equal(site_stage_job_text(&stage, id, "pending"), "retry");
+        site_stage_pass(&stage, 1999);
+        assert_int_equal(site_stage_attempt_of(&stage, id), 0);
+        site_stage_pass(&stage, 1);
         run(&stage, id, &again);
         assert_int_equal(site_stage_state(&stage, id), JOB_PEND);
         assert_int_equal(site_stage_job_row(&stage, id)->n_requeues, 2);
@@ -109,11 +114,13 @@ static void test_hosts_are_avoided(void **state)
     site_stage_host_up(&stage, "s2");
     uint64_t id = site_stage_submit(&stage, "local", "work");
     run_on(&stage, "s1", id, 30); /* here or elsewhere */
+    site_stage_pass(&stage, 2000);
     assert_string_equal(site_stage_job_text(&stage, id, "avoided"), "");
     run_on(&stage, "s1", id, 20);
     assert_string_equal(site_stage_job_text(&stage, id, "avoided"), "s1");
     restart_two(&stage);
     run_on(&stage, "s2", id, 30);
+    site_stage_pass(&stage, 2000);
     run_on(&stage, "s2", id, 20);
     assert_int_equal(site_stage_state(&stage, id), JOB_PEND);
     restart_two(&stage);
