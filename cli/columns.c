@@ -277,6 +277,8 @@ static const struct column queues_block[] = {
     {"Placement", "placement", false, format_plain},
     {"Exclusive jobs", "exclusive", false, format_plain},
     {"Interactive jobs", "interactive", false, format_plain},
+    {"Reserves slots for", "max_reserve_s", false, format_duration},
+    {"Backfill", "backfill", false, format_plain},
     {"Users", "users", false, format_plain},
     {"Slots of a job", "slots_per_job", false, format_members},
     {"Slots at most", "max", false, format_plain},

@@ -11,6 +11,7 @@
 #include "base/msg.h"
 #include "sched/threshold.h"
 
+struct queue_reserve;
 struct job;
 struct site;
 struct place_filter;
@@ -40,6 +41,9 @@ const char *site_view_slots_text(const struct site *site, struct arena *arena,
 void site_view_count_slots(const struct site *site, struct site_tally *own,
                            struct site_tally *borrowed);
 int64_t site_view_queue_slots(const struct site *site, int queue);
+/* SLOT_RESERVE and BACKFILL of a queue. */
+void site_view_add_reserve(struct arena *arena, struct value *row,
+                           const struct queue_reserve *reserve);
 int64_t site_view_account_slots(const struct site *site, const struct share_tree *tree,
                                 int account);
 /* By id. A job that is asked for by id or name is shown after its end too. */

@@ -429,6 +429,7 @@ void site_view_queues(const struct site *site, struct site_page *page,
                        queue->is_balanced ? "balanced" : "stacked");
         value_add_bool(arena, row, "exclusive", queue->is_exclusive);
         value_add_text(arena, row, "interactive", takes[queue->interactive]);
+        site_view_add_reserve(arena, row, &queue->reserve);
         site_view_add_shares(site, arena, row, i, query->name[0] != '\0');
         site_view_queue_preempts(site, arena, row, i);
         site_view_add_thresholds(site, arena, row, &queue->thresholds);

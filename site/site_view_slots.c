@@ -93,6 +93,17 @@ void site_view_count_slots(const struct site *site, struct site_tally *own,
     }
 }
 
+void site_view_add_reserve(struct arena *arena, struct value *row,
+                           const struct queue_reserve *reserve)
+{
+    if (reserve->max_ms > 0) {
+        value_add_int(arena, row, "max_reserve_s", reserve->max_ms / 1000);
+    } else {
+        value_add_null(arena, row, "max_reserve_s");
+    }
+    value_add_bool(arena, row, "backfill", reserve->is_backfill);
+}
+
 int64_t site_view_queue_slots(const struct site *site, int queue)
 {
     int64_t n_slots = 0;

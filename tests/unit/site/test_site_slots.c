@@ -77,6 +77,8 @@ static void test_shown(void **state)
     assert_int_equal(seen(&stage, QUERY_HOSTS, "s1", "rsv"), 3);
     assert_int_equal(seen(&stage, QUERY_HOSTS, "s1", "njobs"), 4);
     assert_int_equal(seen(&stage, QUERY_QUEUES, "wide", "rsv"), 3);
+    assert_int_equal(seen(&stage, QUERY_QUEUES, "wide", "max_reserve_s"), 60 * 60);
+    assert_int_equal(seen(&stage, QUERY_QUEUES, "short", "max_reserve_s"), NONE);
     assert_int_equal(seen(&stage, QUERY_QUEUES, "short", "rsv"), 0);
     /* Sequential jobs and queues without the key reserve nothing. */
     uint64_t single = submit(&stage, "wide", 1, 10);
