@@ -188,8 +188,7 @@ static void avoid_hosts(struct arena *arena, struct job *job)
     jobs_set_avoided(job, arena_str(arena, text));
 }
 
-/* A gap of reserved slots ended it before its own run limit could. What it made of the
- * signal is its exit code, or the signal is. */
+/* A gap of reserved slots ended it before its own run limit could. */
 static bool is_interrupted(const struct site *site, const struct job *job,
                            const struct run_exit *exit)
 {
@@ -199,17 +198,10 @@ static bool is_interrupted(const struct site *site, const struct job *job,
 }
 
 static bool asks_again(const struct site *site, const struct job *job,
-                       const struct job_rules *rules, const struct run_exit *exit,
-                       int *code)
+                       const struct job_rules *rules, const struct run_exit *exit)
 {
-    *code = exit->code;
-    if (exit->end == RUN_END_EXITED || !is_interrupted(site, job, exit)) {
-        return exit->end == RUN_END_EXITED && job_rules_requeue(rules, *code);
-    }
-    if (job_rules_requeue(rules, *code)) {
-        return true;
-    }
-    return row_exit_code(exit, code) && job_rules_requeue(rules, *code);
+    return (exit->end == RUN_END_EXITED || is_interrupted(site, job, exit)) &&
+           job_rules_requeue(rules, exit->code);
 }
 
 /* By its exit code. False where that asks for nothing. */
@@ -220,8 +212,8 @@ static bool finish_by_code(struct site *site, struct job *job,
     struct job_rules rules;
     struct arena *arena = &effects->arena;
     rules_of(site->config, job, &rules);
-    int code;
-    if (!asks_again(site, job, &rules, exit, &code)) {
+    int code = exit->code;
+    if (!asks_again(site, job, &rules, exit)) {
         return false;
     }
     if (rules.max_requeues != JOB_RULES_UNSAID &&
