@@ -8,7 +8,7 @@
  * seconds. Small pieces (keys, their echo, what has arrived) pass also when a flood has
  * used up the rest, so that who types next to one does not notice it.
  *
- * Measured: 1 MiB is 9 ms of a processor (docs/adr/0034).
+ * Measured: 1 MiB is 9 ms of a processor (docs/adr/0033).
  *
  * Units: bytes, milliseconds. Layer: broker (base only). */
 #ifndef SUBLET_BROKER_STREAMS_H

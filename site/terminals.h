@@ -9,7 +9,7 @@
  * where it does not within TERMINALS_PATIENCE_MS, the job ends too.
  *
  * On a borrowed host the streams go by the broker, from site to site; what is lost
- * there the two ends repair as elsewhere (docs/adr/0034).
+ * there the two ends repair as elsewhere (docs/adr/0033).
  *
  * Units: milliseconds. Source: LSF's bsub -I, INTERACTIVE in lsb.queues. Layer: site.
  */
