@@ -42,6 +42,21 @@
 #define LATER(key, what) \
     ROW(SECTION, key, CONF_TEXT, CONF_NOT_YET, 0, 0, 0, NULL, NULL, what)
 
+/* Of hosts and of queues alike. */
+#define LOAD_THRESHOLDS \
+    TEXT("R15S", NULL, "load thresholds, loadSched/loadStop: run queue over 15 seconds, for each core"), \
+    TEXT("R1M", NULL, "load thresholds, loadSched/loadStop: run queue over a minute, for each core"), \
+    TEXT("R15M", NULL, "load thresholds, loadSched/loadStop: run queue over 15 minutes, for each core"), \
+    TEXT("UT", NULL, "load thresholds, loadSched/loadStop: CPU utilisation, 0.0 to 1.0"), \
+    TEXT("PG", NULL, "load thresholds, loadSched/loadStop: pages a second"), \
+    TEXT("LS", NULL, "load thresholds, loadSched/loadStop: login sessions"), \
+    TEXT("IT", NULL, "load thresholds, loadSched/loadStop: idle minutes"), \
+    TEXT("TMP", NULL, "load thresholds, loadSched/loadStop: MB in /tmp"), \
+    TEXT("SWP", NULL, "load thresholds, loadSched/loadStop: MB of swap space"), \
+    TEXT("SWAP", NULL, "the same as SWP"), \
+    TEXT("MEM", NULL, "load thresholds, loadSched/loadStop: MB of memory"), \
+    TEXT("IO", NULL, "load thresholds, loadSched/loadStop: KB a second of disks")
+
 const struct conf_key conf_keys[] = {
 #define SECTION "Site"
     NAME("NAME", NULL, "the site's name in the federation"),
@@ -92,18 +107,7 @@ const struct conf_key conf_keys[] = {
     WORD("SERVER", "1", "1", "it runs jobs; 0, a client only, is not supported yet"),
     REMARK("ND", "number of disks"),
     INT("JL/U", 0, SLOTS_MAX, NULL, "slots of one user on it"),
-    TEXT("R15S", NULL, "load thresholds, loadSched/loadStop: run queue over 15 seconds, for each core"),
-    TEXT("R1M", NULL, "load thresholds, loadSched/loadStop: run queue over a minute, for each core"),
-    TEXT("R15M", NULL, "load thresholds, loadSched/loadStop: run queue over 15 minutes, for each core"),
-    TEXT("UT", NULL, "load thresholds, loadSched/loadStop: CPU utilisation, 0.0 to 1.0"),
-    TEXT("PG", NULL, "load thresholds, loadSched/loadStop: pages a second"),
-    TEXT("LS", NULL, "load thresholds, loadSched/loadStop: login sessions"),
-    TEXT("IT", NULL, "load thresholds, loadSched/loadStop: idle minutes"),
-    TEXT("TMP", NULL, "load thresholds, loadSched/loadStop: MB in /tmp"),
-    TEXT("SWP", NULL, "load thresholds, loadSched/loadStop: MB of swap space"),
-    TEXT("SWAP", NULL, "the same as SWP"),
-    TEXT("MEM", NULL, "load thresholds, loadSched/loadStop: MB of memory"),
-    TEXT("IO", NULL, "load thresholds, loadSched/loadStop: KB a second of disks"),
+    LOAD_THRESHOLDS,
     TEXT("DISPATCH_WINDOW", NULL, "when jobs may start on it: [DAY:]HOUR[:MINUTE]-[DAY:]HOUR[:MINUTE] ..."),
     TEXT("RUNWINDOW", NULL, "when jobs may run on it; they are suspended outside of it"),
     LATER("REXPRI", "priority of jobs from elsewhere"),
@@ -214,18 +218,7 @@ const struct conf_key conf_keys[] = {
     INT("UJOB_LIMIT", 0, INT32_MAX, NULL, "slots of one user"),
     YESNO("USE_PRIORITY_IN_POOL", "N", "unused slots of the pool go by job priority; in its first queue"),
     LIST("USERS", "all", "users who may use it"),
-    TEXT("R15S", NULL, "load thresholds, loadSched/loadStop: run queue over 15 seconds, for each core"),
-    TEXT("R1M", NULL, "load thresholds, loadSched/loadStop: run queue over a minute, for each core"),
-    TEXT("R15M", NULL, "load thresholds, loadSched/loadStop: run queue over 15 minutes, for each core"),
-    TEXT("UT", NULL, "load thresholds, loadSched/loadStop: CPU utilisation, 0.0 to 1.0"),
-    TEXT("PG", NULL, "load thresholds, loadSched/loadStop: pages a second"),
-    TEXT("LS", NULL, "load thresholds, loadSched/loadStop: login sessions"),
-    TEXT("IT", NULL, "load thresholds, loadSched/loadStop: idle minutes"),
-    TEXT("TMP", NULL, "load thresholds, loadSched/loadStop: MB in /tmp"),
-    TEXT("SWP", NULL, "load thresholds, loadSched/loadStop: MB of swap space"),
-    TEXT("SWAP", NULL, "the same as SWP"),
-    TEXT("MEM", NULL, "load thresholds, loadSched/loadStop: MB of memory"),
-    TEXT("IO", NULL, "load thresholds, loadSched/loadStop: KB a second of disks"),
+    LOAD_THRESHOLDS,
 #undef SECTION
 #define SECTION "HostExport"
     NAME("NAME", NULL, "the policy's name; default: its number among the site's"),
