@@ -75,8 +75,10 @@ def test_life():
     text = f.cli("south", "hist", "-l", job).stdout
     for part in ("Job <%s>, Job Name <story>" % job, "Submitted to queue <normal>;",
                  "Started on <s1>", "Waits again: requeued by",
-                 "Exited with exit code 3", "PEND  PSUSP"):
+                 "Exited with exit code 3"):
         expect(part in text, "%r in\n%s" % (part, text))
+    expect(["PEND", "PSUSP", "RUN", "USUSP", "SSUSP", "UNKWN", "TOTAL"] in
+           [line.split() for line in text.splitlines()], "the times in\n%s" % text)
 
 
 def test_waiting_and_moved():
