@@ -374,7 +374,12 @@ def run_test(test):
 def main(*tests, shared=None, setup=None, at_once=1):
     """Runs functions, each a test; the last line counts them. `shared`: one federation
     for all of them, after setup(); its logs are printed where a test failed. `at_once`:
-    so many at a time, each with a federation of its own."""
+    so many at a time, each with a federation of its own. No test_... may be left out."""
+    written = [name for name, what in vars(sys.modules["__main__"]).items()
+               if name.startswith("test_") and callable(what)]
+    left_out = set(written) - {test.__name__ for test in tests}
+    if left_out:
+        sys.exit("never run: %s" % ", ".join(sorted(left_out)))
     chosen = [t for t in tests if len(sys.argv) < 2 or t.__name__ in sys.argv[1:]]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     failed, skipped = len(chosen), 0  # unless it turns out otherwise

@@ -74,7 +74,7 @@ def test_peek():
 
 def test_peek_follows():
     job = f.submit("south", "for i in 1 2 3; do echo $i; sleep 0.3; done")
-    expect(f.wait_state("south", job, "RUN") is None, "it runs")
+    f.wait_state("south", job, "RUN")
     expect_equal(f.cli("south", "peek", "-f", str(job)).stdout, "1\n2\n3\n",
                  "followed to its end")
 
@@ -185,6 +185,6 @@ def setup():
 
 
 main(test_output_to_files, test_large_output, test_output_joined, test_peek,
-     test_surroundings, test_signalled, test_run_limit, test_stop_resume_kill,
-     test_stop_while_stopped_kill, test_signal, test_waiting_jobs, test_kill_all,
+     test_peek_follows, test_surroundings, test_signalled, test_run_limit,
+     test_stop_resume_kill, test_stop_while_stopped_kill, test_signal, test_waiting_jobs, test_kill_all,
      shared=f, setup=setup)

@@ -85,6 +85,20 @@ def test_shows_what_the_api_says():
 
 
 @with_browser
+def test_latest_rows_of_short_answers():
+    """An answer that has no room for all of the latest rows: the others are asked for."""
+    browser.open(URL)
+    events = get("/api/v1/events?last=5")["events"]
+    expect(len(events) > 1, "more than one event: %s" % events)
+    read = browser.evaluate(
+        "import('/page/feed.js').then(async ({ askLast }) => { const whole = window.fetch;"
+        " window.fetch = (path, how) => whole(path + '&limit=1', how);"
+        " try { return (await askLast('/api/v1/events', 'events', 5)).map((row) => row.id); }"
+        " finally { window.fetch = whole; } })")
+    expect_equal(read[:len(events)], [row["id"] for row in events], "read row by row")
+
+
+@with_browser
 def test_changes_live():
     """Without losing scroll or focus, and without a reload."""
     browser.open(URL, height=500)
@@ -465,7 +479,7 @@ def setup():
 
 try:
     main(test_shows_what_the_api_says, test_changes_live, test_filters_stand_in_the_address,
-         test_one_lease, test_pools, test_a_pool_over_time, test_reclaim_delay, test_broker_gone_and_back,
+         test_latest_rows_of_short_answers, test_one_lease, test_pools, test_a_pool_over_time, test_reclaim_delay, test_broker_gone_and_back,
          test_site_lost_is_an_alarm, test_phone_and_themes, test_keyboard_and_names,
          test_a_thousand_leases,
          shared=f, setup=setup)

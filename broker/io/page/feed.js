@@ -66,6 +66,19 @@ async function askAll(path, name) {
   return rows;
 }
 
+// The latest so many rows, oldest first: an answer has no more of them than a page takes,
+// and says where the next one begins.
+export async function askLast(path, name, count) {
+  const rows = [];
+  let page = await ask(`${path}?last=${count}`);
+  rows.push(...page[name]);
+  while (page.next) {
+    page = await ask(`${path}?after=${encodeURIComponent(page.next)}`);
+    rows.push(...page[name]);
+  }
+  return rows;
+}
+
 // ---- rows
 
 function takeLease(row) {
@@ -130,13 +143,13 @@ async function load() {
   const mine = generation;
   const [leases, sites, events] = await Promise.all([
     askAll('/api/v1/leases', 'leases'), askAll('/api/v1/sites', 'sites'),
-    ask(`/api/v1/events?last=${EVENTS_MAX}`)]);
+    askLast('/api/v1/events', 'events', EVENTS_MAX)]);
   if (mine !== generation) {
     return;
   }
   known.leases = new Map(leases.map((row) => [row.id, row]));
   known.sites = new Map(sites.map((row) => [row.site, row]));
-  known.events = events.events.reverse();
+  known.events = events.reverse();
   const waiting = held;
   held = null;
   for (const [kind, row] of waiting) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lease.js: one lease: its hosts, its splits over time, what happened to it and why.
 import { el, fillBar, formatAge, formatClock, formatCountdown, formatDelay, leasePath, setChildren, setClass, setText } from './format.js';
-import { ask, known } from './feed.js';
+import { ask, askLast, known } from './feed.js';
 import { badgeOf, describe, partsOf } from './leases.js';
 import { read, write } from './address.js';
 import { drawChart, dropChart, fitSpan, makeCanvas } from './charts.js';
@@ -99,7 +99,7 @@ async function drawTimeline(lease) {
     return;
   }
   historyAt = key;
-  const rows = (await ask(`/api/v1/leases/${leasePath(id)}/history?last=${HISTORY}`)).history.reverse();
+  const rows = (await askLast(`/api/v1/leases/${leasePath(id)}/history`, 'history', HISTORY)).reverse();
   if (shown !== id) {
     return;
   }
