@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limits.c: see limits.h. Counts stand in a table by text: the limit's number and the
- * names of the sides that have one each ("3|ana||n1|"). A count of nothing is dropped,
- * so that the table is as large as what runs. */
+/* limits.c: see limits.h. A count of nothing is dropped, so that the table of
+ * counts is as large as what runs. */
 #include "sched/limits.h"
 
 #include <limits.h>
@@ -9,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define uthash_fatal(text) abort() /* out of memory, as everywhere */
-#include <uthash.h>
+#include "sched/limits_parts.h"
 
 enum { KEY_SIZE = 16 + 3 * NAME_SIZE + REASON_SIZE + HOST_NAME_SIZE };
 
@@ -28,27 +26,14 @@ struct limits_class {
     char name[];
 };
 
-struct count {
-    int slots, jobs;
-    UT_hash_handle hh;
-    char key[];
-};
-
-struct limits {
-    const struct limit *list;
-    int n_limits;
-    struct limits_class *classes;
-    struct count *counts;
-};
-
 struct limits_draft {
     const struct limits *limits;
-    struct count *counts; /* beside those of the limits */
+    struct limits_count *counts; /* beside those of the limits */
 };
 
 /* ---------------------------------------------------------------- sides */
 
-static bool side_covers(const struct limit_side *side, const char *name)
+bool limits_side_has(const struct limit_side *side, const char *name)
 {
     return side->mode == LIMIT_ANY || groups_has(&side->names, name);
 }
@@ -78,9 +63,9 @@ static void class_free(struct limits_class *class)
     free(class);
 }
 
-static void clear_counts(struct count **counts)
+static void clear_counts(struct limits_count **counts)
 {
-    struct count *count, *next;
+    struct limits_count *count, *next;
     HASH_ITER (hh, *counts, count, next) {
         HASH_DEL(*counts, count);
         free(count);
@@ -124,9 +109,9 @@ static void find_items(const struct limits *limits, struct limits_class *class,
     for (int i = 0; i < limits->n_limits; i++) {
         const struct limit *limit = &limits->list[i];
         char key[KEY_SIZE];
-        if (!side_covers(&limit->sides[LIMIT_USERS], user) ||
-            !side_covers(&limit->sides[LIMIT_QUEUES], queue) ||
-            !side_covers(&limit->sides[LIMIT_PROJECTS], project)) {
+        if (!limits_side_has(&limit->sides[LIMIT_USERS], user) ||
+            !limits_side_has(&limit->sides[LIMIT_QUEUES], queue) ||
+            !limits_side_has(&limit->sides[LIMIT_PROJECTS], project)) {
             continue;
         }
         snprintf(key, sizeof(key), "%d|%s|%s|%s|", i,
@@ -178,9 +163,10 @@ bool limits_have_hosts(const struct limits_class *class)
 
 /* ---------------------------------------------------------------- counts */
 
-static void add_count(struct count **counts, const char *key, int n_slots, int n_jobs)
+static void add_count(struct limits_count **counts, const char *key, int n_slots,
+                      int n_jobs)
 {
-    struct count *count;
+    struct limits_count *count;
     size_t length = strlen(key);
     HASH_FIND(hh, *counts, key, length, count);
     if (count == NULL) {
@@ -204,7 +190,7 @@ static const char *host_key(char *key, size_t size, const struct item *item,
     return key;
 }
 
-static void count_on_hosts(struct count **counts, const struct item *item,
+static void count_on_hosts(struct limits_count **counts, const struct item *item,
                            const struct host_slots *hosts, int n_hosts, bool is_still,
                            int sign)
 {
@@ -212,7 +198,7 @@ static void count_on_hosts(struct count **counts, const struct item *item,
     bool is_counted = false; /* the job, where the hosts have one limit together */
     for (int i = 0; i < n_hosts; i++) {
         char key[KEY_SIZE];
-        if (side_covers(side, hosts[i].host)) {
+        if (limits_side_has(side, hosts[i].host)) {
             int n_jobs = !is_still && (side->mode == LIMIT_EACH || !is_counted) ? 1 : 0;
             add_count(counts, host_key(key, sizeof(key), item, hosts[i].host),
                       sign * hosts[i].n_slots, sign * n_jobs);
@@ -226,7 +212,7 @@ static bool is_counted(const struct limit *limit, bool is_still)
     return !is_still || limit->counts_still;
 }
 
-static void count_job(struct count **counts, const struct limits_class *class,
+static void count_job(struct limits_count **counts, const struct limits_class *class,
                       const struct host_slots *hosts, int n_hosts, bool is_still,
                       int sign)
 {
@@ -284,11 +270,11 @@ void limits_draft_still(struct limits_draft *draft, const struct limits_class *c
 static void sum_up(const struct limits_draft *draft, const char *key, int *n_slots,
                    int *n_jobs)
 {
-    struct count *counts[] = {draft->limits->counts, draft->counts};
+    struct limits_count *counts[] = {draft->limits->counts, draft->counts};
     size_t length = strlen(key);
     *n_slots = *n_jobs = 0;
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-        struct count *count;
+        struct limits_count *count;
         HASH_FIND(hh, counts[i], key, length, count);
         if (count != NULL) {
             *n_slots += count->slots;
@@ -299,8 +285,7 @@ static void sum_up(const struct limits_draft *draft, const char *key, int *n_slo
 
 /* ---------------------------------------------------------------- room */
 
-/* The slots that the limit allows at a time on a host with so many processors. */
-static int most_of(const struct limit *limit, int n_processors)
+int limits_slots(const struct limit *limit, int n_processors)
 {
     int most = limit->slots >= 0 ? limit->slots : INT_MAX;
     if (limit->per_processor_milli >= 0) {
@@ -340,7 +325,7 @@ int limits_room(const struct limits_draft *draft, const struct limits_class *cla
         int n_slots, n_jobs;
         sum_up(draft, item->key, &n_slots, &n_jobs);
         tighten(&room, limit,
-                left_of(item->limit, most_of(item->limit, 0), n_slots, n_jobs),
+                left_of(item->limit, limits_slots(item->limit, 0), n_slots, n_jobs),
                 item->limit);
     }
     return room;
@@ -352,7 +337,7 @@ static int slots_among(const struct limit_side *side, const struct host_slots *p
 {
     int n_slots = 0;
     for (int i = 0; side->mode == LIMIT_TOGETHER && i < n_pieces; i++) {
-        n_slots += side_covers(side, pieces[i].host) ? pieces[i].n_slots : 0;
+        n_slots += limits_side_has(side, pieces[i].host) ? pieces[i].n_slots : 0;
     }
     return n_slots;
 }
@@ -368,15 +353,15 @@ int limits_room_on(const struct limits_draft *draft, const struct limits_class *
         const struct limit_side *side = &item->limit->sides[LIMIT_HOSTS];
         char key[KEY_SIZE];
         int n_slots, n_jobs;
-        if (!side_covers(side, host)) {
+        if (!limits_side_has(side, host)) {
             continue;
         }
         sum_up(draft, host_key(key, sizeof(key), item, host), &n_slots, &n_jobs);
         n_slots += slots_among(side, pieces, n_pieces);
-        tighten(
-            &room, limit,
-            left_of(item->limit, most_of(item->limit, n_processors), n_slots, n_jobs),
-            item->limit);
+        tighten(&room, limit,
+                left_of(item->limit, limits_slots(item->limit, n_processors), n_slots,
+                        n_jobs),
+                item->limit);
     }
     return room;
 }
@@ -387,7 +372,7 @@ int limits_most(const struct limits_class *class, const struct limit **limit)
     *limit = NULL;
     for (int i = 0; i < class->n_job_items; i++) {
         const struct limit *of = class->job_items[i].limit;
-        tighten(&room, limit, left_of(of, most_of(of, 0), 0, 0), of);
+        tighten(&room, limit, left_of(of, limits_slots(of, 0), 0, 0), of);
     }
     return room;
 }
@@ -398,7 +383,7 @@ static int slots_of(const struct limit_side *side, const struct host_slots *host
 {
     int n_slots = 0;
     for (int i = 0; i < n_hosts; i++) {
-        bool is_in = side->mode == LIMIT_ANY || side_covers(side, hosts[i].host);
+        bool is_in = side->mode == LIMIT_ANY || limits_side_has(side, hosts[i].host);
         bool is_it = only == NULL || strcmp(only, hosts[i].host) == 0;
         n_slots += is_in && is_it ? hosts[i].n_slots : 0;
     }
@@ -413,7 +398,7 @@ static bool has_room(const struct limits_draft *draft, const struct limit *limit
         return true; /* it counts for it all along */
     }
     sum_up(draft, key, &n_slots, &n_jobs);
-    return left_of(limit, most_of(limit, n_processors), n_slots, n_jobs) >= n_more;
+    return left_of(limit, limits_slots(limit, n_processors), n_slots, n_jobs) >= n_more;
 }
 
 bool limits_may_resume(const struct limits_draft *draft,

@@ -42,6 +42,7 @@ enum limit_mode {
 struct limit_side {
     enum limit_mode mode;
     struct name_set names;
+    const char *text; /* those named, as configured: "lab ~bo"; NULL: LIMIT_ANY */
 };
 
 enum { LIMIT_USERS, LIMIT_QUEUES, LIMIT_HOSTS, LIMIT_PROJECTS, LIMIT_SIDES };
@@ -52,8 +53,9 @@ struct limit {
     int slots, jobs;             /* -1: none */
     int64_t per_processor_milli; /* thousandths of a slot; -1: none. Hosts: EACH */
     bool counts_still;
-    const char
-        *key; /* of a queue or host: its parameter, lives for ever; NULL: others */
+    const char *key;     /* its parameter, lives for ever; NULL: of section Limit */
+    const char *label;   /* what `sublet limits` calls it: its parameter, or its NAME */
+    const char *section; /* "Limit", "Queue", "Host", "User" */
 };
 
 /* The limit that a queue or host has by that parameter ("QJOB_LIMIT"); NULL: none. */
@@ -103,5 +105,11 @@ int limits_room_on(const struct limits_draft *draft, const struct limits_class *
                    int n_pieces, const struct limit **limit);
 /* The slots a job of the class can ever have: no more is ever left, whatever ends. */
 int limits_most(const struct limits_class *class, const struct limit **limit);
+
+/* Slots that the limit allows at a time, on a host with so many processors; INT_MAX:
+ * any number. */
+int limits_slots(const struct limit *limit, int n_processors);
+/* The side names it (or says nothing): the limit is for it, with others or alone. */
+bool limits_side_has(const struct limit_side *side, const char *name);
 
 #endif

@@ -14,7 +14,8 @@ struct list {
     const struct groups *groups;
     struct limit *items;
     int count, capacity;
-    int reasons; /* PREEMPT_FOR; -1: there is no preemption */
+    int n_unnamed; /* of section Limit */
+    int reasons;   /* PREEMPT_FOR; -1: there is no preemption */
 };
 
 /* One row that is read. */
@@ -29,7 +30,9 @@ struct at {
 
 static const struct name_set everything = {.is_all = true};
 
-static struct limit *add(struct list *list, const char *name)
+/* `key`: its parameter; NULL: of section Limit. */
+static struct limit *add(struct list *list, const char *section, const char *key,
+                         const char *name)
 {
     if (list->count == list->capacity) {
         int capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
@@ -44,6 +47,9 @@ static struct limit *add(struct list *list, const char *name)
     struct limit *limit = &list->items[list->count++];
     *limit = (struct limit){
         .name = name,
+        .section = section,
+        .key = key,
+        .label = key,
         .slots = -1,
         .jobs = -1,
         .per_processor_milli = -1,
@@ -61,9 +67,9 @@ static void count_unless(const struct list *list, struct limit *limit, int reaso
 }
 
 static void set_side(struct limit *limit, int side, enum limit_mode mode,
-                     struct name_set names)
+                     struct name_set names, const char *text)
 {
-    limit->sides[side] = (struct limit_side){mode, names};
+    limit->sides[side] = (struct limit_side){mode, names, text};
 }
 
 static struct name_set only(struct list *list, const char *name)
@@ -128,15 +134,15 @@ static void read_queue(struct list *list, const struct at *at)
                              : !read_count(at->row, keys[i].key, &slots)) {
             continue;
         }
-        struct limit *limit = add(
-            list, arena_printf(list->conf->arena, "%s of queue %s (%s)", keys[i].key,
-                               queue, conf_text(at->row, keys[i].key, "")));
-        limit->key = keys[i].key;
+        struct limit *limit =
+            add(list, "Queue", keys[i].key,
+                arena_printf(list->conf->arena, "%s of queue %s (%s)", keys[i].key,
+                             queue, conf_text(at->row, keys[i].key, "")));
         limit->slots = slots;
         limit->per_processor_milli = milli;
-        set_side(limit, LIMIT_QUEUES, LIMIT_TOGETHER, only(list, queue));
+        set_side(limit, LIMIT_QUEUES, LIMIT_TOGETHER, only(list, queue), queue);
         if (keys[i].side != LIMIT_QUEUES) {
-            set_side(limit, keys[i].side, LIMIT_EACH, everything);
+            set_side(limit, keys[i].side, LIMIT_EACH, everything, "all");
         }
     }
 }
@@ -184,17 +190,17 @@ static void read_host(struct list *list, const struct at *at)
     }
     bool is_default = strcasecmp(host, "default") == 0;
     struct limit *limit =
-        add(list,
+        add(list, "Host", "JL/U",
             is_default
                 ? arena_printf(list->conf->arena, "JL/U of hosts (%d)", slots)
                 : arena_printf(list->conf->arena, "JL/U of host %s (%d)", host, slots));
-    limit->key = "JL/U";
     limit->slots = slots;
     count_unless(list, limit, PREEMPT_FOR_HOST_JLU);
-    set_side(limit, LIMIT_USERS, LIMIT_EACH, everything);
+    set_side(limit, LIMIT_USERS, LIMIT_EACH, everything, "all");
     set_side(limit, LIMIT_HOSTS, LIMIT_EACH,
              is_default ? named_rows(list, "Host", "HOST_NAME", "JL/U")
-                        : only(list, host));
+                        : only(list, host),
+             host);
 }
 
 /* Whom a User row is for: a user, a group together, "group@" each of it, "default" all
@@ -208,12 +214,12 @@ static void set_users(struct list *list, struct limit *limit, const char *name,
     const struct name_group *group = groups_find_users(list->groups, bare);
     if (strcasecmp(name, "default") == 0) {
         set_side(limit, LIMIT_USERS, LIMIT_EACH,
-                 named_rows(list, "User", "USER_NAME", key));
+                 named_rows(list, "User", "USER_NAME", key), name);
     } else if (group != NULL) {
         set_side(limit, LIMIT_USERS, is_each ? LIMIT_EACH : LIMIT_TOGETHER,
-                 group->members);
+                 group->members, bare);
     } else {
-        set_side(limit, LIMIT_USERS, LIMIT_EACH, only(list, bare));
+        set_side(limit, LIMIT_USERS, LIMIT_EACH, only(list, bare), bare);
     }
 }
 
@@ -242,20 +248,21 @@ static void read_user(struct list *list, const struct at *at)
     }
     if (read_count(at->row, "MAX_JOBS", &slots)) {
         struct limit *limit =
-            add(list, arena_printf(arena, "MAX_JOBS of user %s (%d)", user, slots));
+            add(list, "User", "MAX_JOBS",
+                arena_printf(arena, "MAX_JOBS of user %s (%d)", user, slots));
         limit->slots = slots;
         set_users(list, limit, user, "MAX_JOBS");
         count_unless(list, limit, is_of_group(limit) ? PREEMPT_FOR_GROUP_MAX : 0);
     }
     if (read_milli(list, at, "JL/P", &milli)) {
-        struct limit *limit =
-            add(list, arena_printf(arena, "JL/P of user %s (%s)", user,
-                                   conf_text(at->row, "JL/P", "")));
+        struct limit *limit = add(list, "User", "JL/P",
+                                  arena_printf(arena, "JL/P of user %s (%s)", user,
+                                               conf_text(at->row, "JL/P", "")));
         limit->per_processor_milli = milli;
         set_users(list, limit, user, "JL/P");
         count_unless(list, limit,
                      is_of_group(limit) ? PREEMPT_FOR_GROUP_JLP : PREEMPT_FOR_USER_JLP);
-        set_side(limit, LIMIT_HOSTS, LIMIT_EACH, everything);
+        set_side(limit, LIMIT_HOSTS, LIMIT_EACH, everything, "all");
     }
 }
 
@@ -295,6 +302,18 @@ static struct name_set read_names(struct list *list, const struct at *at, int si
     return set;
 }
 
+/* Those named, with a blank between them. */
+static const char *words_text(struct list *list, const char *value)
+{
+    struct conf_words words = conf_words(list->conf->arena, value);
+    const char *text = "";
+    for (int i = 0; i < words.count; i++) {
+        text = arena_printf(list->conf->arena, "%s%s%s", text, i > 0 ? " " : "",
+                            words.words[i]);
+    }
+    return text;
+}
+
 static void read_sides(struct list *list, const struct at *at, struct limit *limit)
 {
     static const char *const keys[LIMIT_SIDES][2] = {
@@ -311,7 +330,8 @@ static void read_sides(struct list *list, const struct at *at, struct limit *lim
                      keys[side][0]);
         } else if (has_all || has_each) {
             set_side(limit, side, has_each ? LIMIT_EACH : LIMIT_TOGETHER,
-                     read_names(list, at, side, keys[side][has_each]));
+                     read_names(list, at, side, keys[side][has_each]),
+                     words_text(list, conf_text(at->row, keys[side][has_each], NULL)));
         }
     }
 }
@@ -342,10 +362,12 @@ static void read_limit(struct list *list, const struct at *at)
 {
     struct arena *arena = list->conf->arena;
     const char *name = conf_text(at->row, "NAME", NULL);
-    struct limit *limit =
-        add(list, name != NULL ? arena_printf(arena, "%s (section Limit)", name)
-                               : arena_printf(arena, "of section Limit, line %d",
-                                              at->row->line));
+    struct limit *limit = add(
+        list, "Limit", NULL,
+        name != NULL ? arena_printf(arena, "%s (section Limit)", name)
+                     : arena_printf(arena, "of section Limit, line %d", at->row->line));
+    limit->label =
+        name != NULL ? name : arena_printf(arena, "NONAME%03d", list->n_unnamed++);
     bool has_slots = read_count(at->row, "SLOTS", &limit->slots);
     bool has_jobs = read_count(at->row, "JOBS", &limit->jobs);
     bool has_milli =

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sched/limits.h"
+#include "sched/limits_uses.h"
 
 /* Rows leave out what is nothing. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
@@ -268,13 +268,65 @@ static void test_pieces(void **state)
     limits_free(limits);
 }
 
+/* What a limit is shown with: each of those who have it, by name; projects may have any
+ * name. */
+static void test_uses(void **state)
+{
+    static const struct limit list[] = {
+        {"each user, of each project, on each host",
+         {[LIMIT_USERS] = ALL(LIMIT_EACH),
+          [LIMIT_PROJECTS] = ALL(LIMIT_EACH),
+          [LIMIT_HOSTS] = ALL(LIMIT_EACH)},
+         9,
+         -1,
+         -1},
+        {"nobody comes", {[LIMIT_QUEUES] = NAMES(LIMIT_TOGETHER, gene)}, 9, -1, -1},
+        {"all", {{0}}, 9, -1, -1}};
+    static const struct host_slots two[] = {{"n2", 1}, {"n1", 2}}, one = {"n1", 3};
+    static const struct {
+        int limit;
+        const char *user, *project, *host;
+        int n_slots, n_jobs;
+    } wanted[] = {{0, "ana", "a|b", "n1", 2, 1},
+                  {0, "ana", "a|b", "n2", 1, 1},
+                  {0, "bo", "", "n1", 3, 1},
+                  {2, NULL, NULL, NULL, 6, 2}};
+    struct limits *limits = limits_new(list, 3);
+    struct limits_class *of_bo = limits_join(limits, "bo", "night", "");
+    struct limits_class *of_ana = limits_join(limits, "ana", "night", "a|b");
+    const struct limits_use *uses;
+    struct arena arena;
+    (void)state;
+    arena_init(&arena);
+    assert_int_equal(limits_uses_list(limits, &arena, &uses), 0);
+    limits_count(limits, of_bo, &one, 1, false, 1);
+    limits_count(limits, of_ana, two, 2, false, 1);
+    assert_int_equal(limits_uses_list(limits, &arena, &uses), 4);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(uses[i].limit, wanted[i].limit);
+        assert_int_equal(uses[i].n_slots, wanted[i].n_slots);
+        assert_int_equal(uses[i].n_jobs, wanted[i].n_jobs);
+        assert_null(uses[i].each[LIMIT_QUEUES]);
+        if (wanted[i].user == NULL) {
+            assert_null(uses[i].each[LIMIT_USERS]);
+            continue;
+        }
+        assert_string_equal(uses[i].each[LIMIT_USERS], wanted[i].user);
+        assert_string_equal(uses[i].each[LIMIT_PROJECTS], wanted[i].project);
+        assert_string_equal(uses[i].each[LIMIT_HOSTS], wanted[i].host);
+    }
+    limits_leave(limits, of_ana);
+    limits_leave(limits, of_bo);
+    limits_free(limits);
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_room),
-        cmocka_unit_test(test_tightest),
-        cmocka_unit_test(test_draft),
-        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_room),  cmocka_unit_test(test_tightest),
+        cmocka_unit_test(test_draft), cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_uses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
