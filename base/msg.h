@@ -683,6 +683,7 @@ enum query_kind {
     QUERY_USERS,  /* of a site, and their shares */
     QUERY_POOLS,  /* broker */
     QUERY_PLAN,   /* broker: the nodes of the pool `name` */
+    QUERY_LIMITS, /* of a site, and how full they are */
     QUERY_KINDS
 };
 
@@ -693,9 +694,11 @@ struct msg_query {
     const char *user;                /* jobs: of this user; "": of all */
     const char *queue;               /* jobs, of this queue; "": all */
     const char *host;                /* jobs, on this host; plan: the node; "": all */
+    const char *project;             /* limits; "": of all */
     const char *provider, *consumer; /* leases, of this site; "": of any */
     int states;      /* leases: 1 << enum lease_state, added up; 0: all that are open */
-    bool with_ended; /* jobs, leases */
+    bool with_ended; /* jobs, leases; limits: those of which nothing is used */
+    bool configured; /* limits: as configured */
     bool exported;   /* hosts -e */
     bool shared;     /* hosts -s: shared resources, not hosts */
     const char *res_req; /* load, hosts: those that match; "": all */

@@ -118,6 +118,7 @@ void broker_requests_query(const struct broker *broker, const struct event *even
     case QUERY_LOAD:
     case QUERY_HIST:
     case QUERY_USERS:
+    case QUERY_LIMITS:
     case QUERY_KINDS:
     default:
         outbox_reply_error(

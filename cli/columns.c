@@ -359,6 +359,41 @@ const struct columns columns_users = {
     .nothing = "no user found",
 };
 
+static const struct column limits_table[] = {
+    {"NAME", "name", false, format_plain},
+    {"USERS", "users", false, format_plain},
+    {"QUEUES", "queues", false, format_plain},
+    {"HOSTS", "hosts", false, format_plain},
+    {"PROJECTS", "projects", false, format_plain},
+    {"EACH_OF", "each", false, format_plain},
+    {"SLOTS", "slots", true, format_used},
+    {"JOBS", "jobs", true, format_used},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_limits = {
+    .table = limits_table,
+    .nothing = "no such limit is in use; see 'sublet limits -a'",
+};
+
+static const struct column limits_configured_table[] = {
+    {"NAME", "name", false, format_plain},
+    {"USERS", "users", false, format_plain},
+    {"QUEUES", "queues", false, format_plain},
+    {"HOSTS", "hosts", false, format_plain},
+    {"PROJECTS", "projects", false, format_plain},
+    {"EACH_OF", "each", false, format_plain},
+    {"SLOTS", "slots", true, format_used},
+    {"SLOTS/P", "slots.per_processor", true, format_plain},
+    {"JOBS", "jobs", true, format_used},
+    {NULL, NULL, false, NULL},
+};
+
+const struct columns columns_limits_configured = {
+    .table = limits_configured_table,
+    .nothing = "no such limit is configured",
+};
+
 static const struct column exports_table[] = {
     {"LEASE", "lease", false, format_plain},
     {"POLICY", "policy", false, format_plain},

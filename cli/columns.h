@@ -43,6 +43,8 @@ extern const struct columns columns_hosts_shared;
 extern const struct columns columns_load;
 extern const struct columns columns_queues;
 extern const struct columns columns_users;
+extern const struct columns columns_limits;
+extern const struct columns columns_limits_configured;
 extern const struct columns columns_exports;
 extern const struct columns columns_leases;
 extern const struct columns columns_lease_hosts;

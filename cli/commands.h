@@ -12,7 +12,7 @@ extern const struct call_option submit_options[], jobs_options[], control_option
     peek_options[], sites_options[], hosts_options[], load_options[], queues_options[],
     leases_options[], lease_options[], reclaim_options[], events_options[],
     simulate_options[], top_options[], version_options[], resreq_options[],
-    plan_options[], pools_options[], hist_options[];
+    plan_options[], pools_options[], hist_options[], limits_options[];
 
 int submit_run(struct call *call);
 int jobs_run(struct call *call);
@@ -31,6 +31,7 @@ int resources_hosts(struct call *call);
 int resources_queues(struct call *call);
 int resources_exports(struct call *call);
 int resources_users(struct call *call);
+int resources_limits(struct call *call);
 int load_run(struct call *call);
 int leases_run(struct call *call);
 int leases_one(struct call *call);

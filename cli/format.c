@@ -110,6 +110,21 @@ const char *format_side(struct arena *arena, json_t *value)
                         json_integer_value(used), json_integer_value(available));
 }
 
+/* {"used":2,"limit":6} as "2/6". */
+const char *format_used(struct arena *arena, json_t *value)
+{
+    const json_t *used = json_object_get(value, "used");
+    const json_t *limit = json_object_get(value, "limit");
+    if (!json_is_integer(limit)) {
+        return unset;
+    }
+    if (!json_is_integer(used)) {
+        return arena_printf(arena, "%" JSON_INTEGER_FORMAT, json_integer_value(limit));
+    }
+    return arena_printf(arena, "%" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT,
+                        json_integer_value(used), json_integer_value(limit));
+}
+
 const char *format_index(struct arena *arena, json_t *value)
 {
     return json_is_number(value) ? arena_printf(arena, "%.1f", json_number_value(value))

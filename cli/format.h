@@ -21,6 +21,8 @@ const char *format_time(struct arena *arena, json_t *value);
 const char *format_duration(struct arena *arena, json_t *value);
 /* One side of a lease: used/available. */
 const char *format_side(struct arena *arena, json_t *value);
+/* A limit, {"used":2,"limit":6} as "2/6"; as it is configured: "6". */
+const char *format_used(struct arena *arena, json_t *value);
 /* A load index as lsload prints it: one digit behind the point; a fraction as "12%";
  * MB as "895M", from 10 GB on "12.3G", likewise "12.3T". */
 const char *format_index(struct arena *arena, json_t *value);

@@ -24,6 +24,7 @@ struct msg_query listing_query(enum query_kind kind)
                               .user = "",
                               .queue = "",
                               .host = "",
+                              .project = "",
                               .res_req = "",
                               .after = "",
                               .provider = "",

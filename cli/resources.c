@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resources.c: `sublet hosts`, `queues`, `users` and `exports`: what a site has, as it
- * sees it.
- * Source: INTERFACES 3; LSF's bhosts, bqueues and busers. */
+/* resources.c: `sublet hosts`, `queues`, `users`, `limits` and `exports`: what a site
+ * has, as it sees it.
+ * Source: INTERFACES 3; LSF's bhosts, bqueues, busers and blimits. */
 #include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/listing.h"
 #include "cli/preempt_matrix.h"
+#include "cli/whose.h"
 
 const struct call_option hosts_options[] = {
     {"-l", NULL, "in full", false},
@@ -17,6 +18,17 @@ const struct call_option hosts_options[] = {
 
 const struct call_option queues_options[] = {
     {"-l", NULL, "in full", false},
+    {NULL, NULL, NULL, false},
+};
+
+const struct call_option limits_options[] = {
+    {"-a", NULL, "also those of which nothing is used", false},
+    {"-c", NULL, "as configured", false},
+    {"-n", "NAME", "of this name, used or not", false},
+    {"-u", "USER", "that hold for this user, or group", false},
+    {"-q", "QUEUE", "that hold for this queue", false},
+    {"-m", "HOST", "that hold for this host, or group", false},
+    {"-P", "PROJECT", "that hold for this project", false},
     {NULL, NULL, NULL, false},
 };
 
@@ -58,6 +70,28 @@ int resources_users(struct call *call)
 {
     struct msg_query query = listing_query(QUERY_USERS);
     return listing_run(call, &query, "user", &columns_users);
+}
+
+static const char *limit_option(const struct call *call, const char *option)
+{
+    return call_has(call, option) ? call_value(call, option) : "";
+}
+
+int resources_limits(struct call *call)
+{
+    struct msg_query query = listing_query(QUERY_LIMITS);
+    if (call_has(call, "-n") && call->n_operands > 0) {
+        return call_misuse(call, "-n names a limit, as the operands do: expected one");
+    }
+    query.name = limit_option(call, "-n");
+    query.queue = limit_option(call, "-q");
+    query.host = limit_option(call, "-m");
+    query.project = limit_option(call, "-P");
+    query.user = whose_user(call, true);
+    query.with_ended = call_has(call, "-a");
+    query.configured = call_has(call, "-c");
+    return listing_run(call, &query, "limit",
+                       query.configured ? &columns_limits_configured : &columns_limits);
 }
 
 int resources_exports(struct call *call)

@@ -20,6 +20,7 @@ SAME(QUERY_KIND, QUERY_HIST);
 SAME(QUERY_KIND, QUERY_USERS);
 SAME(QUERY_KIND, QUERY_POOLS);
 SAME(QUERY_KIND, QUERY_PLAN);
+SAME(QUERY_KIND, QUERY_LIMITS);
 SAME(RECLAIM_SCOPE, RECLAIM_ALL);
 SAME(RECLAIM_SCOPE, RECLAIM_PROVIDER);
 SAME(RECLAIM_SCOPE, RECLAIM_LEASE);
@@ -134,6 +135,8 @@ static const struct codec_field query[] = {
     TEXT(res_req, FREE, 0, TEXT_MAX),
     INT(last, 0, PAGE_ROWS_MAX),
     BOOL(shared),
+    TEXT(project, LINE, 0, NAME_SIZE - 1),
+    BOOL(configured),
 };
 SHAPE(codec_query, sublet__query, query);
 #undef OURS

@@ -542,7 +542,8 @@ void requests_query(struct site *site, const struct peer *from,
     static const char *const things[QUERY_KINDS] = {
         [QUERY_JOBS] = "Job",     [QUERY_HOSTS] = "Host",
         [QUERY_QUEUES] = "Queue", [QUERY_EXPORTS] = "Export policy",
-        [QUERY_LOAD] = "Host",    [QUERY_USERS] = "User"};
+        [QUERY_LOAD] = "Host",    [QUERY_USERS] = "User",
+        [QUERY_LIMITS] = "Limit"};
     const char *next = "";
     struct value *value;
 

@@ -427,6 +427,7 @@ struct value *site_view(const struct site *site, struct arena *arena,
     static const char *const names[QUERY_KINDS] = {
         [QUERY_JOBS] = "jobs",       [QUERY_HOSTS] = "hosts", [QUERY_QUEUES] = "queues",
         [QUERY_EXPORTS] = "exports", [QUERY_LOAD] = "load",   [QUERY_USERS] = "users",
+        [QUERY_LIMITS] = "limits",
     };
     struct site_page page;
     const char *name = (unsigned)query->kind < QUERY_KINDS ? names[query->kind] : NULL;
@@ -447,6 +448,8 @@ struct value *site_view(const struct site *site, struct arena *arena,
         site_view_load(site, &page, query);
     } else if (query->kind == QUERY_USERS) {
         site_view_users(site, &page, query);
+    } else if (query->kind == QUERY_LIMITS) {
+        site_view_limits(site, &page, query);
     }
     *next = site_page_next(&page);
     return page.root;

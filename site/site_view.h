@@ -79,6 +79,9 @@ void site_view_add_thresholds(const struct site *site, struct arena *arena,
  * jobs in queues without shares. */
 void site_view_users(const struct site *site, struct site_page *page,
                      const struct msg_query *query);
+/* `limits`: each limit with whose it is and how full, then the slots of own hosts. */
+void site_view_limits(const struct site *site, struct site_page *page,
+                      const struct msg_query *query);
 /* A queue's slot pool and shares, into its row; more of them where it is asked for. */
 void site_view_add_shares(const struct site *site, struct arena *arena,
                           struct value *row, int queue, bool is_asked);

@@ -10,8 +10,7 @@ from federation import BIN, LEASE, Federation, expect, expect_equal, main
 
 f = Federation()
 
-UNBUILT_COMMANDS = """resize limits rsv
-usage""".split()
+UNBUILT_COMMANDS = "resize rsv usage".split()
 
 UNBUILT_SUB = [["-ar"], ["-U", "r"]]
 
@@ -32,7 +31,7 @@ def test_usage():
                  ["lease", "drain"], ["lease", "drain", "a/1/b", "--site", "a"],
                  ["lease", "drain", "a/1/b", "--timeout", "soon"], ["lease", "resume"],
                  ["lease", "recover"], ["lease", "recover", "--site", "a"],
-                 ["lease", "show", "a/1/b", "--no-wait"],
+                 ["lease", "show", "a/1/b", "--no-wait"], ["limits", "-n", "a", "b"],
                  ["keygen"], ["check"], ["reclaim-delay", "soon"],
                  ["reclaim-delay", "1", "2"], ["jobs", "--sort"],
                  ["reclaim-delay", "1", "--lease", "a/1/b", "--provider", "a"]):
@@ -130,10 +129,12 @@ def test_listings():
             ("hosts", "HOST_NAME", "host status max njobs run ssusp ususp rsv"),
             ("queues", "QUEUE_NAME", "queue priority status max jl_u jl_p jl_h njobs "
              "pend run susp rsv users slots_per_job"),
+            ("limits", "NAME", "name section limit users queues hosts projects each slots "
+             "jobs is_full"),
             ("sites", "SITE", "site roles status slots pending since"),
             ("leases", "LEASE", "id provider consumer policy type state status epoch hosts "
              "reclaim_delay_s next_rebalance_at changed_at reason")):
-        options = ["-a"] if listing == "jobs" else []
+        options = ["-a"] if listing in ("jobs", "limits") else []
         answer = json.loads(f.cli("south", listing, "--json", *options).stdout)
         expect_equal(answer["schema_version"], 1, "schema_version")
         expect(answer[listing], "the array is named as the command")

@@ -74,9 +74,28 @@ def test_limit_is_named():
     expect("\n Resource limit QJOB_LIMIT of queue one (1) has been reached;\n" in text,
            "jobs -p says why: " + text)
     expect("Would help" in f.cli("south", "jobs", "-l", second).stdout, "jobs -l helps")
+    row = f.rows("south", "limits", "-q", "one", "-n", "QJOB_LIMIT")[0]
+    expect_equal(row["limit"], "QJOB_LIMIT of queue one (1)", "the same words in limits")
+    expect_equal((row["slots"]["used"], row["slots"]["limit"], row["is_full"]), (1, 1, True),
+                 "how full it is")
+    text = f.cli("south", "limits", "-q", "one").stdout.split("\n")
+    expect_equal(text[0].split(), "NAME USERS QUEUES HOSTS PROJECTS EACH_OF SLOTS JOBS".split(),
+                 "the heading of limits")
+    expect_equal(text[1].split(), "QJOB_LIMIT - one - - - 1/1 -".split(), "a limit in use")
+    f.kill9("south")
+    f.start("south")
+    expect_equal(f.rows("south", "limits", "QJOB_LIMIT")[0], row, "after a crash")
     open(mark, "w").close()
     f.wait_state("south", second, "DONE")
     f.wait_state("south", first, "DONE")
+    f.wait_for("nothing to be used of it",
+               lambda: not f.rows("south", "limits", "-q", "one"))
+    expect_equal(f.rows("south", "limits", "-a", "-q", "one")[0]["slots"]["used"], 0, "-a")
+    row = f.rows("south", "limits", "-c", "-q", "one")[0]
+    expect_equal((row["slots"]["used"], row["slots"]["limit"]), (None, 1), "-c")
+    expect("<nope> is not found" in refused("limits", "nope"), "an unknown limit")
+    text = f.ops("limits", code=1).stderr
+    expect("ask a site" in text, "the broker has none: " + text)
 
 
 def test_array_limit():

@@ -158,11 +158,134 @@ static void test_shown(void **state)
     site_stage_release(&stage);
 }
 
+/* Rows of `limits` as "name users queues hosts projects slots jobs", "-" for none. */
+static const char *amount_text(struct arena *arena, const struct value *amount)
+{
+    const struct value *used = value_find(amount, "used");
+    const struct value *limit = value_find(amount, "limit");
+    return limit->kind == VALUE_NULL ? "-"
+           : used->kind == VALUE_NULL
+               ? arena_printf(arena, "%d", (int)limit->number)
+               : arena_printf(arena, "%d/%d", (int)used->number, (int)limit->number);
+}
+
+static const char *limits_text(struct site_stage *stage, struct msg_query query)
+{
+    static const char *const sides[] = {"users", "queues", "hosts", "projects"};
+    struct arena *arena = &stage->arena;
+    query.kind = QUERY_LIMITS;
+    query.project = query.project != NULL ? query.project : "";
+    const struct msg_reply *reply = site_stage_query(stage, &query);
+    const char *text = "";
+    if (reply->value == NULL) {
+        return reply->text;
+    }
+    for (const struct value *row = value_find(reply->value, "limits")->first;
+         row != NULL; row = row->next) {
+        text = arena_printf(arena, "%s%s", text, value_find(row, "name")->text);
+        for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++) {
+            const struct value *side = value_find(row, sides[i]);
+            text = arena_printf(arena, "%s %s", text,
+                                side->kind == VALUE_TEXT ? side->text : "-");
+        }
+        text = arena_printf(arena, "%s %s %s%s\n", text,
+                            amount_text(arena, value_find(row, "slots")),
+                            amount_text(arena, value_find(row, "jobs")),
+                            value_find(row, "is_full")->flag ? " full" : "");
+    }
+    return text;
+}
+
+/* Which limits there are, of whom, and how full. */
+static void test_listed(void **state)
+{
+    struct site_stage stage;
+    char text[1024];
+    (void)state;
+    snprintf(text, sizeof(text), site_text, "JL/U", "2", "-",
+             "QJOB_LIMIT = 6\nUJOB_LIMIT = 3\nHJOB_LIMIT = 4",
+             "Begin UserGroup\nGROUP_NAME GROUP_MEMBER\nlab (ana cy)\nEnd UserGroup\n"
+             "Begin User\nUSER_NAME MAX_JOBS\nlab@ 4\nEnd User\n"
+             "Begin Limit\nNAME = few\nUSERS = lab bob\nQUEUES = local\nJOBS = 9\n"
+             "End Limit\nBegin Limit\nPER_HOST PROJECTS SLOTS_PER_PROCESSOR\n"
+             "all (gene default) 0.5\nEnd Limit");
+    site_stage_init_text(&stage, text);
+    assert_string_equal(limits_text(&stage, (struct msg_query){.limit = 0}), "");
+    assert_string_equal(limits_text(&stage, (struct msg_query){.configured = true}),
+                        "QJOB_LIMIT - local - - 6 -\n"
+                        "UJOB_LIMIT all local - - 3 -\n"
+                        "HJOB_LIMIT - local all - 4 -\n"
+                        "JL/U all - s1 - 2 -\n"
+                        "MAX_JOBS lab - - - 4 -\n"
+                        "few lab bob local - - - 9\n"
+                        "NONAME000 - - all gene default - -\n"
+                        "MXJ - - s1 - 4 -\n"
+                        "MXJ - - s2 - 4 -\n");
+    site_stage_host_up(&stage, "s1");
+    site_stage_host_up(&stage, "s2");
+    submit_all(&stage);
+    site_stage_submit(&stage, "local", "x");
+    assert_string_equal(limits_text(&stage, (struct msg_query){.limit = 0}),
+                        "QJOB_LIMIT - local - - 4/6 -\n"
+                        "UJOB_LIMIT ana local - - 2/3 -\n"
+                        "UJOB_LIMIT bob local - - 2/3 -\n"
+                        "HJOB_LIMIT - local s1 - 2/4 -\n"
+                        "HJOB_LIMIT - local s2 - 2/4 -\n"
+                        "JL/U ana - s1 - 2/2 - full\n"
+                        "MAX_JOBS ana - - - 2/4 -\n"
+                        "few lab bob local - - - 4/9\n"
+                        "NONAME000 - - s1 gene default 2/2 - full\n"
+                        "NONAME000 - - s2 gene default 2/2 - full\n"
+                        "MXJ - - s1 - 2/4 -\n"
+                        "MXJ - - s2 - 2/4 -\n");
+    site_stage_release(&stage);
+}
+
+/* What holds for a user, a group, a host, a project; a name, used or not. */
+static void test_listed_for(void **state)
+{
+    static const char sections[] =
+        "Begin UserGroup\nGROUP_NAME GROUP_MEMBER\nlab (ana cy)\nEnd UserGroup\n"
+        "Begin User\nUSER_NAME MAX_JOBS\nlab 4\nbob 9\nEnd User\n"
+        "Begin Limit\nNAME HOSTS PROJECTS JOBS\nfew s1 gene 2\nEnd Limit\n";
+    static const struct {
+        struct msg_query query;
+        const char *text;
+    } asked[] = {
+        {{.user = "ana"},
+         "UJOB_LIMIT ana local - - 3/4 -\nMAX_JOBS lab - - - 3/4 -\n"
+         "MXJ - - s1 - 3/4 -\nMXJ - - s2 - 3/4 -\n"},
+        {{.user = "lab", .host = "s2"},
+         "UJOB_LIMIT ana local - - 3/4 -\nMAX_JOBS lab - - - 3/4 -\n"
+         "MXJ - - s2 - 3/4 -\n"},
+        {{.user = "bob", .queue = "other", .host = "s1"},
+         "MAX_JOBS bob - - - 3/9 -\nMXJ - - s1 - 3/4 -\n"},
+        {{.project = "gene", .host = "s2", .user = "cy", .with_ended = true},
+         "UJOB_LIMIT all local - - 0/4 -\nMAX_JOBS lab - - - 3/4 -\n"
+         "MXJ - - s2 - 3/4 -\n"},
+        {{.name = "few"}, "few - - s1 gene - 0/2\n"},
+        {{.name = "MAX_JOBS", .user = "bob"}, "MAX_JOBS bob - - - 3/9 -\n"},
+        {{.name = "nope"}, "Limit <nope> is not found"},
+    };
+    struct site_stage stage;
+    char text[1024];
+    (void)state;
+    snprintf(text, sizeof(text), site_text, "", "", "", "UJOB_LIMIT = 4", sections);
+    site_stage_init_text(&stage, text);
+    site_stage_host_up(&stage, "s1");
+    site_stage_host_up(&stage, "s2");
+    submit_all(&stage);
+    for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+        assert_string_equal(limits_text(&stage, asked[i].query), asked[i].text);
+    }
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shown),
-        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_shown),      cmocka_unit_test(test_listed),
+        cmocka_unit_test(test_listed_for), cmocka_unit_test(test_rows),
         cmocka_unit_test(test_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
