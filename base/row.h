@@ -319,7 +319,8 @@ struct row_run {
     enum run_record record;
     const struct host_slots *hosts; /* own host names; the first executes */
     int n_hosts;
-    const struct job_spec *spec; /* NULL: unchanged since the first row of this run */
+    const struct job_spec *spec; /* NULL: unchanged since the first row of this run; of
+                                    one that never had any: its job's, as submitted */
     uint64_t token;
     struct run_control control;
     struct run_exit exit; /* is_recalled: from when its end was ordered for that */

@@ -194,7 +194,7 @@ static void take(struct site *site, const struct msg_start *start, int64_t now_m
         .spec = &start->spec, /* its files are the consumer's: the host opens none */
         .exit = {.text = ""},
     };
-    struct run *run = runs_add(site->runs, &row, now_ms, effects);
+    struct run *run = runs_add(site->runs, &row, NULL, now_ms, effects);
     history_taken(site, run, effects);
     schedule_mark(site->schedule);
     tell(site, run, effects);

@@ -38,7 +38,10 @@ static void run_free(struct run *run)
     keep_free(run->job);
     keep_free(run->lease);
     free(run->hosts);
-    free(run->spec);
+    if (run->submission == NULL) {
+        free((struct job_spec *)(uintptr_t)run->spec);
+    }
+    submission_drop(run->submission);
     keep_free(run->exit.text);
     keep_free(run->boot);
     free(run);
@@ -206,9 +209,22 @@ static void set_exit(struct run *run, const struct run_exit *exit)
     run->exit.text = text;
 }
 
-static struct run *insert(struct run_table *table, const struct row_run *row)
+static void set_spec(struct run *run, const struct job_spec *spec,
+                     struct submission *submission)
 {
     static const struct job_spec nothing = {0};
+    if (submission != NULL) {
+        submission_hold(submission);
+        run->submission = submission;
+        run->spec = submission->spec;
+    } else {
+        run->spec = keep_spec(spec != NULL ? spec : &nothing);
+    }
+}
+
+static struct run *insert(struct run_table *table, const struct row_run *row,
+                          struct submission *submission)
+{
     int place = place_of(table, &row->run);
     if (table->count == table->capacity) {
         table->capacity = table->capacity == 0 ? 64 : table->capacity * 2;
@@ -225,7 +241,7 @@ static struct run *insert(struct run_table *table, const struct row_run *row)
     run->lease = keep_text(row->lease);
     run->hosts = keep_hosts(row->hosts, row->n_hosts);
     run->n_hosts = row->n_hosts;
-    run->spec = keep_spec(row->spec != NULL ? row->spec : &nothing);
+    set_spec(run, row->spec, submission);
     run->host =
         row->n_hosts > 0 ? site_hosts_find(table->hosts, row->hosts[0].host) : -1;
     run->boot = keep_text("");
@@ -237,11 +253,12 @@ static struct run *insert(struct run_table *table, const struct row_run *row)
     return run;
 }
 
-struct run *run_table_put(struct run_table *table, const struct row_run *row)
+struct run *run_table_put(struct run_table *table, const struct row_run *row,
+                          struct submission *submission)
 {
     struct run *run = run_table_find(table, &row->run);
     if (run == NULL) {
-        run = insert(table, row);
+        run = insert(table, row, submission);
     }
     if (row->record == RUN_RECORD_ENDED && run->record != RUN_RECORD_ENDED) {
         run_table_end(table, run, &row->exit);
@@ -289,7 +306,11 @@ const struct row_run *run_table_store(const struct run *run, bool with_spec,
                                       struct effects *effects)
 {
     const struct row *row = row_of(run, with_spec, effects);
-    effects_store(effects, row);
+    struct row stored = *row;
+    if (run->submission != NULL) {
+        stored.run.spec = NULL;
+    }
+    effects_store(effects, &stored);
     return &row->run;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/effect.h"
 #include "site/site_hosts.h"
+#include "site/submission.h"
 
 struct run {
     struct run_id id; /* its site is the run's own */
@@ -21,7 +22,8 @@ struct run {
     enum run_record record;
     struct host_slots *hosts; /* the first executes */
     int n_hosts;
-    struct job_spec *spec;
+    const struct job_spec *spec;
+    struct submission *submission; /* whose spec that is; NULL: it is the run's own */
     uint64_t token;
     struct run_control control;
     struct run_exit exit; /* its text is the run's own; is_recalled from when its end
@@ -53,8 +55,10 @@ void run_table_free(struct run_table *table);
 /* The hosts have changed: places[i] is where the i-th stands now, -1: it is gone. */
 void run_table_change_hosts(struct run_table *table, const int *places);
 
-/* Takes the row in: a new run, or what is now on record of a known one. */
-struct run *run_table_put(struct run_table *table, const struct row_run *row);
+/* Takes the row in: a new run, or what is now on record of a known one. The submission
+ * that a new one executes as it stands; NULL: it executes the row's spec. */
+struct run *run_table_put(struct run_table *table, const struct row_run *row,
+                          struct submission *submission);
 struct run *run_table_find(const struct run_table *table, const struct run_id *id);
 int run_table_count(const struct run_table *table);
 struct run *run_table_at(const struct run_table *table,
@@ -65,7 +69,8 @@ bool run_table_is_own(const struct run_table *table, const struct run *run);
  */
 const struct row_run *run_table_row(const struct run *run, bool with_spec,
                                     struct effects *effects);
-/* ... and on record; returns the same. */
+/* ... and on record, where a spec that is a submission's does not stand again; returns
+ * the same, with that. */
 const struct row_run *run_table_store(const struct run *run, bool with_spec,
                                       struct effects *effects);
 /* Its exit is known: its slots are free. Not stored yet. */

@@ -73,9 +73,10 @@ void runs_free(struct runs *runs)
     free(runs);
 }
 
-void runs_load(struct runs *runs, const struct row_run *row)
+void runs_load(struct runs *runs, const struct row_run *row,
+               struct submission *submission)
 {
-    run_table_put(runs->table, row);
+    run_table_put(runs->table, row, row->spec == NULL ? submission : NULL);
 }
 
 void runs_change_hosts(struct runs *runs, const int *places)
@@ -259,10 +260,11 @@ static void drive(struct runs *runs, struct run *run, int64_t now_ms,
     }
 }
 
-struct run *runs_add(struct runs *runs, const struct row_run *row, int64_t now_ms,
+struct run *runs_add(struct runs *runs, const struct row_run *row,
+                     struct submission *submission, int64_t now_ms,
                      struct effects *effects)
 {
-    struct run *run = run_table_put(runs->table, row);
+    struct run *run = run_table_put(runs->table, row, submission);
     const struct row_run *stored = run_table_store(run, true, effects);
     if (is_due(runs, run)) {
         expect_answer(runs, run, now_ms);

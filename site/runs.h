@@ -37,7 +37,10 @@ struct runs;
 struct runs *runs_new(const struct runs_setting *setting, struct site_hosts *hosts,
                       runs_changed_fn on_changed, void *arg);
 void runs_free(struct runs *runs);
-void runs_load(struct runs *runs, const struct row_run *row);
+/* The submission that it executes as it stands: where the row has no spec. NULL: none
+ * is known. */
+void runs_load(struct runs *runs, const struct row_run *row,
+               struct submission *submission);
 /* As run_table_change_hosts. */
 void runs_change_hosts(struct runs *runs, const int *places);
 /* LEASE_USER, UserMap and JOB_TERMINATE_INTERVAL, for what starts from now on.
@@ -48,8 +51,10 @@ void runs_reload(struct runs *runs, const char *lease_account,
 const struct run_table *runs_table(const struct runs *runs);
 struct run *runs_find(const struct runs *runs, const struct run_id *id);
 
-/* A new run, TAKEN: its row, and RUN_START. */
-struct run *runs_add(struct runs *runs, const struct row_run *row, int64_t now_ms,
+/* A new run, TAKEN: its row, and RUN_START. The submission that it executes as it
+ * stands; NULL: it executes the row's spec. */
+struct run *runs_add(struct runs *runs, const struct row_run *row,
+                     struct submission *submission, int64_t now_ms,
                      struct effects *effects);
 /* The latest order about it. A run that never had a go is ended here and now by a kill.
  */

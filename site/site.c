@@ -151,7 +151,7 @@ void site_load(struct site *site, const struct row *row)
         jobs_load_state(site->jobs, &row->job_state);
         break;
     case ROW_RUN:
-        runs_load(site->runs, &row->run);
+        turns_load_run(site, &row->run);
         if (row->run.lease[0] != '\0') {
             provider_load(site->provider, row);
         }

@@ -3,6 +3,7 @@
 #include "site/submission.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/job_id.h"
 #include "site/keep.h"
@@ -19,13 +20,71 @@ struct submission *submission_new(const struct row_job *row)
     return submission;
 }
 
-void submission_leave(struct submission *submission)
+static void free_unused(struct submission *submission)
 {
-    if (submission != NULL && --submission->n_jobs == 0) {
+    if (submission->n_jobs == 0 && submission->n_runs == 0) {
         keep_free(submission->terms.depend);
         keep_free(submission->terms.depend_on);
         keep_free(submission->terms.project);
         free(submission->spec);
         free(submission);
     }
+}
+
+void submission_leave(struct submission *submission)
+{
+    if (submission != NULL) {
+        submission->n_jobs--;
+        free_unused(submission);
+    }
+}
+
+void submission_hold(struct submission *submission)
+{
+    submission->n_runs++;
+}
+
+void submission_drop(struct submission *submission)
+{
+    if (submission != NULL) {
+        submission->n_runs--;
+        free_unused(submission);
+    }
+}
+
+/* ---------------------------------------------------------------- the same */
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == b || strcmp(a, b) == 0;
+}
+
+/* Where lists are equal, `mine` is put in the place of the other. */
+static void equate(const char *const **theirs, int n_theirs, const char *const *mine,
+                   int n_mine)
+{
+    for (int i = 0; *theirs != mine && i < n_mine; i++) {
+        if (i >= n_theirs || !is_same_text((*theirs)[i], mine[i])) {
+            return;
+        }
+    }
+    *theirs = n_theirs == n_mine ? mine : *theirs;
+}
+
+/* What rules make anew is compared by what it says, the rest by its address: a field
+ * that is not thought of here counts as another, and costs a copy, not a job. */
+bool submission_says(const struct submission *submission, const struct job_spec *spec)
+{
+    const struct job_spec *own = submission->spec;
+    struct job_spec copy;
+    memcpy(&copy, spec, sizeof(copy)); /* with what lies between the fields */
+    if (is_same_text(spec->command, own->command)) {
+        copy.command = own->command;
+    }
+    equate(&copy.env, spec->n_env, own->env, own->n_env);
+    equate(&copy.limits, spec->n_limits, own->limits, own->n_limits);
+    equate(&copy.pre_execs, spec->n_pre_execs, own->pre_execs, own->n_pre_execs);
+    equate(&copy.post_execs, spec->n_post_execs, own->post_execs, own->n_post_execs);
+    equate(&copy.controls, spec->n_controls, own->controls, own->n_controls);
+    return memcmp(&copy, own, sizeof(copy)) == 0;
 }

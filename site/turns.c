@@ -76,7 +76,9 @@ static void start_here(struct site *site, struct job *job,
         .spec = spec_to_run(site, job, effects),
         .exit = {.text = ""},
     };
-    runs_add(site->runs, &row, now_ms, effects);
+    bool is_as_submitted = submission_says(job->submission, row.spec);
+    runs_add(site->runs, &row, is_as_submitted ? job->submission : NULL, now_ms,
+             effects);
 }
 
 /* "n1@north" at its provider is "n1". */
@@ -313,6 +315,15 @@ void turns_run_changed(struct site *site, struct run *run, int64_t now_ms,
 }
 
 /* ---------------------------------------------------------------- restart, cleaning */
+
+void turns_load_run(struct site *site, const struct row_run *row)
+{
+    const struct job *job = NULL;
+    if (row->spec == NULL && row->lease[0] == '\0') {
+        job = requests_find_job(site, row->job);
+    }
+    runs_load(site->runs, row, job != NULL ? job->submission : NULL);
+}
 
 static void restore_runs(struct site *site, struct effects *effects)
 {

@@ -14,6 +14,8 @@
 
 struct site;
 
+/* A run's row from the journal: after those of the jobs. */
+void turns_load_run(struct site *site, const struct row_run *row);
 /* At the start: open attempts find their executions again. */
 void turns_restore(struct site *site, int64_t now_ms, struct effects *effects);
 

@@ -252,6 +252,49 @@ static void test_what_is_executed(void **state)
     site_stage_release(&stage);
 }
 
+static void reload(struct site_stage *stage, const char *keys)
+{
+    char text[1024];
+    snprintf(text, sizeof(text), site_text, keys);
+    assert_true(site_stage_reload(stage, text));
+}
+
+static const struct job_spec *told_again(struct site_stage *stage)
+{
+    restart(stage);
+    const struct msg *start = site_stage_sent(stage, MSG_RUN_START, 0);
+    assert_non_null(start);
+    return &start->run_start.spec;
+}
+
+/* What an attempt executes is what its rules made of it at its start, whatever they say
+ * by the time that its host has to be told again. Where they made nothing of it, that
+ * stands in the journal once, with the job. */
+static void test_a_start_keeps_its_rules(void **state)
+{
+    static const char *const keys[] = {"MEMLIMIT = 5", "MEMLIMIT = ()"};
+    for (int has_rules = 0; has_rules < 2; has_rules++) {
+        struct site_stage stage;
+        (void)state;
+        init(&stage, keys[!has_rules]);
+        uint64_t id = site_stage_submit(&stage, "local", "work");
+        uint64_t attempt = site_stage_attempt_of(&stage, id);
+        const struct row_run *row = site_stage_run_row(&stage, "south", attempt);
+        assert_int_equal(row->spec != NULL, has_rules);
+        reload(&stage, keys[has_rules]);
+        const struct job_spec *told = told_again(&stage);
+        assert_string_equal(told->command, "work");
+        assert_int_equal(told->n_limits, has_rules);
+        site_stage_waiting(&stage, "s1", attempt, 7); /* a row without the spec */
+        told = site_stage_run_row(&stage, "south", attempt)->spec;
+        assert_int_equal(told != NULL, has_rules);
+        site_stage_running(&stage, "s1", attempt, 7);
+        site_stage_exited(&stage, "s1", attempt, 0);
+        assert_int_equal(site_stage_state(&stage, id), JOB_DONE);
+        site_stage_release(&stage);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +304,7 @@ int main(void)
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_limit_is_named),
         cmocka_unit_test(test_what_is_executed),
+        cmocka_unit_test(test_a_start_keeps_its_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

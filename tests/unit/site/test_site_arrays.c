@@ -97,6 +97,12 @@ static void test_elements_run(void **state)
                         "1[4]");
     assert_string_equal(site_stage_sent(&stage, MSG_RUN_START, 1)->run_start.job,
                         "1[5]");
+    site_stage_restart(&stage); /* asked for again, by what the array's row says */
+    stage.host_session++;
+    site_stage_host_up(&stage, "s1");
+    assert_int_equal(site_stage_count(&stage, MSG_RUN_START), 2);
+    assert_string_equal(
+        site_stage_sent(&stage, MSG_RUN_START, 1)->run_start.spec.command, "work");
     site_stage_waiting(&stage, "s1", 1, 11);
     site_stage_running(&stage, "s1", 1, 11);
     site_stage_waiting(&stage, "s1", 2, 12);

@@ -46,6 +46,7 @@ static void test_taken(void **state)
     (void)state;
     site_stage_init(&stage);
     uint64_t attempt = start_job(&stage, false, &id);
+    assert_null(site_stage_run_row(&stage, "south", attempt)->spec); /* the job's */
     site_stage_restart(&stage);
     assert_int_equal(site_stage_attempt_of(&stage, id), attempt);
     hello_again(&stage);
