@@ -210,14 +210,15 @@ struct job_spec {
 /* What a job waits for and where it stands among others: fixed at submission too, and
  * never told to another site or a host. */
 struct job_terms {
-    const char *depend;    /* -w as it was given; "": none */
-    const char *depend_on; /* the same with ids for names (sched/depend.h): the site's
-                              to set */
-    int64_t begin_ms;      /* -b: not before this instant; 0: at once */
-    const char *project;   /* -P; "": "default" */
-    int64_t priority;      /* -sp: higher first in its queue */
-    bool has_slots;        /* -n was given; else the queue says how many */
-    int max_slots;         /* -n min,max; 0: as many as the spec has */
+    const char *depend;     /* -w as it was given; "": none */
+    const char *depend_on;  /* the same with ids for names (sched/depend.h): the site's
+                               to set */
+    int64_t begin_ms;       /* -b: not before this instant; 0: at once */
+    const char *project;    /* -P; "": "default" */
+    int64_t priority;       /* -sp: higher first in its queue */
+    bool has_slots;         /* -n was given; else the queue says how many */
+    int max_slots;          /* -n min,max; 0: as many as the spec has */
+    const char *user_group; /* -G: whose share counts; "": where its user stands */
 };
 
 /* A run's life at the host that executes it.

@@ -194,6 +194,7 @@ static void own_terms(struct arena *arena, struct job_terms *terms)
     own_text(arena, &terms->depend);
     own_text(arena, &terms->depend_on);
     own_text(arena, &terms->project);
+    own_text(arena, &terms->user_group);
 }
 
 static void own_job_state(struct arena *arena, struct row_job_state *state)

@@ -54,6 +54,7 @@ static const struct column jobs_block[] = {
     {"Begins", "begin_at", false, format_time},
     {"Queue", "queue", false, format_plain},
     {"Project", "project", false, format_plain},
+    {"User group", "user_group", false, format_plain},
     {"Command", "command", false, format_plain},
     {"Application", "app", false, format_plain},
     {"Limits", "limits", false, format_members},

@@ -18,6 +18,7 @@ const struct call_option jobs_options[] = {
     {"-p", NULL, "the waiting ones only", false},
     {"-J", "NAME", "of this name; of an array all elements", false},
     {"-app", "PROFILE", "of this application profile", false},
+    {"-G", "GROUP", "submitted for this user group (sub -G)", false},
     {"-l", NULL, "in full, with the reason", false},
     {NULL, NULL, NULL, false},
 };
@@ -34,6 +35,12 @@ static bool is_of_application(const json_t *row, const void *name)
 {
     const char *app = json_string_value(json_object_get(row, "app"));
     return app != NULL && strcmp(app, name) == 0;
+}
+
+static bool is_of_group(const json_t *row, const void *name)
+{
+    const char *group = json_string_value(json_object_get(row, "user_group"));
+    return group != NULL && strcmp(group, name) == 0;
 }
 
 static bool is_waiting(const json_t *row, const void *unused)
@@ -122,6 +129,9 @@ int jobs_run(struct call *call)
     }
     if (status == CALL_OK && call_has(call, "-app")) {
         listing_filter(&listing, is_of_application, call_value(call, "-app"));
+    }
+    if (status == CALL_OK && call_has(call, "-G")) {
+        listing_filter(&listing, is_of_group, call_value(call, "-G"));
     }
     if (status == CALL_OK && call_has(call, "-p")) {
         listing_filter(&listing, is_waiting, NULL);

@@ -57,6 +57,7 @@ const struct call_option submit_options[] = {
     {"-w", "CONDITION", "wait for other jobs: 'done(12) && exit(\"prep\",3)'", false},
     {"-b", "TIME", "not before [[[YEAR:]MONTH:]DAY:]HOUR:MINUTE", false},
     {"-P", "PROJECT", "the project that limits may name", false},
+    {"-G", "GROUP", "of one's user groups: the one whose share counts", false},
     {"-sp", "PRIORITY", "priority among the jobs of the queue", false},
     {"-K", NULL, "wait for the end, and exit as the job does; 126: it never ran",
      false},
@@ -342,11 +343,17 @@ static int read_terms(struct call *call, struct job_terms *terms)
     terms->depend = text_of(call, "-w");
     terms->depend_on = "";
     terms->project = text_of(call, "-P");
+    terms->user_group = text_of(call, "-G");
+    if (call_has(call, "-G") && terms->user_group[0] == '\0') {
+        return call_misuse(call, "-G: no group, expected one of section UserGroup");
+    }
     terms->has_slots = call_has(call, "-n");
-    if (strlen(terms->depend) > TEXT_MAX || strlen(terms->project) >= NAME_SIZE) {
+    if (strlen(terms->depend) > TEXT_MAX || strlen(terms->project) >= NAME_SIZE ||
+        strlen(terms->user_group) >= NAME_SIZE) {
         return call_misuse(call,
-                           "-w or -P is too long, expected at most %d and %d bytes",
-                           TEXT_MAX, NAME_SIZE - 1);
+                           "-w, -P or -G is too long, expected at most %d, %d and %d "
+                           "bytes",
+                           TEXT_MAX, NAME_SIZE - 1, NAME_SIZE - 1);
     }
     if (begin != NULL &&
         begin_time_read(begin, time(NULL), &terms->begin_ms, &err) != 0) {

@@ -40,6 +40,7 @@ static const struct codec_field terms[] = {
     INT64(priority, 0, PRIORITY_MAX),
     BOOL(has_slots),
     INT(max_slots, 0, SLOTS_MAX),
+    TEXT(user_group, LINE, 0, NAME_SIZE - 1),
 };
 static SHAPE(terms_shape, sublet__job_terms, terms);
 #undef OURS

@@ -345,8 +345,42 @@ int share_config_path(const struct share_line *lines, int n_lines, const char *u
     return path_among(lines, n_lines, user, 0, path);
 }
 
-bool share_config_has(const struct share_scope *scope, const char *user)
+static bool is_group(const struct share_line *line)
+{
+    return line->kind == SHARE_GROUP || line->kind == SHARE_EACH;
+}
+
+/* As path_among, through a line of the group. */
+static int path_through(const struct share_line *lines, int n_lines, const char *user,
+                        const char *group, int at, int *path)
+{
+    for (int i = 0; i < n_lines && at < SHARE_DEPTH_MAX; i++) {
+        const struct share_line *line = &lines[i];
+        int depth = 0;
+        if (is_group(line) && strcmp(line->name, group) == 0) {
+            depth = path_in(line, i, user, at, path);
+        } else if (is_group(line) && groups_has(&line->members, user)) {
+            path[at] = i;
+            depth = path_through(line->children, line->n_children, user, group, at + 1,
+                                 path);
+        }
+        if (depth > 0) {
+            return depth;
+        }
+    }
+    return 0;
+}
+
+int share_config_path_by(const struct share_line *lines, int n_lines, const char *user,
+                         const char *group, int *path)
+{
+    return group[0] == '\0' ? share_config_path(lines, n_lines, user, path)
+                            : path_through(lines, n_lines, user, group, 0, path);
+}
+
+bool share_config_has(const struct share_scope *scope, const char *user,
+                      const char *group)
 {
     int path[SHARE_DEPTH_MAX];
-    return share_config_path(scope->lines, scope->n_lines, user, path) > 0;
+    return share_config_path_by(scope->lines, scope->n_lines, user, group, path) > 0;
 }

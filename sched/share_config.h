@@ -67,7 +67,12 @@ void share_config_read(struct conf *conf, const struct groups *groups,
 enum { SHARE_DEPTH_MAX = 16 };
 int share_config_path(const struct share_line *lines, int n_lines, const char *user,
                       int *path);
-/* True where jobs of the user have a share. */
-bool share_config_has(const struct share_scope *scope, const char *user);
+/* The same as a member of the group (`sub -G`): by the first line of the group that
+ * leads to the user, however deep. `group` "": wherever he stands. */
+int share_config_path_by(const struct share_line *lines, int n_lines, const char *user,
+                         const char *group, int *path);
+/* True where jobs of the user have a share, as a member of the group. */
+bool share_config_has(const struct share_scope *scope, const char *user,
+                      const char *group);
 
 #endif

@@ -18,10 +18,11 @@ struct line_account {
     UT_hash_handle hh;
 };
 
+/* Texts follow it: its key (the user's name, or behind his path), its seat. */
 struct user {
     int account;
     UT_hash_handle hh;
-    char name[];
+    char key[];
 };
 
 /* Accounts without a rank: one in so many, before all are ranked anew. */
@@ -49,19 +50,29 @@ static int add_account(struct share_tree *tree, const struct share_account *acco
     return tree->count++;
 }
 
-static int add_user(struct share_tree *tree, const char *name, int parent, int place,
-                    int shares)
+/* Who joins: where his account is looked up, and what it is called. */
+struct joining {
+    const char *key, *name, *seat;
+};
+
+static int add_user(struct share_tree *tree, const struct joining *who, int parent,
+                    int place, int shares)
 {
-    size_t length = strlen(name);
-    struct user *user = mem_alloc(1, sizeof(*user) + length + 1);
-    memcpy(user->name, name, length + 1);
-    user->account = add_account(tree, &(struct share_account){.name = user->name,
-                                                              .parent = parent,
-                                                              .place = place,
-                                                              .shares = shares,
-                                                              .stand = tree->count,
-                                                              .is_user = true});
-    HASH_ADD_KEYPTR(hh, tree->users, user->name, length, user);
+    size_t key_length = strlen(who->key), length = strlen(who->seat);
+    struct user *user = mem_alloc(1, sizeof(*user) + key_length + length + 2);
+    char *seat = user->key + key_length + 1;
+    memcpy(user->key, who->key, key_length + 1);
+    memcpy(seat, who->seat, length + 1);
+    user->account = add_account(tree, &(struct share_account){
+                                          .name = seat + (length - strlen(who->name)),
+                                          .seat = seat,
+                                          .parent = parent,
+                                          .place = place,
+                                          .shares = shares,
+                                          .stand = tree->count,
+                                          .is_user = true,
+                                      });
+    HASH_ADD_KEYPTR(hh, tree->users, user->key, key_length, user);
     return user->account;
 }
 
@@ -100,11 +111,11 @@ static void add_listed(struct share_tree *tree, const struct share_line *lines,
 {
     for (int i = 0; i < n_lines; i++) {
         if (lines[i].kind == SHARE_USER) {
-            share_tree_join(tree, lines[i].name);
+            share_tree_join(tree, lines[i].name, "");
         }
         for (int k = 0; lines[i].kind == SHARE_EACH && k < lines[i].members.n_names;
              k++) {
-            share_tree_join(tree, lines[i].members.names[k]);
+            share_tree_join(tree, lines[i].members.names[k], "");
         }
         add_listed(tree, lines[i].children, lines[i].n_children);
     }
@@ -170,19 +181,12 @@ static int account_of(const struct share_tree *tree, const struct share_line *li
     return noted != NULL ? noted->account : 0;
 }
 
-int share_tree_join(struct share_tree *tree, const char *name)
+/* His account at the end of the path. */
+static int join_at(struct share_tree *tree, const struct joining *who, const int *path,
+                   int depth)
 {
-    int path[SHARE_DEPTH_MAX];
-    int account = share_tree_find(tree, name);
-    if (account >= 0) {
-        return account;
-    }
     const struct share_line *lines = tree->scope->lines, *line = NULL;
     int parent = 0;
-    int depth = share_config_path(lines, tree->scope->n_lines, name, path);
-    if (depth == 0) {
-        return add_user(tree, name, 0, tree->scope->n_lines, 0);
-    }
     for (int i = 0; i < depth; i++) {
         parent = line != NULL ? account_of(tree, line) : 0;
         line = &lines[path[i]];
@@ -190,11 +194,67 @@ int share_tree_join(struct share_tree *tree, const char *name)
     }
     if (line->kind == SHARE_GROUP || line->kind == SHARE_OTHERS) {
         int group = account_of(tree, line);
-        account = add_user(tree, name, group, 0, 0);
+        int account = add_user(tree, who, group, 0, 0);
         tree->accounts[account].stand = group;
         return account;
     }
-    return add_user(tree, name, parent, path[depth - 1], line->shares);
+    return add_user(tree, who, parent, path[depth - 1], line->shares);
+}
+
+static int join_own(struct share_tree *tree, const char *name)
+{
+    struct joining who = {name, name, name};
+    int path[SHARE_DEPTH_MAX];
+    int account = share_tree_find(tree, name);
+    if (account >= 0) {
+        return account;
+    }
+    const struct share_scope *scope = tree->scope;
+    int depth = share_config_path(scope->lines, scope->n_lines, name, path);
+    return depth > 0 ? join_at(tree, &who, path, depth)
+                     : add_user(tree, &who, 0, scope->n_lines, 0);
+}
+
+int share_tree_join(struct share_tree *tree, const char *name, const char *group)
+{
+    const struct share_scope *scope = tree->scope;
+    int own[SHARE_DEPTH_MAX], path[SHARE_DEPTH_MAX];
+    int depth = group[0] != '\0' ? share_config_path_by(scope->lines, scope->n_lines,
+                                                        name, group, path)
+                                 : 0;
+    if (depth == 0 ||
+        (share_config_path(scope->lines, scope->n_lines, name, own) == depth &&
+         memcmp(own, path, (size_t)depth * sizeof(*path)) == 0)) {
+        return join_own(tree, name);
+    }
+    struct arena arena;
+    struct joining who = {.key = "", .name = name};
+    arena_init(&arena);
+    for (int i = 0; i < depth; i++) {
+        who.key = arena_printf(&arena, "%s%d/", who.key, path[i]);
+    }
+    who.key = arena_printf(&arena, "%s%s", who.key, name);
+    who.seat = arena_printf(&arena, "%s/%s", group, name);
+    int account = share_tree_find(tree, who.key);
+    if (account < 0) {
+        account = join_at(tree, &who, path, depth);
+    }
+    arena_release(&arena);
+    return account;
+}
+
+int share_tree_join_seat(struct share_tree *tree, const char *seat)
+{
+    struct arena arena;
+    const char *slash = strrchr(seat, '/');
+    if (slash == NULL) {
+        return share_tree_join(tree, seat, "");
+    }
+    arena_init(&arena);
+    int account = share_tree_join(tree, slash + 1,
+                                  arena_strn(&arena, seat, (size_t)(slash - seat)));
+    arena_release(&arena);
+    return account;
 }
 
 /* ---------------------------------------------------------------- ranks */

@@ -12,9 +12,10 @@
  *     │  └─ eve
  *     └─ flo       4                of `default`, there since its first job
  *
- * An account is an index that never changes; 0 is the root. Each user has one. What its
- * jobs use counts for it and for all above it. One without a share (its line is gone
- * from the configuration) stands below the root with 0 shares: after all others.
+ * An account is an index that never changes; 0 is the root. Each user has one, and one
+ * more for each place where `sub -G` has put jobs of his that is another. What its jobs
+ * use counts for it and for all above it. One without a share (its line is gone from
+ * the configuration) stands below the root with 0 shares: after all others.
  *
  * Ownership: the scope is borrowed. Order: among siblings higher priority first, then
  * as they are listed, then by name. Units: as share_use.h. Source: lsf.md 4.
@@ -27,12 +28,13 @@
 
 struct share_account {
     const char *name;
-    int parent; /* -1: the root */
-    int place;  /* of its line among those of its parent */
-    int shares; /* 0: a member that stands in its group's line, or has none */
-    int stand;  /* the account whose line its jobs stand in: itself, or its group */
-    int rank; /* among all accounts: of siblings with equal priorities the lower one is
-                 first; from 1; 0: not ranked yet */
+    const char *seat; /* a user's: "ana"; by -G: "lab/ana" */
+    int parent;       /* -1: the root */
+    int place;        /* of its line among those of its parent */
+    int shares;       /* 0: a member that stands in its group's line, or has none */
+    int stand; /* the account whose line its jobs stand in: itself, or its group */
+    int rank;  /* among all accounts: of siblings with equal priorities the lower one is
+                  first; from 1; 0: not ranked yet */
     bool is_user;
     struct share_use use;
 };
@@ -42,8 +44,11 @@ struct share_tree *share_tree_new(const struct share_scope *scope);
 void share_tree_free(struct share_tree *tree);
 const struct share_scope *share_tree_scope(const struct share_tree *tree);
 
-/* The user's account; it is made where there is none. */
-int share_tree_join(struct share_tree *tree, const char *user);
+/* The user's account; it is made where there is none. `group`: of -G, "": none; where
+ * that leads nowhere the user's own. */
+int share_tree_join(struct share_tree *tree, const char *user, const char *group);
+/* The same by what a seat was called. */
+int share_tree_join_seat(struct share_tree *tree, const char *seat);
 int share_tree_find(const struct share_tree *tree, const char *user); /* -1: none */
 int share_tree_count(const struct share_tree *tree);
 const struct share_account *share_tree_at(const struct share_tree *tree, int account);

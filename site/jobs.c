@@ -204,7 +204,8 @@ void jobs_enter_queue(struct jobs *jobs, struct job *job, const char *name)
     limits_leave(jobs->limits, job->class);
     job->class = limits_join(jobs->limits, job->spec->user, name,
                              project[0] != '\0' ? project : "default");
-    job->seat = shares_seat(jobs->shares, job->queue, job->spec->user);
+    job->seat =
+        shares_seat(jobs->shares, job->queue, job->spec->user, job->terms->user_group);
 }
 
 void jobs_reload(struct jobs *jobs, const struct queue_config *queues, int n_queues,

@@ -22,6 +22,9 @@ static const char *line_name(struct jobs *jobs, const struct job *job)
     if (spec->app[0] != '\0') {
         name = arena_printf(&jobs->scratch, "%s|-app%s", name, spec->app);
     }
+    if (job->terms->user_group[0] != '\0') {
+        name = arena_printf(&jobs->scratch, "%s|-G%s", name, job->terms->user_group);
+    }
     if (jobs->queues[job->queue].reserve.is_backfill) {
         name = arena_printf(&jobs->scratch, "%s|-W%lld", name,
                             (long long)spec->run_limit_ms);

@@ -62,7 +62,8 @@ static int check_switch(struct call *call, const struct job *job, struct err *er
     }
     int code = terminals_check_queue(queue, job->spec, err);
     if (code == 0) {
-        code = shares_check(call->site->shares, call->queue, job->spec->user, err);
+        code = shares_check(call->site->shares, call->queue, job->spec->user,
+                            job->terms->user_group, err);
     }
     code =
         code == 0 ? queue_rules_check_user(&queue->rules, job->spec->user, err) : code;

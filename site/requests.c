@@ -291,6 +291,31 @@ static int check_rules(const struct site *site, int queue, uint64_t bare_limits,
     return job_rules_check(&stack, spec, max_slots, err);
 }
 
+/* The group whose share counts (-G). */
+static int check_group(const struct site *site, const char *user, const char *group,
+                       struct err *err)
+{
+    if (group[0] == '\0') {
+        return 0;
+    }
+    if (group[0] == '~') {
+        return err_set(err, ERR_UNBUILT,
+                       "-G %s: to leave groups out is not supported yet, expected one "
+                       "group",
+                       group);
+    }
+    const struct name_group *found = groups_find_users(&site->config->groups, group);
+    if (found == NULL) {
+        return err_set(err, ERR_NOT_FOUND,
+                       "%s: No such user group, expected one of section UserGroup",
+                       group);
+    }
+    return groups_has(&found->members, user)
+               ? 0
+               : err_set(err, ERR_DENIED,
+                         "%s: User %s is not a member of the user group", group, user);
+}
+
 /* The spec becomes what the queue makes of it. */
 static int check_submit(const struct site *site, const struct peer *from,
                         const struct msg_submit *submit, struct arena *arena,
@@ -305,8 +330,10 @@ static int check_submit(const struct site *site, const struct peer *from,
     if (queues_is_closed(site->queues, (int)(*queue - site->config->queues))) {
         return err_set(err, ERR_STATE, "%s: Queue is closed", (*queue)->name);
     }
-    if (shares_check(site->shares, (int)(*queue - site->config->queues), from->name,
-                     err) != 0) {
+    terms->user_group = terms->user_group != NULL ? terms->user_group : "";
+    if (check_group(site, from->name, terms->user_group, err) != 0 ||
+        shares_check(site->shares, (int)(*queue - site->config->queues), from->name,
+                     terms->user_group, err) != 0) {
         return err->code;
     }
     if (spec->n_slots < 1 || spec->n_slots > SLOTS_MAX) {

@@ -24,7 +24,7 @@ struct account_at {
     int scope, account;
 };
 
-/* A row whose scope is not configured. */
+/* A row whose scope is not configured, or whose seat is another's now. */
 struct stray {
     char *scope, *account;
 };
@@ -110,28 +110,30 @@ static int scope_of(const struct shares *shares, int queue)
     return queue >= 0 && config->n_scopes > 0 ? config->scope_of[queue] : -1;
 }
 
-struct job_seat shares_seat(struct shares *shares, int queue, const char *user)
+struct job_seat shares_seat(struct shares *shares, int queue, const char *user,
+                            const char *group)
 {
     int scope = scope_of(shares, queue);
     struct job_seat seat = {.scope = scope};
     if (scope >= 0) {
-        seat.account = share_tree_join(shares->trees[scope], user);
+        seat.account = share_tree_join(shares->trees[scope], user, group);
     }
     return seat;
 }
 
 int shares_check(const struct shares *shares, int queue, const char *user,
-                 struct err *err)
+                 const char *group, struct err *err)
 {
     int scope = scope_of(shares, queue);
-    if (scope < 0 || share_config_has(&shares->config->shares.scopes[scope], user)) {
+    if (scope < 0 ||
+        share_config_has(&shares->config->shares.scopes[scope], user, group)) {
         return 0;
     }
+    const char *name = shares->config->queues[queue].name;
     return err_set(err, ERR_DENIED,
-                   "%s: User cannot use the queue: it has no share for %s, see `sublet "
-                   "queues -l %s`",
-                   shares->config->queues[queue].name, user,
-                   shares->config->queues[queue].name);
+                   "%s: User cannot use the queue: it has no share for %s%s%s, see "
+                   "`sublet queues -l %s`",
+                   name, user, group[0] != '\0' ? " as a member of " : "", group, name);
 }
 
 static struct share_job share_job_of(const struct job *job)
@@ -239,7 +241,7 @@ static void store_account(const struct shares *shares, const struct account_at *
     share_use_advance(&use, &scope->factors, now_ms);
     store(effects,
           &(struct row_share){.scope = name,
-                              .account = account->name,
+                              .account = account->seat,
                               .cpu_ms = use.cpu_ms,
                               .past_ms = use.past_ms,
                               .at_ms = use.at_ms,
@@ -252,8 +254,15 @@ static int by_account(const void *left, const void *right)
     return a->scope != b->scope ? a->scope - b->scope : a->account - b->account;
 }
 
-void shares_tick(struct shares *shares, int64_t now_ms, struct effects *effects)
+static void store_changed(struct shares *shares, int64_t now_ms,
+                          struct effects *effects)
 {
+    for (int i = 0; i < shares->n_strays; i++) {
+        store(effects, &(struct row_share){.scope = shares->strays[i].scope,
+                                           .account = shares->strays[i].account,
+                                           .is_gone = true});
+    }
+    free_strays(shares);
     if (shares->n_changed > 1) {
         qsort(shares->changed, (size_t)shares->n_changed, sizeof(*shares->changed),
               by_account);
@@ -264,30 +273,51 @@ void shares_tick(struct shares *shares, int64_t now_ms, struct effects *effects)
         }
     }
     shares->n_changed = 0;
+}
+
+void shares_tick(struct shares *shares, int64_t now_ms, struct effects *effects)
+{
+    store_changed(shares, now_ms, effects);
     slot_use_tick(shares->slots, now_ms, effects);
 }
 
-static void add_stray(struct shares *shares, const struct row_share *row)
+static void add_stray(struct shares *shares, const char *scope, const char *account)
 {
     shares->strays =
         mem_grow(shares->strays, (size_t)shares->n_strays + 1, sizeof(*shares->strays));
     shares->strays[shares->n_strays++] =
-        (struct stray){keep_text(row->scope), keep_text(row->account)};
+        (struct stray){keep_text(scope), keep_text(account)};
+}
+
+/* What was used is an account's: of the seat that had it, or the one whose it is now.
+ */
+static int spend_as(struct shares *shares, int scope, const char *seat,
+                    const struct share_use *use)
+{
+    struct share_tree *tree = shares->trees[scope];
+    int account = share_tree_join_seat(tree, seat);
+    share_tree_spend(tree, account, use->cpu_ms, use->past_ms, use->at_ms);
+    if (strcmp(share_tree_at(tree, account)->seat, seat) != 0) {
+        char name[SCOPE_SIZE];
+        name_scope(&shares->config->shares.scopes[scope], name);
+        add_stray(shares, name, seat);
+        note_changed(shares, scope, account);
+    }
+    return account;
 }
 
 void shares_load(struct shares *shares, const struct row_share *row)
 {
     int scope = find_scope(shares, row->scope);
     if (scope >= 0) {
-        struct account_at at = {scope,
-                                share_tree_join(shares->trees[scope], row->account)};
-        share_tree_spend(shares->trees[scope], at.account, row->cpu_ms, row->past_ms,
-                         row->at_ms);
+        struct share_use use = {
+            .cpu_ms = row->cpu_ms, .past_ms = row->past_ms, .at_ms = row->at_ms};
+        struct account_at at = {scope, spend_as(shares, scope, row->account, &use)};
         shares->loaded = mem_grow(shares->loaded, (size_t)shares->n_loaded + 1,
                                   sizeof(*shares->loaded));
         shares->loaded[shares->n_loaded++] = at;
     } else if (!slot_use_load(shares->slots, row)) {
-        add_stray(shares, row);
+        add_stray(shares, row->scope, row->account);
     }
 }
 
@@ -310,12 +340,7 @@ void shares_start(struct shares *shares, int64_t now_ms, struct effects *effects
             store_account(shares, &shares->loaded[i], now_ms, effects);
         }
     }
-    for (int i = 0; i < shares->n_strays; i++) {
-        store(effects, &(struct row_share){.scope = shares->strays[i].scope,
-                                           .account = shares->strays[i].account,
-                                           .is_gone = true});
-    }
-    free_strays(shares);
+    store_changed(shares, now_ms, effects);
     free(shares->loaded);
     shares->loaded = NULL;
     shares->n_loaded = 0;
@@ -334,9 +359,8 @@ static void inherit_scope(struct shares *shares, int scope, const struct shares 
         }
         share_use_advance(&use, &before->config->shares.scopes[old].factors, now_ms);
         if (use.cpu_ms + use.past_ms >= forgotten_ms) {
-            share_tree_spend(shares->trees[scope],
-                             share_tree_join(shares->trees[scope], account->name),
-                             use.cpu_ms, use.past_ms, now_ms);
+            use.at_ms = now_ms;
+            spend_as(shares, scope, account->seat, &use);
         }
     }
 }

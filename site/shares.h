@@ -36,8 +36,10 @@ void shares_start(struct shares *shares, int64_t now_ms, struct effects *effects
 /* Stores what has changed. */
 void shares_tick(struct shares *shares, int64_t now_ms, struct effects *effects);
 
-/* Where a job of the user in that queue (by index; -1: none) counts. */
-struct job_seat shares_seat(struct shares *shares, int queue, const char *user);
+/* Where a job of the user, of that group (-G; "": none), in that queue (by index; -1:
+ * none) counts. */
+struct job_seat shares_seat(struct shares *shares, int queue, const char *user,
+                            const char *group);
 /* The job has its slots now, or leaves with what it came with. */
 void shares_enter(struct shares *shares, struct job *job, int64_t now_ms);
 void shares_leave(struct shares *shares, struct job *job, int64_t now_ms);
@@ -49,10 +51,10 @@ void shares_use(struct shares *shares, struct job *job, int64_t cpu_ms, int64_t 
 void shares_spend(struct shares *shares, const struct job *job,
                   const struct run_exit *exit, int64_t now_ms);
 
-/* A job of the user comes to the queue: ERR_DENIED, with LSF's sentence, where he has
- * no share there. */
+/* A job of the user, of that group, comes to the queue: ERR_DENIED, with LSF's
+ * sentence, where he has no share there. */
 int shares_check(const struct shares *shares, int queue, const char *user,
-                 struct err *err) MUST_CHECK;
+                 const char *group, struct err *err) MUST_CHECK;
 /* What a pass needs; arrays are in the arena. */
 void shares_show(const struct shares *shares, struct arena *arena, int64_t now_ms,
                  struct place_snapshot *snapshot);

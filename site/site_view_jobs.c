@@ -196,6 +196,8 @@ static void add_waiting(struct arena *arena, struct value *row, const struct job
     value_add_instant(arena, row, "begin_at", terms->begin_ms);
     value_add_text(arena, row, "project",
                    terms->project[0] != '\0' ? terms->project : "default");
+    value_add_text(arena, row, "user_group",
+                   terms->user_group[0] != '\0' ? terms->user_group : NULL);
     value_add_int(arena, row, "priority", terms->priority);
     if (terms->max_slots != 0) {
         value_add_int(arena, row, "max_slots", terms->max_slots);

@@ -11,8 +11,9 @@ enum { HALT_WIDTH = 7 };
 #define SPEC_PARAMETERS                                                                \
     "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"             \
     " ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27"
-#define TERMS_COLUMNS "depend, depend_on, begin_ms, project, priority, max_slots"
-#define TERMS_PARAMETERS "?28, ?29, ?30, ?31, ?32, ?33"
+#define TERMS_COLUMNS                                                                  \
+    "depend, depend_on, begin_ms, project, priority, max_slots, user_group"
+#define TERMS_PARAMETERS "?28, ?29, ?30, ?31, ?32, ?33, ?34"
 
 static const char put_sql[] =
     "INSERT INTO job (id, submit_ms, is_array, " JOURNAL_SPEC_COLUMNS ", " TERMS_COLUMNS
@@ -68,6 +69,7 @@ int journal_put_job(struct journal_jobs *jobs, struct db *db, const struct row_j
     journal_bind_text(put, ++at, job->terms.project);
     journal_bind_int(put, ++at, job->terms.priority);
     journal_bind_int(put, ++at, job->terms.max_slots);
+    journal_bind_text(put, ++at, job->terms.user_group);
     return db_run(db, put, err) < 0 ? err_prefix(err, "job %" PRIu64, job->id) : 0;
 }
 
@@ -169,6 +171,7 @@ static int load_jobs(struct journal_jobs *jobs, struct db *db, journal_row_fn fn
             .priority = sqlite3_column_int64(all, TERMS + 4),
             .has_slots = true,
             .max_slots = sqlite3_column_int(all, TERMS + 5),
+            .user_group = journal_text(all, TERMS + 6),
         };
         fn(arg, &row);
     }

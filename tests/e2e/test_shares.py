@@ -14,11 +14,13 @@ QUEUES = """
 Begin UserGroup
 GROUP_NAME GROUP_MEMBER USER_SHARES
 lab (@ME@ bo) ([@ME@, 2] [bo, 1])
+chem (@ME@ dan) ()
+theirs (bo) ()
 End UserGroup
 Begin Queue
 QUEUE_NAME = fair
 PRIORITY = 60
-FAIRSHARE = USER_SHARES[[lab, 3] [default, 1]]
+FAIRSHARE = USER_SHARES[[lab, 3] [chem, 2] [default, 1]]
 ENABLE_HIST_RUN_TIME = Y
 HOSTS = all
 End Queue
@@ -154,6 +156,39 @@ def test_the_queue_that_had_least_is_next():
     make("end")
 
 
+def test_of_which_group():
+    for group, why in (("nope", "No such user group"), ("theirs", "not a member"),
+                       ("~lab", "not supported")):
+        result = f.cli("south", "sub", "-q", "fair", "-G", group, "true", code=1)
+        expect(why in result.stderr and "Job not submitted" in result.stderr, result.stderr)
+    f.cli("south", "sub", "-G", "", "true", code=2)
+    job = f.submit("south", until("chem"), "-q", "fair", "-G", "chem", "-r")
+    f.wait_state("south", job, "RUN")
+    row = f.job("south", job)
+    expect_equal(row["user_group"], "chem", "the group of the job")
+    expect("User group: chem" in f.cli("south", "jobs", "-l", str(job)).stdout, "jobs -l")
+    expect_equal([row["id"] for row in f.rows("south", "jobs", "-G", "chem")], [job], "jobs -G")
+    expect_equal(f.rows("south", "jobs", "-G", "lab"), [], "another group's")
+    expect_equal(account("/chem/" + ME)["started"], 1, "its account")
+    expect_equal(account("/lab/" + ME)["started"], 0, "the user's own")
+    f.kill9("south")
+    f.start("south")
+    expect_equal(account("/chem/" + ME)["started"], 1, "its account, after a crash")
+    f.cli("south", "requeue", str(job))
+    f.wait_for("it to run again",
+               lambda: f.job("south", job)["start_at"] != row["start_at"]
+               and f.job("south", job)["state"] == "RUN")
+    expect_equal(account("/chem/" + ME)["started"], 1, "its account, once it was requeued")
+    f.wait_for("run time", lambda: account("/chem/" + ME)["run_s"] > 0.3)
+    make("chem")
+    f.wait_state("south", job, "DONE")
+    used = account("/chem/" + ME)
+    expect(used["run_s"] > 0.3 and used["started"] == 0, used)
+    f.kill9("south")
+    f.start("south")
+    expect(account("/chem/" + ME)["run_s"] > 0.9 * used["run_s"], "what it used")
+
+
 def far():
     rows = [row for row in f.rows("south", "users") if row["queue"] == "far"]
     return rows[0] if rows else {"started": 0, "run_s": 0, "cpu_s": 0}
@@ -197,4 +232,4 @@ def setup():
 if __name__ == "__main__":
     main(test_only_who_has_a_share, test_accounts_are_shown,
          test_processor_time_counts_while_a_job_runs,
-         test_the_queue_that_had_least_is_next, test_borrowed_slots_count_at_home, shared=f, setup=setup)
+         test_the_queue_that_had_least_is_next, test_of_which_group, test_borrowed_slots_count_at_home, shared=f, setup=setup)

@@ -101,11 +101,11 @@ static void add_terms(struct journal_rows_text *to, const struct job_terms *term
 {
     add(to,
         "  depend \"%s\" \"%s\" begin %" PRId64 " project \"%s\" priority %" PRId64
-        " at most %d\n",
+        " at most %d for \"%s\"\n",
         terms->depend != NULL ? terms->depend : "",
         terms->depend_on != NULL ? terms->depend_on : "", terms->begin_ms,
-        terms->project != NULL ? terms->project : "", terms->priority,
-        terms->max_slots);
+        terms->project != NULL ? terms->project : "", terms->priority, terms->max_slots,
+        terms->user_group != NULL ? terms->user_group : "");
 }
 
 static void add_control(struct journal_rows_text *to, const struct run_control *control)

@@ -61,7 +61,8 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
                                            .begin_ms = 1700000000001,
                                            .project = "gene",
                                            .priority = 50,
-                                           .max_slots = 12};
+                                           .max_slots = 12,
+                                           .user_group = "lab"};
     struct row running = journal_rows_state(2, JOB_RUN);
     running.job_state.attempt = 5;
     running.job_state.lease = "north/spare/south";
@@ -244,6 +245,7 @@ static void test_a_journal_of_before_arrays(void **state)
                             "ALTER TABLE job DROP COLUMN depend_on;"
                             "ALTER TABLE job DROP COLUMN begin_ms;"
                             "ALTER TABLE job DROP COLUMN project;"
+                            "ALTER TABLE job DROP COLUMN user_group;"
                             "ALTER TABLE job DROP COLUMN priority;"
                             "ALTER TABLE job_state DROP COLUMN switched_queue;"
                             "ALTER TABLE job_state DROP COLUMN place;"

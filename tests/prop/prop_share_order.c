@@ -115,7 +115,7 @@ static void add_line(struct world *world)
     snprintf(user, sizeof(user), "u%d", between(world, 0, USERS - 1) % 100);
     *line = (struct place_line){
         .queue = queue,
-        .account = scope >= 0 ? share_tree_join(world->trees[scope], user) : 0,
+        .account = scope >= 0 ? share_tree_join(world->trees[scope], user, "") : 0,
         .n_slots = between(world, 0, 3) > 0 ? 1 : between(world, 1, 3),
         .turns = world->queued[world->n_lines],
         .n_turns = between(world, 1, TURNS),

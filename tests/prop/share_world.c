@@ -102,7 +102,7 @@ struct share_world_line *share_world_add(struct share_world *world,
     }
     int scope = world->shares.scope_of[world->queue_of[at]];
     world->accounts[at] =
-        scope >= 0 ? share_tree_join(world->trees[scope], line->user) : 0;
+        scope >= 0 ? share_tree_join(world->trees[scope], line->user, "") : 0;
     for (int i = 0; i < TURNS; i++) {
         world->turns[at][i].key = (uint64_t)at * TURNS + (uint64_t)i + 1;
         world->queued[at][i] = &world->turns[at][i];

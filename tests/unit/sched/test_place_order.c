@@ -123,7 +123,7 @@ static struct place_line *add_jobs(struct world *world, const char *queue,
     int at = find_queue(world, queue), scope = world->shares.scope_of[at];
     *line = (struct place_line){
         .queue = at,
-        .account = scope >= 0 ? share_tree_join(world->trees[scope], user) : 0,
+        .account = scope >= 0 ? share_tree_join(world->trees[scope], user, "") : 0,
         .n_slots = n_slots,
         .turns = &world->queued[world->n_turns],
         .n_turns = n_jobs,

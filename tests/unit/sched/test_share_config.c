@@ -287,13 +287,68 @@ static void test_parts(void **state)
         struct share_tree *tree = share_tree_new(&world.shares.scopes[0]);
         for (int k = 1; k <= cases[i].n_users; k++) {
             snprintf(user, sizeof(user), "u%d", k);
-            share_tree_join(tree, user);
+            share_tree_join(tree, user, "");
         }
-        share_tree_join(tree, cases[i].user);
+        share_tree_join(tree, cases[i].user, "");
         double part = part_of(tree, cases[i].user);
         if (part < cases[i].part - 1e-9 || part > cases[i].part + 1e-9) {
             fail_msg("%s: %f, expected %f", cases[i].why, part, cases[i].part);
         }
+        share_tree_free(tree);
+        arena_release(&world.arena);
+    }
+}
+
+/* Accounts of a user by -G: where each stands, and which are one and the same. */
+static void test_groups_of_a_user(void **state)
+{
+    static const struct {
+        const char *why, *shares, *user, *group;
+        const char *path; /* of the account: names from the top */
+        const char *seat;
+    } cases[] = {
+        {"without -G a user's own line is first", "[chem, 1] [dan, 4]", "dan", "",
+         "dan", "dan"},
+        {"with it the group's", "[chem, 1] [dan, 4]", "dan", "chem", "chem dan",
+         "chem/dan"},
+        {"where he stands anyway", "[chem, 1] [u1, 4]", "dan", "chem", "chem dan",
+         "dan"},
+        {"not the first of several", "[chem, 1] [both, 3]", "dan", "both",
+         "both chem dan", "both/dan"},
+        {"a group below a group", "[chem@, 1] [both, 3]", "dan", "chem", "dan", "dan"},
+        {"of a line for each member", "[both, 3] [chem@, 2]", "dan", "chem",
+         "both chem dan", "dan"},
+        {"one that has no share: his own", "[chem, 1]", "dan", "lab", "chem dan",
+         "dan"},
+        {"one he is not in: his own", "[lab, 1] [default, 1]", "dan", "lab", "dan",
+         "dan"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world world;
+        char text[256], path[64] = "";
+        snprintf(text, sizeof(text), QUEUE("q", "FAIRSHARE = USER_SHARES[%s]\n"),
+                 cases[i].shares);
+        read_text(&world, text);
+        assert_int_equal(world.conf.n_errors, 0);
+        struct share_tree *tree = share_tree_new(&world.shares.scopes[0]);
+        int account = share_tree_join(tree, cases[i].user, cases[i].group);
+        const struct share_account *at = share_tree_at(tree, account);
+        for (int up = account; share_tree_at(tree, up)->parent >= 0;
+             up = share_tree_at(tree, up)->parent) {
+            char tail[64];
+            snprintf(tail, sizeof(tail), "%s%s%s", share_tree_at(tree, up)->name,
+                     path[0] != '\0' ? " " : "", path);
+            memcpy(path, tail, sizeof(path));
+        }
+        if (strcmp(path, cases[i].path) != 0 || strcmp(at->seat, cases[i].seat) != 0 ||
+            strcmp(at->name, cases[i].user) != 0) {
+            fail_msg("%s: \"%s\", seat \"%s\"", cases[i].why, path, at->seat);
+        }
+        assert_int_equal(share_tree_join(tree, cases[i].user, cases[i].group), account);
+        assert_int_equal(share_tree_join_seat(tree, cases[i].seat), account);
+        bool is_own = share_tree_join(tree, cases[i].user, "") == account;
+        assert_int_equal(is_own, strchr(cases[i].seat, '/') == NULL);
         share_tree_free(tree);
         arena_release(&world.arena);
     }
@@ -306,12 +361,15 @@ static void test_who_may_submit(void **state)
     read_text(&world, QUEUE("q", "FAIRSHARE = USER_SHARES[[lab, 1] [dan, 2]]\n")
                           QUEUE("r", "FAIRSHARE = USER_SHARES[[others, 1]]\n"));
     const struct share_scope *scopes = world.shares.scopes;
-    assert_true(share_config_has(&scopes[0], "ana"));
-    assert_true(share_config_has(&scopes[0], "dan"));
+    assert_true(share_config_has(&scopes[0], "ana", ""));
+    assert_true(share_config_has(&scopes[0], "dan", ""));
     assert_false(
-        share_config_has(&scopes[0], "cy")); /* of lab, but not in its shares */
-    assert_false(share_config_has(&scopes[0], "root"));
-    assert_true(share_config_has(&scopes[1], "root"));
+        share_config_has(&scopes[0], "cy", "")); /* of lab, but not in its shares */
+    assert_false(share_config_has(&scopes[0], "root", ""));
+    assert_true(share_config_has(&scopes[1], "root", ""));
+    assert_true(share_config_has(&scopes[0], "ana", "lab"));
+    assert_false(share_config_has(&scopes[0], "dan", "chem"));
+    assert_false(share_config_has(&scopes[1], "dan", "chem"));
     arena_release(&world.arena);
 }
 
@@ -360,8 +418,11 @@ static void test_factors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_refused), cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_who_may_submit),  cmocka_unit_test(test_pools),
+        cmocka_unit_test(test_what_is_refused),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_groups_of_a_user),
+        cmocka_unit_test(test_who_may_submit),
+        cmocka_unit_test(test_pools),
         cmocka_unit_test(test_factors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -290,6 +290,13 @@ void site_stage_restart(struct site_stage *stage)
     start(stage);
 }
 
+void site_stage_restart_text(struct site_stage *stage, const char *text)
+{
+    site_free(stage->site);
+    stage->config = read_config(stage, text);
+    start(stage);
+}
+
 void site_stage_event(struct site_stage *stage, const struct event *event)
 {
     struct event copy = *event;

@@ -45,6 +45,8 @@ void site_stage_release(struct site_stage *stage);
 
 /* kill -9 and start again, from the journal. */
 void site_stage_restart(struct site_stage *stage);
+/* The same with another configuration. */
+void site_stage_restart_text(struct site_stage *stage, const char *text);
 /* The next batch is stepped and its effects lost, rows and all: a crash before the
  * commit. Then a start. */
 void site_stage_lose_message(struct site_stage *stage, const struct peer *from,

@@ -342,6 +342,142 @@ static void test_what_has_faded_is_forgotten(void **state)
     site_stage_release(&stage);
 }
 
+/* -G: which group a job counts for. */
+static const char groups[] =
+    "Begin UserGroup\nGROUP_NAME GROUP_MEMBER\nlab (ana bob)\nchem (ana)\n"
+    "odd (bob)\nEnd UserGroup\n"
+    "Begin Queue\nQUEUE_NAME = local\nENABLE_HIST_RUN_TIME = Y\n"
+    "FAIRSHARE = USER_SHARES[[lab, 1] [chem, %d]]\nEnd Queue\n"
+    "Begin Queue\nQUEUE_NAME = plain\nEnd Queue\n";
+
+static uint64_t submit_for(struct site_stage *stage, const char *user,
+                           const char *queue, const char *group)
+{
+    struct msg msg = {.kind = MSG_SUBMIT, .session = 4, .site = ""};
+    struct peer from = site_stage_user(user);
+    msg.submit.request = ++stage->request;
+    msg.submit.spec = site_stage_spec(queue, "x");
+    msg.submit.terms.depend = msg.submit.terms.project = "";
+    msg.submit.terms.user_group = group;
+    site_stage_message(stage, &from, &msg);
+    const struct msg_reply *reply = site_stage_reply(stage);
+    return reply->code == 0 ? (uint64_t)value_find(reply->value, "job")->number : 0;
+}
+
+static void init_groups(struct site_stage *stage, int of_chem)
+{
+    char text[512];
+    snprintf(text, sizeof(text), groups, of_chem);
+    init(stage, text);
+}
+
+static void test_who_may_submit_for_a_group(void **state)
+{
+    static const struct {
+        const char *user, *queue, *group, *refusal; /* NULL: it is taken */
+    } rows[] = {
+        {"ana", "local", "chem", NULL},
+        {"ana", "local", "lab", NULL},
+        {"ana", "plain", "chem", NULL},
+        {"ana", "local", "nope", "nope: No such user group"},
+        {"bob", "local", "chem", "chem: User bob is not a member of the user group"},
+        {"bob", "local", "odd", "it has no share for bob as a member of odd"},
+        {"ana", "local", "~lab", "to leave groups out is not supported yet"},
+    };
+    struct site_stage stage;
+    (void)state;
+    init_groups(&stage, 9);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        uint64_t id = submit_for(&stage, rows[i].user, rows[i].queue, rows[i].group);
+        const char *text = site_stage_reply(&stage)->text;
+        if ((id != 0) != (rows[i].refusal == NULL) ||
+            (rows[i].refusal != NULL && strstr(text, rows[i].refusal) == NULL)) {
+            fail_msg("%s for %s: %s", rows[i].user, rows[i].group, text);
+        }
+    }
+    assert_string_equal(site_stage_job_text(&stage, 1, "user_group"), "chem");
+    /* One for odd may wait elsewhere, and not come to where odd has no share. */
+    uint64_t id = submit_for(&stage, "bob", "plain", "odd");
+    char job[24];
+    snprintf(job, sizeof(job), "%llu", (unsigned long long)id);
+    struct msg msg = {.kind = MSG_JOB_MOVE, .session = 4, .site = ""};
+    const char *const jobs[] = {job};
+    struct peer from = site_stage_user("bob");
+    msg.job_move = (struct msg_job_move){.request = ++stage.request,
+                                         .move = MOVE_SWITCH,
+                                         .queue = "local",
+                                         .jobs = jobs,
+                                         .n_jobs = 1};
+    site_stage_message(&stage, &from, &msg);
+    assert_int_not_equal(site_stage_reply(&stage)->code, 0);
+    site_stage_release(&stage);
+}
+
+/* What a job of ana's for chem used is chem's; on record under its own name, also over
+ * a restart. Once chem has no share it is what ana has used as a member of lab. */
+static void test_a_group_is_charged(void **state)
+{
+    struct site_stage stage;
+    char text[512], whole[1024];
+    (void)state;
+    init_groups(&stage, 9);
+    uint64_t of_lab = submit_for(&stage, "ana", "local", "");
+    uint64_t of_chem = submit_for(&stage, "ana", "local", "chem");
+    run(&stage, of_lab);
+    run(&stage, of_chem);
+    site_stage_pass(&stage, HOUR_MS);
+    finish(&stage, of_chem);
+    assert_null(share_row(&stage, "queue/local", "ana"));
+    const struct row_share *row = share_row(&stage, "queue/local", "chem/ana");
+    assert_non_null(row);
+    assert_true(fabs(row->past_ms - HOUR_MS) < HOUR_MS / 100);
+    double used = row->past_ms;
+    site_stage_restart(&stage);
+    site_stage_host_up(&stage, "s1");
+    site_stage_host_up(&stage, "s2");
+    assert_non_null(share_row(&stage, "queue/local", "chem/ana"));
+    assert_string_equal(site_stage_job_text(&stage, of_chem, "user_group"), "chem");
+    snprintf(text, sizeof(text), groups, 9);
+    snprintf(whole, sizeof(whole), "%s%s", head, text);
+    memcpy(strstr(whole, " [chem, 9]"), "          ", 10);
+    assert_true(site_stage_reload(&stage, whole));
+    site_stage_pass(&stage, 1000);
+    assert_null(share_row(&stage, "queue/local", "chem/ana"));
+    row = share_row(&stage, "queue/local", "ana");
+    assert_non_null(row);
+    assert_true(fabs(row->past_ms - used) < used / 100);
+    site_stage_release(&stage);
+}
+
+/* A journal of another configuration: two rows are one account's now, once. */
+static void test_rows_of_one_account_become_one(void **state)
+{
+    struct site_stage stage;
+    char text[512], whole[1024];
+    (void)state;
+    init_groups(&stage, 9);
+    for (int i = 0; i < 2; i++) {
+        uint64_t id = submit_for(&stage, "ana", "local", i == 0 ? "" : "chem");
+        run(&stage, id);
+        site_stage_pass(&stage, HOUR_MS);
+        finish(&stage, id);
+    }
+    double sum = share_row(&stage, "queue/local", "ana")->past_ms *
+                     pow(10, -1.0 / 5) + /* HIST_HOURS */
+                 share_row(&stage, "queue/local", "chem/ana")->past_ms;
+    snprintf(text, sizeof(text), groups, 9);
+    snprintf(whole, sizeof(whole), "%s%s", head, text);
+    memcpy(strstr(whole, " [chem, 9]"), "          ", 10);
+    site_stage_restart_text(&stage, whole);
+    assert_null(share_row(&stage, "queue/local", "chem/ana"));
+    const struct row_share *row = share_row(&stage, "queue/local", "ana");
+    assert_true(fabs(row->past_ms - sum) < sum / 100);
+    site_stage_restart_text(&stage, whole);
+    assert_true(fabs(share_row(&stage, "queue/local", "ana")->past_ms - sum) <
+                sum / 100);
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -355,6 +491,9 @@ int main(void)
         cmocka_unit_test(test_the_queue_that_had_least_is_first),
         cmocka_unit_test(test_rows_of_nothing_go),
         cmocka_unit_test(test_what_has_faded_is_forgotten),
+        cmocka_unit_test(test_who_may_submit_for_a_group),
+        cmocka_unit_test(test_a_group_is_charged),
+        cmocka_unit_test(test_rows_of_one_account_become_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
