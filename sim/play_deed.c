@@ -80,6 +80,7 @@ static bool submit(struct play *play, const struct deed *deed, struct arena *are
         .depend_on = "",
         .begin_ms = submit->begin_ms > 0 ? PLAY_EPOCH_MS + submit->begin_ms : 0,
         .project = submit->project,
+        .user_group = submit->group,
         .priority = submit->priority,
         .has_slots = has_slots,
         .max_slots = submit->max_slots,

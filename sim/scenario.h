@@ -85,6 +85,7 @@ struct statement_submit {
     const char *after;       /* condition on other jobs; NULL: none */
     int64_t begin_ms;        /* not before; 0: at once */
     const char *project;     /* "": none */
+    const char *group;       /* -G; "": none */
     const char *app;         /* application profile; "": the site's default */
     int priority;            /* 0: the default */
 };

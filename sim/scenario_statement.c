@@ -33,6 +33,7 @@ static const struct scenario_option submit_options[] = {
     {"after", OPTION_TEXT, SUBMIT(after), 0, 0, 0},
     {"begin", OPTION_TIME, SUBMIT(begin_ms), 0, 0, SECOND_MS},
     {"project", OPTION_NAME, SUBMIT(project), 0, 0, 0},
+    {"group", OPTION_NAME, SUBMIT(group), 0, 0, 0},
     {"priority", OPTION_COUNT, SUBMIT(priority), 1, INT32_MAX / 2, 0},
     {"app", OPTION_NAME, SUBMIT(app), 0, 0, 0},
     {"max", OPTION_COUNT, SUBMIT(max_slots), 1, SLOTS_MAX, 0},
@@ -80,6 +81,7 @@ static bool read_submit(const struct scenario_reading *reading)
                                         .queue = "",
                                         .user = "user",
                                         .project = "",
+                                        .group = "",
                                         .app = "",
                                         .run_ms = -1};
     if (!take_site(reading, false) ||

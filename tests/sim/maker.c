@@ -53,6 +53,24 @@ static void choose_faults(struct maker *maker)
     maker->faults.batch = maker_chance(maker, 40) ? maker_between(maker, 1, 3) : 0;
 }
 
+/* Who submits, at times for one of his groups that has a share. */
+static void write_user(struct maker *maker, const struct maker_site *site,
+                       const char *queue)
+{
+    static const char *const users[] = {"ana", "bo", "cy", "dan", "eve", "flo"};
+    static const char *const groups[] = {"", "lab", "lab", "chem", "chem", ""};
+    int user = maker_between(maker, 0, 5);
+    bool is_of_both = user == 1 || user == 3 || user == 5;
+    const char *group = is_of_both && maker_chance(maker, 60) ? "both" : groups[user];
+    bool has_share =
+        strcmp(queue, "normal") != 0 || strstr(site->shares, group) != NULL;
+
+    maker_say(maker, " user=%s", users[user]);
+    if (group[0] != '\0' && has_share && maker_chance(maker, 40)) {
+        maker_say(maker, " group=%s", group);
+    }
+}
+
 static void write_submit(struct maker *maker, int self)
 {
     struct maker_site *site = &maker->sites[self];
@@ -72,8 +90,7 @@ static void write_submit(struct maker *maker, int self)
     maker_say(maker, "submit s%d queue=%s slots=%d run=%ds name=j%d", self + 1, queue,
               n_slots, run_s, site->n_jobs + 1);
     if (site->shares) {
-        static const char *const users[] = {"ana", "bo", "cy", "dan", "eve", "flo"};
-        maker_say(maker, " user=%s", users[maker_between(maker, 0, 5)]);
+        write_user(maker, site, queue);
     }
     if (count) {
         maker_say(maker, " count=%d", count);

@@ -95,12 +95,12 @@ static void choose_around(struct maker *maker, struct maker_site *site)
 
 static void choose_shares(struct maker *maker, struct maker_site *site)
 {
-    static const char *const shares[] = {"[default, 1]",
-                                         "[ana, 3] [lab, 2] [others, 1]",
-                                         "[lab, 5] [chem@, 1] [others, 1]"};
+    static const char *const shares[] = {
+        "[default, 1]", "[ana, 3] [lab, 2] [others, 1]",
+        "[lab, 5] [chem@, 1] [others, 1]", "[lab, 2] [bo, 1] [both, 3] [default, 1]"};
 
     site->has_pool = maker_chance(maker, 35);
-    site->shares = maker_chance(maker, 35) ? shares[maker_between(maker, 0, 2)] : NULL;
+    site->shares = maker_chance(maker, 35) ? shares[maker_between(maker, 0, 3)] : NULL;
 }
 
 void maker_choose_site(struct maker *maker, int self)
@@ -355,6 +355,7 @@ static void write_queues(struct maker *maker, const struct maker_site *site)
     if (site->shares) {
         maker_say(maker, "Begin UserGroup\nGROUP_NAME GROUP_MEMBER USER_SHARES\n"
                          "lab (bo cy) ([bo, 2] [cy, 1])\nchem (dan eve) ()\n"
+                         "both (bo dan flo) ()\n"
                          "End UserGroup\n");
     }
     maker_say(maker,
