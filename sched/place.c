@@ -263,14 +263,16 @@ static void tell_parked(const struct place_pass *pass, struct place_plan *plan)
 
 /* Nothing more starts, and what is left to say of a line does not depend on the lines
  * before it. With slot pools it does, as a queue hands on what it cannot use; who may
- * preempt, or use slots that are kept, needs no free one; and who goes on may take the
- * last room of a limit. */
+ * still preempt, or use slots that are kept, needs no free one; and who goes on may
+ * take the last room of a limit. */
 static bool is_over(struct place_pass *pass)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
-    return snapshot->preempt == NULL && pass->order.pools.n_pools == 0 &&
+    return pass->order.pools.n_pools == 0 &&
            (snapshot->kept == NULL || slot_reserve_is_idle(snapshot->kept)) &&
-           pass->next_return == snapshot->n_returns && place_view_is_full(&pass->room);
+           pass->next_return == snapshot->n_returns &&
+           place_view_is_full(&pass->room) &&
+           (snapshot->preempt == NULL || preempt_is_idle(snapshot->preempt));
 }
 
 static void tell_rest(struct place_pass *pass, struct place_plan *plan)
@@ -281,6 +283,10 @@ static void tell_rest(struct place_pass *pass, struct place_plan *plan)
         bool was_told = plan->verdicts[i].reason != REASON_NEW;
         bool starts = !was_told && start_next(pass, i, plan);
         assert(!starts);
+        if (!was_told && snapshot->preempt != NULL) {
+            preempt_line(snapshot->preempt, i, pass->order.next_turn[i], &pass->room,
+                         pass->draft, &plan->verdicts[i]);
+        }
     }
 }
 

@@ -263,12 +263,15 @@ static void judge_host(const struct place_room *room, struct place_view *view, i
         view->stuck.n_closed++;
         return;
     }
+    const struct threshold_excess *load =
+        place_view_load(room->snapshot, view->queue, host);
+    if (view->allowed != NULL) {
+        view->allowed[host] = load == NULL;
+    }
     if (room->is_taken[host] || at->is_kept) {
         view->stuck.n_exclusive++;
         return;
     }
-    const struct threshold_excess *load =
-        place_view_load(room->snapshot, view->queue, host);
     if (load != NULL) {
         tell_load(&view->stuck, at, load);
         return;
@@ -327,6 +330,9 @@ static struct place_view *view_new(const struct place_room *room,
     view->stuck.n_hosts = n_hosts;
     view->groups =
         arena_alloc(room->arena, (size_t)room->n_groups, sizeof(*view->groups));
+    if (room->snapshot->preempt != NULL) {
+        view->allowed = arena_alloc(room->arena, (size_t)n_hosts + 1, 1);
+    }
     for (int i = 0; i < n_hosts; i++) {
         judge_host(room, view, i, n_hosts - i);
     }

@@ -52,7 +52,9 @@ struct place_view {
     int told_slots;   /* for which the verdict says why; 0: none yet */
     struct reason_verdict judged; /* what is against hosts whatever the job's slots */
     struct reason_verdict stuck;  /* with what is against them for told_slots */
-    struct place_view *next;      /* of queues alike, or of the line */
+    uint8_t *allowed;        /* by host: it is open, and the job may run there, free or
+                                not; NULL: there is no preemption, nobody asks */
+    struct place_view *next; /* of queues alike, or of the line */
 };
 
 /* The hosts of a pass, and what it has given away of them. */

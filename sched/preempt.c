@@ -83,17 +83,17 @@ static bool wants_room(enum reason reason)
 }
 
 /* PREEMPT_DELAY. */
-static bool is_delayed(struct preempt *preempt, int queue, uint64_t job)
+static bool is_delayed(struct preempt *preempt, int queue, struct line_turn *turn)
 {
     const struct preempt_snapshot *snapshot = preempt->snapshot;
     const struct preempt_guards *guards = snapshot->guards != NULL
-                                              ? snapshot->guards(snapshot->arg, job)
+                                              ? snapshot->guards(snapshot->arg, turn)
                                               : &snapshot->rules->queues[queue].guards;
     int64_t delay_ms = guards->delay_ms;
     if (delay_ms == 0) {
         return false;
     }
-    int64_t until_ms = snapshot->submitted_ms(snapshot->arg, job) + delay_ms;
+    int64_t until_ms = snapshot->submitted_ms(snapshot->arg, turn) + delay_ms;
     if (until_ms <= snapshot->now_ms) {
         return false;
     }
@@ -126,11 +126,12 @@ static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
     return true;
 }
 
-static void find_views(struct preempt *preempt, const struct place_line *line)
+static void find_views(struct preempt *preempt, const struct place_line *line,
+                       struct place_room *room)
 {
     preempt->n_views = line->n_asks > 0 ? line->n_asks : 1;
     for (int i = 0; i < preempt->n_views; i++) {
-        preempt->views[i] = preempt_view_of(&preempt->world, line,
+        preempt->views[i] = preempt_view_of(&preempt->world, room, line,
                                             line->n_asks > 0 ? &line->asks[i] : NULL);
     }
 }
@@ -187,6 +188,22 @@ static void begin_line(struct preempt *preempt, int line, const struct place_roo
     }
 }
 
+/* What the line may preempt, told in the verdict; false: nothing. */
+static bool look_at(struct preempt *preempt, int index, struct place_room *room,
+                    struct reason_verdict *verdict)
+{
+    const struct place_line *line = &preempt->place->lines[index];
+    verdict->preempt = (struct reason_preempt){0};
+    if (preempt_order_of(&preempt->world, line->queue)->n_queues == 0) {
+        return false; /* most queues preempt nobody */
+    }
+    find_views(preempt, line, room);
+    begin_line(preempt, index, room);
+    bool may_any = judge_views(preempt);
+    verdict->preempt = tell_why(preempt);
+    return may_any;
+}
+
 void preempt_line(struct preempt *preempt, int index, int first,
                   struct place_room *room, struct limits_draft *draft,
                   struct reason_verdict *verdict)
@@ -197,22 +214,19 @@ void preempt_line(struct preempt *preempt, int index, int first,
         (line->is_exclusive && !snapshot->rules->has_exclusive)) {
         return;
     }
-    find_views(preempt, line);
-    begin_line(preempt, index, room);
-    bool may_more = judge_views(preempt);
+    bool may_more = look_at(preempt, index, room, verdict);
     int n_room = line->max_starts - first;
-    verdict->preempt = tell_why(preempt);
     for (int i = first; i < line->n_turns && n_room > 0; i++) {
-        uint64_t job = line->turns[i]->key;
-        bool has_claim = snapshot->has_claim(snapshot->arg, job);
+        struct line_turn *turn = line->turns[i];
+        bool has_claim = snapshot->has_claim(snapshot->arg, turn);
         if (!has_claim && !may_more) {
             return;
         }
-        if (!has_claim && is_delayed(preempt, line->queue, job)) {
+        if (!has_claim && is_delayed(preempt, line->queue, turn)) {
             verdict->preempt.is_delayed = true;
             continue;
         }
-        if (!has_claim && !preempt_for(preempt, index, job, room, draft)) {
+        if (!has_claim && !preempt_for(preempt, index, turn->key, room, draft)) {
             return;
         }
         n_room--;
@@ -232,7 +246,7 @@ struct preempt *preempt_new(struct arena *arena,
     preempt->place = place;
     preempt->arena = arena;
     preempt->draft = place->limits != NULL ? limits_draft_new(place->limits) : NULL;
-    preempt_view_init(&preempt->world, arena, snapshot);
+    preempt_order_init(&preempt->world, arena, snapshot);
     preempt_give_init(&preempt->give, arena, place);
     preempt->delta = arena_alloc(arena, n_hosts, sizeof(int));
     preempt->opened = arena_alloc(arena, n_hosts, sizeof(bool));
@@ -261,6 +275,32 @@ void preempt_started(struct preempt *preempt, const struct limits_class *class,
     if (preempt->draft != NULL && class != NULL) {
         limits_draft_count(preempt->draft, class, hosts, n_hosts);
     }
+}
+
+/* Of the jobs that lines' queues may preempt one is not protected. */
+static bool has_victims(struct preempt *preempt)
+{
+    const struct place_snapshot *place = preempt->place;
+    for (int i = 0; i < place->n_lines; i++) {
+        struct preempt_order *order =
+            preempt_order_of(&preempt->world, place->lines[i].queue);
+        if (order->n_queues > 0) {
+            preempt_order_fill(&preempt->world, order);
+        }
+        if (order->n_heap + order->n_sorted > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool preempt_is_idle(struct preempt *preempt)
+{
+    if (!preempt->was_asked) {
+        preempt->was_asked = true;
+        preempt->is_idle = !has_victims(preempt);
+    }
+    return preempt->is_idle;
 }
 
 const struct preempt_plan *preempt_result(const struct preempt *preempt)

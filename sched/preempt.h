@@ -71,16 +71,16 @@ struct preempt_job {
 struct preempt_snapshot {
     const struct place_snapshot *place;
     const struct preempt_rules *rules;
-    /* All running jobs, in any order; asked once, when the first line wants to know. */
+    /* All running jobs, in any order; asked once at most, when a line may preempt. */
     const struct preempt_job *(*jobs)(void *arg, int *n_jobs);
     const int *loads; /* by host: least loaded first; NULL: by running slots / slots */
     int64_t now_ms;
     /* Of a line's job: true where it is being made room for already. */
-    bool (*has_claim)(void *arg, uint64_t job);
+    bool (*has_claim)(void *arg, struct line_turn *turn);
     /* When it came to wait. */
-    int64_t (*submitted_ms)(void *arg, uint64_t job);
+    int64_t (*submitted_ms)(void *arg, struct line_turn *turn);
     /* What holds for a line's job; NULL: what its queue says. */
-    const struct preempt_guards *(*guards)(void *arg, uint64_t job);
+    const struct preempt_guards *(*guards)(void *arg, struct line_turn *turn);
     void *arg;
     int max_jobs; /* that preempt, of one plan */
 };
@@ -124,6 +124,9 @@ void preempt_started(struct preempt *preempt, const struct limits_class *class,
 struct place_room;
 void preempt_line(struct preempt *preempt, int line, int first, struct place_room *room,
                   struct limits_draft *draft, struct reason_verdict *verdict);
+/* There is nobody whom a line could preempt: what preempt_line tells of one does not
+ * depend on those before it. */
+bool preempt_is_idle(struct preempt *preempt);
 const struct preempt_plan *preempt_result(const struct preempt *preempt);
 
 #endif

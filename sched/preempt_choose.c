@@ -194,12 +194,12 @@ static int compare_sizes(const void *left, const void *right)
 static void set_order(struct preempt *preempt, struct preempt_choice *choice,
                       bool is_all)
 {
-    const struct preempt_view *view = choice->view;
+    struct preempt_view *view = choice->view;
     int64_t n_slots = is_all ? INT64_MIN : preempt_draft_free_in(preempt, choice);
     choice->n_order = 0;
     for (int i = view->first; i < view->n_victims && n_slots < choice->line->n_slots;
          i++) {
-        int index = view->victims[i];
+        int index = preempt_view_victim(&preempt->world, view, i);
         int group = preempt->world.group_of[preempt->world.jobs[index].pieces[0].host];
         if (!preempt->taken[index] && group == choice->group) {
             choice->order[choice->n_order++] = index;
@@ -355,10 +355,10 @@ static bool may_suffice(struct preempt *preempt, const struct preempt_choice *ch
         return choice->group == 0;
     }
     int64_t n_slots = preempt_draft_free_in(preempt, choice);
-    const struct preempt_view *view = choice->view;
+    struct preempt_view *view = choice->view;
     for (int i = view->first; i < view->n_victims && n_slots < choice->line->n_slots;
          i++) {
-        int index = view->victims[i];
+        int index = preempt_view_victim(&preempt->world, view, i);
         const struct preempt_job *job = &preempt->world.jobs[index];
         if (!preempt->taken[index] &&
             preempt->world.group_of[job->pieces[0].host] == choice->group) {
@@ -386,19 +386,20 @@ int preempt_choose_group(struct preempt *preempt, struct preempt_choice *choice)
 {
     struct preempt_view *view = choice->view;
     bool *tried = mem_alloc((size_t)preempt->world.n_groups, sizeof(*tried));
-    int best = -1, n_least = INT_MAX;
+    int best = -1, n_least = INT_MAX, n_tried = 0;
     while (view->first < view->n_victims &&
-           preempt->taken[view->victims[view->first]]) {
+           preempt->taken[preempt_view_victim(&preempt->world, view, view->first)]) {
         view->first++;
     }
-    for (int i = view->first; i < view->n_victims; i++) {
-        int index = view->victims[i];
+    for (int i = view->first; i < view->n_victims && n_tried < view->n_groups; i++) {
+        int index = preempt_view_victim(&preempt->world, view, i);
         choice->group =
             preempt->world.group_of[preempt->world.jobs[index].pieces[0].host];
         if (preempt->taken[index] || tried[choice->group]) {
             continue;
         }
         tried[choice->group] = true;
+        n_tried++;
         if (!may_suffice(preempt, choice) || !preempt_choose_in(preempt, choice)) {
             continue;
         }

@@ -50,6 +50,7 @@ struct preempt {
     int64_t *free_slots;
     int *first_host;
     struct preempt_plan plan;
+    bool is_idle, was_asked; /* there is no victim at all; that is known */
 };
 
 /* ---------------------------------------------------------------- as if */

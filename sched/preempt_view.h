@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preempt_view.h: the running jobs that lines of one queue, one -m and one requirement
- * may preempt, with one alternative of what they reserve, in the order in which they
- * are taken, and where.
+/* preempt_view.h: of the running jobs that a line's queue may preempt (preempt_order.h)
+ * those that are on hosts where its jobs may run, or hold what they reserve: in the
+ * same order. Lines that may preempt the same jobs, see the same hosts and reserve the
+ * same, with one alternative of that, share a view.
  *
  * Ownership: the arena's. Order: preempt.h. Layer: sched (base only). */
 #ifndef SUBLET_SCHED_PREEMPT_VIEW_H
 #define SUBLET_SCHED_PREEMPT_VIEW_H
 
-#include "sched/preempt.h"
+#include "sched/place_view.h"
+#include "sched/preempt_order.h"
 
 struct preempt_view {
-    int queue;
-    const struct asked *asked;
-    const struct place_filter *filter;
+    struct preempt_order *order;
+    const uint8_t *allowed;          /* by host: open, and the job may run there */
     const struct reserve_asks *asks; /* NULL: it reserves nothing */
-    const int64_t *wants; /* by pool: preempt_give.h; NULL: it reserves nothing */
-    uint8_t *allowed;     /* by host: open, and the job may run there */
-    int *victims;         /* indexes of jobs, in order */
-    int *levels;          /* by queue: of preference; -1: it may not be preempted */
-    int n_victims;
-    int first;   /* those before it are taken */
+    const int64_t *wants;            /* by pool: preempt_give.h; NULL: likewise */
+    int n_victims;                   /* in all */
+    int n_groups;                    /* that have one */
+    int *victims;        /* indexes of jobs, as far as they were asked for */
+    int n_known, n_seen; /* of these, and of the order's places */
+    int first;           /* those before it are taken */
     bool may_do; /* for the line that is looked at: nothing is lacking that none of them
                     gives */
     struct reason_preempt why;
@@ -27,23 +28,15 @@ struct preempt_view {
     struct preempt_view *next;
 };
 
-/* What all views of a plan share. */
-struct preempt_world {
-    const struct preempt_snapshot *snapshot;
-    const struct preempt_job *jobs;
-    int n_jobs;
-    struct arena *arena;
-    int *group_of; /* by host: 0 own, then one for each lease */
-    int n_groups;
-    struct preempt_view *views;
-};
-
-void preempt_view_init(struct preempt_world *world, struct arena *arena,
-                       const struct preempt_snapshot *snapshot);
-/* With one of the line's alternatives (NULL: it has none). */
+/* Of a line whose queue may preempt others, with one of its alternatives (NULL: it has
+ * none). */
 struct preempt_view *preempt_view_of(struct preempt_world *world,
+                                     struct place_room *room,
                                      const struct place_line *line,
                                      const struct reserve_asks *asks);
+/* The job that is taken in that place, below n_victims. */
+int preempt_view_victim(const struct preempt_world *world, struct preempt_view *view,
+                        int place);
 /* Slots that the job would give on hosts of the view; an exclusive one gives hosts, as
  * many as they have at most, or none. */
 int preempt_view_gain(const struct preempt_world *world,

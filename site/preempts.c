@@ -21,6 +21,7 @@ struct claim {
     uint64_t job;
     char *lease;
     struct host_slots *hosts;
+    int *places; /* the same as indexes of the last pass's hosts; -1: it is gone */
     int n_hosts;
     char *reserved; /* what it reserves there, as it will be on record; "" */
     int64_t since_ms;
@@ -47,6 +48,7 @@ static void claim_release(struct claim *claim)
 {
     keep_free(claim->lease);
     free(claim->hosts);
+    free(claim->places);
     keep_free(claim->reserved);
 }
 
@@ -99,12 +101,26 @@ static struct job *claimant(const struct site *site, const struct claim *claim,
                : NULL;
 }
 
-static bool is_free(const struct site *site, const struct claim *claim,
-                    const struct place_host *hosts, int n_hosts, bool is_exclusive)
+/* Most are where they were in the last pass. */
+static void find_places(const struct site *site, const struct claim *claim,
+                        const struct place_host *hosts, int n_hosts)
 {
     for (int i = 0; i < claim->n_hosts; i++) {
-        int host = schedule_find_host(site, hosts, n_hosts, claim->lease,
-                                      claim->hosts[i].host);
+        int place = claim->places[i];
+        if (place < 0 || place >= n_hosts ||
+            strcmp(hosts[place].name, claim->hosts[i].host) != 0 ||
+            strcmp(hosts[place].lease, claim->lease) != 0) {
+            claim->places[i] = schedule_find_host(site, hosts, n_hosts, claim->lease,
+                                                  claim->hosts[i].host);
+        }
+    }
+}
+
+static bool is_free(const struct claim *claim, const struct place_host *hosts,
+                    bool is_exclusive)
+{
+    for (int i = 0; i < claim->n_hosts; i++) {
+        int host = claim->places[i];
         if (host < 0 || left_on(&hosts[host], is_exclusive) < claim->hosts[i].n_slots) {
             return false;
         }
@@ -114,15 +130,13 @@ static bool is_free(const struct site *site, const struct claim *claim,
 
 /* Limits may have filled up meanwhile. */
 static bool is_allowed(const struct site *site, const struct job *job,
-                       const struct claim *claim, const struct place_host *hosts,
-                       int n_hosts)
+                       const struct claim *claim, const struct place_host *hosts)
 {
     struct limits_draft *draft = limits_draft_new(site->limits);
     const struct limit *limit;
     bool may = limits_room(draft, job->class, &limit) >= job->spec->n_slots;
     for (int i = 0; may && i < claim->n_hosts; i++) {
-        const struct place_host *at = &hosts[schedule_find_host(
-            site, hosts, n_hosts, claim->lease, claim->hosts[i].host)];
+        const struct place_host *at = &hosts[claim->places[i]];
         int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
         may = limits_room_on(draft, job->class, at->name, n_processors, claim->hosts, i,
                              &limit) >= claim->hosts[i].n_slots;
@@ -133,12 +147,11 @@ static bool is_allowed(const struct site *site, const struct job *job,
 
 /* The job's slots are its own, or are kept for it as they fall free; an exclusive job's
  * hosts as a whole. */
-static void use_slots(const struct site *site, const struct claim *claim,
-                      struct place_host *hosts, int n_hosts, bool is_exclusive)
+static void use_slots(const struct claim *claim, struct place_host *hosts,
+                      bool is_exclusive)
 {
     for (int i = 0; i < claim->n_hosts; i++) {
-        int host = schedule_find_host(site, hosts, n_hosts, claim->lease,
-                                      claim->hosts[i].host);
+        int host = claim->places[i];
         int left = host < 0 ? 0 : left_on(&hosts[host], false);
         if (left > 0) {
             hosts[host].used +=
@@ -177,18 +190,27 @@ static bool settle(struct site *site, const struct claim *claim,
         return false;
     }
     bool is_exclusive = job->spec->is_exclusive;
+    find_places(site, claim, hosts, n_hosts);
     bool has_all =
-        is_free(site, claim, hosts, n_hosts, is_exclusive) &&
+        is_free(claim, hosts, is_exclusive) &&
         reserves_has(site, claim->reserved, claim->lease, claim->hosts, claim->n_hosts);
-    if (has_all && !is_allowed(site, job, claim, hosts, n_hosts)) {
+    if (has_all && !is_allowed(site, job, claim, hosts)) {
         return false;
     }
-    use_slots(site, claim, hosts, n_hosts, is_exclusive);
+    use_slots(claim, hosts, is_exclusive);
     reserves_keep(site, claim->reserved, claim->lease, claim->hosts, claim->n_hosts);
     if (has_all) {
         start(site, job, claim, now_ms, effects);
     }
     return !has_all;
+}
+
+static void set_claim(const struct site *site, uint64_t key, bool has_claim)
+{
+    struct job *job = jobs_find(site->jobs, key);
+    if (job != NULL) {
+        job->has_claim = has_claim;
+    }
 }
 
 void preempts_begin(struct site *site, struct place_host *hosts, int n_hosts,
@@ -200,6 +222,7 @@ void preempts_begin(struct site *site, struct place_host *hosts, int n_hosts,
     for (int i = 0; i < preempts->n_claims; i++) {
         struct claim claim = preempts->claims[i];
         if (!settle(site, &claim, hosts, n_hosts, now_ms, effects)) {
+            set_claim(site, claim.job, false);
             claim_release(&claim);
             continue;
         }
@@ -223,6 +246,7 @@ static void add_claim(struct preempts *preempts, const struct preempt_claim *fro
         (struct claim){.job = from->job,
                        .lease = keep_text(from->lease),
                        .hosts = keep_hosts(from->hosts, from->n_hosts),
+                       .places = mem_alloc((size_t)from->n_hosts + 1, sizeof(int)),
                        .n_hosts = from->n_hosts,
                        .reserved = keep_text(reserved),
                        .since_ms = now_ms};
@@ -325,40 +349,24 @@ static const struct preempt_job *show_jobs(void *arg, int *n_jobs)
                             shown->snapshot.place, shown->snapshot.now_ms, n_jobs);
 }
 
-static bool has_claim(void *arg, uint64_t key)
+static bool has_claim(void *arg, struct line_turn *turn)
 {
     const struct shown *shown = arg;
-    if (shown->site->preempts->n_claims == 0) { /* most often: nobody is looked for */
-        return false;
-    }
-    const struct job *job = jobs_find(shown->site->jobs, key);
-    return job != NULL && job->has_claim;
+    return shown->site->preempts->n_claims > 0 && jobs_of_turn(turn)->has_claim;
 }
 
-static int64_t submitted_ms(void *arg, uint64_t key)
+static int64_t submitted_ms(void *arg, struct line_turn *turn)
 {
-    const struct shown *shown = arg;
-    const struct job *job = jobs_find(shown->site->jobs, key);
-    return job != NULL ? job->submit_ms : 0;
+    (void)arg;
+    return jobs_of_turn(turn)->submit_ms;
 }
 
-static const struct preempt_guards *guards(void *arg, uint64_t key)
+static const struct preempt_guards *guards(void *arg, struct line_turn *turn)
 {
     const struct shown *shown = arg;
-    const struct job *job = jobs_find(shown->site->jobs, key);
+    const struct job *job = jobs_of_turn(turn);
     return preempt_rules_guards(&shown->site->config->preempt, shown->arena, job->queue,
                                 job->spec->app);
-}
-
-static void mark_claims(const struct site *site, bool has_claim)
-{
-    const struct preempts *preempts = site->preempts;
-    for (int i = 0; i < preempts->n_claims; i++) {
-        struct job *job = jobs_find(site->jobs, preempts->claims[i].job);
-        if (job != NULL) {
-            job->has_claim = has_claim;
-        }
-    }
 }
 
 struct preempt *preempts_show(struct site *site, struct arena *arena,
@@ -381,7 +389,6 @@ struct preempt *preempts_show(struct site *site, struct arena *arena,
         .arg = shown,
         .max_jobs = PREEMPTS_MAX,
     };
-    mark_claims(site, true);
     return preempt_new(arena, &shown->snapshot);
 }
 
@@ -403,11 +410,11 @@ bool preempts_order(struct site *site, struct preempt *planned, int64_t now_ms,
         return false;
     }
     const struct preempt_plan *plan = preempt_result(planned);
-    mark_claims(site, false);
     for (int i = 0; i < plan->n_claims; i++) {
         const struct preempt_claim *claim = &plan->claims[i];
         add_claim(preempts, claim, reserves_text(site, &effects->arena, claim->asks),
                   now_ms);
+        set_claim(site, claim->job, true);
         for (int k = 0; k < claim->n_victims; k++) {
             struct job *job = jobs_find(site->jobs, plan->jobs[claim->victims[k]].key);
             if (job != NULL && preemptable_is(job)) {

@@ -415,17 +415,17 @@ static const struct preempt_job *show_jobs(void *arg, int *n_jobs)
     return trial->jobs;
 }
 
-static bool has_claim(void *arg, uint64_t job)
+static bool has_claim(void *arg, struct line_turn *turn)
 {
     (void)arg;
-    (void)job;
+    (void)turn;
     return false;
 }
 
-static int64_t submitted_ms(void *arg, uint64_t job)
+static int64_t submitted_ms(void *arg, struct line_turn *turn)
 {
     (void)arg;
-    (void)job;
+    (void)turn;
     return 0;
 }
 

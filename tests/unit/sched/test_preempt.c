@@ -209,7 +209,7 @@ static void add_job(struct trial *trial, char *word)
     limits_count(trial->limits, class, job->hosts, job->n_pieces, false, 1);
 }
 
-/* +QUEUE*SLOTS[:user=..][:age=SECONDS][:lic=N][:x] */
+/* +QUEUE*SLOTS[:user=..][:age=SECONDS][:lic=N][:x][:home] */
 static void add_wanted(struct trial *trial, char *word)
 {
     int index = trial->n_lines++;
@@ -222,6 +222,8 @@ static void add_wanted(struct trial *trial, char *word)
     line->n_slots = number_of(end + 1);
     strsep(&end, ":"); /* behind the '*', whose place has the NUL */
     line->is_exclusive = strstr(word + strlen(word) + 1, ":x") != NULL;
+    line->bond =
+        strstr(word + strlen(word) + 1, ":home") != NULL ? PLACE_HOME : PLACE_FREE;
     for (char *rest = strchr(word + strlen(word) + 1, ':'); rest != NULL;
          rest = strchr(rest + 1, ':')) {
         static char users[JOBS][16];
@@ -284,17 +286,17 @@ static const struct preempt_job *show_jobs(void *arg, int *n_jobs)
     return trial->jobs;
 }
 
-static bool has_claim(void *arg, uint64_t job)
+static bool has_claim(void *arg, struct line_turn *turn)
 {
     (void)arg;
-    (void)job;
+    (void)turn;
     return false;
 }
 
-static int64_t submitted_ms(void *arg, uint64_t job)
+static int64_t submitted_ms(void *arg, struct line_turn *turn)
 {
     const struct trial *trial = arg;
-    return trial->submit_ms[job - 1000];
+    return trial->submit_ms[turn->key - 1000];
 }
 
 static void add(char *text, const char *more)
