@@ -54,6 +54,48 @@ int job_list_place(const struct job_list *list, const struct job *key,
     return low;
 }
 
+static bool is_before(const struct job *job, uint64_t id, int index)
+{
+    return job->id != id ? job->id < id : job->index < index;
+}
+
+/* Of 0 to `last`, if ids were spread evenly: they are given in turn. */
+static int guess_place(const struct job_list *list, uint64_t id, int last)
+{
+    uint64_t first_id = list->items[0]->id, last_id = list->items[last]->id;
+    double share =
+        last_id > first_id ? (double)(id - first_id) / (double)(last_id - first_id) : 0;
+    return (int)(share * last);
+}
+
+/* From a guess, which most often is the place or near, in steps that double. */
+int job_list_place_by_id(const struct job_list *list, uint64_t id, int index)
+{
+    struct job *const *items = list->items;
+    int low = 0, high = list->count - 1;
+    if (high < 0 || !is_before(items[low], id, index)) {
+        return 0;
+    }
+    if (is_before(items[high], id, index)) {
+        return high + 1;
+    }
+    int at = guess_place(list, id, high);
+    bool is_low = is_before(items[at], id, index), was_low = is_low;
+    for (int step = 1;; step *= 2) {
+        *(is_low ? &low : &high) = at;
+        if (is_low != was_low || high - low <= step) {
+            break;
+        }
+        at = is_low ? low + step : high - step;
+        is_low = is_before(items[at], id, index);
+    }
+    while (high - low > 1) {
+        at = low + (high - low) / 2;
+        *(is_before(items[at], id, index) ? &low : &high) = at;
+    }
+    return high;
+}
+
 struct job *job_list_find(const struct job_list *list, const struct job *key,
                           job_list_compare_fn compare)
 {

@@ -22,6 +22,8 @@ int job_list_by_kept(const struct job *a, const struct job *b); /* then id */
 /* The first place whose job does not come before `key`. */
 int job_list_place(const struct job_list *list, const struct job *key,
                    job_list_compare_fn compare);
+/* The same in a list by id, then index. */
+int job_list_place_by_id(const struct job_list *list, uint64_t id, int index);
 struct job *job_list_find(const struct job_list *list, const struct job *key,
                           job_list_compare_fn compare);
 void job_list_insert(struct job_list *list, struct job *job, int place);

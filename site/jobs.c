@@ -333,13 +333,16 @@ uint64_t jobs_key(const struct job *job)
 
 struct job *jobs_find(const struct jobs *jobs, uint64_t key)
 {
-    struct job wanted = {.id = job_id_key_number(key), .index = job_id_key_index(key)};
-    return job_list_find(&jobs->all, &wanted, job_list_by_id);
+    uint64_t id = job_id_key_number(key);
+    int index = job_id_key_index(key),
+        place = job_list_place_by_id(&jobs->all, id, index);
+    struct job *job = place < jobs->all.count ? jobs->all.items[place] : NULL;
+    return job != NULL && job->id == id && job->index == index ? job : NULL;
 }
 
 int jobs_place_of(const struct jobs *jobs, uint64_t id)
 {
-    return job_list_place(&jobs->all, &(struct job){.id = id}, job_list_by_id);
+    return job_list_place_by_id(&jobs->all, id, 0);
 }
 
 struct job *jobs_find_attempt(const struct jobs *jobs, uint64_t attempt)
@@ -385,6 +388,9 @@ struct job *jobs_of_turn(struct line_turn *turn)
 
 int jobs_array_room(const struct job *job)
 {
+    if (job->index == 0) {
+        return INT_MAX;
+    }
     int max_open = job->submission->max_open, n_open = job->submission->n_open;
     return max_open == 0 ? INT_MAX : max_open > n_open ? max_open - n_open : 0;
 }

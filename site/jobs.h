@@ -51,56 +51,57 @@ struct job_noted {
 };
 
 struct job {
+    /* What each pass asks of every running job stands together: there are thousands. */
     uint64_t id;
     int index; /* in its array, from 1; 0: of no array */
     int queue; /* index in the configuration; -1: it is gone */
-    int64_t submit_ms;
     const struct job_spec *spec;
-    const struct job_terms *terms;
-    struct submission *submission;
-    char *switched_queue;       /* NULL: it is in the one of its spec */
     struct limits_class *class; /* what it is to limits */
-    struct job_seat seat;       /* where it counts for shares */
-
     enum job_state state;
     enum requeue_cause requeue_cause; /* see there (base/row.h) */
     uint64_t attempt; /* of the latest start; 0: waiting, or ended without one */
     char *lease;      /* that it runs under; "": own hosts */
-    uint64_t epoch;
     bool is_decided;
     bool is_killed;
     bool is_released; /* its condition (-w) was met once, or it has none */
-    int n_requeues;   /* by its exit code */
-    char *avoided;    /* see base/row.h; NULL: no host */
-    int n_pre_fails;  /* commands before it that failed, in a row */
     int n_hosts;
     struct host_slots *hosts; /* "n1" or "n1@north" */
     int64_t start_ms, end_ms; /* start 0: not known to have run */
+    struct job_halt halt;
+    struct place_backfill backfill; /* of its attempt */
+    struct reserves_entry *ledger;  /* of reservations, while it is open; not on disk */
+
+    int64_t submit_ms;
+    const struct job_terms *terms;
+    struct submission *submission;
+    char *switched_queue; /* NULL: it is in the one of its spec */
+    struct job_seat seat; /* where it counts for shares */
+    uint64_t epoch;
+    int n_requeues;  /* by its exit code */
+    char *avoided;   /* see base/row.h; NULL: no host */
+    int n_pre_fails; /* commands before it that failed, in a row */
     struct run_control control;
     struct run_exit *exit; /* NULL: it has not ended */
     char *reason;          /* of the last turn that needs one; "" else */
-    struct job_halt halt;
     char *overload; /* the load that it stands still for, or went on after; NULL */
-    struct place_backfill backfill; /* of its attempt */
     char *reserved; /* rusage of its attempt (site/reserves.h); NULL: nothing */
 
     /* Not on disk. */
-    struct reserves_entry *ledger; /* in the ledger of reservations, while it is open */
-    int64_t retry_ms;              /* refused: not before this instant */
-    uint64_t written_attempt;      /* whose output is being written; 0: none */
-    struct line_turn turn;         /* where it waits: its place, and the line */
-    struct line *line;             /* NULL: it stands in none */
-    int64_t hold_ms;   /* until this instant; INT64_MAX: until something comes */
-    enum reason hold;  /* why it waits in no line; REASON_NEW: it may start */
-    int n_refused;     /* in a row */
-    int64_t kept_ms;   /* of an ended one: it is cleaned a time after this */
+    int64_t retry_ms;         /* refused: not before this instant */
+    uint64_t written_attempt; /* whose output is being written; 0: none */
+    struct line_turn turn;    /* where it waits: its place, and the line */
+    struct line *line;        /* NULL: it stands in none */
+    bool has_claim;           /* room is being made for it, as the last pass knew */
+    int64_t hold_ms;          /* until this instant; INT64_MAX: until something comes */
+    enum reason hold;         /* why it waits in no line; REASON_NEW: it may start */
+    int n_refused;            /* in a row */
+    int64_t kept_ms;          /* of an ended one: it is cleaned a time after this */
     int64_t recall_ms; /* its slots are wanted back until then, and it was warned; 0 */
     int64_t end_by_ms; /* it waits for its slots to end in until then (endings.h); 0 */
     bool is_never;     /* its condition cannot be met any more */
     bool is_watching;  /* it stands in the table of those that wait for others */
     bool is_open;      /* it stands in that index */
     bool is_counted_still; /* and counts for the limits as one that stands still */
-    bool has_claim;        /* room is being made for it; only while that is planned */
     bool is_dropped;       /* forgotten, about to be removed */
     struct job_noted noted;
 };

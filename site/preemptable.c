@@ -20,7 +20,9 @@ struct preemptable {
     struct seat *seats; /* of the last list, by attempt */
     int n_seats;
     struct seat *next; /* where those of the next are written */
-    int capacity;      /* of both */
+    struct preempt_job *jobs;
+    struct preempt_piece *firsts; /* of each of `jobs` that has one host, its piece */
+    int capacity;                 /* of all four */
 };
 
 struct preemptable *preemptable_new(void)
@@ -33,6 +35,8 @@ void preemptable_free(struct preemptable *preemptable)
     if (preemptable != NULL) {
         free(preemptable->seats);
         free(preemptable->next);
+        free(preemptable->jobs);
+        free(preemptable->firsts);
         free(preemptable);
     }
 }
@@ -79,15 +83,18 @@ static int count_slots(const struct job *job)
     return n_slots;
 }
 
+/* `first`: room for its pieces, if it has one. */
 static struct preempt_job show_job(struct site *site, struct arena *arena,
                                    const struct place_snapshot *snapshot,
-                                   const struct job *job, int hint, int64_t now_ms)
+                                   const struct job *job, int hint,
+                                   struct preempt_piece *first, int64_t now_ms)
 {
     struct preempt_piece *pieces =
-        arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*pieces));
+        job->n_hosts <= 1 ? first
+                          : arena_alloc(arena, (size_t)job->n_hosts, sizeof(*pieces));
     bool has_all = show_pieces(site, snapshot, job, hint, pieces);
     const struct reserve_part *parts = NULL;
-    int n_parts = reserves_to_give(site, job, &parts);
+    int n_parts = job->ledger != NULL ? reserves_to_give(site, job, &parts) : 0;
     return (struct preempt_job){
         .parts = parts,
         .n_parts = n_parts,
@@ -129,6 +136,10 @@ static void make_room(struct preemptable *preemptable, int n_seats)
         preemptable->seats =
             mem_grow(preemptable->seats, capacity, sizeof(struct seat));
         preemptable->next = mem_grow(preemptable->next, capacity, sizeof(struct seat));
+        preemptable->jobs =
+            mem_grow(preemptable->jobs, capacity, sizeof(struct preempt_job));
+        preemptable->firsts =
+            mem_grow(preemptable->firsts, capacity, sizeof(struct preempt_piece));
         preemptable->capacity = (int)capacity;
     }
 }
@@ -148,13 +159,14 @@ const struct preempt_job *preemptable_show(struct preemptable *preemptable,
                                            int64_t now_ms, int *n_jobs)
 {
     int n_open = jobs_count_open(site->jobs), next = 0, n = 0;
-    struct preempt_job *jobs = arena_alloc(arena, (size_t)n_open + 1, sizeof(*jobs));
-    make_room(preemptable, n_open);
+    make_room(preemptable, n_open + 1);
+    struct preempt_job *jobs = preemptable->jobs;
     for (int i = 0; i < n_open; i++) {
         const struct job *job = jobs_open_at(site->jobs, i);
         if (preemptable_is(job)) {
             int hint = last_place(preemptable, job->attempt, &next);
-            jobs[n] = show_job(site, arena, snapshot, job, hint, now_ms);
+            jobs[n] = show_job(site, arena, snapshot, job, hint,
+                               &preemptable->firsts[n], now_ms);
             int place = job->n_hosts > 0 ? jobs[n].pieces[0].host : -1;
             preemptable->next[n++] = (struct seat){job->attempt, place};
         }

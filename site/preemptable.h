@@ -4,8 +4,9 @@
  * host of the snapshot each job was found, so that thousands of names need not be
  * looked up in each pass; what is kept is compared by name before it counts.
  *
- * Ownership: a list is the arena's; names and classes in it are the jobs'. Order: by
- * attempt. Units: slots, milliseconds. Layer: site. */
+ * Ownership: a list is kept until the next one; names and classes in it are the jobs',
+ * what belongs to a job of several hosts is the arena's. Order: by attempt. Units:
+ * slots, milliseconds. Layer: site. */
 #ifndef SUBLET_SITE_PREEMPTABLE_H
 #define SUBLET_SITE_PREEMPTABLE_H
 

@@ -352,6 +352,9 @@ static int parts_of_record(const struct site *site, const char *reserved,
                            const struct reserve_part **parts)
 {
     struct resreq_usage usage;
+    if (reserved[0] == '\0') {
+        return 0;
+    }
     resreq_usage_read(site->reserves->arena, facts_resources(site->facts), reserved,
                       &usage);
     return list_parts(site, &usage, NULL, spread, takes_all, parts);
