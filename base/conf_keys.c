@@ -192,7 +192,8 @@ const struct conf_key conf_keys[] = {
     WORD("PLACEMENT", "stacked balanced", "stacked",
          "slots of a parallel job: host by host, or one on each host in turn"),
     YESNO("RERUNNABLE", "N", "jobs run again when their host is lost"),
-    LATER("RESOURCE_RESERVE", "memory is reserved for waiting jobs"),
+    TEXT("RESOURCE_RESERVE", NULL, "MAX_RESERVE_TIME[N]: as SLOT_RESERVE, in place of it; jobs with rusage, sequential "
+                                   "ones too, reserve memory and other resources with the slots"),
     TEXT("RES_REQ", NULL, "resource requirements of its jobs, joined with their own"),
     TEXT("RESRSV_LIMIT", NULL, "what its jobs may reserve (rusage): [RESOURCE=MAX] [RESOURCE=MIN,MAX]...; for these "
                                "RES_REQ is a default, not a bound"),
@@ -300,7 +301,7 @@ const struct conf_key conf_keys[] = {
              "a job that was suspended so long in all is not preempted"),
     INT("MAX_USER_PRIORITY", 1, INT32_MAX / 2, NULL, "largest -sp of a job; without it nobody may say one"),
     DURATION("MBD_SLEEP_TIME", SECOND, SECOND, DAY, "60",
-             "the interval of JOB_ACCEPT_INTERVAL and SLOT_RESERVE; passes begin with what "
+             "the interval of JOB_ACCEPT_INTERVAL, SLOT_RESERVE and RESOURCE_RESERVE; passes begin with what "
              "happens, not with it"),
     LATER("MIN_SWITCH_PERIOD", "time between two archives of events"),
     LATER("NEWJOB_REFRESH", "new jobs are shown at once"),

@@ -25,32 +25,55 @@ void backfill_sort(struct backfill_run *runs, int n_runs)
     }
 }
 
-/* What is left of what is free, and of what falls free, as jobs take of it. */
-struct supply {
-    int *n_free; /* by host */
-    int n_hosts;
+struct backfill_supply {
     const struct backfill_run *runs;
-    int *first; /* by run: of its pieces, in ... */
-    int *left;  /* ... what is left of each */
-    int n_runs; /* that end */
+    int n_runs, n_ending; /* the first so many end */
+    int *n_free;          /* by host */
+    int n_hosts;
+    int64_t *left;                  /* by pool */
+    int *first_slots, *first_parts; /* by run: of its pieces and parts, in ... */
+    int *slots;                     /* ... what is left of each */
+    int64_t *parts;
 };
 
-static void supply_init(struct supply *supply, struct arena *arena, const int *n_free)
+static void count_runs(struct backfill_supply *supply, int *n_slots, int *n_parts)
 {
-    int n_pieces = 0, n_runs = 0;
-    supply->n_free = arena_copy(arena, n_free, (size_t)supply->n_hosts * sizeof(int));
-    while (n_runs < supply->n_runs && supply->runs[n_runs].end_ms != BACKFILL_NEVER) {
-        n_pieces += supply->runs[n_runs++].n_pieces;
+    *n_slots = *n_parts = 0;
+    for (int i = 0; i < supply->n_runs; i++) {
+        supply->n_ending += supply->runs[i].end_ms != BACKFILL_NEVER;
+        *n_slots += supply->runs[i].n_pieces;
+        *n_parts += supply->runs[i].n_parts;
     }
-    supply->n_runs = n_runs;
-    supply->first = arena_alloc(arena, (size_t)n_runs + 1, sizeof(int));
-    supply->left = arena_alloc(arena, (size_t)n_pieces + 1, sizeof(int));
-    for (int i = 0, at = 0; i < n_runs; i++) {
-        supply->first[i] = at;
-        for (int k = 0; k < supply->runs[i].n_pieces; k++) {
-            supply->left[at++] = supply->runs[i].pieces[k].n_slots;
+}
+
+struct backfill_supply *backfill_supply_new(struct arena *arena,
+                                            const struct backfill_run *runs, int n_runs,
+                                            const int *n_free, int n_hosts,
+                                            const int64_t *left, int n_pools)
+{
+    struct backfill_supply *supply = arena_alloc(arena, 1, sizeof(*supply));
+    int n_slots, n_parts;
+    *supply =
+        (struct backfill_supply){.runs = runs, .n_runs = n_runs, .n_hosts = n_hosts};
+    count_runs(supply, &n_slots, &n_parts);
+    supply->n_free = arena_copy(arena, n_free, (size_t)n_hosts * sizeof(int));
+    supply->left = arena_copy(arena, left, (size_t)n_pools * sizeof(*left));
+    supply->first_slots = arena_alloc(arena, (size_t)n_runs + 1, sizeof(int));
+    supply->first_parts = arena_alloc(arena, (size_t)n_runs + 1, sizeof(int));
+    supply->slots = arena_alloc(arena, (size_t)n_slots + 1, sizeof(int));
+    supply->parts = arena_alloc(arena, (size_t)n_parts + 1, sizeof(*supply->parts));
+    n_slots = n_parts = 0;
+    for (int i = 0; i < n_runs; i++) {
+        supply->first_slots[i] = n_slots;
+        supply->first_parts[i] = n_parts;
+        for (int k = 0; k < runs[i].n_pieces; k++) {
+            supply->slots[n_slots++] = runs[i].pieces[k].n_slots;
+        }
+        for (int k = 0; k < runs[i].n_parts; k++) {
+            supply->parts[n_parts++] = runs[i].parts[k].milli;
         }
     }
+    return supply;
 }
 
 /* Takes up to `wanted`; returns what is still wanted. */
@@ -62,33 +85,105 @@ static int take(int *left, int wanted)
     return wanted - n;
 }
 
-static int64_t start_of(struct supply *supply, const struct backfill_want *want,
-                        int64_t now_ms)
+static int64_t take_milli(int64_t *left, int64_t wanted)
+{
+    int64_t n = *left < wanted ? *left : wanted;
+    n = n > 0 ? n : 0;
+    *left -= n;
+    return wanted - n;
+}
+
+/* The end of the run that brings the last of it. */
+static int64_t later(const struct backfill_run *run, int64_t start_ms)
+{
+    return run->end_ms > start_ms ? run->end_ms : start_ms;
+}
+
+/* Slots of any host that is allowed. */
+static int64_t take_any(struct backfill_supply *supply,
+                        const struct backfill_want *want, int64_t now_ms)
 {
     int missing = want->n_missing;
     for (int i = 0; i < supply->n_hosts && missing > 0; i++) {
         missing = want->allowed[i] ? take(&supply->n_free[i], missing) : missing;
     }
     int64_t start_ms = now_ms;
-    for (int i = 0; i < supply->n_runs && missing > 0; i++) {
+    for (int i = 0; i < supply->n_ending && missing > 0; i++) {
         const struct backfill_run *run = &supply->runs[i];
         for (int k = 0; k < run->n_pieces && missing > 0; k++) {
             if (want->allowed[run->pieces[k].host]) {
-                missing = take(&supply->left[supply->first[i] + k], missing);
+                missing = take(&supply->slots[supply->first_slots[i] + k], missing);
             }
         }
-        start_ms = run->end_ms > now_ms ? run->end_ms : now_ms;
+        start_ms = later(run, now_ms);
     }
     return missing > 0 ? BACKFILL_NEVER : start_ms;
 }
 
-void backfill_starts(struct arena *arena, const struct backfill_run *runs, int n_runs,
-                     const int *n_free, int n_hosts, const struct backfill_want *wants,
-                     int n_wants, int64_t now_ms, int64_t *starts_ms)
+static int64_t take_piece(struct backfill_supply *supply,
+                          const struct backfill_piece *piece, int64_t now_ms)
 {
-    struct supply supply = {.runs = runs, .n_runs = n_runs, .n_hosts = n_hosts};
-    supply_init(&supply, arena, n_free);
-    for (int i = 0; i < n_wants; i++) {
-        starts_ms[i] = start_of(&supply, &wants[i], now_ms);
+    int missing = take(&supply->n_free[piece->host], piece->n_slots);
+    int64_t start_ms = now_ms;
+    for (int i = 0; i < supply->n_ending && missing > 0; i++) {
+        const struct backfill_run *run = &supply->runs[i];
+        for (int k = 0; k < run->n_pieces && missing > 0; k++) {
+            if (run->pieces[k].host == piece->host) {
+                missing = take(&supply->slots[supply->first_slots[i] + k], missing);
+                start_ms = later(run, now_ms);
+            }
+        }
+    }
+    return missing > 0 ? BACKFILL_NEVER : start_ms;
+}
+
+/* Where jobs have reserved more than there is, that is made up for first. */
+static int64_t take_part(struct backfill_supply *supply,
+                         const struct reserve_part *part, int64_t now_ms)
+{
+    int64_t *left = &supply->left[part->pool];
+    int64_t owed = *left < 0 ? -*left : 0, missing;
+    *left += owed;
+    missing = take_milli(left, part->milli + owed);
+    int64_t start_ms = now_ms;
+    for (int i = 0; i < supply->n_ending && missing > 0; i++) {
+        const struct backfill_run *run = &supply->runs[i];
+        for (int k = 0; k < run->n_parts && missing > 0; k++) {
+            if (run->parts[k].pool == part->pool) {
+                missing =
+                    take_milli(&supply->parts[supply->first_parts[i] + k], missing);
+                start_ms = later(run, now_ms);
+            }
+        }
+    }
+    return missing > 0 ? BACKFILL_NEVER : start_ms;
+}
+
+int64_t backfill_take(struct backfill_supply *supply, const struct backfill_want *want,
+                      int64_t now_ms)
+{
+    int64_t start_ms = want->allowed != NULL ? take_any(supply, want, now_ms) : now_ms;
+    for (int i = 0; i < want->n_pieces; i++) {
+        int64_t at_ms = take_piece(supply, &want->pieces[i], now_ms);
+        start_ms = at_ms > start_ms ? at_ms : start_ms;
+    }
+    for (int i = 0; i < want->n_parts; i++) {
+        int64_t at_ms = take_part(supply, &want->parts[i], now_ms);
+        start_ms = at_ms > start_ms ? at_ms : start_ms;
+    }
+    return start_ms;
+}
+
+void backfill_supply_add(const struct backfill_supply *supply, int n_runs, int *n_free,
+                         int64_t *left)
+{
+    for (int i = 0; i < n_runs; i++) {
+        const struct backfill_run *run = &supply->runs[i];
+        for (int k = 0; k < run->n_pieces; k++) {
+            n_free[run->pieces[k].host] += supply->slots[supply->first_slots[i] + k];
+        }
+        for (int k = 0; k < run->n_parts; k++) {
+            left[run->parts[k].pool] += supply->parts[supply->first_parts[i] + k];
+        }
     }
 }

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backfill.h: when waiting jobs that reserve slots will start, as far as the run limits
- * of the jobs in their way tell. A job that ends until then may use what they reserve.
+/* backfill.h: when waiting jobs that reserve will start, as far as the run limits of
+ * the jobs in their way tell. A job that ends until then may use what they reserve.
  *
- * Each takes what is free on its hosts, then what falls free there as jobs come to
- * their limits, until it has what it lacks; those before it in the list take first. Of
+ * Each takes what is free, then what falls free as jobs come to their limits, until it
+ * has what it lacks: slots of any of its hosts, or, where it has chosen its hosts, so
+ * many of each and so much of each pool (reserve.h). Those before it take first. Of
  * what the others do nothing is assumed but that they end: one without a run limit
  * never does, and a job that needs its slots has no start that anybody knows.
  *
- * Units: milliseconds, slots. Ownership: all is borrowed; the arena is for scratch.
- * Order: runs by end, then key; wants as they stand. Source: lsf.md 6.2.
- * Layer: sched (base only). */
+ * Units: milliseconds, slots, thousandths. Ownership: all is borrowed, and has to last
+ * as long as the supply; that lives in the arena. Order: runs by end, then key; who
+ * takes first, comes first. Source: lsf.md 6.2. Layer: sched (base only). */
 #ifndef SUBLET_SCHED_BACKFILL_H
 #define SUBLET_SCHED_BACKFILL_H
 
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "sched/reserve.h"
 
 #define BACKFILL_NEVER INT64_MAX
 
@@ -30,20 +32,35 @@ struct backfill_run {
     int64_t end_ms; /* by its run limit; BACKFILL_NEVER: it has none */
     const struct backfill_piece *pieces;
     int n_pieces;
+    const struct reserve_part *parts; /* what it reserves */
+    int n_parts;
 };
 
-/* A job that reserves. */
+/* What a job that reserves has not in hand. */
 struct backfill_want {
-    int n_missing;          /* slots that it has not in hand */
-    const uint8_t *allowed; /* by host: 1, it may have slots there; 0 */
+    int n_missing;          /* slots, ... */
+    const uint8_t *allowed; /* ... by host: 1, it may have them there; 0; or NULL: */
+    const struct backfill_piece *pieces; /* slots of these hosts ... */
+    int n_pieces;
+    const struct reserve_part *parts; /* ... and so much of these pools */
+    int n_parts;
 };
 
 /* Puts the runs in order. */
 void backfill_sort(struct backfill_run *runs, int n_runs);
-/* By want: its start, not before `now_ms`. `n_free`, by host, is what nobody has or
- * reserves. */
-void backfill_starts(struct arena *arena, const struct backfill_run *runs, int n_runs,
-                     const int *n_free, int n_hosts, const struct backfill_want *wants,
-                     int n_wants, int64_t now_ms, int64_t *starts_ms);
+
+/* What nobody has or reserves now, by host and by pool (below 0: less is there than is
+ * reserved), and what the runs, in order, will leave. */
+struct backfill_supply;
+struct backfill_supply *backfill_supply_new(struct arena *arena,
+                                            const struct backfill_run *runs, int n_runs,
+                                            const int *n_free, int n_hosts,
+                                            const int64_t *left, int n_pools);
+/* It takes what it lacks; returns when it has all of it, not before `now_ms`. */
+int64_t backfill_take(struct backfill_supply *supply, const struct backfill_want *want,
+                      int64_t now_ms);
+/* Adds what nobody has taken of the first `n_runs` runs, those without an end too. */
+void backfill_supply_add(const struct backfill_supply *supply, int n_runs, int *n_free,
+                         int64_t *left);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place_keep.c: what is kept for a job that waits, and lent to others (slot_reserve.h),
  * as a pass comes to each line; see place.h. */
-#include "sched/place_parts.h"
+#include "sched/place_ahead.h"
 #include "sched/preempt.h"
 #include "sched/slot_reserve.h"
 
@@ -153,17 +153,63 @@ static bool keep_slots(struct place_pass *pass, int index, int own)
     return true;
 }
 
+/* The job chooses its hosts, and has what is free there. False: it fits nowhere,
+ * whoever ends. */
+static bool keep_target(struct place_pass *pass, int index, bool has_starts)
+{
+    struct slot_reserve *kept = pass->snapshot->kept;
+    const struct place_line *line = &pass->snapshot->lines[index];
+    struct place_start start;
+    const int *places;
+    bool fits = place_ahead_fit(pass, index, &start, &places);
+    if (has_starts) {
+        slot_reserve_want_pass(kept); /* which knows when these end */
+    }
+    if (!fits) {
+        return false;
+    }
+    struct host_slots *in_hand =
+        arena_alloc(pass->arena, (size_t)start.n_hosts, sizeof(*in_hand));
+    int n_in_hand =
+        slot_reserve_keep_target(kept, index, place_keep_job(pass, index), places,
+                                 start.hosts, start.n_hosts, start.asks, in_hand);
+    if (line->class != NULL && n_in_hand > 0) {
+        limits_draft_count(pass->draft, line->class, in_hand, n_in_hand);
+    }
+    return true;
+}
+
+/* The job waits for what it may reserve. */
+static bool may_keep(const struct place_pass *pass, int index, enum reason reason)
+{
+    const struct slot_reserve *kept = pass->snapshot->kept;
+    return reason == REASON_BUSY ||
+           ((reason == REASON_RESERVE || reason == REASON_SPENT) && kept != NULL &&
+            slot_reserve_has_target(kept, index));
+}
+
+static bool keep(struct place_pass *pass, int index, int own, bool has_starts)
+{
+    struct slot_reserve *kept = pass->snapshot->kept;
+    if (kept == NULL || !slot_reserve_may(kept, index, place_keep_job(pass, index))) {
+        return false;
+    }
+    return slot_reserve_has_target(kept, index) ? keep_target(pass, index, has_starts)
+                                                : keep_slots(pass, index, own);
+}
+
 void place_keep_wait(struct place_pass *pass, int index, struct place_plan *plan)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
     struct slot_reserve *kept = snapshot->kept;
     struct reason_verdict *verdict = &plan->verdicts[index];
     int own = own_of(pass, index);
-    if (own >= 0 && verdict->reason != REASON_BUSY) {
-        slot_reserve_drop(kept, own); /* it waits for something else than slots */
+    if (own >= 0 && !may_keep(pass, index, verdict->reason)) {
+        slot_reserve_drop(kept, own); /* it waits for something else */
         own = -1;
     }
-    bool is_open = verdict->reason == REASON_BUSY && open_turn(pass, index, own);
+    bool is_open =
+        may_keep(pass, index, verdict->reason) && open_turn(pass, index, own);
     if (snapshot->preempt != NULL) {
         preempt_line(snapshot->preempt, index, pass->order.next_turn[index],
                      &pass->room, pass->draft, verdict);
@@ -172,9 +218,8 @@ void place_keep_wait(struct place_pass *pass, int index, struct place_plan *plan
         slot_reserve_use(kept); /* room is made for it */
         return;
     }
-    if (verdict->reason == REASON_BUSY && kept != NULL &&
-        slot_reserve_may(kept, index, place_keep_job(pass, index)) &&
-        keep_slots(pass, index, own)) {
+    if (may_keep(pass, index, verdict->reason) &&
+        keep(pass, index, own, plan->n_starts > 0)) {
         return;
     }
     if (is_open) {

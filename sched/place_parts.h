@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place_parts.h: the inside of a pass, for the files that make it: place.c (whose turn
  * it is, who goes on, who waits), place_fit.c (where a job fits, and why nowhere),
- * place_keep.c (what is kept for a job that waits, and lent to others).
+ * place_keep.c (what is kept for a job that waits, and lent to others), place_ahead.c
+ * (where such a job will fit).
  * Layer: sched, within place. */
 #ifndef SUBLET_SCHED_PLACE_PARTS_H
 #define SUBLET_SCHED_PLACE_PARTS_H

@@ -244,8 +244,10 @@ static void judge_host(const struct place_room *room, struct place_view *view, i
         view->stuck.n_avoided++;
         return;
     }
-    if (view->filter != NULL && !view->filter->matches[host]) {
-        bool is_spent = view->filter->spent != NULL && view->filter->spent->hosts[host];
+    bool is_spent = view->filter != NULL && view->filter->spent != NULL &&
+                    view->filter->spent->hosts[host];
+    if (view->filter != NULL && !view->filter->matches[host] &&
+        !(is_spent && room->is_ahead)) {
         view->stuck.n_spent += is_spent;
         view->stuck.n_unmet += !is_spent;
         return;
@@ -291,16 +293,23 @@ static bool is_in_heap(const struct place_group *group, int host)
     return false;
 }
 
-void place_view_restore(const struct place_room *room, struct place_view *view,
-                        int host)
+static struct place_group *group_with(const struct place_room *room,
+                                      struct place_view *view, int host)
+{
+    for (int i = 0; i < view->n_groups; i++) {
+        if (view->groups[i].group == room->group_of[host]) {
+            return &view->groups[i];
+        }
+    }
+    return NULL;
+}
+
+/* The host is in the group and not in its heap. */
+static void restore(const struct place_room *room, struct place_view *view,
+                    struct place_group *group, int host)
 {
     struct place_candidate candidate = candidate_on(room, host);
-    struct place_group *group = NULL;
-    for (int i = 0; i < view->n_groups && group == NULL; i++) {
-        group = view->groups[i].group == room->group_of[host] ? &view->groups[i] : NULL;
-    }
-    if (group == NULL || place_view_free_on(room, host, group) == 0 ||
-        is_in_heap(group, host) ||
+    if (place_view_free_on(room, host, group) == 0 ||
         place_view_load(room->snapshot, view->queue, host) != NULL ||
         !is_allowed(room->snapshot, view->queue, view->asked, view->bond, host,
                     &candidate.preference) ||
@@ -312,6 +321,41 @@ void place_view_restore(const struct place_room *room, struct place_view *view,
         candidate.place = view->filter->places[host];
     }
     place_view_push(group, &candidate);
+}
+
+void place_view_restore(const struct place_room *room, struct place_view *view,
+                        int host)
+{
+    struct place_group *group = group_with(room, view, host);
+    if (group != NULL && !is_in_heap(group, host)) {
+        restore(room, view, group, host);
+    }
+}
+
+void place_view_restore_of(const struct place_room *room, struct place_view *view,
+                           const int *pool_of, int pool)
+{
+    int n_hosts = room->snapshot->n_hosts, n_of_pool = 0, last = -1;
+    for (int i = 0; i < n_hosts; i++) {
+        n_of_pool += pool_of[i] == pool;
+        last = pool_of[i] == pool ? i : last;
+    }
+    if (n_of_pool == 1) {
+        place_view_restore(room, view, last);
+        return;
+    }
+    bool *is_there = arena_alloc(room->arena, (size_t)n_hosts, sizeof(*is_there));
+    for (int i = 0; i < view->n_groups; i++) {
+        for (int k = 0; k < view->groups[i].count; k++) {
+            is_there[view->groups[i].heap[k].host] = true;
+        }
+    }
+    for (int i = 0; i < n_hosts; i++) {
+        struct place_group *group = group_with(room, view, i);
+        if (pool_of[i] == pool && !is_there[i] && group != NULL) {
+            restore(room, view, group, i);
+        }
+    }
 }
 
 static struct place_view *view_new(const struct place_room *room,

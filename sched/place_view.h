@@ -68,6 +68,7 @@ struct place_room {
     int *group_of;        /* by host: 0 own, then one for each lease */
     int *first_host;      /* by group */
     int n_groups;
+    bool is_ahead;   /* hosts count that lack only what jobs reserve */
     int n_full;      /* the first so many hosts have no slot left */
     bool has_leaves; /* some hosts are for some queues only */
     int *alike;      /* by queue: 1 and a queue that sees the hosts as it does,
@@ -114,6 +115,9 @@ const struct place_candidate *place_view_top(const struct place_room *room,
 /* Slots of the host are free again: it stands in the view's heap if it may. */
 void place_view_restore(const struct place_room *room, struct place_view *view,
                         int host);
+/* Of all hosts with that pool. */
+void place_view_restore_of(const struct place_room *room, struct place_view *view,
+                           const int *pool_of, int pool);
 void place_view_pop(struct place_group *group);
 void place_view_push(struct place_group *group,
                      const struct place_candidate *candidate);

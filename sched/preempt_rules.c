@@ -380,8 +380,8 @@ static void check_backfill(const struct reader *reader,
             conf_complain(reader->conf, CONF_WARNING, reader->section, reader->row,
                           conf_cell(reader->row, key_name),
                           "queue %s (PRIORITY %d) does not stand above all queues with "
-                          "SLOT_RESERVE (PRIORITY %d): it does not preempt jobs of the "
-                          "backfill queue %s",
+                          "SLOT_RESERVE or RESOURCE_RESERVE (PRIORITY %d): it does not "
+                          "preempt jobs of the backfill queue %s",
                           by->name, by->priority, rules->reserving,
                           reader->queues[index].name);
         }

@@ -50,19 +50,36 @@ static void read_slice(struct conf *conf, const struct conf_section *section,
     reserve->slice_ms = seconds * 1000;
 }
 
-void queue_reserve_read(struct conf *conf, const struct conf_section *section,
-                        const struct conf_row *row, struct queue_reserve *reserve)
+/* The time of that key; 0: it is not there, or wrong. */
+static int64_t read_time(struct conf *conf, const struct conf_section *section,
+                         const struct conf_row *row, const char *key,
+                         int64_t session_ms)
 {
-    const char *text = conf_text(row, "SLOT_RESERVE", NULL);
+    const char *text = conf_text(row, key, NULL);
     int64_t n_intervals = 0;
-    *reserve = (struct queue_reserve){.session_ms = accept_sleep_ms(conf)};
     if (text != NULL && !read_intervals(conf->arena, text, &n_intervals)) {
-        conf_complain(conf, CONF_ERROR, section, row, conf_cell(row, "SLOT_RESERVE"),
+        conf_complain(conf, CONF_ERROR, section, row, conf_cell(row, key),
                       "\"%s\", expected MAX_RESERVE_TIME[N]: for N intervals of "
                       "MBD_SLEEP_TIME, 1 to %d",
                       text, INTERVALS_MAX);
     }
-    reserve->max_ms = n_intervals * reserve->session_ms;
+    return n_intervals * session_ms;
+}
+
+void queue_reserve_read(struct conf *conf, const struct conf_section *section,
+                        const struct conf_row *row, struct queue_reserve *reserve)
+{
+    int64_t session_ms = accept_sleep_ms(conf);
+    int64_t slots_ms = read_time(conf, section, row, "SLOT_RESERVE", session_ms);
+    int64_t all_ms = read_time(conf, section, row, "RESOURCE_RESERVE", session_ms);
+    *reserve = (struct queue_reserve){.session_ms = session_ms,
+                                      .max_ms = all_ms > 0 ? all_ms : slots_ms,
+                                      .has_resources = all_ms > 0};
+    if (slots_ms > 0 && all_ms > 0) {
+        conf_complain(conf, CONF_WARNING, section, row, conf_cell(row, "SLOT_RESERVE"),
+                      "is ignored: the queue has RESOURCE_RESERVE, which reserves "
+                      "slots too");
+    }
     if (conf_parse_bool(conf_text(row, "BACKFILL", "N"), &reserve->is_backfill, NULL) !=
         0) {
         reserve->is_backfill = false; /* conf_check has said so */

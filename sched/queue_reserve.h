@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue_reserve.h: what a queue's waiting jobs keep of what is free (SLOT_RESERVE), and
- * whether its jobs use what others keep (BACKFILL).
+/* queue_reserve.h: what a queue's waiting jobs keep of what is free (SLOT_RESERVE,
+ * RESOURCE_RESERVE), and whether its jobs use what others keep (BACKFILL).
  *
  *     SLOT_RESERVE = MAX_RESERVE_TIME[5]
  *
  * Five intervals of MBD_SLEEP_TIME (section Parameters; 60 s) at a time.
+ *
+ *     RESOURCE_RESERVE = MAX_RESERVE_TIME[5]
+ *
+ * The same in place of it; and jobs that reserve resources keep these too.
  *
  *     INTERRUPTIBLE_BACKFILL = 600
  *
@@ -24,6 +28,7 @@
 struct queue_reserve {
     int64_t max_ms;     /* a job reserves for so long at a time; 0: not at all ... */
     int64_t session_ms; /* ... and then not again for so long */
+    bool has_resources; /* RESOURCE_RESERVE */
     bool is_backfill;
     int64_t slice_ms; /* of a backfill queue: so long a gap is enough; 0: it has to be
                          as long as the job's run limit */

@@ -103,9 +103,13 @@ static void check_others(const struct list *list, int queue)
                 list->queues[queue].name, text_of(list, queue, "SLOT_POOL"));
         }
     }
-    if (text_of(list, queue, "SLOT_RESERVE") != NULL) {
-        COMPLAIN(list, CONF_WARNING, queue, "SLOT_RESERVE",
-                 "slot reservation should not be configured in queues of a slot pool");
+    for (int i = 0; i < 2; i++) {
+        const char *key = i == 0 ? "SLOT_RESERVE" : "RESOURCE_RESERVE";
+        if (text_of(list, queue, key) != NULL) {
+            COMPLAIN(list, CONF_WARNING, queue, key,
+                     "slot reservation should not be configured in queues of a slot "
+                     "pool");
+        }
     }
     if (scope < 0) {
         return;

@@ -8,123 +8,52 @@
 
 #include <limits.h>
 
-#include "sched/place_view.h"
-
-/* A view that had no room with what is open. */
-struct stuck {
-    const struct place_view *view;
-    int n_slots; /* for so many, or more */
-    struct stuck *next;
-};
-
-struct reserved {
-    struct slot_reservation shown;
-    struct slot_reserve_piece *pieces;
-    int *in_hand; /* by piece */
-    int n_pieces, n_in_hand;
-    int turn; /* in this pass, from 1; 0: it has not come */
-    bool is_gone;
-    struct stuck *stuck;
-};
-
-struct slot_reserve {
-    const struct slot_reserve_snapshot *snapshot;
-    const struct place_snapshot *place;
-    struct arena *arena;
-    struct place_room *room;
-    struct reserved *items;
-    int count;
-    int open;      /* whose own slots are; -1: nobody's */
-    bool has_turn; /* what jobs whose turn has not come have in hand is open too */
-    int n_turns;
-    int n_lendable; /* the first so many have a start of before the pass */
-    bool has_backfill, has_freed, has_made;
-};
-
-/* ---------------------------------------------------------------- starts */
-
-/* 1 where the job may have slots now, in the group where it reserves. */
-static uint8_t *allowed_of(const struct slot_reserve *reserve,
-                           const struct reserved *item)
-{
-    const struct place_snapshot *place = reserve->place;
-    const struct place_line *line = &place->lines[item->shown.line];
-    int group = reserve->room->group_of[item->pieces[0].host];
-    uint8_t *allowed = arena_alloc(reserve->arena, (size_t)place->n_hosts, 1);
-    for (int i = 0; i < place->n_hosts; i++) {
-        allowed[i] = reserve->room->group_of[i] == group && place->hosts[i].is_open &&
-                     place_view_allows(place, line, i);
-    }
-    return allowed;
-}
-
-/* As things stand: what is free now is anybody's, and theirs first. */
-static void tell_starts(struct slot_reserve *reserve)
-{
-    const struct slot_reserve_snapshot *snapshot = reserve->snapshot;
-    struct arena *arena = reserve->arena;
-    int n_hosts = reserve->place->n_hosts, n_runs = 0;
-    size_t count = (size_t)reserve->count;
-    struct backfill_run *runs = snapshot->runs(snapshot->arg, &n_runs);
-    struct backfill_want *wants = arena_alloc(arena, count, sizeof(*wants));
-    int64_t *starts_ms = arena_alloc(arena, count, sizeof(*starts_ms));
-    int *n_free = arena_alloc(arena, (size_t)n_hosts, sizeof(*n_free));
-    for (int i = 0; i < n_hosts; i++) {
-        n_free[i] = place_view_slots_on(reserve->room, i, false);
-    }
-    for (int i = 0; i < reserve->count; i++) {
-        const struct reserved *item = &reserve->items[i];
-        int n_slots = reserve->place->lines[item->shown.line].n_slots;
-        wants[i].n_missing = item->n_pieces == 0 ? 0 : n_slots - item->n_in_hand;
-        wants[i].allowed = item->n_pieces == 0 ? NULL : allowed_of(reserve, item);
-    }
-    backfill_sort(runs, n_runs);
-    backfill_starts(arena, runs, n_runs, n_free, n_hosts, wants, reserve->count,
-                    snapshot->now_ms, starts_ms);
-    for (int i = 0; i < reserve->count; i++) {
-        reserve->items[i].shown.start_ms = starts_ms[i];
-    }
-}
+#include "sched/slot_reserve_parts.h"
 
 /* ---------------------------------------------------------------- life */
 
-static bool has_backfill(const struct place_snapshot *place)
+static void read_queues(struct slot_reserve *reserve)
 {
-    for (int i = 0; i < place->n_queues; i++) {
-        if (place->queues[i].reserve.is_backfill) {
-            return true;
-        }
+    for (int i = 0; i < reserve->place->n_queues; i++) {
+        const struct queue_reserve *queue = &reserve->place->queues[i].reserve;
+        reserve->has_backfill = reserve->has_backfill || queue->is_backfill;
+        reserve->has_targets = reserve->has_targets || queue->has_resources;
     }
-    return false;
 }
 
-static void set_pieces(struct slot_reserve *reserve, struct reserved *item, int n_most)
+void slot_reserve_set_pieces(struct slot_reserve *reserve, struct reserved *item,
+                             int n_most)
 {
     item->pieces = arena_alloc(reserve->arena, (size_t)n_most, sizeof(*item->pieces));
     item->in_hand = arena_alloc(reserve->arena, (size_t)n_most, sizeof(int));
     item->n_pieces = item->n_in_hand = 0;
 }
 
-static void add_piece(struct reserved *item, int host, int n_in_hand, int n_lent)
+void slot_reserve_add_piece(struct reserved *item,
+                            const struct slot_reserve_piece *piece, int n_in_hand)
 {
-    if (n_in_hand + n_lent == 0) {
+    if (piece->n_slots == 0 && piece->n_target == 0) {
         return;
     }
     item->in_hand[item->n_pieces] = n_in_hand;
-    item->pieces[item->n_pieces++] =
-        (struct slot_reserve_piece){host, n_in_hand + n_lent, n_lent};
+    item->pieces[item->n_pieces++] = *piece;
     item->n_in_hand += n_in_hand;
+}
+
+static void add_piece(struct reserved *item, int host, int n_in_hand, int n_lent)
+{
+    slot_reserve_add_piece(
+        item, &(struct slot_reserve_piece){host, n_in_hand + n_lent, n_lent, 0},
+        n_in_hand);
 }
 
 struct slot_reserve *slot_reserve_new(struct arena *arena,
                                       const struct slot_reserve_snapshot *snapshot)
 {
     struct slot_reserve *reserve = arena_alloc(arena, 1, sizeof(*reserve));
-    *reserve = (struct slot_reserve){.snapshot = snapshot,
-                                     .place = snapshot->place,
-                                     .arena = arena,
-                                     .open = -1,
-                                     .has_backfill = has_backfill(snapshot->place)};
+    *reserve = (struct slot_reserve){
+        .snapshot = snapshot, .place = snapshot->place, .arena = arena, .open = -1};
+    read_queues(reserve);
     reserve->items =
         arena_alloc(arena, (size_t)snapshot->n_kept + SLOT_RESERVATIONS_MAX,
                     sizeof(struct reserved));
@@ -132,18 +61,44 @@ struct slot_reserve *slot_reserve_new(struct arena *arena,
 }
 
 /* Of its slots those that are there: a host may have shrunk, or be closed. */
-static void begin_one(struct slot_reserve *reserve, const struct slot_reservation *kept)
+static void begin_slots(struct slot_reserve *reserve, struct reserved *item,
+                        const struct slot_reservation *kept)
 {
-    struct reserved *item = &reserve->items[reserve->count++];
-    item->shown = *kept;
-    set_pieces(reserve, item, kept->n_pieces);
+    slot_reserve_set_pieces(reserve, item, kept->n_pieces);
     for (int i = 0; i < kept->n_pieces; i++) {
         const struct slot_reserve_piece *piece = &kept->pieces[i];
         int n_left = place_view_slots_on(reserve->room, piece->host, false);
         int n_in_hand = piece->n_slots - piece->n_lent;
         n_in_hand = n_in_hand < n_left ? n_in_hand : n_left;
         reserve->room->used[piece->host] += n_in_hand;
-        add_piece(item, piece->host, n_in_hand, piece->n_lent);
+        slot_reserve_add_piece(
+            item,
+            &(struct slot_reserve_piece){piece->host, n_in_hand + piece->n_lent,
+                                         piece->n_lent, piece->n_target},
+            n_in_hand);
+    }
+}
+
+/* It does not keep more of a pool than is there. */
+static void use_part(struct slot_reserve *reserve, struct slot_reserve_part *part)
+{
+    int64_t *left = &reserve->room->left[part->pool];
+    int64_t n_left = *left > 0 ? *left : 0;
+    part->milli = part->milli < n_left ? part->milli : n_left;
+    *left -= part->milli;
+}
+
+static void begin_one(struct slot_reserve *reserve, const struct slot_reservation *kept)
+{
+    struct reserved *item = &reserve->items[reserve->count++];
+    item->shown = *kept;
+    begin_slots(reserve, item, kept);
+    item->n_parts = kept->n_parts;
+    item->parts =
+        arena_alloc(reserve->arena, (size_t)kept->n_parts + 1, sizeof(*item->parts));
+    for (int i = 0; i < kept->n_parts; i++) {
+        item->parts[i] = kept->parts[i];
+        use_part(reserve, &item->parts[i]);
     }
 }
 
@@ -156,7 +111,7 @@ void slot_reserve_begin(struct slot_reserve *reserve, struct place_room *room)
     }
     reserve->n_lendable = reserve->count;
     if (reserve->has_backfill && reserve->count > 0) {
-        tell_starts(reserve);
+        slot_reserve_start_tell(reserve);
     }
 }
 
@@ -177,11 +132,20 @@ int slot_reserve_find(const struct slot_reserve *reserve, uint64_t job)
     return -1;
 }
 
+static bool has_in_hand(const struct reserved *item)
+{
+    bool has_any = item->n_in_hand > 0;
+    for (int i = 0; i < item->n_parts && !has_any; i++) {
+        has_any = item->parts[i].milli > 0;
+    }
+    return has_any;
+}
+
 int slot_reserve_next(const struct slot_reserve *reserve, int index, int64_t until_ms)
 {
     for (int i = index + 1; i < reserve->n_lendable; i++) {
         const struct reserved *item = &reserve->items[i];
-        if (!item->is_gone && item->n_in_hand > 0 &&
+        if (!item->is_gone && has_in_hand(item) &&
             item->shown.start_ms != BACKFILL_NEVER &&
             until_ms <= item->shown.start_ms) {
             return i;
@@ -193,7 +157,8 @@ int slot_reserve_next(const struct slot_reserve *reserve, int index, int64_t unt
 bool slot_reserve_may(const struct slot_reserve *reserve, int line, uint64_t job)
 {
     const struct place_line *at = &reserve->place->lines[line];
-    return reserve->place->queues[at->queue].reserve.max_ms > 0 && at->n_slots > 1 &&
+    return reserve->place->queues[at->queue].reserve.max_ms > 0 &&
+           (at->n_slots > 1 || slot_reserve_has_target(reserve, line)) &&
            !at->is_exclusive &&
            (reserve->count < SLOT_RESERVATIONS_MAX ||
             slot_reserve_find(reserve, job) >= 0) &&
@@ -206,6 +171,9 @@ static void free_in_hand(struct slot_reserve *reserve, const struct reserved *it
 {
     for (int i = 0; i < item->n_pieces; i++) {
         reserve->room->used[item->pieces[i].host] -= item->in_hand[i];
+    }
+    for (int i = 0; i < item->n_parts; i++) {
+        reserve->room->left[item->parts[i].pool] += item->parts[i].milli;
     }
 }
 
@@ -221,6 +189,9 @@ static void use_in_hand(struct slot_reserve *reserve, struct reserved *item)
         item->n_in_hand -= n_lost;
         reserve->room->used[host] += item->in_hand[i];
     }
+    for (int i = 0; i < item->n_parts; i++) {
+        use_part(reserve, &item->parts[i]);
+    }
 }
 
 static bool is_behind(const struct slot_reserve *reserve, int index)
@@ -230,7 +201,7 @@ static bool is_behind(const struct slot_reserve *reserve, int index)
            !item->is_gone;
 }
 
-static void close_behind(struct slot_reserve *reserve)
+void slot_reserve_close_behind(struct slot_reserve *reserve)
 {
     for (int i = 0; i < reserve->count; i++) {
         if (is_behind(reserve, i)) {
@@ -263,12 +234,22 @@ void slot_reserve_close(struct slot_reserve *reserve)
     if (reserve->open >= 0) {
         use_in_hand(reserve, &reserve->items[reserve->open]);
     }
-    close_behind(reserve);
+    slot_reserve_close_behind(reserve);
 }
 
 bool slot_reserve_is_open(const struct slot_reserve *reserve)
 {
     return reserve->open >= 0 || reserve->has_turn;
+}
+
+/* Hosts that draw from a pool that something is kept of. */
+static void show_part(const struct slot_reserve *reserve, struct place_view *view,
+                      const struct slot_reserve_part *part)
+{
+    const int *pool_of = reserve->place->reserve->kinds[part->kind].pool_of;
+    if (part->milli > 0 && view->asks != NULL) {
+        place_view_restore_of(reserve->room, view, pool_of, part->pool);
+    }
 }
 
 void slot_reserve_show(const struct slot_reserve *reserve, struct place_view *view)
@@ -280,6 +261,9 @@ void slot_reserve_show(const struct slot_reserve *reserve, struct place_view *vi
             if (item->in_hand[k] > 0) {
                 place_view_restore(reserve->room, view, item->pieces[k].host);
             }
+        }
+        for (int k = 0; is_open && k < item->n_parts; k++) {
+            show_part(reserve, view, &item->parts[k]);
         }
     }
 }
@@ -298,10 +282,10 @@ int slot_reserve_lent(const struct slot_reserve *reserve, int *group)
     return n_lent;
 }
 
-static struct stuck *find_stuck(const struct slot_reserve *reserve,
-                                const struct place_view *view)
+static struct slot_reserve_stuck *find_stuck(const struct slot_reserve *reserve,
+                                             const struct place_view *view)
 {
-    struct stuck *stuck = reserve->items[reserve->open].stuck;
+    struct slot_reserve_stuck *stuck = reserve->items[reserve->open].stuck;
     while (stuck != NULL && stuck->view != view) {
         stuck = stuck->next;
     }
@@ -311,21 +295,23 @@ static struct stuck *find_stuck(const struct slot_reserve *reserve,
 bool slot_reserve_is_stuck(const struct slot_reserve *reserve,
                            const struct place_view *view, int n_slots)
 {
-    const struct stuck *stuck = reserve->has_turn ? NULL : find_stuck(reserve, view);
+    const struct slot_reserve_stuck *stuck =
+        reserve->has_turn ? NULL : find_stuck(reserve, view);
     return stuck != NULL && stuck->n_slots <= n_slots;
 }
 
 void slot_reserve_set_stuck(struct slot_reserve *reserve, struct place_view *view,
                             int n_slots)
 {
-    struct stuck *stuck = reserve->has_turn ? NULL : find_stuck(reserve, view);
+    struct slot_reserve_stuck *stuck =
+        reserve->has_turn ? NULL : find_stuck(reserve, view);
     if (reserve->has_turn) {
         return; /* it is looked at once */
     }
     if (stuck == NULL) {
         struct reserved *item = &reserve->items[reserve->open];
         stuck = arena_alloc(reserve->arena, 1, sizeof(*stuck));
-        *stuck = (struct stuck){view, n_slots, item->stuck};
+        *stuck = (struct slot_reserve_stuck){view, n_slots, item->stuck};
         item->stuck = stuck;
     }
     stuck->n_slots = n_slots < stuck->n_slots ? n_slots : stuck->n_slots;
@@ -337,7 +323,7 @@ void slot_reserve_use(struct slot_reserve *reserve)
         reserve->items[reserve->open].is_gone = true;
         reserve->has_freed = true; /* perhaps it has other ones */
     }
-    close_behind(reserve);
+    slot_reserve_close_behind(reserve);
 }
 
 /* All that it takes counts as lent: what is free there would be reserved next. */
@@ -350,13 +336,11 @@ static void lend_on(struct reserved *item, int piece, int n_slots)
     item->pieces[piece].n_slots += n_slots - n;
 }
 
-void slot_reserve_lend(struct slot_reserve *reserve, const int *hosts,
-                       const struct host_slots *slots, int n_hosts, uint64_t *job,
-                       int64_t *until_ms)
+static void lend_slots(struct slot_reserve *reserve, struct reserved *item,
+                       const int *hosts, const struct host_slots *slots, int n_hosts)
 {
-    struct reserved *item = &reserve->items[reserve->open];
     struct reserved before = *item;
-    set_pieces(reserve, item, before.n_pieces + n_hosts);
+    slot_reserve_set_pieces(reserve, item, before.n_pieces + n_hosts);
     for (int i = 0; i < before.n_pieces; i++) {
         add_piece(item, before.pieces[i].host, before.in_hand[i],
                   before.pieces[i].n_lent);
@@ -372,9 +356,19 @@ void slot_reserve_lend(struct slot_reserve *reserve, const int *hosts,
             lend_on(item, piece, slots[i].n_slots);
         }
     }
+}
+
+void slot_reserve_lend(struct slot_reserve *reserve, const int *hosts,
+                       const struct host_slots *slots, int n_hosts, uint64_t *job,
+                       int64_t *until_ms)
+{
+    struct reserved *item = &reserve->items[reserve->open];
+    if (!slot_reserve_is_target(item)) {
+        lend_slots(reserve, item, hosts, slots, n_hosts);
+    }
     *job = item->shown.job;
     *until_ms = item->shown.start_ms;
-    slot_reserve_close(reserve);
+    slot_reserve_close(reserve); /* a target has in hand what is left */
 }
 
 static int lent_on(const struct reserved *item, int host)
@@ -397,23 +391,29 @@ static bool has_host(const struct reserved *item, int host)
     return false;
 }
 
-void slot_reserve_keep(struct slot_reserve *reserve, int line, uint64_t job,
-                       const int *hosts, const struct host_slots *slots, int n_hosts)
+struct reserved *slot_reserve_item(struct slot_reserve *reserve, int line, uint64_t job)
 {
-    struct reserved before = {.n_pieces = 0};
     struct reserved *item;
     if (reserve->open >= 0) {
         item = &reserve->items[reserve->open];
-        before = *item;
     } else {
         item = &reserve->items[reserve->count++];
-        item->shown = (struct slot_reservation){.job = job,
-                                                .since_ms = reserve->snapshot->now_ms};
+        *item = (struct reserved){
+            .shown = {.job = job, .since_ms = reserve->snapshot->now_ms}};
         reserve->has_made = true;
     }
     item->shown.line = line;
     item->turn = ++reserve->n_turns;
-    set_pieces(reserve, item, n_hosts + before.n_pieces);
+    return item;
+}
+
+void slot_reserve_keep(struct slot_reserve *reserve, int line, uint64_t job,
+                       const int *hosts, const struct host_slots *slots, int n_hosts)
+{
+    struct reserved *item = slot_reserve_item(reserve, line, job);
+    struct reserved before = *item;
+    item->n_parts = 0;
+    slot_reserve_set_pieces(reserve, item, n_hosts + before.n_pieces);
     for (int i = 0; i < n_hosts; i++) {
         add_piece(item, hosts[i], slots[i].n_slots, lent_on(&before, hosts[i]));
     }
@@ -422,7 +422,8 @@ void slot_reserve_keep(struct slot_reserve *reserve, int line, uint64_t job,
             add_piece(item, before.pieces[i].host, 0, before.pieces[i].n_lent);
         }
     }
-    close_behind(reserve);
+    slot_reserve_start_take(reserve, item);
+    slot_reserve_close_behind(reserve);
 }
 
 void slot_reserve_drop(struct slot_reserve *reserve, int index)
@@ -455,8 +456,7 @@ static void trim(struct reserved *item)
     struct reserved before = *item;
     item->n_pieces = item->n_in_hand = 0;
     for (int i = 0; i < before.n_pieces; i++) {
-        add_piece(item, before.pieces[i].host, before.in_hand[i],
-                  before.pieces[i].n_lent);
+        slot_reserve_add_piece(item, &before.pieces[i], before.in_hand[i]);
     }
 }
 
@@ -474,7 +474,7 @@ const struct slot_reservation *slot_reserve_result(struct slot_reserve *reserve,
     }
     reserve->count = count;
     if (count > 0) {
-        tell_starts(reserve);
+        slot_reserve_start_tell(reserve);
     }
     struct slot_reservation *kept =
         arena_alloc(reserve->arena, (size_t)count, sizeof(*kept));
@@ -482,9 +482,16 @@ const struct slot_reservation *slot_reserve_result(struct slot_reserve *reserve,
         kept[i] = reserve->items[i].shown;
         kept[i].pieces = reserve->items[i].pieces;
         kept[i].n_pieces = reserve->items[i].n_pieces;
+        kept[i].parts = reserve->items[i].parts;
+        kept[i].n_parts = reserve->items[i].n_parts;
     }
     *n_kept = count;
     return kept;
+}
+
+void slot_reserve_want_pass(struct slot_reserve *reserve)
+{
+    reserve->has_freed = true;
 }
 
 bool slot_reserve_wants_pass(const struct slot_reserve *reserve)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slot_reserve.h: free slots that are kept for parallel jobs until they have as many as
- * they need, in one pass (place.h); and whom they are lent meanwhile.
+ * they need, and with them memory and other resources, in one pass (place.h); and whom
+ * they are lent meanwhile.
  *
  * The first job of a line whose queue has SLOT_RESERVE takes, where it finds no room,
  * what is free on its hosts, own ones or those of one lease, as far as the fewest slots
@@ -18,13 +19,22 @@
  *     a job of 2 slots is backfilled: 1 in hand, 2 lent
  *     the first job ends: 1 is free, and becomes the fourth: 2 in hand, 2 lent
  *
- * Sequential and exclusive jobs, and those for which others are preempted, reserve
- * nothing. A job that is held up by something else than slots gives up what it keeps.
+ * A job of a queue with RESOURCE_RESERVE that reserves resources (reserve.h) chooses
+ * its hosts, a sequential one too: where it fits first if the jobs that run end by
+ * their run limits, those without one after all others (place_ahead.h). What is free
+ * there of what it needs, slots and resources, is kept for it and lent as above. It
+ * chooses anew at each of its turns.
  *
- * Units: slots, milliseconds. Ownership: all lives in the arena. Order: reservations as
- * their jobs' turns came in the pass that last reached them; one job is lent slots of
- * one of them, the first that will do. Source: lsf.md 6.2; docs/adr/0031. Layer: sched
- * (base only). */
+ *     n1 has 10 slots, 2 are used; 200 MB of memory are left
+ *     a job of 400 MB reserves 1 slot and 200 MB; a job of 50 MB is backfilled: 150 MB
+ *
+ * Other sequential jobs, exclusive ones, and those for which others are preempted,
+ * reserve nothing. A job that is held up by something else gives up what it keeps.
+ *
+ * Units: slots, milliseconds, thousandths. Ownership: all lives in the arena. Order:
+ * reservations as their jobs' turns came in the pass that last reached them; one job is
+ * lent slots of one of them, the first that will do. Source: lsf.md 6.2; docs/adr/0031.
+ * Layer: sched (base only). */
 #ifndef SUBLET_SCHED_SLOT_RESERVE_H
 #define SUBLET_SCHED_SLOT_RESERVE_H
 
@@ -37,7 +47,16 @@ enum { SLOT_RESERVATIONS_MAX = 100 };
 struct slot_reserve_piece {
     int host; /* index */
     int n_slots;
-    int n_lent; /* of these, to running backfill jobs */
+    int n_lent;   /* of these, to running backfill jobs; 0 where hosts were chosen */
+    int n_target; /* it has chosen the host, for so many slots; 0: it has not */
+};
+
+/* Of a resource, where a job has chosen its hosts. */
+struct slot_reserve_part {
+    int kind; /* of the place's reserve */
+    int host; /* the first that it needs it for */
+    int pool;
+    int64_t milli, need_milli; /* in hand, of what it needs */
 };
 
 struct slot_reservation {
@@ -45,6 +64,8 @@ struct slot_reservation {
     int line; /* of which the job is the first */
     const struct slot_reserve_piece *pieces;
     int n_pieces;
+    const struct slot_reserve_part *parts; /* by pool, each once */
+    int n_parts;
     int64_t since_ms;
     int64_t start_ms; /* out: when it can start; BACKFILL_NEVER: nobody knows */
 };
@@ -76,6 +97,8 @@ bool slot_reserve_is_idle(const struct slot_reserve *reserve);
 int slot_reserve_find(const struct slot_reserve *reserve, uint64_t job);
 /* The next one behind `index` (-1: the first) that may be lent until then; -1: none. */
 int slot_reserve_next(const struct slot_reserve *reserve, int index, int64_t until_ms);
+/* The line's jobs choose their hosts and reserve resources there. */
+bool slot_reserve_has_target(const struct slot_reserve *reserve, int line);
 /* The line's jobs may reserve, the next one of them too. */
 bool slot_reserve_may(const struct slot_reserve *reserve, int line, uint64_t job);
 
@@ -107,6 +130,22 @@ void slot_reserve_lend(struct slot_reserve *reserve, const int *hosts,
 /* The job keeps these, which are in use already, and what it has lent. */
 void slot_reserve_keep(struct slot_reserve *reserve, int line, uint64_t job,
                        const int *hosts, const struct host_slots *slots, int n_hosts);
+/* The same for a job that has chosen its hosts, so many slots on each, with that
+ * alternative; what is free there is in use from now on. `in_hand` has room for the
+ * hosts and becomes what it has of them; returns of how many. */
+int slot_reserve_keep_target(struct slot_reserve *reserve, int line, uint64_t job,
+                             const int *hosts, const struct host_slots *slots,
+                             int n_hosts, const struct reserve_asks *asks,
+                             struct host_slots *in_hand);
+/* How often somebody ends: the jobs that run as the pass begins, in the order of their
+ * run limits, those without one after all others; at last all who start in it, or
+ * reserve. */
+int slot_reserve_count_ends(struct slot_reserve *reserve);
+/* Adds what the first `n_ends` of them leave, by host and by pool, but for what
+ * reserving jobs take of it whose turn has come: to what nobody has or keeps now; or,
+ * where all end, to what was free as the pass began. */
+void slot_reserve_add_ends(struct slot_reserve *reserve, int n_ends, int *n_free,
+                           int64_t *left);
 /* It has to give up what it has; others get it in the next pass. */
 void slot_reserve_drop(struct slot_reserve *reserve, int index);
 
@@ -114,6 +153,8 @@ void slot_reserve_drop(struct slot_reserve *reserve, int index);
  * in the arena. */
 const struct slot_reservation *slot_reserve_result(struct slot_reserve *reserve,
                                                    int *n_kept);
+/* A job of this pass has a say in what was kept after it. */
+void slot_reserve_want_pass(struct slot_reserve *reserve);
 /* Another pass has more to give than this one had. */
 bool slot_reserve_wants_pass(const struct slot_reserve *reserve);
 

@@ -63,6 +63,12 @@ const char *reserves_lacks(const struct site *site, struct arena *arena,
  * suspension releases, or, where its queue ends jobs instead, all of it. */
 int reserves_to_give(const struct site *site, const struct job *job,
                      const struct reserve_part **parts);
+/* What an open job has reserved now of resources that the pass looks at. */
+int reserves_holds(const struct site *site, const struct job *job,
+                   const struct reserve_part **parts);
+/* By pool of the pass: how much less a host tells of its memory, swap space or /tmp
+ * than it has; 0 of others. In the arena. */
+int64_t *reserves_in_use(const struct site *site, struct arena *arena);
 /* A job that does not run yet, with that record, on those hosts: all of it is there. */
 bool reserves_has(const struct site *site, const char *reserved, const char *lease,
                   const struct host_slots *hosts, int n_hosts);

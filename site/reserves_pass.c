@@ -341,6 +341,25 @@ int reserves_to_give(const struct site *site, const struct job *job,
                                             job, &spread, would_give, parts);
 }
 
+static bool has_still(const struct site *site, const struct job *job, int id)
+{
+    const struct reserves *reserves = site->reserves;
+    bool is_known = false;
+    for (int i = 0; i < reserves->n_kinds && !is_known; i++) {
+        is_known = reserves->kinds[i].shown.id == id;
+    }
+    return is_known && !(reserves_is_released(site, id) && is_still(site, job));
+}
+
+int reserves_holds(const struct site *site, const struct job *job,
+                   const struct reserve_part **parts)
+{
+    struct spread spread = spread_of(job);
+    return job->ledger == NULL ? 0
+                               : list_parts(site, reserves_usage_of(site, job->ledger),
+                                            job, &spread, has_still, parts);
+}
+
 static bool takes_all(const struct site *site, const struct job *job, int id)
 {
     (void)site, (void)job, (void)id;

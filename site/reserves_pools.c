@@ -142,3 +142,40 @@ void reserves_find_pools(const struct site *site, struct reserves_kind *kind)
     }
     kind->shown.pool_of = pool_of;
 }
+
+/* ---------------------------------------------------------------- in use */
+
+/* What a host has of what it tells the rest of; -1: nobody knows. */
+static int most_of(int id)
+{
+    switch (id) {
+    case RESOURCE_MEM:
+        return RESOURCE_MAXMEM;
+    case RESOURCE_SWP:
+        return RESOURCE_MAXSWP;
+    case RESOURCE_TMP:
+        return RESOURCE_MAXTMP;
+    default:
+        return -1;
+    }
+}
+
+int64_t *reserves_in_use(const struct site *site, struct arena *arena)
+{
+    const struct reserves *reserves = site->reserves;
+    const struct resource_table *table = facts_table(site->facts);
+    int64_t *used = arena_alloc(arena, (size_t)reserves->n_pools, sizeof(*used));
+    for (int i = 0; i < reserves->n_kinds; i++) {
+        const struct reserves_kind *kind = &reserves->kinds[i];
+        int most = most_of(kind->shown.id);
+        for (int row = 0; most >= 0 && row < reserves->n_rows; row++) {
+            int pool = kind->pool_of_row[row];
+            if (pool >= 0 && resource_table_has(table, row, most)) {
+                int64_t milli = to_milli(resource_table_number(table, row, most)) -
+                                reserves->total[pool];
+                used[pool] = milli > 0 ? milli : 0;
+            }
+        }
+    }
+    return used;
+}

@@ -302,7 +302,7 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     if (preempts_order(site, snapshot.preempt, now_ms, effects)) {
         schedule_mark(schedule);
     }
-    slot_reserves_keep(site, &schedule->scratch, snapshot.hosts, snapshot.kept);
+    slot_reserves_keep(site, &schedule->scratch, &snapshot, snapshot.kept);
     schedule_tell_use(site);
     if (!plan.is_cut) {
         note_waiting(schedule, &snapshot, &plan);

@@ -87,6 +87,9 @@ void site_view_add_shares(const struct site *site, struct arena *arena,
                           struct value *row, int queue, bool is_asked);
 /* Of a host, by its place in a pass: total, reserved and available of what jobs reserve
  * there. */
+/* Thousandths, in the resource's unit. */
+void site_view_add_amount(struct arena *arena, struct value *row, const char *key,
+                          int64_t milli);
 struct reserves_seen;
 void site_view_add_reserved(struct arena *arena, struct value *row,
                             const struct reserves_seen *seen, int place);

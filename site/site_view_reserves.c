@@ -7,8 +7,8 @@
 #include "site/site_page.h"
 #include "site/site_view.h"
 
-static void add_amount(struct arena *arena, struct value *row, const char *key,
-                       int64_t milli)
+void site_view_add_amount(struct arena *arena, struct value *row, const char *key,
+                          int64_t milli)
 {
     if (milli % 1000 == 0) {
         value_add_int(arena, row, key, milli / 1000);
@@ -20,9 +20,10 @@ static void add_amount(struct arena *arena, struct value *row, const char *key,
 static void add_pool(struct arena *arena, struct value *row,
                      const struct reserves_seen *seen, int pool)
 {
-    add_amount(arena, row, "total", seen->total[pool]);
-    add_amount(arena, row, "reserved", seen->total[pool] - seen->left[pool]);
-    add_amount(arena, row, "available", seen->left[pool] > 0 ? seen->left[pool] : 0);
+    site_view_add_amount(arena, row, "total", seen->total[pool]);
+    site_view_add_amount(arena, row, "reserved", seen->total[pool] - seen->left[pool]);
+    site_view_add_amount(arena, row, "available",
+                         seen->left[pool] > 0 ? seen->left[pool] : 0);
 }
 
 void site_view_add_reserved(struct arena *arena, struct value *row,

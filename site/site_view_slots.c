@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* site_view_slots.c: slots that waiting jobs reserve as they are shown: of a job, of a
- * host, of a queue, of a user; and whose slots a backfill job uses. What is lent to
- * running jobs counts as theirs. */
+/* site_view_slots.c: what waiting jobs reserve as it is shown: of a job, of a host, of
+ * a queue, of a user; and whose slots a backfill job uses. What is lent to running jobs
+ * counts as theirs. */
 #include <string.h>
 
 #include "base/job_id.h"
 #include "base/value.h"
+#include "sched/resreq_usage.h"
 #include "site/parts.h"
 #include "site/site_tally.h"
 #include "site/site_view.h"
 
-enum { SHOWN_HOSTS_MAX = 500 };
+enum { SHOWN_HOSTS_MAX = 500, NAMED_PARTS_MAX = 4 };
 
 static int in_hand(const struct slot_reserved *reserved)
 {
@@ -22,6 +23,32 @@ static int in_hand(const struct slot_reserved *reserved)
 }
 
 /* ---------------------------------------------------------------- a job */
+
+/* {"n1":{"mem":200}} */
+static void add_resources(struct arena *arena, struct value *row,
+                          const struct slot_reserved *reserved)
+{
+    struct value *hosts = NULL;
+    for (int i = 0; i < reserved->n_parts && i < SHOWN_HOSTS_MAX; i++) {
+        const struct slot_reserved_part *part = &reserved->parts[i];
+        if (hosts == NULL) {
+            hosts = value_add(arena, row, "reserved_resources", value_object(arena));
+        }
+        struct value *host = hosts->first;
+        while (host != NULL && strcmp(host->key, part->host) != 0) {
+            host = host->next;
+        }
+        if (host == NULL) {
+            host = value_add(arena, hosts, arena_str(arena, part->host),
+                             value_object(arena));
+        }
+        site_view_add_amount(arena, host, arena_str(arena, part->resource),
+                             part->milli);
+    }
+    if (hosts == NULL) {
+        value_add_null(arena, row, "reserved_resources");
+    }
+}
 
 void site_view_job_slots(const struct site *site, struct arena *arena,
                          struct value *row, const struct job *job)
@@ -40,6 +67,7 @@ void site_view_job_slots(const struct site *site, struct arena *arena,
         reserved.start_ms = BACKFILL_NEVER;
         value_add_null(arena, row, "reserved_slots");
     }
+    add_resources(arena, row, &reserved);
     value_add_instant(arena, row, "reserved_since", reserved.since_ms);
     value_add_instant(arena, row, "start_estimate",
                       reserved.start_ms != BACKFILL_NEVER ? reserved.start_ms : 0);
@@ -51,6 +79,21 @@ void site_view_job_slots(const struct site *site, struct arena *arena,
     value_add_instant(
         arena, row, "backfill_end",
         slot_reserves_is_cut(site, job) && !stood_still ? job->backfill.until_ms : 0);
+}
+
+/* ", 200 of 400 mem on n1, 0 of 400 mem on n2, ..." */
+static const char *parts_text(struct arena *arena, const struct slot_reserved *reserved)
+{
+    const char *text = "";
+    for (int i = 0; i < reserved->n_parts && i < NAMED_PARTS_MAX; i++) {
+        const struct slot_reserved_part *part = &reserved->parts[i];
+        text = arena_printf(arena, "%s, %s of %s %s on %s", text,
+                            resreq_usage_amount(arena, part->milli),
+                            resreq_usage_amount(arena, part->need_milli),
+                            part->resource, part->host);
+    }
+    return reserved->n_parts > NAMED_PARTS_MAX ? arena_printf(arena, "%s, ...", text)
+                                               : text;
 }
 
 const char *site_view_slots_text(const struct site *site, struct arena *arena,
@@ -67,8 +110,11 @@ const char *site_view_slots_text(const struct site *site, struct arena *arena,
     if (n_lent > 0) {
         text = arena_printf(arena, "%s, of which backfill jobs use %d", text, n_lent);
     }
+    text = arena_printf(arena, "%s%s", text, parts_text(arena, &reserved));
     if (reserved.start_ms != BACKFILL_NEVER) {
-        return text;
+        char at[32];
+        value_format_instant(reserved.start_ms, at);
+        return arena_printf(arena, "%s; it can start at about %.19sZ", text, at);
     }
     return arena_printf(arena, "%s; when it can start depends on %s", text,
                         reserved.lease[0] == '\0'

@@ -8,6 +8,7 @@
 #include "site/halts.h"
 #include "site/keep.h"
 #include "site/parts.h"
+#include "site/slot_runs.h"
 
 /* A run that begins only when its gap is over still has to end by a limit. */
 enum { GAP_MIN_MS = 1000 };
@@ -15,7 +16,8 @@ enum { GAP_MIN_MS = 1000 };
 struct kept {
     struct slot_reserved shown; /* its texts are the table's own */
     struct host_slots *hosts;
-    int *lent;
+    int *lent, *targets; /* by host */
+    struct slot_reserved_part *parts;
     char *lease;
 };
 
@@ -45,6 +47,12 @@ static void release(struct kept *kept)
 {
     free(kept->hosts);
     free(kept->lent);
+    free(kept->targets);
+    for (int i = 0; i < kept->shown.n_parts; i++) {
+        keep_free((char *)(uintptr_t)kept->parts[i].resource);
+        keep_free((char *)(uintptr_t)kept->parts[i].host);
+    }
+    free(kept->parts);
     keep_free(kept->lease);
 }
 
@@ -206,48 +214,10 @@ bool slot_reserves_is_cut(const struct site *site, const struct job *job)
     return slot_reserves_limit_ms(site, job) != job->spec->run_limit_ms;
 }
 
-/* When it ends, as far as its run limit tells; one that stands still may stand so for
- * long. */
-static int64_t end_of(const struct site *site, const struct job *job, int64_t now_ms)
-{
-    int64_t limit_ms = slot_reserves_limit_ms(site, job);
-    if (limit_ms == 0 || job->halt.causes != 0) {
-        return BACKFILL_NEVER;
-    }
-    int64_t ran_ms = job->start_ms != 0 ? halts_ran_ms(job, now_ms) : 0;
-    return now_ms + (ran_ms < limit_ms ? limit_ms - ran_ms : 0);
-}
-
 static struct backfill_run *list_runs(void *arg, int *n_runs)
 {
     const struct shown *shown = arg;
-    const struct site *site = shown->site;
-    const struct place_snapshot *place = shown->snapshot.place;
-    int n_open = jobs_count_open(site->jobs);
-    struct backfill_run *runs =
-        arena_alloc(shown->arena, (size_t)n_open + 1, sizeof(*runs));
-    *n_runs = 0;
-    for (int i = 0; i < n_open; i++) {
-        const struct job *job = jobs_open_at(site->jobs, i);
-        int64_t end_ms = end_of(site, job, shown->snapshot.now_ms);
-        if (end_ms == BACKFILL_NEVER) {
-            continue;
-        }
-        struct backfill_piece *pieces =
-            arena_alloc(shown->arena, (size_t)job->n_hosts + 1, sizeof(*pieces));
-        struct backfill_run *run = &runs[(*n_runs)++];
-        *run = (struct backfill_run){
-            .key = jobs_key(job), .end_ms = end_ms, .pieces = pieces};
-        for (int k = 0; k < job->n_hosts; k++) {
-            int host = schedule_find_host(site, place->hosts, place->n_hosts,
-                                          job->lease, job->hosts[k].host);
-            if (host >= 0) {
-                pieces[run->n_pieces++] =
-                    (struct backfill_piece){host, job->hosts[k].n_slots};
-            }
-        }
-    }
-    return runs;
+    return slot_runs_list(shown->site, shown->arena, shown->snapshot.place, n_runs);
 }
 
 static struct slot_reserve_piece *piece_on(struct slot_reserve_piece *pieces,
@@ -289,6 +259,38 @@ static void add_lent(const struct site *site, const struct place_snapshot *place
     }
 }
 
+/* The kind that the pass knows it by; -1: no line asks for it any more. */
+static int find_kind(const struct place_snapshot *place, const char *resource)
+{
+    int n_kinds = place->reserve != NULL ? place->reserve->n_kinds : 0;
+    int i = 0;
+    while (i < n_kinds && strcmp(place->reserve->kinds[i].name, resource) != 0) {
+        i++;
+    }
+    return i < n_kinds ? i : -1;
+}
+
+static void show_parts(const struct site *site, struct arena *arena,
+                       const struct place_snapshot *place, const struct kept *kept,
+                       struct slot_reservation *shown)
+{
+    struct slot_reserve_part *parts =
+        arena_alloc(arena, (size_t)kept->shown.n_parts, sizeof(*parts));
+    shown->parts = parts;
+    for (int i = 0; i < kept->shown.n_parts; i++) {
+        const struct slot_reserved_part *part = &kept->parts[i];
+        int kind = find_kind(place, part->resource);
+        int host = schedule_find_host(site, place->hosts, place->n_hosts, kept->lease,
+                                      part->host);
+        int pool =
+            kind >= 0 && host >= 0 ? place->reserve->kinds[kind].pool_of[host] : -1;
+        if (pool >= 0) {
+            parts[shown->n_parts++] = (struct slot_reserve_part){
+                kind, host, pool, part->milli, part->need_milli};
+        }
+    }
+}
+
 static void show_one(const struct site *site, struct arena *arena,
                      const struct place_snapshot *place, const struct kept *kept,
                      struct slot_reservation *shown)
@@ -302,15 +304,20 @@ static void show_one(const struct site *site, struct arena *arena,
         int host = schedule_find_host(site, place->hosts, place->n_hosts, kept->lease,
                                       kept->hosts[i].host);
         if (host >= 0) {
-            piece_on(pieces, &count, host)->n_slots = kept->hosts[i].n_slots;
+            struct slot_reserve_piece *piece = piece_on(pieces, &count, host);
+            piece->n_slots = kept->hosts[i].n_slots;
+            piece->n_target = kept->targets[i];
         }
     }
-    add_lent(site, place, kept->shown.job, pieces, &count);
+    if (kept->shown.n_hosts > 0 && kept->targets[0] == 0) {
+        add_lent(site, place, kept->shown.job, pieces, &count);
+    }
     *shown = (struct slot_reservation){.job = kept->shown.job,
                                        .line = line_index(job->line),
                                        .pieces = pieces,
                                        .n_pieces = count,
                                        .since_ms = kept->shown.since_ms};
+    show_parts(site, arena, place, kept, shown);
 }
 
 static bool has_rule(const struct site *site)
@@ -353,26 +360,47 @@ struct slot_reserve *slot_reserves_show(struct site *site, struct arena *arena,
 
 /* ---------------------------------------------------------------- afterwards */
 
-static struct kept keep(struct arena *arena, const struct place_host *hosts,
+static struct slot_reserved_part *keep_parts(const struct place_snapshot *place,
+                                             const struct slot_reservation *from)
+{
+    struct slot_reserved_part *parts = mem_alloc((size_t)from->n_parts, sizeof(*parts));
+    for (int i = 0; i < from->n_parts; i++) {
+        const struct slot_reserve_part *part = &from->parts[i];
+        parts[i] = (struct slot_reserved_part){
+            keep_text(place->reserve->kinds[part->kind].name),
+            keep_text(place->hosts[part->host].name), part->milli, part->need_milli};
+    }
+    return parts;
+}
+
+static struct kept keep(struct arena *arena, const struct place_snapshot *place,
                         const struct slot_reservation *from)
 {
-    struct host_slots *slots =
-        arena_alloc(arena, (size_t)from->n_pieces, sizeof(*slots));
-    struct slot_reserved shown = {.job = from->job,
-                                  .n_hosts = from->n_pieces,
-                                  .since_ms = from->since_ms,
-                                  .start_ms = from->start_ms};
-    int *lent = mem_alloc((size_t)from->n_pieces, sizeof(*lent));
+    const struct place_host *hosts = place->hosts;
+    size_t n_pieces = (size_t)from->n_pieces;
+    struct host_slots *slots = arena_alloc(arena, n_pieces, sizeof(*slots));
+    int *lent = mem_alloc(n_pieces, sizeof(*lent));
+    int *targets = mem_alloc(n_pieces, sizeof(*targets));
     for (int i = 0; i < from->n_pieces; i++) {
-        slots[i] = (struct host_slots){hosts[from->pieces[i].host].name,
-                                       from->pieces[i].n_slots};
-        lent[i] = from->pieces[i].n_lent;
+        const struct slot_reserve_piece *piece = &from->pieces[i];
+        slots[i] = (struct host_slots){hosts[piece->host].name, piece->n_slots};
+        lent[i] = piece->n_lent;
+        targets[i] = piece->n_target;
     }
-    struct kept kept = {shown, keep_hosts(slots, from->n_pieces), lent,
-                        keep_text(hosts[from->pieces[0].host].lease)};
-    kept.shown.hosts = kept.hosts;
-    kept.shown.lent = kept.lent;
-    kept.shown.lease = kept.lease;
+    struct kept kept = {.hosts = keep_hosts(slots, from->n_pieces),
+                        .lent = lent,
+                        .targets = targets,
+                        .parts = keep_parts(place, from),
+                        .lease = keep_text(hosts[from->pieces[0].host].lease)};
+    kept.shown = (struct slot_reserved){.job = from->job,
+                                        .lease = kept.lease,
+                                        .hosts = kept.hosts,
+                                        .lent = kept.lent,
+                                        .n_hosts = from->n_pieces,
+                                        .parts = kept.parts,
+                                        .n_parts = from->n_parts,
+                                        .since_ms = from->since_ms,
+                                        .start_ms = from->start_ms};
     return kept;
 }
 
@@ -398,7 +426,8 @@ static int64_t find_wake_ms(const struct site *site)
 }
 
 void slot_reserves_keep(struct site *site, struct arena *arena,
-                        const struct place_host *hosts, struct slot_reserve *shown)
+                        const struct place_snapshot *snapshot,
+                        struct slot_reserve *shown)
 {
     struct slot_reserves *reserves = site->slot_reserves;
     int n_kept;
@@ -410,7 +439,7 @@ void slot_reserves_keep(struct site *site, struct arena *arena,
         release(&reserves->items[i]);
     }
     for (int i = 0; i < n_kept; i++) {
-        reserves->items[i] = keep(arena, hosts, &kept[i]);
+        reserves->items[i] = keep(arena, snapshot, &kept[i]);
     }
     reserves->count = n_kept;
     reserves->wake_ms = find_wake_ms(site);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slot_reserves.h: slots that waiting jobs keep from one pass to the next
+/* slot_reserves.h: slots and resources that waiting jobs keep from one pass to the next
  * (sched/slot_reserve.h), for how long, and what is told of it.
  *
  * A reservation is of a line of jobs that are alike: when another becomes the first of
@@ -28,9 +28,10 @@ void slot_reserves_free(struct slot_reserves *reserves);
 struct slot_reserve *slot_reserves_show(struct site *site, struct arena *arena,
                                         const struct place_snapshot *snapshot,
                                         int64_t now_ms);
-/* After the pass over these hosts has been carried out. */
+/* After that pass has been carried out. */
 void slot_reserves_keep(struct site *site, struct arena *arena,
-                        const struct place_host *hosts, struct slot_reserve *shown);
+                        const struct place_snapshot *snapshot,
+                        struct slot_reserve *shown);
 
 /* How long the job's run may take, as things stand: its run limit; or, where a gap was
  * given to it that is shorter (INTERRUPTIBLE_BACKFILL), what that leaves. 0: no limit.
@@ -42,12 +43,20 @@ bool slot_reserves_is_cut(const struct site *site, const struct job *job);
 /* When the time of a reservation is over, or a job may reserve again. */
 int64_t slot_reserves_wake_ms(const struct slot_reserves *reserves);
 
+/* Of a resource, for the job on that host, the first that draws from the same. */
+struct slot_reserved_part {
+    const char *resource, *host;
+    int64_t milli, need_milli;
+};
+
 struct slot_reserved {
     uint64_t job;
-    const char *lease; /* "": own hosts */
-    const struct host_slots *hosts;
-    const int *lent; /* of these, by host, to backfill jobs that run */
+    const char *lease;              /* "": own hosts */
+    const struct host_slots *hosts; /* 0 slots: chosen, and nothing is free yet */
+    const int *lent;                /* of these, by host, to backfill jobs that run */
     int n_hosts;
+    const struct slot_reserved_part *parts;
+    int n_parts;
     int64_t since_ms;
     int64_t start_ms; /* BACKFILL_NEVER: nobody knows */
 };

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""SLOT_RESERVE and BACKFILL with real daemons: LSF's example in seconds, over a kill -9
-of the site; who may preempt a backfill job; a lease whose slots are wanted by both."""
+"""SLOT_RESERVE, RESOURCE_RESERVE and BACKFILL with real daemons: LSF's example in seconds,
+over a kill -9 of the site; the same with licences; who may preempt a backfill job; a lease
+whose slots are wanted by both."""
 import os
 
 from federation import SOUTH, Federation, expect, expect_equal, main
@@ -32,6 +33,25 @@ HOSTS = all
 BACKFILL = Y
 PREEMPTION = PREEMPTABLE
 End Queue
+Begin Queue
+QUEUE_NAME = many
+PRIORITY = 45
+HOSTS = all
+RESOURCE_RESERVE = MAX_RESERVE_TIME[600]
+End Queue
+Begin Queue
+QUEUE_NAME = plain
+PRIORITY = 30
+HOSTS = all
+End Queue
+Begin Resource
+RESOURCENAME TYPE INTERVAL INCREASING DESCRIPTION
+lic Numeric () N (licences)
+End Resource
+Begin ResourceMap
+RESOURCENAME LOCATION
+lic (3@[all])
+End ResourceMap
 Begin Queue
 QUEUE_NAME = wideaway
 PRIORITY = 40
@@ -112,6 +132,32 @@ def test_ends_before():
     end_job(late)
 
 
+def test_licences():
+    """A job of one slot that wants all licences keeps those that are left."""
+    first = start_job("-q", "plain", "-W", "120", "-R", "rusage[lic=1]")
+    f.wait_state("south", first, "RUN")
+    many = start_job("-q", "many", "-W", "60", "-R", "rusage[lic=3]")
+    kept = {"s1": {"lic": 2}}
+    f.wait_for("licences to be reserved",
+               lambda: f.job("south", many)["reserved_resources"] == kept)
+    plain = start_job("-q", "plain", "-W", "1", "-R", "rusage[lic=1]")
+    filler = start_job("-q", "short", "-W", "60", "-R", "rusage[lic=2]")
+    f.wait_state("south", filler, "RUN")
+    row = f.job("south", plain)
+    expect_equal((row["state"], row["pending"]), ("PEND", "reserve"), "who comes behind")
+    shown = f.cli("south", "jobs", "-l", str(many)).stdout
+    expect("0 of 3 lic on s1; it can start at about" in shown, shown)
+    f.restart("south")
+    end_job(filler)
+    f.wait_for("the licences after kill -9",
+               lambda: f.job("south", many)["reserved_resources"] == kept)
+    expect_equal(f.job("south", plain)["state"], "PEND", "after kill -9")
+    end_job(first)
+    f.wait_state("south", many, "RUN")
+    end_job(many)
+    end_job(plain)
+
+
 def test_preemption():
     """LSF's queueR, queueB and queueP, and one above queueR."""
     first, wide = begin()
@@ -145,4 +191,4 @@ def test_lease():
 
 
 if __name__ == "__main__":
-    main(test_ends_before, test_preemption, test_lease, shared=f, setup=start)
+    main(test_ends_before, test_licences, test_preemption, test_lease, shared=f, setup=start)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prop_slot_reserve.c: computed starts against a twin that goes minute by minute; then
- * random sites, pass by pass. Where all jobs take as long as they may, and parallel
- * ones that reserve come first, each of these starts at the latest when it was said to
- * as its slots were lent. Whoever reserves, all jobs start, nobody is lent slots that
- * he may need longer, no host has more jobs than slots, and no reservation is more than
- * its job needs. SEED=N repeats one run. */
+ * random sites, pass by pass, in half of which jobs reserve memory and keep it while
+ * they wait. Where all jobs take as long as they may, and those that reserve come
+ * first, each of these starts at the latest when it was said to as its slots were lent.
+ * Whoever reserves, all jobs start, nobody is lent what he may need longer, no host has
+ * more jobs than slots or memory, and no reservation is more than its job needs.
+ * SEED=N repeats one run. */
 #include <inttypes.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -139,8 +140,11 @@ static void test_starts_are_as_written(void **state)
         sorted = supply;
         arena_init(&arena);
         backfill_sort(sorted.runs, sorted.n_runs);
-        backfill_starts(&arena, sorted.runs, sorted.n_runs, sorted.n_free, HOSTS,
-                        supply.wants, supply.n_wants, 0, got);
+        struct backfill_supply *known = backfill_supply_new(
+            &arena, sorted.runs, sorted.n_runs, sorted.n_free, HOSTS, NULL, 0);
+        for (int i = 0; i < supply.n_wants; i++) {
+            got[i] = backfill_take(known, &supply.wants[i], 0);
+        }
         for (int i = 0; i < supply.n_wants; i++) {
             if (got[i] != expected[i]) {
                 fail_msg("seed %" PRIu64 ": job %d starts at %" PRId64
@@ -162,6 +166,8 @@ struct job {
     int queue, n_slots;
     int64_t submit, run; /* minutes */
     bool has_limit;
+    struct reserve_ask ask; /* of memory; 0: none */
+    struct reserve_asks asks;
 };
 
 struct world {
@@ -170,9 +176,35 @@ struct world {
     struct queue_config queues[QUEUES];
     struct job jobs[JOBS];
     int n_jobs;
+    bool has_memory;
+    int64_t memory[HOSTS];
 };
 
+static const int own_pool[HOSTS] = {0, 1, 2};
+static const struct reserve_kind memory_kind = {.name = "mem", .pool_of = own_pool};
+
 static const char *const names[HOSTS] = {"n1", "n2", "n3"};
+
+/* Any host has enough of it for one job. */
+static void make_memory(struct rng *rng, struct world *world)
+{
+    int64_t least = 12;
+    for (int i = 0; i < world->n_hosts; i++) {
+        world->memory[i] = between(rng, 6, 12);
+        least = world->memory[i] < least ? world->memory[i] : least;
+    }
+    for (int i = 0; i < world->n_jobs; i++) {
+        struct job *job = &world->jobs[i];
+        bool is_of_slot = rng_percent(rng, 40);
+        if (rng_percent(rng, 30)) {
+            continue;
+        }
+        job->ask = (struct reserve_ask){
+            .scope = is_of_slot ? RESREQ_SCOPE_SLOT : RESREQ_SCOPE_HOST,
+            .milli = between(rng, 0, (int)least / (is_of_slot ? job->n_slots : 1))};
+        job->asks = (struct reserve_asks){&job->ask, 1, NULL};
+    }
+}
 
 /* In file order: jobs stand in their queue as they come. */
 static void make_world(struct rng *rng, struct world *world)
@@ -208,6 +240,11 @@ static void make_world(struct rng *rng, struct world *world)
         job->run = job->queue == SHORT ? between(rng, 1, 15) : between(rng, 5, 40);
         job->has_limit = true;
     }
+    world->has_memory = rng_percent(rng, 50);
+    if (world->has_memory) {
+        make_memory(rng, world);
+        world->queues[WIDE].reserve.has_resources = true;
+    }
 }
 
 /* ---------------------------------------------------------------- a play */
@@ -221,6 +258,7 @@ struct play {
     int n_slots_on[JOBS];
     struct slot_reservation kept[JOBS];
     struct slot_reserve_piece pieces[JOBS][HOSTS];
+    struct slot_reserve_part parts[JOBS][HOSTS];
     int n_kept, n_lines;
     int line_of[JOBS];
     struct arena arena; /* of a pass */
@@ -237,6 +275,19 @@ static bool is_running(const struct play *play, int job)
            play->now < play->start[job] + play->world->jobs[job].run;
 }
 
+/* Of memory, while it runs. */
+static int list_parts(const struct play *play, int job, struct reserve_part *parts)
+{
+    const struct reserve reserve = {.kinds = &memory_kind, .n_kinds = 1};
+    struct reserve_piece pieces[HOSTS];
+    for (int k = 0; k < play->n_slots_on[job]; k++) {
+        pieces[k] = (struct reserve_piece){host_of(play->slots[job][k].host),
+                                           play->slots[job][k].n_slots};
+    }
+    return reserve_parts(&reserve, &play->world->jobs[job].asks, pieces,
+                         play->n_slots_on[job], parts);
+}
+
 static struct backfill_run *list_runs(void *arg, int *n_runs)
 {
     const struct play *play = arg;
@@ -249,6 +300,8 @@ static struct backfill_run *list_runs(void *arg, int *n_runs)
         }
         struct backfill_piece *pieces = arena_alloc(
             (struct arena *)(uintptr_t)&play->arena, HOSTS, sizeof(*pieces));
+        struct reserve_part *parts =
+            arena_alloc((struct arena *)(uintptr_t)&play->arena, HOSTS, sizeof(*parts));
         for (int k = 0; k < play->n_slots_on[i]; k++) {
             pieces[k] = (struct backfill_piece){host_of(play->slots[i][k].host),
                                                 play->slots[i][k].n_slots};
@@ -259,7 +312,9 @@ static struct backfill_run *list_runs(void *arg, int *n_runs)
                           ? play->start[i] + play->world->jobs[i].run
                           : BACKFILL_NEVER,
             .pieces = pieces,
-            .n_pieces = play->n_slots_on[i]};
+            .n_pieces = play->n_slots_on[i],
+            .parts = parts,
+            .n_parts = list_parts(play, i, parts)};
     }
     return runs;
 }
@@ -288,6 +343,8 @@ static void show_lines(struct play *play, struct place_line *lines,
         lines[at] = (struct place_line){
             .queue = job->queue,
             .n_slots = job->n_slots,
+            .asks = &job->asks,
+            .n_asks = job->asks.n_items,
             .turns = &list[at],
             .n_turns = 1,
             .max_starts = INT_MAX,
@@ -305,6 +362,9 @@ static void show_kept(struct play *play)
     for (int i = 0; i < play->n_kept; i++) {
         struct slot_reservation *kept = &play->kept[i];
         kept->line = play->line_of[kept->job - 1];
+        if (play->pieces[i][0].n_target > 0) {
+            continue; /* it keeps what is there of what it needs */
+        }
         for (int p = 0; p < kept->n_pieces; p++) {
             struct slot_reserve_piece *piece = &play->pieces[i][p];
             piece->n_lent = 0;
@@ -348,10 +408,19 @@ static void keep(struct play *play, struct slot_reserve *reserve)
         memcpy(play->pieces[i], kept[i].pieces,
                (size_t)kept[i].n_pieces * sizeof(*kept[i].pieces));
         play->kept[i].pieces = play->pieces[i];
+        memcpy(play->parts[i], kept[i].parts,
+               (size_t)kept[i].n_parts * sizeof(*kept[i].parts));
+        play->kept[i].parts = play->parts[i];
         for (int k = 0; k < kept[i].n_pieces; k++) {
             n_slots += kept[i].pieces[k].n_slots;
         }
-        assert_in_range(n_slots, 1, play->world->jobs[kept[i].job - 1].n_slots);
+        bool has_hosts = kept[i].pieces[0].n_target > 0;
+        assert_in_range(n_slots, !has_hosts,
+                        play->world->jobs[kept[i].job - 1].n_slots);
+        for (int k = 0; k < kept[i].n_parts; k++) {
+            assert_true(kept[i].parts[k].milli >= 0 &&
+                        kept[i].parts[k].milli <= kept[i].parts[k].need_milli);
+        }
     }
 }
 
@@ -367,6 +436,19 @@ static void count_used(const struct play *play, struct place_host *hosts)
     }
 }
 
+static void count_left(const struct play *play, int64_t *left)
+{
+    memcpy(left, play->world->memory, sizeof(play->world->memory));
+    for (int i = 0; i < play->world->n_jobs; i++) {
+        struct reserve_part parts[HOSTS];
+        int n_parts = is_running(play, i) ? list_parts(play, i, parts) : 0;
+        reserve_take(left, parts, n_parts, 1);
+    }
+    for (int i = 0; i < HOSTS; i++) {
+        assert_true(left[i] >= 0);
+    }
+}
+
 /* True where another pass may have more. */
 static bool pass(struct play *play)
 {
@@ -374,8 +456,11 @@ static bool pass(struct play *play)
     struct place_line lines[JOBS];
     struct line_turn turns[JOBS], *list[JOBS];
     struct place_plan plan;
+    int64_t left[HOSTS];
+    const struct reserve memory = {&memory_kind, 1, left, HOSTS};
     arena_init(&play->arena);
     count_used(play, hosts);
+    count_left(play, left);
     show_lines(play, lines, turns, list);
     show_kept(play);
     struct place_snapshot snapshot = {.hosts = hosts,
@@ -384,6 +469,8 @@ static bool pass(struct play *play)
                                       .n_queues = QUEUES,
                                       .lines = lines,
                                       .n_lines = play->n_lines,
+                                      .reserve =
+                                          play->world->has_memory ? &memory : NULL,
                                       .now_ms = play->now,
                                       .max_starts = INT_MAX};
     struct slot_reserve_snapshot reserved = {.place = &snapshot,
@@ -484,7 +571,8 @@ static void test_nobody_is_delayed(void **state)
         world.queues[WIDE].priority = 9;
         for (int i = 0; i < world.n_jobs; i++) {
             struct job *job = &world.jobs[i];
-            bool is_single = job->queue == WIDE && job->n_slots == 1;
+            bool is_single =
+                job->queue == WIDE && job->n_slots == 1 && job->asks.n_items == 0;
             job->queue = is_single ? PLAIN : job->queue;
         }
         run(&play, &world);

@@ -233,7 +233,8 @@ static void write_preemption(struct maker *maker, const struct maker_site *site,
 static void write_reserving(struct maker *maker, const struct maker_site *site)
 {
     if (site->reserves_slots && maker_chance(maker, 60)) {
-        maker_say(maker, "SLOT_RESERVE = MAX_RESERVE_TIME[%d]\n",
+        maker_say(maker, "%s = MAX_RESERVE_TIME[%d]\n",
+                  maker_chance(maker, 50) ? "SLOT_RESERVE" : "RESOURCE_RESERVE",
                   maker_between(maker, 1, 20));
     }
     if (site->reserves_slots && maker_chance(maker, 60)) {

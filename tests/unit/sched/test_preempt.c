@@ -510,7 +510,7 @@ static void test_warned(void **state)
         {types, "PREEMPTABLE", NULL},
         {types, "PREEMPTABLE[mid]",
          "queue mid (PRIORITY 75) does not stand above all queues with SLOT_RESERVE "
-         "(PRIORITY 80)"},
+         "or RESOURCE_RESERVE (PRIORITY 80)"},
         {types, "PREEMPTABLE[top]", NULL},
     };
     (void)state;

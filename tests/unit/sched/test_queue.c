@@ -174,6 +174,8 @@ static void test_complaints(void **state)
         {"Begin Queue\nQUEUE_NAME = q\nSLOT_RESERVE = MAX_RESERVE_TIME[5] 6\nEnd "
          "Queue\n",
          3, "SLOT_RESERVE", "expected MAX_RESERVE_TIME[N]", "something behind it"},
+        {"Begin Queue\nQUEUE_NAME = q\nRESOURCE_RESERVE = 5\nEnd Queue\n", 3,
+         "RESOURCE_RESERVE", "\"5\", expected MAX_RESERVE_TIME[N]", "a bare number"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -265,6 +267,17 @@ static void test_reserving(void **state)
               "End Queue\nBegin Parameters\nMBD_SLEEP_TIME = 20\nEnd Parameters\n");
     assert_int_equal(world.queues[0].reserve.max_ms, 60000);
     assert_int_equal(world.queues[0].reserve.session_ms, 20000);
+    assert_false(world.queues[0].reserve.has_resources);
+    arena_release(&world.arena);
+    /* It counts in place of SLOT_RESERVE, which is said. */
+    read_text(&world,
+              "Begin Queue\nQUEUE_NAME = wide\nSLOT_RESERVE = MAX_RESERVE_TIME[3]\n"
+              "RESOURCE_RESERVE = MAX_RESERVE_TIME[2]\nEnd Queue\n");
+    assert_int_equal(world.conf.n_errors, 0);
+    assert_int_equal(world.conf.n_warnings, 1);
+    assert_non_null(strstr(world.conf.diags->text, "the queue has RESOURCE_RESERVE"));
+    assert_int_equal(world.queues[0].reserve.max_ms, 120000);
+    assert_true(world.queues[0].reserve.has_resources);
     arena_release(&world.arena);
 }
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slot_runs.c: see slot_runs.h. */
+#include "site/slot_runs.h"
+
+#include <string.h>
+
+#include "site/halts.h"
+#include "site/parts.h"
+#include "site/slot_reserves.h"
+
+static int64_t end_of(const struct site *site, const struct job *job, int64_t now_ms)
+{
+    int64_t limit_ms = slot_reserves_limit_ms(site, job);
+    if (limit_ms == 0 || job->halt.causes != 0) {
+        return BACKFILL_NEVER;
+    }
+    int64_t ran_ms = job->start_ms != 0 ? halts_ran_ms(job, now_ms) : 0;
+    return now_ms + (ran_ms < limit_ms ? limit_ms - ran_ms : 0);
+}
+
+static bool has_slots(const struct site *site, const struct job *job)
+{
+    return job->halt.causes == 0 || !job->halt.yields || !halts_is_still(site, job);
+}
+
+/* The same amounts, to be added to. */
+static struct reserve_part *copy_parts(const struct site *site, struct arena *arena,
+                                       const struct job *job, int *n_parts)
+{
+    const struct reserve_part *parts;
+    *n_parts = reserves_holds(site, job, &parts);
+    return *n_parts > 0 ? arena_copy(arena, parts, (size_t)*n_parts * sizeof(*parts))
+                        : NULL;
+}
+
+static void list_run(const struct site *site, struct arena *arena,
+                     const struct place_snapshot *place, const struct job *job,
+                     struct backfill_run *run)
+{
+    struct backfill_piece *pieces =
+        arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*pieces));
+    *run = (struct backfill_run){.key = jobs_key(job),
+                                 .end_ms = end_of(site, job, place->now_ms),
+                                 .pieces = pieces};
+    run->parts = copy_parts(site, arena, job, &run->n_parts);
+    for (int k = 0; has_slots(site, job) && k < job->n_hosts; k++) {
+        int host = schedule_find_host(site, place->hosts, place->n_hosts, job->lease,
+                                      job->hosts[k].host);
+        if (host >= 0) {
+            pieces[run->n_pieces++] =
+                (struct backfill_piece){host, job->hosts[k].n_slots};
+        }
+    }
+}
+
+/* What is in use is somebody's: `used`, by pool, becomes what nobody explains. */
+static void add_used(struct backfill_run *runs, int n_runs, int64_t *used)
+{
+    for (int i = 0; i < n_runs; i++) {
+        struct reserve_part *parts = (struct reserve_part *)(uintptr_t)runs[i].parts;
+        for (int k = 0; k < runs[i].n_parts; k++) {
+            int64_t *left = &used[parts[k].pool];
+            int64_t n = parts[k].milli < *left ? parts[k].milli : *left;
+            parts[k].milli += n;
+            *left -= n;
+        }
+    }
+}
+
+/* Nobody's end brings it; it is there all the same. */
+static void list_rest(struct arena *arena, const int64_t *used, int n_pools,
+                      struct backfill_run *run)
+{
+    struct reserve_part *parts = arena_alloc(arena, (size_t)n_pools, sizeof(*parts));
+    *run = (struct backfill_run){
+        .key = UINT64_MAX, .end_ms = BACKFILL_NEVER, .parts = parts};
+    for (int i = 0; i < n_pools; i++) {
+        if (used[i] > 0) {
+            parts[run->n_parts++] = (struct reserve_part){i, used[i]};
+        }
+    }
+}
+
+struct backfill_run *slot_runs_list(const struct site *site, struct arena *arena,
+                                    const struct place_snapshot *place, int *n_runs)
+{
+    int n_open = jobs_count_open(site->jobs);
+    int n_pools = place->reserve != NULL ? place->reserve->n_pools : 0;
+    struct backfill_run *runs = arena_alloc(arena, (size_t)n_open + 1, sizeof(*runs));
+    for (int i = 0; i < n_open; i++) {
+        list_run(site, arena, place, jobs_open_at(site->jobs, i), &runs[i]);
+    }
+    backfill_sort(runs, n_open);
+    *n_runs = n_open;
+    if (n_pools > 0) {
+        int64_t *used = reserves_in_use(site, arena);
+        add_used(runs, n_open, used);
+        list_rest(arena, used, n_pools, &runs[(*n_runs)++]);
+    }
+    return runs;
+}
