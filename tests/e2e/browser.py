@@ -13,7 +13,7 @@ import os
 import shutil
 import subprocess
 
-from federation import ROOT, Failure, Skip
+from federation import LIMIT, ROOT, Failure, Skip
 
 MODULES = os.path.join(ROOT, "build", "page")
 SOURCES = os.path.join(ROOT, "tests", "page")
@@ -100,7 +100,7 @@ class Browser:
     def close(self):
         self.process.stdin.close()
         try:
-            self.process.wait(10)
+            self.process.wait(LIMIT)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

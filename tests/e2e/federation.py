@@ -10,10 +10,18 @@ north has hosts n1 and n2 of 4 slots and exports them to south (lease north/1/so
 south has s1 of 2 slots. Everything that was started, and everything that this started
 in turn, is ended on leaving; the daemons' logs are printed when a test failed.
 Programs come from $SUBLET_BIN (default build/bin).
+
+A daemon that ends by itself fails the test, at once: where it is waited for anything,
+and at the latest on leaving. So does a sanitizer's word in any log. A test that makes a
+daemon end by itself says so with `wait_end` or `let_end`.
 """
 import concurrent.futures
+import datetime
+import http.client
 import json
 import os
+import random
+import re
 import shutil
 import signal
 import socket
@@ -28,7 +36,9 @@ BIN = os.environ.get("SUBLET_BIN") or os.path.join(ROOT, "build", "bin")
 LEASE = "north/1/south"
 # Seconds in which what is waited for has come, however busy the machine: nobody measures
 # by it, it ends a test that hangs.
-LIMIT = 60
+LIMIT = 150
+# Of everyone who runs the tests: files of jobs are looked at with their modes.
+os.umask(0o022)
 
 BROKER = """
 Begin Broker
@@ -100,8 +110,23 @@ End Parameters
 """
 
 
+# What sanitizers, asserts, the C library and a site say of a process that is broken; the
+# signals that tests send to a sublet-host are no fault of its.
+COMPLAINT = re.compile(
+    r".*(?:\w+Sanitizer: |: runtime error: |: Assertion `|\*\*\*: terminated"
+    r"|sublet-host was ended by signal (?!9;|15;)).*")
+
+
+def how_ended(code):
+    return "was ended by signal %d" % -code if code < 0 else "ended with status %d" % code
+
+
 class Failure(Exception):
     """What a test expected did not happen."""
+
+
+class Died(Failure):
+    """A daemon has ended that nobody has ended: nothing is left to wait for."""
 
 
 class Skip(Exception):
@@ -118,10 +143,34 @@ def expect_equal(got, wanted, what):
         raise Failure("%s: got %r, expected %r" % (what, got, wanted))
 
 
+taken = []  # what keeps ports from other tests until this program ends
+
+
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """Nobody listens there, no other test is given it, and no connection begins there: a
+    client that tries a port of the kernel's own range again and again connects to
+    itself one day, and the daemon cannot listen any more."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range") as file:
+        first_of_kernel = int(file.read().split()[0])
+    ports = range(min(10000, first_of_kernel // 2), first_of_kernel)
+    while True:
+        port = random.choice(ports)
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim.bind("\0sublet-e2e-port-%d" % port)
+            with socket.socket() as s:
+                s.bind(("127.0.0.1", port))
+        except OSError:
+            claim.close()
+            continue
+        taken.append(claim)
+        return port
+
+
+def tomorrow():
+    """An instant for `sub -b` that does not come while a test runs, in TZ=UTC."""
+    day = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=1)
+    return day.strftime("%Y:%m:%d:%H:%M")
 
 
 class Federation:
@@ -129,10 +178,13 @@ class Federation:
         self.dir = tempfile.mkdtemp(prefix="sublet-e2e-")
         os.chmod(self.dir, 0o711)  # leased jobs run as another user
         self.daemons = {}
+        self.ending = {}  # those that may end by themselves
+        self.starts = {}  # daemon: where its words begin in its log
         self.prefixes = {}  # daemon: the words of a command that starts it
         self.words = {"DIR": self.dir, "PORT": str(free_port()), "RECLAIM": reclaim}
-        self.environment = dict(os.environ, SUBLET_E2E=self.dir, TZ="UTC")
-        for name in ("SUBLET_SOCKET", "SUBLET_BROKER", "SUBLET_KEY", "SUBLET_BROKER_KEY"):
+        self.environment = dict(os.environ, SUBLET_E2E=self.dir, TZ="UTC", LC_ALL="C.UTF-8")
+        for name in ("SUBLET_SOCKET", "SUBLET_BROKER", "SUBLET_KEY", "SUBLET_BROKER_KEY",
+                     "LANGUAGE", "ENV", "BASH_ENV", "PS1", "PROMPT_COMMAND"):
             self.environment.pop(name, None)
         # Where jobs leave marks: of whatever user they run as.
         self.marks = os.path.join(self.dir, "marks")
@@ -171,6 +223,7 @@ class Federation:
             stdout=log, stderr=log, start_new_session=True)
         log.close()
         self.daemons[name] = process
+        self.starts[name] = start
         return start
 
     def start(self, *names):
@@ -184,26 +237,54 @@ class Federation:
     def is_ready(self, name, start):
         with open(self.log(name)) as log:
             log.seek(start)
-            if "ready" in log.read().split("\n"):
-                return True
-        expect(self.daemons[name].poll() is None,
-               "%s ended with %s" % (name, self.daemons[name].poll()))
-        return False
+            return "ready" in log.read().split("\n")
 
     def has_hosts(self, site):
         """Its own hosts are there; what they run is known."""
         return all(row["lease"] or row["status"] != "unavail"
                    for row in self.rows(site, "hosts"))
 
+    def check_daemons(self):
+        """None has ended that nobody has ended."""
+        for name, process in list(self.daemons.items()):
+            if process.poll() is not None:
+                self.daemons.pop(name, None)
+                raise Died("%s %s by itself; the end of its log:\n%s" % (
+                    name, how_ended(process.returncode), self.last_words(name)))
+
+    def last_words(self, name, count=25):
+        with open(self.log(name), errors="replace") as log:
+            log.seek(self.starts.get(name, 0))
+            return "\n".join("    " + line for line in log.read().split("\n")[-count:])
+
+    def check_logs(self):
+        """No process said that it is broken: only daemons are looked at for their ends."""
+        for name in sorted(os.listdir(self.dir)):
+            if name.endswith(".log"):
+                with open(os.path.join(self.dir, name), errors="replace") as log:
+                    found = COMPLAINT.search(log.read())
+                expect(not found, "%s says %s" % (name, found and found[0]))
+
     def kill9(self, name):
+        self.check_daemons()
         process = self.daemons.pop(name)
         process.kill()
         process.wait()
 
     def stop(self, name):
+        self.check_daemons()
         process = self.daemons.pop(name)
         process.terminate()
-        return process.wait(10)
+        return process.wait(LIMIT)
+
+    def let_end(self, name):
+        """From now on it may end by itself."""
+        self.ending[name] = self.daemons.pop(name)
+
+    def wait_end(self, name):
+        """Until it has ended by itself, as it should: its exit code."""
+        process = self.ending.pop(name, None) or self.daemons.pop(name)
+        return process.wait(LIMIT)
 
     def restart(self, name):
         self.kill9(name)
@@ -212,14 +293,39 @@ class Federation:
     # ---- the command line
 
     def run(self, program, *args, code=None, stdin=None, environment=None, cwd=None):
-        result = subprocess.run(
+        process = subprocess.Popen(
             [os.path.join(BIN, program), *args], env=environment or self.environment,
-            cwd=cwd or os.path.join(self.dir, "home"), input=stdin or "", text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+            cwd=cwd or os.path.join(self.dir, "home"), text=True, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        result = subprocess.CompletedProcess(
+            process.args, *self.hear_out(process, stdin or ""))
+        words = "%s %s" % (program, " ".join(args))
+        expect(result.returncode >= 0, "%s %s" % (words, how_ended(result.returncode)))
+        found = COMPLAINT.search(result.stderr)
+        expect(not found, "%s says %s" % (words, result.stderr))
+        if code is not None and result.returncode != code:
+            self.check_daemons()
         if code is not None:
-            expect_equal(result.returncode, code, "exit of %s %s (%s%s)" % (
-                program, " ".join(args), result.stdout, result.stderr))
+            expect_equal(result.returncode, code,
+                         "exit of %s (%s%s)" % (words, result.stdout, result.stderr))
         return result
+
+    def hear_out(self, process, stdin=None):
+        """Its exit code and what it wrote, once it has ended: a daemon's end ends it."""
+        deadline = time.monotonic() + 2 * LIMIT
+        while True:
+            try:
+                out, err = process.communicate(stdin, timeout=1)
+                return process.returncode, out, err
+            except subprocess.TimeoutExpired:
+                stdin = None  # it is on its way
+            try:
+                self.check_daemons()
+                expect(time.monotonic() < deadline, "%s does not end" % process.args)
+            except Failure:
+                process.kill()
+                process.communicate()
+                raise
 
     def cli(self, site, *args, code=0, stdin=None):
         """Runs `sublet` at a site; the result has stdout, stderr and returncode."""
@@ -281,8 +387,12 @@ class Federation:
                 if condition():
                     return
                 why = None
-            except (Failure, KeyError, TypeError, IndexError, ValueError) as error:
+            except Died:
+                raise
+            except (Failure, KeyError, TypeError, IndexError, ValueError, OSError,
+                    http.client.HTTPException, subprocess.TimeoutExpired) as error:
                 why = error
+            self.check_daemons()
             if time.monotonic() > deadline:
                 raise Failure("waited %d s for %s%s" % (limit, what, why and ": %s" % why or ""))
             time.sleep(0.05)
@@ -330,13 +440,22 @@ class Federation:
         print(text, end="", flush=True)
 
     def close(self):
-        for process in self.daemons.values():
+        """Ends everything; fails where something went wrong that no test has seen."""
+        try:
+            self.check_daemons()
+            self.check_logs()
+        except Failure:
+            self.print_logs()
+            raise
+        finally:
+            self.end_all()
+
+    def end_all(self):
+        for process in [*self.daemons.values(), *self.ending.values()]:
             process.kill()
             process.wait()
-        for _ in range(20):
-            left = list(self.processes())
-            if not left:
-                break
+        deadline = time.monotonic() + LIMIT
+        while (left := list(self.processes())) and time.monotonic() < deadline:
             for pid in left:
                 try:
                     os.kill(pid, signal.SIGKILL)
@@ -349,9 +468,12 @@ class Federation:
         return self
 
     def __exit__(self, kind, error, trace):
-        if error is not None and kind is not Skip:
+        if error is None:
+            self.close()
+            return
+        if kind is not Skip:
             self.print_logs()
-        self.close()
+        self.end_all()
 
 
 def run_test(test):
@@ -382,20 +504,24 @@ def main(*tests, shared=None, setup=None, at_once=1):
         sys.exit("never run: %s" % ", ".join(sorted(left_out)))
     chosen = [t for t in tests if len(sys.argv) < 2 or t.__name__ in sys.argv[1:]]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    failed, skipped = len(chosen), 0  # unless it turns out otherwise
+    words = ["FAIL"] * len(chosen)  # unless it turns out otherwise
     try:
         if setup is not None:
             setup()
         with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
             words = list(pool.map(run_test, chosen))
-            failed, skipped = words.count("FAIL"), words.count("skip")
     except Exception:
         traceback.print_exc(file=sys.stdout)
     finally:
         if shared is not None:
-            if failed:
+            if "FAIL" in words:
                 shared.print_logs()
-            shared.close()
-    print("%d passed, %d failed%s" % (len(chosen) - failed - skipped, failed,
-                                      ", %d skipped" % skipped if skipped else ""))
-    sys.exit(1 if failed else 0)
+            try:
+                shared.close()
+            except Failure as error:
+                print("at the end: %s" % error)
+                words.append("FAIL")
+    n_skipped = words.count("skip")
+    print("%d passed, %d failed%s" % (words.count("ok"), words.count("FAIL"),
+                                      ", %d skipped" % n_skipped if n_skipped else ""))
+    sys.exit(1 if "FAIL" in words else 0)

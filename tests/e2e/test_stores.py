@@ -11,8 +11,8 @@ import sqlite3
 import subprocess
 
 from faults import Load, Watch, agree, stamped, stamps
-from federation import (BIN, BROKER, NORTH, SOUTH, Failure, Federation, Skip, expect,
-                        expect_equal, main)
+from federation import (BIN, BROKER, LIMIT, NORTH, SOUTH, Failure, Federation, Skip,
+                        expect, expect_equal, main)
 
 PAGE = 4096
 SCHEMAS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "schemas")
@@ -48,9 +48,9 @@ def said_since(f, name, start):
 
 def ended(f, name, start, words):
     """It ends by itself, with exit 1, and says why."""
-    f.wait_for("%s to end" % name, lambda: f.daemons[name].poll() is not None)
+    code = f.wait_end(name)
     said = said_since(f, name, start)
-    expect_equal(f.daemons.pop(name).returncode, 1, "exit of %s, saying %s" % (name, said))
+    expect_equal(code, 1, "exit of %s, saying %s" % (name, said))
     expect(any(word in said for word in words),
            "%s says %r, expected one of %r" % (name, said, words))
     return said
@@ -300,10 +300,11 @@ def run_full(f, name, given):
     """Its disk is full: it ends at the next thing it would have to promise."""
     watch = Watch(f)
     watch.look()
+    f.let_end(name)
     filler = fill(os.path.join(f.dir, "small"))
     start = os.path.getsize(f.log(name))
     for _ in range(500):
-        if f.daemons[name].poll() is not None:
+        if f.ending[name].poll() is not None:
             break
         with contextlib.suppress(Failure, ValueError):
             given.add(("south", f.submit("south", stamped(f, "south", 0.1))))
@@ -374,8 +375,8 @@ def run_unsynced(name):
         enable = ["enable_random name=posix/io/sync/%s,probability=1,failinfo=5" % call
                   for call in ("fsync", "fdatasync")]
         words = [word for command in enable for word in ("-c", command)]
-        subprocess.run(["fiu-ctrl", "-f", fifo, *words, str(f.daemons[name].pid)],
-                       check=True, timeout=20)
+        f.let_end(name)
+        subprocess.run(["fiu-ctrl", "-f", fifo, *words, str(f.ending[name].pid)], check=True, timeout=LIMIT)
         with contextlib.suppress(Failure, ValueError):
             given.add(("south", f.submit("south", stamped(f, "south", 0.1), "-q", "away")))
         said = ended(f, name, start, ("disk I/O error",))
