@@ -22,7 +22,7 @@ import subprocess
 import threading
 import time
 
-from federation import LEASE, Failure, expect, expect_equal
+from federation import LEASE, LIMIT, Failure, expect, expect_equal
 
 SLOTS = {"n1": 4, "n2": 4, "s1": 2}
 NS = 10 ** 9
@@ -109,7 +109,7 @@ class Load:
         return {(site, job): row for site in ("north", "south")
                 for job, row in self.f.jobs(site).items()}
 
-    def judge(self, limit=60, sites=("north", "south")):
+    def judge(self, limit=LIMIT, sites=("north", "south")):
         """All is over, and everything ran once."""
         self.f.wait_for("all jobs to end", lambda: all(
             row["state"] in ("DONE", "EXIT") for row in self.listed().values()), limit)
@@ -178,7 +178,7 @@ def is_agreed(f):
     return True
 
 
-def agree(f, limit=30):
+def agree(f, limit=LIMIT):
     """Nothing is moved meanwhile: an idle lease goes to and fro with every reclaim delay,
     and the books are read one after the other."""
     f.ops("reclaim-delay", "1h", "--lease", LEASE)

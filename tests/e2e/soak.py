@@ -23,7 +23,7 @@ LONG_S = 60
 def go_round(f, faults, watch, rng, seed, count):
     load = Load(f, seed)
     with load:
-        f.wait_lease("the lease to be made", lambda l: l["epoch"] >= 2, limit=60)
+        f.wait_lease("the lease to be made", lambda l: l["epoch"] >= 2)
         for _ in range(count):
             if rng.randrange(LONG) == 0:
                 faults.stop_s = (LONG_S, LONG_S)
@@ -32,10 +32,10 @@ def go_round(f, faults, watch, rng, seed, count):
                 faults.stop_s = (0.2, 8)
             else:
                 print(faults.one(), flush=True)
-            f.wait_for("the provider's books", lambda: watch.look() is None, limit=60)
+            f.wait_for("the provider's books", lambda: watch.look() is None)
             faults.pause()
     print("    " + load.judge(limit=180), flush=True)
-    agree(f, limit=90)
+    agree(f)
 
 
 def main():

@@ -82,11 +82,12 @@ def trace(mark):
 def test_limits():
     """The queue's default, what the job asks for, and where it runs make no difference."""
     burn = "while :; do :; done"
-    memory = "head -c 400000000 /dev/zero | tail -c 300000000 | sleep 60"
+    # More than it may have, long before its processor time is over.
+    memory = "head -c 120000000 /dev/zero | tail -c 100000000 | sleep 60"
     jobs = [(submit("-q", "q" + hosts, *options, command), word)
             for hosts in BOTH for options, command, word in (
                 ((), burn + " & " + burn + "; wait", "TERM_CPULIMIT"),
-                ((), memory, "TERM_MEMLIMIT"),
+                (("-M", "50", "-c", "2s"), memory, "TERM_MEMLIMIT"),
                 (("-p", "2"), "sleep 60 & sleep 60 & sleep 60", "TERM_PROCESSLIMIT"),
                 (("-W", "1s"), "sleep 60", "TERM_RUNLIMIT"))]
     for job, word in jobs:

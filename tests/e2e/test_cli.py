@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from federation import BIN, LEASE, Federation, expect, expect_equal, main
+from federation import BIN, LEASE, LIMIT, Federation, expect, expect_equal, main
 
 f = Federation()
 
@@ -117,7 +117,7 @@ def test_wait():
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     job = re.search(r"<(\d+)>", waits.stdout.readline()).group(1)
     f.cli("south", "kill", job)
-    expect_equal(waits.wait(20), 126, "exit of sub -K where the job never ran")
+    expect_equal(waits.wait(LIMIT), 126, "exit of sub -K where the job never ran")
     waits.communicate()
     f.cli("south", "open", "s1")
 

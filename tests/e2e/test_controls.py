@@ -81,6 +81,18 @@ def runs_on(name):
     f.wait_for(name + " to run", lambda: ticks(name) > before)
 
 
+def pid_in(name, *known):
+    """The process id that a command leaves in a file: not one that is known."""
+    found = []
+
+    def is_there():
+        with open(marks(name)) as file:
+            found.append(int(file.read()))
+        return found[-1] not in known
+    f.wait_for("a process id in " + name, is_there)
+    return found[-1]
+
+
 def told(name):
     with open(marks(name)) as file:
         return dict(line.rstrip("\n").split("=", 1) for line in file if "=" in line)
@@ -99,10 +111,10 @@ def resume(job):
 def test_signals():
     job = start("signals", "signals")
     stop(job)
-    expect("SIGUSR1" in heard("signals"), heard("signals"))
     stands_still("signals")
     resume(job)
-    f.wait_for("the signal of RESUME", lambda: "SIGUSR2" in heard("signals"))
+    # The first one's word may wait until the process runs again.
+    f.wait_for("both signals", lambda: {"SIGUSR1", "SIGUSR2"} <= set(heard("signals")))
     runs_on("signals")
     f.cli("south", "kill", str(job))
     f.wait_state("south", job, "EXIT")
@@ -142,16 +154,14 @@ def test_hangs():
     """A command that hangs holds nobody up who gives another order; nor is it left."""
     job = start("hangs", "hangs")
     f.cli("south", "stop", str(job))
-    f.wait_for("the command", lambda: os.path.exists(marks("hangs.pid")))
-    pid = int(open(marks("hangs.pid")).read())
+    pid = pid_in("hangs.pid")
     expect_equal(f.job("south", job)["state"], "RUN", "not yet")
     runs_on("hangs")
     f.cli("south", "resume", str(job))
     f.wait_for("the command to go", lambda: not os.path.exists("/proc/%d" % pid))
     runs_on("hangs")
     f.cli("south", "stop", str(job))
-    f.wait_for("the command", lambda: int(open(marks("hangs.pid")).read() or 0) not in (0, pid))
-    pid = int(open(marks("hangs.pid")).read())
+    pid = pid_in("hangs.pid", pid)
     f.cli("south", "kill", str(job))
     f.wait_state("south", job, "EXIT")
     f.wait_for("nobody to be left", lambda: not os.path.exists("/proc/%d" % pid))
@@ -221,7 +231,8 @@ def setup():
     suspend = marks("commands.suspend")
     far = marks("far.suspend")
     on_suspend = script("suspend", tell % (suspend, suspend, suspend)
-                        + "kill -USR1 $LSB_JOBPIDS; sleep 0.2\n")
+                        + "kill -USR1 $LSB_JOBPIDS\n"
+                        "until grep -q SIGUSR1 %s; do sleep 0.05; done\n" % marks("commands"))
     on_resume = script("resume", "env > %s\n" % marks("commands.resume"))
     on_end = script("end", "kill -KILL $LSB_JOBPIDS; sleep 0.5; echo cleaned up > %s\n"
                     % marks("commands.end"))

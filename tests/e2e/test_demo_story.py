@@ -7,11 +7,17 @@ import subprocess
 import tempfile
 import time
 
-from federation import BIN, ROOT, Failure, Federation, expect, expect_equal, main
+from federation import BIN, LIMIT, ROOT, Failure, Federation, expect, expect_equal, main
 
 
-def work(seconds):
-    return "nice timeout %s sha256sum /dev/zero; echo done" % seconds
+def work(f, until):
+    """A processor kept busy until the story has come there."""
+    return "while [ ! -e %s/%s ]; do nice timeout 1 sha256sum /dev/zero; done; true" % (
+        f.marks, until)
+
+
+def come_to(f, point):
+    open(os.path.join(f.marks, point), "w").close()
 
 
 def sides(lease):
@@ -32,16 +38,16 @@ def test_story():
         time.sleep(2.5)
         expect_equal(sides(f.lease()), (7, 1), "no rebalance before the lease is made")
 
-        first = [f.submit("south", work(6)) for _ in range(3)]
+        first = [f.submit("south", work(f, "south")) for _ in range(3)]
         f.wait_lease("the third job to make the lease", lambda l: l["state"] != "pending")
         expect_equal(f.lease()["epoch"], 1, "making the lease leaves the epoch")
         f.wait_state("south", first[2], "RUN")
         expect_equal(f.job("south", first[0])["hosts"], {"s1": 1}, "own hosts first")
         expect_equal(f.job("south", first[2])["hosts"], {"n1@north": 1}, "the leased slot")
 
-        more = [f.submit("south", work(4))]
+        more = [f.submit("south", work(f, "south"))]
         expect_equal(f.job("south", more[0])["state"], "PEND", "no slot yet")
-        more += [f.submit("south", work(4)) for _ in range(6)]
+        more += [f.submit("south", work(f, "south")) for _ in range(6)]
         expect(f.job("south", more[0])["reason"], "a waiting job says why")
         f.wait_lease("idle slots to go to the consumer", lambda l: sides(l) == (0, 8))
         f.wait_for("all jobs to run", lambda: f.n_jobs("south", "RUN") == 10)
@@ -52,11 +58,13 @@ def test_story():
         expect_equal(hosts["n1"]["consumer"]["available"], 4, "held on n1")
         expect_equal(hosts["n2"]["consumer"]["used"], 4, "used on n2")
 
-        own = [f.submit("north", work(2)) for _ in range(4)]
+        own = [f.submit("north", work(f, "north")) for _ in range(4)]
         expect_equal(f.job("north", own[0])["state"], "PEND", "no slot for the provider")
+        come_to(f, "south")
         f.wait_for("idle slots to go home and be used",
                    lambda: f.n_jobs("north", "RUN") == 4)
         expect(f.lease()["epoch"] >= 3, "epochs grow")
+        come_to(f, "north")
         f.cli("north", "wait", *map(str, own))
         f.cli("south", "wait", *map(str, first + more))
 
@@ -112,7 +120,7 @@ def run_demo(until=None):
             if until is not None and until in line:
                 demo.send_signal(signal.SIGINT)
                 until = None
-        code = demo.wait(60)
+        code = demo.wait(LIMIT)
         expect_equal(os.listdir(directory), [], "files left behind")
         expect_equal(list(processes(directory)), [], "processes left behind")
         return code, text

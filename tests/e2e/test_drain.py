@@ -8,7 +8,7 @@ import os
 import pty
 import subprocess
 
-from federation import BIN, LEASE, Federation, expect, expect_equal, main
+from federation import BIN, LEASE, LIMIT, Federation, expect, expect_equal, main
 
 
 def with_jobs(f, gate):
@@ -18,7 +18,20 @@ def with_jobs(f, gate):
     jobs = [f.submit("south", "while [ ! -e %s ]; do sleep 0.1; done" % gate,
                      "-q", "away") for _ in range(3)]
     f.wait_for("three jobs to run", lambda: f.n_jobs("south", "RUN") == 3)
+    f.wait_lease("the broker to know of them", lambda l: l["consumer"]["used"] == 3)
     return jobs
+
+
+def read_to_end(near):
+    """What a terminal shows until the last who had it has gone."""
+    text = b""
+    try:
+        while piece := os.read(near, 4096):
+            text += piece
+    except OSError:  # so ends a terminal
+        pass
+    os.close(near)
+    return text
 
 
 def test_drain():
@@ -84,8 +97,8 @@ def test_terminal():
         while b"slots in use: 3" not in text.split(b"\033[K")[-1]:
             text += os.read(near, 4096)
         open(gate, "w").close()
-        expect_equal(process.wait(30), 0, "exit")
-        text = os.read(near, 4096)
+        expect_equal(process.wait(LIMIT), 0, "exit")
+        text = read_to_end(near)
         expect(b"Lease <north/1/south> is drained." in text, repr(text))
 
 
@@ -105,8 +118,8 @@ def test_terminal_site():
             text += os.read(near, 4096)
         expect_equal(process.poll(), None, "it waits while they run")
         open(gate, "w").close()
-        expect_equal(process.wait(30), 0, "exit")
-        text = os.read(near, 4096)
+        expect_equal(process.wait(LIMIT), 0, "exit")
+        text = read_to_end(near)
         expect(b"Site <south> is drained." in text, repr(text))
         expect_equal(f.lease()["state"], "ended", "the lease")
 

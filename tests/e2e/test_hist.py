@@ -4,7 +4,7 @@
 it, over kill -9, of elements, of leased jobs on both sides."""
 import os
 
-from federation import SOUTH, Federation, expect, expect_equal, main
+from federation import SOUTH, Federation, expect, expect_equal, main, tomorrow
 
 f = Federation()
 
@@ -36,6 +36,11 @@ def hist(job, site="south"):
     return f.rows(site, "hist", job)[0]
 
 
+def wait_end(job, state):
+    """By its history: the site forgets it soon."""
+    f.wait_for("job %s to be %s" % (job, state), lambda: hist(job)["state"] == state)
+
+
 def events(row):
     return [event["event"] for event in row["events"]]
 
@@ -59,8 +64,8 @@ def test_life():
     f.cli("south", "requeue", job)
     f.wait_for("a second start", lambda: events(hist(job)).count("start") == 2)
     open(mark, "w").close()
-    f.wait_state("south", job, "EXIT")
-    f.wait_for("the site to forget it", lambda: gone(job), 30)
+    wait_end(job, "EXIT")
+    f.wait_for("the site to forget it", lambda: gone(job))
     row = hist(job)
     expect_equal(events(row), ["submit", "dispatch", "start", "suspend", "resume",
                                "run_end", "requeue", "dispatch", "start", "end"], "its life")
@@ -83,7 +88,7 @@ def test_life():
 
 def test_waiting_and_moved():
     f.cli("south", "queue", "inactivate", "other")
-    job = submit("-q", "normal", "-b", "23:59", "true")
+    job = submit("-q", "normal", "-b", tomorrow(), "true")
     f.cli("south", "switch", "other", job)
     f.cli("south", "btop", job)
     f.cli("south", "stop", job)
@@ -111,7 +116,7 @@ def test_array():
     expect_equal(events(hist(job + "[2]")), ["submit", "dispatch", "start", "end"],
                  "an element")
     expect_equal(len(f.rows("south", "hist", job + "[2-3]")), 2, "two of them")
-    job = submit("-J", "late[1-250]", "-b", "23:59", "true")  # more than a page
+    job = submit("-J", "late[1-250]", "-b", tomorrow(), "true")  # more than a page
     ids = [row["id"] for row in f.rows("south", "hist")]
     expect_equal([id for id in ids if str(id).startswith(job + "[")],
                  ["%s[%d]" % (job, index) for index in range(1, 251)], "all that wait")
@@ -131,7 +136,7 @@ def test_leased():
     f.wait_for("the lease",
                lambda: any(row["lease"] for row in f.rows("south", "hosts")))
     job = submit("-q", "away", "true")
-    f.wait_state("south", job, "DONE")
+    wait_end(job, "DONE")
     here = hist(job)
     expect_equal(events(here), ["submit", "dispatch", "accept", "start", "end"], "here")
     host, = here["events"][1]["hosts"]
@@ -148,7 +153,7 @@ def test_leased_again():
     """Both runs are told at home, each with its start and its end."""
     mark = os.path.join(f.marks, "second")
     job = submit("-q", "again", "test -e %s && exit 0; touch %s; exit 99" % (mark, mark))
-    f.wait_state("south", job, "DONE")
+    wait_end(job, "DONE")
     row = hist(job)
     expect_equal(events(row), ["submit"] + ["dispatch", "accept", "start"] +
                  ["run_end", "requeue"] + ["dispatch", "accept", "start", "end"], "its life")

@@ -10,8 +10,8 @@ import socket
 import subprocess
 import os
 
-from federation import (BIN, BROKER, NORTH, SOUTH, Federation, expect, expect_equal,
-                        free_port, main)
+from federation import (BIN, BROKER, LIMIT, NORTH, SOUTH, Federation, expect,
+                        expect_equal, free_port, main)
 
 f = Federation()
 PORT = free_port()
@@ -30,7 +30,7 @@ End HostExport
 
 def ask(path, method="GET", headers={}, body=None, connection=None):
     """Status, headers, body as bytes."""
-    own = connection or http.client.HTTPConnection("127.0.0.1", PORT, timeout=10)
+    own = connection or http.client.HTTPConnection("127.0.0.1", PORT, timeout=LIMIT)
     own.request(method, path, headers=headers, body=body)
     response = own.getresponse()
     body = response.read()
@@ -159,7 +159,7 @@ def test_head_and_keep_alive():
     status, headers, body = ask("/api/v1/sites", "HEAD")
     expect_equal((status, body), (200, b""), "HEAD")
     expect(int(headers["Content-Length"]) > 100, "length of what GET would give")
-    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=LIMIT)
     for path in ("/healthz", "/nonsense", "/api/v1/leases", "/metrics", "/healthz"):
         ask(path, connection=connection)
         expect(connection.sock is not None, "kept open after " + path)
@@ -172,7 +172,7 @@ def test_rude_clients():
     half = socket.create_connection(("127.0.0.1", PORT))
     half.sendall(b"GET /api/v1/lea")
     silent = socket.create_connection(("127.0.0.1", PORT))
-    many = [http.client.HTTPConnection("127.0.0.1", PORT, timeout=10) for _ in range(100)]
+    many = [http.client.HTTPConnection("127.0.0.1", PORT, timeout=LIMIT) for _ in range(100)]
     for connection in many:
         connection.request("GET", "/api/v1/leases")
     for connection in many:
@@ -189,7 +189,7 @@ def test_rude_clients():
     rude.sendall(b"\0\1\2 rubbish\r\n\r\n")
     expect_equal(get("/healthz"), {"status": "ok"}, "all the while")
     for client, what in ((half, "half a request"), (silent, "silence")):
-        client.settimeout(20)
+        client.settimeout(LIMIT)
         try:
             while client.recv(4096):
                 pass
@@ -236,6 +236,7 @@ def test_metrics():
     job = f.submit("south", "true", "-q", "away")
     f.wait_state("south", job, "DONE")
     f.wait_for("a hand-over", lambda: metrics()["sublet_handover_seconds_count"][()] > 0)
+    f.wait_for("south to tell of its job", lambda: jobs_of(metrics(), "south", "DONE") >= 1)
     values = metrics()
     for lease in (A, B, BACK):
         for side in ("provider", "consumer"):
@@ -251,7 +252,6 @@ def test_metrics():
     expect_equal(values["sublet_peer_up"], {(("site", "north"),): 1, (("site", "south"),): 1},
                  "peers")
     expect((("reason", "denied"),) in values["sublet_messages_refused_total"], "refused")
-    expect(jobs_of(values, "south", "DONE") >= 1, "jobs")
     expect(values["sublet_schedule_seconds_count"][(("site", "south"),)] >= 1, "passes")
     expect(values["sublet_schedule_seconds_sum"][(("site", "south"),)] > 0, "their time")
     expect_equal(jobs_of(values, "south", "PSUSP"), 0, "zeros are shown")
@@ -326,7 +326,7 @@ def test_events_followed():
          "--follow", "--after", str(last)], env=f.environment, stdout=subprocess.PIPE, text=True)
     try:
         f.ops("reclaim-delay", "1s")
-        sleeper = f.submit("south", "sleep 3", "-q", "away")
+        sleeper = f.submit("south", "sleep 60", "-q", "away")
         f.wait_for("an event", lambda: get("/api/v1/events?after=%d" % last)["events"])
         expect_equal(json.loads(follower.stdout.readline()),
                      get("/api/v1/events?after=%d" % last)["events"][0], "the first to come")

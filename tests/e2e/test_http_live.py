@@ -10,7 +10,8 @@ import os
 import socket
 import sqlite3
 
-from federation import (BROKER, Federation, Skip, expect, expect_equal, free_port, main)
+from federation import (BROKER, LIMIT, Federation, Skip, expect, expect_equal,
+                        free_port, main)
 
 f = Federation()
 PORT = free_port()
@@ -21,7 +22,7 @@ STREAMS_MAX = 64
 
 
 def ask(path, method="GET", headers={}, body=None):
-    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=LIMIT)
     connection.request(method, path, headers=headers, body=body)
     response = connection.getresponse()
     answer = response.status, response.headers, response.read()
@@ -91,7 +92,7 @@ class Stream:
     """A reader of server-sent events."""
 
     def __init__(self, last=None, query="", port=None):
-        self.socket = socket.create_connection(("127.0.0.1", port or PORT), timeout=10)
+        self.socket = socket.create_connection(("127.0.0.1", port or PORT), timeout=LIMIT)
         self.socket.sendall(("GET /api/v1/stream%s HTTP/1.1\r\nHost: a\r\n%s\r\n" % (
             query, "Last-Event-ID: %s\r\n" % last if last is not None else "")).encode())
         self.file = self.socket.makefile("rb")
@@ -113,7 +114,7 @@ class Stream:
         fields = dict(line.split(": ", 1) for line in one.decode().split("\n"))
         return {**fields, "data": json.loads(fields["data"])} if "data" in fields else fields
 
-    def until(self, what, condition, limit=100):
+    def until(self, what, condition, limit=1000):
         for _ in range(limit):
             message = self.message()
             if condition(message):
@@ -236,7 +237,7 @@ def test_slow_and_idle_readers():
             other.daemons["broker"]) == before + 2)
         other.wait_for("the slow one to be cut off", lambda: count_descriptors(
             other.daemons["broker"]) == before + 1)
-        idle.socket.settimeout(40)
+        idle.socket.settimeout(LIMIT)
         expect_equal(idle.message()["event"], "hello", "hello")
         expect("" in idle.message(), "a comment")
         slow.close()
@@ -342,7 +343,7 @@ def test_no_tokens_no_changes():
         other.configure("broker", BROKER.replace(
             "STATE", "HTTP = 127.0.0.1:%d\nSTATE" % port))
         other.start("broker")
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LIMIT)
         connection.request("PUT", "/api/v1/reclaim-delay", body="{}", headers=ADMIN)
         answer = connection.getresponse()
         expect_equal(answer.status, 403, "status without TOKENS")
@@ -356,7 +357,7 @@ def test_no_tokens_no_changes():
         os.chmod(path, 0o644)
         other.configure("broker", BROKER.replace("STATE", "TOKENS = %s\nSTATE" % path))
         process = (other.spawn("broker"), other.daemons.pop("broker"))[1]
-        expect_equal(process.wait(10), 1, "exit")
+        expect_equal(process.wait(LIMIT), 1, "exit")
         with open(other.log("broker")) as log:
             text = log.read()
         expect("chmod 600 " + path in text and TOKEN not in text, text)

@@ -10,7 +10,7 @@ import select
 import signal
 import subprocess
 
-from federation import SOUTH, Federation, expect, expect_equal, main
+from federation import LIMIT, SOUTH, Federation, expect, expect_equal, main
 from terminal import Terminal, job_of, piped, words
 
 f = Federation()
@@ -79,13 +79,14 @@ def test_around():
 
 
 def test_terminal():
-    t = Terminal(f, "-Ip", "tty; stty size; read x; echo got-$x; stty size; exit 5")
+    t = Terminal(f, "-Ip", "tty; stty size; read x; echo got-$x; "
+                 "until [ \"$(stty size)\" = '40 120' ]; do sleep 0.1; done; echo wide; exit 5")
     t.wait_for("/dev/pts/")
     t.wait_for("30 100")
     t.resize(40, 120)
     t.type("word\n")
     t.wait_for("got-word")
-    t.wait_for("40 120")
+    t.wait_for("wide")
     expect_equal(t.end(), 5, "exit code")
 
 
@@ -170,7 +171,7 @@ def test_user_gone():
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     head.stdout.readline()
     head.stdout.close()
-    expect_equal(head.wait(20), 128 + signal.SIGPIPE, "exit with a broken pipe")
+    expect_equal(head.wait(LIMIT), 128 + signal.SIGPIPE, "exit with a broken pipe")
     f.wait_state("south", last_job(), "EXIT")
 
 
@@ -213,7 +214,7 @@ def test_restarts():
             f.start("south")
             t.wait_for("<meanwhile>")
         t.type("after %d\n" % i)
-        t.wait_for("<after %d>" % i, limit=40)
+        t.wait_for("<after %d>" % i)
     t.type("\x04")
     expect_equal(t.end(), 6, "exit code")
     expect_equal(f.job("south", job)["state"], "EXIT", "state")
@@ -228,7 +229,7 @@ def test_bytes_and_restarts():
     got, at, restarts = b"", 0, [1 << 18, 1 << 20, 2 << 20]
     while len(got) < len(data):
         wants = [head.stdin] if at < len(data) else []
-        r, w, _ = select.select([head.stdout], wants, [], 30)
+        r, w, _ = select.select([head.stdout], wants, [], LIMIT)
         expect(r or w, "nothing moves at %d of %d" % (len(got), len(data)))
         if w:
             at += os.write(head.stdin.fileno(), data[at:at + 65536])
@@ -238,7 +239,7 @@ def test_bytes_and_restarts():
             restarts.pop(0)
             f.restart("south")
     head.stdin.close()
-    expect_equal(head.wait(20), 0, "exit code")
+    expect_equal(head.wait(LIMIT), 0, "exit code")
     got += head.stdout.read()
     expect_equal(hashlib.md5(got).hexdigest(), hashlib.md5(data).hexdigest(), "the digest")
 
@@ -269,10 +270,10 @@ def test_flood():
                              stderr=subprocess.DEVNULL)
     f.cli("south", "kill", str(first))
     head.stdout.close()
-    head.wait(30)
+    head.wait(LIMIT)
     jobs = [f.submit("south", "true") for _ in range(10)]
     for job in jobs:
-        f.wait_state("south", job, "DONE", limit=30)
+        f.wait_state("south", job, "DONE")
     flood.kill()
     flood.wait()
 

@@ -9,27 +9,36 @@ import concurrent.futures
 import os
 import signal
 
-from federation import Federation, expect, expect_equal, main
+from federation import LIMIT, Federation, expect, expect_equal, main
 
 RUNNING = 10  # two at home, eight on the lease
 
 
-def marked(f, site, seconds):
+def marked(f, site, seconds=0.2):
     """A job that leaves a line at its beginning and one at its end."""
     file = "%s/%s.$LSB_JOBID" % (f.marks, site)
     return ("echo begin >>%s; sleep %s; echo end >>%s" %
             (file, seconds, file))
 
 
+def gated(f, site):
+    """The same, and its end waits for `open_gate`."""
+    return marked(f, site, "0.1; while [ ! -e %s/gate ]; do sleep 0.1; done" % f.dir)
+
+
+def open_gate(f):
+    open(os.path.join(f.dir, "gate"), "w").close()
+
+
 def in_the_middle(f):
     """Two jobs run at home and eight on the lease; two more wait."""
     f.start("broker", "north", "south")
     f.wait_lease("the lease", lambda l: l["state"] == "pending" and l["status"] == "conn")
-    jobs = [f.submit("south", marked(f, "south", 5)) for _ in range(RUNNING)]
+    jobs = [f.submit("south", gated(f, "south")) for _ in range(RUNNING)]
     f.wait_lease("slots to go to south", lambda l: l["consumer"]["available"] == 8)
     f.wait_for("jobs to run", lambda: f.n_jobs("south", "RUN") == RUNNING)
-    jobs += [f.submit("south", marked(f, "south", 1)) for _ in range(2)]
-    jobs_north = [f.submit("north", marked(f, "north", 1)) for _ in range(2)]
+    jobs += [f.submit("south", marked(f, "south")) for _ in range(2)]
+    jobs_north = [f.submit("north", marked(f, "north")) for _ in range(2)]
     return jobs, jobs_north
 
 
@@ -42,6 +51,7 @@ def standing(f):
 
 def all_end(f, jobs, jobs_north):
     """Everything ends well, and ran once."""
+    open_gate(f)
     f.cli("south", "wait", *map(str, jobs))
     if jobs_north:
         f.cli("north", "wait", *map(str, jobs_north))
@@ -72,8 +82,7 @@ def killed(victims, hosts=()):
         expect_equal(set(f.jobs("south")), set(jobs), "the same jobs")
         expect_equal(set(f.jobs("north")), set(jobs_north), "the same jobs")
         f.wait_for("running jobs to be found again",
-                   lambda: all(f.job("south", job)["state"] in ("RUN", "DONE")
-                               for job in before))
+                   lambda: all(f.job("south", job)["state"] == "RUN" for job in before))
         for job, (hosts, start_at) in before.items():
             now = f.job("south", job)
             expect_equal(now["hosts"], hosts, "job %d is where it was" % job)
@@ -125,13 +134,14 @@ def test_waiting_outlives_a_site():
     """`sublet wait` finds its job again when the site is back."""
     with Federation() as f:
         f.start("south")
-        job = f.submit("south", "sleep 2")
+        job = f.submit("south", gated(f, "south"))
         f.wait_for("nobody else to be connected", lambda: f.n_clients("south") == 0)
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             waiting = pool.submit(f.cli, "south", "wait", str(job))
             f.wait_for("it to be connected", lambda: f.n_clients("south") == 1)
             f.restart("south")
-            expect_equal(waiting.result(30).stdout, "", "standard output")
+            open_gate(f)
+            expect_equal(waiting.result(LIMIT).stdout, "", "standard output")
         expect_equal(f.job("south", job)["state"], "DONE", "how it ended")
 
 
@@ -142,7 +152,7 @@ def test_again_and_again():
         f.wait_lease("the lease", lambda l: l["state"] == "pending" and l["status"] == "conn")
         jobs = []
         for victim in ("north", "broker", "south", "north"):
-            jobs += [f.submit("south", marked(f, "south", 0.2), "-q", "away")
+            jobs += [f.submit("south", marked(f, "south"), "-q", "away")
                      for _ in range(2)]
             f.kill9(victim)
             f.start(victim)

@@ -110,16 +110,21 @@ def test_indices():
     with Site() as f:
         f.wait_for("rates, which take two readings",
                    lambda: f.load()["ut"] is not None and f.load()["pg"] is not None)
-        row, mem = f.load(), memory()
+
+        def agrees():
+            """Others work on this machine between the host's look at it and ours."""
+            row, mem, tmp = f.load(), memory(), os.statvfs("/tmp")
+            expect(abs(row["mem"] - mem["MemAvailable"]) < 0.1 * mem["MemTotal"] + 100,
+                   "mem %s, the kernel has %s" % (row["mem"], mem["MemAvailable"]))
+            expect(abs(row["swp"] - mem["SwapFree"]) < 0.1 * mem["SwapTotal"] + 100, "swp")
+            expect(abs(row["tmp"] - tmp.f_bavail * tmp.f_frsize / 2**20) < 2000, "tmp")
+            expect(abs(row["r15m"] - os.getloadavg()[2]) < 2, "r15m is the kernel's")
+            return True
+        f.wait_for("what the kernel says", agrees)
+        row = f.load()
         expect_equal(row["status"], "ok", "status")
-        expect(abs(row["mem"] - mem["MemAvailable"]) < 0.1 * mem["MemTotal"] + 100,
-               "mem %s, the kernel has %s" % (row["mem"], mem["MemAvailable"]))
-        expect(abs(row["swp"] - mem["SwapFree"]) < 0.1 * mem["SwapTotal"] + 100, "swp")
-        tmp = os.statvfs("/tmp")
-        expect(abs(row["tmp"] - tmp.f_bavail * tmp.f_frsize / 2**20) < 2000, "tmp")
         for name in ("r15s", "r1m", "r15m"):
             expect(0 <= row[name] < 10000, "%s is %s" % (name, row[name]))
-        expect(abs(row["r15m"] - os.getloadavg()[2]) < 2, "r15m is the kernel's")
         expect(0 <= row["ut"] <= 1, "ut %s" % row["ut"])
         expect(row["pg"] >= 0 and row["ls"] >= 0 and row["it"] >= 0, "pg, ls, it")
 
@@ -168,9 +173,9 @@ def test_elim_tells():
         f.wait_for("both hosts", lambda: f.measured("n1") == f.measured("n2") == {
             "licences": 17, "heat": 40.5, "os_version": "4.2"})
         f.put("licences", "3")
-        f.wait_for("the change", lambda: f.measured("n2").get("licences") == 3, 8)
+        f.wait_for("the change", lambda: f.measured("n2").get("licences") == 3)
         f.put("licences", "-")
-        f.wait_for("it to be unknown", lambda: "licences" not in f.measured(), 8)
+        f.wait_for("it to be unknown", lambda: "licences" not in f.measured())
         expect_equal(f.measured().get("heat"), 40.5, "the rest stays")
 
 
@@ -187,7 +192,7 @@ def test_elim_that_dies():
         f.wait_for("what it says", lambda: f.measured() == {"heat": 1})
         f.wait_for("its end", lambda: f.measured() == {})
         f.wait_for("the next one", lambda: f.measured() == {"heat": 1})
-        f.wait_for("a longer pause", lambda: f.logged("started again in 2 s") > 0, 20)
+        f.wait_for("a longer pause", lambda: f.logged("started again in 2 s") > 0)
         expect(f.logged("ended with status 3") > 0, "the log says why")
         expect_equal(f.load()["status"], "ok", "the host is as it was")
 
@@ -209,7 +214,7 @@ def test_elims_that_misbehave():
     with Site(rubbish, endless, silent, GOOD, flood) as f:
         f.wait_for("the good one", lambda: f.measured().get("licences") == 17)
         f.put("licences", "5")
-        f.wait_for("it again", lambda: f.measured().get("licences") == 5, 10)
+        f.wait_for("it again", lambda: f.measured().get("licences") == 5)
         job = f.submit("north", "echo done")
         f.wait_state("north", job, "DONE")
         expect_equal(f.load()["status"], "ok", "the host")
@@ -217,7 +222,7 @@ def test_elims_that_misbehave():
         before, at = cpu_ms(host), time.monotonic()
         f.put("licences", "6")
         f.wait_for("a while", lambda: time.monotonic() - at > 3 and
-                   f.measured().get("licences") == 6, 10)
+                   f.measured().get("licences") == 6)
         share = (cpu_ms(host) - before) / 1000 / (time.monotonic() - at)
         expect(share < 0.5, "the agent uses %.0f%% of a processor" % (share * 100))
         expect(f.logged("a line is ignored") >= 1, "what is wrong is logged")
@@ -256,7 +261,7 @@ def test_a_host_that_is_away():
     with Site(GOOD) as f:
         f.wait_for("both", lambda: f.measured("n1") and f.measured("n2"))
         os.kill(next(f.hosts("n2")), signal.SIGSTOP)
-        f.wait_for("n2 to be away", lambda: f.load("n2")["status"] == "unavail", 30)
+        f.wait_for("n2 to be away", lambda: f.load("n2")["status"] == "unavail")
         row = f.load("n2")
         expect(all(row[name] is None for name in ("r15s", "ut", "mem", "tmp")), "no load")
         words = f.cli("north", "load", "n2").stdout.splitlines()[1].split()
@@ -265,7 +270,7 @@ def test_a_host_that_is_away():
         expect_equal(f.measured("n1").get("licences"), 17, "n1 tells the shared one")
         os.kill(next(f.hosts("n2")), signal.SIGCONT)
         f.wait_for("n2 to be back", lambda: f.load("n2")["status"] == "ok" and
-                   f.load("n2")["mem"] is not None, 30)
+                   f.load("n2")["mem"] is not None)
 
 
 def test_selected():
@@ -307,9 +312,9 @@ def test_borrowed_hosts():
         expect(row["maxmem"] > 0 and row["ncpus"] >= 1, "its processors and memory")
         expect_equal([r["host"] for r in f.rows("north", "load")], ["n1", "n2"], "north's")
         f.restart("south")
-        f.wait_for("the same, after a restart", lambda: load("n1@north")["mem"], 10)
+        f.wait_for("the same, after a restart", lambda: load("n1@north")["mem"])
         f.restart("broker")
-        f.wait_for("the contract's return", lambda: load("n1@north")["status"] == "ok", 20)
+        f.wait_for("the contract's return", lambda: load("n1@north")["status"] == "ok")
 
 
 HOT = """
@@ -357,7 +362,7 @@ def test_thresholds():
         block = f.cli("north", "queues", "-l", "hot").stdout
         expect("SCHEDULING_PARAMETERS_OF: hot/" in block and "heat=50" in block, block)
         f.put("heat", "45")
-        f.wait_for("it to go on", lambda: f.job("north", job)["state"] == "RUN", 40)
+        f.wait_for("it to go on", lambda: f.job("north", job)["state"] == "RUN")
         f.wait_for("its process to run", runs())
         f.wait_for("the other to run", lambda: f.job("north", waits)["state"] == "DONE")
         told = f.cli("north", "hist", "-l", str(job)).stdout

@@ -4,6 +4,8 @@
 the network to it is gone. By default they run on, and only idle slots go home when
 LEASE_TERM is over; ON_LOST = kill ends them then, and all slots go home. When it is back
 it is told, and runs again what may be run again."""
+import datetime
+import json
 import os
 import signal
 
@@ -11,7 +13,8 @@ from faults import use_proxy
 from federation import NORTH, SOUTH, Federation, expect, expect_equal, main
 from proxy import Proxy
 
-TERMS = "TYPE = shared\nLEASE_TERM = 4s\nON_LOST = %s\n"
+TERM_S = 4
+TERMS = "TYPE = shared\nLEASE_TERM = %ds\nON_LOST = %%s\n" % TERM_S
 
 
 def policy(on_lost):
@@ -60,10 +63,22 @@ def was_killed(f, again, once):
     expect_equal(n_starts(f, "again"), 2, "starts of what may be run again")
 
 
-def slots_go_home(f):
-    f.wait_for("south to be lost", lambda: lease(f)["status"] == "disc")
-    expect_equal(n_running(f), 2, "its jobs run on")
+def instant(text):
+    return datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").timestamp()
+
+
+def slots_go_home(f, *jobs):
+    """And its jobs run on until the term is over: by what the daemons wrote down."""
     f.wait_for("its jobs to be ended", lambda: n_running(f) == 0)
+    lost = [event for event in map(json.loads, f.cli(
+        "north", "events", "--last", "500").stdout.splitlines())
+        if event["event"] == "site_lost" and event["site"] == "south"]
+    expect_equal(len(lost), 1, "times that south was lost")
+    for job in jobs:
+        end = f.rows("north", "hist", "%d@south" % job)[0]["events"][-1]
+        expect_equal(end["event"], "end", "the last of job %d" % job)
+        expect(instant(end["at"]) - instant(lost[0]["at"]) >= TERM_S,
+               "job %d ended at %s, south was lost at %s" % (job, end["at"], lost[0]["at"]))
     f.wait_for("the slots to go home", lambda: lease(f)["provider"]["available"] == 8 and
                lease(f)["consumer"] == {"site": "south", "available": 0, "used": 0})
 
@@ -78,7 +93,7 @@ def test_kill_stopped():
         f.restart("broker")
         f.wait_for("north to be connected",
                    lambda: f.rows("north", "sites", "north")[0]["status"] == "ok")
-        slots_go_home(f)
+        slots_go_home(f, again, once)
         f.daemons["south"].send_signal(signal.SIGCONT)
         was_killed(f, again, once)
 
@@ -90,7 +105,7 @@ def test_kill_cut():
         use_proxy(f, network, "south", SOUTH)
         again, once = with_jobs(f)
         network.hold()
-        slots_go_home(f)
+        slots_go_home(f, again, once)
         expect_equal(f.n_jobs("south", "RUN") + f.n_jobs("south", "UNKWN"), 2,
                      "south knows of nothing")
         network.cut()
@@ -104,8 +119,7 @@ def test_keep():
         again, once = with_jobs(f)
         f.daemons["south"].send_signal(signal.SIGSTOP)
         f.wait_for("idle slots to go home", lambda: lease(f)["status"] == "disc" and
-                   lease(f)["consumer"] == {"site": "south", "available": 2, "used": 2},
-                   limit=30)
+                   lease(f)["consumer"] == {"site": "south", "available": 2, "used": 2})
         expect_equal(n_running(f), 2, "its jobs run on")
         f.daemons["south"].send_signal(signal.SIGCONT)
         f.wait_lease("south to be back", lambda l: l["status"] == "ok")

@@ -16,8 +16,8 @@ import subprocess
 import urllib.parse
 import urllib.request
 
-from federation import (BROKER, NORTH, ROOT, SOUTH, Federation, Skip, expect, expect_equal,
-                        free_port, main)
+from federation import (BROKER, LIMIT, NORTH, ROOT, SOUTH, Federation, Skip, expect,
+                        expect_equal, free_port, main)
 
 f = Federation()
 DEPLOY = os.path.join(ROOT, "deploy")
@@ -50,7 +50,7 @@ def promtool(*args, stdin=None, cwd=None):
 
 
 def fetch(port, path):
-    with urllib.request.urlopen("http://127.0.0.1:%d%s" % (port, path), timeout=10) as answer:
+    with urllib.request.urlopen("http://127.0.0.1:%d%s" % (port, path), timeout=LIMIT) as answer:
         return answer.read().decode()
 
 
@@ -84,16 +84,19 @@ def test_metrics_of_a_site():
         request = urllib.request.Request("http://127.0.0.1:%d%s" % (SOUTH_PORT, path),
                                          method=method)
         try:
-            urllib.request.urlopen(request, timeout=10)
+            urllib.request.urlopen(request, timeout=LIMIT)
             expect(False, "%s %s is refused" % (method, path))
         except urllib.error.HTTPError as error:
             expect_equal(error.code, status, path)
             expect("message" in json.loads(error.read())["error"], "an error")
     # Passes are counted where they are made, and shown by the broker.
-    text = fetch(BROKER_PORT, "/metrics")
-    counts = [int(number) for number in re.findall(
-        r'^sublet_schedule_seconds_bucket\{site="south",le="[^"]*"\} (\d+)', text, re.M)]
-    expect(counts and counts == sorted(counts) and counts[-1] > 0, "buckets %s" % counts)
+    def is_told():
+        counts = [int(number) for number in re.findall(
+            r'^sublet_schedule_seconds_bucket\{site="south",le="[^"]*"\} (\d+)',
+            fetch(BROKER_PORT, "/metrics"), re.M)]
+        expect(counts and counts == sorted(counts), "buckets %s" % counts)
+        return counts[-1] > 0
+    f.wait_for("passes of south", is_told)
 
 
 def test_rules():

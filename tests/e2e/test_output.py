@@ -4,8 +4,9 @@
 resume and kill reach them there."""
 import os
 import re
+import subprocess
 
-from federation import Federation, expect, expect_equal, main
+from federation import BIN, Federation, expect, expect_equal, main
 
 f = Federation()
 
@@ -73,10 +74,17 @@ def test_peek():
 
 
 def test_peek_follows():
-    job = f.submit("south", "for i in 1 2 3; do echo $i; sleep 0.3; done")
-    f.wait_state("south", job, "RUN")
-    expect_equal(f.cli("south", "peek", "-f", str(job)).stdout, "1\n2\n3\n",
-                 "followed to its end")
+    mark = os.path.join(f.marks, "follows")
+    job = f.submit("south", "echo 1; until [ -e %s ]; do sleep 0.1; done; echo 2" % mark)
+    f.wait_for("its output so far",
+               lambda: f.cli("south", "peek", str(job)).stdout == "1\n")
+    follower = subprocess.Popen(
+        [os.path.join(BIN, "sublet"), "--socket", f.dir + "/south/sublet.sock", "peek", "-f",
+         str(job)], env=f.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True)
+    expect_equal(follower.stdout.readline(), "1\n", "what is there")
+    open(mark, "w").close()
+    expect_equal(f.hear_out(follower), (0, "2\n", ""), "followed to its end")
 
 
 def test_surroundings():
@@ -185,6 +193,6 @@ def setup():
 
 
 main(test_output_to_files, test_large_output, test_output_joined, test_peek,
-     test_peek_follows, test_surroundings, test_signalled, test_run_limit,
-     test_stop_resume_kill, test_stop_while_stopped_kill, test_signal, test_waiting_jobs, test_kill_all,
+     test_peek_follows, test_surroundings, test_signalled, test_run_limit, test_stop_resume_kill,
+     test_stop_while_stopped_kill, test_signal, test_waiting_jobs, test_kill_all,
      shared=f, setup=setup)

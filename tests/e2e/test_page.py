@@ -11,7 +11,8 @@ import sqlite3
 import urllib.parse
 
 from browser import Browser
-from federation import BROKER, NORTH, SOUTH, Federation, Skip, expect, expect_equal, free_port, main
+from federation import (BROKER, LIMIT, NORTH, SOUTH, Federation, Skip, expect,
+                        expect_equal, free_port, main)
 
 f = Federation(reclaim="1h")
 PORT = free_port()
@@ -23,7 +24,7 @@ browser = None
 
 
 def get(path):
-    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=LIMIT)
     connection.request("GET", path)
     answer = json.loads(connection.getresponse().read())
     connection.close()

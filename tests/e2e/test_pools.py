@@ -111,7 +111,7 @@ def test_reload():
         f.wait_for("the leaf's contract to end",
                    lambda: lease(f, ENG)["state"] == "ended")
         expect(lease(f, ENG)["drained"], "drained")
-        expect_equal(held(f, IDLE), 8, "its slots are back")
+        f.wait_for("its slots to be back", lambda: held(f, IDLE) == 8)
         f.configure("broker", BROKER + POOL)
         f.ops("reconfig")
         f.wait_for("south to run again", lambda: f.n_jobs("south", "RUN") == 1)

@@ -66,8 +66,7 @@ def test_recover():
             row["run"] for row in f.rows("north", "hosts") if not row["lease"]) == 0)
         for _ in range(2):  # and it stays so
             f.restart("broker")
-            f.wait_lease("it to be shown again", lambda l: l["behind_epoch"] is not None,
-                         limit=30)
+            f.wait_lease("it to be shown again", lambda l: l["behind_epoch"] is not None)
         expect_equal((n_starts(f, "again"), n_starts(f, "once")), (1, 1), "starts")
 
         text = f.cli("south", "lease", "recover", LEASE, code=1).stderr

@@ -194,7 +194,7 @@ End HostExport
         def exported():
             return [host["host"] for lease in f.rows("south", "leases")
                     for host in lease["hosts"]]
-        f.wait_for("the pick", lambda: exported() == ["n2"], 40)  # hosts tell again
+        f.wait_for("the pick", lambda: exported() == ["n2"])  # hosts tell again
         f.kill9("north")
         f.start("north")
         f.wait_for("north to be back", lambda: [

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from federation import BIN, ROOT, Skip, expect, expect_equal, main
+from federation import BIN, LIMIT, ROOT, Skip, expect, expect_equal, main
 
 SCENARIOS = os.path.join(ROOT, "docs", "scenarios")
 DATA = os.environ.get("SUBLET_DATA") or os.path.join(ROOT, "..", "shared", "data")
@@ -19,7 +19,7 @@ DATA = os.environ.get("SUBLET_DATA") or os.path.join(ROOT, "..", "shared", "data
 def simulate(path):
     return subprocess.run([os.path.join(BIN, "sublet"), "simulate", path],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          timeout=300)
+                          timeout=2 * LIMIT)
 
 
 def lay_out(name, directory):

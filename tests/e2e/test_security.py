@@ -7,8 +7,8 @@ import socket
 import subprocess
 import time
 
-from federation import (LEASE, NORTH, SOUTH, Federation, Skip, expect, expect_equal,
-                        free_port, main)
+from federation import (LEASE, LIMIT, NORTH, SOUTH, Federation, Skip, expect,
+                        expect_equal, free_port, main)
 
 f = Federation()
 
@@ -95,7 +95,7 @@ def connect():
     """A connection to south's socket that says nothing yet."""
     client = socket.socket(socket.AF_UNIX)
     client.connect(os.path.join(f.dir, "south", "sublet.sock"))
-    client.settimeout(10)
+    client.settimeout(LIMIT)
     return client
 
 
@@ -141,7 +141,7 @@ def capture(*args):
         with client:
             head = client.recv(4, socket.MSG_WAITALL)
             body = client.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL)
-        caller.wait(30)
+        caller.wait(LIMIT)
     os.unlink(path)
     return head + body
 
@@ -182,7 +182,7 @@ def test_a_client_that_never_reads():
     question = capture("queues", "--json")
     before = memory_kib("south", "VmRSS")
     client = connect()
-    client.settimeout(20)
+    client.settimeout(LIMIT)
     try:
         for _ in range(400):
             client.sendall(question * 100)
@@ -217,10 +217,11 @@ def test_no_descriptors_left():
         clients = [connect() for _ in range(60)]
         turned_away = sum(read_to_end(client) == b"" for client in clients[20:])
         expect_equal(turned_away, 40, "turned away")
-        used = processor_seconds("south")
+        used, begun = processor_seconds("south"), time.monotonic()
         time.sleep(1.5)  # what is measured is the time, so it has to pass
-        used = processor_seconds("south") - used
-        expect(used < 0.75, "%.2f s of processor time in 1.5 s of doing nothing" % used)
+        used, passed = processor_seconds("south") - used, time.monotonic() - begun
+        expect(used < 0.5 * passed, "%.2f s of processor time in %.2f s of doing nothing" % (
+            used, passed))
         for client in clients:
             client.close()
     finally:
@@ -238,7 +239,7 @@ def test_rubbish_on_the_port_for_hosts():
     clients = []
     for row in (b"", b"\xff\0\0\0\0\0\0\0\x01\x7f\x03\x01CURVE", b"GET / HTTP/1.0\r\n\r\n") * 20:
         client = socket.create_connection(("127.0.0.1", port))
-        client.settimeout(25)
+        client.settimeout(LIMIT)
         client.sendall(row)
         clients.append(client)
     f.cli("south", "queues")

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import xml.etree.ElementTree
 
-from federation import BIN, Skip, expect, expect_equal, main
+from federation import BIN, LIMIT, Skip, expect, expect_equal, main
 
 NORTH = """Begin Site
 NAME = north
@@ -89,7 +89,7 @@ def simulate(*args, code=0, program=None, directory=None):
     """Runs it from anywhere: paths are relative to the scenario."""
     result = subprocess.run([program or os.path.join(BIN, "sublet"), "simulate", *args],
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                            cwd=directory or "/", timeout=120)
+                            cwd=directory or "/", timeout=LIMIT)
     expect_equal(result.returncode, code, "exit of %s: %s" % (args, result.stderr))
     return result
 

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import subprocess
 
-from federation import (BIN, BROKER, LEASE, ROOT, Federation, expect,
+from federation import (BIN, BROKER, LEASE, LIMIT, ROOT, Federation, expect,
                         expect_equal, main)
 
 f = Federation()
@@ -114,7 +114,7 @@ def test_two_at_once():
         for path in paths]
     n_made = 0
     for process, path in zip(running, paths):
-        _, words = process.communicate(timeout=30)
+        _, words = process.communicate(timeout=LIMIT)
         expect(process.returncode == 0 or "another snapshot" in words, words)
         expect_equal(os.path.exists(path), process.returncode == 0, path)
         if process.returncode == 0:
@@ -129,8 +129,12 @@ def test_regular():
     inode = os.stat(path).st_ino
     f.wait_for("the next", lambda: os.stat(path).st_ino != inode)
     expect_equal([row["id"] for row in read(path)["v_leases"]], [LEASE], "leases")
-    os.rename(path, os.path.join(f.dir, "kept.db"))
-    os.mkdir(path)  # it cannot be put there: that is said, and no more
+
+    def is_barred():  # the next one may just have come
+        os.rename(path, os.path.join(f.dir, "kept.db"))
+        os.mkdir(path)
+        return True
+    f.wait_for("a directory in its place", is_barred)  # that is said, and no more
     f.wait_for("the complaint", lambda: "no snapshot is made" in open(f.log("broker")).read())
     os.rmdir(path)
     f.wait_for("it to work again", lambda: os.path.isfile(path))

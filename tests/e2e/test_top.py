@@ -12,7 +12,7 @@ import subprocess
 import termios
 import time
 
-from federation import BIN, Federation, expect, expect_equal, main
+from federation import BIN, LIMIT, Federation, expect, expect_equal, main
 
 f = Federation(reclaim="1h")
 LEASE = "north/1/south"
@@ -165,7 +165,7 @@ def test_on_a_terminal():
         f.start("broker")
         terminal.wait("an answer", lambda s: "no answer" not in s and "sites 2 of 2" in s)
         terminal.press("q")
-        expect_equal(terminal.process.wait(15), 0, "exit")
+        expect_equal(terminal.process.wait(LIMIT), 0, "exit")
     finally:
         terminal.close()
 
@@ -180,7 +180,7 @@ def test_small_terminals():
             while time.monotonic() < time_out and not terminal.screen().strip():
                 select.select([terminal.fd], [], [], 0.1)
             terminal.press("q")
-            expect_equal(terminal.process.wait(15), 0, "exit in %d x %d" % (lines, columns))
+            expect_equal(terminal.process.wait(LIMIT), 0, "exit in %d x %d" % (lines, columns))
         finally:
             terminal.close()
 
