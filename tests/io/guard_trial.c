@@ -205,3 +205,12 @@ void guard_trial_assert_recorded(const struct guard_trial *trial)
     assert_int_equal(record.code, trial->record.code);
     assert_string_equal(record.text, trial->record.text);
 }
+
+void guard_trial_start_family(struct guard_trial *trial)
+{
+    struct msg_run_start start = guard_trial_job(trial, RUN_FIXTURE_FAMILY_COMMAND);
+    guard_trial_start(trial, &start);
+    guard_trial_go(trial);
+    guard_trial_hear_until(trial, RUN_RUNNING);
+    assert_true(run_fixture_wait(run_fixture_is_family(&trial->fixture)));
+}

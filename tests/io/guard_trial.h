@@ -52,6 +52,8 @@ void guard_trial_control(struct guard_trial *trial, uint64_t number,
 /* Starts, lets go, and hears out the end. */
 void guard_trial_run_to_end(struct guard_trial *trial,
                             const struct msg_run_start *start);
+/* Lets RUN_FIXTURE_FAMILY_COMMAND run, until all of it is there. */
+void guard_trial_start_family(struct guard_trial *trial);
 struct msg_run_start guard_trial_job(const struct guard_trial *trial,
                                      const char *command);
 void guard_trial_assert_text(const char *path, const char *expected);

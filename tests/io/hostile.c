@@ -20,7 +20,7 @@
 #include "proto/codec.h"
 #include "sys/wire.h"
 
-enum { HEAR_MS = 10000, RECONNECT_MS = 100 };
+enum { HEAR_MS = 60000, RECONNECT_MS = 100 };
 
 static const char *const members[][2] = {
     {"north", "(provider consumer)"},
@@ -219,13 +219,12 @@ void hostile_say(zsock_t *voice, const struct msg *msg)
  * has one of its own. */
 static int flood(const struct hostile *hostile, const struct wire_key *key,
                  const struct wire_key *broker, int n_messages, int n_frames,
-                 size_t size)
+                 size_t size, int patience_ms)
 {
     static char bytes[65536]; /* which is not copied: a message may be of half a GiB */
-    int timeout = HEAR_MS;
     void *socket = zmq_socket(zmq_ctx_new(), ZMQ_DEALER);
-    zmq_setsockopt(socket, ZMQ_SNDTIMEO, &timeout, sizeof(timeout));
-    zmq_setsockopt(socket, ZMQ_RCVTIMEO, &timeout, sizeof(timeout));
+    zmq_setsockopt(socket, ZMQ_SNDTIMEO, &patience_ms, sizeof(patience_ms));
+    zmq_setsockopt(socket, ZMQ_RCVTIMEO, &patience_ms, sizeof(patience_ms));
     zmq_setsockopt(socket, ZMQ_CURVE_PUBLICKEY, key->public_z85, 41);
     zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY, key->secret_z85, 41);
     zmq_setsockopt(socket, ZMQ_CURVE_SERVERKEY, broker->public_z85, 41);
@@ -244,7 +243,7 @@ static int flood(const struct hostile *hostile, const struct wire_key *key,
 }
 
 int hostile_flood(const struct hostile *hostile, const char *name, int n_messages,
-                  int n_frames, size_t size)
+                  int n_frames, size_t size, int patience_ms)
 {
     struct wire_key key = load_key(hostile, name);
     struct wire_key broker = load_key(hostile, "broker");
@@ -253,7 +252,8 @@ int hostile_flood(const struct hostile *hostile, const char *name, int n_message
     assert_true(child >= 0);
     if (child == 0) {
         signal(SIGABRT, SIG_DFL); /* cmocka would take it for the test's */
-        _exit(flood(hostile, &key, &broker, n_messages, n_frames, size) + 1);
+        _exit(flood(hostile, &key, &broker, n_messages, n_frames, size, patience_ms) +
+              1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     return WIFEXITED(status) ? WEXITSTATUS(status) - 1 : -1;

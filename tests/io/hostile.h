@@ -47,12 +47,12 @@ void hostile_hello(struct hostile *hostile, zsock_t *voice, const char *name,
 void hostile_say(zsock_t *voice, const struct msg *msg);
 void hostile_say_bytes(zsock_t *voice, const void *bytes, size_t size);
 /* A process that says `n_messages` of so many frames of so many bytes with that
- * member's key, and waits for one answer: 1 where it was answered, 0 where not, -1
- * where it died. Where a connection ends within such a message, often the sender's own
- * libzmq aborts (session_base.cpp, EAGAIN; libzmq issue 3442): that is not to be the
- * test's end. */
+ * member's key, and waits so long for one answer: 1 where it was answered, 0 where not,
+ * -1 where it died. Where a connection ends within such a message, often the sender's
+ * own libzmq aborts (session_base.cpp, EAGAIN; libzmq issue 3442): that is not to be
+ * the test's end. */
 int hostile_flood(const struct hostile *hostile, const char *name, int n_messages,
-                  int n_frames, size_t size);
+                  int n_frames, size_t size, int patience_ms);
 /* The next message; false where none comes in time. */
 bool hostile_hear(struct hostile *hostile, zsock_t *voice, struct msg *msg,
                   int timeout_ms);

@@ -189,6 +189,14 @@ pid_t run_fixture_find(const struct run_fixture *fixture, const char *command)
     return found;
 }
 
+bool run_fixture_is_family(const struct run_fixture *fixture)
+{
+    return run_fixture_find(fixture, "sleep 1001") > 0 &&
+           run_fixture_find(fixture, "sleep 1002") > 0 &&
+           run_fixture_find(fixture, "sleep 1003") > 0 &&
+           run_fixture_count(fixture) == RUN_FIXTURE_FAMILY;
+}
+
 static bool kill_one(pid_t pid, const void *arg)
 {
     (void)arg;

@@ -16,7 +16,7 @@
 enum { RUN_FIXTURE_PATH = 512 };
 
 /* Long enough for a loaded machine; a test that passes does not wait for it. */
-enum { RUN_FIXTURE_PATIENCE_MS = 20000 };
+enum { RUN_FIXTURE_PATIENCE_MS = 120000 };
 
 struct run_fixture {
     char dir[RUN_FIXTURE_PATH]; /* others may enter it */
@@ -43,6 +43,13 @@ int run_fixture_count(const struct run_fixture *fixture);
 int run_fixture_count_still(const struct run_fixture *fixture);
 /* One whose command line is exactly that; 0: none. */
 pid_t run_fixture_find(const struct run_fixture *fixture, const char *command);
+
+/* A job with a child of its own session and one that was orphaned: a command, how many
+ * processes it comes to, and whether all of them are there. */
+#define RUN_FIXTURE_FAMILY_COMMAND                                                     \
+    "setsid sleep 1001 & (setsid sh -c 'sleep 1002 & :' &) ; sleep 1003 & wait"
+enum { RUN_FIXTURE_FAMILY = 4 };
+bool run_fixture_is_family(const struct run_fixture *fixture);
 
 /* Waits until the expression is true; false when patience is at an end. */
 #define run_fixture_wait(condition)                                                    \

@@ -53,13 +53,19 @@ static void check_limits(bool in_cgroup)
         {"threads", "sleep 60 & sleep 60 & sleep 60 & wait", "threads=3",
          RUN_CAUSE_THREAD_LIMIT, SIGINT},
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        void *own = NULL;
-        (in_cgroup ? guard_trial_begin : guard_trial_begin_without_cgroup)(&own);
-        struct guard_trial *trial = own;
+    enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
+    void *trials[N_ROWS];
+    for (size_t i = 0; i < N_ROWS; i++) { /* all at once */
+        (in_cgroup ? guard_trial_begin : guard_trial_begin_without_cgroup)(&trials[i]);
+        struct guard_trial *trial = trials[i];
         struct msg_run_start start =
             job_with(trial, rows[i].command, &rows[i].limit, 1);
-        guard_trial_run_to_end(trial, &start);
+        guard_trial_start(trial, &start);
+        guard_trial_go(trial);
+    }
+    for (size_t i = 0; i < N_ROWS; i++) {
+        struct guard_trial *trial = trials[i];
+        guard_trial_hear_until(trial, RUN_ENDED);
         if (trial->record.end != RUN_END_LIMIT ||
             trial->record.cause != rows[i].cause ||
             (rows[i].code != 0 && trial->record.code != 128 + (uint64_t)rows[i].code)) {
@@ -69,7 +75,7 @@ static void check_limits(bool in_cgroup)
         }
         assert_int_equal(run_fixture_count(&trial->fixture), 0);
         guard_trial_assert_recorded(trial);
-        guard_trial_finish(&own);
+        guard_trial_finish(&trials[i]);
     }
 }
 
@@ -255,7 +261,7 @@ static void start_with(struct guard_trial *trial, const char *before,
 static void test_killed_before_the_job(void **state)
 {
     struct guard_trial *trial = *state;
-    start_with(trial, "touch $D/begun; trap 'exit 0' INT; sleep 60 & wait", "touch ran",
+    start_with(trial, "trap 'exit 0' INT; touch $D/begun; sleep 60 & wait", "touch ran",
                "touch $D/after", NULL, 0);
     assert_true(run_fixture_wait(has_begun(trial, "begun")));
     guard_trial_control(trial, 1, CONTROL_KILL, 0);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
@@ -134,18 +135,20 @@ static void test_peak(void **state)
  * left. */
 static void test_leaves_nothing(void **state)
 {
-    static const char *const after[] = {"sleep 0.1"};
+    static const char *const around[] = {"true"};
     struct guard_trial *trial = *state;
     char path[GUARD_RECORD_PATH_SIZE];
     guard_trial_need_memory(trial);
-    struct msg_run_start start = limited(trial, "sleep 0.2");
-    start.spec.pre_execs = start.spec.post_execs = after;
+    struct msg_run_start start = limited(trial, "until [ -e on ]; do sleep 0.02; done");
+    start.spec.cwd = trial->fixture.dir;
+    start.spec.pre_execs = start.spec.post_execs = around;
     start.spec.n_pre_execs = start.spec.n_post_execs = 1;
     guard_trial_start(trial, &start);
     guard_trial_go(trial);
     guard_trial_hear_until(trial, RUN_RUNNING);
     snprintf(path, sizeof(path), "%s", counted_in(trial));
     assert_true(run_fixture_exists(path));
+    close(open(run_fixture_path(&trial->fixture, "on"), O_CREAT | O_WRONLY, 0600));
     guard_trial_hear_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_EXITED);
     assert_string_equal(trial->record.memory, "");

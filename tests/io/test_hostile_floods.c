@@ -67,7 +67,8 @@ static void test_a_message_of_many_frames(void **state)
 {
     struct hostile *hostile = *state;
     /* Refused, and said so; a flood that died of it may be another's turn. */
-    assert_true(run_fixture_wait(hostile_flood(hostile, "north", 20, 20001, 0) == 1));
+    assert_true(
+        run_fixture_wait(hostile_flood(hostile, "north", 20, 20001, 0, 20000) == 1));
     assert_true(hostile_is_served(hostile));
     assert_peak(hostile, 100);
 }
@@ -77,7 +78,8 @@ static void test_a_message_of_many_frames(void **state)
 static void test_a_message_that_does_not_end(void **state)
 {
     struct hostile *hostile = *state;
-    (void)hostile_flood(hostile, "north", 1, 8192, 65536); /* is cut off, or dies */
+    /* It is cut off, or dies: no answer comes. */
+    (void)hostile_flood(hostile, "north", 1, 8192, 65536, 500);
     assert_true(hostile_is_served(hostile));
     zsock_t *voice = hostile_voice(hostile, "north", NULL);
     hostile_hello(hostile, voice, "north", 1); /* its key is not shut out */

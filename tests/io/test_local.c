@@ -27,7 +27,7 @@
 #include "sys/daemon.h"
 #include "sys/local.h"
 
-enum { TIMEOUT_MS = 10000 };
+enum { TIMEOUT_MS = 60000 };
 
 static char directory[64];
 static char path[400];

@@ -19,7 +19,7 @@
 #include "proto/codec.h"
 #include "sys/wire.h"
 
-enum { DEADLINE_MS = 10000, TURN_MS = 20 };
+enum { DEADLINE_MS = 60000, TURN_MS = 20 };
 
 static char directory[64];
 static struct wire_key server_key, north_key, ops_key, stranger_key;
