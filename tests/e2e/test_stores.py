@@ -29,7 +29,9 @@ def begin(f):
     """A federation with a lease that has moved, and jobs that have ended."""
     f.start("broker", "north", "south")
     f.wait_lease("the lease", lambda l: l["status"] in ("conn", "ok"))
-    jobs = [f.submit("south", stamped(f, "south", 0.2)) for _ in range(4)]
+    # Slots move once the lease is made, by a job that runs there.
+    jobs = [f.submit("south", stamped(f, "south", 0.2), "-q", queue)
+            for queue in ("normal", "away") for _ in range(2)]
     f.cli("south", "wait", *map(str, jobs))
     f.wait_lease("slots to move", lambda l: l["epoch"] >= 2)
     return {("south", job) for job in jobs}
