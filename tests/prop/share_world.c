@@ -240,7 +240,9 @@ static void plan_pass(struct share_world *world)
         .queue_used = world->queue_used,
         .queue_use = world->queue_use,
         .now_ms = world->now_ms,
-        .max_starts = INT_MAX,
+        /* One more than there are slots for: it is never reached, and what a plan has
+         * room for is cleared in each pass. */
+        .max_starts = world->n_slots - world->n_used + 1,
     };
     struct place_plan plan;
     arena_clear(&world->scratch);
