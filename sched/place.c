@@ -233,14 +233,15 @@ static bool wants_slots(enum reason reason)
            reason == REASON_CLOSED || reason == REASON_HOST_LIMIT ||
            reason == REASON_EXCLUSIVE || reason == REASON_POOL_PART ||
            reason == REASON_NEW || reason == REASON_PREEMPTING ||
-           reason == REASON_ACCEPT;
+           reason == REASON_ACCEPT || reason == REASON_SHAPE ||
+           reason == REASON_SHAPE_LARGE;
 }
 
 /* They would start if others had fewer slots. */
 static bool waits_for_others(enum reason reason)
 {
     return reason == REASON_BUSY || reason == REASON_EXCLUSIVE ||
-           reason == REASON_POOL_PART || reason == REASON_NEW;
+           reason == REASON_SHAPE || reason == REASON_POOL_PART || reason == REASON_NEW;
 }
 
 /* Lines that nobody looked at to the end: their queues have their part of a slot pool.

@@ -17,7 +17,8 @@
  * A job goes to own hosts, or to hosts of one lease, never to both. Candidates in the
  * order: preference (higher first), the order section of its requirements, own before
  * borrowed, lower used / max, file order; a parallel job takes free slots along that
- * order, per lease, as place_take.h says. Where limits leave less room on a host than
+ * order, per lease, as place_take.h says, or as its requirements say how they have to
+ * lie (place_shape.h). Where limits leave less room on a host than
  * is free there, it takes less. With -n min,max it starts where there are min, and
  * takes up to max of them.
  *
@@ -44,6 +45,7 @@
 #include "sched/asked.h"
 #include "sched/limits.h"
 #include "sched/line.h"
+#include "sched/place_shape.h"
 #include "sched/queue.h"
 #include "sched/reason.h"
 #include "sched/reserve.h"
@@ -83,6 +85,7 @@ struct place_filter {
     const uint8_t *matches; /* by host: 1, may be used; 0 */
     const int *places; /* by host: an order, lower first; NULL: none was asked for */
     const struct place_spent *spent; /* NULL: no host is without for that */
+    const struct place_shape *shape; /* NULL: slots may lie anywhere */
 };
 
 /* Hosts that would meet the requirement if nobody reserved anything, and, of the first

@@ -148,6 +148,7 @@ static void tell_stuck(struct place_pass *pass, struct place_view *view, int n_s
     int n_allowed = n_asked - stuck->n_unmet - stuck->n_spent;
     int n_free = count_free(pass, view);
     struct lack lack = count_lack(pass, view);
+    bool is_shape = place_tell_shape(pass, view, n_slots, n_free, stuck);
     int lacking = view->asks != NULL ? pass->take.lacking : -1;
     view->told_slots = n_slots;
     stuck->n_resting = count_resting(pass, view);
@@ -170,6 +171,8 @@ static void tell_stuck(struct place_pass *pass, struct place_view *view, int n_s
         stuck->reason = REASON_CLOSED;
     } else if (view->capacity < n_slots) {
         stuck->reason = REASON_TOO_LARGE;
+    } else if (is_shape && stuck->shape.is_never) {
+        stuck->reason = REASON_SHAPE_LARGE;
     } else if (stuck->n_loaded > 0 && stuck->n_loaded + stuck->n_closed == n_allowed) {
         stuck->reason = REASON_LOAD;
     } else if (limit != NULL) {
@@ -178,6 +181,8 @@ static void tell_stuck(struct place_pass *pass, struct place_view *view, int n_s
         stuck->reason = REASON_RESERVE;
     } else if (stuck->n_resting > 0) {
         stuck->reason = REASON_ACCEPT;
+    } else if (is_shape) {
+        stuck->reason = REASON_SHAPE;
     } else {
         stuck->reason = view->is_exclusive ? REASON_EXCLUSIVE : REASON_BUSY;
     }

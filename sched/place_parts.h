@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place_parts.h: the inside of a pass, for the files that make it: place.c (whose turn
  * it is, who goes on, who waits), place_fit.c (where a job fits, and why nowhere),
- * place_keep.c (what is kept for a job that waits, and lent to others), place_ahead.c
- * (where such a job will fit).
- * Layer: sched, within place. */
+ * place_tell.c (what of its shape), place_keep.c (what is kept for a job that waits,
+ * and lent to others), place_ahead.c (where such a job will fit). Layer: sched, within
+ * place. */
 #ifndef SUBLET_SCHED_PLACE_PARTS_H
 #define SUBLET_SCHED_PLACE_PARTS_H
 
@@ -32,6 +32,11 @@ int place_fit_count(const struct place_pass *pass, const struct place_group *gro
 bool place_fit_any(struct place_pass *pass, const struct place_line *line,
                    const struct place_want *want, struct place_start *start,
                    struct reason_verdict *verdict);
+
+/* The view's shape cannot be met by what is free, or could never be: the verdict says
+ * what of it. `n_free`: hosts with free slots. */
+bool place_tell_shape(const struct place_pass *pass, const struct place_view *view,
+                      int n_slots, int n_free, struct reason_verdict *verdict);
 
 /* ---------------------------------------------------------------- keeping */
 

@@ -4,6 +4,9 @@
  * it only ever belongs further down. */
 #include "sched/place_take.h"
 
+#include <limits.h>
+#include <stdlib.h>
+
 void place_take_init(struct place_take *take, struct place_room *room,
                      const struct limits_draft *draft)
 {
@@ -13,6 +16,8 @@ void place_take_init(struct place_take *take, struct place_room *room,
     take->pieces = arena_alloc(room->arena, (size_t)room->snapshot->n_hosts,
                                sizeof(*take->pieces));
     take->places =
+        arena_alloc(room->arena, (size_t)room->snapshot->n_hosts, sizeof(int));
+    take->slots_on =
         arena_alloc(room->arena, (size_t)room->snapshot->n_hosts, sizeof(int));
 }
 
@@ -30,17 +35,13 @@ static int list_pieces(struct place_take *take, int host)
     return n_pieces;
 }
 
-/* Slots there for which there is enough to reserve, those of the job counted in. */
+/* Slots there for which there is enough to reserve, beside those pieces. */
 static int reserved_on(struct place_take *take, const struct place_view *view, int host,
-                       int n_most)
+                       const struct reserve_piece *pieces, int n_pieces, int n_most)
 {
     int lacking = -1;
-    if (view->asks == NULL || n_most == 0) {
-        return n_most;
-    }
-    int n_pieces = list_pieces(take, host);
     int room = reserve_room_on(take->room->snapshot->reserve, take->room->left,
-                               view->asks, host, take->pieces, n_pieces, &lacking);
+                               view->asks, host, pieces, n_pieces, &lacking);
     if (room < n_most) {
         take->lacking = lacking;
         return room;
@@ -48,22 +49,34 @@ static int reserved_on(struct place_take *take, const struct place_view *view, i
     return n_most;
 }
 
+/* Slots there that limits leave, beside those pieces. */
+static int limited_on(const struct place_take *take, const struct place_view *view,
+                      int host, const struct host_slots *pieces, int n_pieces,
+                      const struct limit **limit)
+{
+    const struct place_host *at = &take->room->snapshot->hosts[host];
+    int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
+    const struct limit *by = NULL;
+    if (view->class == NULL || take->is_backfill) {
+        return INT_MAX;
+    }
+    int room = limits_room_on(take->draft, view->class, at->name, n_processors, pieces,
+                              n_pieces, &by);
+    *limit = by != NULL ? by : *limit;
+    return room;
+}
+
 /* Slots that the job may take on this host, beside those pieces on others. */
 static int room_on(struct place_take *take, const struct place_view *view, int host,
                    const struct host_slots *pieces, int n_pieces,
                    const struct limit **limit)
 {
-    const struct place_host *at = &take->room->snapshot->hosts[host];
     int n_free = place_view_slots_on(take->room, host, view->is_exclusive);
-    n_free = reserved_on(take, view, host, n_free);
-    if (view->class == NULL || take->is_backfill) {
-        return n_free;
+    if (view->asks != NULL && n_free > 0) {
+        n_free = reserved_on(take, view, host, take->pieces, list_pieces(take, host),
+                             n_free);
     }
-    int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
-    const struct limit *by = NULL;
-    int room = limits_room_on(take->draft, view->class, at->name, n_processors, pieces,
-                              n_pieces, &by);
-    *limit = by != NULL ? by : *limit;
+    int room = limited_on(take, view, host, pieces, n_pieces, limit);
     return room < n_free ? room : n_free;
 }
 
@@ -144,10 +157,118 @@ static int take_balanced(struct place_take *take, const struct place_view *view,
     return n_slots;
 }
 
-static void reserve_pieces(struct place_take *take, const struct reserve_asks *asks)
+/* ---------------------------------------------------------------- with a shape */
+
+/* What place_shape_lay asks about. */
+struct site_of_job {
+    struct place_take *take;
+    const struct place_view *view;
+    struct host_slots *names; /* scratch: of pieces */
+    const struct limit **limit;
+};
+
+static int shaped_room(void *arg, int host, const struct reserve_piece *pieces,
+                       int n_pieces)
+{
+    const struct site_of_job *at = arg;
+    const struct place_host *hosts = at->take->room->snapshot->hosts;
+    int n_free = place_view_slots_on(at->take->room, host, at->view->is_exclusive);
+    if (at->view->asks != NULL && n_free > 0) {
+        n_free = reserved_on(at->take, at->view, host, pieces, n_pieces, n_free);
+    }
+    for (int i = 0; at->view->class != NULL && i < n_pieces; i++) {
+        at->names[i] =
+            (struct host_slots){hosts[pieces[i].host].name, pieces[i].n_slots};
+    }
+    int room = limited_on(at->take, at->view, host, at->names, n_pieces, at->limit);
+    return room < n_free ? room : n_free;
+}
+
+/* True where hosts that come later in the order change nothing. */
+static bool is_laid(const struct place_shape *shape, const struct place_ground *ground,
+                    int n_slots)
+{
+    bool is_balanced = shape->span == PLACE_SPAN_STRIPE ||
+                       (shape->span == PLACE_SPAN_NONE && ground->is_balanced);
+    return shape->n_ways == 0 && !is_balanced &&
+           n_slots >= (shape->span == PLACE_SPAN_HOST ? ground->min : ground->max);
+}
+
+static void start_pieces(struct place_take *take, const struct place_ground *ground,
+                         struct place_start *start)
+{
+    const struct place_host *hosts = take->room->snapshot->hosts;
+    for (int i = 0; i < ground->n_pieces; i++) {
+        const struct reserve_piece *piece = &ground->pieces[i];
+        take->slots_on[piece->host] = piece->n_slots;
+        take->places[start->n_hosts] = piece->host;
+        start->hosts[start->n_hosts++] =
+            (struct host_slots){hosts[piece->host].name, piece->n_slots};
+    }
+    for (int i = 0; i < take->n_taken; i++) {
+        struct place_taken *taken = &take->taken[i];
+        taken->n_slots = take->slots_on[taken->candidate.host];
+        take->slots_on[taken->candidate.host] = 0;
+    }
+}
+
+/* As few hosts of the order are looked at as will do. */
+static int take_shaped(struct place_take *take, const struct place_view *view,
+                       struct place_group *group, const struct place_want *want,
+                       struct place_start *start, const struct limit **limit)
+{
+    enum { FEW = 16 };
+    const struct place_shape *shape = place_view_shape(view);
+    size_t n_most = (size_t)group->count + 1;
+    struct site_of_job at = {take, view, mem_alloc(n_most, sizeof(*at.names)), limit};
+    int *hosts = mem_alloc(n_most, sizeof(*hosts));
+    struct place_ground ground = {
+        .hosts = hosts,
+        .min = want->min,
+        .max = want->max,
+        .is_balanced = want->is_balanced,
+        .room = shaped_room,
+        .arg = &at,
+        .pieces = mem_alloc(n_most, sizeof(*ground.pieces)),
+    };
+    const struct place_candidate *top;
+    int n_slots = 0, n_looked = FEW;
+    bool is_over = false;
+    while (!is_over) {
+        while (take->n_taken < n_looked &&
+               (top = place_view_top(take->room, group)) != NULL) {
+            hosts[ground.n_hosts++] = top->host;
+            take->taken[take->n_taken++] =
+                (struct place_taken){.candidate = *top, .is_out = true};
+            place_view_pop(group);
+        }
+        is_over = take->n_taken < n_looked;
+        if (is_over || shape->n_ways == 0) {
+            n_slots = place_shape_lay(shape, &ground);
+            is_over = is_over || is_laid(shape, &ground, n_slots);
+        }
+        n_looked *= 2;
+    }
+    start_pieces(take, &ground, start);
+    take->n_laid = n_slots;
+    free(hosts);
+    free(at.names);
+    free(ground.pieces);
+    return n_slots;
+}
+
+/* ---------------------------------------------------------------- one job */
+
+/* Of the start's hosts, the first one first. */
+static void reserve_pieces(struct place_take *take, const struct reserve_asks *asks,
+                           const struct place_start *start)
 {
     struct place_room *room = take->room;
-    int n_pieces = list_pieces(take, -1);
+    int n_pieces = start->n_hosts;
+    for (int i = 0; i < n_pieces; i++) {
+        take->pieces[i] =
+            (struct reserve_piece){take->places[i], start->hosts[i].n_slots};
+    }
     size_t n_most = (size_t)n_pieces * (size_t)asks->n_items;
     struct reserve_part *parts = arena_alloc(room->arena, n_most, sizeof(*parts));
     int n_parts =
@@ -157,12 +278,12 @@ static void reserve_pieces(struct place_take *take, const struct reserve_asks *a
 
 /* The slots are the job's, or nobody's; hosts with slots left stand in the heap again.
  */
-static void settle(struct place_take *take, struct place_group *group, bool is_kept,
-                   bool is_exclusive)
+static void settle(struct place_take *take, struct place_group *group,
+                   const struct place_start *start, bool is_kept, bool is_exclusive)
 {
     struct place_room *room = take->room;
     if (is_kept && group->asks != NULL) {
-        reserve_pieces(take, group->asks);
+        reserve_pieces(take, group->asks, start);
     }
     for (int i = 0; i < take->n_taken; i++) {
         struct place_taken *taken = &take->taken[i];
@@ -192,9 +313,11 @@ bool place_take(struct place_take *take, struct place_view *view,
     start->asks = view->asks;
     start->hosts =
         arena_alloc(take->room->arena, (size_t)n_most, sizeof(*start->hosts));
-    int n_slots = want->is_balanced
+    int n_slots = place_view_shape(view) != NULL
+                      ? take_shaped(take, view, group, want, start, limit)
+                  : want->is_balanced
                       ? take_balanced(take, view, group, want->max, start, limit)
                       : take_stacked(take, view, group, want->max, start, limit);
-    settle(take, group, n_slots >= want->min, want->is_exclusive);
+    settle(take, group, start, n_slots >= want->min, want->is_exclusive);
     return n_slots >= want->min;
 }

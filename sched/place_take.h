@@ -11,6 +11,8 @@
  *     -n 4                                        n1 3, n2 1     n1 2, n2 1, n3 1
  *     -n 2,9                                      n1 3 n2 2 n3 2, either way
  *
+ * With a shape: as place_shape.h says, along that order.
+ *
  * Ownership: the room is the pass's; what a start points to lives in its arena.
  * Layer: sched (base only). */
 #ifndef SUBLET_SCHED_PLACE_TAKE_H
@@ -31,9 +33,11 @@ struct place_take {
     int n_taken;
     struct reserve_piece *pieces; /* scratch: what the job has so far */
     int *places;                  /* of the last start's hosts: their indexes */
+    int *slots_on;                /* scratch: by host, of a job with a shape; else 0 */
     bool is_kept;     /* the slots are kept for a job, that is not dispatched yet */
     bool is_backfill; /* limits on hosts do not hold for it */
     int lacking;      /* of the last job: the item that left too little of a host; -1 */
+    int n_laid; /* of the last job with a shape: slots that could lie as it asks */
 };
 
 /* What is wanted of the hosts. */

@@ -189,9 +189,15 @@ const struct threshold_excess *place_view_load(const struct place_snapshot *snap
     return loads != NULL && loads[host].index != NULL ? &loads[host] : NULL;
 }
 
+const struct place_shape *place_view_shape(const struct place_view *view)
+{
+    return view->filter != NULL ? view->filter->shape : NULL;
+}
+
 static bool has_members(const struct place_room *room, const struct place_view *view)
 {
-    return view->asks != NULL || room->snapshot->queues[view->queue].accept_ms > 0;
+    return view->asks != NULL || room->snapshot->queues[view->queue].accept_ms > 0 ||
+           place_view_shape(view) != NULL;
 }
 
 /* The view's part in the host's group; hosts of a group come one after the other. */

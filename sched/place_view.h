@@ -33,7 +33,8 @@ struct place_group {
     bool is_exclusive;               /* slots are free only where nothing runs ... */
     const struct reserve_asks *asks; /* ... and there is so much of these; or NULL */
     int64_t accept_ms; /* nor on a host that was given a job so shortly before; 0 */
-    int *members; /* of a view that reserves, or has that: its hosts, free or not */
+    int *members; /* of a view that reserves, or has that, or a shape: its hosts, free
+                     or not */
     int n_members;
 };
 
@@ -84,6 +85,9 @@ void place_view_init(struct place_room *room, struct arena *arena,
  * before had the same. */
 struct place_view *place_view_of(struct place_room *room, const struct place_line *line,
                                  const struct reserve_asks *asks);
+
+/* How its jobs' slots have to lie; NULL: anywhere. */
+const struct place_shape *place_view_shape(const struct place_view *view);
 
 /* No host has a slot left for a waiting job, of whatever queue. */
 bool place_view_is_full(struct place_room *room);

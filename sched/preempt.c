@@ -79,7 +79,7 @@ static bool wants_room(enum reason reason)
 {
     return reason == REASON_BUSY || reason == REASON_HOST_LIMIT ||
            reason == REASON_LIMIT || reason == REASON_RESERVE ||
-           reason == REASON_EXCLUSIVE;
+           reason == REASON_EXCLUSIVE || reason == REASON_SHAPE;
 }
 
 /* PREEMPT_DELAY. */

@@ -17,6 +17,10 @@
  * fewest jobs are, whatever their order. If after that a limit still stands against the
  * job nobody is taken: limits count who stands still as limits.h says.
  *
+ * A job whose slots may not lie anywhere (place_shape.h) preempts only who is in its
+ * way on hosts where they lie as they have to then, and no parallel job that could be
+ * spared; under OPTIMAL_MINI_JOB the same.
+ *
  * Exclusive jobs preempt, and give their hosts to others while they stand still, where
  * PREEMPT_JOBTYPE has EXCLUSIVE; for one, hosts of the site are emptied, with no job
  * that could be spared; under OPTIMAL_MINI_JOB with the fewest (preempt_whole.h).

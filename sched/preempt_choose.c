@@ -14,7 +14,8 @@
  * An exclusive job wants hosts where nothing runs: who stands there is of no use until
  * the last one does, so that all are taken in order until it has enough, and then those
  * let go without whom it still has; under OPTIMAL_MINI_JOB the fewest are searched for
- * (preempt_whole.h). An exclusive victim gives a host that was closed.
+ * (preempt_whole.h). So does one whose slots may not lie anywhere (preempt_shape.c). An
+ * exclusive victim gives a host that was closed.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -299,6 +300,18 @@ static bool take_fewest(struct preempt *preempt, struct preempt_choice *choice)
 
 /* ---------------------------------------------------------------- in a group */
 
+static bool choose_shaped(struct preempt *preempt, struct preempt_choice *choice)
+{
+    set_order(preempt, choice, true);
+    choice->takes_all = true;
+    if (!preempt_shape_take(preempt, choice)) {
+        return false;
+    }
+    keep_near(preempt, choice);
+    spare(preempt, choice);
+    return true;
+}
+
 static bool choose_whole(struct preempt *preempt, struct preempt_choice *choice)
 {
     set_order(preempt, choice, true);
@@ -340,8 +353,10 @@ static bool choose_slots(struct preempt *preempt, struct preempt_choice *choice)
 
 bool preempt_choose_in(struct preempt *preempt, struct preempt_choice *choice)
 {
-    bool is_enough = preempt->is_exclusive ? choose_whole(preempt, choice)
-                                           : choose_slots(preempt, choice);
+    bool is_enough = preempt_draft_has_shape(choice->line)
+                         ? choose_shaped(preempt, choice)
+                     : preempt->is_exclusive ? choose_whole(preempt, choice)
+                                             : choose_slots(preempt, choice);
     return is_enough && choice->n_victims > 0 && preempt_draft_put(preempt, choice);
 }
 

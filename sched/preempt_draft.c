@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preempt_draft.c: slots, limits and resources as if the victims of a plan stood still
  * (preempt_parts.h), and where a job would be then: on the first hosts of a group that
- * have room, in the snapshot's order. */
+ * have room, in the snapshot's order, or as its shape says along that. */
 #include <limits.h>
+#include <stdlib.h>
 
 #include "sched/preempt_parts.h"
 
@@ -99,12 +100,87 @@ static int reserved_on(struct preempt *preempt, const struct preempt_choice *cho
                                    preempt->hosts, preempt->places, preempt->n_hosts);
 }
 
+/* Slots that the job may have there beside its pieces so far. */
+static int room_beside(struct preempt *preempt, const struct preempt_choice *choice,
+                       int host)
+{
+    int n = preempt_draft_free_on(preempt, host);
+    int room = n > 0 ? room_on(preempt, choice->line, host) : 0;
+    n = n < room ? n : room;
+    room = n > 0 ? reserved_on(preempt, choice, host) : 0;
+    return n < room ? n : room;
+}
+
+/* ---------------------------------------------------------------- with a shape */
+
+struct shaped {
+    struct preempt *preempt;
+    const struct preempt_choice *choice;
+};
+
+static void set_pieces(struct preempt *preempt, const struct reserve_piece *pieces,
+                       int n_pieces)
+{
+    for (int i = 0; i < n_pieces; i++) {
+        preempt->places[i] = pieces[i].host;
+        preempt->hosts[i] = (struct host_slots){
+            preempt->place->hosts[pieces[i].host].name, pieces[i].n_slots};
+    }
+    preempt->n_hosts = n_pieces;
+}
+
+static int shaped_room(void *arg, int host, const struct reserve_piece *pieces,
+                       int n_pieces)
+{
+    const struct shaped *shaped = arg;
+    set_pieces(shaped->preempt, pieces, n_pieces);
+    return room_beside(shaped->preempt, shaped->choice, host);
+}
+
+static bool put_shaped(struct preempt *preempt, const struct preempt_choice *choice)
+{
+    int n_slots = choice->line->n_slots;
+    size_t n_most = (size_t)preempt->place->n_hosts + 1;
+    struct shaped shaped = {preempt, choice};
+    int *hosts = mem_alloc(n_most, sizeof(*hosts));
+    struct place_ground ground = {
+        .hosts = hosts,
+        .min = n_slots,
+        .max = n_slots,
+        .is_balanced = preempt->place->queues[choice->line->queue].is_balanced,
+        .room = shaped_room,
+        .arg = &shaped,
+        .pieces = mem_alloc(n_most, sizeof(*ground.pieces)),
+    };
+    for (int i = 0; i < preempt->place->n_hosts; i++) {
+        if (choice->view->allowed[i] && preempt->world.group_of[i] == choice->group &&
+            preempt_draft_free_on(preempt, i) > 0) {
+            hosts[ground.n_hosts++] = i;
+        }
+    }
+    bool is_laid = place_shape_lay(choice->line->filter->shape, &ground) >= n_slots;
+    set_pieces(preempt, ground.pieces, ground.n_pieces);
+    free(hosts);
+    free(ground.pieces);
+    return is_laid;
+}
+
+/* ---------------------------------------------------------------- the job */
+
+bool preempt_draft_has_shape(const struct place_line *line)
+{
+    return line->filter != NULL && line->filter->shape != NULL;
+}
+
 bool preempt_draft_put(struct preempt *preempt, const struct preempt_choice *choice)
 {
     int open = choice->line->n_slots;
     preempt->n_hosts = 0;
     if (preempt_draft_room(preempt, choice->line) < open) {
         return false;
+    }
+    if (preempt_draft_has_shape(choice->line)) {
+        return put_shaped(preempt, choice);
     }
     int first = preempt->place->n_hosts;
     bool is_limited =
@@ -115,11 +191,7 @@ bool preempt_draft_put(struct preempt *preempt, const struct preempt_choice *cho
         if (!choice->view->allowed[i] || preempt->world.group_of[i] != choice->group) {
             continue;
         }
-        int n = preempt_draft_free_on(preempt, i),
-            room = n > 0 ? room_on(preempt, choice->line, i) : 0;
-        n = n < room ? n : room;
-        room = n > 0 ? reserved_on(preempt, choice, i) : 0;
-        n = n < room ? n : room;
+        int n = room_beside(preempt, choice, i);
         n = n < open ? n : open;
         if (n > 0) {
             first = i < first ? i : first;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preempt_parts.h: the inside of a plan of preemptions, for the files that make it:
  * preempt.c (which jobs of a line preempt, and what is kept for them),
- * preempt_choose.c (whom one job preempts), preempt_draft.c (what there would be if
- * some stood still).
+ * preempt_choose.c (whom one job preempts), preempt_shape.c (whom one whose slots may
+ * not lie anywhere), preempt_draft.c (what there would be if some stood still).
  *
  * The pass counts a victim's slots as used: they are until it stands still. What
  * victims give and what claims will take of that stands in `delta`, so that the next
@@ -64,6 +64,8 @@ int preempt_draft_set(struct preempt *preempt, const struct preempt_view *view,
 int preempt_draft_free_on(const struct preempt *preempt, int host);
 /* Slots under limits that hold wherever the job is. */
 int preempt_draft_room(const struct preempt *preempt, const struct place_line *line);
+/* Its slots may not lie anywhere. */
+bool preempt_draft_has_shape(const struct place_line *line);
 /* Puts the job on the group's hosts as things stand; false where it does not fit. */
 bool preempt_draft_put(struct preempt *preempt, const struct preempt_choice *choice);
 /* Free slots on the group's hosts. */
@@ -71,6 +73,10 @@ int64_t preempt_draft_free_in(struct preempt *preempt,
                               const struct preempt_choice *choice);
 
 /* ---------------------------------------------------------------- choosing */
+
+/* Of the choice's order the fewest first ones with which the job can be put stand
+ * still, and are its victims; where all of them are too few, none is. */
+bool preempt_shape_take(struct preempt *preempt, struct preempt_choice *choice);
 
 /* The first group that will do, in the order of their best victims; under
  * OPTIMAL_MINI_JOB the first of those in which the fewest do. -1: none. */

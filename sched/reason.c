@@ -37,19 +37,26 @@ static bool is_about_hosts(enum reason reason)
            reason == REASON_CLOSED || reason == REASON_BUSY ||
            reason == REASON_ACCEPT || reason == REASON_HOST_LIMIT ||
            reason == REASON_EXCLUSIVE || reason == REASON_RESERVE ||
-           reason == REASON_SPENT || reason == REASON_LOAD;
+           reason == REASON_SPENT || reason == REASON_LOAD || reason == REASON_SHAPE ||
+           reason == REASON_SHAPE_LARGE;
 }
 
 int reason_list(const struct reason_verdict *verdict,
                 struct reason_part parts[REASON_PARTS])
 {
-    bool counts_full = verdict->reason != REASON_TOO_LARGE;
+    bool counts_full =
+        verdict->reason != REASON_TOO_LARGE && verdict->reason != REASON_SHAPE_LARGE;
     bool is_exclusive = verdict->reason == REASON_EXCLUSIVE;
+    bool is_shape = verdict->reason == REASON_SHAPE;
     const struct reason_part all[REASON_PARTS] = {
         {counts_full ? verdict->n_full : 0,
          is_exclusive ? "with other jobs" : "without a free slot",
          is_exclusive ? "Job's requirement for exclusive execution not satisfied"
                       : "Job slot limit reached"},
+        {is_shape ? verdict->n_small : 0, "with fewer free slots than it needs on one",
+         "Not enough processors to meet the job's spanning requirement"},
+        {is_shape ? verdict->n_apart : 0, "with too few others like it",
+         "Hosts do not meet the job's same or cu requirement"},
         {verdict->n_exclusive, "with an exclusive job", "Running an exclusive job"},
         {verdict->n_loaded, "beyond loadSched", "Host load exceeded threshold"},
         {verdict->n_limited, "at the limit", "Resource limit defined on host reached"},
@@ -129,6 +136,53 @@ static const char *load_text(struct arena *arena, const struct reason_verdict *v
                : text;
 }
 
+/* "span[ptile=4] same[]". */
+static const char *shape_name(struct arena *arena, const struct reason_shape *shape)
+{
+    const char *text = "";
+    switch (shape->span) {
+    case PLACE_SPAN_HOST:
+        text = "span[hosts=1]";
+        break;
+    case PLACE_SPAN_TILE:
+        text = shape->n_span > 0 ? arena_printf(arena, "span[ptile=%d]", shape->n_span)
+                                 : "span[ptile='!']";
+        break;
+    case PLACE_SPAN_BLOCK:
+        text = arena_printf(arena, "span[block=%d]", shape->n_span);
+        break;
+    case PLACE_SPAN_STRIPE:
+        text = "span[stripe]";
+        break;
+    case PLACE_SPAN_NONE:
+        break;
+    }
+    return !shape->is_alike
+               ? text
+               : arena_printf(arena, "%s%ssame[]", text, text[0] != '\0' ? " " : "");
+}
+
+/* "no host has 8 free slots (span[hosts=1]); most free: n3 with 6", "4 of 8 slots have
+ * room (span[ptile=4])". */
+static const char *shape_text(struct arena *arena, const struct reason_shape *shape)
+{
+    const char *name = shape_name(arena, shape);
+    if (shape->span != PLACE_SPAN_HOST) {
+        return arena_printf(arena, "%d of %d slots have room%s (%s)", shape->n_fit,
+                            shape->n_wanted, shape->is_never ? " on idle hosts" : "",
+                            name);
+    }
+    const char *text =
+        arena_printf(arena, "no host has %d %sslots (%s)", shape->n_wanted,
+                     shape->is_never ? "" : "free ", name);
+    return shape->n_fit == 0
+               ? text
+               : arena_printf(arena, "%s; %s: %s with %d", text,
+                              shape->is_never ? "the largest" : "most free",
+                              shape->host != NULL ? shape->host : "a borrowed one",
+                              shape->n_fit);
+}
+
 /* The row's text with that name in it. */
 static const char *with_name(struct arena *arena, const char *text, const char *limit)
 {
@@ -145,10 +199,13 @@ static const char *with_name(struct arena *arena, const char *text, const char *
 
 const char *reason_text(struct arena *arena, const struct reason_verdict *verdict)
 {
-    const char *name = verdict->reason == REASON_RESERVE ? lack_text(arena, verdict)
-                       : verdict->reason == REASON_SPENT ? spent_text(arena, verdict)
-                       : verdict->reason == REASON_LOAD  ? load_text(arena, verdict)
-                                                         : verdict->limit;
+    const char *name =
+        verdict->reason == REASON_RESERVE ? lack_text(arena, verdict)
+        : verdict->reason == REASON_SPENT ? spent_text(arena, verdict)
+        : verdict->reason == REASON_LOAD  ? load_text(arena, verdict)
+        : verdict->reason == REASON_SHAPE || verdict->reason == REASON_SHAPE_LARGE
+            ? shape_text(arena, &verdict->shape)
+            : verdict->limit;
     return with_name(arena, row_of(verdict->reason)->text, name);
 }
 

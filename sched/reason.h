@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "sched/place_shape.h"
 #include "sched/threshold.h"
 
 /* id, name in JSON, LSF's sentence, what would help. A %s stands for what the verdict
@@ -68,6 +69,11 @@
     X(REASON_PREEMPTING, "preempting",                                                 \
       "waiting for the jobs that it preempts to stop",                                 \
       "it starts once they stand still")                                               \
+    X(REASON_SHAPE_LARGE, "shape_large",                                               \
+      "it asks for more slots than its hosts have as they have to lie: %s",            \
+      "fewer slots (-n), other hosts, or another span, same or cu (-R)")               \
+    X(REASON_SHAPE, "shape", "its slots do not fit as they have to lie: %s",           \
+      "the end of other jobs on its hosts, or another span, same or cu (-R)")          \
     X(REASON_BUSY, "busy", "waiting for a free slot",                                  \
       "the end of other jobs on its hosts")
 
@@ -102,6 +108,18 @@ struct reason_preempt {
     bool is_delayed;              /* PREEMPT_DELAY */
 };
 
+/* What of a job's shape hosts cannot meet. */
+struct reason_shape {
+    enum place_span span;
+    int n_span;       /* 0: of a TILE, each host's own */
+    bool is_alike;    /* hosts have to be alike */
+    bool is_never;    /* SHAPE_LARGE: not if nothing else ran there, either */
+    int n_wanted;     /* slots ... */
+    int n_fit;        /* ... of which so many would fit; HOST: the most on a host */
+    const char *host; /* HOST: which that is, of the configuration; NULL: a borrowed one
+                         or none */
+};
+
 /* What a pass made of a line. Hosts are counted once each, by the first thing that
  * spoke against them. */
 struct reason_verdict {
@@ -121,6 +139,8 @@ struct reason_verdict {
     int n_lacking;   /* with too little of something that the job reserves */
     int n_exclusive; /* with an exclusive job */
     int n_loaded;    /* beyond loadSched */
+    int n_small;     /* with fewer free slots than the shape has on a host */
+    int n_apart;     /* with enough, but not as many alike as it needs */
     /* LOAD: what is beyond on the first of those, and which that is, of the
      * configuration; NULL: a borrowed one. */
     struct threshold_excess load;
@@ -132,6 +152,7 @@ struct reason_verdict {
     int64_t total_milli, reserved_milli; /* SPENT */
     bool is_per_slot;
     int n_of_resource;
+    struct reason_shape shape; /* SHAPE, SHAPE_LARGE */
     struct reason_preempt preempt;
 };
 
@@ -140,7 +161,7 @@ struct reason_part {
     int n_hosts;
     const char *what, *lsf;
 };
-enum { REASON_PARTS = 11 };
+enum { REASON_PARTS = 13 };
 /* Those with hosts, in the order in which they are told; none where hosts are not to
  * blame. */
 int reason_list(const struct reason_verdict *verdict,

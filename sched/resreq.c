@@ -8,16 +8,21 @@
 
 #include "sched/resreq_range.h"
 #include "sched/resreq_section.h"
-#include "sched/resreq_shape.h"
+
+/* What the strings of a job, an application or a queue say besides. */
+struct level {
+    struct resreq_usages usages;
+    struct resreq_shape shape;
+};
 
 struct compiler {
     struct arena *arena;
     const struct resreq_rules *rules;
     struct resreq_selection selection;
     struct resreq_order order;
-    struct resreq_usages usages; /* of the level that is read */
-    unsigned sections;           /* 1 << section, of all strings */
-    unsigned seen;               /* likewise, of the job's */
+    struct level level; /* that is read */
+    unsigned sections;  /* 1 << section, of all strings */
+    unsigned seen;      /* likewise, of the level's */
     struct resreq_notes *notes;
     struct resreq_fault *fault;
 };
@@ -40,12 +45,14 @@ static int read_select(struct compiler *compiler, const struct resreq_part *part
 
 static int read_other(struct compiler *compiler, const struct resreq_part *part)
 {
-    int code = resreq_shape_check(&compiler->rules->language, part, compiler->notes,
-                                  compiler->fault);
-    if (code == 0 && compiler->rules->reading == RESREQ_READ_TO_ACT) {
+    int code =
+        resreq_shape_read(compiler->arena, &compiler->rules->language, part,
+                          &compiler->level.shape, compiler->notes, compiler->fault);
+    bool is_built = part->section == RESREQ_SPAN || part->section == RESREQ_SAME;
+    if (code == 0 && !is_built && compiler->rules->reading == RESREQ_READ_TO_ACT) {
         resreq_fault_set(compiler->fault, part->section, part->keyword,
                          "not supported yet",
-                         "only select, order and rusage are acted on");
+                         "select, order, rusage, span and same are acted on");
         return ERR_UNBUILT;
     }
     return code;
@@ -79,8 +86,9 @@ static int read_part(struct compiler *compiler, const struct resreq_part *part)
                                   part->keyword, &compiler->order, compiler->fault);
     }
     if (part->section == RESREQ_RUSAGE) {
-        return resreq_usage_parse(compiler->arena, language, part, &compiler->usages,
-                                  compiler->notes, compiler->fault);
+        return resreq_usage_parse(compiler->arena, language, part,
+                                  &compiler->level.usages, compiler->notes,
+                                  compiler->fault);
     }
     return read_other(compiler, part);
 }
@@ -111,23 +119,24 @@ static int check_lengths(const struct resreq_strings *from, struct resreq_fault 
     return 0;
 }
 
-/* The strings of a job, an application or a queue. */
 static int read_level(struct compiler *compiler, const char *const *strings,
-                      int n_strings, struct resreq_usages *usages)
+                      int n_strings, struct level *level)
 {
     int code = 0;
-    compiler->usages = (struct resreq_usages){.n_alternatives = 0};
+    compiler->level = (struct level){.usages = {.n_alternatives = 0}};
+    compiler->seen = 0;
     for (int i = 0; code == 0 && i < n_strings; i++) {
         code = read_string(compiler, strings[i]);
     }
-    *usages = compiler->usages;
+    *level = compiler->level;
     return code;
 }
 
-static int read_levels(struct compiler *compiler, const struct resreq_strings *from,
-                       struct resreq_usages *usages)
+/* The job's level becomes what all three say. */
+static int merge_levels(struct compiler *compiler, const struct level *of_queue,
+                        const struct level *of_app, const struct resreq_strings *from,
+                        struct level *level)
 {
-    struct resreq_usages of_queue, of_app, of_job;
     struct resreq_ranges ranges = {.n_items = 0};
     if (from->range != NULL &&
         resreq_range_parse(compiler->arena, compiler->rules->language.resources,
@@ -135,25 +144,33 @@ static int read_levels(struct compiler *compiler, const struct resreq_strings *f
         ranges.n_items = 0; /* another configuration's resources */
         *compiler->fault = (struct resreq_fault){.text = ""};
     }
+    int code = resreq_usage_merge(compiler->arena, &level->usages, &of_app->usages,
+                                  NULL, &level->usages, compiler->fault);
+    if (code == 0) {
+        code = resreq_usage_merge(compiler->arena, &level->usages, &of_queue->usages,
+                                  &ranges, &level->usages, compiler->fault);
+    }
+    resreq_shape_merge(&level->shape, &of_app->shape);
+    resreq_shape_merge(&level->shape, &of_queue->shape);
+    return code != 0 ? code : resreq_shape_check(&level->shape, compiler->fault);
+}
+
+static int read_levels(struct compiler *compiler, const struct resreq_strings *from,
+                       struct level *level)
+{
+    struct level of_queue, of_app;
     int code = read_level(compiler, &from->queue, from->queue != NULL, &of_queue);
-    compiler->seen = 0;
     if (from->n_strings > 0 || from->application != NULL) {
         compiler->order.n_keys = 0;
     }
     if (code == 0) {
-        code = read_level(compiler, from->strings, from->n_strings, &of_job);
+        code = read_level(compiler, from->strings, from->n_strings, level);
     }
     if (code == 0) {
         code = read_level(compiler, &from->application, from->application != NULL,
                           &of_app);
     }
-    if (code == 0) {
-        code = resreq_usage_merge(compiler->arena, &of_job, &of_app, NULL, &of_job,
-                                  compiler->fault);
-    }
-    return code != 0 ? code
-                     : resreq_usage_merge(compiler->arena, &of_job, &of_queue, &ranges,
-                                          usages, compiler->fault);
+    return code != 0 ? code : merge_levels(compiler, &of_queue, &of_app, from, level);
 }
 
 int resreq_compile(struct arena *arena, const struct resreq_rules *rules,
@@ -163,10 +180,10 @@ int resreq_compile(struct arena *arena, const struct resreq_rules *rules,
     struct compiler compiler = {
         .arena = arena, .rules = rules, .notes = notes, .fault = fault};
     *fault = (struct resreq_fault){.text = ""};
-    resreq->usages = (struct resreq_usages){.n_alternatives = 0};
+    struct level level = {.usages = {.n_alternatives = 0}};
     int code = check_lengths(from, fault);
     if (code == 0) {
-        code = read_levels(&compiler, from, &resreq->usages);
+        code = read_levels(&compiler, from, &level);
     }
     const struct resreq_selection *selection = &compiler.selection;
     if (code == 0 && !rules->defaults_any && !selection->names_type &&
@@ -175,6 +192,8 @@ int resreq_compile(struct arena *arena, const struct resreq_rules *rules,
     }
     resreq->program = compiler.selection.program;
     resreq->order = compiler.order;
+    resreq->usages = level.usages;
+    resreq->shape = level.shape;
     resreq->sections = compiler.sections;
     return code;
 }

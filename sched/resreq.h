@@ -5,7 +5,8 @@
  * Strings of a job are joined: selections with AND, orders one behind the other; span,
  * same, cu and affinity may stand in one of them. Those of its application and its
  * queue are joined likewise, a queue's order counts only where the job has no string,
- * and what each level reserves is merged as resreq_usage.h says; that it is within the
+ * what each level reserves is merged as resreq_usage.h says, and the shape of a
+ * parallel job as resreq_shape.h does; that it is within the
  * queue's RESRSV_LIMIT is for resreq_range.h to judge.
  *
  * Where the joined selections name no type: `type == any` if they name a string or a
@@ -22,6 +23,7 @@
 #include "sched/resreq_order.h"
 #include "sched/resreq_program.h"
 #include "sched/resreq_select.h"
+#include "sched/resreq_shape.h"
 #include "sched/resreq_usage.h"
 
 enum resreq_reading {
@@ -40,6 +42,7 @@ struct resreq {
     struct resreq_program program;
     struct resreq_order order; /* no keys: none was asked for */
     struct resreq_usages usages;
+    struct resreq_shape shape;
     unsigned sections; /* 1 << enum resreq_section, of those that stand in it */
 };
 

@@ -1,39 +1,74 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_shape.c: a small reader for each of the sections, out of words between signs.
- */
+/* resreq_shape.c: see resreq_shape.h; a small reader for each of the sections, out of
+ * words between signs. */
 #include "sched/resreq_shape.h"
 
 #include "sched/resreq_words.h"
 
-/* Digits, whatever they come to. */
-static int take_number(struct resreq_words *reader, const char *expected)
+/* A number of slots or of anything else of which there is one at least. */
+static int take_number(struct resreq_words *reader, const char *expected, int *number)
 {
-    int count;
+    struct resreq_place place = resreq_lex_peek(&reader->lex).place;
     char unit;
-    return resreq_words_count(reader, "", expected, &count, &unit);
+    int code = resreq_words_count(reader, "", expected, number, &unit);
+    return code == 0 && *number == 0
+               ? RESREQ_WORDS_FAIL(reader, place, RESREQ_BAD_VALUE, "expected %s",
+                                   expected)
+               : code;
 }
 
-/* ---------------------------------------------------------------- span, same */
+/* ---------------------------------------------------------------- span */
+
+static bool has_tile(const struct resreq_shape *shape, struct resreq_place name)
+{
+    for (int i = 0; i < shape->n_tiles; i++) {
+        if (resreq_words_is(name, shape->tiles[i].name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* HP:8 */
+static int take_tile(struct arena *arena, struct resreq_words *reader,
+                     struct resreq_tile *tiles, struct resreq_shape *shape)
+{
+    struct resreq_place name = resreq_lex_text(&reader->lex).place;
+    struct resreq_tile *tile = &tiles[shape->n_tiles];
+    if (name.length == 0) {
+        return resreq_words_fail_next(reader, "TYPE:N or MODEL:N");
+    }
+    if (shape->n_tiles == RESREQ_TILES_MAX || has_tile(shape, name)) {
+        return RESREQ_WORDS_FAIL(reader, name, RESREQ_BAD_VALUE,
+                                 "each type or model once, and at most %d of them",
+                                 RESREQ_TILES_MAX);
+    }
+    if (!resreq_words_take(reader, LEX_COLON)) {
+        return resreq_words_fail_next(reader, "TYPE:N or MODEL:N");
+    }
+    tile->name = arena_strn(arena, name.source + name.at, (size_t)name.length);
+    shape->n_tiles++;
+    return take_number(reader, "TYPE:N or MODEL:N", &tile->n_slots);
+}
 
 /* ptile='!',HP:8,LINUX:2 */
-static int take_tiles(struct resreq_words *reader)
+static int take_tiles(struct arena *arena, struct resreq_words *reader,
+                      struct resreq_shape *shape)
 {
     struct lex_token token = resreq_lex_peek(&reader->lex);
     if (token.kind != LEX_QUOTED) {
-        return take_number(reader, "ptile=N or ptile='!'");
+        return take_number(reader, "ptile=N or ptile='!'", &shape->n_span);
     }
     resreq_lex_next(&reader->lex);
     if (!resreq_words_is(token.place, "!")) {
         return RESREQ_WORDS_FAIL(reader, token.place, RESREQ_BAD_VALUE,
                                  "expected ptile='!'");
     }
+    struct resreq_tile *tiles = arena_alloc(arena, RESREQ_TILES_MAX, sizeof(*tiles));
+    shape->span = RESREQ_SPAN_FULL_TILE;
+    shape->tiles = tiles;
     while (resreq_words_take(reader, LEX_COMMA)) {
-        struct resreq_place name;
-        int code = resreq_words_name(reader, &name, "TYPE:N");
-        if (code == 0 && !resreq_words_take(reader, LEX_COLON)) {
-            return resreq_words_fail_next(reader, "TYPE:N");
-        }
-        code = code != 0 ? code : take_number(reader, "TYPE:N");
+        int code = take_tile(arena, reader, tiles, shape);
         if (code != 0) {
             return code;
         }
@@ -41,23 +76,31 @@ static int take_tiles(struct resreq_words *reader)
     return 0;
 }
 
-static int take_hosts(struct resreq_words *reader)
+static int take_hosts(struct resreq_words *reader, struct resreq_shape *shape)
 {
     struct resreq_place place = resreq_lex_text(&reader->lex).place;
-    if (!resreq_words_is(place, "1") && !resreq_words_is(place, "-1")) {
+    bool is_off = resreq_words_is(place, "-1");
+    if (!resreq_words_is(place, "1") && !is_off) {
         return RESREQ_WORDS_FAIL(reader, place.length > 0 ? place : reader->keyword,
                                  RESREQ_BAD_VALUE, "expected hosts=1 or hosts=-1");
     }
+    shape->span = is_off ? RESREQ_SPAN_ANY : RESREQ_SPAN_HOST;
     return 0;
 }
 
-static int check_span(struct resreq_words *reader)
+static int read_span(struct arena *arena, struct resreq_words *reader,
+                     struct resreq_shape *shape)
 {
-    static const char expected[] = "hosts=1, hosts=-1, ptile=N, ptile='!', block=N";
+    static const char expected[] =
+        "hosts=1, hosts=-1, ptile=N, ptile='!', block=N or stripe";
     static const char *const keys[] = {"hosts", "ptile", "block", NULL};
     struct resreq_place name;
+    shape->place = reader->keyword;
+    shape->n_tiles = 0;
     int code = resreq_words_name(reader, &name, expected);
-    if (code == 0 && !resreq_words_is(name, "stripe")) {
+    if (code == 0 && resreq_words_is(name, "stripe")) {
+        shape->span = RESREQ_SPAN_STRIPE;
+    } else if (code == 0) {
         if (!resreq_words_is_one(name, keys)) {
             return RESREQ_WORDS_FAIL(reader, name, RESREQ_BAD_NAME, "expected %s",
                                      expected);
@@ -66,16 +109,35 @@ static int check_span(struct resreq_words *reader)
             return RESREQ_WORDS_FAIL(reader, name, RESREQ_NO_VALUE, "expected %s",
                                      expected);
         }
-        code = resreq_words_is(name, "hosts")   ? take_hosts(reader)
-               : resreq_words_is(name, "ptile") ? take_tiles(reader)
-                                                : take_number(reader, expected);
+        shape->span =
+            resreq_words_is(name, "block") ? RESREQ_SPAN_BLOCK : RESREQ_SPAN_TILE;
+        code = resreq_words_is(name, "hosts") ? take_hosts(reader, shape)
+               : resreq_words_is(name, "ptile")
+                   ? take_tiles(arena, reader, shape)
+                   : take_number(reader, expected, &shape->n_span);
     }
     return code == 0 && !resreq_words_is_end(reader)
                ? resreq_words_fail_next(reader, "one span alone")
                : code;
 }
 
-static int check_same(struct resreq_words *reader)
+/* ---------------------------------------------------------------- same */
+
+static bool add_same(struct resreq_shape *shape, int id)
+{
+    for (int i = 0; i < shape->n_same; i++) {
+        if (shape->same[i] == id) {
+            return true;
+        }
+    }
+    if (shape->n_same == RESREQ_SAME_MAX) {
+        return false;
+    }
+    shape->same[shape->n_same++] = id;
+    return true;
+}
+
+static int read_same(struct resreq_words *reader, struct resreq_shape *shape)
 {
     do {
         struct resreq_place name;
@@ -89,9 +151,14 @@ static int check_same(struct resreq_words *reader)
             return RESREQ_WORDS_FAIL(reader, name, RESREQ_BAD_NAME,
                                      "there is no resource of this name");
         }
-        if (id >= 0 && resources_at(reader->resources, id)->interval_ms > 0) {
+        if (id >= 0 && (resources_at(reader->resources, id)->interval_ms > 0 ||
+                        id == RESOURCE_STATUS || id == RESOURCE_SLOTS)) {
             return RESREQ_WORDS_FAIL(reader, name, RESREQ_BAD_TYPE,
                                      "hosts can be the same in static resources only");
+        }
+        if (id >= 0 && !add_same(shape, id)) {
+            return RESREQ_WORDS_FAIL(reader, name, RESREQ_BAD_VALUE,
+                                     "at most %d resources", RESREQ_SAME_MAX);
         }
     } while (resreq_words_take(reader, LEX_COLON));
     return resreq_words_is_end(reader)
@@ -109,7 +176,8 @@ static int take_cu_value(struct resreq_words *reader, struct resreq_place key)
         return RESREQ_WORDS_FAIL(reader, key, RESREQ_NO_VALUE, "expected KEY=VALUE");
     }
     if (resreq_words_is(key, "maxcus") || resreq_words_is(key, "usablecuslots")) {
-        return take_number(reader, "a number");
+        int number;
+        return take_number(reader, "a number from 1 on", &number);
     }
     int code = resreq_words_name(reader, &value, "a name");
     if (code == 0 && resreq_words_is(key, "pref") &&
@@ -171,17 +239,17 @@ static int check_affinity(struct resreq_words *reader)
     }
 }
 
-int resreq_shape_check(const struct resreq_language *language,
-                       const struct resreq_part *part, struct resreq_notes *notes,
-                       struct resreq_fault *fault)
+int resreq_shape_read(struct arena *arena, const struct resreq_language *language,
+                      const struct resreq_part *part, struct resreq_shape *shape,
+                      struct resreq_notes *notes, struct resreq_fault *fault)
 {
     struct resreq_words reader;
     resreq_words_init(&reader, language, part, notes, fault);
     switch (part->section) {
     case RESREQ_SPAN:
-        return check_span(&reader);
+        return read_span(arena, &reader, shape);
     case RESREQ_SAME:
-        return check_same(&reader);
+        return read_same(&reader, shape);
     case RESREQ_CU:
         return check_cu(&reader);
     case RESREQ_AFFINITY:
@@ -193,4 +261,52 @@ int resreq_shape_check(const struct resreq_language *language,
         break;
     }
     return 0;
+}
+
+/* ---------------------------------------------------------------- levels */
+
+void resreq_shape_merge(struct resreq_shape *shape, const struct resreq_shape *lower)
+{
+    if (shape->span == RESREQ_SPAN_NONE) {
+        shape->span = lower->span;
+        shape->n_span = lower->n_span;
+        shape->tiles = lower->tiles;
+        shape->n_tiles = lower->n_tiles;
+        shape->place = lower->place;
+    }
+    for (int i = 0; i < lower->n_same; i++) {
+        /* All that fit: each level has been read with that bound. */
+        if (!add_same(shape, lower->same[i])) {
+            return;
+        }
+    }
+}
+
+static bool is_same(const struct resreq_shape *shape, int id)
+{
+    for (int i = 0; i < shape->n_same; i++) {
+        if (shape->same[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int resreq_shape_check(const struct resreq_shape *shape, struct resreq_fault *fault)
+{
+    bool is_type = is_same(shape, RESOURCE_TYPE),
+         is_model = is_same(shape, RESOURCE_MODEL);
+    if (shape->span != RESREQ_SPAN_FULL_TILE) {
+        return 0;
+    }
+    if (is_type && is_model) {
+        return resreq_fault_set(fault, RESREQ_SPAN, shape->place, RESREQ_BAD_VALUE,
+                                "ptile='!' goes with same[type] or same[model], not "
+                                "with both");
+    }
+    return shape->n_tiles == 0 || is_type || is_model
+               ? 0
+               : resreq_fault_set(fault, RESREQ_SPAN, shape->place, RESREQ_BAD_VALUE,
+                                  "slots by type need same[type], slots by model "
+                                  "same[model]");
 }

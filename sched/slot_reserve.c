@@ -159,7 +159,7 @@ bool slot_reserve_may(const struct slot_reserve *reserve, int line, uint64_t job
     const struct place_line *at = &reserve->place->lines[line];
     return reserve->place->queues[at->queue].reserve.max_ms > 0 &&
            (at->n_slots > 1 || slot_reserve_has_target(reserve, line)) &&
-           !at->is_exclusive &&
+           !at->is_exclusive && (at->filter == NULL || at->filter->shape == NULL) &&
            (reserve->count < SLOT_RESERVATIONS_MAX ||
             slot_reserve_find(reserve, job) >= 0) &&
            !reserve->snapshot->is_barred(reserve->snapshot->arg, job);

@@ -16,6 +16,7 @@
 
 #include "sched/resreq_range.h"
 #include "site/parts.h"
+#include "site/shapes.h"
 
 /* Kept, a kilobyte or two each; past it all are forgotten and compiled anew. */
 enum { NEEDS_MAX = 20000 };
@@ -263,6 +264,9 @@ static bool reads_state(const struct resreq *resreq)
     bool reads_any = resreq->order.n_keys > 0; /* what is not ok comes last */
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
         reads_any = reads_any || resreq_program_reads(&resreq->program, ids[i]);
+        for (int k = 0; k < resreq->shape.n_same; k++) {
+            reads_any = reads_any || resreq->shape.same[k] == ids[i];
+        }
     }
     return reads_any;
 }
@@ -438,6 +442,18 @@ static const int *places_by_host(struct needs *needs, const int *order)
     return places;
 }
 
+static const struct place_shape *find_shape(const struct needs *needs,
+                                            const struct resreq *resreq,
+                                            const uint8_t *matches)
+{
+    struct shapes_hosts hosts = {.hosts = needs->hosts,
+                                 .n_hosts = needs->n_hosts,
+                                 .table = facts_table(needs->site->facts),
+                                 .rows = needs->rows,
+                                 .matches = matches};
+    return shapes_show(needs->scratch, &resreq->shape, &hosts);
+}
+
 /* By what is left (NULL: by what hosts tell). NULL: all hosts, in whatever order. */
 static const struct place_filter *judge(struct needs *needs,
                                         const struct resreq *resreq,
@@ -454,8 +470,9 @@ static const struct place_filter *judge(struct needs *needs,
     filter->places =
         has_order ? places_by_host(needs, order_rows(needs, resreq, lefts, known))
                   : NULL;
-    bool is_all =
-        !has_order && memchr(filter->matches, 0, (size_t)needs->n_hosts) == NULL;
+    filter->shape = find_shape(needs, resreq, filter->matches);
+    bool is_all = !has_order && filter->shape == NULL &&
+                  memchr(filter->matches, 0, (size_t)needs->n_hosts) == NULL;
     if (!is_all && lefts != NULL && lefts->n_items > 0) {
         const uint8_t *whole = run(needs, resreq, table, NULL);
         filter->spent = find_spent(needs, lefts, whole, filter->matches);

@@ -235,6 +235,17 @@ static void get_accept(struct site_stage *stage)
     add(stage, "slow", 1);
 }
 
+static void get_shape_large(struct site_stage *stage)
+{
+    put(stage, "local", "", 2, "span[ptile=1]", &at_once);
+}
+
+static void get_shape(struct site_stage *stage)
+{
+    add(stage, "local", 1);
+    put(stage, "local", "", 2, "span[hosts=1]", &at_once);
+}
+
 static void get_exclusive(struct site_stage *stage)
 {
     add(stage, "local", 1);
@@ -285,6 +296,8 @@ static const struct way ways[REASONS] = {
     [REASON_ACCEPT] = {get_accept, "2", "Just started a job recently"},
     [REASON_HOST_LIMIT] = {get_host_limit, "2", "HJOB_LIMIT"},
     [REASON_RESERVE] = {get_reserve, "2", "lic (need 1"},
+    [REASON_SHAPE_LARGE] = {get_shape_large, "1", "room on idle hosts (span[ptile=1])"},
+    [REASON_SHAPE] = {get_shape, "2", "(span[hosts=1]); most free: s1 with 1"},
     [REASON_EXCLUSIVE] = {get_exclusive, "2", "exclusive execution"},
     [REASON_PREEMPTING] = {get_preempting, "2", "that it preempts"},
     [REASON_BUSY] = {get_busy, "2", "free slot"},

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shapes.c: see shapes.h. */
+#include "site/shapes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int)PLACE_SHAPE_WAYS >= (int)RESREQ_SAME_MAX,
+               "a way for each resource");
+
+/* ---------------------------------------------------------------- kinds */
+
+/* One resource of a host: numbers by their bits, texts by the table's number. */
+struct value_at {
+    int host;
+    int kind; /* by the resources before */
+    double number;
+    int64_t word;
+};
+
+/* False: the host does not have it. */
+static bool read_value(const struct shapes_hosts *hosts, int host, int id,
+                       struct value_at *value)
+{
+    int row = hosts->rows[host];
+    if (row < 0) {
+        return false;
+    }
+    const struct resource *resource =
+        resources_at(resource_table_resources(hosts->table), id);
+    bool has_it = resource_table_has(hosts->table, row, id);
+    value->number = 0;
+    value->word = 0;
+    switch (resource->type) {
+    case RESOURCE_BOOLEAN:
+        value->word = has_it && resource_table_flag(hosts->table, row, id);
+        return true;
+    case RESOURCE_NUMERIC:
+        value->number = has_it ? resource_table_number(hosts->table, row, id) : 0;
+        return has_it;
+    case RESOURCE_STRING:
+        value->word = has_it ? resource_table_column(hosts->table, id).texts[row] : 0;
+        return has_it;
+    }
+    return false;
+}
+
+static int compare_values(const struct value_at *a, const struct value_at *b)
+{
+    if (a->kind != b->kind) {
+        return a->kind < b->kind ? -1 : 1;
+    }
+    if (a->number != b->number) {
+        return a->number < b->number ? -1 : 1;
+    }
+    return a->word < b->word ? -1 : a->word > b->word;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct value_at *a = left, *b = right;
+    int by_value = compare_values(a, b);
+    return by_value != 0 ? by_value : a->host - b->host;
+}
+
+/* Hosts of one kind that differ in the resource become several. */
+static void split(const struct shapes_hosts *hosts, int id, int *kinds, int *n_kinds)
+{
+    struct value_at *values = mem_alloc((size_t)hosts->n_hosts + 1, sizeof(*values));
+    int n_values = 0;
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        if (kinds[i] < 0) {
+            continue;
+        }
+        if (read_value(hosts, i, id, &values[n_values])) {
+            values[n_values].host = i;
+            values[n_values++].kind = kinds[i];
+        } else {
+            kinds[i] = -1;
+        }
+    }
+    qsort(values, (size_t)n_values, sizeof(*values), compare);
+    *n_kinds = 0;
+    for (int i = 0; i < n_values; i++) {
+        *n_kinds += i == 0 || compare_values(&values[i - 1], &values[i]) != 0;
+        kinds[values[i].host] = *n_kinds - 1;
+    }
+    free(values);
+}
+
+/* By host: 0, it meets the selection; -1. */
+static int *begin_kinds(struct arena *arena, const struct shapes_hosts *hosts)
+{
+    int *kinds = arena_alloc(arena, (size_t)hosts->n_hosts, sizeof(*kinds));
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        kinds[i] = hosts->matches[i] ? 0 : -1;
+    }
+    return kinds;
+}
+
+/* All hosts that have one of the resources have all of them. */
+static bool have_all(const struct resreq_shape *shape, const struct shapes_hosts *hosts)
+{
+    struct value_at value;
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        int n_had = 0;
+        for (int k = 0; k < shape->n_same && hosts->matches[i]; k++) {
+            n_had += read_value(hosts, i, shape->same[k], &value);
+        }
+        if (n_had > 0 && n_had < shape->n_same) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void find_kinds(struct arena *arena, const struct resreq_shape *shape,
+                       const struct shapes_hosts *hosts, struct place_shape *shown)
+{
+    bool is_one = have_all(shape, hosts);
+    int *kinds = NULL;
+    for (int i = 0; i < shape->n_same; i++) {
+        if (i == 0 || !is_one) {
+            kinds = begin_kinds(arena, hosts);
+            shown->kinds[shown->n_ways++] = kinds;
+        }
+        split(hosts, shape->same[i], kinds, &shown->n_kinds[shown->n_ways - 1]);
+    }
+}
+
+/* ---------------------------------------------------------------- tiles */
+
+static int tile_on(const struct resreq_shape *shape, const struct shapes_hosts *hosts,
+                   int host, int id)
+{
+    int row = hosts->rows[host];
+    for (int i = 0; i < shape->n_tiles && row >= 0; i++) {
+        if (strcmp(shape->tiles[i].name, resource_table_text(hosts->table, row, id)) ==
+            0) {
+            return shape->tiles[i].n_slots;
+        }
+    }
+    return hosts->hosts[host].max > 0 ? hosts->hosts[host].max : 0;
+}
+
+static const int *find_tiles(struct arena *arena, const struct resreq_shape *shape,
+                             const struct shapes_hosts *hosts)
+{
+    int id = RESOURCE_TYPE;
+    for (int i = 0; i < shape->n_same; i++) {
+        id = shape->same[i] == RESOURCE_MODEL ? RESOURCE_MODEL : id;
+    }
+    int *tiles = arena_alloc(arena, (size_t)hosts->n_hosts, sizeof(*tiles));
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        tiles[i] = tile_on(shape, hosts, i, id);
+    }
+    return tiles;
+}
+
+const struct place_shape *shapes_show(struct arena *arena,
+                                      const struct resreq_shape *shape,
+                                      const struct shapes_hosts *hosts)
+{
+    static const enum place_span spans[] = {
+        [RESREQ_SPAN_NONE] = PLACE_SPAN_NONE,
+        [RESREQ_SPAN_ANY] = PLACE_SPAN_NONE,
+        [RESREQ_SPAN_HOST] = PLACE_SPAN_HOST,
+        [RESREQ_SPAN_TILE] = PLACE_SPAN_TILE,
+        [RESREQ_SPAN_FULL_TILE] = PLACE_SPAN_TILE,
+        [RESREQ_SPAN_BLOCK] = PLACE_SPAN_BLOCK,
+        [RESREQ_SPAN_STRIPE] = PLACE_SPAN_STRIPE,
+    };
+    if (spans[shape->span] == PLACE_SPAN_NONE && shape->n_same == 0) {
+        return NULL;
+    }
+    struct place_shape *shown = arena_alloc(arena, 1, sizeof(*shown));
+    shown->span = spans[shape->span];
+    shown->n_span = shape->n_span;
+    if (shape->span == RESREQ_SPAN_FULL_TILE) {
+        shown->tiles = find_tiles(arena, shape, hosts);
+    }
+    find_kinds(arena, shape, hosts, shown);
+    return shown;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shapes.h: what span and same of a requirement make of the hosts of a pass.
+ *
+ * Hosts are alike where they have the same value of each resource of `same`, if all
+ * that have any of them have all; else where they have the same value of one of them,
+ * tried as they stand. A Boolean that a host does not have is false; a host that does
+ * not have one of another type is like no other. ptile='!' is as many slots as the site
+ * may use on the host now, but for the types, or models, that it gives a number.
+ *
+ * Ownership: the arena's. Source: lsf.md 5.5, 5.6; docs/adr/0035. Layer: site. */
+#ifndef SUBLET_SITE_SHAPES_H
+#define SUBLET_SITE_SHAPES_H
+
+#include "sched/place.h"
+#include "sched/resreq.h"
+
+struct shapes_hosts {
+    const struct place_host *hosts;
+    int n_hosts;
+    const struct resource_table *table;
+    const int *rows;        /* by host; below 0: nothing is known of it */
+    const uint8_t *matches; /* by host: it meets the selection */
+};
+
+/* NULL: slots may lie anywhere. */
+const struct place_shape *shapes_show(struct arena *arena,
+                                      const struct resreq_shape *shape,
+                                      const struct shapes_hosts *hosts);
+
+#endif
