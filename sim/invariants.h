@@ -31,6 +31,7 @@
  * 12 Slots that a waiting job reserves are lent to none that could still run, by its
  *   run limit, when that job can start; of a queue with INTERRUPTIBLE_BACKFILL for no
  *   shorter time than that.
+ * 13 The slots of a job that begins lie on its hosts as its own span says.
  *
  * They are told each change (what is committed, what begins and ends at a host), so
  * that a step costs what it changed: rows of jobs are judged as they are committed, and

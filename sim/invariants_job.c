@@ -73,6 +73,7 @@ static bool see_submission(struct invariants *invariants, const char *site,
     seen->is_rerunnable = row->spec.is_rerunnable;
     seen->run_limit_ms = row->spec.run_limit_ms;
     snprintf(seen->queue, sizeof seen->queue, "%s", row->spec.queue);
+    invariants_read_shape(&row->spec, seen);
     seen->n_elements = count_elements(row);
     HASH_ADD_STR(invariants->submissions, key, seen);
     invariants_see_site(invariants, site)->n_jobs += seen->n_elements;
@@ -172,11 +173,11 @@ static int64_t least_of(const struct site_config *config, const char *queue,
     return limit_ms;
 }
 
-/* It has an attempt that it had not before, on slots that another reserves. */
-static bool judge_backfill(struct invariants *invariants,
-                           const struct site_config *config,
-                           const struct row_job_state *row, int64_t now_ms,
-                           struct invariants_text *text)
+/* It has an attempt that it had not before: how its slots lie, and if another reserves
+ * them. */
+static bool judge_start(struct invariants *invariants, const struct site_config *config,
+                        const struct row_job_state *row, int64_t now_ms,
+                        struct invariants_text *text)
 {
     const char *site = config->name;
     const struct seen_submission *of = find_submission(invariants, site, row->id);
@@ -190,6 +191,9 @@ static bool judge_backfill(struct invariants *invariants,
         return true;
     }
     job->attempt = row->attempt;
+    if (row->attempt != 0 && !invariants_judge_shape(of, key, row, text)) {
+        return false;
+    }
     if (row->backfill_of == 0) {
         return true;
     }
@@ -216,7 +220,7 @@ bool invariants_stored(struct invariants *invariants, const struct site_config *
     }
     return row->kind != ROW_JOB_STATE ||
            (see_state(invariants, site, &row->job_state, text) &&
-            judge_backfill(invariants, config, &row->job_state, now_ms, text));
+            judge_start(invariants, config, &row->job_state, now_ms, text));
 }
 
 bool invariants_acknowledged(struct invariants *invariants, const char *site,

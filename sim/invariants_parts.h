@@ -3,7 +3,7 @@
  * invariants.c: contracts (2, 3, 4, 6, 7) and settling; invariants_job.c: jobs (5, 12);
  * invariants_host.c: slots in use (1); invariants_grants.c: what leases have besides
  * (8); invariants_reserve.c: what is reserved (9); invariants_load.c: load (10);
- * invariants_pool.c: pools (11).
+ * invariants_pool.c: pools (11); invariants_shape.c: how slots lie (13).
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_INVARIANTS_PARTS_H
@@ -15,6 +15,7 @@
 #include <uthash.h>
 
 #include "broker/pool.h"
+#include "sched/resreq_shape.h"
 #include "sim/invariants.h"
 
 enum {
@@ -37,6 +38,8 @@ struct seen_submission {
     bool is_rerunnable;
     int64_t run_limit_ms; /* 0: none */
     char queue[NAME_SIZE];
+    enum resreq_span span; /* of its own string */
+    int n_span;
     int n_elements, n_ended, n_dropped;
     UT_hash_handle hh;
 };
@@ -140,6 +143,13 @@ bool invariants_check_load(struct invariants *invariants,
                            const struct invariants_site *site, bool is_restarted,
                            struct invariants_text *text);
 /* A job's record; `before`: for which causes it stood still. */
+/* How the job's slots have to lie. */
+void invariants_read_shape(const struct job_spec *spec, struct seen_submission *seen);
+/* They do, on the hosts that the job has. */
+bool invariants_judge_shape(const struct seen_submission *of, const char *key,
+                            const struct row_job_state *row,
+                            struct invariants_text *text);
+
 bool invariants_see_causes(struct invariants *invariants, const char *site,
                            const struct row_job_state *row, int before,
                            struct invariants_text *text);

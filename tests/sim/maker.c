@@ -102,7 +102,9 @@ static void write_submit(struct maker *maker, int self)
         maker_say(maker, " exclusive=yes");
         n_slots = most;
     }
-    if (n_slots == 1 && strcmp(queue, "far") != 0 && maker_chance(maker, 10)) {
+    if (n_slots > 1 && maker_chance(maker, 40)) {
+        maker_write_shape(maker, self, n_slots);
+    } else if (n_slots == 1 && strcmp(queue, "far") != 0 && maker_chance(maker, 10)) {
         maker_write_wish(maker, self);
     } else if (strcmp(queue, "far") != 0 && maker_chance(maker, 25)) {
         maker_write_usage(maker, self);

@@ -157,3 +157,47 @@ void maker_write_wish(struct maker *maker, int self)
     maker_say(maker, " res=\"select[%s || hname == h%d1]\"",
               wishes[maker_between(maker, 0, 4)], self + 1);
 }
+
+/* Slots of the host that no policy can lend. */
+static int private_on(const struct maker_site *site, int host)
+{
+    for (int i = 0; i < site->n_policies; i++) {
+        const struct maker_policy *policy = &site->policies[i];
+        if (host >= policy->first_host && host < policy->first_host + policy->n_hosts) {
+            return policy->n_slots ? site->slots[host] - policy->n_slots : 0;
+        }
+    }
+    return site->slots[host];
+}
+
+/* A way to lie in which all of its slots are the site's alone in the end. */
+void maker_write_shape(struct maker *maker, int self, int n_slots)
+{
+    const struct maker_site *site = &maker->sites[self];
+    int most = 0, n_hosts = 0;
+
+    for (int i = 0; i < site->n_hosts; i++) {
+        int n_private = private_on(site, i);
+        most = n_private > most ? n_private : most;
+        n_hosts += n_private > 0;
+    }
+    bool fits_one = most >= n_slots, fits_each = n_hosts >= n_slots;
+    switch (maker_between(maker, 0, 4)) {
+    case 0:
+        maker_say(maker, " res=\"span[%s]\"", fits_one ? "hosts=1" : "stripe");
+        return;
+    case 1:
+        maker_say(maker, " res=\"span[%s]\"", fits_each ? "ptile=1" : "hosts=-1");
+        return;
+    case 2:
+        maker_say(maker, " res=\"span[block=%d]%s\"", fits_one ? 2 : 1,
+                  fits_one ? " same[hname]" : "");
+        return;
+    case 3:
+        maker_say(maker, " res=\"span[%s]\"", fits_one ? "ptile='!'" : "stripe");
+        return;
+    default:
+        maker_say(maker, " res=\"span[ptile=%d] same[server] rusage[scratch=1]\"",
+                  fits_one ? n_slots : 1 + !fits_each);
+    }
+}

@@ -122,6 +122,8 @@ void maker_write_load(struct maker *maker, int self, int host);
 void maker_choose_load(struct maker *maker, struct maker_site *site, int host,
                        bool is_calm);
 void maker_write_wish(struct maker *maker, int self);
+/* How the slots of a parallel job lie. */
+void maker_write_shape(struct maker *maker, int self, int n_slots);
 void maker_write_usage(struct maker *maker, int self);
 /* Members: all but one (from 1); 0: all. */
 void maker_write_broker(struct maker *maker, int but);
