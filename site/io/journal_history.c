@@ -8,9 +8,13 @@
 #include "site/io/journal_fields.h"
 #include "site/jobs.h"
 
-enum { TRIMMED_AT_ONCE = 20000 };
+enum { TRIMMED_AT_ONCE = 20000, EXIT_WIDTH = 3 };
 
+/* Most tell neither of an end nor who the job is. */
 static const char append_sql[] =
+    "INSERT INTO job_event (site, id, element, at_ms, event, state, lease, hosts,"
+    " reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+static const char append_all_sql[] =
     "INSERT INTO job_event (site, id, element, at_ms, event, state, lease, hosts,"
     " reason, exit_code, cpu_ms, mem_kib, user, name, queue, project, command,"
     " n_slots) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
@@ -39,19 +43,29 @@ static const char ids_sql[] =
 
 /* ---------------------------------------------------------------- writing */
 
-static void bind_exit(sqlite3_stmt *append, int *at, const struct row_job_event *event)
+static bool has_exit(const struct row_job_event *event)
+{
+    return event->event == JOB_EVENT_END || event->event == JOB_EVENT_RUN_END;
+}
+
+static void bind_exit(sqlite3_stmt *append, int at, const struct run_exit *exit)
 {
     int code;
-    if (event->event != JOB_EVENT_END && event->event != JOB_EVENT_RUN_END) {
-        *at += 3; /* they stay NULL */
-        return;
+    if (row_exit_code(exit, &code)) {
+        journal_bind_int(append, at + 1, code);
     }
-    if (row_exit_code(&event->exit, &code)) {
-        journal_bind_int(append, *at + 1, code);
-    }
-    journal_bind_int(append, *at + 2, event->exit.cpu_ms);
-    journal_bind_int(append, *at + 3, event->exit.mem_kib);
-    *at += 3;
+    journal_bind_int(append, at + 2, exit->cpu_ms);
+    journal_bind_int(append, at + 3, exit->mem_kib);
+}
+
+static void bind_facts(sqlite3_stmt *append, int at, const struct job_facts *facts)
+{
+    journal_bind_text(append, ++at, facts->user);
+    journal_bind_text(append, ++at, facts->name);
+    journal_bind_text(append, ++at, facts->queue);
+    journal_bind_text(append, ++at, facts->project);
+    journal_bind_text(append, ++at, facts->command);
+    journal_bind_int(append, ++at, facts->n_slots);
 }
 
 static int trim(struct journal_history *history, struct db *db, int64_t before_ms,
@@ -70,9 +84,11 @@ int journal_append_event(struct journal_history *history, struct db *db,
     if (event->is_trim) {
         return trim(history, db, event->at_ms, err);
     }
-    sqlite3_stmt *append = db_statement(db, &history->append, append_sql);
+    bool is_short = !has_exit(event) && event->facts == NULL;
+    sqlite3_stmt *append = is_short
+                               ? db_statement(db, &history->append, append_sql)
+                               : db_statement(db, &history->append_all, append_all_sql);
     int at = 0;
-    sqlite3_clear_bindings(append);
     journal_bind_text(append, ++at, event->site);
     journal_bind_int(append, ++at, (int64_t)event->id);
     journal_bind_int(append, ++at, event->index);
@@ -82,14 +98,11 @@ int journal_append_event(struct journal_history *history, struct db *db,
     journal_bind_text(append, ++at, event->lease);
     journal_bind_hosts(append, ++at, event->hosts, event->n_hosts);
     journal_bind_text(append, ++at, event->reason);
-    bind_exit(append, &at, event);
+    if (has_exit(event)) {
+        bind_exit(append, at, &event->exit);
+    }
     if (event->facts != NULL) {
-        journal_bind_text(append, ++at, event->facts->user);
-        journal_bind_text(append, ++at, event->facts->name);
-        journal_bind_text(append, ++at, event->facts->queue);
-        journal_bind_text(append, ++at, event->facts->project);
-        journal_bind_text(append, ++at, event->facts->command);
-        journal_bind_int(append, ++at, event->facts->n_slots);
+        bind_facts(append, at + EXIT_WIDTH, event->facts);
     }
     int rc = db_run(db, append, err);
     return rc < 0 ? err_prefix(err, "event of job %" PRIu64, event->id) : 0;

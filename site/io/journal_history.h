@@ -16,7 +16,7 @@
 enum { JOURNAL_EVENTS_MAX = 2000000 };
 
 struct journal_history {
-    sqlite3_stmt *append, *trim, *of_job, *ids;
+    sqlite3_stmt *append, *append_all, *trim, *of_job, *ids;
 };
 
 int journal_append_event(struct journal_history *history, struct db *db,
