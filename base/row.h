@@ -235,11 +235,13 @@ struct row_job_state {
     uint64_t id;
     int index; /* in its array, from 1; 0: of no array */
     enum job_state state;
-    uint64_t attempt;               /* of the latest start; 0: none */
-    const char *lease;              /* that it runs under; "": own hosts */
-    uint64_t epoch;                 /* of the lease at START */
-    bool is_decided;                /* the attempt was taken (own: always) */
-    bool is_killed;                 /* a user asked for its end */
+    uint64_t attempt;  /* of the latest start; 0: none */
+    const char *lease; /* that it runs under; "": own hosts */
+    uint64_t epoch;    /* of the lease at START */
+    bool is_decided;   /* the attempt was taken (own: always) */
+    bool is_taken;  /* own: while it is PEND and has no ROW_RUN, its run is TAKEN, and
+                       executes it as submitted */
+    bool is_killed; /* a user asked for its end */
     const struct host_slots *hosts; /* "n1" or "n1@north" */
     int n_hosts;
     int64_t start_ms, end_ms;
@@ -307,7 +309,8 @@ struct row_job_event {
 
 /* A run on this site's own hosts: its own job's or a consumer's. */
 enum run_record {
-    RUN_RECORD_TAKEN,   /* slots are given; RUN_START may be sent */
+    RUN_RECORD_TAKEN,   /* slots are given; RUN_START may be sent. Of an own job most
+                           often in the job's state alone (is_taken) */
     RUN_RECORD_GUARDED, /* its guard (token) is on record; RUN_GO may be sent */
     RUN_RECORD_ENDED,   /* exit is on record; kept until the owner has acknowledged */
 };

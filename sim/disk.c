@@ -180,6 +180,14 @@ void disk_store(struct disk *disk, const struct row *row)
     }
 }
 
+bool disk_has(const struct disk *disk, const struct row *key)
+{
+    char text[KEY_SIZE];
+
+    format_key(key, text);
+    return find(disk, text) != NULL;
+}
+
 static int by_key(struct disk_row *a, struct disk_row *b)
 {
     return strcmp(a->key, b->key);

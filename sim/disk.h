@@ -17,6 +17,8 @@ void disk_free(struct disk *disk);
 void disk_store(struct disk *disk, const struct row *row);
 typedef void (*disk_row_fn)(void *arg, const struct row *row);
 void disk_load(struct disk *disk, disk_row_fn on_row, void *arg);
+/* A row of this kind with the key of this one. */
+bool disk_has(const struct disk *disk, const struct row *key);
 /* A copy, for a daemon that is restored from a backup. */
 struct disk *disk_copy(struct disk *disk);
 

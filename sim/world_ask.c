@@ -100,19 +100,39 @@ void world_crash(struct world *world, int site, int64_t down_ms)
 }
 
 struct decided {
+    const struct world_site *of;
     const char *host;
     int n_slots;
 };
+
+static void count_slots(struct decided *decided, const struct host_slots *hosts,
+                        int n_hosts)
+{
+    for (int i = 0; i < n_hosts; i++) {
+        if (!strcmp(hosts[i].host, decided->host)) {
+            decided->n_slots += hosts[i].n_slots;
+        }
+    }
+}
+
+/* Its run is on record in its state alone. */
+static bool is_taken_alone(const struct world_site *of,
+                           const struct row_job_state *state)
+{
+    struct row run = {.kind = ROW_RUN, .run.run = {of->config->name, state->attempt}};
+
+    return state->is_taken && state->state == JOB_PEND && !disk_has(of->disk, &run);
+}
 
 static void count_decided(void *arg, const struct row *row)
 {
     struct decided *decided = arg;
 
-    for (int i = 0; row->kind == ROW_RUN && i < row->run.n_hosts; i++) {
-        if (row->run.record != RUN_RECORD_ENDED &&
-            !strcmp(row->run.hosts[i].host, decided->host)) {
-            decided->n_slots += row->run.hosts[i].n_slots;
-        }
+    if (row->kind == ROW_RUN && row->run.record != RUN_RECORD_ENDED) {
+        count_slots(decided, row->run.hosts, row->run.n_hosts);
+    } else if (row->kind == ROW_JOB_STATE &&
+               is_taken_alone(decided->of, &row->job_state)) {
+        count_slots(decided, row->job_state.hosts, row->job_state.n_hosts);
     }
 }
 
@@ -190,7 +210,7 @@ void world_reload_site(struct world *world, int site, const struct site_config *
     world_end_batch(world, site + 1, false);
     for (int i = 0; i < of->n_machines; i++) {
         struct decided decided = {
-            .host = executor_name(world->hosts[of->machines[i]].executor)};
+            .of = of, .host = executor_name(world->hosts[of->machines[i]].executor)};
 
         disk_load(of->disk, count_decided, &decided);
         invariants_sized(world->invariants, of->config->name, decided.host,
@@ -212,7 +232,7 @@ void world_resize_host(struct world *world, int site, int host)
 {
     const struct world_site *of = &world->sites[site];
     int max = of->config->hosts[host].max;
-    struct decided decided = {.host = of->config->hosts[host].name};
+    struct decided decided = {.of = of, .host = of->config->hosts[host].name};
 
     world_end_batch(world, site + 1, false);
     if (!world_is_up(world, site + 1)) {

@@ -451,6 +451,7 @@ void jobs_begin(struct jobs *jobs, struct job *job, uint64_t attempt, const char
     keep_set_text(&job->lease, lease);
     job->epoch = epoch;
     job->is_decided = lease[0] == '\0';
+    job->is_taken = false;
     jobs_set_hosts(job, start->hosts, start->n_hosts);
     job->backfill = start->backfill;
     jobs_set_reserved(job, reserved);
@@ -473,6 +474,7 @@ void jobs_requeue(struct jobs *jobs, struct job *job, enum requeue_cause cause,
     keep_set_text(&job->lease, "");
     job->epoch = 0;
     job->is_decided = false;
+    job->is_taken = false;
     jobs_set_hosts(job, NULL, 0);
     job->backfill = (struct place_backfill){0};
     jobs_set_reserved(job, "");
@@ -491,6 +493,7 @@ void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,
 {
     jobs_unindex(jobs, job);
     job->state = is_done ? JOB_DONE : JOB_EXIT;
+    job->is_taken = false;
     jobs_set_exit(job, exit);
     if (job->start_ms == 0) {
         job->start_ms = exit->start_ms;

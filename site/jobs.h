@@ -62,6 +62,7 @@ struct job {
     uint64_t attempt; /* of the latest start; 0: waiting, or ended without one */
     char *lease;      /* that it runs under; "": own hosts */
     bool is_decided;
+    bool is_taken; /* see base/row.h */
     bool is_killed;
     bool is_released; /* its condition (-w) was met once, or it has none */
     int n_hosts;

@@ -41,6 +41,7 @@ void jobs_load_state(struct jobs *jobs, const struct row_job_state *row)
     keep_set_text(&job->lease, row->lease);
     job->epoch = row->epoch;
     job->is_decided = row->is_decided;
+    job->is_taken = row->is_taken && row->state == JOB_PEND;
     job->is_killed = row->is_killed;
     job->requeue_cause = row->requeue_cause;
     job->halt = row->halt;
@@ -101,6 +102,7 @@ void jobs_store(const struct job *job, struct effects *effects)
                 .lease = job->lease,
                 .epoch = job->epoch,
                 .is_decided = job->is_decided,
+                .is_taken = job->is_taken,
                 .is_killed = job->is_killed,
                 .requeue_cause = job->requeue_cause,
                 .halt = job->halt,

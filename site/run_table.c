@@ -306,11 +306,7 @@ const struct row_run *run_table_store(const struct run *run, bool with_spec,
                                       struct effects *effects)
 {
     const struct row *row = row_of(run, with_spec, effects);
-    struct row stored = *row;
-    if (run->submission != NULL) {
-        stored.run.spec = NULL;
-    }
-    effects_store(effects, &stored);
+    effects_store(effects, row);
     return &row->run;
 }
 

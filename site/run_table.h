@@ -69,8 +69,7 @@ bool run_table_is_own(const struct run_table *table, const struct run *run);
  */
 const struct row_run *run_table_row(const struct run *run, bool with_spec,
                                     struct effects *effects);
-/* ... and on record, where a spec that is a submission's does not stand again; returns
- * the same, with that. */
+/* ... and on record; returns the same. */
 const struct row_run *run_table_store(const struct run *run, bool with_spec,
                                       struct effects *effects);
 /* Its exit is known: its slots are free. Not stored yet. */

@@ -265,10 +265,12 @@ struct run *runs_add(struct runs *runs, const struct row_run *row,
                      struct effects *effects)
 {
     struct run *run = run_table_put(runs->table, row, submission);
-    const struct row_run *stored = run_table_store(run, true, effects);
+    const struct row_run *whole = submission != NULL
+                                      ? run_table_row(run, true, effects)
+                                      : run_table_store(run, true, effects);
     if (is_due(runs, run)) {
         expect_answer(runs, run, now_ms);
-        send_start(runs, run, stored, effects);
+        send_start(runs, run, whole, effects);
     }
     return run;
 }

@@ -51,8 +51,9 @@ void runs_reload(struct runs *runs, const char *lease_account,
 const struct run_table *runs_table(const struct runs *runs);
 struct run *runs_find(const struct runs *runs, const struct run_id *id);
 
-/* A new run, TAKEN: its row, and RUN_START. The submission that it executes as it
- * stands; NULL: it executes the row's spec. */
+/* A new run, TAKEN: its row, and RUN_START. It executes the row's spec; or else a
+ * submission, as it stands: then the job's state says so (is_taken), and this run gets
+ * a row of its own when there is more to say. */
 struct run *runs_add(struct runs *runs, const struct row_run *row,
                      struct submission *submission, int64_t now_ms,
                      struct effects *effects);

@@ -60,25 +60,32 @@ spec_to_run(const struct site *site, const struct job *job, struct effects *effe
     return spec;
 }
 
-static void start_here(struct site *site, struct job *job,
-                       const struct place_start *start, const char *reserved,
-                       int64_t now_ms, struct effects *effects)
+/* The run of its attempt on own hosts, without what it executes. */
+static struct row_run taken_row(const struct site *site, const struct job *job,
+                                struct effects *effects)
 {
-    jobs_begin(site->jobs, job, take_attempt(site, effects), "", 0, start, reserved);
-    jobs_store(job, effects);
-    struct row_run row = {
+    return (struct row_run){
         .run = {.site = site->config->name, .attempt = job->attempt},
         .job = id_text(effects, job),
         .lease = "",
         .record = RUN_RECORD_TAKEN,
         .hosts = job->hosts,
         .n_hosts = job->n_hosts,
-        .spec = spec_to_run(site, job, effects),
         .exit = {.text = ""},
     };
-    bool is_as_submitted = submission_says(job->submission, row.spec);
-    runs_add(site->runs, &row, is_as_submitted ? job->submission : NULL, now_ms,
-             effects);
+}
+
+static void start_here(struct site *site, struct job *job,
+                       const struct place_start *start, const char *reserved,
+                       int64_t now_ms, struct effects *effects)
+{
+    jobs_begin(site->jobs, job, take_attempt(site, effects), "", 0, start, reserved);
+    const struct job_spec *spec = spec_to_run(site, job, effects);
+    job->is_taken = submission_says(job->submission, spec);
+    jobs_store(job, effects);
+    struct row_run row = taken_row(site, job, effects);
+    row.spec = spec;
+    runs_add(site->runs, &row, job->is_taken ? job->submission : NULL, now_ms, effects);
 }
 
 /* "n1@north" at its provider is "n1". */
@@ -305,6 +312,7 @@ void turns_run_changed(struct site *site, struct run *run, int64_t now_ms,
     if (job == NULL) {
         return;
     }
+    job->is_taken = false; /* whatever has become of it has a row of its own */
     if (run->is_away) {
         turns_lose_sight(site, job, effects);
     } else if (run->phase == RUN_RUNNING) {
@@ -354,6 +362,11 @@ static void restore_job(struct site *site, struct job *job, int64_t now_ms,
         return;
     }
     struct run *run = run_of(site, job);
+    if (run == NULL && job->is_taken) {
+        struct row_run row = taken_row(site, job, effects);
+        runs_load(site->runs, &row, job->submission);
+        run = run_of(site, job);
+    }
     if (run != NULL) {
         job->control.reasons = job->halt.causes;
         run->control.yields = job->control.yields; /* not in its row */

@@ -2,7 +2,6 @@
 /* journal_fields.c: see journal_fields.h. */
 #include "site/io/journal_fields.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,21 +44,67 @@ void journal_bind_int(sqlite3_stmt *statement, int at, int64_t number)
     sqlite3_bind_int64(statement, at, number);
 }
 
+void journal_bind_some_text(sqlite3_stmt *statement, int at, const char *text)
+{
+    if (text != NULL && text[0] != '\0') {
+        journal_bind_text(statement, at, text);
+    }
+}
+
+void journal_bind_some_int(sqlite3_stmt *statement, int at, int64_t number)
+{
+    if (number != 0) {
+        journal_bind_int(statement, at, number);
+    }
+}
+
+/* Each start has hosts in two rows: printf would be a tenth of what those cost. */
+static char *put_number(char *to, int number)
+{
+    char digits[12];
+    int count = 0;
+    unsigned rest = number < 0 ? 0u - (unsigned)number : (unsigned)number;
+    do {
+        digits[count++] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (number < 0) {
+        *to++ = '-';
+    }
+    while (count > 0) {
+        *to++ = digits[--count];
+    }
+    return to;
+}
+
 /* "n1:2 n2:1": a blank and a colon are in no host's name. */
 void journal_bind_hosts(sqlite3_stmt *statement, int at, const struct host_slots *hosts,
                         int n_hosts)
 {
-    size_t size = 1, length = 0;
+    size_t size = 1;
     for (int i = 0; i < n_hosts; i++) {
         size += strlen(hosts[i].host) + sizeof(" :-2147483648");
     }
-    char *text = mem_alloc(size, 1);
+    char *text = mem_alloc(size, 1), *to = text;
     for (int i = 0; i < n_hosts; i++) {
-        int n_written = snprintf(text + length, size - length, "%s%s:%d",
-                                 i > 0 ? " " : "", hosts[i].host, hosts[i].n_slots);
-        length += (size_t)n_written;
+        size_t length = strlen(hosts[i].host);
+        if (i > 0) {
+            *to++ = ' ';
+        }
+        memcpy(to, hosts[i].host, length);
+        to += length;
+        *to++ = ':';
+        to = put_number(to, hosts[i].n_slots);
     }
-    sqlite3_bind_text(statement, at, text, (int)length, free);
+    sqlite3_bind_text(statement, at, text, (int)(to - text), free);
+}
+
+void journal_bind_some_hosts(sqlite3_stmt *statement, int at,
+                             const struct host_slots *hosts, int n_hosts)
+{
+    if (n_hosts > 0) {
+        journal_bind_hosts(statement, at, hosts, n_hosts);
+    }
 }
 
 /* Each string with its NUL. */
@@ -154,6 +199,10 @@ int journal_read_word(sqlite3_stmt *statement, int column, const char *const *wo
                       int n_words, int *index, struct err *err)
 {
     const char *word = journal_text(statement, column);
+    if (sqlite3_column_type(statement, column) == SQLITE_NULL) {
+        *index = 0;
+        return 0;
+    }
     for (int i = 0; i < n_words; i++) {
         if (strcmp(words[i], word) == 0) {
             *index = i;

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "base/job_id.h"
 #include "site/io/journal_fields.h"
 
 enum { HALT_WIDTH = 7 };
@@ -26,26 +27,26 @@ static const char all_sql[] = "SELECT id, submit_ms, is_array, " JOURNAL_SPEC_CO
 
 #define STATE_COLUMNS                                                                  \
     "state, attempt, lease, epoch, is_decided, is_killed, hosts, start_ms, end_ms,"    \
-    " reason, is_dropped, switched_queue, place,"                                      \
+    " reason, is_taken, is_dropped, switched_queue, place,"                            \
     " is_released, requeue_cause, n_requeues, n_pre_fails, halt_causes, halt_yields,"  \
     " halt_by, halt_count, halt_since_ms, halt_resumed_ms, "                           \
     "halt_total_ms, overload, reserved, avoided, backfill_of, "                        \
     "backfill_until_ms, " JOURNAL_CONTROL_COLUMNS ", " JOURNAL_EXIT_COLUMNS
 #define STATE_PARAMETERS                                                               \
-    "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"              \
+    "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"          \
     " ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31,"           \
     " ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, ?44"
 
 static const char put_state_sql[] =
-    "INSERT INTO job_state (id, element, " STATE_COLUMNS ")"
-    " VALUES (?1, ?2, " STATE_PARAMETERS ")"
-    " ON CONFLICT (id, element) DO UPDATE SET (" STATE_COLUMNS ")"
-    " = (" STATE_PARAMETERS ")";
+    "INSERT INTO job_state (key, " STATE_COLUMNS ") VALUES (?1, " STATE_PARAMETERS ")"
+    " ON CONFLICT (key) DO UPDATE SET (" STATE_COLUMNS ") = (" STATE_PARAMETERS ")";
 
 static const char cut_sql[] = "DELETE FROM job WHERE id = ?1";
+static const char cut_states_sql[] =
+    "DELETE FROM job_state WHERE key >= ?1 AND key < ?2";
 
 static const char all_states_sql[] =
-    "SELECT id, element, " STATE_COLUMNS " FROM job_state ORDER BY id, element";
+    "SELECT key, " STATE_COLUMNS " FROM job_state ORDER BY key";
 
 static const char *const state_words[] = {
     [JOB_PEND] = "PEND",   [JOB_PSUSP] = "PSUSP", [JOB_RUN] = "RUN",
@@ -76,20 +77,39 @@ int journal_put_job(struct journal_jobs *jobs, struct db *db, const struct row_j
 static int cut_job(struct journal_jobs *jobs, struct db *db, uint64_t id,
                    struct err *err)
 {
-    sqlite3_stmt *cut = db_statement(db, &jobs->cut, cut_sql);
+    sqlite3_stmt *cut = db_statement(db, &jobs->cut_states, cut_states_sql);
+    journal_bind_int(cut, 1, (int64_t)job_id_key(id, 0));
+    journal_bind_int(cut, 2, (int64_t)job_id_key(id + 1, 0));
+    if (db_run(db, cut, err) < 0) {
+        return err->code;
+    }
+    cut = db_statement(db, &jobs->cut, cut_sql);
     journal_bind_int(cut, 1, (int64_t)id);
     return db_run(db, cut, err);
 }
 
 static void bind_halt(sqlite3_stmt *put, int *at, const struct job_halt *halt)
 {
-    journal_bind_int(put, ++*at, halt->causes);
-    journal_bind_int(put, ++*at, halt->yields);
-    journal_bind_int(put, ++*at, (int64_t)halt->by);
-    journal_bind_int(put, ++*at, halt->n_preempted);
-    journal_bind_int(put, ++*at, halt->since_ms);
-    journal_bind_int(put, ++*at, halt->resumed_ms);
-    journal_bind_int(put, ++*at, halt->total_ms);
+    journal_bind_some_int(put, ++*at, halt->causes);
+    journal_bind_some_int(put, ++*at, halt->yields);
+    journal_bind_some_int(put, ++*at, (int64_t)halt->by);
+    journal_bind_some_int(put, ++*at, halt->n_preempted);
+    journal_bind_some_int(put, ++*at, halt->since_ms);
+    journal_bind_some_int(put, ++*at, halt->resumed_ms);
+    journal_bind_some_int(put, ++*at, halt->total_ms);
+}
+
+/* Each is there whole or not at all. */
+static void bind_control_and_exit(sqlite3_stmt *put, int at,
+                                  const struct row_job_state *state)
+{
+    int exit_at = at + JOURNAL_CONTROL_WIDTH;
+    if (state->control.number != 0) {
+        journal_bind_control(put, &at, &state->control);
+    }
+    if (state->exit.end != RUN_END_NONE) {
+        journal_bind_exit(put, &exit_at, &state->exit);
+    }
 }
 
 static struct job_halt read_halt(sqlite3_stmt *all, int at)
@@ -110,33 +130,32 @@ static int put_state(struct journal_jobs *jobs, struct db *db,
 {
     sqlite3_stmt *put = db_statement(db, &jobs->put_state, put_state_sql);
     int at = 0;
-    journal_bind_int(put, ++at, (int64_t)state->id);
-    journal_bind_int(put, ++at, state->index);
+    journal_bind_int(put, ++at, (int64_t)job_id_key(state->id, state->index));
     journal_bind_text(put, ++at, state_words[state->state]);
-    journal_bind_int(put, ++at, (int64_t)state->attempt);
-    journal_bind_text(put, ++at, state->lease);
-    journal_bind_int(put, ++at, (int64_t)state->epoch);
-    journal_bind_int(put, ++at, state->is_decided);
-    journal_bind_int(put, ++at, state->is_killed);
-    journal_bind_hosts(put, ++at, state->hosts, state->n_hosts);
-    journal_bind_int(put, ++at, state->start_ms);
-    journal_bind_int(put, ++at, state->end_ms);
-    journal_bind_text(put, ++at, state->reason);
-    journal_bind_int(put, ++at, state->is_dropped);
-    journal_bind_text(put, ++at, state->queue);
-    journal_bind_int(put, ++at, state->place);
-    journal_bind_int(put, ++at, state->is_released);
-    journal_bind_int(put, ++at, state->requeue_cause);
-    journal_bind_int(put, ++at, state->n_requeues);
-    journal_bind_int(put, ++at, state->n_pre_fails);
+    journal_bind_some_int(put, ++at, (int64_t)state->attempt);
+    journal_bind_some_text(put, ++at, state->lease);
+    journal_bind_some_int(put, ++at, (int64_t)state->epoch);
+    journal_bind_some_int(put, ++at, state->is_decided);
+    journal_bind_some_int(put, ++at, state->is_killed);
+    journal_bind_some_hosts(put, ++at, state->hosts, state->n_hosts);
+    journal_bind_some_int(put, ++at, state->start_ms);
+    journal_bind_some_int(put, ++at, state->end_ms);
+    journal_bind_some_text(put, ++at, state->reason);
+    journal_bind_some_int(put, ++at, state->is_taken);
+    journal_bind_some_int(put, ++at, state->is_dropped);
+    journal_bind_some_text(put, ++at, state->queue);
+    journal_bind_some_int(put, ++at, state->place);
+    journal_bind_some_int(put, ++at, state->is_released);
+    journal_bind_some_int(put, ++at, state->requeue_cause);
+    journal_bind_some_int(put, ++at, state->n_requeues);
+    journal_bind_some_int(put, ++at, state->n_pre_fails);
     bind_halt(put, &at, &state->halt);
-    journal_bind_text(put, ++at, state->overload);
-    journal_bind_text(put, ++at, state->reserved);
-    journal_bind_text(put, ++at, state->avoided);
-    journal_bind_int(put, ++at, (int64_t)state->backfill_of);
-    journal_bind_int(put, ++at, state->backfill_until_ms);
-    journal_bind_control(put, &at, &state->control);
-    journal_bind_exit(put, &at, &state->exit);
+    journal_bind_some_text(put, ++at, state->overload);
+    journal_bind_some_text(put, ++at, state->reserved);
+    journal_bind_some_text(put, ++at, state->avoided);
+    journal_bind_some_int(put, ++at, (int64_t)state->backfill_of);
+    journal_bind_some_int(put, ++at, state->backfill_until_ms);
+    bind_control_and_exit(put, at, state);
     return db_run(db, put, err);
 }
 
@@ -194,22 +213,24 @@ static int read_state(sqlite3_stmt *all, struct arena *arena,
         EXIT = CONTROL + JOURNAL_CONTROL_WIDTH
     };
     int word;
-    int rc = journal_read_word(all, 2, state_words, N_STATE_WORDS, &word, err);
+    uint64_t key = (uint64_t)sqlite3_column_int64(all, 0);
+    int rc = journal_read_word(all, 1, state_words, N_STATE_WORDS, &word, err);
     if (rc < 0) {
         return rc;
     }
     *state = (struct row_job_state){
-        .id = (uint64_t)sqlite3_column_int64(all, 0),
-        .index = sqlite3_column_int(all, 1),
+        .id = job_id_key_number(key),
+        .index = job_id_key_index(key),
         .state = (enum job_state)word,
-        .attempt = (uint64_t)sqlite3_column_int64(all, 3),
-        .lease = journal_text(all, 4),
-        .epoch = (uint64_t)sqlite3_column_int64(all, 5),
-        .is_decided = sqlite3_column_int(all, 6) != 0,
-        .is_killed = sqlite3_column_int(all, 7) != 0,
-        .start_ms = sqlite3_column_int64(all, 9),
-        .end_ms = sqlite3_column_int64(all, 10),
-        .reason = journal_text(all, 11),
+        .attempt = (uint64_t)sqlite3_column_int64(all, 2),
+        .lease = journal_text(all, 3),
+        .epoch = (uint64_t)sqlite3_column_int64(all, 4),
+        .is_decided = sqlite3_column_int(all, 5) != 0,
+        .is_killed = sqlite3_column_int(all, 6) != 0,
+        .start_ms = sqlite3_column_int64(all, 8),
+        .end_ms = sqlite3_column_int64(all, 9),
+        .reason = journal_text(all, 10),
+        .is_taken = sqlite3_column_int(all, 11) != 0,
         .is_dropped = sqlite3_column_int(all, 12) != 0,
         .queue = journal_text(all, 13),
         .place = sqlite3_column_int64(all, 14),
@@ -224,7 +245,7 @@ static int read_state(sqlite3_stmt *all, struct arena *arena,
         .backfill_of = (uint64_t)sqlite3_column_int64(all, BACKFILL),
         .backfill_until_ms = sqlite3_column_int64(all, BACKFILL + 1),
     };
-    rc = journal_read_hosts(all, 8, arena, &state->hosts, &state->n_hosts, err);
+    rc = journal_read_hosts(all, 7, arena, &state->hosts, &state->n_hosts, err);
     if (rc == 0) {
         rc = journal_read_control(all, CONTROL, &state->control, err);
     }

@@ -9,7 +9,7 @@
 #include "sys/db.h"
 
 struct journal_jobs {
-    sqlite3_stmt *put, *all, *put_state, *cut, *all_states;
+    sqlite3_stmt *put, *all, *put_state, *cut, *cut_states, *all_states;
 };
 
 int journal_put_job(struct journal_jobs *jobs, struct db *db, const struct row_job *job,

@@ -130,6 +130,7 @@ static void add_job_state(struct journal_rows_text *to,
         state->is_dropped);
     add(to, " %d attempt %" PRIu64 " lease \"%s\" epoch %" PRIu64, state->state,
         state->attempt, state->lease, state->epoch);
+    add(to, " taken %d", state->is_taken);
     add(to, " decided %d killed %d from %" PRId64 " to %" PRId64 " \"%s\"",
         state->is_decided, state->is_killed, state->start_ms, state->end_ms,
         state->reason);
@@ -141,6 +142,8 @@ static void add_job_state(struct journal_rows_text *to,
     add(to, " queue \"%s\" place %" PRId64 " released %d requeued %d\n",
         state->queue != NULL ? state->queue : "", state->place, state->is_released,
         (int)state->requeue_cause);
+    add(to, " requeues %d failures before it %d load \"%s\"\n", state->n_requeues,
+        state->n_pre_fails, state->overload != NULL ? state->overload : "");
     add(to, " halt %d yields %d by %" PRIu64 " count %d", state->halt.causes,
         state->halt.yields, state->halt.by, state->halt.n_preempted);
     add(to, " %" PRId64 " %" PRId64 " %" PRId64 "\n", state->halt.since_ms,

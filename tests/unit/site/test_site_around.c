@@ -280,7 +280,7 @@ static void test_a_start_keeps_its_rules(void **state)
         uint64_t id = site_stage_submit(&stage, "local", "work");
         uint64_t attempt = site_stage_attempt_of(&stage, id);
         const struct row_run *row = site_stage_run_row(&stage, "south", attempt);
-        assert_int_equal(row->spec != NULL, has_rules);
+        assert_int_equal(row != NULL && row->spec != NULL, has_rules);
         reload(&stage, keys[has_rules]);
         const struct job_spec *told = told_again(&stage);
         assert_string_equal(told->command, "work");

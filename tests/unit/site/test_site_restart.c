@@ -46,7 +46,9 @@ static void test_taken(void **state)
     (void)state;
     site_stage_init(&stage);
     uint64_t attempt = start_job(&stage, false, &id);
-    assert_null(site_stage_run_row(&stage, "south", attempt)->spec); /* the job's */
+    assert_null(
+        site_stage_run_row(&stage, "south", attempt)); /* the job's has it all */
+    assert_true(site_stage_job_row(&stage, id)->is_taken);
     site_stage_restart(&stage);
     assert_int_equal(site_stage_attempt_of(&stage, id), attempt);
     hello_again(&stage);
@@ -62,6 +64,70 @@ static void test_taken(void **state)
     assert_int_equal(site_stage_run_row(&stage, "south", attempt)->token, TOKEN);
     site_stage_host_synced(&stage, "s1");
     assert_int_equal(site_stage_sent(&stage, MSG_RUN_GO, 0)->run_go.token, TOKEN);
+    site_stage_release(&stage);
+}
+
+/* What the job's state alone says of its run ends with the first row of that. */
+static void test_taken_and_ordered(void **state)
+{
+    struct site_stage stage;
+    uint64_t id;
+    (void)state;
+    site_stage_init(&stage);
+    uint64_t attempt = start_job(&stage, false, &id);
+    site_stage_control(&stage, "ana", "1", CONTROL_SUSPEND, 0);
+    assert_int_equal(site_stage_run_row(&stage, "south", attempt)->control.number, 1);
+    site_stage_restart(&stage);
+    hello_again(&stage);
+    site_stage_host_synced(&stage, "s1");
+    assert_int_equal(site_stage_count(&stage, MSG_RUN_START), 1);
+    site_stage_waiting(&stage, "s1", attempt, TOKEN);
+    site_stage_running(&stage, "s1", attempt, TOKEN);
+    assert_int_equal(
+        site_stage_sent(&stage, MSG_RUN_CONTROL, 0)->run_control.run.attempt, attempt);
+    assert_false(site_stage_job_row(&stage, id)->is_taken);
+    site_stage_release(&stage);
+}
+
+/* An end that is on record is one, whatever was taken before. */
+static void test_taken_and_killed(void **state)
+{
+    struct site_stage stage;
+    uint64_t id;
+    (void)state;
+    site_stage_init(&stage);
+    uint64_t attempt = start_job(&stage, true, &id);
+    site_stage_control(&stage, "ana", "1", CONTROL_KILL, 0);
+    assert_int_equal(site_stage_state(&stage, id), JOB_EXIT);
+    assert_null(site_stage_run_row(&stage, "south", attempt));
+    assert_false(site_stage_job_row(&stage, id)->is_taken);
+    site_stage_restart(&stage);
+    hello_again(&stage);
+    site_stage_waiting(&stage, "s1", attempt, TOKEN); /* its guard had come up */
+    assert_int_equal(site_stage_count(&stage, MSG_RUN_FORGET), 1);
+    site_stage_host_synced(&stage, "s1");
+    assert_int_equal(site_stage_count(&stage, MSG_RUN_START), 0);
+    assert_int_equal(site_stage_state(&stage, id), JOB_EXIT);
+    site_stage_release(&stage);
+}
+
+/* Its host is gone over a restart: the run is lost without a beginning, and the job
+ * waits again. */
+static void test_taken_and_host_lost(void **state)
+{
+    struct site_stage stage;
+    uint64_t id;
+    (void)state;
+    site_stage_init(&stage);
+    uint64_t attempt = start_job(&stage, false, &id);
+    site_stage_restart(&stage);
+    site_stage_pass(&stage, 61000);
+    assert_int_equal(site_stage_state(&stage, id), JOB_PEND);
+    assert_int_equal(site_stage_job_row(&stage, id)->attempt, 0);
+    assert_false(site_stage_job_row(&stage, id)->is_taken);
+    hello_again(&stage);
+    site_stage_host_synced(&stage, "s1");
+    assert_int_equal(site_stage_attempt_of(&stage, id), attempt + 1);
     site_stage_release(&stage);
 }
 
@@ -81,8 +147,8 @@ static void test_before_commit(void **state)
                                            .token = TOKEN,
                                            .exit = {.text = ""}};
     site_stage_lose_message(&stage, &host, &msg);
-    assert_int_equal(site_stage_run_row(&stage, "south", attempt)->record,
-                     RUN_RECORD_TAKEN);
+    assert_null(site_stage_run_row(&stage, "south", attempt));
+    assert_true(site_stage_job_row(&stage, id)->is_taken);
     hello_again(&stage);
     site_stage_waiting(&stage, "s1", attempt, TOKEN + 1); /* that guard had given up */
     site_stage_host_synced(&stage, "s1");
@@ -445,6 +511,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_taken),
+        cmocka_unit_test(test_taken_and_ordered),
+        cmocka_unit_test(test_taken_and_killed),
+        cmocka_unit_test(test_taken_and_host_lost),
         cmocka_unit_test(test_before_commit),
         cmocka_unit_test(test_before_go),
         cmocka_unit_test(test_running),

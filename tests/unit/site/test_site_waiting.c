@@ -209,6 +209,17 @@ static void test_begin(void **state)
     site_stage_release(&stage);
 }
 
+static int count_open(const struct site_stage *stage)
+{
+    int count = 0;
+    for (int i = 0; i < stage->n_rows; i++) {
+        const struct row *row = &stage->rows[i].row;
+        count += row->kind == ROW_JOB_STATE && row->job_state.attempt != 0 &&
+                 row->job_state.state != JOB_DONE;
+    }
+    return count;
+}
+
 static void test_array_limit(void **state)
 {
     struct site_stage stage;
@@ -217,9 +228,9 @@ static void test_array_limit(void **state)
     add(&stage, "a[1-5]%2", "");
     site_stage_waiting(&stage, "s1", 1, 7);
     site_stage_running(&stage, "s1", 1, 7);
-    assert_int_equal(site_stage_count_rows(&stage, ROW_RUN), 2);
+    assert_int_equal(count_open(&stage), 2);
     site_stage_exited(&stage, "s1", 1, 0);
-    assert_int_equal(site_stage_count_rows(&stage, ROW_RUN), 2);
+    assert_int_equal(count_open(&stage), 2);
     uint64_t plain = add(&stage, "b", ""); /* slots are free */
     assert_true(has_started(&stage, plain));
     site_stage_release(&stage);
