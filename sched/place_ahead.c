@@ -18,7 +18,8 @@ static void copy_now(const struct place_room *now, struct place_room *then)
     for (int i = 0; i < then->snapshot->n_hosts; i++) {
         then->used[i] = now->used[i];
     }
-    for (int i = 0; i < then->snapshot->reserve->n_pools; i++) {
+    const struct reserve *reserve = then->snapshot->reserve;
+    for (int i = 0; reserve != NULL && i < reserve->n_pools; i++) {
         then->left[i] = now->left[i];
     }
 }

@@ -168,6 +168,9 @@ static bool keep_target(struct place_pass *pass, int index, bool has_starts)
     if (!fits) {
         return false;
     }
+    if (!slot_reserve_has_resources(kept, index)) {
+        start.asks = NULL; /* it waits for slots alone */
+    }
     struct host_slots *in_hand =
         arena_alloc(pass->arena, (size_t)start.n_hosts, sizeof(*in_hand));
     int n_in_hand =
@@ -183,9 +186,9 @@ static bool keep_target(struct place_pass *pass, int index, bool has_starts)
 static bool may_keep(const struct place_pass *pass, int index, enum reason reason)
 {
     const struct slot_reserve *kept = pass->snapshot->kept;
-    return reason == REASON_BUSY ||
+    return reason == REASON_BUSY || reason == REASON_SHAPE ||
            ((reason == REASON_RESERVE || reason == REASON_SPENT) && kept != NULL &&
-            slot_reserve_has_target(kept, index));
+            slot_reserve_has_resources(kept, index));
 }
 
 static bool keep(struct place_pass *pass, int index, int own, bool has_starts)

@@ -14,6 +14,7 @@
 
 static void read_queues(struct slot_reserve *reserve)
 {
+    reserve->has_targets = slot_reserve_has_shapes(reserve->place);
     for (int i = 0; i < reserve->place->n_queues; i++) {
         const struct queue_reserve *queue = &reserve->place->queues[i].reserve;
         reserve->has_backfill = reserve->has_backfill || queue->is_backfill;
@@ -159,7 +160,7 @@ bool slot_reserve_may(const struct slot_reserve *reserve, int line, uint64_t job
     const struct place_line *at = &reserve->place->lines[line];
     return reserve->place->queues[at->queue].reserve.max_ms > 0 &&
            (at->n_slots > 1 || slot_reserve_has_target(reserve, line)) &&
-           !at->is_exclusive && (at->filter == NULL || at->filter->shape == NULL) &&
+           !at->is_exclusive &&
            (reserve->count < SLOT_RESERVATIONS_MAX ||
             slot_reserve_find(reserve, job) >= 0) &&
            !reserve->snapshot->is_barred(reserve->snapshot->arg, job);
@@ -322,6 +323,9 @@ void slot_reserve_use(struct slot_reserve *reserve)
     if (reserve->open >= 0) {
         reserve->items[reserve->open].is_gone = true;
         reserve->has_freed = true; /* perhaps it has other ones */
+    } else if (reserve->has_targets && reserve->n_lendable > 0) {
+        reserve->n_lendable = 0; /* no start behind it was said with this job in mind */
+        reserve->has_freed = true;
     }
     slot_reserve_close_behind(reserve);
 }

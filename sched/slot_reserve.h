@@ -20,7 +20,8 @@
  *     the first job ends: 1 is free, and becomes the fourth: 2 in hand, 2 lent
  *
  * A job of a queue with RESOURCE_RESERVE that reserves resources (reserve.h) chooses
- * its hosts, a sequential one too: where it fits first if the jobs that run end by
+ * its hosts, a sequential one too, and so does one whose slots may not lie anywhere
+ * (place_shape.h): where it fits first if the jobs that run end by
  * their run limits, those without one after all others (place_ahead.h). What is free
  * there of what it needs, slots and resources, is kept for it and lent as above. It
  * chooses anew at each of its turns.
@@ -97,7 +98,9 @@ bool slot_reserve_is_idle(const struct slot_reserve *reserve);
 int slot_reserve_find(const struct slot_reserve *reserve, uint64_t job);
 /* The next one behind `index` (-1: the first) that may be lent until then; -1: none. */
 int slot_reserve_next(const struct slot_reserve *reserve, int index, int64_t until_ms);
-/* The line's jobs choose their hosts and reserve resources there. */
+/* The line's jobs reserve resources, too. */
+bool slot_reserve_has_resources(const struct slot_reserve *reserve, int line);
+/* They choose their hosts, for that or as their slots may not lie anywhere. */
 bool slot_reserve_has_target(const struct slot_reserve *reserve, int line);
 /* The line's jobs may reserve, the next one of them too. */
 bool slot_reserve_may(const struct slot_reserve *reserve, int line, uint64_t job);

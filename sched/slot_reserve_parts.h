@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slot_reserve_parts.h: the inside of what is kept for waiting jobs, for the files that
  * make it: slot_reserve.c (what is in hand as a pass goes on, and lent),
- * slot_reserve_target.c (of a job that keeps resources), slot_reserve_start.c (when
+ * slot_reserve_target.c (of a job that chooses its hosts), slot_reserve_start.c (when
  * they can start).
  * Layer: sched, within slot_reserve. */
 #ifndef SUBLET_SCHED_SLOT_RESERVE_PARTS_H
@@ -54,6 +54,8 @@ void slot_reserve_set_pieces(struct slot_reserve *reserve, struct reserved *item
 /* A piece of nothing is none. */
 void slot_reserve_add_piece(struct reserved *item,
                             const struct slot_reserve_piece *piece, int n_in_hand);
+/* Waiting jobs that may reserve have shapes. */
+bool slot_reserve_has_shapes(const struct place_snapshot *place);
 /* It has chosen its hosts. */
 bool slot_reserve_is_target(const struct reserved *item);
 /* Where what it keeps for the line's next job stands: what is open, or a new one. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slot_reserve_target.c: what a job keeps that has chosen its hosts, as it reserves
- * resources there; see slot_reserve.h.
+ * resources there, or its slots may not lie anywhere; see slot_reserve.h.
  *
  *     n1: 4 of 10 slots are free, 200 of 1000 MB of memory are not reserved
  *     a job of 400 MB chooses n1, where others end first: it keeps 1 slot and 200 MB
@@ -13,7 +13,13 @@ bool slot_reserve_is_target(const struct reserved *item)
     return item->n_pieces > 0 && item->pieces[0].n_target > 0;
 }
 
-bool slot_reserve_has_target(const struct slot_reserve *reserve, int line)
+/* Its slots may not lie anywhere. */
+static bool is_shaped(const struct place_line *line)
+{
+    return line->n_slots > 1 && line->filter != NULL && line->filter->shape != NULL;
+}
+
+bool slot_reserve_has_resources(const struct slot_reserve *reserve, int line)
 {
     const struct place_line *at = &reserve->place->lines[line];
     bool has_any = false;
@@ -21,6 +27,23 @@ bool slot_reserve_has_target(const struct slot_reserve *reserve, int line)
         has_any = at->asks[i].n_items > 0;
     }
     return has_any && reserve->place->queues[at->queue].reserve.has_resources;
+}
+
+bool slot_reserve_has_target(const struct slot_reserve *reserve, int line)
+{
+    return is_shaped(&reserve->place->lines[line]) ||
+           slot_reserve_has_resources(reserve, line);
+}
+
+bool slot_reserve_has_shapes(const struct place_snapshot *place)
+{
+    for (int i = 0; i < place->n_lines; i++) {
+        const struct place_line *line = &place->lines[i];
+        if (is_shaped(line) && place->queues[line->queue].reserve.max_ms > 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static int least(int a, int b)
@@ -54,7 +77,6 @@ static void list_parts(struct slot_reserve *reserve, struct reserved *item,
     const struct reserve *resources = reserve->place->reserve;
     size_t n_most = (size_t)asks->n_items * (size_t)item->n_pieces;
     item->parts = arena_alloc(reserve->arena, n_most, sizeof(*item->parts));
-    item->n_parts = 0;
     for (int i = 0; i < asks->n_items; i++) {
         const struct reserve_ask *ask = &asks->items[i];
         for (int k = 0; k < item->n_pieces; k++) {
@@ -110,7 +132,10 @@ int slot_reserve_keep_target(struct slot_reserve *reserve, int line, uint64_t jo
             in_hand[n_in_hand++] = (struct host_slots){slots[i].host, n};
         }
     }
-    list_parts(reserve, item, asks);
+    item->n_parts = 0;
+    if (asks != NULL) {
+        list_parts(reserve, item, asks);
+    }
     take_parts(reserve, item);
     if (has_moved(&before, item)) {
         reserve->has_freed = true;

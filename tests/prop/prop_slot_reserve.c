@@ -168,6 +168,8 @@ struct job {
     bool has_limit;
     struct reserve_ask ask; /* of memory; 0: none */
     struct reserve_asks asks;
+    struct place_shape shape; /* span NONE: none */
+    struct place_filter filter;
 };
 
 struct world {
@@ -206,6 +208,29 @@ static void make_memory(struct rng *rng, struct world *world)
     }
 }
 
+/* A shape that idle hosts meet. */
+static void make_shapes(struct rng *rng, struct world *world)
+{
+    static const uint8_t all[HOSTS] = {1, 1, 1};
+    int most = 0;
+    for (int i = 0; i < world->n_hosts; i++) {
+        most = world->hosts[i].max > most ? world->hosts[i].max : most;
+    }
+    for (int i = 0; i < world->n_jobs; i++) {
+        struct job *job = &world->jobs[i];
+        bool fits_one = job->n_slots <= most,
+             fits_each = job->n_slots <= world->n_hosts;
+        if (rng_percent(rng, 40) || (!fits_one && !fits_each)) {
+            continue;
+        }
+        job->shape.span = !fits_one              ? PLACE_SPAN_TILE
+                          : rng_percent(rng, 70) ? PLACE_SPAN_HOST
+                                                 : PLACE_SPAN_BLOCK;
+        job->shape.n_span = !fits_one ? 1 : job->n_slots;
+        job->filter = (struct place_filter){.matches = all, .shape = &job->shape};
+    }
+}
+
 /* In file order: jobs stand in their queue as they come. */
 static void make_world(struct rng *rng, struct world *world)
 {
@@ -239,6 +264,9 @@ static void make_world(struct rng *rng, struct world *world)
         job->submit = submit += between(rng, 0, 2 * SPAN / world->n_jobs);
         job->run = job->queue == SHORT ? between(rng, 1, 15) : between(rng, 5, 40);
         job->has_limit = true;
+    }
+    if (rng_percent(rng, 40)) {
+        make_shapes(rng, world);
     }
     world->has_memory = rng_percent(rng, 50);
     if (world->has_memory) {
@@ -343,6 +371,7 @@ static void show_lines(struct play *play, struct place_line *lines,
         lines[at] = (struct place_line){
             .queue = job->queue,
             .n_slots = job->n_slots,
+            .filter = job->shape.span != PLACE_SPAN_NONE ? &job->filter : NULL,
             .asks = &job->asks,
             .n_asks = job->asks.n_items,
             .turns = &list[at],
