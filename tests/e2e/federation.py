@@ -146,6 +146,13 @@ def expect_equal(got, wanted, what):
 taken = []  # what keeps ports from other tests until this program ends
 
 
+def is_sanitized():
+    """Whether the programs are a build with sanitizers: they take more memory, and no
+    library may be loaded before theirs."""
+    with open(os.path.join(BIN, "sublet-broker"), "rb") as program:
+        return b"__asan_init" in program.read()
+
+
 def free_port():
     """Nobody listens there, no other test is given it, and no connection begins there: a
     client that tries a port of the kernel's own range again and again connects to

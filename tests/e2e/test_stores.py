@@ -12,7 +12,7 @@ import subprocess
 
 from faults import Load, Watch, agree, stamped, stamps
 from federation import (BIN, BROKER, LIMIT, NORTH, SOUTH, Failure, Federation, Skip,
-                        expect, expect_equal, main)
+                        expect, expect_equal, is_sanitized, main)
 
 PAGE = 4096
 SCHEMAS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "schemas")
@@ -369,6 +369,8 @@ def run_unsynced(name):
     """A sync fails once, and is taken for the end."""
     if shutil.which("fiu-run") is None:
         raise Skip("libfiu is not here (package fiu-utils)")
+    if is_sanitized():
+        raise Skip("libfiu and sanitizers each have to be the first library")
     with Federation() as f:
         fifo = with_faulty_calls(f, name)
         given, watch = begin(f), Watch(f)
