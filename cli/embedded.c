@@ -105,5 +105,9 @@ int embedded_read(struct call *call, const char *script)
         return status;
     }
     status = call_read(inner, commands, words->count, words->items);
-    return status == CALL_OK ? put_first(call, inner) : status;
+    if (status == CALL_OK) {
+        status = put_first(call, inner);
+    }
+    arena_release(&inner->arena); /* options lie in the script's words */
+    return status;
 }
