@@ -43,6 +43,7 @@ bool endings_put_off(struct site *site, struct job *job, int signal, int64_t now
     if (job->end_by_ms == 0) {
         job->end_by_ms = now_ms + patience_ms(site, job);
     }
+    halt->by = (halt->causes & HALT_PREEMPT) != 0 ? halt->by : 0;
     halt->causes = HALT_PREEMPT; /* nothing but slots is missing */
     jobs_set_overload(job, "");
     if (job->state == JOB_USUSP) {

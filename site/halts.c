@@ -62,6 +62,7 @@ void halts_lift(struct site *site, struct job *job, enum halt_cause cause,
     }
     if (halt->causes == 0) {
         halt->causes = HALT_PREEMPT;
+        halt->by = 0; /* nobody's doing: others may have its slots */
     }
     if (job->state == JOB_SSUSP || job->state == JOB_USUSP) {
         jobs_move(site->jobs, job, halts_state(job));

@@ -103,7 +103,7 @@ static const char *halt_reason(struct arena *arena, const struct row_job_state *
                             job_id_text(arena, job_id_key_number(row->halt.by),
                                         job_id_key_index(row->halt.by)));
     }
-    return (causes & HALT_PREEMPT) != 0 ? "preempted"
+    return (causes & HALT_PREEMPT) != 0 ? "it waits for its slots"
            : (causes & HALT_WINDOW) != 0
                ? "the run window of its queue or host is closed"
            : (causes & HALT_LOAD) != 0 ? load_reason(arena, row)
@@ -235,9 +235,13 @@ static void note_pause(const struct site *site, const struct row_job_state *row,
                        const struct job_noted *noted, struct effects *effects)
 {
     struct row_job_event event = event_of(site, row, JOB_EVENT_RESUME);
+    bool is_to_end = row->is_killed || row->requeue_cause != REQUEUE_NONE;
     if (is_ended(row->state) || row->state == noted->state ||
         row->attempt != noted->attempt) {
         return;
+    }
+    if (is_to_end && is_suspended(noted->state) && is_suspended(row->state)) {
+        return; /* it stands still until its end, for the reason that was told */
     }
     if (row->state == JOB_UNKWN) {
         event.event = JOB_EVENT_UNKNOWN;

@@ -171,6 +171,55 @@ static void test_refusals_are_told_once(void **state)
     assert_told("1 start n1@north=1");
 }
 
+/* A site with preemption: who stands still has given its slots away. */
+static uint64_t stop_one(void)
+{
+    site_stage_release(&stage);
+    site_stage_init_text(&stage, "Begin Site\nNAME = south\nSPOOL = /tmp/x\nEnd Site\n"
+                                 "Begin Host\nHOST_NAME MXJ\ns1 1\nEnd Host\n"
+                                 "Begin Queue\nQUEUE_NAME = local\nPRIORITY = 1\n"
+                                 "POST_EXEC = x\nEnd Queue\n"
+                                 "Begin Queue\nQUEUE_NAME = high\nPRIORITY = 9\n"
+                                 "PREEMPTION = PREEMPTIVE\nEnd Queue\n");
+    stage.told = "";
+    uint64_t id = start_own();
+    uint64_t attempt = site_stage_attempt_of(&stage, id);
+    site_stage_waiting(&stage, "s1", attempt, 7);
+    site_stage_running(&stage, "s1", attempt, 7);
+    assert_told("1 start s1=1");
+    site_stage_control(&stage, "ana", "1", CONTROL_SUSPEND, 0);
+    struct msg_run_state still = {.phase = RUN_SUSPENDED,
+                                  .token = 7,
+                                  .start_ms = stage.now_ms,
+                                  .control_done = 1};
+    site_stage_run_state(&stage, "s1", "south", attempt, &still);
+    assert_told("1 suspend (by its user or an administrator)");
+    return id;
+}
+
+static void test_killed_where_it_stands(void **state)
+{
+    uint64_t id = stop_one();
+    (void)state;
+    site_stage_control(&stage, "ana", "1", CONTROL_KILL, 0);
+    assert_told("1 kill (killed by ana)");
+    site_stage_exited(&stage, "s1", site_stage_attempt_of(&stage, id), 137);
+    assert_told("1 end (killed by ana)");
+}
+
+/* Another has its slot: nobody has preempted it. */
+static void test_resumed_without_slots(void **state)
+{
+    (void)state;
+    stop_one();
+    site_stage_submit(&stage, "local", "other");
+    assert_told("2 submit; 2 dispatch s1=1");
+    site_stage_control(&stage, "ana", "1", CONTROL_RESUME, 0);
+    assert_told("1 suspend (it waits for its slots)");
+    assert_non_null(
+        strstr(site_stage_job_text(&stage, 1, "reason"), "others have its slots"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_stage, close_stage)
 
 int main(void)
@@ -184,6 +233,8 @@ int main(void)
         TEST(test_waiting_job_is_stopped_and_killed),
         TEST(test_kill_is_told_before_the_end),
         TEST(test_refusals_are_told_once),
+        TEST(test_killed_where_it_stands),
+        TEST(test_resumed_without_slots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
