@@ -48,6 +48,7 @@ static const struct column jobs_block[] = {
     {"Backfill, slots of job", "backfill_of", false, format_plain},
     {"Which can start", "backfill_until", false, format_time},
     {"Ended for it", "backfill_end", false, format_time},
+    {"Wanted back", "recall_at", false, format_time},
     {"Preemptions", "preemptions", false, format_plain},
     {"Suspended for", "suspended_s", false, format_duration},
     {"Waits for", "depend", false, format_plain},

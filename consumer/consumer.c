@@ -177,6 +177,16 @@ bool consumer_contract_at(const struct consumer *consumer, int index,
     return true;
 }
 
+bool consumer_find_contract(const struct consumer *consumer, const char *lease,
+                            struct msg_contract *contract)
+{
+    const struct contract *found = contracts_find(&consumer->contracts, lease);
+    if (found != NULL) {
+        *contract = found->as_told;
+    }
+    return found != NULL;
+}
+
 bool consumer_recall_at(const struct consumer *consumer, int index,
                         struct consumer_recall *recall)
 {

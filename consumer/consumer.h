@@ -69,6 +69,8 @@ uint64_t consumer_changes(const struct consumer *consumer);
 int consumer_count_contracts(const struct consumer *consumer);
 bool consumer_contract_at(const struct consumer *consumer, int index,
                           struct msg_contract *contract);
+bool consumer_find_contract(const struct consumer *consumer, const char *lease,
+                            struct msg_contract *contract);
 
 /* What is wanted back of the contract at that place, by deadline; false: nothing.
  * Borrowed until the contract is told again. */

@@ -187,16 +187,8 @@ static bool find_contract(const struct site *site, const char *lease,
                           const char *provider, struct msg_contract *contract)
 {
     size_t length = strlen(provider);
-    if (strncmp(lease, provider, length) != 0 || lease[length] != '/') {
-        return false;
-    }
-    for (int i = 0; i < consumer_count_contracts(site->consumer); i++) {
-        if (consumer_contract_at(site->consumer, i, contract) &&
-            strcmp(contract->lease, lease) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return strncmp(lease, provider, length) == 0 && lease[length] == '/' &&
+           consumer_find_contract(site->consumer, lease, contract);
 }
 
 bool lease_load_take(struct site *site, const struct msg *msg, bool *is_first,

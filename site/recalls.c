@@ -253,26 +253,14 @@ void recalls_tick(struct site *site, int64_t now_ms, struct effects *effects)
 
 /* ---------------------------------------------------------------- environment */
 
-static bool find_leaf(const struct site *site, const char *lease, int64_t *grace_ms)
-{
-    for (int i = 0; i < consumer_count_contracts(site->consumer); i++) {
-        struct msg_contract contract;
-        if (consumer_contract_at(site->consumer, i, &contract) &&
-            strcmp(contract.lease, lease) == 0) {
-            *grace_ms = contract.grace_ms;
-            return contract.type == LEASE_POOL;
-        }
-    }
-    return false;
-}
-
 const struct job_spec *recalls_spec(const struct site *site, const struct job *job,
                                     const struct job_spec *from,
                                     struct effects *effects)
 {
     struct arena *arena = &effects->arena;
-    int64_t grace_ms = 0;
-    if (!find_leaf(site, job->lease, &grace_ms) || from->n_env >= ENV_MAX) {
+    struct msg_contract contract;
+    if (!consumer_find_contract(site->consumer, job->lease, &contract) ||
+        contract.type != LEASE_POOL || from->n_env >= ENV_MAX) {
         return from;
     }
     struct job_spec *spec = arena_copy(arena, from, sizeof(*spec));
@@ -280,8 +268,8 @@ const struct job_spec *recalls_spec(const struct site *site, const struct job *j
     for (int i = 0; i < spec->n_env; i++) {
         env[i] = spec->env[i];
     }
-    env[spec->n_env++] =
-        arena_printf(arena, "SUBLET_RECALL_GRACE=%lld", (long long)(grace_ms / 1000));
+    env[spec->n_env++] = arena_printf(arena, "SUBLET_RECALL_GRACE=%lld",
+                                      (long long)(contract.grace_ms / 1000));
     spec->env = env;
     return spec;
 }

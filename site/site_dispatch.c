@@ -84,27 +84,15 @@ static void on_evict(struct site *site, const struct call *call,
     lending_evict(site, &call->msg->evict, call->now_ms, effects);
 }
 
-static bool find_contract(const struct site *site, const char *lease,
-                          struct msg_contract *contract)
-{
-    for (int i = 0; i < consumer_count_contracts(site->consumer); i++) {
-        if (consumer_contract_at(site->consumer, i, contract) &&
-            strcmp(contract->lease, lease) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void on_contract(struct site *site, const struct call *call,
                         struct effects *effects)
 {
     const char *lease = call->msg->contract.lease;
     struct msg_contract before = {0}, after = {0};
-    bool was_known = find_contract(site, lease, &before);
+    bool was_known = consumer_find_contract(site->consumer, lease, &before);
     consumer_contract(site->consumer, call->msg, call->now_ms, effects);
     lease_load_look(site, call->now_ms);
-    bool is_known = find_contract(site, lease, &after);
+    bool is_known = consumer_find_contract(site->consumer, lease, &after);
     if (before.n_recalls > 0 && after.n_recalls == 0) {
         recalls_forget(site, lease);
     }

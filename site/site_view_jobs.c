@@ -252,6 +252,7 @@ static struct value *job_row(const struct site *site, struct arena *arena,
                       is_asked ? SHOWN_COMMAND_BYTES : LISTED_COMMAND_BYTES));
     add_use(arena, row, job, now_ms);
     site_view_job_halts(arena, row, job, now_ms);
+    value_add_instant(arena, row, "recall_at", job->recall_ms);
     site_view_job_slots(site, arena, row, job);
     struct value *leases = is_asked ? why_lease_list(site, arena, job) : NULL;
     if (leases != NULL) {

@@ -21,7 +21,9 @@ struct terminal {
     /* What its user was told last. */
     uint64_t attempt; /* that runs; 0: it waits */
     enum job_state state;
-    bool is_cut; /* its streams cannot get through */
+    bool is_cut;       /* its streams cannot get through */
+    bool is_draining;  /* its lease is */
+    int64_t recall_ms; /* until when its slots are wanted back; 0: they are not */
 };
 
 struct terminals {
@@ -359,6 +361,57 @@ static const char *note_of(const struct job *job, const struct terminal *termina
     return "";
 }
 
+static void tell_note(const struct site *site, const struct terminal *terminal,
+                      const struct job *job, const char *note, struct effects *effects)
+{
+    const struct msg_stream_up up = {
+        .run = {site->config->name, has_begun(job) ? job->attempt : 0},
+        .bytes = (const uint8_t *)"",
+        .note = note,
+    };
+    tell(terminal, job, &up, effects);
+}
+
+static const char *recall_note(const struct job *job, int64_t now_ms,
+                               struct arena *arena)
+{
+    if (job->recall_ms == 0) {
+        return "<<Its slots are not wanted back any more>>";
+    }
+    int64_t left_ms = job->recall_ms > now_ms ? job->recall_ms - now_ms : 0;
+    return arena_printf(arena,
+                        "<<Its slots are wanted back: in %lld s it is ended, and waits "
+                        "again>>",
+                        (long long)((left_ms + 999) / 1000));
+}
+
+/* What others want with the slots that it runs on. */
+static void tell_wishes(const struct site *site, struct terminal *terminal,
+                        const struct job *job, int64_t now_ms, struct effects *effects)
+{
+    struct msg_contract contract;
+    bool is_leased = has_begun(job) && is_borrowed(job);
+    bool is_draining = is_leased &&
+                       consumer_find_contract(site->consumer, job->lease, &contract) &&
+                       contract.state == LEASE_DRAINING;
+    if (terminal->link == 0) {
+        return;
+    }
+    if (is_leased && is_draining != terminal->is_draining) {
+        tell_note(site, terminal, job,
+                  is_draining ? "<<Its lease is being drained: it runs on, nothing new "
+                                "starts there>>"
+                              : "<<Its lease is not drained any more>>",
+                  effects);
+    }
+    if (is_leased && job->recall_ms != terminal->recall_ms) {
+        tell_note(site, terminal, job, recall_note(job, now_ms, &effects->arena),
+                  effects);
+    }
+    terminal->is_draining = is_draining;
+    terminal->recall_ms = is_leased ? job->recall_ms : 0;
+}
+
 static void tell_news(const struct site *site, struct terminal *terminal,
                       const struct job *job, struct effects *effects)
 {
@@ -370,12 +423,8 @@ static void tell_news(const struct site *site, struct terminal *terminal,
     if (terminal->link == 0 || !is_news) {
         return;
     }
-    const struct msg_stream_up up = {
-        .run = {site->config->name, attempt},
-        .bytes = (const uint8_t *)"",
-        .note = note_of(job, terminal, is_begun, is_cut, &effects->arena),
-    };
-    tell(terminal, job, &up, effects);
+    tell_note(site, terminal, job,
+              note_of(job, terminal, is_begun, is_cut, &effects->arena), effects);
     terminal->attempt = attempt;
     terminal->state = job->state;
     terminal->is_cut = is_cut;
@@ -406,6 +455,7 @@ void terminals_tick(struct site *site, int64_t now_ms, struct effects *effects)
                     effects);
         }
         tell_news(site, terminal, job, effects);
+        tell_wishes(site, terminal, job, now_ms, effects);
         terminals->items[n_kept++] = *terminal;
     }
     terminals->count = n_kept;

@@ -105,6 +105,20 @@ def test_said():
     f.wait_for("the slots to be free", lambda: n_lent() == 0)
 
 
+def test_drained():
+    """Its lease is drained for maintenance: it runs on, and its user knows of it."""
+    t = Terminal(f, "-q", "away", "-Ip", "echo ready $LSB_JOBID; sleep 100")
+    t.wait_for("ready")
+    job = last_job()
+    f.ops("lease", "drain", "north/1/south", "--no-wait")
+    t.wait_for("<<Its lease is being drained: it runs on, nothing new starts there>>")
+    f.ops("lease", "resume", "north/1/south")
+    t.wait_for("<<Its lease is not drained any more>>")
+    f.cli("south", "kill", str(job))
+    expect_equal(t.end(), 130, "exit code")
+    f.wait_for("the slots to be free", lambda: n_lent() == 0)
+
+
 def test_user_gone():
     """Whatever takes the user's side away ends the job, at the other site too."""
     t = Terminal(f, "-q", "away", "-Is", "echo ready; trap '' INT TERM; while :; do sleep 0.1; done")
@@ -262,5 +276,6 @@ def setup():
     f.wait_state("south", job, "DONE")
 
 
-main(test_pipes, test_files, test_terminal, test_said, test_user_gone, test_killed, test_cut,
+main(test_pipes, test_files, test_terminal, test_said, test_drained, test_user_gone,
+     test_killed, test_cut,
      test_bytes_and_restarts, test_flood, test_many_floods, test_refused, shared=f, setup=setup)

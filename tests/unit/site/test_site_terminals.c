@@ -265,6 +265,64 @@ static void test_borrowed(void **state)
     site_stage_release(&stage);
 }
 
+static const char *note_at(const struct site_stage *stage)
+{
+    const struct msg *up = site_stage_sent(stage, MSG_STREAM_UP, 0);
+    return up != NULL ? up->stream_up.note : "";
+}
+
+static void tell_contract(struct site_stage *stage, enum lease_state state,
+                          const struct recall *recall)
+{
+    struct host_split split = {.host = "n1", .n_slots = 4, .consumer = 4};
+    struct msg msg = {.kind = MSG_CONTRACT};
+    msg.contract = (struct msg_contract){.lease = "north/spare/south",
+                                         .revision = (uint64_t)++stage->now_ms,
+                                         .epoch = 1,
+                                         .type = LEASE_POOL,
+                                         .state = state,
+                                         .is_made = true,
+                                         .is_provider_here = true,
+                                         .takes_interactive = true,
+                                         .recalls = recall,
+                                         .n_recalls = recall != NULL,
+                                         .hosts = &split,
+                                         .n_hosts = 1};
+    site_stage_broker(stage, &msg);
+}
+
+/* Its lease is drained, its slots are wanted back: who is connected hears it, once. */
+static void test_wishes(void **state)
+{
+    static const struct job_spec like = {.interaction = INTERACTION_PTY};
+    static const struct recall recall = {.n_held = 0, .left_ms = 90000};
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    site_stage_broker_up(&stage);
+    tell_contract(&stage, LEASE_ACTIVE, NULL);
+    uint64_t id =
+        (uint64_t)value_find(submit(&stage, "away", &like)->value, "job")->number;
+    uint64_t attempt = site_stage_attempt_of(&stage, id);
+    struct msg_attempt_state fill = {.state = ATTEMPT_RUNNING, .start_ms = 500};
+    site_stage_attempt(&stage, attempt, &fill);
+    tell_contract(&stage, LEASE_DRAINING, NULL);
+    assert_string_equal(note_at(&stage), "<<Its lease is being drained: it runs on, "
+                                         "nothing new starts there>>");
+    tell_contract(&stage, LEASE_DRAINING, NULL);
+    assert_string_equal(note_at(&stage), "");
+    tell_contract(&stage, LEASE_ACTIVE, NULL);
+    assert_string_equal(note_at(&stage), "<<Its lease is not drained any more>>");
+    assert_string_equal(site_stage_job_text(&stage, id, "recall_at"), "");
+    tell_contract(&stage, LEASE_ACTIVE, &recall);
+    assert_string_equal(note_at(&stage), "<<Its slots are wanted back: in 90 s it is "
+                                         "ended, and waits again>>");
+    assert_string_not_equal(site_stage_job_text(&stage, id, "recall_at"), "");
+    tell_contract(&stage, LEASE_ACTIVE, NULL);
+    assert_string_equal(note_at(&stage), "<<Its slots are not wanted back any more>>");
+    site_stage_release(&stage);
+}
+
 /* The broker is silent: who is connected hears that, and when it is back. */
 static void test_cut(void **state)
 {
@@ -425,7 +483,7 @@ int main(void)
         cmocka_unit_test(test_the_users_end), cmocka_unit_test(test_a_waiting_one),
         cmocka_unit_test(test_restart),       cmocka_unit_test(test_requeued),
         cmocka_unit_test(test_borrowed),      cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_unwanted),
+        cmocka_unit_test(test_wishes),        cmocka_unit_test(test_unwanted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
