@@ -131,6 +131,9 @@ static const struct command commands[] = {
 
 static int version_run(struct call *call)
 {
+    if (call->n_operands > 0) {
+        return call_misuse(call, "takes no operands");
+    }
     if (call_has(call, "--json")) {
         printf("{\"schema_version\":1,\"version\":\"%s\"}\n", SUBLET_VERSION);
     } else {

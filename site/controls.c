@@ -169,7 +169,8 @@ static void order_job(struct call *call, struct job *job)
 static void order_elements(struct call *call, const char *id,
                            const struct job_id *wanted)
 {
-    struct err err = {.code = ERR_NOT_FOUND, .text = "no matching job found"};
+    struct err err = {.code = ERR_NOT_FOUND,
+                      .text = "no matching job found; see `sublet jobs -a -u all`"};
     enum control_action action = call->action;
     int n_taken = 0;
     for (int i = jobs_place_of(call->site->jobs, wanted->number);
@@ -204,7 +205,8 @@ static void order_named(struct call *call, const char *id)
     } else if (job_id_read(&call->effects->arena, id, &wanted, NULL) == 0) {
         order_elements(call, id, &wanted);
     } else {
-        note(call, id, ERR_NOT_FOUND, "no matching job found");
+        note(call, id, ERR_NOT_FOUND,
+             "no matching job found; see `sublet jobs -a -u all`");
     }
 }
 

@@ -164,7 +164,8 @@ static void note(struct call *call, const char *id, int code, const char *what)
  * Elements go to the top in their order: the last of them first. */
 static void move_named(struct call *call, const char *id)
 {
-    struct err err = {.code = ERR_NOT_FOUND, .text = "no matching job found"};
+    struct err err = {.code = ERR_NOT_FOUND,
+                      .text = "no matching job found; see `sublet jobs -a -u all`"};
     struct jobs *jobs = call->site->jobs;
     struct job_id wanted;
     int n_moved = 0, first, end;

@@ -118,11 +118,11 @@ void peek_request(struct site *site, const struct peer *from,
     const struct job *job = requests_find_job(site, peek->job);
     if (job == NULL) {
         bool is_array = requests_find_array(site, peek->job) != NULL;
-        effects_reply_error(effects, from, peek->request,
-                            is_array ? ERR_STATE : ERR_NOT_FOUND,
-                            is_array ? "Job <%s>: it is an array, name one element"
-                                     : "Job <%s> is not found",
-                            peek->job);
+        effects_reply_error(
+            effects, from, peek->request, is_array ? ERR_STATE : ERR_NOT_FOUND,
+            is_array ? "Job <%s>: it is an array, name one element"
+                     : "Job <%s> is not found; see `sublet jobs -a -u all`",
+            peek->job);
         return;
     }
     if (answer_here(site, job, from, peek, effects)) {

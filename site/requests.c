@@ -566,11 +566,17 @@ void requests_query(struct site *site, const struct peer *from,
                     const struct msg_query *query, int64_t now_ms,
                     struct effects *effects)
 {
-    static const char *const things[QUERY_KINDS] = {
-        [QUERY_JOBS] = "Job",     [QUERY_HOSTS] = "Host",
-        [QUERY_QUEUES] = "Queue", [QUERY_EXPORTS] = "Export policy",
-        [QUERY_LOAD] = "Host",    [QUERY_USERS] = "User",
-        [QUERY_LIMITS] = "Limit"};
+    static const struct {
+        const char *thing, *listing;
+    } things[QUERY_KINDS] = {
+        [QUERY_JOBS] = {"Job", "jobs -a -u all"},
+        [QUERY_HOSTS] = {"Host", "hosts"},
+        [QUERY_QUEUES] = {"Queue", "queues"},
+        [QUERY_EXPORTS] = {"Export policy", "exports"},
+        [QUERY_LOAD] = {"Host", "load"},
+        [QUERY_USERS] = {"User", "users"},
+        [QUERY_LIMITS] = {"Limit", "limits -c"},
+    };
     const char *next = "";
     struct value *value;
 
@@ -578,7 +584,7 @@ void requests_query(struct site *site, const struct peer *from,
         query_history(site, from, query, effects);
         return;
     }
-    if ((unsigned)query->kind >= QUERY_KINDS || things[query->kind] == NULL) {
+    if ((unsigned)query->kind >= QUERY_KINDS || things[query->kind].thing == NULL) {
         struct msg msg = {.kind = MSG_QUERY, .query = *query};
         forward_request(site, from, &msg, query->request, now_ms, effects);
         return;
@@ -589,7 +595,9 @@ void requests_query(struct site *site, const struct peer *from,
     value = site_view(site, &effects->arena, query, now_ms, &next);
     if (query->name[0] != '\0' && query->after[0] == '\0' && count_rows(value) == 0) {
         effects_reply_error(effects, from, query->request, ERR_NOT_FOUND,
-                            "%s <%s> is not found", things[query->kind], query->name);
+                            "%s <%s> is not found; see `sublet %s`",
+                            things[query->kind].thing, query->name,
+                            things[query->kind].listing);
         return;
     }
     effects_reply(effects, from, query->request, "", value, next);

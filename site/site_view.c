@@ -234,7 +234,7 @@ void site_view_hosts(const struct site *site, struct site_page *page,
 
 /* ---------------------------------------------------------------- exports */
 
-/* "north/1/south": its second or third part. */
+/* "north/1/south": its second part, or all behind that. */
 static const char *lease_part(struct arena *arena, const char *lease, int part)
 {
     for (int i = 0; i < part; i++) {
@@ -244,7 +244,8 @@ static const char *lease_part(struct arena *arena, const char *lease, int part)
         }
         lease = slash + 1;
     }
-    return arena_strn(arena, lease, strcspn(lease, "/"));
+    return part == 2 ? arena_str(arena, lease)
+                     : arena_strn(arena, lease, strcspn(lease, "/"));
 }
 
 static const char *state_of(const struct msg_state *book)

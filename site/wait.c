@@ -57,7 +57,8 @@ void wait_request(struct site *site, const struct peer *from,
         job == NULL ? requests_find_array(site, wait->job) : NULL;
     if (job == NULL && element == NULL) {
         effects_reply_error(effects, from, wait->request, ERR_NOT_FOUND,
-                            "Job <%s> is not found", wait->job);
+                            "Job <%s> is not found; see `sublet jobs -a -u all`",
+                            wait->job);
         return;
     }
     if (job != NULL && jobs_is_ended(job)) {

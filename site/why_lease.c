@@ -99,7 +99,9 @@ static const char *of_hosts(struct arena *arena, const struct job *job,
                             job->spec->n_slots, n_idle, view->held,
                             contract->is_made ? "" : "; the lease is not made yet");
     }
-    return "it may start with the next pass";
+    const char *limit = line_verdict(job->line)->limit;
+    return limit != NULL ? arena_printf(arena, "it has room, but for limit %s", limit)
+                         : "it may start with the next pass";
 }
 
 static const char *why(const struct site *site, struct arena *arena,

@@ -10,7 +10,7 @@
 #include "broker/plan.h"
 
 enum {
-    PARTS_MAX = 8, /* of a path; more have no page */
+    PARTS_MAX = 32, /* of a path; more have no page */
     SPAN_MAX_S = 31536000,
     PROVIDER = 1,
     CONSUMER = 2,
@@ -135,6 +135,31 @@ static int split_path(const char *path, size_t length, struct arena *arena,
         at = stop + 1;
     }
     return 0;
+}
+
+/* A leaf's lease has slashes in its last part, "north/spare/south:/eng/sim": as they
+ * are, or as %2F. Where the node itself is called history or drain it takes %2F. */
+static void join_leaf(struct arena *arena, struct path *path)
+{
+    int at = 3; /* behind leases, provider, policy */
+    while (at < path->n_parts &&
+           (strcmp(path->parts[at - 3], "leases") != 0 ||
+            path->parts[at][strcspn(path->parts[at], ":")] == '\0')) {
+        at++;
+    }
+    if (at >= path->n_parts || strchr(path->parts[at], ':')[1] != '\0') {
+        return;
+    }
+    const char *last = path->parts[path->n_parts - 1];
+    bool has_page = strcmp(last, "history") == 0 || strcmp(last, "drain") == 0;
+    int end = path->n_parts - has_page;
+    for (int i = at + 1; i < end; i++) {
+        path->parts[at] = arena_printf(arena, "%s/%s", path->parts[at], path->parts[i]);
+    }
+    if (end > at + 1) {
+        path->parts[at + 1] = last;
+        path->n_parts = at + 1 + has_page;
+    }
 }
 
 static bool fits(const char *pattern, const struct path *path)
@@ -421,6 +446,7 @@ int http_target_parse(const char *method, const char *uri, struct arena *arena,
     *allow = NULL;
     int rc = split_path(uri, n_path, arena, &path, err);
     if (rc == 0) {
+        join_leaf(arena, &path);
         rc = find_page(method, &path, allow, err);
     }
     if (rc < 0) {

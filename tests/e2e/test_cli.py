@@ -32,6 +32,7 @@ def test_usage():
                  ["lease", "drain", "a/1/b", "--timeout", "soon"], ["lease", "resume"],
                  ["lease", "recover"], ["lease", "recover", "--site", "a"],
                  ["lease", "show", "a/1/b", "--no-wait"], ["limits", "-n", "a", "b"],
+                 ["version", "x"],
                  ["keygen"], ["check"], ["reclaim-delay", "soon"],
                  ["reclaim-delay", "1", "2"], ["jobs", "--sort"],
                  ["reclaim-delay", "1", "--lease", "a/1/b", "--provider", "a"]):

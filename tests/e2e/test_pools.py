@@ -54,6 +54,8 @@ def test_recall():
         f.wait_for("south to have all slots", lambda: f.n_jobs("south", "RUN") == 8)
         expect_equal((held(f, IDLE), held(f, ENG)), (0, 8), "idle, and /eng's")
         expect_equal(lease(f, ENG)["type"], "pool", "type")
+        rows = {row["lease"]: row["consumer"] for row in f.rows("north", "exports")}
+        expect_equal(rows[ENG], "south:/eng", "whom it is exported to")
         own = [f.submit("north", "while [ ! -e %s/gate ]; do sleep 0.1; done" % f.marks)
                for _ in range(6)]
         f.wait_for("north to have what it owns", lambda: f.n_jobs("north", "RUN") == 6)

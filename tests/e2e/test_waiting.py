@@ -16,6 +16,11 @@ QJOB_LIMIT = 1
 HOSTS = all
 End Queue
 Begin Queue
+QUEUE_NAME = thin
+QJOB_LIMIT = 1
+HOSTS = allremote
+End Queue
+Begin Queue
 QUEUE_NAME = again
 PRIORITY = 40
 REQUEUE_EXIT_VALUES = 99
@@ -95,6 +100,20 @@ def test_limit_is_named():
     expect("<nope> is not found" in refused("limits", "nope"), "an unknown limit")
     text = f.ops("limits", code=1).stderr
     expect("ask a site" in text, "the broker has none: " + text)
+
+
+def test_limit_of_a_lease():
+    """The lease has room: jobs -l does not promise what a limit forbids."""
+    mark = os.path.join(f.marks, "thin")
+    first = submit("-q", "thin", "while [ ! -e %s ]; do sleep 0.05; done" % mark)
+    f.wait_state("south", first, "RUN")
+    f.wait_lease("more slots of it", lambda l: l["consumer"]["available"] > 1)
+    second = submit("-q", "thin", "true")
+    f.wait_for("the second to be told", lambda: pending(second) == "limit")
+    f.wait_for("the lease to be open", lambda: "limit QJOB_LIMIT of queue thin (1)" in
+               f.rows("south", "jobs", second)[0]["leases"][0]["reason"])
+    open(mark, "w").close()
+    f.wait_state("south", second, "DONE")
 
 
 def test_array_limit():
@@ -187,5 +206,6 @@ def setup():
 
 
 if __name__ == "__main__":
-    main(test_depends, test_limit_is_named, test_array_limit, test_begin, test_script,
-         test_starter_and_requeue, test_queue_and_moves, shared=f, setup=setup)
+    main(test_depends, test_limit_is_named, test_limit_of_a_lease, test_array_limit,
+         test_begin, test_script, test_starter_and_requeue, test_queue_and_moves, shared=f,
+         setup=setup)

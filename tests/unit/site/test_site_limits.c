@@ -265,7 +265,7 @@ static void test_listed_for(void **state)
          "MXJ - - s2 - 3/4 -\n"},
         {{.name = "few"}, "few - - s1 gene - 0/2\n"},
         {{.name = "MAX_JOBS", .user = "bob"}, "MAX_JOBS bob - - - 3/9 -\n"},
-        {{.name = "nope"}, "Limit <nope> is not found"},
+        {{.name = "nope"}, "Limit <nope> is not found; see `sublet limits -c`"},
     };
     struct site_stage stage;
     char text[1024];
