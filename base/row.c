@@ -257,6 +257,14 @@ void row_copy(struct arena *arena, const struct row *from, struct row *to)
     case ROW_SITE:
         own_text(arena, &to->site.name);
         break;
+    case ROW_POOL:
+        own_text(arena, &to->pool.name);
+        own_text(arena, &to->pool.window);
+        break;
+    case ROW_KEPT:
+        own_text(arena, &to->kept.pool);
+        own_text(arena, &to->kept.node);
+        break;
     case ROW_HISTORY:
         own_history(arena, &to->history);
         break;

@@ -19,6 +19,8 @@ enum row_kind {
     ROW_OVERRIDE, /* key: scope, name. delay_ms -1 deletes */
     ROW_LEASE,    /* key: id. Replaces its hosts too */
     ROW_SITE,     /* key: name. A member that was here once */
+    ROW_POOL,     /* key: name. is_gone deletes it, and what its nodes keep */
+    ROW_KEPT,     /* key: pool, node. is_gone deletes */
     ROW_HISTORY,  /* append only; never loaded */
     /* site */
     ROW_BOOK,      /* key: lease. Replaces its hosts; is_gone deletes */
@@ -76,6 +78,22 @@ struct row_site {
     int64_t since_ms; /* lost, or back; or its silent_ms, where that is earlier */
     int64_t
         silent_ms; /* a start of the broker since which nothing was heard; 0: heard */
+};
+
+/* A pool as its latest cycle had it: what the next one has to know where it goes by the
+ * plan of another time window. */
+struct row_pool {
+    const char *name;
+    const char *window; /* ""; the pool has none */
+    int64_t slots;
+    bool is_gone;
+};
+
+/* What a node keeps of its policy before, until it has no more than that. */
+struct row_kept {
+    const char *pool, *node;
+    int64_t slots;
+    bool is_gone;
 };
 
 /* A change of a contract, with what it was and why, or of a site's presence; also the
@@ -338,6 +356,8 @@ struct row {
         struct row_override override;
         struct row_lease lease;
         struct row_site site;
+        struct row_pool pool;
+        struct row_kept kept;
         struct row_history history;
         struct row_book book;
         struct row_high high;

@@ -17,6 +17,7 @@
 #include "broker/demand.h"
 #include "broker/outbox.h"
 #include "broker/parts.h"
+#include "broker/pool_memory.h"
 #include "broker/relay.h"
 #include "broker/takeover.h"
 
@@ -83,6 +84,10 @@ void broker_load(struct broker *broker, const struct row *row)
         sessions_load(&broker->sessions, &row->site);
     } else if (row->kind == ROW_LEASE) {
         load_lease(broker, &row->lease);
+    } else if (row->kind == ROW_POOL) {
+        pool_memory_load_pool(&broker->pools, &row->pool);
+    } else if (row->kind == ROW_KEPT) {
+        pool_memory_load_kept(&broker->pools, &row->kept);
     }
 }
 

@@ -23,7 +23,8 @@ int64_t pool_switch_keep(enum plan_policy before, enum plan_policy after,
 }
 
 struct switching {
-    const struct pool_cycle *before;
+    const struct plan *before;
+    const struct plan_share *owned; /* scaled, by the plan before */
     const int *was;
     const struct plan *plan;
     const struct plan_use *uses; /* with the sums of parents */
@@ -41,7 +42,7 @@ static bool is_switched(const struct switching *switching, int node)
     }
     int was = switching->was[node];
     return was != PLAN_NO_NODE &&
-           switching->before->plan->nodes[was].policy != plan->nodes[node].policy;
+           switching->before->nodes[was].policy != plan->nodes[node].policy;
 }
 
 /* A node that the old plan has not has borrowed nothing by it. */
@@ -51,7 +52,7 @@ static int64_t keep_alone(const struct switching *switching, int node)
     enum plan_policy before = after == PLAN_HYBRID ? PLAN_OWNERSHIP : PLAN_HYBRID;
     int was = switching->was[node];
     int64_t used = switching->uses[node].alloc;
-    int64_t owned = was != PLAN_NO_NODE ? switching->before->shares[was].scaled : used;
+    int64_t owned = was != PLAN_NO_NODE ? switching->owned[was].scaled : used;
     return pool_switch_keep(before, after,
                             (struct pool_holding){used, plan_max(used - owned, 0)},
                             switching->shares[node].scaled);
@@ -78,13 +79,17 @@ static void keep_below(const struct switching *switching, int parent)
     }
 }
 
-void pool_switch_force(const struct pool_cycle *before, const int *was,
+void pool_switch_force(struct pool_before before, const int *was,
                        const struct plan *plan, int64_t slots, struct plan_use *uses,
                        struct arena *arena)
 {
     size_t n_nodes = (size_t)plan->n_nodes;
+    struct plan_share *owned =
+        arena_alloc(arena, (size_t)before.plan->n_nodes, sizeof(*owned));
+    plan_scale(before.plan, before.slots, owned, arena);
     struct switching switching = {
-        .before = before,
+        .before = before.plan,
+        .owned = owned,
         .was = was,
         .plan = plan,
         .uses = plan_sum(plan, uses, arena),

@@ -27,10 +27,16 @@ struct pool_holding {
 int64_t pool_switch_keep(enum plan_policy before, enum plan_policy after,
                          struct pool_holding holding, int64_t own);
 
+/* The other plan, and the slots that there were in the latest cycle by it. */
+struct pool_before {
+    const struct plan *plan;
+    int64_t slots;
+};
+
 /* The same of all nodes: into `forced` of the leaves' uses goes what they give back.
- * `before` is the latest cycle by the other plan, whose node was[i] has the name of
- * node i of `plan` (PLAN_NO_NODE: none). `slots` are those that exist now. */
-void pool_switch_force(const struct pool_cycle *before, const int *was,
+ * Node was[i] of the plan before has the name of node i of `plan` (PLAN_NO_NODE: none).
+ * `slots` are those that exist now. */
+void pool_switch_force(struct pool_before before, const int *was,
                        const struct plan *plan, int64_t slots, struct plan_use *uses,
                        struct arena *arena);
 

@@ -8,9 +8,9 @@
 #include "broker/parts.h"
 #include "broker/pool_events.h"
 #include "broker/pool_explain.h"
+#include "broker/pool_memory.h"
 #include "broker/pool_order.h"
 #include "broker/pool_picture.h"
-#include "broker/pool_switch.h"
 
 /* ---------------------------------------------------------------- a copy */
 
@@ -97,6 +97,14 @@ static void free_arena(struct arena *arena)
         arena_release(arena);
         free(arena);
     }
+}
+
+struct arena *pools_memory(struct pools_pool *pool)
+{
+    if (pool->memory == NULL) {
+        pool->memory = new_arena();
+    }
+    return pool->memory;
 }
 
 void pools_init(struct pools *pools, const struct broker_config *config)
@@ -242,10 +250,10 @@ void pools_start(struct pools *pools, int64_t lost_after_ms, int64_t now_ms)
 /* What was told of quotas stays, for a pool that stays. */
 static void take_told(const struct pools_pool *from, struct pools_pool *to)
 {
-    to->memory = from->n_told > 0 ? new_arena() : NULL;
-    to->told = from->n_told > 0
-                   ? arena_alloc(to->memory, (size_t)from->n_told, sizeof(*to->told))
-                   : NULL;
+    if (from->n_told > 0) {
+        to->told =
+            arena_alloc(pools_memory(to), (size_t)from->n_told, sizeof(*to->told));
+    }
     for (int i = 0; i < from->n_told; i++) {
         to->told[i] = from->told[i];
         to->told[i].node = arena_str(to->memory, from->told[i].node);
@@ -267,6 +275,14 @@ void pools_reload(struct pools *pools, const struct broker_config *config,
             take_told(before, &pools->items[i]);
         }
         set_next(&pools->items[i], pools->utc_offset_ms, now_ms);
+    }
+    for (const struct pools_gone *gone = old.gone; gone != NULL; gone = gone->next) {
+        pool_memory_drop(pools, gone->name);
+    }
+    for (int i = 0; i < old.count; i++) {
+        if (pools_find(pools, old.items[i].name) == NULL) {
+            pool_memory_drop(pools, old.items[i].name);
+        }
     }
     pools_release(&old);
 }
@@ -384,15 +400,15 @@ void pools_decide(const struct pool_picture *picture, struct pool_cycle *cycle,
 static void switch_plans(const struct pools_pool *pool, struct pool_picture *picture,
                          struct arena *memory)
 {
-    const struct plan *plan = picture->plan;
-    if (!pool->has_cycle || pool->cycle.plan == plan || !plan->settings.rebalances) {
+    const struct plan *plan = picture->plan, *before = pool->latest.plan;
+    if (before == NULL || before == plan || !plan->settings.rebalances) {
         return;
     }
     int *was = arena_alloc(memory, (size_t)plan->n_nodes, sizeof(*was));
     for (int i = 0; i < plan->n_nodes; i++) {
-        was[i] = pools_find_node(pool, pool->cycle.plan, plan->nodes[i].name);
+        was[i] = pools_find_node(pool, before, plan->nodes[i].name);
     }
-    pool_switch_force(&pool->cycle, was, plan, picture->n_slots, picture->uses, memory);
+    pool_switch_force(pool->latest, was, plan, picture->n_slots, picture->uses, memory);
 }
 
 /* Of hosts that go back whole a part cannot be waited for. */
@@ -421,6 +437,7 @@ static void run_cycle(struct broker *broker, struct pools_pool *pool, int64_t lo
     /* pool_cycle_hosts counts a plan of its own making; nodes are the same. */
     cycle.plan = plan;
     tell_quotas(pool, picture.uses, &cycle, memory, told, now_ms, effects);
+    pool_memory_store(pool, plan, cycle.slots, told, effects);
     free_arena(pool->memory);
     pool->memory = memory;
     pool->cycle = cycle;
@@ -466,6 +483,7 @@ void pools_tick(struct broker *broker, int64_t utc_offset_ms, int64_t now_ms,
 {
     struct pools *pools = &broker->pools;
     pools->utc_offset_ms = utc_offset_ms;
+    pool_memory_tick(pools, effects);
     for (int i = 0; i < pools->count; i++) {
         struct pools_pool *pool = &pools->items[i];
         if (pool->next_ms > now_ms) {

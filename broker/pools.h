@@ -23,6 +23,7 @@
 #include "base/effect.h"
 #include "broker/plan_config.h"
 #include "broker/pool.h"
+#include "broker/pool_switch.h"
 
 struct broker;
 struct broker_config;
@@ -45,8 +46,11 @@ struct pools_pool {
     struct plan *plans; /* of each window, or one */
     int **by_name;      /* of each plan: its nodes in the order of their names */
     int64_t next_ms;    /* of the next cycle */
-    /* The latest cycle. */
-    struct arena *memory; /* of what follows */
+    /* The latest cycle by these plans, also of the broker before; NULL: there was none,
+     * or its window is not there any more. */
+    struct pool_before latest;
+    /* The latest cycle of this broker. */
+    struct arena *memory; /* of what follows; NULL: none yet */
     struct pool_cycle cycle;
     bool has_cycle;
     int64_t cycle_ms; /* when it was */
@@ -54,12 +58,19 @@ struct pools_pool {
     int n_told;
 };
 
+/* A pool that is configured no more. */
+struct pools_gone {
+    const char *name;
+    struct pools_gone *next;
+};
+
 struct pools {
     struct arena arena;
     struct pools_pool *items;
     int count;
-    int64_t utc_offset_ms; /* of local time, by the latest tick */
-    int64_t waits_ms;      /* until then for providers that have not come back */
+    int64_t utc_offset_ms;   /* of local time, by the latest tick */
+    int64_t waits_ms;        /* until then for providers that have not come back */
+    struct pools_gone *gone; /* whose rows are on disk, perhaps */
 };
 
 void pools_init(struct pools *pools, const struct broker_config *config);
@@ -68,6 +79,9 @@ void pools_start(struct pools *pools, int64_t lost_after_ms, int64_t now_ms);
 /* Other plans. The caller has every lease looked at. */
 void pools_reload(struct pools *pools, const struct broker_config *config,
                   int64_t now_ms);
+
+/* Of the latest cycle, also where there was none yet. */
+struct arena *pools_memory(struct pools_pool *pool);
 
 struct pools_pool *pools_find(const struct pools *pools, const char *name);
 /* The plan that is in force; local time. */

@@ -42,6 +42,12 @@ static void format_key(const struct row *row, char *key)
     case ROW_SITE:
         snprintf(rest, size, "%s", row->site.name);
         break;
+    case ROW_POOL:
+        snprintf(rest, size, "%s", row->pool.name);
+        break;
+    case ROW_KEPT:
+        snprintf(rest, size, "%s %s", row->kept.pool, row->kept.node);
+        break;
     case ROW_BOOK:
         snprintf(rest, size, "%s", row->book.lease);
         break;
@@ -98,6 +104,8 @@ static bool is_gone(const struct row *row)
            (row->kind == ROW_RUN && row->run.is_gone) ||
            (row->kind == ROW_CLOSED && !row->closed.is_closed) ||
            (row->kind == ROW_SHARE && row->share.is_gone) ||
+           (row->kind == ROW_POOL && row->pool.is_gone) ||
+           (row->kind == ROW_KEPT && row->kept.is_gone) ||
            (row->kind == ROW_OVERRIDE && row->override.delay_ms < 0);
 }
 
@@ -126,6 +134,17 @@ static void delete_job(struct disk *disk, const struct row *state)
     }
     HASH_ITER (hh, disk->rows, row, next)
         if (row->row.kind == ROW_JOB_STATE && row->row.job_state.id == job.job.id) {
+            delete_row(disk, row);
+        }
+}
+
+/* What its nodes keep goes with it. */
+static void delete_kept(struct disk *disk, const char *pool)
+{
+    struct disk_row *row, *next;
+
+    HASH_ITER (hh, disk->rows, row, next)
+        if (row->row.kind == ROW_KEPT && strcmp(row->row.kept.pool, pool) == 0) {
             delete_row(disk, row);
         }
 }
@@ -161,6 +180,8 @@ void disk_store(struct disk *disk, const struct row *row)
         if (row->kind == ROW_JOB_STATE) {
             delete_job(disk, row);
             old = NULL;
+        } else if (row->kind == ROW_POOL) {
+            delete_kept(disk, row->pool.name);
         }
         free(kept);
     } else {

@@ -168,6 +168,8 @@ void site_load(struct site *site, const struct row *row)
     case ROW_OVERRIDE:
     case ROW_LEASE:
     case ROW_SITE:
+    case ROW_POOL:
+    case ROW_KEPT:
     case ROW_HISTORY:
     case ROW_JOB_EVENT:
     case ROW_KINDS:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store.c: see store.h. Here the file itself, counters and overrides; leases and
- * history have files of their own. */
+/* store.c: see store.h. Here the file itself, counters and overrides; leases, pools
+ * and history have files of their own. */
 #include "broker/io/store.h"
 
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "broker/io/store_fields.h"
 #include "broker/io/store_history.h"
 #include "broker/io/store_leases.h"
+#include "broker/io/store_pools.h"
 #include "broker/io/store_present.h"
 #include "sys/db.h"
 
@@ -50,6 +51,7 @@ struct store {
     sqlite3_stmt *put_override, *cut_override, *all_overrides;
     sqlite3_stmt *put_site, *all_sites;
     struct store_leases leases;
+    struct store_pools pools;
     struct store_history history;
     struct store_present present;
     struct store_series series;
@@ -136,6 +138,10 @@ int store_write(struct store *store, const struct row *row, struct err *err)
         return store_put_lease(&store->leases, store->db, &row->lease, err);
     case ROW_SITE:
         return put_site(store, &row->site, err);
+    case ROW_POOL:
+        return store_put_pool(&store->pools, store->db, &row->pool, err);
+    case ROW_KEPT:
+        return store_put_kept(&store->pools, store->db, &row->kept, err);
     case ROW_HISTORY:
         return store_append_history(&store->history, store->db, &row->history, err);
     case ROW_BOOK:
@@ -242,6 +248,9 @@ int store_load(struct store *store, store_row_fn fn, void *arg, struct err *err)
     }
     if (rc == 0) {
         rc = load_sites(store, fn, arg, err);
+    }
+    if (rc == 0) {
+        rc = store_load_pools(&store->pools, store->db, fn, arg, err);
     }
     return rc;
 }

@@ -191,6 +191,8 @@ int journal_write(struct journal *journal, const struct row *row, struct err *er
     case ROW_OVERRIDE:
     case ROW_LEASE:
     case ROW_SITE:
+    case ROW_POOL:
+    case ROW_KEPT:
     case ROW_HISTORY:
     case ROW_KINDS:
         break;

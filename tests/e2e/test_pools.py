@@ -6,6 +6,7 @@ still runs after the grace is ended and waits again."""
 import datetime
 import json
 import os
+import time
 
 from federation import BROKER, NORTH, Federation, expect, expect_equal, main
 
@@ -119,4 +120,74 @@ def test_reload():
         f.wait_for("south to run again", lambda: f.n_jobs("south", "RUN") == 1)
 
 
-main(test_recall, test_reload)
+WINDOWS = POOL.replace("""GRACE  SITE
+/eng  p     2      2s     south
+/ops  p     6      0s     north
+""", """GRACE  SITE   POLICY     WINDOW
+/eng  p     2      10m    south  hybrid     early
+/eng  p     2      10m    south  ownership  late
+/ops  p     6      0s     north  hybrid     -
+""") + """
+Begin TimeWindow
+NAME   POOL  FROM   TO
+early  p     00:00  12:00
+late   p     12:00  24:00
+End TimeWindow
+"""
+
+
+def at_hour(f, hour):
+    """The broker that is started next has that time of the day."""
+    f.prefixes["broker"] = ["env", "TZ=HERE%+d" % (time.gmtime().tm_hour - hour)]
+
+
+def node(f, name):
+    return {row["node"]: row for row in f.rows("south", "plan", "show")}[name]
+
+
+def wait_cycles(f, n_cycles):
+    """So many more than the one that is the latest now."""
+    seen = set()
+
+    def look():
+        seen.add(f.rows("south", "pools")[0]["last_cycle_at"])
+        return len(seen - {None}) > n_cycles
+    f.wait_for("%d cycles" % n_cycles, look)
+
+
+def recalls(f):
+    events = [json.loads(line) for line in f.cli("south", "events", "--last", "500")
+              .stdout.splitlines()]
+    return [(event["event"], event["slots"]) for event in events
+            if event["event"].startswith("recall")]
+
+
+def test_window():
+    """A window begins while no broker runs: its policy recalls what is borrowed, though
+    nobody misses it. The broker is killed again while that is on its way."""
+    with Federation() as f:
+        at_hour(f, 6)
+        f.configure("broker", BROKER + WINDOWS)
+        f.configure("north", EXPORT)
+        f.start("broker", "north", "south")
+        f.wait_for("the pool's idle slots", lambda: held(f, IDLE) == 8)
+        loop = "while [ ! -e %s/gate ]; do sleep 0.1; done" % f.marks
+        jobs = [f.submit("south", loop, "-q", "away") for _ in range(8)]
+        f.wait_for("south to have all slots", lambda: f.n_jobs("south", "RUN") == 8)
+        wait_cycles(f, 1)
+        f.kill9("broker")
+        at_hour(f, 18)
+        f.start("broker")
+        f.wait_for("six to be recalled", lambda: node(f, "/eng")["recalled"] == 6)
+        expect_equal(recalls(f), [("recall", 6)], "events")
+        f.restart("broker")
+        wait_cycles(f, 2)
+        expect_equal(node(f, "/eng")["recalled"], 6, "recalled, after the restart")
+        expect_equal(held(f, ENG), 8, "none is home")
+        open(os.path.join(f.marks, "gate"), "w").close()
+        f.cli("south", "wait", *map(str, jobs))
+        f.wait_for("six to be home", lambda: held(f, ENG) == 2)
+        expect_equal(recalls(f), [("recall", 6), ("recall_done", 6)], "events, in the end")
+
+
+main(test_recall, test_reload, test_window)

@@ -139,6 +139,12 @@ static void add_row(void *arg, const struct row *row)
     } else if (row->kind == ROW_SITE) {
         add(to, "site %s lost %d drained %d\n", row->site.name, row->site.is_lost,
             row->site.is_drained);
+    } else if (row->kind == ROW_POOL) {
+        add(to, "pool %s window \"%s\" slots %" PRId64 "\n", row->pool.name,
+            row->pool.window, row->pool.slots);
+    } else if (row->kind == ROW_KEPT) {
+        add(to, "pool %s %s keeps %" PRId64 "\n", row->kept.pool, row->kept.node,
+            row->kept.slots);
     } else {
         fail_msg("a row of kind %d", row->kind);
     }
@@ -240,6 +246,28 @@ static void test_what_is_drained_stays_so(void **state)
                          "  ordered 1 drained 1 by 3\n"
                          "site north lost 1 drained 0\n"
                          "site south lost 0 drained 1\n");
+}
+
+static void test_pools_and_what_their_nodes_keep(void **state)
+{
+    struct row rows[] = {
+        {.kind = ROW_POOL, .pool = {"p", "", 7, false}},
+        {.kind = ROW_POOL, .pool = {"p", "night", 8, false}},
+        {.kind = ROW_POOL, .pool = {"old", "day", 2, false}},
+        {.kind = ROW_KEPT, .kept = {"old", "/a", 1, false}},
+        {.kind = ROW_KEPT, .kept = {"p", "/b/x", 0, false}},
+        {.kind = ROW_KEPT, .kept = {"p", "/a", 4, false}},
+        {.kind = ROW_KEPT, .kept = {"p", "/a", 3, false}},
+        {.kind = ROW_KEPT, .kept = {"p", "/c", 5, false}},
+        {.kind = ROW_KEPT, .kept = {"p", "/c", 0, true}},
+        {.kind = ROW_KEPT, .kept = {"p", "/never", 0, true}},
+        {.kind = ROW_POOL, .pool = {"old", "", 0, true}},
+        {.kind = ROW_POOL, .pool = {"never", "", 0, true}},
+    };
+    write_rows(*state, rows, sizeof(rows) / sizeof(rows[0]));
+    assert_loads(*state, "pool p window \"night\" slots 8\n"
+                         "pool p /a keeps 3\n"
+                         "pool p /b/x keeps 0\n");
 }
 
 static struct row small_lease(const char *id, const struct host_split *hosts,
@@ -633,6 +661,7 @@ int main(void)
         TEST(test_an_empty_store_loads_nothing),
         TEST(test_counters_and_overrides),
         TEST(test_what_is_drained_stays_so),
+        TEST(test_pools_and_what_their_nodes_keep),
         TEST(test_a_lease_keeps_its_hosts_in_order),
         TEST(test_a_lease_is_replaced_with_its_hosts),
         TEST(test_what_a_lease_exports_besides_slots),

@@ -138,6 +138,17 @@ static void test_small_rows(void **state)
     assert_string_equal(copy.site.name, "north");
     assert_true(copy.site.is_lost);
 
+    row = (struct row){.kind = ROW_POOL, .pool = {text("p"), text("day"), 8, false}};
+    copy = pass(&row);
+    assert_string_equal(copy.pool.name, "p");
+    assert_string_equal(copy.pool.window, "day");
+    assert_int_equal(copy.pool.slots, 8);
+
+    row = (struct row){.kind = ROW_KEPT, .kept = {text("p"), text("/a"), 3, false}};
+    copy = pass(&row);
+    assert_string_equal(copy.kept.pool, "p");
+    assert_string_equal(copy.kept.node, "/a");
+
     row = (struct row){.kind = ROW_HISTORY,
                        .history = {.lease = text("n/1/s"), .reason = text("why")}};
     copy = pass(&row);

@@ -31,6 +31,13 @@ static bool is_same_key(const struct row *a, const struct row *b)
     if (a->kind == ROW_LEASE) {
         return strcmp(a->lease.id, b->lease.id) == 0;
     }
+    if (a->kind == ROW_POOL) {
+        return strcmp(a->pool.name, b->pool.name) == 0;
+    }
+    if (a->kind == ROW_KEPT) {
+        return strcmp(a->kept.pool, b->kept.pool) == 0 &&
+               strcmp(a->kept.node, b->kept.node) == 0;
+    }
     return a->kind == ROW_OVERRIDE && a->override.scope == b->override.scope &&
            strcmp(a->override.name, b->override.name) == 0;
 }
@@ -71,6 +78,13 @@ static void step(struct stage *stage, const struct event *event)
     keep_rows(stage);
 }
 
+static bool is_deleted(const struct row *row)
+{
+    return (row->kind == ROW_OVERRIDE && row->override.delay_ms < 0) ||
+           (row->kind == ROW_POOL && row->pool.is_gone) ||
+           (row->kind == ROW_KEPT && row->kept.is_gone);
+}
+
 static void start(struct stage *stage)
 {
     struct broker_config config = config_of(stage);
@@ -78,8 +92,7 @@ static void start(struct stage *stage)
     for (int kind = ROW_COUNTER; kind < ROW_HISTORY; kind++) {
         for (int i = 0; i < stage->n_rows; i++) {
             const struct row *row = &stage->rows[i];
-            bool is_deleted = row->kind == ROW_OVERRIDE && row->override.delay_ms < 0;
-            if ((int)row->kind == kind && !is_deleted) {
+            if ((int)row->kind == kind && !is_deleted(row)) {
                 broker_load(stage->broker, row);
             }
         }

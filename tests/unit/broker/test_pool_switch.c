@@ -59,8 +59,8 @@ static void change(struct pair *pair, int64_t slots)
     for (int i = 0; i < plan->n_nodes; i++) {
         was[i] = plan_find(pair->before.plan, plan->nodes[i].name);
     }
-    pool_switch_force(&pair->before.cycle, was, plan, slots, pair->after.uses,
-                      &pair->after.arena);
+    struct pool_before before = {pair->before.plan, slots};
+    pool_switch_force(before, was, plan, slots, pair->after.uses, &pair->after.arena);
     plan_stage_run(&pair->after, slots, 0);
 }
 

@@ -27,6 +27,20 @@ static const char text[] = "Begin Pool\nNAME = p\nCYCLE = 10s\nEnd Pool\n"
                            "/ops p 3 0s north -\n"
                            "End PlanNode\n";
 
+/* South's leaf goes over to ownership policy at 1020 s. */
+static const char windows_text[] = "Begin Pool\nNAME = p\nCYCLE = 10s\nEnd Pool\n"
+                                   "Begin TimeWindow\n"
+                                   "NAME POOL FROM TO\n"
+                                   "early p 00:00 00:17\n"
+                                   "late p 00:17 24:00\n"
+                                   "End TimeWindow\n"
+                                   "Begin PlanNode\n"
+                                   "NAME POOL OWNED GRACE SITE QUEUES POLICY WINDOW\n"
+                                   "/eng p 1 20s south (away) hybrid early\n"
+                                   "/eng p 1 20s south (away) ownership late\n"
+                                   "/ops p 3 0s north - hybrid -\n"
+                                   "End PlanNode\n";
+
 static struct arena arena;
 static struct plan_pools pools;
 static struct stage stage;
@@ -84,14 +98,13 @@ static void state_eng(void)
     stage_say(&stage, "north", 1, &msg);
 }
 
-static int open_pool(void **state)
+static void open_with(const char *plan)
 {
-    (void)state;
     struct conf *conf;
     arena_init(&arena);
     conf = arena_alloc(&arena, 1, sizeof(*conf));
     conf_init(conf, &arena);
-    conf_read(conf, "stage", text, strlen(text));
+    conf_read(conf, "stage", plan, strlen(plan));
     conf_check(conf);
     assert_true(plan_config_read(conf, &pools));
     n_idle = 4;
@@ -103,6 +116,19 @@ static int open_pool(void **state)
     stage_hello(&stage, "south", 1);
     stage_hello(&stage, "north", 1);
     state_idle();
+}
+
+static int open_pool(void **state)
+{
+    (void)state;
+    open_with(text);
+    return 0;
+}
+
+static int open_windows(void **state)
+{
+    (void)state;
+    open_with(windows_text);
     return 0;
 }
 
@@ -325,6 +351,115 @@ static void no_cycle_before_all_providers_are_back(void **state)
     assert_true(stage_count_history(&stage, "", HISTORY_QUOTA) > before);
 }
 
+/* Both sites are back, and nobody wants anything. */
+static void come_back(void)
+{
+    stage_hello(&stage, "south", 1);
+    stage_hello(&stage, "north", 1);
+    state_idle();
+    state_eng();
+    say_usage("south", "away", 0);
+    say_usage("north", "normal", 0);
+}
+
+static const struct row *stored(enum row_kind kind)
+{
+    for (int i = 0; i < stage.n_rows; i++) {
+        if (stage.rows[i].kind == kind) {
+            return &stage.rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* /eng has three slots of which it owns one; by ownership policy it keeps that. */
+static void a_window_that_begins_without_a_broker_recalls(void **state)
+{
+    (void)state;
+    give_three();
+    say_usage("south", "away", 0);
+    say_usage("north", "normal", 0);
+    wait_cycle();
+    assert_null(told_recall());
+    assert_string_equal(stored(ROW_POOL)->pool.window, "early");
+    assert_int_equal(stored(ROW_POOL)->pool.slots, 4);
+    stage.now_ms = 1021000;
+    stage_restart(&stage);
+    come_back();
+    wait_cycle();
+    assert_non_null(told_recall());
+    assert_int_equal(told_recall()->recalls[0].n_held, 1);
+    assert_string_equal(stage_history(&stage, ENG)->reason,
+                        "its policy has changed with the time window");
+    assert_string_equal(stored(ROW_POOL)->pool.window, "late");
+    assert_int_equal(stored(ROW_KEPT)->kept.slots, 1);
+}
+
+static void switch_over(void)
+{
+    give_three();
+    for (int i = 0; i < 2; i++) {
+        say_usage("south", "away", 0);
+        say_usage("north", "normal", 0);
+        wait_cycle();
+    }
+    assert_non_null(told_recall());
+    recall = 1;
+    open_recall = (struct recall){1, 19000};
+    n_recalls = 1;
+    state_eng();
+}
+
+/* Nobody misses the slots, and they are recalled all the same, over a restart too. When
+ * they are home it may borrow as anybody. */
+static void a_recall_for_a_window_is_not_cancelled_by_a_restart(void **state)
+{
+    (void)state;
+    switch_over();
+    stage_restart(&stage);
+    come_back();
+    wait_cycle();
+    assert_null(told_recall());
+    assert_false(stored(ROW_KEPT)->kept.is_gone);
+    n_idle = 3;
+    n_eng = n_eng_used = 1;
+    eng_epoch = 3;
+    n_recalls = 0;
+    come_back();
+    wait_cycle();
+    assert_true(stored(ROW_KEPT)->kept.is_gone);
+    stage_restart(&stage);
+    n_idle = 1;
+    n_eng = n_eng_used = 3;
+    eng_epoch = 4;
+    come_back();
+    wait_cycle();
+    assert_null(told_recall());
+}
+
+/* Another plan under the old names: what its window has to say is another matter. */
+static void a_pool_that_is_gone_is_forgotten(void **state)
+{
+    (void)state;
+    switch_over();
+    stage_reload(&stage, NULL);
+    assert_true(stored(ROW_POOL)->pool.is_gone);
+    stage_reload(&stage, &pools);
+    stage_restart(&stage);
+    assert_true(stored(ROW_POOL)->pool.is_gone);
+}
+
+/* The broker was away while its configuration changed. */
+static void a_pool_that_went_while_no_broker_ran_is_forgotten(void **state)
+{
+    (void)state;
+    switch_over();
+    stage.pools = NULL;
+    stage_restart(&stage);
+    stage_wait(&stage, 0);
+    assert_true(stored(ROW_POOL)->pool.is_gone);
+}
+
 static void leaves_that_no_plan_has_give_back_all(void **state)
 {
     (void)state;
@@ -349,6 +484,12 @@ int main(void)
         TEST(a_restarted_broker_learns_of_recalls_from_state),
         TEST(no_cycle_before_all_providers_are_back),
         TEST(leaves_that_no_plan_has_give_back_all),
+#undef TEST
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_windows, close_pool)
+        TEST(a_window_that_begins_without_a_broker_recalls),
+        TEST(a_recall_for_a_window_is_not_cancelled_by_a_restart),
+        TEST(a_pool_that_is_gone_is_forgotten),
+        TEST(a_pool_that_went_while_no_broker_ran_is_forgotten),
 #undef TEST
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

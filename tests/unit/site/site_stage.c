@@ -77,6 +77,8 @@ static const char *row_key(const struct row *row, uint64_t *number)
     case ROW_OVERRIDE:
     case ROW_LEASE:
     case ROW_SITE:
+    case ROW_POOL:
+    case ROW_KEPT:
     case ROW_HISTORY:
     case ROW_JOB_EVENT:
     case ROW_KINDS:
