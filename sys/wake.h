@@ -7,6 +7,11 @@
  * it. So whoever ends a timer asks in its handler whether the number is still the one
  * it has, and gives it no argument that may be gone.
  *
+ * A poll may be interrupted; then zloop_start returns 0, and daemons start the loop
+ * again. From then on this zloop takes an ended timer off at once, also the one whose
+ * handler it is in (CZMQ issue 2278, mended after 4.2.1). So no handler ends its own
+ * timer: one that may have enough is called once, and sets itself anew.
+ *
  * Units: milliseconds of daemon_now_ms. A moment that has passed is taken soon, never
  * at once: the loop sees to its sockets in between.
  * Ownership: embedded; `wake_release` before the loop goes. Layer: sys. */

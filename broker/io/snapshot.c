@@ -122,16 +122,27 @@ static void close_fetch(struct snapshot *snapshot)
     snapshot->fetch_timer = -1;
 }
 
+static int on_fetch_timer(zloop_t *loop, int timer_id, void *arg);
+
+static void watch_fetch(struct snapshot *snapshot)
+{
+    snapshot->fetch_timer =
+        zloop_timer(snapshot->loop, FETCH_PATIENCE_MS, 1, on_fetch_timer, snapshot);
+}
+
 static int on_fetch_timer(zloop_t *loop, int timer_id, void *arg)
 {
     (void)loop;
     struct snapshot *snapshot = arg;
     if (timer_id != snapshot->fetch_timer) {
-        return 0; /* as in on_step */
+        return 0; /* ended in this turn already (sys/wake.h) */
     }
     bool is_made = snapshot->copy == NULL || snapshot->is_copy_regular;
+    snapshot->fetch_timer = -1;
     if (is_made && daemon_now_ms() - snapshot->fetch.asked_ms > FETCH_PATIENCE_MS) {
         close_fetch(snapshot);
+    } else {
+        watch_fetch(snapshot);
     }
     return 0;
 }
@@ -188,21 +199,29 @@ static int finish_copy(struct snapshot *snapshot, struct err *err)
     return rc;
 }
 
+static int on_step(zloop_t *loop, int timer_id, void *arg);
+
+static void step_later(struct snapshot *snapshot)
+{
+    snapshot->step_timer = zloop_timer(snapshot->loop, STEP_MS, 1, on_step, snapshot);
+}
+
 static int on_step(zloop_t *loop, int timer_id, void *arg)
 {
+    (void)loop;
     struct snapshot *snapshot = arg;
     struct err err = {0};
     if (timer_id != snapshot->step_timer) {
         return 0; /* ended in this turn already (sys/wake.h) */
     }
+    snapshot->step_timer = -1;
     bool is_last = db_copy_left(snapshot->copy) <= PAGES_PER_STEP;
     int rc = is_last ? finish_copy(snapshot, &err)
                      : db_copy_step(snapshot->copy, PAGES_PER_STEP, &err);
     if (rc > 0) {
-        return 0; /* the timer goes on */
+        step_later(snapshot);
+        return 0;
     }
-    zloop_timer_end(loop, timer_id);
-    snapshot->step_timer = -1;
     end_copy(snapshot, rc, &err);
     return 0;
 }
@@ -220,7 +239,7 @@ static void begin_copy(struct snapshot *snapshot, bool is_regular)
         end_copy(snapshot, rc, &err);
         return;
     }
-    snapshot->step_timer = zloop_timer(snapshot->loop, STEP_MS, 0, on_step, snapshot);
+    step_later(snapshot);
 }
 
 static int on_regular(zloop_t *loop, int timer_id, void *arg)
@@ -242,8 +261,7 @@ static void begin_fetch(struct snapshot *snapshot, uint64_t ticket)
     close_fetch(snapshot);
     snapshot->fetch.is_open = true;
     snapshot->fetch.ticket = ticket;
-    snapshot->fetch_timer =
-        zloop_timer(snapshot->loop, FETCH_PATIENCE_MS, 0, on_fetch_timer, snapshot);
+    watch_fetch(snapshot);
     if (snapshot->copy == NULL) {
         begin_copy(snapshot, false);
     }

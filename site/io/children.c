@@ -343,14 +343,18 @@ int children_new(zloop_t *loop, const struct site_setup *setup,
 
 /* ---------------------------------------------------------------- change */
 
+static void watch_leaving(struct children *children);
+
 /* Ends those that nobody needs any more, and forgets those that have ended. */
 static int look_after(zloop_t *loop, int timer_id, void *arg)
 {
+    (void)loop;
     struct children *children = arg;
     int n_kept = 0, n_leaving = 0;
     if (timer_id != children->timer_id) {
         return 0; /* ended in this turn already (sys/wake.h) */
     }
+    children->timer_id = 0;
     for (int i = 0; i < children->count; i++) {
         struct child *child = children->items[i];
         bool is_over = child->is_leaving && !is_needed(child);
@@ -365,9 +369,8 @@ static int look_after(zloop_t *loop, int timer_id, void *arg)
         children->items[n_kept++] = child;
     }
     children->count = n_kept;
-    if (n_leaving == 0) {
-        zloop_timer_end(loop, children->timer_id);
-        children->timer_id = 0;
+    if (n_leaving > 0) {
+        watch_leaving(children);
     }
     return 0;
 }
@@ -377,7 +380,7 @@ static void watch_leaving(struct children *children)
 {
     if (children->timer_id == 0) {
         children->timer_id =
-            zloop_timer(children->loop, LOOK_AFTER_MS, 0, look_after, children);
+            zloop_timer(children->loop, LOOK_AFTER_MS, 1, look_after, children);
     }
 }
 
