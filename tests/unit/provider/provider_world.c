@@ -249,7 +249,9 @@ void provider_world_drain(struct provider_world *world, const char *lease,
                           uint64_t number, bool is_drained)
 {
     struct msg msg = {
-        .kind = MSG_DRAIN, .site = "", .drain = {lease, number, is_drained}};
+        .kind = MSG_DRAIN,
+        .site = "",
+        .drain = {.lease = lease, .number = number, .is_drained = is_drained}};
     broker_says(world, &msg);
 }
 
