@@ -522,6 +522,8 @@ struct lease_load_host {
     const char *host;                /* the provider's name for it */
     const struct load_value *values; /* all that is known of it */
     int n_values;
+    const struct load_value *thresholds; /* its own, as "0.7/2.0" (sched/threshold.h) */
+    int n_thresholds;
 };
 
 /* Both: offsets count the bytes of a stream since its run began, so that what comes

@@ -108,25 +108,29 @@ static void own_attempt_state(struct arena *arena, struct msg_attempt_state *sta
     own_text(arena, &state->reason);
 }
 
+static const struct load_value *
+own_values(struct arena *arena, const struct load_value *values, int n_values)
+{
+    struct load_value *owned = arena_alloc(arena, (size_t)n_values, sizeof(*owned));
+    for (int i = 0; i < n_values; i++) {
+        owned[i] = values[i];
+        own_text(arena, &owned[i].name);
+        own_text(arena, &owned[i].value);
+    }
+    return owned;
+}
+
 static void own_lease_load(struct arena *arena, struct msg_lease_load *load)
 {
     own_text(arena, &load->lease);
     struct lease_load_host *hosts =
         arena_alloc(arena, (size_t)load->n_hosts, sizeof(*hosts));
     for (int i = 0; i < load->n_hosts; i++) {
-        const struct lease_load_host *from = &load->hosts[i];
-        struct load_value *values =
-            arena_alloc(arena, (size_t)from->n_values, sizeof(*values));
-        for (int k = 0; k < from->n_values; k++) {
-            values[k] = from->values[k];
-            own_text(arena, &values[k].name);
-            own_text(arena, &values[k].value);
-        }
-        hosts[i] = (struct lease_load_host){
-            .host = arena_str(arena, from->host),
-            .values = values,
-            .n_values = from->n_values,
-        };
+        hosts[i] = load->hosts[i];
+        own_text(arena, &hosts[i].host);
+        hosts[i].values = own_values(arena, hosts[i].values, hosts[i].n_values);
+        hosts[i].thresholds =
+            own_values(arena, hosts[i].thresholds, hosts[i].n_thresholds);
     }
     load->hosts = hosts;
 }

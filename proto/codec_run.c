@@ -307,6 +307,7 @@ SHAPE(codec_host_load, sublet__host_load, host_load);
 static const struct codec_field lease_load_host[] = {
     TEXT(host, HOST, 1, HOST_NAME_SIZE - 1),
     PARTS(values, 0, LOAD_VALUES_MAX, &load_value_shape),
+    PARTS(thresholds, 0, LOAD_VALUES_MAX, &load_value_shape),
 };
 static HOST_SHAPE(lease_load_host_shape, sublet__lease_load_host, lease_load_host);
 #undef OURS

@@ -68,6 +68,16 @@ int threshold_read(const struct resources *resources, int id, const char *text,
     return code;
 }
 
+const char *threshold_write(struct arena *arena, const struct threshold *threshold)
+{
+    const char *parts[THRESHOLD_SIDES];
+    for (int i = 0; i < THRESHOLD_SIDES; i++) {
+        parts[i] =
+            threshold->has[i] ? arena_printf(arena, "%.9f", threshold->bounds[i]) : "";
+    }
+    return arena_printf(arena, "%s/%s", parts[THRESHOLD_SCHED], parts[THRESHOLD_STOP]);
+}
+
 static bool is_beyond(double value, double bound, bool is_increasing)
 {
     return is_increasing ? value > bound : value < bound;

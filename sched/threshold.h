@@ -51,6 +51,8 @@ bool threshold_is_index(const struct resource *resource, int id);
 /* "0.7/2.0", of that resource. */
 int threshold_read(const struct resources *resources, int id, const char *text,
                    struct threshold *threshold, struct err *err) MUST_CHECK;
+/* The same back: what threshold_read takes. */
+const char *threshold_write(struct arena *arena, const struct threshold *threshold);
 /* loadStop comes before loadSched: a job could start and be suspended at once. */
 bool threshold_is_crossed(const struct resources *resources,
                           const struct threshold *threshold);

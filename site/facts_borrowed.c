@@ -17,6 +17,8 @@ struct entry {
     bool is_told;
     struct facts_grant *grants;
     int n_grants;
+    struct threshold *thresholds;
+    int n_thresholds;
     UT_hash_handle hh;
     char name[];
 };
@@ -25,6 +27,7 @@ struct facts_borrowed {
     struct resource_table *table, *told;
     int n_own;
     struct entry *by_name;
+    int n_bound; /* of those that have thresholds */
     int *free_places;
     int n_free, free_capacity;
 };
@@ -41,6 +44,8 @@ struct facts_borrowed *facts_borrowed_new(struct resource_table *table, int n_ow
 static void free_entry(struct facts_borrowed *borrowed, struct entry *entry)
 {
     HASH_DEL(borrowed->by_name, entry);
+    borrowed->n_bound -= entry->n_thresholds > 0;
+    free(entry->thresholds);
     free(entry->grants);
     free(entry);
 }
@@ -172,6 +177,70 @@ void facts_borrowed_take(struct facts_borrowed *borrowed, const char *name,
         }
     }
     show(borrowed, entry);
+}
+
+static int compare_thresholds(const void *left, const void *right)
+{
+    const struct threshold *a = left, *b = right;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* Where a peer says one twice, the first counts. */
+static bool has_threshold(const struct entry *entry, int id)
+{
+    for (int i = 0; i < entry->n_thresholds; i++) {
+        if (entry->thresholds[i].id == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void facts_borrowed_bound(struct facts_borrowed *borrowed, const char *name,
+                          const struct load_value *texts, int n_texts)
+{
+    struct entry *entry = find_or_add(borrowed, name);
+    const struct resources *resources = resource_table_resources(borrowed->told);
+    borrowed->n_bound -= entry->n_thresholds > 0;
+    free(entry->thresholds);
+    entry->thresholds =
+        n_texts > 0 ? mem_alloc((size_t)n_texts, sizeof(*entry->thresholds)) : NULL;
+    entry->n_thresholds = 0;
+    for (int i = 0; i < n_texts; i++) {
+        int id = resources_find(resources, texts[i].name, strlen(texts[i].name));
+        struct threshold read;
+        struct err err;
+        if (id >= 0 && !has_threshold(entry, id) &&
+            threshold_read(resources, id, texts[i].value, &read, &err) == ERR_NONE) {
+            entry->thresholds[entry->n_thresholds++] = read;
+        }
+    }
+    if (entry->n_thresholds > 1) {
+        qsort(entry->thresholds, (size_t)entry->n_thresholds, sizeof(struct threshold),
+              compare_thresholds);
+    }
+    borrowed->n_bound += entry->n_thresholds > 0;
+}
+
+struct thresholds facts_borrowed_thresholds(const struct facts_borrowed *borrowed,
+                                            const char *name)
+{
+    const struct entry *entry = find(borrowed, name);
+    return entry != NULL ? (struct thresholds){entry->thresholds, entry->n_thresholds}
+                         : (struct thresholds){.n_items = 0};
+}
+
+const struct resource_table *facts_borrowed_told(const struct facts_borrowed *borrowed,
+                                                 const char *name, int *row)
+{
+    const struct entry *entry = find(borrowed, name);
+    *row = entry != NULL ? entry->place : -1;
+    return entry != NULL ? borrowed->told : NULL;
+}
+
+bool facts_borrowed_has_thresholds(const struct facts_borrowed *borrowed)
+{
+    return borrowed->n_bound > 0;
 }
 
 static bool has_grants(const struct entry *entry, const struct facts_grant *grants,

@@ -4,7 +4,8 @@
  *
  * A row has what the host's provider tells of it, and over that what its contracts
  * grant: memory, swap space and shared resources that are this site's alone. They are
- * seen whatever the provider tells, and before it tells anything.
+ * seen whatever the provider tells, and before it tells anything. With what it tells
+ * come the load thresholds that the host has there.
  *
  * Ownership: the table is borrowed and outlives this. Layer: site. */
 #ifndef SUBLET_SITE_FACTS_BORROWED_H
@@ -12,6 +13,7 @@
 
 #include "base/msg.h"
 #include "sched/resource_table.h"
+#include "sched/threshold.h"
 
 struct facts_borrowed;
 
@@ -23,6 +25,18 @@ void facts_borrowed_free(struct facts_borrowed *borrowed);
  * most as many as leases have hosts; the caller sees that it is one of ours. */
 void facts_borrowed_take(struct facts_borrowed *borrowed, const char *name,
                          const struct load_value *values, int n_values);
+/* Its load thresholds, of the indices that our catalogue has; replaces what there was.
+ */
+void facts_borrowed_bound(struct facts_borrowed *borrowed, const char *name,
+                          const struct load_value *texts, int n_texts);
+/* Until it is told of again. */
+struct thresholds facts_borrowed_thresholds(const struct facts_borrowed *borrowed,
+                                            const char *name);
+/* The row of what its provider tells, without what contracts grant: thresholds are
+ * about the host, not about our part of it. NULL: nothing is known of it. */
+const struct resource_table *facts_borrowed_told(const struct facts_borrowed *borrowed,
+                                                 const char *name, int *row);
+bool facts_borrowed_has_thresholds(const struct facts_borrowed *borrowed);
 bool facts_borrowed_is_told(const struct facts_borrowed *borrowed, const char *name);
 
 /* A resource that contracts grant there: a number. */

@@ -69,6 +69,28 @@ static size_t list_values(const struct site *site, struct arena *arena, int row,
     return n_bytes;
 }
 
+/* Its own thresholds; returns how many bytes they take. */
+static size_t list_thresholds(const struct site *site, struct arena *arena, int row,
+                              struct lease_load_host *host)
+{
+    const struct thresholds *thresholds = &site->config->hosts[row].thresholds;
+    struct load_value *texts =
+        arena_alloc(arena, (size_t)thresholds->n_items + 1, sizeof(*texts));
+    size_t n_bytes = 0;
+    host->thresholds = texts;
+    for (int i = 0; i < thresholds->n_items && i < LOAD_VALUES_MAX; i++) {
+        const struct threshold *threshold = &thresholds->items[i];
+        struct load_value *text = &texts[host->n_thresholds];
+        text->name = resources_at(facts_resources(site->facts), threshold->id)->name;
+        text->value = threshold_write(arena, threshold);
+        if (is_plain(text->value)) {
+            host->n_thresholds++;
+            n_bytes += strlen(text->name) + strlen(text->value) + VALUE_BYTES;
+        }
+    }
+    return n_bytes;
+}
+
 /* The site whose lease it is; NULL: nobody's but ours (a pool's idle slots, and its
  * leaf that is this site). */
 static const char *consumer_of(const struct site *site, const char *lease,
@@ -110,7 +132,8 @@ static void tell_lease(const struct site *site, const struct msg_state *book,
             continue;
         }
         host->host = arena_str(arena, book->hosts[i].host);
-        size_t more = list_values(site, arena, row, host);
+        size_t more = list_values(site, arena, row, host) +
+                      list_thresholds(site, arena, row, host);
         if (n_bytes + more > MESSAGE_BYTES || count - first == LEASE_LOAD_HOSTS_MAX) {
             send_hosts(site, lease, &hosts[first], count - first, effects);
             first = count;
@@ -209,6 +232,8 @@ bool lease_load_take(struct site *site, const struct msg *msg, bool *is_first,
                 *is_first || !facts_borrowed_is_told(facts_borrowed(site->facts), name);
             facts_borrowed_take(facts_borrowed(site->facts), name, host->values,
                                 host->n_values);
+            facts_borrowed_bound(facts_borrowed(site->facts), name, host->thresholds,
+                                 host->n_thresholds);
             is_taken = true;
         }
     }
@@ -235,7 +260,8 @@ static bool is_kept(void *arg, const char *name)
     return kept->rows[facts_row(kept->facts, name)];
 }
 
-/* Asks about leases of which an open host is unknown, and forgets hosts that no
+/* Asks about leases of which a host is unknown that is open, or has jobs, which may
+ * stand still until something is known; and forgets hosts that no
  * contract has. True where it asked. */
 static bool look_around(struct site *site, struct effects *effects)
 {
@@ -251,7 +277,8 @@ static bool look_around(struct site *site, struct effects *effects)
         if (row >= 0) {
             rows[row] = true;
         }
-        if (!is_told && host.is_open && n_asked < LEASES_PER_TICK &&
+        bool is_wanted = host.is_open || host.n_used > 0;
+        if (!is_told && is_wanted && n_asked < LEASES_PER_TICK &&
             strcmp(asked, host.lease) != 0) {
             asked = host.lease;
             n_asked++;

@@ -4,10 +4,12 @@
  *
  * A provider tells of all hosts of each lease, some leases at a time, at most
  * LEASE_LOAD_TELL_MS after a host told it something, and sooner when one is known
- * better than before; a consumer that knows nothing of an open host asks, until it
- * does. Where hosts tell nothing, as in simulations, nobody wakes for it. What a
- * contract does not name any more is forgotten. A consumer takes only hosts of its own
- * contract with that provider, and only resources that its own catalogue has.
+ * better than before, or has crossed one of its load thresholds, which go along
+ * (docs/adr/0039); a consumer that knows nothing of an open host, or of one with jobs
+ * of its own, asks, until it does. Where hosts tell nothing, as in simulations, nobody
+ * wakes for it. What a contract does not name any more is forgotten. A consumer takes
+ * only hosts of its own contract with that provider, and only resources that its own
+ * catalogue has.
  *
  * Units: milliseconds. Layer: site. */
 #ifndef SUBLET_SITE_LEASE_LOAD_H
@@ -38,7 +40,8 @@ struct lease_load {
 void lease_load_tick(struct site *site, int64_t now_ms, struct effects *effects);
 int64_t lease_load_wake_ms(const struct site *site);
 
-/* Provider: a host told its load; where `is_soon`, what was not known before. */
+/* Provider: a host told its load; where `is_soon`, what was not known before, or what
+ * decides whether jobs start or stand still there. */
 void lease_load_mark(struct site *site, bool is_soon, int64_t now_ms);
 /* Consumer: there is another contract. */
 void lease_load_look(struct site *site, int64_t now_ms);

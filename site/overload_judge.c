@@ -86,8 +86,11 @@ void overload_judge_find(const struct site *site, const char *host, bool is_own,
     *spot = (struct overload_spot){.host = host, .row = -1};
     if (!is_own) {
         spot->row = facts_row(site->facts, host);
-        spot->is_told = facts_borrowed_is_told(facts_borrowed(site->facts), host) &&
-                        has_load(site, spot->row);
+        spot->is_new = !facts_borrowed_is_told(facts_borrowed(site->facts), host);
+        spot->is_told = !spot->is_new && has_load(site, spot->row);
+        spot->thresholds = facts_borrowed_thresholds(facts_borrowed(site->facts), host);
+        spot->told =
+            facts_borrowed_told(facts_borrowed(site->facts), host, &spot->told_row);
         return;
     }
     spot->row = site_hosts_find(site->hosts, host);
@@ -95,6 +98,8 @@ void overload_judge_find(const struct site *site, const char *host, bool is_own,
         spot->is_told =
             facts_is_told(site->facts, spot->row) && has_load(site, spot->row);
         spot->thresholds = site->config->hosts[spot->row].thresholds;
+        spot->told = facts_table(site->facts);
+        spot->told_row = spot->row;
     }
 }
 
@@ -106,7 +111,8 @@ static bool is_beyond(const struct site *site, int queue,
 {
     const struct resource_table *table = facts_table(site->facts);
     return spot->is_told && spot->row >= 0 &&
-           (thresholds_find(&spot->thresholds, table, spot->row, side, excess) ||
+           (thresholds_find(&spot->thresholds, spot->told, spot->told_row, side,
+                            excess) ||
             (queue >= 0 && thresholds_find(&site->config->queues[queue].thresholds,
                                            table, spot->row, side, excess)));
 }
@@ -189,7 +195,7 @@ const char *overload_judge_hold(struct overload_judge *judge, const struct site 
                                 const struct overload_spot *spot)
 {
     struct threshold_excess excess;
-    if (!has_rules(judge, site, queue, spot)) {
+    if (!spot->is_new && !has_rules(judge, site, queue, spot)) {
         return NULL;
     }
     if (!spot->is_told || spot->row < 0) {

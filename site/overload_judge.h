@@ -24,9 +24,12 @@ void overload_judge_forget(struct overload_judge *judge, int n_queues);
 /* One of a job's hosts, own or borrowed. */
 struct overload_spot {
     const char *host;
-    int row;                      /* of the facts */
-    bool is_told;                 /* it tells its load */
-    struct thresholds thresholds; /* its own */
+    int row;      /* of the facts */
+    bool is_told; /* it tells its load */
+    bool is_new;  /* a borrowed one of which nothing is known yet, thresholds neither */
+    struct thresholds thresholds; /* its own, as its site has configured them ... */
+    const struct resource_table *told; /* ... and what they are compared with */
+    int told_row;
 };
 void overload_judge_find(const struct site *site, const char *host, bool is_own,
                          struct overload_spot *spot);

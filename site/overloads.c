@@ -73,6 +73,11 @@ void overloads_mark(struct overloads *overloads, bool is_told)
     overloads->is_told = overloads->is_told || is_told;
 }
 
+void overloads_use(struct overloads *overloads)
+{
+    overloads->is_used = true;
+}
+
 uint64_t overloads_count(const struct overloads *overloads)
 {
     return overloads->n_halted;
@@ -370,10 +375,16 @@ static void lift_some(struct site *site, struct arena *arena, int64_t now_ms,
 
 /* ---------------------------------------------------------------- time */
 
+static bool has_thresholds(const struct site *site)
+{
+    return site->config->has_thresholds ||
+           facts_borrowed_has_thresholds(facts_borrowed(site->facts));
+}
+
 /* Load says nothing here, and never did to anybody who still waits. */
 static bool is_idle(const struct site *site)
 {
-    if (site->config->has_thresholds) {
+    if (has_thresholds(site)) {
         return false;
     }
     for (int i = 0; i < jobs_count_open(site->jobs); i++) {
@@ -427,12 +438,25 @@ void overloads_tick(struct site *site, int64_t now_ms, struct effects *effects)
 
 /* ---------------------------------------------------------------- starts */
 
-bool overloads_is_busy(const struct site *site, int host,
+bool overloads_is_busy(const struct site *site, const char *host, bool is_own,
                        struct threshold_excess *excess)
 {
     struct overload_spot spot;
-    overload_judge_find(site, site_hosts_name(site->hosts, host), true, &spot);
+    overload_judge_find(site, host, is_own, &spot);
     return overload_judge_bars(site, -1, &spot, excess);
+}
+
+unsigned overloads_sides(const struct site *site, int host)
+{
+    const struct thresholds *thresholds = &site->config->hosts[host].thresholds;
+    struct threshold_excess excess;
+    unsigned sides = 0;
+    for (int i = 0; i < THRESHOLD_SIDES && thresholds->n_items > 0; i++) {
+        bool is_beyond = thresholds_find(thresholds, facts_table(site->facts), host,
+                                         (enum threshold_side)i, &excess);
+        sides |= is_beyond ? 1U << i : 0;
+    }
+    return sides;
 }
 
 /* By host, of a queue's jobs; NULL: none is beyond. */
@@ -456,7 +480,7 @@ const struct threshold_excess *const *overloads_show(const struct site *site,
                                                      int n_hosts)
 {
     const struct site_config *config = site->config;
-    if (!config->has_thresholds) {
+    if (!has_thresholds(site)) {
         return NULL;
     }
     const struct threshold_excess **by_queue =

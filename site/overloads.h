@@ -17,10 +17,12 @@
  *
  * A host that tells nothing (away, or in a simulation) is within all, and neither
  * suspends a job nor lets it go on. Own jobs alone: whether a consumer's job stands
- * still is its own site's word, which has the load of the host too.
+ * still is its own site's word, which is told the host's thresholds along with its
+ * load. Of jobs on a borrowed host only own ones are known.
  *
  * Units: milliseconds. Ownership: config, resources are borrowed. What was done last to
- * a host is in memory only. Source: LSF's load thresholds; ADR 0030. Layer: site. */
+ * a host is in memory only. Source: LSF's load thresholds; ADR 0030, 0039.
+ * Layer: site. */
 #ifndef SUBLET_SITE_OVERLOADS_H
 #define SUBLET_SITE_OVERLOADS_H
 
@@ -44,6 +46,8 @@ void overloads_change(struct overloads *overloads, const struct site_config *con
 /* Load, or who runs where, is another: it is looked at again. `is_told`: a host has
  * told its load, so that jobs that wait for it are looked at too. */
 void overloads_mark(struct overloads *overloads, bool is_told);
+/* A borrowed host has thresholds: load counts here, whatever is configured. */
+void overloads_use(struct overloads *overloads);
 void overloads_tick(struct site *site, int64_t now_ms, struct effects *effects);
 int64_t overloads_wake_ms(const struct site *site, int64_t now_ms);
 /* How many jobs load has suspended or ended since the start. */
@@ -58,8 +62,10 @@ const struct threshold_excess *const *overloads_show(const struct site *site,
                                                      struct arena *arena,
                                                      const struct place_host *hosts,
                                                      int n_hosts);
-/* An own host is beyond loadSched of its own. */
-bool overloads_is_busy(const struct site *site, int host,
+/* The host, own or borrowed, is beyond loadSched of its own. */
+bool overloads_is_busy(const struct site *site, const char *host, bool is_own,
                        struct threshold_excess *excess);
+/* Of an own host: which sides of its thresholds it is beyond, as bits. */
+unsigned overloads_sides(const struct site *site, int host);
 
 #endif

@@ -222,6 +222,9 @@ static void on_lease_load(struct site *site, const struct call *call,
 {
     bool is_first = false;
     if (lease_load_take(site, call->msg, &is_first, effects)) {
+        if (facts_borrowed_has_thresholds(facts_borrowed(site->facts))) {
+            overloads_use(site->overloads);
+        }
         look_at_load(site, is_first, call->now_ms);
     }
 }
@@ -297,11 +300,13 @@ static void on_host_load(struct site *site, const struct call *call,
     const struct resource_table *table = facts_table(site->facts);
     bool is_first = !facts_is_told(site->facts, call->host);
     bool had_rates = resource_table_has(table, call->host, RESOURCE_UT);
+    unsigned sides = overloads_sides(site, call->host);
     const char *unknown = facts_take(site->facts, call->host, &call->msg->host_load);
     take_use(site, call);
     bool is_better = !had_rates && resource_table_has(table, call->host, RESOURCE_UT);
     grants_tell(site, call->host);
-    lease_load_mark(site, is_first || is_better, call->now_ms);
+    bool is_turned = overloads_sides(site, call->host) != sides;
+    lease_load_mark(site, is_first || is_better || is_turned, call->now_ms);
     if (is_first && unknown != NULL) {
         effects_log(effects, LOG_LEVEL_WARNING,
                     "host %s tells of \"%s\", which is no resource here, or no value "

@@ -133,7 +133,7 @@ static struct value *own_row(const struct site *site, struct arena *arena, int i
             .is_closed = host->is_leaving || closed_has(&site->closed, host->name),
             .is_open = site_hosts_is_ready(site->hosts, index),
             .is_shut = windows_have_closed(site, index),
-            .is_busy = overloads_is_busy(site, index, &excess),
+            .is_busy = overloads_is_busy(site, host->name, true, &excess),
             .is_taken = counts->is_taken,
             .used = total(counts),
             .max = host->max}));
@@ -158,11 +158,15 @@ static struct value *borrowed_row(const struct site *site, struct arena *arena,
     const char *name = arena_str(arena, host->name);
     const struct site_tally_row *counts = site_tally_find(tally, name, host->lease);
     struct value *row = value_object(arena);
+    const struct thresholds thresholds =
+        facts_borrowed_thresholds(facts_borrowed(site->facts), host->name);
+    struct threshold_excess excess;
     value_add_text(arena, row, "host", name);
     value_add_text(arena, row, "status",
                    status_of(&(struct host_status){
                        .is_closed = closed_has(&site->closed, host->name),
                        .is_open = host->is_open,
+                       .is_busy = overloads_is_busy(site, name, false, &excess),
                        .is_taken = counts->is_taken,
                        .used = host->n_used,
                        .max = host->n_held}));
@@ -172,7 +176,7 @@ static struct value *borrowed_row(const struct site *site, struct arena *arena,
     value_add_null(arena, row, "lent");
     value_add_null(arena, row, "run_window");
     value_add_null(arena, row, "dispatch_window");
-    site_view_add_thresholds(site, arena, row, &(struct thresholds){.n_items = 0});
+    site_view_add_thresholds(site, arena, row, &thresholds);
     site_view_add_facts(site, arena, row, facts_row(site->facts, host->name), NULL);
     site_view_add_reserved(arena, row, seen, place);
     return row;

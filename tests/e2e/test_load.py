@@ -7,7 +7,7 @@ import os
 import signal
 import time
 
-from federation import Failure, Federation, expect, expect_equal, main
+from federation import NORTH, Failure, Federation, expect, expect_equal, main
 
 ALONE = """
 EGO_DEFINE_NCPUS = threads
@@ -370,6 +370,59 @@ def test_thresholds():
                "load is within its thresholds again" in told, told)
 
 
+DESK = NORTH.replace("HOSTS_HERE", "ELIM = (@DIR@/elim)\nHOSTS_HERE").replace(
+    "RESOURCES", "RESOURCES it").replace("(linux)", "(linux) 10/1").replace(
+        "PER_HOST = n1 n2", "PER_HOST = n1").replace("TYPE = shared\n", "")
+AT_IT = "#!/bin/sh\nwhile :; do read it <%s/it; echo 1 it $it; sleep 0.2; done\n"
+
+
+def test_a_lent_desk():
+    """The thresholds of a provider's host hold for its consumer's jobs, which stand still
+    while somebody is at it: seen from the process."""
+    with Federation() as f:
+        def is_at(minutes):
+            path = os.path.join(f.dir, "it")
+            with open(path + ".new", "w") as file:
+                file.write("%d\n" % minutes)
+            os.rename(path + ".new", path)
+
+        def status(site, host):
+            return f.rows(site, "hosts", host)[0]["status"]
+        is_at(30)
+        with open(os.path.join(f.dir, "elim"), "w") as file:
+            file.write(AT_IT % f.dir)
+        os.chmod(file.name, 0o755)
+        f.configure("north", DESK)
+        f.start("broker", "north", "south")
+        f.wait_for("load of n1", lambda: f.rows("south", "load", "n1@north")[0]["it"] == 30)
+        ticks = os.path.join(f.marks, "ticks")
+        job = f.submit("south", "while :; do echo >>%s; sleep 0.1; done" % ticks, "-q", "away")
+        f.wait_for("the job to run", lambda: os.path.getsize(ticks) > 3 if
+                   os.path.exists(ticks) else False)
+        epoch = f.lease()["epoch"]
+        is_at(0)
+        f.wait_state("south", job, "SSUSP")
+        before = os.path.getsize(ticks)
+        waits = f.submit("south", "true", "-q", "away")
+        f.wait_for("another to wait", lambda: f.job("south", waits)["pending"] == "load")
+        expect_equal((status("north", "n1"), status("south", "n1@north")),
+                     ("closed_Busy", "closed_Busy"), "the host, on both sides")
+        block = f.cli("south", "hosts", "-l", "n1@north").stdout
+        expect("it" in block and "10" in block, block)
+        reason = f.job("south", job)["reason"]
+        expect("it 0 < 1 on n1@north" in reason, reason)
+        row = f.lease()
+        expect_equal((row["epoch"], row["consumer"]["used"]), (epoch, 1), "it keeps its slot")
+        expect_equal(os.path.getsize(ticks), before, "its process stood still meanwhile")
+        f.restart("south")  # what it is told is in no journal
+        f.wait_for("the host to be known", lambda: status("south", "n1@north") == "closed_Busy")
+        expect_equal(f.job("south", job)["state"], "SSUSP", "after a restart")
+        is_at(20)
+        f.wait_state("south", job, "RUN")
+        f.wait_for("its process to run", lambda: os.path.getsize(ticks) > before + 3)
+        f.wait_state("south", waits, "DONE")
+
+
 def test_what_is_wrong_is_said():
     with Site() as f:
         path = os.path.join(f.dir, "bad.conf")
@@ -403,4 +456,4 @@ main(test_indices, test_shown_as_lsload, test_what_a_host_is, test_elim_tells,
      test_elim_overrides_an_index, test_elim_that_dies, test_elim_that_has_nothing_to_do,
      test_elims_that_misbehave, test_elims_end_with_their_agent, test_local_resources,
      test_a_host_that_is_away, test_selected, test_borrowed_hosts, test_thresholds,
-     test_what_is_wrong_is_said, at_once=3)
+     test_a_lent_desk, test_what_is_wrong_is_said, at_once=3)

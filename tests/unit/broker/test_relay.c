@@ -141,11 +141,17 @@ static void load_goes_by_the_lease(void **state)
 {
     char name[] = "mem", value[] = "4000", host[] = "n1";
     struct load_value values[] = {{name, value, true}};
-    struct lease_load_host hosts[] = {{host, values, 1}};
+    char bound[] = "500/100";
+    struct load_value thresholds[] = {{name, bound, false}};
+    struct lease_load_host hosts[] = {{.host = host,
+                                       .values = values,
+                                       .n_values = 1,
+                                       .thresholds = thresholds,
+                                       .n_thresholds = 1}};
     struct msg msg = {.kind = MSG_LEASE_LOAD, .site = "south"};
     msg.lease_load = (struct msg_lease_load){"north/1/south", hosts, 1};
     stage_say(&stage, "north", 1, &msg);
-    name[0] = value[0] = host[0] = 'X';
+    name[0] = value[0] = host[0] = bound[0] = 'X';
     const struct msg *passed = stage_sent(&stage, "south", MSG_LEASE_LOAD, 0);
     assert_string_equal(passed->site, "north");
     assert_string_equal(passed->lease_load.lease, "north/1/south");
@@ -153,6 +159,9 @@ static void load_goes_by_the_lease(void **state)
     assert_string_equal(passed->lease_load.hosts[0].values[0].name, "mem");
     assert_string_equal(passed->lease_load.hosts[0].values[0].value, "4000");
     assert_true(passed->lease_load.hosts[0].values[0].is_exclusive);
+    assert_int_equal(passed->lease_load.hosts[0].n_thresholds, 1);
+    assert_string_equal(passed->lease_load.hosts[0].thresholds[0].name, "mem");
+    assert_string_equal(passed->lease_load.hosts[0].thresholds[0].value, "500/100");
 
     struct msg ask = {.kind = MSG_LEASE_LOAD_ASK, .site = "north"};
     ask.lease_load_ask.lease = "north/1/south";

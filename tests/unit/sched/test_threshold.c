@@ -55,6 +55,29 @@ static const char *read_text(const struct resources *resources, const char *name
     return read;
 }
 
+static void what_is_written_is_read_again(void **state)
+{
+    static const char *const texts[] = {"0.7/2", "/10", "3.5", "0/0",
+                                        "1000000/0.000125"};
+    struct resources *resources = catalogue();
+    struct arena arena;
+    (void)state;
+    arena_init(&arena);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        int id = id_of(resources, "heat");
+        struct threshold read, again;
+        struct err err;
+        assert_int_equal(threshold_read(resources, id, texts[i], &read, &err), 0);
+        const char *text = threshold_write(&arena, &read);
+        assert_int_equal(threshold_read(resources, id, text, &again, &err), 0);
+        assert_memory_equal(again.has, read.has, sizeof(read.has));
+        assert_true(again.bounds[0] == read.bounds[0] &&
+                    again.bounds[1] == read.bounds[1]);
+    }
+    arena_release(&arena);
+    resources_free(resources);
+}
+
 static void what_is_a_threshold(void **state)
 {
     static const struct {
@@ -207,6 +230,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_a_threshold),
+        cmocka_unit_test(what_is_written_is_read_again),
         cmocka_unit_test(a_host_has_cores),
         cmocka_unit_test(what_is_beyond),
     };

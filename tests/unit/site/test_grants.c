@@ -149,7 +149,7 @@ static void says_lease_load(struct site_stage *stage, const char *lease)
 {
     const struct load_value values[] = {
         {"mem", "4000", false}, {"maxmem", "8000", false}, {"ncpus", "16", false}};
-    const struct lease_load_host host = {"n1", values, 3};
+    const struct lease_load_host host = {.host = "n1", .values = values, .n_values = 3};
     struct msg msg = {.kind = MSG_LEASE_LOAD, .site = "north"};
     msg.lease_load = (struct msg_lease_load){lease, &host, 1};
     site_stage_broker(stage, &msg);

@@ -141,11 +141,66 @@ static void test_asked(void **state)
     site_stage_release(&stage);
 }
 
+static void tell_mem(struct site_stage *stage, const char *mem)
+{
+    const struct load_value values[] = {{"mem", mem, false}};
+    struct peer from = site_stage_host("n1");
+    struct msg msg = {
+        .kind = MSG_HOST_LOAD, .session = stage->host_session, .site = ""};
+    msg.host_load = (struct msg_host_load){.values = values, .n_values = 1};
+    site_stage_host_alive(stage, "n1");
+    site_stage_message(stage, &from, &msg);
+}
+
+/* Load that crosses a threshold of the host's is told soon, other load at the next
+ * round. The thresholds go with it. */
+static void test_thresholds_are_told(void **state)
+{
+    static const struct {
+        const char *mem;
+        bool is_soon;
+    } rows[] = {
+        {"3000", false}, {"400", true}, {"300", false},
+        {"50", true},    {"200", true}, {"4000", true},
+    };
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(
+        &stage, "Begin Site\nNAME = north\nSPOOL = /s\nBROKER = tcp://b:1\nKEY = k\n"
+                "BROKER_KEY = b\nEnd Site\n"
+                "Begin Host\nHOST_NAME MXJ mem r1m\nn1 4 500/100 /0.25\nEnd Host\n"
+                "Begin Queue\nQUEUE_NAME = normal\nEnd Queue\n"
+                "Begin HostExport\nNAME = spare\nPER_HOST = n1\nSLOTS = 4\n"
+                "DISTRIBUTION = ([south, 1])\nEnd HostExport\n");
+    site_stage_host_up(&stage, "n1");
+    site_stage_broker_up(&stage);
+    tell_mem(&stage, "4000");
+    count_told(&stage, 5000);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        tell_mem(&stage, rows[i].mem);
+        if ((count_told(&stage, 3000) > 0) != rows[i].is_soon) {
+            fail_msg("mem=%s", rows[i].mem);
+        }
+    }
+    struct msg ask = {.kind = MSG_LEASE_LOAD_ASK, .site = "south"};
+    ask.lease_load_ask.lease = LEASE;
+    site_stage_broker(&stage, &ask);
+    const struct lease_load_host *host =
+        &site_stage_sent(&stage, MSG_LEASE_LOAD, 0)->lease_load.hosts[0];
+    assert_int_equal(host->n_thresholds, 2); /* by their ids */
+    assert_string_equal(host->thresholds[0].name, "r1m");
+    assert_string_equal(host->thresholds[0].value, "/0.250000000");
+    assert_string_equal(host->thresholds[1].name, "mem");
+    assert_string_equal(host->thresholds[1].value, "500.000000000/100.000000000");
+    site_stage_release(&stage);
+}
+
 /* ---------------------------------------------------------------- the consumer */
 
 static void tell_lease(struct site_stage *stage, const char *from, const char *host)
 {
-    struct lease_load_host hosts[] = {{host, told, 3}, {"other", told, 3}};
+    struct lease_load_host hosts[] = {{.host = host, .values = told, .n_values = 3},
+                                      {.host = "other", .values = told, .n_values = 3}};
     struct msg msg = {.kind = MSG_LEASE_LOAD, .site = from};
     msg.lease_load = (struct msg_lease_load){LEASE, hosts, 2};
     site_stage_broker(stage, &msg);
@@ -191,6 +246,61 @@ static void test_taken(void **state)
     site_stage_release(&stage);
 }
 
+static const char *shown_status(struct site_stage *stage)
+{
+    struct msg_query query = {.kind = QUERY_HOSTS,
+                              .name = "n1@north",
+                              .user = "",
+                              .queue = "",
+                              .host = "",
+                              .provider = "",
+                              .consumer = "",
+                              .after = ""};
+    const struct value *rows =
+        value_find(site_stage_query(stage, &query)->value, "hosts");
+    return value_find(rows->first, "status")->text;
+}
+
+static void tell_bounded(struct site_stage *stage, const struct load_value *thresholds,
+                         int n_thresholds)
+{
+    const struct lease_load_host host = {.host = "n1",
+                                         .values = told,
+                                         .n_values = 3,
+                                         .thresholds = thresholds,
+                                         .n_thresholds = n_thresholds};
+    struct msg msg = {.kind = MSG_LEASE_LOAD, .site = "north"};
+    msg.lease_load = (struct msg_lease_load){LEASE, &host, 1};
+    site_stage_broker(stage, &msg);
+}
+
+/* The host has 4000 MB. What a provider says twice, or says badly, is no threshold. */
+static void test_thresholds_are_taken(void **state)
+{
+    static const struct load_value much[] = {
+        {"mem", "5000/1000", false}, {"mem", "10/1", false}, {"ut", "0.5", false}};
+    static const struct load_value little[] = {{"mem", "500/100", false}};
+    static const struct load_value bad[] = {
+        {"mem", "many", false},  {"mem", "", false},   {"nothing", "1/2", false},
+        {"hname", "1/2", false}, {"fast", "1", false}, {"swp", "1e300/-1", false},
+        {"slots", "9/9", false}};
+    struct site_stage stage;
+    (void)state;
+    site_stage_init(&stage);
+    site_stage_broker_up(&stage);
+    site_stage_contract(&stage, 1, LEASE_ACTIVE, 1, true);
+    tell_bounded(&stage, NULL, 0);
+    assert_string_equal(shown_status(&stage), "ok");
+    tell_bounded(&stage, much, 3);
+    assert_string_equal(shown_status(&stage), "closed_Busy");
+    tell_bounded(&stage, little, 1);
+    assert_string_equal(shown_status(&stage), "ok");
+    tell_bounded(&stage, much, 1);
+    tell_bounded(&stage, bad, 7); /* replaces what there was */
+    assert_string_equal(shown_status(&stage), "ok");
+    site_stage_release(&stage);
+}
+
 static void test_asks(void **state)
 {
     struct site_stage stage;
@@ -220,9 +330,13 @@ static void test_asks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_told),  cmocka_unit_test(test_rounds),
-        cmocka_unit_test(test_asked), cmocka_unit_test(test_taken),
+        cmocka_unit_test(test_told),
+        cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_asked),
+        cmocka_unit_test(test_taken),
         cmocka_unit_test(test_asks),
+        cmocka_unit_test(test_thresholds_are_told),
+        cmocka_unit_test(test_thresholds_are_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
