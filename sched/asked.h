@@ -19,9 +19,15 @@
 #include "sched/groups.h"
 #include "sched/queue.h"
 
+struct asked_name;
+
 struct asked {
     const struct queue_term *terms;
     int n_terms;
+    const struct queue_term **broad; /* those that are no host's name */
+    int n_broad;
+    struct asked_name *named; /* by name, those that are: a table with holes ... */
+    size_t n_places;          /* ... of a power of two; 0: there are none */
     bool has_preferences;
     bool is_any; /* there is no list: any host */
     const char *const *avoided;
@@ -31,6 +37,10 @@ struct asked {
 int asked_read(struct arena *arena, const struct groups *groups,
                const char *const *words, int n_words, struct asked *asked,
                struct err *err) MUST_CHECK;
+
+/* The list of these, which are borrowed. */
+void asked_set(struct arena *arena, const struct queue_term *terms, int n_terms,
+               struct asked *asked);
 
 /* True where the list has the host, avoided or not; then its preference, of several the
  * highest. `site` is "" for an own host. */

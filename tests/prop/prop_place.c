@@ -112,7 +112,7 @@ static int make_terms(struct world *world, struct queue_term *terms)
     return n_terms;
 }
 
-static void make_wishes(struct world *world)
+static void make_wishes(struct world *world, struct arena *arena)
 {
     for (int i = 0; i < QUEUES; i++) {
         struct queue_config *queue = &world->queues[i];
@@ -131,12 +131,8 @@ static void make_wishes(struct world *world)
     }
     for (int i = 0; i < LISTS; i++) {
         struct asked *list = &world->lists[i];
-        list->terms = world->list_terms[i];
-        list->n_terms = make_terms(world, world->list_terms[i]);
-        for (int k = 0; k < list->n_terms; k++) {
-            list->has_preferences =
-                list->has_preferences || list->terms[k].preference > 0;
-        }
+        int n_terms = make_terms(world, world->list_terms[i]);
+        asked_set(arena, world->list_terms[i], n_terms, list);
         bool has_order = rng_percent(&world->rng, 50);
         world->filters[i].matches = world->matches[i];
         world->filters[i].places = has_order ? world->places[i] : NULL;
@@ -461,9 +457,9 @@ static void test_passes_are_as_written(void **state)
         memset(&world, 0, sizeof(world));
         rng_init(&world.rng, seed);
         make_hosts(&world);
-        make_wishes(&world);
-        make_lines(&world);
         arena_init(&arena);
+        make_wishes(&world, &arena);
+        make_lines(&world);
         place_plan(&arena, &world.snapshot, &plan);
         run_twin(&twin, &world.snapshot);
         got = (struct twin){.snapshot = &world.snapshot};
