@@ -200,11 +200,8 @@ static bool is_opened(const struct place_pass *pass)
 /* No room was found for as many, or fewer. */
 static bool is_stuck(struct place_pass *pass, struct place_view *view, int n_slots)
 {
-    if (!is_opened(pass)) {
-        return n_slots >= view->stuck_slots;
-    }
-    slot_reserve_show(pass->snapshot->kept, view);
-    return slot_reserve_is_stuck(pass->snapshot->kept, view, n_slots);
+    return is_opened(pass) ? slot_reserve_is_stuck(pass->snapshot->kept, view, n_slots)
+                           : n_slots >= view->stuck_slots;
 }
 
 static void set_stuck(struct place_pass *pass, struct place_view *view, int n_slots)
@@ -225,7 +222,14 @@ static bool fit(struct place_pass *pass, struct place_view *view,
     struct place_group *group = NULL;
     bool *tried = NULL;
     pass->take.lacking = -1;
-    if (!is_stuck(pass, view, n_slots)) {
+    bool is_open = is_opened(pass), was_vain = is_stuck(pass, view, n_slots);
+    if (was_vain && is_open) {
+        return false; /* why is for those who have less */
+    }
+    if (is_open) {
+        slot_reserve_show(pass->snapshot->kept, view);
+    }
+    if (!was_vain) {
         tried = arena_alloc(pass->arena, (size_t)view->n_groups, sizeof(*tried));
         group = choose_group(pass, view, n_slots, tried);
         view->told_slots = 0;

@@ -170,17 +170,6 @@ static bool is_allowed(const struct place_snapshot *snapshot, int queue,
     return is_asked;
 }
 
-bool place_view_allows(const struct place_snapshot *snapshot,
-                       const struct place_line *line, int host)
-{
-    int preference;
-    return is_allowed(snapshot, line->queue, line->asked, line->bond, host,
-                      &preference) &&
-           !asked_avoids(line->asked, snapshot->hosts[host].name) &&
-           (line->filter == NULL || line->filter->matches[host]) &&
-           place_view_load(snapshot, line->queue, host) == NULL;
-}
-
 const struct threshold_excess *place_view_load(const struct place_snapshot *snapshot,
                                                int queue, int host)
 {
@@ -315,12 +304,9 @@ static void restore(const struct place_room *room, struct place_view *view,
                     struct place_group *group, int host)
 {
     struct place_candidate candidate = candidate_on(room, host);
-    if (place_view_free_on(room, host, group) == 0 ||
-        place_view_load(room->snapshot, view->queue, host) != NULL ||
+    if (!view->allowed[host] || place_view_free_on(room, host, group) == 0 ||
         !is_allowed(room->snapshot, view->queue, view->asked, view->bond, host,
-                    &candidate.preference) ||
-        asked_avoids(view->asked, room->snapshot->hosts[host].name) ||
-        (view->filter != NULL && !view->filter->matches[host])) {
+                    &candidate.preference)) {
         return;
     }
     if (view->filter != NULL && view->filter->places != NULL) {
@@ -332,7 +318,8 @@ static void restore(const struct place_room *room, struct place_view *view,
 void place_view_restore(const struct place_room *room, struct place_view *view,
                         int host)
 {
-    struct place_group *group = group_with(room, view, host);
+    struct place_group *group =
+        view->allowed[host] ? group_with(room, view, host) : NULL;
     if (group != NULL && !is_in_heap(group, host)) {
         restore(room, view, group, host);
     }
@@ -380,7 +367,7 @@ static struct place_view *view_new(const struct place_room *room,
     view->stuck.n_hosts = n_hosts;
     view->groups =
         arena_alloc(room->arena, (size_t)room->n_groups, sizeof(*view->groups));
-    if (room->snapshot->preempt != NULL) {
+    if (room->snapshot->preempt != NULL || room->snapshot->kept != NULL) {
         view->allowed = arena_alloc(room->arena, (size_t)n_hosts + 1, 1);
     }
     for (int i = 0; i < n_hosts; i++) {

@@ -53,8 +53,8 @@ struct place_view {
     int told_slots;   /* for which the verdict says why; 0: none yet */
     struct reason_verdict judged; /* what is against hosts whatever the job's slots */
     struct reason_verdict stuck;  /* with what is against them for told_slots */
-    uint8_t *allowed;        /* by host: it is open, and the job may run there, free or
-                                not; NULL: there is no preemption, nobody asks */
+    uint8_t *allowed; /* by host: it is open, and the job may run there, free or not;
+                         NULL: nobody preempts or reserves slots, and asks */
     struct place_view *next; /* of queues alike, or of the line */
 };
 
@@ -98,9 +98,6 @@ void place_view_forget_told(struct place_room *room);
 /* True where the host takes jobs of the queue: a leaf of a plan may stand for some
  * queues only. */
 bool place_view_is_for(const struct place_host *host, const char *queue);
-/* The line's jobs may run on that host, now or when it is open; its load allows it. */
-bool place_view_allows(const struct place_snapshot *snapshot,
-                       const struct place_line *line, int host);
 /* What of the host's load stands against a start of the queue's jobs, or NULL. */
 const struct threshold_excess *place_view_load(const struct place_snapshot *snapshot,
                                                int queue, int host);

@@ -10,10 +10,11 @@ static uint8_t *allowed_of(const struct slot_reserve *reserve,
     const struct place_snapshot *place = reserve->place;
     const struct place_line *line = &place->lines[item->shown.line];
     int group = reserve->room->group_of[item->pieces[0].host];
+    const struct place_view *view =
+        place_view_of(reserve->room, line, line->n_asks > 0 ? line->asks : NULL);
     uint8_t *allowed = arena_alloc(reserve->arena, (size_t)place->n_hosts, 1);
     for (int i = 0; i < place->n_hosts; i++) {
-        allowed[i] = reserve->room->group_of[i] == group && place->hosts[i].is_open &&
-                     place_view_allows(place, line, i);
+        allowed[i] = view->allowed[i] && reserve->room->group_of[i] == group;
     }
     return allowed;
 }
