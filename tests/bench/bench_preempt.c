@@ -28,7 +28,6 @@ struct trial {
     struct lone_site lone;
     struct preempt_queue rules[N_QUEUES];
     struct preempt_target target;
-    uint64_t last_attempt;
     int n_suspended;
 };
 
@@ -49,65 +48,6 @@ static void configure(struct trial *trial, bool preempts, bool is_protected)
                                                         .wait_ms = 300000};
 }
 
-static void load_running(struct trial *trial, int host)
-{
-    struct host_slots slots = {trial->lone.hosts[host], HOST_SLOTS};
-    lone_site_load_job(&trial->lone, 0, host % N_USERS, HOST_SLOTS);
-    trial->last_attempt++;
-    struct row state = {.kind = ROW_JOB_STATE,
-                        .job_state = {.id = trial->lone.last_job,
-                                      .state = JOB_RUN,
-                                      .attempt = trial->last_attempt,
-                                      .lease = "",
-                                      .is_decided = true,
-                                      .hosts = &slots,
-                                      .n_hosts = 1,
-                                      .start_ms = trial->lone.now_ms - 1000,
-                                      .exit = {.text = ""},
-                                      .reason = "",
-                                      .overload = "",
-                                      .avoided = "",
-                                      .reserved = "",
-                                      .queue = ""}};
-    site_load(trial->lone.site, &state);
-}
-
-/* The runs come behind all jobs, as from a journal. */
-static void load_run(struct trial *trial, int host)
-{
-    struct host_slots slots = {trial->lone.hosts[host], HOST_SLOTS};
-    char job[16];
-    snprintf(job, sizeof(job), "%d", host + 1);
-    struct row run = {.kind = ROW_RUN,
-                      .run = {.run = {"bench", (uint64_t)host + 1},
-                              .job = job,
-                              .lease = "",
-                              .record = RUN_RECORD_GUARDED,
-                              .hosts = &slots,
-                              .n_hosts = 1,
-                              .token = 1,
-                              .exit = {.text = ""}}};
-    site_load(trial->lone.site, &run);
-}
-
-static void host_comes(struct trial *trial, int host)
-{
-    struct msg hello = {.kind = MSG_HOST_HELLO};
-    struct msg state = {.kind = MSG_RUN_STATE};
-    struct msg synced = {.kind = MSG_HOST_SYNCED};
-    struct peer from = lone_site_host(&trial->lone, host);
-    hello.host_hello.name = trial->lone.hosts[host];
-    hello.host_hello.boot_id = "boot";
-    state.run_state = (struct msg_run_state){.run = {"bench", (uint64_t)host + 1},
-                                             .phase = RUN_RUNNING,
-                                             .token = 1,
-                                             .start_ms = trial->lone.now_ms - 1000,
-                                             .exit = {.text = ""}};
-    lone_site_hear(&trial->lone, &from, &hello);
-    lone_site_hear(&trial->lone, &from, &state);
-    lone_site_hear(&trial->lone, &from, &synced);
-}
-
 /* Milliseconds of processor time of one tick; counts who is told to stand still. */
 static double tick(struct trial *trial)
 {
@@ -122,21 +62,15 @@ static void begin(struct trial *trial, bool preempts, bool is_protected)
     configure(trial, preempts, is_protected);
     lone_site_begin(&trial->lone);
     for (int i = 0; i < N_HOSTS; i++) {
-        load_running(trial, i);
+        struct job_spec spec = lone_site_spec(&trial->lone, 0, i % N_USERS, HOST_SLOTS);
+        lone_site_load_running(&trial->lone, i, &spec);
     }
     for (int i = 0; i < N_WAITING; i++) {
         lone_site_load_job(&trial->lone, i / N_USERS % N_QUEUES, i % N_USERS, 1);
     }
-    for (int i = 0; i < N_HOSTS; i++) {
-        load_run(trial, i);
-    }
-    struct row counter = {.kind = ROW_COUNTER,
-                          .counter = {"attempt", trial->last_attempt}};
-    site_load(trial->lone.site, &counter);
+    lone_site_load_runs(&trial->lone, HOST_SLOTS);
     lone_site_start(&trial->lone, trial->lone.last_job);
-    for (int i = 0; i < N_HOSTS; i++) {
-        host_comes(trial, i);
-    }
+    lone_site_runs_come(&trial->lone);
 }
 
 static void run(struct trial *trial, bool preempts, bool is_protected,

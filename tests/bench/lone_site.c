@@ -161,12 +161,12 @@ struct job_spec lone_site_spec(const struct lone_site *lone, int queue, int user
     };
 }
 
-void lone_site_load_job(struct lone_site *lone, int queue, int user, int n_slots)
+void lone_site_load_spec(struct lone_site *lone, const struct job_spec *spec)
 {
     struct row row = {.kind = ROW_JOB};
     row.job.id = ++lone->last_job;
     row.job.submit_ms = lone->now_ms - 1000;
-    row.job.spec = lone_site_spec(lone, queue, user, n_slots);
+    row.job.spec = *spec;
     if (lone->n_res_reqs > 0) {
         row.job.spec.res_reqs =
             &lone->res_reqs[row.job.id % (uint64_t)lone->n_res_reqs];
@@ -177,6 +177,57 @@ void lone_site_load_job(struct lone_site *lone, int queue, int user, int n_slots
     if (lone->journal != NULL && journal_write(lone->journal, &row, &err) < 0) {
         bench_fail("%s", err.text);
     }
+}
+
+void lone_site_load_job(struct lone_site *lone, int queue, int user, int n_slots)
+{
+    struct job_spec spec = lone_site_spec(lone, queue, user, n_slots);
+    lone_site_load_spec(lone, &spec);
+}
+
+void lone_site_load_running(struct lone_site *lone, int host,
+                            const struct job_spec *spec)
+{
+    struct host_slots slots = {lone->hosts[host], spec->n_slots};
+    lone_site_load_spec(lone, spec);
+    struct row state = {.kind = ROW_JOB_STATE,
+                        .job_state = {.id = lone->last_job,
+                                      .state = JOB_RUN,
+                                      .attempt = (uint64_t)host + 1,
+                                      .lease = "",
+                                      .is_decided = true,
+                                      .hosts = &slots,
+                                      .n_hosts = 1,
+                                      .start_ms = lone->now_ms - 1000,
+                                      .exit = {.text = ""},
+                                      .reason = "",
+                                      .overload = "",
+                                      .avoided = "",
+                                      .reserved = "",
+                                      .queue = ""}};
+    site_load(lone->site, &state);
+}
+
+void lone_site_load_runs(struct lone_site *lone, int n_slots)
+{
+    for (int i = 0; i < lone->config.n_hosts; i++) {
+        struct host_slots slots = {lone->hosts[i], n_slots};
+        char job[16];
+        snprintf(job, sizeof(job), "%d", i + 1);
+        struct row run = {.kind = ROW_RUN,
+                          .run = {.run = {"bench", (uint64_t)i + 1},
+                                  .job = job,
+                                  .lease = "",
+                                  .record = RUN_RECORD_GUARDED,
+                                  .hosts = &slots,
+                                  .n_hosts = 1,
+                                  .token = 1,
+                                  .exit = {.text = ""}}};
+        site_load(lone->site, &run);
+    }
+    struct row counter = {.kind = ROW_COUNTER,
+                          .counter = {"attempt", (uint64_t)lone->config.n_hosts}};
+    site_load(lone->site, &counter);
 }
 
 /* ---------------------------------------------------------------- steps */
@@ -212,6 +263,25 @@ void lone_site_hosts_come(struct lone_site *lone)
             load.host_load = (struct msg_host_load){.values = &mem, .n_values = 1};
             lone_site_hear(lone, &host, &load);
         }
+    }
+}
+
+void lone_site_runs_come(struct lone_site *lone)
+{
+    for (int i = 0; i < lone->config.n_hosts; i++) {
+        struct msg hello = {.kind = MSG_HOST_HELLO}, synced = {.kind = MSG_HOST_SYNCED};
+        struct msg state = {.kind = MSG_RUN_STATE};
+        struct peer host = lone_site_host(lone, i);
+        hello.host_hello.name = lone->hosts[i];
+        hello.host_hello.boot_id = "boot";
+        state.run_state = (struct msg_run_state){.run = {"bench", (uint64_t)i + 1},
+                                                 .phase = RUN_RUNNING,
+                                                 .token = 1,
+                                                 .start_ms = lone->now_ms - 1000,
+                                                 .exit = {.text = ""}};
+        lone_site_hear(lone, &host, &hello);
+        lone_site_hear(lone, &host, &state);
+        lone_site_hear(lone, &host, &synced);
     }
 }
 

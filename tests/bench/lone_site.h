@@ -49,13 +49,21 @@ void lone_site_start(struct lone_site *lone, uint64_t last_id);
 
 struct job_spec lone_site_spec(const struct lone_site *lone, int queue, int user,
                                int n_slots);
+void lone_site_load_spec(struct lone_site *lone, const struct job_spec *spec);
 void lone_site_load_job(struct lone_site *lone, int queue, int user, int n_slots);
+/* A job that runs there with all of its slots: of each host one, before any other job,
+ * in their order; and behind all jobs, as in a journal, what they execute. */
+void lone_site_load_running(struct lone_site *lone, int host,
+                            const struct job_spec *spec);
+void lone_site_load_runs(struct lone_site *lone, int n_slots);
 
 struct peer lone_site_host(const struct lone_site *lone, int host);
 /* A message comes; what comes of it is not looked at. */
 void lone_site_hear(struct lone_site *lone, const struct peer *from, struct msg *msg);
 /* HELLO and SYNCED of each, with no run, and with memory where jobs require some. */
 void lone_site_hosts_come(struct lone_site *lone);
+/* The same, each with the run that was loaded. */
+void lone_site_runs_come(struct lone_site *lone);
 /* A host says SYNCED once more: a pass is due, and nothing has changed. */
 void lone_site_nudge(struct lone_site *lone);
 
