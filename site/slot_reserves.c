@@ -220,36 +220,102 @@ static struct backfill_run *list_runs(void *arg, int *n_runs)
     return slot_runs_list(shown->site, shown->arena, shown->snapshot.place, n_runs);
 }
 
-static struct slot_reserve_piece *piece_on(struct slot_reserve_piece *pieces,
-                                           int *count, int host)
+/* Of one reservation, while it is shown. */
+struct pieces {
+    struct slot_reserve_piece *items;
+    int count;
+    int *at; /* by host: 1 and its place among them; 0: it has none */
+};
+
+static struct slot_reserve_piece *piece_on(struct pieces *pieces, int host)
 {
-    for (int i = 0; i < *count; i++) {
-        if (pieces[i].host == host) {
-            return &pieces[i];
-        }
+    if (pieces->at[host] == 0) {
+        pieces->items[pieces->count++] = (struct slot_reserve_piece){.host = host};
+        pieces->at[host] = pieces->count;
     }
-    pieces[*count] = (struct slot_reserve_piece){.host = host};
-    return &pieces[(*count)++];
+    return &pieces->items[pieces->at[host] - 1];
 }
 
-/* It runs on slots of another's reservation: one that stood still since does not. */
+/* A job that runs on slots of another's reservation. */
+struct borrower {
+    uint64_t of;
+    const struct job *job;
+};
+
+struct borrowers {
+    struct borrower *items; /* by reservation, then attempt */
+    int count;
+};
+
+static int compare_borrowers(const void *left, const void *right)
+{
+    const struct borrower *a = left, *b = right;
+    if (a->of != b->of) {
+        return a->of < b->of ? -1 : 1;
+    }
+    return a->job->attempt < b->job->attempt ? -1 : a->job->attempt > b->job->attempt;
+}
+
+/* One that stood still since is none. */
 static bool is_lent(const struct job *job)
 {
     return job->backfill.of != 0 && job->halt.causes == 0 && job->halt.resumed_ms == 0;
 }
 
-static void add_lent(const struct site *site, const struct place_snapshot *place,
-                     uint64_t job, struct slot_reserve_piece *pieces, int *count)
+static struct borrowers list_borrowers(const struct site *site, struct arena *arena)
 {
-    for (int i = 0; i < jobs_count_open(site->jobs); i++) {
-        const struct job *borrower = jobs_open_at(site->jobs, i);
-        for (int k = 0;
-             borrower->backfill.of == job && is_lent(borrower) && k < borrower->n_hosts;
-             k++) {
+    struct borrowers borrowers = {.count = 0};
+    int n_open = site->slot_reserves->count > 0 ? jobs_count_open(site->jobs) : 0;
+    borrowers.items = arena_alloc(arena, (size_t)n_open, sizeof(*borrowers.items));
+    for (int i = 0; i < n_open; i++) {
+        const struct job *job = jobs_open_at(site->jobs, i);
+        if (is_lent(job)) {
+            borrowers.items[borrowers.count++] =
+                (struct borrower){job->backfill.of, job};
+        }
+    }
+    qsort(borrowers.items, (size_t)borrowers.count, sizeof(*borrowers.items),
+          compare_borrowers);
+    return borrowers;
+}
+
+/* The first that has slots of that job's. */
+static int find_borrower(const struct borrowers *borrowers, uint64_t job)
+{
+    int low = 0, high = borrowers->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (borrowers->items[middle].of < job) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static int count_lent_hosts(const struct borrowers *borrowers, uint64_t job)
+{
+    int n_hosts = 0;
+    for (int i = find_borrower(borrowers, job);
+         i < borrowers->count && borrowers->items[i].of == job; i++) {
+        n_hosts += borrowers->items[i].job->n_hosts;
+    }
+    return n_hosts;
+}
+
+static void add_lent(const struct site *site, const struct place_snapshot *place,
+                     const struct borrowers *borrowers, uint64_t job,
+                     struct pieces *pieces)
+{
+    for (int i = find_borrower(borrowers, job);
+         i < borrowers->count && borrowers->items[i].of == job; i++) {
+        const struct job *borrower = borrowers->items[i].job;
+        for (int k = 0; k < borrower->n_hosts; k++) {
             int host = schedule_find_host(site, place->hosts, place->n_hosts,
                                           borrower->lease, borrower->hosts[k].host);
             if (host >= 0) {
-                struct slot_reserve_piece *piece = piece_on(pieces, count, host);
+                struct slot_reserve_piece *piece = piece_on(pieces, host);
                 piece->n_lent += borrower->hosts[k].n_slots;
                 if (piece->n_slots < piece->n_lent) {
                     piece->n_slots = piece->n_lent;
@@ -292,30 +358,36 @@ static void show_parts(const struct site *site, struct arena *arena,
 }
 
 static void show_one(const struct site *site, struct arena *arena,
-                     const struct place_snapshot *place, const struct kept *kept,
-                     struct slot_reservation *shown)
+                     const struct place_snapshot *place,
+                     const struct borrowers *borrowers, const struct kept *kept,
+                     int *at, struct slot_reservation *shown)
 {
     /* Lent slots may lie elsewhere: the job reserved others before a restart. */
-    struct slot_reserve_piece *pieces =
-        arena_alloc(arena, (size_t)place->n_hosts, sizeof(*pieces));
+    bool has_lent = kept->shown.n_hosts > 0 && kept->targets[0] == 0;
+    int n_most = kept->shown.n_hosts +
+                 (has_lent ? count_lent_hosts(borrowers, kept->shown.job) : 0);
+    struct pieces pieces = {.at = at};
     const struct job *job = jobs_find(site->jobs, kept->shown.job);
-    int count = 0;
+    pieces.items = arena_alloc(arena, (size_t)n_most, sizeof(*pieces.items));
     for (int i = 0; i < kept->shown.n_hosts; i++) {
         int host = schedule_find_host(site, place->hosts, place->n_hosts, kept->lease,
                                       kept->hosts[i].host);
         if (host >= 0) {
-            struct slot_reserve_piece *piece = piece_on(pieces, &count, host);
+            struct slot_reserve_piece *piece = piece_on(&pieces, host);
             piece->n_slots = kept->hosts[i].n_slots;
             piece->n_target = kept->targets[i];
         }
     }
-    if (kept->shown.n_hosts > 0 && kept->targets[0] == 0) {
-        add_lent(site, place, kept->shown.job, pieces, &count);
+    if (has_lent) {
+        add_lent(site, place, borrowers, kept->shown.job, &pieces);
+    }
+    for (int i = 0; i < pieces.count; i++) {
+        at[pieces.items[i].host] = 0; /* for the next one */
     }
     *shown = (struct slot_reservation){.job = kept->shown.job,
                                        .line = line_index(job->line),
-                                       .pieces = pieces,
-                                       .n_pieces = count,
+                                       .pieces = pieces.items,
+                                       .n_pieces = pieces.count,
                                        .since_ms = kept->shown.since_ms};
     show_parts(site, arena, place, kept, shown);
 }
@@ -343,8 +415,10 @@ struct slot_reserve *slot_reserves_show(struct site *site, struct arena *arena,
     struct shown *shown = arena_alloc(arena, 1, sizeof(*shown));
     struct slot_reservation *kept =
         arena_alloc(arena, (size_t)reserves->count, sizeof(*kept));
+    struct borrowers borrowers = list_borrowers(site, arena);
+    int *at = arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*at));
     for (int i = 0; i < reserves->count; i++) {
-        show_one(site, arena, snapshot, &reserves->items[i], &kept[i]);
+        show_one(site, arena, snapshot, &borrowers, &reserves->items[i], at, &kept[i]);
     }
     shown->site = site;
     shown->arena = arena;
