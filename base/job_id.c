@@ -184,11 +184,31 @@ int job_id_expand(struct arena *arena, const struct job_id *id, const int **indi
 
 /* ---------------------------------------------------------------- texts and keys */
 
+/* By hand, as each start has a few of them. */
+static char *put_number(char *to, uint64_t number)
+{
+    char digits[20];
+    int count = 0;
+    do {
+        digits[count++] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    while (count > 0) {
+        *to++ = digits[--count];
+    }
+    return to;
+}
+
 const char *job_id_text(struct arena *arena, uint64_t number, int index)
 {
-    return index == 0
-               ? arena_printf(arena, "%llu", (unsigned long long)number)
-               : arena_printf(arena, "%llu[%d]", (unsigned long long)number, index);
+    char text[48];
+    char *end = put_number(text, number);
+    if (index != 0) {
+        *end++ = '[';
+        end = put_number(end, (uint64_t)index);
+        *end++ = ']';
+    }
+    return arena_strn(arena, text, (size_t)(end - text));
 }
 
 uint64_t job_id_key(uint64_t number, int index)

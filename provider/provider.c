@@ -80,13 +80,21 @@ static bool takes_none(const struct book *book)
     return book->is_frozen || books_is_owed(book);
 }
 
-int provider_local_max(const struct provider *provider, const char *name, int max,
-                       int local_used)
+const struct books_host *provider_host(struct provider *provider, const char *name)
 {
-    const struct books_host *host = books_find_host(&provider->books, name);
+    return books_add_host(&provider->books, name);
+}
+
+const char *provider_host_name(const struct books_host *host)
+{
+    return host->name;
+}
+
+int provider_host_local_max(const struct books_host *host, int max, int local_used)
+{
     int64_t allowed = max;
     bool is_owed = false;
-    for (int i = 0; host != NULL && i < host->n_links; i++) {
+    for (int i = 0; i < host->n_links; i++) {
         const struct book *book = host->links[i].book;
         const struct book_host *entry = &book->hosts[host->links[i].index];
         allowed -= entry->n_slots;
@@ -99,6 +107,14 @@ int provider_local_max(const struct provider *provider, const char *name, int ma
     return allowed > local_used ? (int)allowed : local_used;
 }
 
+int provider_local_max(const struct provider *provider, const char *name, int max,
+                       int local_used)
+{
+    static const struct books_host nothing = {0};
+    const struct books_host *host = books_find_host(&provider->books, name);
+    return provider_host_local_max(host != NULL ? host : &nothing, max, local_used);
+}
+
 int provider_exported(const struct provider *provider, const char *name)
 {
     const struct books_host *host = books_find_host(&provider->books, name);
@@ -109,16 +125,21 @@ int provider_exported(const struct provider *provider, const char *name)
     return n_slots;
 }
 
-int provider_lent(const struct provider *provider, const char *name)
+int provider_host_lent(const struct books_host *host)
 {
-    const struct books_host *host = books_find_host(&provider->books, name);
     int n_slots = 0;
-    for (int i = 0; host != NULL && i < host->n_links; i++) {
+    for (int i = 0; i < host->n_links; i++) {
         const struct book *book = host->links[i].book;
         bool is_idle = book->part == BOOKS_IDLE; /* in a pool: nobody has it */
         n_slots += is_idle ? 0 : book->hosts[host->links[i].index].consumer;
     }
     return n_slots;
+}
+
+int provider_lent(const struct provider *provider, const char *name)
+{
+    const struct books_host *host = books_find_host(&provider->books, name);
+    return host != NULL ? provider_host_lent(host) : 0;
 }
 
 int64_t provider_space(const struct provider *provider, const char *name,

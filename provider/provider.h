@@ -59,6 +59,13 @@ int provider_local_max(const struct provider *provider, const char *host, int ma
 /* Exported by all leases on this host; lent: held by consumers now. */
 int provider_exported(const struct provider *provider, const char *host);
 int provider_lent(const struct provider *provider, const char *host);
+/* A host as it stands here, for who asks of thousands again and again; it stays where
+ * it is for good. Then the same two of it. */
+struct books_host;
+const struct books_host *provider_host(struct provider *provider, const char *host);
+const char *provider_host_name(const struct books_host *host);
+int provider_host_local_max(const struct books_host *host, int max, int local_used);
+int provider_host_lent(const struct books_host *host);
 
 /* Memory or swap space (MB) that leases have on this host: its own jobs do without.
  * provider_changes grows whenever what is exported of hosts may be other than before.

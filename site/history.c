@@ -383,10 +383,10 @@ void history_note(struct site *site, int from, struct effects *effects)
 {
     int end = effects->count;
     for (int i = from; i < end; i++) {
-        struct row row = effects->items[i].row; /* what is appended may move them */
         if (effects->items[i].kind != EFFECT_STORE) {
             continue;
         }
+        struct row row = effects->items[i].row; /* what is appended may move them */
         if (row.kind == ROW_JOB) {
             note_submission(&row.job, effects);
         } else if (row.kind == ROW_JOB_STATE) {

@@ -70,7 +70,8 @@ bool run_table_is_own(const struct run_table *table, const struct run *run)
 static void add_use(struct run_table *table, const struct run *run, int sign)
 {
     for (int i = 0; i < run->n_hosts; i++) {
-        int host = site_hosts_find(table->hosts, run->hosts[i].host);
+        int host =
+            i == 0 ? run->host : site_hosts_find(table->hosts, run->hosts[i].host);
         if (host < 0) {
             continue;
         }

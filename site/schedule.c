@@ -19,9 +19,10 @@ struct lease_waiting {
     int n_slots;
 };
 
-/* What the provider has last heard of a host. */
+/* What the provider has last heard of a host, and where it keeps it. */
 struct told_use {
     const char *name; /* the configuration's: a new one has others */
+    const struct books_host *kept;
     int max, own, still;
     bool is_taken;
 };
@@ -129,6 +130,19 @@ bool schedule_is_taken(const struct site *site, int host)
     return run_table_is_taken(runs_table(site->runs), host) || is_kept(site, host);
 }
 
+/* The provider's word on a host; a new configuration may be looked at before it has
+ * heard of its hosts. */
+static const struct books_host *kept_of(const struct site *site, int index)
+{
+    const struct schedule *schedule = site->schedule;
+    const char *name = site_hosts_name(site->hosts, index);
+    const struct books_host *kept =
+        index < schedule->n_told ? schedule->told[index].kept : NULL;
+    return kept != NULL && strcmp(provider_host_name(kept), name) == 0
+               ? kept
+               : provider_host(site->provider, name);
+}
+
 /* Only what has changed: there are thousands of hosts, and this comes twice a pass. */
 void schedule_tell_use(struct site *site)
 {
@@ -146,14 +160,17 @@ void schedule_tell_use(struct site *site)
         struct told_use *told = &schedule->told[i];
         bool is_taken = schedule_is_taken(site, i);
         bool is_known = i < schedule->n_told && told->name == name;
-        if (!is_known || told->max != max || told->own != own || told->still != still) {
+        if (!is_known || told->max != max || told->own != own) {
             provider_set_local_used(site->provider, name, max, own);
+        }
+        if (!is_known || told->still != still) {
             provider_set_local_still(site->provider, name, still);
         }
         if (!is_known || told->is_taken != is_taken) {
             provider_set_taken(site->provider, name, is_taken);
         }
-        *told = (struct told_use){name, max, own, still, is_taken};
+        *told = (struct told_use){
+            name, is_known ? told->kept : kept_of(site, i), max, own, still, is_taken};
     }
     schedule->n_told = n_hosts;
 }
@@ -165,19 +182,18 @@ static void show_own(const struct site *site, int index, struct place_host *host
     host->site = host->lease = "";
     host->accepted_ms = accepts_at(site->accepts, host->name);
     run_table_used(runs_table(site->runs), index, &host->used, &consumers);
-    host->max = provider_local_max(site->provider, host->name,
-                                   site_hosts_max(site->hosts, index), host->used);
+    const struct books_host *kept = kept_of(site, index);
+    host->max =
+        provider_host_local_max(kept, site_hosts_max(site->hosts, index), host->used);
     if (site_hosts_stay(site->hosts, index) > 0) {
-        host->n_stay =
-            provider_local_max(site->provider, host->name,
-                               site_hosts_stay(site->hosts, index), host->used);
+        host->n_stay = provider_host_local_max(
+            kept, site_hosts_stay(site->hosts, index), host->used);
     }
     host->is_unheard = !site_hosts_is_ready(site->hosts, index);
     host->is_open = !host->is_unheard && !site->config->hosts[index].is_leaving &&
                     !closed_has(&site->closed, host->name) &&
                     !windows_have_closed(site, index);
-    host->is_unused =
-        host->used + consumers == 0 && provider_lent(site->provider, host->name) == 0;
+    host->is_unused = host->used + consumers == 0 && provider_host_lent(kept) == 0;
     host->is_taken = run_table_is_taken(runs_table(site->runs), index);
     run_table_still(runs_table(site->runs), index, &own_still, &consumers_still);
     host->is_kept = is_kept(site, index);

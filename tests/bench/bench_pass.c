@@ -239,6 +239,7 @@ static void carry_out(struct lone_site *lone, double *journal_s, double *pack_s)
         }
     }
     code = code == 0 ? journal_commit(lone->journal, &err) : code;
+    journal_maintain(lone->journal);
     double packing_s = bench_cpu_now();
     for (int i = 0; code == 0 && i < lone->effects.count; i++) {
         uint8_t *bytes = NULL;
@@ -252,7 +253,6 @@ static void carry_out(struct lone_site *lone, double *journal_s, double *pack_s)
     if (code < 0) {
         bench_fail("%s", err.text);
     }
-    journal_maintain(lone->journal);
     *journal_s += packing_s - begin_s;
     *pack_s += bench_cpu_now() - packing_s;
 }
@@ -272,7 +272,8 @@ static struct journal *begin_journal(struct bench_place *place)
 static void bench_whole(struct pass *pass)
 {
     struct bench_place place;
-    struct bench_series step = {0}, journal = {0}, pack = {0}, longest = {0};
+    struct bench_series step = {0}, journal = {0}, pack = {0}, whole = {0};
+    struct bench_series longest = {0};
     struct lone_site *lone = &pass->lone;
     double journal_s = 0, pack_s = 0, longest_ms = 0, step_s = 0;
     struct err err;
@@ -295,9 +296,11 @@ static void bench_whole(struct pass *pass)
     bench_add(&journal, journal_s * 1e3);
     bench_add(&pack, pack_s * 1e3);
     bench_add(&longest, longest_ms);
-    bench_print_row("100000 start: the passes, processor time", "ms", &step, "1000");
+    bench_print_row("100000 start: the passes, processor time", "ms", &step, "");
     bench_print_row("      their rows in the journal", "ms", &journal, "");
     bench_print_row("      their messages packed", "ms", &pack, "");
+    bench_add(&whole, (step_s + journal_s + pack_s) * 1e3);
+    bench_print_row("      all three", "ms", &whole, "1000");
     bench_print_row("      the longest batch of all this", "ms", &longest, "");
     journal_close(lone->journal);
     lone_site_release(lone);

@@ -43,7 +43,8 @@ static uint64_t only_seed;
 struct model_host {
     const char *name;
     int configured, max, local_used;
-    int n_running; /* after the last step */
+    int n_running;                 /* after the last step */
+    const struct books_host *kept; /* since the provider's start; NULL: not asked yet */
 };
 
 struct model_run {
@@ -149,6 +150,7 @@ static void reload(struct trial *trial)
 static void tell_hosts(struct trial *trial)
 {
     for (int i = 0; i < HOSTS; i++) {
+        trial->hosts[i].kept = NULL; /* the provider is a new one */
         struct model_host *host = &trial->hosts[i];
         provider_set_local_used(trial->world.provider, host->name, host->max,
                                 host->local_used);
@@ -584,6 +586,12 @@ static void check_host(struct trial *trial, int index)
     host->n_running = n_running;
     int most = provider_local_max(provider, host->name, host->max, host->local_used);
     int lent = provider_lent(provider, host->name);
+    if (host->kept == NULL) {
+        host->kept = provider_host(trial->world.provider, host->name);
+    }
+    CHECK(trial, provider_host_lent(host->kept) == lent);
+    CHECK(trial,
+          most == provider_host_local_max(host->kept, host->max, host->local_used));
     CHECK(trial, most + lent <= greatest(host->max, n_running));
     CHECK(trial, provider_exported(provider, host->name) >= lent);
 }
@@ -681,7 +689,9 @@ static void finish(struct trial *trial)
 static void run_trial(uint64_t seed)
 {
     static const struct model_host hosts[HOSTS] = {
-        {"n1", 4, 4, 0, 0}, {"n2", 4, 4, 0, 0}, {"n3", 6, 6, 0, 0}};
+        {.name = "n1", .configured = 4, .max = 4},
+        {.name = "n2", .configured = 4, .max = 4},
+        {.name = "n3", .configured = 6, .max = 6}};
     struct trial *trial = mem_alloc(1, sizeof(*trial));
     provider_world_init(&trial->world);
     rng_init(&trial->rng, seed);
