@@ -69,9 +69,9 @@ static const char *of_contract(const struct site *site,
     return contract->n_recalls > 0 ? "slots of it are wanted back by its pool" : NULL;
 }
 
-static const char *of_hosts(struct arena *arena, const struct job *job,
-                            const struct msg_contract *contract,
-                            const struct view *view)
+/* What stands against this job whatever becomes of the contract. */
+static const char *of_job(struct arena *arena, const struct job *job,
+                          const struct view *view)
 {
     if (view->n_named == 0) {
         return arena_printf(arena, "queue <%s> names none of its hosts",
@@ -89,6 +89,13 @@ static const char *of_hosts(struct arena *arena, const struct job *job,
     if (view->n_asked == view->n_avoided) {
         return "it has exited on each of its hosts with a code of EXCLUDE";
     }
+    return NULL;
+}
+
+static const char *of_hosts(struct arena *arena, const struct job *job,
+                            const struct msg_contract *contract,
+                            const struct view *view)
+{
     if (view->n_open == 0) {
         return view->n_closed > 0 ? "its hosts are closed here, or down"
                                   : "its hosts are down, or closed by their provider";
@@ -113,7 +120,11 @@ static const char *why(const struct site *site, struct arena *arena,
                             jobs_queue_name(job));
     }
     look(site, job, contract, &view);
-    const char *reason = view.n_named > 0 ? of_contract(site, contract) : NULL;
+    /* What passes by itself does not hide what stays. */
+    const char *reason = of_job(arena, job, &view);
+    if (reason == NULL) {
+        reason = of_contract(site, contract);
+    }
     return reason != NULL ? reason : of_hosts(arena, job, contract, &view);
 }
 

@@ -259,8 +259,8 @@ def test_refused():
     batch = f.submit("south", "true")
     f.wait_state("south", batch, "DONE")
     expect_equal(f.job("south", job)["state"], "PEND", "state, while others borrow")
-    said = f.cli("south", "jobs", "-l", str(job)).stdout
-    expect("its provider takes no interactive jobs" in said, said)
+    f.wait_for("it to be told why", lambda: "its provider takes no interactive jobs" in
+               f.cli("south", "jobs", "-l", str(job)).stdout)
     configure("Y")
     t.wait_for("@north>>")
     t.wait_for("here")

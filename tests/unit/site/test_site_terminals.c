@@ -190,7 +190,8 @@ static void test_what_passes(void **state)
     site_stage_release(&stage);
 }
 
-static void contract(struct site_stage *stage, uint64_t epoch, bool takes_interactive)
+static void contract_in(struct site_stage *stage, uint64_t epoch,
+                        bool takes_interactive, enum lease_state state)
 {
     struct host_split split = {.host = "n1", .n_slots = 4, .consumer = 4};
     struct msg msg = {.kind = MSG_CONTRACT};
@@ -198,13 +199,28 @@ static void contract(struct site_stage *stage, uint64_t epoch, bool takes_intera
                                          .revision = (uint64_t)++stage->now_ms,
                                          .epoch = epoch,
                                          .type = LEASE_SHARED,
-                                         .state = LEASE_ACTIVE,
+                                         .state = state,
                                          .is_made = true,
                                          .is_provider_here = true,
                                          .takes_interactive = takes_interactive,
                                          .hosts = &split,
                                          .n_hosts = 1};
     site_stage_broker(stage, &msg);
+}
+
+static void contract(struct site_stage *stage, uint64_t epoch, bool takes_interactive)
+{
+    contract_in(stage, epoch, takes_interactive, LEASE_ACTIVE);
+}
+
+/* Why the only job of that id does not go to the only lease. */
+static void assert_reason(struct site_stage *stage, const char *id, const char *reason)
+{
+    const struct msg_query query = {.kind = QUERY_JOBS, .name = id};
+    const struct msg_reply *shown = site_stage_query(stage, &query);
+    const struct value *row = value_find(shown->value, "jobs")->first;
+    const struct value *lease = value_find(row, "leases")->first;
+    assert_string_equal(value_find(lease, "reason")->text, reason);
 }
 
 static void up_from(struct site_stage *stage, const char *provider, uint64_t attempt)
@@ -370,12 +386,10 @@ static void test_unwanted(void **state)
     uint64_t id =
         (uint64_t)value_find(submit(&stage, "all", &like)->value, "job")->number;
     assert_int_equal(site_stage_attempt_of(&stage, id), 0);
-    const struct msg_query query = {.kind = QUERY_JOBS, .name = "3"};
-    const struct msg_reply *shown = site_stage_query(&stage, &query);
-    const struct value *row = value_find(shown->value, "jobs")->first;
-    const struct value *lease = value_find(row, "leases")->first;
-    assert_string_equal(value_find(lease, "reason")->text,
-                        "its provider takes no interactive jobs");
+    assert_reason(&stage, "3", "its provider takes no interactive jobs");
+    contract_in(&stage, 1, false, LEASE_INACTIVE); /* which passes, and hides nothing */
+    assert_reason(&stage, "3", "its provider takes no interactive jobs");
+    contract(&stage, 1, false);
     uint64_t batch = site_stage_submit(&stage, "all", "work");
     assert_true(site_stage_attempt_of(&stage, batch) != 0);
     contract(&stage, 1, true);
