@@ -143,8 +143,8 @@ def test_licences():
     plain = start_job("-q", "plain", "-W", "1", "-R", "rusage[lic=1]")
     filler = start_job("-q", "short", "-W", "60", "-R", "rusage[lic=2]")
     f.wait_state("south", filler, "RUN")
-    row = f.job("south", plain)
-    expect_equal((row["state"], row["pending"]), ("PEND", "reserve"), "who comes behind")
+    f.wait_for("who comes behind to wait",
+               lambda: f.job("south", plain)["pending"] == "reserve")
     shown = f.cli("south", "jobs", "-l", str(many)).stdout
     expect("0 of 3 lic on s1; it can start at about" in shown, shown)
     f.restart("south")

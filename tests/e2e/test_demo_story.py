@@ -48,7 +48,7 @@ def test_story():
         more = [f.submit("south", work(f, "south"))]
         expect_equal(f.job("south", more[0])["state"], "PEND", "no slot yet")
         more += [f.submit("south", work(f, "south")) for _ in range(6)]
-        expect(f.job("south", more[0])["reason"], "a waiting job says why")
+        f.wait_for("a waiting job to say why", lambda: f.job("south", more[0])["reason"])
         f.wait_lease("idle slots to go to the consumer", lambda l: sides(l) == (0, 8))
         f.wait_for("all jobs to run", lambda: f.n_jobs("south", "RUN") == 10)
         expect_equal(f.lease()["epoch"], 2, "the next epoch")

@@ -293,7 +293,7 @@ def test_window():
     end_job("t_high")
     f.wait_state("south", high, "DONE")
     expect_equal(f.job("south", low)["state"], "SSUSP", "its slot is free, and its window shut")
-    expect_equal(f.job("south", waits)["pending"], "queue_window", "who came")
+    f.wait_for("who came to wait", lambda: f.job("south", waits)["pending"] == "queue_window")
     f.configure("south", text.replace(queue, queue + window_at(-0.5)))
     f.cli("south", "reconfig")
     f.wait_state("south", low, "RUN")

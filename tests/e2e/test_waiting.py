@@ -42,6 +42,11 @@ def pending(job):
     return f.job("south", job)["pending"]
 
 
+def waits_for(job, word):
+    """By the next pass it is told."""
+    f.wait_for("job %s to wait: %s" % (job, word), lambda: pending(job) == word)
+
+
 def refused(*args, code=1):
     result = f.cli("south", *args, code=code)
     expect_equal(result.stdout, "", "standard output of a failure")
@@ -53,11 +58,11 @@ def test_depends():
     first = submit("-J", "prep", "while [ ! -e %s ]; do sleep 0.05; done; exit 3" % mark)
     then = submit("-w", 'exit("prep",>=3)', "true")
     never = submit("-w", "done(%s)" % first, "true")
-    expect_equal(pending(then), "dependency", "the one that follows")
+    waits_for(then, "dependency")
     f.wait_state("south", first, "RUN")
     f.kill9("south")
     f.start("south")
-    expect_equal(pending(then), "dependency", "after a crash")
+    waits_for(then, "dependency")  # after a crash
     open(mark, "w").close()
     f.wait_state("south", then, "DONE")
     f.wait_for("the other to wait for ever",
@@ -136,7 +141,7 @@ def test_array_limit():
 
 def test_begin():
     job = submit("-b", tomorrow(), "true")
-    f.wait_for("it to be held until then", lambda: pending(job) == "begin_time")
+    waits_for(job, "begin_time")
     f.cli("south", "kill", job)
     refused("sub", "-b", "25:00", "true", code=2)
     refused("sub", "-b", "2000:1:1:8:00", "true", code=2)
@@ -181,7 +186,7 @@ def test_starter_and_requeue():
 def test_queue_and_moves():
     f.cli("south", "queue", "inactivate", "normal")
     first, second = submit("true"), submit("true")
-    expect_equal(pending(first), "queue_inactive", "the queue is stopped")
+    waits_for(first, "queue_inactive")
     expect("Open:Inact_Adm" in f.cli("south", "queues").stdout, "its status")
     expect("switched" in f.cli("south", "switch", "one", first).stdout, "the answer")
     f.wait_state("south", first, "DONE")
