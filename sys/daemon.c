@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -11,6 +13,8 @@
 #include <systemd/sd-daemon.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { STEP_MIN_MS = 1000 };
 
 static int64_t clock_ms(clockid_t clock)
 {
@@ -28,11 +32,20 @@ int64_t daemon_now_ms(void)
     return boot_at_ms + clock_ms(CLOCK_BOOTTIME);
 }
 
+/* A step is taken when it is seen to be one: the clocks are read one after the other.
+ */
 int64_t daemon_utc_offset_ms(void)
 {
-    time_t now = time(NULL);
+    static int64_t set_by_ms; /* the wall clock, since the first call */
+    int64_t wall_ms = clock_ms(CLOCK_REALTIME);
+    int64_t ahead_ms = wall_ms - daemon_now_ms();
+    if (llabs(ahead_ms - set_by_ms) >= STEP_MIN_MS) {
+        set_by_ms = ahead_ms;
+    }
+    time_t now = (time_t)(wall_ms / 1000);
     struct tm local;
-    return localtime_r(&now, &local) != NULL ? (int64_t)local.tm_gmtoff * 1000 : 0;
+    bool is_known = localtime_r(&now, &local) != NULL;
+    return set_by_ms + (is_known ? (int64_t)local.tm_gmtoff * 1000 : 0);
 }
 
 /* ---------------------------------------------------------------- signals */

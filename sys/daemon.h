@@ -13,7 +13,8 @@
 /* Milliseconds since 1970: wall clock at the first call plus CLOCK_BOOTTIME since, so
  * it never jumps or goes back while the process lives. */
 int64_t daemon_now_ms(void);
-/* Of local time, for time windows: it changes with summer. */
+/* What added to that is local time, for time windows: it changes with summer, and where
+ * the wall clock is set. */
 int64_t daemon_utc_offset_ms(void);
 
 /* Blocks SIGTERM, SIGINT, SIGHUP, SIGCHLD and ignores SIGPIPE, before any thread

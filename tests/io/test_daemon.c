@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -68,6 +69,38 @@ static void test_clock(void **state)
         assert_true(now >= last);
         last = now;
     }
+}
+
+/* Instead of libc's: the wall clock may be set. */
+static int64_t set_by_s, set_by_ms;
+
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    int rc = (int)syscall(SYS_clock_gettime, clock, now);
+    if (clock == CLOCK_REALTIME) {
+        now->tv_sec += set_by_s;
+        now->tv_nsec += set_by_ms * 1000000;
+        now->tv_sec += now->tv_nsec / 1000000000;
+        now->tv_nsec %= 1000000000;
+    }
+    return rc;
+}
+
+/* Time windows go by the wall clock, everything else by one that nobody sets. */
+static void test_the_wall_clock_is_set(void **state)
+{
+    int64_t now_ms = daemon_now_ms(), offset_ms = daemon_utc_offset_ms();
+    assert_int_equal(offset_ms % 60000, 0); /* the zone's */
+    set_by_ms = 400;
+    assert_int_equal(daemon_utc_offset_ms(), offset_ms); /* adjusted, not set */
+    set_by_s = 3 * 3600;
+    assert_true(llabs(daemon_utc_offset_ms() - offset_ms - 3 * 3600 * 1000) < 1000);
+    assert_true(daemon_now_ms() - now_ms < 3600 * 1000);
+    set_by_s = -3600;
+    assert_true(llabs(daemon_utc_offset_ms() - offset_ms + 3600 * 1000) < 1000);
+    assert_true(daemon_now_ms() >= now_ms);
+    set_by_s = set_by_ms = 0;
+    assert_true(llabs(daemon_utc_offset_ms() - offset_ms) < 1000);
 }
 
 static int seen[4], n_seen;
@@ -324,6 +357,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
         TEST(test_clock),
+        TEST(test_the_wall_clock_is_set),
         TEST(test_signals_come_through_the_loop),
         TEST(test_a_wake_put_off_in_the_turn_it_is_due),
         TEST(test_log_lines),
