@@ -154,12 +154,13 @@ def is_sanitized():
 
 
 def free_port():
-    """Nobody listens there, no other test is given it, and no connection begins there: a
-    client that tries a port of the kernel's own range again and again connects to
-    itself one day, and the daemon cannot listen any more."""
+    """Nobody listens there, no other test is given it, and, where the kernel's own range
+    leaves room below it, no connection begins there: a client that tries a port of that
+    range again and again connects to itself one day, and the daemon cannot listen any
+    more."""
     with open("/proc/sys/net/ipv4/ip_local_port_range") as file:
         first_of_kernel = int(file.read().split()[0])
-    ports = range(min(10000, first_of_kernel // 2), first_of_kernel)
+    ports = range(10000, first_of_kernel if first_of_kernel > 12000 else 32768)
     while True:
         port = random.choice(ports)
         claim = socket.socket(socket.AF_UNIX)
