@@ -38,7 +38,6 @@ struct slot_reserves {
 struct slot_reserves *slot_reserves_new(void)
 {
     struct slot_reserves *reserves = mem_alloc(1, sizeof(*reserves));
-    reserves->items = mem_alloc(SLOT_RESERVATIONS_MAX, sizeof(*reserves->items));
     reserves->wake_ms = INT64_MAX;
     return reserves;
 }
@@ -511,6 +510,9 @@ void slot_reserves_keep(struct site *site, struct arena *arena,
     const struct slot_reservation *kept = slot_reserve_result(shown, &n_kept);
     for (int i = 0; i < reserves->count; i++) {
         release(&reserves->items[i]);
+    }
+    if (n_kept > 0 && reserves->items == NULL) { /* at most sites nobody reserves */
+        reserves->items = mem_alloc(SLOT_RESERVATIONS_MAX, sizeof(*reserves->items));
     }
     for (int i = 0; i < n_kept; i++) {
         reserves->items[i] = keep(arena, snapshot, &kept[i]);
