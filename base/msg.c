@@ -110,3 +110,11 @@ int msg_sum_slots(const struct host_slots *hosts, int n_hosts)
     }
     return n_slots;
 }
+
+int64_t msg_end_within_ms(int64_t end_by_ms, int64_t now_ms)
+{
+    if (end_by_ms == 0) {
+        return 0;
+    }
+    return end_by_ms > now_ms ? end_by_ms - now_ms : 1;
+}

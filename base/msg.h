@@ -108,6 +108,8 @@ struct host_slots {
 };
 /* Slots on all of them. */
 int msg_sum_slots(const struct host_slots *hosts, int n_hosts);
+/* What is left until then, 1 at least; 0 where there is no such time. */
+int64_t msg_end_within_ms(int64_t end_by_ms, int64_t now_ms);
 
 /* What a lease exports of a host besides slots, in MB: from the contract's beginning to
  * its end the consumer's alone, whoever holds the slots. What is not given is nobody's
@@ -460,6 +462,8 @@ struct msg_start {
     int n_hosts;
     struct job_spec spec;
     int priority; /* of its queue: of what is recalled the least important goes first */
+    int64_t end_within_ms; /* its job ends so long from now at the latest, as others
+                              need its slots then; 0: no such time */
 };
 
 struct msg_attempt { /* ATTEMPT_ASK, ATTEMPT_ACK */
@@ -590,9 +594,10 @@ struct msg_run_start {
     const struct host_slots *hosts;
     int n_hosts;
     struct job_spec spec;
-    const char *account;  /* "": the daemon's own; else whom it runs as, never root
-                             for a leased job */
-    int64_t terminate_ms; /* between the signals that end it; 0: the host's default */
+    const char *account;   /* "": the daemon's own; else whom it runs as, never root
+                              for a leased job */
+    int64_t terminate_ms;  /* between the signals that end it; 0: the host's default */
+    int64_t end_within_ms; /* as in START */
 };
 
 struct msg_run_go {

@@ -346,6 +346,7 @@ struct row_run {
     struct run_control control;
     struct run_exit exit; /* is_recalled: from when its end was ordered for that */
     int priority;         /* of the queue of its job */
+    int64_t end_by_ms;    /* its job ends then at the latest; 0: no such time */
     bool is_gone;
 };
 

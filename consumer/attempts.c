@@ -85,7 +85,8 @@ static void keep_start(struct attempts *attempts, struct attempt *attempt,
                 .hosts = from->hosts,
                 .n_hosts = from->n_hosts,
                 .spec = from->spec,
-                .priority = from->priority},
+                .priority = from->priority,
+                .end_by_ms = from->end_by_ms},
     };
     row_copy(&attempt->start_memory, &row, &attempt->start);
 }
@@ -194,7 +195,8 @@ void attempts_send_start(struct attempts *attempts, struct attempt *attempt,
                   .hosts = copy.run.hosts,
                   .n_hosts = copy.run.n_hosts,
                   .spec = *copy.run.spec,
-                  .priority = copy.run.priority},
+                  .priority = copy.run.priority,
+                  .end_within_ms = msg_end_within_ms(copy.run.end_by_ms, now_ms)},
     };
     send(attempts, attempt->provider, &msg, effects);
 }

@@ -128,7 +128,8 @@ struct consumer_attempt {
     const struct host_slots *hosts;
     int n_hosts;
     const struct job_spec *spec;
-    int priority; /* of its queue */
+    int priority;      /* of its queue */
+    int64_t end_by_ms; /* 0: no such time */
     bool is_taken;
     bool has_out_file, has_err_file; /* output must be fetched before the end */
     struct run_control control;

@@ -103,10 +103,27 @@ static void finish(struct guard_life *life)
     conclude(life);
 }
 
+/* Others need its slots by now. */
+static bool is_too_late(const struct guard_life *life)
+{
+    return life->course.stage == GUARD_JOB && guard_clock_now_ms() >= life->end_by;
+}
+
+static void leave_out_job(struct guard_life *life)
+{
+    struct guard_outcome outcome = {.is_late = true, .failure = ""};
+    guard_course_go_on(&life->course, &outcome);
+    guard_life_decide(life);
+}
+
 void guard_advance(struct guard_life *life)
 {
     while (guard_course_command(&life->course) != NULL) {
         struct err err = {0};
+        if (is_too_late(life)) {
+            leave_out_job(life);
+            continue;
+        }
         if (guard_start_command(life, &err) == 0) {
             return;
         }
@@ -125,6 +142,10 @@ void guard_advance_begin(struct guard_life *life)
     int code = life->spec.interaction == INTERACTION_NONE
                    ? 0
                    : guard_stream_new(&life->stream, life->spec.is_leased, &err);
+    if (code == 0 && is_too_late(life)) {
+        guard_advance(life);
+        return;
+    }
     if (code != 0 || guard_start_command(life, &err) != 0) {
         leave_cgroup(life);
         life->record.start_ms = 0;

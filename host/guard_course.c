@@ -117,7 +117,11 @@ static void decide_job(struct guard_course *course, const struct guard_outcome *
     int code = code_of(outcome->status);
     course->status = outcome->failure[0] == '\0' ? outcome->status : 0;
     course->is_ended_by_order = outcome->is_ended_by_order;
-    if (outcome->failure[0] != '\0') {
+    if (outcome->is_late) {
+        decide(course, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, code);
+        snprintf(course->text, sizeof(course->text),
+                 "it could not begin before another job needs its slots");
+    } else if (outcome->failure[0] != '\0') {
         decide(course, RUN_END_FAILED, RUN_CAUSE_NONE, code);
         snprintf(course->text, sizeof(course->text), "%s", outcome->failure);
     } else if (outcome->cause != RUN_CAUSE_NONE) {

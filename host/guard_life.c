@@ -18,6 +18,7 @@ void guard_life_init(struct guard_life *life, const char *path, int agent)
         .crew = {.cgroup = {.dir = -1}, .memory = {.dir = -1}, .guard = getpid()},
         .wait_until = GUARD_LIFE_NEVER,
         .stage_until = GUARD_LIFE_NEVER,
+        .end_by = GUARD_LIFE_NEVER,
         .limits = {.look_at = GUARD_LIFE_NEVER},
         .save_at = GUARD_LIFE_NEVER,
         .listen_at = GUARD_LIFE_NEVER,

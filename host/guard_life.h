@@ -61,6 +61,8 @@ struct guard_life {
     bool is_late;               /* the time for commands before or after the job is */
     int64_t ran_ms;             /* the job, in RUNNING, up to running_since */
     int64_t running_since;
+    int64_t end_by; /* others need its slots then: the job is over, or never begins;
+                       NEVER */
 
     /* What it is told to do. */
     struct run_control pending; /* came before the go; number 0: none */

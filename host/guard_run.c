@@ -114,6 +114,9 @@ static void set_mark(struct guard_life *life)
 static int read_spec(struct guard_life *life, struct err *err)
 {
     int code = guard_spec_read(life->dir, &life->spec, err);
+    if (code == 0 && life->spec.end_within_ms > 0) {
+        life->end_by = guard_clock_now_ms() + life->spec.end_within_ms;
+    }
     return code != 0 ? code
                      : guard_account_find(life->spec.account, life->spec.is_leased,
                                           &life->account, err);

@@ -40,6 +40,7 @@ static const struct {
     {"umask", NUMBER, offsetof(struct guard_spec, umask)},
     {"n_slots", NUMBER, offsetof(struct guard_spec, n_slots)},
     {"run_limit_ms", NUMBER, offsetof(struct guard_spec, run_limit_ms)},
+    {"end_within_ms", NUMBER, offsetof(struct guard_spec, end_within_ms)},
     {"wait_ms", NUMBER, offsetof(struct guard_spec, wait_ms)},
     {"grace_ms", NUMBER, offsetof(struct guard_spec, grace_ms)},
 };

@@ -39,11 +39,12 @@ struct guard_spec {
     bool keeps_out;       /* of an interactive job: likewise, not for its terminal */
     int64_t interaction;  /* enum interaction */
     int64_t umask;
-    int64_t n_slots;      /* several: a parallel job is asked to stop before it must */
-    int64_t run_limit_ms; /* 0: none */
-    int64_t wait_ms;      /* how long a guard without agent waits for the go */
-    int64_t grace_ms;     /* between the signals that end it */
-    const char **env;     /* NULL-terminated, with GUARD_SPEC_ENV_FREE places behind */
+    int64_t n_slots;       /* several: a parallel job is asked to stop before it must */
+    int64_t run_limit_ms;  /* 0: none */
+    int64_t end_within_ms; /* of the guard's begin the job ends; 0: no such time */
+    int64_t wait_ms;       /* how long a guard without agent waits for the go */
+    int64_t grace_ms;      /* between the signals that end it */
+    const char **env;      /* NULL-terminated, with GUARD_SPEC_ENV_FREE places behind */
     int n_env;
     struct job_limits limits;
     const char *pre_execs[EXEC_COMMANDS_MAX]; /* commands before the job */

@@ -121,6 +121,17 @@ static int64_t stage_limit_ms(const struct guard_life *life)
     return JOB_LIMIT_NONE;
 }
 
+/* What stands still after that has its slots from others, and its time as it was. */
+static void cut_run_limit(struct guard_life *life, int64_t now)
+{
+    int64_t left_ms = life->end_by - now;
+    bool has_limit = life->spec.run_limit_ms > 0;
+    if (life->end_by != GUARD_LIFE_NEVER &&
+        (!has_limit || left_ms < life->spec.run_limit_ms)) {
+        life->spec.run_limit_ms = left_ms > 0 ? left_ms : 1;
+    }
+}
+
 /* The clocks of the command that is about to begin. */
 static void set_clocks(struct guard_life *life)
 {
@@ -130,11 +141,15 @@ static void set_clocks(struct guard_life *life)
     if (life->course.at == 0) {
         life->stage_until =
             limit_ms == JOB_LIMIT_NONE ? GUARD_LIFE_NEVER : now + limit_ms;
+        if (life->course.stage == GUARD_BEFORE && life->end_by < life->stage_until) {
+            life->stage_until = life->end_by;
+        }
     }
     life->limits.look_at = GUARD_LIFE_NEVER;
     if (life->course.stage == GUARD_JOB) {
         life->ran_ms = 0;
         life->running_since = now;
+        cut_run_limit(life, now);
         guard_limits_begin(&life->limits, &life->spec.limits, &life->crew, now);
     }
 }

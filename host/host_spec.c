@@ -194,6 +194,7 @@ static void put_all(FILE *to, const char *name, const struct msg_run_start *star
     put_number(to, "umask", start->spec.umask);
     put_number(to, "n_slots", start->spec.n_slots);
     put_number(to, "run_limit_ms", start->spec.run_limit_ms);
+    put_number(to, "end_within_ms", start->end_within_ms);
     put_number(to, "wait_ms", setting->wait_ms);
     put_number(to, "grace_ms",
                start->terminate_ms > 0 ? start->terminate_ms : setting->grace_ms);

@@ -154,6 +154,7 @@ static const struct codec_field start[] = {
     PARTS(hosts, 1, HOSTS_MAX, &slots_shape),
     PART(spec, &codec_job_spec),
     INT(priority, 0, INT32_MAX),
+    TIME(end_within_ms),
 };
 SHAPE(codec_start, sublet__start, start);
 #undef OURS
@@ -333,6 +334,7 @@ static const struct codec_field run_start[] = {
     PART(spec, &codec_job_spec),
     TEXT(account, LINE, 0, NAME_SIZE - 1),
     TIME(terminate_ms),
+    TIME(end_within_ms),
 };
 SHAPE(codec_run_start, sublet__run_start, run_start);
 #undef OURS

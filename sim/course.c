@@ -101,6 +101,9 @@ static void decide_job(struct course *course, const struct course_outcome *outco
 {
     if (outcome->is_killed) {
         decide(course, RUN_END_SIGNALLED, RUN_CAUSE_NONE, KILL_CODE, "");
+    } else if (outcome->is_late) {
+        decide(course, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, 0,
+               "it could not begin before another job needs its slots");
     } else if (outcome->is_limited) {
         decide(course, RUN_END_LIMIT, RUN_CAUSE_RUN_LIMIT, 128 + LIMIT_CODE, "");
     } else {

@@ -33,7 +33,7 @@ struct course {
 /* How a command went. */
 struct course_outcome {
     int code;
-    bool is_late;    /* its stage was over before it */
+    bool is_late;    /* its stage was over before it; the job: others need its slots */
     bool is_killed;  /* by an order */
     bool is_limited; /* the job: by its run limit */
 };

@@ -35,7 +35,9 @@ struct exec_run {
     uint64_t token, control_done;
     struct course course;
     uint64_t end_number;    /* of the instant that counts; an older one is void */
-    int64_t job_ms;         /* the job's work, or its limit */
+    int64_t job_ms;         /* the job's work ... */
+    int64_t limit_ms;       /* ... its run limit; never: it has none ... */
+    int64_t end_by_ms;      /* ... and by when it ends at the latest; never */
     int64_t work_ms;        /* what is left of the command, or of the job ... */
     int64_t work_until_ms;  /* ... while it runs; never: it does not */
     int64_t stage_until_ms; /* the commands of its stage may take so long */
@@ -203,7 +205,8 @@ void executor_hello(struct executor *executor, int64_t now_ms)
     send(executor, &msg);
 }
 
-static void start_run(struct executor *executor, const struct msg_run_start *start)
+static void start_run(struct executor *executor, const struct msg_run_start *start,
+                      int64_t now_ms)
 {
     struct exec_run *run = find_run(executor, &start->run);
     long long work_ms = 0;
@@ -231,9 +234,9 @@ static void start_run(struct executor *executor, const struct msg_run_start *sta
         work_ms = 0;
     }
     course_init(&run->course, &run->arena, &start->spec);
-    run->is_limited =
-        start->spec.run_limit_ms > 0 && work_ms > start->spec.run_limit_ms;
-    run->job_ms = run->is_limited ? start->spec.run_limit_ms : work_ms;
+    run->limit_ms = start->spec.run_limit_ms > 0 ? start->spec.run_limit_ms : never;
+    run->end_by_ms = start->end_within_ms > 0 ? now_ms + start->end_within_ms : never;
+    run->job_ms = work_ms;
     run->exit_code = exit_code;
     run->is_exclusive = start->spec.is_exclusive;
     run->work_until_ms = run->stage_until_ms = run->action_until_ms = never;
@@ -282,6 +285,19 @@ static void resume_work(struct executor *executor, struct exec_run *run, int64_t
     }
 }
 
+/* Its job ends by its limit, or as others need its slots, if its work does not before.
+ */
+static void cut_job(struct exec_run *run, int64_t now_ms, struct exec_command *command)
+{
+    int64_t most_ms = run->limit_ms;
+
+    if (run->end_by_ms != never && run->end_by_ms - now_ms < most_ms) {
+        most_ms = run->end_by_ms - now_ms;
+    }
+    run->is_limited = command->ms > most_ms;
+    command->ms = run->is_limited ? most_ms : command->ms;
+}
+
 /* What its stage has for it now. Who cleans up is not held up. */
 static void start_command(struct executor *executor, struct exec_run *run,
                           int64_t now_ms)
@@ -293,6 +309,7 @@ static void start_command(struct executor *executor, struct exec_run *run,
     if (text) {
         executor->world.command(executor->world.arg, text, &command);
     } else {
+        cut_job(run, now_ms, &command);
         executor->world.begun(executor->world.arg, executor->index, run->run.site,
                               run->job, run->run.attempt);
     }
@@ -300,6 +317,9 @@ static void start_command(struct executor *executor, struct exec_run *run,
         int64_t limit_ms = course->limits_ms[course->stage];
 
         run->stage_until_ms = limit_ms == JOB_LIMIT_NONE ? never : now_ms + limit_ms;
+        if (course->stage == COURSE_BEFORE && run->end_by_ms < run->stage_until_ms) {
+            run->stage_until_ms = run->end_by_ms;
+        }
     }
     run->work_ms = command.ms;
     run->work_until_ms = now_ms + command.ms;
@@ -315,11 +335,21 @@ static void end_run(struct executor *executor, struct exec_run *run, int64_t now
     run->exit.end_ms = now_ms;
 }
 
+/* Others need its slots before its job begins, which it never does then. */
+static void leave_out_job(struct exec_run *run, int64_t now_ms)
+{
+    if (run->course.stage == COURSE_JOB && now_ms >= run->end_by_ms) {
+        course_go_on(&run->course, &(struct course_outcome){.is_late = true},
+                     &run->arena);
+    }
+}
+
 static void go_on(struct executor *executor, struct exec_run *run,
                   const struct course_outcome *outcome, int64_t now_ms)
 {
     run->work_until_ms = run->action_until_ms = never;
     course_go_on(&run->course, outcome, &run->arena);
+    leave_out_job(run, now_ms);
     if (run->course.stage == COURSE_OVER) {
         end_run(executor, run, now_ms);
     } else {
@@ -334,9 +364,14 @@ static void go(struct executor *executor, const struct msg_run_go *order,
 
     if (run && run->phase == RUN_WAITING && run->token == order->token) {
         run->start_ms = now_ms;
-        start_command(executor, run, now_ms);
-        resume_work(executor, run, now_ms);
-        plan_end(executor, run);
+        leave_out_job(run, now_ms);
+        if (run->course.stage == COURSE_OVER) {
+            end_run(executor, run, now_ms);
+        } else {
+            start_command(executor, run, now_ms);
+            resume_work(executor, run, now_ms);
+            plan_end(executor, run);
+        }
     }
     tell_state(executor, &order->run, run);
 }
@@ -485,7 +520,7 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
         executor->is_welcome = false;
         break;
     case MSG_RUN_START:
-        start_run(executor, &msg->run_start);
+        start_run(executor, &msg->run_start, now_ms);
         break;
     case MSG_RUN_GO:
         go(executor, &msg->run_go, now_ms);

@@ -191,6 +191,7 @@ static void take(struct site *site, const struct msg_start *start, int64_t now_m
         .hosts = start->hosts,
         .n_hosts = start->n_hosts,
         .priority = start->priority,
+        .end_by_ms = start->end_within_ms > 0 ? now_ms + start->end_within_ms : 0,
         .spec = &start->spec, /* its files are the consumer's: the host opens none */
         .exit = {.text = ""},
     };

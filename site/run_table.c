@@ -267,6 +267,7 @@ struct run *run_table_put(struct run_table *table, const struct row_run *row,
     run->record = row->record;
     run->token = row->token;
     run->priority = row->priority;
+    run->end_by_ms = row->end_by_ms;
     run->control = row->control;
     return run;
 }
@@ -287,6 +288,7 @@ static struct row *row_of(const struct run *run, bool with_spec,
                 .spec = with_spec ? run->spec : NULL,
                 .token = run->token,
                 .priority = run->priority,
+                .end_by_ms = run->end_by_ms,
                 .control = run->control,
                 .exit = run->exit,
                 .is_gone = run->is_forgotten,

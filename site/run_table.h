@@ -29,6 +29,7 @@ struct run {
     struct run_exit exit; /* its text is the run's own; is_recalled from when its end
                              was ordered for that */
     int priority;         /* of the queue of its job */
+    int64_t end_by_ms;    /* its job ends then at the latest; 0: no such time */
 
     /* Not on disk. */
     int host;             /* index of the executing one; -1: not configured any more */

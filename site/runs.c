@@ -124,7 +124,8 @@ static const char *account_of(const struct runs *runs, const struct run *run)
 
 /* `row`: the run's, with its spec, which has all that the message needs. */
 static void send_start(const struct runs *runs, const struct run *run,
-                       const struct row_run *row, struct effects *effects)
+                       const struct row_run *row, int64_t now_ms,
+                       struct effects *effects)
 {
     struct msg msg = {.kind = MSG_RUN_START};
     msg.run_start = (struct msg_run_start){
@@ -136,6 +137,7 @@ static void send_start(const struct runs *runs, const struct run *run,
         .spec = *row->spec,
         .account = arena_str(&effects->arena, account_of(runs, run)),
         .terminate_ms = runs->setting.terminate_ms,
+        .end_within_ms = msg_end_within_ms(row->end_by_ms, now_ms),
     };
     site_hosts_send(runs->hosts, run->host, &msg, effects);
 }
@@ -248,7 +250,7 @@ static void drive(struct runs *runs, struct run *run, int64_t now_ms,
     }
     expect_answer(runs, run, now_ms);
     if (run->record == RUN_RECORD_TAKEN) {
-        send_start(runs, run, run_table_row(run, true, effects), effects);
+        send_start(runs, run, run_table_row(run, true, effects), now_ms, effects);
         return;
     }
     bool is_open = !run->is_seen || !has_begun(run);
@@ -270,7 +272,7 @@ struct run *runs_add(struct runs *runs, const struct row_run *row,
                                       : run_table_store(run, true, effects);
     if (is_due(runs, run)) {
         expect_answer(runs, run, now_ms);
-        send_start(runs, run, whole, effects);
+        send_start(runs, run, whole, now_ms, effects);
     }
     return run;
 }

@@ -10,7 +10,7 @@
 #include "site/parts.h"
 #include "site/slot_runs.h"
 
-/* A run that begins only when its gap is over still has to end by a limit. */
+/* A run that begins only when its gap is over ends at once, and by a limit. */
 enum { GAP_MIN_MS = 1000 };
 
 struct kept {
@@ -201,8 +201,7 @@ int64_t slot_reserves_limit_ms(const struct site *site, const struct job *job)
     int64_t limit_ms = job->spec->run_limit_ms;
     int64_t from_ms = job->start_ms != 0 ? job->start_ms : site->now_ms;
     int64_t gap_ms = job->backfill.until_ms - from_ms;
-    if (job->backfill.of == 0 || job->queue < 0 ||
-        site->config->queues[job->queue].reserve.slice_ms == 0 || limit_ms <= gap_ms) {
+    if (job->backfill.of == 0 || limit_ms <= gap_ms) {
         return limit_ms;
     }
     return gap_ms > GAP_MIN_MS ? gap_ms : GAP_MIN_MS;

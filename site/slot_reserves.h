@@ -33,11 +33,11 @@ void slot_reserves_keep(struct site *site, struct arena *arena,
                         const struct place_snapshot *snapshot,
                         struct slot_reserve *shown);
 
-/* How long the job's run may take, as things stand: its run limit; or, where a gap was
- * given to it that is shorter (INTERRUPTIBLE_BACKFILL), what that leaves. 0: no limit.
- */
+/* How long the job's run may take: its run limit; or, where it uses slots that another
+ * job needs before that, what its begin leaves until then, whatever is configured by
+ * now. 0: no limit. */
 int64_t slot_reserves_limit_ms(const struct site *site, const struct job *job);
-/* It is the gap that ends its run. */
+/* It is the end of that gap that ends its run. */
 bool slot_reserves_is_cut(const struct site *site, const struct job *job);
 
 /* When the time of a reservation is over, or a job may reserve again. */

@@ -71,6 +71,7 @@ static struct row_run taken_row(const struct site *site, const struct job *job,
         .record = RUN_RECORD_TAKEN,
         .hosts = job->hosts,
         .n_hosts = job->n_hosts,
+        .end_by_ms = job->backfill.of != 0 ? job->backfill.until_ms : 0,
         .exit = {.text = ""},
     };
 }
@@ -113,6 +114,7 @@ attempt_of(const struct site *site, const struct job *job, struct effects *effec
         .n_hosts = job->n_hosts,
         .spec = recalls_spec(site, job, spec_to_run(site, job, effects), effects),
         .priority = job->queue >= 0 ? site->config->queues[job->queue].priority : 0,
+        .end_by_ms = job->backfill.of != 0 ? job->backfill.until_ms : 0,
         .is_taken = job->is_decided,
         .has_out_file = job->spec->out_file[0] != '\0',
         .has_err_file = job->spec->err_file[0] != '\0',

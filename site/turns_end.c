@@ -25,6 +25,9 @@ enum { PRE_EXEC_PAUSE_MS = 2000 };
 /* Starts of a job that exits at once and is requeued for it lie so far apart. */
 enum { REQUEUE_PAUSE_MS = 2000 };
 
+/* The clocks of a site and its hosts may differ by so much. */
+enum { CLOCKS_MS = 1000 };
+
 /* ---------------------------------------------------------------- why */
 
 /* As LSF has them in bjobs -l. */
@@ -160,20 +163,22 @@ static void finish_pre_exec(struct site *site, struct job *job,
 {
     struct job_rules rules;
     struct arena *arena = &effects->arena;
+    const char *what = job->backfill.of != 0
+                           ? "its pre-execution command failed, or came too late"
+                           : "its pre-execution command failed";
     rules_of(site->config, job, &rules);
     job->n_pre_fails++;
     if (job->n_pre_fails >= job_rules_pre_tries(&rules)) {
         hold(site, job, REQUEUE_LOST, exit,
              arena_printf(arena,
-                          "held: its pre-execution command failed %d times, at last: "
-                          "%s; `sublet resume` lets it try again",
-                          job->n_pre_fails, exit->text),
+                          "held: %s %d times, at last: %s; `sublet resume` lets it try "
+                          "again",
+                          what, job->n_pre_fails, exit->text),
              effects);
     } else {
         job->retry_ms = now_ms + PRE_EXEC_PAUSE_MS;
         requeue(site, job, REQUEUE_LOST, exit,
-                arena_printf(arena, "its pre-execution command failed: %s", exit->text),
-                effects);
+                arena_printf(arena, "%s: %s", what, exit->text), effects);
     }
 }
 
@@ -188,13 +193,16 @@ static void avoid_hosts(struct arena *arena, struct job *job)
     jobs_set_avoided(job, arena_str(arena, text));
 }
 
-/* A gap of reserved slots ended it before its own run limit could. */
+/* A gap of reserved slots ended it before its own run limit could. Commands before it
+ * (PRE_EXEC) count as running here, and not for its limit. */
 static bool is_interrupted(const struct site *site, const struct job *job,
                            const struct run_exit *exit)
 {
     int64_t end_ms = exit->end_ms != 0 ? exit->end_ms : site->now_ms;
-    return exit->cause == RUN_CAUSE_RUN_LIMIT && slot_reserves_is_cut(site, job) &&
-           halts_ran_ms(job, end_ms) < job->spec->run_limit_ms;
+    bool stood_still = job->halt.causes != 0 || job->halt.resumed_ms != 0;
+    return exit->cause == RUN_CAUSE_RUN_LIMIT && job->backfill.of != 0 &&
+           (halts_ran_ms(job, end_ms) < job->spec->run_limit_ms ||
+            (!stood_still && end_ms >= job->backfill.until_ms - CLOCKS_MS));
 }
 
 static bool asks_again(const struct site *site, const struct job *job,

@@ -8,10 +8,10 @@
 
 #define RUN_COLUMNS                                                                    \
     "job, lease, record, hosts, token, " JOURNAL_CONTROL_COLUMNS                       \
-    ", " JOURNAL_EXIT_COLUMNS ", priority, is_recalled"
+    ", " JOURNAL_EXIT_COLUMNS ", priority, is_recalled, end_by_ms"
 #define RUN_PARAMETERS                                                                 \
     "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"              \
-    " ?18, ?19, ?20, ?21, ?22"
+    " ?18, ?19, ?20, ?21, ?22, ?23"
 
 static const char put_sql[] =
     "INSERT INTO run (site, attempt, " RUN_COLUMNS ")"
@@ -40,6 +40,7 @@ enum {
     EXIT_COLUMN = CONTROL_COLUMN + JOURNAL_CONTROL_WIDTH,
     PRIORITY_COLUMN = EXIT_COLUMN + JOURNAL_EXIT_WIDTH,
     RECALLED_COLUMN,
+    END_BY_COLUMN,
     SPEC_COLUMN,
 };
 
@@ -75,6 +76,7 @@ static int put_run(struct journal_runs *runs, struct db *db, const struct row_ru
     journal_bind_exit(put, &at, &run->exit);
     journal_bind_int(put, ++at, run->priority);
     journal_bind_int(put, ++at, run->exit.is_recalled);
+    journal_bind_int(put, ++at, run->end_by_ms);
     return db_run(db, put, err);
 }
 
@@ -125,6 +127,7 @@ static int read_run(sqlite3_stmt *all, struct arena *arena, struct row_run *run,
     }
     run->priority = sqlite3_column_int(all, PRIORITY_COLUMN);
     run->exit.is_recalled = sqlite3_column_int(all, RECALLED_COLUMN) != 0;
+    run->end_by_ms = sqlite3_column_int64(all, END_BY_COLUMN);
     if (rc == 0 && sqlite3_column_type(all, SPEC_COLUMN) != SQLITE_NULL) {
         struct job_spec *spec = arena_alloc(arena, 1, sizeof(*spec));
         journal_read_spec(all, SPEC_COLUMN, arena, spec);

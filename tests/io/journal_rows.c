@@ -156,6 +156,7 @@ static void add_run(struct journal_rows_text *to, const struct row_run *run)
 {
     add(to, "run %s/%" PRIu64 " job %s lease \"%s\" record %d token %" PRIu64,
         run->run.site, run->run.attempt, run->job, run->lease, run->record, run->token);
+    add(to, " ends by %" PRId64, run->end_by_ms);
     add_hosts(to, run->hosts, run->n_hosts);
     add(to, "\n");
     add_control(to, &run->control);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -325,6 +326,67 @@ static void test_run_limit_is_the_jobs(void **state)
     assert_true(trial->record.end_ms - trial->record.start_ms >= 850);
 }
 
+/* ---- others need its slots at a time */
+
+static struct msg_run_start job_until(const struct guard_trial *trial,
+                                      const char *const *before, int64_t end_within_ms)
+{
+    struct msg_run_start start = job_with(trial, "touch ran; sleep 60", NULL, 0);
+    start.spec.run_limit_ms = 3600000;
+    start.spec.pre_execs = before;
+    start.spec.n_pre_execs = before != NULL;
+    start.end_within_ms = end_within_ms;
+    return start;
+}
+
+static bool has_run(const struct guard_trial *trial)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/ran", trial->fixture.dir);
+    return access(path, F_OK) == 0;
+}
+
+/* From the guard's begin, so a command before the job takes of that time. */
+static void test_ends_in_time(void **state)
+{
+    static const char *const before[] = {"true"};
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = job_until(trial, before, 1500);
+    guard_trial_run_to_end(trial, &start);
+    assert_int_equal(trial->record.end, RUN_END_LIMIT);
+    assert_int_equal(trial->record.cause, RUN_CAUSE_RUN_LIMIT);
+    assert_true(has_run(trial));
+}
+
+static void test_command_before_takes_it_all(void **state)
+{
+    static const char *const before[] = {"sleep 60"};
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = job_until(trial, before, 200);
+    guard_trial_run_to_end(trial, &start);
+    assert_int_equal(trial->record.end, RUN_END_FAILED);
+    assert_int_equal(trial->record.cause, RUN_CAUSE_PRE_EXEC);
+    assert_false(has_run(trial));
+}
+
+/* The go is late. */
+static void test_never_begins(void **state)
+{
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = job_until(trial, NULL, 1);
+    guard_trial_start(trial, &start);
+    guard_trial_hear_until(trial, RUN_WAITING);
+    usleep(5000); /* that time is over */
+    guard_trial_tell(
+        trial, (struct guard_order){.kind = ORDER_GO, .token = trial->record.token});
+    guard_trial_hear_until(trial, RUN_ENDED);
+    assert_int_equal(trial->record.end, RUN_END_FAILED);
+    assert_int_equal(trial->record.cause, RUN_CAUSE_PRE_EXEC);
+    assert_string_equal(trial->record.text,
+                        "it could not begin before another job needs its slots");
+    assert_false(has_run(trial));
+}
+
 /* ---- the guard is killed */
 
 static void kill_guard(struct guard_trial *trial)
@@ -397,6 +459,9 @@ int main(void)
         TRIAL(test_late_before_the_job),
         TRIAL(test_late_after_the_job),
         TRIAL(test_run_limit_is_the_jobs),
+        TRIAL(test_ends_in_time),
+        TRIAL(test_command_before_takes_it_all),
+        TRIAL(test_never_begins),
         TRIAL(test_burial_cleans_up),
         TRIAL_WITHOUT(test_burial_cleans_up),
         TRIAL(test_burial_runs_nothing_twice),

@@ -98,6 +98,7 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
     lent.run.n_hosts = 2;
     lent.run.spec = &spec;
     lent.run.token = UINT64_MAX - 1;
+    lent.run.end_by_ms = 1700000009000;
     lent.run.control = (struct run_control){4, CONTROL_SUSPEND, 0, false, 0};
     lent.run.exit = journal_rows_exit();
     const struct row rows[] = {
@@ -383,6 +384,7 @@ static void test_a_journal_of_before_arrays(void **state)
                             "DROP TABLE book_recall;"
                             "ALTER TABLE run DROP COLUMN priority;"
                             "ALTER TABLE run DROP COLUMN is_recalled;"
+                            "ALTER TABLE run DROP COLUMN end_by_ms;"
                             "DROP TABLE book_resource;"
                             "ALTER TABLE book_host DROP COLUMN mem_mib;"
                             "ALTER TABLE book_host DROP COLUMN swp_mib;"

@@ -41,7 +41,7 @@ static const char lending[] = "Begin Site\n"
                               "DISTRIBUTION = ([east, 1])\n"
                               "End HostExport\n";
 
-enum { TOKEN = 7 };
+enum { TOKEN = 7, END_WITHIN_MS = 90000 };
 
 static void init(struct site_stage *stage)
 {
@@ -61,7 +61,8 @@ static void starts_as(struct site_stage *stage, uint64_t attempt, uint64_t epoch
                                    .job = "44",
                                    .hosts = &host,
                                    .n_hosts = 1,
-                                   .spec = site_stage_spec("q", "work")};
+                                   .spec = site_stage_spec("q", "work"),
+                                   .end_within_ms = END_WITHIN_MS};
     msg.start.spec.interaction = interaction;
     msg.start.spec.user = "eva";
     msg.start.spec.out_file = "/home/eva/out";
@@ -243,6 +244,28 @@ static void test_life(void **state)
     start(&stage, 5, 1);
     assert_int_equal(answer(&stage)->state, ATTEMPT_REFUSED); /* never twice */
     assert_int_equal(site_stage_count(&stage, MSG_RUN_START), 0);
+    site_stage_release(&stage);
+}
+
+/* Its consumer needs the slots at a time, which goes on while the host is away. */
+static void test_ends_in_time(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    start(&stage, 5, 1);
+    assert_int_equal(site_stage_sent(&stage, MSG_RUN_START, 0)->run_start.end_within_ms,
+                     END_WITHIN_MS);
+    site_stage_restart(&stage);
+    stage.now_ms += 30000;
+    site_stage_host_up(&stage, "s1");
+    assert_in_range(site_stage_sent(&stage, MSG_RUN_START, 0)->run_start.end_within_ms,
+                    END_WITHIN_MS - 30100, END_WITHIN_MS - 30000);
+    site_stage_restart(&stage);
+    stage.now_ms += END_WITHIN_MS;
+    site_stage_host_up(&stage, "s1");
+    assert_int_equal(site_stage_sent(&stage, MSG_RUN_START, 0)->run_start.end_within_ms,
+                     1);
     site_stage_release(&stage);
 }
 
@@ -479,11 +502,12 @@ static void test_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_evicted),     cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_terminal),    cmocka_unit_test(test_life),
-        cmocka_unit_test(test_restart),     cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_others_runs), cmocka_unit_test(test_output),
-        cmocka_unit_test(test_host_away),   cmocka_unit_test(test_own_jobs),
+        cmocka_unit_test(test_evicted),      cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_terminal),     cmocka_unit_test(test_life),
+        cmocka_unit_test(test_ends_in_time), cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_orders),       cmocka_unit_test(test_others_runs),
+        cmocka_unit_test(test_output),       cmocka_unit_test(test_host_away),
+        cmocka_unit_test(test_own_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

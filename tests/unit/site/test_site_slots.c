@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/unit/site/site_stage.h"
@@ -150,7 +151,9 @@ static void test_unmade_lease(void **state)
     (void)state;
     site_stage_init_text(&stage, HEAD "Begin Queue\nQUEUE_NAME = wide\nPRIORITY = 40\n"
                                       "HOSTS = allremote\nSLOT_RESERVE = "
-                                      "MAX_RESERVE_TIME[60]\nEnd Queue\n");
+                                      "MAX_RESERVE_TIME[60]\nEnd Queue\n"
+                                      "Begin Queue\nQUEUE_NAME = away\nPRIORITY = 30\n"
+                                      "HOSTS = allremote\nBACKFILL = Y\nEnd Queue\n");
     site_stage_broker_up(&stage);
     site_stage_contract(&stage, 1, LEASE_PENDING, 1, false);
     uint64_t wide = submit(&stage, "wide", 4, 60);
@@ -162,6 +165,74 @@ static void test_unmade_lease(void **state)
     assert_false(is_dispatched(&stage, submit(&stage, "wide", 1, 60)));
     assert_non_null(strstr(site_stage_job_text(&stage, wide, "reason"),
                            "or slots that its lease is still to bring"));
+    /* With all that it needs there, who fills them ends in time there too. */
+    site_stage_contract(&stage, 2, LEASE_ACTIVE, 4, true);
+    site_stage_attempt_is(&stage, site_stage_attempt_of(&stage, single),
+                          ATTEMPT_RUNNING);
+    uint64_t filler = submit(&stage, "away", 1, 10);
+    assert_true(is_dispatched(&stage, filler));
+    assert_in_range(site_stage_sent(&stage, MSG_START, 0)->start.end_within_ms,
+                    59 * MINUTE_MS, 60 * MINUTE_MS);
+    site_stage_release(&stage);
+}
+
+/* The last one sent to a host; 0: it has no such time. */
+static int64_t ends_within(const struct site_stage *stage)
+{
+    int last = site_stage_count(stage, MSG_RUN_START) - 1;
+    return last >= 0
+               ? site_stage_sent(stage, MSG_RUN_START, last)->run_start.end_within_ms
+               : -1;
+}
+
+/* Until then counts from when it was decided, however late it begins. */
+static void test_in_time(void **state)
+{
+    struct site_stage stage;
+    uint64_t first, wide;
+    (void)state;
+    begin(&stage, &first, &wide);
+    uint64_t filler = submit(&stage, "short", 2, 60);
+    int64_t left_ms = ends_within(&stage);
+    assert_in_range(left_ms, 119 * MINUTE_MS, 120 * MINUTE_MS);
+    /* The host does not answer: it is told what is left by then, after a kill too. */
+    site_stage_pass(&stage, 10000);
+    assert_in_range(ends_within(&stage), left_ms - 10100, left_ms - 10000);
+    site_stage_restart(&stage);
+    stage.now_ms += 50000;
+    site_stage_host_up(&stage, "s1");
+    assert_in_range(ends_within(&stage), left_ms - 60100, left_ms - 60000);
+    site_stage_running(&stage, "s1", site_stage_attempt_of(&stage, filler), 2);
+    /* Nobody needs these. */
+    submit(&stage, "wide", 1, 1);
+    site_stage_exited(&stage, "s1", site_stage_attempt_of(&stage, first), 0);
+    site_stage_exited(&stage, "s1", site_stage_attempt_of(&stage, filler), 0);
+    assert_true(is_dispatched(&stage, wide));
+    assert_int_equal(ends_within(&stage), 0);
+    site_stage_release(&stage);
+}
+
+/* What a run was given stays, whatever is configured by now. */
+static void test_cut_stays(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, HEAD WIDE REST GAPS);
+    site_stage_host_up(&stage, "s1");
+    uint64_t first = submit(&stage, "normal", 1, 120);
+    site_stage_running(&stage, "s1", site_stage_attempt_of(&stage, first), 1);
+    submit(&stage, "wide", 4, 60);
+    uint64_t filler = submit(&stage, "gaps", 2, 300);
+    site_stage_running(&stage, "s1", site_stage_attempt_of(&stage, filler), 2);
+    const char *end = site_stage_job_text(&stage, filler, "backfill_end");
+    char before[64];
+    snprintf(before, sizeof before, "%s", end);
+    assert_true(before[0] != '\0');
+    assert_true(site_stage_reload(&stage,
+                                  HEAD WIDE REST "Begin Queue\nQUEUE_NAME = gaps\n"
+                                                 "PRIORITY = 10\nEnd Queue\n"));
+    site_stage_restart(&stage);
+    assert_string_equal(site_stage_job_text(&stage, filler, "backfill_end"), before);
     site_stage_release(&stage);
 }
 
@@ -205,14 +276,15 @@ static void test_gap(void **state)
 static void test_again(void **state)
 {
     static const struct {
-        int ran_min, code;
+        int limit_min, ran_min, code;
         bool is_again;
         const char *why;
     } rows[] = {
-        {119, 130, true, "SIGINT"},
-        {119, 99, true, "its own code for that"},
-        {119, 143, false, "SIGTERM, which is not one of them"},
-        {301, 130, false, "it had its whole time"},
+        {300, 119, 130, true, "SIGINT"},
+        {300, 119, 99, true, "its own code for that"},
+        {300, 119, 143, false, "SIGTERM, which is not one of them"},
+        {60, 60, 130, false, "it had its whole time"},
+        {110, 120, 130, true, "commands before it took some of its time"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -222,7 +294,7 @@ static void test_again(void **state)
         uint64_t first = submit(&stage, "normal", 1, 120);
         site_stage_running(&stage, "s1", site_stage_attempt_of(&stage, first), 1);
         submit(&stage, "wide", 4, 60);
-        uint64_t filler = submit(&stage, "gaps", 2, 300);
+        uint64_t filler = submit(&stage, "gaps", 2, rows[i].limit_min);
         site_stage_running(&stage, "s1", site_stage_attempt_of(&stage, filler), 2);
         stage.told = "";
         at_limit(&stage, filler, (int64_t)rows[i].ran_min * MINUTE_MS, rows[i].code);
@@ -236,9 +308,10 @@ static void test_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shown), cmocka_unit_test(test_backfill),
-        cmocka_unit_test(test_goes),  cmocka_unit_test(test_gap),
-        cmocka_unit_test(test_again), cmocka_unit_test(test_unmade_lease),
+        cmocka_unit_test(test_shown),   cmocka_unit_test(test_backfill),
+        cmocka_unit_test(test_goes),    cmocka_unit_test(test_gap),
+        cmocka_unit_test(test_again),   cmocka_unit_test(test_unmade_lease),
+        cmocka_unit_test(test_in_time), cmocka_unit_test(test_cut_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
