@@ -72,6 +72,21 @@ void accepts_note(struct site *site, const struct host_slots *hosts, int n_hosts
     }
 }
 
+void accepts_start(struct site *site, int64_t now_ms)
+{
+    int64_t since_ms = now_ms - site->config->accept_ms;
+    for (int i = 0; site->config->accept_ms > 0 && i < jobs_count(site->jobs); i++) {
+        const struct job *job = jobs_at(site->jobs, i);
+        int64_t at_ms = job->start_ms != 0 ? job->start_ms : now_ms;
+        bool was_given = job->attempt != 0 || job->start_ms != 0;
+        for (int k = 0; was_given && at_ms > since_ms && k < job->n_hosts; k++) {
+            if (accepts_at(site->accepts, job->hosts[k].host) < at_ms) {
+                note(site->accepts, job->hosts[k].host, at_ms);
+            }
+        }
+    }
+}
+
 int64_t accepts_at(const struct accepts *accepts, const char *host)
 {
     struct accept *accept;

@@ -3,7 +3,8 @@
  * queues ask for it (JOB_ACCEPT_INTERVAL, sched/accept.h). A host that is in several
  * leases is one.
  *
- * In memory only: after a restart hosts may be given a job at once. Layer: site. */
+ * In memory; after a restart as far as what is on record of jobs tells: of those that
+ * began their beginning, of those that are being started now. Layer: site. */
 #ifndef SUBLET_SITE_ACCEPTS_H
 #define SUBLET_SITE_ACCEPTS_H
 
@@ -16,6 +17,8 @@ struct accepts;
 struct accepts *accepts_new(void);
 void accepts_free(struct accepts *accepts);
 
+/* The site starts: its jobs and configuration are there. */
+void accepts_start(struct site *site, int64_t now_ms);
 /* A job is dispatched to these. */
 void accepts_note(struct site *site, const struct host_slots *hosts, int n_hosts,
                   int64_t now_ms);

@@ -194,6 +194,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     closed_tell(site);
     picks_begin(site, now_ms, effects);
     turns_restore(site, now_ms, effects);
+    accepts_start(site, now_ms);
     terminals_start(site, now_ms);
     history_note(site, before, effects);
 }

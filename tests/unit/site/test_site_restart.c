@@ -507,6 +507,33 @@ static void test_preempted(void **state)
     site_stage_release(&stage);
 }
 
+/* A host that was just given a job rests on (JOB_ACCEPT_INTERVAL). */
+static void test_rests(void **state)
+{
+    static const char text[] =
+        "Begin Site\nNAME = south\nBROKER = tcp://b:1\nKEY = k\nBROKER_KEY = b\n"
+        "SPOOL = /s\nEnd Site\n"
+        "Begin Host\nHOST_NAME MXJ\ns1 4\nEnd Host\n"
+        "Begin Queue\nQUEUE_NAME = local\nJOB_ACCEPT_INTERVAL = 60s\nEnd Queue\n";
+    struct site_stage stage;
+    uint64_t first;
+    (void)state;
+    site_stage_init_text(&stage, text);
+    uint64_t attempt = start_job(&stage, false, &first);
+    site_stage_running(&stage, "s1", attempt, TOKEN);
+    uint64_t second = site_stage_submit(&stage, "local", "work");
+    assert_int_equal(site_stage_attempt_of(&stage, second), 0);
+    site_stage_restart(&stage);
+    site_stage_host_up(&stage, "s1");
+    assert_string_equal(site_stage_job_text(&stage, second, "pending"), "accept");
+    assert_int_equal(site_stage_attempt_of(&stage, second), 0);
+    site_stage_restart(&stage);
+    stage.now_ms += 60000; /* it was down for so long */
+    site_stage_host_up(&stage, "s1");
+    assert_int_not_equal(site_stage_attempt_of(&stage, second), 0);
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -528,6 +555,7 @@ int main(void)
         cmocka_unit_test(test_host_removed),
         cmocka_unit_test(test_host_removed_comes_back_to_tell),
         cmocka_unit_test(test_preempted),
+        cmocka_unit_test(test_rests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
