@@ -271,8 +271,11 @@ static void write_around(struct maker *maker, const struct maker_site *site)
         "RESUME[/wake] TERMINATE[/leave]", "SUSPEND[TSTP] TERMINATE[TERM]"};
 
     if (site->requeue_code) {
-        maker_say(maker, "REQUEUE_EXIT_VALUES = %d\nMAX_JOB_REQUEUE = %d\n",
-                  site->requeue_code, maker_between(maker, 1, 3));
+        maker_say(maker,
+                  maker_chance(maker, 50) ? "REQUEUE_EXIT_VALUES = %d\n"
+                                          : "REQUEUE_EXIT_VALUES = EXCLUDE(%d)\n",
+                  site->requeue_code);
+        maker_say(maker, "MAX_JOB_REQUEUE = %d\n", maker_between(maker, 1, 3));
     }
     if (!site->has_commands) {
         return;
