@@ -37,6 +37,10 @@ void site_view_job_slots(const struct site *site, struct arena *arena,
 /* "; it has reserved 3 of 4 slots ..."; "": none. */
 const char *site_view_slots_text(const struct site *site, struct arena *arena,
                                  const struct job *job);
+/* "; slots are reserved: 3 on hosts of its queue by job <2> until about ..."; "": other
+ * jobs reserve none there. */
+const char *site_view_kept_text(const struct site *site, struct arena *arena,
+                                const struct job *job);
 /* What is reserved, less what is lent: by host, of a queue, of an account. */
 void site_view_count_slots(const struct site *site, struct site_tally *own,
                            struct site_tally *borrowed);

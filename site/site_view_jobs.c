@@ -46,8 +46,12 @@ static const char *waiting_reason(const struct site *site, struct arena *arena,
         job->line != NULL ? line_verdict(job->line) : &held;
     const char *hosts = reason_hosts(arena, verdict);
     const char *preempts = reason_preempt(arena, verdict);
-    return arena_printf(arena, "%s (%s%s%s)%s%s%s%s%s", reason_text(arena, verdict),
+    bool wants_slots = verdict->reason == REASON_BUSY ||
+                       verdict->reason == REASON_SHAPE ||
+                       verdict->reason == REASON_EXCLUSIVE;
+    return arena_printf(arena, "%s (%s%s%s)%s%s%s%s%s%s", reason_text(arena, verdict),
                         where_text(arena, job), hosts[0] != '\0' ? "; " : "", hosts,
+                        wants_slots ? site_view_kept_text(site, arena, job) : "",
                         site_view_slots_text(site, arena, job),
                         preempts[0] != '\0' ? "; " : "", preempts,
                         job->reason[0] != '\0' ? "; " : "", job->reason);

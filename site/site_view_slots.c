@@ -11,7 +11,7 @@
 #include "site/site_tally.h"
 #include "site/site_view.h"
 
-enum { SHOWN_HOSTS_MAX = 500, NAMED_PARTS_MAX = 4 };
+enum { SHOWN_HOSTS_MAX = 500, NAMED_PARTS_MAX = 4, NAMED_JOBS_MAX = 3 };
 
 static int in_hand(const struct slot_reserved *reserved)
 {
@@ -121,6 +121,55 @@ const char *site_view_slots_text(const struct site *site, struct arena *arena,
                             ? "jobs without a run limit"
                             : "jobs without a run limit, or slots that its lease is "
                               "still to bring");
+}
+
+/* Slots that it has in hand on hosts of that queue. */
+static int kept_of(const struct slot_reserved *reserved,
+                   const struct queue_config *queue)
+{
+    int n_slots = 0, preference;
+    for (int i = 0; i < reserved->n_hosts; i++) {
+        const char *host = reserved->hosts[i].host, *at = strchr(host, '@');
+        if (queue_allows(queue, host, at != NULL ? at + 1 : "", &preference)) {
+            n_slots += reserved->hosts[i].n_slots - reserved->lent[i];
+        }
+    }
+    return n_slots;
+}
+
+static const char *until_text(struct arena *arena, int64_t start_ms)
+{
+    char at[32];
+    if (start_ms == BACKFILL_NEVER) {
+        return "until that starts";
+    }
+    value_format_instant(start_ms, at);
+    return arena_printf(arena, "until about %.19sZ", at);
+}
+
+const char *site_view_kept_text(const struct site *site, struct arena *arena,
+                                const struct job *job)
+{
+    const char *text = "";
+    int n_named = 0;
+    for (int i = 0; job->queue >= 0 && i < slot_reserves_count(site->slot_reserves);
+         i++) {
+        struct slot_reserved reserved;
+        slot_reserves_at(site->slot_reserves, i, &reserved);
+        int n_slots = kept_of(&reserved, &site->config->queues[job->queue]);
+        if (n_slots == 0 || reserved.job == jobs_key(job)) {
+            continue;
+        }
+        if (n_named++ == NAMED_JOBS_MAX) {
+            return arena_printf(arena, "%s, ...", text);
+        }
+        text = arena_printf(arena, "%s%s%d on hosts of its queue by job <%s> %s", text,
+                            text[0] != '\0' ? ", " : "; slots are reserved: ", n_slots,
+                            job_id_text(arena, job_id_key_number(reserved.job),
+                                        job_id_key_index(reserved.job)),
+                            until_text(arena, reserved.start_ms));
+    }
+    return text;
 }
 
 /* ---------------------------------------------------------------- sums */

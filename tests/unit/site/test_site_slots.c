@@ -87,6 +87,10 @@ static void test_shown(void **state)
     assert_false(is_dispatched(&stage, single) || is_dispatched(&stage, plain));
     assert_string_equal(site_stage_job_text(&stage, single, "reserved_slots"), "");
     assert_string_equal(site_stage_job_text(&stage, plain, "reserved_slots"), "");
+    const char *why = site_stage_job_text(&stage, plain, "reason");
+    assert_non_null(strstr(
+        why, "; slots are reserved: 3 on hosts of its queue by job <2> until about "));
+    assert_null(strstr(site_stage_job_text(&stage, wide, "reason"), "are reserved:"));
     /* It has all of them when the first ends. */
     site_stage_exited(&stage, "s1", site_stage_attempt_of(&stage, first), 0);
     assert_true(is_dispatched(&stage, wide));
