@@ -112,10 +112,11 @@ struct place_line {
     bool is_exclusive;
     enum place_bond bond;
     const struct asked *asked; /* -m; NULL: the queue's hosts; one list, one pointer */
-    const struct place_filter *filter; /* NULL: any host */
-    const struct reserve_asks *asks;   /* alternatives; one list, one pointer */
-    int n_asks;                        /* 0: it reserves nothing */
-    struct line_turn *const *turns;    /* in order, at least one */
+    const struct place_filter
+        *filter;                     /* NULL: any host; alternatives may have others */
+    const struct reserve_asks *asks; /* alternatives; one list, one pointer */
+    int n_asks;                      /* 0: it reserves nothing */
+    struct line_turn *const *turns;  /* in order, at least one */
     int n_turns;
     const struct limits_class *class; /* NULL: no limits */
     int max_starts;                   /* of an array with a limit; INT_MAX: all */

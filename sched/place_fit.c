@@ -250,6 +250,14 @@ static bool fit(struct place_pass *pass, struct place_view *view,
     return false;
 }
 
+/* Whoever ends, it changes nothing. */
+static bool is_hopeless(enum reason reason)
+{
+    return reason == REASON_NO_HOST || reason == REASON_AVOIDED ||
+           reason == REASON_UNMET || reason == REASON_TOO_LARGE ||
+           reason == REASON_SHAPE_LARGE;
+}
+
 bool place_fit_any(struct place_pass *pass, const struct place_line *line,
                    const struct place_want *want, struct place_start *start,
                    struct reason_verdict *verdict)
@@ -261,7 +269,8 @@ bool place_fit_any(struct place_pass *pass, const struct place_line *line,
         if (fit(pass, view, want, start)) {
             return true;
         }
-        if (i == 0) {
+        if (i == 0 ||
+            (is_hopeless(verdict->reason) && !is_hopeless(view->stuck.reason))) {
             *verdict = view->stuck;
         }
     }

@@ -28,7 +28,8 @@ struct place_pass {
 int place_fit_count(const struct place_pass *pass, const struct place_group *group,
                     int enough);
 /* With the first of its alternatives for which there is enough; else the verdict says
- * what is against the first of all. */
+ * what is against the first with which it could start if others ended, or against the
+ * first of all. */
 bool place_fit_any(struct place_pass *pass, const struct place_line *line,
                    const struct place_want *want, struct place_start *start,
                    struct reason_verdict *verdict);

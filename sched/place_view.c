@@ -178,6 +178,12 @@ const struct threshold_excess *place_view_load(const struct place_snapshot *snap
     return loads != NULL && loads[host].index != NULL ? &loads[host] : NULL;
 }
 
+const struct place_filter *place_view_filter(const struct place_line *line,
+                                             const struct reserve_asks *asks)
+{
+    return asks != NULL && asks->filter != NULL ? asks->filter : line->filter;
+}
+
 const struct place_shape *place_view_shape(const struct place_view *view)
 {
     return view->filter != NULL ? view->filter->shape : NULL;
@@ -359,7 +365,7 @@ static struct place_view *view_new(const struct place_room *room,
     struct place_view *view = arena_alloc(room->arena, 1, sizeof(*view));
     view->queue = line->queue;
     view->asked = line->asked;
-    view->filter = line->filter;
+    view->filter = place_view_filter(line, asks);
     view->is_exclusive = line->is_exclusive;
     view->bond = line->bond;
     view->asks = asks;
@@ -417,9 +423,9 @@ static struct place_view *common_view(struct place_room *room,
 {
     struct place_view **views = &room->views[owner_of(room, line->queue)];
     for (struct place_view *view = *views; view != NULL; view = view->next) {
-        if (view->filter == line->filter && view->asked == line->asked &&
-            view->is_exclusive == line->is_exclusive && view->bond == line->bond &&
-            view->asks == asks) {
+        if (view->filter == place_view_filter(line, asks) &&
+            view->asked == line->asked && view->is_exclusive == line->is_exclusive &&
+            view->bond == line->bond && view->asks == asks) {
             return view;
         }
     }

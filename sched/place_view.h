@@ -86,6 +86,9 @@ void place_view_init(struct place_room *room, struct arena *arena,
 struct place_view *place_view_of(struct place_room *room, const struct place_line *line,
                                  const struct reserve_asks *asks);
 
+/* What the line's alternative makes of the hosts; NULL: any host. */
+const struct place_filter *place_view_filter(const struct place_line *line,
+                                             const struct reserve_asks *asks);
 /* How its jobs' slots have to lie; NULL: anywhere. */
 const struct place_shape *place_view_shape(const struct place_view *view);
 

@@ -353,10 +353,9 @@ static bool choose_slots(struct preempt *preempt, struct preempt_choice *choice)
 
 bool preempt_choose_in(struct preempt *preempt, struct preempt_choice *choice)
 {
-    bool is_enough = preempt_draft_has_shape(choice->line)
-                         ? choose_shaped(preempt, choice)
-                     : preempt->is_exclusive ? choose_whole(preempt, choice)
-                                             : choose_slots(preempt, choice);
+    bool is_enough = preempt_draft_has_shape(choice) ? choose_shaped(preempt, choice)
+                     : preempt->is_exclusive         ? choose_whole(preempt, choice)
+                                                     : choose_slots(preempt, choice);
     return is_enough && choice->n_victims > 0 && preempt_draft_put(preempt, choice);
 }
 

@@ -137,6 +137,13 @@ static int shaped_room(void *arg, int host, const struct reserve_piece *pieces,
     return room_beside(shaped->preempt, shaped->choice, host);
 }
 
+static const struct place_shape *shape_of(const struct preempt_choice *choice)
+{
+    const struct place_filter *filter =
+        place_view_filter(choice->line, choice->view->asks);
+    return filter != NULL ? filter->shape : NULL;
+}
+
 static bool put_shaped(struct preempt *preempt, const struct preempt_choice *choice)
 {
     int n_slots = choice->line->n_slots;
@@ -158,7 +165,7 @@ static bool put_shaped(struct preempt *preempt, const struct preempt_choice *cho
             hosts[ground.n_hosts++] = i;
         }
     }
-    bool is_laid = place_shape_lay(choice->line->filter->shape, &ground) >= n_slots;
+    bool is_laid = place_shape_lay(shape_of(choice), &ground) >= n_slots;
     set_pieces(preempt, ground.pieces, ground.n_pieces);
     free(hosts);
     free(ground.pieces);
@@ -167,9 +174,9 @@ static bool put_shaped(struct preempt *preempt, const struct preempt_choice *cho
 
 /* ---------------------------------------------------------------- the job */
 
-bool preempt_draft_has_shape(const struct place_line *line)
+bool preempt_draft_has_shape(const struct preempt_choice *choice)
 {
-    return line->filter != NULL && line->filter->shape != NULL;
+    return shape_of(choice) != NULL;
 }
 
 bool preempt_draft_put(struct preempt *preempt, const struct preempt_choice *choice)
@@ -179,7 +186,7 @@ bool preempt_draft_put(struct preempt *preempt, const struct preempt_choice *cho
     if (preempt_draft_room(preempt, choice->line) < open) {
         return false;
     }
-    if (preempt_draft_has_shape(choice->line)) {
+    if (preempt_draft_has_shape(choice)) {
         return put_shaped(preempt, choice);
     }
     int first = preempt->place->n_hosts;

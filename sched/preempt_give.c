@@ -5,14 +5,14 @@
 void preempt_give_init(struct preempt_give *give, struct arena *arena,
                        const struct place_snapshot *place)
 {
-    *give = (struct preempt_give){.reserve = place->reserve};
-    if (place->reserve != NULL) {
-        size_t n_pools = (size_t)place->reserve->n_pools;
-        give->given = arena_alloc(arena, n_pools, sizeof(*give->given));
-        give->left = arena_alloc(arena, n_pools, sizeof(*give->left));
-        give->pieces =
-            arena_alloc(arena, (size_t)place->n_hosts + 1, sizeof(*give->pieces));
-    }
+    static const struct reserve nothing; /* an alternative may reserve nothing */
+    *give = (struct preempt_give){.reserve = place->reserve != NULL ? place->reserve
+                                                                    : &nothing};
+    size_t n_pools = (size_t)give->reserve->n_pools;
+    give->given = arena_alloc(arena, n_pools, sizeof(*give->given));
+    give->left = arena_alloc(arena, n_pools, sizeof(*give->left));
+    give->pieces =
+        arena_alloc(arena, (size_t)place->n_hosts + 1, sizeof(*give->pieces));
 }
 
 void preempt_give_begin(struct preempt_give *give, const int64_t *left)
@@ -25,7 +25,7 @@ void preempt_give_begin(struct preempt_give *give, const int64_t *left)
 void preempt_give_set(struct preempt_give *give, const struct preempt_job *job,
                       bool is_still)
 {
-    if (give->reserve != NULL) {
+    if (give->reserve->n_pools > 0) {
         reserve_take(give->given, job->parts, job->n_parts, is_still ? -1 : 1);
         reserve_take(give->left, job->parts, job->n_parts, is_still ? -1 : 1);
     }
@@ -35,7 +35,8 @@ int64_t *preempt_give_wants(const struct reserve *reserve, struct arena *arena,
                             const struct reserve_asks *asks, const uint8_t *allowed,
                             int n_hosts)
 {
-    int64_t *wants = arena_alloc(arena, (size_t)reserve->n_pools, sizeof(*wants));
+    size_t n_pools = reserve != NULL ? (size_t)reserve->n_pools : 0;
+    int64_t *wants = arena_alloc(arena, n_pools, sizeof(*wants));
     for (int i = 0; i < asks->n_items; i++) {
         const struct reserve_ask *ask = &asks->items[i];
         for (int host = 0; host < n_hosts; host++) {

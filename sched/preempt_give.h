@@ -13,7 +13,7 @@
 #include "sched/preempt.h"
 
 struct preempt_give {
-    const struct reserve *reserve; /* NULL: nobody reserves anything */
+    const struct reserve *reserve; /* without pools: nobody reserves anything */
     int64_t *given; /* by pool: of victims, less what claims will take of it */
     int64_t *left;  /* by pool: of the pass, and that; as the line began and since */
     struct reserve_piece *pieces; /* scratch */
@@ -27,8 +27,8 @@ void preempt_give_begin(struct preempt_give *give, const int64_t *left);
 /* The job is to stand still, or to go on after all. */
 void preempt_give_set(struct preempt_give *give, const struct preempt_job *job,
                       bool is_still);
-/* By pool: what a slot, a host or a job takes there, 0 for pools of none of those
- * hosts; no two items have a pool. */
+/* By pool (`reserve` NULL: there are none): what a slot, a host or a job takes there, 0
+ * for pools of none of those hosts; no two items have a pool. */
 int64_t *preempt_give_wants(const struct reserve *reserve, struct arena *arena,
                             const struct reserve_asks *asks, const uint8_t *allowed,
                             int n_hosts);

@@ -65,7 +65,7 @@ int preempt_draft_free_on(const struct preempt *preempt, int host);
 /* Slots under limits that hold wherever the job is. */
 int preempt_draft_room(const struct preempt *preempt, const struct place_line *line);
 /* Its slots may not lie anywhere. */
-bool preempt_draft_has_shape(const struct place_line *line);
+bool preempt_draft_has_shape(const struct preempt_choice *choice);
 /* Puts the job on the group's hosts as things stand; false where it does not fit. */
 bool preempt_draft_put(struct preempt *preempt, const struct preempt_choice *choice);
 /* Free slots on the group's hosts. */

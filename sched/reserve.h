@@ -43,11 +43,14 @@ struct reserve_ask {
     int64_t milli;
 };
 
+struct place_filter;
+
 /* An alternative of a line, as a pass sees it. */
 struct reserve_asks {
     const struct reserve_ask *items;
     int n_items;
-    const struct resreq_usage *usage; /* what it is made of, scopes included */
+    const struct place_filter *filter; /* what it makes of hosts; NULL: as the line */
+    const struct resreq_usage *usage;  /* what it is made of, scopes included */
 };
 
 struct reserve_piece {

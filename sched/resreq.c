@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sched/resreq_braces.h"
 #include "sched/resreq_range.h"
 #include "sched/resreq_section.h"
 
@@ -173,29 +174,107 @@ static int read_levels(struct compiler *compiler, const struct resreq_strings *f
     return code != 0 ? code : merge_levels(compiler, &of_queue, &of_app, from, level);
 }
 
-int resreq_compile(struct arena *arena, const struct resreq_rules *rules,
-                   const struct resreq_strings *from, struct resreq *resreq,
-                   struct resreq_notes *notes, struct resreq_fault *fault)
+static int compile_one(struct arena *arena, const struct resreq_rules *rules,
+                       const struct resreq_strings *from, struct resreq *resreq,
+                       struct resreq_notes *notes, struct resreq_fault *fault)
 {
     struct compiler compiler = {
         .arena = arena, .rules = rules, .notes = notes, .fault = fault};
-    *fault = (struct resreq_fault){.text = ""};
     struct level level = {.usages = {.n_alternatives = 0}};
-    int code = check_lengths(from, fault);
-    if (code == 0) {
-        code = read_levels(&compiler, from, &level);
-    }
+    int code = read_levels(&compiler, from, &level);
     const struct resreq_selection *selection = &compiler.selection;
     if (code == 0 && !rules->defaults_any && !selection->names_type &&
         !selection->names_text_or_boolean) {
         resreq_select_default(arena, &compiler.selection);
     }
-    resreq->program = compiler.selection.program;
-    resreq->order = compiler.order;
-    resreq->usages = level.usages;
-    resreq->shape = level.shape;
-    resreq->sections = compiler.sections;
+    *resreq = (struct resreq){.program = compiler.selection.program,
+                              .order = compiler.order,
+                              .usages = level.usages,
+                              .shape = level.shape,
+                              .sections = compiler.sections};
     return code;
+}
+
+/* What was said of a part is said of the whole, at the same place. */
+static void point_to(const char *whole, const char *part, struct resreq_notes *notes,
+                     struct resreq_fault *fault)
+{
+    fault->source = fault->source == part ? whole : fault->source;
+    for (struct resreq_note *note = notes->first; note != NULL; note = note->next) {
+        note->source = note->source == part ? whole : note->source;
+    }
+}
+
+static int compile_each(struct arena *arena, const struct resreq_rules *rules,
+                        const struct resreq_strings *from,
+                        const struct resreq_braces *braces, struct resreq *resreq,
+                        struct resreq_notes *notes, struct resreq_fault *fault)
+{
+    int code = 0, n_usages = 0;
+    for (int i = 0; i < braces->count && code == 0; i++) {
+        struct resreq_strings part = *from;
+        part.strings = &braces->parts[i];
+        code = compile_one(arena, rules, &part, resreq, notes, fault);
+        point_to(from->strings[0], braces->parts[i], notes, fault);
+        n_usages +=
+            resreq->usages.n_alternatives > 0 ? resreq->usages.n_alternatives : 1;
+        if (code == 0 && n_usages > RESREQ_USAGES_MAX) {
+            return resreq_fault_set(
+                fault, RESREQ_RUSAGE, (struct resreq_place){.source = from->strings[0]},
+                RESREQ_BAD_VALUE, "at most %d alternatives, those of rusage counted in",
+                RESREQ_USAGES_MAX);
+        }
+        if (i + 1 < braces->count) {
+            struct resreq *next = arena_alloc(arena, 1, sizeof(*next));
+            resreq->next = next;
+            resreq = next;
+        }
+    }
+    return code;
+}
+
+/* Alternatives stand in a job's one string. */
+static int check_braces(const struct resreq_strings *from, struct resreq_fault *fault)
+{
+    struct resreq_place place;
+    const char *others[] = {from->queue, from->application};
+    for (int i = 0; i < 2; i++) {
+        if (others[i] != NULL && resreq_braces_has(others[i], &place)) {
+            resreq_fault_set(fault, RESREQ_SELECT, place, RESREQ_BAD_SYNTAX,
+                             "alternative and compound requirements are for jobs, not "
+                             "for queues and applications");
+            return ERR_UNBUILT;
+        }
+    }
+    for (int i = 0; from->n_strings > 1 && i < from->n_strings; i++) {
+        if (resreq_braces_has(from->strings[i], &place)) {
+            return resreq_fault_set(fault, RESREQ_SELECT, place, RESREQ_BAD_SYNTAX,
+                                    "alternatives stand in one string alone");
+        }
+    }
+    return 0;
+}
+
+int resreq_compile(struct arena *arena, const struct resreq_rules *rules,
+                   const struct resreq_strings *from, struct resreq *resreq,
+                   struct resreq_notes *notes, struct resreq_fault *fault)
+{
+    struct resreq_braces braces = {.count = 0};
+    *fault = (struct resreq_fault){.text = ""};
+    *resreq = (struct resreq){.next = NULL};
+    int code = check_lengths(from, fault);
+    if (code == 0) {
+        code = check_braces(from, fault);
+    }
+    if (code == 0 && from->n_strings == 1) {
+        code = resreq_braces_split(arena, from->strings[0], &braces, fault);
+    }
+    if (code != 0) {
+        return code;
+    }
+    return braces.count == 0
+               ? compile_one(arena, rules, from, resreq, notes, fault)
+               : compile_each(arena, rules, from, &braces, resreq, notes, fault);
 }
 
 int resreq_pick(const struct resreq *resreq, const struct resource_table *table,
@@ -203,14 +282,20 @@ int resreq_pick(const struct resreq *resreq, const struct resource_table *table,
 {
     int n_rows = resource_table_rows(table), n_picked = 0;
     uint8_t *matches = mem_alloc((size_t)n_rows + 1, sizeof(*matches));
-    resreq_program_run(&resreq->program, table, NULL, local, matches);
-    for (int row = 0; row < n_rows; row++) {
-        if (matches[row]) {
-            rows[n_picked++] = row;
+    uint8_t *is_picked = mem_alloc((size_t)n_rows + 1, sizeof(*is_picked));
+    for (; resreq != NULL; resreq = resreq->next) {
+        int first = n_picked;
+        resreq_program_run(&resreq->program, table, NULL, local, matches);
+        for (int row = 0; row < n_rows; row++) {
+            if (matches[row] && !is_picked[row]) {
+                is_picked[row] = 1;
+                rows[n_picked++] = row;
+            }
         }
+        resreq_order_sort(&resreq->order, table, NULL, rows + first, n_picked - first);
     }
     free(matches);
-    resreq_order_sort(&resreq->order, table, NULL, rows, n_picked);
+    free(is_picked);
     return n_picked;
 }
 

@@ -9,6 +9,9 @@
  * parallel job as resreq_shape.h does; that it is within the
  * queue's RESRSV_LIMIT is for resreq_range.h to judge.
  *
+ * A job's one string may have several alternatives, {A} || {B}: each is a requirement
+ * of its own, with what application and queue say besides.
+ *
  * Where the joined selections name no type: `type == any` if they name a string or a
  * Boolean resource, else `type == local`, or with `defaults_any` never.
  *
@@ -39,6 +42,7 @@ struct resreq_rules {
 };
 
 struct resreq {
+    const struct resreq *next; /* the next alternative; NULL: there is none */
     struct resreq_program program;
     struct resreq_order order; /* no keys: none was asked for */
     struct resreq_usages usages;
@@ -58,7 +62,8 @@ int resreq_compile(struct arena *arena, const struct resreq_rules *rules,
                    const struct resreq_strings *from, struct resreq *resreq,
                    struct resreq_notes *notes, struct resreq_fault *fault) MUST_CHECK;
 
-/* Rows of the table that are selected, in the order that was asked for, else by row;
+/* Rows of the table that are selected, in the order that was asked for, else by row, of
+ * the first alternative, then what others select besides;
  * `rows` has room for all. Returns how many. */
 int resreq_pick(const struct resreq *resreq, const struct resource_table *table,
                 const struct resreq_local *local, int *rows);

@@ -203,9 +203,8 @@ int resreq_section_split(const char *source, bool is_lenient,
     if (brace >= 0) {
         start.at = brace;
         start.length = 1;
-        resreq_fault_set(fault, RESREQ_SELECT, start, RESREQ_BAD_SYNTAX,
-                         "compound and alternative requirements are not supported yet");
-        return ERR_UNBUILT;
+        return resreq_fault_set(fault, RESREQ_SELECT, start, RESREQ_BAD_SYNTAX,
+                                "braces stand around whole requirements");
     }
     struct cutter cutter = {
         .text = text,

@@ -6,9 +6,9 @@
  * select. Quotes around the whole string are dropped. Behind the last section nothing
  * may follow; lenient, it is ignored with a note.
  *
- * Units: bytes. Ownership: parts point into the string. Errors: ERR_PARSE; ERR_UNBUILT
- * for compound and alternative requirements (`{}`). Source: seed 003; lsf.md 5.1.
- * Layer: sched (base only). */
+ * Units: bytes. Ownership: parts point into the string. Errors: ERR_PARSE, also for
+ * braces, which are resreq_braces.h's. Source: seed 003; lsf.md 5.1. Layer: sched (base
+ * only). */
 #ifndef SUBLET_SCHED_RESREQ_SECTION_H
 #define SUBLET_SCHED_RESREQ_SECTION_H
 

@@ -13,10 +13,12 @@ bool slot_reserve_is_target(const struct reserved *item)
     return item->n_pieces > 0 && item->pieces[0].n_target > 0;
 }
 
-/* Its slots may not lie anywhere. */
+/* Its slots may not lie anywhere, or on other hosts with each of its alternatives. */
 static bool is_shaped(const struct place_line *line)
 {
-    return line->n_slots > 1 && line->filter != NULL && line->filter->shape != NULL;
+    bool has_filters = line->n_asks > 0 && line->asks->filter != NULL;
+    return line->n_slots > 1 &&
+           (has_filters || (line->filter != NULL && line->filter->shape != NULL));
 }
 
 bool slot_reserve_has_resources(const struct slot_reserve *reserve, int line)

@@ -28,7 +28,8 @@ void invariants_read_shape(const struct job_spec *spec, struct seen_submission *
     struct resreq_rules rules = {
         .language = {.resources = resources, .is_open = true, .has_local = true},
         .reading = RESREQ_READ_ALL};
-    if (!resreq_compile(&arena, &rules, &from, &resreq, &notes, &fault)) {
+    if (!resreq_compile(&arena, &rules, &from, &resreq, &notes, &fault) &&
+        !resreq.next) { /* of alternatives nobody knows which it has */
         seen->span = resreq.shape.span;
         seen->n_span = resreq.shape.n_span;
     }

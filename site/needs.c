@@ -29,6 +29,7 @@ struct need {
     const struct place_filter *filter;
     uint64_t asks_pass; /* likewise */
     const struct reserve_asks *asks;
+    int n_asks;
     UT_hash_handle hh;
 };
 
@@ -116,6 +117,19 @@ static int compile(const struct needs *needs, struct arena *arena, int queue,
     return resreq_compile(arena, &rules, &from, resreq, notes, fault);
 }
 
+/* Of each alternative. */
+static int check_ranges(const struct needs *needs, struct arena *arena,
+                        const struct resreq_ranges *ranges, const struct resreq *resreq,
+                        struct resreq_fault *fault)
+{
+    int code = 0;
+    for (; resreq != NULL && code == 0; resreq = resreq->next) {
+        code =
+            resreq_range_check(arena, needs->resources, ranges, &resreq->usages, fault);
+    }
+    return code;
+}
+
 int needs_check(struct needs *needs, int queue, const struct job_spec *spec,
                 struct resreq_notes *notes, struct resreq_fault *fault)
 {
@@ -128,8 +142,7 @@ int needs_check(struct needs *needs, int queue, const struct job_spec *spec,
     }
     code = resreq_range_parse(notes->arena, needs->resources, range, &ranges, fault);
     return code != 0 ? code
-                     : resreq_range_check(notes->arena, needs->resources, &ranges,
-                                          &resreq.usages, fault);
+                     : check_ranges(needs, notes->arena, &ranges, &resreq, fault);
 }
 
 static char *put_text(char *at, const char *text)
@@ -508,15 +521,65 @@ const struct place_filter *needs_filter(struct needs *needs, struct need *need)
     return need->filter;
 }
 
+/* An alternative has a filter of its own, also where that lets all hosts through. */
+static const struct place_filter *own_filter(struct needs *needs,
+                                             const struct resreq *resreq)
+{
+    const struct place_filter *filter = judge_left(needs, resreq);
+    if (filter != NULL) {
+        return filter;
+    }
+    struct place_filter *any = arena_alloc(needs->scratch, 1, sizeof(*any));
+    uint8_t *matches = arena_alloc(needs->scratch, (size_t)needs->n_hosts, 1);
+    memset(matches, 1, (size_t)needs->n_hosts);
+    any->matches = matches;
+    return any;
+}
+
+static int count_usages(const struct resreq *resreq)
+{
+    return resreq->usages.n_alternatives > 0 ? resreq->usages.n_alternatives : 1;
+}
+
+/* Of each alternative those of its rusage, or one that reserves nothing. */
+static const struct reserve_asks *list_alternatives(struct needs *needs,
+                                                    const struct site *site,
+                                                    const struct resreq *resreq,
+                                                    int *n_asks)
+{
+    *n_asks = 0;
+    for (const struct resreq *at = resreq; at != NULL; at = at->next) {
+        *n_asks += count_usages(at);
+    }
+    struct reserve_asks *asks =
+        arena_alloc(needs->scratch, (size_t)*n_asks, sizeof(*asks));
+    for (int i = 0; resreq != NULL; resreq = resreq->next) {
+        const struct reserve_asks *own = reserves_asks(site, &resreq->usages);
+        const struct place_filter *filter = own_filter(needs, resreq);
+        for (int k = 0; k < count_usages(resreq); k++, i++) {
+            if (own != NULL) {
+                asks[i] = own[k];
+            }
+            asks[i].filter = filter;
+        }
+    }
+    return asks;
+}
+
 const struct reserve_asks *needs_asks(struct needs *needs, const struct site *site,
                                       struct need *need, int *n_asks)
 {
-    *n_asks = need->is_bad ? 0 : need->resreq.usages.n_alternatives;
-    if (*n_asks > 0 && need->asks_pass != needs->pass) {
+    if (need->asks_pass != needs->pass) {
         need->asks_pass = needs->pass;
-        need->asks = reserves_asks(site, &need->resreq.usages);
+        need->n_asks = need->is_bad ? 0 : need->resreq.usages.n_alternatives;
+        need->asks =
+            need->n_asks == 0 ? NULL : reserves_asks(site, &need->resreq.usages);
+        if (!need->is_bad && need->resreq.next != NULL) {
+            need->asks = list_alternatives(needs, site, &need->resreq, &need->n_asks);
+        }
     }
-    return *n_asks > 0 ? need->asks : NULL;
+    *n_asks = need->n_asks;
+    return need->asks;
 }
 
 int needs_select(struct needs *needs, enum needs_listing listing, const char *string,

@@ -41,7 +41,8 @@ struct need *needs_find(struct needs *needs, int queue, const struct job_spec *s
 uint64_t needs_age(const struct needs *needs);
 /* The hosts of the pass that are meant; NULL: any will do. */
 const struct place_filter *needs_filter(struct needs *needs, struct need *need);
-/* What it reserves, as alternatives; NULL: nothing. */
+/* What it reserves, as alternatives; NULL: nothing. Where requirements have
+ * alternatives each has hosts of its own. */
 const struct reserve_asks *needs_asks(struct needs *needs, const struct site *site,
                                       struct need *need, int *n_asks);
 

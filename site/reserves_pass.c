@@ -421,7 +421,7 @@ const struct reserve *reserves_show(const struct site *site)
 const char *reserves_text(const struct site *site, struct arena *arena,
                           const struct reserve_asks *asks)
 {
-    return asks == NULL
+    return asks == NULL || asks->usage == NULL
                ? ""
                : resreq_usage_text(arena, facts_resources(site->facts), asks->usage);
 }

@@ -57,7 +57,9 @@ def test_jobs_see_how_their_slots_lie():
                 (["-n", "8", "-R", "span[block=2]"],
                  "n1 2 n2 4 n3 2, n1 n1 n2 n2 n2 n2 n3 n3"),
                 (["-n", "7", "-R", "span[ptile='!'] same[model]"],
-                 "n1 3 n3 4, n1 n1 n1 n3 n3 n3 n3")]:
+                 "n1 3 n3 4, n1 n1 n1 n3 n3 n3 n3"),
+                (["-n", "4", "-R", "{model==new span[ptile=2]} || {model==old span[ptile=2]}"],
+                 "n1 2 n3 2, n1 n1 n3 n3")]:
             expect_equal(seen(f, *options), lies, " ".join(options))
 
 

@@ -204,7 +204,7 @@ static void make_memory(struct rng *rng, struct world *world)
         job->ask = (struct reserve_ask){
             .scope = is_of_slot ? RESREQ_SCOPE_SLOT : RESREQ_SCOPE_HOST,
             .milli = between(rng, 0, (int)least / (is_of_slot ? job->n_slots : 1))};
-        job->asks = (struct reserve_asks){&job->ask, 1, NULL};
+        job->asks = (struct reserve_asks){.items = &job->ask, .n_items = 1};
     }
 }
 

@@ -182,7 +182,7 @@ void maker_write_shape(struct maker *maker, int self, int n_slots)
         n_hosts += n_private > 0;
     }
     bool fits_one = most >= n_slots, fits_each = n_hosts >= n_slots;
-    switch (maker_between(maker, 0, 4)) {
+    switch (maker_between(maker, 0, 5)) {
     case 0:
         maker_say(maker, " res=\"span[%s]\"", fits_one ? "hosts=1" : "stripe");
         return;
@@ -195,6 +195,11 @@ void maker_write_shape(struct maker *maker, int self, int n_slots)
         return;
     case 3:
         maker_say(maker, " res=\"span[%s]\"", fits_one ? "ptile='!'" : "stripe");
+        return;
+    case 4:
+        maker_say(maker,
+                  " res=\"{hname == h%d1 span[hosts=1]} || {rusage[scratch=1]}\"",
+                  self + 1);
         return;
     default:
         maker_say(maker, " res=\"span[ptile=%d] same[server] rusage[scratch=1]\"",

@@ -235,7 +235,8 @@ static void add_wanted(struct trial *trial, char *word)
         } else if (sscanf(rest, ":lic=%d", &n_licences) == 1) {
             trial->ask_of[index] = (struct reserve_ask){
                 .scope = RESREQ_SCOPE_JOB, .milli = n_licences * INT64_C(1000)};
-            trial->asks[index] = (struct reserve_asks){&trial->ask_of[index], 1, NULL};
+            trial->asks[index] =
+                (struct reserve_asks){.items = &trial->ask_of[index], .n_items = 1};
             line->asks = &trial->asks[index];
             line->n_asks = 1;
         }
