@@ -235,18 +235,21 @@ void world_resize_host(struct world *world, int site, int host)
     struct decided decided = {.of = of, .host = of->config->hosts[host].name};
 
     world_end_batch(world, site + 1, false);
-    if (!world_is_up(world, site + 1)) {
-        return; /* a crash came first: it is back with the new size */
-    }
     disk_load(of->disk, count_decided, &decided);
-    world_stop_daemon(world, site + 1);
+    /* Else a crash came first: it is back with the new size. */
+    bool is_up = world_is_up(world, site + 1);
+    if (is_up) {
+        world_stop_daemon(world, site + 1);
+    }
     if (max == 0) {
         executor_reboot(
             world->hosts[world_find_machine(world, site, decided.host)].executor);
     }
     invariants_sized(world->invariants, of->config->name, decided.host, max,
                      decided.n_slots);
-    world_start_daemon(world, site + 1);
+    if (is_up) {
+        world_start_daemon(world, site + 1);
+    }
 }
 
 bool world_tell_load(struct world *world, int site, const char *host,
