@@ -3,6 +3,7 @@
 #include "cli/format.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -96,6 +97,21 @@ const char *format_duration(struct arena *arena, json_t *value)
     }
     return arena_printf(arena, "%" PRId64 "h%" PRId64 "m", whole / 3600,
                         whole % 3600 / 60);
+}
+
+static bool is_zero(const json_t *value)
+{
+    return json_is_number(value) && !(json_number_value(value) > 0);
+}
+
+const char *format_count_if_any(struct arena *arena, json_t *value)
+{
+    return is_zero(value) ? "" : format_plain(arena, value);
+}
+
+const char *format_duration_if_any(struct arena *arena, json_t *value)
+{
+    return is_zero(value) ? "" : format_duration(arena, value);
 }
 
 /* {"available":6,"used":2} as "2/6". */

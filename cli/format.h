@@ -19,6 +19,9 @@ typedef const char *(*format_fn)(struct arena *arena, json_t *value);
 const char *format_plain(struct arena *arena, json_t *value);
 const char *format_time(struct arena *arena, json_t *value);
 const char *format_duration(struct arena *arena, json_t *value);
+/* The same, "" where it is 0: a block leaves that out. */
+const char *format_count_if_any(struct arena *arena, json_t *value);
+const char *format_duration_if_any(struct arena *arena, json_t *value);
 /* One side of a lease: used/available. */
 const char *format_side(struct arena *arena, json_t *value);
 /* A limit, {"used":2,"limit":6} as "2/6"; as it is configured: "6". */

@@ -99,9 +99,11 @@ static void print_block(struct arena *arena, const struct column *columns,
 {
     for (; columns->heading != NULL; columns++) {
         json_t *value = columns_find(row, columns->path);
-        if (value != NULL && !json_is_null(value)) {
+        bool is_given = value != NULL && !json_is_null(value);
+        const char *text = is_given ? columns->format(arena, value) : "";
+        if (text[0] != '\0') {
             printf("%*s: ", width, columns->heading);
-            print_text(columns->format(arena, value));
+            print_text(text);
         }
     }
 }

@@ -101,6 +101,8 @@ def test_one_slot():
                  ("SSUSP", str(high), 1), "who gave way")
     expect("preempted by job <%s>" % high in job["reason"], job["reason"])
     expect("Preemptions" in f.cli("south", "jobs", "-l", str(low)).stdout, "jobs -l")
+    text = f.cli("south", "jobs", "-l", str(high)).stdout
+    expect("Preemptions" not in text and "Suspended for" not in text, "of one that never was")
     end_job("high")
     f.wait_state("south", high, "DONE")
     f.wait_state("south", low, "RUN")
