@@ -9,7 +9,8 @@
  * is a slot free on each, or none. Passes that start nothing: with hosts that are full,
  * without the rule and with it; with all that is free kept; the same where the lowest
  * queues (a tenth of the jobs) have BACKFILL and too long a run limit; and where they
- * have been lent all of it. */
+ * have been lent all of it; and where the 100 choose their hosts (span), a third of
+ * those that they may have. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ enum {
     N_WIDE = 100,
     WIDE_HOSTS = N_HOSTS / N_WIDE,
     WIDE_SLOTS = 60,
+    N_CHOSEN = N_WIDE * WIDE_SLOTS / HOST_SLOTS,
     PASSES = 20,
     TICKS_MAX = 100,
 };
@@ -38,12 +40,15 @@ static const struct kind {
     bool has_rule, has_room;
     int backfill_minutes; /* run limit of who may fill; 0: nobody may */
     int n_started;        /* before the passes that count */
+    bool is_shaped;
 } kinds[] = {
-    {"full hosts, no rule", false, false, 0, 0},
-    {"full hosts, SLOT_RESERVE", true, false, 0, 0},
-    {"5,000 slots kept for 100 jobs", true, true, 0, 0},
-    {"the same, BACKFILL of jobs that are too long", true, true, 120, 0},
-    {"the same, all of it lent", true, true, 10, N_HOSTS},
+    {"full hosts, no rule", false, false, 0, 0, false},
+    {"full hosts, SLOT_RESERVE", true, false, 0, 0, false},
+    {"5,000 slots kept for 100 jobs", true, true, 0, 0, false},
+    {"the same, BACKFILL of jobs that are too long", true, true, 120, 0, false},
+    {"the same, all of it lent", true, true, 10, N_HOSTS, false},
+    {"1,500 slots kept on hosts that are chosen", true, true, 0, N_HOSTS - N_CHOSEN,
+     true},
 };
 enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
@@ -69,8 +74,9 @@ static void load_running(struct lone_site *lone, int n_slots)
     }
 }
 
-static void load_wide(struct lone_site *lone, int index)
+static void load_wide(struct lone_site *lone, int index, bool is_shaped)
 {
+    static const char *const shape = "span[ptile=4]";
     const char *asked[WIDE_HOSTS];
     struct job_spec spec =
         lone_site_spec(lone, N_QUEUES - 1, index % N_USERS, WIDE_SLOTS);
@@ -79,6 +85,8 @@ static void load_wide(struct lone_site *lone, int index)
     }
     spec.hosts_asked = asked;
     spec.n_hosts_asked = WIDE_HOSTS;
+    spec.res_reqs = &shape;
+    spec.n_res_reqs = is_shaped;
     lone_site_load_spec(lone, &spec);
 }
 
@@ -99,7 +107,7 @@ static void begin(struct lone_site *lone, const struct kind *kind)
     lone_site_begin(lone);
     load_running(lone, n_slots);
     for (int i = 0; i < N_WIDE; i++) {
-        load_wide(lone, i);
+        load_wide(lone, i, kind->is_shaped);
     }
     load_waiting(lone, kind);
     lone_site_load_runs(lone, n_slots);
@@ -152,7 +160,10 @@ int main(void)
             bench_add(&ratio, series[i].values[k] / series[0].values[k]);
         }
         snprintf(text, sizeof(text), "%s / no rule", kinds[i].what);
-        bench_print_row(text, "times", &ratio, i == 1 ? "1.1" : "2");
+        bench_print_row(text, "times", &ratio,
+                        i == 1               ? "1.1"
+                        : kinds[i].is_shaped ? ""
+                                             : "2");
     }
     return 0;
 }
