@@ -430,25 +430,29 @@ static void keep(struct play *play, struct slot_reserve *reserve)
 {
     int n_kept;
     const struct slot_reservation *kept = slot_reserve_result(reserve, &n_kept);
-    play->n_kept = n_kept;
-    for (int i = 0; i < n_kept; i++) {
-        int n_slots = 0;
-        play->kept[i] = kept[i];
-        memcpy(play->pieces[i], kept[i].pieces,
-               (size_t)kept[i].n_pieces * sizeof(*kept[i].pieces));
-        play->kept[i].pieces = play->pieces[i];
-        memcpy(play->parts[i], kept[i].parts,
-               (size_t)kept[i].n_parts * sizeof(*kept[i].parts));
-        play->kept[i].parts = play->parts[i];
-        for (int k = 0; k < kept[i].n_pieces; k++) {
-            n_slots += kept[i].pieces[k].n_slots;
+    play->n_kept = 0;
+    for (int from = 0; from < n_kept; from++) {
+        int n_slots = 0, i = play->n_kept;
+        if (play->start[kept[from].job - 1] >= 0) {
+            continue; /* it has begun */
         }
-        bool has_hosts = kept[i].pieces[0].n_target > 0;
+        play->n_kept++;
+        play->kept[i] = kept[from];
+        memcpy(play->pieces[i], kept[from].pieces,
+               (size_t)kept[from].n_pieces * sizeof(*kept[from].pieces));
+        play->kept[i].pieces = play->pieces[i];
+        memcpy(play->parts[i], kept[from].parts,
+               (size_t)kept[from].n_parts * sizeof(*kept[from].parts));
+        play->kept[i].parts = play->parts[i];
+        for (int k = 0; k < kept[from].n_pieces; k++) {
+            n_slots += kept[from].pieces[k].n_slots;
+        }
+        bool has_hosts = kept[from].pieces[0].n_target > 0;
         assert_in_range(n_slots, !has_hosts,
-                        play->world->jobs[kept[i].job - 1].n_slots);
-        for (int k = 0; k < kept[i].n_parts; k++) {
-            assert_true(kept[i].parts[k].milli >= 0 &&
-                        kept[i].parts[k].milli <= kept[i].parts[k].need_milli);
+                        play->world->jobs[kept[from].job - 1].n_slots);
+        for (int k = 0; k < kept[from].n_parts; k++) {
+            assert_true(kept[from].parts[k].milli >= 0 &&
+                        kept[from].parts[k].milli <= kept[from].parts[k].need_milli);
         }
     }
 }
