@@ -92,6 +92,10 @@ enum msg_kind {
     /* the user of an interactive job, and the guard of its run, by site and host */
     MSG_STREAM_DOWN, /* user: input, and what has come of the output */
     MSG_STREAM_UP,   /* guard: output, and what was taken of the input */
+    /* jobs that are resized while they run */
+    MSG_RUN_RESIZE, /* site: other slots; the run's command is told, RUN_STATE answers
+                     */
+    MSG_JOB_RESIZE, /* command line */
     MSG_KINDS
 };
 
@@ -209,6 +213,10 @@ struct job_spec {
     int n_controls;
 };
 
+/* Whether a job's slots may change while it runs: when its user says so; also by
+ * itself, up to the most that it asks for. */
+enum resizable { RESIZABLE_NO, RESIZABLE_YES, RESIZABLE_AUTO };
+
 /* What a job waits for and where it stands among others: fixed at submission too, and
  * never told to another site or a host. */
 struct job_terms {
@@ -221,6 +229,9 @@ struct job_terms {
     bool has_slots;         /* -n was given; else the queue says how many */
     int max_slots;          /* -n min,max; 0: as many as the spec has */
     const char *user_group; /* -G: whose share counts; "": where its user stands */
+    enum resizable resizable;  /* -ar; on record: what its application made of it */
+    const char *resize_notify; /* -rnc: what is told of a resize; "": its application
+                                  says */
 };
 
 /* A run's life at the host that executes it.
@@ -610,6 +621,24 @@ struct msg_run_control {
     struct run_control control;
 };
 
+enum resize_event { RESIZE_NONE, RESIZE_GROW, RESIZE_SHRINK };
+/* As a code, instead of its command's: the run stands still, its job has not begun, or
+ * is over. */
+enum { RESIZE_NOT_NOW = 256 };
+
+/* The number grows with each resize of a run; one that was answered is answered again,
+ * and not repeated. */
+struct msg_run_resize {
+    struct run_id run;
+    uint64_t number;
+    enum resize_event event;
+    const struct host_slots *hosts; /* that come, or go */
+    int n_hosts;
+    const struct host_slots *all; /* that it has then */
+    int n_all;
+    const char *command; /* that is told; "": none */
+};
+
 struct msg_run { /* RUN_FORGET */
     struct run_id run;
 };
@@ -621,6 +650,8 @@ struct msg_run_state {
     int64_t start_ms;
     uint64_t control_done;
     struct run_exit exit; /* ENDED */
+    uint64_t resize_done; /* number of the last resize that is over ... */
+    int resize_code;      /* ... and what its command exited with; 0: it agrees */
 };
 
 struct msg_submit {
@@ -653,6 +684,24 @@ struct msg_job_move {
     const char *queue; /* of MOVE_SWITCH */
     const char *const *jobs;
     int n_jobs;
+};
+
+enum job_resize_order {
+    JOB_RESIZE_TO,      /* so many slots, by growing or by giving up the last ones */
+    JOB_RESIZE_RELEASE, /* gives up these */
+    JOB_RESIZE_KEEP,    /* gives up all but these */
+    JOB_RESIZE_CANCEL,  /* asks for no more than it has */
+};
+
+struct msg_job_resize {
+    uint64_t request;
+    enum job_resize_order order;
+    int n_slots; /* TO */
+    const struct host_slots
+        *hosts; /* RELEASE, KEEP; n_slots 0: all that it has there */
+    int n_hosts;
+    bool is_last;    /* RELEASE, KEEP: it asks for no more either */
+    const char *job; /* or an array: all its elements that can take it */
 };
 
 enum queue_order { QUEUE_OPEN, QUEUE_CLOSE, QUEUE_ACTIVATE, QUEUE_INACTIVATE };
@@ -807,11 +856,13 @@ struct msg {
         struct msg_run_start run_start;
         struct msg_run_go run_go;
         struct msg_run_control run_control;
+        struct msg_run_resize run_resize;
         struct msg_run run; /* FORGET */
         struct msg_run_state run_state;
         struct msg_submit submit;
         struct msg_job_control job_control;
         struct msg_job_move job_move;
+        struct msg_job_resize job_resize;
         struct msg_queue_control queue_control;
         struct msg_wait wait;
         struct msg_peek peek; /* JOB_PEEK */

@@ -64,6 +64,7 @@ const char *row_job_event_name(enum job_event event)
         [JOB_EVENT_SWITCH] = "switch",   [JOB_EVENT_MOVE] = "move",
         [JOB_EVENT_END] = "end",         [JOB_EVENT_RUN_END] = "run_end",
         [JOB_EVENT_UNKNOWN] = "unknown", [JOB_EVENT_KNOWN] = "known",
+        [JOB_EVENT_RESIZE] = "resize",
     };
     return (unsigned)event < JOB_EVENTS ? names[event] : "?";
 }
@@ -195,6 +196,7 @@ static void own_terms(struct arena *arena, struct job_terms *terms)
     own_text(arena, &terms->depend_on);
     own_text(arena, &terms->project);
     own_text(arena, &terms->user_group);
+    own_text(arena, &terms->resize_notify);
 }
 
 static void own_job_state(struct arena *arena, struct row_job_state *state)
@@ -207,6 +209,7 @@ static void own_job_state(struct arena *arena, struct row_job_state *state)
     own_text(arena, &state->overload);
     own_text(arena, &state->reserved);
     own_text(arena, &state->avoided);
+    own_slots(arena, &state->resize.hosts, state->resize.n_hosts);
 }
 
 static void own_run(struct arena *arena, struct row_run *run)

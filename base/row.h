@@ -249,6 +249,15 @@ enum requeue_cause {
     REQUEUE_CAUSES
 };
 
+/* The resizes of an attempt. */
+struct job_resize {
+    uint64_t number;                /* of the last one; 0: there was none */
+    enum resize_event event;        /* it is under way; NONE: it is over */
+    const struct host_slots *hosts; /* that come (they are among the job's), or go */
+    int n_hosts;
+    int max_slots; /* it asks for slots until it has so many; 0: for none */
+};
+
 struct row_job_state {
     uint64_t id;
     int index; /* in its array, from 1; 0: of no array */
@@ -280,7 +289,8 @@ struct row_job_state {
     int n_pre_fails; /* commands before it that have failed, in a row */
     const char *avoided; /* hosts where it exited with a code of EXCLUDE since then, as
                             "n1 n2@north"; "": none */
-    bool is_dropped;     /* this element is forgotten; others of its array are not */
+    struct job_resize resize;
+    bool is_dropped; /* this element is forgotten; others of its array are not */
     bool is_gone;
 };
 
@@ -300,6 +310,7 @@ enum job_event {
     JOB_EVENT_RUN_END, /* of a job that waits again: its run was over, and how */
     JOB_EVENT_UNKNOWN, /* nobody can tell how it is ... */
     JOB_EVENT_KNOWN,   /* ... and now somebody does */
+    JOB_EVENT_RESIZE,
     JOB_EVENTS
 };
 

@@ -8,6 +8,7 @@
 
 #include "cli/call.h"
 
+extern const struct call_option resize_options[];
 extern const struct call_option submit_options[], jobs_options[], control_options[],
     peek_options[], sites_options[], hosts_options[], load_options[], queues_options[],
     leases_options[], lease_options[], reclaim_options[], events_options[],
@@ -24,6 +25,7 @@ int moves_requeue(struct call *call);
 int moves_switch(struct call *call);
 int moves_top(struct call *call);
 int moves_bottom(struct call *call);
+int resize_run(struct call *call);
 int moves_queue(struct call *call);
 int wait_run(struct call *call);
 int peek_run(struct call *call);

@@ -116,6 +116,7 @@ static void print_event(struct arena *arena, const json_t *row, const json_t *ev
         {"resume", "Resumed", false, false},
         {"kill", "Its end is ordered", false, false},
         {"requeue", "Waits again", false, false},
+        {"resize", "Resized to", true, false},
         {"switch", "Switched to queue", false, true},
         {"move", "Moved", false, false},
         {"unknown", "Nobody knows how it is", false, false},

@@ -60,7 +60,9 @@ static const struct command commands[] = {
      NULL, NULL, CALL_WORDS_MIXED, moves_top},
     {"bbot", "JOB...", "Puts waiting jobs behind all others of their queue and priority.",
      NULL, NULL, CALL_WORDS_MIXED, moves_bottom},
-    LATER("resize", "SLOTS JOB", "Changes the slots of a job."),
+    {"resize", "JOB slots=N|release [all-but] [N@]HOST...|cancel",
+     "Other slots for a running job: so many; without those; no more than it has.",
+     resize_options, NULL, CALL_WORDS_MIXED, resize_run},
     {"hist", "[JOB...]", "What happened to jobs, also after their end: 12, 12[3], 12@SITE.",
      hist_options, listing_options, CALL_WORDS_MIXED, hist_run},
     /* site administrators */

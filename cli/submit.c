@@ -64,7 +64,10 @@ const struct call_option submit_options[] = {
     {"--json", NULL, "the job's id as JSON", false},
     {"-R", "STRING", "resource requirements; several are joined", false},
     {"-app", "PROFILE", "application profile", false},
-    {"-ar", NULL, "the job may be resized", true},
+    {"-ar", NULL, "the job grows while it runs, up to MAX of -n, and may be resized",
+     false},
+    {"-rnc", "COMMAND", "command that tells the job of other slots, on its first host",
+     false},
     {"-I", NULL, "interactive: connected with this terminal, or these pipes", false},
     {"-Ip", NULL, "interactive, in a terminal of its own", false},
     {"-Is", NULL, "likewise, and keys as Ctrl-C are for its terminal to judge", false},
@@ -175,6 +178,19 @@ static int read_name(const struct call *call, struct job_spec *spec)
 {
     const char *name = call_value(call, "-J");
     spec->name = name != NULL ? name : "";
+    return CALL_OK;
+}
+
+static int read_resizable(struct call *call, struct job_terms *terms)
+{
+    const char *command = call_value(call, "-rnc");
+    if (command != NULL && (command[strspn(command, " \t\r\n")] == '\0' ||
+                            strlen(command) > EXEC_BYTES_MAX)) {
+        return call_misuse(call, "-rnc: expected a command of at most %d bytes",
+                           EXEC_BYTES_MAX);
+    }
+    terms->resizable = call_has(call, "-ar") ? RESIZABLE_AUTO : RESIZABLE_NO;
+    terms->resize_notify = command != NULL ? command : "";
     return CALL_OK;
 }
 
@@ -396,6 +412,9 @@ static int read_spec(struct call *call, struct msg_submit *submit)
     }
     if (status == CALL_OK) {
         status = read_terms(call, terms);
+    }
+    if (status == CALL_OK) {
+        status = read_resizable(call, terms);
     }
     spec->user = "";
     spec->queue = text_of(call, "-q");

@@ -42,6 +42,8 @@ static bool collect(struct guard_life *life, bool *is_job_over, int *status)
         if (pid == life->job.pid) {
             *is_job_over = true;
             *status = code;
+        } else if (guard_resize_ended(life, pid, code)) {
+            continue;
         } else if (guard_action_ended(&life->action, pid)) {
             life->crew.except = 0;
             life->is_action_over = true;
@@ -198,6 +200,7 @@ void guard_advance_on_child(struct guard_life *life)
                      life->action.action == JOB_ACTION_TERMINATE;
     if (life->is_job_over && !is_ending) {
         guard_control_end_action(life);
+        guard_resize_give_up(life);
         life->is_job_over = false;
         end_command(life, life->job_status);
     } else if (life->is_action_over) {

@@ -157,6 +157,7 @@ static bool begin_control(struct guard_life *life, int64_t now)
 void guard_control_end(struct guard_life *life, int signal)
 {
     int64_t now = guard_clock_now_ms();
+    guard_resize_give_up(life);
     if (life->is_meeting) { /* at the gate it hears nothing */
         life->is_meeting = false;
         guard_job_release(&life->job);
@@ -236,7 +237,10 @@ void guard_control_order(struct guard_life *life, const struct guard_order *orde
     bool is_news =
         wanted.number > life->record.control_done &&
         !(life->stop_at != GUARD_LIFE_NEVER && wanted.number <= life->stop_number);
-    if (!is_known || !is_news || life->record.phase == RUN_ENDED) {
+    /* Its site waits with that until the resize is over, and says it again. */
+    bool is_held =
+        wanted.action == CONTROL_SUSPEND && guard_resize_is_on(&life->resize);
+    if (!is_known || !is_news || is_held || life->record.phase == RUN_ENDED) {
         guard_link_push(&life->link, &life->record);
     } else if (life->is_draining) {
         control_draining(life, &wanted);

@@ -27,7 +27,8 @@ int guard_dir_take(const char *path)
 void guard_dir_remove(int dir, const char *path)
 {
     static const char *const files[] = {RUN_DIR_SPEC,   RUN_DIR_STATE,  RUN_DIR_SOCKET,
-                                        RUN_DIR_STREAM, RUN_DIR_STDOUT, RUN_DIR_STDERR};
+                                        RUN_DIR_STREAM, RUN_DIR_STDOUT, RUN_DIR_STDERR,
+                                        RUN_DIR_RESIZE};
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         unlinkat(dir, files[i], 0);
     }

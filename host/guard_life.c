@@ -25,7 +25,9 @@ void guard_life_init(struct guard_life *life, const char *path, int agent)
         .stop_at = GUARD_LIFE_NEVER,
         .action = {.until_ms = GUARD_ACTION_NEVER},
     };
+    guard_resize_init(&life->resize);
     life->record.guard_pid = (uint64_t)getpid();
+    life->record.can_resize = 1;
     guard_dir_read_boot_id(life->record.boot_id, sizeof(life->record.boot_id));
     guard_ladder_init(&life->ladder);
     guard_link_init(&life->link);
@@ -43,6 +45,7 @@ void guard_life_release(struct guard_life *life)
     guard_stream_free(life->stream);
     guard_account_release(&life->account);
     guard_spec_release(&life->spec);
+    guard_resize_release(&life->resize);
 }
 
 void guard_life_save(struct guard_life *life)

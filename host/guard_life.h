@@ -25,6 +25,7 @@
 #include "host/guard_limits.h"
 #include "host/guard_link.h"
 #include "host/guard_record.h"
+#include "host/guard_resize.h"
 #include "host/guard_spec.h"
 #include "host/guard_stream.h"
 #include "host/guard_use.h"
@@ -71,6 +72,7 @@ struct guard_life {
     int reasons;                /* enum halt_cause, added up */
     struct guard_action action; /* a command of JOB_CONTROLS */
     bool is_action_over;        /* it has just ended */
+    struct guard_resize resize; /* other slots, and who is told of them */
 
     /* NEVER: not awaited. guard_timers.c has what is done then. */
     int64_t stage_until; /* the time for commands before or after the job */

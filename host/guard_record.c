@@ -34,11 +34,12 @@ struct field {
     }
 
 static const struct field fields[] = {
-    TEXT(boot_id),     NUMBER(guard_pid), NUMBER(token),        NUMBER(mark),
-    NUMBER(job_pid),   NUMBER(job_start), TEXT(cgroup),         TEXT(memory),
-    NUMBER(start_ms),  NUMBER(end_ms),    NUMBER(control_done), NUMBER(cause),
-    NUMBER(code),      NUMBER(cpu_ms),    NUMBER(mem_kib),      NUMBER(out_bytes),
-    NUMBER(err_bytes), NUMBER(seq),       TEXT(text),
+    TEXT(boot_id),       NUMBER(guard_pid), NUMBER(token),        NUMBER(mark),
+    NUMBER(job_pid),     NUMBER(job_start), TEXT(cgroup),         TEXT(memory),
+    NUMBER(start_ms),    NUMBER(end_ms),    NUMBER(control_done), NUMBER(cause),
+    NUMBER(code),        NUMBER(cpu_ms),    NUMBER(mem_kib),      NUMBER(out_bytes),
+    NUMBER(err_bytes),   NUMBER(seq),       NUMBER(can_resize),   NUMBER(resize_done),
+    NUMBER(resize_code), TEXT(text),
 };
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
 

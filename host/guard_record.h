@@ -37,7 +37,9 @@ struct guard_record {
     char memory[GUARD_RECORD_PATH_SIZE]; /* of version 1's controller; "": none */
     uint64_t start_ms, end_ms;
     uint64_t control_done;
-    uint64_t cause; /* enum run_cause */
+    uint64_t can_resize;               /* 1: it knows ORDER_RESIZE */
+    uint64_t resize_done, resize_code; /* of the last one, as RUN_STATE has it */
+    uint64_t cause;                    /* enum run_cause */
     uint64_t code;
     uint64_t cpu_ms, mem_kib;
     uint64_t out_bytes, err_bytes;

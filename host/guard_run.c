@@ -29,6 +29,8 @@ static void on_order(void *arg, const struct guard_order *order)
         guard_advance_begin(life);
     } else if (order->kind == ORDER_CONTROL) {
         guard_control_order(life, order);
+    } else if (order->kind == ORDER_RESIZE) {
+        guard_resize_order(life, order);
     } else if (order->kind == ORDER_END &&
                (is_waiting || life->record.phase == RUN_ENDED)) {
         life->is_over = true;
@@ -160,6 +162,7 @@ int guard_run_after(const char *path, int dir, int agent,
     take_process(&life);
     if (life.signals >= 0 && read_spec(&life, &err) == 0) {
         set_mark(&life);
+        guard_resize_recall(&life);
         guard_course_init_after(&life.course, &life.spec, record);
         guard_advance(&life);
         live(&life);

@@ -99,6 +99,11 @@ static void end_action(struct guard_life *life, int64_t now)
     guard_action_kill(&life->action); /* its end is waited for */
 }
 
+static int64_t resize_until(const struct guard_life *life)
+{
+    return life->resize.until_ms;
+}
+
 static int64_t limit_at(const struct guard_life *life)
 {
     if (life->record.phase != RUN_RUNNING || life->spec.run_limit_ms == 0 ||
@@ -207,6 +212,7 @@ static const struct deadline {
     {stream_at, NULL, false},
     {wait_until, give_up_waiting, false},
     {action_until, end_action, false},
+    {resize_until, guard_resize_expire, false},
     {limit_at, end_at_limit, false},
     {stage_at, end_late, false},
     {look_at, look, false},

@@ -79,6 +79,8 @@ static void fill_state(const struct host_run *run, struct msg *msg)
         .token = record->token,
         .start_ms = (int64_t)record->start_ms,
         .control_done = record->control_done,
+        .resize_done = record->resize_done,
+        .resize_code = (int)record->resize_code,
         .exit =
             {
                 .end = record->phase == RUN_ENDED ? record->end : RUN_END_NONE,
@@ -300,6 +302,14 @@ static void take_control(struct host_agent *agent, const struct msg *msg)
     }
 }
 
+static void take_resize(struct host_agent *agent, const struct msg *msg)
+{
+    struct host_run *run = find_or_deny(agent, &msg->run_resize.run);
+    if (run != NULL && !host_runs_resize(agent->runs, run, &msg->run_resize)) {
+        answer(agent, run);
+    }
+}
+
 static void take_forget(struct host_agent *agent, const struct msg *msg)
 {
     struct host_run *run = host_runs_find(agent->runs, &msg->run.run);
@@ -354,6 +364,7 @@ static const struct {
     {MSG_RUN_START, take_start},
     {MSG_RUN_GO, take_go},
     {MSG_RUN_CONTROL, take_control},
+    {MSG_RUN_RESIZE, take_resize},
     {MSG_RUN_FORGET, take_forget},
     {MSG_OUTPUT_ASK, take_output_ask},
     {MSG_STREAM_DOWN, take_stream},

@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "host/host_nursery.h"
+#include "host/host_resize.h"
 #include "host/host_spawn.h"
 #include "host/host_talk.h"
 #include "sys/daemon.h"
@@ -165,6 +166,7 @@ static bool is_use_only(const struct guard_record *before,
     return record->phase == RUN_RUNNING && before->phase == RUN_RUNNING &&
            record->cpu_ms != before->cpu_ms && record->token == before->token &&
            record->control_done == before->control_done &&
+           record->resize_done == before->resize_done &&
            record->start_ms == before->start_ms;
 }
 
@@ -275,7 +277,8 @@ static void settle_guarded(struct host_runs *runs, struct entry *entry, int dir)
     }
     if (guard_record_read(dir, &record, NULL) == 0 &&
         (record.phase != entry->run.record.phase ||
-         record.control_done != entry->run.record.control_done)) {
+         record.control_done != entry->run.record.control_done ||
+         record.resize_done != entry->run.record.resize_done)) {
         accept_record(runs, entry, &record);
     }
 }
@@ -426,6 +429,42 @@ bool host_runs_control(struct host_runs *runs, struct host_run *run,
                                 .number = control->number};
     return run->record.phase != RUN_ENDED &&
            host_talk_send(entry_of(run)->link, &order);
+}
+
+/* What cannot be asked for is refused: the site would wait for it for ever. */
+static void refuse_resize(struct host_run *run, const struct msg_run_resize *resize,
+                          const char *why)
+{
+    log_line(LOG_LEVEL_WARNING, "run %s cannot be resized: %s", run->name, why);
+    run->record.resize_done = resize->number;
+    run->record.resize_code = RESIZE_NOT_NOW;
+}
+
+bool host_runs_resize(struct host_runs *runs, struct host_run *run,
+                      const struct msg_run_resize *resize)
+{
+    struct guard_order order = {.kind = ORDER_RESIZE, .number = resize->number};
+    bool has_begun =
+        run->record.phase == RUN_RUNNING || run->record.phase == RUN_SUSPENDED;
+    struct err err = {0};
+    if (!has_begun || run->record.resize_done >= resize->number) {
+        return false;
+    }
+    if (!run->record.can_resize) {
+        refuse_resize(run, resize, "its guard is of an earlier version");
+        return false;
+    }
+    int dir = host_runs_open(runs, run);
+    int code = dir < 0 ? err_set(&err, ERR_IO, "its directory cannot be opened")
+                       : host_resize_write(dir, resize, &err);
+    if (dir >= 0) {
+        close(dir);
+    }
+    if (code != 0) {
+        refuse_resize(run, resize, err.text);
+        return false;
+    }
+    return host_talk_send(entry_of(run)->link, &order);
 }
 
 bool host_runs_forget(struct host_runs *runs, struct host_run *run)

@@ -69,6 +69,8 @@ struct host_run *host_runs_start(struct host_runs *runs,
 bool host_runs_go(struct host_runs *runs, struct host_run *run, uint64_t token);
 bool host_runs_control(struct host_runs *runs, struct host_run *run,
                        const struct run_control *control);
+bool host_runs_resize(struct host_runs *runs, struct host_run *run,
+                      const struct msg_run_resize *resize);
 /* Ended: deletes it. Waiting: its guard ends first, then it is gone in silence. False
  * where it runs. */
 bool host_runs_forget(struct host_runs *runs, struct host_run *run);

@@ -12,8 +12,7 @@
 
 #include "host/run_dir.h"
 
-/* A list of hosts longer than this is left out: the kernel takes 128 KiB a variable,
- * and programs that read it cope with its absence. */
+/* A list of hosts longer than this stays empty: the kernel takes 128 KiB a variable. */
 enum { HOSTS_VARIABLE_MAX = 65536 };
 
 static void put(FILE *to, const char *name, const char *value)
@@ -82,42 +81,36 @@ static void put_env(FILE *to, const char *name, const char *value)
     fprintf(to, "env=%s=%s%c", name, value, '\0');
 }
 
-/* "h1 h1 h2": a name per slot. Nothing where it would be too long. */
-static void put_hosts(FILE *to, const struct msg_run_start *start)
+/* Nothing where it would be too long. */
+void host_spec_put_hosts(FILE *to, const char *name, const struct host_slots *hosts,
+                         int n_hosts)
 {
     size_t length = 0;
-    for (int i = 0; i < start->n_hosts && length <= HOSTS_VARIABLE_MAX; i++) {
-        length += (strlen(start->hosts[i].host) + 1) * (size_t)start->hosts[i].n_slots;
-    }
-    if (length > HOSTS_VARIABLE_MAX) {
-        return;
+    for (int i = 0; i < n_hosts && length <= HOSTS_VARIABLE_MAX; i++) {
+        length += (strlen(hosts[i].host) + 1) * (size_t)hosts[i].n_slots;
     }
     const char *blank = "";
-    fputs("env=LSB_HOSTS=", to);
-    for (int i = 0; i < start->n_hosts; i++) {
-        for (int slot = 0; slot < start->hosts[i].n_slots; slot++) {
-            fprintf(to, "%s%s", blank, start->hosts[i].host);
+    fprintf(to, "%s=", name);
+    for (int i = 0; i < n_hosts && length <= HOSTS_VARIABLE_MAX; i++) {
+        for (int slot = 0; slot < hosts[i].n_slots; slot++) {
+            fprintf(to, "%s%s", blank, hosts[i].host);
             blank = " ";
         }
     }
     fputc('\0', to);
 }
 
-/* "h1 2 h2 1". */
-static void put_host_counts(FILE *to, const struct msg_run_start *start)
+void host_spec_put_counts(FILE *to, const char *name, const struct host_slots *hosts,
+                          int n_hosts)
 {
     enum { NUMBER_LENGTH = 12 };
     size_t length = 0;
-    for (int i = 0; i < start->n_hosts; i++) {
-        length += strlen(start->hosts[i].host) + NUMBER_LENGTH;
+    for (int i = 0; i < n_hosts; i++) {
+        length += strlen(hosts[i].host) + NUMBER_LENGTH;
     }
-    if (length > HOSTS_VARIABLE_MAX) {
-        return;
-    }
-    fputs("env=LSB_MCPU_HOSTS=", to);
-    for (int i = 0; i < start->n_hosts; i++) {
-        fprintf(to, "%s%s %d", i > 0 ? " " : "", start->hosts[i].host,
-                start->hosts[i].n_slots);
+    fprintf(to, "%s=", name);
+    for (int i = 0; i < n_hosts && length <= HOSTS_VARIABLE_MAX; i++) {
+        fprintf(to, "%s%s %d", i > 0 ? " " : "", hosts[i].host, hosts[i].n_slots);
     }
     fputc('\0', to);
 }
@@ -146,8 +139,10 @@ static void put_variables(FILE *to, const struct msg_run_start *start)
     }
     put_job(to, start);
     put_env(to, "LSB_QUEUE", start->spec.queue);
-    put_hosts(to, start);
-    put_host_counts(to, start);
+    fputs("env=", to);
+    host_spec_put_hosts(to, "LSB_HOSTS", start->hosts, start->n_hosts);
+    fputs("env=", to);
+    host_spec_put_counts(to, "LSB_MCPU_HOSTS", start->hosts, start->n_hosts);
     if (start->spec.interaction != INTERACTION_NONE) {
         put_env(to, "LSB_INTERACTIVE", "Y");
     }

@@ -14,6 +14,7 @@
 #define SUBLET_HOST_HOST_SPEC_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/err.h"
 #include "base/msg.h"
@@ -29,5 +30,12 @@ struct host_spec_setting {
 int host_spec_write(int dir, const char *name, const struct msg_run_start *start,
                     const struct host_spec_setting *setting,
                     struct err *err) MUST_CHECK;
+
+/* "NAME=h1 h1 h2", a name per slot, and "NAME=h1 2 h2 1", each ended by a NUL; nothing
+ * behind the "=" where that would be too long for a variable. */
+void host_spec_put_hosts(FILE *to, const char *name, const struct host_slots *hosts,
+                         int n_hosts);
+void host_spec_put_counts(FILE *to, const char *name, const struct host_slots *hosts,
+                          int n_hosts);
 
 #endif

@@ -122,7 +122,8 @@ bool host_spool_lock_run(int dir)
 static bool unlink_parts(const struct host_spool *spool, const char *name)
 {
     static const char *const files[] = {RUN_DIR_STATE,  RUN_DIR_SPEC,   RUN_DIR_SOCKET,
-                                        RUN_DIR_STREAM, RUN_DIR_STDOUT, RUN_DIR_STDERR};
+                                        RUN_DIR_STREAM, RUN_DIR_STDOUT, RUN_DIR_STDERR,
+                                        RUN_DIR_RESIZE};
     char path[2 * ENTRY_SIZE];
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         snprintf(path, sizeof(path), "%s/%s", name, files[i]);

@@ -7,6 +7,8 @@
  *         state     the run as it is: a record (guard_record.h), only its guard writes
  *         socket    where the guard answers (SOCK_SEQPACKET), while no agent is
  *                   connected to it, or since one was not
+ *         resize    other slots, of a run that is resized (guard_resize.h):
+ *                   sublet-host writes it, the guard reads it
  *         stream    of an interactive run: where its terminal is to be had
  *                   (SOCK_SEQPACKET, stream_packet.h)
  *         stdout    output, where no file was named for it
@@ -55,6 +57,8 @@
 
 #define RUN_DIR_SPEC "spec"
 #define RUN_DIR_SPEC_HEAD "sublet-spec 1"
+#define RUN_DIR_RESIZE "resize"
+#define RUN_DIR_RESIZE_HEAD "sublet-resize 1"
 #define RUN_DIR_STATE "state"
 #define RUN_DIR_SOCKET "socket"
 #define RUN_DIR_STREAM "stream"
@@ -73,8 +77,15 @@ enum {
 };
 
 /* ORDER_GO carries the token, ORDER_CONTROL number, action and signal. ORDER_END: end
- * without having begun. ORDER_STATUS: only answer. */
-enum guard_order_kind { ORDER_STATUS = 1, ORDER_GO, ORDER_CONTROL, ORDER_END };
+ * without having begun. ORDER_STATUS: only answer. ORDER_RESIZE: the number is that
+ * of the file; a guard that knows it says so in its record. */
+enum guard_order_kind {
+    ORDER_STATUS = 1,
+    ORDER_GO,
+    ORDER_CONTROL,
+    ORDER_END,
+    ORDER_RESIZE,
+};
 
 /* Guards of an older version outlive an upgrade: this layout does not change. */
 struct guard_order {

@@ -70,6 +70,8 @@ static const struct kind kinds[MSG_KINDS] = {
     KIND(SNAPSHOT, codec_snapshot),
     KIND(STREAM_DOWN, codec_stream_down),
     KIND(STREAM_UP, codec_stream_up),
+    KIND(RUN_RESIZE, codec_run_resize),
+    KIND(JOB_RESIZE, codec_job_resize),
 #undef KIND
 };
 

@@ -24,6 +24,13 @@ SAME(QUERY_KIND, QUERY_LIMITS);
 SAME(RECLAIM_SCOPE, RECLAIM_ALL);
 SAME(RECLAIM_SCOPE, RECLAIM_PROVIDER);
 SAME(RECLAIM_SCOPE, RECLAIM_LEASE);
+SAME(RESIZABLE, RESIZABLE_NO);
+SAME(RESIZABLE, RESIZABLE_YES);
+SAME(RESIZABLE, RESIZABLE_AUTO);
+SAME(JOB_RESIZE_ORDER, JOB_RESIZE_TO);
+SAME(JOB_RESIZE_ORDER, JOB_RESIZE_RELEASE);
+SAME(JOB_RESIZE_ORDER, JOB_RESIZE_KEEP);
+SAME(JOB_RESIZE_ORDER, JOB_RESIZE_CANCEL);
 SAME(DRAIN_SCOPE, DRAIN_LEASE);
 SAME(DRAIN_SCOPE, DRAIN_SITE);
 
@@ -41,6 +48,8 @@ static const struct codec_field terms[] = {
     BOOL(has_slots),
     INT(max_slots, 0, SLOTS_MAX),
     TEXT(user_group, LINE, 0, NAME_SIZE - 1),
+    ENUM(resizable, RESIZABLE_AUTO),
+    TEXT(resize_notify, FREE, 0, EXEC_BYTES_MAX),
 };
 static SHAPE(terms_shape, sublet__job_terms, terms);
 #undef OURS
@@ -81,6 +90,30 @@ static const struct codec_field job_move[] = {
           JOBS_PER_COMMAND_MAX *CODEC_JOB_MAX),
 };
 SHAPE(codec_job_move, sublet__job_move, job_move);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct host_slots
+#define THEIRS Sublet__HostSlots
+static const struct codec_field slots_asked[] = {
+    TEXT(host, HOST, 1, HOST_NAME_SIZE - 1),
+    INT(n_slots, 0, SLOTS_MAX),
+};
+static HOST_SHAPE(slots_asked_shape, sublet__host_slots, slots_asked);
+#undef OURS
+#undef THEIRS
+
+#define OURS struct msg_job_resize
+#define THEIRS Sublet__JobResize
+static const struct codec_field job_resize[] = {
+    UINT64(request),
+    ENUM(order, JOB_RESIZE_CANCEL),
+    INT(n_slots, 0, SLOTS_MAX),
+    PARTS(hosts, 0, HOSTS_MAX, &slots_asked_shape),
+    BOOL(is_last),
+    JOB(job),
+};
+SHAPE(codec_job_resize, sublet__job_resize, job_resize);
 #undef OURS
 #undef THEIRS
 

@@ -191,6 +191,7 @@ extern const struct codec_shape codec_submit, codec_job_control, codec_wait, cod
     codec_query, codec_set_reclaim, codec_set_drain, codec_reconfig, codec_host_control,
     codec_reply, codec_snapshot;
 extern const struct codec_shape codec_job_move, codec_queue_control;
+extern const struct codec_shape codec_run_resize, codec_job_resize;
 extern const struct codec_shape codec_job_spec; /* a part of several */
 
 /* The shape of a kind's body; NULL for MSG_NONE and what is no kind. */

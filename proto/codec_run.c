@@ -31,6 +31,9 @@ SAME(RUN_CAUSE, RUN_CAUSE_SWAP_LIMIT);
 SAME(RUN_CAUSE, RUN_CAUSE_PROCESS_LIMIT);
 SAME(RUN_CAUSE, RUN_CAUSE_THREAD_LIMIT);
 SAME(RUN_CAUSE, RUN_CAUSE_PRE_EXEC);
+SAME(RESIZE_EVENT, RESIZE_NONE);
+SAME(RESIZE_EVENT, RESIZE_GROW);
+SAME(RESIZE_EVENT, RESIZE_SHRINK);
 SAME(RUN_PHASE, RUN_UNKNOWN);
 SAME(RUN_PHASE, RUN_WAITING);
 SAME(RUN_PHASE, RUN_RUNNING);
@@ -360,6 +363,20 @@ SHAPE(codec_run_control, sublet__run_control, run_control);
 #undef OURS
 #undef THEIRS
 
+#define OURS struct msg_run_resize
+#define THEIRS Sublet__RunResize
+static const struct codec_field run_resize[] = {
+    PART(run, &run_id_shape),
+    UINT64(number),
+    ENUM(event, RESIZE_SHRINK),
+    PARTS(hosts, 1, HOSTS_MAX, &slots_shape),
+    PARTS(all, 1, HOSTS_MAX, &slots_shape),
+    TEXT(command, FREE, 0, EXEC_BYTES_MAX),
+};
+SHAPE(codec_run_resize, sublet__run_resize, run_resize);
+#undef OURS
+#undef THEIRS
+
 #define OURS struct msg_run
 #define THEIRS Sublet__RunForget
 static const struct codec_field run_forget[] = {PART(run, &run_id_shape)};
@@ -370,8 +387,14 @@ SHAPE(codec_run_forget, sublet__run_forget, run_forget);
 #define OURS struct msg_run_state
 #define THEIRS Sublet__RunState
 static const struct codec_field run_state[] = {
-    PART(run, &run_id_shape), ENUM(phase, RUN_ENDED), UINT64(token),
-    TIME(start_ms),           UINT64(control_done),   PART(exit, &exit_shape),
+    PART(run, &run_id_shape),
+    ENUM(phase, RUN_ENDED),
+    UINT64(token),
+    TIME(start_ms),
+    UINT64(control_done),
+    PART(exit, &exit_shape),
+    UINT64(resize_done),
+    INT(resize_code, 0, CODEC_EXIT_MAX),
 };
 SHAPE(codec_run_state, sublet__run_state, run_state);
 #undef OURS

@@ -51,6 +51,17 @@ static const char *read_name(struct conf *conf, const struct conf_section *secti
     return name;
 }
 
+/* Whether it is said matters: -ar is refused only where it is forbidden. */
+static void read_resize(const struct conf_row *row, struct application *app)
+{
+    const char *word = conf_text(row, "RESIZABLE_JOBS", "");
+    app->forbids_resize = strcasecmp(word, "N") == 0;
+    app->resizable = strcasecmp(word, "auto") == 0 ? RESIZABLE_AUTO
+                     : strcasecmp(word, "Y") == 0  ? RESIZABLE_YES
+                                                   : RESIZABLE_NO;
+    app->resize_notify = conf_text(row, "RESIZE_NOTIFY_CMD", "");
+}
+
 static int count_rows(const struct conf *conf)
 {
     int count = 0;
@@ -80,6 +91,7 @@ void application_read(struct conf *conf, struct application **applications,
             app->name = name;
             app->description = conf_text(row, "DESCRIPTION", "");
             app->res_req = conf_text(row, "RES_REQ", NULL);
+            read_resize(row, app);
             job_rules_read(conf, section, row, &app->rules);
         }
     }

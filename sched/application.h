@@ -14,6 +14,9 @@ struct application {
     const char *name;
     const char *description;
     const char *res_req; /* RES_REQ; NULL: none */
+    bool forbids_resize; /* RESIZABLE_JOBS = N */
+    enum resizable resizable;
+    const char *resize_notify; /* RESIZE_NOTIFY_CMD; "": none */
     struct job_rules rules;
 };
 

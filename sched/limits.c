@@ -260,6 +260,17 @@ void limits_draft_count(struct limits_draft *draft, const struct limits_class *c
     count_job(&draft->counts, class, hosts, n_hosts, false, 1);
 }
 
+void limits_draft_job(struct limits_draft *draft, struct arena *arena,
+                      const struct limits_class *class, const struct host_slots *hosts,
+                      int n_hosts, int sign)
+{
+    struct host_slots *bare = arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*bare));
+    for (int i = 0; i < n_hosts; i++) {
+        bare[i].host = hosts[i].host;
+    }
+    count_job(&draft->counts, class, bare, n_hosts, false, sign);
+}
+
 void limits_draft_still(struct limits_draft *draft, const struct limits_class *class,
                         const struct host_slots *hosts, int n_hosts, bool is_still)
 {

@@ -86,6 +86,12 @@ void limits_draft_free(struct limits_draft *draft);
 void limits_draft_count(struct limits_draft *draft, const struct limits_class *class,
                         const struct host_slots *hosts, int n_hosts);
 
+/* A job that is among the counts is none for a while (sign -1), or is one again (1), on
+ * these hosts; its slots stay counted. */
+void limits_draft_job(struct limits_draft *draft, struct arena *arena,
+                      const struct limits_class *class, const struct host_slots *hosts,
+                      int n_hosts, int sign);
+
 /* One that runs is to stand still, or the other way round. */
 void limits_draft_still(struct limits_draft *draft, const struct limits_class *class,
                         const struct host_slots *hosts, int n_hosts, bool is_still);

@@ -76,6 +76,7 @@ static bool start_next(struct place_pass *pass, int index, struct place_plan *pl
         return false;
     }
     start->backfill = (struct place_backfill){0};
+    start->is_more = false;
     if (!place_keep_fit(pass, index, &want, start, &plan->verdicts[index])) {
         return false;
     }
@@ -89,6 +90,38 @@ static bool start_next(struct place_pass *pass, int index, struct place_plan *pl
     }
     plan->n_starts++;
     return true;
+}
+
+/* Likewise of a running job, which gets more. */
+static bool grow_next(struct place_pass *pass, int index, struct place_plan *plan)
+{
+    const struct place_line *line = &pass->snapshot->lines[index];
+    struct place_start *start = &plan->starts[plan->n_starts];
+    struct reason_verdict *verdict = &plan->verdicts[index];
+    struct place_want want;
+    const char *limit = NULL;
+    place_grow_open(pass, line);
+    enum reason reason = check_line(pass, index, &want, &limit);
+    if (reason != REASON_STARTED) {
+        *verdict = (struct reason_verdict){
+            .reason = reason, .limit = limit, .n_hosts = pass->snapshot->n_hosts};
+    }
+    bool fits =
+        reason == REASON_STARTED && place_fit_any(pass, line, &want, start, verdict);
+    place_grow_close(pass, line, fits ? start : NULL, verdict);
+    if (fits) {
+        start->job = place_keep_job(pass, index);
+        start->backfill = (struct place_backfill){0};
+        start->is_more = true;
+        plan->n_starts++;
+    }
+    return fits;
+}
+
+static bool serve_next(struct place_pass *pass, int index, struct place_plan *plan)
+{
+    return pass->snapshot->lines[index].grow != NULL ? grow_next(pass, index, plan)
+                                                     : start_next(pass, index, plan);
 }
 
 /* ---------------------------------------------------------------- who goes on */
@@ -264,12 +297,12 @@ static void tell_parked(const struct place_pass *pass, struct place_plan *plan)
 
 /* Nothing more starts, and what is left to say of a line does not depend on the lines
  * before it. With slot pools it does, as a queue hands on what it cannot use; who may
- * still preempt, or use slots that are kept, needs no free one; and who goes on may
- * take the last room of a limit. */
+ * still preempt, or use slots that are kept, needs no free one; who goes on may take
+ * the last room of a limit; and to an exclusive job its own hosts are not full. */
 static bool is_over(struct place_pass *pass)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
-    return pass->order.pools.n_pools == 0 &&
+    return pass->order.pools.n_pools == 0 && !pass->has_taken_room &&
            (snapshot->kept == NULL || slot_reserve_is_idle(snapshot->kept)) &&
            pass->next_return == snapshot->n_returns &&
            place_view_is_full(&pass->room) &&
@@ -282,9 +315,9 @@ static void tell_rest(struct place_pass *pass, struct place_plan *plan)
     place_view_forget_told(&pass->room);
     for (int i = 0; i < snapshot->n_lines; i++) {
         bool was_told = plan->verdicts[i].reason != REASON_NEW;
-        bool starts = !was_told && start_next(pass, i, plan);
+        bool starts = !was_told && serve_next(pass, i, plan);
         assert(!starts);
-        if (!was_told && snapshot->preempt != NULL) {
+        if (!was_told && snapshot->preempt != NULL && snapshot->lines[i].grow == NULL) {
             preempt_line(snapshot->preempt, i, pass->order.next_turn[i], &pass->room,
                          pass->draft, &plan->verdicts[i]);
         }
@@ -303,6 +336,11 @@ static void pass_init(struct place_pass *pass, struct arena *arena,
     place_view_init(&pass->room, arena, snapshot);
     place_order_init(&pass->order, arena, snapshot);
     place_take_init(&pass->take, &pass->room, pass->draft);
+    for (int i = 0; i < snapshot->n_lines; i++) {
+        const struct place_grow *grow = snapshot->lines[i].grow;
+        pass->has_taken_room =
+            pass->has_taken_room || (grow != NULL && grow->mask != NULL);
+    }
     if (snapshot->kept != NULL) {
         slot_reserve_begin(snapshot->kept, &pass->room);
     }
@@ -340,13 +378,15 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
     while (plan->n_starts < snapshot->max_starts && !is_over(&pass) &&
            (line = place_order_top(&pass.order)) >= 0) {
         give_back_before(&pass, line, plan);
-        if (start_next(&pass, line, plan)) {
+        if (serve_next(&pass, line, plan)) {
             const struct place_start *start = &plan->starts[plan->n_starts - 1];
             bool is_through = place_order_advance(
                 &pass.order, msg_sum_slots(start->hosts, start->n_hosts));
             plan->verdicts[line].reason = is_through ? REASON_STARTED : REASON_NEW;
         } else {
-            place_keep_wait(&pass, line, plan);
+            if (snapshot->lines[line].grow == NULL) {
+                place_keep_wait(&pass, line, plan);
+            }
             place_order_drop(&pass.order);
         }
     }

@@ -22,6 +22,9 @@
  * is free there, it takes less. With -n min,max it starts where there are min, and
  * takes up to max of them.
  *
+ * A running job that would have more slots (place_grow) has its turn as a waiting one
+ * of its queue and user; what it has stays as it is.
+ *
  * A host that was given a job, before the pass or in it, takes none of a queue whose
  * JOB_ACCEPT_INTERVAL is not over; who goes on, and whom a claim's victims make room
  * for, does not wait for that.
@@ -103,6 +106,17 @@ enum place_bond {
     PLACE_HOME,        /* whatever their provider says */
 };
 
+/* A running job that would have more slots: its request stands in line as a waiting job
+ * does, asks for one at least, and gets what is free: it preempts nobody, and nothing
+ * is kept for it, or lent to it. */
+struct place_grow {
+    const struct host_slots *hosts; /* that it has */
+    const int *places;              /* the same as indexes of hosts; -1: it is gone */
+    int n_hosts;
+    uint8_t *mask; /* of an exclusive one: what its line's filter matches, which the
+                      pass makes true when it comes to it; NULL */
+};
+
 /* Jobs that are alike. */
 struct place_line {
     int queue;   /* index */
@@ -125,6 +139,7 @@ struct place_line {
                             run limit after so long; 0: it may not */
     int64_t slice_ms;    /* also for so long, where its run can be ended then; 0 */
     enum reason veto;    /* REASON_NEW: none; else none of it starts */
+    const struct place_grow *grow; /* its one job runs; NULL: they wait */
 };
 
 /* A job that stands still and waits for its own slots. */
@@ -183,6 +198,7 @@ struct place_start {
     int n_hosts;
     const struct reserve_asks *asks; /* the line's alternative; NULL: none */
     struct place_backfill backfill;
+    bool is_more; /* beside what it has: it runs */
 };
 
 struct place_plan {

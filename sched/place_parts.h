@@ -2,8 +2,9 @@
 /* place_parts.h: the inside of a pass, for the files that make it: place.c (whose turn
  * it is, who goes on, who waits), place_fit.c (where a job fits, and why nowhere),
  * place_tell.c (what of its shape), place_keep.c (what is kept for a job that waits,
- * and lent to others), place_ahead.c (where such a job will fit). Layer: sched, within
- * place. */
+ * and lent to others), place_ahead.c (where such a job will fit), place_grow.c (what of
+ * a running job stands in its own way when it gets more). Layer: sched, within place.
+ */
 #ifndef SUBLET_SCHED_PLACE_PARTS_H
 #define SUBLET_SCHED_PLACE_PARTS_H
 
@@ -19,7 +20,8 @@ struct place_pass {
     struct place_order order;
     struct place_take take;
     int next_return;
-    int64_t accept_ms; /* of the plan */
+    bool has_taken_room; /* an exclusive job would have more of its own hosts */
+    int64_t accept_ms;   /* of the plan */
 };
 
 /* ---------------------------------------------------------------- fitting */
@@ -49,5 +51,14 @@ bool place_keep_fit(struct place_pass *pass, int index, const struct place_want 
                     struct place_start *start, struct reason_verdict *verdict);
 /* The line's next job does not start: others are preempted for it, or it reserves. */
 void place_keep_wait(struct place_pass *pass, int index, struct place_plan *plan);
+
+/* ---------------------------------------------------------------- growing */
+
+/* The line's running job is looked at: it is one job to the limits all along, and an
+ * exclusive one may have more of its own hosts, or hosts where nothing runs. */
+void place_grow_open(struct place_pass *pass, const struct place_line *line);
+/* It gets these slots more; NULL: none, and the verdict says why. */
+void place_grow_close(struct place_pass *pass, const struct place_line *line,
+                      const struct place_start *more, struct reason_verdict *verdict);
 
 #endif

@@ -29,13 +29,22 @@ int64_t reserve_times(enum resreq_scope scope, int n_slots, bool is_first)
     return 1;
 }
 
+/* A running job that gets more of a host that it has. */
+static bool has_already(const struct reserve_asks *asks, const struct reserve_ask *ask,
+                        int host)
+{
+    return asks->has != NULL && asks->has[host] && ask->scope != RESREQ_SCOPE_SLOT;
+}
+
 /* Of that pool by pieces on other hosts. */
-static int64_t taken_by(const struct reserve *reserve, const struct reserve_ask *ask,
-                        int pool, const struct reserve_piece *pieces, int n_pieces)
+static int64_t taken_by(const struct reserve *reserve, const struct reserve_asks *asks,
+                        const struct reserve_ask *ask, int pool,
+                        const struct reserve_piece *pieces, int n_pieces)
 {
     int64_t n_times = 0;
     for (int i = 0; i < n_pieces; i++) {
-        n_times += pool_of(reserve, ask, pieces[i].host) == pool
+        n_times += pool_of(reserve, ask, pieces[i].host) == pool &&
+                           !has_already(asks, ask, pieces[i].host)
                        ? reserve_times(ask->scope, pieces[i].n_slots, i == 0)
                        : 0;
     }
@@ -43,17 +52,20 @@ static int64_t taken_by(const struct reserve *reserve, const struct reserve_ask 
 }
 
 static int room_of(const struct reserve *reserve, const int64_t *left,
-                   const struct reserve_ask *ask, int host,
-                   const struct reserve_piece *pieces, int n_pieces)
+                   const struct reserve_asks *asks, const struct reserve_ask *ask,
+                   int host, const struct reserve_piece *pieces, int n_pieces)
 {
     int pool = pool_of(reserve, ask, host);
+    if (has_already(asks, ask, host)) {
+        return INT_MAX;
+    }
     if (pool < 0 || left[pool] < ask->milli) {
         return 0;
     }
     if (ask->milli == 0 || ask->scope == RESREQ_SCOPE_JOB) {
         return INT_MAX;
     }
-    int64_t rest = left[pool] - taken_by(reserve, ask, pool, pieces, n_pieces);
+    int64_t rest = left[pool] - taken_by(reserve, asks, ask, pool, pieces, n_pieces);
     int64_t n_times = rest > 0 ? rest / ask->milli : 0;
     if (ask->scope != RESREQ_SCOPE_SLOT) {
         return n_times > 0 ? INT_MAX : 0;
@@ -67,7 +79,8 @@ int reserve_room_on(const struct reserve *reserve, const int64_t *left,
 {
     int least = INT_MAX;
     for (int i = 0; i < asks->n_items && least > 0; i++) {
-        int room = room_of(reserve, left, &asks->items[i], host, pieces, n_pieces);
+        int room =
+            room_of(reserve, left, asks, &asks->items[i], host, pieces, n_pieces);
         if (room < least) {
             least = room;
             *lacking = i;
@@ -92,7 +105,7 @@ int reserve_parts(const struct reserve *reserve, const struct reserve_asks *asks
         for (int k = 0; k < n_pieces; k++) {
             int pool = pool_of(reserve, ask, pieces[k].host);
             int64_t n_times = reserve_times(ask->scope, pieces[k].n_slots, k == 0);
-            if (pool >= 0 && n_times > 0) {
+            if (pool >= 0 && n_times > 0 && !has_already(asks, ask, pieces[k].host)) {
                 parts[n_parts++] = (struct reserve_part){pool, n_times * ask->milli};
             }
         }

@@ -51,6 +51,8 @@ struct reserve_asks {
     int n_items;
     const struct place_filter *filter; /* what it makes of hosts; NULL: as the line */
     const struct resreq_usage *usage;  /* what it is made of, scopes included */
+    const uint8_t *has; /* by host: 1, it reserves there once a host already; NULL: it
+                           does nowhere */
 };
 
 struct reserve_piece {

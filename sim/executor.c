@@ -50,6 +50,13 @@ struct exec_run {
     enum job_action action;
     int64_t action_until_ms;
     uint64_t action_number; /* of the order */
+    /* Other slots, and until when its command is told of them; never: it is not. */
+    int64_t notify_until_ms;
+    struct msg_run_resize resize;
+    struct host_slots *hosts_before;
+    int n_before, notify_code;
+    uint64_t resize_done;
+    int resize_code;
     struct run_exit exit;
     UT_hash_handle hh, by_end; /* the latter while end_number is not 0 */
 };
@@ -105,6 +112,32 @@ static void tell_used(const struct executor *executor, const struct exec_run *ru
                                      .n_gone = is_over ? run->hosts[i].n_slots : 0,
                                      .is_exclusive = run->is_exclusive,
                                      .is_again = run->phase == RUN_SUSPENDED};
+        executor->world.used(executor->world.arg, executor->index, &use);
+    }
+}
+
+static bool has_host(const struct exec_run *run, const char *host)
+{
+    for (int i = 0; i < run->n_hosts; i++) {
+        if (!strcmp(run->hosts[i].host, host)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The slots of a resize come (`sign` 1) or go; its hosts are those without them. */
+static void tell_resized(const struct executor *executor, const struct exec_run *run,
+                         int sign)
+{
+    for (int i = 0; i < run->resize.n_hosts; i++) {
+        const struct host_slots *hosts = &run->resize.hosts[i];
+        const struct exec_use use = {.host = hosts->host,
+                                     .lease = run->lease,
+                                     .n_slots = sign * hosts->n_slots,
+                                     .n_gone = sign < 0 ? hosts->n_slots : 0,
+                                     .is_exclusive = run->is_exclusive,
+                                     .is_part = has_host(run, hosts->host)};
         executor->world.used(executor->world.arg, executor->index, &use);
     }
 }
@@ -171,6 +204,8 @@ static void tell_state(struct executor *executor, const struct run_id *id,
         msg.run_state.start_ms = run->start_ms;
         msg.run_state.control_done = run->control_done;
         msg.run_state.exit = run->exit;
+        msg.run_state.resize_done = run->resize_done;
+        msg.run_state.resize_code = run->resize_code;
     }
     send(executor, &msg);
 }
@@ -240,6 +275,7 @@ static void start_run(struct executor *executor, const struct msg_run_start *sta
     run->exit_code = exit_code;
     run->is_exclusive = start->spec.is_exclusive;
     run->work_until_ms = run->stage_until_ms = run->action_until_ms = never;
+    run->notify_until_ms = never;
     run->phase = RUN_WAITING;
     run->token = ++executor->next_token;
     run->exit.text = "";
@@ -258,6 +294,7 @@ static void plan_end(struct executor *executor, struct exec_run *run)
         at_ms = run->stage_until_ms;
     }
     at_ms = run->action_until_ms < at_ms ? run->action_until_ms : at_ms;
+    at_ms = run->notify_until_ms < at_ms ? run->notify_until_ms : at_ms;
     set_end(executor, run, at_ms == never ? 0 : ++executor->next_end);
     if (at_ms != never) {
         executor->world.end_at(executor->world.arg, executor->index, at_ms,
@@ -326,6 +363,22 @@ static void start_command(struct executor *executor, struct exec_run *run,
     run->code = command.code;
 }
 
+/* Its command was told, or could not be: the slots are as the code says. */
+static void end_resize(struct executor *executor, struct exec_run *run, int code)
+{
+    bool is_growth = run->resize.event == RESIZE_GROW;
+
+    run->notify_until_ms = never;
+    run->resize_done = run->resize.number;
+    run->resize_code = code;
+    if (is_growth == (code == 0)) {
+        return; /* they came, or stay */
+    }
+    run->hosts = is_growth ? run->hosts_before : (struct host_slots *)run->resize.all;
+    run->n_hosts = is_growth ? run->n_before : run->resize.n_all;
+    tell_resized(executor, run, -1);
+}
+
 static void end_run(struct executor *executor, struct exec_run *run, int64_t now_ms)
 {
     tell_used(executor, run, is_using(run) ? -1 : 0, true);
@@ -347,6 +400,9 @@ static void leave_out_job(struct exec_run *run, int64_t now_ms)
 static void go_on(struct executor *executor, struct exec_run *run,
                   const struct course_outcome *outcome, int64_t now_ms)
 {
+    if (run->notify_until_ms != never) {
+        end_resize(executor, run, RESIZE_NOT_NOW);
+    }
     run->work_until_ms = run->action_until_ms = never;
     course_go_on(&run->course, outcome, &run->arena);
     leave_out_job(run, now_ms);
@@ -466,6 +522,77 @@ static void control(struct executor *executor, const struct msg_run_control *ord
     tell_state(executor, &order->run, run);
 }
 
+static struct host_slots *copy_slots(struct exec_run *run,
+                                     const struct host_slots *hosts, int n_hosts)
+{
+    struct host_slots *copies =
+        arena_alloc(&run->arena, (size_t)n_hosts + 1, sizeof *copies);
+
+    for (int i = 0; i < n_hosts; i++) {
+        copies[i].host = arena_str(&run->arena, hosts[i].host);
+        copies[i].n_slots = hosts[i].n_slots;
+    }
+    return copies;
+}
+
+/* "notify 1500 exit 3": a command of a scenario's job; any other as the world says. */
+static struct exec_command notification(const struct executor *executor,
+                                        const char *text)
+{
+    struct exec_command command = {.ms = 0};
+    long long ms = 0;
+
+    if (text[0] && sscanf(text, "notify %lld exit %d", &ms, &command.code) < 1) {
+        executor->world.command(executor->world.arg, text, &command);
+    } else {
+        command.ms = ms;
+    }
+    return command;
+}
+
+static void begin_resize(struct executor *executor, struct exec_run *run,
+                         const struct msg_run_resize *order, int64_t now_ms)
+{
+    bool can = run->phase == RUN_RUNNING && run->action_until_ms == never &&
+               run->course.stage == COURSE_JOB;
+    struct exec_command command = notification(executor, order->command);
+
+    run->resize = *order;
+    run->resize.hosts = copy_slots(run, order->hosts, order->n_hosts);
+    run->resize.all = copy_slots(run, order->all, order->n_all);
+    if (!can) {
+        run->resize_done = order->number;
+        run->resize_code = RESIZE_NOT_NOW;
+        return;
+    }
+    if (order->event == RESIZE_GROW) {
+        tell_resized(executor, run, 1);
+        run->hosts_before = run->hosts;
+        run->n_before = run->n_hosts;
+        run->hosts = (struct host_slots *)run->resize.all;
+        run->n_hosts = order->n_all;
+    }
+    run->notify_code = command.code;
+    run->notify_until_ms = now_ms + command.ms;
+    if (command.ms == 0) {
+        end_resize(executor, run, command.code);
+    }
+}
+
+static void resize(struct executor *executor, const struct msg_run_resize *order,
+                   int64_t now_ms)
+{
+    struct exec_run *run = find_run(executor, &order->run);
+    bool has_begun = run && (run->phase == RUN_RUNNING || run->phase == RUN_SUSPENDED);
+
+    if (has_begun && order->number > run->resize_done &&
+        (run->notify_until_ms == never || order->number > run->resize.number)) {
+        begin_resize(executor, run, order, now_ms);
+        plan_end(executor, run);
+    }
+    tell_state(executor, &order->run, run);
+}
+
 static void give_output(struct executor *executor, const struct msg_output_ask *ask)
 {
     struct msg msg = {.kind = MSG_OUTPUT};
@@ -528,6 +655,9 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
     case MSG_RUN_CONTROL:
         control(executor, &msg->run_control, now_ms);
         break;
+    case MSG_RUN_RESIZE:
+        resize(executor, &msg->run_resize, now_ms);
+        break;
     case MSG_RUN_FORGET:
         run = find_run(executor, &msg->run.run);
         if (run && (run->phase == RUN_ENDED || run->phase == RUN_WAITING)) {
@@ -570,6 +700,8 @@ void executor_run_end(struct executor *executor, uint64_t number, int64_t now_ms
               now_ms);
     } else if (run->action_until_ms <= now_ms) {
         end_action(executor, run, now_ms);
+    } else if (run->notify_until_ms <= now_ms) {
+        end_resize(executor, run, run->notify_code);
     } else {
         run->stage_until_ms = never;
         go_on(executor, run, &(struct course_outcome){.is_late = true}, now_ms);

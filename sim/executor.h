@@ -33,6 +33,7 @@ struct exec_use {
     int n_gone;        /* so many of them it will never want again */
     bool is_exclusive; /* it wants all of the host */
     bool is_again;     /* it had them before, and stood still */
+    bool is_part;      /* it has others there all along */
 };
 
 /* What the world does for it: a message to its site, and a call to executor_run_end at

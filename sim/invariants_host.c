@@ -48,7 +48,10 @@ bool invariants_used(struct invariants *invariants, const char *site,
         see_use(invariants, site, use->host, use->lease)->used += use->n_slots;
     }
     all->used += use->n_slots;
-    int n_runs = use->n_slots > 0 ? 1 : use->n_slots < 0 ? -1 : 0; /* that run */
+    int n_runs = use->is_part       ? 0
+                 : use->n_slots > 0 ? 1
+                 : use->n_slots < 0 ? -1
+                                    : 0; /* that run */
     all->n_runs += n_runs;
     all->n_exclusive += use->is_exclusive ? n_runs : 0;
     if (all->n_exclusive > 0 && all->n_runs > 1) {

@@ -65,6 +65,15 @@ static const char *name_of(const struct statement_submit *submit, struct arena *
                : arena_printf(arena, "%s[1-%d]", submit->name, submit->count);
 }
 
+/* As a simulated host reads it. */
+static const char *notification(const struct statement_submit *submit,
+                                struct arena *arena)
+{
+    return submit->notify_ms < 0 ? ""
+                                 : arena_printf(arena, "notify %" PRId64 " exit %d",
+                                                submit->notify_ms, submit->notify_exit);
+}
+
 static bool submit(struct play *play, const struct deed *deed, struct arena *arena)
 {
     const struct statement *at = deed->statement;
@@ -84,6 +93,8 @@ static bool submit(struct play *play, const struct deed *deed, struct arena *are
         .priority = submit->priority,
         .has_slots = has_slots,
         .max_slots = submit->max_slots,
+        .resizable = submit->is_resizable ? RESIZABLE_AUTO : RESIZABLE_NO,
+        .resize_notify = notification(submit, arena),
     };
     msg.submit.spec.run_limit_ms = submit->limit_ms;
     msg.submit.spec.is_rerunnable = submit->is_rerunnable;
@@ -187,6 +198,48 @@ static bool move(struct play *play, const struct deed *deed, struct arena *arena
     }
     msg.job_move = (struct msg_job_move){
         .request = 1, .move = at->move, .queue = at->queue, .jobs = &id, .n_jobs = 1};
+    return world_ask(play->world, at->site, "root", &msg, take_answer, &asking);
+}
+
+/* "2@n1", "n1": all that the job has there. */
+static const struct host_slots *read_slots(const struct conf_words *words,
+                                           struct arena *arena)
+{
+    struct host_slots *hosts =
+        arena_alloc(arena, (size_t)words->count + 1, sizeof *hosts);
+
+    for (int i = 0; i < words->count; i++) {
+        const char *at = strchr(words->words[i], '@');
+        hosts[i].host = at ? at + 1 : words->words[i];
+        if (at) {
+            sscanf(words->words[i], "%d@", &hosts[i].n_slots);
+        }
+    }
+    return hosts;
+}
+
+static bool resize(struct play *play, const struct deed *deed, struct arena *arena)
+{
+    const struct statement *at = deed->statement;
+    const struct statement_resize *resize = &at->resize;
+    const char *id = play_job_id(play, at->site, at->name, arena);
+    struct asking asking = {.play = play, .statement = at};
+    struct msg msg = {.kind = MSG_JOB_RESIZE, .site = ""};
+
+    if (!id) {
+        play_remark(play, at->line, true, "%s: refused: not submitted yet", at->text);
+        return true;
+    }
+    msg.job_resize =
+        (struct msg_job_resize){.request = 1,
+                                .order = resize->n_slots > 0       ? JOB_RESIZE_TO
+                                         : resize->hosts.count > 0 ? JOB_RESIZE_RELEASE
+                                                                   : JOB_RESIZE_CANCEL,
+                                .n_slots = resize->n_slots,
+                                .hosts = read_slots(&resize->hosts, arena),
+                                .n_hosts = resize->hosts.count,
+                                .is_last = resize->is_cancel,
+                                .job = id};
     return world_ask(play->world, at->site, "root", &msg, take_answer, &asking);
 }
 
@@ -334,6 +387,9 @@ bool play_deed(struct play *play, const struct deed *deed)
         break;
     case STATEMENT_MOVE:
         is_done = move(play, deed, &arena);
+        break;
+    case STATEMENT_RESIZE:
+        is_done = resize(play, deed, &arena);
         break;
     case STATEMENT_QUEUE:
         is_done = control_queue(play, deed);

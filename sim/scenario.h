@@ -45,6 +45,7 @@ enum statement_kind {
     STATEMENT_WORKLOAD,
     STATEMENT_CONTROL, /* kill, stop, resume */
     STATEMENT_MOVE,    /* requeue, switch, btop, bbot */
+    STATEMENT_RESIZE,
     STATEMENT_QUEUE,   /* open, close, activate, inactivate */
     STATEMENT_RECLAIM, /* set reclaim_delay */
     STATEMENT_SLOTS,
@@ -88,6 +89,18 @@ struct statement_submit {
     const char *group;       /* -G; "": none */
     const char *app;         /* application profile; "": the site's default */
     int priority;            /* 0: the default */
+    bool is_resizable;       /* -ar */
+    int64_t notify_ms;       /* how long its resize notification command runs; -1: it
+                                has none */
+    int notify_exit;         /* with which that exits */
+};
+
+/* One of the three: what the job is to have, what it gives up ("2@n1", "n2"), that it
+ * asks for no more. With `hosts`, is_cancel goes along. */
+struct statement_resize {
+    int n_slots;
+    struct conf_words hosts;
+    bool is_cancel;
 };
 
 struct statement_workload {
@@ -131,6 +144,7 @@ struct statement {
                    it exits */
     int64_t ms; /* a time; reclaim: -1 is `default` */
     struct statement_submit submit;
+    struct statement_resize resize;
     struct statement_workload workload;
     struct statement_expect expect;
     struct statement_reload *reload; /* of that kind alone */

@@ -391,7 +391,7 @@ void scenario_check_names(struct scenario *scenario)
             check_submit(scenario, at);
         } else if (at->kind == STATEMENT_WORKLOAD) {
             check_queue(scenario, at, at->workload.queue);
-        } else if (at->kind == STATEMENT_CONTROL) {
+        } else if (at->kind == STATEMENT_CONTROL || at->kind == STATEMENT_RESIZE) {
             check_job(scenario, at, at->name, true);
         } else if (at->kind == STATEMENT_MOVE) {
             check_job(scenario, at, at->name, true);

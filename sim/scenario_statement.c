@@ -39,7 +39,9 @@ static const struct scenario_option submit_options[] = {
     {"max", OPTION_COUNT, SUBMIT(max_slots), 1, SLOTS_MAX, 0},
     {"exclusive", OPTION_YESNO, SUBMIT(is_exclusive), 0, 0, 0},
     {"interactive", OPTION_YESNO, SUBMIT(is_interactive), 0, 0, 0},
-    {"notify", OPTION_LATER, 0, 0, 0, 0},
+    {"resizable", OPTION_YESNO, SUBMIT(is_resizable), 0, 0, 0},
+    {"notify", OPTION_TIME, SUBMIT(notify_ms), 0, 0, SECOND_MS},
+    {"refuses", OPTION_COUNT, SUBMIT(notify_exit), 1, 255, 0},
     {NULL, OPTION_LATER, 0, 0, 0, 0},
 };
 
@@ -48,6 +50,15 @@ static const struct scenario_option workload_options[] = {
     {"user", OPTION_NAME, WORKLOAD(user), 0, 0, 0},
     {"limit_jobs", OPTION_COUNT, WORKLOAD(options.limit_jobs), 1, SWF_JOBS_MAX, 0},
     {"scale", OPTION_SCALE, WORKLOAD(options.scale_millionths), 0, 0, 0},
+    {NULL, OPTION_LATER, 0, 0, 0, 0},
+};
+
+#define RESIZE(field) offsetof(struct statement, resize.field)
+
+static const struct scenario_option resize_options[] = {
+    {"slots", OPTION_COUNT, RESIZE(n_slots), 1, SLOTS_MAX, 0},
+    {"release", OPTION_LIST, RESIZE(hosts), 0, 0, 0},
+    {"cancel", OPTION_YESNO, RESIZE(is_cancel), 0, 0, 0},
     {NULL, OPTION_LATER, 0, 0, 0, 0},
 };
 
@@ -83,7 +94,8 @@ static bool read_submit(const struct scenario_reading *reading)
                                         .project = "",
                                         .group = "",
                                         .app = "",
-                                        .run_ms = -1};
+                                        .run_ms = -1,
+                                        .notify_ms = -1};
     if (!take_site(reading, false) ||
         !scenario_options_take(reading, submit_options, FIRST + 1)) {
         return false;
@@ -99,6 +111,11 @@ static bool read_submit(const struct scenario_reading *reading)
     if (submit->max_slots > 0 && submit->max_slots < submit->n_slots) {
         return scenario_options_complain(reading, "max=%d is less than slots=%d",
                                          submit->max_slots, submit->n_slots);
+    }
+    if (submit->notify_exit > 0 && submit->notify_ms < 0) {
+        return scenario_options_complain(
+            reading, "refuses= without notify=, expected how long the notification "
+                     "command runs");
     }
     if (!submit->name[0]) {
         submit->name = arena_printf(&reading->scenario->arena, "j%d",
@@ -116,6 +133,23 @@ static bool read_workload(const struct scenario_reading *reading)
     workload->options.scale_millionths = SWF_SCALE_ONE;
     return take_site(reading, false) &&
            scenario_options_take(reading, workload_options, FIRST + 2);
+}
+
+/* resize SITE JOB slots=N, release=HOSTS [cancel=yes], cancel=yes */
+static bool read_resize(const struct scenario_reading *reading)
+{
+    struct statement_resize *resize = &reading->to->resize;
+
+    *resize = (struct statement_resize){0};
+    reading->to->name = scenario_options_word(reading, FIRST + 1);
+    if (!take_site(reading, false) ||
+        !scenario_options_take(reading, resize_options, FIRST + 2)) {
+        return false;
+    }
+    int n_said = (resize->n_slots > 0) + (resize->hosts.count > 0 || resize->is_cancel);
+    return n_said == 1 || scenario_options_complain(
+                              reading, "expected one of slots=N, release=HOSTS, and "
+                                       "cancel=yes");
 }
 
 static bool read_control(const struct scenario_reading *reading)
@@ -416,7 +450,8 @@ static const struct verb verbs[] = {
     {"backup", STATEMENT_BACKUP, "broker", 1, 1, read_broker_only},
     {"restore", STATEMENT_RESTORE, "broker TIME", 2, 2, read_broker_only},
     {"batch", STATEMENT_BATCH, "N", 1, 1, read_batch},
-    {"resize", STATEMENT_CONTROL, "SITE JOB slots=N", 0, 99, NULL},
+    {"resize", STATEMENT_RESIZE, "SITE JOB slots=N|release=HOSTS|cancel=yes", 3, 4,
+     read_resize},
     {"rsv", STATEMENT_RECLAIM, "...", 0, 99, NULL},
 };
 

@@ -28,6 +28,7 @@ struct story_job {
     struct story_submission *submission;
     enum job_state state;
     uint64_t begun;    /* the attempt that a start was told of */
+    int n_slots;       /* as it was last told of */
     bool is_preempted; /* as of the last record: it has given its slots away */
     bool is_killed, is_ended;
     UT_hash_handle hh;
@@ -263,6 +264,13 @@ static void go_on(struct story *story, struct story_job *job,
         tell_halt(story, job, row, "job_suspend", now_ms);
     } else if (is_suspended(job->state) && !is_suspended(row->state)) {
         tell_hosts(story, "job_resume", job, row, now_ms);
+    }
+    if (job->begun == row->attempt && row->resize.event == RESIZE_NONE) {
+        int n_slots = msg_sum_slots(row->hosts, row->n_hosts);
+        if (job->n_slots != n_slots && row->resize.number > 0) {
+            tell_hosts(story, "job_resize", job, row, now_ms);
+        }
+        job->n_slots = n_slots;
     }
     if (row->attempt == 0 && job->begun != 0) {
         tell_reason(story, "job_requeue", job, row,

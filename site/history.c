@@ -67,6 +67,20 @@ void history_moved(const struct site *site, const struct job *job, bool to_top,
              effects);
 }
 
+void history_resized(const struct site *site, const struct job *job, const char *what,
+                     struct effects *effects)
+{
+    tell(&(struct row_job_event){.id = job->id,
+                                 .index = job->index,
+                                 .at_ms = site->now_ms,
+                                 .event = JOB_EVENT_RESIZE,
+                                 .state = job->state,
+                                 .hosts = job->hosts,
+                                 .n_hosts = job->n_hosts,
+                                 .reason = what},
+         effects);
+}
+
 /* ---------------------------------------------------------------- own jobs */
 
 static void note_submission(const struct row_job *row, struct effects *effects)

@@ -26,6 +26,10 @@ void history_switched(const struct site *site, const struct job *job,
 void history_moved(const struct site *site, const struct job *job, bool to_top,
                    struct effects *effects);
 
+/* Its slots have changed, or its command did not want them to. */
+void history_resized(const struct site *site, const struct job *job, const char *what,
+                     struct effects *effects);
+
 /* It is to wait again, and its run ended so; NULL: it had none. */
 void history_run_over(const struct site *site, struct job *job,
                       const struct run_exit *exit, struct effects *effects);

@@ -92,6 +92,7 @@ static bool should_be_open(const struct job *job)
 
 static void count_open(struct jobs *jobs, struct job *job, int sign)
 {
+    jobs_list_growing(jobs, job, sign);
     bool stands_still = job->state == JOB_SSUSP || job->state == JOB_USUSP;
     if (sign > 0) {
         job->is_counted_still =
@@ -169,6 +170,7 @@ void jobs_free_job(struct jobs *jobs, struct job *job)
     keep_free(job->switched_queue);
     keep_free(job->lease);
     free(job->hosts);
+    free((void *)job->resize.hosts);
     free(job->exit);
     keep_free(job->reason);
     free(job);
@@ -188,6 +190,7 @@ void jobs_free(struct jobs *jobs)
     free(jobs->all.items);
     free(jobs->held.items);
     free(jobs->open.items);
+    free(jobs->growing.items);
     free(jobs->ended.items);
     free(jobs);
 }
@@ -256,8 +259,9 @@ void jobs_set_exit(struct job *job, const struct run_exit *exit)
 
 void jobs_set_hosts(struct job *job, const struct host_slots *hosts, int n_hosts)
 {
+    struct host_slots *kept = keep_hosts(hosts, n_hosts); /* they may be its own */
     free(job->hosts);
-    job->hosts = keep_hosts(hosts, n_hosts);
+    job->hosts = kept;
     job->n_hosts = n_hosts;
 }
 
@@ -453,6 +457,8 @@ void jobs_begin(struct jobs *jobs, struct job *job, uint64_t attempt, const char
     job->is_decided = lease[0] == '\0';
     job->is_taken = false;
     jobs_set_hosts(job, start->hosts, start->n_hosts);
+    jobs_set_resize(job, &(struct job_resize){.max_slots = jobs_first_wish(job)});
+    job->grow_ms = 0;
     job->backfill = start->backfill;
     jobs_set_reserved(job, reserved);
     jobs_set_overload(job, "");
@@ -476,6 +482,7 @@ void jobs_requeue(struct jobs *jobs, struct job *job, enum requeue_cause cause,
     job->is_decided = false;
     job->is_taken = false;
     jobs_set_hosts(job, NULL, 0);
+    jobs_set_resize(job, &(struct job_resize){0});
     job->backfill = (struct place_backfill){0};
     jobs_set_reserved(job, "");
     jobs_set_overload(job, "");
@@ -500,6 +507,7 @@ void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,
     }
     job->end_ms = end_ms;
     jobs_set_reserved(job, "");
+    jobs_set_resize(job, &(struct job_resize){0});
     job->halt.causes = 0;
     if (job->halt.since_ms != 0 && end_ms > job->halt.since_ms) {
         job->halt.total_ms += end_ms - job->halt.since_ms;

@@ -85,6 +85,7 @@ struct job {
     struct run_exit *exit; /* NULL: it has not ended */
     char *reason;          /* of the last turn that needs one; "" else */
     char *overload; /* the load that it stands still for, or went on after; NULL */
+    struct job_resize resize; /* of its attempt; its hosts are the job's own */
     char *reserved; /* rusage of its attempt (site/reserves.h); NULL: nothing */
 
     /* Not on disk. */
@@ -103,6 +104,9 @@ struct job {
     bool is_watching;  /* it stands in the table of those that wait for others */
     bool is_open;      /* it stands in that index */
     bool is_counted_still; /* and counts for the limits as one that stands still */
+    bool is_growing;       /* it stands in that index */
+    bool is_victim;        /* it is preempted in this pass; only while that is done */
+    int64_t grow_ms;       /* its command did not want more: not before this instant */
     bool is_dropped;       /* forgotten, about to be removed */
     struct job_noted noted;
 };
@@ -172,6 +176,12 @@ int jobs_count_state(const struct jobs *jobs, enum job_state state);
 int jobs_count_open(const struct jobs *jobs);
 struct job *jobs_open_at(const struct jobs *jobs, int index);
 
+/* Open ones on own hosts that ask for more slots than they have, by attempt. */
+int jobs_count_growing(const struct jobs *jobs);
+struct job *jobs_growing_at(const struct jobs *jobs, int index);
+/* How many more it asks for now; 0: none, or it cannot have any. */
+int jobs_wanted_slots(const struct job *job);
+
 bool jobs_is_ended(const struct job *job);
 /* Its run is being ended, and it is to wait again. */
 bool jobs_is_requeued(const struct job *job);
@@ -186,6 +196,9 @@ bool jobs_move(struct jobs *jobs, struct job *job, enum job_state state);
 /* The job gets an attempt (state PEND), and reserves what the text says. */
 void jobs_begin(struct jobs *jobs, struct job *job, uint64_t attempt, const char *lease,
                 uint64_t epoch, const struct place_start *start, const char *reserved);
+/* A job with an attempt has these hosts now, and its resizes are like this. */
+void jobs_resize(struct jobs *jobs, struct job *job, const struct host_slots *hosts,
+                 int n_hosts, const struct job_resize *resize);
 /* The queue that it is in. */
 const char *jobs_queue_name(const struct job *job);
 /* A waiting job goes to another queue (by index); before, or behind, all that wait. */

@@ -48,6 +48,7 @@ void jobs_load_state(struct jobs *jobs, const struct row_job_state *row)
     job->n_requeues = row->n_requeues;
     job->n_pre_fails = row->n_pre_fails;
     jobs_set_hosts(job, row->hosts, row->n_hosts);
+    jobs_set_resize(job, &row->resize);
     jobs_set_overload(job, row->overload);
     jobs_set_reserved(job, row->reserved);
     jobs_set_avoided(job, row->avoided);
@@ -120,6 +121,7 @@ void jobs_store(const struct job *job, struct effects *effects)
                 .overload = job->overload != NULL ? job->overload : "",
                 .reserved = job->reserved != NULL ? job->reserved : "",
                 .avoided = job->avoided != NULL ? job->avoided : "",
+                .resize = job->resize,
                 .backfill_of = job->backfill.of,
                 .backfill_until_ms = job->backfill.until_ms,
                 .is_released = job->is_released && job->terms->depend_on[0] != '\0',

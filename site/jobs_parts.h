@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jobs_parts.h: the inside of the table of jobs, for the files that make it: jobs.c
  * (the table, its indexes, the turns of a life), jobs_wait.c (where a waiting job
- * stands), jobs_journal.c (rows), jobs_clean.c (what is forgotten).
+ * stands), jobs_grow.c (who asks for more slots), jobs_journal.c (rows), jobs_clean.c
+ * (what is forgotten).
  *
  * Whoever changes what a job's place in an index depends on takes it out before
  * (jobs_unindex) and puts it back after (jobs_reindex). Layer: site. */
@@ -31,6 +32,7 @@ struct jobs {
     struct job_list held;       /* waiting ones until an instant, by it */
     int64_t n_waiting_slots;    /* of all waiting ones */
     struct job_list open;       /* by attempt */
+    struct job_list growing;    /* of those who ask for more slots, likewise */
     struct job_list ended;      /* in the order of their ends */
     int n_by_state[JOB_STATES]; /* of all that stand in the indexes */
     int n_by_hold[REASONS];     /* of waiting ones that stand in no line */
@@ -54,6 +56,11 @@ void jobs_free_job(struct jobs *jobs, struct job *job);
 void jobs_enter_queue(struct jobs *jobs, struct job *job, const char *name);
 void jobs_set_exit(struct job *job, const struct run_exit *exit);
 void jobs_set_hosts(struct job *job, const struct host_slots *hosts, int n_hosts);
+/* Slots that a job asks for until it has them, from its beginning on. */
+int jobs_first_wish(const struct job *job);
+/* An open job comes (`sign` 1) or goes: it stands there if it asks for more. */
+void jobs_list_growing(struct jobs *jobs, struct job *job, int sign);
+void jobs_set_resize(struct job *job, const struct job_resize *resize);
 void jobs_set_reserved(struct job *job, const char *reserved);
 /* Closes the gaps in the table; in no index they stand. */
 void jobs_remove_dropped(struct jobs *jobs);

@@ -145,6 +145,16 @@ int needs_check(struct needs *needs, int queue, const struct job_spec *spec,
                      : check_ranges(needs, notes->arena, &ranges, &resreq, fault);
 }
 
+bool needs_has_alternatives(struct needs *needs, struct arena *arena, int queue,
+                            const struct job_spec *spec)
+{
+    struct resreq_notes notes = {.arena = arena};
+    struct resreq_fault fault;
+    struct resreq resreq;
+    return compile(needs, arena, queue, spec, &resreq, &notes, &fault) == 0 &&
+           (resreq.next != NULL || resreq.usages.n_alternatives > 1);
+}
+
 static char *put_text(char *at, const char *text)
 {
     size_t size = strlen(text) + 1;

@@ -30,6 +30,11 @@ void needs_free(struct needs *needs);
 int needs_check(struct needs *needs, int queue, const struct job_spec *spec,
                 struct resreq_notes *notes, struct resreq_fault *fault) MUST_CHECK;
 
+/* It has alternatives, of what it reserves or of all that it requires (||). Of strings
+ * that were judged good. */
+bool needs_has_alternatives(struct needs *needs, struct arena *arena, int queue,
+                            const struct job_spec *spec);
+
 /* A pass over these hosts begins: own ones as configured, then borrowed ones; that over
  * what jobs reserve has (reserves_begin). */
 void needs_begin(struct needs *needs, struct arena *arena, const struct site *site,

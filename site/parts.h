@@ -19,6 +19,7 @@
 #include "site/preempts.h"
 #include "site/queues.h"
 #include "site/reserves.h"
+#include "site/resizes.h"
 #include "site/runs.h"
 #include "site/schedule.h"
 #include "site/shares.h"
@@ -54,6 +55,7 @@ struct site {
     struct preempts *preempts;
     struct overloads *overloads; /* what the load of hosts does to jobs */
     struct slot_reserves *slot_reserves;
+    struct resizes *resizes; /* of its running jobs */
     struct schedule *schedule;
     struct accepts *accepts; /* of hosts, by name */
     struct waiters *waiters;

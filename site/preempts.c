@@ -401,6 +401,21 @@ static void preempt(struct site *site, struct job *job, uint64_t by, int64_t now
     halts_impose(site, job, HALT_PREEMPT, by, now_ms, effects);
 }
 
+void preempts_mark_victims(struct site *site, const struct preempt *planned,
+                           bool is_victim)
+{
+    const struct preempt_plan *plan = planned != NULL ? preempt_result(planned) : NULL;
+    for (int i = 0; plan != NULL && i < plan->n_claims; i++) {
+        const struct preempt_claim *claim = &plan->claims[i];
+        for (int k = 0; k < claim->n_victims; k++) {
+            struct job *job = jobs_find(site->jobs, plan->jobs[claim->victims[k]].key);
+            if (job != NULL) {
+                job->is_victim = is_victim;
+            }
+        }
+    }
+}
+
 bool preempts_order(struct site *site, struct preempt *planned, int64_t now_ms,
                     struct effects *effects)
 {

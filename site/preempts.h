@@ -32,6 +32,9 @@ void preempts_show_returns(struct site *site, struct arena *arena,
 /* What the pass asks; in the arena. NULL: the site has no preemption. */
 struct preempt *preempts_show(struct site *site, struct arena *arena,
                               const struct place_snapshot *snapshot, int64_t now_ms);
+/* Those whom the plan preempts know it while the pass is carried out. NULL: nobody. */
+void preempts_mark_victims(struct site *site, const struct preempt *preempt,
+                           bool is_victim);
 /* After the pass has been carried out: victims are suspended. True where there may be
  * more. `preempt` NULL: nothing. */
 bool preempts_order(struct site *site, struct preempt *preempt, int64_t now_ms,

@@ -271,6 +271,31 @@ static int check_application(const struct site *site, struct job_spec *spec,
     return 0;
 }
 
+/* -ar, or as its application says. */
+static int check_resizable(const struct site *site, const struct job_spec *spec,
+                           struct job_terms *terms, struct err *err)
+{
+    const struct site_config *config = site->config;
+    const struct application *app =
+        application_find(config->applications, config->n_applications, spec->app);
+    terms->resize_notify = terms->resize_notify != NULL ? terms->resize_notify : "";
+    if (terms->resizable != RESIZABLE_NO && app != NULL && app->forbids_resize) {
+        return err_set(err, ERR_STATE,
+                       "-ar: application profile <%s> does not allow resizable jobs "
+                       "(RESIZABLE_JOBS = N)",
+                       app->name);
+    }
+    if (app != NULL && app->resizable > terms->resizable) {
+        terms->resizable = app->resizable;
+    }
+    if (terms->resize_notify[0] != '\0' && terms->resizable == RESIZABLE_NO) {
+        return err_set(err, ERR_STATE,
+                       "-rnc: the job is not resizable, expected -ar, or an "
+                       "application profile with RESIZABLE_JOBS = Y or auto");
+    }
+    return 0;
+}
+
 /* What the queue, the application and the site make of the spec. */
 static int check_rules(const struct site *site, int queue, uint64_t bare_limits,
                        struct arena *arena, struct job_spec *spec, int *max_slots,
@@ -367,6 +392,9 @@ static int check_submit(const struct site *site, const struct peer *from,
     if (code == 0) {
         code = check_rules(site, (int)(*queue - site->config->queues),
                            submit->bare_limits, arena, spec, &terms->max_slots, err);
+    }
+    if (code == 0) {
+        code = check_resizable(site, spec, terms, err);
     }
     return code == 0 ? check_asked(site, arena, spec, err) : code;
 }
@@ -465,6 +493,15 @@ void requests_submit(struct site *site, const struct peer *from,
                        &fault);
     if (code != 0) {
         refuse_requirements(from, submit->request, code, &spec, &fault, effects);
+        return;
+    }
+    if (terms.resizable != RESIZABLE_NO &&
+        needs_has_alternatives(site->needs, arena, (int)(queue - site->config->queues),
+                               &spec)) {
+        effects_reply_error(effects, from, submit->request, ERR_PARSE,
+                            "a resizable job may not have alternative resource "
+                            "requirements (||), expected one rusage. Job not "
+                            "submitted.");
         return;
     }
     struct row_job row = {

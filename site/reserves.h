@@ -52,6 +52,11 @@ const double *reserves_left(const struct site *site, int id);
 /* The alternatives as the pass sees them, with the site's scopes; NULL: none. */
 const struct reserve_asks *reserves_asks(const struct site *site,
                                          const struct resreq_usages *usages);
+/* What more slots of a running job would reserve, by what it reserves now: for each
+ * slot again, for each host where it is not on one of `places` (indexes of hosts; -1:
+ * gone), for the job not. NULL: nothing. */
+const struct reserve_asks *reserves_more(const struct site *site, const struct job *job,
+                                         const int *places);
 /* What a job that stands still gave back, and takes when it goes on. */
 int reserves_given(const struct site *site, const struct job *job,
                    const struct reserve_part **parts);

@@ -250,6 +250,39 @@ const struct reserve_asks *reserves_asks(const struct site *site,
     return usages->n_alternatives > 0 ? asks : NULL;
 }
 
+/* A pool of the job's own host may be another's now, as when its place in ResourceMap
+ * was taken away: then there is none, and no more of it. */
+const struct reserve_asks *reserves_more(const struct site *site, const struct job *job,
+                                         const int *places)
+{
+    struct reserves *reserves = site->reserves;
+    if (job->ledger == NULL) {
+        return NULL;
+    }
+    const struct resreq_usage *usage = reserves_usage_of(site, job->ledger);
+    struct reserve_asks *asks = arena_alloc(reserves->arena, 1, sizeof(*asks));
+    struct reserve_ask *list =
+        arena_alloc(reserves->arena, (size_t)usage->n_items + 1, sizeof(*list));
+    uint8_t *has = arena_alloc(reserves->arena, (size_t)reserves->n_hosts + 1, 1);
+    for (int i = 0; i < usage->n_items; i++) {
+        const struct resreq_item *item = &usage->items[i];
+        if (item->scope != RESREQ_SCOPE_JOB && is_limited(site, item->id)) {
+            list[asks->n_items++] = (struct reserve_ask){
+                kind_of(site, item->id), item->scope,
+                resreq_usage_milli(item, elapsed_ms(reserves, job))};
+        }
+    }
+    for (int i = 0; i < job->n_hosts; i++) {
+        if (places[i] >= 0) {
+            has[places[i]] = 1;
+        }
+    }
+    asks->items = list;
+    asks->usage = usage;
+    asks->has = has;
+    return asks->n_items > 0 ? asks : NULL;
+}
+
 /* What of a usage `takes` wants, so long after the job began, as parts. */
 typedef bool (*takes_fn)(const struct site *site, const struct job *job, int id);
 

@@ -32,8 +32,20 @@ struct run_table *run_table_new(const char *site, const struct site_hosts *hosts
     return table;
 }
 
+static void drop_resizing(struct run *run)
+{
+    struct run_resizing *resizing = &run->resizing;
+    free(resizing->hosts);
+    free(resizing->all);
+    if (resizing->command != NULL) {
+        keep_free(resizing->command);
+    }
+    *resizing = (struct run_resizing){0};
+}
+
 static void run_free(struct run *run)
 {
+    drop_resizing(run);
     keep_free(run->id.site);
     keep_free(run->job);
     keep_free(run->lease);
@@ -313,6 +325,37 @@ const struct row_run *run_table_store(const struct run *run, bool with_spec,
     return &row->run;
 }
 
+void run_table_set_hosts(struct run_table *table, struct run *run,
+                         const struct host_slots *hosts, int n_hosts)
+{
+    struct host_slots *kept = keep_hosts(hosts, n_hosts); /* they may be its own */
+    bool is_counted = run->record != RUN_RECORD_ENDED;
+    if (is_counted) {
+        add_use(table, run, -1);
+    }
+    free(run->hosts);
+    run->hosts = kept;
+    run->n_hosts = n_hosts;
+    if (is_counted) {
+        add_use(table, run, 1);
+    }
+}
+
+void run_table_set_resizing(struct run *run, const struct msg_run_resize *order)
+{
+    drop_resizing(run);
+    if (order != NULL) {
+        run->resizing =
+            (struct run_resizing){.number = order->number,
+                                  .event = order->event,
+                                  .hosts = keep_hosts(order->hosts, order->n_hosts),
+                                  .n_hosts = order->n_hosts,
+                                  .all = keep_hosts(order->all, order->n_all),
+                                  .n_all = order->n_all,
+                                  .command = keep_text(order->command)};
+    }
+}
+
 void run_table_end(struct run_table *table, struct run *run,
                    const struct run_exit *exit)
 {
@@ -320,6 +363,7 @@ void run_table_end(struct run_table *table, struct run *run,
         add_use(table, run, -1);
     }
     run->record = RUN_RECORD_ENDED;
+    drop_resizing(run);
     run->is_still = false;
     run->phase = RUN_ENDED;
     run->is_away = false;

@@ -15,6 +15,15 @@
 #include "site/site_hosts.h"
 #include "site/submission.h"
 
+/* What a run's host has not answered yet (msg_run_resize). */
+struct run_resizing {
+    uint64_t number; /* 0: nothing */
+    enum resize_event event;
+    struct host_slots *hosts, *all;
+    int n_hosts, n_all;
+    char *command;
+};
+
 struct run {
     struct run_id id; /* its site is the run's own */
     char *job;
@@ -36,8 +45,11 @@ struct run {
     enum run_phase phase; /* as the host last said; UNKNOWN: not since the start */
     int64_t start_ms;
     uint64_t control_done;
-    bool is_seen;  /* the host has spoken of it in its session */
-    bool is_away;  /* its host is, and nobody can tell */
+    struct run_resizing resizing; /* on record with its job */
+    uint64_t resize_done;         /* as the host last said, as ... */
+    int resize_code;              /* ... that */
+    bool is_seen;                 /* the host has spoken of it in its session */
+    bool is_away;                 /* its host is, and nobody can tell */
     bool is_still; /* it stands still for good, and its slots are not in use */
     uint64_t
         go_session; /* the session that a go was sent in; 0: none since the start */
@@ -73,6 +85,11 @@ const struct row_run *run_table_row(const struct run *run, bool with_spec,
 /* ... and on record; returns the same. */
 const struct row_run *run_table_store(const struct run *run, bool with_spec,
                                       struct effects *effects);
+/* Other hosts, the first one stays. Not stored yet. */
+void run_table_set_hosts(struct run_table *table, struct run *run,
+                         const struct host_slots *hosts, int n_hosts);
+/* What its host is to answer from now on: a copy; NULL: nothing. */
+void run_table_set_resizing(struct run *run, const struct msg_run_resize *order);
 /* Its exit is known: its slots are free. Not stored yet. */
 void run_table_end(struct run_table *table, struct run *run,
                    const struct run_exit *exit);

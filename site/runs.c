@@ -160,6 +160,35 @@ static void send_control(const struct runs *runs, int host, const struct run_id 
     site_hosts_send(runs->hosts, host, &msg, effects);
 }
 
+static const struct host_slots *hosts_in(struct effects *effects,
+                                         const struct host_slots *hosts, int n_hosts)
+{
+    struct host_slots *copies =
+        arena_copy(&effects->arena, hosts, (size_t)n_hosts * sizeof(*copies));
+    for (int i = 0; i < n_hosts; i++) {
+        copies[i].host = arena_str(&effects->arena, hosts[i].host);
+    }
+    return copies;
+}
+
+static void send_resize(const struct runs *runs, const struct run *run,
+                        struct effects *effects)
+{
+    const struct run_resizing *resizing = &run->resizing;
+    struct msg msg = {.kind = MSG_RUN_RESIZE};
+    msg.run_resize = (struct msg_run_resize){
+        .run = id_in(effects, &run->id),
+        .number = resizing->number,
+        .event = resizing->event,
+        .hosts = hosts_in(effects, resizing->hosts, resizing->n_hosts),
+        .n_hosts = resizing->n_hosts,
+        .all = hosts_in(effects, resizing->all, resizing->n_all),
+        .n_all = resizing->n_all,
+        .command = arena_str(&effects->arena, resizing->command),
+    };
+    site_hosts_send(runs->hosts, run->host, &msg, effects);
+}
+
 static void send_forget(const struct runs *runs, int host, const struct run_id *id,
                         struct effects *effects)
 {
@@ -230,7 +259,13 @@ static bool is_due(const struct runs *runs, const struct run *run)
         return false;
     }
     return run->record == RUN_RECORD_TAKEN || !run->is_seen || !has_begun(run) ||
-           run->control.number > run->control_done;
+           run->control.number > run->control_done || run->resizing.number != 0;
+}
+
+/* While it is told of other slots nothing makes it stand still. */
+static bool is_held(const struct run *run)
+{
+    return run->resizing.number != 0 && run->control.action == CONTROL_SUSPEND;
 }
 
 static void expect_answer(struct runs *runs, struct run *run, int64_t now_ms)
@@ -257,7 +292,11 @@ static void drive(struct runs *runs, struct run *run, int64_t now_ms,
     if (is_open) {
         send_go(runs, run, effects);
     }
-    if (run->control.number > run->control_done && (!is_open || is_killed(run))) {
+    if (!is_open && run->resizing.number != 0) {
+        send_resize(runs, run, effects);
+    }
+    if (run->control.number > run->control_done && !is_held(run) &&
+        (!is_open || is_killed(run))) {
         send_control(runs, run->host, &run->id, &run->control, effects);
     }
 }
@@ -300,6 +339,39 @@ void runs_control(struct runs *runs, struct run *run, const struct run_control *
     }
     run_table_store(run, false, effects);
     drive(runs, run, now_ms, effects);
+}
+
+void runs_resize(struct runs *runs, struct run *run, const struct msg_run_resize *order,
+                 int64_t now_ms, struct effects *effects)
+{
+    if (order->event == RESIZE_GROW) {
+        run_table_set_hosts(runs->table, run, order->all, order->n_all);
+        run_table_store(run, false, effects);
+    }
+    run_table_set_resizing(run, order);
+    drive(runs, run, now_ms, effects);
+}
+
+void runs_resize_again(struct run *run, const struct msg_run_resize *order)
+{
+    run_table_set_resizing(run, order);
+}
+
+void runs_settle_resize(struct runs *runs, struct run *run,
+                        const struct host_slots *hosts, int n_hosts, int64_t now_ms,
+                        struct effects *effects)
+{
+    run_table_set_resizing(run, NULL);
+    run_table_set_hosts(runs->table, run, hosts, n_hosts);
+    run_table_store(run, false, effects);
+    drive(runs, run, now_ms, effects); /* an order that waited for the answer */
+}
+
+bool runs_is_settled(const struct runs *runs, const struct run *run)
+{
+    return run->record == RUN_RECORD_GUARDED && run->phase == RUN_RUNNING &&
+           run->is_seen && !is_due(runs, run) && run->host >= 0 &&
+           site_hosts_is_ready(runs->hosts, run->host);
 }
 
 void runs_evict(struct runs *runs, struct run *run, int64_t now_ms,
@@ -449,6 +521,8 @@ void runs_host_state(struct runs *runs, int host, const struct msg_run_state *st
         return; /* overtaken by what was said after the order was carried out */
     }
     run->control_done = state->control_done;
+    run->resize_done = state->resize_done;
+    run->resize_code = state->resize_code;
     run->phase = state->phase;
     run_table_settle(runs->table, run);
     switch (state->phase) {

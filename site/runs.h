@@ -61,6 +61,19 @@ struct run *runs_add(struct runs *runs, const struct row_run *row,
  */
 void runs_control(struct runs *runs, struct run *run, const struct run_control *control,
                   int64_t now_ms, struct effects *effects);
+/* Its slots change: its host is told until it has answered, and until then no order to
+ * stand still goes out. What comes is its own at once, and on record; what goes once
+ * that is settled. */
+void runs_resize(struct runs *runs, struct run *run, const struct msg_run_resize *order,
+                 int64_t now_ms, struct effects *effects);
+/* The same after a restart: it is on record. */
+void runs_resize_again(struct run *run, const struct msg_run_resize *order);
+/* It is answered, and the run has these hosts. */
+void runs_settle_resize(struct runs *runs, struct run *run,
+                        const struct host_slots *hosts, int n_hosts, int64_t now_ms,
+                        struct effects *effects);
+/* It runs, its host is there, and has done all that it was told. */
+bool runs_is_settled(const struct runs *runs, const struct run *run);
 /* Its slots were recalled and their time is over: it is ended, and its end says so. */
 /* Its consumer is lost: likewise, and its end says that it was lost. */
 void runs_evict(struct runs *runs, struct run *run, int64_t now_ms,

@@ -72,7 +72,9 @@ int64_t schedule_wake_ms(const struct site *site, int64_t now_ms)
     int64_t preempt_ms = preempts_wake_ms(site->preempts);
     int64_t reserve_ms = reserves_wake_ms(site->reserves);
     int64_t slots_ms = slot_reserves_wake_ms(site->slot_reserves);
+    int64_t resize_ms = resizes_wake_ms(site->resizes);
     int64_t wake_ms = hold_ms < preempt_ms ? hold_ms : preempt_ms;
+    wake_ms = resize_ms < wake_ms ? resize_ms : wake_ms;
     wake_ms = slots_ms < wake_ms ? slots_ms : wake_ms;
     wake_ms = reserve_ms < wake_ms ? reserve_ms : wake_ms;
     wake_ms = site->schedule->accept_ms < wake_ms ? site->schedule->accept_ms : wake_ms;
@@ -264,17 +266,32 @@ static void show_hosts(struct site *site, int64_t now_ms,
 
 /* ---------------------------------------------------------------- the pass */
 
+static int count_begins(const struct place_plan *plan)
+{
+    int n_begins = 0;
+    for (int i = 0; i < plan->n_starts; i++) {
+        n_begins += !plan->starts[i].is_more;
+    }
+    return n_begins;
+}
+
 /* Verdicts first: lines go with their last job. */
 static void carry_out(struct site *site, const struct place_plan *plan, int64_t now_ms,
                       struct effects *effects)
 {
     jobs_set_verdicts(site->jobs, plan->verdicts);
-    turns_expect(site, plan->n_starts, effects);
+    resizes_set_verdicts(site, plan->verdicts);
+    turns_expect(site, count_begins(plan), effects);
     for (int i = 0; i < plan->n_returns; i++) {
         halts_resume(site, jobs_find(site->jobs, plan->returns[i]), now_ms, effects);
     }
     for (int i = 0; i < plan->n_starts; i++) {
         const struct place_start *start = &plan->starts[i];
+        if (start->is_more) {
+            resizes_grow(site, jobs_find(site->jobs, start->job), start, now_ms,
+                         effects);
+            continue;
+        }
         turns_start(site, jobs_find(site->jobs, start->job), start,
                     reserves_text(site, &effects->arena, start->asks), now_ms, effects);
     }
@@ -286,7 +303,8 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     bool has_come = jobs_pass(site->jobs, now_ms);
     bool is_guard = preempts_wake_ms(site->preempts) <= now_ms;
     bool is_less = reserves_wake_ms(site->reserves) <= now_ms;
-    bool is_rested = schedule->accept_ms <= now_ms;
+    bool is_rested =
+        schedule->accept_ms <= now_ms || resizes_wake_ms(site->resizes) <= now_ms;
     bool is_over = slot_reserves_wake_ms(site->slot_reserves) <= now_ms;
     if (!schedule->is_marked && !has_come && !is_guard && !is_less && !is_rested &&
         !is_over) {
@@ -303,6 +321,7 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     show_hosts(site, now_ms, &snapshot, effects);
     snapshot.lines = shown_lines_look(schedule->shown, site, &schedule->scratch, now_ms,
                                       &snapshot.n_lines);
+    resizes_show(site, &schedule->scratch, &snapshot, now_ms);
     shares_show(site->shares, &schedule->scratch, now_ms, &snapshot);
     preempts_show_returns(site, &schedule->scratch, &snapshot);
     snapshot.loads =
@@ -314,7 +333,9 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     schedule->is_marked = plan.is_cut;
     schedule->accept_ms = plan.accept_ms;
     shares_wait(site->shares, plan.queue_waits);
+    preempts_mark_victims(site, snapshot.preempt, true);
     carry_out(site, &plan, now_ms, effects);
+    preempts_mark_victims(site, snapshot.preempt, false);
     if (preempts_order(site, snapshot.preempt, now_ms, effects)) {
         schedule_mark(schedule);
     }

@@ -75,6 +75,7 @@ struct site *site_new(const struct site_config *from)
     site->preempts = preempts_new();
     site->overloads = overloads_new(config, facts_resources(site->facts));
     site->slot_reserves = slot_reserves_new();
+    site->resizes = resizes_new();
     site->schedule = schedule_new();
     site->accepts = accepts_new();
     site->waiters = waiters_new();
@@ -97,6 +98,7 @@ void site_free(struct site *site)
     preempts_free(site->preempts);
     overloads_free(site->overloads);
     slot_reserves_free(site->slot_reserves);
+    resizes_free(site->resizes);
     site_uplink_free(site->uplink);
     consumer_free(site->consumer);
     provider_free(site->provider);

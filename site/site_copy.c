@@ -107,6 +107,7 @@ static void copy_applications(struct arena *arena, struct site_config *config)
         apps[i].name = copy_text(arena, apps[i].name);
         apps[i].description = copy_text(arena, apps[i].description);
         apps[i].res_req = copy_given(arena, apps[i].res_req);
+        apps[i].resize_notify = copy_text(arena, apps[i].resize_notify);
         copy_job_rules(arena, &apps[i].rules);
     }
     config->applications = apps;

@@ -15,6 +15,7 @@
 #include "site/peek.h"
 #include "site/recalls.h"
 #include "site/requests.h"
+#include "site/resize_request.h"
 #include "site/site_reports.h"
 #include "site/wait.h"
 
@@ -344,6 +345,12 @@ static void on_job_move(struct site *site, const struct call *call,
     moves_request(site, call->from, &call->msg->job_move, call->now_ms, effects);
 }
 
+static void on_job_resize(struct site *site, const struct call *call,
+                          struct effects *effects)
+{
+    resize_request(site, call->from, &call->msg->job_resize, call->now_ms, effects);
+}
+
 static void on_queue_control(struct site *site, const struct call *call,
                              struct effects *effects)
 {
@@ -448,6 +455,7 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_SUBMIT] = {on_submit, CLIENT, false},
     [MSG_JOB_CONTROL] = {on_job_control, CLIENT, false},
     [MSG_JOB_MOVE] = {on_job_move, CLIENT, false},
+    [MSG_JOB_RESIZE] = {on_job_resize, CLIENT, false},
     [MSG_QUEUE_CONTROL] = {on_queue_control, CLIENT, false},
     [MSG_WAIT] = {on_wait, CLIENT, false},
     [MSG_JOB_PEEK] = {on_peek, CLIENT, false},

@@ -188,6 +188,7 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     provider_set_freeze_timeout(site->provider, site->config->freeze_timeout_ms);
     schedule_tell_use(site);
     closed_tell(site);
+    resizes_forget(site->resizes);
     windows_reload(&site->windows);
     picks_begin(site, now_ms, effects);
     change_uplink(site, now_ms, effects);

@@ -181,8 +181,59 @@ static const char *const interactions[] = {
     [INTERACTION_SHELL] = "shell",
 };
 
+static const char *const resizables[] = {
+    [RESIZABLE_NO] = NULL, [RESIZABLE_YES] = "yes", [RESIZABLE_AUTO] = "auto"};
+static const char *const resize_events[] = {
+    [RESIZE_NONE] = NULL, [RESIZE_GROW] = "grow", [RESIZE_SHRINK] = "shrink"};
+
+/* Why a running job does not get the slots that it asks for; NULL: it is told of some,
+ * or nobody has looked yet. */
+static const char *more_reason(const struct site *site, struct arena *arena,
+                               const struct job *job)
+{
+    const struct reason_verdict *verdict = resizes_verdict(site, job);
+    if (job->resize.event != RESIZE_NONE) {
+        return NULL;
+    }
+    if (job->state != JOB_RUN) {
+        return "it does not run";
+    }
+    if (job->grow_ms > site->now_ms) {
+        return "its resize notification command did not want more; it is asked again";
+    }
+    if (verdict == NULL || verdict->reason == REASON_STARTED) {
+        return NULL;
+    }
+    const char *hosts = reason_hosts(arena, verdict);
+    return arena_printf(arena, "%s%s%s%s", reason_text(arena, verdict),
+                        hosts[0] != '\0' ? " (" : "", hosts,
+                        hosts[0] != '\0' ? ")" : "");
+}
+
+static void add_resize(const struct site *site, struct arena *arena, struct value *row,
+                       const struct job *job)
+{
+    value_add_text(arena, row, "resizable", resizables[job->terms->resizable]);
+    value_add_text(arena, row, "resizing", resize_events[job->resize.event]);
+    if (job->is_growing) {
+        value_add_int(arena, row, "pending_slots",
+                      job->resize.max_slots - jobs_slots(job));
+        value_add_text(arena, row, "pending_slots_reason",
+                       more_reason(site, arena, job));
+    } else {
+        value_add_null(arena, row, "pending_slots");
+        value_add_null(arena, row, "pending_slots_reason");
+    }
+    value_add_text(
+        arena, row, "resize_notify",
+        job->terms->resize_notify[0] != '\0'
+            ? site_page_cut(arena, job->terms->resize_notify, LISTED_COMMAND_BYTES)
+            : NULL);
+}
+
 /* Why it waits, as a word for programs; what would help; what it was submitted with. */
-static void add_waiting(struct arena *arena, struct value *row, const struct job *job)
+static void add_waiting(const struct site *site, struct arena *arena, struct value *row,
+                        const struct job *job)
 {
     const struct job_terms *terms = job->terms;
     bool waits = job->state == JOB_PEND && job->attempt == 0;
@@ -208,6 +259,7 @@ static void add_waiting(struct arena *arena, struct value *row, const struct job
     } else {
         value_add_null(arena, row, "max_slots");
     }
+    add_resize(site, arena, row, job);
     value_add_bool(arena, row, "exclusive", job->spec->is_exclusive);
     value_add_text(arena, row, "interactive", interactions[job->spec->interaction]);
 }
@@ -266,7 +318,7 @@ static struct value *job_row(const struct site *site, struct arena *arena,
     if (unmet != NULL) {
         value_add(arena, row, "unmet", unmet);
     }
-    add_waiting(arena, row, job);
+    add_waiting(site, arena, row, job);
     site_view_add_job_rules(arena, row, site->config, job, is_asked);
     return row;
 }
@@ -340,6 +392,7 @@ void site_view_jobs(const struct site *site, struct site_page *page,
 
 struct queue_slots {
     int64_t pend, run, susp;
+    int64_t more; /* that running jobs ask for */
 };
 
 static struct queue_slots *count_queues(const struct site *site, struct arena *arena)
@@ -352,6 +405,7 @@ static struct queue_slots *count_queues(const struct site *site, struct arena *a
             continue;
         }
         struct queue_slots *of = &slots[job->queue];
+        of->more += job->is_growing ? job->resize.max_slots - jobs_slots(job) : 0;
         switch (job->state) {
         case JOB_PEND:
         case JOB_PSUSP:
@@ -431,6 +485,7 @@ void site_view_queues(const struct site *site, struct site_page *page,
         value_add_int(arena, row, "run", slots[i].run);
         value_add_int(arena, row, "susp", slots[i].susp);
         value_add_int(arena, row, "rsv", site_view_queue_slots(site, i));
+        value_add_int(arena, row, "pending_slots", slots[i].more);
         value_add_text(arena, row, "hosts", hosts_text(arena, queue));
         value_add_text(arena, row, "placement",
                        queue->is_balanced ? "balanced" : "stacked");

@@ -17,6 +17,7 @@ struct submission *submission_new(const struct row_job *row)
     submission->terms.depend_on = keep_text(row->terms.depend_on);
     submission->terms.project = keep_text(row->terms.project);
     submission->terms.user_group = keep_text(row->terms.user_group);
+    submission->terms.resize_notify = keep_text(row->terms.resize_notify);
     submission->max_open = job_id_name_limit(row->spec.name);
     return submission;
 }
@@ -28,6 +29,7 @@ static void free_unused(struct submission *submission)
         keep_free(submission->terms.depend_on);
         keep_free(submission->terms.project);
         keep_free(submission->terms.user_group);
+        keep_free(submission->terms.resize_notify);
         free(submission->spec);
         free(submission);
     }

@@ -13,6 +13,7 @@
 #include "site/parts.h"
 #include "site/recalls.h"
 #include "site/requests.h"
+#include "site/resizes.h"
 #include "site/rules.h"
 #include "site/slot_reserves.h"
 #include "site/wait.h"
@@ -176,6 +177,9 @@ static void note_begun(struct site *site, struct job *job, enum job_state state,
             schedule_mark(site->schedule); /* durations of what it reserves begin */
         }
     }
+    if (job->is_growing) {
+        schedule_mark(site->schedule); /* who runs may have more */
+    }
     shares_change(site->shares, job, now_ms);
     job->is_decided = true;
     jobs_store(job, effects);
@@ -315,6 +319,9 @@ void turns_run_changed(struct site *site, struct run *run, int64_t now_ms,
         return;
     }
     job->is_taken = false; /* whatever has become of it has a row of its own */
+    if (job->resize.event != RESIZE_NONE && run->resize_done >= job->resize.number) {
+        resizes_answered(site, job, run, now_ms, effects);
+    }
     if (run->is_away) {
         turns_lose_sight(site, job, effects);
     } else if (run->phase == RUN_RUNNING) {
@@ -373,6 +380,7 @@ static void restore_job(struct site *site, struct job *job, int64_t now_ms,
         job->control.reasons = job->halt.causes;
         run->control.yields = job->control.yields; /* not in its row */
         run->control.reasons = job->control.reasons;
+        resizes_restore(site, job, run);
     } else {
         struct run_exit exit = {.end = RUN_END_LOST,
                                 .start_ms = job->start_ms,

@@ -7,14 +7,15 @@
 #include "base/job_id.h"
 #include "site/io/journal_fields.h"
 
-enum { HALT_WIDTH = 7 };
+enum { HALT_WIDTH = 7, RESIZE_WIDTH = 4 };
 
 #define SPEC_PARAMETERS                                                                \
     "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"             \
     " ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27"
 #define TERMS_COLUMNS                                                                  \
-    "depend, depend_on, begin_ms, project, priority, max_slots, user_group"
-#define TERMS_PARAMETERS "?28, ?29, ?30, ?31, ?32, ?33, ?34"
+    "depend, depend_on, begin_ms, project, priority, max_slots, user_group,"           \
+    " resizable, resize_notify"
+#define TERMS_PARAMETERS "?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36"
 
 static const char put_sql[] =
     "INSERT INTO job (id, submit_ms, is_array, " JOURNAL_SPEC_COLUMNS ", " TERMS_COLUMNS
@@ -31,11 +32,13 @@ static const char all_sql[] = "SELECT id, submit_ms, is_array, " JOURNAL_SPEC_CO
     " is_released, requeue_cause, n_requeues, n_pre_fails, halt_causes, halt_yields,"  \
     " halt_by, halt_count, halt_since_ms, halt_resumed_ms, "                           \
     "halt_total_ms, overload, reserved, avoided, backfill_of, "                        \
-    "backfill_until_ms, " JOURNAL_CONTROL_COLUMNS ", " JOURNAL_EXIT_COLUMNS
+    "backfill_until_ms, resize_number, resize_event, resize_hosts, "                   \
+    "resize_max, " JOURNAL_CONTROL_COLUMNS ", " JOURNAL_EXIT_COLUMNS
 #define STATE_PARAMETERS                                                               \
     "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"          \
     " ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31,"           \
-    " ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, ?44"
+    " ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, ?44, ?45,"           \
+    " ?46, ?47, ?48"
 
 static const char put_state_sql[] =
     "INSERT INTO job_state (key, " STATE_COLUMNS ") VALUES (?1, " STATE_PARAMETERS ")"
@@ -53,6 +56,18 @@ static const char *const state_words[] = {
     [JOB_USUSP] = "USUSP", [JOB_SSUSP] = "SSUSP", [JOB_DONE] = "DONE",
     [JOB_EXIT] = "EXIT",   [JOB_UNKWN] = "UNKWN",
 };
+static const char *const resizable_words[] = {
+    [RESIZABLE_NO] = "no",
+    [RESIZABLE_YES] = "yes",
+    [RESIZABLE_AUTO] = "auto",
+};
+enum { N_RESIZABLE_WORDS = sizeof(resizable_words) / sizeof(resizable_words[0]) };
+static const char *const resize_words[] = {
+    [RESIZE_NONE] = "",
+    [RESIZE_GROW] = "grow",
+    [RESIZE_SHRINK] = "shrink",
+};
+enum { N_RESIZE_WORDS = sizeof(resize_words) / sizeof(resize_words[0]) };
 enum { N_STATE_WORDS = sizeof(state_words) / sizeof(state_words[0]) };
 
 int journal_put_job(struct journal_jobs *jobs, struct db *db, const struct row_job *job,
@@ -71,6 +86,8 @@ int journal_put_job(struct journal_jobs *jobs, struct db *db, const struct row_j
     journal_bind_int(put, ++at, job->terms.priority);
     journal_bind_int(put, ++at, job->terms.max_slots);
     journal_bind_text(put, ++at, job->terms.user_group);
+    journal_bind_text(put, ++at, resizable_words[job->terms.resizable]);
+    journal_bind_text(put, ++at, job->terms.resize_notify);
     return db_run(db, put, err) < 0 ? err_prefix(err, "job %" PRIu64, job->id) : 0;
 }
 
@@ -155,6 +172,10 @@ static int put_state(struct journal_jobs *jobs, struct db *db,
     journal_bind_some_text(put, ++at, state->avoided);
     journal_bind_some_int(put, ++at, (int64_t)state->backfill_of);
     journal_bind_some_int(put, ++at, state->backfill_until_ms);
+    journal_bind_some_int(put, ++at, (int64_t)state->resize.number);
+    journal_bind_some_text(put, ++at, resize_words[state->resize.event]);
+    journal_bind_some_hosts(put, ++at, state->resize.hosts, state->resize.n_hosts);
+    journal_bind_some_int(put, ++at, state->resize.max_slots);
     bind_control_and_exit(put, at, state);
     return db_run(db, put, err);
 }
@@ -191,13 +212,38 @@ static int load_jobs(struct journal_jobs *jobs, struct db *db, journal_row_fn fn
             .has_slots = true,
             .max_slots = sqlite3_column_int(all, TERMS + 5),
             .user_group = journal_text(all, TERMS + 6),
+            .resize_notify = journal_text(all, TERMS + 8),
         };
+        int word, code = journal_read_word(all, TERMS + 7, resizable_words,
+                                           N_RESIZABLE_WORDS, &word, err);
+        if (code < 0) {
+            rc = code;
+            break;
+        }
+        row.job.terms.resizable = (enum resizable)word;
         fn(arg, &row);
     }
-    rc = rc == SQLITE_DONE ? 0 : journal_fail(all, "jobs", err);
+    rc = rc < 0 ? rc : rc == SQLITE_DONE ? 0 : journal_fail(all, "jobs", err);
     sqlite3_reset(all);
     arena_release(&arena);
     return rc;
+}
+
+static int read_resize(sqlite3_stmt *all, int at, struct arena *arena,
+                       struct job_resize *resize, struct err *err)
+{
+    int word;
+    int rc = journal_read_word(all, at + 1, resize_words, N_RESIZE_WORDS, &word, err);
+    if (rc < 0) {
+        return rc;
+    }
+    *resize = (struct job_resize){
+        .number = (uint64_t)sqlite3_column_int64(all, at),
+        .event = (enum resize_event)word,
+        .max_slots = sqlite3_column_int(all, at + 3),
+    };
+    return journal_read_hosts(all, at + 2, arena, &resize->hosts, &resize->n_hosts,
+                              err);
 }
 
 static int read_state(sqlite3_stmt *all, struct arena *arena,
@@ -209,7 +255,8 @@ static int read_state(sqlite3_stmt *all, struct arena *arena,
         RESERVED = OVERLOAD + 1,
         AVOIDED = RESERVED + 1,
         BACKFILL = AVOIDED + 1,
-        CONTROL = BACKFILL + 2,
+        RESIZE = BACKFILL + 2,
+        CONTROL = RESIZE + RESIZE_WIDTH,
         EXIT = CONTROL + JOURNAL_CONTROL_WIDTH
     };
     int word;
@@ -246,6 +293,9 @@ static int read_state(sqlite3_stmt *all, struct arena *arena,
         .backfill_until_ms = sqlite3_column_int64(all, BACKFILL + 1),
     };
     rc = journal_read_hosts(all, 7, arena, &state->hosts, &state->n_hosts, err);
+    if (rc == 0) {
+        rc = read_resize(all, RESIZE, arena, &state->resize, err);
+    }
     if (rc == 0) {
         rc = journal_read_control(all, CONTROL, &state->control, err);
     }

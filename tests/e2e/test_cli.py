@@ -10,9 +10,9 @@ from federation import BIN, LEASE, LIMIT, Federation, expect, expect_equal, main
 
 f = Federation()
 
-UNBUILT_COMMANDS = "resize rsv usage".split()
+UNBUILT_COMMANDS = "rsv usage".split()
 
-UNBUILT_SUB = [["-ar"], ["-U", "r"]]
+UNBUILT_SUB = [["-U", "r"]]
 
 
 def one_line(result):

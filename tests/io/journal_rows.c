@@ -106,6 +106,8 @@ static void add_terms(struct journal_rows_text *to, const struct job_terms *term
         terms->depend_on != NULL ? terms->depend_on : "", terms->begin_ms,
         terms->project != NULL ? terms->project : "", terms->priority, terms->max_slots,
         terms->user_group != NULL ? terms->user_group : "");
+    add(to, "  resizable %d \"%s\"\n", (int)terms->resizable,
+        terms->resize_notify != NULL ? terms->resize_notify : "");
 }
 
 static void add_control(struct journal_rows_text *to, const struct run_control *control)
@@ -139,6 +141,9 @@ static void add_job_state(struct journal_rows_text *to,
     add(to, " avoids \"%s\"", state->avoided != NULL ? state->avoided : "");
     add(to, " backfill of %" PRIu64 " until %" PRId64, state->backfill_of,
         state->backfill_until_ms);
+    add(to, " resize %" PRIu64 " %d to %d", state->resize.number,
+        (int)state->resize.event, state->resize.max_slots);
+    add_hosts(to, state->resize.hosts, state->resize.n_hosts);
     add(to, " queue \"%s\" place %" PRId64 " released %d requeued %d\n",
         state->queue != NULL ? state->queue : "", state->place, state->is_released,
         (int)state->requeue_cause);

@@ -62,7 +62,9 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
                                            .project = "gene",
                                            .priority = 50,
                                            .max_slots = 12,
-                                           .user_group = "lab"};
+                                           .user_group = "lab",
+                                           .resizable = RESIZABLE_AUTO,
+                                           .resize_notify = "tell 'it'"};
     struct row running = journal_rows_state(2, JOB_RUN);
     running.job_state.attempt = 5;
     running.job_state.lease = "north/spare/south";
@@ -83,6 +85,11 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
     running.job_state.avoided = "n1 n2@north";
     running.job_state.backfill_of = job_id_key(8, 2);
     running.job_state.backfill_until_ms = 77;
+    running.job_state.resize = (struct job_resize){.number = 3,
+                                                   .event = RESIZE_SHRINK,
+                                                   .hosts = &slots[1],
+                                                   .n_hosts = 1,
+                                                   .max_slots = 9};
     running.job_state.is_released = true;
     running.job_state.requeue_cause = REQUEUE_LOAD;
     running.job_state.halt = (struct job_halt){.causes = HALT_USER | HALT_PREEMPT,
@@ -310,6 +317,7 @@ static void test_a_journal_of_before_short_states(void **state)
     rows[1].job.is_array = true;
     rows[4].job_state.exit = (struct run_exit){.text = ""};
     rows[4].job_state.control = (struct run_control){0};
+    rows[3].job_state.resize = rows[4].job_state.resize = (struct job_resize){0};
     journal_fixture_write(fixture, rows, 5);
     journal_fixture_assert_loads(fixture, rows, 5);
     journal_fixture_run_sql(fixture,
@@ -318,7 +326,9 @@ static void test_a_journal_of_before_short_states(void **state)
                             "DROP TABLE job_state;"
                             "ALTER TABLE old RENAME TO job_state;"
                             "ALTER TABLE job DROP COLUMN user_group;"
-                            "PRAGMA user_version = 23");
+                            "ALTER TABLE job DROP COLUMN resizable;"
+                            "ALTER TABLE job DROP COLUMN resize_notify;"
+                            "PRAGMA user_version = 21");
     journal_fixture_reopen(fixture);
     journal_fixture_assert_loads(fixture, rows, 5);
 }
@@ -358,6 +368,8 @@ static void test_a_journal_of_before_arrays(void **state)
                             "ALTER TABLE job DROP COLUMN is_exclusive;"
                             "ALTER TABLE run_spec DROP COLUMN is_exclusive;"
                             "ALTER TABLE job DROP COLUMN max_slots;"
+                            "ALTER TABLE job DROP COLUMN resizable;"
+                            "ALTER TABLE job DROP COLUMN resize_notify;"
                             "DROP TABLE job_event;"
                             "ALTER TABLE job DROP COLUMN app;"
                             "ALTER TABLE job DROP COLUMN limits;"

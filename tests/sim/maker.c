@@ -71,6 +71,21 @@ static void write_user(struct maker *maker, const struct maker_site *site,
     }
 }
 
+/* It grows up to so many slots, and is told of them or not. */
+static int write_resizable(struct maker *maker, int n_slots)
+{
+    int n_most = n_slots + maker_between(maker, 0, 4);
+
+    maker_say(maker, " max=%d resizable=yes", n_most);
+    if (maker_chance(maker, 60)) {
+        maker_say(maker, " notify=%ds", maker_between(maker, 0, 8));
+        if (maker_chance(maker, 25)) {
+            maker_say(maker, " refuses=1");
+        }
+    }
+    return n_most;
+}
+
 static void write_submit(struct maker *maker, int self)
 {
     struct maker_site *site = &maker->sites[self];
@@ -79,6 +94,7 @@ static void write_submit(struct maker *maker, int self)
         maker_chance(maker, 70) || most < 2 ? 1 : maker_between(maker, 1, most);
     int run_s = maker_between(maker, 1, 40);
     int count = maker_chance(maker, 40) ? maker_between(maker, 1, 8) : 0;
+    int n_most = 0;
     const char *queue = "normal";
 
     if (site->has_far && maker_chance(maker, 25)) {
@@ -95,7 +111,9 @@ static void write_submit(struct maker *maker, int self)
     if (count) {
         maker_say(maker, " count=%d", count);
     }
-    if (n_slots > 1 && maker_chance(maker, 30)) {
+    if (site->resizes && maker_chance(maker, 40)) {
+        n_most = write_resizable(maker, n_slots);
+    } else if (n_slots > 1 && maker_chance(maker, 30)) {
         maker_say(maker, " max=%d", n_slots + maker_between(maker, 0, 2));
     }
     if (maker_chance(maker, 8)) {
@@ -125,7 +143,8 @@ static void write_submit(struct maker *maker, int self)
     }
     maker_say(maker, "\n");
     site->sizes[site->n_jobs++] = count;
-    site->work_left_s -= n_slots * run_s * (count ? count : 1);
+    n_most = n_slots > n_most ? n_slots : n_most;
+    site->work_left_s -= n_most * run_s * (count ? count : 1);
 }
 
 static bool may_submit(const struct maker_site *site)
@@ -145,6 +164,26 @@ static void write_control(struct maker *maker, int self)
         maker_say(maker, "[%d]", maker_between(maker, 1, site->sizes[job]));
     }
     maker_say(maker, "\n");
+}
+
+static void write_resize(struct maker *maker, int self)
+{
+    const struct maker_site *site = &maker->sites[self];
+    int job = maker_between(maker, 0, site->n_jobs - 1);
+    int what = maker_between(maker, 0, 9);
+
+    maker_say(maker, "resize s%d j%d", self + 1, job + 1);
+    if (site->sizes[job] && maker_chance(maker, 80)) {
+        maker_say(maker, "[%d]", maker_between(maker, 1, site->sizes[job]));
+    }
+    if (what < 6) {
+        maker_say(maker, " slots=%d\n", maker_between(maker, 1, 6));
+    } else if (what < 9) {
+        maker_say(maker, " release=%s%s%d%d\n", what == 8 ? "1@" : "", "h", self + 1,
+                  maker_between(maker, 1, site->n_hosts));
+    } else {
+        maker_say(maker, " cancel=yes\n");
+    }
 }
 
 static void write_lease(struct maker *maker, int self, int policy, int consumer)
@@ -339,6 +378,8 @@ static void write_statement(struct maker *maker, int at_s)
         write_submit(maker, self);
     } else if (what < 95 && maker->has_loads && maker_chance(maker, 60)) {
         write_load(maker, self);
+    } else if (what < 95 && site->resizes && maker_chance(maker, 40)) {
+        write_resize(maker, self);
     } else if (what < 95) {
         write_control(maker, self);
     } else if (what < 97) {

@@ -51,6 +51,7 @@ struct maker_site {
     int n_private;                      /* slots that no policy can lend */
     bool can_borrow;
     bool has_urgent, has_far, preempts;
+    bool resizes;            /* some of its jobs, while they run */
     bool reserves_slots;     /* some of its queues do, and some fill the gaps */
     bool has_pool;           /* its queues on own hosts share them */
     bool has_commands;       /* before and after its jobs, and to stop and end them */

@@ -118,6 +118,7 @@ void maker_choose_site(struct maker *maker, int self)
     site->has_urgent = maker_chance(maker, 40);
     site->reserves_slots = maker_chance(maker, 40);
     site->preempts = maker_chance(maker, 50);
+    site->resizes = maker_chance(maker, 50);
     choose_shares(maker, site);
     choose_around(maker, site);
     if (maker_chance(maker, 75)) {

@@ -220,8 +220,6 @@ static void mistakes_are_told_with_their_line(void **state)
 static void what_is_not_built_says_so(void **state)
 {
     static const char *const rows[] = {
-        "at 0 submit south run=1 notify=5",
-        "at 0 resize south a slots=4",
         "at 0 rsv add",
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

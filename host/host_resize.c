@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host_resize.c: see host_resize.h. */
+#include "host/host_resize.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/host_spec.h"
+#include "host/run_dir.h"
+
+#define NEW_FILE RUN_DIR_RESIZE ".new"
+
+static void put_all(FILE *to, const struct msg_run_resize *resize)
+{
+    const char *event = resize->event == RESIZE_GROW ? "grow" : "shrink";
+    fprintf(to, "%s%cnumber=%" PRIu64 "%cn_slots=%d%ccommand=%s%c", RUN_DIR_RESIZE_HEAD,
+            '\0', resize->number, '\0', msg_sum_slots(resize->all, resize->n_all), '\0',
+            resize->command, '\0');
+    fputs("env=", to);
+    host_spec_put_hosts(to, "LSB_HOSTS", resize->all, resize->n_all);
+    fputs("env=", to);
+    host_spec_put_counts(to, "LSB_MCPU_HOSTS", resize->all, resize->n_all);
+    fputs("told=", to);
+    host_spec_put_counts(to, "LSB_RESIZE_HOSTS", resize->hosts, resize->n_hosts);
+    fprintf(to, "told=LSB_RESIZE_EVENT=%s%c", event, '\0');
+    fprintf(to, "told=LSB_RESIZE_NOTIFY_OK=0%c", '\0');
+    fprintf(to, "told=LSB_RESIZE_NOTIFY_FAIL=1%cend=%c", '\0', '\0');
+}
+
+static int write_file(int dir, const char *bytes, size_t length, struct err *err)
+{
+    int file = openat(dir, NEW_FILE,
+                      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0) {
+        return err_set(err, ERR_IO, "cannot create the run's resize: %s",
+                       strerror(errno));
+    }
+    ssize_t written = write(file, bytes, length);
+    int error = written < 0 ? errno : written < (ssize_t)length ? ENOSPC : 0;
+    close(file);
+    if (error == 0 && renameat(dir, NEW_FILE, dir, RUN_DIR_RESIZE) != 0) {
+        error = errno;
+    }
+    return error == 0 ? 0
+                      : err_set(err, ERR_IO, "cannot write the run's resize: %s",
+                                strerror(error));
+}
+
+int host_resize_write(int dir, const struct msg_run_resize *resize, struct err *err)
+{
+    char *bytes = NULL;
+    size_t length = 0;
+    FILE *to = open_memstream(&bytes, &length);
+    if (to == NULL) {
+        abort();
+    }
+    put_all(to, resize);
+    if (fclose(to) != 0) {
+        abort(); /* out of memory */
+    }
+    int code = write_file(dir, bytes, length, err);
+    free(bytes);
+    return code;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host_resize.h: writes down what slots a run is to have (guard_resize.h), which its
+ * guard reads.
+ *
+ * The file is another one each time and is put in place as a whole: the guard reads it
+ * when it is ordered to, and finds the one that is meant, or none.
+ * Errors: ERR_IO. Layer: host. */
+#ifndef SUBLET_HOST_HOST_RESIZE_H
+#define SUBLET_HOST_HOST_RESIZE_H
+
+#include "base/err.h"
+#include "base/msg.h"
+
+/* `dir` is the run's open directory. */
+int host_resize_write(int dir, const struct msg_run_resize *resize,
+                      struct err *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resize_line.c: see resize_line.h. */
+#include "site/resize_line.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "site/parts.h"
+
+static int *places_of(const struct site *site, struct arena *arena,
+                      const struct job *job)
+{
+    int *places = arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*places));
+    for (int i = 0; i < job->n_hosts; i++) {
+        places[i] = site_hosts_find(site->hosts, job->hosts[i].host);
+    }
+    return places;
+}
+
+/* A filter that is the line's own, and what it matches, to be narrowed. */
+struct narrow {
+    struct place_filter filter;
+    uint8_t *mask;
+};
+
+static struct narrow *narrow_new(struct arena *arena, const struct place_filter *filter,
+                                 int n_hosts)
+{
+    struct narrow *narrow = arena_alloc(arena, 1, sizeof(*narrow));
+    narrow->mask = arena_alloc(arena, (size_t)n_hosts + 1, 1);
+    if (filter != NULL) {
+        narrow->filter = *filter;
+        memcpy(narrow->mask, filter->matches, (size_t)n_hosts);
+    } else {
+        memset(narrow->mask, 1, (size_t)n_hosts);
+    }
+    narrow->filter.matches = narrow->mask;
+    return narrow;
+}
+
+/* ---------------------------------------------------------------- how slots lie */
+
+static bool has_place(const struct place_grow *grow, int host)
+{
+    for (int i = 0; i < grow->n_hosts; i++) {
+        if (grow->places[i] == host) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The kind of all that it has, by that way of being alike; -1: they are of several. */
+static int kind_of(const struct place_shape *shape, int way,
+                   const struct place_grow *grow)
+{
+    int kind = grow->places[0] >= 0 ? shape->kinds[way][grow->places[0]] : -1;
+    for (int i = 1; i < grow->n_hosts; i++) {
+        int place = grow->places[i];
+        if (place < 0 || shape->kinds[way][place] != kind) {
+            return -1;
+        }
+    }
+    return kind;
+}
+
+/* Hosts like those that it has: by the first way in which these are alike. */
+static void narrow_kinds(const struct place_shape *shape, const struct place_grow *grow,
+                         int n_hosts, uint8_t *mask)
+{
+    int way = 0, kind = -1;
+    while (way < shape->n_ways && (kind = kind_of(shape, way, grow)) < 0) {
+        way++;
+    }
+    for (int i = 0; i < n_hosts; i++) {
+        mask[i] = mask[i] && kind >= 0 && shape->kinds[way][i] == kind;
+    }
+}
+
+static int largest_tile(const struct place_shape *shape, const uint8_t *mask,
+                        int n_hosts)
+{
+    int most = shape->tiles == NULL ? shape->n_span : 1;
+    for (int i = 0; shape->tiles != NULL && i < n_hosts; i++) {
+        most = mask[i] && shape->tiles[i] > most ? shape->tiles[i] : most;
+    }
+    return most;
+}
+
+/* The hosts of new slots, and how many at least: no tile or block is left open but the
+ * last. */
+static void narrow_shape(struct arena *arena, const struct place_grow *grow,
+                         int n_hosts, struct narrow *narrow, struct place_line *line)
+{
+    struct place_shape *shape = arena_copy(arena, narrow->filter.shape, sizeof(*shape));
+    int least = 1;
+    if (shape->n_ways > 0) {
+        narrow_kinds(shape, grow, n_hosts, narrow->mask);
+        shape->n_ways = 0;
+    }
+    for (int i = 0; i < n_hosts; i++) {
+        bool is_out = (shape->span == PLACE_SPAN_HOST && i != grow->places[0]) ||
+                      (shape->span == PLACE_SPAN_TILE && has_place(grow, i));
+        narrow->mask[i] = narrow->mask[i] && !is_out;
+    }
+    if (shape->span == PLACE_SPAN_TILE) {
+        least = largest_tile(shape, narrow->mask, n_hosts);
+    } else if (shape->span == PLACE_SPAN_BLOCK) {
+        least = shape->n_span;
+    }
+    line->n_slots = least < line->max_slots ? least : line->max_slots;
+    bool is_free = shape->span == PLACE_SPAN_NONE || shape->span == PLACE_SPAN_HOST;
+    narrow->filter.shape = is_free ? NULL : shape;
+}
+
+/* ---------------------------------------------------------------- the line */
+
+static void narrow_hosts(struct arena *arena, const struct job *job, int n_hosts,
+                         struct place_grow *grow, struct place_line *line)
+{
+    bool has_shape = line->filter != NULL && line->filter->shape != NULL;
+    if (!has_shape && !job->spec->is_exclusive) {
+        return;
+    }
+    struct narrow *narrow = narrow_new(arena, line->filter, n_hosts);
+    if (has_shape) {
+        narrow_shape(arena, grow, n_hosts, narrow, line);
+    }
+    grow->mask = job->spec->is_exclusive ? narrow->mask : NULL;
+    line->filter = &narrow->filter;
+}
+
+void resize_line_show(struct site *site, struct arena *arena, struct job *job,
+                      int n_hosts, int64_t now_ms, struct place_line *line)
+{
+    struct place_grow *grow = arena_alloc(arena, 1, sizeof(*grow));
+    struct line_turn **turns = arena_alloc(arena, 1, sizeof(*turns));
+    int *places = places_of(site, arena, job);
+    *grow = (struct place_grow){
+        .hosts = job->hosts, .places = places, .n_hosts = job->n_hosts};
+    job->turn.key = jobs_key(job);
+    job->turn.priority = job->terms->priority;
+    turns[0] = &job->turn;
+    *line = (struct place_line){
+        .queue = job->queue,
+        .account = job->seat.account,
+        .n_slots = 1,
+        .max_slots = jobs_wanted_slots(job),
+        .bond = PLACE_HOME,
+        .asked = asked_lists_of(site->asked_lists, job),
+        .filter =
+            needs_filter(site->needs, needs_find(site->needs, job->queue, job->spec)),
+        .turns = turns,
+        .n_turns = 1,
+        .class = limits_have_any(job->class) ? job->class : NULL,
+        .max_starts = INT_MAX,
+        .veto = queues_veto(site->queues, job->queue, now_ms + site->utc_offset_ms),
+        .grow = grow,
+    };
+    narrow_hosts(arena, job, n_hosts, grow, line);
+    line->asks = reserves_more(site, job, places);
+    line->n_asks = line->asks != NULL;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resize_line.h: what a pass is shown of a running job that asks for more slots: on
+ * which hosts, how they may lie beside those that it has, what they would reserve.
+ *
+ * New slots are such that all of the job's are as its requirements say: on its first
+ * host (span[hosts=1]), whole tiles on other hosts (ptile), whole blocks (block), on
+ * hosts that are like those that it has (same).
+ * Ownership: the arena's of the pass. Source: lsf.md 5.5, 5.6, 6.1. Layer: site. */
+#ifndef SUBLET_SITE_RESIZE_LINE_H
+#define SUBLET_SITE_RESIZE_LINE_H
+
+#include "sched/place.h"
+#include "site/jobs.h"
+
+struct site;
+/* `n_hosts`: of the pass. */
+void resize_line_show(struct site *site, struct arena *arena, struct job *job,
+                      int n_hosts, int64_t now_ms, struct place_line *line);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resizes.c: see resizes.h. */
+#include "site/resizes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched/application.h"
+#include "site/allocation.h"
+#include "site/history.h"
+#include "site/keep.h"
+#include "site/parts.h"
+#include "site/resize_line.h"
+
+enum { RETRY_MS = 60000 }; /* after a command that did not want more */
+
+struct shown {
+    uint64_t job;
+    struct reason_verdict verdict;
+};
+
+struct resizes {
+    struct shown *shown; /* of the last pass, in the order of its lines */
+    int n_shown, capacity;
+    int first_line; /* of those, among the pass's */
+    int64_t wake_ms;
+};
+
+struct resizes *resizes_new(void)
+{
+    struct resizes *resizes = mem_alloc(1, sizeof(*resizes));
+    resizes->wake_ms = INT64_MAX;
+    return resizes;
+}
+
+void resizes_free(struct resizes *resizes)
+{
+    if (resizes != NULL) {
+        free(resizes->shown);
+        free(resizes);
+    }
+}
+
+int64_t resizes_wake_ms(const struct resizes *resizes)
+{
+    return resizes->wake_ms;
+}
+
+static struct run *run_of(const struct site *site, const struct job *job)
+{
+    return runs_find(site->runs, &(struct run_id){.site = site->config->name,
+                                                  .attempt = job->attempt});
+}
+
+/* ---------------------------------------------------------------- in a pass */
+
+/* It may have more now. Who waits after a refusal is looked at then. */
+static bool is_due(struct site *site, const struct job *job, int64_t now_ms)
+{
+    struct resizes *resizes = site->resizes;
+    const struct run *run = run_of(site, job);
+    if (jobs_wanted_slots(job) <= 0 || job->queue < 0 || run == NULL ||
+        !runs_is_settled(site->runs, run)) {
+        return false;
+    }
+    if (job->grow_ms > now_ms && job->grow_ms < resizes->wake_ms) {
+        resizes->wake_ms = job->grow_ms;
+    }
+    return job->grow_ms <= now_ms;
+}
+
+static void make_room(struct resizes *resizes, int n_shown)
+{
+    if (n_shown > resizes->capacity) {
+        resizes->capacity = n_shown * 2;
+        resizes->shown = mem_grow(resizes->shown, (size_t)resizes->capacity,
+                                  sizeof(*resizes->shown));
+    }
+}
+
+void resizes_show(struct site *site, struct arena *arena,
+                  struct place_snapshot *snapshot, int64_t now_ms)
+{
+    struct resizes *resizes = site->resizes;
+    int n_growing = jobs_count_growing(site->jobs);
+    resizes->wake_ms = INT64_MAX;
+    resizes->n_shown = 0;
+    resizes->first_line = snapshot->n_lines;
+    if (n_growing == 0) {
+        return;
+    }
+    size_t n_most = (size_t)snapshot->n_lines + (size_t)n_growing;
+    struct place_line *lines = arena_alloc(arena, n_most, sizeof(*lines));
+    if (snapshot->n_lines > 0) {
+        memcpy(lines, snapshot->lines, (size_t)snapshot->n_lines * sizeof(*lines));
+    }
+    make_room(resizes, n_growing);
+    for (int i = 0; i < n_growing; i++) {
+        struct job *job = jobs_growing_at(site->jobs, i);
+        if (is_due(site, job, now_ms)) {
+            resize_line_show(site, arena, job, snapshot->n_hosts, now_ms,
+                             &lines[snapshot->n_lines++]);
+            resizes->shown[resizes->n_shown++].job = jobs_key(job);
+        }
+    }
+    snapshot->lines = lines;
+}
+
+void resizes_set_verdicts(struct site *site, const struct reason_verdict *verdicts)
+{
+    struct resizes *resizes = site->resizes;
+    for (int i = 0; i < resizes->n_shown; i++) {
+        resizes->shown[i].verdict = verdicts[resizes->first_line + i];
+    }
+}
+
+const struct reason_verdict *resizes_verdict(const struct site *site,
+                                             const struct job *job)
+{
+    const struct resizes *resizes = site->resizes;
+    for (int i = 0; i < resizes->n_shown; i++) {
+        if (resizes->shown[i].job == jobs_key(job)) {
+            return &resizes->shown[i].verdict;
+        }
+    }
+    return NULL;
+}
+
+void resizes_forget(struct resizes *resizes)
+{
+    resizes->n_shown = 0;
+}
+
+/* ---------------------------------------------------------------- carried out */
+
+static const char *command_of(const struct site *site, const struct job *job)
+{
+    const struct site_config *config = site->config;
+    const struct application *app =
+        application_find(config->applications, config->n_applications, job->spec->app);
+    if (job->terms->resize_notify[0] != '\0') {
+        return job->terms->resize_notify;
+    }
+    return app != NULL ? app->resize_notify : "";
+}
+
+/* What is on record of the job's resize, as its host is told. */
+static struct msg_run_resize order_of(const struct site *site, struct arena *arena,
+                                      const struct job *job, const struct run *run)
+{
+    const struct job_resize *resize = &job->resize;
+    struct msg_run_resize order = {
+        .run = run->id,
+        .number = resize->number,
+        .event = resize->event,
+        .hosts = resize->hosts,
+        .n_hosts = resize->n_hosts,
+        .all = job->hosts,
+        .n_all = job->n_hosts,
+        .command = command_of(site, job),
+    };
+    if (resize->event == RESIZE_SHRINK) {
+        struct allocation rest = allocation_take(arena, job->hosts, job->n_hosts,
+                                                 resize->hosts, resize->n_hosts);
+        order.all = rest.hosts;
+        order.n_all = rest.n_hosts;
+    }
+    return order;
+}
+
+static void begin(struct site *site, struct job *job, const struct job_resize *resize,
+                  const struct host_slots *hosts, int n_hosts, int64_t now_ms,
+                  struct effects *effects)
+{
+    struct run *run = run_of(site, job);
+    jobs_resize(site->jobs, job, hosts, n_hosts, resize);
+    jobs_store(job, effects);
+    struct msg_run_resize order = order_of(site, &effects->arena, job, run);
+    runs_resize(site->runs, run, &order, now_ms, effects);
+}
+
+void resizes_grow(struct site *site, struct job *job, const struct place_start *more,
+                  int64_t now_ms, struct effects *effects)
+{
+    struct allocation hosts = allocation_add(&effects->arena, job->hosts, job->n_hosts,
+                                             more->hosts, more->n_hosts);
+    struct job_resize resize = job->resize;
+    if (job->is_victim) {
+        schedule_mark(site->schedule); /* its slots are others' */
+        return;
+    }
+    resize.number++;
+    resize.event = RESIZE_GROW;
+    resize.hosts = more->hosts;
+    resize.n_hosts = more->n_hosts;
+    accepts_note(site, more->hosts, more->n_hosts, now_ms);
+    begin(site, job, &resize, hosts.hosts, hosts.n_hosts, now_ms, effects);
+}
+
+void resizes_shrink(struct site *site, struct job *job, const struct host_slots *gone,
+                    int n_gone, int max_slots, int64_t now_ms, struct effects *effects)
+{
+    struct job_resize resize = {.number = job->resize.number + 1,
+                                .event = RESIZE_SHRINK,
+                                .hosts = gone,
+                                .n_hosts = n_gone,
+                                .max_slots = max_slots};
+    begin(site, job, &resize, job->hosts, job->n_hosts, now_ms, effects);
+}
+
+void resizes_ask(struct site *site, struct job *job, int max_slots,
+                 struct effects *effects)
+{
+    struct job_resize resize = job->resize;
+    resize.max_slots = max_slots;
+    job->grow_ms = 0;
+    jobs_resize(site->jobs, job, job->hosts, job->n_hosts, &resize);
+    jobs_store(job, effects);
+    schedule_mark(site->schedule);
+}
+
+void resizes_restore(const struct site *site, const struct job *job, struct run *run)
+{
+    struct arena arena;
+    if (job->resize.event == RESIZE_NONE) {
+        return;
+    }
+    arena_init(&arena);
+    struct msg_run_resize order = order_of(site, &arena, job, run);
+    runs_resize_again(run, &order);
+    arena_release(&arena);
+}
+
+/* ---------------------------------------------------------------- answered */
+
+static const char *told(struct arena *arena, const struct job_resize *resize, int code)
+{
+    const char *hosts = allocation_text(arena, resize->hosts, resize->n_hosts);
+    int n_slots = msg_sum_slots(resize->hosts, resize->n_hosts);
+    const char *what =
+        arena_printf(arena, "%d slot%s %s: %s", n_slots, n_slots == 1 ? "" : "s",
+                     resize->event == RESIZE_GROW ? "more" : "less", hosts);
+    if (code == RESIZE_NOT_NOW) {
+        return arena_printf(arena, "%s: not now, it could not be told of it", what);
+    }
+    return code == 0 ? what
+                     : arena_printf(arena,
+                                    "%s: not wanted, its resize notification command "
+                                    "exited with %d",
+                                    what, code);
+}
+
+/* What it asks for after slots that it was to give up stay its own. */
+static int wish_again(const struct job *job)
+{
+    const struct job_resize *resize = &job->resize;
+    return resize->max_slots > 0
+               ? resize->max_slots + msg_sum_slots(resize->hosts, resize->n_hosts)
+               : 0;
+}
+
+void resizes_answered(struct site *site, struct job *job, struct run *run,
+                      int64_t now_ms, struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    int code = run->resize_code;
+    bool is_growth = job->resize.event == RESIZE_GROW;
+    const char *what = told(arena, &job->resize, code);
+    struct job_resize over = {.number = job->resize.number,
+                              .max_slots = job->resize.max_slots};
+    struct allocation hosts =
+        allocation_take(arena, job->hosts, job->n_hosts, job->resize.hosts,
+                        is_growth == (code == 0) ? 0 : job->resize.n_hosts);
+    if (code != 0 && is_growth) {
+        job->grow_ms = now_ms + RETRY_MS;
+    } else if (code != 0) {
+        over.max_slots = wish_again(job);
+    }
+    jobs_resize(site->jobs, job, hosts.hosts, hosts.n_hosts, &over);
+    jobs_store(job, effects);
+    history_resized(site, job, what, effects);
+    schedule_mark(site->schedule);
+    /* An order that waited may end the job in the call. */
+    runs_settle_resize(site->runs, run, job->hosts, job->n_hosts, now_ms, effects);
+}
