@@ -47,7 +47,7 @@ def test_unbuilt():
     for options in UNBUILT_SUB:
         text = one_line(f.cli("south", "sub", *options, "true", code=1))
         expect("not supported yet" in text, text)
-    text = one_line(f.cli("south", "sub", code=1, stdin="#!/bin/sh\n#BSUB -ar\ntrue\n"))
+    text = one_line(f.cli("south", "sub", code=1, stdin="#!/bin/sh\n#BSUB -U r\ntrue\n"))
     expect("not supported yet" in text, text)
     expect_equal(len(f.jobs("south")), before, "nothing was submitted")
 

@@ -144,8 +144,7 @@ def test_grow_and_release():
     wait_fields(job, 3, None, None)
     end("grow", job)
     shown = f.cli("south", "hist", "-l", str(job)).stdout
-    expect("Resized to <s1:2 s2:2>: 2 slots more: s2 2;" in shown.replace("*", ":")
-           or "2 slots more: s2 2" in shown, shown)
+    expect("Resized to <" in shown and "2 slots more: s2 2" in shown, shown)
     expect("1 slot less: s2 1: not wanted, its resize notification command exited with 7"
            in shown, shown)
     f.wait_for("the command after it", lambda: os.path.exists(after))
