@@ -441,8 +441,10 @@ static void keep(struct play *play, struct slot_reserve *reserve)
         memcpy(play->pieces[i], kept[from].pieces,
                (size_t)kept[from].n_pieces * sizeof(*kept[from].pieces));
         play->kept[i].pieces = play->pieces[i];
-        memcpy(play->parts[i], kept[from].parts,
-               (size_t)kept[from].n_parts * sizeof(*kept[from].parts));
+        if (kept[from].n_parts > 0) {
+            memcpy(play->parts[i], kept[from].parts,
+                   (size_t)kept[from].n_parts * sizeof(*kept[from].parts));
+        }
         play->kept[i].parts = play->parts[i];
         for (int k = 0; k < kept[from].n_pieces; k++) {
             n_slots += kept[from].pieces[k].n_slots;
