@@ -328,6 +328,7 @@ static void test_a_journal_of_before_short_states(void **state)
                             "ALTER TABLE job DROP COLUMN user_group;"
                             "ALTER TABLE job DROP COLUMN resizable;"
                             "ALTER TABLE job DROP COLUMN resize_notify;"
+                            "ALTER TABLE run DROP COLUMN end_by_ms;"
                             "PRAGMA user_version = 21");
     journal_fixture_reopen(fixture);
     journal_fixture_assert_loads(fixture, rows, 5);

@@ -6,7 +6,7 @@
 --
 -- is_taken: while the job is PEND and has no row in `run`, its run on the site's own
 -- hosts is 'taken', and executes it as submitted.
-ALTER TABLE job_state RENAME TO job_state_23;
+ALTER TABLE job_state RENAME TO job_state_22;
 CREATE TABLE job_state (
     key               INTEGER PRIMARY KEY CHECK (key > 0),
     state             TEXT NOT NULL CHECK (state = 'PEND' OR state = 'PSUSP' OR state = 'RUN'
@@ -101,5 +101,5 @@ SELECT id << 20 | element,
        iif(exit_end = 'none', NULL, exit_err_bytes),
        iif(exit_end = 'none', NULL, exit_text),
        iif(exit_end = 'none', NULL, exit_cause)
-  FROM job_state_23;
-DROP TABLE job_state_23;
+  FROM job_state_22;
+DROP TABLE job_state_22;
