@@ -23,7 +23,8 @@
  *   an earlier contract; a suspended job that gave its slots away holds no resource
  *   that is released.
  * 10 On a host beyond loadStop of a job that runs there beside others one is suspended,
- *   soon, or when SBD_SLEEP_TIME is over since load last changed a job there; it
+ *   soon, or when SBD_SLEEP_TIME is over since load last changed a job there, or one
+ *   that it had let go found slots; it
  *   changes no two there in a shorter time than hosts tell their load, unless one
  *   stands still for another host of its own.
  * 11 A pool's cycle grants nothing beyond a quota, recalls nothing below one, and has

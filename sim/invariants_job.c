@@ -140,10 +140,9 @@ static bool see_state(struct invariants *invariants, const char *site,
         submission->n_ended++;
         invariants->n_unended--;
     }
-    if (!invariants_see_causes(invariants, site, row, job->causes, text)) {
+    if (!invariants_see_causes(invariants, site, row, job, text)) {
         return false;
     }
-    job->causes = row->halt.causes;
     bool is_given_back = row->attempt == 0 && !job->is_ended;
     if (is_given_back && job->begun == job->may_begin &&
         row->requeue_cause != REQUEUE_NONE && row->requeue_cause != REQUEUE_LOST) {

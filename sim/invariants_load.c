@@ -24,7 +24,7 @@ static struct seen_load *see_load(struct invariants *invariants, const char *sit
     if (!load) {
         load = mem_alloc(1, sizeof *load);
         memcpy(load->key, key, sizeof key);
-        load->acted_ms = load->since_ms = -1;
+        load->acted_ms = load->begun_ms = load->since_ms = -1;
         HASH_ADD_STR(invariants->loads, key, load);
     }
     return load;
@@ -39,10 +39,31 @@ static bool is_change(int before, int after)
     return (before == 0 && after == HALT_LOAD) || (before == HALT_LOAD && after == 0);
 }
 
+/* Load has let it go, and slots are missing; once it goes on its hosts' turn begins. */
+static void see_waiting(struct invariants *invariants, const char *site,
+                        const struct row_job_state *row, struct seen_job *job)
+{
+    int after = row->halt.causes;
+
+    if (job->is_let_go && after == 0) {
+        for (int i = 0; i < row->n_hosts; i++) {
+            see_load(invariants, site, row->hosts[i].host)->begun_ms =
+                invariants->now_ms;
+        }
+    }
+    bool is_new =
+        job->causes == HALT_LOAD && after == HALT_PREEMPT && row->halt.by == 0;
+    job->is_let_go = is_new || (job->is_let_go && after != 0);
+}
+
 bool invariants_see_causes(struct invariants *invariants, const char *site,
-                           const struct row_job_state *row, int before,
+                           const struct row_job_state *row, struct seen_job *job,
                            struct invariants_text *text)
 {
+    int before = job->causes;
+
+    see_waiting(invariants, site, row, job);
+    job->causes = row->halt.causes;
     if (row->attempt == 0 || row->state == JOB_DONE || row->state == JOB_EXIT ||
         !is_change(before, row->halt.causes)) {
         return true;
@@ -129,7 +150,7 @@ static void forget_turns(struct invariants *invariants, const char *site)
 
     HASH_ITER (hh, invariants->loads, load, next) {
         if (!strncmp(load->key, site, length) && load->key[length] == ' ') {
-            load->acted_ms = -1;
+            load->acted_ms = load->begun_ms = -1;
         }
     }
 }
@@ -152,8 +173,9 @@ bool invariants_check_load(struct invariants *invariants,
         if (!is_due || is_restarted || load->since_ms < 0) {
             load->since_ms = is_due ? site->now_ms : -1;
         }
-        int64_t turn_ms =
-            load->acted_ms >= 0 ? load->acted_ms + site->config->load_interval_ms : 0;
+        int64_t last_ms =
+            load->begun_ms > load->acted_ms ? load->begun_ms : load->acted_ms;
+        int64_t turn_ms = last_ms >= 0 ? last_ms + site->config->load_interval_ms : 0;
         int64_t from_ms = load->since_ms > turn_ms ? load->since_ms : turn_ms;
         if (is_due && site->now_ms - from_ms > LATE_MS) {
             return invariants_fail(text,

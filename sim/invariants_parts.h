@@ -50,7 +50,8 @@ struct seen_job {
     struct seen_submission *submission; /* NULL: forgotten, after its end */
     int begun, may_begin;               /* times */
     int causes;                         /* for which it stands still */
-    uint64_t attempt;                   /* the latest on record */
+    bool is_let_go;   /* for load it no longer would; it waits for slots */
+    uint64_t attempt; /* the latest on record */
     bool is_ended;
     enum job_state end_state;
     UT_hash_handle hh;
@@ -88,6 +89,7 @@ struct seen_pool {
 struct seen_load {
     char key[INVARIANTS_USE_KEY_SIZE];
     int64_t acted_ms; /* on a job of it; -1: never, or its site was down since */
+    int64_t begun_ms; /* one that load had let go found slots; -1: as above */
     int64_t since_ms; /* somebody there is to stand still; -1: nobody */
     UT_hash_handle hh;
 };
@@ -142,7 +144,6 @@ bool invariants_check_reserved(struct invariants *invariants,
 bool invariants_check_load(struct invariants *invariants,
                            const struct invariants_site *site, bool is_restarted,
                            struct invariants_text *text);
-/* A job's record; `before`: for which causes it stood still. */
 /* How the job's slots have to lie. */
 void invariants_read_shape(const struct job_spec *spec, struct seen_submission *seen);
 /* They do, on the hosts that the job has. */
@@ -150,8 +151,9 @@ bool invariants_judge_shape(const struct seen_submission *of, const char *key,
                             const struct row_job_state *row,
                             struct invariants_text *text);
 
+/* A job's record: for which causes it stands still now. */
 bool invariants_see_causes(struct invariants *invariants, const char *site,
-                           const struct row_job_state *row, int before,
+                           const struct row_job_state *row, struct seen_job *job,
                            struct invariants_text *text);
 void invariants_release_loads(struct invariants *invariants);
 void invariants_release_pools(struct invariants *invariants);

@@ -139,6 +139,7 @@ void halts_impose(struct site *site, struct job *job, enum halt_cause cause,
 void halts_resume(struct site *site, struct job *job, int64_t now_ms,
                   struct effects *effects)
 {
+    overloads_begin(site->overloads, job, now_ms);
     go_on(site, job, now_ms, effects);
 }
 

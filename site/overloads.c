@@ -16,17 +16,12 @@
 #include "site/halts.h"
 #include "site/keep.h"
 #include "site/overload_judge.h"
+#include "site/overload_turns.h"
 #include "site/parts.h"
-
-struct acted {
-    char *host;
-    int64_t at_ms;
-};
 
 struct overloads {
     struct overload_judge *judge;
-    struct acted *acted; /* hosts of which a job was suspended or went on lately */
-    int n_acted, capacity;
+    struct overload_turns *turns;
     bool is_used; /* there are thresholds, or somebody still waits for load */
     bool is_marked, is_told;
     bool has_looked; /* at least once since it was made */
@@ -40,6 +35,7 @@ struct overloads *overloads_new(const struct site_config *config,
 {
     struct overloads *overloads = mem_alloc(1, sizeof(*overloads));
     overloads->judge = overload_judge_new(config, resources);
+    overloads->turns = overload_turns_new();
     overloads->is_used = overloads->is_marked = overloads->is_told = true;
     overloads->again_ms = INT64_MAX;
     return overloads;
@@ -50,10 +46,7 @@ void overloads_free(struct overloads *overloads)
     if (overloads == NULL) {
         return;
     }
-    for (int i = 0; i < overloads->n_acted; i++) {
-        free(overloads->acted[i].host);
-    }
-    free(overloads->acted);
+    overload_turns_free(overloads->turns);
     overload_judge_free(overloads->judge);
     free(overloads);
 }
@@ -85,61 +78,22 @@ uint64_t overloads_count(const struct overloads *overloads)
 
 /* ---------------------------------------------------------------- turns of hosts */
 
-static struct acted *find_acted(const struct overloads *overloads, const char *host)
-{
-    for (int i = 0; i < overloads->n_acted; i++) {
-        if (strcmp(overloads->acted[i].host, host) == 0) {
-            return &overloads->acted[i];
-        }
-    }
-    return NULL;
-}
-
-static void forget_acted(struct overloads *overloads, int64_t before_ms)
-{
-    int n_kept = 0;
-    for (int i = 0; i < overloads->n_acted; i++) {
-        if (overloads->acted[i].at_ms > before_ms) {
-            overloads->acted[n_kept++] = overloads->acted[i];
-        } else {
-            free(overloads->acted[i].host);
-        }
-    }
-    overloads->n_acted = n_kept;
-}
-
-/* The job's hosts have had their turn. */
-static void note_acted(struct overloads *overloads, const struct job *job,
-                       int64_t now_ms)
-{
-    for (int i = 0; i < job->n_hosts; i++) {
-        struct acted *acted = find_acted(overloads, job->hosts[i].host);
-        if (acted != NULL) {
-            acted->at_ms = now_ms; /* of a parallel job, for another host's load */
-            continue;
-        }
-        if (overloads->n_acted == overloads->capacity) {
-            overloads->capacity =
-                overloads->capacity == 0 ? 8 : overloads->capacity * 2;
-            overloads->acted = mem_grow(overloads->acted, (size_t)overloads->capacity,
-                                        sizeof(*overloads->acted));
-        }
-        overloads->acted[overloads->n_acted++] =
-            (struct acted){keep_text(job->hosts[i].host), now_ms};
-    }
-}
-
 /* True where the host has had its turn; who waits for the next is looked at then. */
-static bool must_wait(const struct site *site, const char *host)
+static bool must_wait(const struct site *site, const char *host, bool is_stop)
 {
     struct overloads *overloads = site->overloads;
-    const struct acted *acted = find_acted(overloads, host);
-    if (acted == NULL) {
+    int64_t taken_ms = overload_turns_find(overloads->turns, host, is_stop);
+    if (taken_ms < 0) {
         return false;
     }
-    int64_t next_ms = acted->at_ms + site->config->load_interval_ms;
+    int64_t next_ms = taken_ms + site->config->load_interval_ms;
     overloads->again_ms = next_ms < overloads->again_ms ? next_ms : overloads->again_ms;
     return true;
+}
+
+void overloads_begin(struct overloads *overloads, const struct job *job, int64_t now_ms)
+{
+    overload_turns_begin(overloads->turns, job, now_ms);
 }
 
 /* ---------------------------------------------------------------- judging */
@@ -221,7 +175,7 @@ static const char *stop_text(const struct site *site, struct arena *arena,
         const char *why =
             overload_judge_stop(site->overloads->judge, site, arena, job->queue, &spot);
         if (why != NULL && !is_left_alone(site, job, i, &spot, moving) &&
-            !must_wait(site, spot.host)) {
+            !must_wait(site, spot.host, true)) {
             return why;
         }
     }
@@ -284,7 +238,7 @@ static void suspend(struct site *site, struct job *job, const char *why, int64_t
     struct overloads *overloads = site->overloads;
     jobs_set_overload(job, why);
     overloads->n_halted++;
-    note_acted(overloads, job, now_ms);
+    overload_turns_take(overloads->turns, job, false, now_ms);
     halts_impose(site, job, HALT_LOAD, 0, now_ms, effects);
 }
 
@@ -337,7 +291,7 @@ static void lift(struct site *site, struct arena *arena, struct job *job,
         return;
     }
     for (int i = 0; i < job->n_hosts; i++) {
-        is_free = !must_wait(site, job->hosts[i].host) && is_free;
+        is_free = !must_wait(site, job->hosts[i].host, false) && is_free;
     }
     bool goes_on = (job->halt.causes & ~HALT_LOAD) == 0;
     if (!is_free && goes_on) {
@@ -348,7 +302,7 @@ static void lift(struct site *site, struct arena *arena, struct job *job,
                           job->overload != NULL ? job->overload : "too much of it"));
     halts_lift(site, job, HALT_LOAD, now_ms, effects);
     if (goes_on) {
-        note_acted(site->overloads, job, now_ms);
+        overload_turns_take(site->overloads->turns, job, job->halt.causes != 0, now_ms);
     }
 }
 
@@ -427,7 +381,7 @@ void overloads_tick(struct site *site, int64_t now_ms, struct effects *effects)
     }
     arena_init(&arena);
     overload_judge_forget(overloads->judge, site->config->n_queues);
-    forget_acted(overloads, now_ms - site->config->load_interval_ms);
+    overload_turns_forget(overloads->turns, now_ms - site->config->load_interval_ms);
     suspend_some(site, &arena, now_ms, effects);
     lift_some(site, &arena, now_ms, effects);
     arena_release(&arena);

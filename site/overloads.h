@@ -11,9 +11,11 @@
  *
  * Of a host one job is suspended or goes on in SBD_SLEEP_TIME: the load has to show
  * what that did. A parallel job is suspended once it is the turn of the host whose load
- * it is, and goes on once it is that of all; either counts for each. Suspended first is
- * who goes on last: queues by priority, of one queue the youngest start first, longest
- * suspended on first.
+ * it is, and goes on once it is that of all; either counts for each. One that load lets
+ * go and that waits for slots then has done nothing to it yet: nobody else is let go
+ * meanwhile, but others may be suspended, until it goes on. Suspended first is who goes
+ * on last: queues by priority, of one queue the youngest start first, longest suspended
+ * on first.
  *
  * A host that tells nothing (away, or in a simulation) is within all, and neither
  * suspends a job nor lets it go on. Own jobs alone: whether a consumer's job stands
@@ -50,6 +52,9 @@ void overloads_mark(struct overloads *overloads, bool is_told);
 void overloads_use(struct overloads *overloads);
 void overloads_tick(struct site *site, int64_t now_ms, struct effects *effects);
 int64_t overloads_wake_ms(const struct site *site, int64_t now_ms);
+/* The job has found slots, and goes on. */
+void overloads_begin(struct overloads *overloads, const struct job *job,
+                     int64_t now_ms);
 /* How many jobs load has suspended or ended since the start. */
 uint64_t overloads_count(const struct overloads *overloads);
 

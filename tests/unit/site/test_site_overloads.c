@@ -307,6 +307,63 @@ static void test_ended(void **state)
     site_stage_release(&stage);
 }
 
+/* A slot of young's, which stands still for load, is another's; then load lets young
+ * go, and it waits for slots. */
+static uint64_t let_go(struct site_stage *stage, uint64_t *other)
+{
+    begin(stage, SITE HOST("heat", "50/70") QUEUES("PREEMPTION = PREEMPTIVE"));
+    tell(stage, "heat", "10", "9");
+    for (int i = 0; i < 3; i++) {
+        *other = run_job(stage, "low");
+    }
+    pass(stage, 1000);
+    uint64_t young = run_job(stage, "low");
+    turn(stage);
+    tell(stage, "heat", "71", "9");
+    obey(stage, young, CONTROL_SUSPEND);
+    tell(stage, "heat", "60", "9"); /* neither beyond loadStop nor within loadSched */
+    turn(stage);
+    uint64_t next = site_stage_submit(stage, "high", "work");
+    tell(stage, "heat", "50", "9");
+    site_stage_waiting(stage, "s1", site_stage_attempt_of(stage, next), 7);
+    site_stage_running(stage, "s1", site_stage_attempt_of(stage, next), 7);
+    pass(stage, 5000);
+    assert_int_equal(site_stage_job_row(stage, young)->halt.causes, HALT_PREEMPT);
+    assert_int_equal(site_stage_job_row(stage, young)->halt.by, 0);
+    return young;
+}
+
+/* Who waits for slots has done nothing to the load: another is suspended meanwhile. */
+static void test_waiting_is_no_turn(void **state)
+{
+    struct site_stage stage;
+    uint64_t other;
+    (void)state;
+    let_go(&stage, &other);
+    tell(&stage, "heat", "71", "9");
+    pass(&stage, 5000);
+    assert_true(is_halted(&stage, other));
+    site_stage_release(&stage);
+}
+
+/* Its hosts' turn begins once it has them. */
+static void test_turn_begins_with_slots(void **state)
+{
+    struct site_stage stage;
+    uint64_t other;
+    (void)state;
+    uint64_t young = let_go(&stage, &other);
+    pass(&stage, 20000);
+    site_stage_exited(&stage, "s1", site_stage_attempt_of(&stage, other), 0);
+    obey(&stage, young, CONTROL_RESUME);
+    tell(&stage, "heat", "71", "9");
+    pass(&stage, 25000);
+    assert_false(is_halted(&stage, young)); /* 45 s after load let it go */
+    pass(&stage, 10000);
+    assert_true(is_halted(&stage, young));
+    site_stage_release(&stage);
+}
+
 /* The queue's conditions; of an index that is not told none is met. */
 static void test_conditions(void **state)
 {
@@ -349,6 +406,8 @@ int main(void)
         cmocka_unit_test(test_restart_and_reload),
         cmocka_unit_test(test_causes_add_up),
         cmocka_unit_test(test_ended),
+        cmocka_unit_test(test_waiting_is_no_turn),
+        cmocka_unit_test(test_turn_begins_with_slots),
         cmocka_unit_test(test_conditions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
