@@ -416,13 +416,17 @@ static void write_faults(struct maker *maker, int at_s, bool is_on)
 static bool was_drained(const struct maker *maker, int self, int policy, int consumer)
 {
     const struct maker_policy *of = &maker->sites[self].policies[policy];
+    bool was_left_out = maker->has_backup && !of->is_pool &&
+                        of->consumers[consumer] + 1 == maker->left_out;
 
     return of->was_drained[consumer] || maker->sites[self].was_drained ||
+           was_left_out ||
            (!of->is_pool && maker->sites[of->consumers[consumer]].was_drained);
 }
 
 /* When all are connected, whatever was said before: a broker that was restored may have
- * forgotten that, and learns from the provider that a lease is drained. */
+ * forgotten that, or that the consumer was no member, and learns from the provider that
+ * a lease is drained. */
 static void write_resumes(struct maker *maker, int at_s, int self)
 {
     const struct maker_site *site = &maker->sites[self];
