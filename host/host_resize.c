@@ -15,6 +15,8 @@
 
 #define NEW_FILE RUN_DIR_RESIZE ".new"
 
+enum { NUMBER_END_MAX = 64 }; /* of the file, up to behind its number */
+
 static void put_all(FILE *to, const struct msg_run_resize *resize)
 {
     const char *event = resize->event == RESIZE_GROW ? "grow" : "shrink";
@@ -66,4 +68,18 @@ int host_resize_write(int dir, const struct msg_run_resize *resize, struct err *
     int code = write_file(dir, bytes, length, err);
     free(bytes);
     return code;
+}
+
+bool host_resize_is_written(int dir, uint64_t number)
+{
+    char wanted[NUMBER_END_MAX], found[NUMBER_END_MAX];
+    int length = snprintf(wanted, sizeof(wanted), "%s%cnumber=%" PRIu64 "%c",
+                          RUN_DIR_RESIZE_HEAD, '\0', number, '\0');
+    int file = openat(dir, RUN_DIR_RESIZE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    bool is_same = file >= 0 && read(file, found, (size_t)length) == length &&
+                   memcmp(found, wanted, (size_t)length) == 0;
+    if (file >= 0) {
+        close(file);
+    }
+    return is_same;
 }

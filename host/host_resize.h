@@ -8,11 +8,16 @@
 #ifndef SUBLET_HOST_HOST_RESIZE_H
 #define SUBLET_HOST_HOST_RESIZE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/err.h"
 #include "base/msg.h"
 
 /* `dir` is the run's open directory. */
 int host_resize_write(int dir, const struct msg_run_resize *resize,
                       struct err *err) MUST_CHECK;
+/* One of that number is there, and its guard may have been told of it. */
+bool host_resize_is_written(int dir, uint64_t number);
 
 #endif

@@ -431,7 +431,8 @@ bool host_runs_control(struct host_runs *runs, struct host_run *run,
            host_talk_send(entry_of(run)->link, &order);
 }
 
-/* What cannot be asked for is refused: the site would wait for it for ever. */
+/* What cannot be asked for is refused: the site would wait for it for ever. But not
+ * what the guard may have been told of: its command may agree yet. */
 static void refuse_resize(struct host_run *run, const struct msg_run_resize *resize,
                           const char *why)
 {
@@ -455,11 +456,13 @@ bool host_runs_resize(struct host_runs *runs, struct host_run *run,
         return false;
     }
     int dir = host_runs_open(runs, run);
-    int code = dir < 0 ? err_set(&err, ERR_IO, "its directory cannot be opened")
-                       : host_resize_write(dir, resize, &err);
-    if (dir >= 0) {
-        close(dir);
+    if (dir < 0) {
+        return false; /* the site asks again: who knows what its guard was told */
     }
+    int code = host_resize_is_written(dir, resize->number)
+                   ? 0
+                   : host_resize_write(dir, resize, &err);
+    close(dir);
     if (code != 0) {
         refuse_resize(run, resize, err.text);
         return false;
