@@ -2,6 +2,7 @@
 /* allocation.c: see allocation.h. */
 #include "site/allocation.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct allocation allocation_of(struct arena *arena,
@@ -78,10 +79,14 @@ struct allocation allocation_tail(struct arena *arena, const struct host_slots *
 const char *allocation_text(struct arena *arena, const struct host_slots *hosts,
                             int n_hosts)
 {
-    const char *text = "";
+    size_t size = 1, length = 0;
     for (int i = 0; i < n_hosts; i++) {
-        text = arena_printf(arena, "%s%s%s %d", text, i > 0 ? " " : "", hosts[i].host,
-                            hosts[i].n_slots);
+        size += strlen(hosts[i].host) + sizeof("  -2147483648");
+    }
+    char *text = arena_alloc(arena, size, 1);
+    for (int i = 0; i < n_hosts; i++) {
+        length += (size_t)snprintf(text + length, size - length, "%s%s %d",
+                                   i > 0 ? " " : "", hosts[i].host, hosts[i].n_slots);
     }
     return text;
 }

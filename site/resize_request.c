@@ -146,20 +146,38 @@ static int plan_size(const struct call *call, const struct job *job,
     return check_gone(call, job, change, err);
 }
 
+/* All named hosts are the job's. Anybody may name thousands: they are looked at before
+ * they are put together, which takes the longer the more there are. */
+static int check_named(const struct job *job, const struct msg_job_resize *order,
+                       struct err *err)
+{
+    for (int i = 0; i < order->n_hosts; i++) {
+        const struct host_slots *at = &order->hosts[i];
+        if (allocation_slots_on(job->hosts, job->n_hosts, at->host) == 0) {
+            return err_set(err, ERR_NOT_FOUND, "job has 0 slots on %s, not %d",
+                           at->host, at->n_slots > 0 ? at->n_slots : 1);
+        }
+    }
+    return 0;
+}
+
 /* The named hosts, each with slots that the job has there; a 0 is all of them. */
 static int read_hosts(const struct call *call, const struct job *job,
                       struct allocation *named, struct err *err)
 {
     const struct msg_job_resize *order = call->order;
+    int code = check_named(job, order, err);
+    if (code != 0) {
+        return code;
+    }
     *named =
         allocation_add(&call->effects->arena, NULL, 0, order->hosts, order->n_hosts);
     for (int i = 0; i < named->n_hosts; i++) {
         struct host_slots *at = &named->hosts[i];
         int n_there = allocation_slots_on(job->hosts, job->n_hosts, at->host);
-        if (n_there == 0 || at->n_slots > n_there) {
-            return err_set(err, n_there == 0 ? ERR_NOT_FOUND : ERR_BOUNDS,
-                           "job has %d slots on %s, not %d", n_there, at->host,
-                           at->n_slots > 0 ? at->n_slots : 1);
+        if (at->n_slots > n_there) {
+            return err_set(err, ERR_BOUNDS, "job has %d slots on %s, not %d", n_there,
+                           at->host, at->n_slots);
         }
         at->n_slots = at->n_slots > 0 ? at->n_slots : n_there;
     }
