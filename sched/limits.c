@@ -271,6 +271,35 @@ void limits_draft_job(struct limits_draft *draft, struct arena *arena,
     count_job(&draft->counts, class, bare, n_hosts, false, sign);
 }
 
+static bool has_host(const struct host_slots *hosts, int n_hosts, const char *host)
+{
+    for (int i = 0; i < n_hosts; i++) {
+        if (strcmp(hosts[i].host, host) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void limits_draft_more(struct limits_draft *draft, struct arena *arena,
+                       const struct limits_class *class, const struct host_slots *has,
+                       int n_has, const struct host_slots *more, int n_more)
+{
+    struct host_slots *hosts =
+        arena_alloc(arena, (size_t)n_has + (size_t)n_more + 1, sizeof(*hosts));
+    int n_hosts = n_has;
+    memcpy(hosts, has, (size_t)n_has * sizeof(*hosts));
+    for (int i = 0; i < n_more; i++) {
+        if (!has_host(has, n_has, more[i].host)) {
+            hosts[n_hosts++] = more[i];
+        }
+    }
+    limits_draft_count(draft, class, more, n_more);
+    limits_draft_job(draft, arena, class, more, n_more, -1);
+    limits_draft_job(draft, arena, class, has, n_has, -1);
+    limits_draft_job(draft, arena, class, hosts, n_hosts, 1);
+}
+
 void limits_draft_still(struct limits_draft *draft, const struct limits_class *class,
                         const struct host_slots *hosts, int n_hosts, bool is_still)
 {

@@ -92,6 +92,12 @@ void limits_draft_job(struct limits_draft *draft, struct arena *arena,
                       const struct limits_class *class, const struct host_slots *hosts,
                       int n_hosts, int sign);
 
+/* One that is among the counts, on the first hosts, gets the others more: one job all
+ * along, on the new hosts too. */
+void limits_draft_more(struct limits_draft *draft, struct arena *arena,
+                       const struct limits_class *class, const struct host_slots *has,
+                       int n_has, const struct host_slots *more, int n_more);
+
 /* One that runs is to stand still, or the other way round. */
 void limits_draft_still(struct limits_draft *draft, const struct limits_class *class,
                         const struct host_slots *hosts, int n_hosts, bool is_still);

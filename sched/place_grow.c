@@ -6,9 +6,8 @@
  *
  * It counts for limits with the slots that it has; as a job it is out of them while it
  * is looked at, or JOBS=1 would stand against it. */
-#include <string.h>
-
 #include "sched/place_parts.h"
+#include "sched/preempt.h"
 
 static bool has_place(const struct place_grow *grow, int host)
 {
@@ -52,36 +51,22 @@ void place_grow_open(struct place_pass *pass, const struct place_line *line)
     }
 }
 
-static bool has_host(const struct place_grow *grow, const char *host)
-{
-    for (int i = 0; i < grow->n_hosts; i++) {
-        if (strcmp(grow->hosts[i].host, host) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The slots count, and the job is one again, on the new hosts too. */
+/* It is a job again, and has more, also for who preempts others after it. */
 static void count_more(struct place_pass *pass, const struct place_line *line,
                        const struct place_start *more)
 {
     const struct place_grow *grow = line->grow;
-    int n_more = more != NULL ? more->n_hosts : 0, n_hosts = grow->n_hosts;
-    struct host_slots *hosts =
-        arena_alloc(pass->arena, (size_t)n_hosts + (size_t)n_more + 1, sizeof(*hosts));
-    memcpy(hosts, grow->hosts, (size_t)n_hosts * sizeof(*hosts));
-    for (int i = 0; i < n_more; i++) {
-        if (!has_host(grow, more->hosts[i].host)) {
-            hosts[n_hosts++] = more->hosts[i];
-        }
+    limits_draft_job(pass->draft, pass->arena, line->class, grow->hosts, grow->n_hosts,
+                     1);
+    if (more == NULL) {
+        return;
     }
-    if (more != NULL) {
-        limits_draft_count(pass->draft, line->class, more->hosts, n_more);
-        limits_draft_job(pass->draft, pass->arena, line->class, more->hosts, n_more,
-                         -1);
+    limits_draft_more(pass->draft, pass->arena, line->class, grow->hosts, grow->n_hosts,
+                      more->hosts, more->n_hosts);
+    if (pass->snapshot->preempt != NULL) {
+        preempt_grown(pass->snapshot->preempt, line->class, grow->hosts, grow->n_hosts,
+                      more->hosts, more->n_hosts);
     }
-    limits_draft_job(pass->draft, pass->arena, line->class, hosts, n_hosts, 1);
 }
 
 void place_grow_close(struct place_pass *pass, const struct place_line *line,

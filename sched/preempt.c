@@ -277,6 +277,16 @@ void preempt_started(struct preempt *preempt, const struct limits_class *class,
     }
 }
 
+void preempt_grown(struct preempt *preempt, const struct limits_class *class,
+                   const struct host_slots *has, int n_has,
+                   const struct host_slots *more, int n_more)
+{
+    if (preempt->draft != NULL && class != NULL) {
+        limits_draft_more(preempt->draft, preempt->arena, class, has, n_has, more,
+                          n_more);
+    }
+}
+
 /* Of the jobs that lines' queues may preempt one is not protected. */
 static bool has_victims(struct preempt *preempt)
 {

@@ -122,6 +122,10 @@ void preempt_free(struct preempt *preempt); /* NULL is fine */
 /* The pass has started a job there. */
 void preempt_started(struct preempt *preempt, const struct limits_class *class,
                      const struct host_slots *hosts, int n_hosts);
+/* One that runs, on the first hosts, has got the others more. */
+void preempt_grown(struct preempt *preempt, const struct limits_class *class,
+                   const struct host_slots *has, int n_has,
+                   const struct host_slots *more, int n_more);
 /* The line's jobs from `first` on found no room, and the verdict says why: it is
  * completed. What is free of a claim's slots counts as used from then on, and the job
  * for the limits. */

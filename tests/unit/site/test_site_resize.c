@@ -342,6 +342,51 @@ static void applications_say_who_is_resizable(void **state)
     site_stage_release(&stage);
 }
 
+/* What it gets counts for the limits of who would preempt after it in the pass. */
+static void nobody_is_preempted_past_a_limit_that_growth_has_filled(void **state)
+{
+    static const char text[] =
+        "Begin Site\nNAME = south\nSPOOL = /tmp/x\nEnd Site\n"
+        "Begin Host\nHOST_NAME MXJ\ns1 2\ns2 %d\nEnd Host\n"
+        "Begin Queue\nQUEUE_NAME = local\nPRIORITY = 60\nEnd Queue\n"
+        "Begin Queue\nQUEUE_NAME = high\nPRIORITY = 50\n%sEnd Queue\n"
+        "Begin Queue\nQUEUE_NAME = low\nPRIORITY = 40\nEnd Queue\n"
+        "Begin Limit\nNAME = few\nUSERS = ana\nSLOTS = 6\nEnd Limit\n";
+    static const struct {
+        const char *why;
+        int n_slots; /* of s2, where bob's job has four */
+        const char *pending;
+    } rows[] = {
+        {"nothing is free, and ana has two of six", 4, "preempting"},
+        {"she gets two more, and has four of six", 6, "limit"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct site_stage stage;
+        char config[1024];
+        snprintf(config, sizeof(config), text, 4, "");
+        site_stage_init_text(&stage, config);
+        site_stage_host_up(&stage, "s2");
+        struct job_spec spec = site_stage_spec("low", "work");
+        spec.n_slots = 4;
+        uint64_t low = site_stage_submit_spec(&stage, "bob", &spec);
+        site_stage_running(&stage, "s2", site_stage_attempt_of(&stage, low), 7);
+        site_stage_host_up(&stage, "s1");
+        assert_int_equal(submit(&stage, "", 2, 4, true, "")->code, 0);
+        site_stage_running(&stage, "s1", site_stage_attempt_of(&stage, 2), 8);
+        spec.queue = "high";
+        uint64_t high = site_stage_submit_spec(&stage, "ana", &spec);
+        snprintf(config, sizeof(config), text, rows[i].n_slots,
+                 "PREEMPTION = PREEMPTIVE[low]\n");
+        assert_true(site_stage_reload(&stage, config));
+        const char *pending = site_stage_job_text(&stage, high, "pending");
+        if (strcmp(pending, rows[i].pending) != 0) {
+            fail_msg("%s: %s, expected %s", rows[i].why, pending, rows[i].pending);
+        }
+        site_stage_release(&stage);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +398,7 @@ int main(void)
         cmocka_unit_test(a_kill_does_not_wait),
         cmocka_unit_test(what_is_released_goes_when_its_command_agrees),
         cmocka_unit_test(orders_that_cannot_be_change_nothing),
+        cmocka_unit_test(nobody_is_preempted_past_a_limit_that_growth_has_filled),
         cmocka_unit_test(applications_say_who_is_resizable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
