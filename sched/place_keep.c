@@ -201,6 +201,20 @@ static bool keep(struct place_pass *pass, int index, int own, bool has_starts)
                                                 : keep_slots(pass, index, own);
 }
 
+/* Others are preempted for the line's jobs; true where they begin to be. */
+static bool preempt_others(struct place_pass *pass, int index,
+                           struct reason_verdict *verdict)
+{
+    struct preempt *preempt = pass->snapshot->preempt;
+    if (preempt == NULL) {
+        return false;
+    }
+    int n_claims = preempt_result(preempt)->n_claims;
+    preempt_line(preempt, index, pass->order.next_turn[index], &pass->room, pass->draft,
+                 verdict);
+    return preempt_result(preempt)->n_claims > n_claims;
+}
+
 void place_keep_wait(struct place_pass *pass, int index, struct place_plan *plan)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
@@ -213,11 +227,8 @@ void place_keep_wait(struct place_pass *pass, int index, struct place_plan *plan
     }
     bool is_open =
         may_keep(pass, index, verdict->reason) && open_turn(pass, index, own);
-    if (snapshot->preempt != NULL) {
-        preempt_line(snapshot->preempt, index, pass->order.next_turn[index],
-                     &pass->room, pass->draft, verdict);
-    }
-    if (verdict->reason == REASON_PREEMPTING && is_open) {
+    bool has_more = preempt_others(pass, index, verdict);
+    if (verdict->reason == REASON_PREEMPTING && is_open && (has_more || own >= 0)) {
         slot_reserve_use(kept); /* room is made for it */
         return;
     }

@@ -7,6 +7,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "sched/slot_reserve.h"
+
 void place_take_init(struct place_take *take, struct place_room *room,
                      const struct limits_draft *draft)
 {
@@ -57,7 +59,9 @@ static int limited_on(const struct place_take *take, const struct place_view *vi
     const struct place_host *at = &take->room->snapshot->hosts[host];
     int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
     const struct limit *by = NULL;
-    if (view->class == NULL || take->is_backfill) {
+    if (view->class == NULL ||
+        (take->is_backfill &&
+         slot_reserve_has_host(take->room->snapshot->kept, host))) {
         return INT_MAX;
     }
     int room = limits_room_on(take->draft, view->class, at->name, n_processors, pieces,

@@ -35,7 +35,7 @@ struct place_take {
     int *places;                  /* of the last start's hosts: their indexes */
     int *slots_on;                /* scratch: by host, of a job with a shape; else 0 */
     bool is_kept;     /* the slots are kept for a job, that is not dispatched yet */
-    bool is_backfill; /* limits on hosts do not hold for it */
+    bool is_backfill; /* limits on hosts do not hold for it where slots are kept */
     int lacking;      /* of the last job: the item that left too little of a host; -1 */
     int n_laid; /* of the last job with a shape: slots that could lie as it asks */
 };

@@ -269,6 +269,17 @@ void slot_reserve_show(const struct slot_reserve *reserve, struct place_view *vi
     }
 }
 
+bool slot_reserve_has_host(const struct slot_reserve *reserve, int host)
+{
+    const struct reserved *item = &reserve->items[reserve->open];
+    for (int i = 0; i < item->n_pieces; i++) {
+        if (item->pieces[i].host == host) {
+            return item->in_hand[i] > 0;
+        }
+    }
+    return false;
+}
+
 int slot_reserve_lent(const struct slot_reserve *reserve, int *group)
 {
     int n_lent = 0;

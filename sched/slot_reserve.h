@@ -13,7 +13,8 @@
  *
  * A job of a queue with BACKFILL that finds no room, and ends by its run limit until a
  * reserving job can start (backfill.h), may use what is kept for that one. What is lent
- * is not in hand, and comes back when the job that has it ends.
+ * is not in hand, and comes back when the job that has it ends. Limits on hosts do not
+ * hold for it on hosts where slots are kept.
  *
  *     n1 has 4 slots, 1 is used; -n 4 reserves 3: 3 in hand
  *     a job of 2 slots is backfilled: 1 in hand, 2 lent
@@ -112,6 +113,8 @@ void slot_reserve_open(struct slot_reserve *reserve, int index);
 void slot_reserve_open_turn(struct slot_reserve *reserve, int own);
 void slot_reserve_show(const struct slot_reserve *reserve, struct place_view *view);
 bool slot_reserve_is_open(const struct slot_reserve *reserve);
+/* Slots of that host are in hand, of the one reservation that is open. */
+bool slot_reserve_has_host(const struct slot_reserve *reserve, int host);
 /* Slots of the job's own that are lent; the group that they are in, -1: it has none. */
 int slot_reserve_lent(const struct slot_reserve *reserve, int *group);
 /* With what is open the view had no room for as many or fewer; it has none for these.

@@ -25,6 +25,11 @@ enum { MINUTE_MS = 60000 };
     "RESOURCE_RESERVE = MAX_RESERVE_TIME[600]\nEnd Queue\n"                            \
     "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\nEnd Queue\n"                     \
     "Begin Queue\nQUEUE_NAME = short\nPRIORITY = 20\nBACKFILL = Y\nEnd Queue\n"
+#define URGENT                                                                         \
+    "Begin Queue\nQUEUE_NAME = urgent\nPRIORITY = 50\n"                                \
+    "PREEMPTION = PREEMPTIVE[normal]\n"                                                \
+    "SLOT_RESERVE = MAX_RESERVE_TIME[600]\nEnd Queue\n"
+#define LIMITED "Begin Limit\nNAME = one\nHOSTS = s2\nSLOTS = 1\nEnd Limit\n"
 
 static uint64_t submit(struct site_stage *stage, const char *queue, const char *res_req,
                        int limit_min)
@@ -198,12 +203,61 @@ static void test_shared(void **state)
     site_stage_release(&stage);
 }
 
+static uint64_t submit_wide(struct site_stage *stage, const char *queue,
+                            const char *res_req, int n_slots)
+{
+    struct job_spec spec = site_stage_spec(queue, "work");
+    spec.n_slots = n_slots;
+    spec.res_reqs = &res_req;
+    spec.n_res_reqs = 1;
+    return site_stage_submit_spec(stage, "ana", &spec);
+}
+
+/* A job for which another is being suspended asks for nothing more: as long as that
+ * takes nothing changes, and no pass follows the other at once. */
+static void test_preempting(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, SITE URGENT);
+    site_stage_host_up(&stage, "s1");
+    says_mem(&stage, "s1", "1000", "1000");
+    uint64_t normal = submit_wide(&stage, "normal", "rusage[mem=800/host]", 7);
+    site_stage_running(&stage, "s1", site_stage_attempt_of(&stage, normal), 1);
+    uint64_t big = submit(&stage, "big", "rusage[mem=500]", 10);
+    assert_int_equal(site_stage_job_int(&stage, big, "reserved_resources.s1.mem"), 200);
+    uint64_t urgent = submit_wide(&stage, "urgent", "type==any", 4);
+    assert_string_equal(site_stage_job_text(&stage, urgent, "pending"), "preempting");
+    site_stage_pass(&stage, 1000);
+    assert_string_equal(site_stage_job_text(&stage, urgent, "pending"), "preempting");
+    assert_true(site_wake_ms(stage.site) > stage.now_ms);
+    site_stage_release(&stage);
+}
+
+/* Who is lent slots may have more than limits on their host allow, not on others. */
+static void test_limited(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, SITE LIMITED);
+    site_stage_host_up(&stage, "s1");
+    site_stage_host_up(&stage, "s2");
+    submit(&stage, "normal", "select[hname==s2] rusage[lic=1]", 60);
+    uint64_t big = submit(&stage, "big", "select[hname==s1] rusage[lic=3]", 10);
+    assert_int_equal(site_stage_job_int(&stage, big, "reserved_resources.s1.lic"), 2);
+    uint64_t away = submit(&stage, "short", "select[hname==s2] rusage[lic=1]", 10);
+    assert_false(is_dispatched(&stage, away));
+    assert_true(is_dispatched(&stage, submit(&stage, "short", "rusage[lic=1]", 10)));
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shown),        cmocka_unit_test(test_in_use),
         cmocka_unit_test(test_nobody_knows), cmocka_unit_test(test_selected),
-        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_shared),       cmocka_unit_test(test_limited),
+        cmocka_unit_test(test_preempting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
