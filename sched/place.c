@@ -241,20 +241,47 @@ static void add_capped(int *sum, int64_t more)
     *sum = more > INT_MAX - *sum ? INT_MAX : *sum + (int)more;
 }
 
+static bool has_group(const struct place_view *view, int group)
+{
+    for (int i = 0; i < view->n_groups; i++) {
+        if (view->groups[i].group == group) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An alternative before that one would use the group's hosts, too. */
+static bool was_counted(struct place_pass *pass, const struct place_line *line,
+                        int n_before, int group)
+{
+    for (int i = 0; i < n_before; i++) {
+        if (has_group(place_view_of(&pass->room, line, &line->asks[i]), group)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Jobs of a line stay, for want of slots: whose they would use. */
 static void count_waiting(struct place_pass *pass, int index, struct place_plan *plan)
 {
     const struct place_line *line = &pass->snapshot->lines[index];
-    const struct place_view *view =
-        place_view_of(&pass->room, line, line->n_asks > 0 ? line->asks : NULL);
     int64_t n_slots =
         (int64_t)(line->n_turns - pass->order.next_turn[index]) * line->n_slots;
-    for (int i = 0; i < view->n_groups; i++) {
-        int group = view->groups[i].group;
-        if (group == 0) {
-            add_capped(&plan->waiting_own, n_slots);
-        } else {
-            add_capped(&plan->waiting_lease[pass->room.first_host[group]], n_slots);
+    for (int k = 0; k < (line->n_asks > 0 ? line->n_asks : 1); k++) {
+        const struct place_view *view =
+            place_view_of(&pass->room, line, line->n_asks > 0 ? &line->asks[k] : NULL);
+        for (int i = 0; i < view->n_groups; i++) {
+            int group = view->groups[i].group;
+            if (was_counted(pass, line, k, group)) {
+                continue;
+            }
+            if (group == 0) {
+                add_capped(&plan->waiting_own, n_slots);
+            } else {
+                add_capped(&plan->waiting_lease[pass->room.first_host[group]], n_slots);
+            }
         }
     }
 }

@@ -313,13 +313,66 @@ static void test_limits(void **state)
     }
 }
 
+/* ---------------------------------------------------------------- who waits */
+
+/* A job may use the hosts of any of its alternatives; each counts once. */
+static void test_waiting_for(void **state)
+{
+    static const uint8_t own[] = {1, 0, 0}, away[] = {0, 1, 0}, all[] = {1, 1, 1};
+    static const struct {
+        const char *why;
+        const uint8_t *first, *second;
+        int of_own, of_north, of_south;
+    } rows[] = {
+        {"the first or the second", own, away, 3, 3, 0},
+        {"the other way round", away, own, 3, 3, 0},
+        {"hosts of both", all, own, 3, 3, 3},
+    };
+    static const struct place_host hosts[] = {
+        {"n1", "", "", 4, 4, 0, true},
+        {"b1@north", "north", "north/1/x", 4, 4, 0, true},
+        {"b1@south", "south", "south/1/x", 4, 4, 0, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct place_filter first = {.matches = rows[i].first},
+                            second = {.matches = rows[i].second};
+        struct reserve_asks asks[] = {{.filter = &first}, {.filter = &second}};
+        struct line_turn turn = {.key = 1}, *queued = &turn;
+        struct place_line line = {.queue = 1,
+                                  .n_slots = 3,
+                                  .asks = asks,
+                                  .n_asks = 2,
+                                  .turns = &queued,
+                                  .n_turns = 1,
+                                  .max_starts = INT_MAX};
+        struct place_snapshot snapshot = {.hosts = hosts,
+                                          .n_hosts = 3,
+                                          .queues = place_rows_queues,
+                                          .n_queues = PLACE_ROWS_QUEUES,
+                                          .lines = &line,
+                                          .n_lines = 1,
+                                          .max_starts = 1};
+        struct place_plan plan;
+        struct arena arena;
+        arena_init(&arena);
+        place_plan(&arena, &snapshot, &plan);
+        if (plan.waiting_own != rows[i].of_own ||
+            plan.waiting_lease[1] != rows[i].of_north ||
+            plan.waiting_lease[2] != rows[i].of_south) {
+            fail_msg("%s: %d own, %d of north, %d of south", rows[i].why,
+                     plan.waiting_own, plan.waiting_lease[1], plan.waiting_lease[2]);
+        }
+        arena_release(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_many_alike), cmocka_unit_test(test_array_limit),
         cmocka_unit_test(test_cut),        cmocka_unit_test(test_veto),
         cmocka_unit_test(test_full),       cmocka_unit_test(test_returns),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_limits),     cmocka_unit_test(test_waiting_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
