@@ -93,6 +93,11 @@ static int check(const struct call *call, const struct job *job,
     if (action == CONTROL_SIGNAL && call->signal < 1) {
         return err_set(err, ERR_BOUNDS, "%d is no signal", call->signal);
     }
+    if (action == CONTROL_SIGNAL && job->halt.causes != 0) {
+        return err_set(err, ERR_STATE,
+                       "job is suspended, and takes signals when it goes on; `sublet "
+                       "kill` ends it");
+    }
     return 0;
 }
 

@@ -283,7 +283,9 @@ void turns_control(struct site *site, struct job *job, enum control_action actio
         halts_add(site, job, HALT_USER, 0, now_ms, effects);
     } else if (action == CONTROL_RESUME) {
         halts_lift(site, job, HALT_USER, now_ms, effects);
-    } else {
+    } else if (action == CONTROL_KILL || job->halt.causes == 0) {
+        /* Nobody signals what is to stand still: it would go on for that, on slots that
+         * others may have; and the order to stand still is given once. */
         turns_order(site, job, action, signal, now_ms, effects);
     }
 }

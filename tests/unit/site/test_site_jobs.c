@@ -292,6 +292,13 @@ static void test_orders_running(void **state)
     site_stage_running(&stage, "s1", attempt, 7); /* said before the order: late */
     assert_int_equal(site_stage_state(&stage, id), JOB_USUSP);
 
+    /* A signal would have it go on. */
+    const struct msg_reply *refused =
+        site_stage_control(&stage, "ana", "1", CONTROL_SIGNAL, SIGUSR1);
+    assert_int_equal(refused->code, ERR_STATE);
+    assert_non_null(strstr(refused->text, "job is suspended"));
+    assert_int_equal(site_stage_count(&stage, MSG_RUN_CONTROL), 0);
+
     site_stage_control(&stage, "ana", "1", CONTROL_SIGNAL, SIGCONT); /* is resume */
     order = site_stage_sent(&stage, MSG_RUN_CONTROL, 0);
     assert_int_equal(order->run_control.control.action, CONTROL_RESUME);

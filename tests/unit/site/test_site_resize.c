@@ -2,6 +2,7 @@
 /* Jobs that are resized while they run: what is on record before their host hears of
  * it, what a restart finds, what the answer makes of it, and who may ask for what. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -212,6 +213,10 @@ static void nothing_makes_it_stand_still_meanwhile(void **state)
     site_stage_pass(&stage, 2500);
     assert_int_equal(site_stage_count(&stage, MSG_RUN_CONTROL), 0);
     assert_int_equal(site_stage_count(&stage, MSG_RUN_RESIZE), 1); /* until answered */
+    /* No other order takes the place of that one, which is not given again. */
+    assert_int_equal(
+        site_stage_control(&stage, "ana", "1", CONTROL_SIGNAL, SIGUSR1)->code,
+        ERR_STATE);
     answer(&stage, attempt, 1, 0);
     const struct msg *order = site_stage_sent(&stage, MSG_RUN_CONTROL, 0);
     assert_non_null(order);
