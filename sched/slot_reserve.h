@@ -161,7 +161,10 @@ const struct slot_reservation *slot_reserve_result(struct slot_reserve *reserve,
                                                    int *n_kept);
 /* A job of this pass has a say in what was kept after it. */
 void slot_reserve_want_pass(struct slot_reserve *reserve);
-/* Another pass has more to give than this one had. */
+/* Another pass has more to give than this one had: a job has started, or others began
+ * to be preempted for it, or it came to keep something, gave it up, or chose other
+ * hosts. What each keeps depends on who runs and on those before it alone, so passes
+ * without a start or a new victim come to rest, the first job first. */
 bool slot_reserve_wants_pass(const struct slot_reserve *reserve);
 
 #endif
