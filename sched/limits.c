@@ -406,6 +406,23 @@ int limits_room_on(const struct limits_draft *draft, const struct limits_class *
     return room;
 }
 
+int limits_most_on(const struct limits_class *class, const char *host, int n_processors,
+                   const struct host_slots *pieces, int n_pieces)
+{
+    int most = INT_MAX;
+    for (int i = 0; i < class->n_host_items; i++) {
+        const struct limit *of = class->host_items[i].limit, *by;
+        const struct limit_side *side = &of->sides[LIMIT_HOSTS];
+        if (limits_side_has(side, host)) {
+            tighten(&most, &by,
+                    left_of(of, limits_slots(of, n_processors),
+                            slots_among(side, pieces, n_pieces), 0),
+                    of);
+        }
+    }
+    return most;
+}
+
 int limits_most(const struct limits_class *class, const struct limit **limit)
 {
     int room = INT_MAX;

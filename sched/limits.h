@@ -117,6 +117,9 @@ int limits_room_on(const struct limits_draft *draft, const struct limits_class *
                    int n_pieces, const struct limit **limit);
 /* The slots a job of the class can ever have: no more is ever left, whatever ends. */
 int limits_most(const struct limits_class *class, const struct limit **limit);
+/* The same on a host, beside its pieces on others, whatever ends. */
+int limits_most_on(const struct limits_class *class, const char *host, int n_processors,
+                   const struct host_slots *pieces, int n_pieces);
 
 /* Slots that the limit allows at a time, on a host with so many processors; INT_MAX:
  * any number. */

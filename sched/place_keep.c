@@ -90,20 +90,49 @@ bool place_keep_fit(struct place_pass *pass, int index, const struct place_want 
 
 /* ---------------------------------------------------------------- waiting */
 
+/* Whoever ends, limits on hosts leave a job of the line enough of the group: as a start
+ * would take it, along the hosts that are there for it. */
+static bool may_ever_fit(const struct place_pass *pass, const struct place_line *line,
+                         const struct place_view *view, int group)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
+    int n_slots = 0, n_pieces = 0;
+    if (line->class == NULL || !limits_have_hosts(line->class)) {
+        return true;
+    }
+    struct host_slots *pieces =
+        arena_alloc(pass->arena, (size_t)snapshot->n_hosts, sizeof(*pieces));
+    for (int i = 0; i < snapshot->n_hosts && n_slots < line->n_slots; i++) {
+        const struct place_host *host = &snapshot->hosts[i];
+        int most = host->n_may > host->max ? host->n_may : host->max;
+        if (!view->allowed[i] || pass->room.group_of[i] != group) {
+            continue;
+        }
+        int room = limits_most_on(line->class, host->name,
+                                  host->n_processors > 0 ? host->n_processors : most,
+                                  pieces, n_pieces);
+        most = room < most ? room : most;
+        pieces[n_pieces++] = (struct host_slots){host->name, most};
+        n_slots = most > line->n_slots - n_slots ? line->n_slots : n_slots + most;
+    }
+    return n_slots >= line->n_slots;
+}
+
 /* Of the line's hosts the group where it reserves already, or has the most slots now,
- * among those that are large enough. Not of a lease that is still to be made: its one
- * slot is for who can start, and the rest comes after that. */
+ * among those that are large enough, limits or not. Not of a lease that is still to be
+ * made: its one slot is for who can start, and the rest comes after that. */
 static struct place_group *group_to_keep(struct place_pass *pass,
-                                         struct place_view *view, int n_slots,
-                                         int group_before)
+                                         const struct place_line *line,
+                                         struct place_view *view, int group_before)
 {
     struct place_group *best = NULL;
-    int n_most = 0;
+    int n_most = 0, n_slots = line->n_slots;
     for (int i = 0; i < view->n_groups; i++) {
         struct place_group *group = &view->groups[i];
         int n_free = place_fit_count(pass, group, n_slots);
         if (group->capacity < n_slots || group->is_unmade ||
-            (n_free == 0 && group_before < 0)) {
+            (n_free == 0 && group_before < 0) ||
+            !may_ever_fit(pass, line, view, group->group)) {
             continue;
         }
         if (group->group == group_before) {
@@ -136,7 +165,7 @@ static bool keep_slots(struct place_pass *pass, int index, int own)
         slot_reserve_show(kept, view);
     }
     struct place_group *group =
-        n_wanted > 0 ? group_to_keep(pass, view, line->n_slots, before) : NULL;
+        n_wanted > 0 ? group_to_keep(pass, line, view, before) : NULL;
     pass->take.is_kept = true;
     if (group != NULL && !place_take(&pass->take, view, group, &want, &start, &limit)) {
         start.n_hosts = 0;

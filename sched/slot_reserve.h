@@ -31,7 +31,8 @@
  *     a job of 400 MB reserves 1 slot and 200 MB; a job of 50 MB is backfilled: 150 MB
  *
  * Other sequential jobs, exclusive ones, and those for which others are preempted,
- * reserve nothing. A job that is held up by something else gives up what it keeps.
+ * reserve nothing; nor does one to which limits on hosts leave too few, whoever ends. A
+ * job that is held up by something else gives up what it keeps.
  *
  * Units: slots, milliseconds, thousandths. Ownership: all lives in the arena. Order:
  * reservations as their jobs' turns came in the pass that last reached them; one job is

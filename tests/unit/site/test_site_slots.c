@@ -309,6 +309,41 @@ static void test_again(void **state)
     }
 }
 
+/* Whoever ends, a limit on hosts leaves it too few: nothing is kept for it. */
+static void test_never(void **state)
+{
+    static const struct {
+        const char *why, *limit;
+        int64_t n_kept;
+    } rows[] = {
+        {"a limit of the host", "HOSTS = s1\nSLOTS = 3", 0},
+        {"as many as it needs", "HOSTS = s1\nSLOTS = 4", 3},
+        {"of each host", "PER_HOST = all\nSLOTS = 3", 0},
+        {"of its processors", "PER_HOST = all\nSLOTS_PER_PROCESSOR = 0.5", 0},
+        {"of jobs there, of which it is one", "HOSTS = s1\nJOBS = 2", 3},
+        {"of others", "HOSTS = s1\nUSERS = bob\nSLOTS = 3", 3},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct site_stage stage;
+        char text[1024];
+        snprintf(text, sizeof(text),
+                 HEAD WIDE REST "Begin Limit\nNAME = few\n%s\nEnd Limit\n",
+                 rows[i].limit);
+        site_stage_init_text(&stage, text);
+        site_stage_host_up(&stage, "s1");
+        uint64_t first = submit(&stage, "normal", 1, 120);
+        assert_true(is_dispatched(&stage, first));
+        uint64_t wide = submit(&stage, "wide", 4, 60);
+        int64_t n_kept = seen(&stage, QUERY_QUEUES, "wide", "rsv");
+        if (n_kept != rows[i].n_kept) {
+            fail_msg("%s: %d are kept", rows[i].why, (int)n_kept);
+        }
+        assert_false(is_dispatched(&stage, wide));
+        site_stage_release(&stage);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +351,7 @@ int main(void)
         cmocka_unit_test(test_goes),    cmocka_unit_test(test_gap),
         cmocka_unit_test(test_again),   cmocka_unit_test(test_unmade_lease),
         cmocka_unit_test(test_in_time), cmocka_unit_test(test_cut_stays),
+        cmocka_unit_test(test_never),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
