@@ -24,7 +24,7 @@
 #include "sched/slot_reserve.h"
 
 enum {
-    WORLDS = 3000,
+    WORLDS = 1000,
     HOSTS = 3,
     JOBS = 24,
     RUNS = 10,
