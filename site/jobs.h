@@ -106,7 +106,8 @@ struct job {
     bool is_counted_still; /* and counts for the limits as one that stands still */
     bool is_growing;       /* it stands in that index */
     bool is_victim;        /* it is preempted in this pass; only while that is done */
-    int64_t grow_ms;       /* its command did not want more: not before this instant */
+    bool is_untold;        /* nobody could be told of more slots, so it has none */
+    int64_t grow_ms;       /* that, or its command refused: not before this instant */
     bool is_dropped;       /* forgotten, about to be removed */
     struct job_noted noted;
 };

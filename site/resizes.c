@@ -12,7 +12,7 @@
 #include "site/parts.h"
 #include "site/resize_line.h"
 
-enum { RETRY_MS = 60000 }; /* after a command that did not want more */
+enum { RETRY_MS = 60000 }; /* after slots that were not wanted */
 
 struct shown {
     uint64_t job;
@@ -273,6 +273,7 @@ void resizes_answered(struct site *site, struct job *job, struct run *run,
                         is_growth == (code == 0) ? 0 : job->resize.n_hosts);
     if (code != 0 && is_growth) {
         job->grow_ms = now_ms + RETRY_MS;
+        job->is_untold = code == RESIZE_NOT_NOW;
     } else if (code != 0) {
         over.max_slots = wish_again(job);
     }

@@ -199,7 +199,12 @@ static const char *more_reason(const struct site *site, struct arena *arena,
         return "it does not run";
     }
     if (job->grow_ms > site->now_ms) {
-        return "its resize notification command did not want more; it is asked again";
+        return job->is_untold
+                   ? "it could not be told of more slots: a command before or after it "
+                     "runs, or its host's agent was older when it began; it is asked "
+                     "again"
+                   : "its resize notification command did not want more; it is asked "
+                     "again";
     }
     if (verdict == NULL || verdict->reason == REASON_STARTED) {
         return NULL;

@@ -202,6 +202,23 @@ static void who_does_not_want_more_is_asked_later(void **state)
     site_stage_release(&stage);
 }
 
+static void who_cannot_be_told_is_asked_later(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    uint64_t attempt = run_growing(&stage, "tell");
+    widen(&stage, 1);
+    answer(&stage, attempt, 1, RESIZE_NOT_NOW);
+    assert_int_equal(site_stage_job_int(&stage, 1, "slots"), 2);
+    assert_non_null(strstr(site_stage_job_text(&stage, 1, "pending_slots_reason"),
+                           "could not be told"));
+    wait(&stage, 61);
+    answer(&stage, attempt, 2, 3);
+    assert_non_null(strstr(site_stage_job_text(&stage, 1, "pending_slots_reason"),
+                           "did not want more"));
+    site_stage_release(&stage);
+}
+
 static void nothing_makes_it_stand_still_meanwhile(void **state)
 {
     struct site_stage stage;
@@ -399,6 +416,7 @@ int main(void)
         cmocka_unit_test(a_restart_asks_the_host_again),
         cmocka_unit_test(a_crash_before_the_commit_gives_nothing),
         cmocka_unit_test(who_does_not_want_more_is_asked_later),
+        cmocka_unit_test(who_cannot_be_told_is_asked_later),
         cmocka_unit_test(nothing_makes_it_stand_still_meanwhile),
         cmocka_unit_test(a_kill_does_not_wait),
         cmocka_unit_test(what_is_released_goes_when_its_command_agrees),
