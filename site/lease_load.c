@@ -58,7 +58,7 @@ static size_t list_values(const struct site *site, struct arena *arena, int row,
             continue;
         }
         struct load_value *value = &values[host->n_values];
-        value->name = resources_at(resources, id)->name;
+        value->name = arena_str(arena, resources_at(resources, id)->name);
         value->value = text_of(arena, table, row, id);
         value->is_exclusive = resource_table_is_exclusive(table, row, id);
         if (is_plain(value->value)) {
@@ -81,7 +81,8 @@ static size_t list_thresholds(const struct site *site, struct arena *arena, int 
     for (int i = 0; i < thresholds->n_items && i < LOAD_VALUES_MAX; i++) {
         const struct threshold *threshold = &thresholds->items[i];
         struct load_value *text = &texts[host->n_thresholds];
-        text->name = resources_at(facts_resources(site->facts), threshold->id)->name;
+        text->name = arena_str(
+            arena, resources_at(facts_resources(site->facts), threshold->id)->name);
         text->value = threshold_write(arena, threshold);
         if (is_plain(text->value)) {
             host->n_thresholds++;
