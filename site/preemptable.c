@@ -74,15 +74,6 @@ static bool show_pieces(const struct site *site, const struct place_snapshot *sn
     return has_all;
 }
 
-static int count_slots(const struct job *job)
-{
-    int n_slots = 0;
-    for (int i = 0; i < job->n_hosts; i++) {
-        n_slots += job->hosts[i].n_slots;
-    }
-    return n_slots;
-}
-
 /* `first`: room for its pieces, if it has one. */
 static struct preempt_job show_job(struct site *site, struct arena *arena,
                                    const struct place_snapshot *snapshot,
@@ -100,7 +91,7 @@ static struct preempt_job show_job(struct site *site, struct arena *arena,
         .n_parts = n_parts,
         .key = jobs_key(job),
         .queue = job->queue,
-        .n_slots = count_slots(job),
+        .n_slots = msg_sum_slots(job->hosts, job->n_hosts),
         .pieces = pieces,
         .hosts = job->hosts,
         /* On a host that is gone: it gives nothing. */
