@@ -36,21 +36,14 @@ static void put_all(FILE *to, const struct msg_run_resize *resize)
 
 static int write_file(int dir, const char *bytes, size_t length, struct err *err)
 {
-    int file = openat(dir, NEW_FILE,
-                      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file < 0) {
-        return err_set(err, ERR_IO, "cannot create the run's resize: %s",
-                       strerror(errno));
+    if (host_spec_write_file(dir, NEW_FILE, O_TRUNC, bytes, length, "resize", err) <
+        0) {
+        return err->code;
     }
-    ssize_t written = write(file, bytes, length);
-    int error = written < 0 ? errno : written < (ssize_t)length ? ENOSPC : 0;
-    close(file);
-    if (error == 0 && renameat(dir, NEW_FILE, dir, RUN_DIR_RESIZE) != 0) {
-        error = errno;
-    }
-    return error == 0 ? 0
-                      : err_set(err, ERR_IO, "cannot write the run's resize: %s",
-                                strerror(error));
+    return renameat(dir, NEW_FILE, dir, RUN_DIR_RESIZE) == 0
+               ? 0
+               : err_set(err, ERR_IO, "cannot write the run's resize: %s",
+                         strerror(errno));
 }
 
 int host_resize_write(int dir, const struct msg_run_resize *resize, struct err *err)

@@ -201,19 +201,20 @@ static void put_all(FILE *to, const char *name, const struct msg_run_start *star
     put(to, "end", "");
 }
 
-static int write_file(int dir, const char *bytes, size_t length, struct err *err)
+int host_spec_write_file(int dir, const char *file_name, int how, const char *bytes,
+                         size_t length, const char *what, struct err *err)
 {
-    int file = openat(dir, RUN_DIR_SPEC,
-                      O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int file =
+        openat(dir, file_name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | how, 0600);
     if (file < 0) {
-        return err_set(err, ERR_IO, "cannot create the run's spec: %s",
+        return err_set(err, ERR_IO, "cannot create the run's %s: %s", what,
                        strerror(errno));
     }
     ssize_t written = write(file, bytes, length);
     int error = written < 0 ? errno : written < (ssize_t)length ? ENOSPC : 0;
     close(file);
     return error == 0 ? 0
-                      : err_set(err, ERR_IO, "cannot write the run's spec: %s",
+                      : err_set(err, ERR_IO, "cannot write the run's %s: %s", what,
                                 strerror(error));
 }
 
@@ -230,7 +231,8 @@ int host_spec_write(int dir, const char *name, const struct msg_run_start *start
     if (fclose(to) != 0) {
         abort(); /* out of memory */
     }
-    int code = write_file(dir, bytes, length, err);
+    int code =
+        host_spec_write_file(dir, RUN_DIR_SPEC, O_EXCL, bytes, length, "spec", err);
     free(bytes);
     return code;
 }

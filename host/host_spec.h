@@ -31,6 +31,11 @@ int host_spec_write(int dir, const char *name, const struct msg_run_start *start
                     const struct host_spec_setting *setting,
                     struct err *err) MUST_CHECK;
 
+/* The whole file, or ERR_IO, which names `what` of the run it is; `how`: O_EXCL or
+ * O_TRUNC. */
+int host_spec_write_file(int dir, const char *file_name, int how, const char *bytes,
+                         size_t length, const char *what, struct err *err) MUST_CHECK;
+
 /* "NAME=h1 h1 h2", a name per slot, and "NAME=h1 2 h2 1", each ended by a NUL; nothing
  * behind the "=" where that would be too long for a variable. */
 void host_spec_put_hosts(FILE *to, const char *name, const struct host_slots *hosts,
