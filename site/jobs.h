@@ -180,7 +180,9 @@ struct job *jobs_open_at(const struct jobs *jobs, int index);
 /* Open ones on own hosts that ask for more slots than they have, by attempt. */
 int jobs_count_growing(const struct jobs *jobs);
 struct job *jobs_growing_at(const struct jobs *jobs, int index);
-/* How many more it asks for now; 0: none, or it cannot have any. */
+/* How many more than it has it asks for, whether it can have them or not. */
+int jobs_asked_slots(const struct job *job);
+/* The same while it can have some; 0: it cannot. */
 int jobs_wanted_slots(const struct job *job);
 
 bool jobs_is_ended(const struct job *job);

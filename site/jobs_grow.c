@@ -11,11 +11,16 @@ int jobs_first_wish(const struct job *job)
     return job->terms->resizable == RESIZABLE_AUTO ? job->terms->max_slots : 0;
 }
 
+int jobs_asked_slots(const struct job *job)
+{
+    int n_slots = msg_sum_slots(job->hosts, job->n_hosts);
+    return job->resize.max_slots > n_slots ? job->resize.max_slots - n_slots : 0;
+}
+
 /* On borrowed hosts a job never gets more. */
 static bool asks_for_more(const struct job *job)
 {
-    return job->lease[0] == '\0' &&
-           job->resize.max_slots > msg_sum_slots(job->hosts, job->n_hosts);
+    return job->lease[0] == '\0' && jobs_asked_slots(job) > 0;
 }
 
 void jobs_list_growing(struct jobs *jobs, struct job *job, int sign)
@@ -44,8 +49,7 @@ int jobs_wanted_slots(const struct job *job)
 {
     bool may_have = job->state == JOB_RUN && job->halt.causes == 0 && !job->is_killed &&
                     !jobs_is_requeued(job) && job->resize.event == RESIZE_NONE;
-    int wanted = job->resize.max_slots - msg_sum_slots(job->hosts, job->n_hosts);
-    return may_have && job->is_growing ? wanted : 0;
+    return may_have && job->is_growing ? jobs_asked_slots(job) : 0;
 }
 
 void jobs_set_resize(struct job *job, const struct job_resize *resize)

@@ -73,13 +73,6 @@ static int check_job(const struct call *call, const struct job *job, struct err 
 
 /* ---------------------------------------------------------------- what comes of it */
 
-/* More than it has that it asks for now, whether it can have that or not. */
-static int pending_of(const struct job *job)
-{
-    int n_slots = msg_sum_slots(job->hosts, job->n_hosts);
-    return job->resize.max_slots > n_slots ? job->resize.max_slots - n_slots : 0;
-}
-
 static int least_of(const struct call *call, const struct job *job)
 {
     return call->is_admin ? 1 : job->spec->n_slots;
@@ -198,7 +191,7 @@ static int plan_release(const struct call *call, const struct job *job,
                        : allocation_take(arena, job->hosts, job->n_hosts, named.hosts,
                                          named.n_hosts);
     int n_gone = msg_sum_slots(change->gone.hosts, change->gone.n_hosts);
-    int pending = call->order->is_last ? 0 : pending_of(job);
+    int pending = call->order->is_last ? 0 : jobs_asked_slots(job);
     change->max_slots =
         pending > 0 ? msg_sum_slots(job->hosts, job->n_hosts) - n_gone + pending : 0;
     describe_gone(call, change);
@@ -210,7 +203,7 @@ static int plan_cancel(const struct call *call, const struct job *job,
 {
     (void)call;
     change->text = "asks for no more slots";
-    return pending_of(job) > 0
+    return jobs_asked_slots(job) > 0
                ? 0
                : err_set(err, ERR_STATE, "job has no pending allocation request");
 }

@@ -221,8 +221,7 @@ static void add_resize(const struct site *site, struct arena *arena, struct valu
     value_add_text(arena, row, "resizable", resizables[job->terms->resizable]);
     value_add_text(arena, row, "resizing", resize_events[job->resize.event]);
     if (job->is_growing) {
-        value_add_int(arena, row, "pending_slots",
-                      job->resize.max_slots - jobs_slots(job));
+        value_add_int(arena, row, "pending_slots", jobs_asked_slots(job));
         value_add_text(arena, row, "pending_slots_reason",
                        more_reason(site, arena, job));
     } else {
@@ -410,7 +409,7 @@ static struct queue_slots *count_queues(const struct site *site, struct arena *a
             continue;
         }
         struct queue_slots *of = &slots[job->queue];
-        of->more += job->is_growing ? job->resize.max_slots - jobs_slots(job) : 0;
+        of->more += job->is_growing ? jobs_asked_slots(job) : 0;
         switch (job->state) {
         case JOB_PEND:
         case JOB_PSUSP:
