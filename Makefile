@@ -69,19 +69,22 @@ TEST_FLAGS = $(SHELL_FLAGS) -Wno-unused-parameter
 
 # ---------------------------------------------------------------- sources
 
-PURE_SRCS := $(sort $(wildcard $(addsuffix /*.c,base sched broker provider consumer site sim)))
-TOOLKIT_SRCS := $(sort $(wildcard sys/*.c proto/*.c))
-BROKER_SRCS := $(sort $(wildcard broker/io/*.c))
+# A room is a folder, or the folders in it.
+room = $(sort $(wildcard $(foreach dir,$(1),$(dir)/*.c $(dir)/*/*.c)))
 SITE_SRCS := $(sort $(wildcard site/io/*.c))
-GUARD_SRCS := $(sort $(wildcard host/guard*.c))
-HOST_SRCS := $(sort $(filter-out $(GUARD_SRCS),$(wildcard host/*.c)))
+BROKER_SRCS := $(sort $(wildcard broker/io/*.c))
+PURE_SRCS := $(filter-out $(SITE_SRCS) $(BROKER_SRCS), \
+	$(call room,base model sched broker provider consumer site sim) $(wildcard host/exec/*.c))
+TOOLKIT_SRCS := $(call room,sys proto)
+GUARD_SRCS := $(sort $(wildcard host/guard*.c host/guard/*.c))
+HOST_SRCS := $(filter-out $(GUARD_SRCS) $(PURE_SRCS),$(call room,host))
 # What a guard writes of its run, its host reads.
-RECORD_SRCS := $(wildcard host/guard_record.c)
-CLI_SRCS := $(sort $(wildcard cli/*.c))
+RECORD_SRCS := $(wildcard host/guard_record.c host/guard/guard_record.c)
+CLI_SRCS := $(call room,cli)
 SHELL_SRCS := $(TOOLKIT_SRCS) $(BROKER_SRCS) $(SITE_SRCS) $(GUARD_SRCS) $(HOST_SRCS) \
 	$(CLI_SRCS)
 
-UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c tests/prop/prop_*.c))
+UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/prop/prop_*.c))
 SLOW_SRCS := $(sort $(wildcard tests/sim/sim_*.c tests/io/test_*.c))
 E2E := $(sort $(wildcard tests/e2e/test_*.py))
 # Each has a corpus, which replay.c runs it over; a fuzzer brings a main() of its own.
@@ -89,7 +92,7 @@ FUZZ_SRCS := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_MAIN := $(wildcard tests/fuzz/replay.c)
 # What several tests share: any other .c file below tests/.
 TEST_SUPPORT_SRCS := $(sort $(filter-out $(UNIT_SRCS) $(SLOW_SRCS) $(FUZZ_SRCS) \
-	$(FUZZ_MAIN), $(wildcard tests/*.c tests/unit/*/*.c tests/prop/*.c tests/sim/*.c \
+	$(FUZZ_MAIN), $(wildcard tests/*.c tests/unit/*/*.c tests/unit/*/*/*.c tests/prop/*.c tests/sim/*.c \
 	tests/io/*.c tests/fuzz/*.c)))
 BENCH_SRCS := $(sort $(wildcard tests/bench/bench_*.c))
 BENCH_SUPPORT_SRCS := $(sort $(filter-out $(BENCH_SRCS),$(wildcard tests/bench/*.c)))
@@ -348,7 +351,7 @@ fuzz:
 	$(FUZZ_B)/fuzz/$(T) -max_total_time=$(or $(S),60) -timeout=20 -rss_limit_mb=2048 \
 		-artifact_prefix=build/fuzz/$(T)- build/fuzz/$(T) tests/fuzz/corpus/$(T)
 
-ROOM_DIRS := base sched broker provider consumer site sim sys proto host cli tests
+ROOM_DIRS := base model sched broker provider consumer site sim sys proto host cli tests
 format:
 	find $(ROOM_DIRS) -name '*.[ch]' -exec clang-format -i {} +
 
