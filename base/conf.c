@@ -9,8 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/bounds.h"
 #include "base/conf_keys.h"
-#include "base/limits.h"
 
 /* So much of a value is repeated in a complaint about it. */
 enum { SHOWN_MAX = 60 };

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 
 #define SECOND INT64_C(1000)
 #define MINUTE INT64_C(60000)

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/exported.h"
 #include "broker/tally.h"
 #include "broker/view_page.h"
+#include "model/exported_resources.h"
 
 enum {
     /* What a row and a host take as compact JSON, with the longest numbers, but without
@@ -66,7 +66,7 @@ static void add_host(struct arena *arena, struct value *hosts,
     add_side(arena, host, "provider", NULL, &tally.provider);
     add_side(arena, host, "consumer", NULL, &tally.consumer);
     value_add_bool(arena, host, "is_down", split->is_down);
-    exported_show_spaces(arena, host, split->spaces);
+    exported_resources_show_memory(arena, host, split->spaces);
 }
 
 static int64_t lease_bytes(const struct lease *lease)
@@ -133,7 +133,7 @@ static void fill_lease(const struct broker *broker, struct arena *arena,
     add_side(arena, row, "consumer", from->consumer, &tally.consumer);
     value_add_int(arena, row, "n_hosts", from->n_hosts);
     add_hosts(arena, row, lease);
-    exported_show_resources(arena, row, from->resources, from->n_resources);
+    exported_resources_show(arena, row, from->resources, from->n_resources);
     value_add_duration(arena, row, "reclaim_delay_s", delay_ms);
     value_add_instant(arena, row, "next_rebalance_at",
                       is_judged ? lease->judging.due_ms : 0);

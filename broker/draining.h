@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/effect.h"
+#include "model/effect.h"
 
 struct lease;
 

@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/effect.h"
 #include "broker/rebalance.h"
+#include "model/effect.h"
 
 struct lease;
 

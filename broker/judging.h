@@ -30,8 +30,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/effect.h"
 #include "broker/rebalance.h"
+#include "model/effect.h"
 
 enum { JUDGING_SPREAD_FROM = 100 }; /* leases of one provider */
 

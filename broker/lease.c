@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/exported.h"
 #include "broker/tally.h"
+#include "model/exported_resources.h"
 
 /* Every move that is allowed, and what history calls it. */
 static const struct {
@@ -207,11 +207,11 @@ void lease_set_hosts(struct lease *lease, const struct host_split *hosts, int n_
 void lease_set_resources(struct lease *lease, const struct lease_resource *resources,
                          int n_resources)
 {
-    if (exported_has_same_resources(lease->resources, lease->row.n_resources, resources,
-                                    n_resources)) {
+    if (exported_resources_is_same(lease->resources, lease->row.n_resources, resources,
+                                   n_resources)) {
         return;
     }
-    struct lease_resource *kept = exported_keep_resources(resources, n_resources);
+    struct lease_resource *kept = exported_resources_dup(resources, n_resources);
     free(lease->resources);
     lease->resources = kept;
     lease->row.resources = kept;

@@ -19,7 +19,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/effect.h"
 #include "broker/alarms.h"
 #include "broker/asking.h"
 #include "broker/changes.h"
@@ -32,6 +31,7 @@
 #include "broker/plan.h"
 #include "broker/recalling.h"
 #include "broker/sessions.h"
+#include "model/effect.h"
 
 /* Of a policy that exports to a pool: what is idle in it, or what a leaf has. */
 enum lease_part { LEASE_WHOLE, LEASE_IDLE, LEASE_LEAF };

@@ -8,9 +8,9 @@
 #ifndef SUBLET_BROKER_OUTBOX_H
 #define SUBLET_BROKER_OUTBOX_H
 
-#include "base/effect.h"
 #include "base/err.h"
 #include "broker/sessions.h"
+#include "model/effect.h"
 
 /* Under the member's session, over the link of its HELLO; `site` where it is relayed,
  * else "". The message's session and site are filled in. */

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/msg.h"
+#include "model/msg.h"
 
 #define OVERRIDES_DEFAULT_MS ((int64_t)10 * 60 * 1000)
 /* A rebalance less often than once a year is a mistake. */

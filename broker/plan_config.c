@@ -9,8 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/bounds.h"
 #include "base/conf_value.h"
-#include "base/limits.h"
 #include "broker/plan_check.h"
 
 /* A PlanNode row. */

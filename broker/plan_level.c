@@ -10,7 +10,8 @@
  *     /z                                          0: /b still wants more
  *
  * lo is what sharing must leave to each: its scaled ownership as far as it wants it,
- * and its reserve. hi is the claim. base/fill.h finds the level and rounds by rank.
+ * and its reserve. hi is the claim. base/max_min_fill.h finds the level and rounds by
+ * rank.
  *
  * Even mode, the same with /a and /b without limit, EVEN=Y: owners first, at most what
  * they own: 10, 20, 0; the other 30 in equal parts to /a, /b, /z: 20, 30, 10.
@@ -53,7 +54,7 @@ static void round_again(const struct plan_level *level, int n_items)
     struct candidate *candidates = mem_alloc((size_t)n_items + 1, sizeof(*candidates));
     int n_candidates = 0, n_odd = 0;
     for (int i = 0; i < n_items; i++) {
-        struct fill_item *item = &level->items[i];
+        struct max_min_fill_item *item = &level->items[i];
         if (item->rest == 0) {
             continue;
         }
@@ -79,7 +80,8 @@ static void round_again(const struct plan_level *level, int n_items)
 static void add_item(const struct plan_level *level, int *n_items, int node,
                      int64_t weight, int64_t lo, int64_t hi)
 {
-    level->items[*n_items] = (struct fill_item){.weight = weight, .lo = lo, .hi = hi};
+    level->items[*n_items] =
+        (struct max_min_fill_item){.weight = weight, .lo = lo, .hi = hi};
     level->members[*n_items] = node;
     ++*n_items;
 }
@@ -97,7 +99,7 @@ static void fit(const struct plan_level *level, int64_t amount, int n_items)
         return;
     }
     for (int i = 0; i < n_items; i++) {
-        struct fill_item *item = &level->items[i];
+        struct max_min_fill_item *item = &level->items[i];
         item->lo = plan_min(item->lo, level->shares[level->members[i]].res);
         if (reserves > amount) {
             item->hi = item->lo;
@@ -109,7 +111,7 @@ static void fit(const struct plan_level *level, int64_t amount, int n_items)
 
 /* Why an item got what it got, with `rule` for who got a part of what there was. */
 static enum plan_rule rule_of(const struct plan_level *level,
-                              const struct fill_item *item, int node,
+                              const struct max_min_fill_item *item, int node,
                               enum plan_rule rule)
 {
     const struct plan_share *share = &level->shares[node];
@@ -131,10 +133,10 @@ static enum plan_rule rule_of(const struct plan_level *level,
 static int64_t share_out(const struct plan_level *level, int64_t amount, int n_items,
                          enum plan_rule rule)
 {
-    int64_t given = fill_shares(amount, level->items, n_items);
+    int64_t given = max_min_fill_shares(amount, level->items, n_items);
     round_again(level, n_items);
     for (int i = 0; i < n_items; i++) {
-        const struct fill_item *item = &level->items[i];
+        const struct max_min_fill_item *item = &level->items[i];
         int node = level->members[i];
         struct plan_share *share = &level->shares[node];
         bool is_first = share->rule == PLAN_RULE_NONE;

@@ -11,15 +11,16 @@
 #ifndef SUBLET_BROKER_PLAN_LEVEL_H
 #define SUBLET_BROKER_PLAN_LEVEL_H
 
-#include "base/fill.h"
+#include "base/max_min_fill.h"
 #include "broker/plan_share.h"
 
 struct plan_level {
     const struct plan *plan;
     const struct plan_use *uses; /* with sums */
     struct plan_share *shares;   /* in: scaled, res, claim; out: the rest */
-    struct fill_item *items;     /* scratch for as many items as there are siblings */
-    int *members;                /* likewise: whose the items are */
+    struct max_min_fill_item
+        *items;   /* scratch for as many items as there are siblings */
+    int *members; /* likewise: whose the items are */
 };
 
 /* Over the siblings nodes[first .. first + count). On a first level of both policies

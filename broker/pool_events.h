@@ -6,8 +6,8 @@
 #ifndef SUBLET_BROKER_POOL_EVENTS_H
 #define SUBLET_BROKER_POOL_EVENTS_H
 
-#include "base/effect.h"
 #include "broker/pool.h"
+#include "model/effect.h"
 
 struct lease;
 

@@ -5,7 +5,7 @@
  * it reserves and does not have, of a parent the sum of these, or its own if that is
  * more. Otherwise all idle slots, shared downwards by configured ownership; in equal
  * parts where nobody owns anything. An ownership subtree counts for itself. */
-#include "base/fill.h"
+#include "base/max_min_fill.h"
 #include "broker/plan_scale.h"
 #include "broker/pool.h"
 
@@ -38,7 +38,7 @@ static void count_reserves(struct pool_cycle *cycle)
 }
 
 struct scratch {
-    struct fill_item *items;
+    struct max_min_fill_item *items;
     int *members;
 };
 
@@ -56,12 +56,12 @@ static void apportion(struct pool_cycle *cycle, const struct scratch *scratch,
     for (int i = first; i < first + count; i++) {
         const struct plan_node *node = &cycle->plan->nodes[i];
         if (node->policy == policy && (node->own > 0 || !has_owner)) {
-            scratch->items[n_items] =
-                (struct fill_item){.weight = has_owner ? node->own : 1, .hi = amount};
+            scratch->items[n_items] = (struct max_min_fill_item){
+                .weight = has_owner ? node->own : 1, .hi = amount};
             scratch->members[n_items++] = i;
         }
     }
-    fill_shares(amount, scratch->items, n_items);
+    max_min_fill_shares(amount, scratch->items, n_items);
     for (int k = 0; k < n_items; k++) {
         cycle->moves[scratch->members[k]].free = scratch->items[k].share;
     }
@@ -99,7 +99,7 @@ void pool_free(struct pool_cycle *cycle, struct arena *arena)
 {
     size_t n_nodes = (size_t)cycle->plan->n_nodes;
     struct scratch scratch = {
-        .items = arena_alloc(arena, n_nodes, sizeof(struct fill_item)),
+        .items = arena_alloc(arena, n_nodes, sizeof(struct max_min_fill_item)),
         .members = arena_alloc(arena, n_nodes, sizeof(int)),
     };
     int64_t idle = count_idle(cycle);

@@ -26,7 +26,7 @@
  *
  * hybrid.md 3.7 goes upwards and lets a parent above its quota give even when nobody is
  * short; docs/adr/0013 says why this goes downwards. */
-#include "base/fill.h"
+#include "base/max_min_fill.h"
 #include "broker/pool.h"
 
 struct recalls {
@@ -36,7 +36,7 @@ struct recalls {
     int64_t *available; /* each node can give so much */
     int64_t *wanted;    /* and gives so much, earlier recalls among them */
     int64_t *room;      /* of a parent: slots for its children */
-    struct fill_item *items;
+    struct max_min_fill_item *items;
     int *members;
 };
 
@@ -106,8 +106,8 @@ static int collect(const struct recalls *recalls, int first, int count,
             continue;
         }
         int64_t least = forced(recalls, i);
-        recalls->items[n_items] =
-            (struct fill_item){.weight = available, .lo = least, .hi = available};
+        recalls->items[n_items] = (struct max_min_fill_item){
+            .weight = available, .lo = least, .hi = available};
         recalls->members[n_items++] = i;
         *forced_sum += least;
         *earlier_sum +=
@@ -120,7 +120,7 @@ static int collect(const struct recalls *recalls, int first, int count,
 static void prefer_earlier(const struct recalls *recalls, int n_items, bool enough)
 {
     for (int k = 0; k < n_items; k++) {
-        struct fill_item *item = &recalls->items[k];
+        struct max_min_fill_item *item = &recalls->items[k];
         int64_t earlier = recalls->cycle->uses[recalls->members[k]].recalled;
         earlier = plan_max(item->lo, plan_min(earlier, item->hi));
         if (enough) {
@@ -138,7 +138,7 @@ static void recall_level(const struct recalls *recalls, int64_t room, int first,
     int n_items = collect(recalls, first, count, &forced_sum, &earlier_sum);
     int64_t amount = plan_max(short_of(recalls->cycle, room, first, count), forced_sum);
     prefer_earlier(recalls, n_items, earlier_sum >= amount);
-    fill_shares(amount, recalls->items, n_items);
+    max_min_fill_shares(amount, recalls->items, n_items);
     for (int k = 0; k < n_items; k++) {
         recalls->wanted[recalls->members[k]] = recalls->items[k].share;
     }
@@ -156,17 +156,18 @@ static void cut(const struct recalls *recalls, struct arena *arena)
     int n_nodes = cycle->plan->n_nodes;
     /* Less than a host is no recall at all: one host then. */
     int64_t most = plan_max(cycle->plan->settings.max_recall / cycle->plan->unit, 1);
-    struct fill_item *items = arena_alloc(arena, (size_t)n_nodes, sizeof(*items));
+    struct max_min_fill_item *items =
+        arena_alloc(arena, (size_t)n_nodes, sizeof(*items));
     int *members = arena_alloc(arena, (size_t)n_nodes, sizeof(*members));
     int n_items = 0;
     for (int i = n_nodes - 1; i >= 0; i--) {
         int64_t recall = cycle->moves[i].recall;
         if (recall > 0) {
-            items[n_items] = (struct fill_item){.weight = recall, .hi = recall};
+            items[n_items] = (struct max_min_fill_item){.weight = recall, .hi = recall};
             members[n_items++] = i;
         }
     }
-    fill_shares(most, items, n_items);
+    max_min_fill_shares(most, items, n_items);
     for (int k = 0; k < n_items; k++) {
         cycle->moves[members[k]].recall = items[k].share;
     }
@@ -197,7 +198,7 @@ void pool_recall(struct pool_cycle *cycle, struct arena *arena)
         .available = arena_alloc(arena, n_nodes, sizeof(int64_t)),
         .wanted = arena_alloc(arena, n_nodes, sizeof(int64_t)),
         .room = arena_alloc(arena, n_nodes, sizeof(int64_t)),
-        .items = arena_alloc(arena, n_nodes, sizeof(struct fill_item)),
+        .items = arena_alloc(arena, n_nodes, sizeof(struct max_min_fill_item)),
         .members = arena_alloc(arena, n_nodes, sizeof(int)),
     };
     look_at_all(&recalls);

@@ -8,7 +8,7 @@
  * gives 7, /x/b keeps 12 and gives 3 */
 #include "broker/pool_switch.h"
 
-#include "base/fill.h"
+#include "base/max_min_fill.h"
 #include "broker/plan_scale.h"
 
 int64_t pool_switch_keep(enum plan_policy before, enum plan_policy after,
@@ -30,7 +30,7 @@ struct switching {
     const struct plan_use *uses; /* with the sums of parents */
     struct plan_share *shares;   /* scaled, by the new plan */
     int64_t *keeps;
-    struct fill_item *items;
+    struct max_min_fill_item *items;
 };
 
 /* A whole branch has its policy from the first level. */
@@ -66,14 +66,14 @@ static void keep_below(const struct switching *switching, int parent)
         int64_t lo = keep_alone(switching, child);
         int64_t hi = switching->uses[child].alloc;
         switching->items[k] =
-            (struct fill_item){.weight = plan_max(hi - lo, 1), .hi = hi - lo};
+            (struct max_min_fill_item){.weight = plan_max(hi - lo, 1), .hi = hi - lo};
         switching->keeps[child] = lo;
     }
     int64_t left = switching->keeps[parent];
     for (int k = 0; k < of->n_children; k++) {
         left -= switching->keeps[of->first_child + k];
     }
-    fill_shares(plan_max(left, 0), switching->items, of->n_children);
+    max_min_fill_shares(plan_max(left, 0), switching->items, of->n_children);
     for (int k = 0; k < of->n_children; k++) {
         switching->keeps[of->first_child + k] += switching->items[k].share;
     }
@@ -95,7 +95,7 @@ void pool_switch_force(struct pool_before before, const int *was,
         .uses = plan_sum(plan, uses, arena),
         .shares = arena_alloc(arena, n_nodes, sizeof(struct plan_share)),
         .keeps = arena_alloc(arena, n_nodes, sizeof(int64_t)),
-        .items = arena_alloc(arena, n_nodes, sizeof(struct fill_item)),
+        .items = arena_alloc(arena, n_nodes, sizeof(struct max_min_fill_item)),
     };
     plan_scale(plan, slots, switching.shares, arena);
     for (int i = 0; i < plan->n_nodes; i++) {

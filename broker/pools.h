@@ -20,10 +20,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/effect.h"
 #include "broker/plan_config.h"
 #include "broker/pool.h"
 #include "broker/pool_switch.h"
+#include "model/effect.h"
 
 struct broker;
 struct broker_config;

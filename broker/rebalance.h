@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/msg.h"
+#include "model/msg.h"
 
 enum rebalance_consumer {
     REBALANCE_CONSUMER_HERE,

@@ -21,8 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/effect.h"
 #include "broker/pool.h"
+#include "model/effect.h"
 
 struct lease;
 

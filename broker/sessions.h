@@ -18,11 +18,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/effect.h"
 #include "broker/alarms.h"
 #include "broker/broker.h"
 #include "broker/changes.h"
 #include "broker/streams.h"
+#include "model/effect.h"
 
 struct lease;
 

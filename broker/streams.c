@@ -11,13 +11,13 @@ enum {
 void streams_init(struct streams *streams, int64_t per_s)
 {
     *streams = (struct streams){.n_bytes = 0};
-    bucket_init(&streams->bucket, per_s, per_s / AT_ONCE_PART);
+    token_bucket_init(&streams->bucket, per_s, per_s / AT_ONCE_PART);
 }
 
 static bool has_room(struct streams *streams, int n_bytes, int64_t now_ms)
 {
     int64_t kept = n_bytes > STREAMS_SMALL ? streams->bucket.most / KEPT_PART : 0;
-    return bucket_look(&streams->bucket, now_ms) > kept;
+    return token_bucket_refill(&streams->bucket, now_ms) > kept;
 }
 
 bool streams_pass(struct streams *all, struct streams *of_site, int n_bytes,
@@ -27,8 +27,8 @@ bool streams_pass(struct streams *all, struct streams *of_site, int n_bytes,
         of_site->n_dropped++;
         return false;
     }
-    bucket_take(&of_site->bucket, n_bytes + PIECE_COST);
-    bucket_take(&all->bucket, n_bytes + PIECE_COST);
+    token_bucket_take(&of_site->bucket, n_bytes + PIECE_COST);
+    token_bucket_take(&all->bucket, n_bytes + PIECE_COST);
     of_site->n_bytes += (uint64_t)n_bytes;
     return true;
 }

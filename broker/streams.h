@@ -2,7 +2,7 @@
 /* streams.h: how much of interactive jobs' terminals the broker passes on.
  *
  * A job on a borrowed host may write for ever, and its guard sends no more than
- * STREAM_RELAYED_PER_S of that (base/limits.h); but there may be many. What a site says
+ * STREAM_RELAYED_PER_S of that (base/bounds.h); but there may be many. What a site says
  * above STREAMS_SITE_PER_S, or all of them above STREAMS_ALL_PER_S, is dropped: leases
  * and starts come first, and the two ends of a terminal repair what was lost after two
  * seconds. Small pieces (keys, their echo, what has arrived) pass also when a flood has
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/bucket.h"
+#include "base/token_bucket.h"
 
 enum {
     STREAMS_SITE_PER_S = 8 << 20,
@@ -26,7 +26,7 @@ enum {
 };
 
 struct streams {
-    struct bucket bucket;
+    struct token_bucket bucket;
     uint64_t n_bytes;   /* passed on since the start */
     uint64_t n_dropped; /* pieces that were not */
 };

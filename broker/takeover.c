@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/exported.h"
 #include "broker/outbox.h"
 #include "broker/pools.h"
 #include "broker/tally.h"
+#include "model/exported_resources.h"
 
 /* What the STATE alone tells, before it is known whether the lease is. */
 static int check_state(const struct msg_state *state, const struct member *provider,
@@ -152,8 +152,8 @@ static void take_split(struct lease *lease, const struct msg_state *state,
     const struct row_lease *row = &lease->row;
     bool is_same =
         tally_is_same_split(row->hosts, row->n_hosts, state->hosts, state->n_hosts) &&
-        exported_has_same_resources(row->resources, row->n_resources, state->resources,
-                                    state->n_resources);
+        exported_resources_is_same(row->resources, row->n_resources, state->resources,
+                                   state->n_resources);
     if (state->epoch == row->epoch && is_same) {
         take_counts(lease, state, now_ms);
         return;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/exported.h"
+#include "model/exported_resources.h"
 
 static void add(struct tally_side *side, int held, int used, bool is_down)
 {
@@ -79,7 +79,7 @@ bool tally_is_same_split(const struct host_split *a, int n_a,
     for (int i = 0; i < n_a; i++) {
         if (a[i].n_slots != b[i].n_slots || a[i].provider != b[i].provider ||
             a[i].consumer != b[i].consumer ||
-            !exported_has_same_spaces(a[i].spaces, b[i].spaces)) {
+            !exported_resources_is_same_memory(a[i].spaces, b[i].spaces)) {
             return false;
         }
     }

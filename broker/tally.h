@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "base/msg.h"
+#include "model/msg.h"
 
 struct tally_side {
     int available; /* held on hosts that are up */

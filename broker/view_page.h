@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/msg.h"
 #include "base/value.h"
+#include "model/msg.h"
 
 enum {
     VIEW_PAGE_SCHEMA = 1,

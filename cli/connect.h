@@ -19,8 +19,8 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/msg.h"
 #include "cli/call.h"
+#include "model/msg.h"
 
 struct connect;
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/connect.h"
 #include "cli/jobid.h"
+#include "model/msg.h"
 
 const struct call_option control_options[] = {
     {"-s", "SIGNAL", "send this signal instead: USR1, SIGUSR1 or 10", false},

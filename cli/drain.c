@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include "base/conf.h"
-#include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/connect.h"
 #include "cli/listing.h"
+#include "model/msg.h"
 #include "sys/daemon.h"
 
 enum { LOOK_MS = 1000 };

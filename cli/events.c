@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/connect.h"
 #include "cli/listing.h"
+#include "model/msg.h"
 
 const struct call_option events_options[] = {
     {"--after", "ID", "only what came after this event", false},

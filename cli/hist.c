@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/listing.h"
 #include "cli/table.h"
 #include "cli/whose.h"
+#include "model/msg.h"
 
 const struct call_option hist_options[] = {
     {"-l", NULL, "each event", false},

@@ -4,9 +4,9 @@
  * Source: INTERFACES 3; LSF's badmin hclose, hopen. */
 #include <stdio.h>
 
-#include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/connect.h"
+#include "model/msg.h"
 
 static int control_one(struct call *call, struct connect *connect, const char *host,
                        bool is_closed)

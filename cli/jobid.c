@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "base/job_id.h"
+#include "model/job_id.h"
 
 static bool read_id(const char *text, bool *is_many)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jobid.h: a job's id as users write it: 12, or 12[3] and 12[1-5,9] for elements of an
- * array (base/job_id.h).
+ * array (model/job_id.h).
  * Layer: cli. */
 #ifndef SUBLET_CLI_JOBID_H
 #define SUBLET_CLI_JOBID_H

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/jobid.h"
 #include "cli/listing.h"
 #include "cli/whose.h"
+#include "model/msg.h"
 
 const struct call_option jobs_options[] = {
     {"-u", "USER", "of this user; all: of everyone", false},

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/listing.h"
 #include "cli/table.h"
+#include "model/msg.h"
 
 const struct call_option leases_options[] = {
     {"--all", NULL, "the ended ones too", false},

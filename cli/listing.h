@@ -14,10 +14,10 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "base/msg.h"
 #include "cli/call.h"
 #include "cli/columns.h"
 #include "cli/connect.h"
+#include "model/msg.h"
 
 /* --json --noheader -o --sort: every listing takes them. */
 extern const struct call_option listing_options[];

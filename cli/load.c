@@ -4,9 +4,9 @@
  * Source: INTERFACES 3; LSF's lsload. */
 #include <string.h>
 
-#include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/listing.h"
+#include "model/msg.h"
 
 const struct call_option load_options[] = {
     {"-R", "STRING", "those that match, in its order", false},

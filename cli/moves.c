@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/connect.h"
 #include "cli/jobid.h"
+#include "model/msg.h"
 
 static int check_jobs(const struct call *call, int first)
 {

@@ -6,10 +6,10 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/jobid.h"
 #include "cli/listing.h"
+#include "model/msg.h"
 
 enum { RETRY_MS = 500, RETRIES_MAX = 120 }; /* a minute for a daemon to come back */
 

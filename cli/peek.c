@@ -4,10 +4,10 @@
 #include <czmq.h>
 #include <stdio.h>
 
-#include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/connect.h"
 #include "cli/jobid.h"
+#include "model/msg.h"
 
 const struct call_option peek_options[] = {
     {"-f", NULL, "follow until the job has ended", false},

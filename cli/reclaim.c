@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/conf.h"
-#include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/connect.h"
 #include "cli/listing.h"
+#include "model/msg.h"
 
 const struct call_option reclaim_options[] = {
     {"--lease", "ID", "for this lease only", false},

@@ -2,9 +2,9 @@
 /* reconfig.c: `sublet reconfig`: a daemon reads its configuration anew; where there are
  * errors it keeps what it had, and says the first of them.
  * Source: INTERFACES 1 and 3; LSF's badmin reconfig. */
-#include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/connect.h"
+#include "model/msg.h"
 
 int reconfig_run(struct call *call)
 {

@@ -6,10 +6,10 @@
 
 #include "base/conf.h"
 #include "base/err.h"
-#include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/connect.h"
 #include "cli/jobid.h"
+#include "model/msg.h"
 
 const struct call_option resize_options[] = {
     {"-c", NULL, "with release: asks for no more slots from then on", false},

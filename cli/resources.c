@@ -2,11 +2,11 @@
 /* resources.c: `sublet hosts`, `queues`, `users`, `limits` and `exports`: what a site
  * has, as it sees it.
  * Source: INTERFACES 3; LSF's bhosts, bqueues, busers and blimits. */
-#include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/listing.h"
 #include "cli/preempt_matrix.h"
 #include "cli/whose.h"
+#include "model/msg.h"
 
 const struct call_option hosts_options[] = {
     {"-l", NULL, "in full", false},

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 
 enum { HOSTS_OF_FILE_MAX = 1000000 }; /* ten times the largest federation */
 

@@ -9,9 +9,9 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "base/msg.h"
 #include "cli/commands.h"
 #include "cli/connect.h"
+#include "model/msg.h"
 #include "sys/db_copy.h"
 
 enum { NOT_READY_MS = 20 };

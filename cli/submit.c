@@ -16,8 +16,6 @@
 #include <unistd.h>
 
 #include "base/conf.h"
-#include "base/job_limit.h"
-#include "base/msg.h"
 #include "cli/begin_time.h"
 #include "cli/commands.h"
 #include "cli/connect.h"
@@ -26,6 +24,8 @@
 #include "cli/outcome.h"
 #include "cli/resreq.h"
 #include "cli/terminal.h"
+#include "model/job_rlimit.h"
+#include "model/msg.h"
 
 extern char **environ;
 
@@ -112,7 +112,7 @@ static int read_run_limit(const struct call *call, struct job_spec *spec)
     if (value == NULL) {
         return CALL_OK;
     }
-    if (job_limit_parse_time(value, &spec->run_limit_ms, &err) != 0) {
+    if (job_rlimit_parse_time(value, &spec->run_limit_ms, &err) != 0) {
         return call_misuse(call, "-W: %s", err.text);
     }
     if (spec->run_limit_ms <= 0) {
@@ -124,20 +124,20 @@ static int read_run_limit(const struct call *call, struct job_spec *spec)
 /* A size without a unit counts in what the site says: it is marked as bare. */
 static int read_limits(struct call *call, struct msg_submit *submit)
 {
-    struct job_limits limits = job_limits_none();
+    struct job_rlimits limits = job_rlimits_none();
     struct err err;
-    for (int i = 0; i < JOB_LIMITS; i++) {
-        const char *option = job_limit_kinds[i].option;
+    for (int i = 0; i < JOB_RLIMITS; i++) {
+        const char *option = job_rlimit_kinds[i].option;
         const char *value = option != NULL ? call_value(call, option) : NULL;
         bool is_bare = false;
-        if (value != NULL && job_limit_parse((enum job_limit)i, value, 1,
-                                             &limits.values[i], &is_bare, &err) != 0) {
+        if (value != NULL && job_rlimit_parse((enum job_rlimit)i, value, 1,
+                                              &limits.values[i], &is_bare, &err) != 0) {
             return call_misuse(call, "%s: %s", option, err.text);
         }
         submit->bare_limits |= is_bare ? UINT64_C(1) << i : 0;
     }
     submit->spec.n_limits =
-        job_limits_write(&call->arena, &limits, &submit->spec.limits);
+        job_rlimits_write(&call->arena, &limits, &submit->spec.limits);
     return CALL_OK;
 }
 

@@ -13,9 +13,9 @@
 #ifndef SUBLET_CLI_TERMINAL_H
 #define SUBLET_CLI_TERMINAL_H
 
-#include "base/msg.h"
 #include "cli/call.h"
 #include "cli/connect.h"
+#include "model/msg.h"
 
 /* Until the job has ended: its exit code, or CALL_FAILED with a sentence. `*connect`
  * may be replaced, or be NULL at the end. */

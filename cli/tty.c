@@ -5,7 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 
 void tty_init(struct tty *tty)
 {

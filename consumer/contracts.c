@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/exported.h"
+#include "model/exported_resources.h"
 
 enum { FIRST_CAPACITY = 8 };
 
@@ -193,14 +193,14 @@ static bool gives_other(const struct contract *contract,
         const struct space *was =
             i < before->n_hosts ? before->hosts[i].spaces : nothing;
         const struct space *is = i < told->n_hosts ? told->hosts[i].spaces : nothing;
-        if (is_same ? !exported_has_same_spaces(was, is)
-                    : !exported_has_same_spaces(was, nothing) ||
-                          !exported_has_same_spaces(is, nothing)) {
+        if (is_same ? !exported_resources_is_same_memory(was, is)
+                    : !exported_resources_is_same_memory(was, nothing) ||
+                          !exported_resources_is_same_memory(is, nothing)) {
             return true;
         }
     }
-    return !exported_has_same_resources(before->resources, before->n_resources,
-                                        told->resources, told->n_resources);
+    return !exported_resources_is_same(before->resources, before->n_resources,
+                                       told->resources, told->n_resources);
 }
 
 struct contract *contracts_set(struct contracts *contracts,
@@ -217,7 +217,7 @@ struct contract *contracts_set(struct contracts *contracts,
     size_t n_hosts = (size_t)told->n_hosts;
     free_hosts(contract);
     contract->hosts = copy_splits(told->hosts, told->n_hosts);
-    contract->resources = exported_keep_resources(told->resources, told->n_resources);
+    contract->resources = exported_resources_dup(told->resources, told->n_resources);
     contract->names = mem_alloc(n_hosts, sizeof(*contract->names));
     contract->used = mem_alloc(n_hosts, sizeof(*contract->used));
     contract->still = mem_alloc(n_hosts, sizeof(*contract->still));

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "base/msg.h"
+#include "model/msg.h"
 
 enum {
     ELIM_ABORT = 97,

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/conf.h"
-#include "base/limits.h"
 
 enum { SHOWN = 40 }; /* of a word that is wrong */
 

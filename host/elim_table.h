@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/limits.h"
-#include "base/msg.h"
+#include "base/bounds.h"
 #include "host/elim_line.h"
+#include "model/msg.h"
 
 struct elim_value {
     char name[NAME_SIZE];

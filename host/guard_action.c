@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/row.h"
 #include "host/guard_process.h"
+#include "model/row.h"
 
 enum {
     ACTION_MAX_MS = 60000,
@@ -96,7 +96,7 @@ static int reasons_of(int causes)
 
 /* ---------------------------------------------------------------- begin, end */
 
-int guard_action_begin(struct guard_action *action, enum job_action which,
+int guard_action_begin(struct guard_action *action, enum job_control which,
                        const struct guard_action_place *place, int64_t now_ms,
                        struct err *err)
 {
@@ -113,7 +113,7 @@ int guard_action_begin(struct guard_action *action, enum job_action which,
     env[count++] = pids.text;
     env[count++] = groups.text;
     env[count++] = "LS_EXEC_T=JOB_CONTROLS";
-    if (which == JOB_ACTION_SUSPEND) {
+    if (which == JOB_CONTROL_SUSPEND) {
         snprintf(reasons, sizeof(reasons), "LSB_SUSP_REASONS=%d",
                  reasons_of(place->reasons));
         env[count++] = reasons;

@@ -28,7 +28,7 @@
 #define GUARD_ACTION_NEVER INT64_MAX
 
 struct guard_action {
-    enum job_action action;
+    enum job_control action;
     pid_t pid;        /* 0: none runs */
     int64_t until_ms; /* it is ended then; NEVER: none runs */
 };
@@ -45,7 +45,7 @@ struct guard_action_place {
 void guard_action_init(struct guard_action *action);
 bool guard_action_is_on(const struct guard_action *action);
 /* Begins the command of the spec; ERR_FULL where there is no room for a process. */
-int guard_action_begin(struct guard_action *action, enum job_action which,
+int guard_action_begin(struct guard_action *action, enum job_control which,
                        const struct guard_action_place *place, int64_t now_ms,
                        struct err *err) MUST_CHECK;
 /* A child has ended: true where it was this command. */

@@ -197,7 +197,7 @@ void guard_advance_on_child(struct guard_life *life)
     collect(life, &is_command_over, &life->job_status);
     life->is_job_over = life->is_job_over || is_command_over;
     bool is_ending = guard_action_is_on(&life->action) &&
-                     life->action.action == JOB_ACTION_TERMINATE;
+                     life->action.action == JOB_CONTROL_TERMINATE;
     if (life->is_job_over && !is_ending) {
         guard_control_end_action(life);
         guard_resize_give_up(life);

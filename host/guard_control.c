@@ -23,13 +23,13 @@ void guard_control_end_action(struct guard_life *life)
 }
 
 /* What JOB_CONTROLS says of the job itself; NULL: nothing. */
-static const char *control_of(const struct guard_life *life, enum job_action action)
+static const char *control_of(const struct guard_life *life, enum job_control action)
 {
     return life->course.stage == GUARD_JOB ? life->spec.controls[action] : NULL;
 }
 
 /* One that runs still is over with that: the latest order counts. */
-static bool start_action(struct guard_life *life, enum job_action action)
+static bool start_action(struct guard_life *life, enum job_control action)
 {
     struct guard_action_place place = {.dir = life->dir,
                                        .spec = &life->spec,
@@ -41,7 +41,7 @@ static bool start_action(struct guard_life *life, enum job_action action)
     if (guard_action_begin(&life->action, action, &place, guard_clock_now_ms(), &err) !=
         0) {
         snprintf(life->course.text, sizeof(life->course.text),
-                 "JOB_CONTROLS: %s: %.200s", job_action_name(action), err.text);
+                 "JOB_CONTROLS: %s: %.200s", job_control_name(action), err.text);
         return false;
     }
     life->crew.except = life->action.pid;
@@ -66,13 +66,13 @@ void guard_control_stop_all(struct guard_life *life)
 
 static void begin_stop(struct guard_life *life, const struct run_control *control)
 {
-    const char *what = control_of(life, JOB_ACTION_SUSPEND);
+    const char *what = control_of(life, JOB_CONTROL_SUSPEND);
     int asked = life->spec.n_slots > 1 ? SIGTSTP : 0;
-    int signal = what != NULL ? job_action_signal(what) : asked;
+    int signal = what != NULL ? job_control_signal(what) : asked;
     life->stop_number = control->number;
     life->reasons = control->reasons;
     life->is_asked = what != NULL || signal != 0;
-    if (what != NULL && signal == 0 && start_action(life, JOB_ACTION_SUSPEND)) {
+    if (what != NULL && signal == 0 && start_action(life, JOB_CONTROL_SUSPEND)) {
         life->stop_at = life->action.until_ms; /* or once it has ended */
         return;
     }
@@ -108,16 +108,16 @@ static void resume(struct guard_life *life)
 {
     bool is_still =
         life->record.phase == RUN_SUSPENDED || life->stop_at != GUARD_LIFE_NEVER;
-    const char *what = control_of(life, JOB_ACTION_RESUME);
+    const char *what = control_of(life, JOB_CONTROL_RESUME);
     resume_all(life);
     if (!is_still || what == NULL) {
         return;
     }
-    int signal = job_action_signal(what);
+    int signal = job_control_signal(what);
     if (signal != 0) {
         guard_crew_signal(&life->crew, signal);
     } else {
-        start_action(life, JOB_ACTION_RESUME);
+        start_action(life, JOB_CONTROL_RESUME);
     }
 }
 
@@ -137,17 +137,17 @@ void guard_control_climb(struct guard_life *life, int64_t now)
  * says nothing. */
 static bool begin_control(struct guard_life *life, int64_t now)
 {
-    const char *what = control_of(life, JOB_ACTION_TERMINATE);
+    const char *what = control_of(life, JOB_CONTROL_TERMINATE);
     if (what == NULL || guard_ladder_is_on(&life->ladder)) {
         return what != NULL;
     }
-    int signal = job_action_signal(what);
+    int signal = job_control_signal(what);
     if (signal != 0) {
         guard_crew_signal(&life->crew, signal);
         guard_ladder_put_off(&life->ladder, now + life->spec.grace_ms);
         return true;
     }
-    if (start_action(life, JOB_ACTION_TERMINATE)) {
+    if (start_action(life, JOB_CONTROL_TERMINATE)) {
         guard_ladder_put_off(&life->ladder, life->action.until_ms);
         return true;
     }
@@ -165,7 +165,7 @@ void guard_control_end(struct guard_life *life, int signal)
     if (signal == SIGKILL) {
         life->stop_at = GUARD_LIFE_NEVER;
         guard_control_end_action(life);
-    } else if (life->action.action != JOB_ACTION_TERMINATE ||
+    } else if (life->action.action != JOB_CONTROL_TERMINATE ||
                !guard_action_is_on(&life->action)) {
         resume_all(life);
     }

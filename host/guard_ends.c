@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/msg.h"
+#include "model/msg.h"
 
 enum { PTY_NAME_SIZE = 64, ROWS = 24, COLUMNS = 80 };
 

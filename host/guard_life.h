@@ -15,7 +15,6 @@
 #ifndef SUBLET_HOST_GUARD_LIFE_H
 #define SUBLET_HOST_GUARD_LIFE_H
 
-#include "base/row.h"
 #include "host/guard_account.h"
 #include "host/guard_action.h"
 #include "host/guard_course.h"
@@ -29,6 +28,7 @@
 #include "host/guard_spec.h"
 #include "host/guard_stream.h"
 #include "host/guard_use.h"
+#include "model/row.h"
 
 #define GUARD_LIFE_NEVER INT64_MAX
 

@@ -34,29 +34,29 @@ static void impose(__rlimit_resource_t resource, int64_t value)
     setrlimit(resource, &limit);
 }
 
-void guard_limits_impose(const struct job_limits *limits, bool is_leased)
+void guard_limits_impose(const struct job_rlimits *limits, bool is_leased)
 {
     static const struct {
-        enum job_limit limit;
+        enum job_rlimit limit;
         __rlimit_resource_t resource;
     } sizes[] = {
-        {JOB_LIMIT_FILE, RLIMIT_FSIZE},
-        {JOB_LIMIT_DATA, RLIMIT_DATA},
-        {JOB_LIMIT_STACK, RLIMIT_STACK},
-        {JOB_LIMIT_CORE, RLIMIT_CORE},
+        {JOB_RLIMIT_FILE, RLIMIT_FSIZE},
+        {JOB_RLIMIT_DATA, RLIMIT_DATA},
+        {JOB_RLIMIT_STACK, RLIMIT_STACK},
+        {JOB_RLIMIT_CORE, RLIMIT_CORE},
     };
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         int64_t kib = limits->values[sizes[i].limit];
-        if (kib != JOB_LIMIT_NONE) {
+        if (kib != JOB_RLIMIT_NONE) {
             impose(sizes[i].resource, kib * 1024);
         }
     }
-    int64_t cpu_ms = limits->values[JOB_LIMIT_CPU];
-    if (cpu_ms != JOB_LIMIT_NONE) {
+    int64_t cpu_ms = limits->values[JOB_RLIMIT_CPU];
+    if (cpu_ms != JOB_RLIMIT_NONE) {
         impose(RLIMIT_CPU, (cpu_ms + 999) / 1000);
     }
-    int64_t nice_value = limits->values[JOB_LIMIT_NICE];
-    if (nice_value != JOB_LIMIT_NONE && (!is_leased || nice_value > 0)) {
+    int64_t nice_value = limits->values[JOB_RLIMIT_NICE];
+    if (nice_value != JOB_RLIMIT_NONE && (!is_leased || nice_value > 0)) {
         setpriority(PRIO_PROCESS, 0, (int)nice_value);
     }
 }
@@ -104,31 +104,31 @@ int64_t guard_limits_cpu_ms(const struct guard_crew *crew)
     return use.cpu_ms;
 }
 
-static bool is_set(const struct guard_limits *watch, enum job_limit limit)
+static bool is_set(const struct guard_limits *watch, enum job_rlimit limit)
 {
-    return watch->limits->values[limit] != JOB_LIMIT_NONE;
+    return watch->limits->values[limit] != JOB_RLIMIT_NONE;
 }
 
 /* What only a look at the processes tells. */
 static bool needs_processes(const struct guard_limits *watch)
 {
-    return (is_set(watch, JOB_LIMIT_MEM) && !watch->has_kernel_memory) ||
-           is_set(watch, JOB_LIMIT_SWAP) || is_set(watch, JOB_LIMIT_PROCESSES) ||
-           is_set(watch, JOB_LIMIT_THREADS);
+    return (is_set(watch, JOB_RLIMIT_MEM) && !watch->has_kernel_memory) ||
+           is_set(watch, JOB_RLIMIT_SWAP) || is_set(watch, JOB_RLIMIT_PROCESSES) ||
+           is_set(watch, JOB_RLIMIT_THREADS);
 }
 
-void guard_limits_begin(struct guard_limits *watch, const struct job_limits *limits,
+void guard_limits_begin(struct guard_limits *watch, const struct job_rlimits *limits,
                         const struct guard_crew *crew, int64_t now_ms)
 {
     *watch = (struct guard_limits){.limits = limits, .look_at = INT64_MAX};
-    if (is_set(watch, JOB_LIMIT_MEM)) {
+    if (is_set(watch, JOB_RLIMIT_MEM)) {
         watch->has_kernel_memory =
-            guard_memory_limit(&crew->memory, limits->values[JOB_LIMIT_MEM]);
+            guard_memory_limit(&crew->memory, limits->values[JOB_RLIMIT_MEM]);
         watch->n_oom_kills = guard_memory_kills(&crew->memory);
         watch->counts_kills =
             watch->has_kernel_memory && !guard_memory_kills_all(&crew->memory);
     }
-    if (is_set(watch, JOB_LIMIT_CPU)) {
+    if (is_set(watch, JOB_RLIMIT_CPU)) {
         watch->cpu_before_ms = guard_limits_cpu_ms(crew);
         watch->look_at = now_ms + LOOK_MIN_MS;
     }
@@ -147,16 +147,16 @@ static bool has_killed(const struct guard_limits *watch, const struct guard_crew
 static enum run_cause judge(const struct guard_limits *watch, const struct use *use)
 {
     const struct {
-        enum job_limit limit;
+        enum job_rlimit limit;
         int64_t value;
         enum run_cause cause;
     } rows[] = {
-        {JOB_LIMIT_CPU, use->cpu_ms - watch->cpu_before_ms, RUN_CAUSE_CPU_LIMIT},
-        {JOB_LIMIT_MEM, watch->has_kernel_memory ? 0 : use->mem_kib,
+        {JOB_RLIMIT_CPU, use->cpu_ms - watch->cpu_before_ms, RUN_CAUSE_CPU_LIMIT},
+        {JOB_RLIMIT_MEM, watch->has_kernel_memory ? 0 : use->mem_kib,
          RUN_CAUSE_MEM_LIMIT},
-        {JOB_LIMIT_SWAP, use->swap_kib, RUN_CAUSE_SWAP_LIMIT},
-        {JOB_LIMIT_PROCESSES, use->n_processes, RUN_CAUSE_PROCESS_LIMIT},
-        {JOB_LIMIT_THREADS, use->n_threads, RUN_CAUSE_THREAD_LIMIT},
+        {JOB_RLIMIT_SWAP, use->swap_kib, RUN_CAUSE_SWAP_LIMIT},
+        {JOB_RLIMIT_PROCESSES, use->n_processes, RUN_CAUSE_PROCESS_LIMIT},
+        {JOB_RLIMIT_THREADS, use->n_threads, RUN_CAUSE_THREAD_LIMIT},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         if (is_set(watch, rows[i].limit) &&
@@ -173,9 +173,9 @@ static int64_t pause_of(const struct guard_limits *watch, const struct use *use,
 {
     int64_t pause_ms = LOOK_MAX_MS;
     long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    if (is_set(watch, JOB_LIMIT_CPU)) {
+    if (is_set(watch, JOB_RLIMIT_CPU)) {
         int64_t used_ms = use->cpu_ms - watch->cpu_before_ms;
-        int64_t left_ms = watch->limits->values[JOB_LIMIT_CPU] - used_ms;
+        int64_t left_ms = watch->limits->values[JOB_RLIMIT_CPU] - used_ms;
         pause_ms = left_ms / (n_cpus > 0 ? n_cpus : 1);
     }
     if ((needs_processes(watch) || watch->counts_kills) && pause_ms > LOOK_MS) {
@@ -197,7 +197,7 @@ enum run_cause guard_limits_look(struct guard_limits *watch,
     if (needs_processes(watch)) {
         measure(crew, &use);
     }
-    if (is_set(watch, JOB_LIMIT_CPU)) {
+    if (is_set(watch, JOB_RLIMIT_CPU)) {
         use.cpu_ms = guard_limits_cpu_ms(crew);
     }
     watch->exceeded = watch->counts_kills && has_killed(watch, crew)
@@ -217,7 +217,7 @@ enum run_cause guard_limits_cause(const struct guard_limits *watch,
         return watch->exceeded;
     }
     bool is_signalled = WIFSIGNALED(status);
-    if (is_set(watch, JOB_LIMIT_CPU) && is_signalled && WTERMSIG(status) == SIGXCPU) {
+    if (is_set(watch, JOB_RLIMIT_CPU) && is_signalled && WTERMSIG(status) == SIGXCPU) {
         return RUN_CAUSE_CPU_LIMIT; /* one process had it all, the kernel was faster */
     }
     return has_killed(watch, crew) ? RUN_CAUSE_MEM_LIMIT : RUN_CAUSE_NONE;

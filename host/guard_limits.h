@@ -17,12 +17,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/job_limit.h"
-#include "base/msg.h"
 #include "host/guard_crew.h"
+#include "model/job_rlimit.h"
+#include "model/msg.h"
 
 struct guard_limits {
-    const struct job_limits *limits;
+    const struct job_rlimits *limits;
     int64_t cpu_before_ms;  /* what the commands before the job have used */
     bool has_kernel_memory; /* the kernel keeps the memory limit (guard_memory.h) */
     bool counts_kills;      /* ... and kills one by one: it is looked at */
@@ -33,10 +33,10 @@ struct guard_limits {
 
 /* In the job's process, before it becomes its account. `is_leased`: somebody else's
  * work does not go before the host's own. */
-void guard_limits_impose(const struct job_limits *limits, bool is_leased);
+void guard_limits_impose(const struct job_rlimits *limits, bool is_leased);
 
 /* The job itself is about to begin, in this crew. */
-void guard_limits_begin(struct guard_limits *watch, const struct job_limits *limits,
+void guard_limits_begin(struct guard_limits *watch, const struct job_rlimits *limits,
                         const struct guard_crew *crew, int64_t now_ms);
 /* Looks if it is time; NONE: nothing is exceeded. */
 enum run_cause guard_limits_look(struct guard_limits *watch,

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/msg.h"
+#include "model/msg.h"
 
 enum {
     GUARD_RECORD_TEXT_SIZE = 256,

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/limits.h"
+#include "base/bounds.h"
 #include "host/run_dir.h"
 
 /* What sublet-host adds to the job's own variables. */
@@ -106,23 +106,23 @@ static bool take_command(const char **list, int *n_list, const char *command)
     return true;
 }
 
-static bool take_limit(struct job_limits *limits, const char *text)
+static bool take_limit(struct job_rlimits *limits, const char *text)
 {
-    struct job_limits one;
-    if (job_limits_read(&text, 1, &one, NULL) != 0) {
+    struct job_rlimits one;
+    if (job_rlimits_read(&text, 1, &one, NULL) != 0) {
         return false;
     }
-    for (int i = 0; i < JOB_LIMITS; i++) {
+    for (int i = 0; i < JOB_RLIMITS; i++) {
         limits->values[i] =
-            one.values[i] != JOB_LIMIT_NONE ? one.values[i] : limits->values[i];
+            one.values[i] != JOB_RLIMIT_NONE ? one.values[i] : limits->values[i];
     }
     return true;
 }
 
 static bool take_control(struct guard_spec *spec, const char *text)
 {
-    enum job_action action;
-    const char *what = job_action_read(text, &action);
+    enum job_control action;
+    const char *what = job_control_parse(text, &action);
     if (what != NULL) {
         spec->controls[action] = what;
     }
@@ -175,7 +175,7 @@ static int parse(char *bytes, size_t length, struct guard_spec *spec, struct err
     memset(spec, 0, sizeof(*spec));
     set_defaults(spec);
     spec->bytes = bytes;
-    spec->limits = job_limits_none();
+    spec->limits = job_rlimits_none();
     spec->env = mem_alloc(count_items(bytes, length) + GUARD_SPEC_ENV_FREE + 1,
                           sizeof(*spec->env));
     if (length == 0 || bytes[length - 1] != '\0' ||

@@ -16,10 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bounds.h"
 #include "base/err.h"
-#include "base/job_action.h"
-#include "base/job_limit.h"
-#include "base/limits.h"
+#include "model/job_control.h"
+#include "model/job_rlimit.h"
 
 enum { GUARD_SPEC_ENV_FREE = 2 }; /* for the mark, and PWD */
 
@@ -46,12 +46,13 @@ struct guard_spec {
     int64_t grace_ms;      /* between the signals that end it */
     const char **env;      /* NULL-terminated, with GUARD_SPEC_ENV_FREE places behind */
     int n_env;
-    struct job_limits limits;
+    struct job_rlimits limits;
     const char *pre_execs[EXEC_COMMANDS_MAX]; /* commands before the job */
     int n_pre_execs;
     const char *post_execs[EXEC_COMMANDS_MAX]; /* and after it */
     int n_post_execs;
-    const char *controls[JOB_ACTIONS]; /* signal or command; NULL: the usual signals */
+    const char
+        *controls[JOB_CONTROL_KINDS]; /* signal or command; NULL: the usual signals */
 };
 
 int guard_spec_read(int dir, struct guard_spec *spec, struct err *err) MUST_CHECK;

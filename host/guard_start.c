@@ -111,14 +111,14 @@ static int64_t stage_limit_ms(const struct guard_life *life)
     const int64_t *values = life->spec.limits.values;
     switch (life->course.stage) {
     case GUARD_BEFORE:
-        return values[JOB_LIMIT_PRE_TIME];
+        return values[JOB_RLIMIT_PRE_TIME];
     case GUARD_AFTER:
-        return values[JOB_LIMIT_POST_TIME];
+        return values[JOB_RLIMIT_POST_TIME];
     case GUARD_JOB:
     case GUARD_OVER:
         break;
     }
-    return JOB_LIMIT_NONE;
+    return JOB_RLIMIT_NONE;
 }
 
 /* What stands still after that has its slots from others, and its time as it was. */
@@ -140,7 +140,7 @@ static void set_clocks(struct guard_life *life)
     life->is_killed = life->is_late = false;
     if (life->course.at == 0) {
         life->stage_until =
-            limit_ms == JOB_LIMIT_NONE ? GUARD_LIFE_NEVER : now + limit_ms;
+            limit_ms == JOB_RLIMIT_NONE ? GUARD_LIFE_NEVER : now + limit_ms;
         if (life->course.stage == GUARD_BEFORE && life->end_by < life->stage_until) {
             life->stage_until = life->end_by;
         }

@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/bucket.h"
-#include "base/msg.h"
+#include "base/token_bucket.h"
 #include "host/guard_socket.h"
 #include "host/run_dir.h"
 #include "host/stream_packet.h"
+#include "model/msg.h"
 
 enum { N_OUTPUTS = 2, BACKLOG = 4 };
 
@@ -43,8 +43,8 @@ struct guard_stream {
     int64_t begun_ms, heard_ms, patience_ms;
     struct winsize size; /* of the user's terminal, as last heard */
     bool is_relayed;
-    struct bucket bucket; /* of both ways, where it is */
-    bool is_late;         /* something waits for that */
+    struct token_bucket bucket; /* of both ways, where it is */
+    bool is_late;               /* something waits for that */
     struct kept in, outs[N_OUTPUTS];
 };
 
@@ -52,7 +52,7 @@ int guard_stream_new(struct guard_stream **stream, bool is_relayed, struct err *
 {
     struct guard_stream *made = mem_alloc(1, sizeof(*made));
     made->is_relayed = is_relayed;
-    bucket_init(&made->bucket, STREAM_RELAYED_PER_S, STREAM_WINDOW);
+    token_bucket_init(&made->bucket, STREAM_RELAYED_PER_S, STREAM_WINDOW);
     made->listener = made->peer = -1;
     guard_ends_init(&made->ends);
     int code = guard_socket_listen(RUN_DIR_STREAM, BACKLOG, &made->listener, err);
@@ -117,7 +117,7 @@ static void kept_put(struct kept *kept, const uint8_t *bytes, size_t n_bytes)
 /* False: later, what is left of the turn is used up. */
 static bool may_pass(struct guard_stream *stream, int64_t now_ms)
 {
-    bool may = !stream->is_relayed || bucket_look(&stream->bucket, now_ms) > 0;
+    bool may = !stream->is_relayed || token_bucket_refill(&stream->bucket, now_ms) > 0;
     stream->is_late = stream->is_late || !may;
     return may;
 }
@@ -125,13 +125,13 @@ static bool may_pass(struct guard_stream *stream, int64_t now_ms)
 static void has_passed(struct guard_stream *stream, size_t n_bytes)
 {
     if (stream->is_relayed) {
-        bucket_take(&stream->bucket, (int64_t)n_bytes);
+        token_bucket_take(&stream->bucket, (int64_t)n_bytes);
     }
 }
 
 int64_t guard_stream_turn_ms(const struct guard_stream *stream)
 {
-    return stream->is_late ? bucket_wake_ms(&stream->bucket) : INT64_MAX;
+    return stream->is_late ? token_bucket_ready_ms(&stream->bucket) : INT64_MAX;
 }
 
 /* ---- the job's side */

@@ -95,7 +95,7 @@ static void end_action(struct guard_life *life, int64_t now)
     (void)now;
     snprintf(life->course.text, sizeof(life->course.text),
              "the %s command of JOB_CONTROLS took too long and was ended",
-             job_action_name(life->action.action));
+             job_control_name(life->action.action));
     guard_action_kill(&life->action); /* its end is waited for */
 }
 

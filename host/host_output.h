@@ -3,8 +3,8 @@
 #ifndef SUBLET_HOST_HOST_OUTPUT_H
 #define SUBLET_HOST_HOST_OUTPUT_H
 
-#include "base/msg.h"
 #include "host/host_spool.h"
+#include "model/msg.h"
 
 /* Answers `ask` about the run in directory `name`. `bytes` has room for
  * OUTPUT_CHUNK_MAX and must live as long as the answer. A run that has not begun has no

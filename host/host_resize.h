@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/msg.h"
+#include "model/msg.h"
 
 /* `dir` is the run's open directory. */
 int host_resize_write(int dir, const struct msg_run_resize *resize,

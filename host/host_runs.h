@@ -19,10 +19,10 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/msg.h"
 #include "host/guard_record.h"
 #include "host/host_spec.h"
 #include "host/host_spool.h"
+#include "model/msg.h"
 
 enum { HOST_RUNS_NAME_SIZE = NAME_SIZE + 24 };
 

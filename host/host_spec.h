@@ -17,7 +17,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "base/msg.h"
+#include "model/msg.h"
 
 struct host_spec_setting {
     const char *cgroup; /* where runs' cgroups are made; "": none */

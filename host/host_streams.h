@@ -12,8 +12,8 @@
 
 #include <czmq.h>
 
-#include "base/msg.h"
 #include "host/host_runs.h"
+#include "model/msg.h"
 
 /* A guard has something for the site. It lives until the call returns. */
 typedef void (*host_streams_up_fn)(void *arg, const struct msg_stream_up *up);

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/load_local.h"
 #include "host/elim.h"
 #include "host/load_read.h"
+#include "model/local_resources.h"
 #include "sys/daemon.h"
 
 struct load {
@@ -22,7 +22,7 @@ struct load {
     struct load_index index;
     int64_t slow_ms; /* when users and /tmp were read */
     struct arena arena;
-    struct load_value local[LOAD_LOCAL_MAX];
+    struct load_value local[LOCAL_RESOURCES_MAX];
     int n_local;
     struct elim *elims[LOAD_ELIMS_MAX];
     int n_elims;
@@ -216,8 +216,8 @@ int load_new(zloop_t *loop, const struct load_setting *setting, struct load **lo
     made->reader = load_read_new();
     int code = 0;
     if (setting->local_resources != NULL) {
-        code = load_local_read(&made->arena, setting->local_resources, made->local,
-                               &made->n_local, err);
+        code = local_resources_read(&made->arena, setting->local_resources, made->local,
+                                    &made->n_local, err);
         if (code != 0) {
             err_prefix(err, "LSF_LOCAL_RESOURCES");
         }

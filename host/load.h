@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "base/msg.h"
+#include "model/msg.h"
 
 enum {
     LOAD_READ_MS = 5000,

@@ -7,7 +7,7 @@
 #ifndef SUBLET_HOST_LOAD_FACTS_H
 #define SUBLET_HOST_LOAD_FACTS_H
 
-#include "base/limits.h"
+#include "base/bounds.h"
 
 struct load_facts {
     char type[NAME_SIZE];        /* as LSF names it: X86_64; "": not told */

@@ -2,7 +2,7 @@
 /* stream_packet.h: what agent and guard tell one another about the terminal of an
  * interactive run, on the socket RUN_DIR_STREAM: one packet each, a head and the bytes.
  *
- * The agent passes on what the user's side says (STREAM_DOWN of base/msg.h) and what
+ * The agent passes on what the user's side says (STREAM_DOWN of model/msg.h) and what
  * the guard says (STREAM_UP): offsets count a stream's bytes since the run began, so a
  * packet that is lost or comes twice does no harm. Guards of an older version outlive
  * an upgrade: this layout does not change.
@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 
 enum stream_flag {
     STREAM_END = 1,   /* down: no input behind these bytes */

@@ -22,7 +22,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/msg.h"
+#include "model/msg.h"
 
 /* ERR_BOUNDS where the message would not fit FRAME_MAX, and whatever decoding it would
  * say: what is encoded will be taken. Sentences for people (text, reason) are cut and

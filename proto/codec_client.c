@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* codec_client.c: the shapes of what the command line asks, and of the answer. */
 #include "base/err.h"
-#include "base/msg.h"
+#include "model/msg.h"
 #include "proto/codec_field.h"
 #include "proto/sublet.pb-c.h"
 

@@ -3,7 +3,7 @@
  * field's bounds stand beside it.
  *
  * One table drives packing, unpacking and checking, so that they cannot disagree. A
- * row names a field that our struct (base/msg.h) and the generated one share; the
+ * row names a field that our struct (model/msg.h) and the generated one share; the
  * macros take the offsets of both and refuse to compile where the sizes differ from
  * what the field's type asks for. Before a table, define OURS and THEIRS as the two
  * struct types.
@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/msg.h"
+#include "model/msg.h"
 
 enum codec_type {
     CODEC_INT, /* an int or enum of ours */
@@ -167,7 +167,7 @@ struct codec_shape {
         .begins_with_host = true,                                                      \
     }
 
-/* Numbers on the wire are those of base/msg.h, for ever. */
+/* Numbers on the wire are those of model/msg.h, for ever. */
 #define SAME(prefix, value)                                                            \
     _Static_assert((int)(value) == (int)SUBLET__##prefix##__##value, #value)
 

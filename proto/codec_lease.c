@@ -2,7 +2,7 @@
 /* codec_lease.c: the shapes of what sites and broker say to each other: sessions,
  * usage, contracts. */
 #include "base/err.h"
-#include "base/msg.h"
+#include "model/msg.h"
 #include "proto/codec_field.h"
 #include "proto/sublet.pb-c.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* codec_run.c: the shapes of what is said about runs, between consumer and provider
  * and between a site and its hosts. */
-#include "base/job_action.h"
-#include "base/msg.h"
-#include "base/row.h"
+#include "model/job_control.h"
+#include "model/msg.h"
+#include "model/row.h"
 #include "proto/codec_field.h"
 #include "proto/sublet.pb-c.h"
 
@@ -104,11 +104,11 @@ static const struct codec_field spec[] = {
     TEXTS(res_reqs, RES_REQS_MAX, FREE, 1, RES_REQ_MAX, RES_REQS_BYTES_MAX),
     BOOL(is_exclusive),
     TEXT(app, NAME, 0, NAME_SIZE - 1),
-    TEXTS(limits, JOB_LIMITS_MAX, LINE, 1, JOB_LIMIT_SIZE - 1, TEXT_MAX),
+    TEXTS(limits, JOB_RLIMITS_MAX, LINE, 1, JOB_RLIMIT_TEXT_SIZE - 1, TEXT_MAX),
     TEXTS(pre_execs, EXEC_COMMANDS_MAX, FREE, 1, EXEC_BYTES_MAX, EXEC_BYTES_MAX),
     TEXTS(post_execs, EXEC_COMMANDS_MAX, FREE, 1, EXEC_BYTES_MAX, EXEC_BYTES_MAX),
     ENUM(interaction, INTERACTION_SHELL),
-    TEXTS(controls, JOB_ACTIONS, FREE, 1, EXEC_BYTES_MAX, EXEC_BYTES_MAX),
+    TEXTS(controls, JOB_CONTROL_KINDS, FREE, 1, EXEC_BYTES_MAX, EXEC_BYTES_MAX),
 };
 SHAPE(codec_job_spec, sublet__job_spec, spec);
 #undef OURS

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/exported.h"
+#include "model/exported_resources.h"
 
 enum { FIRST_CAPACITY = 8 };
 
@@ -160,10 +160,10 @@ void books_set_content(struct book *book, const char *content)
 static bool set_resources(struct lease_resource **kept, int *n_kept,
                           const struct lease_resource *resources, int n_resources)
 {
-    if (exported_has_same_resources(*kept, *n_kept, resources, n_resources)) {
+    if (exported_resources_is_same(*kept, *n_kept, resources, n_resources)) {
         return false;
     }
-    struct lease_resource *copies = exported_keep_resources(resources, n_resources);
+    struct lease_resource *copies = exported_resources_dup(resources, n_resources);
     free(*kept);
     *kept = copies;
     *n_kept = n_resources;
@@ -362,7 +362,7 @@ void books_store(const struct book *book, struct effects *effects)
                  .hosts = hosts,
                  .n_hosts = book->n_hosts,
                  .resources =
-                     exported_copy_resources(arena, book->resources, book->n_resources),
+                     exported_resources_copy(arena, book->resources, book->n_resources),
                  .n_resources = book->n_resources,
                  .recall = book->recall,
                  .is_whole = book->is_whole,

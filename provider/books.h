@@ -23,7 +23,7 @@
 #define uthash_fatal(text) abort() /* out of memory, as everywhere */
 #include <uthash.h>
 
-#include "base/effect.h"
+#include "model/effect.h"
 
 /* What part a lease has in its policy. Of one that exports to a pool the slots that are
  * idle there are one contract's ("pool:NAME" is its consumer), and each leaf of the

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/averages.h"
+#include "base/webster.h"
 #include "provider/export_policy.h"
 
 /* What an earlier section exports of a host. */
@@ -206,7 +206,7 @@ static const struct piece *share_host(struct export *export,
     }
     for (int k = 0; k < SPACES; k++) {
         bool is_given = policy->spaces[k].is_given;
-        averages_share(policy->spaces[k].mib, slots, policy->shares.count, mib);
+        webster_share(policy->spaces[k].mib, slots, policy->shares.count, mib);
         for (int i = 0; i < policy->shares.count; i++) {
             parts[i].spaces[k] = (struct space){is_given, (int)mib[i]};
         }
@@ -475,7 +475,7 @@ void export_give(struct arena *arena, struct export_plan *plan,
                  int n_hosts)
 {
     int64_t *seats = arena_alloc(arena, (size_t)late->n_shares, sizeof(*seats));
-    averages_share(n_hosts, late->shares, late->n_shares, seats);
+    webster_share(n_hosts, late->shares, late->n_shares, seats);
     for (int i = 0, next = 0; i < late->n_shares; i++) {
         struct export_lease *lease = &plan->leases[late->first_lease + i];
         lease->is_open = false;

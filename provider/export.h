@@ -23,7 +23,7 @@
 #define SUBLET_PROVIDER_EXPORT_H
 
 #include "base/conf.h"
-#include "base/msg.h"
+#include "model/msg.h"
 
 /* A host that may be exported, in file order. */
 struct export_host {

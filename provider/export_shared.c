@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "base/averages.h"
+#include "base/webster.h"
 
 /* A section with what is still there of its resource. */
 struct giving {
@@ -170,7 +170,7 @@ static const int64_t *divide(const struct giving *giving)
         }
     }
     if (is_any) {
-        averages_share(count_there(giving), weights, shared->n_shares, parts);
+        webster_share(count_there(giving), weights, shared->n_shares, parts);
     }
     return parts;
 }

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "base/averages.h"
-#include "base/limits.h"
+#include "base/bounds.h"
+#include "base/webster.h"
 
 struct reading {
     struct conf *conf;
@@ -180,6 +180,6 @@ int64_t *export_shares_divide(struct arena *arena, const struct export_shares *s
     for (int i = 0; i < shares->count; i++) {
         weights[i] = shares->items[i].share;
     }
-    averages_share(n, weights, shares->count, parts);
+    webster_share(n, weights, shares->count, parts);
     return parts;
 }

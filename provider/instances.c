@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/averages.h"
+#include "base/webster.h"
 
 /* A consumer's part of a pool. */
 struct part {
@@ -145,7 +145,7 @@ static int64_t give_pool(struct part *parts, int n_parts, int64_t left_of_all)
         lacking += lacks[i];
     }
     if (lacking > left && left > 0) {
-        averages_share(left, lacks, n_parts, shares);
+        webster_share(left, lacks, n_parts, shares);
     }
     for (int i = 0; i < n_parts; i++) {
         parts[i].n_given += lacking > left ? shares[i] : lacks[i];

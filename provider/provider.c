@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/exported.h"
+#include "model/exported_resources.h"
 #include "provider/recall.h"
 #include "provider/settle.h"
 #include "provider/spaces.h"
@@ -327,7 +327,7 @@ void provider_fill_state(const struct provider *provider, const struct book *boo
         .last_attempt = taken_highest(&provider->taken, book->consumer),
         .hosts = hosts,
         .n_hosts = book->n_hosts,
-        .resources = exported_copy_resources(arena, book->resources, book->n_resources),
+        .resources = exported_resources_copy(arena, book->resources, book->n_resources),
         .n_resources = book->n_resources,
         .reason = arena_str(arena, book->reason),
         .recall = book->recall,

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/effect.h"
+#include "model/effect.h"
 #include "provider/export.h"
 #include "provider/user_map.h"
 

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/exported.h"
+#include "model/exported_resources.h"
 #include "provider/instances.h"
 #include "provider/recall.h"
 #include "provider/spaces.h"
@@ -244,7 +244,7 @@ static void note_spaces(const struct books_link *link, const struct book_host *b
 {
     struct book *book = link->book;
     const struct book_host *after = entry_of(link);
-    if (exported_has_same_spaces(after->spaces, before->spaces)) {
+    if (exported_resources_is_same_memory(after->spaces, before->spaces)) {
         return;
     }
     if (!book->is_changed && !book->is_revised) {

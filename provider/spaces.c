@@ -6,7 +6,7 @@
  * after that lease 2 gets 75. */
 #include "provider/spaces.h"
 
-#include "base/averages.h"
+#include "base/webster.h"
 
 static struct book_host *entry_of(const struct books_host *host, int link)
 {
@@ -53,7 +53,7 @@ static void settle_kind(struct books_host *host, enum space_kind kind)
     add_up(host, kind, wants, &kept, &wanted);
     bool is_short = has >= 0 && wanted > 0 && wanted > has - kept;
     if (is_short) {
-        averages_share(has > kept ? has - kept : 0, wants, host->n_links, parts);
+        webster_share(has > kept ? has - kept : 0, wants, host->n_links, parts);
     }
     for (int i = 0; i < host->n_links; i++) {
         struct book_host *entry = entry_of(host, i);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 
 enum { ROWS_MAX = 100000 };
 

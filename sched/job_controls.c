@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 
 static const char blanks[] = " \t";
 
@@ -50,42 +50,43 @@ static bool is_requeue(const char *command)
 }
 
 /* What would wait for itself. */
-static bool is_circular(enum job_action action, const char *command)
+static bool is_circular(enum job_control action, const char *command)
 {
     switch (action) {
-    case JOB_ACTION_SUSPEND:
+    case JOB_CONTROL_SUSPEND:
         return is_program(command, "bstop") || is_ours(command, "stop");
-    case JOB_ACTION_RESUME:
+    case JOB_CONTROL_RESUME:
         return is_program(command, "bresume") || is_ours(command, "resume");
-    case JOB_ACTION_TERMINATE:
+    case JOB_CONTROL_TERMINATE:
         return is_program(command, "bkill") || is_ours(command, "kill") ||
                is_requeue(command);
-    case JOB_ACTIONS:
+    case JOB_CONTROL_KINDS:
         break;
     }
     return false;
 }
 
-int job_controls_read_one(struct arena *arena, enum job_action action, const char *text,
-                          struct job_controls *controls, struct err *err)
+int job_controls_read_one(struct arena *arena, enum job_control action,
+                          const char *text, struct job_controls *controls,
+                          struct err *err)
 {
     const char *trimmed = trim(arena, text, strlen(text));
     if (trimmed[0] == '\0') {
         return err_set(err, ERR_PARSE,
                        "nothing to %s a job with, expected a signal or a "
                        "command",
-                       job_action_name(action));
+                       job_control_name(action));
     }
     if (strcasecmp(trimmed, "CHKPNT") == 0) {
         return err_set(err, ERR_UNBUILT,
                        "CHKPNT: checkpoints are not supported, expected a signal or a "
                        "command");
     }
-    if (strlen(trimmed) >= EXEC_BYTES_MAX / JOB_ACTIONS) {
+    if (strlen(trimmed) >= EXEC_BYTES_MAX / JOB_CONTROL_KINDS) {
         return err_set(err, ERR_PARSE,
                        "the command is too long, expected at most %d "
                        "bytes",
-                       EXEC_BYTES_MAX / JOB_ACTIONS - 1);
+                       EXEC_BYTES_MAX / JOB_CONTROL_KINDS - 1);
     }
     if (is_circular(action, trimmed)) {
         return err_set(
@@ -94,7 +95,7 @@ int job_controls_read_one(struct arena *arena, enum job_action action, const cha
             "that acts on the job's processes",
             trimmed);
     }
-    if (strncmp(trimmed, "SIG", 3) == 0 && job_action_signal(trimmed) == 0 &&
+    if (strncmp(trimmed, "SIG", 3) == 0 && job_control_signal(trimmed) == 0 &&
         strpbrk(trimmed, blanks) == NULL) {
         return err_set(err, ERR_PARSE, "unknown signal \"%.40s\"", trimmed);
     }
@@ -115,13 +116,13 @@ static const char *find_end(const char *text)
     return NULL;
 }
 
-static bool read_word(const char **text, enum job_action *action)
+static bool read_word(const char **text, enum job_control *action)
 {
     size_t length = strcspn(*text, " \t[");
-    for (int i = 0; i < JOB_ACTIONS; i++) {
-        const char *name = job_action_name((enum job_action)i);
+    for (int i = 0; i < JOB_CONTROL_KINDS; i++) {
+        const char *name = job_control_name((enum job_control)i);
         if (strlen(name) == length && strncasecmp(*text, name, length) == 0) {
-            *action = (enum job_action)i;
+            *action = (enum job_control)i;
             *text += length;
             *text += strspn(*text, blanks);
             return true;
@@ -135,7 +136,7 @@ int job_controls_read(struct arena *arena, const char *text,
 {
     struct job_controls all = {{NULL}};
     for (text += strspn(text, blanks); *text != '\0'; text += strspn(text, blanks)) {
-        enum job_action action = JOB_ACTION_SUSPEND;
+        enum job_control action = JOB_CONTROL_SUSPEND;
         if (!read_word(&text, &action) || *text != '[') {
             return err_set(
                 err, ERR_PARSE,
@@ -144,11 +145,11 @@ int job_controls_read(struct arena *arena, const char *text,
         const char *end = find_end(text + 1);
         if (end == NULL) {
             return err_set(err, ERR_PARSE, "a bracket is not closed, expected %s[...]",
-                           job_action_name(action));
+                           job_control_name(action));
         }
         if (all.actions[action] != NULL) {
             return err_set(err, ERR_PARSE, "%s stands here twice",
-                           job_action_name(action));
+                           job_control_name(action));
         }
         const char *one = arena_strn(arena, text + 1, (size_t)(end - text - 1));
         int code = job_controls_read_one(arena, action, one, &all, err);
@@ -163,6 +164,6 @@ int job_controls_read(struct arena *arena, const char *text,
 
 bool job_controls_requeue(const struct job_controls *controls)
 {
-    const char *suspend = controls->actions[JOB_ACTION_SUSPEND];
+    const char *suspend = controls->actions[JOB_CONTROL_SUSPEND];
     return suspend != NULL && is_requeue(suspend);
 }

@@ -19,17 +19,19 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/job_action.h"
+#include "model/job_control.h"
 
 struct job_controls {
-    const char *actions[JOB_ACTIONS]; /* signal or command; NULL: the usual signals */
+    const char
+        *actions[JOB_CONTROL_KINDS]; /* signal or command; NULL: the usual signals */
 };
 
 int job_controls_read(struct arena *arena, const char *text,
                       struct job_controls *controls, struct err *err) MUST_CHECK;
 /* One of them alone, without brackets. */
-int job_controls_read_one(struct arena *arena, enum job_action action, const char *text,
-                          struct job_controls *controls, struct err *err) MUST_CHECK;
+int job_controls_read_one(struct arena *arena, enum job_control action,
+                          const char *text, struct job_controls *controls,
+                          struct err *err) MUST_CHECK;
 /* Who is suspended is requeued. */
 bool job_controls_requeue(const struct job_controls *controls);
 

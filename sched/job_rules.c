@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 
 enum { PRE_TRIES_DEFAULT = 5 }; /* LSF's MAX_PREEXEC_RETRY */
 
@@ -15,8 +15,8 @@ enum { PRE_TRIES_DEFAULT = 5 }; /* LSF's MAX_PREEXEC_RETRY */
 void job_rules_init(struct job_rules *rules)
 {
     *rules = (struct job_rules){
-        .soft = job_limits_none(),
-        .hard = job_limits_none(),
+        .soft = job_rlimits_none(),
+        .hard = job_rlimits_none(),
         .rerunnable = JOB_RULES_UNSAID,
         .job_starter = "",
         .pre_exec = "",
@@ -33,7 +33,7 @@ int64_t job_rules_unit_kib(const struct conf *conf)
     while ((section = conf_next(conf, "", section)) != NULL) {
         for (int i = 0; i < section->n_rows; i++) {
             const char *word = conf_text(&section->rows[i], "LSF_UNIT_FOR_LIMITS", "");
-            int64_t kib = job_limit_unit_kib(word);
+            int64_t kib = job_rlimit_unit_kib(word);
             unit_kib = kib > 0 ? kib : unit_kib;
         }
     }
@@ -74,9 +74,9 @@ static void add_limits(struct job_rules *to, const struct job_rules *from)
     if (to->run_limit_ms > 0) {
         to->default_run_limit_ms = least(to->default_run_limit_ms, to->run_limit_ms);
     }
-    for (int i = 0; i < JOB_LIMITS; i++) {
+    for (int i = 0; i < JOB_RLIMITS; i++) {
         to->hard.values[i] = least(to->hard.values[i], from->hard.values[i]);
-        if (from->soft.values[i] != JOB_LIMIT_NONE) {
+        if (from->soft.values[i] != JOB_RLIMIT_NONE) {
             to->soft.values[i] = from->soft.values[i];
         }
         to->soft.values[i] = least(to->soft.values[i], to->hard.values[i]);
@@ -106,7 +106,7 @@ static void add_rules(struct job_rules *to, const struct job_rules *from)
     if (from->job_starter[0] != '\0') {
         to->job_starter = from->job_starter;
     }
-    for (int i = 0; i < JOB_ACTIONS; i++) {
+    for (int i = 0; i < JOB_CONTROL_KINDS; i++) {
         if (from->controls.actions[i] != NULL) {
             to->controls.actions[i] = from->controls.actions[i];
         }
@@ -191,12 +191,12 @@ static int check_command(const struct job_rules *rules, const struct job_spec *s
 static int check_limits(const struct job_rules *rules, const struct job_spec *spec,
                         struct err *err)
 {
-    struct job_limits asked;
+    struct job_rlimits asked;
     struct arena arena;
-    int code = job_limits_read(spec->limits, spec->n_limits, &asked, err);
-    for (int i = 0; code == 0 && i < JOB_LIMITS; i++) {
-        const struct job_limit_kind *kind = &job_limit_kinds[i];
-        if (asked.values[i] == JOB_LIMIT_NONE) {
+    int code = job_rlimits_read(spec->limits, spec->n_limits, &asked, err);
+    for (int i = 0; code == 0 && i < JOB_RLIMITS; i++) {
+        const struct job_rlimit_kind *kind = &job_rlimit_kinds[i];
+        if (asked.values[i] == JOB_RLIMIT_NONE) {
             continue;
         }
         if (kind->option == NULL) {
@@ -206,7 +206,7 @@ static int check_limits(const struct job_rules *rules, const struct job_spec *sp
             code = err_set(
                 err, ERR_BOUNDS, "%s: Cannot exceed queue's hard limit(s), which is %s",
                 kind->key,
-                job_limit_text(&arena, (enum job_limit)i, rules->hard.values[i]));
+                job_rlimit_text(&arena, (enum job_rlimit)i, rules->hard.values[i]));
             arena_release(&arena);
         }
     }

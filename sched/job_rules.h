@@ -10,7 +10,7 @@
  * before a job: the queue's, then the job's or else its application's; after it: the
  * job's or else its application's, then the queue's.
  *
- * Units: milliseconds, slots, and those of base/job_limit.h. Ownership: in conf's
+ * Units: milliseconds, slots, and those of model/job_rlimit.h. Ownership: in conf's
  * arena; what is made for a job in the arena given. Errors: diagnostics; ERR_BOUNDS.
  * Source: LSF's lsb.queues, lsb.applications, lsb.params. Layer: sched (base only). */
 #ifndef SUBLET_SCHED_JOB_RULES_H
@@ -21,8 +21,8 @@
 
 #include "base/conf.h"
 #include "base/err.h"
-#include "base/job_limit.h"
-#include "base/msg.h"
+#include "model/job_rlimit.h"
+#include "model/msg.h"
 #include "sched/job_controls.h"
 
 enum { JOB_RULES_UNSAID = -1 };
@@ -31,8 +31,8 @@ struct job_rules {
     int min_slots, default_slots, max_slots; /* PROCLIMIT; max 0: any number */
     int64_t run_limit_ms;                    /* RUNLIMIT: the longest; 0: none */
     int64_t default_run_limit_ms;            /* of jobs without -W; 0: none */
-    struct job_limits soft;                  /* of jobs that say nothing */
-    struct job_limits hard;                  /* the most that a job may have */
+    struct job_rlimits soft;                 /* of jobs that say nothing */
+    struct job_rlimits hard;                 /* the most that a job may have */
     int rerunnable;                          /* RERUNNABLE: 0, 1, UNSAID */
     const int *requeue_codes; /* REQUEUE_EXIT_VALUES; NULL: nothing said */
     int n_requeue_codes;

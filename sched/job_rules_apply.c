@@ -2,7 +2,7 @@
 /* job_rules_apply.c: see job_rules.h; what is executed of a job under its rules. */
 #include <string.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 #include "sched/job_rules.h"
 
 /* The starter with the command where it has %USRCMD, or behind it. */
@@ -26,18 +26,18 @@ static const char *start_with(struct arena *arena, const char *starter,
 static void apply_limits(struct arena *arena, const struct job_rules *rules,
                          struct job_spec *spec)
 {
-    struct job_limits limits;
-    if (job_limits_read(spec->limits, spec->n_limits, &limits, NULL) != 0) {
+    struct job_rlimits limits;
+    if (job_rlimits_read(spec->limits, spec->n_limits, &limits, NULL) != 0) {
         return; /* of a version to come: as it is */
     }
-    for (int i = 0; i < JOB_LIMITS; i++) {
+    for (int i = 0; i < JOB_RLIMITS; i++) {
         int64_t *value = &limits.values[i], most = rules->hard.values[i];
-        if (*value == JOB_LIMIT_NONE) {
+        if (*value == JOB_RLIMIT_NONE) {
             *value = rules->soft.values[i];
         }
         *value = *value < most ? *value : most;
     }
-    spec->n_limits = job_limits_write(arena, &limits, &spec->limits);
+    spec->n_limits = job_rlimits_write(arena, &limits, &spec->limits);
 }
 
 /* The nearer command (the job's, or else its application's) and the queue's. */
@@ -67,13 +67,13 @@ static void apply_commands(struct arena *arena, const char *const *own, int n_ow
 static void apply_controls(struct arena *arena, const struct job_controls *controls,
                            struct job_spec *spec)
 {
-    const char **texts = arena_alloc(arena, JOB_ACTIONS, sizeof(*texts));
+    const char **texts = arena_alloc(arena, JOB_CONTROL_KINDS, sizeof(*texts));
     spec->n_controls = 0;
-    for (int i = 0; i < JOB_ACTIONS; i++) {
-        bool is_site = i == JOB_ACTION_SUSPEND && job_controls_requeue(controls);
+    for (int i = 0; i < JOB_CONTROL_KINDS; i++) {
+        bool is_site = i == JOB_CONTROL_SUSPEND && job_controls_requeue(controls);
         if (controls->actions[i] != NULL && !is_site) {
             texts[spec->n_controls++] =
-                arena_printf(arena, "%s=%s", job_action_name((enum job_action)i),
+                arena_printf(arena, "%s=%s", job_control_name((enum job_control)i),
                              controls->actions[i]);
         }
     }

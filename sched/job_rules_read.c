@@ -4,9 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/bounds.h"
 #include "base/conf_keys.h"
 #include "base/conf_value.h"
-#include "base/limits.h"
 #include "sched/job_rules.h"
 
 enum { EXIT_CODE_MAX = 255, SLOTS_OF_A_JOB = 3 };
@@ -88,7 +88,7 @@ static void read_run_limit(struct reader *reader)
         return;
     }
     for (int i = 0; i < words.count; i++) {
-        if (job_limit_parse_time(words.words[i], &values[i], &err) != 0) {
+        if (job_rlimit_parse_time(words.words[i], &values[i], &err) != 0) {
             COMPLAIN(reader, cell, "%s", err.text);
             return;
         }
@@ -109,9 +109,9 @@ static void read_run_limit(struct reader *reader)
 
 /* "max", "default max". A nice value and the times of commands are no bounds of what a
  * job may ask for: it cannot. */
-static void read_limit(struct reader *reader, enum job_limit limit, int64_t unit_kib)
+static void read_limit(struct reader *reader, enum job_rlimit limit, int64_t unit_kib)
 {
-    const struct job_limit_kind *kind = &job_limit_kinds[limit];
+    const struct job_rlimit_kind *kind = &job_rlimit_kinds[limit];
     const struct conf_cell *cell = cell_of(reader, kind->key);
     int64_t values[2] = {0, 0};
     struct err err;
@@ -127,8 +127,8 @@ static void read_limit(struct reader *reader, enum job_limit limit, int64_t unit
     }
     for (int i = 0; i < words.count; i++) {
         bool is_bare;
-        if (job_limit_parse(limit, words.words[i], unit_kib, &values[i], &is_bare,
-                            &err) != 0) {
+        if (job_rlimit_parse(limit, words.words[i], unit_kib, &values[i], &is_bare,
+                             &err) != 0) {
             COMPLAIN(reader, cell, "%s", err.text);
             return;
         }
@@ -272,10 +272,10 @@ static const char *read_command(struct reader *reader, const char *key)
 /* A queue has all in one key, an application a key for each. */
 static void read_controls(struct reader *reader)
 {
-    static const char *const keys[JOB_ACTIONS] = {
-        [JOB_ACTION_SUSPEND] = "SUSPEND_CONTROL",
-        [JOB_ACTION_RESUME] = "RESUME_CONTROL",
-        [JOB_ACTION_TERMINATE] = "TERMINATE_CONTROL",
+    static const char *const keys[JOB_CONTROL_KINDS] = {
+        [JOB_CONTROL_SUSPEND] = "SUSPEND_CONTROL",
+        [JOB_CONTROL_RESUME] = "RESUME_CONTROL",
+        [JOB_CONTROL_TERMINATE] = "TERMINATE_CONTROL",
     };
     struct arena *arena = reader->conf->arena;
     struct job_controls *controls = &reader->rules->controls;
@@ -284,9 +284,9 @@ static void read_controls(struct reader *reader)
     if (cell != NULL && job_controls_read(arena, cell->value, controls, &err) != 0) {
         COMPLAIN(reader, cell, "%s", err.text);
     }
-    for (int i = 0; i < JOB_ACTIONS; i++) {
+    for (int i = 0; i < JOB_CONTROL_KINDS; i++) {
         cell = cell_of(reader, keys[i]);
-        if (cell != NULL && job_controls_read_one(arena, (enum job_action)i,
+        if (cell != NULL && job_controls_read_one(arena, (enum job_control)i,
                                                   cell->value, controls, &err) != 0) {
             COMPLAIN(reader, cell, "%s", err.text);
         }
@@ -307,8 +307,8 @@ void job_rules_read(struct conf *conf, const struct conf_section *section,
     read_slots(&reader, "PROCLIMIT");
     read_slots(&reader, "TASKLIMIT"); /* its name in later versions */
     read_run_limit(&reader);
-    for (int i = 0; i < JOB_LIMITS; i++) {
-        read_limit(&reader, (enum job_limit)i, unit_kib);
+    for (int i = 0; i < JOB_RLIMITS; i++) {
+        read_limit(&reader, (enum job_rlimit)i, unit_kib);
     }
     read_requeue_codes(&reader);
     read_success_codes(&reader);

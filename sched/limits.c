@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limits.c: see limits.h. A count of nothing is dropped, so that the table of
+/* limits.c: see bounds.h. A count of nothing is dropped, so that the table of
  * counts is as large as what runs. */
 #include "sched/limits.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limits.h: how many slots and jobs there may be at a time, of whom, where: all limits
+/* bounds.h: how many slots and jobs there may be at a time, of whom, where: all limits
  * of a site in one form, what counts for them now, and what room they leave.
  *
  * A limit has four sides: users, queues, hosts, projects. A side names whom the limit
@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/msg.h"
+#include "model/msg.h"
 #include "sched/groups.h"
 
 enum limit_mode {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limits_read.h: all limits of a configuration as limits.h has them: QJOB_LIMIT,
+/* limits_read.h: all limits of a configuration as bounds.h has them: QJOB_LIMIT,
  * UJOB_LIMIT, PJOB_LIMIT and HJOB_LIMIT of queues, JL/U of hosts, MAX_JOBS and JL/P of
  * users, Limit sections.
  *

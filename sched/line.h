@@ -20,7 +20,7 @@
 struct line_turn {
     int64_t priority;
     int64_t place;
-    uint64_t key; /* base/job_id.h; no two turns have the same */
+    uint64_t key; /* model/job_id.h; no two turns have the same */
 };
 
 /* Below 0 where a comes before b. */

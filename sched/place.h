@@ -44,7 +44,7 @@
 #define SUBLET_SCHED_PLACE_H
 
 #include "base/arena.h"
-#include "base/msg.h"
+#include "model/msg.h"
 #include "sched/asked.h"
 #include "sched/limits.h"
 #include "sched/line.h"

@@ -15,7 +15,7 @@
  * as many as are needed are taken. Where job and victims are parallel, one that turns
  * out not to be needed is taken too, but under MINI_JOB; under OPTIMAL_MINI_JOB the
  * fewest jobs are, whatever their order. If after that a limit still stands against the
- * job nobody is taken: limits count who stands still as limits.h says.
+ * job nobody is taken: limits count who stands still as bounds.h says.
  *
  * A job whose slots may not lie anywhere (place_shape.h) preempts only who is in its
  * way on hosts where they lie as they have to then, and no parallel job that could be

@@ -26,7 +26,7 @@
 #define SUBLET_SCHED_PREEMPT_RULES_H
 
 #include "base/conf.h"
-#include "base/row.h"
+#include "model/row.h"
 #include "sched/queue.h"
 
 /* PREEMPT_FOR. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 #include "sched/accept.h"
 
 /* Where a complaint goes to, and what hosts there are. */

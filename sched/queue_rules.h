@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* queue_rules.h: what a queue asks of its jobs beside where they run (queue.h) and how
- * many there may be (limits.h): who may use it, when; and what it says of each of them
+ * many there may be (bounds.h): who may use it, when; and what it says of each of them
  * (job_rules.h).
  *
  * Ownership: in conf's arena. Errors: diagnostics.

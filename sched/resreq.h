@@ -18,7 +18,7 @@
  * Units: bytes. Ownership: the requirement lives in the arena and points into nothing
  * else; notes and faults point into the strings. Errors: ERR_PARSE, ERR_UNBUILT with
  * the fault filled; the arena has scratch in it then. Nothing takes longer than the
- * length of the strings (limits.h) allows: below a millisecond.
+ * length of the strings (bounds.h) allows: below a millisecond.
  * Source: seed 003; lsf.md 5.1, 5.2. Layer: sched (base only). */
 #ifndef SUBLET_SCHED_RESREQ_H
 #define SUBLET_SCHED_RESREQ_H

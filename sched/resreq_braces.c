@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 
 struct walker {
     struct arena *arena;

@@ -14,8 +14,8 @@
 
 #include <stdbool.h>
 
+#include "base/bounds.h"
 #include "base/err.h"
-#include "base/limits.h"
 #include "sched/resreq_lex.h"
 
 struct resreq_part {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/job_limit.h"
+#include "model/job_rlimit.h"
 
 enum { LIMIT_CODE = 2, KILL_CODE = 15 }; /* the guard ends it with SIGINT, SIGTERM */
 
@@ -33,9 +33,9 @@ static void take_actions(struct course *course, struct arena *arena,
                          const struct job_spec *spec)
 {
     for (int i = 0; i < spec->n_controls; i++) {
-        enum job_action action;
-        const char *what = job_action_read(spec->controls[i], &action);
-        if (what != NULL && job_action_signal(what) == 0) {
+        enum job_control action;
+        const char *what = job_control_parse(spec->controls[i], &action);
+        if (what != NULL && job_control_signal(what) == 0) {
             course->actions[action] = arena_str(arena, what);
         }
     }
@@ -44,10 +44,10 @@ static void take_actions(struct course *course, struct arena *arena,
 void course_init(struct course *course, struct arena *arena,
                  const struct job_spec *spec)
 {
-    struct job_limits limits;
+    struct job_rlimits limits;
     struct err err;
-    if (job_limits_read(spec->limits, spec->n_limits, &limits, &err) != 0) {
-        limits = job_limits_none();
+    if (job_rlimits_read(spec->limits, spec->n_limits, &limits, &err) != 0) {
+        limits = job_rlimits_none();
     }
     *course = (struct course){
         .commands = {[COURSE_BEFORE] =
@@ -55,8 +55,8 @@ void course_init(struct course *course, struct arena *arena,
                      [COURSE_AFTER] =
                          copy_texts(arena, spec->post_execs, spec->n_post_execs)},
         .counts = {spec->n_pre_execs, 1, spec->n_post_execs},
-        .limits_ms = {limits.values[JOB_LIMIT_PRE_TIME], JOB_LIMIT_NONE,
-                      limits.values[JOB_LIMIT_POST_TIME]},
+        .limits_ms = {limits.values[JOB_RLIMIT_PRE_TIME], JOB_RLIMIT_NONE,
+                      limits.values[JOB_RLIMIT_POST_TIME]},
         .exit = {.text = ""},
     };
     take_actions(course, arena, spec);

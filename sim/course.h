@@ -15,16 +15,16 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/job_action.h"
-#include "base/msg.h"
+#include "model/job_control.h"
+#include "model/msg.h"
 
 enum course_stage { COURSE_BEFORE, COURSE_JOB, COURSE_AFTER, COURSE_OVER };
 
 struct course {
     const char *const *commands[COURSE_OVER];
-    int counts[COURSE_OVER];          /* of the job: 1 */
-    int64_t limits_ms[COURSE_OVER];   /* JOB_LIMIT_NONE: the stage has none */
-    const char *actions[JOB_ACTIONS]; /* commands of JOB_CONTROLS; NULL: none */
+    int counts[COURSE_OVER];                /* of the job: 1 */
+    int64_t limits_ms[COURSE_OVER];         /* JOB_RLIMIT_NONE: the stage has none */
+    const char *actions[JOB_CONTROL_KINDS]; /* commands of JOB_CONTROLS; NULL: none */
     enum course_stage stage;
     int at;
     struct run_exit exit; /* once the job is over or will not begin */

@@ -9,7 +9,7 @@
 #ifndef SUBLET_SIM_DISK_H
 #define SUBLET_SIM_DISK_H
 
-#include "base/row.h"
+#include "model/row.h"
 
 struct disk;
 struct disk *disk_new(void);

@@ -13,8 +13,8 @@
 #include <uthash.h>
 
 #include "base/arena.h"
-#include "base/job_limit.h"
-#include "base/limits.h"
+#include "base/bounds.h"
+#include "model/job_rlimit.h"
 #include "sim/course.h"
 
 enum {
@@ -47,7 +47,7 @@ struct exec_run {
     int64_t start_ms;
     int exit_code;
     /* A command of JOB_CONTROLS that runs, and until when; never: none. */
-    enum job_action action;
+    enum job_control action;
     int64_t action_until_ms;
     uint64_t action_number; /* of the order */
     /* Other slots, and until when its command is told of them; never: it is not. */
@@ -353,7 +353,7 @@ static void start_command(struct executor *executor, struct exec_run *run,
     if (course->at == 0) {
         int64_t limit_ms = course->limits_ms[course->stage];
 
-        run->stage_until_ms = limit_ms == JOB_LIMIT_NONE ? never : now_ms + limit_ms;
+        run->stage_until_ms = limit_ms == JOB_RLIMIT_NONE ? never : now_ms + limit_ms;
         if (course->stage == COURSE_BEFORE && run->end_by_ms < run->stage_until_ms) {
             run->stage_until_ms = run->end_by_ms;
         }
@@ -436,7 +436,7 @@ static void go(struct executor *executor, const struct msg_run_go *order,
 
 /* A command of JOB_CONTROLS begins; false: it says nothing of this. */
 static bool start_action(struct executor *executor, struct exec_run *run,
-                         enum job_action action, uint64_t number, int64_t now_ms)
+                         enum job_control action, uint64_t number, int64_t now_ms)
 {
     const char *text = run->course.actions[action];
     struct exec_command command;
@@ -452,7 +452,7 @@ static bool start_action(struct executor *executor, struct exec_run *run,
     return true;
 }
 
-static bool is_in_action(const struct exec_run *run, enum job_action action)
+static bool is_in_action(const struct exec_run *run, enum job_control action)
 {
     return run->action_until_ms != never && run->action == action;
 }
@@ -466,8 +466,8 @@ static void kill_run(struct executor *executor, struct exec_run *run,
         resume_work(executor, run, now_ms); /* it hears its end */
     }
     if (!is_hard &&
-        (is_in_action(run, JOB_ACTION_TERMINATE) ||
-         start_action(executor, run, JOB_ACTION_TERMINATE, wish->number, now_ms))) {
+        (is_in_action(run, JOB_CONTROL_TERMINATE) ||
+         start_action(executor, run, JOB_CONTROL_TERMINATE, wish->number, now_ms))) {
         return;
     }
     go_on(executor, run, &(struct course_outcome){.is_killed = true}, now_ms);
@@ -478,10 +478,10 @@ static void carry_out(struct executor *executor, struct exec_run *run,
 {
     switch (wish->action) {
     case CONTROL_SUSPEND:
-        if (run->phase != RUN_RUNNING || is_in_action(run, JOB_ACTION_TERMINATE)) {
+        if (run->phase != RUN_RUNNING || is_in_action(run, JOB_CONTROL_TERMINATE)) {
             break;
         }
-        if (start_action(executor, run, JOB_ACTION_SUSPEND, wish->number, now_ms)) {
+        if (start_action(executor, run, JOB_CONTROL_SUSPEND, wish->number, now_ms)) {
             return; /* done when that is */
         }
         hold_work(executor, run, now_ms);
@@ -506,10 +506,9 @@ static void control(struct executor *executor, const struct msg_run_control *ord
     struct exec_run *run = find_run(executor, &order->run);
     const struct run_control *wish = &order->control;
     bool is_begun = run && run->phase != RUN_WAITING;
-    bool is_known =
-        is_begun &&
-        (wish->number <= run->control_done ||
-         (is_in_action(run, JOB_ACTION_SUSPEND) && wish->number <= run->action_number));
+    bool is_known = is_begun && (wish->number <= run->control_done ||
+                                 (is_in_action(run, JOB_CONTROL_SUSPEND) &&
+                                  wish->number <= run->action_number));
 
     if (is_begun && !is_known) {
         if (run->phase == RUN_ENDED) {
@@ -676,7 +675,7 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
 static void end_action(struct executor *executor, struct exec_run *run, int64_t now_ms)
 {
     run->action_until_ms = never;
-    if (run->action == JOB_ACTION_SUSPEND) {
+    if (run->action == JOB_CONTROL_SUSPEND) {
         hold_work(executor, run, now_ms);
         run->control_done = run->action_number;
     } else {

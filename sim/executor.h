@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/msg.h"
+#include "model/msg.h"
 
 struct executor;
 

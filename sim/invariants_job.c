@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/job_id.h"
+#include "model/job_id.h"
 #include "sim/invariants_parts.h"
 
 static void format_submission(char *key, const char *site, uint64_t id)

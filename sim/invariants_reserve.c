@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/exported.h"
 #include "consumer/consumer.h"
+#include "model/exported_resources.h"
 #include "provider/provider.h"
 #include "sim/invariants_parts.h"
 #include "site/facts_config.h"
@@ -133,7 +133,7 @@ static struct seen_pool *granted_pool(struct summing *summing, const char *resou
             const struct lease_resource *granted = &host.resources[k];
 
             if (!strcmp(granted->name, resource) &&
-                exported_is_seen_from(granted, host.host)) {
+                exported_resources_is_seen_from(granted, host.host)) {
                 return see_pool(summing, resource, host.site, granted->pool,
                                 granted->n_instances * INT64_C(1000));
             }

@@ -23,8 +23,8 @@
 #include <stdint.h>
 
 #include "base/conf.h"
-#include "base/msg.h"
 #include "broker/broker_config.h"
+#include "model/msg.h"
 #include "sim/swf.h"
 #include "site/site_config.h"
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 #include "broker/lease.h"
 #include "sim/scenario_options.h"
 

@@ -10,8 +10,8 @@
 #ifndef SUBLET_SIM_STORY_H
 #define SUBLET_SIM_STORY_H
 
-#include "base/row.h"
 #include "base/value.h"
+#include "model/row.h"
 #include "sim/summary.h"
 
 struct story_setting {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/job_id.h"
+#include "model/job_id.h"
 #include "sim/story_parts.h"
 
 struct submission_key {
@@ -13,7 +13,7 @@ struct submission_key {
 
 struct job_key {
     int64_t site;
-    uint64_t key; /* base/job_id.h */
+    uint64_t key; /* model/job_id.h */
 };
 
 struct story_submission {

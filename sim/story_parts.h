@@ -8,7 +8,7 @@
 #define uthash_fatal(text) abort() /* out of memory, as everywhere */
 #include <uthash.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 #include "sim/story.h"
 
 struct story_submission; /* what the jobs of an array share */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 
 /* Beyond it is no time since 1970 that anyone has logged: 30,000 years. */
 #define SECONDS_MAX INT64_C(1000000000000)

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "base/row.h"
+#include "model/row.h"
 
 struct site;
 struct accepts;

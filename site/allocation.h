@@ -8,7 +8,7 @@
 #define SUBLET_SITE_ALLOCATION_H
 
 #include "base/arena.h"
-#include "base/msg.h"
+#include "model/msg.h"
 
 struct allocation {
     struct host_slots *hosts;

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "base/effect.h"
+#include "model/effect.h"
 
 struct closed {
     char **names;

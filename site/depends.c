@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/job_id.h"
+#include "model/job_id.h"
 #include "sched/depend.h"
 
 #define uthash_fatal(text) abort() /* out of memory, as everywhere */

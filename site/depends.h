@@ -2,7 +2,7 @@
 /* depends.h: who waits for whom: the waiting jobs whose condition (-w) speaks of a job,
  * so that a change of that one looks at those and at no others.
  *
- * Keys are base/job_id.h's; index 0 stands for a whole array, or a job of none.
+ * Keys are model/job_id.h's; index 0 stands for a whole array, or a job of none.
  * Order: those that one change concerns, as they were added. Layer: site. */
 #ifndef SUBLET_SITE_DEPENDS_H
 #define SUBLET_SITE_DEPENDS_H

@@ -15,8 +15,8 @@ static int64_t patience_ms(const struct site *site, const struct job *job)
 {
     struct job_rules rules;
     rules_of(site->config, job, &rules);
-    int64_t post_ms = rules.soft.values[JOB_LIMIT_POST_TIME];
-    return post_ms != JOB_LIMIT_NONE ? post_ms : PATIENCE_MS;
+    int64_t post_ms = rules.soft.values[JOB_RLIMIT_POST_TIME];
+    return post_ms != JOB_RLIMIT_NONE ? post_ms : PATIENCE_MS;
 }
 
 bool endings_is_waiting(const struct job *job)

@@ -17,7 +17,7 @@
 #ifndef SUBLET_SITE_FACTS_H
 #define SUBLET_SITE_FACTS_H
 
-#include "base/msg.h"
+#include "model/msg.h"
 #include "sched/resource_table.h"
 #include "site/facts_borrowed.h"
 #include "site/site.h"

@@ -11,7 +11,7 @@
 #ifndef SUBLET_SITE_FACTS_BORROWED_H
 #define SUBLET_SITE_FACTS_BORROWED_H
 
-#include "base/msg.h"
+#include "model/msg.h"
 #include "sched/resource_table.h"
 #include "sched/threshold.h"
 

@@ -3,14 +3,14 @@
  * rules of names are the only ones; ResourceMap is facts_map.c's. */
 #include "site/facts_config.h"
 
-#include "base/msg.h"
+#include "model/msg.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 #include "site/facts_map.h"
 
 #define COMPLAIN(severity, section, row, cell, ...)                                    \

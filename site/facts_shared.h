@@ -11,7 +11,7 @@
 #ifndef SUBLET_SITE_FACTS_SHARED_H
 #define SUBLET_SITE_FACTS_SHARED_H
 
-#include "base/msg.h"
+#include "model/msg.h"
 #include "sched/resource_table.h"
 #include "site/site.h"
 

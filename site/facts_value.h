@@ -4,7 +4,7 @@
 #ifndef SUBLET_SITE_FACTS_VALUE_H
 #define SUBLET_SITE_FACTS_VALUE_H
 
-#include "base/msg.h"
+#include "model/msg.h"
 #include "sched/resource_table.h"
 
 /* False where the text is no value of that type: nothing was set. */

@@ -4,7 +4,7 @@
 #ifndef SUBLET_SITE_FORWARD_H
 #define SUBLET_SITE_FORWARD_H
 
-#include "base/effect.h"
+#include "model/effect.h"
 
 struct site;
 

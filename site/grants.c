@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/exported.h"
+#include "model/exported_resources.h"
 #include "site/parts.h"
 
 /* ---------------------------------------------------------------- as a provider */
@@ -158,7 +158,7 @@ static void add_resources(struct giving *giving)
     for (int i = 0; i < giving->n_leases; i++) {
         const struct consumer_host *lease = &giving->leases[i];
         for (int k = 0; k < lease->n_resources; k++) {
-            if (exported_is_seen_from(&lease->resources[k], lease->host)) {
+            if (exported_resources_is_seen_from(&lease->resources[k], lease->host)) {
                 add_resource(giving, &lease->resources[k]);
             }
         }

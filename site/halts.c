@@ -2,7 +2,7 @@
 /* halts.c: see halts.h. */
 #include "site/halts.h"
 
-#include "base/job_id.h"
+#include "model/job_id.h"
 #include "site/endings.h"
 #include "site/keep.h"
 #include "site/parts.h"

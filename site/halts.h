@@ -16,7 +16,7 @@
 #ifndef SUBLET_SITE_HALTS_H
 #define SUBLET_SITE_HALTS_H
 
-#include "base/effect.h"
+#include "model/effect.h"
 #include "site/jobs.h"
 
 struct site;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/job_id.h"
+#include "model/job_id.h"
 #include "site/parts.h"
 #include "site/site_page.h"
 #include "site/slot_reserves.h"

@@ -11,7 +11,7 @@
 #ifndef SUBLET_SITE_HISTORY_H
 #define SUBLET_SITE_HISTORY_H
 
-#include "base/effect.h"
+#include "model/effect.h"
 #include "site/jobs.h"
 #include "site/run_table.h"
 

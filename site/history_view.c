@@ -2,7 +2,7 @@
 /* history_view.c: see history_view.h. */
 #include "site/history_view.h"
 
-#include "base/job_id.h"
+#include "model/job_id.h"
 #include "site/jobs.h"
 
 enum {

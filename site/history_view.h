@@ -6,13 +6,13 @@
  * after an end nothing counts. An array has a row for each element that something
  * happened to; where nothing has, one for all of it, or for the element asked for.
  *
- * Rows come under their keys (base/job_id.h), as many as fit the page.
+ * Rows come under their keys (model/job_id.h), as many as fit the page.
  *
  * Units: milliseconds. Ownership: in the page's arena. Layer: site. */
 #ifndef SUBLET_SITE_HISTORY_VIEW_H
 #define SUBLET_SITE_HISTORY_VIEW_H
 
-#include "base/row.h"
+#include "model/row.h"
 #include "site/site_page.h"
 
 /* Of the events of a row, the last ones: of a job that is asked for, and of one in a

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/job_id.h"
+#include "model/job_id.h"
 
 /* ---------------------------------------------------------------- states */
 

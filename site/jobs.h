@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/effect.h"
+#include "model/effect.h"
 #include "sched/limits.h"
 #include "sched/line.h"
 #include "sched/place.h"
@@ -58,11 +58,11 @@ struct job {
     const struct job_spec *spec;
     struct limits_class *class; /* what it is to limits */
     enum job_state state;
-    enum requeue_cause requeue_cause; /* see there (base/row.h) */
+    enum requeue_cause requeue_cause; /* see there (model/row.h) */
     uint64_t attempt; /* of the latest start; 0: waiting, or ended without one */
     char *lease;      /* that it runs under; "": own hosts */
     bool is_decided;
-    bool is_taken; /* see base/row.h */
+    bool is_taken; /* see model/row.h */
     bool is_killed;
     bool is_released; /* its condition (-w) was met once, or it has none */
     int n_hosts;
@@ -79,7 +79,7 @@ struct job {
     struct job_seat seat; /* where it counts for shares */
     uint64_t epoch;
     int n_requeues;  /* by its exit code */
-    char *avoided;   /* see base/row.h; NULL: no host */
+    char *avoided;   /* see model/row.h; NULL: no host */
     int n_pre_fails; /* commands before it that failed, in a row */
     struct run_control control;
     struct run_exit *exit; /* NULL: it has not ended */
@@ -149,7 +149,7 @@ struct job *jobs_add_array(struct jobs *jobs, const struct row_job *row,
 void jobs_store(const struct job *job, struct effects *effects);
 void jobs_store_spec(const struct job *job, struct effects *effects);
 
-/* By its key (base/job_id.h). */
+/* By its key (model/job_id.h). */
 uint64_t jobs_key(const struct job *job);
 struct job *jobs_find(const struct jobs *jobs, uint64_t key);
 /* The place of the first job with this id or one above: elements stand together. */
@@ -211,7 +211,8 @@ void jobs_reorder(struct jobs *jobs, struct job *job, bool to_top);
 /* The load that it is to stand still for, or goes on after; "": none. */
 void jobs_set_overload(struct job *job, const char *text);
 
-/* Hosts that it is not to run on (base/row.h), "": none; while it stands in no line. */
+/* Hosts that it is not to run on (model/row.h), "": none; while it stands in no line.
+ */
 void jobs_set_avoided(struct job *job, const char *hosts);
 
 /* It loses it and waits again: PSUSP where a user has stopped it. */

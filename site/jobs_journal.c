@@ -2,7 +2,7 @@
 /* jobs_journal.c: jobs as rows: see jobs.h. */
 #include "site/jobs_parts.h"
 
-#include "base/job_id.h"
+#include "model/job_id.h"
 
 static void load_one(struct jobs *jobs, const struct row_job *row,
                      struct submission *submission, int index)

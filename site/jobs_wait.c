@@ -3,7 +3,7 @@
  * in line: see jobs.h. */
 #include "site/jobs_parts.h"
 
-#include "base/job_id.h"
+#include "model/job_id.h"
 #include "sched/depend.h"
 
 /* All that makes jobs alike, as a line's name. */

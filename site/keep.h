@@ -7,7 +7,7 @@
 #ifndef SUBLET_SITE_KEEP_H
 #define SUBLET_SITE_KEEP_H
 
-#include "base/msg.h"
+#include "model/msg.h"
 
 /* NULL is kept as "". Not to be written to: all that are "" are one. */
 char *keep_text(const char *text);

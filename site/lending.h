@@ -9,7 +9,7 @@
 #ifndef SUBLET_SITE_LENDING_H
 #define SUBLET_SITE_LENDING_H
 
-#include "base/effect.h"
+#include "model/effect.h"
 #include "site/run_table.h"
 
 struct site;

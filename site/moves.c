@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/job_id.h"
 #include "base/value.h"
+#include "model/job_id.h"
 #include "site/history.h"
 #include "site/parts.h"
 #include "site/requests.h"

@@ -7,7 +7,7 @@
 #ifndef SUBLET_SITE_MOVES_H
 #define SUBLET_SITE_MOVES_H
 
-#include "base/effect.h"
+#include "model/effect.h"
 
 struct site;
 

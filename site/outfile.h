@@ -4,7 +4,7 @@
 #define SUBLET_SITE_OUTFILE_H
 
 #include "base/arena.h"
-#include "base/msg.h"
+#include "model/msg.h"
 #include "site/jobs.h"
 
 /* The absolute path for that stream, with %J replaced by the job's id, %I by its index

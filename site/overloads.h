@@ -28,7 +28,7 @@
 #ifndef SUBLET_SITE_OVERLOADS_H
 #define SUBLET_SITE_OVERLOADS_H
 
-#include "base/effect.h"
+#include "model/effect.h"
 #include "sched/place.h"
 #include "site/jobs.h"
 #include "site/site.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/job_id.h"
+#include "model/job_id.h"
 #include "site/outfile.h"
 #include "site/parts.h"
 #include "site/requests.h"

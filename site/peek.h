@@ -11,7 +11,7 @@
 #ifndef SUBLET_SITE_PEEK_H
 #define SUBLET_SITE_PEEK_H
 
-#include "base/effect.h"
+#include "model/effect.h"
 
 struct site;
 

@@ -19,8 +19,8 @@
 #ifndef SUBLET_SITE_PICKS_H
 #define SUBLET_SITE_PICKS_H
 
-#include "base/effect.h"
-#include "base/row.h"
+#include "model/effect.h"
+#include "model/row.h"
 #include "provider/export.h"
 
 struct site;

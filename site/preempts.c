@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/job_id.h"
+#include "model/job_id.h"
 #include "site/halts.h"
 #include "site/keep.h"
 #include "site/parts.h"

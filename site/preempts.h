@@ -13,7 +13,7 @@
 #ifndef SUBLET_SITE_PREEMPTS_H
 #define SUBLET_SITE_PREEMPTS_H
 
-#include "base/effect.h"
+#include "model/effect.h"
 #include "sched/preempt.h"
 #include "site/jobs.h"
 

@@ -8,7 +8,7 @@
 #ifndef SUBLET_SITE_QUEUES_H
 #define SUBLET_SITE_QUEUES_H
 
-#include "base/effect.h"
+#include "model/effect.h"
 #include "sched/queue.h"
 #include "sched/reason.h"
 

@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#include "base/effect.h"
+#include "model/effect.h"
 #include "site/jobs.h"
 
 struct site;

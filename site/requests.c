@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/job_id.h"
 #include "base/value.h"
+#include "model/job_id.h"
 #include "sched/depend.h"
 #include "site/forward.h"
 #include "site/parts.h"
@@ -240,17 +240,17 @@ static int check_terms(const struct site *site, const struct peer *from, bool is
 static int read_bare_limits(const struct site *site, uint64_t bare, struct arena *arena,
                             struct job_spec *spec, struct err *err)
 {
-    struct job_limits limits;
+    struct job_rlimits limits;
     int64_t unit_kib = site->config->limit_unit_kib;
-    int code = job_limits_read(spec->limits, spec->n_limits, &limits, err);
-    for (int i = 0; code == 0 && i < JOB_LIMITS; i++) {
-        bool is_bare = (bare >> i & 1) != 0 && limits.values[i] != JOB_LIMIT_NONE;
-        if (is_bare && job_limit_kinds[i].unit == JOB_LIMIT_SIZE_KIB) {
-            limits.values[i] = job_limit_scale(limits.values[i], unit_kib);
+    int code = job_rlimits_read(spec->limits, spec->n_limits, &limits, err);
+    for (int i = 0; code == 0 && i < JOB_RLIMITS; i++) {
+        bool is_bare = (bare >> i & 1) != 0 && limits.values[i] != JOB_RLIMIT_NONE;
+        if (is_bare && job_rlimit_kinds[i].unit == JOB_RLIMIT_SIZE_KIB) {
+            limits.values[i] = job_rlimit_scale(limits.values[i], unit_kib);
         }
     }
     if (code == 0) {
-        spec->n_limits = job_limits_write(arena, &limits, &spec->limits);
+        spec->n_limits = job_rlimits_write(arena, &limits, &spec->limits);
     }
     return code;
 }

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "base/effect.h"
+#include "model/effect.h"
 #include "site/jobs.h"
 
 struct site;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/conf_value.h"
-#include "base/row.h"
+#include "model/row.h"
 
 static const struct resource *find_defined(const struct site_config *config,
                                            const char *name)

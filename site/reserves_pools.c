@@ -4,7 +4,7 @@
  * most one of each resource. */
 #include <string.h>
 
-#include "base/exported.h"
+#include "model/exported_resources.h"
 #include "site/reserves_parts.h"
 
 /* A pool of instances that a provider exports. */
@@ -48,7 +48,7 @@ static int exported_pool(const struct site *site, int index, const char *resourc
     consumer_host_at(site->consumer, index, &host);
     for (int i = 0; i < host.n_resources; i++) {
         if (strcmp(host.resources[i].name, resource) == 0 &&
-            exported_is_seen_from(&host.resources[i], host.host)) {
+            exported_resources_is_seen_from(&host.resources[i], host.host)) {
             return host.resources[i].pool;
         }
     }

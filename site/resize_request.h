@@ -9,7 +9,7 @@
 #ifndef SUBLET_SITE_RESIZE_REQUEST_H
 #define SUBLET_SITE_RESIZE_REQUEST_H
 
-#include "base/effect.h"
+#include "model/effect.h"
 
 struct site;
 

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/effect.h"
+#include "model/effect.h"
 #include "provider/user_map.h"
 #include "site/run_table.h"
 #include "site/site_hosts.h"

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "base/effect.h"
+#include "model/effect.h"
 
 struct place_host;
 struct site;

@@ -15,8 +15,8 @@
 #ifndef SUBLET_SITE_SHARES_H
 #define SUBLET_SITE_SHARES_H
 
-#include "base/effect.h"
 #include "base/err.h"
+#include "model/effect.h"
 #include "sched/place.h"
 #include "site/jobs.h"
 

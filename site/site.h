@@ -18,8 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/effect.h"
 #include "base/err.h"
+#include "model/effect.h"
 #include "provider/export.h"
 #include "provider/user_map.h"
 #include "sched/application.h"

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/bounds.h"
 #include "base/conf_value.h"
-#include "base/limits.h"
-#include "base/load_local.h"
+#include "model/local_resources.h"
 #include "provider/export_shared.h"
 #include "sched/application.h"
 #include "sched/limits_read.h"
@@ -288,7 +288,7 @@ static void give_hosts(struct conf *conf, const struct host_list *list,
 static void read_measures(struct conf *conf, const struct place *site,
                           struct site_setup *setup)
 {
-    struct load_value values[LOAD_LOCAL_MAX];
+    struct load_value values[LOCAL_RESOURCES_MAX];
     int n_values;
     struct err err;
     struct conf_words elims =
@@ -306,7 +306,7 @@ static void read_measures(struct conf *conf, const struct place *site,
         const struct conf_row *row = &section->rows[0];
         const char *text = conf_text(row, "LSF_LOCAL_RESOURCES", NULL);
         if (text != NULL &&
-            load_local_read(conf->arena, text, values, &n_values, &err) != 0) {
+            local_resources_read(conf->arena, text, values, &n_values, &err) != 0) {
             COMPLAIN(section, row, conf_cell(row, "LSF_LOCAL_RESOURCES"), "%s",
                      err.text);
         }

@@ -2,7 +2,7 @@
 /* site_copy.c: see site_copy.h. */
 #include "site/site_copy.h"
 
-#include "base/exported.h"
+#include "model/exported_resources.h"
 #include "provider/export_shared.h"
 
 static const char *copy_text(struct arena *arena, const char *text)
@@ -85,7 +85,7 @@ static void copy_job_rules(struct arena *arena, struct job_rules *rules)
     rules->job_starter = copy_text(arena, rules->job_starter);
     rules->pre_exec = copy_text(arena, rules->pre_exec);
     rules->post_exec = copy_text(arena, rules->post_exec);
-    for (int i = 0; i < JOB_ACTIONS; i++) {
+    for (int i = 0; i < JOB_CONTROL_KINDS; i++) {
         const char **action = &rules->controls.actions[i];
         *action = copy_given(arena, *action);
     }
@@ -287,7 +287,7 @@ static void copy_exports(struct arena *arena, struct export_plan *plan)
             lease->hosts[k].host = copy_text(arena, lease->hosts[k].host);
         }
         lease->resources =
-            exported_copy_resources(arena, lease->resources, lease->n_resources);
+            exported_resources_copy(arena, lease->resources, lease->n_resources);
     }
     copy_shared(arena, plan);
     plan->late = copy_array(arena, plan->late, plan->n_late, sizeof(*plan->late));

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/effect.h"
+#include "model/effect.h"
 
 struct site_host;
 struct site_hosts;

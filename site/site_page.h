@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/msg.h"
 #include "base/value.h"
+#include "model/msg.h"
 
 struct site_page {
     struct arena *arena;

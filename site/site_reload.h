@@ -5,7 +5,7 @@
 #ifndef SUBLET_SITE_SITE_RELOAD_H
 #define SUBLET_SITE_SITE_RELOAD_H
 
-#include "base/effect.h"
+#include "model/effect.h"
 
 struct site;
 

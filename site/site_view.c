@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/exported.h"
+#include "model/exported_resources.h"
 #include "site/parts.h"
 #include "site/site_page.h"
 #include "site/site_tally.h"
@@ -270,7 +270,7 @@ static struct value *exported_row(struct arena *arena, const struct msg_state *b
         arena_alloc(arena, (size_t)book->n_resources, sizeof(*seen));
     int n_seen = 0;
     for (int i = 0; i < book->n_resources; i++) {
-        if (exported_is_seen_from(&book->resources[i], split->host)) {
+        if (exported_resources_is_seen_from(&book->resources[i], split->host)) {
             seen[n_seen] = book->resources[i];
             seen[n_seen++].hosts = "";
         }
@@ -281,8 +281,8 @@ static struct value *exported_row(struct arena *arena, const struct msg_state *b
                site_tally_find(tally, split->host, book->lease));
     value_add_text(arena, row, "lease", book->lease);
     value_add_int(arena, row, "exported", split->n_slots);
-    exported_show_spaces(arena, row, split->spaces);
-    exported_show_resources(arena, row, seen, n_seen);
+    exported_resources_show_memory(arena, row, split->spaces);
+    exported_resources_show(arena, row, seen, n_seen);
     return row;
 }
 
@@ -358,7 +358,7 @@ static struct value *export_row(struct arena *arena, const struct msg_state *boo
             struct value *host = value_add(arena, hosts, NULL, value_object(arena));
             value_add_text(arena, host, "host", split->host);
             value_add_int(arena, host, "slots", split->n_slots);
-            exported_show_spaces(arena, host, split->spaces);
+            exported_resources_show_memory(arena, host, split->spaces);
         }
         add_spaces(sums, split->spaces);
     }
@@ -367,8 +367,8 @@ static struct value *export_row(struct arena *arena, const struct msg_state *boo
     value_add_int(arena, row, "slots", n_slots);
     value_add_int(arena, row, "provider", n_here);
     value_add_int(arena, row, "lent", n_lent);
-    exported_show_spaces(arena, row, sums);
-    exported_show_resources(arena, row, book->resources, book->n_resources);
+    exported_resources_show_memory(arena, row, sums);
+    exported_resources_show(arena, row, book->resources, book->n_resources);
     return row;
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/msg.h"
+#include "model/msg.h"
 #include "sched/threshold.h"
 
 struct queue_reserve;

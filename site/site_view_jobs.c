@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/job_id.h"
+#include "model/job_id.h"
 #include "sched/resreq.h"
 #include "site/endings.h"
 #include "site/halts.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* site_view_preempt.c: preemption as it is shown: which queues preempt which, who gave
  * way to whom, and when a suspended job may go on. */
-#include "base/job_id.h"
 #include "base/value.h"
+#include "model/job_id.h"
 #include "site/halts.h"
 #include "site/parts.h"
 #include "site/site_view.h"

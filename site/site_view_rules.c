@@ -9,30 +9,30 @@
 
 /* ---------------------------------------------------------------- limits */
 
-static const char *limit_name(struct arena *arena, enum job_limit limit)
+static const char *limit_name(struct arena *arena, enum job_rlimit limit)
 {
-    const struct job_limit_kind *kind = &job_limit_kinds[limit];
+    const struct job_rlimit_kind *kind = &job_rlimit_kinds[limit];
     switch (kind->unit) {
-    case JOB_LIMIT_TIME:
+    case JOB_RLIMIT_TIME:
         return arena_printf(arena, "%s_s", kind->name);
-    case JOB_LIMIT_SIZE_KIB:
+    case JOB_RLIMIT_SIZE_KIB:
         return arena_printf(arena, "%s_kib", kind->name);
-    case JOB_LIMIT_COUNT:
-    case JOB_LIMIT_NICENESS:
+    case JOB_RLIMIT_COUNT:
+    case JOB_RLIMIT_NICENESS:
         break;
     }
     return kind->name;
 }
 
 /* Where it is not limited: nothing. */
-static void add_limit(struct arena *arena, struct value *object, enum job_limit limit,
+static void add_limit(struct arena *arena, struct value *object, enum job_rlimit limit,
                       int64_t value)
 {
     const char *name = limit_name(arena, limit);
-    if (value == JOB_LIMIT_NONE) {
+    if (value == JOB_RLIMIT_NONE) {
         return;
     }
-    if (job_limit_kinds[limit].unit == JOB_LIMIT_TIME) {
+    if (job_rlimit_kinds[limit].unit == JOB_RLIMIT_TIME) {
         value_add_duration(arena, object, name, value);
     } else {
         value_add_int(arena, object, name, value);
@@ -47,15 +47,15 @@ static struct value *add_object(struct arena *arena, struct value *row, const ch
                              : value_add_null(arena, row, key);
 }
 
-static struct value *limits_value(struct arena *arena, const struct job_limits *limits,
+static struct value *limits_value(struct arena *arena, const struct job_rlimits *limits,
                                   int64_t run_limit_ms)
 {
     struct value *object = value_object(arena);
     if (run_limit_ms > 0) {
         value_add_duration(arena, object, "run_s", run_limit_ms);
     }
-    for (int i = 0; i < JOB_LIMITS; i++) {
-        add_limit(arena, object, (enum job_limit)i, limits->values[i]);
+    for (int i = 0; i < JOB_RLIMITS; i++) {
+        add_limit(arena, object, (enum job_rlimit)i, limits->values[i]);
     }
     return object;
 }
@@ -123,9 +123,9 @@ static void add_controls(struct arena *arena, struct value *row,
                          const struct job_controls *controls)
 {
     struct value *object = value_object(arena);
-    for (int i = 0; i < JOB_ACTIONS; i++) {
+    for (int i = 0; i < JOB_CONTROL_KINDS; i++) {
         if (controls->actions[i] != NULL) {
-            value_add_text(arena, object, job_action_name((enum job_action)i),
+            value_add_text(arena, object, job_control_name((enum job_control)i),
                            site_page_cut(arena, controls->actions[i], TEXT_MAX));
         }
     }
@@ -154,12 +154,12 @@ void site_view_add_job_rules(struct arena *arena, struct value *row,
                              bool is_asked)
 {
     struct job_spec spec = *job->spec;
-    struct job_limits limits;
+    struct job_rlimits limits;
     struct job_rules_stack stack = rules_stack(config, job->queue, spec.app);
     job_rules_apply(arena, &stack, &spec);
     value_add_text(arena, row, "app", spec.app[0] != '\0' ? spec.app : NULL);
-    if (job_limits_read(spec.limits, spec.n_limits, &limits, NULL) != 0) {
-        limits = job_limits_none();
+    if (job_rlimits_read(spec.limits, spec.n_limits, &limits, NULL) != 0) {
+        limits = job_rlimits_none();
     }
     add_object(arena, row, "limits", limits_value(arena, &limits, spec.run_limit_ms));
     if (is_asked) {

@@ -4,8 +4,8 @@
  * counts as theirs. */
 #include <string.h>
 
-#include "base/job_id.h"
 #include "base/value.h"
+#include "model/job_id.h"
 #include "sched/resreq_usage.h"
 #include "site/parts.h"
 #include "site/site_tally.h"

@@ -11,7 +11,7 @@
 #ifndef SUBLET_SITE_SLOT_USE_H
 #define SUBLET_SITE_SLOT_USE_H
 
-#include "base/effect.h"
+#include "model/effect.h"
 #include "sched/place.h"
 
 struct site_config;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/job_id.h"
+#include "model/job_id.h"
 #include "site/keep.h"
 
 struct submission *submission_new(const struct row_job *row)

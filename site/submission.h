@@ -6,7 +6,7 @@
 #ifndef SUBLET_SITE_SUBMISSION_H
 #define SUBLET_SITE_SUBMISSION_H
 
-#include "base/row.h"
+#include "model/row.h"
 
 struct submission {
     struct job_spec *spec;

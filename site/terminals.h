@@ -16,8 +16,8 @@
 #ifndef SUBLET_SITE_TERMINALS_H
 #define SUBLET_SITE_TERMINALS_H
 
-#include "base/effect.h"
 #include "base/err.h"
+#include "model/effect.h"
 #include "sched/queue.h"
 
 enum { TERMINALS_PATIENCE_MS = 60000 };

@@ -3,7 +3,7 @@
  * whole fact: one that says what the job's record says already changes nothing. */
 #include <string.h>
 
-#include "base/job_id.h"
+#include "model/job_id.h"
 #include "site/outfile.h"
 #include "site/parts.h"
 #include "site/turns.h"

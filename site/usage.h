@@ -3,7 +3,7 @@
 #ifndef SUBLET_SITE_USAGE_H
 #define SUBLET_SITE_USAGE_H
 
-#include "base/effect.h"
+#include "model/effect.h"
 
 struct site;
 

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/msg.h"
+#include "model/msg.h"
 
 struct job;
 struct run;

@@ -3,8 +3,8 @@
 #include "site/wait.h"
 
 #include "base/err.h"
-#include "base/job_id.h"
 #include "base/value.h"
+#include "model/job_id.h"
 #include "site/parts.h"
 #include "site/requests.h"
 #include "site/site_view.h"

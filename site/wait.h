@@ -3,7 +3,7 @@
 #ifndef SUBLET_SITE_WAIT_H
 #define SUBLET_SITE_WAIT_H
 
-#include "base/effect.h"
+#include "model/effect.h"
 #include "site/jobs.h"
 
 struct site;

@@ -11,7 +11,7 @@
 #include <sqlite3.h>
 
 #include "base/arena.h"
-#include "base/msg.h"
+#include "model/msg.h"
 #include "sys/db.h"
 
 /* NULL: not exported. */

@@ -18,8 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bounds.h"
 #include "base/err.h"
-#include "base/limits.h"
 #include "sys/http_header.h"
 
 enum {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/limits.h"
+#include "base/bounds.h"
 
 enum { FIRST_CAPACITY = 4096 };
 

@@ -6,8 +6,8 @@
 #ifndef SUBLET_SYS_LOCAL_LISTEN_H
 #define SUBLET_SYS_LOCAL_LISTEN_H
 
-#include "base/effect.h"
 #include "base/err.h"
+#include "model/effect.h"
 #include "sys/wire_path.h"
 
 /* A listening, non-blocking descriptor. Nobody can connect before the mode is set. */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/effect.h"
+#include "model/effect.h"
 
 /* `program` begins each line; borrowed for ever. */
 void log_init(const char *program);

@@ -22,9 +22,9 @@
 #include <czmq.h>
 #include <stdint.h>
 
-#include "base/effect.h"
 #include "base/err.h"
-#include "base/msg.h"
+#include "model/effect.h"
+#include "model/msg.h"
 
 struct wire_key {
     char public_z85[41];

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/msg.h"
+#include "model/msg.h"
 
 int wire_encode(const struct msg *msg, uint8_t **bytes, size_t *length,
                 struct err *err) MUST_CHECK;

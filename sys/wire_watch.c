@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 
 #include "base/arena.h"
-#include "base/limits.h"
+#include "base/bounds.h"
 #include "sys/wire_tcp.h"
 
 enum {

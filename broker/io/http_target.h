@@ -17,7 +17,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/msg.h"
+#include "model/msg.h"
 
 enum http_target_page {
     HTTP_TARGET_LEASES,

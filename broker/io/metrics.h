@@ -11,8 +11,8 @@
 
 #include <stdint.h>
 
-#include "base/effect.h"
 #include "base/err.h"
+#include "model/effect.h"
 #include "sys/histogram.h"
 
 enum metrics_result {

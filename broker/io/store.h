@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store.h: the broker's SQLite file: contracts, overrides, counters, history.
  *
- * Rows as in base/row.h, tables as in schema/broker. The hub writes the store effects
+ * Rows as in model/row.h, tables as in schema/broker. The hub writes the store effects
  * of a batch between store_begin and store_commit; after an error of either the store
  * is dead, and the process with it.
  *
@@ -17,10 +17,10 @@
 #include <sqlite3.h>
 
 #include "base/err.h"
-#include "base/msg.h"
-#include "base/row.h"
 #include "base/value.h"
 #include "broker/io/store_series.h"
+#include "model/msg.h"
+#include "model/row.h"
 
 struct store;
 

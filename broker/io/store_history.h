@@ -10,8 +10,8 @@
 #ifndef SUBLET_BROKER_IO_STORE_HISTORY_H
 #define SUBLET_BROKER_IO_STORE_HISTORY_H
 
-#include "base/row.h"
 #include "base/value.h"
+#include "model/row.h"
 #include "sys/db.h"
 
 enum { STORE_EVENTS_MAX = 1000000 };

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/job_id.h"
 #include "base/value.h"
+#include "model/job_id.h"
 #include "site/history_view.h"
 
 enum {

@@ -4,7 +4,7 @@
 #ifndef SUBLET_SITE_IO_HISTORY_ANSWER_H
 #define SUBLET_SITE_IO_HISTORY_ANSWER_H
 
-#include "base/effect.h"
+#include "model/effect.h"
 #include "site/io/journal.h"
 
 /* EFFECT_HISTORY: the REPLY is appended to `effects`. */

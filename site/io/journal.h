@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* journal.h: a site's SQLite file: its books of lent slots, its jobs, its runs.
  *
- * Rows as in base/row.h, tables as in schema/site. The shell writes the store effects
+ * Rows as in model/row.h, tables as in schema/site. The shell writes the store effects
  * of a batch between journal_begin and journal_commit; after an error of either the
  * journal is dead, and the process with it.
  *
@@ -15,7 +15,7 @@
 #define SUBLET_SITE_IO_JOURNAL_H
 
 #include "base/err.h"
-#include "base/row.h"
+#include "model/row.h"
 #include "site/io/journal_history.h"
 
 struct journal;

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/row.h"
+#include "model/row.h"
 
 #define JOURNAL_SPEC_COLUMNS                                                           \
     "name, user, uid, gid, queue, command, cwd, in_file, out_file, err_file, env,"     \

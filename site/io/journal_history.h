@@ -10,7 +10,7 @@
 #define SUBLET_SITE_IO_JOURNAL_HISTORY_H
 
 #include "base/err.h"
-#include "base/row.h"
+#include "model/row.h"
 #include "sys/db.h"
 
 enum { JOURNAL_EVENTS_MAX = 2000000 };

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "base/job_id.h"
+#include "model/job_id.h"
 #include "site/io/journal_fields.h"
 
 enum { HALT_WIDTH = 7, RESIZE_WIDTH = 4 };

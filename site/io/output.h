@@ -9,7 +9,7 @@
 #ifndef SUBLET_SITE_IO_OUTPUT_H
 #define SUBLET_SITE_IO_OUTPUT_H
 
-#include "base/effect.h"
+#include "model/effect.h"
 
 /* Carries out an EFFECT_WRITE: the whole piece at its offset; offset 0 creates the file
  * or empties it. Returns errno, 0 when all of it is written. */

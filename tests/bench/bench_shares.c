@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/job_id.h"
+#include "model/job_id.h"
 #include "sched/place_order.h"
 #include "site/parts.h"
 #include "tests/bench/bench.h"

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/conf.h"
-#include "base/limits.h"
-#include "base/load_local.h"
 #include "host/elim_line.h"
 #include "host/elim_table.h"
+#include "model/local_resources.h"
 #include "proto/codec.h"
 #include "tests/fuzz/input.h"
 
@@ -50,12 +50,12 @@ static void take_line(const uint8_t *data, size_t size)
 
 static void take_local(const uint8_t *data, size_t size)
 {
-    struct load_value values[LOAD_LOCAL_MAX];
+    struct load_value values[LOCAL_RESOURCES_MAX];
     struct arena arena;
     int count;
     arena_init(&arena);
     const char *text = arena_strn(&arena, (const char *)data, size);
-    if (load_local_read(&arena, text, values, &count, NULL) == 0) {
+    if (local_resources_read(&arena, text, values, &count, NULL) == 0) {
         check_told(values, count);
     }
     arena_release(&arena);

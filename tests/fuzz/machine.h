@@ -8,7 +8,7 @@
 #ifndef SUBLET_TESTS_FUZZ_MACHINE_H
 #define SUBLET_TESTS_FUZZ_MACHINE_H
 
-#include "base/effect.h"
+#include "model/effect.h"
 #include "sim/invariants.h"
 #include "tests/fuzz/said.h"
 

@@ -10,7 +10,7 @@
 #define SUBLET_TESTS_FUZZ_SAID_H
 
 #include "base/arena.h"
-#include "base/msg.h"
+#include "model/msg.h"
 #include "tests/fuzz/input.h"
 
 enum { SAID_HEARD = 32 };

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/effect.h"
+#include "model/effect.h"
 #include "sys/wire.h"
 #include "tests/io/run_fixture.h"
 

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
-#include "base/msg.h"
+#include "model/msg.h"
 #include "tests/io/run_fixture.h"
 
 struct hostile {

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/job_id.h"
+#include "model/job_id.h"
 
 /* ---------------------------------------------------------------- as text */
 

@@ -7,7 +7,7 @@
 #ifndef SUBLET_TESTS_IO_JOURNAL_ROWS_H
 #define SUBLET_TESTS_IO_JOURNAL_ROWS_H
 
-#include "base/row.h"
+#include "model/row.h"
 
 struct job_spec journal_rows_full(void);
 struct job_spec journal_rows_empty(void);

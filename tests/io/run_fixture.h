@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "base/msg.h"
+#include "model/msg.h"
 
 enum { RUN_FIXTURE_PATH = 512 };
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "base/job_id.h"
+#include "model/job_id.h"
 #include "tests/io/journal_fixture.h"
 
 static void test_an_empty_journal_loads_nothing(void **state)

@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
+#include "base/bounds.h"
 #include "base/conf.h"
 #include "base/conf_keys.h"
-#include "base/limits.h"
 #include "base/rng.h"
 
 static struct arena arena;

@@ -9,8 +9,8 @@
 #ifndef SUBLET_TESTS_UNIT_BROKER_STAGE_H
 #define SUBLET_TESTS_UNIT_BROKER_STAGE_H
 
-#include "base/effect.h"
 #include "broker/broker.h"
+#include "model/effect.h"
 
 struct stage {
     struct broker *broker;

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "base/bounds.h"
 #include "base/err.h"
-#include "base/limits.h"
 #include "tests/unit/broker/stage.h"
 
 static struct stage stage;

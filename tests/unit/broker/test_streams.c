@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 #include "broker/streams.h"
 
 enum { SECONDS = 20 };

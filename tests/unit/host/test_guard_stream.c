@@ -16,11 +16,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/limits.h"
-#include "base/msg.h"
+#include "base/bounds.h"
 #include "host/guard_stream.h"
 #include "host/run_dir.h"
 #include "host/stream_packet.h"
+#include "model/msg.h"
 
 enum { SERVED = 8 }; /* turns: more than any of this takes */
 

@@ -5,7 +5,7 @@
 #define SUBLET_TESTS_UNIT_PROTO_SHAPES_H
 
 #include "base/arena.h"
-#include "base/msg.h"
+#include "model/msg.h"
 #include "proto/codec_field.h"
 #include "proto/sublet.pb-c.h"
 

@@ -80,7 +80,7 @@ static void test_limits(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct world world;
         struct err err = {.text = ""};
-        struct job_limits limits;
+        struct job_rlimits limits;
         int max_slots = 0;
         read_keys(&world, "", rows[i].queue, rows[i].app);
         struct job_spec spec = {
@@ -93,10 +93,10 @@ static void test_limits(void **state)
         } else {
             assert_int_equal(code, 0);
             job_rules_apply(&world.arena, &world.stack, &spec);
-            assert_int_equal(job_limits_read(spec.limits, spec.n_limits, &limits, &err),
-                             0);
-            int64_t kib = limits.values[JOB_LIMIT_MEM];
-            if ((kib == JOB_LIMIT_NONE ? -1 : kib) != rows[i].kib) {
+            assert_int_equal(
+                job_rlimits_read(spec.limits, spec.n_limits, &limits, &err), 0);
+            int64_t kib = limits.values[JOB_RLIMIT_MEM];
+            if ((kib == JOB_RLIMIT_NONE ? -1 : kib) != rows[i].kib) {
                 fail_msg("%s: %lld", rows[i].why, (long long)kib);
             }
         }
@@ -272,12 +272,12 @@ static void test_the_rest(void **state)
     assert_true(job_rules_succeed(&rules, 8));
     assert_string_equal(rules.job_starter, "a");
     assert_int_equal(rules.rerunnable, 0);
-    assert_int_equal(rules.soft.values[JOB_LIMIT_NICE], 4);
-    assert_int_equal(rules.soft.values[JOB_LIMIT_PRE_TIME], 5 * 60000);
+    assert_int_equal(rules.soft.values[JOB_RLIMIT_NICE], 4);
+    assert_int_equal(rules.soft.values[JOB_RLIMIT_PRE_TIME], 5 * 60000);
     world.stack.app = NULL;
     job_rules_merge(&world.stack, &rules);
     assert_int_equal(job_rules_pre_tries(&rules), 2);
-    assert_int_equal(rules.soft.values[JOB_LIMIT_PRE_TIME], 3 * 60000);
+    assert_int_equal(rules.soft.values[JOB_RLIMIT_PRE_TIME], 3 * 60000);
     world.stack.site = NULL;
     job_rules_merge(&world.stack, &rules);
     assert_int_equal(job_rules_pre_tries(&rules), 5); /* LSF's default */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/job_limit.h"
+#include "model/job_rlimit.h"
 #include "sim/course.h"
 
 /* Goes through it as `codes` say, a command after the other; "in1 job out1". */
@@ -123,10 +123,10 @@ static void test_rules(void **state)
         .limits = limits, .n_limits = 1, .controls = controls, .n_controls = 2};
     course_init(&course, &arena, &spec);
     assert_int_equal(course.limits_ms[COURSE_BEFORE], 1000);
-    assert_true(course.limits_ms[COURSE_AFTER] == JOB_LIMIT_NONE);
-    assert_null(course.actions[JOB_ACTION_SUSPEND]); /* a signal */
-    assert_null(course.actions[JOB_ACTION_RESUME]);
-    assert_string_equal(course.actions[JOB_ACTION_TERMINATE], "/bin/leave now");
+    assert_true(course.limits_ms[COURSE_AFTER] == JOB_RLIMIT_NONE);
+    assert_null(course.actions[JOB_CONTROL_SUSPEND]); /* a signal */
+    assert_null(course.actions[JOB_CONTROL_RESUME]);
+    assert_string_equal(course.actions[JOB_CONTROL_TERMINATE], "/bin/leave now");
     arena_release(&arena);
 }
 

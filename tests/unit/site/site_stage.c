@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "base/job_id.h"
+#include "model/job_id.h"
 #include "site/site_config.h"
 
 static const char standard[] = "Begin Site\n"

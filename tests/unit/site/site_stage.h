@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/effect.h"
 #include "base/value.h"
+#include "model/effect.h"
 #include "site/site.h"
 
 struct stage_row {

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 #include "site/allocation.h"
 
 #define COUNT(hosts) (int)(sizeof(hosts) / sizeof((hosts)[0]))

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
-#include "base/job_id.h"
+#include "model/job_id.h"
 #include "tests/unit/site/site_stage.h"
 
 static void init(struct site_stage *stage)

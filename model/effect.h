@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* effect.h: what goes into a step machine and what comes out.
+ *
+ * In: an event, which carries the time. Out: effects in the order in which the
+ * shell is to carry them out, except that all STOREs of a batch of events are
+ * committed in one transaction before anything else of the batch is done. A shell
+ * ends every batch with one EVENT_TICK.
+ *
+ * Ownership: effects own an arena in which all that they point to lives, until
+ * effects_clear. An event's pointers live until the step returns.
+ * Layer: base. */
+#ifndef SUBLET_MODEL_EFFECT_H
+#define SUBLET_MODEL_EFFECT_H
+
+#include "base/arena.h"
+#include "model/msg.h"
+#include "model/row.h"
+
+/* Who is at the other end, as authenticated: by CURVE key, by being a host of this
+ * site, or by the kernel's credentials. */
+enum peer_kind { PEER_NONE, PEER_BROKER, PEER_SITE, PEER_HOST, PEER_CLIENT };
+
+struct peer {
+    enum peer_kind kind;
+    const char *name; /* member (site, or admin's key), host, user */
+    uint64_t link;    /* the connection, so that an answer goes back the same way */
+    int roles;        /* enum role: members of the broker; a site's admin: ROLE_ADMIN */
+    int64_t uid, gid; /* clients of a site */
+};
+
+enum event_kind {
+    EVENT_TICK,    /* time has passed, or a batch ends: do what is due */
+    EVENT_MESSAGE, /* `from` says `msg` */
+    EVENT_GONE,    /* the connection `from` has closed (clients; best effort) */
+    EVENT_WRITTEN, /* output of job `job` was written up to `offset` or failed */
+};
+
+struct event {
+    enum event_kind kind;
+    int64_t now_ms; /* grows; close to wall clock */
+    struct peer from;
+    const struct msg *msg;
+    int64_t
+        utc_offset_ms; /* TICK: of local time, for time windows; 0 where it is UTC */
+    int64_t
+        last_tick_us; /* TICK: what the shell's last one took. Shown, decides nothing */
+    struct {
+        uint64_t job;
+        int error; /* errno; 0: written */
+    } written;
+};
+
+enum effect_kind {
+    EFFECT_STORE,
+    EFFECT_SEND,
+    EFFECT_RECONNECT, /* the broker is silent: close and reopen the uplink */
+    EFFECT_HISTORY,   /* read history rows from the store and send them as REPLY */
+    EFFECT_SNAPSHOT,  /* send a piece of a copy of the store as REPLY */
+    EFFECT_RELOAD,    /* read the configuration anew, hand it in, send REPLY */
+    EFFECT_WRITE,     /* a piece of output came home: write it as the job's user */
+    EFFECT_LOG,
+};
+
+enum log_level {
+    LOG_LEVEL_ERROR = 3,
+    LOG_LEVEL_WARNING,
+    LOG_LEVEL_NOTICE,
+    LOG_LEVEL_INFO,
+    LOG_LEVEL_DEBUG
+};
+
+struct effect {
+    enum effect_kind kind;
+    union {
+        struct row row;
+        struct {
+            struct peer to; /* kind and name, or kind and link */
+            struct msg msg;
+        } send;
+        struct {
+            struct peer to;
+            uint64_t session;       /* of the query, for the REPLY */
+            struct msg_query query; /* name: the lease; after: seq; limit */
+            const uint64_t *keys;   /* a site's: of these jobs, if none is named */
+            int n_keys;
+            bool has_more; /* jobs behind those */
+        } history;
+        struct {
+            struct peer to;
+            uint64_t session;
+            struct msg_snapshot ask;
+        } snapshot;
+        struct {
+            struct peer to;
+            uint64_t session, request;
+        } reload;
+        struct {
+            uint64_t job; /* key (model/job_id.h) */
+            int64_t uid, gid;
+            const char *path; /* absolute */
+            int64_t umask;
+            int64_t offset; /* 0 truncates */
+            const uint8_t *bytes;
+            int n_bytes;
+        } write;
+        struct {
+            enum log_level level;
+            const char *text;
+        } log;
+    };
+};
+
+struct effects {
+    struct arena arena;
+    struct effect *items;
+    int count, capacity;
+};
+
+void effects_init(struct effects *effects);
+void effects_clear(struct effects *effects);
+void effects_release(struct effects *effects);
+
+/* Appends a zeroed effect and returns it, valid until the next append. */
+struct effect *effects_add(struct effects *effects, enum effect_kind kind);
+
+/* The common ones. `row` and `msg` are copied shallowly: what they point to must
+ * live in the effects' arena, or outlive the batch. */
+void effects_store(struct effects *effects, const struct row *row);
+void effects_send(struct effects *effects, const struct peer *to,
+                  const struct msg *msg);
+void effects_log(struct effects *effects, enum log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A whole message REPLY: an error (code < 0, a sentence), or success. */
+void effects_reply_error(struct effects *effects, const struct peer *to,
+                         uint64_t request, int code, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* An error with something that the command line can show beside the sentence. */
+void effects_reply_refusal(struct effects *effects, const struct peer *to,
+                           uint64_t request, int code, const char *text,
+                           const struct value *value);
+void effects_reply(struct effects *effects, const struct peer *to, uint64_t request,
+                   const char *text, const struct value *value, const char *next);
+
+#endif

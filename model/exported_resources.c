@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exported_resources.c: see exported_resources.h. */
+#include "model/exported_resources.h"
+
+#include <string.h>
+
+bool exported_resources_is_same_memory(const struct space a[SPACES],
+                                       const struct space b[SPACES])
+{
+    for (int i = 0; i < SPACES; i++) {
+        if (a[i].is_given != b[i].is_given || a[i].mib != b[i].mib) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool exported_resources_is_same(const struct lease_resource *a, int n_a,
+                                const struct lease_resource *b, int n_b)
+{
+    if (n_a != n_b) {
+        return false;
+    }
+    for (int i = 0; i < n_a; i++) {
+        if (strcmp(a[i].name, b[i].name) != 0 || a[i].pool != b[i].pool ||
+            a[i].n_instances != b[i].n_instances || a[i].traits != b[i].traits ||
+            strcmp(a[i].hosts, b[i].hosts) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const char *move_text(char **at, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    const char *copy = memcpy(*at, text, size);
+    *at += size;
+    return copy;
+}
+
+struct lease_resource *exported_resources_dup(const struct lease_resource *resources,
+                                              int n_resources)
+{
+    if (n_resources == 0) {
+        return NULL;
+    }
+    size_t table = (size_t)n_resources * sizeof(*resources), texts = 0;
+    for (int i = 0; i < n_resources; i++) {
+        texts += strlen(resources[i].name) + strlen(resources[i].hosts) + 2;
+    }
+    struct lease_resource *kept = mem_alloc(1, table + texts);
+    char *at = (char *)kept + table;
+    for (int i = 0; i < n_resources; i++) {
+        kept[i] = resources[i];
+        kept[i].name = move_text(&at, resources[i].name);
+        kept[i].hosts = move_text(&at, resources[i].hosts);
+    }
+    return kept;
+}
+
+struct lease_resource *exported_resources_copy(struct arena *arena,
+                                               const struct lease_resource *resources,
+                                               int n_resources)
+{
+    if (n_resources == 0) {
+        return NULL;
+    }
+    struct lease_resource *copies =
+        arena_copy(arena, resources, (size_t)n_resources * sizeof(*copies));
+    for (int i = 0; i < n_resources; i++) {
+        copies[i].name = arena_str(arena, copies[i].name);
+        copies[i].hosts = arena_str(arena, copies[i].hosts);
+    }
+    return copies;
+}
+
+bool exported_resources_is_seen_from(const struct lease_resource *resource,
+                                     const char *host)
+{
+    size_t length = strlen(host);
+    const char *at = resource->hosts;
+    if (*at == '\0') {
+        return true; /* from all of them */
+    }
+    while (*at != '\0') {
+        size_t n = strcspn(at, " ");
+        if (n == length && memcmp(at, host, n) == 0) {
+            return true;
+        }
+        at += n + strspn(at + n, " ");
+    }
+    return false;
+}
+
+void exported_resources_show_memory(struct arena *arena, struct value *row,
+                                    const struct space spaces[SPACES])
+{
+    static const char *const names[SPACES] = {[SPACE_MEM] = "mem", [SPACE_SWP] = "swp"};
+    for (int i = 0; i < SPACES; i++) {
+        if (spaces[i].is_given) {
+            value_add_int(arena, row, names[i], spaces[i].mib);
+        } else {
+            value_add_null(arena, row, names[i]);
+        }
+    }
+}
+
+static void show_hosts(struct arena *arena, struct value *row, const char *at)
+{
+    if (*at == '\0') {
+        value_add_null(arena, row, "hosts");
+        return;
+    }
+    struct value *hosts = value_add(arena, row, "hosts", value_array(arena));
+    while (*at != '\0') {
+        size_t length = strcspn(at, " ");
+        value_add_text(arena, hosts, NULL, arena_strn(arena, at, length));
+        at += length + strspn(at + length, " ");
+    }
+}
+
+void exported_resources_show(struct arena *arena, struct value *row,
+                             const struct lease_resource *resources, int n_resources)
+{
+    struct value *array = value_add(arena, row, "resources", value_array(arena));
+    for (int i = 0; i < n_resources; i++) {
+        struct value *shown = value_add(arena, array, NULL, value_object(arena));
+        value_add_text(arena, shown, "name", resources[i].name);
+        value_add_int(arena, shown, "instances", resources[i].n_instances);
+        show_hosts(arena, shown, resources[i].hosts);
+    }
+}

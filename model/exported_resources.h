@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exported_resources.h: what a lease exports besides slots, compared, copied and shown:
+ * memory and swap space of its hosts, and shared resources.
+ *
+ * Ownership: a copy owns its texts, in one piece of memory or in the arena.
+ * Layer: base. */
+#ifndef SUBLET_MODEL_EXPORTED_RESOURCES_H
+#define SUBLET_MODEL_EXPORTED_RESOURCES_H
+
+#include "base/arena.h"
+#include "base/value.h"
+#include "model/msg.h"
+
+bool exported_resources_is_same_memory(const struct space a[SPACES],
+                                       const struct space b[SPACES]);
+
+bool exported_resources_is_same(const struct lease_resource *a, int n_a,
+                                const struct lease_resource *b, int n_b);
+
+/* Heap memory, freed with free(); NULL for none. */
+struct lease_resource *exported_resources_dup(const struct lease_resource *resources,
+                                              int n_resources);
+/* In the arena; NULL for none. */
+struct lease_resource *exported_resources_copy(struct arena *arena,
+                                               const struct lease_resource *resources,
+                                               int n_resources);
+
+/* True where the resource is seen from that host of the lease. */
+bool exported_resources_is_seen_from(const struct lease_resource *resource,
+                                     const char *host);
+
+/* As listings have it: mem and swp in MB, or null. */
+void exported_resources_show_memory(struct arena *arena, struct value *row,
+                                    const struct space spaces[SPACES]);
+/* resources: [{name, instances, hosts}], hosts null where all of the lease's see it. */
+void exported_resources_show(struct arena *arena, struct value *row,
+                             const struct lease_resource *resources, int n_resources);
+
+#endif
