@@ -8,7 +8,7 @@
  *
  * Ownership: effects own an arena in which all that they point to lives, until
  * effects_clear. An event's pointers live until the step returns.
- * Layer: base. */
+ * Layer: model. */
 #ifndef SUBLET_MODEL_EFFECT_H
 #define SUBLET_MODEL_EFFECT_H
 

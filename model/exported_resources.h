@@ -3,7 +3,7 @@
  * memory and swap space of its hosts, and shared resources.
  *
  * Ownership: a copy owns its texts, in one piece of memory or in the arena.
- * Layer: base. */
+ * Layer: model. */
 #ifndef SUBLET_MODEL_EXPORTED_RESOURCES_H
 #define SUBLET_MODEL_EXPORTED_RESOURCES_H
 

@@ -4,7 +4,7 @@
  *
  * Behind the "=" stands a signal's name, with or without SIG, or a command for /bin/sh.
  *
- * Source: LSF's JOB_CONTROLS. Layer: base. */
+ * Source: LSF's JOB_CONTROLS. Layer: model. */
 #ifndef SUBLET_MODEL_JOB_CONTROL_H
 #define SUBLET_MODEL_JOB_CONTROL_H
 

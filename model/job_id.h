@@ -13,7 +13,7 @@
  * Ownership: what is read lives in the arena. Source: LSF's bsub -J.
  * Errors: ERR_PARSE, ERR_BOUNDS with what was expected; nothing is allocated that the
  * text's own length does not bound, but for job_id_expand (see there).
- * Layer: base. */
+ * Layer: model. */
 #ifndef SUBLET_MODEL_JOB_ID_H
 #define SUBLET_MODEL_JOB_ID_H
 

@@ -10,7 +10,7 @@
  * stands behind the number (K KB M MB ... E EB).
  * Ownership: texts are made in the arena given.
  * Errors: ERR_PARSE, ERR_BOUNDS with "..., expected ...".
- * Source: LSF's lsb.queues and bsub. Layer: base. */
+ * Source: LSF's lsb.queues and bsub. Layer: model. */
 #ifndef SUBLET_MODEL_JOB_RLIMIT_H
 #define SUBLET_MODEL_JOB_RLIMIT_H
 

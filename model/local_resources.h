@@ -10,7 +10,7 @@
  * Ownership: the values point into the arena.
  * Errors: ERR_PARSE, ERR_BOUNDS with the part that is wrong.
  * Source: LSF's lsf.conf; the seed's section on exclusive resources.
- * Layer: base. */
+ * Layer: model. */
 #ifndef SUBLET_MODEL_LOCAL_RESOURCES_H
 #define SUBLET_MODEL_LOCAL_RESOURCES_H
 

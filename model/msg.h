@@ -11,7 +11,7 @@
  * in an effect they live in the effects' arena. Texts are "" rather than NULL
  * unless a field says otherwise.
  * Source: ARCHITECTURE 2 (numbers in brackets below are its steps).
- * Layer: base. */
+ * Layer: model. */
 #ifndef SUBLET_MODEL_MSG_H
 #define SUBLET_MODEL_MSG_H
 

@@ -6,7 +6,7 @@
  * broker_load or site_load before the first event, in the order of the kinds here.
  *
  * Ownership: as for messages: borrowed from the effects' arena, or from the loader.
- * Layer: base. */
+ * Layer: model. */
 #ifndef SUBLET_MODEL_ROW_H
 #define SUBLET_MODEL_ROW_H
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What sublet-broker keeps: contracts with their splits, overrides of the reclaim
--- delay, and every change of a contract as history. Rows as in base/row.h.
+-- delay, and every change of a contract as history. Rows as in model/row.h.
 --
 -- Instants and durations are milliseconds; an instant of 0 is "never". Enums are the
 -- words that people see. A CHECK here is a second look at what the codec and the step

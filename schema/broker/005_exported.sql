@@ -6,7 +6,7 @@ ALTER TABLE lease_host ADD COLUMN swp_mib INTEGER CHECK (swp_mib >= 0);
 
 -- Of shared resources: how many instances, from which pool of the provider's (leases of
 -- one pool share them), seen from which of the lease's hosts (names, in their order,
--- joined by blanks; '' is all of them), how the provider defines it (base/msg.h).
+-- joined by blanks; '' is all of them), how the provider defines it (model/msg.h).
 CREATE TABLE lease_resource (
     lease       TEXT NOT NULL REFERENCES lease (id) ON DELETE CASCADE,
     place       INTEGER NOT NULL CHECK (place BETWEEN 0 AND 999),

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What sublet-site keeps: its books of lent slots, its jobs, and what runs on its hosts.
--- Rows as in base/row.h.
+-- Rows as in model/row.h.
 --
 -- Instants and durations are milliseconds; an instant of 0 is "never". Enums are the
 -- words that people see. 64-bit numbers without order (token) use the sign bit too.

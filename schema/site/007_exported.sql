@@ -6,7 +6,7 @@ ALTER TABLE book_host ADD COLUMN swp_mib INTEGER CHECK (swp_mib >= 0);
 
 -- Of shared resources: how many instances, of which place of ResourceMap, seen from
 -- which of the lease's hosts (names, in their order, joined by blanks; '' is all of
--- them), how the resource is defined (base/msg.h).
+-- them), how the resource is defined (model/msg.h).
 CREATE TABLE book_resource (
     lease       TEXT NOT NULL REFERENCES book (lease) ON DELETE CASCADE,
     place       INTEGER NOT NULL CHECK (place BETWEEN 0 AND 999),

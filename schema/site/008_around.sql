@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What is around a job's execution: its application profile, its limits ("mem=1048576",
--- base/job_limit.h), the commands before and after it (lists: each string with a NUL byte
+-- model/job_rlimit.h), the commands before and after it (lists: each string with a NUL byte
 -- behind it). In its state: how often its exit code has requeued it, how many times in a
 -- row a command before it has failed. Of an end: the limit, or what else, was behind it.
 ALTER TABLE job ADD COLUMN app TEXT NOT NULL DEFAULT '' CHECK (length(app) <= 63);

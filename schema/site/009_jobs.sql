@@ -8,7 +8,7 @@ ALTER TABLE run_spec ADD COLUMN is_exclusive INTEGER NOT NULL DEFAULT 0
 ALTER TABLE job ADD COLUMN max_slots INTEGER NOT NULL DEFAULT 0
     CHECK (max_slots BETWEEN 0 AND 100000);
 
--- What happened to jobs, for `hist`: rows as in base/row.h (row_job_event). The oldest go
+-- What happened to jobs, for `hist`: rows as in model/row.h (row_job_event). The oldest go
 -- after HISTORY_PERIOD. `site`: of a consumer's job, whose; '': the site's own. Who the
 -- job is stands with its first event alone: there user is not NULL.
 CREATE TABLE job_event (
