@@ -64,24 +64,6 @@ void place_view_pop(struct place_group *group)
     }
 }
 
-int place_view_slots_on(const struct place_room *room, int host, bool is_exclusive)
-{
-    const struct place_host *at = &room->snapshot->hosts[host];
-    int left = at->max - room->used[host];
-    bool is_usable = at->is_open && !room->is_taken[host] && !at->is_kept;
-    if (is_exclusive && (room->used[host] > 0 || at->is_shared)) {
-        return 0;
-    }
-    return is_usable && left > 0 ? left : 0;
-}
-
-bool place_view_is_resting(const struct place_room *room, int host, int64_t accept_ms)
-{
-    int64_t at_ms = room->accepted_ms[host];
-    return accept_ms > 0 && at_ms > room->snapshot->now_ms - accept_ms &&
-           at_ms <= room->snapshot->now_ms; /* not where the clock was set back */
-}
-
 int place_view_free_on(const struct place_room *room, int host,
                        const struct place_group *group)
 {
@@ -116,37 +98,6 @@ const struct place_candidate *place_view_top(const struct place_room *room,
 
 /* ---------------------------------------------------------------- views */
 
-static void group_hosts(struct place_room *room)
-{
-    const struct place_snapshot *snapshot = room->snapshot;
-    size_t n_hosts = (size_t)snapshot->n_hosts;
-    room->group_of = arena_alloc(room->arena, n_hosts, sizeof(int));
-    room->first_host = arena_alloc(room->arena, n_hosts + 1, sizeof(int));
-    room->n_groups = 1; /* the own hosts, even if there are none */
-    for (int i = 0; i < snapshot->n_hosts; i++) {
-        const char *lease = snapshot->hosts[i].lease;
-        room->has_leaves = room->has_leaves || snapshot->hosts[i].n_queues > 0;
-        if (lease[0] == '\0') {
-            continue;
-        }
-        /* Hosts of one lease stand together. */
-        if (i == 0 || strcmp(snapshot->hosts[i - 1].lease, lease) != 0) {
-            room->first_host[room->n_groups++] = i;
-        }
-        room->group_of[i] = room->n_groups - 1;
-    }
-}
-
-bool place_view_is_for(const struct place_host *host, const char *queue)
-{
-    for (int i = 0; i < host->n_queues; i++) {
-        if (strcmp(host->queues[i], queue) == 0) {
-            return true;
-        }
-    }
-    return host->n_queues == 0;
-}
-
 /* By its queue, and by what the job asks for. */
 static bool is_allowed(const struct place_snapshot *snapshot, int queue,
                        const struct asked *asked, enum place_bond bond, int index,
@@ -168,14 +119,6 @@ static bool is_allowed(const struct place_snapshot *snapshot, int queue,
     bool is_asked = asked_allows(asked, host->name, host->site, &of_job);
     *preference = asked->has_preferences ? of_job : *preference;
     return is_asked;
-}
-
-const struct threshold_excess *place_view_load(const struct place_snapshot *snapshot,
-                                               int queue, int host)
-{
-    const struct threshold_excess *loads =
-        snapshot->loads != NULL ? snapshot->loads[queue] : NULL;
-    return loads != NULL && loads[host].index != NULL ? &loads[host] : NULL;
 }
 
 const struct place_filter *place_view_filter(const struct place_line *line,
@@ -465,16 +408,6 @@ struct place_view *place_view_of(struct place_room *room, const struct place_lin
     return has_own ? own_view(room, line, asks) : common_view(room, line, asks);
 }
 
-bool place_view_is_full(struct place_room *room)
-{
-    const struct place_snapshot *snapshot = room->snapshot;
-    while (room->n_full < snapshot->n_hosts &&
-           place_view_slots_on(room, room->n_full, false) == 0) {
-        room->n_full++; /* slots only get fewer in a pass */
-    }
-    return room->n_full == snapshot->n_hosts;
-}
-
 static void forget_told(struct place_view *view)
 {
     for (; view != NULL; view = view->next) {
@@ -489,33 +422,5 @@ void place_view_forget_told(struct place_room *room)
     }
     for (int i = 0; room->own != NULL && i < room->snapshot->n_lines; i++) {
         forget_told(room->own[i]);
-    }
-}
-
-void place_view_init(struct place_room *room, struct arena *arena,
-                     const struct place_snapshot *snapshot)
-{
-    room->snapshot = snapshot;
-    room->arena = arena;
-    room->used = arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(int));
-    room->accepted_ms =
-        arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*room->accepted_ms));
-    room->is_taken = arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(bool));
-    for (int i = 0; i < snapshot->n_hosts; i++) {
-        room->used[i] = snapshot->hosts[i].used;
-        room->accepted_ms[i] = snapshot->hosts[i].accepted_ms;
-        room->is_taken[i] = snapshot->hosts[i].is_taken;
-    }
-    if (snapshot->reserve != NULL) {
-        room->left = arena_copy(arena, snapshot->reserve->left,
-                                (size_t)snapshot->reserve->n_pools * sizeof(int64_t));
-    }
-    group_hosts(room);
-    room->views =
-        arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(struct place_view *));
-    room->alike = arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(int));
-    if (snapshot->limits != NULL) {
-        room->own =
-            arena_alloc(arena, (size_t)snapshot->n_lines, sizeof(struct place_view *));
     }
 }

@@ -12,7 +12,7 @@
 #ifndef SUBLET_SCHED_PLACE_VIEW_H
 #define SUBLET_SCHED_PLACE_VIEW_H
 
-#include "sched/place.h"
+#include "sched/place_state.h"
 
 /* A host as it stood when it was put in its place. */
 struct place_candidate {
@@ -58,29 +58,6 @@ struct place_view {
     struct place_view *next; /* of queues alike, or of the line */
 };
 
-/* The hosts of a pass, and what it has given away of them. */
-struct place_room {
-    const struct place_snapshot *snapshot;
-    struct arena *arena;
-    int *used;            /* by host, as the pass goes on */
-    bool *is_taken;       /* by host: an exclusive job has it */
-    int64_t *accepted_ms; /* by host: it was given a job */
-    int64_t *left;        /* by pool: what may still be reserved */
-    int *group_of;        /* by host: 0 own, then one for each lease */
-    int *first_host;      /* by group */
-    int n_groups;
-    bool is_ahead;   /* hosts count that lack only what jobs reserve */
-    int n_full;      /* the first so many hosts have no slot left */
-    bool has_leaves; /* some hosts are for some queues only */
-    int *alike;      /* by queue: 1 and a queue that sees the hosts as it does,
-                        which has the views of both; 0: not looked for yet */
-    struct place_view **views; /* by queue: a list */
-    struct place_view **own; /* by line whose class has limits of hosts: likewise, over
-                                the same hosts as those of queues. NULL: no limits */
-};
-
-void place_view_init(struct place_room *room, struct arena *arena,
-                     const struct place_snapshot *snapshot);
 /* The line's view with one of its alternatives (NULL: it has none); made where no line
  * before had the same. */
 struct place_view *place_view_of(struct place_room *room, const struct place_line *line,
@@ -92,25 +69,13 @@ const struct place_filter *place_view_filter(const struct place_line *line,
 /* How its jobs' slots have to lie; NULL: anywhere. */
 const struct place_shape *place_view_shape(const struct place_view *view);
 
-/* No host has a slot left for a waiting job, of whatever queue. */
-bool place_view_is_full(struct place_room *room);
 /* What views have told so far may be of a time when there was more room: they tell it
  * anew. */
 void place_view_forget_told(struct place_room *room);
 
-/* True where the host takes jobs of the queue: a leaf of a plan may stand for some
- * queues only. */
-bool place_view_is_for(const struct place_host *host, const char *queue);
-/* What of the host's load stands against a start of the queue's jobs, or NULL. */
-const struct threshold_excess *place_view_load(const struct place_snapshot *snapshot,
-                                               int queue, int host);
 /* Slots that a job of the group may take there, if it takes no others. */
 int place_view_free_on(const struct place_room *room, int host,
                        const struct place_group *group);
-/* The host was given a job too shortly before. */
-bool place_view_is_resting(const struct place_room *room, int host, int64_t accept_ms);
-/* The same as place_view_free_on whatever there is to reserve, and when a job came. */
-int place_view_slots_on(const struct place_room *room, int host, bool is_exclusive);
 bool place_view_is_better(const struct place_candidate *a,
                           const struct place_candidate *b);
 /* The group's best host with a free slot, as things stand now; NULL: none. */
