@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "sched/preempt_rules.h"
+#include "sched/preempt/preempt_policy.h"
 
 struct list {
     struct conf *conf;
@@ -402,7 +402,7 @@ void limits_read(struct conf *conf, const struct groups *groups,
                  const struct limit **limits, int *n_limits)
 {
     struct list list = {
-        .conf = conf, .groups = groups, .reasons = preempt_rules_for(conf)};
+        .conf = conf, .groups = groups, .reasons = preempt_policy_read_for(conf)};
     read_rows(&list, "Queue", read_queue);
     read_rows(&list, "Host", read_host);
     read_rows(&list, "User", read_user);

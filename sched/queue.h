@@ -15,8 +15,8 @@
 
 #include "base/conf.h"
 #include "sched/groups.h"
-#include "sched/queue_reserve.h"
 #include "sched/queue_rules.h"
+#include "sched/reservation/reservation_config.h"
 #include "sched/threshold.h"
 
 enum queue_term_kind {
@@ -59,7 +59,7 @@ struct queue_config {
     enum queue_interactive interactive;
     struct thresholds thresholds;        /* of load; threshold_config.h reads them */
     const char *stop_cond, *resume_cond; /* selections; NULL: none */
-    struct queue_reserve reserve;
+    struct reservation_config reserve;
     struct queue_rules rules;
 };
 

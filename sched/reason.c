@@ -144,7 +144,7 @@ static const char *shape_name(struct arena *arena, const struct reason_shape *sh
     case PLACE_SPAN_HOST:
         text = "span[hosts=1]";
         break;
-    case PLACE_SPAN_TILE:
+    case PLACE_SPAN_PTILE:
         text = shape->n_span > 0 ? arena_printf(arena, "span[ptile=%d]", shape->n_span)
                                  : "span[ptile='!']";
         break;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "sched/place_shape.h"
+#include "sched/place/place_span.h"
 #include "sched/threshold.h"
 
 /* id, name in JSON, LSF's sentence, what would help. A %s stands for what the verdict
@@ -110,7 +110,7 @@ struct reason_preempt {
 
 /* What of a job's shape hosts cannot meet. */
 struct reason_shape {
-    enum place_span span;
+    enum place_span_kind span;
     int n_span;       /* 0: of a TILE, each host's own */
     bool is_alike;    /* hosts have to be alike */
     bool is_never;    /* SHAPE_LARGE: not if nothing else ran there, either */

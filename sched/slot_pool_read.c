@@ -90,7 +90,7 @@ static bool is_preempted_by(const struct list *list, int queue, int other)
 }
 
 /* What the seed does not allow, or advises against, in queues of a pool. Of its own
- * PREEMPTION preempt_rules.h says so. */
+ * PREEMPTION preempt_policy.h says so. */
 static void check_others(const struct list *list, int queue)
 {
     int scope = list->fair->scope_of[queue];

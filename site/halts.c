@@ -128,7 +128,8 @@ void halts_impose(struct site *site, struct job *job, enum halt_cause cause,
     if ((job->halt.causes & (int)cause) != 0 || endings_is_waiting(job)) {
         return;
     }
-    if (is_requeued || preempt_rules_ends(&site->config->preempt, job->queue, cause)) {
+    if (is_requeued ||
+        preempt_policy_terminates(&site->config->preempt, job->queue, cause)) {
         end(site, job, cause, by, is_requeued || job->spec->is_rerunnable, now_ms,
             effects);
     } else {

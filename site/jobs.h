@@ -26,7 +26,7 @@
 #include "model/effect.h"
 #include "sched/limits.h"
 #include "sched/line.h"
-#include "sched/place.h"
+#include "sched/place/place.h"
 #include "sched/queue.h"
 #include "sched/share_use.h"
 

@@ -369,7 +369,7 @@ static int64_t to_milli(double number)
 /* The first host is told of, with the first resource of which something is reserved
  * there. */
 static void tell_spent(const struct needs *needs, const struct resource_lefts *lefts,
-                       int row, struct place_spent *spent)
+                       int row, struct place_reserved *spent)
 {
     const struct resource_table *table = facts_table(needs->site->facts);
     for (int i = 0; i < lefts->n_items && spent->resource == NULL; i++) {
@@ -385,13 +385,13 @@ static void tell_spent(const struct needs *needs, const struct resource_lefts *l
 }
 
 /* Hosts that match without what is reserved (`whole`), and not with it; NULL: none. */
-static const struct place_spent *find_spent(const struct needs *needs,
-                                            const struct resource_lefts *lefts,
-                                            const uint8_t *whole,
-                                            const uint8_t *matches)
+static const struct place_reserved *find_spent(const struct needs *needs,
+                                               const struct resource_lefts *lefts,
+                                               const uint8_t *whole,
+                                               const uint8_t *matches)
 {
     size_t n_hosts = (size_t)needs->n_hosts;
-    struct place_spent *spent = arena_alloc(needs->scratch, 1, sizeof(*spent));
+    struct place_reserved *spent = arena_alloc(needs->scratch, 1, sizeof(*spent));
     uint8_t *hosts = arena_alloc(needs->scratch, n_hosts, sizeof(*hosts));
     for (int i = 0; i < needs->n_hosts; i++) {
         int row = needs->rows[i];
@@ -465,9 +465,9 @@ static const int *places_by_host(struct needs *needs, const int *order)
     return places;
 }
 
-static const struct place_shape *find_shape(const struct needs *needs,
-                                            const struct resreq *resreq,
-                                            const uint8_t *matches)
+static const struct place_span *find_shape(const struct needs *needs,
+                                           const struct resreq *resreq,
+                                           const uint8_t *matches)
 {
     struct shapes_hosts hosts = {.hosts = needs->hosts,
                                  .n_hosts = needs->n_hosts,

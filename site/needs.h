@@ -15,7 +15,7 @@
 #ifndef SUBLET_SITE_NEEDS_H
 #define SUBLET_SITE_NEEDS_H
 
-#include "sched/place.h"
+#include "sched/place/place.h"
 #include "sched/resreq.h"
 #include "site/site.h"
 

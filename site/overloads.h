@@ -29,7 +29,7 @@
 #define SUBLET_SITE_OVERLOADS_H
 
 #include "model/effect.h"
-#include "sched/place.h"
+#include "sched/place/place.h"
 #include "site/jobs.h"
 #include "site/site.h"
 

@@ -105,8 +105,8 @@ static struct preempt_job show_job(struct site *site, struct arena *arena,
         .run_limit_ms = slot_reserves_limit_ms(site, job),
         .n_preempted = job->halt.n_preempted,
         .is_exclusive = job->spec->is_exclusive,
-        .guards = preempt_rules_guards(&site->config->preempt, arena, job->queue,
-                                       job->spec->app),
+        .guards = preempt_policy_protection(&site->config->preempt, arena, job->queue,
+                                            job->spec->app),
     };
 }
 

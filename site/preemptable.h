@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preemptable.h: the running jobs that a plan of preemption (sched/preempt.h) may
- * choose victims from, as it is shown them. From one list to the next it keeps on which
- * host of the snapshot each job was found, so that thousands of names need not be
+/* preemptable.h: the running jobs that a plan of preemption (sched/preempt/preempt.h)
+ * may choose victims from, as it is shown them. From one list to the next it keeps on
+ * which host of the snapshot each job was found, so that thousands of names need not be
  * looked up in each pass; what is kept is compared by name before it counts.
  *
  * Ownership: a list is kept until the next one; names and classes in it are the jobs',
@@ -10,7 +10,7 @@
 #ifndef SUBLET_SITE_PREEMPTABLE_H
 #define SUBLET_SITE_PREEMPTABLE_H
 
-#include "sched/preempt.h"
+#include "sched/preempt/preempt.h"
 #include "site/jobs.h"
 
 struct site;

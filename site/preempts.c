@@ -300,11 +300,11 @@ void preempts_show_returns(struct site *site, struct arena *arena,
         }
     }
     qsort(ready, (size_t)n_ready, sizeof(*ready), compare_ready);
-    struct place_return *returns =
+    struct place_resume *returns =
         arena_alloc(arena, (size_t)n_ready + 1, sizeof(*returns));
     for (int i = 0; i < n_ready; i++) {
         const struct job *job = ready[i].job;
-        returns[i] = (struct place_return){
+        returns[i] = (struct place_resume){
             .job = jobs_key(job),
             .queue = job->queue,
             .hosts = job->hosts,
@@ -361,12 +361,12 @@ static int64_t submitted_ms(void *arg, struct line_turn *turn)
     return jobs_of_turn(turn)->submit_ms;
 }
 
-static const struct preempt_guards *guards(void *arg, struct line_turn *turn)
+static const struct preempt_protection *guards(void *arg, struct line_turn *turn)
 {
     const struct shown *shown = arg;
     const struct job *job = jobs_of_turn(turn);
-    return preempt_rules_guards(&shown->site->config->preempt, shown->arena, job->queue,
-                                job->spec->app);
+    return preempt_policy_protection(&shown->site->config->preempt, shown->arena,
+                                     job->queue, job->spec->app);
 }
 
 struct preempt *preempts_show(struct site *site, struct arena *arena,

@@ -14,7 +14,7 @@
 #define SUBLET_SITE_PREEMPTS_H
 
 #include "model/effect.h"
-#include "sched/preempt.h"
+#include "sched/preempt/preempt.h"
 #include "site/jobs.h"
 
 struct site;

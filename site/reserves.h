@@ -19,7 +19,7 @@
 #ifndef SUBLET_SITE_RESERVES_H
 #define SUBLET_SITE_RESERVES_H
 
-#include "sched/place.h"
+#include "sched/place/place.h"
 #include "sched/resreq.h"
 
 struct job;

@@ -51,7 +51,7 @@ static bool has_place(const struct place_grow *grow, int host)
 }
 
 /* The kind of all that it has, by that way of being alike; -1: they are of several. */
-static int kind_of(const struct place_shape *shape, int way,
+static int kind_of(const struct place_span *shape, int way,
                    const struct place_grow *grow)
 {
     int kind = grow->places[0] >= 0 ? shape->kinds[way][grow->places[0]] : -1;
@@ -65,7 +65,7 @@ static int kind_of(const struct place_shape *shape, int way,
 }
 
 /* Hosts like those that it has: by the first way in which these are alike. */
-static void narrow_kinds(const struct place_shape *shape, const struct place_grow *grow,
+static void narrow_kinds(const struct place_span *shape, const struct place_grow *grow,
                          int n_hosts, uint8_t *mask)
 {
     int way = 0, kind = -1;
@@ -77,7 +77,7 @@ static void narrow_kinds(const struct place_shape *shape, const struct place_gro
     }
 }
 
-static int largest_tile(const struct place_shape *shape, const uint8_t *mask,
+static int largest_tile(const struct place_span *shape, const uint8_t *mask,
                         int n_hosts)
 {
     int most = shape->tiles == NULL ? shape->n_span : 1;
@@ -90,9 +90,9 @@ static int largest_tile(const struct place_shape *shape, const uint8_t *mask,
 /* The hosts of new slots, and how many at least: no tile or block is left open but the
  * last. */
 static void narrow_shape(struct arena *arena, const struct place_grow *grow,
-                         int n_hosts, struct narrow *narrow, struct place_line *line)
+                         int n_hosts, struct narrow *narrow, struct place_class *line)
 {
-    struct place_shape *shape = arena_copy(arena, narrow->filter.shape, sizeof(*shape));
+    struct place_span *shape = arena_copy(arena, narrow->filter.shape, sizeof(*shape));
     int least = 1;
     if (shape->n_ways > 0) {
         narrow_kinds(shape, grow, n_hosts, narrow->mask);
@@ -100,10 +100,10 @@ static void narrow_shape(struct arena *arena, const struct place_grow *grow,
     }
     for (int i = 0; i < n_hosts; i++) {
         bool is_out = (shape->span == PLACE_SPAN_HOST && i != grow->places[0]) ||
-                      (shape->span == PLACE_SPAN_TILE && has_place(grow, i));
+                      (shape->span == PLACE_SPAN_PTILE && has_place(grow, i));
         narrow->mask[i] = narrow->mask[i] && !is_out;
     }
-    if (shape->span == PLACE_SPAN_TILE) {
+    if (shape->span == PLACE_SPAN_PTILE) {
         least = largest_tile(shape, narrow->mask, n_hosts);
     } else if (shape->span == PLACE_SPAN_BLOCK) {
         least = shape->n_span;
@@ -116,7 +116,7 @@ static void narrow_shape(struct arena *arena, const struct place_grow *grow,
 /* ---------------------------------------------------------------- the line */
 
 static void narrow_hosts(struct arena *arena, const struct job *job, int n_hosts,
-                         struct place_grow *grow, struct place_line *line)
+                         struct place_grow *grow, struct place_class *line)
 {
     bool has_shape = line->filter != NULL && line->filter->shape != NULL;
     if (!has_shape && !job->spec->is_exclusive) {
@@ -131,7 +131,7 @@ static void narrow_hosts(struct arena *arena, const struct job *job, int n_hosts
 }
 
 void resize_line_show(struct site *site, struct arena *arena, struct job *job,
-                      int n_hosts, int64_t now_ms, struct place_line *line)
+                      int n_hosts, int64_t now_ms, struct place_class *line)
 {
     struct place_grow *grow = arena_alloc(arena, 1, sizeof(*grow));
     struct line_turn **turns = arena_alloc(arena, 1, sizeof(*turns));
@@ -141,12 +141,12 @@ void resize_line_show(struct site *site, struct arena *arena, struct job *job,
     job->turn.key = jobs_key(job);
     job->turn.priority = job->terms->priority;
     turns[0] = &job->turn;
-    *line = (struct place_line){
+    *line = (struct place_class){
         .queue = job->queue,
         .account = job->seat.account,
         .n_slots = 1,
         .max_slots = jobs_wanted_slots(job),
-        .bond = PLACE_HOME,
+        .bond = HOST_SCOPE_OWN,
         .asked = asked_lists_of(site->asked_lists, job),
         .filter =
             needs_filter(site->needs, needs_find(site->needs, job->queue, job->spec)),

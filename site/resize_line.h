@@ -9,12 +9,12 @@
 #ifndef SUBLET_SITE_RESIZE_LINE_H
 #define SUBLET_SITE_RESIZE_LINE_H
 
-#include "sched/place.h"
+#include "sched/place/place.h"
 #include "site/jobs.h"
 
 struct site;
 /* `n_hosts`: of the pass. */
 void resize_line_show(struct site *site, struct arena *arena, struct job *job,
-                      int n_hosts, int64_t now_ms, struct place_line *line);
+                      int n_hosts, int64_t now_ms, struct place_class *line);
 
 #endif

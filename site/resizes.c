@@ -90,7 +90,7 @@ void resizes_show(struct site *site, struct arena *arena,
         return;
     }
     size_t n_most = (size_t)snapshot->n_lines + (size_t)n_growing;
-    struct place_line *lines = arena_alloc(arena, n_most, sizeof(*lines));
+    struct place_class *lines = arena_alloc(arena, n_most, sizeof(*lines));
     if (snapshot->n_lines > 0) {
         memcpy(lines, snapshot->lines, (size_t)snapshot->n_lines * sizeof(*lines));
     }

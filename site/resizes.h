@@ -16,7 +16,7 @@
 #ifndef SUBLET_SITE_RESIZES_H
 #define SUBLET_SITE_RESIZES_H
 
-#include "sched/place.h"
+#include "sched/place/place.h"
 #include "site/jobs.h"
 #include "site/run_table.h"
 

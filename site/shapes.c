@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert((int)PLACE_SHAPE_WAYS >= (int)RESREQ_SAME_MAX,
+_Static_assert((int)PLACE_SPAN_SAME_MAX >= (int)RESREQ_SAME_MAX,
                "a way for each resource");
 
 /* ---------------------------------------------------------------- kinds */
@@ -115,7 +115,7 @@ static bool have_all(const struct resreq_shape *shape, const struct shapes_hosts
 }
 
 static void find_kinds(struct arena *arena, const struct resreq_shape *shape,
-                       const struct shapes_hosts *hosts, struct place_shape *shown)
+                       const struct shapes_hosts *hosts, struct place_span *shown)
 {
     bool is_one = have_all(shape, hosts);
     int *kinds = NULL;
@@ -157,23 +157,23 @@ static const int *find_tiles(struct arena *arena, const struct resreq_shape *sha
     return tiles;
 }
 
-const struct place_shape *shapes_show(struct arena *arena,
-                                      const struct resreq_shape *shape,
-                                      const struct shapes_hosts *hosts)
+const struct place_span *shapes_show(struct arena *arena,
+                                     const struct resreq_shape *shape,
+                                     const struct shapes_hosts *hosts)
 {
-    static const enum place_span spans[] = {
+    static const enum place_span_kind spans[] = {
         [RESREQ_SPAN_NONE] = PLACE_SPAN_NONE,
         [RESREQ_SPAN_ANY] = PLACE_SPAN_NONE,
         [RESREQ_SPAN_HOST] = PLACE_SPAN_HOST,
-        [RESREQ_SPAN_TILE] = PLACE_SPAN_TILE,
-        [RESREQ_SPAN_FULL_TILE] = PLACE_SPAN_TILE,
+        [RESREQ_SPAN_TILE] = PLACE_SPAN_PTILE,
+        [RESREQ_SPAN_FULL_TILE] = PLACE_SPAN_PTILE,
         [RESREQ_SPAN_BLOCK] = PLACE_SPAN_BLOCK,
         [RESREQ_SPAN_STRIPE] = PLACE_SPAN_STRIPE,
     };
     if (spans[shape->span] == PLACE_SPAN_NONE && shape->n_same == 0) {
         return NULL;
     }
-    struct place_shape *shown = arena_alloc(arena, 1, sizeof(*shown));
+    struct place_span *shown = arena_alloc(arena, 1, sizeof(*shown));
     shown->span = spans[shape->span];
     shown->n_span = shape->n_span;
     if (shape->span == RESREQ_SPAN_FULL_TILE) {

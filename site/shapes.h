@@ -11,7 +11,7 @@
 #ifndef SUBLET_SITE_SHAPES_H
 #define SUBLET_SITE_SHAPES_H
 
-#include "sched/place.h"
+#include "sched/place/place.h"
 #include "sched/resreq.h"
 
 struct shapes_hosts {
@@ -23,8 +23,8 @@ struct shapes_hosts {
 };
 
 /* NULL: slots may lie anywhere. */
-const struct place_shape *shapes_show(struct arena *arena,
-                                      const struct resreq_shape *shape,
-                                      const struct shapes_hosts *hosts);
+const struct place_span *shapes_show(struct arena *arena,
+                                     const struct resreq_shape *shape,
+                                     const struct shapes_hosts *hosts);
 
 #endif

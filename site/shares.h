@@ -17,7 +17,7 @@
 
 #include "base/err.h"
 #include "model/effect.h"
-#include "sched/place.h"
+#include "sched/place/place.h"
 #include "site/jobs.h"
 
 struct site_config;

@@ -31,7 +31,7 @@ struct shown_lines {
     const struct needs *needs; /* whose the cards' needs are ... */
     uint64_t needs_age;        /* ... and of when */
     struct card *cards;
-    struct place_line *lines;
+    struct place_class *lines;
     int capacity;
 };
 
@@ -69,11 +69,11 @@ static void make_room(struct shown_lines *shown, int n_lines)
 
 /* What does not change while that job is the first: it leaves its line before anything
  * of it changes (jobs_parts.h). */
-static void read_first(struct card *card, struct place_line *line,
+static void read_first(struct card *card, struct place_class *line,
                        const struct line_head *head, const struct queue_config *queues)
 {
     const struct job *first = jobs_of_turn(head->turns[0]);
-    const struct queue_reserve *reserve = &queues[first->queue].reserve;
+    const struct reservation_config *reserve = &queues[first->queue].reserve;
     const struct job_spec *spec = first->spec;
     card->number = head->number;
     card->first = first;
@@ -82,15 +82,15 @@ static void read_first(struct card *card, struct place_line *line,
                       first->avoided != NULL ||
                       (spec->app != NULL && spec->app[0] != '\0');
     card->is_limited = first->submission->max_open > 0;
-    *line = (struct place_line){
+    *line = (struct place_class){
         .queue = first->queue,
         .account = first->seat.account,
         .n_slots = spec->n_slots,
         .max_slots = first->terms->max_slots,
         .is_exclusive = spec->is_exclusive,
-        .bond = jobs_reads_file(spec)                   ? PLACE_HOME
-                : spec->interaction != INTERACTION_NONE ? PLACE_INTERACTIVE
-                                                        : PLACE_FREE,
+        .bond = jobs_reads_file(spec)                   ? HOST_SCOPE_OWN
+                : spec->interaction != INTERACTION_NONE ? HOST_SCOPE_INTERACTIVE
+                                                        : HOST_SCOPE_ANY,
         .class = limits_have_any(first->class) ? first->class : NULL,
         .max_starts = INT_MAX,
         .since_ms = first->submit_ms,
@@ -127,7 +127,7 @@ static void forget_old_needs(struct shown_lines *shown, const struct needs *need
     }
 }
 
-static void read_words(struct card *card, struct place_line *line, struct site *site,
+static void read_words(struct card *card, struct place_class *line, struct site *site,
                        int64_t now_ms)
 {
     const struct job *first = card->first;
@@ -140,9 +140,9 @@ static void read_words(struct card *card, struct place_line *line, struct site *
     line->asks = needs_asks(site->needs, site, card->need, &line->n_asks);
 }
 
-const struct place_line *shown_lines_look(struct shown_lines *shown, struct site *site,
-                                          struct arena *arena, int64_t now_ms,
-                                          int *n_lines)
+const struct place_class *shown_lines_look(struct shown_lines *shown, struct site *site,
+                                           struct arena *arena, int64_t now_ms,
+                                           int *n_lines)
 {
     const struct lines *all = jobs_lines(site->jobs);
     const struct line_head *heads = lines_heads(all);
@@ -154,7 +154,7 @@ const struct place_line *shown_lines_look(struct shown_lines *shown, struct site
     asked_lists_begin(site->asked_lists);
     for (int i = 0; i < *n_lines; i++) {
         struct card *card = &shown->cards[i];
-        struct place_line *line = &shown->lines[i];
+        struct place_class *line = &shown->lines[i];
         if (card->number != heads[i].number) {
             read_first(card, line, &heads[i], site->config->queues);
         }

@@ -8,7 +8,7 @@
 #ifndef SUBLET_SITE_SHOWN_LINES_H
 #define SUBLET_SITE_SHOWN_LINES_H
 
-#include "sched/place.h"
+#include "sched/place/place.h"
 
 struct site;
 struct shown_lines;
@@ -16,8 +16,8 @@ struct shown_lines *shown_lines_new(void);
 void shown_lines_free(struct shown_lines *shown);
 
 /* All lines, by their index in the set; the hosts of the pass are known (needs.h). */
-const struct place_line *shown_lines_look(struct shown_lines *shown, struct site *site,
-                                          struct arena *arena, int64_t now_ms,
-                                          int *n_lines);
+const struct place_class *shown_lines_look(struct shown_lines *shown, struct site *site,
+                                           struct arena *arena, int64_t now_ms,
+                                           int *n_lines);
 
 #endif

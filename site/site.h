@@ -24,7 +24,7 @@
 #include "provider/user_map.h"
 #include "sched/application.h"
 #include "sched/limits.h"
-#include "sched/preempt_rules.h"
+#include "sched/preempt/preempt_policy.h"
 #include "sched/queue.h"
 #include "sched/resreq_usage.h"
 #include "sched/share_config.h"
@@ -73,7 +73,7 @@ struct site_config {
     int64_t load_interval_ms;        /* SBD_SLEEP_TIME, and as hosts tell their load */
     const struct limit *limits;      /* of queues, hosts, users, and Limit sections */
     int n_limits;
-    struct preempt_rules preempt;
+    struct preempt_policy preempt;
     struct export_plan exports;
     struct facts_config facts;
     int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY; 0: not configured */

@@ -391,7 +391,7 @@ static void read_queues(struct conf *conf, const struct place *site,
     share_config_read(conf, &config->groups, queues, config->n_queues, &config->shares);
     slot_pool_read(conf, &config->groups, queues, config->n_queues, &config->shares,
                    &config->pools);
-    preempt_rules_read(conf, queues, config->n_queues, &config->preempt);
+    preempt_policy_read(conf, queues, config->n_queues, &config->preempt);
     config->queues = queues;
     for (int i = 0; i < config->n_queues; i++) {
         config->accept_ms = queues[i].accept_ms > config->accept_ms

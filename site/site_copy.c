@@ -145,7 +145,7 @@ static void copy_queues(struct arena *arena, struct site_config *config)
     config->queues = queues;
 }
 
-static void copy_preempt(struct arena *arena, struct preempt_rules *rules)
+static void copy_preempt(struct arena *arena, struct preempt_policy *rules)
 {
     struct preempt_queue *queues =
         copy_array(arena, rules->queues, rules->n_queues, sizeof(*queues));

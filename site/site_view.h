@@ -11,7 +11,7 @@
 #include "model/msg.h"
 #include "sched/threshold.h"
 
-struct queue_reserve;
+struct reservation_config;
 struct job;
 struct site;
 struct place_filter;
@@ -47,7 +47,7 @@ void site_view_count_slots(const struct site *site, struct site_tally *own,
 int64_t site_view_queue_slots(const struct site *site, int queue);
 /* SLOT_RESERVE and BACKFILL of a queue. */
 void site_view_add_reserve(struct arena *arena, struct value *row,
-                           const struct queue_reserve *reserve);
+                           const struct reservation_config *reserve);
 int64_t site_view_account_slots(const struct site *site, const struct share_tree *tree,
                                 int account);
 /* By id. A job that is asked for by id or name is shown after its end too. */

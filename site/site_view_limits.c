@@ -89,7 +89,8 @@ static bool is_asked_for(const struct listing *listing, const struct limit *limi
 
 /* ---------------------------------------------------------------- rows */
 
-/* As many as slots, as a pass has it (sched/place.h); 0: it is no host that is there.
+/* As many as slots, as a pass has it (sched/place/place.h); 0: it is no host that is
+ * there.
  */
 static int processors_of(const struct listing *listing, const char *host)
 {

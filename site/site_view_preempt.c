@@ -30,8 +30,8 @@ static int list_preempted(const struct site *site, int queue, struct relation *a
     int count = 0;
     for (int i = 0; i < config->n_queues; i++) {
         struct relation found = {.queue = i};
-        if (preempt_rules_may(&config->preempt, config->queues, queue, i,
-                              &found.level)) {
+        if (preempt_policy_may(&config->preempt, config->queues, queue, i,
+                               &found.level)) {
             int at = count++;
             for (; at > 0 && is_before(config->queues, &found, &all[at - 1]); at--) {
                 all[at] = all[at - 1];
@@ -64,7 +64,7 @@ static const char *preempting_text(const struct site *site, struct arena *arena,
     const char *text = NULL;
     int level;
     for (int i = 0; i < config->n_queues; i++) {
-        if (preempt_rules_may(&config->preempt, config->queues, i, queue, &level)) {
+        if (preempt_policy_may(&config->preempt, config->queues, i, queue, &level)) {
             text = arena_printf(arena, "%s%s%s", text != NULL ? text : "",
                                 text != NULL ? " " : "", config->queues[i].name);
         }

@@ -189,7 +189,7 @@ void site_view_count_slots(const struct site *site, struct site_tally *own,
 }
 
 void site_view_add_reserve(struct arena *arena, struct value *row,
-                           const struct queue_reserve *reserve)
+                           const struct reservation_config *reserve)
 {
     if (reserve->max_ms > 0) {
         value_add_int(arena, row, "max_reserve_s", reserve->max_ms / 1000);

@@ -151,7 +151,7 @@ static bool goes_on(struct site *site, struct kept *kept, int64_t now_ms)
         return false; /* that one has its own */
     }
     kept->shown.job = jobs_key(first);
-    const struct queue_reserve *rule = &site->config->queues[first->queue].reserve;
+    const struct reservation_config *rule = &site->config->queues[first->queue].reserve;
     if (now_ms - kept->shown.since_ms < rule->max_ms) {
         return true;
     }
@@ -179,7 +179,7 @@ static void drop_old(struct site *site, int64_t now_ms)
 
 /* What a pass is shown, and what it needs to show more. */
 struct shown {
-    struct slot_reserve_snapshot snapshot;
+    struct reservation_snapshot snapshot;
     struct site *site;
     struct arena *arena;
 };
@@ -220,15 +220,15 @@ static struct backfill_run *list_runs(void *arg, int *n_runs)
 
 /* Of one reservation, while it is shown. */
 struct pieces {
-    struct slot_reserve_piece *items;
+    struct reservation_piece *items;
     int count;
     int *at; /* by host: 1 and its place among them; 0: it has none */
 };
 
-static struct slot_reserve_piece *piece_on(struct pieces *pieces, int host)
+static struct reservation_piece *piece_on(struct pieces *pieces, int host)
 {
     if (pieces->at[host] == 0) {
-        pieces->items[pieces->count++] = (struct slot_reserve_piece){.host = host};
+        pieces->items[pieces->count++] = (struct reservation_piece){.host = host};
         pieces->at[host] = pieces->count;
     }
     return &pieces->items[pieces->at[host] - 1];
@@ -313,7 +313,7 @@ static void add_lent(const struct site *site, const struct place_snapshot *place
             int host = schedule_find_host(site, place->hosts, place->n_hosts,
                                           borrower->lease, borrower->hosts[k].host);
             if (host >= 0) {
-                struct slot_reserve_piece *piece = piece_on(pieces, host);
+                struct reservation_piece *piece = piece_on(pieces, host);
                 piece->n_lent += borrower->hosts[k].n_slots;
                 if (piece->n_slots < piece->n_lent) {
                     piece->n_slots = piece->n_lent;
@@ -336,9 +336,9 @@ static int find_kind(const struct place_snapshot *place, const char *resource)
 
 static void show_parts(const struct site *site, struct arena *arena,
                        const struct place_snapshot *place, const struct kept *kept,
-                       struct slot_reservation *shown)
+                       struct reservation *shown)
 {
-    struct slot_reserve_part *parts =
+    struct reservation_part *parts =
         arena_alloc(arena, (size_t)kept->shown.n_parts, sizeof(*parts));
     shown->parts = parts;
     for (int i = 0; i < kept->shown.n_parts; i++) {
@@ -349,7 +349,7 @@ static void show_parts(const struct site *site, struct arena *arena,
         int pool =
             kind >= 0 && host >= 0 ? place->reserve->kinds[kind].pool_of[host] : -1;
         if (pool >= 0) {
-            parts[shown->n_parts++] = (struct slot_reserve_part){
+            parts[shown->n_parts++] = (struct reservation_part){
                 kind, host, pool, part->milli, part->need_milli};
         }
     }
@@ -358,7 +358,7 @@ static void show_parts(const struct site *site, struct arena *arena,
 static void show_one(const struct site *site, struct arena *arena,
                      const struct place_snapshot *place,
                      const struct borrowers *borrowers, const struct kept *kept,
-                     int *at, struct slot_reservation *shown)
+                     int *at, struct reservation *shown)
 {
     /* Lent slots may lie elsewhere: the job reserved others before a restart. */
     bool has_lent = kept->shown.n_hosts > 0 && kept->targets[0] == 0;
@@ -371,7 +371,7 @@ static void show_one(const struct site *site, struct arena *arena,
         int host = schedule_find_host(site, place->hosts, place->n_hosts, kept->lease,
                                       kept->hosts[i].host);
         if (host >= 0) {
-            struct slot_reserve_piece *piece = piece_on(&pieces, host);
+            struct reservation_piece *piece = piece_on(&pieces, host);
             piece->n_slots = kept->hosts[i].n_slots;
             piece->n_target = kept->targets[i];
         }
@@ -382,11 +382,11 @@ static void show_one(const struct site *site, struct arena *arena,
     for (int i = 0; i < pieces.count; i++) {
         at[pieces.items[i].host] = 0; /* for the next one */
     }
-    *shown = (struct slot_reservation){.job = kept->shown.job,
-                                       .line = line_index(job->line),
-                                       .pieces = pieces.items,
-                                       .n_pieces = pieces.count,
-                                       .since_ms = kept->shown.since_ms};
+    *shown = (struct reservation){.job = kept->shown.job,
+                                  .line = line_index(job->line),
+                                  .pieces = pieces.items,
+                                  .n_pieces = pieces.count,
+                                  .since_ms = kept->shown.since_ms};
     show_parts(site, arena, place, kept, shown);
 }
 
@@ -400,9 +400,9 @@ static bool has_rule(const struct site *site)
     return false;
 }
 
-struct slot_reserve *slot_reserves_show(struct site *site, struct arena *arena,
-                                        const struct place_snapshot *snapshot,
-                                        int64_t now_ms)
+struct reservation_pass *slot_reserves_show(struct site *site, struct arena *arena,
+                                            const struct place_snapshot *snapshot,
+                                            int64_t now_ms)
 {
     struct slot_reserves *reserves = site->slot_reserves;
     drop_old(site, now_ms);
@@ -411,7 +411,7 @@ struct slot_reserve *slot_reserves_show(struct site *site, struct arena *arena,
         return NULL;
     }
     struct shown *shown = arena_alloc(arena, 1, sizeof(*shown));
-    struct slot_reservation *kept =
+    struct reservation *kept =
         arena_alloc(arena, (size_t)reserves->count, sizeof(*kept));
     struct borrowers borrowers = list_borrowers(site, arena);
     int *at = arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*at));
@@ -420,24 +420,24 @@ struct slot_reserve *slot_reserves_show(struct site *site, struct arena *arena,
     }
     shown->site = site;
     shown->arena = arena;
-    shown->snapshot = (struct slot_reserve_snapshot){.place = snapshot,
-                                                     .kept = kept,
-                                                     .n_kept = reserves->count,
-                                                     .runs = list_runs,
-                                                     .is_barred = is_barred,
-                                                     .arg = shown,
-                                                     .now_ms = now_ms};
-    return slot_reserve_new(arena, &shown->snapshot);
+    shown->snapshot = (struct reservation_snapshot){.place = snapshot,
+                                                    .kept = kept,
+                                                    .n_kept = reserves->count,
+                                                    .runs = list_runs,
+                                                    .is_barred = is_barred,
+                                                    .arg = shown,
+                                                    .now_ms = now_ms};
+    return reservation_new(arena, &shown->snapshot);
 }
 
 /* ---------------------------------------------------------------- afterwards */
 
 static struct slot_reserved_part *keep_parts(const struct place_snapshot *place,
-                                             const struct slot_reservation *from)
+                                             const struct reservation *from)
 {
     struct slot_reserved_part *parts = mem_alloc((size_t)from->n_parts, sizeof(*parts));
     for (int i = 0; i < from->n_parts; i++) {
-        const struct slot_reserve_part *part = &from->parts[i];
+        const struct reservation_part *part = &from->parts[i];
         parts[i] = (struct slot_reserved_part){
             keep_text(place->reserve->kinds[part->kind].name),
             keep_text(place->hosts[part->host].name), part->milli, part->need_milli};
@@ -446,7 +446,7 @@ static struct slot_reserved_part *keep_parts(const struct place_snapshot *place,
 }
 
 static struct kept keep(struct arena *arena, const struct place_snapshot *place,
-                        const struct slot_reservation *from)
+                        const struct reservation *from)
 {
     const struct place_host *hosts = place->hosts;
     size_t n_pieces = (size_t)from->n_pieces;
@@ -454,7 +454,7 @@ static struct kept keep(struct arena *arena, const struct place_snapshot *place,
     int *lent = mem_alloc(n_pieces, sizeof(*lent));
     int *targets = mem_alloc(n_pieces, sizeof(*targets));
     for (int i = 0; i < from->n_pieces; i++) {
-        const struct slot_reserve_piece *piece = &from->pieces[i];
+        const struct reservation_piece *piece = &from->pieces[i];
         slots[i] = (struct host_slots){hosts[piece->host].name, piece->n_slots};
         lent[i] = piece->n_lent;
         targets[i] = piece->n_target;
@@ -499,26 +499,26 @@ static int64_t find_wake_ms(const struct site *site)
 
 void slot_reserves_keep(struct site *site, struct arena *arena,
                         const struct place_snapshot *snapshot,
-                        struct slot_reserve *shown)
+                        struct reservation_pass *shown)
 {
     struct slot_reserves *reserves = site->slot_reserves;
     int n_kept;
     if (shown == NULL) {
         return;
     }
-    const struct slot_reservation *kept = slot_reserve_result(shown, &n_kept);
+    const struct reservation *kept = reservation_result(shown, &n_kept);
     for (int i = 0; i < reserves->count; i++) {
         release(&reserves->items[i]);
     }
     if (n_kept > 0 && reserves->items == NULL) { /* at most sites nobody reserves */
-        reserves->items = mem_alloc(SLOT_RESERVATIONS_MAX, sizeof(*reserves->items));
+        reserves->items = mem_alloc(RESERVATIONS_MAX, sizeof(*reserves->items));
     }
     for (int i = 0; i < n_kept; i++) {
         reserves->items[i] = keep(arena, snapshot, &kept[i]);
     }
     reserves->count = n_kept;
     reserves->wake_ms = find_wake_ms(site);
-    if (slot_reserve_wants_pass(shown)) {
+    if (reservation_wants_pass(shown)) {
         schedule_mark(site->schedule);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slot_reserves.h: slots and resources that waiting jobs keep from one pass to the next
- * (sched/slot_reserve.h), for how long, and what is told of it.
+ * (sched/reservation/reservation.h), for how long, and what is told of it.
  *
  * A reservation is of a line of jobs that are alike: when another becomes the first of
  * them it is that one's. It goes where its job does not wait in line any more, and when
@@ -14,7 +14,7 @@
 #ifndef SUBLET_SITE_SLOT_RESERVES_H
 #define SUBLET_SITE_SLOT_RESERVES_H
 
-#include "sched/slot_reserve.h"
+#include "sched/reservation/reservation.h"
 
 struct job;
 struct site;
@@ -25,13 +25,13 @@ void slot_reserves_free(struct slot_reserves *reserves);
 
 /* What the pass is shown, in the arena; its lines are known. NULL: no queue has
  * SLOT_RESERVE. */
-struct slot_reserve *slot_reserves_show(struct site *site, struct arena *arena,
-                                        const struct place_snapshot *snapshot,
-                                        int64_t now_ms);
+struct reservation_pass *slot_reserves_show(struct site *site, struct arena *arena,
+                                            const struct place_snapshot *snapshot,
+                                            int64_t now_ms);
 /* After that pass has been carried out. */
 void slot_reserves_keep(struct site *site, struct arena *arena,
                         const struct place_snapshot *snapshot,
-                        struct slot_reserve *shown);
+                        struct reservation_pass *shown);
 
 /* How long the job's run may take: its run limit; or, where it uses slots that another
  * job needs before that, what its begin leaves until then, whatever is configured by

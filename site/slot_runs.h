@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slot_runs.h: what the site's open jobs leave behind when they end, and when that is,
  * as far as run limits tell: what the start of a job that reserves is computed from
- * (sched/backfill.h).
+ * (sched/reservation/backfill.h).
  *
  * A job that stands still may stand so for long: it has no end that anybody knows, and
  * where it gave its slots away it leaves none. Memory, swap space and /tmp are what a
@@ -13,8 +13,8 @@
 #ifndef SUBLET_SITE_SLOT_RUNS_H
 #define SUBLET_SITE_SLOT_RUNS_H
 
-#include "sched/backfill.h"
-#include "sched/place.h"
+#include "sched/place/place.h"
+#include "sched/reservation/backfill.h"
 
 struct job;
 struct site;

@@ -12,7 +12,7 @@
 #define SUBLET_SITE_SLOT_USE_H
 
 #include "model/effect.h"
-#include "sched/place.h"
+#include "sched/place/place.h"
 
 struct site_config;
 struct slot_use;

@@ -8,7 +8,7 @@
 #define SUBLET_SITE_TURNS_H
 
 #include "consumer/consumer.h"
-#include "sched/place.h"
+#include "sched/place/place.h"
 #include "site/jobs.h"
 #include "site/run_table.h"
 

@@ -42,10 +42,10 @@ static void configure(struct trial *trial, bool preempts, bool is_protected)
             .guards.interval_ms = is_protected ? INT64_C(3600000) : 0,
         };
     }
-    trial->lone.config.preempt = (struct preempt_rules){.is_enabled = preempts,
-                                                        .queues = trial->rules,
-                                                        .n_queues = N_QUEUES,
-                                                        .wait_ms = 300000};
+    trial->lone.config.preempt = (struct preempt_policy){.is_enabled = preempts,
+                                                         .queues = trial->rules,
+                                                         .n_queues = N_QUEUES,
+                                                         .wait_ms = 300000};
 }
 
 /* Milliseconds of processor time of one tick; counts who is told to stand still. */

@@ -55,10 +55,10 @@ enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 static void configure(struct lone_site *lone, const struct kind *kind)
 {
     lone_site_init(lone, N_HOSTS, HOST_SLOTS, N_QUEUES, N_USERS);
-    struct queue_reserve *top = &lone->queue_configs[N_QUEUES - 1].reserve;
+    struct reservation_config *top = &lone->queue_configs[N_QUEUES - 1].reserve;
     if (kind->has_rule) {
-        *top =
-            (struct queue_reserve){.max_ms = 100 * minute_ms, .session_ms = minute_ms};
+        *top = (struct reservation_config){.max_ms = 100 * minute_ms,
+                                           .session_ms = minute_ms};
     }
     for (int i = 0; kind->backfill_minutes > 0 && i < N_BACKFILL; i++) {
         lone->queue_configs[i].reserve.is_backfill = true;

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "model/job_id.h"
-#include "sched/place_order.h"
+#include "sched/place/place_order.h"
 #include "site/parts.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/lone_site.h"
@@ -170,7 +170,7 @@ static double order_alone(struct bench *bench)
                                       .n_queues = 1};
     struct place_order order;
     arena_init(&arena);
-    struct place_line *lines =
+    struct place_class *lines =
         arena_alloc(&arena, (size_t)lines_count(all), sizeof(*lines));
     for (int i = 0; i < lines_count(all); i++) {
         lines[i].turns = line_turns(lines_at(all, i), &lines[i].n_turns);

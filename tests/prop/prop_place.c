@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prop_place.c: random passes over tiny sites against a twin that knows neither lines,
  * views nor heaps: it sorts all jobs, and for each one all hosts, and does what place.h
- * and place_take.h say. Limits, slot pools and fairshare are others' (they stay away
+ * and place_alloc.h say. Limits, slot pools and fairshare are others' (they stay away
  * here). SEED=N repeats one run. */
 #include <inttypes.h>
 #include <limits.h>
@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "sched/place.h"
+#include "sched/place/place.h"
 
 enum {
     WORLDS = 20000,
@@ -56,7 +56,7 @@ struct world {
     int places[LISTS][HOSTS];
     struct line_turn turns[JOBS];
     struct line_turn *of_line[LINES][TURNS];
-    struct place_line lines[LINES];
+    struct place_class lines[LINES];
     struct place_snapshot snapshot;
 };
 
@@ -147,9 +147,9 @@ static void make_lines(struct world *world)
 {
     int n_lines = between(world, 1, LINES), n_jobs = 0;
     for (int i = 0; i < n_lines; i++) {
-        struct place_line *line = &world->lines[i];
+        struct place_class *line = &world->lines[i];
         int list = between(world, 0, LISTS), filter = between(world, 0, LISTS);
-        *line = (struct place_line){
+        *line = (struct place_class){
             .queue = between(world, 0, QUEUES - 1),
             .n_slots = rng_percent(&world->rng, 50) ? 1 : between(world, 1, 6),
             .max_slots = rng_percent(&world->rng, 30) ? between(world, 1, 8) : 0,
@@ -206,7 +206,7 @@ struct twin {
 static bool is_before(const struct twin *twin, const struct twin_job *a,
                       const struct twin_job *b)
 {
-    const struct place_line *lines = twin->snapshot->lines;
+    const struct place_class *lines = twin->snapshot->lines;
     int queue_a = lines[a->line].queue, queue_b = lines[b->line].queue;
     int more = twin->snapshot->queues[queue_a].priority -
                twin->snapshot->queues[queue_b].priority;
@@ -219,7 +219,7 @@ static bool is_before(const struct twin *twin, const struct twin_job *a,
 static void sort_jobs(struct twin *twin)
 {
     for (int i = 0; i < twin->snapshot->n_lines; i++) {
-        const struct place_line *line = &twin->snapshot->lines[i];
+        const struct place_class *line = &twin->snapshot->lines[i];
         for (int k = 0; k < line->n_turns; k++) {
             struct twin_job job = {i, line->turns[k]};
             int at = twin->n_jobs++;
@@ -232,7 +232,7 @@ static void sort_jobs(struct twin *twin)
 }
 
 /* The host may be used, now or some day; then its preference. */
-static bool is_for(const struct twin *twin, const struct place_line *line, int host,
+static bool is_for(const struct twin *twin, const struct place_class *line, int host,
                    int *preference)
 {
     const struct place_host *at = &twin->snapshot->hosts[host];
@@ -250,7 +250,7 @@ static bool is_for(const struct twin *twin, const struct place_line *line, int h
     return true;
 }
 
-static int free_on(const struct twin *twin, const struct place_line *line, int host)
+static int free_on(const struct twin *twin, const struct place_class *line, int host)
 {
     const struct place_host *at = &twin->snapshot->hosts[host];
     int n_free = at->max - twin->used[host];
@@ -265,7 +265,7 @@ static int free_on(const struct twin *twin, const struct place_line *line, int h
     return n_free;
 }
 
-static bool is_better(const struct twin *twin, const struct place_line *line, int a,
+static bool is_better(const struct twin *twin, const struct place_class *line, int a,
                       int b)
 {
     const struct place_host *hosts = twin->snapshot->hosts;
@@ -288,7 +288,8 @@ static bool is_better(const struct twin *twin, const struct place_line *line, in
 }
 
 /* Hosts with free slots for the line, best first. */
-static int list_hosts(const struct twin *twin, const struct place_line *line, int *list)
+static int list_hosts(const struct twin *twin, const struct place_class *line,
+                      int *list)
 {
     int count = 0, preference;
     for (int i = 0; i < twin->snapshot->n_hosts; i++) {
@@ -305,7 +306,7 @@ static int list_hosts(const struct twin *twin, const struct place_line *line, in
 }
 
 /* Keeps the hosts of the first lease in the list (or the own ones) that have room. */
-static int choose_hosts(const struct twin *twin, const struct place_line *line,
+static int choose_hosts(const struct twin *twin, const struct place_class *line,
                         int *list, int count)
 {
     const struct place_host *hosts = twin->snapshot->hosts;
@@ -337,7 +338,7 @@ static void say(struct twin *twin, const char *format, ...)
     assert_true(twin->length < TEXT);
 }
 
-static void give(struct twin *twin, const struct place_line *line, const int *list,
+static void give(struct twin *twin, const struct place_class *line, const int *list,
                  int count, uint64_t key)
 {
     int wanted = line->max_slots > line->n_slots ? line->max_slots : line->n_slots;
@@ -365,7 +366,7 @@ static void give(struct twin *twin, const struct place_line *line, const int *li
     say(twin, " ");
 }
 
-static void count_waiting(struct twin *twin, const struct place_line *line)
+static void count_waiting(struct twin *twin, const struct place_class *line)
 {
     int preference;
     for (int i = 0; i < twin->snapshot->n_hosts; i++) {
@@ -389,7 +390,7 @@ static void run_twin(struct twin *twin, const struct place_snapshot *snapshot)
     sort_jobs(twin);
     for (int i = 0; i < twin->n_jobs; i++) {
         int index = twin->jobs[i].line, list[HOSTS];
-        const struct place_line *line = &snapshot->lines[index];
+        const struct place_class *line = &snapshot->lines[index];
         if (line->veto != REASON_NEW || twin->n_started[index] >= line->max_starts) {
             is_out[index] = true;
             continue;
@@ -402,7 +403,7 @@ static void run_twin(struct twin *twin, const struct place_snapshot *snapshot)
         }
     }
     for (int i = 0; i < snapshot->n_lines; i++) {
-        const struct place_line *line = &snapshot->lines[i];
+        const struct place_class *line = &snapshot->lines[i];
         for (int k = twin->n_started[i]; k < line->n_turns && !is_out[i]; k++) {
             count_waiting(twin, line);
         }

@@ -28,7 +28,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "sched/preempt.h"
+#include "sched/preempt/preempt.h"
 
 /* With the largest limit none is in the way: the fewest are promised without limits. */
 enum {
@@ -59,7 +59,7 @@ struct trial {
     struct place_host hosts[HOSTS];
     struct queue_config queues[QUEUES];
     struct queue_term terms[2];
-    struct preempt_rules rules;
+    struct preempt_policy rules;
     struct preempt_queue rule_of[QUEUES];
     struct preempt_target targets[QUEUES][QUEUES];
     int by[QUEUES][QUEUES];
@@ -74,7 +74,7 @@ struct trial {
     struct limits *limits;
     uint8_t matches[HOSTS];
     struct place_filter filter;
-    struct place_line line;
+    struct place_class line;
     struct line_turn turn, *turns;
     /* Licences of either kind, by kind and side; no alternatives: it reserves none. */
     int64_t left[KINDS * SIDES];
@@ -119,10 +119,10 @@ static void make_rules(struct trial *trial)
         }
         rule->guards.max_count = rng_percent(&trial->rng, 30) ? 1 : 0;
     }
-    trial->rules = (struct preempt_rules){.is_enabled = true,
-                                          .queues = trial->rule_of,
-                                          .n_queues = QUEUES,
-                                          .reasons = reasons[between(trial, 0, 3)]};
+    trial->rules = (struct preempt_policy){.is_enabled = true,
+                                           .queues = trial->rule_of,
+                                           .n_queues = QUEUES,
+                                           .reasons = reasons[between(trial, 0, 3)]};
 }
 
 static void make_job(struct trial *trial, int index)
@@ -239,13 +239,13 @@ static void make(struct trial *trial, uint64_t seed)
     trial->turn.key = 1000;
     trial->turns = &trial->turn;
     trial->filter.matches = trial->matches;
-    trial->line = (struct place_line){.queue = between(trial, 0, QUEUES - 1),
-                                      .n_slots = between(trial, 1, 6),
-                                      .filter = &trial->filter,
-                                      .turns = &trial->turns,
-                                      .n_turns = 1,
-                                      .max_starts = 1,
-                                      .class = trial->classes[JOBS]};
+    trial->line = (struct place_class){.queue = between(trial, 0, QUEUES - 1),
+                                       .n_slots = between(trial, 1, 6),
+                                       .filter = &trial->filter,
+                                       .turns = &trial->turns,
+                                       .n_turns = 1,
+                                       .max_starts = 1,
+                                       .class = trial->classes[JOBS]};
     trial->line.is_exclusive = rng_percent(&trial->rng, trial->exclusive_percent);
     make_licences(trial);
 }

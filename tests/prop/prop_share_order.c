@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "sched/place.h"
+#include "sched/place/place.h"
 #include "sched/share_config.h"
 
 enum {
@@ -39,7 +39,7 @@ struct world {
     int n_queues;
     struct share_config shares;
     struct share_tree *trees[4];
-    struct place_line lines[LINES];
+    struct place_class lines[LINES];
     struct line_turn turns[LINES][TURNS];
     struct line_turn *queued[LINES][TURNS];
     int n_lines, n_slots;
@@ -109,11 +109,11 @@ static void write_conf(struct world *world)
 
 static void add_line(struct world *world)
 {
-    struct place_line *line = &world->lines[world->n_lines];
+    struct place_class *line = &world->lines[world->n_lines];
     char user[8];
     int queue = between(world, 0, 2), scope = world->shares.scope_of[queue];
     snprintf(user, sizeof(user), "u%d", between(world, 0, USERS - 1) % 100);
-    *line = (struct place_line){
+    *line = (struct place_class){
         .queue = queue,
         .account = scope >= 0 ? share_tree_join(world->trees[scope], user, "") : 0,
         .n_slots = between(world, 0, 3) > 0 ? 1 : between(world, 1, 3),
@@ -330,7 +330,7 @@ static bool has_late(const struct twin *twin, int line, int account)
 static int compare(const struct twin *twin, int a, int b)
 {
     const struct world *world = twin->world;
-    const struct place_line *left = &world->lines[a], *right = &world->lines[b];
+    const struct place_class *left = &world->lines[a], *right = &world->lines[b];
     int a_priority, b_priority, a_queue, b_queue, scope = scope_of(twin, a);
     place_of_queue(twin, a, &a_priority, &a_queue);
     place_of_queue(twin, b, &b_priority, &b_queue);
@@ -388,7 +388,7 @@ static int run_twin(const struct world *world, uint64_t *keys)
     struct twin twin = {.world = world, .n_free = world->n_slots};
     int count = 0, line;
     while ((line = first_line(&twin)) >= 0) {
-        const struct place_line *of = &world->lines[line];
+        const struct place_class *of = &world->lines[line];
         int scope = scope_of(&twin, line);
         if (of->n_slots > twin.n_free) {
             twin.is_gone[line] = true;

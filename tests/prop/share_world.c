@@ -200,13 +200,13 @@ static void start_job(struct share_world *world, int line)
 
 /* ---------------------------------------------------------------- a pass */
 
-static void show_lines(struct share_world *world, struct place_line *lines,
+static void show_lines(struct share_world *world, struct place_class *lines,
                        struct place_snapshot *snapshot)
 {
     for (int i = 0; i < world->n_lines; i++) {
         const struct share_world_line *line = &world->lines[i];
         if (line->n_waiting > 0) {
-            lines[snapshot->n_lines++] = (struct place_line){
+            lines[snapshot->n_lines++] = (struct place_class){
                 .queue = world->queue_of[i],
                 .account = world->accounts[i],
                 .n_slots = line->n_slots,
@@ -227,7 +227,7 @@ static void plan_pass(struct share_world *world)
                               .max = world->n_slots,
                               .used = world->n_used,
                               .is_open = true};
-    struct place_line lines[SHARE_WORLD_LINES];
+    struct place_class lines[SHARE_WORLD_LINES];
     struct place_snapshot snapshot = {
         .hosts = &host,
         .n_hosts = 1,

@@ -6,7 +6,7 @@
 #define SUBLET_TESTS_PROP_SHARE_WORLD_H
 
 #include "base/rng.h"
-#include "sched/place.h"
+#include "sched/place/place.h"
 #include "sched/slot_pool_read.h"
 
 enum { SHARE_WORLD_LINES = 16, SHARE_WORLD_SLOTS = 512 };

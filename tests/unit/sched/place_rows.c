@@ -73,7 +73,7 @@ int place_rows_jobs(struct arena *arena, const struct place_row *row,
         const struct place_rows_job *from = &row->jobs[count];
         waiting->turns[count] = (struct line_turn){.key = from->id};
         waiting->queued[count] = &waiting->turns[count];
-        waiting->lines[count] = (struct place_line){
+        waiting->lines[count] = (struct place_class){
             .queue = from->queue,
             .n_slots = from->n_slots,
             .asked = read_asked(arena, from->asked),

@@ -5,7 +5,7 @@
 #ifndef SUBLET_TESTS_PLACE_ROWS_H
 #define SUBLET_TESTS_PLACE_ROWS_H
 
-#include "sched/place.h"
+#include "sched/place/place.h"
 
 enum { PLACE_ROWS_MAX = 8, PLACE_ROWS_QUEUES = 6 };
 
@@ -39,7 +39,7 @@ struct place_row {
 struct place_rows_waiting {
     struct line_turn turns[PLACE_ROWS_MAX];
     struct line_turn *queued[PLACE_ROWS_MAX];
-    struct place_line lines[PLACE_ROWS_MAX];
+    struct place_class lines[PLACE_ROWS_MAX];
 };
 
 int place_rows_hosts(const struct place_row *row, struct place_host *hosts);

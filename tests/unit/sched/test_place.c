@@ -246,13 +246,13 @@ static void test_interactive_lines(void **state)
                                           .lines = waiting.lines,
                                           .max_starts = PLACE_ROWS_MAX};
         snapshot.n_lines = place_rows_jobs(&arena, &row, &waiting);
-        waiting.lines[0].bond = PLACE_INTERACTIVE;
+        waiting.lines[0].bond = HOST_SCOPE_INTERACTIVE;
         hosts[1].is_batch = takes == 0;
         place_plan(&arena, &snapshot, &plan);
         assert_int_equal(plan.n_starts, takes);
         assert_int_equal(plan.waiting_lease[1], 0);
         assert_int_equal(plan.waiting_lease[2], takes == 0);
-        waiting.lines[0].bond = PLACE_HOME;
+        waiting.lines[0].bond = HOST_SCOPE_OWN;
         place_plan(&arena, &snapshot, &plan);
         assert_int_equal(plan.n_starts, 0);
         assert_int_equal(plan.waiting_lease[2], 0);

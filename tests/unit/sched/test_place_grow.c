@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "sched/place.h"
+#include "sched/place/place.h"
 
 /* Rows leave out what is nothing. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
@@ -138,7 +138,7 @@ struct stage {
     struct place_host hosts[LIST_MAX];
     struct line_turn turns[LIST_MAX + 1];
     struct line_turn *queued[LIST_MAX + 1];
-    struct place_line lines[LIST_MAX + 1];
+    struct place_class lines[LIST_MAX + 1];
     struct place_grow grow;
     struct place_filter filter;
     uint8_t mask[LIST_MAX];
@@ -152,20 +152,20 @@ static void add_line(struct stage *stage, uint64_t id, int queue, int n_slots)
     int at = stage->snapshot.n_lines++;
     stage->turns[at] = (struct line_turn){.key = id};
     stage->queued[at] = &stage->turns[at];
-    stage->lines[at] = (struct place_line){.queue = queue,
-                                           .n_slots = n_slots,
-                                           .turns = &stage->queued[at],
-                                           .n_turns = 1,
-                                           .max_starts = INT_MAX};
+    stage->lines[at] = (struct place_class){.queue = queue,
+                                            .n_slots = n_slots,
+                                            .turns = &stage->queued[at],
+                                            .n_turns = 1,
+                                            .max_starts = INT_MAX};
 }
 
 static void give_running(struct stage *stage, const struct row *row)
 {
-    struct place_line *line = &stage->lines[0];
+    struct place_class *line = &stage->lines[0];
     int n_hosts = 0;
     add_line(stage, 1, LOW, 1);
     line->max_slots = row->wanted;
-    line->bond = PLACE_HOME;
+    line->bond = HOST_SCOPE_OWN;
     line->grow = &stage->grow;
     while (n_hosts < LIST_MAX && row->has[n_hosts].host != NULL) {
         for (int i = 0; i < stage->snapshot.n_hosts; i++) {

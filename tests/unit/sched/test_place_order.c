@@ -13,7 +13,7 @@
 
 #include "sched/limits.h"
 #include "sched/limits_read.h"
-#include "sched/place.h"
+#include "sched/place/place.h"
 #include "sched/share_config.h"
 #include "sched/slot_pool_read.h"
 
@@ -34,7 +34,7 @@ struct world {
     struct place_host hosts[HOSTS];
     int used[QUEUES];
     double use[QUEUES];
-    struct place_line lines[LINES];
+    struct place_class lines[LINES];
     struct line_turn turns[TURNS];
     struct line_turn *queued[TURNS];
     int n_lines, n_turns;
@@ -116,12 +116,12 @@ static int find_queue(const struct world *world, const char *name)
 }
 
 /* So many jobs of a user wait. */
-static struct place_line *add_jobs(struct world *world, const char *queue,
-                                   const char *user, int n_jobs, int n_slots)
+static struct place_class *add_jobs(struct world *world, const char *queue,
+                                    const char *user, int n_jobs, int n_slots)
 {
-    struct place_line *line = &world->lines[world->n_lines++];
+    struct place_class *line = &world->lines[world->n_lines++];
     int at = find_queue(world, queue), scope = world->shares.scope_of[at];
-    *line = (struct place_line){
+    *line = (struct place_class){
         .queue = at,
         .account = scope >= 0 ? share_tree_join(world->trees[scope], user, "") : 0,
         .n_slots = n_slots,
@@ -144,10 +144,10 @@ static void plan(struct world *world)
     place_plan(&world->arena, &world->snapshot, &world->plan);
 }
 
-static const struct place_line *line_of(const struct world *world, uint64_t job)
+static const struct place_class *line_of(const struct world *world, uint64_t job)
 {
     for (int i = 0; i < world->n_lines; i++) {
-        const struct place_line *line = &world->lines[i];
+        const struct place_class *line = &world->lines[i];
         if (job >= line->turns[0]->key &&
             job < line->turns[0]->key + (uint64_t)line->n_turns) {
             return line;
@@ -161,13 +161,13 @@ static int given(const struct world *world, const char *queue)
 {
     int n_slots = 0, at = find_queue(world, queue);
     for (int i = 0; i < world->plan.n_starts; i++) {
-        const struct place_line *line = line_of(world, world->plan.starts[i].job);
+        const struct place_class *line = line_of(world, world->plan.starts[i].job);
         n_slots += line->queue == at ? line->n_slots : 0;
     }
     return n_slots;
 }
 
-static int started(const struct world *world, const struct place_line *line)
+static int started(const struct world *world, const struct place_class *line)
 {
     int count = 0;
     for (int i = 0; i < world->plan.n_starts; i++) {
@@ -367,7 +367,7 @@ static void test_what_does_not_fit_passes_slots_on(void **state)
     add_host(&world, "h1", 6, 0);
     add_host(&world, "h2", 6, 0);
     add_jobs(&world, "queue1", "ana", 5, 7); /* one fits the 12 */
-    struct place_line *line = add_jobs(&world, "queue2", "ana", 5, 1);
+    struct place_class *line = add_jobs(&world, "queue2", "ana", 5, 1);
     line->filter = &filter;
     add_jobs(&world, "queue3", "ana", 20, 1);
     plan(&world);
@@ -414,7 +414,7 @@ static void test_use_priority_in_pool(void **state)
         init(&world, text);
         add_host(&world, "h1", 20, 0);
         add_jobs(&world, "queue1", "ana", 20, 1);
-        struct place_line *urgent = add_jobs(&world, "queue3", "ana", 20, 1);
+        struct place_class *urgent = add_jobs(&world, "queue3", "ana", 20, 1);
         for (int i = 0; i < urgent->n_turns; i++) {
             urgent->turns[i]->priority = 9;
         }
@@ -470,7 +470,7 @@ static void test_users_take_turns(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct world world;
-        struct place_line *lines[4] = {NULL};
+        struct place_class *lines[4] = {NULL};
         char text[512];
         snprintf(
             text, sizeof(text),
@@ -516,8 +516,8 @@ static void test_sets_of_queues(void **state)
                  by_queue ? "DISPATCH_ORDER = QUEUE" : "");
         init(&world, text);
         add_host(&world, "h1", 4, 0);
-        struct place_line *ana = add_jobs(&world, "high", "ana", 9, 1);
-        struct place_line *bo = add_jobs(&world, "low", "bo", 9, 1);
+        struct place_class *ana = add_jobs(&world, "high", "ana", 9, 1);
+        struct place_class *bo = add_jobs(&world, "low", "bo", 9, 1);
         plan(&world);
         assert_int_equal(started(&world, ana), by_queue ? 4 : 2);
         assert_int_equal(started(&world, bo), by_queue ? 0 : 2);
@@ -536,8 +536,8 @@ static void test_partitions(void **state)
                                    "p all ([default, 1])\nEnd HostPartition\n");
     add_host(&world, "h1", 8, 0);
     add_jobs(&world, "high", "ana", 9, 1);
-    struct place_line *ana = add_jobs(&world, "low", "ana", 9, 1);
-    struct place_line *bo = add_jobs(&world, "low", "bo", 9, 1);
+    struct place_class *ana = add_jobs(&world, "low", "ana", 9, 1);
+    struct place_class *bo = add_jobs(&world, "low", "bo", 9, 1);
     plan(&world);
     assert_int_equal(given(&world, "high"), 4);
     assert_int_equal(started(&world, ana), 0);
@@ -554,8 +554,8 @@ static void test_both_at_once(void **state)
          QUEUE("queue1", "50", POOL("A", "50") "FAIRSHARE = USER_SHARES[[default, 1]]")
              QUEUE("queue2", "48", POOL("A", "50")));
     add_host(&world, "h1", 12, 0);
-    struct place_line *ana = add_jobs(&world, "queue1", "ana", 20, 1);
-    struct place_line *bo = add_jobs(&world, "queue1", "bo", 20, 1);
+    struct place_class *ana = add_jobs(&world, "queue1", "ana", 20, 1);
+    struct place_class *bo = add_jobs(&world, "queue1", "bo", 20, 1);
     add_jobs(&world, "queue2", "ana", 20, 1);
     plan(&world);
     assert_int_equal(started(&world, ana), 3);
@@ -572,8 +572,8 @@ static void test_a_user_who_is_stuck_holds_nobody_back(void **state)
     init(&world,
          QUEUE("q", "1", "UJOB_LIMIT = 2\nFAIRSHARE = USER_SHARES[[ana, 9] [bo, 1]]"));
     add_host(&world, "h1", 12, 0);
-    struct place_line *ana = add_jobs(&world, "q", "ana", 20, 1);
-    struct place_line *bo = add_jobs(&world, "q", "bo", 20, 1);
+    struct place_class *ana = add_jobs(&world, "q", "ana", 20, 1);
+    struct place_class *bo = add_jobs(&world, "q", "bo", 20, 1);
     plan(&world);
     assert_int_equal(started(&world, ana), 2);
     assert_int_equal(started(&world, bo), 2);

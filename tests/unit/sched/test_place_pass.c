@@ -23,7 +23,7 @@ enum { TURNS = 10000 };
 struct long_line {
     struct line_turn turns[TURNS];
     struct line_turn *queued[TURNS];
-    struct place_line line;
+    struct place_class line;
     struct place_snapshot snapshot;
     struct place_plan plan;
     struct arena arena;
@@ -38,7 +38,7 @@ static struct long_line *long_line_new(void)
         all->turns[i].key = (uint64_t)i + 1;
         all->queued[i] = &all->turns[i];
     }
-    all->line = (struct place_line){
+    all->line = (struct place_class){
         .n_slots = 1, .turns = all->queued, .n_turns = TURNS, .max_starts = INT_MAX};
     all->snapshot = (struct place_snapshot){.hosts = &small_host,
                                             .n_hosts = 1,
@@ -129,15 +129,15 @@ static void test_full(void **state)
     };
     enum { LINES = sizeof(cases) / sizeof(cases[0]), EACH = 5 };
     struct long_line *all = long_line_new();
-    struct place_line lines[LINES];
+    struct place_class lines[LINES];
     (void)state;
     for (int i = 0; i < LINES; i++) {
-        lines[i] = (struct place_line){.queue = cases[i].queue,
-                                       .n_slots = cases[i].n_slots,
-                                       .turns = &all->queued[i * EACH],
-                                       .n_turns = EACH,
-                                       .max_starts = cases[i].max_starts,
-                                       .veto = cases[i].veto};
+        lines[i] = (struct place_class){.queue = cases[i].queue,
+                                        .n_slots = cases[i].n_slots,
+                                        .turns = &all->queued[i * EACH],
+                                        .n_turns = EACH,
+                                        .max_starts = cases[i].max_starts,
+                                        .veto = cases[i].veto};
     }
     all->snapshot.lines = lines;
     all->snapshot.n_lines = LINES;
@@ -200,7 +200,7 @@ static void test_returns(void **state)
         {"closed", {.max = 4, .is_unused = true}, 1, 0, 1},
     };
     static const int places[] = {0};
-    struct place_return returns[] = {
+    struct place_resume returns[] = {
         {.job = 1, .hosts = n1_four, .places = places, .n_hosts = 1},
         {.job = 2, .hosts = n1_two, .places = places, .n_hosts = 1}};
     static const struct place_row row = {.jobs = {{3, 0, 1}}};
@@ -338,13 +338,13 @@ static void test_waiting_for(void **state)
                             second = {.matches = rows[i].second};
         struct reserve_asks asks[] = {{.filter = &first}, {.filter = &second}};
         struct line_turn turn = {.key = 1}, *queued = &turn;
-        struct place_line line = {.queue = 1,
-                                  .n_slots = 3,
-                                  .asks = asks,
-                                  .n_asks = 2,
-                                  .turns = &queued,
-                                  .n_turns = 1,
-                                  .max_starts = INT_MAX};
+        struct place_class line = {.queue = 1,
+                                   .n_slots = 3,
+                                   .asks = asks,
+                                   .n_asks = 2,
+                                   .turns = &queued,
+                                   .n_turns = 1,
+                                   .max_starts = INT_MAX};
         struct place_snapshot snapshot = {.hosts = hosts,
                                           .n_hosts = 3,
                                           .queues = place_rows_queues,

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "sched/limits_read.h"
-#include "sched/preempt.h"
+#include "sched/preempt/preempt.h"
 
 enum { LINE_SIZE = 512, CONF_SIZE = 8192, HOSTS = 8, JOBS = 16, NOW_MIN = 100 };
 
@@ -29,7 +29,7 @@ struct world {
     struct groups groups;
     struct queue_config *queues;
     int n_queues;
-    struct preempt_rules rules;
+    struct preempt_policy rules;
     const struct limit *limits;
     int n_limits;
 };
@@ -42,7 +42,7 @@ static void world_read(struct world *world, const char *text)
     conf_check(&world->conf);
     groups_read(&world->conf, own_hosts, 2, &world->groups);
     queue_read(&world->conf, &world->groups, &world->queues, &world->n_queues);
-    preempt_rules_read(&world->conf, world->queues, world->n_queues, &world->rules);
+    preempt_policy_read(&world->conf, world->queues, world->n_queues, &world->rules);
     limits_read(&world->conf, &world->groups, &world->limits, &world->n_limits);
 }
 
@@ -70,7 +70,7 @@ struct trial {
     struct limits_class *classes[2 * JOBS];
     const char *names[JOBS];
     int n_jobs, n_classes;
-    struct place_line lines[JOBS];
+    struct place_class lines[JOBS];
     struct line_turn turns[JOBS], *turn_of[JOBS];
     int64_t submit_ms[JOBS];
     int n_lines;
@@ -213,7 +213,7 @@ static void add_job(struct trial *trial, char *word)
 static void add_wanted(struct trial *trial, char *word)
 {
     int index = trial->n_lines++;
-    struct place_line *line = &trial->lines[index];
+    struct place_class *line = &trial->lines[index];
     char *end = strchr(word, '*');
     const char *user = "eve";
     *end = '\0';
@@ -222,8 +222,8 @@ static void add_wanted(struct trial *trial, char *word)
     line->n_slots = number_of(end + 1);
     strsep(&end, ":"); /* behind the '*', whose place has the NUL */
     line->is_exclusive = strstr(word + strlen(word) + 1, ":x") != NULL;
-    line->bond =
-        strstr(word + strlen(word) + 1, ":home") != NULL ? PLACE_HOME : PLACE_FREE;
+    line->bond = strstr(word + strlen(word) + 1, ":home") != NULL ? HOST_SCOPE_OWN
+                                                                  : HOST_SCOPE_ANY;
     for (char *rest = strchr(word + strlen(word) + 1, ':'); rest != NULL;
          rest = strchr(rest + 1, ':')) {
         static char users[JOBS][16];
@@ -376,8 +376,8 @@ static void judge_row(struct world *world, int number, char *line)
     if (sscanf(tab + 1, "may %63s %63s", high, low) == 2) {
         int level;
         bool may =
-            preempt_rules_may(&world->rules, world->queues, find_queue(world, high),
-                              find_queue(world, low), &level);
+            preempt_policy_may(&world->rules, world->queues, find_queue(world, high),
+                               find_queue(world, low), &level);
         snprintf(text, sizeof(text), level > 0 ? "yes+%d" : may ? "yes" : "no", level);
     } else {
         struct trial trial;
@@ -589,8 +589,8 @@ static void test_application(void **state)
                 {"one", 1, 0, 420000, 5000},
                 {"now", 2, 20, 0, 0}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const struct preempt_guards *guards =
-            preempt_rules_guards(&world.rules, &world.arena, 0, rows[i].app);
+        const struct preempt_protection *guards =
+            preempt_policy_protection(&world.rules, &world.arena, 0, rows[i].app);
         assert_int_equal(guards->max_count, rows[i].max_count);
         assert_int_equal(guards->ran.percent, rows[i].percent);
         assert_int_equal(guards->ran.ms, rows[i].ran_ms);

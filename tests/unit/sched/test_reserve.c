@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "sched/place.h"
+#include "sched/place/place.h"
 
 enum { HOSTS = 3, POOLS = 4, ITEMS_MAX = 2, TRIES_MAX = 2, ROW_JOBS = 4 };
 enum { MEM, LIC };
@@ -107,7 +107,7 @@ static const struct row rows[] = {
 
 struct world {
     struct arena arena;
-    struct place_line lines[ROW_JOBS];
+    struct place_class lines[ROW_JOBS];
     struct line_turn turns[ROW_JOBS];
     struct line_turn *queued[ROW_JOBS];
     struct reserve_ask items[ROW_JOBS][TRIES_MAX][ITEMS_MAX];
@@ -121,15 +121,15 @@ struct world {
 static void add_job(struct world *world, const struct job_row *job)
 {
     int index = world->snapshot.n_lines++;
-    struct place_line *line = &world->lines[index];
+    struct place_class *line = &world->lines[index];
     world->turns[index].key = (uint64_t)index + 1;
     world->queued[index] = &world->turns[index];
-    *line = (struct place_line){.n_slots = job->n_slots,
-                                .max_slots = job->max_slots,
-                                .turns = &world->queued[index],
-                                .n_turns = 1,
-                                .asks = world->asks[index],
-                                .max_starts = INT_MAX};
+    *line = (struct place_class){.n_slots = job->n_slots,
+                                 .max_slots = job->max_slots,
+                                 .turns = &world->queued[index],
+                                 .n_turns = 1,
+                                 .asks = world->asks[index],
+                                 .max_starts = INT_MAX};
     for (; line->n_asks < TRIES_MAX && job->n_items[line->n_asks] > 0; line->n_asks++) {
         struct reserve_ask *items = world->items[index][line->n_asks];
         memcpy(items, job->items[line->n_asks], sizeof(job->items[0]));
@@ -248,7 +248,7 @@ static void test_returns(void **state)
     static const struct host_slots at = {"n1", 1};
     static const int place = 0;
     static const struct reserve_part parts[] = {{2, 3000}};
-    static const struct place_return still = {.job = 9,
+    static const struct place_resume still = {.job = 9,
                                               .hosts = &at,
                                               .places = &place,
                                               .n_hosts = 1,

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* candidates.c: see candidates.h. */
+#include "sched/place/candidates.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- heaps of hosts */
+
+/* True where a comes before b. Own and borrowed do not meet in one heap, but here. */
+bool candidates_is_better(const struct candidate *a, const struct candidate *b)
+{
+    if (a->preference != b->preference) {
+        return a->preference > b->preference;
+    }
+    if (a->place != b->place) {
+        return a->place < b->place;
+    }
+    if (a->is_borrowed != b->is_borrowed) {
+        return b->is_borrowed;
+    }
+    int64_t a_load = (int64_t)a->used * b->max, b_load = (int64_t)b->used * a->max;
+    if (a_load != b_load) {
+        return a_load < b_load;
+    }
+    return a->host < b->host;
+}
+
+static void sift_host(struct candidate_group *group, int at)
+{
+    struct candidate moved = group->heap[at];
+    for (int child; (child = 2 * at + 1) < group->count; at = child) {
+        if (child + 1 < group->count &&
+            candidates_is_better(&group->heap[child + 1], &group->heap[child])) {
+            child++;
+        }
+        if (!candidates_is_better(&group->heap[child], &moved)) {
+            break;
+        }
+        group->heap[at] = group->heap[child];
+    }
+    group->heap[at] = moved;
+}
+
+void candidates_push(struct candidate_group *group, const struct candidate *candidate)
+{
+    int at = group->count++;
+    for (int parent; at > 0; at = parent) {
+        parent = (at - 1) / 2;
+        if (!candidates_is_better(candidate, &group->heap[parent])) {
+            break;
+        }
+        group->heap[at] = group->heap[parent];
+    }
+    group->heap[at] = *candidate;
+}
+
+void candidates_pop(struct candidate_group *group)
+{
+    group->heap[0] = group->heap[--group->count];
+    if (group->count > 0) {
+        sift_host(group, 0);
+    }
+}
+
+int candidates_free_slots(const struct place_state *room, int host,
+                          const struct candidate_group *group)
+{
+    int n_free = place_state_free_slots(room, host, group->is_exclusive), lacking;
+    if (place_state_in_accept_interval(room, host, group->accept_ms)) {
+        return 0;
+    }
+    if (n_free == 0 || group->asks == NULL) {
+        return n_free;
+    }
+    int n_reserved = reserve_room_alone(room->snapshot->reserve, room->left,
+                                        group->asks, host, &lacking);
+    return n_reserved < n_free ? n_reserved : n_free;
+}
+
+const struct candidate *candidates_top(const struct place_state *room,
+                                       struct candidate_group *group)
+{
+    while (group->count > 0) {
+        struct candidate *top = &group->heap[0];
+        if (candidates_free_slots(room, top->host, group) == 0) {
+            candidates_pop(group);
+        } else if (top->used != room->used[top->host]) {
+            top->used = room->used[top->host];
+            sift_host(group, 0);
+        } else {
+            return top;
+        }
+    }
+    return NULL;
+}
+
+/* ---------------------------------------------------------------- views */
+
+/* By its queue, and by what the job asks for. */
+static bool is_allowed(const struct place_snapshot *snapshot, int queue,
+                       const struct asked *asked, enum host_scope bond, int index,
+                       int *preference)
+{
+    const struct place_host *host = &snapshot->hosts[index];
+    int of_job;
+    if (host->lease[0] != '\0' &&
+        (bond == HOST_SCOPE_OWN ||
+         (bond == HOST_SCOPE_INTERACTIVE && host->is_batch))) {
+        return false;
+    }
+    if (!queue_allows(&snapshot->queues[queue], host->name, host->site, preference) ||
+        !place_state_takes_queue(host, snapshot->queues[queue].name)) {
+        return false;
+    }
+    if (asked == NULL) {
+        return true;
+    }
+    bool is_asked = asked_allows(asked, host->name, host->site, &of_job);
+    *preference = asked->has_preferences ? of_job : *preference;
+    return is_asked;
+}
+
+const struct place_filter *candidates_filter(const struct place_class *line,
+                                             const struct reserve_asks *asks)
+{
+    return asks != NULL && asks->filter != NULL ? asks->filter : line->filter;
+}
+
+const struct place_span *candidates_span(const struct candidates *view)
+{
+    return view->filter != NULL ? view->filter->shape : NULL;
+}
+
+static bool has_members(const struct place_state *room, const struct candidates *view)
+{
+    return view->asks != NULL || room->snapshot->queues[view->queue].accept_ms > 0 ||
+           candidates_span(view) != NULL;
+}
+
+/* The view's part in the host's group; hosts of a group come one after the other. */
+static struct candidate_group *group_in(const struct place_state *room,
+                                        struct candidates *view, int host, int n_left)
+{
+    int group = room->group_of[host];
+    if (view->n_groups == 0 || view->groups[view->n_groups - 1].group != group) {
+        struct candidate_group *added = &view->groups[view->n_groups++];
+        added->group = group;
+        added->is_exclusive = view->is_exclusive;
+        added->asks = view->asks;
+        added->accept_ms = room->snapshot->queues[view->queue].accept_ms;
+        added->heap = arena_alloc(room->arena, (size_t)n_left, sizeof(*added->heap));
+        added->members = arena_alloc(
+            room->arena, has_members(room, view) ? (size_t)n_left : 0, sizeof(int));
+    }
+    return &view->groups[view->n_groups - 1];
+}
+
+/* Of several hosts the first one's load is told. */
+static void tell_load(struct reason_verdict *stuck, const struct place_host *host,
+                      const struct threshold_excess *load)
+{
+    if (stuck->n_loaded++ == 0) {
+        stuck->load = *load;
+        stuck->loaded = host->lease[0] == '\0' ? host->name : NULL;
+    }
+}
+
+static struct candidate candidate_on(const struct place_state *room, int host)
+{
+    return (struct candidate){.host = host,
+                              .used = room->used[host],
+                              .max = room->snapshot->hosts[host].max,
+                              .is_borrowed = room->group_of[host] != 0};
+}
+
+static void judge_host(const struct place_state *room, struct candidates *view,
+                       int host, int n_left)
+{
+    const struct place_host *at = &room->snapshot->hosts[host];
+    struct candidate candidate = candidate_on(room, host);
+    if (!is_allowed(room->snapshot, view->queue, view->asked, view->bond, host,
+                    &candidate.preference)) {
+        view->stuck.n_excluded++;
+        return;
+    }
+    if (asked_avoids(view->asked, at->name)) {
+        view->stuck.n_avoided++;
+        return;
+    }
+    bool is_spent = view->filter != NULL && view->filter->spent != NULL &&
+                    view->filter->spent->hosts[host];
+    if (view->filter != NULL && !view->filter->matches[host] &&
+        !(is_spent && room->is_ahead)) {
+        view->stuck.n_spent += is_spent;
+        view->stuck.n_unmet += !is_spent;
+        return;
+    }
+    if (view->filter != NULL && view->filter->places != NULL) {
+        candidate.place = view->filter->places[host];
+    }
+    struct candidate_group *group = group_in(room, view, host, n_left);
+    group->is_unmade = at->is_unmade;
+    group->capacity += at->n_may > at->max ? at->n_may : at->max;
+    if (has_members(room, view)) {
+        group->members[group->n_members++] = host;
+    }
+    if (!at->is_open) {
+        view->stuck.n_closed++;
+        return;
+    }
+    const struct threshold_excess *load =
+        place_state_load(room->snapshot, view->queue, host);
+    if (view->allowed != NULL) {
+        view->allowed[host] = load == NULL;
+    }
+    if (room->is_taken[host] || at->is_kept) {
+        view->stuck.n_exclusive++;
+        return;
+    }
+    if (load != NULL) {
+        tell_load(&view->stuck, at, load);
+        return;
+    }
+    if (candidates_free_slots(room, host, group) > 0) {
+        group->heap[group->count++] = candidate;
+    } /* else it is full; counted when someone asks why */
+}
+
+static bool is_in_heap(const struct candidate_group *group, int host)
+{
+    for (int i = 0; i < group->count; i++) {
+        if (group->heap[i].host == host) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct candidate_group *group_with(const struct place_state *room,
+                                          struct candidates *view, int host)
+{
+    for (int i = 0; i < view->n_groups; i++) {
+        if (view->groups[i].group == room->group_of[host]) {
+            return &view->groups[i];
+        }
+    }
+    return NULL;
+}
+
+/* The host is in the group and not in its heap. */
+static void restore(const struct place_state *room, struct candidates *view,
+                    struct candidate_group *group, int host)
+{
+    struct candidate candidate = candidate_on(room, host);
+    if (!view->allowed[host] || candidates_free_slots(room, host, group) == 0 ||
+        !is_allowed(room->snapshot, view->queue, view->asked, view->bond, host,
+                    &candidate.preference)) {
+        return;
+    }
+    if (view->filter != NULL && view->filter->places != NULL) {
+        candidate.place = view->filter->places[host];
+    }
+    candidates_push(group, &candidate);
+}
+
+void candidates_restore(const struct place_state *room, struct candidates *view,
+                        int host)
+{
+    struct candidate_group *group =
+        view->allowed[host] ? group_with(room, view, host) : NULL;
+    if (group != NULL && !is_in_heap(group, host)) {
+        restore(room, view, group, host);
+    }
+}
+
+void candidates_restore_supply(const struct place_state *room, struct candidates *view,
+                               const int *pool_of, int pool)
+{
+    int n_hosts = room->snapshot->n_hosts, n_of_pool = 0, last = -1;
+    for (int i = 0; i < n_hosts; i++) {
+        n_of_pool += pool_of[i] == pool;
+        last = pool_of[i] == pool ? i : last;
+    }
+    if (n_of_pool == 1) {
+        candidates_restore(room, view, last);
+        return;
+    }
+    bool *is_there = arena_alloc(room->arena, (size_t)n_hosts, sizeof(*is_there));
+    for (int i = 0; i < view->n_groups; i++) {
+        for (int k = 0; k < view->groups[i].count; k++) {
+            is_there[view->groups[i].heap[k].host] = true;
+        }
+    }
+    for (int i = 0; i < n_hosts; i++) {
+        struct candidate_group *group = group_with(room, view, i);
+        if (pool_of[i] == pool && !is_there[i] && group != NULL) {
+            restore(room, view, group, i);
+        }
+    }
+}
+
+static struct candidates *view_new(const struct place_state *room,
+                                   const struct place_class *line,
+                                   const struct reserve_asks *asks)
+{
+    int n_hosts = room->snapshot->n_hosts;
+    struct candidates *view = arena_alloc(room->arena, 1, sizeof(*view));
+    view->queue = line->queue;
+    view->asked = line->asked;
+    view->filter = candidates_filter(line, asks);
+    view->is_exclusive = line->is_exclusive;
+    view->bond = line->bond;
+    view->asks = asks;
+    view->stuck_slots = INT_MAX;
+    view->stuck.n_hosts = n_hosts;
+    view->groups =
+        arena_alloc(room->arena, (size_t)room->n_groups, sizeof(*view->groups));
+    if (room->snapshot->preempt != NULL || room->snapshot->kept != NULL) {
+        view->allowed = arena_alloc(room->arena, (size_t)n_hosts + 1, 1);
+    }
+    for (int i = 0; i < n_hosts; i++) {
+        judge_host(room, view, i, n_hosts - i);
+    }
+    for (int i = 0; i < view->n_groups; i++) {
+        struct candidate_group *group = &view->groups[i];
+        for (int at = group->count / 2 - 1; at >= 0; at--) {
+            sift_host(group, at);
+        }
+        view->capacity =
+            group->capacity > view->capacity ? group->capacity : view->capacity;
+    }
+    view->judged = view->stuck;
+    return view;
+}
+
+/* Also in which hosts are too loaded for their jobs. */
+static bool is_alike(const struct place_snapshot *snapshot, int left, int right)
+{
+    const struct queue_config *a = &snapshot->queues[left];
+    const struct queue_config *b = &snapshot->queues[right];
+    return a->is_balanced == b->is_balanced && queue_same_terms(a, b) &&
+           a->accept_ms == b->accept_ms &&
+           (snapshot->loads == NULL || snapshot->loads[left] == snapshot->loads[right]);
+}
+
+/* The queue that has the views of this one. */
+static int owner_of(struct place_state *room, int queue)
+{
+    int owner = 0, n_queues = room->has_leaves ? 0 : room->snapshot->n_queues;
+    if (room->alike[queue] != 0) {
+        return room->alike[queue] - 1;
+    }
+    while (owner < n_queues && (room->alike[owner] != owner + 1 ||
+                                !is_alike(room->snapshot, owner, queue))) {
+        owner++;
+    }
+    owner = owner < n_queues ? owner : queue;
+    room->alike[queue] = owner + 1;
+    return owner;
+}
+
+static struct candidates *common_view(struct place_state *room,
+                                      const struct place_class *line,
+                                      const struct reserve_asks *asks)
+{
+    struct candidates **views = &room->views[owner_of(room, line->queue)];
+    for (struct candidates *view = *views; view != NULL; view = view->next) {
+        if (view->filter == candidates_filter(line, asks) &&
+            view->asked == line->asked && view->is_exclusive == line->is_exclusive &&
+            view->bond == line->bond && view->asks == asks) {
+            return view;
+        }
+    }
+    struct candidates *view = view_new(room, line, asks);
+    view->next = *views;
+    *views = view;
+    return view;
+}
+
+/* A limit may leave the line no room where others have some: what it was told is its
+ * own, the hosts with free slots are everybody's. */
+static struct candidates *own_view(struct place_state *room,
+                                   const struct place_class *line,
+                                   const struct reserve_asks *asks)
+{
+    struct candidates **views = &room->own[line - room->snapshot->lines];
+    for (struct candidates *view = *views; view != NULL; view = view->next) {
+        if (view->asks == asks) {
+            return view;
+        }
+    }
+    struct candidates *view =
+        arena_copy(room->arena, common_view(room, line, asks), sizeof(*view));
+    view->class = line->class;
+    view->stuck = view->judged;
+    view->stuck_slots = INT_MAX;
+    view->told_slots = 0;
+    view->next = *views;
+    *views = view;
+    return view;
+}
+
+struct candidates *candidates_of(struct place_state *room,
+                                 const struct place_class *line,
+                                 const struct reserve_asks *asks)
+{
+    bool has_own = line->class != NULL && limits_have_hosts(line->class);
+    return has_own ? own_view(room, line, asks) : common_view(room, line, asks);
+}
+
+static void forget_told(struct candidates *view)
+{
+    for (; view != NULL; view = view->next) {
+        view->told_slots = 0;
+    }
+}
+
+void candidates_forget_reasons(struct place_state *room)
+{
+    for (int i = 0; i < room->snapshot->n_queues; i++) {
+        forget_told(room->views[i]);
+    }
+    for (int i = 0; room->own != NULL && i < room->snapshot->n_lines; i++) {
+        forget_told(room->own[i]);
+    }
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* candidates.h: what a queue, an -m and requirements make of the hosts in a pass.
+ *
+ * Hosts stand in groups: the own hosts are one, those of each lease another. All lines
+ * that see the hosts alike share a view, of whatever queue; in it stand, of each group,
+ * those hosts that have free slots, in a heap by the order of hosts. Slots only get
+ * fewer in a pass: a host that others have used since it was put there only ever
+ * belongs further down, so it is put right when it comes to the top.
+ *
+ * Units: slots. Order: preference (higher first), order section, own before borrowed,
+ * lower used / max, file order. Ownership: the arena's. Layer: sched (base only). */
+#ifndef SUBLET_SCHED_PLACE_CANDIDATES_H
+#define SUBLET_SCHED_PLACE_CANDIDATES_H
+
+#include "sched/place/place_state.h"
+
+/* A host as it stood when it was put in its place. */
+struct candidate {
+    int host;
+    int preference;
+    int place; /* by the order section of requirements; 0: it has none */
+    int used, max;
+    bool is_borrowed;
+};
+
+/* The hosts of one group that a view has, those with free slots as a heap. */
+struct candidate_group {
+    int group;
+    struct candidate *heap;
+    int count;
+    int64_t capacity;                /* slots of all of them, free or not */
+    bool is_unmade;                  /* of a lease that is still to be made */
+    bool is_exclusive;               /* slots are free only where nothing runs ... */
+    const struct reserve_asks *asks; /* ... and there is so much of these; or NULL */
+    int64_t accept_ms; /* nor on a host that was given a job so shortly before; 0 */
+    int *members; /* of a view that reserves, or has that, or a shape: its hosts, free
+                     or not */
+    int n_members;
+};
+
+struct candidates {
+    int queue;
+    const struct asked *asked;
+    const struct place_filter *filter;
+    bool is_exclusive;
+    enum host_scope bond;
+    const struct reserve_asks *asks;  /* NULL: it reserves nothing */
+    const struct limits_class *class; /* of limits that look at hosts; else NULL */
+    struct candidate_group *groups;
+    int n_groups;
+    int64_t capacity; /* of the largest group */
+    int stuck_slots;  /* no room was found for so many; INT_MAX: none sought in vain */
+    int told_slots;   /* for which the verdict says why; 0: none yet */
+    struct reason_verdict judged; /* what is against hosts whatever the job's slots */
+    struct reason_verdict stuck;  /* with what is against them for told_slots */
+    uint8_t *allowed; /* by host: it is open, and the job may run there, free or not;
+                         NULL: nobody preempts or reserves slots, and asks */
+    struct candidates *next; /* of queues alike, or of the line */
+};
+
+/* The line's view with one of its alternatives (NULL: it has none); made where no line
+ * before had the same. */
+struct candidates *candidates_of(struct place_state *room,
+                                 const struct place_class *line,
+                                 const struct reserve_asks *asks);
+
+/* What the line's alternative makes of the hosts; NULL: any host. */
+const struct place_filter *candidates_filter(const struct place_class *line,
+                                             const struct reserve_asks *asks);
+/* How its jobs' slots have to lie; NULL: anywhere. */
+const struct place_span *candidates_span(const struct candidates *view);
+
+/* What views have told so far may be of a time when there was more room: they tell it
+ * anew. */
+void candidates_forget_reasons(struct place_state *room);
+
+/* Slots that a job of the group may take there, if it takes no others. */
+int candidates_free_slots(const struct place_state *room, int host,
+                          const struct candidate_group *group);
+bool candidates_is_better(const struct candidate *a, const struct candidate *b);
+/* The group's best host with a free slot, as things stand now; NULL: none. */
+const struct candidate *candidates_top(const struct place_state *room,
+                                       struct candidate_group *group);
+/* Slots of the host are free again: it stands in the view's heap if it may. */
+void candidates_restore(const struct place_state *room, struct candidates *view,
+                        int host);
+/* Of all hosts with that pool. */
+void candidates_restore_supply(const struct place_state *room, struct candidates *view,
+                               const int *pool_of, int pool);
+void candidates_pop(struct candidate_group *group);
+void candidates_push(struct candidate_group *group, const struct candidate *candidate);
+
+#endif

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place.c: one pass over the lines of waiting jobs, which gives slots away as it goes.
+ *
+ * For each job, in the order of place_order.h: of the groups of hosts (candidates.h)
+ * that have room for all of it the one with the best host, and there it takes slots
+ * along the order of hosts.
+ *
+ *     queue HOSTS = s1+1 allremote; free: s1 1 of 2, n1@north 3 of 4, n2@north 4 of 4
+ *     -n 1   s1, by its preference
+ *     -n 1   s1 is full; used / max: n2@north 0, n1@north 1/4: n2@north
+ *     -n 5   s1's group has 0 free, north's lease 6: n2@north 3, n1@north 2
+ *
+ * What keeps a pass cheap changes no result: slots only get fewer in it. A line whose
+ * job finds no room is out, and a view that had no room for some slots has none for as
+ * many or more. Once no host has a slot left nothing starts any more, so the lines that
+ * are left are told why in whatever order they stand, and nobody sorts them. */
+#include "sched/place/place.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <string.h>
+
+#include "sched/place/place_pass.h"
+#include "sched/preempt/preempt.h"
+#include "sched/reservation/reservation.h"
+
+/* ---------------------------------------------------------------- one job */
+
+/* What is against the line's next job, whatever hosts there are; REASON_STARTED:
+ * nothing, and it may have up to `want->max` slots. */
+static enum reason check_line(const struct place_pass *pass, int index,
+                              struct place_alloc_request *want, const char **name)
+{
+    const struct place_class *line = &pass->snapshot->lines[index];
+    const struct limit *limit = NULL;
+    int room = INT_MAX;
+    *want = (struct place_alloc_request){
+        .min = line->n_slots,
+        .max = line->max_slots > line->n_slots ? line->max_slots : line->n_slots,
+        .is_balanced = pass->snapshot->queues[line->queue].is_balanced,
+        .is_exclusive = line->is_exclusive,
+    };
+    if (line->veto != REASON_NEW) {
+        return line->veto;
+    }
+    if (pass->order.next_turn[index] >= line->max_starts) {
+        return REASON_ARRAY_LIMIT;
+    }
+    if (place_order_room(&pass->order, line->n_slots, &want->max, name) <
+        line->n_slots) {
+        return REASON_LIMIT;
+    }
+    if (line->class != NULL) {
+        room = limits_room(pass->draft, line->class, &limit);
+        want->max = room < want->max ? room : want->max;
+    }
+    if (room < line->n_slots) {
+        *name = limit->name;
+        return limits_most(line->class, &limit) < line->n_slots ? REASON_LIMIT_SMALL
+                                                                : REASON_LIMIT;
+    }
+    return REASON_STARTED;
+}
+
+/* True where the line's next job starts; else the verdict says why not. */
+static bool start_next(struct place_pass *pass, int index, struct place_plan *plan)
+{
+    const struct place_class *line = &pass->snapshot->lines[index];
+    struct place_start *start = &plan->starts[plan->n_starts];
+    struct place_alloc_request want;
+    const char *limit = NULL;
+    enum reason reason = check_line(pass, index, &want, &limit);
+    if (reason != REASON_STARTED) {
+        plan->verdicts[index] = (struct reason_verdict){
+            .reason = reason, .limit = limit, .n_hosts = pass->snapshot->n_hosts};
+        return false;
+    }
+    start->backfill = (struct place_backfill){0};
+    start->is_more = false;
+    if (!place_reservation_fit(pass, index, &want, start, &plan->verdicts[index])) {
+        return false;
+    }
+    start->job = place_reservation_job(pass, index);
+    if (line->class != NULL) {
+        limits_draft_count(pass->draft, line->class, start->hosts, start->n_hosts);
+    }
+    if (pass->snapshot->preempt != NULL) {
+        preempt_count_start(pass->snapshot->preempt, line->class, start->hosts,
+                            start->n_hosts);
+    }
+    plan->n_starts++;
+    return true;
+}
+
+/* Likewise of a running job, which gets more. */
+static bool grow_next(struct place_pass *pass, int index, struct place_plan *plan)
+{
+    const struct place_class *line = &pass->snapshot->lines[index];
+    struct place_start *start = &plan->starts[plan->n_starts];
+    struct reason_verdict *verdict = &plan->verdicts[index];
+    struct place_alloc_request want;
+    const char *limit = NULL;
+    place_grow_open(pass, line);
+    enum reason reason = check_line(pass, index, &want, &limit);
+    if (reason != REASON_STARTED) {
+        *verdict = (struct reason_verdict){
+            .reason = reason, .limit = limit, .n_hosts = pass->snapshot->n_hosts};
+    }
+    bool fits =
+        reason == REASON_STARTED && place_fit_any(pass, line, &want, start, verdict);
+    place_grow_close(pass, line, fits ? start : NULL, verdict);
+    if (fits) {
+        start->job = place_reservation_job(pass, index);
+        start->backfill = (struct place_backfill){0};
+        start->is_more = true;
+        plan->n_starts++;
+    }
+    return fits;
+}
+
+static bool serve_next(struct place_pass *pass, int index, struct place_plan *plan)
+{
+    return pass->snapshot->lines[index].grow != NULL ? grow_next(pass, index, plan)
+                                                     : start_next(pass, index, plan);
+}
+
+/* ---------------------------------------------------------------- who goes on */
+
+/* A job that stands still comes before the waiting ones of its queue. */
+static bool is_before(const struct place_pass *pass, const struct place_resume *still,
+                      int line)
+{
+    const struct queue_config *queues = pass->snapshot->queues;
+    int queue = pass->snapshot->lines[line].queue;
+    if (still->queue < 0) {
+        return false; /* its queue is gone */
+    }
+    int own = queues[still->queue].priority, other = queues[queue].priority;
+    return own != other ? own > other : still->queue <= queue;
+}
+
+static int size_of(const struct place_host *host)
+{
+    return host->max > host->n_stay ? host->max : host->n_stay;
+}
+
+/* Of its own host, closed or not: the job was here before. `n_slots`: of the job. */
+static int left_on(const struct place_pass *pass, int host, int n_slots)
+{
+    const struct place_host *at = &pass->snapshot->hosts[host];
+    int left = size_of(at) - pass->room.used[host];
+    if (pass->room.is_taken[host]) {
+        return 0;
+    }
+    if (at->is_unused && pass->room.used[host] == 0) {
+        return n_slots; /* also where the host is too small for it now */
+    }
+    return left < 0 ? 0 : left < n_slots ? left : n_slots;
+}
+
+/* An exclusive one goes on where nobody runs, of whomever. */
+static bool has_host(const struct place_pass *pass, int host)
+{
+    return pass->room.used[host] == 0 && !pass->snapshot->hosts[host].has_others;
+}
+
+static bool may_go_on(const struct place_pass *pass, const struct place_resume *still)
+{
+    int n_processors = 0;
+    for (int i = 0; i < still->n_hosts; i++) {
+        int n_slots = still->hosts[i].n_slots;
+        if (still->places[i] < 0 ||
+            pass->snapshot->hosts[still->places[i]].is_unheard ||
+            left_on(pass, still->places[i], n_slots) < n_slots ||
+            (still->is_exclusive && !has_host(pass, still->places[i]))) {
+            return false;
+        }
+        const struct place_host *host = &pass->snapshot->hosts[still->places[i]];
+        n_processors = host->n_processors > 0    ? host->n_processors
+                       : size_of(host) > n_slots ? size_of(host)
+                                                 : n_slots;
+    }
+    if (!reserve_has(pass->room.left, still->parts, still->n_parts)) {
+        return false;
+    }
+    return pass->draft == NULL || still->class == NULL ||
+           limits_may_resume(pass->draft, still->class, still->hosts, still->n_hosts,
+                             n_processors);
+}
+
+/* What is there of what it gave back. */
+static void keep_parts(const struct place_pass *pass, const struct place_resume *still)
+{
+    for (int i = 0; i < still->n_parts; i++) {
+        int64_t *left = &pass->room.left[still->parts[i].pool];
+        int64_t n = still->parts[i].milli;
+        *left -= n < *left ? n : *left > 0 ? *left : 0;
+    }
+}
+
+/* It goes on, or what is free of its slots, and of what it reserved, is kept for it. */
+static void give_back(struct place_pass *pass, const struct place_resume *still,
+                      struct place_plan *plan)
+{
+    bool goes_on = may_go_on(pass, still);
+    for (int i = 0; i < still->n_hosts; i++) {
+        int host = still->places[i];
+        if (host >= 0) {
+            pass->room.used[host] += left_on(pass, host, still->hosts[i].n_slots);
+            /* Nothing more begins there, so that it falls idle. */
+            pass->room.is_taken[host] =
+                pass->room.is_taken[host] ||
+                (still->is_exclusive && !pass->snapshot->hosts[host].has_others);
+        }
+    }
+    keep_parts(pass, still);
+    if (!goes_on) {
+        return;
+    }
+    plan->returns[plan->n_returns++] = still->job;
+    if (pass->draft != NULL && still->class != NULL) {
+        limits_draft_still(pass->draft, still->class, still->hosts, still->n_hosts,
+                           false);
+    }
+}
+
+/* Those whose turn is before the line's; -1: all that are left. */
+static void give_back_before(struct place_pass *pass, int line, struct place_plan *plan)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
+    while (pass->next_return < snapshot->n_returns &&
+           (line < 0 || is_before(pass, &snapshot->returns[pass->next_return], line))) {
+        give_back(pass, &snapshot->returns[pass->next_return++], plan);
+    }
+}
+
+/* ---------------------------------------------------------------- who waits */
+
+static void add_capped(int *sum, int64_t more)
+{
+    *sum = more > INT_MAX - *sum ? INT_MAX : *sum + (int)more;
+}
+
+static bool has_group(const struct candidates *view, int group)
+{
+    for (int i = 0; i < view->n_groups; i++) {
+        if (view->groups[i].group == group) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An alternative before that one would use the group's hosts, too. */
+static bool was_counted(struct place_pass *pass, const struct place_class *line,
+                        int n_before, int group)
+{
+    for (int i = 0; i < n_before; i++) {
+        if (has_group(candidates_of(&pass->room, line, &line->asks[i]), group)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Jobs of a line stay, for want of slots: whose they would use. */
+static void count_waiting(struct place_pass *pass, int index, struct place_plan *plan)
+{
+    const struct place_class *line = &pass->snapshot->lines[index];
+    int64_t n_slots =
+        (int64_t)(line->n_turns - pass->order.next_turn[index]) * line->n_slots;
+    for (int k = 0; k < (line->n_asks > 0 ? line->n_asks : 1); k++) {
+        const struct candidates *view =
+            candidates_of(&pass->room, line, line->n_asks > 0 ? &line->asks[k] : NULL);
+        for (int i = 0; i < view->n_groups; i++) {
+            int group = view->groups[i].group;
+            if (was_counted(pass, line, k, group)) {
+                continue;
+            }
+            if (group == 0) {
+                add_capped(&plan->waiting_own, n_slots);
+            } else {
+                add_capped(&plan->waiting_lease[pass->room.first_host[group]], n_slots);
+            }
+        }
+    }
+}
+
+/* Slots would help, of whomever. */
+static bool wants_slots(enum reason reason)
+{
+    return reason == REASON_BUSY || reason == REASON_TOO_LARGE ||
+           reason == REASON_CLOSED || reason == REASON_HOST_LIMIT ||
+           reason == REASON_EXCLUSIVE || reason == REASON_POOL_PART ||
+           reason == REASON_NEW || reason == REASON_PREEMPTING ||
+           reason == REASON_ACCEPT || reason == REASON_SHAPE ||
+           reason == REASON_SHAPE_LARGE;
+}
+
+/* They would start if others had fewer slots. */
+static bool waits_for_others(enum reason reason)
+{
+    return reason == REASON_BUSY || reason == REASON_EXCLUSIVE ||
+           reason == REASON_SHAPE || reason == REASON_POOL_PART || reason == REASON_NEW;
+}
+
+/* Lines that nobody looked at to the end: their queues have their part of a slot pool.
+ */
+static void tell_parked(const struct place_pass *pass, struct place_plan *plan)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
+    for (int i = 0; i < snapshot->n_lines; i++) {
+        if (plan->verdicts[i].reason == REASON_NEW) {
+            int pool = snapshot->pools->pool_of[snapshot->lines[i].queue];
+            plan->verdicts[i] =
+                (struct reason_verdict){.reason = REASON_POOL_PART,
+                                        .limit = snapshot->pools->pools[pool].name,
+                                        .n_hosts = snapshot->n_hosts};
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- full hosts */
+
+/* Nothing more starts, and what is left to say of a line does not depend on the lines
+ * before it. With slot pools it does, as a queue hands on what it cannot use; who may
+ * still preempt, or use slots that are kept, needs no free one; who goes on may take
+ * the last room of a limit; and to an exclusive job its own hosts are not full. */
+static bool is_over(struct place_pass *pass)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
+    return pass->order.pools.n_pools == 0 && !pass->has_taken_room &&
+           (snapshot->kept == NULL || reservation_is_idle(snapshot->kept)) &&
+           pass->next_return == snapshot->n_returns &&
+           place_state_is_full(&pass->room) &&
+           (snapshot->preempt == NULL || preempt_is_idle(snapshot->preempt));
+}
+
+static void tell_rest(struct place_pass *pass, struct place_plan *plan)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
+    candidates_forget_reasons(&pass->room);
+    for (int i = 0; i < snapshot->n_lines; i++) {
+        bool was_told = plan->verdicts[i].reason != REASON_NEW;
+        bool starts = !was_told && serve_next(pass, i, plan);
+        assert(!starts);
+        if (!was_told && snapshot->preempt != NULL && snapshot->lines[i].grow == NULL) {
+            preempt_for_class(snapshot->preempt, i, pass->order.next_turn[i],
+                              &pass->room, pass->draft, &plan->verdicts[i]);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- the pass */
+
+static void pass_init(struct place_pass *pass, struct arena *arena,
+                      const struct place_snapshot *snapshot)
+{
+    memset(pass, 0, sizeof(*pass));
+    pass->snapshot = snapshot;
+    pass->arena = arena;
+    pass->draft = snapshot->limits != NULL ? limits_draft_new(snapshot->limits) : NULL;
+    place_state_init(&pass->room, arena, snapshot);
+    place_order_init(&pass->order, arena, snapshot);
+    place_alloc_init(&pass->take, &pass->room, pass->draft);
+    for (int i = 0; i < snapshot->n_lines; i++) {
+        const struct place_grow *grow = snapshot->lines[i].grow;
+        pass->has_taken_room =
+            pass->has_taken_room || (grow != NULL && grow->mask != NULL);
+    }
+    if (snapshot->kept != NULL) {
+        reservation_begin(snapshot->kept, &pass->room);
+    }
+}
+
+static void plan_init(struct arena *arena, const struct place_snapshot *snapshot,
+                      struct place_plan *plan)
+{
+    int64_t n_turns = 0;
+    for (int i = 0; i < snapshot->n_lines; i++) {
+        n_turns += snapshot->lines[i].n_turns;
+    }
+    size_t most =
+        (size_t)(n_turns < snapshot->max_starts ? n_turns : snapshot->max_starts);
+    memset(plan, 0, sizeof(*plan));
+    plan->starts = arena_alloc(arena, most, sizeof(*plan->starts));
+    plan->returns =
+        arena_alloc(arena, (size_t)snapshot->n_returns + 1, sizeof(*plan->returns));
+    plan->verdicts =
+        arena_alloc(arena, (size_t)snapshot->n_lines, sizeof(*plan->verdicts));
+    plan->queue_waits =
+        arena_alloc(arena, (size_t)snapshot->n_queues + 1, sizeof(*plan->queue_waits));
+    plan->waiting_lease =
+        arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*plan->waiting_lease));
+}
+
+void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
+                struct place_plan *plan)
+{
+    struct place_pass pass;
+    int line;
+    pass_init(&pass, arena, snapshot);
+    plan_init(arena, snapshot, plan);
+    pass.accept_ms = INT64_MAX;
+    while (plan->n_starts < snapshot->max_starts && !is_over(&pass) &&
+           (line = place_order_top(&pass.order)) >= 0) {
+        give_back_before(&pass, line, plan);
+        if (serve_next(&pass, line, plan)) {
+            const struct place_start *start = &plan->starts[plan->n_starts - 1];
+            bool is_through = place_order_advance(
+                &pass.order, msg_sum_slots(start->hosts, start->n_hosts));
+            plan->verdicts[line].reason = is_through ? REASON_STARTED : REASON_NEW;
+        } else {
+            if (snapshot->lines[line].grow == NULL) {
+                place_reservation_pend(&pass, line, plan);
+            }
+            place_order_drop(&pass.order);
+        }
+    }
+    if (plan->n_starts < snapshot->max_starts && is_over(&pass)) {
+        tell_rest(&pass, plan);
+    } else {
+        plan->is_cut = place_order_top(&pass.order) >= 0;
+    }
+    if (!plan->is_cut) {
+        give_back_before(&pass, -1, plan);
+        tell_parked(&pass, plan);
+    }
+    for (int i = 0; i < snapshot->n_lines; i++) {
+        int queue = snapshot->lines[i].queue;
+        if (pass.order.next_turn[i] == snapshot->lines[i].n_turns) {
+            continue;
+        }
+        if (!plan->is_cut && wants_slots(plan->verdicts[i].reason)) {
+            count_waiting(&pass, i, plan);
+        }
+        if (pass.order.pools.part_of[queue] >= 0 &&
+            waits_for_others(plan->verdicts[i].reason)) {
+            plan->queue_waits[queue] = true;
+        }
+    }
+    plan->accept_ms = pass.accept_ms;
+    limits_draft_free(pass.draft);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place.h: which waiting jobs start now, and where: a snapshot in, a plan out.
+ *
+ * Jobs in the order of their queue's priority (higher first), queue place in the file,
+ * then as they stand in line (line.h); slot pools and fairshare change that order as
+ * place_order.h says, and a pool has a queue wait that has its part. A job that does
+ * not fit is passed over with a reason and does not hold back the next; nor are those
+ * behind it in its line looked at, which are like it.
+ *
+ * An exclusive job goes to hosts where nothing runs, and nothing else goes there then.
+ *
+ * A job that stands still (place_return) goes on where its slots are free: before the
+ * waiting jobs of its queue, and of queues behind that. Where only some of its slots
+ * are free they are kept for it. Its host may have shrunk meanwhile, or take nothing
+ * new: it goes on in what its host had (n_stay), or once nothing else uses the host.
+ *
+ * A job goes to own hosts, or to hosts of one lease, never to both. Candidates in the
+ * order: preference (higher first), the order section of its requirements, own before
+ * borrowed, lower used / max, file order; a parallel job takes free slots along that
+ * order, per lease, as place_alloc.h says, or as its requirements say how they have to
+ * lie (place_span.h). Where limits leave less room on a host than
+ * is free there, it takes less. With -n min,max it starts where there are min, and
+ * takes up to max of them.
+ *
+ * A running job that would have more slots (place_grow) has its turn as a waiting one
+ * of its queue and user; what it has stays as it is.
+ *
+ * A host that was given a job, before the pass or in it, takes none of a queue whose
+ * JOB_ACCEPT_INTERVAL is not over; who goes on, and whom a claim's victims make room
+ * for, does not wait for that.
+ *
+ * Nothing starts on a host whose load is beyond the thresholds of the host or of the
+ * job's queue (threshold.h); who stood still there is not asked here.
+ *
+ * A parallel job that finds no room may keep what is free for it, and others that end
+ * in time may use that meanwhile (reservation.h).
+ *
+ * A job that reserves resources (rusage) takes them along with its slots, and goes only
+ * where there is enough (reserve.h); of alternatives the first for which there is.
+ *
+ * Units: slots. Ownership: the snapshot is borrowed and not changed; the plan lives in
+ * the arena. Order: as above, complete. Layer: sched (base only). */
+#ifndef SUBLET_SCHED_PLACE_PLACE_H
+#define SUBLET_SCHED_PLACE_PLACE_H
+
+#include "base/arena.h"
+#include "model/msg.h"
+#include "sched/asked.h"
+#include "sched/limits.h"
+#include "sched/line.h"
+#include "sched/place/place_span.h"
+#include "sched/queue.h"
+#include "sched/reason.h"
+#include "sched/reserve.h"
+#include "sched/share_tree.h"
+#include "sched/slot_pool.h"
+
+struct place_host {
+    const char *name;  /* "n1", "n1@north" */
+    const char *site;  /* "": own */
+    const char *lease; /* "": own */
+    int max;           /* slots that may be used in all */
+    int used;
+    int n_processors; /* for limits; 0: unknown, as many as slots */
+    bool is_open;
+    bool is_taken;  /* an exclusive job runs there */
+    bool is_kept;   /* one that stands still keeps it: nothing else begins there */
+    bool is_shared; /* by jobs that `used` does not count, of others or standing still:
+                       no exclusive job may run there */
+    int64_t accepted_ms; /* when a job was dispatched to it last, of this site */
+    bool is_batch;       /* its provider takes no interactive jobs */
+    int n_may;           /* of a borrowed one: slots of its lease, of both sides */
+    bool is_unmade;      /* the first job to start there makes its shared lease: nobody
+                            may keep the slot for one that does not start */
+    const char *const *queues; /* the only ones whose jobs may use it ... */
+    int n_queues;              /* ... 0: all */
+    /* For who stood still there and goes on. */
+    int n_stay;      /* slots of a host that takes nothing new */
+    bool is_unused;  /* nothing runs there, and nobody else has slots of it */
+    bool has_others; /* jobs of others are there, standing still or not */
+    bool is_unheard; /* it, or its provider, has not told what is there: nobody goes on
+                      */
+};
+
+/* What requirement strings make of the hosts; shared by the lines that have the same.
+ */
+struct place_filter {
+    const uint8_t *matches; /* by host: 1, may be used; 0 */
+    const int *places; /* by host: an order, lower first; NULL: none was asked for */
+    const struct place_reserved *spent; /* NULL: no host is without for that */
+    const struct place_span *shape;     /* NULL: slots may lie anywhere */
+};
+
+/* Hosts that would meet the requirement if nobody reserved anything, and, of the first
+ * of them, what. */
+struct place_reserved {
+    const uint8_t *hosts; /* by host: 1, it is one; 0 */
+    const char *resource;
+    int64_t total_milli, reserved_milli;
+};
+
+/* What keeps jobs off borrowed hosts. */
+enum host_scope {
+    HOST_SCOPE_ANY,
+    HOST_SCOPE_INTERACTIVE, /* where their provider takes none of these */
+    HOST_SCOPE_OWN,         /* whatever their provider says */
+};
+
+/* A running job that would have more slots: its request stands in line as a waiting job
+ * does, asks for one at least, and gets what is free: it preempts nobody, and nothing
+ * is kept for it, or lent to it. */
+struct place_grow {
+    const struct host_slots *hosts; /* that it has */
+    const int *places;              /* the same as indexes of hosts; -1: it is gone */
+    int n_hosts;
+    uint8_t *mask; /* of an exclusive one: what its line's filter matches, which the
+                      pass makes true when it comes to it; NULL */
+};
+
+/* Jobs that are alike. */
+struct place_class {
+    int queue;   /* index */
+    int account; /* in the tree of its queue's scope, where that has one */
+    int n_slots;
+    int max_slots; /* -n min,max; 0: as many as n_slots */
+    bool is_exclusive;
+    enum host_scope bond;
+    const struct asked *asked; /* -m; NULL: the queue's hosts; one list, one pointer */
+    const struct place_filter
+        *filter;                     /* NULL: any host; alternatives may have others */
+    const struct reserve_asks *asks; /* alternatives; one list, one pointer */
+    int n_asks;                      /* 0: it reserves nothing */
+    struct line_turn *const *turns;  /* in order, at least one */
+    int n_turns;
+    const struct limits_class *class; /* NULL: no limits */
+    int max_starts;                   /* of an array with a limit; INT_MAX: all */
+    int64_t since_ms;                 /* its first job waits; 0: unknown */
+    int64_t backfill_ms; /* it may use slots that are kept for others, and ends by its
+                            run limit after so long; 0: it may not */
+    int64_t slice_ms;    /* also for so long, where its run can be ended then; 0 */
+    enum reason veto;    /* REASON_NEW: none; else none of it starts */
+    const struct place_grow *grow; /* its one job runs; NULL: they wait */
+};
+
+/* A job that stands still and waits for its own slots. */
+struct place_resume {
+    uint64_t job;
+    int queue;                      /* -1: it is gone, and the job comes last */
+    const struct host_slots *hosts; /* by name, for limits */
+    const int *places;              /* the same as indexes of hosts; -1: it is gone */
+    int n_hosts;
+    const struct limits_class *class; /* NULL: no limits */
+    const struct reserve_part *parts; /* what it gave back while it stands still */
+    int n_parts;
+    bool is_exclusive; /* it goes on where nothing runs */
+};
+
+struct place_snapshot {
+    const struct place_host
+        *hosts; /* own in file order, then borrowed in lease order */
+    int n_hosts;
+    const struct queue_config *queues; /* file order */
+    int n_queues;
+    const struct place_class *lines; /* in any order */
+    int n_lines;
+    const struct place_resume *returns; /* in the order of their queues, of one queue as
+                                           they shall go on */
+    int n_returns;
+    struct preempt
+        *preempt; /* sched/preempt/preempt.h: asked by lines that find no room, and
+                     told of starts; NULL: there is no preemption */
+    struct reservation_pass *kept; /* sched/reservation/reservation.h: slots that
+                                  waiting jobs keep; NULL: no queue has SLOT_RESERVE */
+    const struct limits *limits;   /* NULL: none */
+    const struct reserve *reserve; /* NULL: nobody reserves anything */
+    const struct threshold_excess *const
+        *loads; /* by queue (NULL: on no host), by host: what of its load stands
+                   against a start; NULL: nothing anywhere */
+    const struct share_config *shares;     /* NULL: no fairshare ... */
+    const struct share_tree *const *trees; /* ... else by scope */
+    const struct slot_pools *pools;        /* NULL: no slot pools ... */
+    const int *queue_used;                 /* ... else slots of its jobs, by queue */
+    const double
+        *queue_use; /* and what orders it: hours used, and ahead of its share */
+    int64_t now_ms; /* that users' priorities and JOB_ACCEPT_INTERVAL are as of */
+    int max_starts; /* of one plan */
+};
+
+/* Whose slots a job uses that ends before they are needed. */
+struct place_backfill {
+    uint64_t of; /* a job; 0: nobody's */
+    int64_t until_ms;
+};
+
+struct place_start {
+    uint64_t job;      /* the turn's key */
+    const char *lease; /* "": own hosts */
+    struct host_slots *hosts;
+    int n_hosts;
+    const struct reserve_asks *asks; /* the line's alternative; NULL: none */
+    struct place_backfill backfill;
+    bool is_more; /* beside what it has: it runs */
+};
+
+struct place_plan {
+    struct place_start *starts;
+    int n_starts;
+    uint64_t *returns; /* keys of the snapshot's that go on */
+    int n_returns;
+    bool is_cut;       /* max_starts was reached: there may be more */
+    int64_t accept_ms; /* a host takes jobs again of a queue that waits for that
+                          (JOB_ACCEPT_INTERVAL); INT64_MAX: nobody does */
+    /* Of each line with a job that stays, same index as the snapshot's; REASON_STARTED
+     * where all of it starts, REASON_NEW where the plan was cut before it. */
+    struct reason_verdict *verdicts;
+    /* Slots of jobs left waiting that could use: own hosts; each borrowed host's lease
+     * (same index as the snapshot's hosts, counted at the lease's first host). Those
+     * that wait for something else than slots do not count. 0 of a plan that was cut.
+     */
+    int waiting_own;
+    int *waiting_lease;
+    /* By queue: it is in a slot pool, and jobs of it wait for nothing but slots. */
+    bool *queue_waits;
+};
+
+void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
+                struct place_plan *plan);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place_alloc.c: see place_alloc.h. Hosts leave the group's heap as they are looked at,
+ * and those with slots left go back in the end; the last one may stay where it is, as
+ * it only ever belongs further down. */
+#include "sched/place/place_alloc.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "sched/reservation/reservation.h"
+
+void place_alloc_init(struct place_alloc *take, struct place_state *room,
+                      const struct limits_draft *draft)
+{
+    *take = (struct place_alloc){.room = room, .draft = draft};
+    take->taken =
+        arena_alloc(room->arena, (size_t)room->snapshot->n_hosts, sizeof(*take->taken));
+    take->pieces = arena_alloc(room->arena, (size_t)room->snapshot->n_hosts,
+                               sizeof(*take->pieces));
+    take->places =
+        arena_alloc(room->arena, (size_t)room->snapshot->n_hosts, sizeof(int));
+    take->slots_on =
+        arena_alloc(room->arena, (size_t)room->snapshot->n_hosts, sizeof(int));
+}
+
+/* The job's pieces on other hosts, the first one first. */
+static int list_pieces(struct place_alloc *take, int host)
+{
+    int n_pieces = 0;
+    for (int i = 0; i < take->n_taken; i++) {
+        const struct place_alloc_host *taken = &take->taken[i];
+        if (taken->n_slots > 0 && taken->candidate.host != host) {
+            take->pieces[n_pieces++] =
+                (struct reserve_piece){taken->candidate.host, taken->n_slots};
+        }
+    }
+    return n_pieces;
+}
+
+/* Slots there for which there is enough to reserve, beside those pieces. */
+static int reserved_on(struct place_alloc *take, const struct candidates *view,
+                       int host, const struct reserve_piece *pieces, int n_pieces,
+                       int n_most)
+{
+    int lacking = -1;
+    int room = reserve_room_on(take->room->snapshot->reserve, take->room->left,
+                               view->asks, host, pieces, n_pieces, &lacking);
+    if (room < n_most) {
+        take->lacking = lacking;
+        return room;
+    }
+    return n_most;
+}
+
+/* Slots there that limits leave, beside those pieces. */
+static int limited_on(const struct place_alloc *take, const struct candidates *view,
+                      int host, const struct host_slots *pieces, int n_pieces,
+                      const struct limit **limit)
+{
+    const struct place_host *at = &take->room->snapshot->hosts[host];
+    int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
+    const struct limit *by = NULL;
+    if (view->class == NULL ||
+        (take->is_backfill && reservation_has_host(take->room->snapshot->kept, host))) {
+        return INT_MAX;
+    }
+    int room = limits_room_on(take->draft, view->class, at->name, n_processors, pieces,
+                              n_pieces, &by);
+    *limit = by != NULL ? by : *limit;
+    return room;
+}
+
+/* Slots that the job may take on this host, beside those pieces on others. */
+static int room_on(struct place_alloc *take, const struct candidates *view, int host,
+                   const struct host_slots *pieces, int n_pieces,
+                   const struct limit **limit)
+{
+    int n_free = place_state_free_slots(take->room, host, view->is_exclusive);
+    if (view->asks != NULL && n_free > 0) {
+        n_free = reserved_on(take, view, host, take->pieces, list_pieces(take, host),
+                             n_free);
+    }
+    int room = limited_on(take, view, host, pieces, n_pieces, limit);
+    return room < n_free ? room : n_free;
+}
+
+/* Of the best host as many slots as there are, at most `wanted`; -1: there is none. */
+static int take_top(struct place_alloc *take, const struct candidates *view,
+                    struct candidate_group *group, int wanted, bool may_stay,
+                    struct place_start *start, const struct limit **limit)
+{
+    const struct candidate *top = candidates_top(take->room, group);
+    if (top == NULL) {
+        return -1;
+    }
+    struct place_alloc_host *taken = &take->taken[take->n_taken++];
+    int host = top->host;
+    taken->candidate = *top;
+    taken->n_slots = 0;
+    taken->n_slots = room_on(take, view, host, start->hosts, start->n_hosts, limit);
+    taken->n_slots = taken->n_slots < wanted ? taken->n_slots : wanted;
+    taken->n_slots = taken->n_slots > 0 ? taken->n_slots : 0;
+    if (taken->n_slots > 0) {
+        take->places[start->n_hosts] = host;
+        start->hosts[start->n_hosts++] = (struct host_slots){
+            .host = take->room->snapshot->hosts[host].name, .n_slots = taken->n_slots};
+    }
+    taken->is_out = may_stay ? taken->n_slots < wanted : true;
+    if (taken->is_out) {
+        candidates_pop(group);
+    }
+    return taken->n_slots;
+}
+
+static int take_stacked(struct place_alloc *take, const struct candidates *view,
+                        struct candidate_group *group, int wanted,
+                        struct place_start *start, const struct limit **limit)
+{
+    int n_slots = 0, n_more;
+    while (n_slots < wanted && (n_more = take_top(take, view, group, wanted - n_slots,
+                                                  true, start, limit)) >= 0) {
+        n_slots += n_more;
+    }
+    return n_slots;
+}
+
+/* One slot more on the host that has this piece of the job already. */
+static bool add_one(struct place_alloc *take, const struct candidates *view,
+                    struct place_alloc_host *taken, struct place_start *start,
+                    int piece, const struct limit **limit)
+{
+    struct host_slots own = start->hosts[piece];
+    int last = start->n_hosts - 1;
+    start->hosts[piece] = start->hosts[last]; /* the others are the first ones */
+    int room = room_on(take, view, taken->candidate.host, start->hosts, last, limit);
+    start->hosts[piece] = own;
+    if (room <= own.n_slots) {
+        return false;
+    }
+    taken->n_slots = ++start->hosts[piece].n_slots;
+    return true;
+}
+
+static int take_balanced(struct place_alloc *take, const struct candidates *view,
+                         struct candidate_group *group, int wanted,
+                         struct place_start *start, const struct limit **limit)
+{
+    int n_slots = 0, n_before = -1, n_more;
+    while (n_slots < wanted &&
+           (n_more = take_top(take, view, group, 1, false, start, limit)) >= 0) {
+        n_slots += n_more;
+    }
+    while (n_slots < wanted && n_slots > n_before) {
+        n_before = n_slots;
+        for (int i = 0, piece = 0; i < take->n_taken && n_slots < wanted; i++) {
+            if (take->taken[i].n_slots > 0) {
+                n_slots += add_one(take, view, &take->taken[i], start, piece++, limit);
+            }
+        }
+    }
+    return n_slots;
+}
+
+/* ---------------------------------------------------------------- with a shape */
+
+/* What place_span_fit asks about. */
+struct site_of_job {
+    struct place_alloc *take;
+    const struct candidates *view;
+    struct host_slots *names; /* scratch: of pieces */
+    const struct limit **limit;
+};
+
+static int shaped_room(void *arg, int host, const struct reserve_piece *pieces,
+                       int n_pieces)
+{
+    const struct site_of_job *at = arg;
+    const struct place_host *hosts = at->take->room->snapshot->hosts;
+    int n_free = place_state_free_slots(at->take->room, host, at->view->is_exclusive);
+    if (at->view->asks != NULL && n_free > 0) {
+        n_free = reserved_on(at->take, at->view, host, pieces, n_pieces, n_free);
+    }
+    for (int i = 0; at->view->class != NULL && i < n_pieces; i++) {
+        at->names[i] =
+            (struct host_slots){hosts[pieces[i].host].name, pieces[i].n_slots};
+    }
+    int room = limited_on(at->take, at->view, host, at->names, n_pieces, at->limit);
+    return room < n_free ? room : n_free;
+}
+
+/* True where hosts that come later in the order change nothing. */
+static bool is_laid(const struct place_span *shape,
+                    const struct place_span_request *ground, int n_slots)
+{
+    bool is_balanced = shape->span == PLACE_SPAN_STRIPE ||
+                       (shape->span == PLACE_SPAN_NONE && ground->is_balanced);
+    return shape->n_ways == 0 && !is_balanced &&
+           n_slots >= (shape->span == PLACE_SPAN_HOST ? ground->min : ground->max);
+}
+
+static void start_pieces(struct place_alloc *take,
+                         const struct place_span_request *ground,
+                         struct place_start *start)
+{
+    const struct place_host *hosts = take->room->snapshot->hosts;
+    for (int i = 0; i < ground->n_pieces; i++) {
+        const struct reserve_piece *piece = &ground->pieces[i];
+        take->slots_on[piece->host] = piece->n_slots;
+        take->places[start->n_hosts] = piece->host;
+        start->hosts[start->n_hosts++] =
+            (struct host_slots){hosts[piece->host].name, piece->n_slots};
+    }
+    for (int i = 0; i < take->n_taken; i++) {
+        struct place_alloc_host *taken = &take->taken[i];
+        taken->n_slots = take->slots_on[taken->candidate.host];
+        take->slots_on[taken->candidate.host] = 0;
+    }
+}
+
+/* As few hosts of the order are looked at as will do. */
+static int take_shaped(struct place_alloc *take, const struct candidates *view,
+                       struct candidate_group *group,
+                       const struct place_alloc_request *want,
+                       struct place_start *start, const struct limit **limit)
+{
+    enum { FEW = 16 };
+    const struct place_span *shape = candidates_span(view);
+    size_t n_most = (size_t)group->count + 1;
+    struct site_of_job at = {take, view, mem_alloc(n_most, sizeof(*at.names)), limit};
+    int *hosts = mem_alloc(n_most, sizeof(*hosts));
+    struct place_span_request ground = {
+        .hosts = hosts,
+        .min = want->min,
+        .max = want->max,
+        .is_balanced = want->is_balanced,
+        .room = shaped_room,
+        .arg = &at,
+        .pieces = mem_alloc(n_most, sizeof(*ground.pieces)),
+    };
+    const struct candidate *top;
+    int n_slots = 0, n_looked = FEW;
+    bool is_over = false;
+    while (!is_over) {
+        while (take->n_taken < n_looked &&
+               (top = candidates_top(take->room, group)) != NULL) {
+            hosts[ground.n_hosts++] = top->host;
+            take->taken[take->n_taken++] =
+                (struct place_alloc_host){.candidate = *top, .is_out = true};
+            candidates_pop(group);
+        }
+        is_over = take->n_taken < n_looked;
+        if (is_over || shape->n_ways == 0) {
+            n_slots = place_span_fit(shape, &ground);
+            is_over = is_over || is_laid(shape, &ground, n_slots);
+        }
+        n_looked *= 2;
+    }
+    start_pieces(take, &ground, start);
+    take->n_laid = n_slots;
+    free(hosts);
+    free(at.names);
+    free(ground.pieces);
+    return n_slots;
+}
+
+/* ---------------------------------------------------------------- one job */
+
+/* Of the start's hosts, the first one first. */
+static void reserve_pieces(struct place_alloc *take, const struct reserve_asks *asks,
+                           const struct place_start *start)
+{
+    struct place_state *room = take->room;
+    int n_pieces = start->n_hosts;
+    for (int i = 0; i < n_pieces; i++) {
+        take->pieces[i] =
+            (struct reserve_piece){take->places[i], start->hosts[i].n_slots};
+    }
+    size_t n_most = (size_t)n_pieces * (size_t)asks->n_items;
+    struct reserve_part *parts = arena_alloc(room->arena, n_most, sizeof(*parts));
+    int n_parts =
+        reserve_parts(room->snapshot->reserve, asks, take->pieces, n_pieces, parts);
+    reserve_take(room->left, parts, n_parts, 1);
+}
+
+/* The slots are the job's, or nobody's; hosts with slots left stand in the heap again.
+ */
+static void settle(struct place_alloc *take, struct candidate_group *group,
+                   const struct place_start *start, bool is_kept, bool is_exclusive)
+{
+    struct place_state *room = take->room;
+    if (is_kept && group->asks != NULL) {
+        reserve_pieces(take, group->asks, start);
+    }
+    for (int i = 0; i < take->n_taken; i++) {
+        struct place_alloc_host *taken = &take->taken[i];
+        int host = taken->candidate.host;
+        if (is_kept && taken->n_slots > 0) {
+            room->used[host] += taken->n_slots;
+            if (!take->is_kept) {
+                room->accepted_ms[host] = room->snapshot->now_ms;
+            }
+            room->is_taken[host] = room->is_taken[host] || is_exclusive;
+        }
+        taken->candidate.used = room->used[host];
+        if (taken->is_out && candidates_free_slots(room, host, group) > 0) {
+            candidates_push(group, &taken->candidate);
+        }
+    }
+    take->n_taken = 0;
+}
+
+bool place_alloc(struct place_alloc *take, struct candidates *view,
+                 struct candidate_group *group, const struct place_alloc_request *want,
+                 struct place_start *start, const struct limit **limit)
+{
+    int n_most = want->max < group->count ? want->max : group->count;
+    take->lacking = -1;
+    start->n_hosts = 0;
+    start->asks = view->asks;
+    start->hosts =
+        arena_alloc(take->room->arena, (size_t)n_most, sizeof(*start->hosts));
+    int n_slots = candidates_span(view) != NULL
+                      ? take_shaped(take, view, group, want, start, limit)
+                  : want->is_balanced
+                      ? take_balanced(take, view, group, want->max, start, limit)
+                      : take_stacked(take, view, group, want->max, start, limit);
+    settle(take, group, start, n_slots >= want->min, want->is_exclusive);
+    return n_slots >= want->min;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place_alloc.h: the slots of one job, on the hosts of one group.
+ *
+ * It gets all that it may use, up to the most it asks for, if that is at least the
+ * least it asks for; else nothing is taken. Stacked: along the order of hosts, of each
+ * as many as there are. Balanced: one on each host along that order, then a second one
+ * on each, and so on. An exclusive job's hosts take nothing else from then on. What it
+ * reserves is taken along (reserve.h).
+ *
+ *     free: n1 3, n2 2, n3 2 (in that order)      stacked        balanced
+ *     -n 4                                        n1 3, n2 1     n1 2, n2 1, n3 1
+ *     -n 2,9                                      n1 3 n2 2 n3 2, either way
+ *
+ * With a shape: as place_span.h says, along that order.
+ *
+ * Ownership: the room is the pass's; what a start points to lives in its arena.
+ * Layer: sched (base only). */
+#ifndef SUBLET_SCHED_PLACE_PLACE_ALLOC_H
+#define SUBLET_SCHED_PLACE_PLACE_ALLOC_H
+
+#include "sched/place/candidates.h"
+
+struct place_alloc_host {
+    struct candidate candidate;
+    int n_slots;
+    bool is_out; /* of the heap */
+};
+
+struct place_alloc {
+    struct place_state *room;
+    const struct limits_draft *draft; /* NULL: no limits */
+    struct place_alloc_host *taken;   /* scratch: hosts that were looked at */
+    int n_taken;
+    struct reserve_piece *pieces; /* scratch: what the job has so far */
+    int *places;                  /* of the last start's hosts: their indexes */
+    int *slots_on;                /* scratch: by host, of a job with a shape; else 0 */
+    bool is_kept;     /* the slots are kept for a job, that is not dispatched yet */
+    bool is_backfill; /* limits on hosts do not hold for it where slots are kept */
+    int lacking;      /* of the last job: the item that left too little of a host; -1 */
+    int n_laid; /* of the last job with a shape: slots that could lie as it asks */
+};
+
+/* What is wanted of the hosts. */
+struct place_alloc_request {
+    int min, max; /* slots */
+    bool is_balanced, is_exclusive;
+};
+
+void place_alloc_init(struct place_alloc *take, struct place_state *room,
+                      const struct limits_draft *draft);
+/* True, and the start has its hosts; else `limit` names what left too little on a host,
+ * if it was one. */
+bool place_alloc(struct place_alloc *take, struct candidates *view,
+                 struct candidate_group *group, const struct place_alloc_request *want,
+                 struct place_start *start, const struct limit **limit);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place_estimate.h: where a job that waits will fit first, as far as run limits tell.
+ *
+ * Running jobs end in the order of their run limits, those without one after all
+ * others, oldest first; jobs that reserve and come before it take first of what falls
+ * free (reservation.h), and end last of all. The job goes where it fits after the
+ * fewest of these ends, by all the rules of a start but JOB_ACCEPT_INTERVAL, and never
+ * to a lease that is still to be made. What it selects hosts by counts as met where
+ * only reservations are against it.
+ *
+ *     n1: 1000 MB, 2 jobs of 400 MB end at 10:00 and 11:00; n2: the same, 12:00, 13:00
+ *     a job of 500 MB fits on n1 at 10:00, one of 900 MB at 11:00
+ *
+ * Ownership: what a start points to lives in the pass's arena. Layer: sched, within
+ * place. */
+#ifndef SUBLET_SCHED_PLACE_PLACE_ESTIMATE_H
+#define SUBLET_SCHED_PLACE_PLACE_ESTIMATE_H
+
+#include "sched/place/place_pass.h"
+
+/* Of the line's next job, while what it may use is open; `places`: the indexes of the
+ * start's hosts. False: nowhere, whoever ends. */
+bool place_estimate_fit(struct place_pass *pass, int index, struct place_start *start,
+                        const int **places);
+
+#endif

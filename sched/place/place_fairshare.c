@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place_fairshare.c: see place_fairshare.h. A node of the pass is an account with lines
+ * below it; its heap has its children, or, where users stand, their lines. */
+#include "sched/place/place_fairshare.h"
+
+#include "sched/share_tree.h"
+
+struct node {
+    int account, rank; /* share_tree.h */
+    int parent;        /* node; -1: the root */
+    double priority;
+    int64_t since_ms; /* its oldest job waits; 0: unknown */
+    bool is_late;     /* share_use.h: or one below it is */
+    int *heap;        /* nodes, or lines */
+    int count;
+    bool has_lines;
+};
+
+struct place_fairshare {
+    struct place_fairshare_scope *given;
+    const struct place_class *all;
+    place_compare_fn compare;
+    const void *arg;
+    struct node *nodes;
+    int n_nodes;
+    int *path; /* from the root to the node whose line is on top */
+    int n_path;
+    uint64_t number; /* that priorities are as of */
+};
+
+struct place_fairshare_scope *place_fairshare_scope_new(struct arena *arena,
+                                                        const struct share_tree *tree,
+                                                        int64_t now_ms)
+{
+    struct place_fairshare_scope *given = arena_alloc(arena, 1, sizeof(*given));
+    given->tree = tree;
+    given->now_ms = now_ms;
+    given->slots =
+        arena_alloc(arena, (size_t)share_tree_count(tree), sizeof(*given->slots));
+    return given;
+}
+
+/* ---------------------------------------------------------------- heaps */
+
+static int compare(const struct place_fairshare *share, const struct node *in, int a,
+                   int b)
+{
+    if (in->has_lines) {
+        return share->compare(share->arg, a, b);
+    }
+    const struct node *left = &share->nodes[a], *right = &share->nodes[b];
+    if (left->is_late != right->is_late) {
+        return left->is_late ? -1 : 1;
+    }
+    if (left->priority == right->priority && left->rank > 0 && right->rank > 0) {
+        return left->rank - right->rank; /* the same, and close at hand */
+    }
+    return share_tree_compare(share->given->tree, left->account, left->priority,
+                              right->account, right->priority);
+}
+
+static void sift(const struct place_fairshare *share, struct node *in, int at)
+{
+    int moved = in->heap[at];
+    for (int child; (child = 2 * at + 1) < in->count; at = child) {
+        if (child + 1 < in->count &&
+            compare(share, in, in->heap[child + 1], in->heap[child]) < 0) {
+            child++;
+        }
+        if (compare(share, in, moved, in->heap[child]) <= 0) {
+            break;
+        }
+        in->heap[at] = in->heap[child];
+    }
+    in->heap[at] = moved;
+}
+
+static void pop(const struct place_fairshare *share, struct node *in)
+{
+    in->heap[0] = in->heap[--in->count];
+    if (in->count > 0) {
+        sift(share, in, 0);
+    }
+}
+
+/* Nobody's patience is endless: of a node whose heap is in order. */
+static bool is_late(const struct place_fairshare *share, const struct node *node)
+{
+    const struct place_fairshare_scope *given = share->given;
+    if (node->count == 0 || !node->has_lines) {
+        return node->count > 0 && share->nodes[node->heap[0]].is_late;
+    }
+    return given->slots[node->account] == 0 && node->since_ms != 0 &&
+           share_tree_is_late(given->tree, node->account, node->since_ms,
+                              given->now_ms);
+}
+
+static void rank(const struct place_fairshare *share, struct node *node)
+{
+    const struct place_fairshare_scope *given = share->given;
+    node->priority = share_tree_priority(given->tree, node->account,
+                                         given->slots[node->account], given->now_ms);
+    node->is_late = is_late(share, node);
+}
+
+/* All priorities anew, and all heaps. Children come behind their parents. */
+static void rank_all(struct place_fairshare *share)
+{
+    for (int i = share->n_nodes - 1; i >= 0; i--) {
+        struct node *node = &share->nodes[i];
+        for (int at = node->count / 2 - 1; at >= 0; at--) {
+            sift(share, node, at);
+        }
+        rank(share, node);
+    }
+    share->number = share->given->number;
+}
+
+/* ---------------------------------------------------------------- building */
+
+struct builder {
+    struct place_fairshare *share;
+    struct arena *arena;
+    int *node_of; /* by account: its node, plus 1 */
+};
+
+static int node_for(struct builder *builder, int account)
+{
+    struct place_fairshare *share = builder->share;
+    const struct share_account *at = share_tree_at(share->given->tree, account);
+    if (builder->node_of[account] > 0) {
+        return builder->node_of[account] - 1;
+    }
+    int parent = at->parent >= 0 ? node_for(builder, at->parent) : -1;
+    int index = share->n_nodes++;
+    share->nodes[index] =
+        (struct node){.account = account, .rank = at->rank, .parent = parent};
+    if (parent >= 0) {
+        share->nodes[parent].count++;
+    }
+    builder->node_of[account] = index + 1;
+    return index;
+}
+
+static int stand_of(const struct builder *builder, int line)
+{
+    const struct share_tree *tree = builder->share->given->tree;
+    return share_tree_at(tree, builder->share->all[line].account)->stand;
+}
+
+/* Accounts that have lines below them, and how much stands in each. */
+static void count_all(struct builder *builder, const int *lines, int n_lines)
+{
+    struct place_fairshare *share = builder->share;
+    for (int i = 0; i < n_lines; i++) {
+        struct node *node =
+            &share->nodes[node_for(builder, stand_of(builder, lines[i]))];
+        node->has_lines = true;
+        node->count++;
+    }
+}
+
+static void fill_all(struct builder *builder, const int *lines, int n_lines)
+{
+    struct place_fairshare *share = builder->share;
+    for (int i = 0; i < share->n_nodes; i++) {
+        struct node *node = &share->nodes[i];
+        node->heap = arena_alloc(builder->arena, (size_t)node->count, sizeof(int));
+        node->count = 0;
+        if (node->parent >= 0) {
+            struct node *parent = &share->nodes[node->parent];
+            parent->heap[parent->count++] = i;
+        }
+    }
+    for (int i = 0; i < n_lines; i++) {
+        int stand = builder->node_of[stand_of(builder, lines[i])] - 1;
+        struct node *node = &share->nodes[stand];
+        int64_t since_ms = share->all[lines[i]].since_ms;
+        node->heap[node->count++] = lines[i];
+        if (since_ms != 0 && (node->since_ms == 0 || since_ms < node->since_ms)) {
+            node->since_ms = since_ms;
+        }
+    }
+}
+
+struct place_fairshare *
+place_fairshare_new(struct arena *arena, struct place_fairshare_scope *given,
+                    const struct place_class *all, const int *lines, int n_lines,
+                    place_compare_fn compare_lines, const void *arg)
+{
+    size_t n_accounts = (size_t)share_tree_count(given->tree);
+    struct place_fairshare *share = arena_alloc(arena, 1, sizeof(*share));
+    struct builder builder = {.share = share, .arena = arena};
+    share->given = given;
+    share->all = all;
+    share->compare = compare_lines;
+    share->arg = arg;
+    share->nodes = arena_alloc(arena, n_accounts, sizeof(*share->nodes));
+    share->path = arena_alloc(arena, SHARE_DEPTH_MAX + 2, sizeof(int));
+    builder.node_of = arena_alloc(arena, n_accounts, sizeof(int));
+    count_all(&builder, lines, n_lines);
+    fill_all(&builder, lines, n_lines);
+    rank_all(share);
+    return share;
+}
+
+/* ---------------------------------------------------------------- the pass */
+
+int place_fairshare_top(struct place_fairshare *share)
+{
+    if (share->n_nodes == 0 || share->nodes[0].count == 0) {
+        return -1;
+    }
+    if (share->number != share->given->number) {
+        rank_all(share); /* another queue of the scope has given slots away */
+    }
+    int at = 0;
+    share->n_path = 0;
+    for (;;) {
+        const struct node *node = &share->nodes[at];
+        share->path[share->n_path++] = at;
+        if (node->has_lines) {
+            return node->heap[0];
+        }
+        at = node->heap[0];
+    }
+}
+
+/* Slots given to a line of that node count for it and all above, and for the account
+ * that the line is of. */
+static void give(struct place_fairshare *share, int line, int n_slots)
+{
+    struct place_fairshare_scope *given = share->given;
+    for (int at = share->all[line].account; at >= 0;
+         at = share_tree_at(given->tree, at)->parent) {
+        given->slots[at] += n_slots;
+    }
+    given->number++;
+    share->number = given->number;
+}
+
+void place_fairshare_advance(struct place_fairshare *share, int n_slots,
+                             bool is_through)
+{
+    struct node *last = &share->nodes[share->path[share->n_path - 1]];
+    if (n_slots > 0) {
+        give(share, last->heap[0], n_slots);
+    }
+    if (is_through) {
+        pop(share, last);
+    } else {
+        sift(share, last, 0);
+    }
+    for (int i = share->n_path - 1; i > 0; i--) {
+        struct node *node = &share->nodes[share->path[i]];
+        struct node *parent = &share->nodes[node->parent];
+        bool was_late = node->is_late;
+        if (node->count == 0) {
+            pop(share, parent);
+            continue;
+        }
+        if (n_slots > 0) {
+            rank(share, node);
+        } else {
+            node->is_late = is_late(share, node);
+        }
+        if (n_slots == 0 && node->is_late == was_late) {
+            break; /* nobody's place has changed */
+        }
+        sift(share, parent, 0);
+    }
+}

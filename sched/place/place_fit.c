@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place_fit.c: where one job fits, and why nowhere; see place.h.
+ *
+ * Why is found out once for a view and so many slots, and told to all lines after. */
+#include "sched/place/place_pass.h"
+#include "sched/reservation/reservation.h"
+
+/* ---------------------------------------------------------------- groups */
+
+int place_fit_count(const struct place_pass *pass, const struct candidate_group *group,
+                    int enough)
+{
+    int n_free = 0;
+    for (int i = 0; i < group->count && n_free < enough; i++) {
+        n_free += candidates_free_slots(&pass->room, group->heap[i].host, group);
+    }
+    return n_free;
+}
+
+/* The group with the best host of those that have free slots for the whole job; those
+ * in `tried` are out. */
+static struct candidate_group *choose_group(struct place_pass *pass,
+                                            struct candidates *view, int n_slots,
+                                            const bool *tried)
+{
+    struct candidate_group *best = NULL;
+    for (int i = 0; i < view->n_groups; i++) {
+        struct candidate_group *group = &view->groups[i];
+        const struct candidate *top =
+            tried[i] ? NULL : candidates_top(&pass->room, group);
+        if (top != NULL &&
+            (best == NULL || candidates_is_better(top, &best->heap[0])) &&
+            place_fit_count(pass, group, n_slots) >= n_slots) {
+            best = group;
+        }
+    }
+    return best;
+}
+
+/* ---------------------------------------------------------------- why nowhere */
+
+static int count_free(const struct place_pass *pass, const struct candidates *view)
+{
+    int n_free = 0;
+    for (int i = 0; i < view->n_groups; i++) {
+        const struct candidate_group *group = &view->groups[i];
+        for (int k = 0; k < group->count; k++) {
+            n_free +=
+                candidates_free_slots(&pass->room, group->heap[k].host, group) > 0;
+        }
+    }
+    return n_free;
+}
+
+/* Hosts that have too little to reserve, by the item that says so: those of the item
+ * that most of them lack come first. */
+struct lack {
+    int n_hosts; /* in all */
+    int n_full;  /* have enough, and no slot, are closed, or loaded: that would help */
+    int item, n_of_item; /* -1: none */
+};
+
+static struct lack count_lack(const struct place_pass *pass,
+                              const struct candidates *view)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
+    struct lack lack = {.item = -1};
+    int by_item[RESREQ_USAGE_ITEMS_MAX] = {0};
+    for (int i = 0; view->asks != NULL && i < view->n_groups; i++) {
+        const struct candidate_group *group = &view->groups[i];
+        for (int k = 0; k < group->n_members; k++) {
+            int host = group->members[k], item = -1;
+            bool is_loaded = place_state_load(snapshot, view->queue, host) != NULL;
+            bool is_usable = snapshot->hosts[host].is_open && !is_loaded &&
+                             !pass->room.is_taken[host] &&
+                             !snapshot->hosts[host].is_kept;
+            int room = reserve_room_alone(snapshot->reserve, pass->room.left,
+                                          view->asks, host, &item);
+            if (room > 0) {
+                lack.n_full +=
+                    is_loaded ||
+                    place_state_in_accept_interval(&pass->room, host,
+                                                   group->accept_ms) ||
+                    place_state_free_slots(&pass->room, host, view->is_exclusive) == 0;
+                continue;
+            }
+            lack.n_hosts += is_usable;
+            by_item[item] += is_usable;
+        }
+    }
+    for (int i = 0; view->asks != NULL && i < view->asks->n_items; i++) {
+        if (by_item[i] > lack.n_of_item) {
+            lack.item = i;
+            lack.n_of_item = by_item[i];
+        }
+    }
+    return lack;
+}
+
+/* Hosts with room that were given a job too shortly before; notes when the first of
+ * them takes one again. */
+static int count_resting(struct place_pass *pass, const struct candidates *view)
+{
+    int64_t accept_ms = pass->snapshot->queues[view->queue].accept_ms;
+    int n_resting = 0, lacking;
+    for (int i = 0; accept_ms > 0 && i < view->n_groups; i++) {
+        const struct candidate_group *group = &view->groups[i];
+        for (int k = 0; k < group->n_members; k++) {
+            int host = group->members[k];
+            int64_t over_ms = pass->room.accepted_ms[host] + accept_ms;
+            bool has_enough =
+                view->asks == NULL ||
+                reserve_room_alone(pass->snapshot->reserve, pass->room.left, view->asks,
+                                   host, &lacking) > 0;
+            if (has_enough &&
+                place_state_in_accept_interval(&pass->room, host, accept_ms) &&
+                place_state_load(pass->snapshot, view->queue, host) == NULL &&
+                place_state_free_slots(&pass->room, host, view->is_exclusive) > 0) {
+                n_resting++;
+                pass->accept_ms = over_ms < pass->accept_ms ? over_ms : pass->accept_ms;
+            }
+        }
+    }
+    return n_resting;
+}
+
+/* What cannot be reserved: hosts lack it, or (`lacking`) a host that the job looked at
+ * had too little for all of its slots. */
+static void tell_lack(const struct place_pass *pass, struct candidates *view,
+                      const struct lack *lack, int lacking)
+{
+    struct reason_verdict *stuck = &view->stuck;
+    int item = lacking >= 0 ? lacking : lack->item;
+    stuck->n_lacking = lack->n_hosts;
+    stuck->n_full -= lack->n_hosts;
+    if (item >= 0) {
+        const struct reserve_ask *ask = &view->asks->items[item];
+        stuck->resource = pass->snapshot->reserve->kinds[ask->kind].name;
+        stuck->need_milli = ask->milli;
+        stuck->is_per_slot = ask->scope == RESREQ_SCOPE_SLOT;
+        stuck->n_of_resource = item == lack->item ? lack->n_of_item : 0;
+    }
+}
+
+/* Why the view has no room for so many slots. */
+static void tell_stuck(struct place_pass *pass, struct candidates *view, int n_slots,
+                       const struct limit *limit)
+{
+    struct reason_verdict *stuck = &view->stuck;
+    int n_asked = stuck->n_hosts - stuck->n_excluded - stuck->n_avoided;
+    int n_allowed = n_asked - stuck->n_unmet - stuck->n_spent;
+    int n_free = count_free(pass, view);
+    struct lack lack = count_lack(pass, view);
+    bool is_shape = place_explain_span(pass, view, n_slots, n_free, stuck);
+    int lacking = view->asks != NULL ? pass->take.lacking : -1;
+    view->told_slots = n_slots;
+    stuck->n_resting = count_resting(pass, view);
+    stuck->n_full = n_allowed - stuck->n_closed - stuck->n_exclusive - stuck->n_loaded -
+                    stuck->n_resting - n_free;
+    tell_lack(pass, view, &lack, lacking);
+    stuck->n_limited = limit != NULL ? n_free : 0;
+    stuck->limit = limit != NULL ? limit->name : NULL;
+    if (n_allowed == 0 && stuck->n_spent > 0) {
+        const struct place_reserved *spent = view->filter->spent;
+        stuck->reason = REASON_SPENT;
+        stuck->resource = spent->resource;
+        stuck->total_milli = spent->total_milli;
+        stuck->reserved_milli = spent->reserved_milli;
+    } else if (n_allowed == 0 && stuck->n_avoided > 0) {
+        stuck->reason = REASON_AVOIDED;
+    } else if (n_allowed == 0) {
+        stuck->reason = n_asked > 0 ? REASON_UNMET : REASON_NO_HOST;
+    } else if (stuck->n_closed == n_allowed) {
+        stuck->reason = REASON_CLOSED;
+    } else if (view->capacity < n_slots) {
+        stuck->reason = REASON_TOO_LARGE;
+    } else if (is_shape && stuck->shape.is_never) {
+        stuck->reason = REASON_SHAPE_LARGE;
+    } else if (stuck->n_loaded > 0 && stuck->n_loaded + stuck->n_closed == n_allowed) {
+        stuck->reason = REASON_LOAD;
+    } else if (limit != NULL) {
+        stuck->reason = REASON_HOST_LIMIT;
+    } else if (lacking >= 0 || (lack.n_hosts > 0 && lack.n_full == 0)) {
+        stuck->reason = REASON_RESERVE;
+    } else if (stuck->n_resting > 0) {
+        stuck->reason = REASON_ACCEPT;
+    } else if (is_shape) {
+        stuck->reason = REASON_SHAPE;
+    } else {
+        stuck->reason = view->is_exclusive ? REASON_EXCLUSIVE : REASON_BUSY;
+    }
+}
+
+/* ---------------------------------------------------------------- one job */
+
+/* Slots that are kept for one job, or lent, are free for this one. */
+static bool is_opened(const struct place_pass *pass)
+{
+    const struct reservation_pass *kept = pass->snapshot->kept;
+    return kept != NULL && reservation_is_open(kept);
+}
+
+/* No room was found for as many, or fewer. */
+static bool is_stuck(struct place_pass *pass, struct candidates *view, int n_slots)
+{
+    return is_opened(pass) ? reservation_is_stuck(pass->snapshot->kept, view, n_slots)
+                           : n_slots >= view->stuck_slots;
+}
+
+static void set_stuck(struct place_pass *pass, struct candidates *view, int n_slots)
+{
+    if (is_opened(pass)) {
+        reservation_set_stuck(pass->snapshot->kept, view, n_slots);
+        view->told_slots = 0; /* not for those who have less */
+    } else if (n_slots < view->stuck_slots) {
+        view->stuck_slots = n_slots;
+    }
+}
+
+static bool fit(struct place_pass *pass, struct candidates *view,
+                const struct place_alloc_request *want, struct place_start *start)
+{
+    int n_slots = want->min;
+    const struct limit *limit = NULL;
+    struct candidate_group *group = NULL;
+    bool *tried = NULL;
+    pass->take.lacking = -1;
+    bool is_open = is_opened(pass), was_vain = is_stuck(pass, view, n_slots);
+    if (was_vain && is_open) {
+        return false; /* why is for those who have less */
+    }
+    if (is_open) {
+        reservation_restore_candidates(pass->snapshot->kept, view);
+    }
+    if (!was_vain) {
+        tried = arena_alloc(pass->arena, (size_t)view->n_groups, sizeof(*tried));
+        group = choose_group(pass, view, n_slots, tried);
+        view->told_slots = 0;
+    }
+    while (group != NULL) {
+        if (place_alloc(&pass->take, view, group, want, start, &limit)) {
+            int first = pass->room.first_host[group->group];
+            start->lease = group->group == 0 ? "" : pass->snapshot->hosts[first].lease;
+            return true;
+        }
+        tried[group - view->groups] = true;
+        group = choose_group(pass, view, n_slots, tried);
+    }
+    if (view->told_slots != n_slots) {
+        tell_stuck(pass, view, n_slots, limit);
+    }
+    set_stuck(pass, view, n_slots);
+    return false;
+}
+
+/* Whoever ends, it changes nothing. */
+static bool is_hopeless(enum reason reason)
+{
+    return reason == REASON_NO_HOST || reason == REASON_AVOIDED ||
+           reason == REASON_UNMET || reason == REASON_TOO_LARGE ||
+           reason == REASON_SHAPE_LARGE;
+}
+
+bool place_fit_any(struct place_pass *pass, const struct place_class *line,
+                   const struct place_alloc_request *want, struct place_start *start,
+                   struct reason_verdict *verdict)
+{
+    int n_tries = line->n_asks > 0 ? line->n_asks : 1;
+    for (int i = 0; i < n_tries; i++) {
+        const struct reserve_asks *asks = line->n_asks > 0 ? &line->asks[i] : NULL;
+        struct candidates *view = candidates_of(&pass->room, line, asks);
+        if (fit(pass, view, want, start)) {
+            return true;
+        }
+        if (i == 0 ||
+            (is_hopeless(verdict->reason) && !is_hopeless(view->stuck.reason))) {
+            *verdict = view->stuck;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place_reservation.c: what is kept for a job that waits, and lent to others
+ * (reservation.h), as a pass comes to each line; see place.h. */
+#include "sched/place/place_estimate.h"
+#include "sched/preempt/preempt.h"
+#include "sched/reservation/reservation.h"
+
+/* ---------------------------------------------------------------- starting */
+
+uint64_t place_reservation_job(const struct place_pass *pass, int index)
+{
+    return pass->snapshot->lines[index].turns[pass->order.next_turn[index]]->key;
+}
+
+/* The reservation of the line's next job; -1: it has none. */
+static int own_of(const struct place_pass *pass, int index)
+{
+    const struct reservation_pass *kept = pass->snapshot->kept;
+    return kept != NULL && !reservation_is_idle(kept)
+               ? reservation_find(kept, place_reservation_job(pass, index))
+               : -1;
+}
+
+/* What is kept for the line's next job is free for it, and what is kept for jobs behind
+ * it, if it may reserve itself. False: nothing is. */
+static bool open_turn(const struct place_pass *pass, int index, int own)
+{
+    struct reservation_pass *kept = pass->snapshot->kept;
+    if (kept == NULL ||
+        (own < 0 &&
+         (reservation_is_idle(kept) ||
+          !reservation_may(kept, index, place_reservation_job(pass, index))))) {
+        return false;
+    }
+    reservation_open_turn(kept, own);
+    return true;
+}
+
+static bool fit_next(struct place_pass *pass, int index,
+                     const struct place_alloc_request *want, struct place_start *start,
+                     struct reason_verdict *verdict)
+{
+    const struct place_class *line = &pass->snapshot->lines[index];
+    if (!open_turn(pass, index, own_of(pass, index))) {
+        return place_fit_any(pass, line, want, start, verdict);
+    }
+    if (place_fit_any(pass, line, want, start, verdict)) {
+        reservation_use(pass->snapshot->kept);
+        return true;
+    }
+    reservation_close(pass->snapshot->kept);
+    return false;
+}
+
+/* On slots that are kept for jobs which cannot start for so long. */
+static bool backfill(struct place_pass *pass, const struct place_class *line,
+                     const struct place_alloc_request *want, int64_t long_ms,
+                     struct place_start *start)
+{
+    struct reservation_pass *kept = pass->snapshot->kept;
+    struct reason_verdict verdict;
+    if (kept == NULL || long_ms == 0 || line->is_exclusive) {
+        return false;
+    }
+    int64_t end_ms = pass->snapshot->now_ms + long_ms;
+    for (int i = -1; (i = reservation_next(kept, i, end_ms)) >= 0;) {
+        reservation_open(kept, i);
+        pass->take.is_backfill = true;
+        bool fits = place_fit_any(pass, line, want, start, &verdict);
+        pass->take.is_backfill = false;
+        if (fits) {
+            reservation_backfill(kept, pass->take.places, start->hosts, start->n_hosts,
+                                 &start->backfill.of, &start->backfill.until_ms);
+            return true;
+        }
+        reservation_close(kept);
+    }
+    return false;
+}
+
+bool place_reservation_fit(struct place_pass *pass, int index,
+                           const struct place_alloc_request *want,
+                           struct place_start *start, struct reason_verdict *verdict)
+{
+    const struct place_class *line = &pass->snapshot->lines[index];
+    if (fit_next(pass, index, want, start, verdict) ||
+        backfill(pass, line, want, line->backfill_ms, start)) {
+        return true;
+    }
+    return line->slice_ms < line->backfill_ms &&
+           backfill(pass, line, want, line->slice_ms, start);
+}
+
+/* ---------------------------------------------------------------- waiting */
+
+/* Whoever ends, limits on hosts leave a job of the line enough of the group: as a start
+ * would take it, along the hosts that are there for it. */
+static bool may_ever_fit(const struct place_pass *pass, const struct place_class *line,
+                         const struct candidates *view, int group)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
+    int n_slots = 0, n_pieces = 0;
+    if (line->class == NULL || !limits_have_hosts(line->class)) {
+        return true;
+    }
+    struct host_slots *pieces =
+        arena_alloc(pass->arena, (size_t)snapshot->n_hosts, sizeof(*pieces));
+    for (int i = 0; i < snapshot->n_hosts && n_slots < line->n_slots; i++) {
+        const struct place_host *host = &snapshot->hosts[i];
+        int most = host->n_may > host->max ? host->n_may : host->max;
+        if (!view->allowed[i] || pass->room.group_of[i] != group) {
+            continue;
+        }
+        int room = limits_most_on(line->class, host->name,
+                                  host->n_processors > 0 ? host->n_processors : most,
+                                  pieces, n_pieces);
+        most = room < most ? room : most;
+        pieces[n_pieces++] = (struct host_slots){host->name, most};
+        n_slots = most > line->n_slots - n_slots ? line->n_slots : n_slots + most;
+    }
+    return n_slots >= line->n_slots;
+}
+
+/* Of the line's hosts the group where it reserves already, or has the most slots now,
+ * among those that are large enough, limits or not. Not of a lease that is still to be
+ * made: its one slot is for who can start, and the rest comes after that. */
+static struct candidate_group *group_to_keep(struct place_pass *pass,
+                                             const struct place_class *line,
+                                             struct candidates *view, int group_before)
+{
+    struct candidate_group *best = NULL;
+    int n_most = 0, n_slots = line->n_slots;
+    for (int i = 0; i < view->n_groups; i++) {
+        struct candidate_group *group = &view->groups[i];
+        int n_free = place_fit_count(pass, group, n_slots);
+        if (group->capacity < n_slots || group->is_unmade ||
+            (n_free == 0 && group_before < 0) ||
+            !may_ever_fit(pass, line, view, group->group)) {
+            continue;
+        }
+        if (group->group == group_before) {
+            return group;
+        }
+        if (n_free > n_most) {
+            best = group;
+            n_most = n_free;
+        }
+    }
+    return best;
+}
+
+/* What is free for the line's next job is kept for it, up to the fewest slots that it
+ * asks for; what it has lent counts. False: that is nothing. */
+static bool keep_slots(struct place_pass *pass, int index, int own)
+{
+    struct reservation_pass *kept = pass->snapshot->kept;
+    const struct place_class *line = &pass->snapshot->lines[index];
+    struct candidates *view =
+        candidates_of(&pass->room, line, line->n_asks > 0 ? line->asks : NULL);
+    struct place_start start = {.n_hosts = 0};
+    const struct limit *limit;
+    int before, n_wanted = line->n_slots - reservation_backfilled(kept, &before);
+    struct place_alloc_request want = {
+        .min = 1,
+        .max = n_wanted,
+        .is_balanced = pass->snapshot->queues[line->queue].is_balanced};
+    if (reservation_is_open(kept)) {
+        reservation_restore_candidates(kept, view);
+    }
+    struct candidate_group *group =
+        n_wanted > 0 ? group_to_keep(pass, line, view, before) : NULL;
+    pass->take.is_kept = true;
+    if (group != NULL &&
+        !place_alloc(&pass->take, view, group, &want, &start, &limit)) {
+        start.n_hosts = 0;
+    }
+    pass->take.is_kept = false;
+    if (start.n_hosts == 0 && own < 0) {
+        return false;
+    }
+    reservation_set(kept, index, place_reservation_job(pass, index), pass->take.places,
+                    start.hosts, start.n_hosts);
+    if (line->class != NULL && start.n_hosts > 0) {
+        limits_draft_count(pass->draft, line->class, start.hosts, start.n_hosts);
+    }
+    return true;
+}
+
+/* The job chooses its hosts, and has what is free there. False: it fits nowhere,
+ * whoever ends. */
+static bool keep_target(struct place_pass *pass, int index, bool has_starts)
+{
+    struct reservation_pass *kept = pass->snapshot->kept;
+    const struct place_class *line = &pass->snapshot->lines[index];
+    struct place_start start;
+    const int *places;
+    bool fits = place_estimate_fit(pass, index, &start, &places);
+    if (has_starts) {
+        reservation_want_pass(kept); /* which knows when these end */
+    }
+    if (!fits) {
+        return false;
+    }
+    if (!reservation_target_has_resources(kept, index)) {
+        start.asks = NULL; /* it waits for slots alone */
+    }
+    struct host_slots *in_hand =
+        arena_alloc(pass->arena, (size_t)start.n_hosts, sizeof(*in_hand));
+    int n_in_hand =
+        reservation_target_set(kept, index, place_reservation_job(pass, index), places,
+                               start.hosts, start.n_hosts, start.asks, in_hand);
+    if (line->class != NULL && n_in_hand > 0) {
+        limits_draft_count(pass->draft, line->class, in_hand, n_in_hand);
+    }
+    return true;
+}
+
+/* The job waits for what it may reserve. */
+static bool may_keep(const struct place_pass *pass, int index, enum reason reason)
+{
+    const struct reservation_pass *kept = pass->snapshot->kept;
+    return reason == REASON_BUSY || reason == REASON_SHAPE ||
+           ((reason == REASON_RESERVE || reason == REASON_SPENT) && kept != NULL &&
+            reservation_target_has_resources(kept, index));
+}
+
+static bool keep(struct place_pass *pass, int index, int own, bool has_starts)
+{
+    struct reservation_pass *kept = pass->snapshot->kept;
+    if (kept == NULL ||
+        !reservation_may(kept, index, place_reservation_job(pass, index))) {
+        return false;
+    }
+    return reservation_target_applies(kept, index)
+               ? keep_target(pass, index, has_starts)
+               : keep_slots(pass, index, own);
+}
+
+/* Others are preempted for the line's jobs; true where they begin to be. */
+static bool preempt_others(struct place_pass *pass, int index,
+                           struct reason_verdict *verdict)
+{
+    struct preempt *preempt = pass->snapshot->preempt;
+    if (preempt == NULL) {
+        return false;
+    }
+    int n_claims = preempt_result(preempt)->n_claims;
+    preempt_for_class(preempt, index, pass->order.next_turn[index], &pass->room,
+                      pass->draft, verdict);
+    return preempt_result(preempt)->n_claims > n_claims;
+}
+
+void place_reservation_pend(struct place_pass *pass, int index, struct place_plan *plan)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
+    struct reservation_pass *kept = snapshot->kept;
+    struct reason_verdict *verdict = &plan->verdicts[index];
+    int own = own_of(pass, index);
+    if (own >= 0 && !may_keep(pass, index, verdict->reason)) {
+        reservation_drop(kept, own); /* it waits for something else */
+        own = -1;
+    }
+    bool is_open =
+        may_keep(pass, index, verdict->reason) && open_turn(pass, index, own);
+    bool has_more = preempt_others(pass, index, verdict);
+    if (verdict->reason == REASON_PREEMPTING && is_open && (has_more || own >= 0)) {
+        reservation_use(kept); /* room is made for it */
+        return;
+    }
+    if (may_keep(pass, index, verdict->reason) &&
+        keep(pass, index, own, plan->n_starts > 0)) {
+        return;
+    }
+    if (is_open) {
+        reservation_close(kept);
+    }
+    if (own >= 0) {
+        reservation_drop(kept, own);
+    }
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place_slot_pool.h: the slot pools of a pass: how many slots each queue of a pool is
+ * to have (slot_pool.h), as the pass goes on.
+ *
+ * A pool's slots are those of its hosts, whoever uses them, but those that a plan has
+ * for other queues: a host that is closed has those that are in use. A queue has a use
+ * for the slots it has, and for those of its waiting jobs until one of them proves to
+ * fit nowhere: then its part goes to others. A part is a soft limit: while a queue is
+ * below it a job may start that goes beyond.
+ *
+ * Units: slots. Ownership: the arena's; the snapshot is borrowed. Layer: sched. */
+#ifndef SUBLET_SCHED_PLACE_PLACE_SLOT_POOL_H
+#define SUBLET_SCHED_PLACE_PLACE_SLOT_POOL_H
+
+#include "sched/place/place.h"
+
+struct place_slot_pool {
+    const struct slot_pool *pool;
+    struct slot_part *parts; /* in order */
+    int *queues;             /* of the parts */
+    int n_parts;
+    int n_slots;    /* that there are to hand out */
+    int64_t n_used; /* by all its queues */
+    bool is_stale;  /* what a queue has a use for has changed since the allocation */
+    bool is_second; /* USE_PRIORITY_IN_POOL: the first round is over */
+};
+
+struct place_slot_pools {
+    struct place_slot_pool *pools;
+    int n_pools;
+    int64_t *used; /* by queue, as the pass goes on */
+    int64_t *want; /* by queue: slots it has a use for */
+    int *part_of;  /* by queue: its place in the pool's order; -1: in no pool */
+};
+
+/* Queues that `is_out` says share users' order with others are in no pool here. */
+void place_slot_pool_init(struct place_slot_pools *pools, struct arena *arena,
+                          const struct place_snapshot *snapshot, const bool *is_out);
+
+/* Slots that a line has a use for once so many of its jobs have started. */
+int64_t place_slot_pool_demand(const struct place_class *line, int n_started);
+/* What the queue's part has left; above 0 a job of it may start. */
+int place_slot_pool_left(const struct place_slot_pools *pools, int pool, int queue);
+/* What is left below MAX_SLOTS_IN_POOL. */
+int place_slot_pool_room(const struct place_slot_pools *pools, int pool);
+/* A job has started; so many slots of waiting jobs have no place to go. */
+void place_slot_pool_add_used(struct place_slot_pools *pools, int pool, int queue,
+                              int n_slots);
+void place_slot_pool_release(struct place_slot_pools *pools, int pool, int queue,
+                             int64_t n_slots);
+/* Hands out anew, where something has changed. True where it has. */
+bool place_slot_pool_reallocate(struct place_slot_pools *pools, int pool);
+
+#endif

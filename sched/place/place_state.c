@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place_state.c: see place_state.h. */
+#include "sched/place/place_state.h"
+
+#include <string.h>
+
+int place_state_free_slots(const struct place_state *room, int host, bool is_exclusive)
+{
+    const struct place_host *at = &room->snapshot->hosts[host];
+    int left = at->max - room->used[host];
+    bool is_usable = at->is_open && !room->is_taken[host] && !at->is_kept;
+    if (is_exclusive && (room->used[host] > 0 || at->is_shared)) {
+        return 0;
+    }
+    return is_usable && left > 0 ? left : 0;
+}
+
+bool place_state_in_accept_interval(const struct place_state *room, int host,
+                                    int64_t accept_ms)
+{
+    int64_t at_ms = room->accepted_ms[host];
+    return accept_ms > 0 && at_ms > room->snapshot->now_ms - accept_ms &&
+           at_ms <= room->snapshot->now_ms; /* not where the clock was set back */
+}
+
+const struct threshold_excess *place_state_load(const struct place_snapshot *snapshot,
+                                                int queue, int host)
+{
+    const struct threshold_excess *loads =
+        snapshot->loads != NULL ? snapshot->loads[queue] : NULL;
+    return loads != NULL && loads[host].index != NULL ? &loads[host] : NULL;
+}
+
+bool place_state_is_full(struct place_state *room)
+{
+    const struct place_snapshot *snapshot = room->snapshot;
+    while (room->n_full < snapshot->n_hosts &&
+           place_state_free_slots(room, room->n_full, false) == 0) {
+        room->n_full++; /* slots only get fewer in a pass */
+    }
+    return room->n_full == snapshot->n_hosts;
+}
+
+static void group_hosts(struct place_state *room)
+{
+    const struct place_snapshot *snapshot = room->snapshot;
+    size_t n_hosts = (size_t)snapshot->n_hosts;
+    room->group_of = arena_alloc(room->arena, n_hosts, sizeof(int));
+    room->first_host = arena_alloc(room->arena, n_hosts + 1, sizeof(int));
+    room->n_groups = 1; /* the own hosts, even if there are none */
+    for (int i = 0; i < snapshot->n_hosts; i++) {
+        const char *lease = snapshot->hosts[i].lease;
+        room->has_leaves = room->has_leaves || snapshot->hosts[i].n_queues > 0;
+        if (lease[0] == '\0') {
+            continue;
+        }
+        /* Hosts of one lease stand together. */
+        if (i == 0 || strcmp(snapshot->hosts[i - 1].lease, lease) != 0) {
+            room->first_host[room->n_groups++] = i;
+        }
+        room->group_of[i] = room->n_groups - 1;
+    }
+}
+
+bool place_state_takes_queue(const struct place_host *host, const char *queue)
+{
+    for (int i = 0; i < host->n_queues; i++) {
+        if (strcmp(host->queues[i], queue) == 0) {
+            return true;
+        }
+    }
+    return host->n_queues == 0;
+}
+
+void place_state_init(struct place_state *room, struct arena *arena,
+                      const struct place_snapshot *snapshot)
+{
+    room->snapshot = snapshot;
+    room->arena = arena;
+    room->used = arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(int));
+    room->accepted_ms =
+        arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*room->accepted_ms));
+    room->is_taken = arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(bool));
+    for (int i = 0; i < snapshot->n_hosts; i++) {
+        room->used[i] = snapshot->hosts[i].used;
+        room->accepted_ms[i] = snapshot->hosts[i].accepted_ms;
+        room->is_taken[i] = snapshot->hosts[i].is_taken;
+    }
+    if (snapshot->reserve != NULL) {
+        room->left = arena_copy(arena, snapshot->reserve->left,
+                                (size_t)snapshot->reserve->n_pools * sizeof(int64_t));
+    }
+    group_hosts(room);
+    room->views =
+        arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(struct candidates *));
+    room->alike = arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(int));
+    if (snapshot->limits != NULL) {
+        room->own =
+            arena_alloc(arena, (size_t)snapshot->n_lines, sizeof(struct candidates *));
+    }
+}

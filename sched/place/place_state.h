@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place_state.h: the hosts of a pass, and what the pass has given away of them so far.
+ *
+ * Units: slots. Ownership: the arena's; the snapshot is borrowed. Layer: sched. */
+#ifndef SUBLET_SCHED_PLACE_PLACE_STATE_H
+#define SUBLET_SCHED_PLACE_PLACE_STATE_H
+
+#include "sched/place/place.h"
+
+struct candidates;
+/* The hosts of a pass, and what it has given away of them. */
+struct place_state {
+    const struct place_snapshot *snapshot;
+    struct arena *arena;
+    int *used;            /* by host, as the pass goes on */
+    bool *is_taken;       /* by host: an exclusive job has it */
+    int64_t *accepted_ms; /* by host: it was given a job */
+    int64_t *left;        /* by pool: what may still be reserved */
+    int *group_of;        /* by host: 0 own, then one for each lease */
+    int *first_host;      /* by group */
+    int n_groups;
+    bool is_ahead;   /* hosts count that lack only what jobs reserve */
+    int n_full;      /* the first so many hosts have no slot left */
+    bool has_leaves; /* some hosts are for some queues only */
+    int *alike;      /* by queue: 1 and a queue that sees the hosts as it does,
+                        which has the views of both; 0: not looked for yet */
+    struct candidates **views; /* by queue: a list */
+    struct candidates **own; /* by line whose class has limits of hosts: likewise, over
+                                the same hosts as those of queues. NULL: no limits */
+};
+
+void place_state_init(struct place_state *room, struct arena *arena,
+                      const struct place_snapshot *snapshot);
+/* No host has a slot left for a waiting job, of whatever queue. */
+bool place_state_is_full(struct place_state *room);
+/* True where the host takes jobs of the queue: a leaf of a plan may stand for some
+ * queues only. */
+bool place_state_takes_queue(const struct place_host *host, const char *queue);
+/* What of the host's load stands against a start of the queue's jobs, or NULL. */
+const struct threshold_excess *place_state_load(const struct place_snapshot *snapshot,
+                                                int queue, int host);
+/* The host was given a job too shortly before. */
+bool place_state_in_accept_interval(const struct place_state *room, int host,
+                                    int64_t accept_ms);
+/* The same as candidates_free_slots whatever there is to reserve, and when a job came.
+ */
+int place_state_free_slots(const struct place_state *room, int host, bool is_exclusive);
+
+#endif

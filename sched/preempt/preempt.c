@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preempt.c: see preempt.h; which jobs of a line preempt, and what is kept for them.
+ * Whom each preempts is preempt_select.c's. */
+#include "sched/preempt/preempt_tentative.h"
+
+/* ---------------------------------------------------------------- one job */
+
+/* Slots of the host that nobody uses now are kept at once, the others as they come. */
+static void keep_slots(struct preempt *preempt, int host, int n_slots, int *used)
+{
+    int left = preempt->place->hosts[host].max - used[host];
+    int n_now = left < n_slots ? left : n_slots;
+    n_now = n_now > 0 ? n_now : 0;
+    used[host] += n_now;
+    preempt->delta[host] += n_slots - n_now;
+}
+
+static void keep_claim(struct preempt *preempt, const struct preempt_selection *choice,
+                       struct place_state *room, struct preempt_claim *claim)
+{
+    const struct place_class *line = choice->line;
+    claim->hosts = arena_copy(preempt->arena, preempt->hosts,
+                              (size_t)preempt->n_hosts * sizeof(*preempt->hosts));
+    claim->n_hosts = preempt->n_hosts;
+    claim->victims = arena_copy(preempt->arena, choice->victims,
+                                (size_t)choice->n_victims * sizeof(int));
+    claim->n_victims = choice->n_victims;
+    claim->lease = "";
+    for (int i = 0; i < preempt->n_hosts; i++) {
+        keep_slots(preempt, preempt->places[i], preempt->hosts[i].n_slots, room->used);
+        if (preempt->is_exclusive) {
+            room->is_taken[preempt->places[i]] = true;
+            preempt->opened[preempt->places[i]] = false;
+        }
+        claim->lease = preempt->place->hosts[preempt->places[i]].lease;
+    }
+    claim->asks = choice->view->asks;
+    if (choice->view->asks != NULL) {
+        preempt_resources_claim(&preempt->give, preempt->arena, choice->view->asks,
+                                preempt->hosts, preempt->places, preempt->n_hosts,
+                                room->left);
+    }
+    preempt->free_slots[choice->group] =
+        preempt->is_exclusive ? -1 : preempt->free_slots[choice->group] - line->n_slots;
+    if (line->class != NULL && preempt->draft != NULL) {
+        limits_draft_count(preempt->draft, line->class, claim->hosts, claim->n_hosts);
+    }
+}
+
+/* With the first alternative for which what others' victims leave over is enough; else
+ * with the first that does by victims of its own. */
+static bool choose(struct preempt *preempt, const struct place_class *line,
+                   struct place_state *room, struct preempt_claim *claim)
+{
+    struct preempt_selection choice = {
+        .line = line, .order = preempt->order, .victims = preempt->victims};
+    int group = -1;
+    for (int i = 0; i < preempt->n_views && group < 0; i++) {
+        choice.view = preempt->views[i];
+        group = preempt_select_left_over(preempt, &choice);
+    }
+    for (int i = 0; i < preempt->n_views && group < 0; i++) {
+        choice.view = preempt->views[i];
+        if (choice.view->may_do &&
+            (group = preempt_select_group(preempt, &choice)) >= 0) {
+            choice.group = group;
+            preempt_select_in_group(preempt, &choice); /* as before */
+        }
+    }
+    if (group >= 0) {
+        keep_claim(preempt, &choice, room, claim);
+    }
+    return group >= 0;
+}
+
+/* ---------------------------------------------------------------- a line */
+
+static bool wants_room(enum reason reason)
+{
+    return reason == REASON_BUSY || reason == REASON_HOST_LIMIT ||
+           reason == REASON_LIMIT || reason == REASON_RESERVE ||
+           reason == REASON_EXCLUSIVE || reason == REASON_SHAPE;
+}
+
+/* PREEMPT_DELAY. */
+static bool is_delayed(struct preempt *preempt, int queue, struct line_turn *turn)
+{
+    const struct preempt_snapshot *snapshot = preempt->snapshot;
+    const struct preempt_protection *guards =
+        snapshot->guards != NULL ? snapshot->guards(snapshot->arg, turn)
+                                 : &snapshot->rules->queues[queue].guards;
+    int64_t delay_ms = guards->delay_ms;
+    if (delay_ms == 0) {
+        return false;
+    }
+    int64_t until_ms = snapshot->submitted_ms(snapshot->arg, turn) + delay_ms;
+    if (until_ms <= snapshot->now_ms) {
+        return false;
+    }
+    if (until_ms < preempt->plan.next_ms) {
+        preempt->plan.next_ms = until_ms;
+    }
+    return true;
+}
+
+/* False: the others behind it need not be looked at. */
+static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
+                        struct place_state *room, struct limits_draft *draft)
+{
+    const struct place_class *line = &preempt->place->lines[index];
+    struct preempt_plan *plan = &preempt->plan;
+    if (plan->n_claims == preempt->snapshot->max_jobs) {
+        plan->is_cut = true;
+        return false;
+    }
+    struct preempt_claim *claim = &plan->claims[plan->n_claims];
+    if (!choose(preempt, line, room, claim)) {
+        return false;
+    }
+    claim->job = job;
+    claim->line = index;
+    plan->n_claims++;
+    if (line->class != NULL && draft != NULL) {
+        limits_draft_count(draft, line->class, claim->hosts, claim->n_hosts);
+    }
+    return true;
+}
+
+static void find_views(struct preempt *preempt, const struct place_class *line,
+                       struct place_state *room)
+{
+    preempt->n_views = line->n_asks > 0 ? line->n_asks : 1;
+    for (int i = 0; i < preempt->n_views; i++) {
+        preempt->views[i] = preempt_candidates_of(
+            &preempt->world, room, line, line->n_asks > 0 ? &line->asks[i] : NULL);
+    }
+}
+
+/* Somebody may be preempted for the line, with one of its alternatives at least. */
+static bool judge_views(struct preempt *preempt)
+{
+    bool may_any = false;
+    for (int i = 0; i < preempt->n_views; i++) {
+        struct preempt_candidates *view = preempt->views[i];
+        view->may_do =
+            view->n_victims > 0 &&
+            (view->asks == NULL ||
+             preempt_resources_may_suffice(&preempt->give, view->asks, view->allowed,
+                                           preempt->place->n_hosts));
+        may_any = may_any || view->may_do;
+        if (view->next_ms < preempt->plan.next_ms) {
+            preempt->plan.next_ms = view->next_ms;
+        }
+    }
+    return may_any;
+}
+
+/* What is told of the line: of the alternative for which most jobs could be preempted,
+ * the first of those. */
+static struct reason_preempt tell_why(const struct preempt *preempt)
+{
+    int best = 0;
+    for (int i = 1; i < preempt->n_views; i++) {
+        if (preempt->views[i]->why.n_jobs > preempt->views[best]->why.n_jobs) {
+            best = i;
+        }
+    }
+    return preempt->views[best]->why;
+}
+
+/* The running jobs are known now. */
+static void begin_line(struct preempt *preempt, int line,
+                       const struct place_state *room)
+{
+    preempt->room = room;
+    preempt->is_exclusive = preempt->place->lines[line].is_exclusive;
+    preempt->plan.jobs = preempt->world.jobs;
+    for (int i = 0; i < preempt->world.n_groups; i++) {
+        preempt->free_slots[i] = -1;
+        preempt->first_host[i] = 0;
+    }
+    size_t n_jobs = (size_t)preempt->world.n_jobs + 1;
+    if (preempt->taken == NULL && preempt->world.jobs != NULL) {
+        preempt->taken = arena_alloc(preempt->arena, n_jobs, sizeof(bool));
+        preempt->order = arena_alloc(preempt->arena, n_jobs, sizeof(int));
+        preempt->victims = arena_alloc(preempt->arena, n_jobs, sizeof(int));
+    }
+    if (preempt->place->lines[line].n_asks > 0) {
+        preempt_resources_begin(&preempt->give, room->left);
+    }
+}
+
+/* What the line may preempt, told in the verdict; false: nothing. */
+static bool look_at(struct preempt *preempt, int index, struct place_state *room,
+                    struct reason_verdict *verdict)
+{
+    const struct place_class *line = &preempt->place->lines[index];
+    verdict->preempt = (struct reason_preempt){0};
+    if (preempt_order_of(&preempt->world, line->queue)->n_queues == 0) {
+        return false; /* most queues preempt nobody */
+    }
+    find_views(preempt, line, room);
+    begin_line(preempt, index, room);
+    bool may_any = judge_views(preempt);
+    verdict->preempt = tell_why(preempt);
+    return may_any;
+}
+
+void preempt_for_class(struct preempt *preempt, int index, int first,
+                       struct place_state *room, struct limits_draft *draft,
+                       struct reason_verdict *verdict)
+{
+    const struct preempt_snapshot *snapshot = preempt->snapshot;
+    const struct place_class *line = &preempt->place->lines[index];
+    if (!wants_room(verdict->reason) ||
+        (line->is_exclusive && !snapshot->rules->has_exclusive)) {
+        return;
+    }
+    bool may_more = look_at(preempt, index, room, verdict);
+    int n_room = line->max_starts - first;
+    for (int i = first; i < line->n_turns && n_room > 0; i++) {
+        struct line_turn *turn = line->turns[i];
+        bool has_claim = snapshot->has_claim(snapshot->arg, turn);
+        if (!has_claim && !may_more) {
+            return;
+        }
+        if (!has_claim && is_delayed(preempt, line->queue, turn)) {
+            verdict->preempt.is_delayed = true;
+            continue;
+        }
+        if (!has_claim && !preempt_for(preempt, index, turn->key, room, draft)) {
+            return;
+        }
+        n_room--;
+        verdict->reason = i == first ? REASON_PREEMPTING : verdict->reason;
+    }
+}
+
+/* ---------------------------------------------------------------- life */
+
+struct preempt *preempt_new(struct arena *arena,
+                            const struct preempt_snapshot *snapshot)
+{
+    const struct place_snapshot *place = snapshot->place;
+    size_t n_hosts = (size_t)place->n_hosts + 1;
+    struct preempt *preempt = arena_alloc(arena, 1, sizeof(*preempt));
+    preempt->snapshot = snapshot;
+    preempt->place = place;
+    preempt->arena = arena;
+    preempt->draft = place->limits != NULL ? limits_draft_new(place->limits) : NULL;
+    preempt_order_init(&preempt->world, arena, snapshot);
+    preempt_resources_init(&preempt->give, arena, place);
+    preempt->delta = arena_alloc(arena, n_hosts, sizeof(int));
+    preempt->opened = arena_alloc(arena, n_hosts, sizeof(bool));
+    preempt->hosts = arena_alloc(arena, n_hosts, sizeof(*preempt->hosts));
+    preempt->places = arena_alloc(arena, n_hosts, sizeof(int));
+    preempt->free_slots = arena_alloc(arena, (size_t)preempt->world.n_groups,
+                                      sizeof(*preempt->free_slots));
+    preempt->first_host =
+        arena_alloc(arena, (size_t)preempt->world.n_groups, sizeof(int));
+    preempt->plan.claims =
+        arena_alloc(arena, (size_t)snapshot->max_jobs, sizeof(struct preempt_claim));
+    preempt->plan.next_ms = INT64_MAX;
+    return preempt;
+}
+
+void preempt_free(struct preempt *preempt)
+{
+    if (preempt != NULL) {
+        limits_draft_free(preempt->draft);
+    }
+}
+
+void preempt_count_start(struct preempt *preempt, const struct limits_class *class,
+                         const struct host_slots *hosts, int n_hosts)
+{
+    if (preempt->draft != NULL && class != NULL) {
+        limits_draft_count(preempt->draft, class, hosts, n_hosts);
+    }
+}
+
+void preempt_count_growth(struct preempt *preempt, const struct limits_class *class,
+                          const struct host_slots *has, int n_has,
+                          const struct host_slots *more, int n_more)
+{
+    if (preempt->draft != NULL && class != NULL) {
+        limits_draft_more(preempt->draft, preempt->arena, class, has, n_has, more,
+                          n_more);
+    }
+}
+
+/* Of the jobs that lines' queues may preempt one is not protected. */
+static bool has_victims(struct preempt *preempt)
+{
+    const struct place_snapshot *place = preempt->place;
+    for (int i = 0; i < place->n_lines; i++) {
+        struct preempt_order *order =
+            preempt_order_of(&preempt->world, place->lines[i].queue);
+        if (order->n_queues > 0) {
+            preempt_order_fill(&preempt->world, order);
+        }
+        if (order->n_heap + order->n_sorted > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool preempt_is_idle(struct preempt *preempt)
+{
+    if (!preempt->was_asked) {
+        preempt->was_asked = true;
+        preempt->is_idle = !has_victims(preempt);
+    }
+    return preempt->is_idle;
+}
+
+const struct preempt_plan *preempt_result(const struct preempt *preempt)
+{
+    return &preempt->plan;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preempt_candidates.c: see preempt_candidates.h. */
+#include "sched/preempt/preempt_candidates.h"
+
+#include "sched/preempt/preempt_resources.h"
+
+int preempt_candidates_gain(const struct preempt_running *world,
+                            const struct preempt_candidates *view,
+                            const struct preempt_job *job)
+{
+    const struct place_host *hosts = world->snapshot->place->hosts;
+    int gain = 0;
+    if (job->is_exclusive && !world->snapshot->rules->has_exclusive) {
+        return 0;
+    }
+    for (int i = 0; i < job->n_pieces; i++) {
+        const struct preempt_piece *piece = &job->pieces[i];
+        int n_slots = job->is_exclusive ? hosts[piece->host].max : piece->n_slots;
+        gain += view->allowed[piece->host] ? n_slots : 0;
+    }
+    return gain;
+}
+
+static bool is_on(const struct preempt_candidates *view, const struct preempt_job *job)
+{
+    for (int i = 0; i < job->n_pieces; i++) {
+        if (view->allowed[job->pieces[i].host]) {
+            return true;
+        }
+    }
+    return preempt_resources_has(job, view->wants);
+}
+
+/* Of all candidates those that are of use here, and what protects them. */
+static void count_victims(const struct preempt_running *world,
+                          struct preempt_candidates *view)
+{
+    const struct preempt_order *order = view->order;
+    bool is_simple = view->wants == NULL;
+    bool *has_victim = arena_alloc(world->arena, (size_t)world->n_groups, sizeof(bool));
+    for (int i = 0; i < order->n_all; i++) {
+        const struct preempt_order_job *candidate = &order->all[i];
+        bool is_here = view->allowed[candidate->host] != 0;
+        if (!is_here && (candidate->is_spread || !is_simple)) {
+            is_here = is_on(view, &world->jobs[candidate->job]);
+        }
+        if (!is_here) {
+            continue;
+        }
+        view->why.n_jobs++;
+        view->why.n_guarded[candidate->guard]++;
+        view->next_ms =
+            candidate->until_ms < view->next_ms ? candidate->until_ms : view->next_ms;
+        bool *has_any = &has_victim[world->group_of[candidate->host]];
+        view->n_groups += candidate->guard == REASON_FREE && !*has_any;
+        *has_any = *has_any || candidate->guard == REASON_FREE;
+    }
+    view->n_victims = view->why.n_guarded[REASON_FREE];
+    view->victims = arena_alloc(world->arena, (size_t)view->n_victims + 1, sizeof(int));
+}
+
+int preempt_candidates_at(const struct preempt_running *world,
+                          struct preempt_candidates *view, int place)
+{
+    while (view->n_known <= place) {
+        int index = preempt_order_at(world, view->order, view->n_seen++);
+        if (is_on(view, &world->jobs[index])) {
+            view->victims[view->n_known++] = index;
+        }
+    }
+    return view->victims[place];
+}
+
+struct preempt_candidates *preempt_candidates_of(struct preempt_running *world,
+                                                 struct place_state *room,
+                                                 const struct place_class *line,
+                                                 const struct reserve_asks *asks)
+{
+    struct preempt_order *order = preempt_order_of(world, line->queue);
+    const uint8_t *allowed = candidates_of(room, line, asks)->allowed;
+    for (struct preempt_candidates *view = order->views; view != NULL;
+         view = view->next) {
+        if (view->allowed == allowed && view->asks == asks) {
+            return view;
+        }
+    }
+    struct preempt_candidates *view = arena_alloc(world->arena, 1, sizeof(*view));
+    *view = (struct preempt_candidates){.order = order,
+                                        .allowed = allowed,
+                                        .asks = asks,
+                                        .why.n_queues = order->n_queues,
+                                        .next_ms = INT64_MAX,
+                                        .next = order->views};
+    order->views = view;
+    preempt_order_fill(world, order);
+    if (asks != NULL) {
+        const struct place_snapshot *place = world->snapshot->place;
+        view->wants = preempt_resources_demand(place->reserve, world->arena, asks,
+                                               allowed, place->n_hosts);
+    }
+    count_victims(world, view);
+    return view;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preempt_order.c: see preempt_order.h. */
+#include "sched/preempt/preempt_order.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------- guards */
+
+static bool is_beyond(const struct preempt_duration *span, int64_t ms, int64_t limit_ms)
+{
+    int64_t bound_ms = span->percent > 0 ? limit_ms * span->percent / 100 : span->ms;
+    return (span->percent > 0 || span->ms > 0) && ms >= bound_ms;
+}
+
+/* Near its end: as much or less is left. */
+static bool is_within(const struct preempt_duration *span, int64_t left_ms,
+                      int64_t limit_ms)
+{
+    int64_t bound_ms = span->percent > 0 ? limit_ms * span->percent / 100 : span->ms;
+    return (span->percent > 0 || span->ms > 0) && left_ms <= bound_ms;
+}
+
+static const struct preempt_protection *guards_of(const struct preempt_policy *rules,
+                                                  const struct preempt_job *job)
+{
+    return job->guards != NULL ? job->guards : &rules->queues[job->queue].guards;
+}
+
+enum reason_guard preempt_order_protection(const struct preempt_policy *rules,
+                                           const struct preempt_job *job,
+                                           int64_t now_ms)
+{
+    const struct preempt_protection *guards = guards_of(rules, job);
+    if (guards->max_count > 0 && job->n_preempted > guards->max_count) {
+        return REASON_GUARD_COUNT;
+    }
+    if (guards->max_total_ms > 0 && job->still_ms >= guards->max_total_ms) {
+        return REASON_GUARD_TOTAL;
+    }
+    if (guards->interval_ms > 0 && now_ms - job->since_ms < guards->interval_ms) {
+        return REASON_GUARD_INTERVAL;
+    }
+    if (job->run_limit_ms == 0) {
+        return REASON_FREE; /* the others need a run limit */
+    }
+    if (is_beyond(&guards->ran, job->ran_ms, job->run_limit_ms)) {
+        return REASON_GUARD_RUN_TIME;
+    }
+    return is_within(&guards->finish, job->run_limit_ms - job->ran_ms,
+                     job->run_limit_ms)
+               ? REASON_GUARD_FINISH_TIME
+               : REASON_FREE;
+}
+
+/* ---------------------------------------------------------------- ranks */
+
+/* What candidates are compared by first; the rest stands with the job. */
+struct preempt_order_rank {
+    int job, queue;
+    int host, load, used, max; /* 0: the run time is what counts */
+    int64_t ran_ms;            /* 0: the host is */
+};
+
+static struct preempt_order_rank rank_of(const struct preempt_running *world,
+                                         const struct preempt_order_job *candidate)
+{
+    const struct preempt_snapshot *snapshot = world->snapshot;
+    const struct preempt_job *job = &world->jobs[candidate->job];
+    const struct place_host *host = &snapshot->place->hosts[candidate->host];
+    struct preempt_order_rank rank = {.job = candidate->job, .queue = job->queue};
+    if ((snapshot->rules->reasons & PREEMPT_FOR_LEAST_RUN_TIME) != 0) {
+        rank.ran_ms = job->ran_ms;
+        return rank;
+    }
+    rank.host = candidate->host;
+    rank.load = snapshot->loads != NULL ? snapshot->loads[candidate->host] : 0;
+    rank.used = host->used;
+    rank.max = host->max;
+    return rank;
+}
+
+/* Below 0 where jobs of the one queue come before those of the other. */
+static int compare_queues(const struct preempt_running *world,
+                          const struct preempt_order *order, int a, int b)
+{
+    const struct queue_config *queues = world->snapshot->place->queues;
+    if (order->levels[a] != order->levels[b]) {
+        return order->levels[a] > order->levels[b] ? -1 : 1;
+    }
+    if (queues[a].priority != queues[b].priority) {
+        return queues[a].priority < queues[b].priority ? -1 : 1;
+    }
+    return a - b;
+}
+
+static int compare_hosts(const struct preempt_order_rank *a,
+                         const struct preempt_order_rank *b)
+{
+    if (a->load != b->load) {
+        return a->load < b->load ? -1 : 1;
+    }
+    int64_t of_a = (int64_t)a->used * b->max, of_b = (int64_t)b->used * a->max;
+    if (of_a != of_b) {
+        return of_a < of_b ? -1 : 1;
+    }
+    return a->host < b->host ? -1 : a->host > b->host;
+}
+
+static bool is_before(const struct preempt_running *world,
+                      const struct preempt_order *order,
+                      const struct preempt_order_rank *a,
+                      const struct preempt_order_rank *b)
+{
+    if (a->queue != b->queue) {
+        return compare_queues(world, order, a->queue, b->queue) < 0;
+    }
+    if (a->ran_ms != b->ran_ms) {
+        return a->ran_ms < b->ran_ms;
+    }
+    int by_host = compare_hosts(a, b);
+    if (by_host != 0) {
+        return by_host < 0;
+    }
+    const struct preempt_job *of_a = &world->jobs[a->job], *of_b = &world->jobs[b->job];
+    return of_a->start_ms != of_b->start_ms ? of_a->start_ms > of_b->start_ms
+                                            : of_a->key > of_b->key;
+}
+
+static void sift(const struct preempt_running *world, struct preempt_order *order,
+                 int at)
+{
+    struct preempt_order_rank *heap = order->heap, moved = heap[at];
+    for (int child; (child = 2 * at + 1) < order->n_heap; at = child) {
+        if (child + 1 < order->n_heap &&
+            is_before(world, order, &heap[child + 1], &heap[child])) {
+            child++;
+        }
+        if (!is_before(world, order, &heap[child], &moved)) {
+            break;
+        }
+        heap[at] = heap[child];
+    }
+    heap[at] = moved;
+}
+
+int preempt_order_at(const struct preempt_running *world, struct preempt_order *order,
+                     int place)
+{
+    while (order->n_sorted <= place && order->n_heap > 0) {
+        order->sorted[order->n_sorted++] = order->heap[0].job;
+        order->heap[0] = order->heap[--order->n_heap];
+        if (order->n_heap > 0) {
+            sift(world, order, 0);
+        }
+    }
+    return place < order->n_sorted ? order->sorted[place] : -1;
+}
+
+/* ---------------------------------------------------------------- candidates */
+
+static struct preempt_order_job candidate_of(const struct preempt_running *world,
+                                             int index)
+{
+    const struct preempt_snapshot *snapshot = world->snapshot;
+    const struct preempt_job *job = &world->jobs[index];
+    enum reason_guard guard =
+        preempt_order_protection(snapshot->rules, job, snapshot->now_ms);
+    return (struct preempt_order_job){
+        .job = index,
+        .host = job->pieces[0].host,
+        .is_spread = job->n_pieces > 1,
+        .guard = guard,
+        .until_ms = guard == REASON_GUARD_INTERVAL
+                        ? job->since_ms + guards_of(snapshot->rules, job)->interval_ms
+                        : INT64_MAX,
+    };
+}
+
+static void sort_free(const struct preempt_running *world, struct preempt_order *order,
+                      int n_free)
+{
+    order->heap = arena_alloc(world->arena, (size_t)n_free, sizeof(*order->heap));
+    order->sorted = arena_alloc(world->arena, (size_t)n_free, sizeof(int));
+    for (int i = 0; i < order->n_all; i++) {
+        if (order->all[i].guard == REASON_FREE) {
+            order->heap[order->n_heap++] = rank_of(world, &order->all[i]);
+        }
+    }
+    for (int at = order->n_heap / 2 - 1; at >= 0; at--) {
+        sift(world, order, at);
+    }
+}
+
+void preempt_order_fill(struct preempt_running *world, struct preempt_order *order)
+{
+    const struct preempt_snapshot *snapshot = world->snapshot;
+    int n_free = 0;
+    if (order->all != NULL) {
+        return;
+    }
+    if (world->jobs == NULL) {
+        world->jobs = snapshot->jobs(snapshot->arg, &world->n_jobs);
+    }
+    order->all =
+        arena_alloc(world->arena, (size_t)world->n_jobs + 1, sizeof(*order->all));
+    for (int i = 0; i < world->n_jobs; i++) {
+        const struct preempt_job *job = &world->jobs[i];
+        if (order->levels[job->queue] >= 0 && job->n_pieces > 0) {
+            order->all[order->n_all] = candidate_of(world, i);
+            n_free += order->all[order->n_all++].guard == REASON_FREE;
+        }
+    }
+    sort_free(world, order, n_free);
+}
+
+/* ---------------------------------------------------------------- orders */
+
+void preempt_order_init(struct preempt_running *world, struct arena *arena,
+                        const struct preempt_snapshot *snapshot)
+{
+    const struct place_snapshot *place = snapshot->place;
+    *world =
+        (struct preempt_running){.snapshot = snapshot, .arena = arena, .n_groups = 1};
+    world->order_of =
+        arena_alloc(arena, (size_t)place->n_queues + 1, sizeof(*world->order_of));
+    world->group_of = arena_alloc(arena, (size_t)place->n_hosts + 1, sizeof(int));
+    for (int i = 0; i < place->n_hosts; i++) {
+        const char *lease = place->hosts[i].lease;
+        if (lease[0] != '\0') {
+            world->n_groups += i == 0 || strcmp(place->hosts[i - 1].lease, lease) != 0;
+            world->group_of[i] = world->n_groups - 1;
+        }
+    }
+}
+
+static struct preempt_order *find_same(const struct preempt_running *world,
+                                       const struct preempt_order *wanted)
+{
+    size_t size = (size_t)world->snapshot->place->n_queues * sizeof(int);
+    for (struct preempt_order *order = world->orders; order != NULL;
+         order = order->next) {
+        if (order->n_queues == wanted->n_queues &&
+            memcmp(order->levels, wanted->levels, size) == 0) {
+            return order;
+        }
+    }
+    return NULL;
+}
+
+struct preempt_order *preempt_order_of(struct preempt_running *world, int queue)
+{
+    const struct place_snapshot *place = world->snapshot->place;
+    if (world->order_of[queue] != NULL) {
+        return world->order_of[queue];
+    }
+    struct preempt_order *order = arena_alloc(world->arena, 1, sizeof(*order));
+    order->levels = arena_alloc(world->arena, (size_t)place->n_queues, sizeof(int));
+    for (int i = 0; i < place->n_queues; i++) {
+        int level;
+        bool may =
+            preempt_policy_may(world->snapshot->rules, place->queues, queue, i, &level);
+        order->levels[i] = may ? level : -1;
+        order->n_queues += may;
+    }
+    struct preempt_order *same = find_same(world, order);
+    if (same == NULL) {
+        order->next = world->orders;
+        world->orders = same = order;
+    }
+    return world->order_of[queue] = same;
+}

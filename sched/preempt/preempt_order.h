@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preempt_order.h: the running jobs that a queue may preempt, wherever they run, in the
+ * order in which they are taken. Queues that may preempt the same ones share it.
+ *
+ * A plan takes few of thousands: they are sorted as far as somebody asks.
+ *
+ * Ownership: the arena's. Order: preempt.h. Layer: sched (base only). */
+#ifndef SUBLET_SCHED_PREEMPT_PREEMPT_ORDER_H
+#define SUBLET_SCHED_PREEMPT_PREEMPT_ORDER_H
+
+#include "sched/preempt/preempt.h"
+
+/* A job of such a queue. */
+struct preempt_order_job {
+    int job;  /* index */
+    int host; /* where it executes */
+    bool is_spread;
+    enum reason_guard guard; /* REASON_FREE: it may be taken */
+    int64_t until_ms; /* its NO_PREEMPT_INTERVAL is over; INT64_MAX: it has none */
+};
+
+struct preempt_order_rank;
+struct preempt_order {
+    int *levels;  /* by queue: of preference; -1: it may not be preempted */
+    int n_queues; /* that may be */
+    struct preempt_order_job *all; /* in any order; NULL: nobody has asked yet */
+    int n_all;
+    struct preempt_order_rank
+        *heap; /* those that may be taken and are not sorted yet */
+    int n_heap;
+    int *sorted; /* indexes of jobs */
+    int n_sorted;
+    struct preempt_candidates *views; /* a list */
+    struct preempt_order *next;
+};
+
+/* What all orders and views of a plan share. */
+struct preempt_running {
+    const struct preempt_snapshot *snapshot;
+    const struct preempt_job *jobs; /* NULL: nobody has asked for them yet */
+    int n_jobs;
+    struct arena *arena;
+    int *group_of; /* by host: 0 own, then one for each lease */
+    int n_groups;
+    struct preempt_order *orders;    /* a list */
+    struct preempt_order **order_of; /* by queue; NULL: not looked for yet */
+};
+
+void preempt_order_init(struct preempt_running *world, struct arena *arena,
+                        const struct preempt_snapshot *snapshot);
+/* Of that queue's lines; its candidates are not asked for yet. */
+struct preempt_order *preempt_order_of(struct preempt_running *world, int queue);
+/* The candidates are there from then on. */
+void preempt_order_fill(struct preempt_running *world, struct preempt_order *order);
+/* The job that is taken in that place; -1: there are no more. */
+int preempt_order_at(const struct preempt_running *world, struct preempt_order *order,
+                     int place);
+
+#endif

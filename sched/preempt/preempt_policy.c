@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preempt_policy.c: see preempt_policy.h. */
+#include "sched/preempt/preempt_policy.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define SECOND_MS INT64_C(1000)
+#define MINUTE_MS INT64_C(60000)
+
+enum { WAIT_S = 300, LEVEL_MAX = 1000000, PERCENT_MAX = 99 };
+
+struct reader {
+    struct conf *conf;
+    const struct conf_section *section;
+    const struct conf_row *row;
+    const struct queue_config *queues;
+    int n_queues;
+};
+
+#define COMPLAIN(reader, key, ...)                                                     \
+    conf_complain((reader)->conf, CONF_ERROR, (reader)->section, (reader)->row,        \
+                  conf_cell((reader)->row, key), __VA_ARGS__)
+
+static const char key_name[] = "PREEMPTION";
+
+static int find_queue(const struct reader *reader, const char *name)
+{
+    for (int i = 0; i < reader->n_queues; i++) {
+        if (strcmp(reader->queues[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* ---------------------------------------------------------------- PREEMPTION */
+
+/* "low+1": a queue, and its level of preference where one is allowed. */
+static bool read_target(const struct reader *reader, char *word, bool may_prefer,
+                        struct preempt_target *target)
+{
+    char *plus = strchr(word, '+');
+    struct err err;
+    int64_t level = 0;
+    if (plus != NULL && !may_prefer) {
+        COMPLAIN(reader, key_name,
+                 "\"%s\": PREEMPTABLE has no preferences, expected a queue's name",
+                 word);
+        return false;
+    }
+    if (plus != NULL && conf_parse_int(plus + 1, 1, LEVEL_MAX, &level, &err) != 0) {
+        COMPLAIN(reader, key_name, "\"%s\": bad preference, expected QUEUE+N: %s", word,
+                 err.text);
+        return false;
+    }
+    if (plus != NULL) {
+        *plus = '\0';
+    }
+    *target =
+        (struct preempt_target){.queue = find_queue(reader, word), .level = (int)level};
+    if (target->queue < 0) {
+        COMPLAIN(reader, key_name,
+                 "unknown queue \"%s\", expected one of section Queue", word);
+    }
+    return target->queue >= 0;
+}
+
+/* What stands between brackets, from behind the first; NULL where none closes. */
+static char *take_list(const char **text, struct arena *arena)
+{
+    const char *end = strchr(*text, ']');
+    if (end == NULL) {
+        return NULL;
+    }
+    char *list = arena_strn(arena, *text, (size_t)(end - *text));
+    *text = end + 1;
+    return list;
+}
+
+static bool read_list(const struct reader *reader, const char **text, bool may_prefer,
+                      struct preempt_target **targets, int *n_targets)
+{
+    struct arena *arena = reader->conf->arena;
+    const char *list = take_list(text, arena);
+    if (list == NULL) {
+        COMPLAIN(reader, key_name, "a bracket is not closed, expected [QUEUE ...]");
+        return false;
+    }
+    struct conf_words words = conf_words(arena, list);
+    *targets = arena_alloc(arena, (size_t)words.count + 1, sizeof(**targets));
+    *n_targets = 0;
+    for (int i = 0; i < words.count; i++) {
+        if (read_target(reader, arena_str(arena, words.words[i]), may_prefer,
+                        &(*targets)[*n_targets])) {
+            (*n_targets)++;
+        }
+    }
+    if (words.count == 0) {
+        COMPLAIN(reader, key_name,
+                 "an empty list, expected queues in it, or no brackets for all");
+    }
+    return words.count > 0;
+}
+
+static void set_by(const struct reader *reader, struct preempt_queue *queue,
+                   const struct preempt_target *targets, int n_targets)
+{
+    int *by = arena_alloc(reader->conf->arena, (size_t)n_targets + 1, sizeof(*by));
+    for (int i = 0; i < n_targets; i++) {
+        by[i] = targets[i].queue;
+    }
+    queue->by = by;
+    queue->n_by = n_targets;
+}
+
+/* One of the two words, and its list. False: there is nothing to go on with. */
+static bool read_word(const struct reader *reader, const char **text,
+                      struct preempt_queue *queue)
+{
+    static const char active[] = "PREEMPTIVE", passive[] = "PREEMPTABLE";
+    size_t length = strcspn(*text, " \t[");
+    bool is_active =
+        length == strlen(active) && strncasecmp(*text, active, length) == 0;
+    bool is_passive =
+        length == strlen(passive) && strncasecmp(*text, passive, length) == 0;
+    bool *is_set = is_active ? &queue->is_preemptive : &queue->is_preemptable;
+    if (!is_active && !is_passive) {
+        COMPLAIN(reader, key_name,
+                 "\"%.*s\", expected PREEMPTIVE[QUEUE[+N] ...] PREEMPTABLE[QUEUE ...]",
+                 (int)length, *text);
+        return false;
+    }
+    if (*is_set) {
+        COMPLAIN(reader, key_name, "%s stands here twice",
+                 is_active ? active : passive);
+        return false;
+    }
+    *is_set = true;
+    *text += length;
+    *text += strspn(*text, " \t");
+    if (**text != '[') {
+        return true;
+    }
+    struct preempt_target *targets = NULL;
+    int n_targets = 0;
+    (*text)++;
+    if (!read_list(reader, text, is_active, &targets, &n_targets)) {
+        return false;
+    }
+    if (is_active) {
+        queue->targets = targets;
+        queue->n_targets = n_targets;
+    } else {
+        set_by(reader, queue, targets, n_targets);
+    }
+    return true;
+}
+
+/* A list whose queues never stand lower (or higher) says nothing: most likely the
+ * priorities are wrong. */
+static void check_priorities(const struct reader *reader, int index,
+                             const struct preempt_queue *queue)
+{
+    const struct queue_config *own = &reader->queues[index];
+    for (int i = 0; i < queue->n_targets; i++) {
+        const struct queue_config *other = &reader->queues[queue->targets[i].queue];
+        if (other->priority >= own->priority) {
+            conf_complain(reader->conf, CONF_WARNING, reader->section, reader->row,
+                          conf_cell(reader->row, key_name),
+                          "queue %s does not stand below %s (PRIORITY %d, %d): it is "
+                          "not preempted",
+                          other->name, own->name, other->priority, own->priority);
+        }
+    }
+}
+
+static void read_preemption(const struct reader *reader, int index,
+                            struct preempt_queue *queue)
+{
+    const char *text = conf_text(reader->row, key_name, NULL);
+    queue->is_pool = conf_text(reader->row, "SLOT_POOL", NULL) != NULL;
+    if (text == NULL) {
+        return;
+    }
+    text += strspn(text, " \t");
+    while (*text != '\0') {
+        if (!read_word(reader, &text, queue)) {
+            return;
+        }
+        text += strspn(text, " \t");
+    }
+    if (queue->is_pool) {
+        COMPLAIN(reader, key_name,
+                 "a queue of a slot pool can be neither preemptive nor preemptable");
+    }
+    check_priorities(reader, index, queue);
+}
+
+/* ---------------------------------------------------------------- guards */
+
+/* "90" minutes, "90s", "50%". */
+static void read_span(const struct reader *reader, const char *key,
+                      struct preempt_duration *span)
+{
+    const char *text = conf_text(reader->row, key, NULL);
+    struct err err;
+    if (text == NULL) {
+        return;
+    }
+    size_t length = strlen(text);
+    int64_t number;
+    if (text[length - 1] != '%') {
+        if (conf_parse_duration(text, MINUTE_MS, &number, &err) != 0) {
+            COMPLAIN(reader, key, "%s, or a percentage", err.text);
+        } else {
+            *span = (struct preempt_duration){.ms = number};
+        }
+        return;
+    }
+    const char *digits = arena_strn(reader->conf->arena, text, length - 1);
+    if (conf_parse_int(digits, 1, PERCENT_MAX, &number, &err) != 0) {
+        COMPLAIN(reader, key, "\"%s\", expected 1%% to %d%% of the run limit", text,
+                 PERCENT_MAX);
+    } else {
+        *span = (struct preempt_duration){.percent = (int)number};
+    }
+}
+
+/* Malformed ones were complained about by conf_check. */
+static void read_time(const struct reader *reader, const char *key, int64_t unit_ms,
+                      int64_t *ms)
+{
+    const char *text = conf_text(reader->row, key, NULL);
+    if (text != NULL && conf_parse_duration(text, unit_ms, ms, NULL) != 0) {
+        return;
+    }
+}
+
+static void read_guards(const struct reader *reader, struct preempt_protection *guards)
+{
+    const char *text = conf_text(reader->row, "MAX_JOB_PREEMPT", NULL);
+    int64_t count;
+    if (text != NULL && conf_parse_int(text, 1, INT32_MAX, &count, NULL) == 0) {
+        guards->max_count = (int)count;
+    }
+    read_span(reader, "NO_PREEMPT_RUN_TIME", &guards->ran);
+    read_span(reader, "NO_PREEMPT_FINISH_TIME", &guards->finish);
+    read_time(reader, "NO_PREEMPT_INTERVAL", MINUTE_MS, &guards->interval_ms);
+    read_time(reader, "MAX_TOTAL_TIME_PREEMPT", MINUTE_MS, &guards->max_total_ms);
+    read_time(reader, "PREEMPT_DELAY", SECOND_MS, &guards->delay_ms);
+}
+
+/* ---------------------------------------------------------------- words */
+
+struct word_value {
+    const char *word;
+    int value;
+};
+
+static const struct word_value for_words[] = {
+    {"GROUP_JLP", PREEMPT_FOR_GROUP_JLP},
+    {"GROUP_MAX", PREEMPT_FOR_GROUP_MAX},
+    {"HOST_JLU", PREEMPT_FOR_HOST_JLU},
+    {"USER_JLP", PREEMPT_FOR_USER_JLP},
+    {"LEAST_RUN_TIME", PREEMPT_FOR_LEAST_RUN_TIME},
+    {"MINI_JOB", PREEMPT_FOR_MINI_JOB},
+    {"OPTIMAL_MINI_JOB", PREEMPT_FOR_OPTIMAL_MINI_JOB},
+};
+
+static int value_of(const struct word_value *values, size_t count, const char *word)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcasecmp(word, values[i].word) == 0) {
+            return values[i].value;
+        }
+    }
+    return 0;
+}
+
+#define VALUE_OF(values, word)                                                         \
+    value_of(values, sizeof(values) / sizeof((values)[0]), word)
+
+/* Complains where `reader` is not NULL. */
+static int read_for(struct arena *arena, const struct conf_row *row,
+                    const struct reader *reader)
+{
+    struct conf_words words = conf_words(arena, conf_text(row, "PREEMPT_FOR", NULL));
+    int reasons = 0;
+    for (int i = 0; i < words.count; i++) {
+        int value = VALUE_OF(for_words, words.words[i]);
+        if (value == 0 && reader != NULL) {
+            COMPLAIN(reader, "PREEMPT_FOR",
+                     "\"%s\", expected some of GROUP_JLP GROUP_MAX HOST_JLU USER_JLP "
+                     "LEAST_RUN_TIME MINI_JOB OPTIMAL_MINI_JOB",
+                     words.words[i]);
+        }
+        reasons |= value;
+    }
+    return reasons;
+}
+
+static void read_types(const struct reader *reader, struct preempt_policy *rules)
+{
+    struct conf_words words = conf_words(
+        reader->conf->arena, conf_text(reader->row, "PREEMPT_JOBTYPE", NULL));
+    for (int i = 0; i < words.count; i++) {
+        if (strcasecmp(words.words[i], "EXCLUSIVE") == 0) {
+            rules->has_exclusive = true;
+        } else if (strcasecmp(words.words[i], "BACKFILL") == 0) {
+            rules->has_backfill = true;
+        } else {
+            COMPLAIN(reader, "PREEMPT_JOBTYPE",
+                     "\"%s\", expected some of EXCLUSIVE BACKFILL", words.words[i]);
+        }
+    }
+}
+
+static const struct word_value end_words[] = {
+    {"PREEMPT", HALT_PREEMPT},
+    {"WINDOW", HALT_WINDOW},
+    {"LOAD", HALT_LOAD},
+};
+
+static void read_ending(const struct reader *reader, struct preempt_queue *queue)
+{
+    struct conf_words words =
+        conf_words(reader->conf->arena, conf_text(reader->row, "TERMINATE_WHEN", NULL));
+    for (int i = 0; i < words.count; i++) {
+        int cause = VALUE_OF(end_words, words.words[i]);
+        if (cause == 0) {
+            COMPLAIN(reader, "TERMINATE_WHEN",
+                     "\"%s\", expected some of LOAD PREEMPT WINDOW", words.words[i]);
+        }
+        queue->ends |= cause;
+    }
+}
+
+/* ---------------------------------------------------------------- backfill */
+
+/* The highest PRIORITY of those that reserve; 0: none does. */
+static int find_reserving(const struct queue_config *queues, int n_queues)
+{
+    int highest = 0;
+    for (int i = 0; i < n_queues; i++) {
+        if (queues[i].reserve.max_ms > 0 && queues[i].priority > highest) {
+            highest = queues[i].priority;
+        }
+    }
+    return highest;
+}
+
+static bool spares_backfill(const struct preempt_policy *rules,
+                            const struct queue_config *queues, int high, int low)
+{
+    return queues[low].reserve.is_backfill &&
+           (!rules->has_backfill || queues[high].priority <= rules->reserving);
+}
+
+/* PREEMPTION of a backfill queue that says nothing. */
+static void check_backfill(const struct reader *reader,
+                           const struct preempt_policy *rules, int index)
+{
+    const struct preempt_queue *queue = &rules->queues[index];
+    if (!queue->is_preemptable || !reader->queues[index].reserve.is_backfill) {
+        return;
+    }
+    if (!rules->has_backfill) {
+        conf_complain(reader->conf, CONF_WARNING, reader->section, reader->row,
+                      conf_cell(reader->row, key_name),
+                      "queue %s has BACKFILL: without PREEMPT_JOBTYPE = BACKFILL its "
+                      "jobs are not preempted",
+                      reader->queues[index].name);
+        return;
+    }
+    for (int i = 0; i < queue->n_by; i++) {
+        const struct queue_config *by = &reader->queues[queue->by[i]];
+        if (by->priority <= rules->reserving) {
+            conf_complain(reader->conf, CONF_WARNING, reader->section, reader->row,
+                          conf_cell(reader->row, key_name),
+                          "queue %s (PRIORITY %d) does not stand above all queues with "
+                          "SLOT_RESERVE or RESOURCE_RESERVE (PRIORITY %d): it does not "
+                          "preempt jobs of the backfill queue %s",
+                          by->name, by->priority, rules->reserving,
+                          reader->queues[index].name);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- all */
+
+static void read_reset(const struct reader *reader, struct preempt_policy *rules)
+{
+    const char *text = conf_text(reader->row, "MAX_JOB_PREEMPT_RESET", NULL);
+    bool is_reset;
+    if (text != NULL && conf_parse_bool(text, &is_reset, NULL) == 0) {
+        rules->reset = is_reset ? PREEMPT_RESET_ALWAYS : PREEMPT_RESET_NEVER;
+    }
+}
+
+static void read_parameters(struct reader *reader, struct preempt_policy *rules,
+                            struct preempt_protection *guards)
+{
+    rules->wait_ms = WAIT_S * SECOND_MS;
+    reader->section = NULL;
+    while ((reader->section = conf_next(reader->conf, "Parameters", reader->section)) !=
+           NULL) {
+        for (int i = 0; i < reader->section->n_rows; i++) {
+            reader->row = &reader->section->rows[i];
+            read_guards(reader, guards);
+            read_time(reader, "PREEMPTION_WAIT_TIME", SECOND_MS, &rules->wait_ms);
+            rules->reasons |= read_for(reader->conf->arena, reader->row, reader);
+            read_reset(reader, rules);
+            read_types(reader, rules);
+        }
+    }
+}
+
+static const struct preempt_protection guards_unsaid = {
+    .ran = {.percent = -1},
+    .finish = {.percent = -1},
+    .interval_ms = -1,
+    .max_total_ms = -1,
+    .max_count = -1,
+    .delay_ms = -1,
+};
+
+static bool is_said(const struct preempt_protection *guards)
+{
+    return guards->ran.percent >= 0 || guards->finish.percent >= 0 ||
+           guards->interval_ms >= 0 || guards->max_total_ms >= 0 ||
+           guards->max_count >= 0 || guards->delay_ms >= 0;
+}
+
+static void read_apps(struct reader *reader, struct preempt_policy *rules)
+{
+    int n_rows = 0;
+    reader->section = NULL;
+    while ((reader->section =
+                conf_next(reader->conf, "Application", reader->section)) != NULL) {
+        n_rows += reader->section->n_rows;
+    }
+    struct preempt_app *apps =
+        arena_alloc(reader->conf->arena, (size_t)n_rows + 1, sizeof(*apps));
+    while ((reader->section =
+                conf_next(reader->conf, "Application", reader->section)) != NULL) {
+        for (int i = 0; i < reader->section->n_rows; i++) {
+            struct preempt_app *app = &apps[rules->n_apps];
+            reader->row = &reader->section->rows[i];
+            app->name = conf_text(reader->row, "NAME", "");
+            app->guards = guards_unsaid;
+            read_guards(reader, &app->guards);
+            rules->n_apps += is_said(&app->guards);
+        }
+    }
+    rules->apps = apps;
+}
+
+void preempt_policy_read(struct conf *conf, const struct queue_config *queues,
+                         int n_queues, struct preempt_policy *rules)
+{
+    struct reader reader = {.conf = conf, .queues = queues, .n_queues = n_queues};
+    struct preempt_protection guards = {0};
+    struct preempt_queue *all =
+        arena_alloc(conf->arena, (size_t)n_queues + 1, sizeof(*all));
+    *rules = (struct preempt_policy){.queues = all, .n_queues = n_queues};
+    rules->reserving = find_reserving(queues, n_queues);
+    read_parameters(&reader, rules, &guards);
+    read_apps(&reader, rules);
+    reader.section = NULL;
+    while ((reader.section = conf_next(conf, "Queue", reader.section)) != NULL) {
+        for (int i = 0; i < reader.section->n_rows; i++) {
+            reader.row = &reader.section->rows[i];
+            int index = find_queue(&reader, conf_text(reader.row, "QUEUE_NAME", ""));
+            if (index < 0) {
+                continue; /* was complained about */
+            }
+            all[index].guards = guards;
+            read_preemption(&reader, index, &all[index]);
+            read_guards(&reader, &all[index].guards);
+            read_ending(&reader, &all[index]);
+            check_backfill(&reader, rules, index);
+            rules->is_enabled = rules->is_enabled || all[index].is_preemptive ||
+                                all[index].is_preemptable;
+        }
+    }
+}
+
+int preempt_policy_read_for(const struct conf *conf)
+{
+    const struct conf_section *section = NULL;
+    int reasons = 0;
+    bool is_enabled = false;
+    while ((section = conf_next(conf, "Parameters", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            reasons |= read_for(conf->arena, &section->rows[i], NULL);
+        }
+    }
+    while ((section = conf_next(conf, "Queue", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            is_enabled =
+                is_enabled || conf_text(&section->rows[i], key_name, NULL) != NULL;
+        }
+    }
+    return is_enabled ? reasons : -1;
+}
+
+static int64_t nearer(int64_t own, int64_t other)
+{
+    return own >= 0 ? own : other;
+}
+
+static const struct preempt_protection *merge(struct arena *arena,
+                                              const struct preempt_protection *app,
+                                              const struct preempt_protection *queue)
+{
+    struct preempt_protection *guards = arena_alloc(arena, 1, sizeof(*guards));
+    *guards = (struct preempt_protection){
+        .ran = app->ran.percent >= 0 ? app->ran : queue->ran,
+        .finish = app->finish.percent >= 0 ? app->finish : queue->finish,
+        .interval_ms = nearer(app->interval_ms, queue->interval_ms),
+        .max_total_ms = nearer(app->max_total_ms, queue->max_total_ms),
+        .max_count = (int)nearer(app->max_count, queue->max_count),
+        .delay_ms = nearer(app->delay_ms, queue->delay_ms),
+    };
+    return guards;
+}
+
+const struct preempt_protection *
+preempt_policy_protection(const struct preempt_policy *rules, struct arena *arena,
+                          int queue, const char *app)
+{
+    for (int i = 0; i < rules->n_apps; i++) {
+        if (strcmp(rules->apps[i].name, app) == 0) {
+            return merge(arena, &rules->apps[i].guards, &rules->queues[queue].guards);
+        }
+    }
+    return &rules->queues[queue].guards;
+}
+
+bool preempt_policy_terminates(const struct preempt_policy *rules, int queue,
+                               enum halt_cause cause)
+{
+    return queue >= 0 && (rules->queues[queue].ends & (int)cause) != 0;
+}
+
+bool preempt_policy_may(const struct preempt_policy *rules,
+                        const struct queue_config *queues, int high, int low,
+                        int *level)
+{
+    const struct preempt_queue *from = &rules->queues[high], *to = &rules->queues[low];
+    *level = 0;
+    if (queues[high].priority <= queues[low].priority || from->is_pool || to->is_pool ||
+        spares_backfill(rules, queues, high, low)) {
+        return false;
+    }
+    bool may = from->is_preemptive && from->n_targets == 0;
+    for (int i = 0; from->is_preemptive && i < from->n_targets; i++) {
+        if (from->targets[i].queue == low) {
+            may = true;
+            *level = from->targets[i].level;
+        }
+    }
+    for (int i = 0; to->is_preemptable && i < to->n_by; i++) {
+        may = may || to->by[i] == high;
+    }
+    return may || (to->is_preemptable && to->n_by == 0);
+}

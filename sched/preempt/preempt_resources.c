@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preempt_resources.c: see preempt_resources.h. */
+#include "sched/preempt/preempt_resources.h"
+
+void preempt_resources_init(struct preempt_resources *give, struct arena *arena,
+                            const struct place_snapshot *place)
+{
+    static const struct reserve nothing; /* an alternative may reserve nothing */
+    *give = (struct preempt_resources){
+        .reserve = place->reserve != NULL ? place->reserve : &nothing};
+    size_t n_pools = (size_t)give->reserve->n_pools;
+    give->given = arena_alloc(arena, n_pools, sizeof(*give->given));
+    give->left = arena_alloc(arena, n_pools, sizeof(*give->left));
+    give->pieces =
+        arena_alloc(arena, (size_t)place->n_hosts + 1, sizeof(*give->pieces));
+}
+
+void preempt_resources_begin(struct preempt_resources *give, const int64_t *left)
+{
+    for (int i = 0; i < give->reserve->n_pools; i++) {
+        give->left[i] = left[i] + give->given[i];
+    }
+}
+
+void preempt_resources_set(struct preempt_resources *give,
+                           const struct preempt_job *job, bool is_still)
+{
+    if (give->reserve->n_pools > 0) {
+        reserve_take(give->given, job->parts, job->n_parts, is_still ? -1 : 1);
+        reserve_take(give->left, job->parts, job->n_parts, is_still ? -1 : 1);
+    }
+}
+
+int64_t *preempt_resources_demand(const struct reserve *reserve, struct arena *arena,
+                                  const struct reserve_asks *asks,
+                                  const uint8_t *allowed, int n_hosts)
+{
+    size_t n_pools = reserve != NULL ? (size_t)reserve->n_pools : 0;
+    int64_t *wants = arena_alloc(arena, n_pools, sizeof(*wants));
+    for (int i = 0; i < asks->n_items; i++) {
+        const struct reserve_ask *ask = &asks->items[i];
+        for (int host = 0; host < n_hosts; host++) {
+            int pool = reserve->kinds[ask->kind].pool_of[host];
+            if (allowed[host] && pool >= 0) {
+                wants[pool] = ask->milli;
+            }
+        }
+    }
+    return wants;
+}
+
+bool preempt_resources_has(const struct preempt_job *job, const int64_t *wants)
+{
+    bool has_any = false;
+    for (int i = 0; wants != NULL && i < job->n_parts; i++) {
+        has_any = has_any || (job->parts[i].milli > 0 && wants[job->parts[i].pool] > 0);
+    }
+    return has_any;
+}
+
+bool preempt_resources_helps(const struct preempt_resources *give, const int64_t *wants,
+                             int n_slots, const struct preempt_job *job)
+{
+    for (int i = 0; i < job->n_parts; i++) {
+        const struct reserve_part *part = &job->parts[i];
+        int64_t before = give->left[part->pool] - part->milli;
+        if (part->milli > 0 && before < wants[part->pool] * n_slots) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool preempt_resources_may_suffice(const struct preempt_resources *give,
+                                   const struct reserve_asks *asks,
+                                   const uint8_t *allowed, int n_hosts)
+{
+    for (int i = 0; i < asks->n_items; i++) {
+        const struct reserve_ask *ask = &asks->items[i];
+        const struct reserve_kind *kind = &give->reserve->kinds[ask->kind];
+        bool is_there = kind->is_preemptable;
+        for (int host = 0; !is_there && host < n_hosts; host++) {
+            int pool = kind->pool_of[host];
+            is_there = allowed[host] && pool >= 0 && give->left[pool] >= ask->milli;
+        }
+        if (!is_there) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void list_pieces(struct preempt_resources *give, const struct host_slots *hosts,
+                        const int *places, int n_pieces)
+{
+    for (int i = 0; i < n_pieces; i++) {
+        give->pieces[i] = (struct reserve_piece){places[i], hosts[i].n_slots};
+    }
+}
+
+int preempt_resources_room(struct preempt_resources *give,
+                           const struct reserve_asks *asks, int host,
+                           const struct host_slots *hosts, const int *places,
+                           int n_pieces)
+{
+    int lacking;
+    list_pieces(give, hosts, places, n_pieces);
+    return reserve_room_on(give->reserve, give->left, asks, host, give->pieces,
+                           n_pieces, &lacking);
+}
+
+void preempt_resources_claim(struct preempt_resources *give, struct arena *arena,
+                             const struct reserve_asks *asks,
+                             const struct host_slots *hosts, const int *places,
+                             int n_pieces, int64_t *left)
+{
+    size_t n_most = (size_t)asks->n_items * (size_t)n_pieces;
+    struct reserve_part *parts = arena_alloc(arena, n_most, sizeof(*parts));
+    list_pieces(give, hosts, places, n_pieces);
+    int n_parts = reserve_parts(give->reserve, asks, give->pieces, n_pieces, parts);
+    for (int i = 0; i < n_parts; i++) {
+        int64_t *there = &left[parts[i].pool], need = parts[i].milli;
+        int64_t now = need < *there ? need : *there > 0 ? *there : 0;
+        *there -= now;
+        give->given[parts[i].pool] -= need - now;
+        give->left[parts[i].pool] -= need;
+    }
+}

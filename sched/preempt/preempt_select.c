@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preempt_select.c: whom one job preempts (preempt.h).
+ *
+ * The groups of hosts (own hosts, each lease) are looked at in the order of their best
+ * victim; in a group victims are taken in order until slots and limits suffice, and all
+ * of it is undone where they never do.
+ *
+ *     n1 4 slots, n2 4 slots, all in use by queue low: a 4 on n1; b 2, c 2 on n2
+ *     -n 2 of queue high: n1 and n2 are as loaded, n1 stands first in the file: a, and
+ *     2 of its 4 slots are left over, for the next in line, or for nobody: a waits
+ *     MINI_JOB: the same, as a alone is needed. OPTIMAL_MINI_JOB: one job suffices, and
+ *     the smallest of those that do is c or b: c, the younger
+ *
+ * An exclusive job wants hosts where nothing runs: who stands there is of no use until
+ * the last one does, so that all are taken in order until it has enough, and then those
+ * let go without whom it still has; under OPTIMAL_MINI_JOB the fewest are searched for
+ * (preempt_optimal.h). So does one whose slots may not lie anywhere (preempt_span.c).
+ * An exclusive victim gives a host that was closed.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched/preempt/preempt_optimal.h"
+#include "sched/preempt/preempt_tentative.h"
+
+static bool wants(const struct preempt *preempt, enum preempt_for reason)
+{
+    return (preempt->snapshot->rules->reasons & (int)reason) != 0;
+}
+
+/* One that has been set still is a victim: slots, room under a limit or a resource was
+ * lacking, and it gives of that. */
+static bool helps(const struct preempt *preempt, const struct preempt_selection *choice,
+                  int index, bool has_slots, int n_more, int room_before)
+{
+    int n_slots = choice->line->n_slots;
+    bool gives = choice->view->asks != NULL &&
+                 preempt_resources_helps(&preempt->give, choice->view->wants, n_slots,
+                                         &preempt->world.jobs[index]);
+    if (choice->takes_all || gives) {
+        return true;
+    }
+    if (!has_slots) {
+        return n_more > 0;
+    }
+    if (room_before >= n_slots) {
+        return choice->view->asks ==
+               NULL; /* a host's limit, or what it does not give */
+    }
+    return preempt_tentative_limit_room(preempt, choice->line) > room_before;
+}
+
+static bool take_victims(struct preempt *preempt, struct preempt_selection *choice)
+{
+    int n_slots = choice->line->n_slots;
+    int64_t n_free = preempt_tentative_free_in_group(preempt, choice);
+    choice->n_victims = 0;
+    for (int i = 0;; i++) {
+        int room = preempt_tentative_limit_room(preempt, choice->line);
+        bool has_slots = n_free >= n_slots, has_room = room >= n_slots;
+        if (has_slots && has_room && preempt_tentative_place(preempt, choice)) {
+            return true;
+        }
+        if (i == choice->n_order) {
+            return false;
+        }
+        int more = preempt_tentative_set(preempt, choice->view, choice->order[i], true);
+        if (helps(preempt, choice, choice->order[i], has_slots, more, room)) {
+            choice->victims[choice->n_victims++] = choice->order[i];
+            n_free += more;
+        } else {
+            preempt_tentative_set(preempt, choice->view, choice->order[i], false);
+        }
+    }
+}
+
+static void undo(struct preempt *preempt, const struct preempt_selection *choice)
+{
+    for (int i = 0; i < choice->n_victims; i++) {
+        preempt_tentative_set(preempt, choice->view, choice->victims[i], false);
+    }
+}
+
+/* One of its hosts is the job's that preempts, as it was put last. */
+static bool is_in_way(const struct preempt *preempt, const struct preempt_job *job)
+{
+    for (int i = 0; i < job->n_pieces; i++) {
+        for (int k = 0; k < preempt->n_hosts; k++) {
+            if (job->pieces[i].host == preempt->places[k]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Of all that an exclusive job looked at, those on its hosts, where these are enough:
+ * so that not each of thousands is tried. */
+static void keep_near(struct preempt *preempt, struct preempt_selection *choice)
+{
+    int n_all = choice->n_victims, n_near = 0, n_far = n_all;
+    int *sorted = mem_alloc((size_t)n_all + 1, sizeof(*sorted));
+    for (int i = 0; i < n_all; i++) {
+        int victim = choice->victims[i];
+        bool is_near = is_in_way(preempt, &preempt->world.jobs[victim]);
+        sorted[is_near ? n_near++ : --n_far] = victim; /* the others from behind */
+    }
+    for (int i = n_near; i < n_all; i++) {
+        preempt_tentative_set(preempt, choice->view, sorted[i], false);
+    }
+    if (n_near > 0 && preempt_tentative_place(preempt, choice)) {
+        memcpy(choice->victims, sorted, (size_t)n_near * sizeof(int));
+        choice->n_victims = n_near;
+    } else {
+        for (int i = n_near; i < n_all; i++) {
+            preempt_tentative_set(preempt, choice->view, sorted[i], true);
+        }
+        preempt_tentative_place(preempt, choice);
+    }
+    free(sorted);
+}
+
+/* Those that turned out not to be needed go on, but a parallel job's parallel victims
+ * only where that is asked for. */
+static void spare(struct preempt *preempt, struct preempt_selection *choice)
+{
+    bool is_mini = choice->takes_all || choice->view->asks != NULL ||
+                   wants(preempt, PREEMPT_FOR_MINI_JOB) ||
+                   wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB);
+    for (int i = choice->n_victims - 1; i >= 0 && choice->n_victims > 1; i--) {
+        int victim = choice->victims[i];
+        bool is_parallel =
+            choice->line->n_slots > 1 && preempt->world.jobs[victim].n_slots > 1;
+        if (is_parallel && !is_mini) {
+            continue;
+        }
+        preempt_tentative_set(preempt, choice->view, victim, false);
+        if (preempt_tentative_place(preempt, choice)) {
+            choice->n_victims--;
+            memmove(&choice->victims[i], &choice->victims[i + 1],
+                    (size_t)(choice->n_victims - i) * sizeof(int));
+        } else {
+            preempt_tentative_set(preempt, choice->view, victim, true);
+        }
+    }
+}
+
+/* Of as many victims, smaller ones: each, from the last, is changed for the one that
+ * gives least and suffices. */
+static void shrink(struct preempt *preempt, struct preempt_selection *choice)
+{
+    for (int i = choice->n_victims - 1; i >= 0; i--) {
+        const struct preempt_candidates *view = choice->view;
+        int gain = preempt_candidates_gain(&preempt->world, view,
+                                           &preempt->world.jobs[choice->victims[i]]);
+        preempt_tentative_set(preempt, view, choice->victims[i], false);
+        /* `order` has the largest first: the last that fits is the smallest, and of
+         * those as small the first is the one that comes first. */
+        int best = choice->victims[i];
+        for (int k = 0; k < choice->n_order; k++) {
+            int other = choice->order[k];
+            int of_other = preempt_candidates_gain(&preempt->world, view,
+                                                   &preempt->world.jobs[other]);
+            if (preempt->taken[other] || of_other >= gain) {
+                continue;
+            }
+            preempt_tentative_set(preempt, view, other, true);
+            if (preempt_tentative_place(preempt, choice)) {
+                best = other;
+                gain = of_other;
+            }
+            preempt_tentative_set(preempt, view, other, false);
+        }
+        choice->victims[i] = best;
+        preempt_tentative_set(preempt, view, best, true);
+    }
+}
+
+struct sized {
+    int job, gain, place;
+};
+
+static int compare_sizes(const void *left, const void *right)
+{
+    const struct sized *a = left, *b = right;
+    if (a->gain != b->gain) {
+        return a->gain > b->gain ? -1 : 1;
+    }
+    return a->place - b->place;
+}
+
+/* The group's jobs that are left, as they are to be taken: all, or as many as would do
+ * if only slots counted. */
+static void set_order(struct preempt *preempt, struct preempt_selection *choice,
+                      bool is_all)
+{
+    struct preempt_candidates *view = choice->view;
+    int64_t n_slots =
+        is_all ? INT64_MIN : preempt_tentative_free_in_group(preempt, choice);
+    choice->n_order = 0;
+    for (int i = view->first; i < view->n_victims && n_slots < choice->line->n_slots;
+         i++) {
+        int index = preempt_candidates_at(&preempt->world, view, i);
+        int group = preempt->world.group_of[preempt->world.jobs[index].pieces[0].host];
+        if (!preempt->taken[index] && group == choice->group) {
+            choice->order[choice->n_order++] = index;
+            n_slots += preempt_candidates_gain(&preempt->world, view,
+                                               &preempt->world.jobs[index]);
+        }
+    }
+    if (!wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB) || preempt->is_exclusive) {
+        return;
+    }
+    struct sized *sized = mem_alloc((size_t)choice->n_order + 1, sizeof(*sized));
+    for (int i = 0; i < choice->n_order; i++) {
+        const struct preempt_job *job = &preempt->world.jobs[choice->order[i]];
+        sized[i] = (struct sized){
+            choice->order[i], preempt_candidates_gain(&preempt->world, view, job), i};
+    }
+    qsort(sized, (size_t)choice->n_order, sizeof(*sized), compare_sizes);
+    for (int i = 0; i < choice->n_order; i++) {
+        choice->order[i] = sized[i].job;
+    }
+    free(sized);
+}
+
+/* ---------------------------------------------------------------- whole hosts */
+
+/* Hosts of the group that would be empty if all of `order` stood still, with those of
+ * it that are on them, numbered by their place there. */
+static int list_whole(struct preempt *preempt, const struct preempt_selection *choice,
+                      struct preempt_optimal_host *hosts)
+{
+    int n_places = preempt->place->n_hosts, n_hosts = 0;
+    int *n_before = mem_alloc((size_t)n_places + 2, sizeof(*n_before));
+    const struct preempt_job *jobs = preempt->world.jobs;
+    for (int i = 0; i < choice->n_order; i++) {
+        const struct preempt_job *job = &jobs[choice->order[i]];
+        for (int k = 0; k < job->n_pieces; k++) {
+            n_before[job->pieces[k].host + 2]++;
+        }
+    }
+    for (int i = 0; i < n_places; i++) {
+        n_before[i + 2] += n_before[i + 1];
+    }
+    int *list =
+        arena_alloc(preempt->arena, (size_t)n_before[n_places + 1] + 1, sizeof(*list));
+    for (int i = 0; i < choice->n_order; i++) {
+        const struct preempt_job *job = &jobs[choice->order[i]];
+        for (int k = 0; k < job->n_pieces; k++) {
+            list[n_before[job->pieces[k].host + 1]++] = i;
+        }
+    }
+    for (int i = 0; i < n_places; i++) {
+        int n_slots =
+            choice->view->allowed[i] && preempt->world.group_of[i] == choice->group
+                ? preempt_tentative_free_slots(preempt, i)
+                : 0;
+        if (n_slots > 0) {
+            hosts[n_hosts++] = (struct preempt_optimal_host){
+                n_slots, &list[n_before[i]], n_before[i + 1] - n_before[i]};
+        }
+    }
+    free(n_before);
+    return n_hosts;
+}
+
+/* OPTIMAL_MINI_JOB of an exclusive job: the fewest, if nothing but slots is in the way;
+ * else nobody, and false. */
+static bool take_fewest(struct preempt *preempt, struct preempt_selection *choice)
+{
+    struct preempt_optimal_host *hosts =
+        mem_alloc((size_t)preempt->place->n_hosts + 1, sizeof(*hosts));
+    bool *chosen = mem_alloc((size_t)choice->n_order + 1, sizeof(*chosen));
+    choice->n_victims = choice->n_order;
+    for (int i = 0; i < choice->n_order; i++) {
+        choice->victims[i] = choice->order[i];
+        preempt_tentative_set(preempt, choice->view, choice->order[i], true);
+    }
+    int n_hosts = list_whole(preempt, choice, hosts);
+    undo(preempt, choice);
+    choice->n_victims = 0;
+    if (preempt_optimal_select(hosts, n_hosts, choice->n_order, choice->line->n_slots,
+                               chosen)) {
+        for (int i = 0; i < choice->n_order; i++) {
+            if (chosen[i]) {
+                choice->victims[choice->n_victims++] = choice->order[i];
+                preempt_tentative_set(preempt, choice->view, choice->order[i], true);
+            }
+        }
+    }
+    bool is_enough = choice->n_victims > 0 && preempt_tentative_place(preempt, choice);
+    if (!is_enough) {
+        undo(preempt, choice);
+    }
+    free(hosts);
+    free(chosen);
+    return is_enough;
+}
+
+/* ---------------------------------------------------------------- in a group */
+
+static bool choose_shaped(struct preempt *preempt, struct preempt_selection *choice)
+{
+    set_order(preempt, choice, true);
+    choice->takes_all = true;
+    if (!preempt_span_select(preempt, choice)) {
+        return false;
+    }
+    keep_near(preempt, choice);
+    spare(preempt, choice);
+    return true;
+}
+
+static bool choose_whole(struct preempt *preempt, struct preempt_selection *choice)
+{
+    set_order(preempt, choice, true);
+    if (!wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB) ||
+        !take_fewest(preempt, choice)) {
+        choice->takes_all = true;
+        if (!take_victims(preempt, choice)) {
+            undo(preempt, choice);
+            return false;
+        }
+        keep_near(preempt, choice);
+    }
+    spare(preempt, choice);
+    return true;
+}
+
+static bool choose_slots(struct preempt *preempt, struct preempt_selection *choice)
+{
+    /* As few as would do by their slots; all; and all whatever each does for limits. */
+    enum { FEW, ALL, BLINDLY, ROUNDS };
+    bool is_optimal = wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB), is_enough = false;
+    for (int round = is_optimal ? ALL : FEW; round < ROUNDS && !is_enough; round++) {
+        set_order(preempt, choice, round > FEW);
+        choice->takes_all = round == BLINDLY;
+        is_enough = take_victims(preempt, choice);
+        if (!is_enough) {
+            undo(preempt, choice);
+        }
+    }
+    if (!is_enough) {
+        return false;
+    }
+    spare(preempt, choice);
+    if (is_optimal) {
+        shrink(preempt, choice);
+    }
+    return true;
+}
+
+bool preempt_select_in_group(struct preempt *preempt, struct preempt_selection *choice)
+{
+    bool is_enough = preempt_tentative_has_span(choice) ? choose_shaped(preempt, choice)
+                     : preempt->is_exclusive            ? choose_whole(preempt, choice)
+                                                        : choose_slots(preempt, choice);
+    return is_enough && choice->n_victims > 0 &&
+           preempt_tentative_place(preempt, choice);
+}
+
+/* ---------------------------------------------------------------- one group */
+
+/* Slots that all victims that are left and free hosts come to: enough for the job? An
+ * exclusive one has more of a host than they give; it stays at home. */
+static bool may_suffice(struct preempt *preempt, const struct preempt_selection *choice)
+{
+    if (preempt->is_exclusive) {
+        return choice->group == 0;
+    }
+    int64_t n_slots = preempt_tentative_free_in_group(preempt, choice);
+    struct preempt_candidates *view = choice->view;
+    for (int i = view->first; i < view->n_victims && n_slots < choice->line->n_slots;
+         i++) {
+        int index = preempt_candidates_at(&preempt->world, view, i);
+        const struct preempt_job *job = &preempt->world.jobs[index];
+        if (!preempt->taken[index] &&
+            preempt->world.group_of[job->pieces[0].host] == choice->group) {
+            n_slots += preempt_candidates_gain(&preempt->world, view, job);
+        }
+    }
+    return n_slots >= choice->line->n_slots;
+}
+
+int preempt_select_left_over(struct preempt *preempt, struct preempt_selection *choice)
+{
+    choice->n_victims = 0;
+    int n_groups = preempt->is_exclusive ? 1 : preempt->world.n_groups;
+    for (int i = 0; preempt->plan.n_claims > 0 && i < n_groups; i++) {
+        choice->group = i;
+        if (preempt_tentative_free_in_group(preempt, choice) >= choice->line->n_slots &&
+            preempt_tentative_place(preempt, choice)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+int preempt_select_group(struct preempt *preempt, struct preempt_selection *choice)
+{
+    struct preempt_candidates *view = choice->view;
+    bool *tried = mem_alloc((size_t)preempt->world.n_groups, sizeof(*tried));
+    int best = -1, n_least = INT_MAX, n_tried = 0;
+    while (view->first < view->n_victims &&
+           preempt->taken[preempt_candidates_at(&preempt->world, view, view->first)]) {
+        view->first++;
+    }
+    for (int i = view->first; i < view->n_victims && n_tried < view->n_groups; i++) {
+        int index = preempt_candidates_at(&preempt->world, view, i);
+        choice->group =
+            preempt->world.group_of[preempt->world.jobs[index].pieces[0].host];
+        if (preempt->taken[index] || tried[choice->group]) {
+            continue;
+        }
+        tried[choice->group] = true;
+        n_tried++;
+        if (!may_suffice(preempt, choice) ||
+            !preempt_select_in_group(preempt, choice)) {
+            continue;
+        }
+        undo(preempt, choice);
+        if (choice->n_victims < n_least) {
+            n_least = choice->n_victims;
+            best = choice->group;
+        }
+        if (!wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB) || n_least == 1) {
+            break;
+        }
+    }
+    free(tried);
+    return best;
+}

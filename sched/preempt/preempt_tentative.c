@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preempt_tentative.c: slots, limits and resources as if the victims of a plan stood
+ * still (preempt_tentative.h), and where a job would be then: on the first hosts of a
+ * group that have room, in the snapshot's order, or as its shape says along that. */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "sched/preempt/preempt_tentative.h"
+
+/* ---------------------------------------------------------------- one victim */
+
+int preempt_tentative_free_slots(const struct preempt *preempt, int host)
+{
+    const struct place_host *at = &preempt->place->hosts[host];
+    int n_used = preempt->room->used[host] + preempt->delta[host];
+    bool is_taken = preempt->room->is_taken[host] && !preempt->opened[host];
+    if (is_taken || at->is_kept ||
+        (preempt->is_exclusive && (n_used > 0 || at->is_shared))) {
+        return 0;
+    }
+    return at->max > n_used ? at->max - n_used : 0;
+}
+
+/* An exclusive job on its own hosts that keeps them even if it stands still. */
+static bool keeps_hosts(const struct preempt *preempt, const struct preempt_job *job)
+{
+    return job->is_exclusive && !preempt->snapshot->rules->has_exclusive;
+}
+
+static void note_free(struct preempt *preempt, const struct preempt_job *job, int more)
+{
+    int group = preempt->world.group_of[job->pieces[0].host];
+    if (preempt->free_slots[group] >= 0) {
+        preempt->free_slots[group] += more;
+    }
+    for (int i = 0; i < job->n_pieces; i++) {
+        if (job->pieces[i].host < preempt->first_host[group]) {
+            preempt->first_host[group] = job->pieces[i].host;
+        }
+    }
+}
+
+int preempt_tentative_set(struct preempt *preempt,
+                          const struct preempt_candidates *view, int index,
+                          bool is_still)
+{
+    const struct preempt_job *job = &preempt->world.jobs[index];
+    int n_before = 0, n_after = 0;
+    for (int i = 0; i < job->n_pieces; i++) {
+        int host = job->pieces[i].host;
+        n_before +=
+            view->allowed[host] ? preempt_tentative_free_slots(preempt, host) : 0;
+        if (!keeps_hosts(preempt, job)) {
+            preempt->delta[host] +=
+                is_still ? -job->pieces[i].n_slots : job->pieces[i].n_slots;
+            preempt->opened[host] =
+                job->is_exclusive ? is_still : preempt->opened[host];
+        }
+        n_after +=
+            view->allowed[host] ? preempt_tentative_free_slots(preempt, host) : 0;
+    }
+    if (preempt->draft != NULL && job->class != NULL) {
+        limits_draft_still(preempt->draft, job->class, job->hosts, job->n_pieces,
+                           is_still);
+    }
+    preempt_resources_set(&preempt->give, job, is_still);
+    preempt->taken[index] = is_still;
+    note_free(preempt, job, n_after - n_before);
+    return n_after - n_before;
+}
+
+/* ---------------------------------------------------------------- where it would be */
+
+int preempt_tentative_limit_room(const struct preempt *preempt,
+                                 const struct place_class *line)
+{
+    const struct limit *limit;
+    return line->class != NULL && preempt->draft != NULL
+               ? limits_room(preempt->draft, line->class, &limit)
+               : INT_MAX;
+}
+
+static int room_on(const struct preempt *preempt, const struct place_class *line,
+                   int host)
+{
+    const struct place_host *at = &preempt->place->hosts[host];
+    const struct limit *limit;
+    if (line->class == NULL || preempt->draft == NULL ||
+        !limits_have_hosts(line->class)) {
+        return INT_MAX;
+    }
+    return limits_room_on(preempt->draft, line->class, at->name,
+                          at->n_processors > 0 ? at->n_processors : at->max,
+                          preempt->hosts, preempt->n_hosts, &limit);
+}
+
+/* Slots there that may be reserved for, besides the job's pieces so far. */
+static int reserved_on(struct preempt *preempt, const struct preempt_selection *choice,
+                       int host)
+{
+    return choice->view->asks == NULL
+               ? INT_MAX
+               : preempt_resources_room(&preempt->give, choice->view->asks, host,
+                                        preempt->hosts, preempt->places,
+                                        preempt->n_hosts);
+}
+
+/* Slots that the job may have there beside its pieces so far. */
+static int room_beside(struct preempt *preempt, const struct preempt_selection *choice,
+                       int host)
+{
+    int n = preempt_tentative_free_slots(preempt, host);
+    int room = n > 0 ? room_on(preempt, choice->line, host) : 0;
+    n = n < room ? n : room;
+    room = n > 0 ? reserved_on(preempt, choice, host) : 0;
+    return n < room ? n : room;
+}
+
+/* ---------------------------------------------------------------- with a shape */
+
+struct shaped {
+    struct preempt *preempt;
+    const struct preempt_selection *choice;
+};
+
+static void set_pieces(struct preempt *preempt, const struct reserve_piece *pieces,
+                       int n_pieces)
+{
+    for (int i = 0; i < n_pieces; i++) {
+        preempt->places[i] = pieces[i].host;
+        preempt->hosts[i] = (struct host_slots){
+            preempt->place->hosts[pieces[i].host].name, pieces[i].n_slots};
+    }
+    preempt->n_hosts = n_pieces;
+}
+
+static int shaped_room(void *arg, int host, const struct reserve_piece *pieces,
+                       int n_pieces)
+{
+    const struct shaped *shaped = arg;
+    set_pieces(shaped->preempt, pieces, n_pieces);
+    return room_beside(shaped->preempt, shaped->choice, host);
+}
+
+static const struct place_span *shape_of(const struct preempt_selection *choice)
+{
+    const struct place_filter *filter =
+        candidates_filter(choice->line, choice->view->asks);
+    return filter != NULL ? filter->shape : NULL;
+}
+
+static bool put_shaped(struct preempt *preempt, const struct preempt_selection *choice)
+{
+    int n_slots = choice->line->n_slots;
+    size_t n_most = (size_t)preempt->place->n_hosts + 1;
+    struct shaped shaped = {preempt, choice};
+    int *hosts = mem_alloc(n_most, sizeof(*hosts));
+    struct place_span_request ground = {
+        .hosts = hosts,
+        .min = n_slots,
+        .max = n_slots,
+        .is_balanced = preempt->place->queues[choice->line->queue].is_balanced,
+        .room = shaped_room,
+        .arg = &shaped,
+        .pieces = mem_alloc(n_most, sizeof(*ground.pieces)),
+    };
+    for (int i = 0; i < preempt->place->n_hosts; i++) {
+        if (choice->view->allowed[i] && preempt->world.group_of[i] == choice->group &&
+            preempt_tentative_free_slots(preempt, i) > 0) {
+            hosts[ground.n_hosts++] = i;
+        }
+    }
+    bool is_laid = place_span_fit(shape_of(choice), &ground) >= n_slots;
+    set_pieces(preempt, ground.pieces, ground.n_pieces);
+    free(hosts);
+    free(ground.pieces);
+    return is_laid;
+}
+
+/* ---------------------------------------------------------------- the job */
+
+bool preempt_tentative_has_span(const struct preempt_selection *choice)
+{
+    return shape_of(choice) != NULL;
+}
+
+bool preempt_tentative_place(struct preempt *preempt,
+                             const struct preempt_selection *choice)
+{
+    int open = choice->line->n_slots;
+    preempt->n_hosts = 0;
+    if (preempt_tentative_limit_room(preempt, choice->line) < open) {
+        return false;
+    }
+    if (preempt_tentative_has_span(choice)) {
+        return put_shaped(preempt, choice);
+    }
+    int first = preempt->place->n_hosts;
+    bool is_limited =
+        choice->view->asks != NULL ||
+        (choice->line->class != NULL && limits_have_hosts(choice->line->class));
+    for (int i = is_limited ? 0 : preempt->first_host[choice->group];
+         i < preempt->place->n_hosts && open > 0; i++) {
+        if (!choice->view->allowed[i] || preempt->world.group_of[i] != choice->group) {
+            continue;
+        }
+        int n = room_beside(preempt, choice, i);
+        n = n < open ? n : open;
+        if (n > 0) {
+            first = i < first ? i : first;
+            preempt->places[preempt->n_hosts] = i;
+            preempt->hosts[preempt->n_hosts++] =
+                (struct host_slots){preempt->place->hosts[i].name, n};
+            open -= n;
+        }
+    }
+    if (open == 0) {
+        preempt->first_host[choice->group] = first;
+    }
+    return open == 0;
+}
+
+int64_t preempt_tentative_free_in_group(struct preempt *preempt,
+                                        const struct preempt_selection *choice)
+{
+    int64_t n_free = 0;
+    if (preempt->free_slots[choice->group] >= 0) {
+        return preempt->free_slots[choice->group];
+    }
+    for (int i = 0; i < preempt->place->n_hosts; i++) {
+        n_free +=
+            choice->view->allowed[i] && preempt->world.group_of[i] == choice->group
+                ? preempt_tentative_free_slots(preempt, i)
+                : 0;
+    }
+    preempt->free_slots[choice->group] = n_free;
+    return n_free;
+}

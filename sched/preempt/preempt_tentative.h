@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preempt_tentative.h: the inside of a plan of preemptions, for the files that make it:
+ * preempt.c (which jobs of a line preempt, and what is kept for them),
+ * preempt_select.c (whom one job preempts), preempt_span.c (whom one whose slots may
+ * not lie anywhere), preempt_tentative.c (what there would be if some stood still).
+ *
+ * The pass counts a victim's slots as used: they are until it stands still. What
+ * victims give and what claims will take of that stands in `delta`, so that the next
+ * one to preempt sees what is left over. Layer: sched, within preempt. */
+#ifndef SUBLET_SCHED_PREEMPT_PREEMPT_TENTATIVE_H
+#define SUBLET_SCHED_PREEMPT_PREEMPT_TENTATIVE_H
+
+#include "sched/place/candidates.h"
+#include "sched/preempt/preempt_candidates.h"
+#include "sched/preempt/preempt_resources.h"
+
+/* One job's choice that is being made. */
+struct preempt_selection {
+    const struct place_class *line;
+    struct preempt_candidates *view; /* of one of the line's alternatives */
+    int group;
+    int *order; /* indexes of jobs, as they are taken */
+    int n_order;
+    int *victims;
+    int n_victims;
+    bool takes_all; /* a limit is exceeded by far: one victim alone shows no effect */
+};
+
+struct preempt {
+    const struct preempt_snapshot *snapshot;
+    const struct place_snapshot *place;
+    struct arena *arena;
+    struct preempt_running world;
+    struct limits_draft *draft;     /* as if all victims stood still; NULL: no limits */
+    const struct place_state *room; /* of the pass */
+    struct preempt_resources give;
+    int *delta;           /* by host: what victims give and claims will take of it */
+    bool *taken;          /* by job */
+    bool *opened;         /* by host: its exclusive job is a victim */
+    bool is_exclusive;    /* the line that is looked at */
+    int *order, *victims; /* scratch of a choice, by job */
+    /* Of the line that is looked at: one for each alternative of what it reserves. */
+    struct preempt_candidates *views[RESREQ_USAGES_MAX];
+    int n_views;
+    struct host_slots *hosts; /* scratch: where the job would be, ... */
+    int *places;              /* ... the same as indexes */
+    int n_hosts;
+    /* By group, for the line that is looked at: free slots on the hosts of its view,
+     * -1: not counted yet; and a host before which there are none. */
+    int64_t *free_slots;
+    int *first_host;
+    struct preempt_plan plan;
+    bool is_idle, was_asked; /* there is no victim at all; that is known */
+};
+
+/* ---------------------------------------------------------------- as if */
+
+/* The victim stands still, or does not after all. Returns by how many slots there are
+ * more for the view. */
+int preempt_tentative_set(struct preempt *preempt,
+                          const struct preempt_candidates *view, int index,
+                          bool is_still);
+/* Slots of that host that are free for the line; an exclusive one has none where
+ * anything runs. */
+int preempt_tentative_free_slots(const struct preempt *preempt, int host);
+/* Slots under limits that hold wherever the job is. */
+int preempt_tentative_limit_room(const struct preempt *preempt,
+                                 const struct place_class *line);
+/* Its slots may not lie anywhere. */
+bool preempt_tentative_has_span(const struct preempt_selection *choice);
+/* Puts the job on the group's hosts as things stand; false where it does not fit. */
+bool preempt_tentative_place(struct preempt *preempt,
+                             const struct preempt_selection *choice);
+/* Free slots on the group's hosts. */
+int64_t preempt_tentative_free_in_group(struct preempt *preempt,
+                                        const struct preempt_selection *choice);
+
+/* ---------------------------------------------------------------- choosing */
+
+/* Of the choice's order the fewest first ones with which the job can be put stand
+ * still, and are its victims; where all of them are too few, none is. */
+bool preempt_span_select(struct preempt *preempt, struct preempt_selection *choice);
+
+/* The first group that will do, in the order of their best victims; under
+ * OPTIMAL_MINI_JOB the first of those in which the fewest do. -1: none. */
+int preempt_select_group(struct preempt *preempt, struct preempt_selection *choice);
+/* Takes victims in the choice's group; they stand still, and the job is put. */
+bool preempt_select_in_group(struct preempt *preempt, struct preempt_selection *choice);
+/* The group where what victims of others leave over is enough; -1: none. */
+int preempt_select_left_over(struct preempt *preempt, struct preempt_selection *choice);
+
+#endif

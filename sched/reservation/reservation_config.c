@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reservation_config.c: see reservation_config.h. */
+#include "sched/reservation/reservation_config.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "sched/accept.h"
+
+enum { INTERVALS_MAX = 1000000 };
+
+static const char word[] = "MAX_RESERVE_TIME";
+
+/* "MAX_RESERVE_TIME[5]"; the manuals have blanks around the brackets too. */
+static bool read_intervals(struct arena *arena, const char *text, int64_t *n_intervals)
+{
+    size_t length = sizeof(word) - 1;
+    if (strncasecmp(text, word, length) != 0) {
+        return false;
+    }
+    text += length + strspn(text + length, " \t");
+    if (*text++ != '[') {
+        return false;
+    }
+    text += strspn(text, " \t");
+    size_t n_digits = strspn(text, "0123456789");
+    const char *rest = text + n_digits + strspn(text + n_digits, " \t");
+    return strcmp(rest, "]") == 0 &&
+           conf_parse_int(arena_strn(arena, text, n_digits), 1, INTERVALS_MAX,
+                          n_intervals, NULL) == 0;
+}
+
+/* Both have to stand in the same row: an application's RUNLIMIT is not its queue's. */
+static void read_slice(struct conf *conf, const struct conf_section *section,
+                       const struct conf_row *row, struct reservation_config *reserve)
+{
+    const char *text = conf_text(row, "INTERRUPTIBLE_BACKFILL", NULL);
+    int64_t seconds;
+    if (text == NULL || conf_parse_int(text, 1, INT32_MAX, &seconds, NULL) != 0) {
+        return; /* conf_check has said so */
+    }
+    if (!reserve->is_backfill || conf_text(row, "RUNLIMIT", NULL) == NULL) {
+        conf_complain(conf, CONF_ERROR, section, row,
+                      conf_cell(row, "INTERRUPTIBLE_BACKFILL"),
+                      "the queue has no %s, expected BACKFILL = Y and a RUNLIMIT with "
+                      "it",
+                      reserve->is_backfill ? "RUNLIMIT" : "BACKFILL = Y");
+        return;
+    }
+    reserve->slice_ms = seconds * 1000;
+}
+
+/* The time of that key; 0: it is not there, or wrong. */
+static int64_t read_time(struct conf *conf, const struct conf_section *section,
+                         const struct conf_row *row, const char *key,
+                         int64_t session_ms)
+{
+    const char *text = conf_text(row, key, NULL);
+    int64_t n_intervals = 0;
+    if (text != NULL && !read_intervals(conf->arena, text, &n_intervals)) {
+        conf_complain(conf, CONF_ERROR, section, row, conf_cell(row, key),
+                      "\"%s\", expected MAX_RESERVE_TIME[N]: for N intervals of "
+                      "MBD_SLEEP_TIME, 1 to %d",
+                      text, INTERVALS_MAX);
+    }
+    return n_intervals * session_ms;
+}
+
+void reservation_config_read(struct conf *conf, const struct conf_section *section,
+                             const struct conf_row *row,
+                             struct reservation_config *reserve)
+{
+    int64_t session_ms = accept_sleep_ms(conf);
+    int64_t slots_ms = read_time(conf, section, row, "SLOT_RESERVE", session_ms);
+    int64_t all_ms = read_time(conf, section, row, "RESOURCE_RESERVE", session_ms);
+    *reserve = (struct reservation_config){.session_ms = session_ms,
+                                           .max_ms = all_ms > 0 ? all_ms : slots_ms,
+                                           .has_resources = all_ms > 0};
+    if (slots_ms > 0 && all_ms > 0) {
+        conf_complain(conf, CONF_WARNING, section, row, conf_cell(row, "SLOT_RESERVE"),
+                      "is ignored: the queue has RESOURCE_RESERVE, which reserves "
+                      "slots too");
+    }
+    if (conf_parse_bool(conf_text(row, "BACKFILL", "N"), &reserve->is_backfill, NULL) !=
+        0) {
+        reserve->is_backfill = false; /* conf_check has said so */
+    }
+    read_slice(conf, section, row, reserve);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reservation_start.c: when jobs that reserve can start, and what falls free until
+ * then; see reservation.h. */
+#include "sched/reservation/reservation_item.h"
+
+/* 1 where the job may have slots now, in the group where it reserves. */
+static uint8_t *allowed_of(const struct reservation_pass *reserve,
+                           const struct reservation_item *item)
+{
+    const struct place_snapshot *place = reserve->place;
+    const struct place_class *line = &place->lines[item->shown.line];
+    int group = reserve->room->group_of[item->pieces[0].host];
+    const struct candidates *view =
+        candidates_of(reserve->room, line, line->n_asks > 0 ? line->asks : NULL);
+    uint8_t *allowed = arena_alloc(reserve->arena, (size_t)place->n_hosts, 1);
+    for (int i = 0; i < place->n_hosts; i++) {
+        allowed[i] = view->allowed[i] && reserve->room->group_of[i] == group;
+    }
+    return allowed;
+}
+
+/* What it has not in hand of its hosts and pools. */
+static void want_target(const struct reservation_pass *reserve,
+                        const struct reservation_item *item, struct backfill_want *want)
+{
+    struct backfill_piece *pieces =
+        arena_alloc(reserve->arena, (size_t)item->n_pieces, sizeof(*pieces));
+    struct reserve_part *parts =
+        arena_alloc(reserve->arena, (size_t)item->n_parts, sizeof(*parts));
+    for (int i = 0; i < item->n_pieces; i++) {
+        const struct reservation_piece *piece = &item->pieces[i];
+        pieces[i] =
+            (struct backfill_piece){piece->host, piece->n_target - item->in_hand[i]};
+    }
+    for (int i = 0; i < item->n_parts; i++) {
+        const struct reservation_part *part = &item->parts[i];
+        parts[i] = (struct reserve_part){part->pool, part->need_milli - part->milli};
+    }
+    *want = (struct backfill_want){.pieces = pieces,
+                                   .n_pieces = item->n_pieces,
+                                   .parts = parts,
+                                   .n_parts = item->n_parts};
+}
+
+static void want_of(const struct reservation_pass *reserve,
+                    const struct reservation_item *item, struct backfill_want *want)
+{
+    *want = (struct backfill_want){.n_missing = 0};
+    if (item->n_pieces == 0) {
+        return;
+    }
+    if (reservation_target_is(item)) {
+        want_target(reserve, item, want);
+        return;
+    }
+    want->n_missing = reserve->place->lines[item->shown.line].n_slots - item->n_in_hand;
+    want->allowed = allowed_of(reserve, item);
+}
+
+static int count_pools(const struct reservation_pass *reserve)
+{
+    return reserve->place->reserve != NULL ? reserve->place->reserve->n_pools : 0;
+}
+
+void reservation_start_estimate(struct reservation_pass *reserve)
+{
+    const struct reservation_snapshot *snapshot = reserve->snapshot;
+    struct arena *arena = reserve->arena;
+    int n_hosts = reserve->place->n_hosts, n_runs = 0;
+    struct backfill_run *runs = snapshot->runs(snapshot->arg, &n_runs);
+    int *n_free = arena_alloc(arena, (size_t)n_hosts, sizeof(*n_free));
+    for (int i = 0; i < n_hosts; i++) {
+        n_free[i] = place_state_free_slots(reserve->room, i, false);
+    }
+    backfill_sort(runs, n_runs);
+    struct backfill_supply *supply =
+        backfill_supply_new(arena, runs, n_runs, n_free, n_hosts, reserve->room->left,
+                            count_pools(reserve));
+    for (int i = 0; i < reserve->count; i++) {
+        struct backfill_want want;
+        want_of(reserve, &reserve->items[i], &want);
+        reserve->items[i].shown.start_ms =
+            backfill_take(supply, &want, snapshot->now_ms);
+    }
+}
+
+/* What is free now nobody takes of it: the room of the pass says that. */
+static struct backfill_supply *ahead_of(struct reservation_pass *reserve)
+{
+    const struct reservation_snapshot *snapshot = reserve->snapshot;
+    struct arena *arena = reserve->arena;
+    int n_hosts = reserve->place->n_hosts, n_pools = count_pools(reserve);
+    if (reserve->ahead == NULL) {
+        struct backfill_run *runs = snapshot->runs(snapshot->arg, &reserve->n_ahead);
+        reserve->runs = runs;
+        int *none = arena_alloc(arena, (size_t)n_hosts, sizeof(*none));
+        int64_t *nothing = arena_alloc(arena, (size_t)n_pools, sizeof(*nothing));
+        backfill_sort(runs, reserve->n_ahead);
+        reserve->ahead = backfill_supply_new(arena, runs, reserve->n_ahead, none,
+                                             n_hosts, nothing, n_pools);
+    }
+    return reserve->ahead;
+}
+
+void reservation_start_take(struct reservation_pass *reserve,
+                            const struct reservation_item *item)
+{
+    if (reserve->has_targets) {
+        struct backfill_want want;
+        want_of(reserve, item, &want);
+        backfill_take(ahead_of(reserve), &want, reserve->snapshot->now_ms);
+    }
+}
+
+int reservation_start_count_ends(struct reservation_pass *reserve)
+{
+    ahead_of(reserve);
+    return reserve->n_ahead + 1;
+}
+
+static void add_all(const struct reservation_pass *reserve, int *n_free, int64_t *left)
+{
+    for (int i = 0; i < reserve->n_ahead; i++) {
+        const struct backfill_run *run = &reserve->runs[i];
+        for (int k = 0; k < run->n_pieces; k++) {
+            n_free[run->pieces[k].host] += run->pieces[k].n_slots;
+        }
+        for (int k = 0; k < run->n_parts; k++) {
+            left[run->parts[k].pool] += run->parts[k].milli;
+        }
+    }
+}
+
+void reservation_start_add_ends(struct reservation_pass *reserve, int n_ends,
+                                int *n_free, int64_t *left)
+{
+    struct backfill_supply *ahead = ahead_of(reserve);
+    if (n_ends > reserve->n_ahead) {
+        add_all(reserve, n_free, left);
+    } else {
+        backfill_supply_add(ahead, n_ends, n_free, left);
+    }
+}

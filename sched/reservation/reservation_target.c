@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reservation_target.c: what a job keeps that has chosen its hosts, as it reserves
+ * resources there, or its slots may not lie anywhere; see reservation.h.
+ *
+ *     n1: 4 of 10 slots are free, 200 of 1000 MB of memory are not reserved
+ *     a job of 400 MB chooses n1, where others end first: it keeps 1 slot and 200 MB
+ *     a job of 50 MB is backfilled: it keeps 1 slot and 150 MB
+ */
+#include "sched/reservation/reservation_item.h"
+
+bool reservation_target_is(const struct reservation_item *item)
+{
+    return item->n_pieces > 0 && item->pieces[0].n_target > 0;
+}
+
+/* Its slots may not lie anywhere, or on other hosts with each of its alternatives. */
+static bool is_shaped(const struct place_class *line)
+{
+    bool has_filters = line->n_asks > 0 && line->asks->filter != NULL;
+    return line->n_slots > 1 &&
+           (has_filters || (line->filter != NULL && line->filter->shape != NULL));
+}
+
+bool reservation_target_has_resources(const struct reservation_pass *reserve, int line)
+{
+    const struct place_class *at = &reserve->place->lines[line];
+    bool has_any = false;
+    for (int i = 0; i < at->n_asks && !has_any; i++) {
+        has_any = at->asks[i].n_items > 0;
+    }
+    return has_any && reserve->place->queues[at->queue].reserve.has_resources;
+}
+
+bool reservation_target_applies(const struct reservation_pass *reserve, int line)
+{
+    return is_shaped(&reserve->place->lines[line]) ||
+           reservation_target_has_resources(reserve, line);
+}
+
+bool reservation_target_has_spans(const struct place_snapshot *place)
+{
+    for (int i = 0; i < place->n_lines; i++) {
+        const struct place_class *line = &place->lines[i];
+        if (is_shaped(line) && place->queues[line->queue].reserve.max_ms > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t least_milli(int64_t a, int64_t b)
+{
+    b = b > 0 ? b : 0;
+    return a < b ? a : b;
+}
+
+/* Of a pool that several of its items or hosts draw from, all of it. */
+static void add_part(struct reservation_item *item, const struct reservation_part *part)
+{
+    for (int i = 0; i < item->n_parts; i++) {
+        if (item->parts[i].pool == part->pool) {
+            item->parts[i].need_milli += part->need_milli;
+            return;
+        }
+    }
+    if (part->need_milli > 0) {
+        item->parts[item->n_parts++] = *part;
+    }
+}
+
+static void list_parts(struct reservation_pass *reserve, struct reservation_item *item,
+                       const struct reserve_asks *asks)
+{
+    const struct reserve *resources = reserve->place->reserve;
+    size_t n_most = (size_t)asks->n_items * (size_t)item->n_pieces;
+    item->parts = arena_alloc(reserve->arena, n_most, sizeof(*item->parts));
+    for (int i = 0; i < asks->n_items; i++) {
+        const struct reserve_ask *ask = &asks->items[i];
+        for (int k = 0; k < item->n_pieces; k++) {
+            const struct reservation_piece *piece = &item->pieces[k];
+            int pool = resources->kinds[ask->kind].pool_of[piece->host];
+            int64_t n_times = reserve_times(ask->scope, piece->n_target, k == 0);
+            add_part(item,
+                     &(struct reservation_part){.kind = ask->kind,
+                                                .host = piece->host,
+                                                .pool = pool,
+                                                .need_milli = n_times * ask->milli});
+        }
+    }
+}
+
+/* What is there of it. */
+static void take_parts(struct reservation_pass *reserve, struct reservation_item *item)
+{
+    int64_t *left = reserve->room->left;
+    for (int i = 0; i < item->n_parts; i++) {
+        struct reservation_part *part = &item->parts[i];
+        part->milli = least_milli(part->need_milli, left[part->pool]);
+        left[part->pool] -= part->milli;
+    }
+}
+
+static bool has_moved(const struct reservation_item *before,
+                      const struct reservation_item *item)
+{
+    bool has_moved = before->n_pieces != item->n_pieces;
+    for (int i = 0; i < item->n_pieces && !has_moved; i++) {
+        has_moved = before->pieces[i].host != item->pieces[i].host ||
+                    before->pieces[i].n_target != item->pieces[i].n_target;
+    }
+    return has_moved;
+}
+
+int reservation_target_set(struct reservation_pass *reserve, int line, uint64_t job,
+                           const int *hosts, const struct host_slots *slots,
+                           int n_hosts, const struct reserve_asks *asks,
+                           struct host_slots *in_hand)
+{
+    struct reservation_item *item = reservation_item_of(reserve, line, job);
+    struct reservation_item before = *item;
+    int n_in_hand = 0;
+    reservation_item_set_pieces(reserve, item, n_hosts);
+    for (int i = 0; i < n_hosts; i++) {
+        int n_free = place_state_free_slots(reserve->room, hosts[i], false);
+        int n = least(slots[i].n_slots, n_free);
+        reservation_item_add_piece(
+            item, &(struct reservation_piece){hosts[i], n, 0, slots[i].n_slots}, n);
+        reserve->room->used[hosts[i]] += n;
+        if (n > 0) {
+            in_hand[n_in_hand++] = (struct host_slots){slots[i].host, n};
+        }
+    }
+    item->n_parts = 0;
+    if (asks != NULL) {
+        list_parts(reserve, item, asks);
+    }
+    take_parts(reserve, item);
+    if (has_moved(&before, item)) {
+        reserve->has_freed = true;
+        reserve->n_lendable = 0; /* what was said of starts holds no more */
+    }
+    reservation_start_take(reserve, item);
+    reservation_item_close_later(reserve);
+    return n_in_hand;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* prop_place_span.c: random hosts and shapes against a twin that tries all ways to lay
+ * slots on them: there are pieces if and only if there is a way, they are one of the
+ * ways, and as many slots as place_span.h says. SEED=N repeats one world. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "sched/place/place_span.h"
+
+enum { HOSTS = 5, ROOM_MAX = 6, WORLDS = 20000, SLOTS_MOST = HOSTS * ROOM_MAX };
+
+struct trial {
+    uint64_t seed;
+    struct rng rng;
+    int room[HOSTS], order[HOSTS], tiles[HOSTS], kinds[2][HOSTS];
+    int n_hosts;
+    struct place_span shape;
+    struct place_span_request ground;
+    struct reserve_piece pieces[HOSTS];
+};
+
+static int between(struct trial *trial, int low, int high)
+{
+    return low + (int)rng_below(&trial->rng, high - low + 1);
+}
+
+static int room_of(void *arg, int host, const struct reserve_piece *pieces,
+                   int n_pieces)
+{
+    const struct trial *trial = arg;
+    for (int i = 0; i < n_pieces; i++) {
+        assert_int_not_equal(pieces[i].host, host); /* those elsewhere */
+    }
+    return trial->room[host];
+}
+
+static void make(struct trial *trial, uint64_t seed)
+{
+    memset(trial, 0, sizeof(*trial));
+    trial->seed = seed;
+    rng_init(&trial->rng, seed);
+    trial->n_hosts = between(trial, 1, HOSTS);
+    for (int i = 0; i < trial->n_hosts; i++) {
+        trial->room[i] = between(trial, 0, ROOM_MAX);
+        trial->order[i] = i;
+        trial->tiles[i] = between(trial, 0, 4);
+        for (int k = 0; k < 2; k++) {
+            trial->kinds[k][i] = between(trial, -1, 2);
+        }
+    }
+    for (int i = trial->n_hosts - 1; i > 0; i--) {
+        int other = between(trial, 0, i), host = trial->order[i];
+        trial->order[i] = trial->order[other];
+        trial->order[other] = host;
+    }
+    struct place_span *shape = &trial->shape;
+    shape->span =
+        (enum place_span_kind)between(trial, PLACE_SPAN_NONE, PLACE_SPAN_STRIPE);
+    shape->n_span = between(trial, 1, 5);
+    shape->tiles = rng_percent(&trial->rng, 30) ? trial->tiles : NULL;
+    shape->n_ways = rng_percent(&trial->rng, 50) ? between(trial, 1, 2) : 0;
+    for (int k = 0; k < shape->n_ways; k++) {
+        shape->kinds[k] = trial->kinds[k];
+        shape->n_kinds[k] = 3;
+    }
+    int min = between(trial, 1, 12);
+    trial->ground = (struct place_span_request){
+        .hosts = trial->order,
+        .n_hosts = trial->n_hosts,
+        .min = min,
+        .max = rng_percent(&trial->rng, 50) ? min : between(trial, min, 14),
+        .is_balanced = rng_percent(&trial->rng, 50),
+        .room = room_of,
+        .arg = trial,
+        .pieces = trial->pieces,
+    };
+}
+
+/* ---------------------------------------------------------------- the twin */
+
+static int tile_of(const struct trial *trial, int host)
+{
+    const struct place_span *shape = &trial->shape;
+    return shape->span == PLACE_SPAN_PTILE && shape->tiles != NULL ? shape->tiles[host]
+                                                                   : shape->n_span;
+}
+
+/* The slots on each host lie as the span says; `is_whole`: in tiles or blocks alone. */
+static bool is_way(const struct trial *trial, const int *slots, bool *is_whole)
+{
+    int n_hosts = 0, n_parts = 0;
+    for (int i = 0; i < trial->n_hosts; i++) {
+        int tile = tile_of(trial, i);
+        if (slots[i] == 0) {
+            continue;
+        }
+        n_hosts++;
+        if (trial->shape.span == PLACE_SPAN_PTILE) {
+            if (slots[i] > tile) {
+                return false;
+            }
+            n_parts += slots[i] < tile;
+        } else if (trial->shape.span == PLACE_SPAN_BLOCK) {
+            n_parts += slots[i] % tile != 0;
+        }
+    }
+    *is_whole = n_parts == 0;
+    return n_parts <= 1 && (trial->shape.span != PLACE_SPAN_HOST || n_hosts <= 1);
+}
+
+/* Which numbers of slots there is a way for on hosts of one kind, `kinds` NULL: all. */
+static void find_ways(const struct trial *trial, const int *kinds, int kind, bool *any,
+                      bool *whole)
+{
+    int slots[HOSTS] = {0};
+    memset(any, 0, SLOTS_MOST + 1);
+    memset(whole, 0, SLOTS_MOST + 1);
+    for (int i = 0; i < trial->n_hosts;) {
+        int sum = 0;
+        bool is_whole, is_one = true;
+        for (int k = 0; k < trial->n_hosts; k++) {
+            sum += slots[k];
+            is_one = is_one && (slots[k] == 0 || kinds == NULL || kinds[k] == kind);
+        }
+        if (is_one && is_way(trial, slots, &is_whole)) {
+            any[sum] = true;
+            whole[sum] = whole[sum] || is_whole;
+        }
+        for (i = 0; i < trial->n_hosts && slots[i] == trial->room[i]; i++) {
+            slots[i] = 0;
+        }
+        if (i < trial->n_hosts) {
+            slots[i]++;
+        }
+    }
+}
+
+/* As many as it gets on those hosts; 0: it does not fit. */
+static int count_on(const struct trial *trial, const int *kinds, int kind)
+{
+    bool any[SLOTS_MOST + 1], whole[SLOTS_MOST + 1];
+    int min = trial->ground.min, max = trial->ground.max;
+    find_ways(trial, kinds, kind, any, whole);
+    if (!any[min]) {
+        return 0;
+    }
+    if (trial->shape.span == PLACE_SPAN_HOST) {
+        for (int i = 0; i < trial->n_hosts; i++) {
+            int host = trial->order[i], room = trial->room[host];
+            if (room >= min && (kinds == NULL || kinds[host] == kind)) {
+                return room < max ? room : max;
+            }
+        }
+    }
+    for (int n = max; n > min; n--) {
+        if (n == max ? any[n] : whole[n]) {
+            return n;
+        }
+    }
+    return min;
+}
+
+static int count(const struct trial *trial)
+{
+    const struct place_span *shape = &trial->shape;
+    int n_slots = shape->n_ways == 0 ? count_on(trial, NULL, 0) : 0;
+    for (int way = 0; way < shape->n_ways && n_slots == 0; way++) {
+        for (int i = 0; i < trial->n_hosts && n_slots == 0; i++) {
+            int kind = shape->kinds[way][trial->order[i]];
+            n_slots = kind >= 0 ? count_on(trial, shape->kinds[way], kind) : 0;
+        }
+    }
+    return n_slots;
+}
+
+/* ---------------------------------------------------------------- compared */
+
+static void expect(const struct trial *trial, bool is_so, const char *what)
+{
+    if (is_so) {
+        return;
+    }
+    char text[512] = "";
+    for (int i = 0; i < trial->n_hosts; i++) {
+        size_t at = strlen(text);
+        int host = trial->order[i];
+        snprintf(text + at, sizeof(text) - at, " h%d room %d tile %d kind %d/%d;", host,
+                 trial->room[host], tile_of(trial, host), trial->kinds[0][host],
+                 trial->kinds[1][host]);
+    }
+    fail_msg("SEED=%" PRIu64 ": %s: span %d of %d, %d ways, -n %d,%d:%s", trial->seed,
+             what, (int)trial->shape.span, trial->shape.n_span, trial->shape.n_ways,
+             trial->ground.min, trial->ground.max, text);
+}
+
+static void check_pieces(const struct trial *trial, int n_slots)
+{
+    int slots[HOSTS] = {0}, sum = 0, n_alike = 0;
+    bool is_whole;
+    for (int i = 0; i < trial->ground.n_pieces; i++) {
+        const struct reserve_piece *piece = &trial->pieces[i];
+        expect(trial, slots[piece->host] == 0, "a host twice");
+        slots[piece->host] = piece->n_slots;
+        sum += piece->n_slots;
+        expect(trial, piece->n_slots > 0 && piece->n_slots <= trial->room[piece->host],
+               "more than there is room for");
+    }
+    expect(trial, sum == n_slots, "other slots than it says");
+    expect(trial, is_way(trial, slots, &is_whole), "the slots lie otherwise");
+    for (int k = 0; k < trial->shape.n_ways; k++) {
+        int kind = trial->kinds[k][trial->pieces[0].host];
+        bool is_alike = kind >= 0;
+        for (int i = 0; i < trial->ground.n_pieces; i++) {
+            is_alike = is_alike && trial->kinds[k][trial->pieces[i].host] == kind;
+        }
+        n_alike += is_alike;
+    }
+    expect(trial, trial->shape.n_ways == 0 || n_alike > 0, "hosts are not alike");
+}
+
+static void check_world(uint64_t seed)
+{
+    struct trial trial;
+    make(&trial, seed);
+    int n_slots = place_span_fit(&trial.shape, &trial.ground), n_best = count(&trial);
+    if (n_best == 0) {
+        expect(&trial, n_slots < trial.ground.min && trial.ground.n_pieces == 0,
+               "there is no way");
+        return;
+    }
+    expect(&trial, n_slots >= trial.ground.min, "there is a way");
+    expect(&trial, n_slots == n_best, "not as many as it may have");
+    check_pieces(&trial, n_slots);
+}
+
+static void shapes_are_met_where_they_can_be(void **state)
+{
+    (void)state;
+    const char *seed = getenv("SEED");
+    if (seed != NULL) {
+        check_world(strtoull(seed, NULL, 10));
+        return;
+    }
+    for (uint64_t i = 1; i <= WORLDS; i++) {
+        check_world(i);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shapes_are_met_where_they_can_be),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
