@@ -308,6 +308,21 @@ bench:
 	@for bench in $(call test_bins,$(B),$(if $(BENCH),tests/bench/bench_$(BENCH).c,$(BENCH_SRCS))); do \
 		SUBLET_BIN=$(CURDIR)/$(BIN) $$bench || exit 1; done
 
+# This tree's figures beside those of another, in turns: BASE=REVISION or a directory,
+# B='pass changes jobs', RUNS=5.
+.PHONY: bench-gate
+BASE ?= HEAD
+RUNS ?= 5
+bench-gate:
+	@BENCH_RUNS=$(RUNS) tools/bench-gate $(BASE) $(BENCH)
+
+# Whether tests fail when one comparison changes: M='sched/preempt provider', CHANGES=40.
+.PHONY: mutate
+M ?= sched/preempt
+CHANGES ?= 40
+mutate:
+	@tools/mutate -n $(CHANGES) -s $(or $(S),1) $(M)
+
 # Faults at random. First WORLDS federations in virtual time, on all processors; what
 # fails is made smaller and kept in build/soak. Then N faults against real daemons under
 # load. S=SEED begins with that world, and does again the faults of that seed.
@@ -406,6 +421,8 @@ help:
 	@echo 'make fuzz T=codec S=60       fuzzes a target (codec, site, ...) that long'
 	@echo 'make tidy, make format       clang-tidy, clang-format'
 	@echo 'make bench                   figures beside their aims; B=jobs runs one'
+	@echo 'make bench-gate BASE=REV     the figures of two trees, run in turns; B="pass jobs"'
+	@echo 'make mutate M=sched/preempt  changes one comparison at a time: does a test fail?'
 	@echo 'make soak                    faults at random: WORLDS=5000 simulated ones, then N=200'
 	@echo '                             against real daemons; S=SEED'
 	@echo 'make vm                      the guard in a virtual machine, for cgroup version 2'
