@@ -23,6 +23,7 @@
 #include "base/arena.h"
 #include "base/bounds.h"
 #include "base/err.h"
+#include "base/value.h"
 
 struct job_range {
     int first, last, step; /* 1 <= first <= last, step >= 1 */
@@ -54,6 +55,9 @@ int job_id_expand(struct arena *arena, const struct job_id *id, const int **indi
 
 /* "12", or "12[3]". */
 const char *job_id_text(struct arena *arena, uint64_t number, int index);
+/* Into a JSON object: the number 12, or the text "12[3]". */
+void job_id_add_value(struct arena *arena, struct value *object, const char *key,
+                      uint64_t number, int index);
 
 uint64_t job_id_key(uint64_t number, int index);
 uint64_t job_id_key_number(uint64_t key);

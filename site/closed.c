@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "site/keep.h"
 #include "site/parts.h"
-#include "site/requests.h"
+#include "site/permission.h"
 
 void closed_release(struct closed *closed)
 {
@@ -102,7 +102,7 @@ static bool is_known(const struct site *site, const char *host)
 static int check(const struct site *site, const struct peer *from,
                  const struct msg_host_control *order, struct err *err)
 {
-    if (!requests_is_admin(site, from)) {
+    if (!permission_is_admin(site->config, from)) {
         return err_set(err, ERR_DENIED,
                        "only an administrator of the site may close or open hosts");
     }

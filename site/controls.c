@@ -9,8 +9,9 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "model/job_id.h"
+#include "site/job_lookup.h"
 #include "site/parts.h"
-#include "site/requests.h"
+#include "site/permission.h"
 #include "site/turns.h"
 
 /* Jobs that one "0" reaches: a step must end. */
@@ -68,7 +69,7 @@ static bool is_stopped(const struct job *job)
 static int check(const struct call *call, const struct job *job,
                  enum control_action action, struct err *err)
 {
-    if (!requests_may_manage(call->site, call->from, job)) {
+    if (!permission_may_manage(call->site->config, call->from, job)) {
         return err_set(err, ERR_DENIED, "user permission denied, it is %s's",
                        job->spec->user);
     }
@@ -203,7 +204,7 @@ static void order_elements(struct call *call, const char *id,
 
 static void order_named(struct call *call, const char *id)
 {
-    struct job *job = requests_find_job(call->site, id);
+    struct job *job = job_lookup_one(call->site->jobs, id);
     struct job_id wanted;
     if (job != NULL) {
         order_job(call, job);

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "site/parts.h"
-#include "site/requests.h"
+#include "site/permission.h"
 
 /* As long as a person waits. */
 enum { FORWARD_MS = 10000 };
@@ -25,7 +25,7 @@ void forward_request(struct site *site, const struct peer *from, const struct ms
                      uint64_t request, int64_t now_ms, struct effects *effects)
 {
     struct msg copy = *msg;
-    if (msg->kind != MSG_QUERY && !requests_is_admin(site, from)) {
+    if (msg->kind != MSG_QUERY && !permission_is_admin(site->config, from)) {
         effects_reply_error(effects, from, request, ERR_DENIED,
                             "only an administrator of the site may %s",
                             msg->kind == MSG_SET_DRAIN ? "drain or resume leases"

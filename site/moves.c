@@ -10,7 +10,7 @@
 #include "model/job_id.h"
 #include "site/history.h"
 #include "site/parts.h"
-#include "site/requests.h"
+#include "site/permission.h"
 #include "site/rules.h"
 #include "site/turns.h"
 
@@ -75,7 +75,7 @@ static int check_switch(struct call *call, const struct job *job, struct err *er
 
 static int check(struct call *call, const struct job *job, struct err *err)
 {
-    if (!requests_may_manage(call->site, call->from, job)) {
+    if (!permission_may_manage(call->site->config, call->from, job)) {
         return err_set(err, ERR_DENIED, "user permission denied, it is %s's",
                        job->spec->user);
     }
@@ -239,7 +239,7 @@ void moves_queue_request(struct site *site, const struct peer *from,
     };
     struct arena *arena = &effects->arena;
     int queue = queues_find(site->queues, order->queue);
-    if (!requests_is_admin(site, from)) {
+    if (!permission_is_admin(site->config, from)) {
         effects_reply_error(effects, from, order->request, ERR_DENIED,
                             "queue %s: user permission denied, expected an "
                             "administrator of the site",

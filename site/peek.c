@@ -6,9 +6,10 @@
 
 #include "base/err.h"
 #include "model/job_id.h"
+#include "site/job_lookup.h"
 #include "site/outfile.h"
 #include "site/parts.h"
-#include "site/requests.h"
+#include "site/permission.h"
 
 enum { PEEK_MS = 10000 };
 
@@ -55,7 +56,7 @@ static bool answer_here(const struct site *site, const struct job *job,
     int64_t n_kept = job->exit == NULL            ? 0
                      : peek->stream == OUTPUT_OUT ? job->exit->out_bytes
                                                   : job->exit->err_bytes;
-    if (!requests_may_manage(site, from, job)) {
+    if (!permission_may_manage(site->config, from, job)) {
         effects_reply_error(effects, from, peek->request, ERR_DENIED,
                             "Job <%s>: user permission denied, it is %s's", peek->job,
                             job->spec->user);
@@ -115,9 +116,9 @@ static bool ask(struct site *site, const struct job *job, const struct msg_peek 
 void peek_request(struct site *site, const struct peer *from,
                   const struct msg_peek *peek, int64_t now_ms, struct effects *effects)
 {
-    const struct job *job = requests_find_job(site, peek->job);
+    const struct job *job = job_lookup_one(site->jobs, peek->job);
     if (job == NULL) {
-        bool is_array = requests_find_array(site, peek->job) != NULL;
+        bool is_array = job_lookup_array(site->jobs, peek->job) != NULL;
         effects_reply_error(
             effects, from, peek->request, is_array ? ERR_STATE : ERR_NOT_FOUND,
             is_array ? "Job <%s>: it is an array, name one element"

@@ -14,62 +14,6 @@
 #include "site/rules.h"
 #include "site/site_view.h"
 
-/* ---------------------------------------------------------------- who */
-
-bool requests_is_admin(const struct site *site, const struct peer *from)
-{
-    const struct site_config *config = site->config;
-    if ((from->roles & ROLE_ADMIN) != 0 || from->uid == 0 ||
-        from->uid == config->daemon_uid) {
-        return true;
-    }
-    for (int i = 0; i < config->n_admins; i++) {
-        const struct name_group *group =
-            groups_find_users(&config->groups, config->admins[i]);
-        if (strcmp(config->admins[i], from->name) == 0 ||
-            (group != NULL && groups_has(&group->members, from->name))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool requests_may_manage(const struct site *site, const struct peer *from,
-                         const struct job *job)
-{
-    return from->uid == job->spec->uid || requests_is_admin(site, from);
-}
-
-struct job *requests_find_job(const struct site *site, const char *id)
-{
-    struct arena arena;
-    struct job_id wanted;
-    struct job *job = NULL;
-    arena_init(&arena);
-    if (job_id_read(&arena, id, &wanted, NULL) == 0 && wanted.n_ranges <= 1) {
-        const struct job_range *range = wanted.ranges;
-        bool is_one = wanted.n_ranges == 0 || range->first == range->last;
-        int index = wanted.n_ranges == 0 ? 0 : range->first;
-        job = is_one ? jobs_find(site->jobs, job_id_key(wanted.number, index)) : NULL;
-    }
-    arena_release(&arena);
-    return job;
-}
-
-struct job *requests_find_array(const struct site *site, const char *id)
-{
-    struct arena arena;
-    struct job_id wanted;
-    struct job *job = NULL;
-    arena_init(&arena);
-    if (job_id_read(&arena, id, &wanted, NULL) == 0 && wanted.n_ranges == 0) {
-        int place = jobs_place_of(site->jobs, wanted.number);
-        job = place < jobs_count(site->jobs) ? jobs_at(site->jobs, place) : NULL;
-    }
-    arena_release(&arena);
-    return job != NULL && job->id == wanted.number && job->index != 0 ? job : NULL;
-}
-
 /* ---------------------------------------------------------------- submission */
 
 enum { NAMED_JOBS_MAX = 1000 }; /* that one name in a dependency may mean */
@@ -378,7 +322,7 @@ static int check_submit(const struct site *site, const struct peer *from,
                        (*queue)->name);
     }
     if (code == 0) {
-        code = terminals_check(site, *queue, spec, err);
+        code = terminals_check(site->terminals, *queue, spec, err);
     }
     if (code == 0) {
         code = check_input(site, *queue, spec, err);
@@ -517,7 +461,7 @@ void requests_submit(struct site *site, const struct peer *from,
     if (!is_array) {
         jobs_store(job, effects);
     }
-    terminals_add(site, job, from);
+    terminals_add(site->terminals, job, from);
     schedule_mark(site->schedule);
 
     struct value *value = value_object(arena);

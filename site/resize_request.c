@@ -9,7 +9,7 @@
 #include "model/job_id.h"
 #include "site/allocation.h"
 #include "site/parts.h"
-#include "site/requests.h"
+#include "site/permission.h"
 
 struct call {
     struct site *site;
@@ -35,7 +35,7 @@ struct change {
 static int check_job(const struct call *call, const struct job *job, struct err *err)
 {
     bool is_cancel = call->order->order == JOB_RESIZE_CANCEL;
-    if (!requests_may_manage(call->site, call->from, job)) {
+    if (!permission_may_manage(call->site->config, call->from, job)) {
         return err_set(err, ERR_DENIED, "user permission denied, it is %s's",
                        job->spec->user);
     }
@@ -287,7 +287,7 @@ void resize_request(struct site *site, const struct peer *from,
     struct call call = {.site = site,
                         .from = from,
                         .order = order,
-                        .is_admin = requests_is_admin(site, from),
+                        .is_admin = permission_is_admin(site->config, from),
                         .now_ms = now_ms,
                         .effects = effects,
                         .text = "",

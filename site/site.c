@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "site/endings.h"
+#include "site/hangup.h"
 #include "site/history.h"
 #include "site/keep.h"
 #include "site/lending.h"
@@ -79,7 +80,14 @@ struct site *site_new(const struct site_config *from)
     site->schedule = schedule_new();
     site->accepts = accepts_new();
     site->waiters = waiters_new();
-    site->terminals = terminals_new();
+    site->terminals = terminals_new(&(struct terminals_parts){
+        .site = site->name,
+        .jobs = site->jobs,
+        .runs = site->runs,
+        .hosts = site->hosts,
+        .consumer = site->consumer,
+        .uplink = site->uplink,
+    });
     site->lending_ms = site->recall_ms = INT64_MAX;
     site->lease_load.ask_ms = INT64_MAX;
     return site;
@@ -197,7 +205,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     picks_begin(site, now_ms, effects);
     turns_restore(site, now_ms, effects);
     accepts_start(site, now_ms);
-    terminals_start(site, now_ms);
+    terminals_start(site->terminals, now_ms);
     history_note(site, before, effects);
 }
 
@@ -273,7 +281,8 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
         usage_read(site, &effects->arena, &usage);
         site_uplink_usage(site->uplink, &usage, now_ms, effects);
     }
-    terminals_tick(site, now_ms, effects);
+    hangup_late(site, now_ms, effects);
+    terminals_tick(site->terminals, now_ms, effects);
     runs_sweep(site->runs);
     site_reload_tick(site, now_ms, effects);
 }
@@ -332,7 +341,7 @@ void site_step(struct site *site, const struct event *event, struct effects *eff
     case EVENT_GONE:
         if (event->from.kind == PEER_CLIENT) {
             waiters_drop(site->waiters, event->from.link);
-            terminals_gone(site, event->from.link, event->now_ms, effects);
+            hangup_gone(site, event->from.link, event->now_ms, effects);
         }
         break;
     case EVENT_WRITTEN:

@@ -13,6 +13,7 @@
 #include "site/moves.h"
 #include "site/parts.h"
 #include "site/peek.h"
+#include "site/permission.h"
 #include "site/recalls.h"
 #include "site/requests.h"
 #include "site/resize_request.h"
@@ -188,7 +189,7 @@ static void on_stream_down(struct site *site, const struct call *call,
     if (call->from->kind == PEER_BROKER) {
         lending_stream_down(site, call->msg, effects);
     } else {
-        terminals_down(site, call->from, &call->msg->stream_down, effects);
+        terminals_down(site->terminals, call->from, &call->msg->stream_down, effects);
     }
 }
 
@@ -201,7 +202,7 @@ static void on_stream_up(struct site *site, const struct call *call,
         lending_stream_up(site, call->host, up, effects);
     } else if (call->from->kind == PEER_HOST ||
                is_from_its_provider(site, call->msg, &up->run)) {
-        terminals_up(site, call->host, up, effects);
+        terminals_up(site->terminals, call->host, up, effects);
     }
 }
 
@@ -359,7 +360,7 @@ static void on_queue_control(struct site *site, const struct call *call,
 
 static void on_wait(struct site *site, const struct call *call, struct effects *effects)
 {
-    wait_request(site, call->from, &call->msg->wait, effects);
+    wait_request(site->waiters, site->jobs, call->from, &call->msg->wait, effects);
 }
 
 static void on_peek(struct site *site, const struct call *call, struct effects *effects)
@@ -392,7 +393,7 @@ static void on_reconfig(struct site *site, const struct call *call,
                         struct effects *effects)
 {
     uint64_t request = call->msg->reconfig.request;
-    if (!requests_is_admin(site, call->from)) {
+    if (!permission_is_admin(site->config, call->from)) {
         effects_reply_error(effects, call->from, request, ERR_DENIED,
                             "only an administrator of the site may have its "
                             "configuration read anew");

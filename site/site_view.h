@@ -17,7 +17,6 @@ struct site;
 struct place_filter;
 struct site_page;
 
-/* A number, or of an element the text "12[3]". */
 /* Preemption: whom a queue preempts, what became of a job by it; why a suspended job
  * stands still, and when it goes on. */
 struct job;
@@ -27,8 +26,6 @@ void site_view_job_halts(struct arena *arena, struct value *row, const struct jo
                          int64_t now_ms);
 const char *site_view_halted(const struct site *site, struct arena *arena,
                              const struct job *job);
-void site_view_job_id(struct arena *arena, struct value *row, const char *key,
-                      const struct job *job);
 /* What a waiting job reserves, and whose reserved slots one was given. */
 struct share_tree;
 struct site_tally;

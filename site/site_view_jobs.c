@@ -8,8 +8,8 @@
 #include "sched/resreq.h"
 #include "site/endings.h"
 #include "site/halts.h"
+#include "site/job_lookup.h"
 #include "site/parts.h"
-#include "site/requests.h"
 #include "site/site_page.h"
 #include "site/site_view_rules.h"
 #include "site/why_lease.h"
@@ -129,16 +129,6 @@ static void add_use(struct arena *arena, struct value *row, const struct job *jo
         value_add_int(arena, row, "mem_kib", job->exit->mem_kib);
     } else {
         value_add_null(arena, row, "mem_kib");
-    }
-}
-
-void site_view_job_id(struct arena *arena, struct value *row, const char *key,
-                      const struct job *job)
-{
-    if (job->index == 0) {
-        value_add_int(arena, row, key, (int64_t)job->id);
-    } else {
-        value_add_text(arena, row, key, job_id_text(arena, job->id, job->index));
     }
 }
 
@@ -274,7 +264,7 @@ static struct value *job_row(const struct site *site, struct arena *arena,
     struct value *row = value_object(arena);
     const char *reason = why_text(site, arena, job);
     bool is_leased = job->attempt != 0 && job->lease[0] != '\0';
-    site_view_job_id(arena, row, "id", job);
+    job_id_add_value(arena, row, "id", job->id, job->index);
     value_add_text(arena, row, "name",
                    job->spec->name[0] != '\0'
                        ? job_id_element_name(arena, job->spec->name, job->index)
@@ -376,7 +366,7 @@ void site_view_jobs(const struct site *site, struct site_page *page,
         page->after =
             job_id_key(after.number, after.n_ranges > 0 ? after.ranges->first : 0);
     }
-    bool is_one = requests_find_job(site, query->name) != NULL;
+    bool is_one = job_lookup_one(site->jobs, query->name) != NULL;
     int first = wanted.number != 0 ? jobs_place_of(site->jobs, wanted.number) : 0;
     for (int i = first; i < jobs_count(site->jobs) && !page->is_full; i++) {
         const struct job *job = jobs_at(site->jobs, i);

@@ -2,14 +2,11 @@
 /* terminals.c: see terminals.h. */
 #include "site/terminals.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/job_id.h"
-#include "site/parts.h"
-#include "site/requests.h"
-#include "site/turns.h"
+#include "site/job_lookup.h"
 
 /* More than that many connections there are not (sys/local.h). */
 enum { TERMINALS_MAX = 1000 };
@@ -27,13 +24,16 @@ struct terminal {
 };
 
 struct terminals {
+    struct terminals_parts parts;
     struct terminal *items;
     int count, capacity;
 };
 
-struct terminals *terminals_new(void)
+struct terminals *terminals_new(const struct terminals_parts *parts)
 {
-    return mem_alloc(1, sizeof(struct terminals));
+    struct terminals *terminals = mem_alloc(1, sizeof(*terminals));
+    terminals->parts = *parts;
+    return terminals;
 }
 
 void terminals_free(struct terminals *terminals)
@@ -63,17 +63,19 @@ int terminals_check_queue(const struct queue_config *queue, const struct job_spe
 
 /* Where all that the queue has is borrowed, of providers who take none. One that has
  * nothing yet may be lent something. */
-static bool is_refused(const struct site *site, const struct queue_config *queue)
+static bool is_refused(const struct terminals *terminals,
+                       const struct queue_config *queue)
 {
     int preference, n_refused = 0;
-    for (int i = 0; i < site_hosts_count(site->hosts); i++) {
-        if (queue_allows(queue, site_hosts_name(site->hosts, i), "", &preference)) {
+    for (int i = 0; i < site_hosts_count(terminals->parts.hosts); i++) {
+        if (queue_allows(queue, site_hosts_name(terminals->parts.hosts, i), "",
+                         &preference)) {
             return false;
         }
     }
-    for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
+    for (int i = 0; i < consumer_count_hosts(terminals->parts.consumer); i++) {
         struct consumer_host host;
-        consumer_host_at(site->consumer, i, &host);
+        consumer_host_at(terminals->parts.consumer, i, &host);
         if (queue_allows(queue, host.name, host.site, &preference)) {
             if (host.takes_interactive) {
                 return false;
@@ -84,7 +86,7 @@ static bool is_refused(const struct site *site, const struct queue_config *queue
     return n_refused > 0;
 }
 
-int terminals_check(const struct site *site, const struct queue_config *queue,
+int terminals_check(const struct terminals *terminals, const struct queue_config *queue,
                     const struct job_spec *spec, struct err *err)
 {
     int code = terminals_check_queue(queue, spec, err);
@@ -101,13 +103,13 @@ int terminals_check(const struct site *site, const struct queue_config *queue,
                        "-I: an interactive job cannot be rerunnable, "
                        "expected it without -r");
     }
-    if (is_refused(site, queue)) {
+    if (is_refused(terminals, queue)) {
         return err_set(err, ERR_STATE,
                        "%s: all its hosts are borrowed, and their providers take no "
                        "interactive jobs; see `sublet queues -l` for others",
                        queue->name);
     }
-    if (site->terminals->count >= TERMINALS_MAX) {
+    if (terminals->count >= TERMINALS_MAX) {
         return err_set(err, ERR_FULL,
                        "the site has %d interactive jobs, and takes no more; try again "
                        "later",
@@ -126,21 +128,22 @@ static void add(struct terminals *terminals, const struct terminal *terminal)
     terminals->items[terminals->count++] = *terminal;
 }
 
-void terminals_add(struct site *site, const struct job *job, const struct peer *from)
+void terminals_add(struct terminals *terminals, const struct job *job,
+                   const struct peer *from)
 {
     if (job->spec->interaction != INTERACTION_NONE) {
-        add(site->terminals, &(struct terminal){.key = jobs_key(job),
-                                                .link = from->link,
-                                                .deadline_ms = INT64_MAX});
+        add(terminals, &(struct terminal){.key = jobs_key(job),
+                                          .link = from->link,
+                                          .deadline_ms = INT64_MAX});
     }
 }
 
-void terminals_start(struct site *site, int64_t now_ms)
+void terminals_start(struct terminals *terminals, int64_t now_ms)
 {
-    for (int i = 0; i < jobs_count(site->jobs); i++) {
-        const struct job *job = jobs_at(site->jobs, i);
+    for (int i = 0; i < jobs_count(terminals->parts.jobs); i++) {
+        const struct job *job = jobs_at(terminals->parts.jobs, i);
         if (job->spec->interaction != INTERACTION_NONE && !jobs_is_ended(job)) {
-            add(site->terminals,
+            add(terminals,
                 &(struct terminal){.key = jobs_key(job),
                                    .deadline_ms = now_ms + TERMINALS_PATIENCE_MS});
         }
@@ -170,12 +173,12 @@ static bool is_borrowed(const struct job *job)
 }
 
 /* Its run on an own host that can be told something; NULL: there is none now. */
-static struct run *run_of(const struct site *site, const struct job *job)
+static struct run *run_of(const struct terminals *terminals, const struct job *job)
 {
-    const struct run_id id = {site->config->name, job->attempt};
-    struct run *run = has_begun(job) ? runs_find(site->runs, &id) : NULL;
-    bool is_there =
-        run != NULL && run->host >= 0 && site_hosts_is_ready(site->hosts, run->host);
+    const struct run_id id = {terminals->parts.site, job->attempt};
+    struct run *run = has_begun(job) ? runs_find(terminals->parts.runs, &id) : NULL;
+    bool is_there = run != NULL && run->host >= 0 &&
+                    site_hosts_is_ready(terminals->parts.hosts, run->host);
     return is_there ? run : NULL;
 }
 
@@ -191,10 +194,11 @@ static void refuse(const struct peer *from, int code, const char *text,
 
 /* The user's connection to the job; NULL, and refused, where it is not to have one. A
  * job that has ended says so by its own answer. */
-static struct terminal *connect_user(struct site *site, const struct peer *from,
-                                     const struct job *job, struct effects *effects)
+static struct terminal *connect_user(struct terminals *terminals,
+                                     const struct peer *from, const struct job *job,
+                                     struct effects *effects)
 {
-    struct terminal *terminal = find(site->terminals, jobs_key(job));
+    struct terminal *terminal = find(terminals, jobs_key(job));
     if (job->spec->interaction == INTERACTION_NONE || from->uid != job->spec->uid) {
         refuse(from, ERR_DENIED,
                arena_printf(&effects->arena,
@@ -220,37 +224,37 @@ static struct terminal *connect_user(struct site *site, const struct peer *from,
 }
 
 /* To its host, or to the provider of it: nowhere while that cannot be reached. */
-static void pass_down(struct site *site, const struct job *job,
+static void pass_down(struct terminals *terminals, const struct job *job,
                       const struct msg_stream_down *down, struct effects *effects)
 {
     struct arena *arena = &effects->arena;
-    const struct run *run = run_of(site, job);
+    const struct run *run = run_of(terminals, job);
     struct msg msg = {.kind = MSG_STREAM_DOWN, .site = "", .stream_down = *down};
     if (run == NULL && !is_borrowed(job)) {
         return;
     }
-    msg.stream_down.run = (struct run_id){site->config->name, job->attempt};
+    msg.stream_down.run = (struct run_id){terminals->parts.site, job->attempt};
     msg.stream_down.job = "";
     msg.stream_down.bytes = arena_copy(arena, down->bytes, (size_t)down->n_bytes);
     if (run != NULL) {
-        site_hosts_send(site->hosts, run->host, &msg, effects);
+        site_hosts_send(terminals->parts.hosts, run->host, &msg, effects);
     } else {
         msg.site = arena_strn(arena, job->lease, strcspn(job->lease, "/"));
-        site_uplink_send(site->uplink, &msg, effects);
+        site_uplink_send(terminals->parts.uplink, &msg, effects);
     }
 }
 
-void terminals_down(struct site *site, const struct peer *from,
+void terminals_down(struct terminals *terminals, const struct peer *from,
                     const struct msg_stream_down *down, struct effects *effects)
 {
-    const struct job *job = requests_find_job(site, down->job);
+    const struct job *job = job_lookup_one(terminals->parts.jobs, down->job);
     if (job == NULL) {
         refuse(from, ERR_NOT_FOUND,
                arena_printf(&effects->arena, "Job <%s> is not found", down->job),
                effects);
         return;
     }
-    struct terminal *terminal = connect_user(site, from, job, effects);
+    struct terminal *terminal = connect_user(terminals, from, job, effects);
     if (terminal == NULL) {
         return;
     }
@@ -260,7 +264,7 @@ void terminals_down(struct site *site, const struct peer *from,
         }
         return;
     }
-    pass_down(site, job, down, effects);
+    pass_down(terminals, job, down, effects);
 }
 
 static void tell(const struct terminal *terminal, const struct job *job,
@@ -272,19 +276,20 @@ static void tell(const struct terminal *terminal, const struct job *job,
     effects_send(effects, &to, &msg);
 }
 
-void terminals_up(struct site *site, int host, const struct msg_stream_up *up,
+void terminals_up(struct terminals *terminals, int host, const struct msg_stream_up *up,
                   struct effects *effects)
 {
     struct arena *arena = &effects->arena;
-    const struct job *job = strcmp(up->run.site, site->config->name) == 0
-                                ? jobs_find_attempt(site->jobs, up->run.attempt)
-                                : NULL;
+    const struct job *job =
+        strcmp(up->run.site, terminals->parts.site) == 0
+            ? jobs_find_attempt(terminals->parts.jobs, up->run.attempt)
+            : NULL;
     const struct terminal *terminal =
-        job != NULL ? find(site->terminals, jobs_key(job)) : NULL;
+        job != NULL ? find(terminals, jobs_key(job)) : NULL;
     if (terminal == NULL || terminal->link == 0) {
         return;
     }
-    const struct run *run = run_of(site, job);
+    const struct run *run = run_of(terminals, job);
     bool is_from_there =
         host >= 0 ? run != NULL && run->host == host : is_borrowed(job);
     if (!is_from_there) {
@@ -299,31 +304,28 @@ void terminals_up(struct site *site, int host, const struct msg_stream_up *up,
 
 /* ---------------------------------------------------------------- ends */
 
-/* As a terminal that is hung up does it, and for who ignores that the usual way. */
-static void hang_up(struct site *site, const struct terminal *terminal, const char *why,
-                    int64_t now_ms, struct effects *effects)
+bool terminals_take_gone(struct terminals *terminals, uint64_t link, uint64_t *key)
 {
-    struct job *job = jobs_find(site->jobs, terminal->key);
-    if (job == NULL || jobs_is_ended(job) || job->is_killed) {
-        return;
-    }
-    if (job->attempt != 0) {
-        turns_control(site, job, CONTROL_SIGNAL, SIGHUP, why, now_ms, effects);
-    }
-    turns_control(site, job, CONTROL_KILL, 0, why, now_ms, effects);
-}
-
-void terminals_gone(struct site *site, uint64_t link, int64_t now_ms,
-                    struct effects *effects)
-{
-    for (int i = 0; i < site->terminals->count; i++) {
-        struct terminal *terminal = &site->terminals->items[i];
-        if (terminal->link == link) {
-            terminal->link = 0;
-            hang_up(site, terminal, "the end of its user's connection", now_ms,
-                    effects);
+    for (int i = 0; i < terminals->count; i++) {
+        if (link != 0 && terminals->items[i].link == link) {
+            terminals->items[i].link = 0;
+            *key = terminals->items[i].key;
+            return true;
         }
     }
+    return false;
+}
+
+bool terminals_take_late(struct terminals *terminals, int64_t now_ms, uint64_t *key)
+{
+    for (int i = 0; i < terminals->count; i++) {
+        if (terminals->items[i].deadline_ms <= now_ms) {
+            terminals->items[i].deadline_ms = INT64_MAX;
+            *key = terminals->items[i].key;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* ---------------------------------------------------------------- news */
@@ -361,11 +363,12 @@ static const char *note_of(const struct job *job, const struct terminal *termina
     return "";
 }
 
-static void tell_note(const struct site *site, const struct terminal *terminal,
-                      const struct job *job, const char *note, struct effects *effects)
+static void tell_note(const struct terminals *terminals,
+                      const struct terminal *terminal, const struct job *job,
+                      const char *note, struct effects *effects)
 {
     const struct msg_stream_up up = {
-        .run = {site->config->name, has_begun(job) ? job->attempt : 0},
+        .run = {terminals->parts.site, has_begun(job) ? job->attempt : 0},
         .bytes = (const uint8_t *)"",
         .note = note,
     };
@@ -386,76 +389,72 @@ static const char *recall_note(const struct job *job, int64_t now_ms,
 }
 
 /* What others want with the slots that it runs on. */
-static void tell_wishes(const struct site *site, struct terminal *terminal,
+static void tell_wishes(const struct terminals *terminals, struct terminal *terminal,
                         const struct job *job, int64_t now_ms, struct effects *effects)
 {
     struct msg_contract contract;
     bool is_leased = has_begun(job) && is_borrowed(job);
-    bool is_draining = is_leased &&
-                       consumer_find_contract(site->consumer, job->lease, &contract) &&
-                       contract.state == LEASE_DRAINING;
+    bool is_draining =
+        is_leased &&
+        consumer_find_contract(terminals->parts.consumer, job->lease, &contract) &&
+        contract.state == LEASE_DRAINING;
     if (terminal->link == 0) {
         return;
     }
     if (is_leased && is_draining != terminal->is_draining) {
-        tell_note(site, terminal, job,
+        tell_note(terminals, terminal, job,
                   is_draining ? "<<Its lease is being drained: it runs on, nothing new "
                                 "starts there>>"
                               : "<<Its lease is not drained any more>>",
                   effects);
     }
     if (is_leased && job->recall_ms != terminal->recall_ms) {
-        tell_note(site, terminal, job, recall_note(job, now_ms, &effects->arena),
+        tell_note(terminals, terminal, job, recall_note(job, now_ms, &effects->arena),
                   effects);
     }
     terminal->is_draining = is_draining;
     terminal->recall_ms = is_leased ? job->recall_ms : 0;
 }
 
-static void tell_news(const struct site *site, struct terminal *terminal,
+static void tell_news(const struct terminals *terminals, struct terminal *terminal,
                       const struct job *job, struct effects *effects)
 {
     bool is_begun = has_begun(job);
     uint64_t attempt = is_begun ? job->attempt : 0;
-    bool is_cut = is_borrowed(job) && !site_uplink_is_up(site->uplink);
+    bool is_cut = is_borrowed(job) && !site_uplink_is_up(terminals->parts.uplink);
     bool is_news = terminal->attempt != attempt || terminal->is_cut != is_cut ||
                    (is_begun && terminal->state != job->state);
     if (terminal->link == 0 || !is_news) {
         return;
     }
-    tell_note(site, terminal, job,
+    tell_note(terminals, terminal, job,
               note_of(job, terminal, is_begun, is_cut, &effects->arena), effects);
     terminal->attempt = attempt;
     terminal->state = job->state;
     terminal->is_cut = is_cut;
 }
 
-void terminals_requeued(struct site *site, const struct job *job,
+void terminals_requeued(struct terminals *terminals, const struct job *job,
                         struct effects *effects)
 {
-    struct terminal *terminal = find(site->terminals, jobs_key(job));
+    struct terminal *terminal = find(terminals, jobs_key(job));
     if (terminal != NULL) {
-        tell_news(site, terminal, job, effects);
+        tell_news(terminals, terminal, job, effects);
     }
 }
 
-void terminals_tick(struct site *site, int64_t now_ms, struct effects *effects)
+void terminals_tick(struct terminals *terminals, int64_t now_ms,
+                    struct effects *effects)
 {
-    struct terminals *terminals = site->terminals;
     int n_kept = 0;
     for (int i = 0; i < terminals->count; i++) {
         struct terminal *terminal = &terminals->items[i];
-        const struct job *job = jobs_find(site->jobs, terminal->key);
+        const struct job *job = jobs_find(terminals->parts.jobs, terminal->key);
         if (job == NULL || jobs_is_ended(job)) {
             continue;
         }
-        if (terminal->deadline_ms <= now_ms) {
-            terminal->deadline_ms = INT64_MAX;
-            hang_up(site, terminal, "the loss of its user's connection", now_ms,
-                    effects);
-        }
-        tell_news(site, terminal, job, effects);
-        tell_wishes(site, terminal, job, now_ms, effects);
+        tell_news(terminals, terminal, job, effects);
+        tell_wishes(terminals, terminal, job, now_ms, effects);
         terminals->items[n_kept++] = *terminal;
     }
     terminals->count = n_kept;

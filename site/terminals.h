@@ -17,44 +17,61 @@
 #define SUBLET_SITE_TERMINALS_H
 
 #include "base/err.h"
+#include "consumer/consumer.h"
 #include "model/effect.h"
 #include "sched/queue.h"
+#include "site/jobs.h"
+#include "site/runs.h"
+#include "site/site_hosts.h"
+#include "site/site_uplink.h"
 
 enum { TERMINALS_PATIENCE_MS = 60000 };
 
-struct site;
-struct job;
+/* What the terminals look at and send through; all of it is borrowed. */
+struct terminals_parts {
+    const char *site; /* its name */
+    const struct jobs *jobs;
+    const struct runs *runs;
+    struct site_hosts *hosts;
+    const struct consumer *consumer;
+    struct site_uplink *uplink;
+};
+
 struct terminals;
-struct terminals *terminals_new(void);
+struct terminals *terminals_new(const struct terminals_parts *parts);
 void terminals_free(struct terminals *terminals);
 
 /* Whether a queue takes a job with this spec, and it could run at all. */
 int terminals_check_queue(const struct queue_config *queue, const struct job_spec *spec,
                           struct err *err) MUST_CHECK;
-int terminals_check(const struct site *site, const struct queue_config *queue,
+int terminals_check(const struct terminals *terminals, const struct queue_config *queue,
                     const struct job_spec *spec, struct err *err) MUST_CHECK;
 
 /* A job that `from` has submitted; nothing where it is not interactive. */
-void terminals_add(struct site *site, const struct job *job, const struct peer *from);
+void terminals_add(struct terminals *terminals, const struct job *job,
+                   const struct peer *from);
 /* The site has started: jobs of before wait for their users. */
-void terminals_start(struct site *site, int64_t now_ms);
+void terminals_start(struct terminals *terminals, int64_t now_ms);
 
 /* STREAM_DOWN of a client; STREAM_UP of a host (its index), or of the provider of a
  * borrowed one (-1). */
-void terminals_down(struct site *site, const struct peer *from,
+void terminals_down(struct terminals *terminals, const struct peer *from,
                     const struct msg_stream_down *down, struct effects *effects);
-void terminals_up(struct site *site, int host, const struct msg_stream_up *up,
+void terminals_up(struct terminals *terminals, int host, const struct msg_stream_up *up,
                   struct effects *effects);
-/* A client's connection has closed. */
-void terminals_gone(struct site *site, uint64_t link, int64_t now_ms,
-                    struct effects *effects);
+/* A client's connection has closed: takes the next job that was connected by it and is
+ * now without a user. False: there is none. */
+bool terminals_take_gone(struct terminals *terminals, uint64_t link, uint64_t *key);
+/* Takes the next job whose user has not come back in time. False: there is none. */
+bool terminals_take_late(struct terminals *terminals, int64_t now_ms, uint64_t *key);
 
 /* The job waits again, and its reason says why. */
-void terminals_requeued(struct site *site, const struct job *job,
+void terminals_requeued(struct terminals *terminals, const struct job *job,
                         struct effects *effects);
 
-/* Tells users what has become of their jobs; ends those whose users are not back. */
-void terminals_tick(struct site *site, int64_t now_ms, struct effects *effects);
+/* Tells users what has become of their jobs, and forgets ended jobs. */
+void terminals_tick(struct terminals *terminals, int64_t now_ms,
+                    struct effects *effects);
 int64_t terminals_wake_ms(const struct terminals *terminals);
 
 #endif

@@ -9,10 +9,10 @@
 #include "model/job_id.h"
 #include "site/endings.h"
 #include "site/halts.h"
+#include "site/job_lookup.h"
 #include "site/keep.h"
 #include "site/parts.h"
 #include "site/recalls.h"
-#include "site/requests.h"
 #include "site/resizes.h"
 #include "site/rules.h"
 #include "site/slot_reserves.h"
@@ -339,7 +339,7 @@ void turns_load_run(struct site *site, const struct row_run *row)
 {
     const struct job *job = NULL;
     if (row->spec == NULL && row->lease[0] == '\0') {
-        job = requests_find_job(site, row->job);
+        job = job_lookup_one(site->jobs, row->job);
     }
     runs_load(site->runs, row, job != NULL ? job->submission : NULL);
 }
@@ -352,7 +352,7 @@ static void restore_runs(struct site *site, struct effects *effects)
         if (run == NULL || !run_table_is_own(table, run)) {
             continue;
         }
-        const struct job *job = requests_find_job(site, run->job);
+        const struct job *job = job_lookup_one(site->jobs, run->job);
         bool is_ours = job != NULL && job->attempt == run->id.attempt;
         if (!is_ours || jobs_is_ended(job) != (run->record == RUN_RECORD_ENDED)) {
             /* No batch leaves this behind; its host is told when it lists the run. */

@@ -86,7 +86,7 @@ static void end_job(struct site *site, struct job *job, const struct run_exit *e
     jobs_end(site->jobs, job, exit, is_done, end_reason(effects, job, exit),
              exit->end_ms != 0 ? exit->end_ms : now_ms);
     jobs_store(job, effects);
-    wait_job_ended(site, job, effects);
+    wait_job_ended(site->waiters, job, effects);
     schedule_mark(site->schedule);
 }
 
@@ -124,7 +124,7 @@ static void requeue(struct site *site, struct job *job, enum requeue_cause cause
     forget_preemptions(site, job, cause);
     jobs_requeue(site->jobs, job, cause, reason);
     jobs_store(job, effects);
-    terminals_requeued(site, job, effects);
+    terminals_requeued(site->terminals, job, effects);
     schedule_mark(site->schedule);
 }
 
@@ -139,7 +139,7 @@ static void hold(struct site *site, struct job *job, enum requeue_cause cause,
     jobs_requeue(site->jobs, job, cause, reason);
     jobs_move(site->jobs, job, JOB_PSUSP);
     jobs_store(job, effects);
-    terminals_requeued(site, job, effects);
+    terminals_requeued(site->terminals, job, effects);
     schedule_mark(site->schedule);
 }
 

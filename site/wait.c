@@ -5,9 +5,7 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "model/job_id.h"
-#include "site/parts.h"
-#include "site/requests.h"
-#include "site/site_view.h"
+#include "site/job_lookup.h"
 
 static void answer_array(const struct job *job, uint64_t link, uint64_t request,
                          struct effects *effects)
@@ -29,7 +27,7 @@ static void answer(const struct job *job, uint64_t link, uint64_t request,
     struct peer to = {.kind = PEER_CLIENT, .name = "", .link = link};
     struct value *value = value_object(arena);
     int code;
-    site_view_job_id(arena, value, "job", job);
+    job_id_add_value(arena, value, "job", job->id, job->index);
     value_add_text(arena, value, "state", jobs_state_name(job->state));
     if (jobs_exit_code(job, &code)) {
         value_add_int(arena, value, "exit_code", code);
@@ -49,12 +47,12 @@ static uint64_t array_key(const struct job *job)
     return job_id_key(job->id, 0);
 }
 
-void wait_request(struct site *site, const struct peer *from,
-                  const struct msg_wait *wait, struct effects *effects)
+void wait_request(struct waiters *waiters, const struct jobs *jobs,
+                  const struct peer *from, const struct msg_wait *wait,
+                  struct effects *effects)
 {
-    const struct job *job = requests_find_job(site, wait->job);
-    const struct job *element =
-        job == NULL ? requests_find_array(site, wait->job) : NULL;
+    const struct job *job = job_lookup_one(jobs, wait->job);
+    const struct job *element = job == NULL ? job_lookup_array(jobs, wait->job) : NULL;
     if (job == NULL && element == NULL) {
         effects_reply_error(effects, from, wait->request, ERR_NOT_FOUND,
                             "Job <%s> is not found; see `sublet jobs -a -u all`",
@@ -74,21 +72,22 @@ void wait_request(struct site *site, const struct peer *from,
                             .link = from->link,
                             .request = wait->request,
                             .deadline_ms = INT64_MAX};
-    if (!waiters_add(site->waiters, &waiter)) {
+    if (!waiters_add(waiters, &waiter)) {
         effects_reply_error(effects, from, wait->request, ERR_FULL,
                             "Job <%s>: too many clients wait, try again later",
                             wait->job);
     }
 }
 
-void wait_job_ended(struct site *site, const struct job *job, struct effects *effects)
+void wait_job_ended(struct waiters *waiters, const struct job *job,
+                    struct effects *effects)
 {
     struct waiter waiter;
-    while (waiters_take(site->waiters, WAITER_JOB, jobs_key(job), &waiter)) {
+    while (waiters_take(waiters, WAITER_JOB, jobs_key(job), &waiter)) {
         answer(job, waiter.link, waiter.request, effects);
     }
     while (jobs_is_array_ended(job) &&
-           waiters_take(site->waiters, WAITER_JOB, array_key(job), &waiter)) {
+           waiters_take(waiters, WAITER_JOB, array_key(job), &waiter)) {
         answer_array(job, waiter.link, waiter.request, effects);
     }
 }

@@ -5,12 +5,13 @@
 
 #include "model/effect.h"
 #include "site/jobs.h"
+#include "site/waiters.h"
 
-struct site;
-
-void wait_request(struct site *site, const struct peer *from,
-                  const struct msg_wait *wait, struct effects *effects);
-/* Everybody who waits for it hears the end. */
-void wait_job_ended(struct site *site, const struct job *job, struct effects *effects);
+void wait_request(struct waiters *waiters, const struct jobs *jobs,
+                  const struct peer *from, const struct msg_wait *wait,
+                  struct effects *effects);
+/* Answers all clients that wait for the end of this job, or of its whole array. */
+void wait_job_ended(struct waiters *waiters, const struct job *job,
+                    struct effects *effects);
 
 #endif

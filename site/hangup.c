@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hangup.c: see hangup.h. */
+#include "site/hangup.h"
+
+#include <signal.h>
+
+#include "site/parts.h"
+#include "site/turns.h"
+
+static void hang_up(struct site *site, uint64_t key, const char *why, int64_t now_ms,
+                    struct effects *effects)
+{
+    struct job *job = jobs_find(site->jobs, key);
+    if (job == NULL || jobs_is_ended(job) || job->is_killed) {
+        return;
+    }
+    if (job->attempt != 0) {
+        turns_control(site, job, CONTROL_SIGNAL, SIGHUP, why, now_ms, effects);
+    }
+    turns_control(site, job, CONTROL_KILL, 0, why, now_ms, effects);
+}
+
+void hangup_gone(struct site *site, uint64_t link, int64_t now_ms,
+                 struct effects *effects)
+{
+    uint64_t key;
+    while (terminals_take_gone(site->terminals, link, &key)) {
+        hang_up(site, key, "the end of its user's connection", now_ms, effects);
+    }
+}
+
+void hangup_late(struct site *site, int64_t now_ms, struct effects *effects)
+{
+    uint64_t key;
+    while (terminals_take_late(site->terminals, now_ms, &key)) {
+        hang_up(site, key, "the loss of its user's connection", now_ms, effects);
+    }
+}

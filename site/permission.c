@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* permission.c: see permission.h. */
+#include "site/permission.h"
+
+#include <string.h>
+
+bool permission_is_admin(const struct site_config *config, const struct peer *from)
+{
+    if ((from->roles & ROLE_ADMIN) != 0 || from->uid == 0 ||
+        from->uid == config->daemon_uid) {
+        return true;
+    }
+    for (int i = 0; i < config->n_admins; i++) {
+        const struct name_group *group =
+            groups_find_users(&config->groups, config->admins[i]);
+        if (strcmp(config->admins[i], from->name) == 0 ||
+            (group != NULL && groups_has(&group->members, from->name))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool permission_may_manage(const struct site_config *config, const struct peer *from,
+                           const struct job *job)
+{
+    return from->uid == job->spec->uid || permission_is_admin(config, from);
+}

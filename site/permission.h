@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* permission.h: which users may do what: administer the site, manage a job.
+ * Layer: site. */
+#ifndef SUBLET_SITE_PERMISSION_H
+#define SUBLET_SITE_PERMISSION_H
+
+#include <stdbool.h>
+
+#include "model/effect.h"
+#include "site/jobs.h"
+#include "site/site.h"
+
+/* Administrators are root, the user that the daemon runs as, the users and groups of
+ * ADMINS, and connections that the daemon itself marks as such (ROLE_ADMIN). */
+bool permission_is_admin(const struct site_config *config, const struct peer *from);
+/* A user manages their own jobs, an administrator all jobs. */
+bool permission_may_manage(const struct site_config *config, const struct peer *from,
+                           const struct job *job);
+
+#endif
