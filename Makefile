@@ -76,13 +76,13 @@ BROKER_SRCS := $(sort $(wildcard broker/io/*.c))
 PURE_SRCS := $(filter-out $(SITE_SRCS) $(BROKER_SRCS), \
 	$(call room,base model sched broker provider consumer site sim) $(wildcard host/exec/*.c))
 TOOLKIT_SRCS := $(call room,sys proto)
-GUARD_SRCS := $(sort $(wildcard host/guard*.c host/guard/*.c))
-HOST_SRCS := $(filter-out $(GUARD_SRCS) $(PURE_SRCS),$(call room,host))
-# What a guard writes of its run, its host reads.
-RECORD_SRCS := $(wildcard host/guard_record.c host/guard/guard_record.c)
+# What a guard and its sublet-host both are made of; the guard alone; sublet-host alone.
+RUN_SRCS := $(sort $(wildcard host/kernel/*.c host/run_dir/*.c host/record_file.c))
+GUARD_SRCS := $(sort $(filter-out $(RUN_SRCS),$(wildcard host/guard*.c host/guard/*.c host/stdio/*.c)))
+HOST_SRCS := $(filter-out $(GUARD_SRCS) $(RUN_SRCS) $(PURE_SRCS),$(call room,host))
 CLI_SRCS := $(call room,cli)
-SHELL_SRCS := $(TOOLKIT_SRCS) $(BROKER_SRCS) $(SITE_SRCS) $(GUARD_SRCS) $(HOST_SRCS) \
-	$(CLI_SRCS)
+SHELL_SRCS := $(TOOLKIT_SRCS) $(BROKER_SRCS) $(SITE_SRCS) $(RUN_SRCS) $(GUARD_SRCS) \
+	$(HOST_SRCS) $(CLI_SRCS)
 
 UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/prop/prop_*.c))
 SLOW_SRCS := $(sort $(wildcard tests/sim/sim_*.c tests/io/test_*.c))
@@ -127,7 +127,7 @@ TOOLKIT := $(B)/libshell.a
 ROOMS := $(B)/librooms.a
 SUPPORT := $(B)/libtests.a
 
-ROOM_SRCS := $(BROKER_SRCS) $(SITE_SRCS) $(HOST_SRCS) $(GUARD_SRCS)
+ROOM_SRCS := $(BROKER_SRCS) $(SITE_SRCS) $(RUN_SRCS) $(HOST_SRCS) $(GUARD_SRCS)
 MAIN_SRCS := $(if $(ROOM_SRCS),$(shell grep -l '^int main\>' $(ROOM_SRCS)))
 
 PURE_OBJS := $(call obj,$(PURE_SRCS))
@@ -162,12 +162,12 @@ $(BIN)/sublet-broker: $(call obj,$(BROKER_SRCS)) $(BROKER_SQL_OBJ) $(PAGE_OBJ) $
 	$(link)
 $(BIN)/sublet-site: $(call obj,$(SITE_SRCS)) $(SITE_SQL_OBJ) $(TOOLKIT) $(PURE) | $(BIN)
 	$(link)
-$(BIN)/sublet-host: $(call obj,$(HOST_SRCS) $(RECORD_SRCS)) $(TOOLKIT) $(PURE) | $(BIN)
+$(BIN)/sublet-host: $(call obj,$(HOST_SRCS) $(RUN_SRCS) $(wildcard host/guard_record.c)) $(TOOLKIT) $(PURE) | $(BIN)
 	$(link)
 $(BIN)/sublet: $(call obj,$(CLI_SRCS)) $(TOOLKIT) $(PURE) | $(BIN)
 	$(link)
 # There is one guard per running job: nothing but libc in it.
-$(BIN)/sublet-guard: $(call obj,$(GUARD_SRCS)) $(PURE) | $(BIN)
+$(BIN)/sublet-guard: $(call obj,$(GUARD_SRCS) $(RUN_SRCS)) $(PURE) | $(BIN)
 	@echo "  LD    $@"
 	$(Q)$(CC) $(LINK_FLAGS) -o $@ $^
 

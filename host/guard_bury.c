@@ -13,6 +13,7 @@
 #include "host/guard_record.h"
 #include "host/guard_run.h"
 #include "host/guard_spec.h"
+#include "host/record_file.h"
 
 enum {
     LOOK_MS = 10,
@@ -74,8 +75,8 @@ static bool clear(const char *path, const struct guard_record *record)
 static bool has_commands_left(int dir, const struct guard_record *record)
 {
     struct guard_spec spec;
-    bool has_any = record->start_ms != 0 && guard_spec_read(dir, &spec, NULL) == 0 &&
-                   spec.n_post_execs > 0;
+    bool has_any = record->start_ms != 0 &&
+                   guard_dir_read_spec(dir, &spec, NULL) == 0 && spec.n_post_execs > 0;
     if (record->start_ms != 0) {
         guard_spec_release(&spec);
     }
@@ -114,7 +115,7 @@ static bool bury(int dir, const char *path, struct guard_record *record)
  * cannot be written. */
 static int settle(int dir, const char *path, struct guard_record *record)
 {
-    int code = guard_record_read(dir, record, NULL);
+    int code = record_file_read(dir, record, NULL);
     if (code == ERR_NOT_FOUND) {
         return -1;
     }
@@ -126,7 +127,7 @@ static int settle(int dir, const char *path, struct guard_record *record)
         return 0;
     }
     bury(dir, path, record);
-    return guard_record_write(dir, record, NULL) == 0 ? 0 : -1;
+    return record_file_write(dir, record, NULL) == 0 ? 0 : -1;
 }
 
 int guard_bury_main(const char *path, int agent)

@@ -4,12 +4,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "host/boot_id.h"
+#include "host/guard_spec.h"
 #include "host/run_dir.h"
 
 int guard_dir_take(const char *path)
@@ -34,6 +37,33 @@ void guard_dir_remove(int dir, const char *path)
     }
     unlinkat(dir, RUN_DIR_WORK, AT_REMOVEDIR);
     rmdir(path);
+}
+
+int guard_dir_read_spec(int dir, struct guard_spec *spec, struct err *err)
+{
+    memset(spec, 0, sizeof(*spec));
+    int file = openat(dir, RUN_DIR_SPEC, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat status;
+    if (file < 0 || fstat(file, &status) != 0) {
+        int error = errno;
+        if (file >= 0) {
+            close(file);
+        }
+        return err_set(err, ERR_IO, "cannot open the run's spec: %s", strerror(error));
+    }
+    if (status.st_size > GUARD_SPEC_MAX) {
+        close(file);
+        return err_set(err, ERR_BOUNDS, "the run's spec is too large");
+    }
+    size_t length = (size_t)status.st_size;
+    char *bytes = mem_alloc(length + 1, 1);
+    ssize_t got = read(file, bytes, length);
+    close(file);
+    if (got != (ssize_t)length) {
+        free(bytes);
+        return err_set(err, ERR_IO, "cannot read the run's spec");
+    }
+    return guard_spec_parse(bytes, length, spec, err);
 }
 
 static uint64_t size_of(int dir, const char *name)

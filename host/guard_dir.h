@@ -5,10 +5,13 @@
 #define SUBLET_HOST_GUARD_DIR_H
 
 #include "host/guard_record.h"
+#include "host/guard_spec.h"
 
 /* Opens it, makes it the working directory and locks it for the life of the process;
  * -1 where it is gone or (errno EWOULDBLOCK) somebody else holds it. */
 int guard_dir_take(const char *path);
+
+int guard_dir_read_spec(int dir, struct guard_spec *spec, struct err *err) MUST_CHECK;
 
 /* Deletes what the guard and sublet-host put there, and the directory. */
 void guard_dir_remove(int dir, const char *path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guard_life.c: see guard_life.h. */
 #include "host/guard_life.h"
+#include "host/record_file.h"
 
 #include <unistd.h>
 
@@ -50,7 +51,7 @@ void guard_life_release(struct guard_life *life)
 
 void guard_life_save(struct guard_life *life)
 {
-    life->save_at = guard_record_write(life->dir, &life->record, NULL) == 0
+    life->save_at = record_file_write(life->dir, &life->record, NULL) == 0
                         ? GUARD_LIFE_NEVER
                         : guard_clock_now_ms() + SAVE_AGAIN_MS;
 }

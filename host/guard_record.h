@@ -52,14 +52,6 @@ size_t guard_record_format(const struct guard_record *record, char *text);
 int guard_record_parse(const char *text, size_t length, struct guard_record *record,
                        struct err *err) MUST_CHECK;
 
-/* `dir` is the open directory of the run. What is read is the last record that was
- * written as a whole, whenever the writer or a write of his was cut off: the first is
- * renamed into place, the others go in turn to one of two places in the file. Writing
- * counts `seq` on; a record that takes over from another begins with what was read. */
-int guard_record_read(int dir, struct guard_record *record, struct err *err) MUST_CHECK;
-int guard_record_write(int dir, struct guard_record *record,
-                       struct err *err) MUST_CHECK;
-
 /* What its processes carry in their environment: "SUBLET_RUN=north.1.<mark>". */
 void guard_record_mark(const struct guard_record *record, const char *run,
                        char text[GUARD_RECORD_MARK_SIZE]);

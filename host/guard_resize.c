@@ -109,7 +109,7 @@ static char *read_bytes(int dir, size_t *length)
     char *bytes = NULL;
     *length = 0;
     if (from >= 0 && fstat(from, &status) == 0 && status.st_size > 0 &&
-        status.st_size <= RUN_DIR_SPEC_MAX) {
+        status.st_size <= GUARD_SPEC_MAX) {
         *length = (size_t)status.st_size;
         bytes = mem_alloc(*length + 1, 1);
         if (read(from, bytes, *length) != (ssize_t)*length) {

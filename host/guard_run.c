@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guard_run.c: see guard_run.h. */
 #include "host/guard_run.h"
+#include "host/record_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -115,7 +116,7 @@ static void set_mark(struct guard_life *life)
 
 static int read_spec(struct guard_life *life, struct err *err)
 {
-    int code = guard_spec_read(life->dir, &life->spec, err);
+    int code = guard_dir_read_spec(life->dir, &life->spec, err);
     if (code == 0 && life->spec.end_within_ms > 0) {
         life->end_by = guard_clock_now_ms() + life->spec.end_within_ms;
     }
@@ -137,7 +138,7 @@ static int prepare(struct guard_life *life, struct err *err)
         set_mark(life);
         guard_course_init(&life->course, &life->spec);
         life->record.phase = RUN_WAITING;
-        code = guard_record_write(life->dir, &life->record, err);
+        code = record_file_write(life->dir, &life->record, err);
     }
     return code;
 }

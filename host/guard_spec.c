@@ -3,16 +3,12 @@
 #include "host/guard_spec.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/bounds.h"
-#include "host/run_dir.h"
 
 /* What sublet-host adds to the job's own variables. */
 enum { ENV_ADDED_MAX = 16 };
@@ -169,8 +165,8 @@ static size_t count_items(const char *bytes, size_t length)
     return count;
 }
 
-/* Takes `bytes`, from malloc. */
-static int parse(char *bytes, size_t length, struct guard_spec *spec, struct err *err)
+int guard_spec_parse(char *bytes, size_t length, struct guard_spec *spec,
+                     struct err *err)
 {
     memset(spec, 0, sizeof(*spec));
     set_defaults(spec);
@@ -179,7 +175,7 @@ static int parse(char *bytes, size_t length, struct guard_spec *spec, struct err
     spec->env = mem_alloc(count_items(bytes, length) + GUARD_SPEC_ENV_FREE + 1,
                           sizeof(*spec->env));
     if (length == 0 || bytes[length - 1] != '\0' ||
-        strcmp(bytes, RUN_DIR_SPEC_HEAD) != 0) {
+        strcmp(bytes, GUARD_SPEC_HEAD) != 0) {
         return err_set(err, ERR_PARSE, "the run's spec is cut or no spec");
     }
     size_t at = strlen(bytes) + 1;
@@ -195,33 +191,6 @@ static int parse(char *bytes, size_t length, struct guard_spec *spec, struct err
         }
     }
     return err_set(err, ERR_PARSE, "the run's spec ends early");
-}
-
-int guard_spec_read(int dir, struct guard_spec *spec, struct err *err)
-{
-    memset(spec, 0, sizeof(*spec));
-    int file = openat(dir, RUN_DIR_SPEC, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    struct stat status;
-    if (file < 0 || fstat(file, &status) != 0) {
-        int error = errno;
-        if (file >= 0) {
-            close(file);
-        }
-        return err_set(err, ERR_IO, "cannot open the run's spec: %s", strerror(error));
-    }
-    if (status.st_size > RUN_DIR_SPEC_MAX) {
-        close(file);
-        return err_set(err, ERR_BOUNDS, "the run's spec is too large");
-    }
-    size_t length = (size_t)status.st_size;
-    char *bytes = mem_alloc(length + 1, 1);
-    ssize_t got = read(file, bytes, length);
-    close(file);
-    if (got != (ssize_t)length) {
-        free(bytes);
-        return err_set(err, ERR_IO, "cannot read the run's spec");
-    }
-    return parse(bytes, length, spec, err);
 }
 
 void guard_spec_release(struct guard_spec *spec)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guard_spec.h: what a guard is to run, as sublet-host wrote it down (run_spec.h).
  *
- * The file: RUN_DIR_SPEC_HEAD, then "name=value" for each field, "env=NAME=value" for
+ * The file: GUARD_SPEC_HEAD, then "name=value" for each field, "env=NAME=value" for
  * each variable, "limit=NAME=number", "pre_exec=COMMAND", "post_exec=COMMAND",
  * "control=suspend=COMMAND" for each of those, then "end=": all ended by a NUL, so that
  * a file that was cut is noticed and a command may have any other byte.
  *
  * Units: milliseconds. Ownership: all texts live in `bytes`, until release.
- * Errors: ERR_IO, ERR_PARSE, ERR_BOUNDS above RUN_DIR_SPEC_MAX.
+ * Errors: ERR_IO, ERR_PARSE, ERR_BOUNDS above GUARD_SPEC_MAX.
  * Layer: host (guard). */
 #ifndef SUBLET_HOST_GUARD_SPEC_H
 #define SUBLET_HOST_GUARD_SPEC_H
@@ -21,7 +21,12 @@
 #include "model/job_control.h"
 #include "model/job_rlimit.h"
 
-enum { GUARD_SPEC_ENV_FREE = 2 }; /* for the mark, and PWD */
+#define GUARD_SPEC_HEAD "sublet-spec 1"
+
+enum {
+    GUARD_SPEC_ENV_FREE = 2,  /* for the mark, and PWD */
+    GUARD_SPEC_MAX = 1 << 20, /* a RUN_START is one frame; its hosts are named twice */
+};
 
 struct guard_spec {
     char *bytes;
@@ -55,7 +60,9 @@ struct guard_spec {
         *controls[JOB_CONTROL_KINDS]; /* signal or command; NULL: the usual signals */
 };
 
-int guard_spec_read(int dir, struct guard_spec *spec, struct err *err) MUST_CHECK;
+/* Takes `bytes`, from malloc, in any case. */
+int guard_spec_parse(char *bytes, size_t length, struct guard_spec *spec,
+                     struct err *err) MUST_CHECK;
 void guard_spec_release(struct guard_spec *spec);
 
 #endif

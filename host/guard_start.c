@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guard_start.c: see guard_start.h. */
 #include "host/guard_start.h"
+#include "host/record_file.h"
 
 #include <stdio.h>
 #include <sys/wait.h>
@@ -157,7 +158,7 @@ static void set_clocks(struct guard_life *life)
 int guard_start_command(struct guard_life *life, struct err *err)
 {
     int code = fork_command(life, err);
-    if (code == 0 && (code = guard_record_write(life->dir, &life->record, err)) != 0) {
+    if (code == 0 && (code = record_file_write(life->dir, &life->record, err)) != 0) {
         guard_job_abandon(&life->job);
         waitpid(life->job.pid, NULL, 0);
     }

@@ -4,6 +4,7 @@
  * All connections to guards hang on one epoll descriptor, which is all that the loop
  * polls of them: thousands of guards cost it as much as one. */
 #include "host/host_runs.h"
+#include "host/record_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -275,7 +276,7 @@ static void settle_guarded(struct host_runs *runs, struct entry *entry, int dir)
     } else {
         settle_later(runs, entry);
     }
-    if (guard_record_read(dir, &record, NULL) == 0 &&
+    if (record_file_read(dir, &record, NULL) == 0 &&
         (record.phase != entry->run.record.phase ||
          record.control_done != entry->run.record.control_done ||
          record.resize_done != entry->run.record.resize_done)) {
@@ -287,7 +288,7 @@ static void settle_guarded(struct host_runs *runs, struct entry *entry, int dir)
 static void settle_unguarded(struct host_runs *runs, struct entry *entry, int dir)
 {
     struct guard_record record;
-    int code = guard_record_read(dir, &record, NULL);
+    int code = record_file_read(dir, &record, NULL);
     bool is_this_boot = strcmp(record.boot_id, runs->setting.boot_id) == 0;
     if (code == 0 && record.phase == RUN_ENDED) {
         close(dir);
@@ -505,7 +506,7 @@ static void give_up(struct host_runs *runs, struct entry *entry)
     bool is_new = entry->is_new;
     int dir = host_spool_open_run(runs->spool, entry->run.name);
     struct guard_record record;
-    int code = dir < 0 ? ERR_NOT_FOUND : guard_record_read(dir, &record, NULL);
+    int code = dir < 0 ? ERR_NOT_FOUND : record_file_read(dir, &record, NULL);
     if (dir >= 0) {
         close(dir);
     }

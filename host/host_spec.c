@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/guard_spec.h"
 #include "host/run_dir.h"
 
 /* A list of hosts longer than this stays empty: the kernel takes 128 KiB a variable. */
@@ -178,7 +179,7 @@ static void put_list(FILE *to, const char *name, const char *const *texts, int n
 static void put_all(FILE *to, const char *name, const struct msg_run_start *start,
                     const struct host_spec_setting *setting)
 {
-    fprintf(to, "%s%c", RUN_DIR_SPEC_HEAD, '\0');
+    fprintf(to, "%s%c", GUARD_SPEC_HEAD, '\0');
     put(to, "run", name);
     put(to, "account", start->account);
     put(to, "command", start->spec.command);

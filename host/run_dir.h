@@ -56,7 +56,6 @@
 #include <stdint.h>
 
 #define RUN_DIR_SPEC "spec"
-#define RUN_DIR_SPEC_HEAD "sublet-spec 1"
 #define RUN_DIR_RESIZE "resize"
 #define RUN_DIR_RESIZE_HEAD "sublet-resize 1"
 #define RUN_DIR_STATE "state"
@@ -72,8 +71,6 @@ enum {
      * lowest when a process dies, so that the lock is mostly gone when the agent hears
      * of it. Not always (guard_bury.c waits for it). */
     RUN_DIR_AGENT_FD = 16,
-    RUN_DIR_SPEC_MAX =
-        1 << 20, /* a RUN_START is one frame; its hosts are named twice */
 };
 
 /* ORDER_GO carries the token, ORDER_CONTROL number, action and signal. ORDER_END: end

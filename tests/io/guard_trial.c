@@ -18,6 +18,7 @@
 
 #include "host/host_spawn.h"
 #include "host/host_talk.h"
+#include "host/record_file.h"
 
 enum { WAIT_MS = 60000 };
 
@@ -198,7 +199,7 @@ void guard_trial_assert_recorded(const struct guard_trial *trial)
     struct guard_record record;
     struct err err;
     int dir = open(guard_trial_path(trial, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    assert_int_equal(guard_record_read(dir, &record, &err), 0);
+    assert_int_equal(record_file_read(dir, &record, &err), 0);
     close(dir);
     assert_int_equal(record.phase, trial->record.phase);
     assert_int_equal(record.end, trial->record.end);

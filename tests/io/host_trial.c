@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "host/record_file.h"
+
 static char program[4096];
 
 bool host_trial_find_program(void)
@@ -180,7 +182,7 @@ bool host_trial_read_record(const struct host_trial *trial, uint64_t attempt,
     int dir =
         open(run_fixture_path(&trial->fixture, "spool/runs/north.%d", (int)attempt),
              O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int code = dir < 0 ? ERR_NOT_FOUND : guard_record_read(dir, record, &err);
+    int code = dir < 0 ? ERR_NOT_FOUND : record_file_read(dir, record, &err);
     if (dir >= 0) {
         close(dir);
     }

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "host/record_file.h"
 #include "tests/io/guard_trial.h"
 
 static void check_burial(struct guard_trial *trial)
@@ -79,7 +80,7 @@ static void test_burial_of_an_earlier_boot(void **state)
     struct err err;
     assert_int_equal(mkdir(guard_trial_path(trial, ""), 0711), 0);
     int dir = open(guard_trial_path(trial, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    assert_int_equal(guard_record_write(dir, &record, &err), 0);
+    assert_int_equal(record_file_write(dir, &record, &err), 0);
     close(dir);
     guard_trial_spawn(trial, "--bury");
     guard_trial_hear_until(trial, RUN_ENDED);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "host/host_spawn.h"
+#include "host/record_file.h"
 #include "tests/io/guard_trial.h"
 
 static void test_damaged_spec(void **state)
@@ -97,8 +98,8 @@ static void test_record_cut(void **state)
     for (uint64_t code = 1; code <= 4; code++) {
         record.code = code;
         guard_record_set_text(&record, code % 3 == 0 ? "a longer one" : "");
-        assert_int_equal(guard_record_write(dir, &record, &err), 0);
-        assert_int_equal(guard_record_read(dir, &again, &err), 0);
+        assert_int_equal(record_file_write(dir, &record, &err), 0);
+        assert_int_equal(record_file_read(dir, &again, &err), 0);
         assert_int_equal(again.code, code);
         assert_string_equal(again.text, record.text);
     }
@@ -107,12 +108,12 @@ static void test_record_cut(void **state)
         char before;
         assert_int_equal(pread(file, &before, 1, at), 1);
         assert_int_equal(pwrite(file, "\0", 1, at), 1);
-        assert_int_equal(guard_record_read(dir, &again, &err), 0);
+        assert_int_equal(record_file_read(dir, &again, &err), 0);
         assert_int_equal(again.code, 3);
         assert_int_equal(pwrite(file, &before, 1, at), 1);
     }
     assert_int_equal(ftruncate(file, 100), 0);
-    assert_int_equal(guard_record_read(dir, &again, &err), ERR_PARSE);
+    assert_int_equal(record_file_read(dir, &again, &err), ERR_PARSE);
     close(file);
     close(dir);
 }

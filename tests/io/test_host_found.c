@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "host/guard_record.h"
+#include "host/record_file.h"
 #include "tests/io/host_trial.h"
 
 /* ---- killed and found again */
@@ -112,7 +113,7 @@ static void test_earlier_boot(void **state)
                                             (int)rows[i].attempt);
         assert_int_equal(mkdir(path, 0711), 0);
         int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        assert_int_equal(guard_record_write(dir, &record, &err), 0);
+        assert_int_equal(record_file_write(dir, &record, &err), 0);
         close(dir);
     }
     /* One whose record is damaged may have begun; one without never did. */
