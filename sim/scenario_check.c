@@ -15,7 +15,7 @@
 #include "sched/depend.h"
 #include "sim/scenario_parts.h"
 #include "site/facts_config.h"
-#include "site/needs.h"
+#include "site/resreq_config.h"
 
 static const struct site_config *config_of(const struct scenario *scenario, int site)
 {
@@ -285,7 +285,7 @@ static void check_res(struct scenario *scenario, const struct statement *at)
 {
     const struct site_config *config = config_of(scenario, at->site);
     struct resources *resources = facts_config_catalogue(&config->facts);
-    struct resreq_rules rules = needs_rules(config, resources);
+    struct resreq_rules rules = resreq_config_rules(config, resources);
     struct resreq_strings from = {.strings = &at->submit.res, .n_strings = 1};
     struct resreq_notes notes = {.arena = &scenario->arena};
     struct resreq_fault fault;

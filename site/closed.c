@@ -135,7 +135,7 @@ void closed_request(struct site *site, const struct peer *from,
         closed_load(&site->closed, &row.closed);
         closed_tell(site);
         jobs_retry_all(site->jobs);
-        schedule_mark(site->schedule);
+        pass_request_set(&site->pass_request);
     }
     const char *text = arena_printf(arena, "Host <%s> is %s.", row.closed.host,
                                     order->is_closed ? "closed" : "open");

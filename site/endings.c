@@ -51,7 +51,7 @@ bool endings_put_off(struct site *site, struct job *job, int signal, int64_t now
     }
     jobs_store(job, effects);
     expect(site, job);
-    schedule_mark(site->schedule);
+    pass_request_set(&site->pass_request);
     return true;
 }
 

@@ -249,7 +249,7 @@ void grants_refresh(struct site *site, struct effects *effects)
     }
     *grants = (struct grants){true, n_provider, n_consumer};
     if (is_other) {
-        schedule_mark(site->schedule);
+        pass_request_set(&site->pass_request);
     }
 }
 

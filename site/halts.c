@@ -68,7 +68,7 @@ void halts_lift(struct site *site, struct job *job, enum halt_cause cause,
         jobs_move(site->jobs, job, halts_state(job));
     }
     jobs_store(job, effects);
-    schedule_mark(site->schedule);
+    pass_request_set(&site->pass_request);
 }
 
 /* As LSF has them in bjobs -l. */

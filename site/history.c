@@ -10,6 +10,7 @@
 
 #include "model/job_id.h"
 #include "site/parts.h"
+#include "site/run_limit.h"
 #include "site/site_page.h"
 #include "site/slot_reserves.h"
 
@@ -145,9 +146,9 @@ static const char *backfill_text(const struct site *site, struct arena *arena,
         arena_printf(arena, "backfill, on slots that job <%s> reserves",
                      job_id_text(arena, job_id_key_number(row->backfill_of),
                                  job_id_key_index(row->backfill_of)));
-    return job != NULL && slot_reserves_is_cut(site, job)
+    return job != NULL && run_limit_is_cut(job, site->now_ms)
                ? arena_printf(arena, "%s, for %lld s", text,
-                              (long long)(slot_reserves_limit_ms(site, job) / 1000))
+                              (long long)(run_limit_ms(job, site->now_ms) / 1000))
                : text;
 }
 

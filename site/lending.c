@@ -105,7 +105,7 @@ void lending_run_changed(struct site *site, struct run *run, int64_t now_ms,
     if (run->record == RUN_RECORD_ENDED) {
         provider_run_ended(site->provider, &run->id);
         history_run_ended(site, run, effects);
-        schedule_mark(site->schedule);
+        pass_request_set(&site->pass_request);
         plan_telling(site, run, now_ms);
     }
     lending_count(site, run);
@@ -197,7 +197,7 @@ static void take(struct site *site, const struct msg_start *start, int64_t now_m
     };
     struct run *run = runs_add(site->runs, &row, NULL, now_ms, effects);
     history_taken(site, run, effects);
-    schedule_mark(site->schedule);
+    pass_request_set(&site->pass_request);
     tell(site, run, effects);
 }
 

@@ -118,7 +118,7 @@ static void carry_out(const struct call *call, struct job *job)
         break;
     }
     jobs_store(job, call->effects);
-    schedule_mark(site->schedule);
+    pass_request_set(&site->pass_request);
 }
 
 static const char *done_text(const struct call *call)
@@ -252,7 +252,7 @@ void moves_queue_request(struct site *site, const struct peer *from,
         return;
     }
     queues_order(site->queues, queue, order->order, effects);
-    schedule_mark(site->schedule);
+    pass_request_set(&site->pass_request);
     struct value *value = value_object(arena);
     value_add_text(arena, value, "queue", order->queue);
     effects_reply(

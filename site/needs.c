@@ -16,6 +16,7 @@
 
 #include "sched/resreq_range.h"
 #include "site/parts.h"
+#include "site/resreq_config.h"
 #include "site/shapes.h"
 
 /* Kept, a kilobyte or two each; past it all are forgotten and compiled anew. */
@@ -56,18 +57,6 @@ struct needs {
     int n_lefts, lefts_capacity;
 };
 
-struct resreq_rules needs_rules(const struct site_config *config,
-                                const struct resources *resources)
-{
-    return (struct resreq_rules){
-        .language = {.resources = resources,
-                     .is_lenient = config->is_resreq_lenient,
-                     .has_local = true,
-                     .counts_slots = config->is_sched_by_slot},
-        .reading = RESREQ_READ_TO_ACT,
-    };
-}
-
 struct needs *needs_new(const struct site_config *config,
                         const struct resources *resources)
 {
@@ -105,7 +94,7 @@ static int compile(const struct needs *needs, struct arena *arena, int queue,
                    const struct job_spec *spec, struct resreq *resreq,
                    struct resreq_notes *notes, struct resreq_fault *fault)
 {
-    struct resreq_rules rules = needs_rules(needs->config, needs->resources);
+    struct resreq_rules rules = resreq_config_rules(needs->config, needs->resources);
     struct resreq_strings from = {
         .queue = needs->config->queues[queue].res_req,
         .range = needs->config->queues[queue].resrsv_limit,
@@ -595,7 +584,7 @@ const struct reserve_asks *needs_asks(struct needs *needs, const struct site *si
 int needs_select(struct needs *needs, enum needs_listing listing, const char *string,
                  const struct place_filter **filter, struct err *err)
 {
-    struct resreq_rules rules = needs_rules(needs->config, needs->resources);
+    struct resreq_rules rules = resreq_config_rules(needs->config, needs->resources);
     struct resreq_strings from = {.strings = &string, .n_strings = 1};
     struct resreq_notes notes = {.arena = needs->scratch};
     struct resreq_fault fault;

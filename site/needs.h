@@ -64,8 +64,4 @@ enum needs_listing {
 int needs_select(struct needs *needs, enum needs_listing listing, const char *string,
                  const struct place_filter **filter, struct err *err) MUST_CHECK;
 
-/* The rules that this configuration gives to a string. */
-struct resreq_rules needs_rules(const struct site_config *config,
-                                const struct resources *resources);
-
 #endif

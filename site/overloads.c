@@ -386,7 +386,7 @@ void overloads_tick(struct site *site, int64_t now_ms, struct effects *effects)
     lift_some(site, &arena, now_ms, effects);
     arena_release(&arena);
     if (is_told) {
-        schedule_mark(site->schedule);
+        pass_request_set(&site->pass_request);
     }
 }
 

@@ -15,6 +15,7 @@
 #include "site/lease_load.h"
 #include "site/needs.h"
 #include "site/overloads.h"
+#include "site/pass_request.h"
 #include "site/picks.h"
 #include "site/preempts.h"
 #include "site/queues.h"
@@ -57,6 +58,7 @@ struct site {
     struct slot_reserves *slot_reserves;
     struct resizes *resizes; /* of its running jobs */
     struct schedule *schedule;
+    struct pass_request pass_request;
     struct accepts *accepts; /* of hosts, by name */
     struct waiters *waiters;
     struct terminals *terminals; /* of interactive jobs */

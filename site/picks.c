@@ -361,7 +361,7 @@ void picks_tick(struct site *site, int64_t now_ms, struct effects *effects)
         if (find_pick(picks, &from->late[i]) == NULL &&
             pick(site, &from->late[i], is_late, effects)) {
             picks->is_open = export_all(site, now_ms, effects);
-            schedule_mark(site->schedule);
+            pass_request_set(&site->pass_request);
         }
     }
     if (is_late || !picks->is_open) {

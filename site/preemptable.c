@@ -7,6 +7,7 @@
 
 #include "site/halts.h"
 #include "site/parts.h"
+#include "site/run_limit.h"
 #include "site/slot_reserves.h"
 
 /* Where the first host of a running job stood in the last list: looked at first there
@@ -102,7 +103,7 @@ static struct preempt_job show_job(struct site *site, struct arena *arena,
             job->halt.resumed_ms > job->start_ms ? job->halt.resumed_ms : job->start_ms,
         .ran_ms = halts_ran_ms(job, now_ms),
         .still_ms = job->halt.total_ms,
-        .run_limit_ms = slot_reserves_limit_ms(site, job),
+        .run_limit_ms = run_limit_ms(job, site->now_ms),
         .n_preempted = job->halt.n_preempted,
         .is_exclusive = job->spec->is_exclusive,
         .guards = preempt_policy_protection(&site->config->preempt, arena, job->queue,

@@ -462,7 +462,7 @@ void requests_submit(struct site *site, const struct peer *from,
         jobs_store(job, effects);
     }
     terminals_add(site->terminals, job, from);
-    schedule_mark(site->schedule);
+    pass_request_set(&site->pass_request);
 
     struct value *value = value_object(arena);
     value_add_int(arena, value, "job", (int64_t)row.id);

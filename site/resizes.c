@@ -186,7 +186,7 @@ void resizes_grow(struct site *site, struct job *job, const struct place_start *
                                              more->hosts, more->n_hosts);
     struct job_resize resize = job->resize;
     if (job->is_victim) {
-        schedule_mark(site->schedule); /* its slots are others' */
+        pass_request_set(&site->pass_request); /* its slots are others' */
         return;
     }
     resize.number++;
@@ -216,7 +216,7 @@ void resizes_ask(struct site *site, struct job *job, int max_slots,
     job->grow_ms = 0;
     jobs_resize(site->jobs, job, job->hosts, job->n_hosts, &resize);
     jobs_store(job, effects);
-    schedule_mark(site->schedule);
+    pass_request_set(&site->pass_request);
 }
 
 void resizes_restore(const struct site *site, const struct job *job, struct run *run)
@@ -280,7 +280,7 @@ void resizes_answered(struct site *site, struct job *job, struct run *run,
     jobs_resize(site->jobs, job, hosts.hosts, hosts.n_hosts, &over);
     jobs_store(job, effects);
     history_resized(site, job, what, effects);
-    schedule_mark(site->schedule);
+    pass_request_set(&site->pass_request);
     /* An order that waited may end the job in the call. */
     runs_settle_resize(site->runs, run, job->hosts, job->n_hosts, now_ms, effects);
 }

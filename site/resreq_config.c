@@ -8,7 +8,6 @@
 #include "base/conf_value.h"
 #include "sched/resreq_range.h"
 #include "site/facts.h"
-#include "site/needs.h"
 
 /* Where a requirement stands. */
 struct spot {
@@ -98,7 +97,7 @@ static void check_ranges(struct conf *conf, const struct resreq_rules *rules)
 static void check_keys(struct conf *conf, const struct site_config *config)
 {
     struct resources *resources = facts_config_catalogue(&config->facts);
-    struct resreq_rules rules = needs_rules(config, resources);
+    struct resreq_rules rules = resreq_config_rules(config, resources);
     struct resreq_rules conditions = resreq_config_select_rules(config, resources);
     check_key(conf, "Queue", "RES_REQ", &rules);
     check_key(conf, "Application", "RES_REQ", &rules);
@@ -134,10 +133,22 @@ struct resreq_selector {
 
 const struct resreq_local resreq_config_nowhere = {.type = "", .model = ""};
 
+struct resreq_rules resreq_config_rules(const struct site_config *config,
+                                        const struct resources *resources)
+{
+    return (struct resreq_rules){
+        .language = {.resources = resources,
+                     .is_lenient = config->is_resreq_lenient,
+                     .has_local = true,
+                     .counts_slots = config->is_sched_by_slot},
+        .reading = RESREQ_READ_TO_ACT,
+    };
+}
+
 struct resreq_rules resreq_config_select_rules(const struct site_config *config,
                                                const struct resources *resources)
 {
-    struct resreq_rules rules = needs_rules(config, resources);
+    struct resreq_rules rules = resreq_config_rules(config, resources);
     rules.reading = RESREQ_READ_ALL;
     rules.language.has_local = false;
     rules.defaults_any = true;

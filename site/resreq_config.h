@@ -34,6 +34,9 @@ enum export_answer resreq_config_match(void *arg, const struct conf_section *sec
                                        const struct conf_row *row,
                                        const struct conf_cell *cell, uint8_t *matches);
 
+/* The rules that this configuration gives to a requirement string. */
+struct resreq_rules resreq_config_rules(const struct site_config *config,
+                                        const struct resources *resources);
 /* The rules by which a RES_SELECT or a condition is read, and whom its `local` means:
  * nobody. */
 struct resreq_rules resreq_config_select_rules(const struct site_config *config,

@@ -28,7 +28,6 @@ struct told_use {
 };
 
 struct schedule {
-    bool is_marked;    /* something has changed since the last pass */
     int64_t accept_ms; /* hosts take jobs again that lines of the last pass wait for */
     int waiting_own;   /* of the last whole pass */
     struct lease_waiting *leases;
@@ -42,7 +41,6 @@ struct schedule {
 struct schedule *schedule_new(void)
 {
     struct schedule *schedule = mem_alloc(1, sizeof(*schedule));
-    schedule->is_marked = true;
     schedule->accept_ms = INT64_MAX;
     schedule->shown = shown_lines_new();
     arena_init(&schedule->scratch);
@@ -61,11 +59,6 @@ void schedule_free(struct schedule *schedule)
     free(schedule);
 }
 
-void schedule_mark(struct schedule *schedule)
-{
-    schedule->is_marked = true;
-}
-
 int64_t schedule_wake_ms(const struct site *site, int64_t now_ms)
 {
     int64_t hold_ms = jobs_hold_ms(site->jobs);
@@ -78,7 +71,7 @@ int64_t schedule_wake_ms(const struct site *site, int64_t now_ms)
     wake_ms = slots_ms < wake_ms ? slots_ms : wake_ms;
     wake_ms = reserve_ms < wake_ms ? reserve_ms : wake_ms;
     wake_ms = site->schedule->accept_ms < wake_ms ? site->schedule->accept_ms : wake_ms;
-    return site->schedule->is_marked ? now_ms : wake_ms;
+    return site->pass_request.is_set ? now_ms : wake_ms;
 }
 
 /* ---------------------------------------------------------------- waiting slots */
@@ -306,8 +299,8 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     bool is_rested =
         schedule->accept_ms <= now_ms || resizes_wake_ms(site->resizes) <= now_ms;
     bool is_over = slot_reserves_wake_ms(site->slot_reserves) <= now_ms;
-    if (!schedule->is_marked && !has_come && !is_guard && !is_less && !is_rested &&
-        !is_over) {
+    if (!site->pass_request.is_set && !has_come && !is_guard && !is_less &&
+        !is_rested && !is_over) {
         return false;
     }
     struct place_snapshot snapshot = {.queues = site->config->queues,
@@ -330,14 +323,14 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     snapshot.preempt = preempts_show(site, &schedule->scratch, &snapshot, now_ms);
     snapshot.kept = slot_reserves_show(site, &schedule->scratch, &snapshot, now_ms);
     place_plan(&schedule->scratch, &snapshot, &plan);
-    schedule->is_marked = plan.is_cut;
+    site->pass_request.is_set = plan.is_cut;
     schedule->accept_ms = plan.accept_ms;
     shares_wait(site->shares, plan.queue_waits);
     preempts_mark_victims(site, snapshot.preempt, true);
     carry_out(site, &plan, now_ms, effects);
     preempts_mark_victims(site, snapshot.preempt, false);
     if (preempts_order(site, snapshot.preempt, now_ms, effects)) {
-        schedule_mark(schedule);
+        pass_request_set(&site->pass_request);
     }
     slot_reserves_keep(site, &schedule->scratch, &snapshot, snapshot.kept);
     schedule_tell_use(site);

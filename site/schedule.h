@@ -18,9 +18,6 @@ struct schedule;
 struct schedule *schedule_new(void);
 void schedule_free(struct schedule *schedule);
 
-/* Jobs, hosts, slots or contracts have changed. */
-void schedule_mark(struct schedule *schedule);
-
 /* An exclusive job has the host, of whomever: nothing else begins there. */
 bool schedule_is_taken(const struct site *site, int host);
 /* The provider hears how many slots of each host this site's own jobs use. */

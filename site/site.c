@@ -27,7 +27,7 @@ static void run_changed(void *arg, struct run *run, int64_t now_ms,
 {
     struct site *site = arg;
     if (run->record == RUN_RECORD_ENDED) {
-        schedule_mark(site->schedule);
+        pass_request_set(&site->pass_request);
     }
     if (run_table_is_own(runs_table(site->runs), run)) {
         turns_run_changed(site, run, now_ms, effects);
@@ -78,6 +78,7 @@ struct site *site_new(const struct site_config *from)
     site->slot_reserves = slot_reserves_new();
     site->resizes = resizes_new();
     site->schedule = schedule_new();
+    pass_request_set(&site->pass_request);
     site->accepts = accepts_new();
     site->waiters = waiters_new();
     site->terminals = terminals_new(&(struct terminals_parts){
@@ -231,7 +232,7 @@ static void lose_hosts(struct site *site, int64_t now_ms, struct effects *effect
         closed_tell_host(site, host);
         runs_host_away(site->runs, host, now_ms, effects);
         facts_lose(site->facts, host);
-        schedule_mark(site->schedule);
+        pass_request_set(&site->pass_request);
     }
 }
 
@@ -248,7 +249,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     if (site_uplink_tick(site->uplink, provider_count_books(site->provider), now_ms,
                          effects)) {
         consumer_broker_lost(site->consumer);
-        schedule_mark(site->schedule);
+        pass_request_set(&site->pass_request);
     }
     lose_hosts(site, now_ms, effects);
     runs_tick(site->runs, now_ms, effects);
@@ -258,7 +259,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     picks_tick(site, now_ms, effects);
     turns_clean(site, now_ms, effects);
     if (provider_wake_ms(site->provider) <= now_ms) {
-        schedule_mark(site->schedule); /* a freeze may have lapsed */
+        pass_request_set(&site->pass_request); /* a freeze may have lapsed */
         provider_tick(site->provider, now_ms, effects);
     }
     grants_refresh(site, effects);

@@ -45,7 +45,7 @@ static void on_welcome(struct site *site, const struct call *call,
         lease_load_mark(site, true, call->now_ms);
         /* Asked in a session that is over, they would wait for nothing. */
         waiters_give_up(site->waiters, WAITER_BROKER, call->now_ms);
-        schedule_mark(site->schedule);
+        pass_request_set(&site->pass_request);
     }
 }
 
@@ -64,7 +64,7 @@ static void on_error(struct site *site, const struct call *call,
     if (is_stale && (call->msg->session == session || call->msg->session == 0)) {
         if (site_uplink_stale(site->uplink, call->now_ms)) {
             consumer_broker_lost(site->consumer);
-            schedule_mark(site->schedule);
+            pass_request_set(&site->pass_request);
         }
         return;
     }
@@ -77,7 +77,7 @@ static void on_contract_change(struct site *site, const struct call *call,
                                struct effects *effects)
 {
     provider_broker_message(site->provider, call->msg, call->now_ms, effects);
-    schedule_mark(site->schedule);
+    pass_request_set(&site->pass_request);
 }
 
 static void on_evict(struct site *site, const struct call *call,
@@ -102,9 +102,9 @@ static void on_contract(struct site *site, const struct call *call,
         before.state != after.state || before.is_made != after.is_made ||
         before.is_provider_here != after.is_provider_here) {
         jobs_retry_all(site->jobs);
-        schedule_mark(site->schedule);
+        pass_request_set(&site->pass_request);
     }
-    schedule_mark(site->schedule);
+    pass_request_set(&site->pass_request);
 }
 
 static void on_start(struct site *site, const struct call *call,
@@ -215,7 +215,7 @@ static void look_at_load(struct site *site, bool is_first, int64_t now_ms)
     overloads_mark(site->overloads, true);
     if (is_first || now_ms - site->load_ms >= LOAD_LOOK_MS) {
         site->load_ms = now_ms;
-        schedule_mark(site->schedule);
+        pass_request_set(&site->pass_request);
     }
 }
 
@@ -254,7 +254,7 @@ static void on_host_hello(struct site *site, const struct call *call,
         effects_log(effects, LOG_LEVEL_INFO, "host %s is here",
                     site_hosts_name(site->hosts, host));
         runs_host_hello(site->runs, host);
-        schedule_mark(site->schedule);
+        pass_request_set(&site->pass_request);
     }
 }
 
@@ -264,7 +264,7 @@ static void on_host_synced(struct site *site, const struct call *call,
     site_hosts_synced(site->hosts, call->host);
     runs_host_synced(site->runs, call->host, call->now_ms, effects);
     closed_tell_host(site, call->host);
-    schedule_mark(site->schedule);
+    pass_request_set(&site->pass_request);
 }
 
 static void on_host_alive(struct site *site, const struct call *call,
@@ -504,7 +504,7 @@ static bool is_current(struct site *site, struct call *call, struct effects *eff
         effects_log(effects, LOG_LEVEL_NOTICE, "host %s is back", name);
         closed_tell_host(site, call->host);
         runs_host_back(site->runs, call->host, call->now_ms, effects);
-        schedule_mark(site->schedule);
+        pass_request_set(&site->pass_request);
     }
     return true;
 }

@@ -192,7 +192,7 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     windows_reload(&site->windows);
     picks_begin(site, now_ms, effects);
     change_uplink(site, now_ms, effects);
-    schedule_mark(site->schedule);
+    pass_request_set(&site->pass_request);
     arena_release(&old_arena);
 }
 

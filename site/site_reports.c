@@ -41,6 +41,6 @@ void site_reports_apply(struct site *site, const struct site_reports *reports,
         turns_report(site, &reports->items[i], now_ms, effects);
     }
     if (reports->count > 0) {
-        schedule_mark(site->schedule);
+        pass_request_set(&site->pass_request);
     }
 }

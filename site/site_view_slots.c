@@ -8,6 +8,7 @@
 #include "model/job_id.h"
 #include "sched/resreq_usage.h"
 #include "site/parts.h"
+#include "site/run_limit.h"
 #include "site/site_tally.h"
 #include "site/site_view.h"
 
@@ -76,9 +77,10 @@ void site_view_job_slots(const struct site *site, struct arena *arena,
                        ? job_id_text(arena, job_id_key_number(of), job_id_key_index(of))
                        : NULL);
     value_add_instant(arena, row, "backfill_until", job->backfill.until_ms);
-    value_add_instant(
-        arena, row, "backfill_end",
-        slot_reserves_is_cut(site, job) && !stood_still ? job->backfill.until_ms : 0);
+    value_add_instant(arena, row, "backfill_end",
+                      run_limit_is_cut(job, site->now_ms) && !stood_still
+                          ? job->backfill.until_ms
+                          : 0);
 }
 
 /* ", 200 of 400 mem on n1, 0 of 400 mem on n2, ..." */

@@ -10,9 +10,6 @@
 #include "site/parts.h"
 #include "site/slot_runs.h"
 
-/* A run that begins only when its gap is over ends at once, and by a limit. */
-enum { GAP_MIN_MS = 1000 };
-
 struct kept {
     struct slot_reserved shown; /* its texts are the table's own */
     struct host_slots *hosts;
@@ -194,22 +191,6 @@ static bool is_barred(void *arg, uint64_t job)
         }
     }
     return false;
-}
-
-int64_t slot_reserves_limit_ms(const struct site *site, const struct job *job)
-{
-    int64_t limit_ms = job->spec->run_limit_ms;
-    int64_t from_ms = job->start_ms != 0 ? job->start_ms : site->now_ms;
-    int64_t gap_ms = job->backfill.until_ms - from_ms;
-    if (job->backfill.of == 0 || limit_ms <= gap_ms) {
-        return limit_ms;
-    }
-    return gap_ms > GAP_MIN_MS ? gap_ms : GAP_MIN_MS;
-}
-
-bool slot_reserves_is_cut(const struct site *site, const struct job *job)
-{
-    return slot_reserves_limit_ms(site, job) != job->spec->run_limit_ms;
 }
 
 static struct backfill_run *list_runs(void *arg, int *n_runs)
@@ -519,6 +500,6 @@ void slot_reserves_keep(struct site *site, struct arena *arena,
     reserves->count = n_kept;
     reserves->wake_ms = find_wake_ms(site);
     if (reservation_wants_pass(shown)) {
-        schedule_mark(site->schedule);
+        pass_request_set(&site->pass_request);
     }
 }

@@ -16,7 +16,6 @@
 
 #include "sched/reservation/reservation.h"
 
-struct job;
 struct site;
 
 struct slot_reserves;
@@ -32,13 +31,6 @@ struct reservation_pass *slot_reserves_show(struct site *site, struct arena *are
 void slot_reserves_keep(struct site *site, struct arena *arena,
                         const struct place_snapshot *snapshot,
                         struct reservation_pass *shown);
-
-/* How long the job's run may take: its run limit; or, where it uses slots that another
- * job needs before that, what its begin leaves until then, whatever is configured by
- * now. 0: no limit. */
-int64_t slot_reserves_limit_ms(const struct site *site, const struct job *job);
-/* It is the end of that gap that ends its run. */
-bool slot_reserves_is_cut(const struct site *site, const struct job *job);
 
 /* When the time of a reservation is over, or a job may reserve again. */
 int64_t slot_reserves_wake_ms(const struct slot_reserves *reserves);

@@ -6,11 +6,12 @@
 
 #include "site/halts.h"
 #include "site/parts.h"
+#include "site/run_limit.h"
 #include "site/slot_reserves.h"
 
 static int64_t end_of(const struct site *site, const struct job *job, int64_t now_ms)
 {
-    int64_t limit_ms = slot_reserves_limit_ms(site, job);
+    int64_t limit_ms = run_limit_ms(job, site->now_ms);
     if (limit_ms == 0 || job->halt.causes != 0) {
         return BACKFILL_NEVER;
     }

@@ -15,6 +15,7 @@
 #include "site/recalls.h"
 #include "site/resizes.h"
 #include "site/rules.h"
+#include "site/run_limit.h"
 #include "site/slot_reserves.h"
 #include "site/wait.h"
 
@@ -57,7 +58,7 @@ spec_to_run(const struct site *site, const struct job *job, struct effects *effe
     struct job_spec *spec = arena_copy(&effects->arena, job->spec, sizeof(*spec));
     struct job_rules_stack stack = rules_stack(site->config, job->queue, spec->app);
     job_rules_apply(&effects->arena, &stack, spec);
-    spec->run_limit_ms = slot_reserves_limit_ms(site, job);
+    spec->run_limit_ms = run_limit_ms(job, site->now_ms);
     return spec;
 }
 
@@ -164,7 +165,7 @@ static void note_begun(struct site *site, struct job *job, enum job_state state,
 {
     if (state != JOB_RUN) {
         state = halts_state(job);
-        schedule_mark(site->schedule); /* its slots may be others' now */
+        pass_request_set(&site->pass_request); /* its slots may be others' now */
     }
     bool is_news = halts_note(job, state, now_ms) || job->state != state ||
                    job->start_ms == 0 || !job->is_decided;
@@ -174,11 +175,12 @@ static void note_begun(struct site *site, struct job *job, enum job_state state,
     if (job->start_ms == 0) {
         job->start_ms = start_ms != 0 ? start_ms : now_ms;
         if (job->ledger != NULL) {
-            schedule_mark(site->schedule); /* durations of what it reserves begin */
+            pass_request_set(
+                &site->pass_request); /* durations of what it reserves begin */
         }
     }
     if (job->is_growing) {
-        schedule_mark(site->schedule); /* who runs may have more */
+        pass_request_set(&site->pass_request); /* who runs may have more */
     }
     shares_change(site->shares, job, now_ms);
     job->is_decided = true;
@@ -214,7 +216,7 @@ static void control_waiting(struct site *site, struct job *job,
         if (jobs_move(site->jobs, job,
                       action == CONTROL_SUSPEND ? JOB_PSUSP : JOB_PEND)) {
             jobs_store(job, effects);
-            schedule_mark(site->schedule);
+            pass_request_set(&site->pass_request);
         }
         break;
     case CONTROL_SIGNAL:

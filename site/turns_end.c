@@ -87,7 +87,7 @@ static void end_job(struct site *site, struct job *job, const struct run_exit *e
              exit->end_ms != 0 ? exit->end_ms : now_ms);
     jobs_store(job, effects);
     wait_job_ended(site->waiters, job, effects);
-    schedule_mark(site->schedule);
+    pass_request_set(&site->pass_request);
 }
 
 void turns_end_unbegun(struct site *site, struct job *job, int64_t now_ms,
@@ -125,7 +125,7 @@ static void requeue(struct site *site, struct job *job, enum requeue_cause cause
     jobs_requeue(site->jobs, job, cause, reason);
     jobs_store(job, effects);
     terminals_requeued(site->terminals, job, effects);
-    schedule_mark(site->schedule);
+    pass_request_set(&site->pass_request);
 }
 
 /* It waits again, but for somebody to resume it. */
@@ -140,7 +140,7 @@ static void hold(struct site *site, struct job *job, enum requeue_cause cause,
     jobs_move(site->jobs, job, JOB_PSUSP);
     jobs_store(job, effects);
     terminals_requeued(site->terminals, job, effects);
-    schedule_mark(site->schedule);
+    pass_request_set(&site->pass_request);
 }
 
 void turns_give_back(struct site *site, struct job *job, const char *reason,

@@ -99,5 +99,5 @@ void windows_tick(struct site *site, int64_t now_ms, struct effects *effects)
                                 .is_known = true};
     closed_tell(site);
     judge_all(site, now_ms, effects);
-    schedule_mark(site->schedule);
+    pass_request_set(&site->pass_request);
 }
