@@ -8,7 +8,7 @@
 #define uthash_fatal(message) abort()
 #include <uthash.h>
 
-#include "site/parts.h"
+#include "site/jobs.h"
 
 struct accept {
     int64_t at_ms;
@@ -16,8 +16,13 @@ struct accept {
     char host[];
 };
 
+/* So many hosts are noted before old ones are looked for. */
+enum { ACCEPTS_MIN = 64 };
+
 struct accepts {
     struct accept *by_host;
+    int64_t longest_ms;
+    unsigned n_most; /* hosts, before old ones are forgotten */
 };
 
 struct accepts *accepts_new(void)
@@ -57,31 +62,33 @@ static void note(struct accepts *accepts, const char *host, int64_t now_ms)
     accept->at_ms = now_ms;
 }
 
-void accepts_note(struct site *site, const struct host_slots *hosts, int n_hosts,
+void accepts_set_interval(struct accepts *accepts, int64_t longest_ms)
+{
+    accepts->longest_ms = longest_ms;
+}
+
+void accepts_note(struct accepts *accepts, const struct host_slots *hosts, int n_hosts,
                   int64_t now_ms)
 {
-    struct accepts *accepts = site->accepts;
-    int64_t longest_ms = site->config->accept_ms;
-    unsigned n_most = 2 * (unsigned)(site_hosts_count(site->hosts) +
-                                     consumer_count_hosts(site->consumer) + n_hosts);
-    for (int i = 0; longest_ms > 0 && i < n_hosts; i++) {
+    for (int i = 0; accepts->longest_ms > 0 && i < n_hosts; i++) {
         note(accepts, hosts[i].host, now_ms);
     }
-    if (HASH_COUNT(accepts->by_host) > n_most) { /* hosts come and go with leases */
-        forget(accepts, now_ms - longest_ms);
+    if (HASH_COUNT(accepts->by_host) > accepts->n_most) { /* leases come and go */
+        forget(accepts, now_ms - accepts->longest_ms);
+        accepts->n_most = 2 * HASH_COUNT(accepts->by_host) + ACCEPTS_MIN;
     }
 }
 
-void accepts_start(struct site *site, int64_t now_ms)
+void accepts_start(struct accepts *accepts, const struct jobs *jobs, int64_t now_ms)
 {
-    int64_t since_ms = now_ms - site->config->accept_ms;
-    for (int i = 0; site->config->accept_ms > 0 && i < jobs_count(site->jobs); i++) {
-        const struct job *job = jobs_at(site->jobs, i);
+    int64_t since_ms = now_ms - accepts->longest_ms;
+    for (int i = 0; accepts->longest_ms > 0 && i < jobs_count(jobs); i++) {
+        const struct job *job = jobs_at(jobs, i);
         int64_t at_ms = job->start_ms != 0 ? job->start_ms : now_ms;
         bool was_given = job->attempt != 0 || job->start_ms != 0;
         for (int k = 0; was_given && at_ms > since_ms && k < job->n_hosts; k++) {
-            if (accepts_at(site->accepts, job->hosts[k].host) < at_ms) {
-                note(site->accepts, job->hosts[k].host, at_ms);
+            if (accepts_at(accepts, job->hosts[k].host) < at_ms) {
+                note(accepts, job->hosts[k].host, at_ms);
             }
         }
     }

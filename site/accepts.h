@@ -12,15 +12,18 @@
 
 #include "model/row.h"
 
-struct site;
 struct accepts;
+struct jobs;
 struct accepts *accepts_new(void);
 void accepts_free(struct accepts *accepts);
 
+/* The longest JOB_ACCEPT_INTERVAL of all queues; 0: no queue has one, and nothing is
+ * noted. */
+void accepts_set_interval(struct accepts *accepts, int64_t longest_ms);
 /* The site starts: its jobs and configuration are there. */
-void accepts_start(struct site *site, int64_t now_ms);
+void accepts_start(struct accepts *accepts, const struct jobs *jobs, int64_t now_ms);
 /* A job is dispatched to these. */
-void accepts_note(struct site *site, const struct host_slots *hosts, int n_hosts,
+void accepts_note(struct accepts *accepts, const struct host_slots *hosts, int n_hosts,
                   int64_t now_ms);
 /* INT64_MIN: not that anybody knew, or too long ago. */
 int64_t accepts_at(const struct accepts *accepts, const char *host);

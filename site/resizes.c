@@ -193,7 +193,7 @@ void resizes_grow(struct site *site, struct job *job, const struct place_start *
     resize.event = RESIZE_GROW;
     resize.hosts = more->hosts;
     resize.n_hosts = more->n_hosts;
-    accepts_note(site, more->hosts, more->n_hosts, now_ms);
+    accepts_note(site->accepts, more->hosts, more->n_hosts, now_ms);
     begin(site, job, &resize, hosts.hosts, hosts.n_hosts, now_ms, effects);
 }
 

@@ -202,6 +202,12 @@ struct run *run_table_find(const struct run_table *table, const struct run_id *i
     return run_table_at(table, place);
 }
 
+struct run *run_table_find_own(const struct run_table *table, uint64_t attempt)
+{
+    return run_table_find(table,
+                          &(struct run_id){.site = table->site, .attempt = attempt});
+}
+
 int run_table_count(const struct run_table *table)
 {
     return table->count;

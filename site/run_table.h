@@ -73,6 +73,8 @@ void run_table_change_hosts(struct run_table *table, const int *places);
 struct run *run_table_put(struct run_table *table, const struct row_run *row,
                           struct submission *submission);
 struct run *run_table_find(const struct run_table *table, const struct run_id *id);
+/* The site's own by its attempt. */
+struct run *run_table_find_own(const struct run_table *table, uint64_t attempt);
 int run_table_count(const struct run_table *table);
 struct run *run_table_at(const struct run_table *table,
                          int index); /* NULL: forgotten */

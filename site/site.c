@@ -80,6 +80,7 @@ struct site *site_new(const struct site_config *from)
     site->schedule = schedule_new();
     pass_request_set(&site->pass_request);
     site->accepts = accepts_new();
+    accepts_set_interval(site->accepts, config->accept_ms);
     site->waiters = waiters_new();
     site->terminals = terminals_new(&(struct terminals_parts){
         .site = site->name,
@@ -205,7 +206,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     closed_tell(site);
     picks_begin(site, now_ms, effects);
     turns_restore(site, now_ms, effects);
-    accepts_start(site, now_ms);
+    accepts_start(site->accepts, site->jobs, now_ms);
     terminals_start(site->terminals, now_ms);
     history_note(site, before, effects);
 }

@@ -185,6 +185,7 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     change_hosts(site, before, now_ms);
     change_facts(site, now_ms);
     change_groups(site);
+    accepts_set_interval(site->accepts, site->config->accept_ms);
     provider_set_freeze_timeout(site->provider, site->config->freeze_timeout_ms);
     schedule_tell_use(site);
     closed_tell(site);

@@ -150,7 +150,7 @@ static void start_there(struct site *site, struct job *job,
 void turns_start(struct site *site, struct job *job, const struct place_start *start,
                  const char *reserved, int64_t now_ms, struct effects *effects)
 {
-    accepts_note(site, start->hosts, start->n_hosts, now_ms);
+    accepts_note(site->accepts, start->hosts, start->n_hosts, now_ms);
     if (start->lease[0] == '\0') {
         start_here(site, job, start, reserved, now_ms, effects);
     } else {
