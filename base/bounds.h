@@ -51,7 +51,7 @@ enum {
     STREAM_CHUNK_MAX = 16384, /* of an interactive job's input or output in a message */
     STREAM_WINDOW = 65536,    /* of it on the way, each stream: a pipe's worth */
     STREAM_RELAYED_PER_S = 4 << 20, /* of one on a borrowed host: its broker has others
-                                       to serve (broker/streams.h) */
+                                       to serve (broker/member/streams.h) */
     TERMINAL_SIZE_MAX = 10000,      /* rows, or columns */
     PAGE_ROWS_MAX = 500,            /* rows of one answer; a page stays below a frame */
     WAITERS_MAX = 4096,             /* clients that wait, peek or ask at one time */

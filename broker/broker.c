@@ -13,13 +13,13 @@
 #include <utlist.h>
 
 #include "broker/broker_drain.h"
+#include "broker/broker_parts.h"
 #include "broker/broker_requests.h"
-#include "broker/demand.h"
-#include "broker/outbox.h"
-#include "broker/parts.h"
-#include "broker/pool_memory.h"
+#include "broker/member/demand.h"
+#include "broker/member/outbox.h"
+#include "broker/pool/pool_persist.h"
 #include "broker/relay.h"
-#include "broker/takeover.h"
+#include "broker/state_apply.h"
 
 enum {
     /* Of one tick: some milliseconds of work. What is left is due at once, after the
@@ -35,10 +35,10 @@ static const char boot_counter[] = "boot";
 struct broker *broker_new(const struct broker_config *config)
 {
     struct broker *broker = mem_alloc(1, sizeof(*broker));
-    sessions_init(&broker->sessions, config);
-    leases_init(&broker->leases);
-    overrides_init(&broker->overrides);
-    pools_init(&broker->pools, config);
+    members_init(&broker->sessions, config);
+    lease_table_init(&broker->leases);
+    reclaim_delay_init(&broker->overrides);
+    pool_table_init(&broker->pools, config);
     streams_init(&broker->streams, STREAMS_ALL_PER_S);
     return broker;
 }
@@ -51,26 +51,27 @@ void broker_free(struct broker *broker)
     for (int i = 0; i < broker->sessions.count; i++) {
         demand_release(broker->sessions.items[i]);
     }
-    pools_release(&broker->pools);
-    overrides_release(&broker->overrides);
-    leases_release(&broker->leases);
-    sessions_release(&broker->sessions);
+    pool_table_release(&broker->pools);
+    reclaim_delay_release(&broker->overrides);
+    lease_table_release(&broker->leases);
+    members_release(&broker->sessions);
     free(broker);
 }
 
 static void load_lease(struct broker *broker, const struct row_lease *row)
 {
-    struct member *provider = sessions_find_or_retire(&broker->sessions, row->provider);
-    if (row->state == LEASE_ENDED && !leases_make_room(&broker->leases, provider)) {
+    struct member *provider = members_find_or_retire(&broker->sessions, row->provider);
+    if (row->state == LEASE_ENDED &&
+        !lease_table_make_room(&broker->leases, provider)) {
         return; /* history has it */
     }
     bool is_idle = strncmp(row->consumer, "pool:", 5) == 0;
     struct member *consumer =
-        is_idle ? provider : sessions_find_or_retire(&broker->sessions, row->consumer);
+        is_idle ? provider : members_find_or_retire(&broker->sessions, row->consumer);
     struct lease *lease = lease_load(row, provider, consumer);
-    judging_load(lease);
-    pools_look_at(&broker->pools, lease);
-    leases_add(&broker->leases, lease);
+    rebalance_clock_restore(lease);
+    pool_table_update_lease(&broker->pools, lease);
+    lease_table_add(&broker->leases, lease);
 }
 
 void broker_load(struct broker *broker, const struct row *row)
@@ -78,16 +79,16 @@ void broker_load(struct broker *broker, const struct row *row)
     if (row->kind == ROW_COUNTER && strcmp(row->counter.name, boot_counter) == 0) {
         broker->boot = row->counter.value;
     } else if (row->kind == ROW_OVERRIDE) {
-        overrides_set(&broker->overrides, row->override.scope, row->override.name,
-                      row->override.delay_ms);
+        reclaim_delay_set(&broker->overrides, row->override.scope, row->override.name,
+                          row->override.delay_ms);
     } else if (row->kind == ROW_SITE) {
-        sessions_load(&broker->sessions, &row->site);
+        members_load(&broker->sessions, &row->site);
     } else if (row->kind == ROW_LEASE) {
         load_lease(broker, &row->lease);
     } else if (row->kind == ROW_POOL) {
-        pool_memory_load_pool(&broker->pools, &row->pool);
+        pool_persist_load_pool(&broker->pools, &row->pool);
     } else if (row->kind == ROW_KEPT) {
-        pool_memory_load_kept(&broker->pools, &row->kept);
+        pool_persist_load_carried(&broker->pools, &row->kept);
     }
 }
 
@@ -113,7 +114,7 @@ static void note_confirmed(struct broker *broker, struct lease *lease, int64_t n
 
 static void look_at(struct broker *broker, struct lease *lease, int64_t now_ms)
 {
-    alarms_set(&broker->leases.alarms, &lease->alarm, now_ms);
+    timer_heap_set(&broker->leases.alarms, &lease->alarm, now_ms);
 }
 
 void broker_start(struct broker *broker, int64_t now_ms, struct effects *effects)
@@ -122,13 +123,13 @@ void broker_start(struct broker *broker, int64_t now_ms, struct effects *effects
     struct row row = {.kind = ROW_COUNTER};
     row.counter = (struct row_counter){.name = boot_counter, .value = broker->boot};
     effects_store(effects, &row);
-    sessions_start(&broker->sessions, now_ms, effects);
-    pools_start(&broker->pools, broker->sessions.lost_after_ms, now_ms);
+    members_start(&broker->sessions, now_ms, effects);
+    pool_clock_start(&broker->pools, broker->sessions.lost_after_ms, now_ms);
     broker->started_ms = now_ms;
     for (int i = 0; i < broker->leases.count; i++) {
         struct lease *lease = broker->leases.items[i];
-        notice_renew(lease, now_ms);
-        draining_resume(lease, now_ms);
+        push_contract_renew(lease, now_ms);
+        push_drain_resume(lease, now_ms);
         if (lease->row.state == LEASE_INACTIVE) {
             handover_resume(lease, now_ms);
         }
@@ -150,29 +151,30 @@ static int64_t earlier(int64_t a, int64_t b)
 static void attend(struct broker *broker, struct lease *lease, bool may_judge,
                    int64_t now_ms, struct effects *effects)
 {
-    takeover_check_members(lease, now_ms, effects);
-    draining_refresh(lease, NULL, now_ms, effects);
-    asking_tick(lease, now_ms, effects);
-    draining_tick(lease, now_ms, effects);
+    state_apply_check_members(lease, now_ms, effects);
+    push_drain_refresh(lease, NULL, now_ms, effects);
+    poll_state_tick(lease, now_ms, effects);
+    push_drain_tick(lease, now_ms, effects);
     if (may_judge) {
-        judging_tick(lease, &broker->pace, now_ms, effects);
+        rebalance_clock_tick(lease, &broker->pace, now_ms, effects);
     }
-    pools_recall_unplanned(lease, now_ms, effects);
-    recalling_tick(lease, now_ms, effects);
-    granting_tick(lease, now_ms, effects);
-    evicting_tick(lease, now_ms, effects);
-    notice_tick(lease, now_ms, effects);
+    pool_clock_recall_unplanned(lease, now_ms, effects);
+    push_recall_tick(lease, now_ms, effects);
+    push_grant_tick(lease, now_ms, effects);
+    push_evict_tick(lease, now_ms, effects);
+    push_contract_tick(lease, now_ms, effects);
     handover_tick(lease, now_ms, effects);
     note_confirmed(broker, lease, now_ms, effects);
-    int64_t wake_ms = earlier(asking_wake_ms(lease), judging_wake_ms(lease));
-    wake_ms = earlier(wake_ms, draining_wake_ms(lease));
-    wake_ms = earlier(wake_ms, evicting_wake_ms(lease));
-    wake_ms = earlier(wake_ms, notice_wake_ms(lease));
+    int64_t wake_ms =
+        earlier(poll_state_wake_ms(lease), rebalance_clock_wake_ms(lease));
+    wake_ms = earlier(wake_ms, push_drain_wake_ms(lease));
+    wake_ms = earlier(wake_ms, push_evict_wake_ms(lease));
+    wake_ms = earlier(wake_ms, push_contract_wake_ms(lease));
     wake_ms = earlier(wake_ms, handover_wake_ms(lease));
-    wake_ms = earlier(wake_ms, recalling_wake_ms(lease));
-    wake_ms = earlier(wake_ms, granting_wake_ms(lease));
+    wake_ms = earlier(wake_ms, push_recall_wake_ms(lease));
+    wake_ms = earlier(wake_ms, push_grant_wake_ms(lease));
     wake_ms = may_judge ? wake_ms : earlier(wake_ms, now_ms); /* by the batch's tick */
-    alarms_set(&broker->leases.alarms, &lease->alarm, wake_ms);
+    timer_heap_set(&broker->leases.alarms, &lease->alarm, wake_ms);
 }
 
 static void refresh_delay(const struct broker *broker, struct lease *lease,
@@ -182,11 +184,11 @@ static void refresh_delay(const struct broker *broker, struct lease *lease,
     if (provider->session == 0) {
         return; /* what it goes by will be known at its HELLO */
     }
-    judging_set_delay(lease,
-                      overrides_delay_ms(&broker->overrides, lease->row.id,
-                                         provider->name, provider->reclaim_delay_ms,
-                                         NULL),
-                      now_ms);
+    rebalance_clock_set_delay(lease,
+                              reclaim_delay_get_ms(&broker->overrides, lease->row.id,
+                                                   provider->name,
+                                                   provider->reclaim_delay_ms, NULL),
+                              now_ms);
 }
 
 /* ---------------------------------------------------------------- members come and go
@@ -196,12 +198,12 @@ static void greet_provider(const struct broker *broker, struct lease *lease,
                            int64_t now_ms)
 {
     if (lease_is_open(lease)) {
-        asking_begin(lease, now_ms);
+        poll_state_begin(lease, now_ms);
     }
-    draining_resume(lease, now_ms);
-    recalling_resume(lease, now_ms);
+    push_drain_resume(lease, now_ms);
+    push_recall_resume(lease, now_ms);
     refresh_delay(broker, lease, now_ms);
-    notice_renew(lease, now_ms); /* its provider is here */
+    push_contract_renew(lease, now_ms); /* its provider is here */
     if (lease->handover.phase != HANDOVER_NONE) {
         lease->handover.next_ms = now_ms;
     }
@@ -210,7 +212,7 @@ static void greet_provider(const struct broker *broker, struct lease *lease,
 static void store_presence(const struct member *member, enum history_event what,
                            const char *reason, int64_t now_ms, struct effects *effects)
 {
-    sessions_store(member, effects);
+    member_store(member, effects);
     struct row row = {.kind = ROW_HISTORY};
     row.history = (struct row_history){.at_ms = now_ms,
                                        .lease = "",
@@ -230,7 +232,7 @@ static void note_presence(struct member *member, int64_t now_ms,
         member->is_lost = false;
         store_presence(member, HISTORY_SITE_BACK, "it speaks again", now_ms, effects);
     } else if (!member->is_known || was_silent) {
-        sessions_store(member, effects);
+        member_store(member, effects);
     }
     member->is_known = true;
 }
@@ -259,8 +261,8 @@ static void member_came(struct broker *broker, const struct member *member,
     }
     DL_FOREACH2(member->borrowed, lease, next_borrowed)
     {
-        notice_renew(lease, now_ms);
-        judging_begin_term(lease);
+        push_contract_renew(lease, now_ms);
+        rebalance_clock_begin_term(lease);
         look_at(broker, lease, now_ms);
     }
 }
@@ -271,7 +273,7 @@ static void member_went(struct broker *broker, const struct member *member,
     struct lease *lease;
     DL_FOREACH2(member->lent, lease, next_lent)
     {
-        notice_renew(lease, now_ms);
+        push_contract_renew(lease, now_ms);
         look_at(broker, lease, now_ms);
     }
     DL_FOREACH2(member->borrowed, lease, next_borrowed)
@@ -323,11 +325,11 @@ static void handle_hello(struct broker *broker, struct member *member,
         outbox_refuse(effects, event, ERR_BOUNDS, "session 0, expected a number above");
         return;
     }
-    enum sessions_verdict verdict =
-        sessions_hello(&broker->sessions, member, event->msg->session, event->from.link,
-                       hello, event->now_ms);
-    welcome(broker, event, member, verdict != SESSIONS_REFUSED, effects);
-    if (verdict == SESSIONS_BEGUN) {
+    enum hello_verdict verdict =
+        members_hello(&broker->sessions, member, event->msg->session, event->from.link,
+                      hello, event->now_ms);
+    welcome(broker, event, member, verdict != HELLO_REFUSED, effects);
+    if (verdict == HELLO_ACCEPTED) {
         effects_log(effects, LOG_LEVEL_NOTICE, "site %s is here, session %llu",
                     member->name, (unsigned long long)member->session);
         note_presence(member, event->now_ms, effects);
@@ -338,7 +340,7 @@ static void handle_hello(struct broker *broker, struct member *member,
 static void take_demand(struct broker *broker, const struct member *member,
                         const struct lease_demand *demand)
 {
-    struct lease *lease = leases_find(&broker->leases, demand->lease);
+    struct lease *lease = lease_table_find(&broker->leases, demand->lease);
     if (lease != NULL && lease->consumer == member) {
         lease->consumer_waiting = demand->n_waiting;
         lease->is_unnamed = demand->is_unnamed;
@@ -371,7 +373,7 @@ static void handle_usage(struct broker *broker, struct member *member,
 static void handle_state(struct broker *broker, struct member *member,
                          const struct event *event, struct effects *effects)
 {
-    struct lease *lease = takeover_state(broker, member, event, effects);
+    struct lease *lease = state_apply(broker, member, event, effects);
     if (lease != NULL) {
         attend(broker, lease, false, event->now_ms, effects);
     }
@@ -381,9 +383,9 @@ static void handle_contract_ack(struct broker *broker, struct member *member,
                                 const struct event *event, struct effects *effects)
 {
     const struct msg_contract_ack *ack = &event->msg->contract_ack;
-    struct lease *lease = leases_find(&broker->leases, ack->lease);
+    struct lease *lease = lease_table_find(&broker->leases, ack->lease);
     if (lease != NULL && lease->consumer == member) {
-        notice_acknowledge(lease, ack->revision);
+        push_contract_acknowledge(lease, ack->revision);
         attend(broker, lease, false, event->now_ms, effects);
     }
 }
@@ -491,7 +493,7 @@ static struct member *find_site(const struct broker *broker, const struct event 
 {
     bool is_site = event->from.kind == PEER_SITE && event->from.name != NULL;
     struct member *member =
-        is_site ? sessions_find(&broker->sessions, event->from.name) : NULL;
+        is_site ? members_find(&broker->sessions, event->from.name) : NULL;
     if (member == NULL || member->roles_allowed == 0) {
         outbox_refuse(effects, event, ERR_DENIED, "from no site of this federation");
         return NULL;
@@ -531,7 +533,7 @@ static bool check_role(const struct event *event, const struct member *member,
 static void hear(struct broker *broker, struct member *member, int64_t now_ms,
                  struct effects *effects)
 {
-    if (sessions_hear(&broker->sessions, member, now_ms)) {
+    if (members_hear(&broker->sessions, member, now_ms)) {
         effects_log(effects, LOG_LEVEL_NOTICE, "site %s is back", member->name);
         note_presence(member, now_ms, effects);
         member_came(broker, member, now_ms);
@@ -572,15 +574,15 @@ static void step_tick(struct broker *broker, const struct event *event,
     int64_t now_ms = event->now_ms;
     struct member *member;
     for (int i = 0; i < MEMBERS_PER_TICK &&
-                    (member = sessions_lose(&broker->sessions, now_ms)) != NULL;
+                    (member = members_lose(&broker->sessions, now_ms)) != NULL;
          i++) {
         note_absence(member, broker->sessions.lost_after_ms, now_ms, effects);
         member_went(broker, member, now_ms);
     }
-    pools_tick(broker, event->utc_offset_ms, now_ms, effects);
+    pool_clock_tick(broker, event->utc_offset_ms, now_ms, effects);
     struct lease *lease;
     for (int i = 0; i < LEASES_PER_TICK &&
-                    (lease = leases_find_due(&broker->leases, now_ms)) != NULL;
+                    (lease = lease_table_find_due(&broker->leases, now_ms)) != NULL;
          i++) {
         attend(broker, lease, true, now_ms, effects);
     }
@@ -598,21 +600,21 @@ void broker_step(struct broker *broker, const struct event *event,
 
 int64_t broker_wake_ms(const struct broker *broker)
 {
-    return earlier(earlier(sessions_wake_ms(&broker->sessions),
-                           alarms_wake_ms(&broker->leases.alarms)),
-                   pools_wake_ms(&broker->pools));
+    return earlier(earlier(members_wake_ms(&broker->sessions),
+                           timer_heap_wake_ms(&broker->leases.alarms)),
+                   pool_clock_wake_ms(&broker->pools));
 }
 
 /* ---------------------------------------------------------------- for readers */
 
 uint64_t broker_look(struct broker *broker)
 {
-    return changes_look(broker);
+    return revision_look(broker);
 }
 
 bool broker_has_pool(const struct broker *broker, const char *name)
 {
-    return pools_find(&broker->pools, name) != NULL;
+    return pool_table_find(&broker->pools, name) != NULL;
 }
 
 uint64_t broker_boot(const struct broker *broker)
@@ -628,7 +630,7 @@ int broker_count_pools(const struct broker *broker)
 const struct pool_cycle *broker_pool_cycle(const struct broker *broker, int index,
                                            const char **name, int64_t *at_ms)
 {
-    const struct pools_pool *pool = &broker->pools.items[index];
+    const struct pool_entry *pool = &broker->pools.items[index];
     *name = pool->name;
     *at_ms = pool->cycle_ms;
     return pool->has_cycle ? &pool->cycle : NULL;
@@ -636,20 +638,20 @@ const struct pool_cycle *broker_pool_cycle(const struct broker *broker, int inde
 
 int64_t broker_site_heard_ms(const struct broker *broker, const char *site)
 {
-    const struct member *member = sessions_find(&broker->sessions, site);
+    const struct member *member = members_find(&broker->sessions, site);
     return member != NULL && member->session != 0 ? member->heard_ms : 0;
 }
 
 uint64_t broker_lease_behind(const struct broker *broker, const char *id)
 {
-    const struct lease *lease = leases_find(&broker->leases, id);
+    const struct lease *lease = lease_table_find(&broker->leases, id);
     return lease != NULL ? lease->behind_epoch : 0;
 }
 
 void broker_site_streams(const struct broker *broker, const char *site,
                          uint64_t *n_bytes, uint64_t *n_dropped)
 {
-    const struct member *member = sessions_find(&broker->sessions, site);
+    const struct member *member = members_find(&broker->sessions, site);
     *n_bytes = member != NULL ? member->streams.n_bytes : 0;
     *n_dropped = member != NULL ? member->streams.n_dropped : 0;
 }
@@ -659,12 +661,12 @@ void broker_site_streams(const struct broker *broker, const char *site,
 void broker_reload(struct broker *broker, const struct broker_config *config,
                    int64_t now_ms)
 {
-    sessions_reload(&broker->sessions, config, now_ms);
-    pools_reload(&broker->pools, config, now_ms);
+    members_reload(&broker->sessions, config, now_ms);
+    pool_clock_reload(&broker->pools, config, now_ms);
     for (int i = 0; i < broker->leases.count; i++) {
         struct lease *lease = broker->leases.items[i];
-        pools_look_at(&broker->pools, lease);
-        notice_renew(lease, now_ms); /* a provider may be gone */
+        pool_table_update_lease(&broker->pools, lease);
+        push_contract_renew(lease, now_ms); /* a provider may be gone */
         look_at(broker, lease, now_ms);
     }
 }
@@ -674,7 +676,7 @@ void broker_reload(struct broker *broker, const struct broker_config *config,
 bool broker_find_lease(const struct broker *broker, const char *id,
                        struct row_lease *lease)
 {
-    const struct lease *found = leases_find(&broker->leases, id);
+    const struct lease *found = lease_table_find(&broker->leases, id);
     if (found != NULL) {
         *lease = found->row;
     }

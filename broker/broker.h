@@ -4,9 +4,9 @@
  * The broker keeps the record of every lease and decides, every reclaim delay, which
  * side its idle slots go to. It never mints an epoch: it takes over what a provider
  * states. To read it: rebalance.c (the rule), handover.h (how a move is carried out),
- * takeover.h (what a provider's word does), judging.h (when), lease.h (a contract's
- * states), sessions.h (who is here), notice.h (what consumers are told), relay.h,
- * overrides.h, broker_view.h; broker.c composes them.
+ * state_apply.h (what a provider's word does), rebalance_clock.h (when), lease.h (a
+ * contract's states), member.h (who is here), push_contract.h (what consumers are
+ * told), relay.h, reclaim_delay.h, broker_view.h; broker.c composes them.
  *
  * Units: milliseconds. Ownership: the config is copied. Errors: a step cannot fail;
  * what is refused is answered and leaves the state as it was.

@@ -9,7 +9,7 @@
 #include <strings.h>
 
 #include "base/bounds.h"
-#include "broker/plan_config.h"
+#include "broker/plan/plan_config.h"
 
 enum { LOST_AFTER_MS = 15000, SAMPLE_INTERVAL_MS = 60000, SECOND_MS = 1000 };
 

@@ -6,8 +6,8 @@
 
 #include <utlist.h>
 
-#include "broker/outbox.h"
-#include "broker/tally.h"
+#include "broker/lease/lease_split.h"
+#include "broker/member/outbox.h"
 
 /* Whom an order is about: a lease, or a site. */
 struct target {
@@ -85,7 +85,7 @@ static int check_recovery(const struct peer *from, const struct msg_set_drain *s
 static const char *recover_lease(struct lease *lease, const struct event *event,
                                  struct effects *effects)
 {
-    draining_recover(lease, event->now_ms, effects);
+    push_drain_recover(lease, event->now_ms, effects);
     return arena_printf(&effects->arena,
                         "Lease <%s> is recovered: from epoch %llu to above %llu.",
                         lease->row.id, (unsigned long long)lease->behind_epoch,
@@ -104,7 +104,7 @@ static const char *describe_lease(const struct lease *lease, bool was_ordered,
     if (!lease_is_open(lease)) {
         return arena_printf(arena, "Lease <%s> is drained.", id);
     }
-    struct tally tally = tally_sum(lease->row.hosts, lease->row.n_hosts);
+    struct tally tally = lease_split_sum(lease->row.hosts, lease->row.n_hosts);
     return arena_printf(arena, "Lease <%s> is draining: slots in use: %d.", id,
                         tally.consumer.used);
 }
@@ -117,7 +117,7 @@ static const char *set_lease(struct lease *lease, const struct event *event,
     if (was_ordered != lease->row.is_drain_ordered) {
         const char *reason =
             arena_printf(&effects->arena, "drained by %s", event->from.name);
-        if (!draining_refresh(lease, reason, event->now_ms, effects)) {
+        if (!push_drain_refresh(lease, reason, event->now_ms, effects)) {
             lease_store(lease, effects); /* its site is drained too */
         }
     }
@@ -151,8 +151,8 @@ static void note_drained(struct broker *broker, struct lease *lease, int64_t now
                          int *n_leases, int *n_used)
 {
     *n_leases += lease_is_open(lease);
-    *n_used += tally_sum(lease->row.hosts, lease->row.n_hosts).consumer.used;
-    alarms_set(&broker->leases.alarms, &lease->alarm, now_ms);
+    *n_used += lease_split_sum(lease->row.hosts, lease->row.n_hosts).consumer.used;
+    timer_heap_set(&broker->leases.alarms, &lease->alarm, now_ms);
 }
 
 static const char *set_site(struct broker *broker, struct member *site,
@@ -164,7 +164,7 @@ static const char *set_site(struct broker *broker, struct member *site,
     struct lease *lease;
     site->is_drained = is_drained;
     if (has_changed) {
-        sessions_store(site, effects);
+        member_store(site, effects);
     }
     DL_FOREACH2(site->lent, lease, next_lent)
     {
@@ -195,11 +195,11 @@ void broker_drain_set(struct broker *broker, const struct event *event,
     struct err err;
     int rc;
     if (set->scope == DRAIN_LEASE) {
-        target.lease = leases_find(&broker->leases, set->name);
+        target.lease = lease_table_find(&broker->leases, set->name);
         rc = set->is_recovery ? check_recovery(&event->from, set, target.lease, &err)
                               : check_lease(&event->from, set, target.lease, &err);
     } else {
-        target.site = sessions_find(&broker->sessions, set->name);
+        target.site = members_find(&broker->sessions, set->name);
         rc = check_site(&event->from, set, target.site, &err);
     }
     if (rc < 0) {
@@ -211,7 +211,7 @@ void broker_drain_set(struct broker *broker, const struct event *event,
                        : set->is_recovery ? recover_lease(target.lease, event, effects)
                                           : set_lease(target.lease, event, effects);
     if (target.lease != NULL) {
-        alarms_set(&broker->leases.alarms, &target.lease->alarm, event->now_ms);
+        timer_heap_set(&broker->leases.alarms, &target.lease->alarm, event->now_ms);
     }
     effects_log(effects, LOG_LEVEL_NOTICE, "%s: %s", event->from.name, text);
     outbox_reply(effects, event, set->request, text, NULL, "");

@@ -13,7 +13,7 @@
 #ifndef SUBLET_BROKER_BROKER_DRAIN_H
 #define SUBLET_BROKER_BROKER_DRAIN_H
 
-#include "broker/parts.h"
+#include "broker/broker_parts.h"
 
 /* What follows for the leases is done as their alarms ring, now. */
 void broker_drain_set(struct broker *broker, const struct event *event,

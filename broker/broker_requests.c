@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-#include "broker/broker_view.h"
-#include "broker/hosts_view.h"
-#include "broker/outbox.h"
-#include "broker/parts.h"
-#include "broker/pools_view.h"
+#include "broker/broker_parts.h"
+#include "broker/member/outbox.h"
+#include "broker/view/broker_view.h"
+#include "broker/view/hosts_view.h"
+#include "broker/view/pools_view.h"
 
 /* ---------------------------------------------------------------- listings */
 
@@ -23,7 +23,7 @@ static bool has_named(const struct broker *broker, const struct event *event,
     if (query->name[0] == '\0' && query->kind != QUERY_PLAN) {
         return true;
     }
-    if (is_of_pool && pools_find(&broker->pools, query->name) != NULL) {
+    if (is_of_pool && pool_table_find(&broker->pools, query->name) != NULL) {
         return true;
     }
     if (is_of_pool) {
@@ -32,13 +32,13 @@ static bool has_named(const struct broker *broker, const struct event *event,
                            query->name);
         return false;
     }
-    if (is_lease && leases_find(&broker->leases, query->name) == NULL) {
+    if (is_lease && lease_table_find(&broker->leases, query->name) == NULL) {
         outbox_reply_error(effects, event, query->request, ERR_NOT_FOUND,
                            "lease \"%s\": no such lease; see `sublet leases`",
                            query->name);
         return false;
     }
-    if (!is_lease && sessions_find(&broker->sessions, query->name) == NULL) {
+    if (!is_lease && members_find(&broker->sessions, query->name) == NULL) {
         outbox_reply_error(effects, event, query->request, ERR_NOT_FOUND,
                            "site \"%s\": no such site; see `sublet sites`",
                            query->name);
@@ -218,7 +218,7 @@ static bool has_target(const struct broker *broker, const struct msg_set_reclaim
                        const struct lease *lease)
 {
     if (set->scope == RECLAIM_PROVIDER) {
-        const struct member *member = sessions_find(&broker->sessions, set->name);
+        const struct member *member = members_find(&broker->sessions, set->name);
         return member != NULL && (member->roles_allowed & ROLE_PROVIDER) != 0;
     }
     return set->scope == RECLAIM_ALL || lease != NULL;
@@ -227,10 +227,11 @@ static bool has_target(const struct broker *broker, const struct msg_set_reclaim
 static int check_set_reclaim(const struct broker *broker, const struct peer *from,
                              const struct msg_set_reclaim *set, struct err *err)
 {
-    const struct lease *lease =
-        set->scope == RECLAIM_LEASE ? leases_find(&broker->leases, set->name) : NULL;
+    const struct lease *lease = set->scope == RECLAIM_LEASE
+                                    ? lease_table_find(&broker->leases, set->name)
+                                    : NULL;
     const char *what = set->scope == RECLAIM_LEASE ? "lease" : "provider";
-    if (set->delay_ms != -1 && !overrides_is_delay(set->delay_ms)) {
+    if (set->delay_ms != -1 && !reclaim_delay_is_valid(set->delay_ms)) {
         return err_set(
             err, ERR_BOUNDS,
             "reclaim delay of %lld ms, expected more than 0 and at most 365d",
@@ -243,9 +244,10 @@ static int check_set_reclaim(const struct broker *broker, const struct peer *fro
                        from->name);
     }
     /* What was set for a lease that is gone can still be removed. */
-    bool is_known = has_target(broker, set, lease) ||
-                    (set->delay_ms == -1 &&
-                     overrides_find(&broker->overrides, set->scope, set->name) >= 0);
+    bool is_known =
+        has_target(broker, set, lease) ||
+        (set->delay_ms == -1 &&
+         reclaim_delay_find_override(&broker->overrides, set->scope, set->name) >= 0);
     return is_known ? 0
                     : err_set(err, ERR_NOT_FOUND, "%s \"%s\": no such %s", what,
                               set->name, what);
@@ -290,7 +292,7 @@ bool broker_requests_set_reclaim(struct broker *broker, const struct event *even
         outbox_reply_error(effects, event, set->request, err.code, "%s", err.text);
         return false;
     }
-    overrides_set(&broker->overrides, set->scope, name_in(set), set->delay_ms);
+    reclaim_delay_set(&broker->overrides, set->scope, name_in(set), set->delay_ms);
     store_override(set, effects);
     effects_log(effects, LOG_LEVEL_NOTICE, "%s: reclaim delay of %s: %lld ms",
                 event->from.name, set->scope == RECLAIM_ALL ? "all" : set->name,

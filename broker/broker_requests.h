@@ -11,7 +11,7 @@
 #ifndef SUBLET_BROKER_BROKER_REQUESTS_H
 #define SUBLET_BROKER_BROKER_REQUESTS_H
 
-#include "broker/parts.h"
+#include "broker/broker_parts.h"
 
 void broker_requests_query(const struct broker *broker, const struct event *event,
                            struct effects *effects);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "broker/outbox.h"
+#include "broker/member/outbox.h"
 
 enum origin { FROM_CONSUMER, FROM_PROVIDER };
 
@@ -67,14 +67,14 @@ static const char *lease_of(const struct msg *msg)
 
 /* A lease that is named must be one of the two sites' own. One that has ended will do:
  * only its provider can refuse an attempt, so that the job may go elsewhere. */
-static bool has_lease(const struct leases *leases, const struct member *provider,
+static bool has_lease(const struct lease_table *leases, const struct member *provider,
                       const struct member *consumer, const struct msg *msg)
 {
     const char *id = lease_of(msg);
     if (id == NULL) {
-        return leases_has_pair(leases, provider, consumer);
+        return lease_table_has_pair(leases, provider, consumer);
     }
-    const struct lease *lease = leases_find(leases, id);
+    const struct lease *lease = lease_table_find(leases, id);
     return lease != NULL && lease->provider == provider && lease->consumer == consumer;
 }
 
@@ -189,7 +189,7 @@ void relay_message(struct broker *broker, struct member *sender,
                    const struct event *event, struct effects *effects)
 {
     const struct msg *msg = event->msg;
-    const struct member *target = sessions_find(&broker->sessions, msg->site);
+    const struct member *target = members_find(&broker->sessions, msg->site);
     if (target == NULL) {
         outbox_refuse(effects, event, ERR_NOT_FOUND, "\"%s\" is no member", msg->site);
         return;

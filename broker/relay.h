@@ -13,7 +13,7 @@
 #ifndef SUBLET_BROKER_RELAY_H
 #define SUBLET_BROKER_RELAY_H
 
-#include "broker/parts.h"
+#include "broker/broker_parts.h"
 
 void relay_message(struct broker *broker, struct member *sender,
                    const struct event *event, struct effects *effects);

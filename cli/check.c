@@ -4,7 +4,7 @@
 
 #include "base/conf.h"
 #include "broker/broker_config.h"
-#include "broker/plan_config.h"
+#include "broker/plan/plan_config.h"
 #include "cli/commands.h"
 #include "site/site_config.h"
 #include "sys/daemon.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* leases.c: `sublet leases`, `lease show/history` and `sites`: the federation.
+/* lease_table.c: `sublet leases`, `lease show/history` and `sites`: the federation.
  * Source: INTERFACES 3. */
 #include <stdio.h>
 #include <string.h>

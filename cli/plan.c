@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "broker/plan_config.h"
-#include "broker/pool_view.h"
+#include "broker/plan/plan_config.h"
+#include "broker/pool/pool_view.h"
 #include "cli/commands.h"
 #include "cli/listing.h"
 #include "cli/plan_live.h"

@@ -14,7 +14,7 @@
 #define uthash_fatal(text) abort() /* out of memory, as everywhere */
 #include <uthash.h>
 
-#include "broker/pool.h"
+#include "broker/pool/pool.h"
 #include "sched/resreq_shape.h"
 #include "sim/invariants.h"
 

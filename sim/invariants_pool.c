@@ -65,7 +65,7 @@ static bool check_bounds(const struct look *look, int node, bool owns_all)
 {
     const struct plan *plan = look->cycle->plan;
     const struct plan_node *of = &plan->nodes[node];
-    const struct plan_share *share = &look->cycle->shares[node];
+    const struct plan_quota *share = &look->cycle->shares[node];
     int64_t wanted = plan_max(look->cycle->uses[node].demand, share->res);
     int64_t own = plan->settings.is_even ? of->own : share->scaled;
 
@@ -91,7 +91,7 @@ static bool check_siblings(const struct look *look, int parent)
     bool has_hungry_owner = false, is_lent = false;
 
     for (int i = first; i < end; i++) {
-        const struct plan_share *share = &look->cycle->shares[i];
+        const struct plan_quota *share = &look->cycle->shares[i];
         bool is_owner = plan->nodes[i].own > 0;
 
         quotas += share->quota;

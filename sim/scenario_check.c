@@ -8,8 +8,8 @@
 #define uthash_fatal(text) abort() /* out of memory, as everywhere */
 #include <uthash.h>
 
-#include "broker/lease.h"
-#include "broker/plan_config.h"
+#include "broker/lease/lease.h"
+#include "broker/plan/plan_config.h"
 #include "sched/application.h"
 #include "sched/asked.h"
 #include "sched/depend.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "broker/lease.h"
+#include "broker/lease/lease.h"
 #include "sim/scenario_options.h"
 
 enum { TIME = 1, VERB = 2, FIRST = 3 }; /* words of a line */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parts.h: the list of what a site is made of, for the files that join the parts.
- * The parts themselves do not know it. Layer: site. */
+/* broker_parts.h: the list of what a site is made of, for the files that join the
+ * parts. The parts themselves do not know it. Layer: site. */
 #ifndef SUBLET_SITE_PARTS_H
 #define SUBLET_SITE_PARTS_H
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "broker/plan.h"
+#include "broker/plan/plan.h"
 
 enum {
     PARTS_MAX = 32, /* of a path; more have no page */

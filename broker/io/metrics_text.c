@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/value.h"
-#include "broker/tally.h"
+#include "broker/lease/lease_split.h"
 #include "sys/promtext.h"
 
 /* What the metrics are read from, and where their lines go. */
@@ -48,7 +48,7 @@ static void print_lease_slots(FILE *to, const struct row_lease *lease)
     if (lease->state == LEASE_ENDED) {
         return;
     }
-    struct tally tally = tally_sum(lease->hosts, lease->n_hosts);
+    struct tally tally = lease_split_sum(lease->hosts, lease->n_hosts);
     print_slots(to, lease->id, "provider", "used", tally.provider.used);
     print_slots(to, lease->id, "provider", "idle", tally.provider.idle);
     print_slots(to, lease->id, "consumer", "used", tally.consumer.used);

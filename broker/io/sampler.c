@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "broker/pool_sample.h"
-#include "broker/tally.h"
+#include "broker/lease/lease_split.h"
+#include "broker/view/pool_sample.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 
@@ -86,7 +86,7 @@ static int put_sites(struct sampler *sampler, struct err *err)
 static int put_lease(struct sampler *sampler, const struct row_lease *lease,
                      struct err *err)
 {
-    struct tally tally = tally_sum(lease->hosts, lease->n_hosts);
+    struct tally tally = lease_split_sum(lease->hosts, lease->n_hosts);
     const int64_t numbers[STORE_SERIES_LEASE_NUMBERS] = {
         tally.provider.available, tally.provider.used, tally.consumer.available,
         tally.consumer.used};

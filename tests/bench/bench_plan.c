@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "base/rng.h"
-#include "broker/pool.h"
+#include "broker/pool/pool.h"
 #include "tests/bench/bench.h"
 
 enum { CHILDREN = 10 };
@@ -84,9 +84,9 @@ static void measure_quotas(struct bench_series *series, int n_nodes, bool is_fla
         struct arena arena;
         arena_init(&arena);
         double start = cpu_now();
-        const struct plan_use *sums = plan_sum(&tree.plan, tree.uses, &arena);
-        const struct plan_share *shares =
-            plan_shares(&tree.plan, tree.slots, sums, &arena);
+        const struct plan_use *sums = plan_quota_sum(&tree.plan, tree.uses, &arena);
+        const struct plan_quota *shares =
+            plan_quota_all(&tree.plan, tree.slots, sums, &arena);
         double taken_s = cpu_now() - start;
         if (shares[0].quota == 0) {
             bench_fail("a quota of nothing");

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "broker/broker.h"
-#include "broker/plan_config.h"
+#include "broker/plan/plan_config.h"
 #include "tests/bench/bench.h"
 
 enum {

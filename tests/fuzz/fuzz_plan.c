@@ -4,8 +4,8 @@
  * cycle does not grant what is not there. */
 #include <string.h>
 
-#include "broker/plan_config.h"
-#include "broker/pool_view.h"
+#include "broker/plan/plan_config.h"
+#include "broker/pool/pool_view.h"
 #include "tests/fuzz/input.h"
 
 /* Every leaf wants any number, or a few; every third has some. */

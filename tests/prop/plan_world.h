@@ -5,7 +5,7 @@
 #define SUBLET_TESTS_PLAN_WORLD_H
 
 #include "base/rng.h"
-#include "broker/pool.h"
+#include "broker/pool/pool.h"
 
 enum { PLAN_WORLD_NODES_MAX = 64 };
 

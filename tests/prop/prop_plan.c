@@ -79,7 +79,7 @@ static void bounds_hold(struct plan_world *world, const struct pool_cycle *cycle
         own += plan->nodes[i].own;
     }
     for (int i = 0; i < plan->n_nodes; i++) {
-        const struct plan_share *share = &cycle->shares[i];
+        const struct plan_quota *share = &cycle->shares[i];
         int64_t demand = cycle->uses[i].demand;
         int64_t floor = plan->settings.is_even ? plan->nodes[i].own : share->scaled;
         PLAN_WORLD_EXPECT(world, share->quota <= plan->nodes[i].limit,
@@ -127,7 +127,7 @@ static void check_pair(struct plan_world *world, const struct pool_cycle *cycle,
                        int j)
 {
     const struct plan_node *a = &world->plan.nodes[i], *b = &world->plan.nodes[j];
-    const struct plan_share *x = &cycle->shares[i], *y = &cycle->shares[j];
+    const struct plan_quota *x = &cycle->shares[i], *y = &cycle->shares[j];
     if (!world->settings.is_even && a->own > 0 && b->own > 0 && !is_sated(cycle, i) &&
         !is_sated(cycle, j)) {
         int64_t apart = llabs(x->quota * b->own - y->quota * a->own);

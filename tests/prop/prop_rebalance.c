@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "broker/rebalance.h"
+#include "broker/lease/rebalance.h"
 
 enum { HOSTS = 4, WORLDS = 5000, ROUNDS = 6 };
 

@@ -6,8 +6,8 @@
 #define SUBLET_TESTS_PLAN_STAGE_H
 
 #include "base/conf.h"
-#include "broker/plan_config.h"
-#include "broker/pool.h"
+#include "broker/plan/plan_config.h"
+#include "broker/pool/pool.h"
 
 struct plan_stage {
     struct arena arena;

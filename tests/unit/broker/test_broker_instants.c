@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
-#include "broker/parts.h"
+#include "broker/broker_parts.h"
 #include "tests/unit/broker/lease_stage.h"
 
 static const char *const both[] = {"north", "south", NULL};
@@ -179,7 +179,8 @@ static void many_leases_are_spread(void **state)
             msg.site = "";
             event.msg = &msg;
             broker_step(on.stage.broker, &event, &on.stage.effects);
-            int64_t due_ms = leases_find(&on.stage.broker->leases, id)->judging.due_ms;
+            int64_t due_ms =
+                lease_table_find(&on.stage.broker->leases, id)->judging.due_ms;
             least = due_ms < least ? due_ms : least;
             most = due_ms > most ? due_ms : most;
         }

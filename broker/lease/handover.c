@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* handover.c: see handover.h. */
+#include "broker/lease/handover.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "broker/lease/lease.h"
+#include "broker/lease/lease_split.h"
+#include "broker/member/outbox.h"
+
+/* Long against a round trip, short against any reclaim delay. */
+enum { RESEND_MS = 500 };
+
+static void drop_proposal(struct handover *handover)
+{
+    free(handover->proposal);
+    handover->proposal = NULL;
+    handover->n_proposal = 0;
+}
+
+void handover_see(struct lease *lease, uint64_t freeze)
+{
+    struct handover *handover = &lease->handover;
+    if (handover->phase == HANDOVER_NONE && freeze > handover->freeze) {
+        handover->freeze = freeze;
+    }
+}
+
+/* Step 1. A proposal that is still under way may come true yet: it is kept until there
+ * is another. */
+static void freeze_anew(struct lease *lease, int64_t at_ms)
+{
+    lease->handover.phase = HANDOVER_FREEZING;
+    lease->handover.freeze++;
+    lease->handover.next_ms = at_ms;
+}
+
+void handover_begin(struct lease *lease, const char *reason, int64_t now_ms,
+                    struct effects *effects)
+{
+    lease_move(lease, LEASE_FREEZE, reason, now_ms, effects);
+    freeze_anew(lease, now_ms);
+    push_contract_renew(lease, now_ms);
+}
+
+void handover_resume(struct lease *lease, int64_t now_ms)
+{
+    freeze_anew(lease, now_ms);
+}
+
+/* Step 2: the lease has the exact counts. */
+static void propose(struct lease *lease, int64_t now_ms, struct effects *effects)
+{
+    struct handover *handover = &lease->handover;
+    struct rebalance_plan plan;
+    lease->granting.n_tries++;
+    rebalance_clock_plan(lease, now_ms, &effects->arena, &plan);
+    drop_proposal(handover);
+    handover->phase = HANDOVER_PROPOSING;
+    handover->proposal = lease_split_dup(plan.hosts, plan.n_hosts);
+    handover->n_proposal = plan.n_hosts;
+    handover->is_moving = plan.direction != REBALANCE_NONE;
+    handover->next_ms = now_ms;
+    snprintf(handover->reason, sizeof(handover->reason), "%s", plan.reason);
+}
+
+static void thaw(struct lease *lease, int64_t now_ms, struct effects *effects)
+{
+    lease_move(lease, LEASE_THAW, lease->handover.reason, now_ms, effects);
+    handover_end(lease);
+    push_contract_renew(lease, now_ms);
+}
+
+void handover_on_state(struct lease *lease, const struct msg_state *state,
+                       int64_t now_ms, struct effects *effects)
+{
+    struct handover *handover = &lease->handover;
+    bool is_ours = state->freeze == handover->freeze;
+    if (is_ours && state->is_frozen) {
+        if (handover->phase == HANDOVER_FREEZING) {
+            propose(lease, now_ms, effects);
+        } /* else it has not had the proposal yet, which is sent again */
+        return;
+    }
+    if (handover->phase == HANDOVER_FREEZING && state->freeze < handover->freeze) {
+        return; /* it has not had our FREEZE yet, which is sent again */
+    }
+    if (is_ours && handover->phase == HANDOVER_PROPOSING && !handover->is_moving) {
+        thaw(lease, now_ms, effects);
+        return;
+    }
+    if (state->freeze > handover->freeze) {
+        handover->freeze = state->freeze;
+    }
+    /* Not at once: a provider that answers every FREEZE so must not keep us busy. */
+    freeze_anew(lease, now_ms + RESEND_MS);
+}
+
+const char *handover_reason(const struct lease *lease, const struct msg_state *state,
+                            const char *otherwise)
+{
+    const struct handover *handover = &lease->handover;
+    bool is_as_proposed = handover->proposal != NULL && handover->is_moving &&
+                          state->epoch == lease->row.epoch + 1 &&
+                          lease_split_is_same(handover->proposal, handover->n_proposal,
+                                              state->hosts, state->n_hosts);
+    return is_as_proposed ? handover->reason : otherwise;
+}
+
+void handover_end(struct lease *lease)
+{
+    push_grant_end(lease);
+    drop_proposal(&lease->handover);
+    lease->handover.phase = HANDOVER_NONE;
+}
+
+void handover_release(struct lease *lease)
+{
+    drop_proposal(&lease->handover);
+}
+
+static void send_freeze(const struct lease *lease, struct effects *effects)
+{
+    struct msg msg = {.kind = MSG_FREEZE};
+    msg.freeze.lease = arena_str(&effects->arena, lease->row.id);
+    msg.freeze.base = lease->row.epoch;
+    msg.freeze.freeze = lease->handover.freeze;
+    outbox_send(effects, lease->provider, "", &msg);
+}
+
+static void send_proposal(const struct lease *lease, struct effects *effects)
+{
+    const struct handover *handover = &lease->handover;
+    struct row row = {.kind = ROW_LEASE, .lease = lease->row}, copy;
+    row.lease.hosts = handover->proposal;
+    row.lease.n_hosts = handover->n_proposal;
+    row_copy(&effects->arena, &row, &copy);
+    struct msg msg = {.kind = MSG_PROPOSE};
+    msg.propose.lease = copy.lease.id;
+    msg.propose.base = copy.lease.epoch;
+    msg.propose.hosts = copy.lease.hosts;
+    msg.propose.n_hosts = copy.lease.n_hosts;
+    outbox_send(effects, lease->provider, "", &msg);
+}
+
+void handover_tick(struct lease *lease, int64_t now_ms, struct effects *effects)
+{
+    if (handover_wake_ms(lease) > now_ms) {
+        return;
+    }
+    if (lease->handover.phase == HANDOVER_FREEZING) {
+        send_freeze(lease, effects);
+    } else {
+        send_proposal(lease, effects);
+    }
+    lease->handover.next_ms = now_ms + RESEND_MS;
+}
+
+int64_t handover_wake_ms(const struct lease *lease)
+{
+    bool may_send = lease->handover.phase != HANDOVER_NONE &&
+                    member_is_here(lease->provider, ROLE_PROVIDER);
+    return may_send ? lease->handover.next_ms : INT64_MAX;
+}

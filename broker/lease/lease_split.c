@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lease_split.c: see lease_split.h. */
+#include "broker/lease/lease_split.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "model/exported_resources.h"
+
+static void add(struct lease_split_side *side, int held, int used, bool is_down)
+{
+    side->used += used;
+    if (!is_down) {
+        side->available += held;
+        side->idle += held - used;
+    }
+}
+
+struct tally lease_split_sum(const struct host_split *hosts, int n_hosts)
+{
+    struct tally tally = {0};
+    for (int i = 0; i < n_hosts; i++) {
+        const struct host_split *host = &hosts[i];
+        add(&tally.provider, host->provider, host->provider_used, host->is_down);
+        add(&tally.consumer, host->consumer, host->consumer_used, host->is_down);
+    }
+    return tally;
+}
+
+static bool is_sound(const struct host_split *host)
+{
+    return host->n_slots >= 0 && host->n_slots <= SLOTS_MAX && host->provider >= 0 &&
+           host->consumer >= 0 && host->provider <= host->n_slots &&
+           host->consumer == host->n_slots - host->provider &&
+           host->provider_used >= 0 && host->provider_used <= host->provider &&
+           host->consumer_used >= 0 && host->consumer_used <= host->consumer;
+}
+
+int lease_split_check(const struct host_split *hosts, int n_hosts, struct err *err)
+{
+    if (n_hosts < 0 || n_hosts > HOSTS_MAX) {
+        return err_set(err, ERR_BOUNDS, "%d hosts, expected at most %d", n_hosts,
+                       HOSTS_MAX);
+    }
+    for (int i = 0; i < n_hosts; i++) {
+        const struct host_split *host = &hosts[i];
+        if (!is_sound(host)) {
+            return err_set(err, ERR_BOUNDS,
+                           "host \"%s\": %d slots, provider %d of %d in use, consumer "
+                           "%d of %d: does not add up",
+                           host->host, host->n_slots, host->provider_used,
+                           host->provider, host->consumer_used, host->consumer);
+        }
+    }
+    return 0;
+}
+
+bool lease_split_has_same_hosts(const struct host_split *a, int n_a,
+                                const struct host_split *b, int n_b)
+{
+    if (n_a != n_b) {
+        return false;
+    }
+    for (int i = 0; i < n_a; i++) {
+        if (strcmp(a[i].host, b[i].host) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool lease_split_is_same(const struct host_split *a, int n_a,
+                         const struct host_split *b, int n_b)
+{
+    if (!lease_split_has_same_hosts(a, n_a, b, n_b)) {
+        return false;
+    }
+    for (int i = 0; i < n_a; i++) {
+        if (a[i].n_slots != b[i].n_slots || a[i].provider != b[i].provider ||
+            a[i].consumer != b[i].consumer ||
+            !exported_resources_is_same_memory(a[i].spaces, b[i].spaces)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool lease_split_is_same_down(const struct host_split *a, const struct host_split *b,
+                              int n_hosts)
+{
+    for (int i = 0; i < n_hosts; i++) {
+        if (a[i].is_down != b[i].is_down) {
+            return false;
+        }
+    }
+    return true;
+}
+
+struct host_split *lease_split_dup(const struct host_split *hosts, int n_hosts)
+{
+    if (n_hosts == 0) {
+        return NULL;
+    }
+    size_t table = (size_t)n_hosts * sizeof(*hosts), names = 0;
+    for (int i = 0; i < n_hosts; i++) {
+        names += strlen(hosts[i].host) + 1;
+    }
+    struct host_split *kept = mem_alloc(1, table + names);
+    char *name = (char *)kept + table;
+    for (int i = 0; i < n_hosts; i++) {
+        size_t size = strlen(hosts[i].host) + 1;
+        kept[i] = hosts[i];
+        kept[i].host = memcpy(name, hosts[i].host, size);
+        name += size;
+    }
+    return kept;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rebalance_clock.c: see rebalance_clock.h. */
+#include "broker/lease/rebalance_clock.h"
+
+#include <string.h>
+
+#include "broker/lease/handover_limiter.h"
+#include "broker/lease/lease.h"
+#include "broker/lease/lease_split.h"
+
+void rebalance_clock_init(struct lease *lease)
+{
+    lease->judging = (struct judging){.due_ms = INT64_MAX, .open_ms = INT64_MIN};
+}
+
+/* Only what is made, and neither draining nor ended, is ever judged ... */
+static bool is_judged(const struct lease *lease)
+{
+    return lease->row.made_ms != 0 &&
+           (lease->row.state == LEASE_ACTIVE || lease->row.state == LEASE_INACTIVE);
+}
+
+/* ... and at regular instants only what is shared. */
+static bool has_clock(const struct lease *lease)
+{
+    return lease->row.type == LEASE_SHARED && is_judged(lease);
+}
+
+/* Where a provider has many leases, each has an offset of its own, so that they do not
+ * all freeze at once: FNV-1a of the id, within the delay. */
+static int64_t offset_of(const struct lease *lease, int64_t delay_ms)
+{
+    if (lease->provider->n_leases < REBALANCE_CLOCK_SPREAD_FROM) {
+        return 0;
+    }
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (const char *at = lease->row.id; *at != '\0'; at++) {
+        hash = (hash ^ (uint64_t)(unsigned char)*at) * UINT64_C(0x100000001b3);
+    }
+    return (int64_t)(hash % (uint64_t)delay_ms);
+}
+
+static int64_t last_instant(const struct lease *lease)
+{
+    return lease->row.judged_ms != 0 ? lease->row.judged_ms : lease->row.made_ms;
+}
+
+/* The first of last, last + delay, last + 2 delay ... that is not before now. */
+static int64_t next_on_grid(int64_t last, int64_t delay, int64_t now)
+{
+    if (now <= last + delay) {
+        return last + delay;
+    }
+    int64_t past = (now - last) % delay;
+    return past == 0 ? now : now - past + delay;
+}
+
+void rebalance_clock_restore(struct lease *lease)
+{
+    /* Which change was the last move is not on record; to take the last change of any
+     * kind holds slots for a little too long at worst. */
+    lease->judging.moved_ms = lease->row.epoch > 1 ? lease->row.changed_ms : 0;
+}
+
+void rebalance_clock_start(struct lease *lease, int64_t now_ms)
+{
+    lease->row.made_ms = now_ms;
+    lease->row.judged_ms = 0;
+    lease->judging.due_ms = lease->row.type == LEASE_SHARED
+                                ? now_ms + lease->judging.delay_ms +
+                                      offset_of(lease, lease->judging.delay_ms)
+                                : INT64_MAX;
+}
+
+void rebalance_clock_set_delay(struct lease *lease, int64_t delay_ms, int64_t now_ms)
+{
+    struct judging *judging = &lease->judging;
+    bool is_first = judging->delay_ms == 0;
+    if (judging->delay_ms == delay_ms) {
+        return;
+    }
+    judging->delay_ms = delay_ms;
+    /* Also while it drains: where it is exported again the clock has not stopped. */
+    if (lease->row.type != LEASE_SHARED || lease->row.made_ms == 0) {
+        return;
+    }
+    int64_t last = last_instant(lease), next = last + delay_ms;
+    bool is_spread = lease->row.judged_ms != 0; /* its instants are its own already */
+    if (is_first) {
+        int64_t offset = is_spread ? 0 : offset_of(lease, delay_ms);
+        judging->due_ms = next_on_grid(last + offset, delay_ms, now_ms);
+    } else {
+        judging->due_ms = next > now_ms ? next : now_ms + offset_of(lease, delay_ms);
+    }
+}
+
+void rebalance_clock_begin_term(struct lease *lease)
+{
+    lease->judging.is_term_judged = false;
+}
+
+/* The counts are fresh, nothing is under way, and the provider can be asked. */
+static bool may_judge(const struct lease *lease)
+{
+    return lease->row.state == LEASE_ACTIVE && !lease->asking.is_open &&
+           member_is_here(lease->provider, ROLE_PROVIDER);
+}
+
+/* The end of LEASE_TERM; INT64_MAX while the consumer is here. */
+static int64_t term_ms(const struct lease *lease)
+{
+    const struct member *consumer = lease->consumer;
+    return member_is_here(consumer, ROLE_CONSUMER)
+               ? INT64_MAX
+               : member_term_ms(consumer, lease->lease_term_ms);
+}
+
+/* When slots of an exclusive lease have to change hands: home, as they fall idle after
+ * the end of the term; back, as they fall idle once the consumer is here. */
+static int64_t exclusive_ms(const struct lease *lease)
+{
+    if (lease->row.type != LEASE_EXCLUSIVE || !is_judged(lease) || !may_judge(lease)) {
+        return INT64_MAX;
+    }
+    struct tally tally = lease_split_sum(lease->row.hosts, lease->row.n_hosts);
+    if (member_is_here(lease->consumer, ROLE_CONSUMER)) {
+        return tally.provider.idle > 0 ? lease->judging.moved_ms : INT64_MAX;
+    }
+    return tally.consumer.idle > 0 ? term_ms(lease) : INT64_MAX;
+}
+
+static enum rebalance_consumer consumer_of(const struct lease *lease, int64_t now_ms)
+{
+    if (member_is_here(lease->consumer, ROLE_CONSUMER)) {
+        return REBALANCE_CONSUMER_HERE;
+    }
+    return term_ms(lease) <= now_ms ? REBALANCE_CONSUMER_GONE : REBALANCE_CONSUMER_AWAY;
+}
+
+void rebalance_clock_plan(const struct lease *lease, int64_t now_ms,
+                          struct arena *arena, struct rebalance_plan *plan)
+{
+    if (lease->part == LEASE_LEAF) {
+        push_grant_plan(lease, arena, plan);
+        return;
+    }
+    int64_t moved_ms = lease->judging.moved_ms;
+    struct rebalance_snapshot snapshot = {
+        .hosts = lease->row.hosts,
+        .n_hosts = lease->row.n_hosts,
+        .policy = lease->reclaim_policy,
+        .provider_waiting = lease->provider_waiting,
+        .consumer_waiting = lease_consumer_waiting(lease),
+        .since_move_ms = moved_ms != 0 ? now_ms - moved_ms : INT64_MAX,
+        .min_hold_ms = lease->min_hold_ms,
+        .consumer = consumer_of(lease, now_ms),
+        .is_exclusive = lease->row.type == LEASE_EXCLUSIVE,
+    };
+    rebalance_plan(&snapshot, arena, plan);
+}
+
+/* The end of LEASE_TERM is judged as soon as it can be, an instant only when it comes.
+ */
+static bool take_term(struct lease *lease, int64_t now_ms)
+{
+    struct judging *judging = &lease->judging;
+    bool is_over =
+        !judging->is_term_judged && may_judge(lease) && term_ms(lease) <= now_ms;
+    judging->is_term_judged |= is_over;
+    return is_over;
+}
+
+static bool take_instant(struct lease *lease, int64_t now_ms)
+{
+    struct judging *judging = &lease->judging;
+    if (judging->due_ms > now_ms || !has_clock(lease)) {
+        return false;
+    }
+    int64_t late = (now_ms - judging->due_ms) % judging->delay_ms;
+    lease->row.judged_ms = now_ms - late;
+    judging->due_ms = lease->row.judged_ms + judging->delay_ms;
+    return may_judge(lease);
+}
+
+/* True where the lease is to be judged now. */
+static bool take_turn(struct lease *lease, int64_t now_ms)
+{
+    if (lease->row.type == LEASE_POOL) {
+        return false; /* what its plan gives it, the pool's cycle says */
+    }
+    if (rebalance_clock_wake_ms(lease) > now_ms) {
+        return lease->judging.open_ms == now_ms && may_judge(lease);
+    }
+    bool is_term = take_term(lease, now_ms), is_instant = take_instant(lease, now_ms);
+    lease->judging.open_ms = now_ms;
+    return is_term || is_instant || exclusive_ms(lease) <= now_ms;
+}
+
+void rebalance_clock_tick(struct lease *lease, struct handover_limiter *pace,
+                          int64_t now_ms, struct effects *effects)
+{
+    struct judging before = lease->judging;
+    bool is_promised = before.held_ms != 0 && before.held_ms <= now_ms;
+    int64_t judged_ms = lease->row.judged_ms;
+    if (!take_turn(lease, now_ms)) {
+        return;
+    }
+    lease->judging.held_ms = 0;
+    struct rebalance_plan plan;
+    rebalance_clock_plan(lease, now_ms, &effects->arena, &plan);
+    if (plan.direction == REBALANCE_NONE) {
+        return;
+    }
+    if (!handover_limiter_take(pace, is_promised, now_ms)) {
+        lease->judging = before; /* its turn is still to come */
+        lease->judging.held_ms = handover_limiter_promise(pace);
+        lease->row.judged_ms = judged_ms;
+        return;
+    }
+    lease->judging.open_ms = INT64_MIN;
+    handover_begin(lease, plan.reason, now_ms, effects);
+}
+
+static int64_t due_ms(const struct lease *lease)
+{
+    if (lease->row.type == LEASE_POOL) {
+        return INT64_MAX;
+    }
+    if (lease->row.type == LEASE_EXCLUSIVE) {
+        return exclusive_ms(lease);
+    }
+    bool is_term_open = !lease->judging.is_term_judged && may_judge(lease);
+    int64_t term = is_term_open ? term_ms(lease) : INT64_MAX;
+    return term < lease->judging.due_ms ? term : lease->judging.due_ms;
+}
+
+int64_t rebalance_clock_wake_ms(const struct lease *lease)
+{
+    if (!is_judged(lease)) {
+        return INT64_MAX;
+    }
+    int64_t at_ms = due_ms(lease);
+    return at_ms > lease->judging.held_ms ? at_ms : lease->judging.held_ms;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reclaim_delay.h: the reclaim delay of each lease: who set it, and who wins.
+ *
+ * An administrator's override of a lease beats one of its provider, beats one for all,
+ * beats what the provider said at HELLO, beats LSF's default. Overrides are on disk.
+ *
+ * Units: milliseconds. Ownership: names are copied.
+ * Order: by scope, then name. Source: ARCHITECTURE 5 `MC_RECLAIM_DELAY`.
+ * Layer: broker (base only). */
+#ifndef SUBLET_BROKER_LEASE_RECLAIM_DELAY_H
+#define SUBLET_BROKER_LEASE_RECLAIM_DELAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/msg.h"
+
+#define RECLAIM_DELAY_DEFAULT_MS ((int64_t)10 * 60 * 1000)
+/* A rebalance less often than once a year is a mistake. */
+#define RECLAIM_DELAY_MAX_MS ((int64_t)365 * 24 * 60 * 60 * 1000)
+
+struct override;
+struct reclaim_delays {
+    struct override *items;
+    int count, capacity;
+};
+
+/* Where a delay in force comes from. */
+enum reclaim_delay_source {
+    RECLAIM_DELAY_FROM_DEFAULT,  /* nobody said anything */
+    RECLAIM_DELAY_FROM_SITE,     /* the provider, at HELLO */
+    RECLAIM_DELAY_FROM_ALL,      /* an override for all */
+    RECLAIM_DELAY_FROM_PROVIDER, /* an override for the provider */
+    RECLAIM_DELAY_FROM_LEASE,    /* an override for the lease */
+};
+
+void reclaim_delay_init(struct reclaim_delays *overrides);
+void reclaim_delay_release(struct reclaim_delays *overrides);
+
+/* True for a delay that can be set: above 0, at most RECLAIM_DELAY_MAX_MS. */
+bool reclaim_delay_is_valid(int64_t delay_ms);
+
+/* Sets an override, -1 removes it. */
+void reclaim_delay_set(struct reclaim_delays *overrides, enum reclaim_scope scope,
+                       const char *name, int64_t delay_ms);
+/* The override, -1 where there is none. */
+int64_t reclaim_delay_find_override(const struct reclaim_delays *overrides,
+                                    enum reclaim_scope scope, const char *name);
+
+/* The delay in force. `provider` and `lease` may be NULL (the delay of all, of all of a
+ * provider's); `site_ms` is what the provider said, 0: nothing. `source` may be NULL.
+ */
+int64_t reclaim_delay_get_ms(const struct reclaim_delays *overrides, const char *lease,
+                             const char *provider, int64_t site_ms,
+                             enum reclaim_delay_source *source);
+
+/* "default", "site", "all", "provider", "lease". */
+const char *reclaim_delay_source_name(enum reclaim_delay_source source);
+
+#endif

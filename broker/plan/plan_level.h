@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan_level.h: one level of a plan: an amount shared over siblings.
+ *
+ * Hybrid: first to those that own something, by ownership; what they do not want, in
+ * equal parts to those that own nothing. Even mode: first to owners by ownership, at
+ * most what they own; the rest in equal parts to all who want more.
+ * Ownership policy: to each what it owns and wants; idle slots in order of rank.
+ *
+ * Order: the siblings' own. Source: seed document 001; hybrid.md 3.4, 3.5.
+ * Layer: broker (base only). */
+#ifndef SUBLET_BROKER_PLAN_PLAN_LEVEL_H
+#define SUBLET_BROKER_PLAN_PLAN_LEVEL_H
+
+#include "base/max_min_fill.h"
+#include "broker/plan/plan_quota.h"
+
+struct plan_level {
+    const struct plan *plan;
+    const struct plan_use *uses; /* with sums */
+    struct plan_quota *shares;   /* in: scaled, res, claim; out: the rest */
+    struct max_min_fill_item
+        *items;   /* scratch for as many items as there are siblings */
+    int *members; /* likewise: whose the items are */
+};
+
+/* Over the siblings nodes[first .. first + count). On a first level of both policies
+ * the hybrid share leaves nodes of ownership policy alone. */
+void plan_level_hybrid(const struct plan_level *level, int64_t amount, int first,
+                       int count);
+void plan_level_ownership(const struct plan_level *level, int64_t amount, int first,
+                          int count);
+
+#endif

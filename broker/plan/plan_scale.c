@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan_scale.c: see plan_scale.h.
+ *
+ * A scale is a fraction num/den that a node's OWNED is multiplied with: what exists
+ * over what was configured. A node whose scaled ownership would exceed its limit gets
+ * the limit, and its subtree goes on with limit/own: it owns parts of that.
+ *
+ * Example: 100 configured, 150 exist; /p owns 60 with LIMIT 75, /p/a 40, /r 40.
+ *     /p    60 * 150/100 = 90 > 75: 75, and 75/60 from here on
+ *     /p/a  40 * 75/60   = 50
+ *     /r    40 * 150/100 = 60
+ * Only the floor is kept; what it cuts off comes back where shares are rounded. */
+#include "broker/plan/plan_scale.h"
+
+struct scale {
+    int64_t num, den;
+};
+
+struct plan_parts plan_parts(const struct plan *plan, int64_t slots)
+{
+    int64_t own = 0, apart = 0;
+    for (int i = 0; i < plan->n_top; i++) {
+        const struct plan_node *node = &plan->nodes[i];
+        if (node->policy == PLAN_OWNERSHIP) {
+            own += node->own;
+            apart +=
+                node->own / plan->unit; /* whole hosts, where these are exclusive */
+        }
+    }
+    apart = plan_min(apart, slots);
+    int64_t configured = plan_max(plan->configured - own, 0);
+    return (struct plan_parts){apart, slots - apart, configured};
+}
+
+/* The node's floor, and the scale of its children. */
+static int64_t apply(const struct plan_node *node, struct scale scale,
+                     struct scale *below)
+{
+    *below = scale;
+    if (scale.den == 0) {
+        return 0;
+    }
+    if (node->limit != PLAN_UNLIMITED &&
+        node->own * scale.num > node->limit * scale.den) {
+        *below = (struct scale){node->limit, node->own};
+        return node->limit;
+    }
+    int64_t floor = node->own * scale.num / scale.den;
+    return floor < PLAN_SLOTS_MAX ? floor : PLAN_SLOTS_MAX;
+}
+
+void plan_scale(const struct plan *plan, int64_t slots, struct plan_quota *shares,
+                struct arena *arena)
+{
+    struct scale *below = arena_alloc(arena, (size_t)plan->n_nodes, sizeof(*below));
+    struct plan_parts parts = plan_parts(plan, slots);
+    int64_t apart = parts.owned_apart;
+    for (int i = 0; i < plan->n_nodes; i++) {
+        const struct plan_node *node = &plan->nodes[i];
+        struct scale scale = {parts.slots, parts.configured};
+        if (node->parent != PLAN_NO_NODE) {
+            scale = below[node->parent];
+        } else if (node->policy == PLAN_OWNERSHIP) {
+            int64_t own = node->own / plan->unit;
+            own = own < apart ? own : apart;
+            apart -= own;
+            scale = (struct scale){own, node->own};
+        }
+        shares[i].scaled = apply(node, scale, &below[i]);
+    }
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan_window.h: the time windows of a pool: which plan is in force when.
+ *
+ * A day is divided among them, without gap or overlap; one may go over midnight.
+ *
+ * Units: minutes of the day, 0 .. 1440; instants in milliseconds, the day's beginning
+ * at a multiple of 24 h (the shell adds its time zone).
+ * Source: hybrid.md 1.5, 2; INTERFACES 1.
+ * Layer: broker (base only). */
+#ifndef SUBLET_BROKER_PLAN_PLAN_WINDOW_H
+#define SUBLET_BROKER_PLAN_PLAN_WINDOW_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+enum { PLAN_DAY_MIN = 1440 };
+
+struct plan_window {
+    const char *name;
+    int from_min, to_min; /* to <= from: over midnight */
+};
+
+/* "08:30", "24:00". ERR_PARSE with "..., expected ...". */
+int plan_window_parse(const char *text, int *minute, struct err *err) MUST_CHECK;
+
+/* ERR_STATE where they do not divide the day: the first gap or overlap. */
+int plan_window_check(const struct plan_window *windows, int n_windows,
+                      struct err *err) MUST_CHECK;
+
+/* The index of the window in force, of a day that is divided. */
+int plan_window_at(const struct plan_window *windows, int n_windows, int64_t now_ms);
+
+/* When another one takes over; INT64_MAX where there is only one. */
+int64_t plan_window_end_ms(const struct plan_window *windows, int n_windows,
+                           int64_t now_ms);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool_execute.c: see pool_execute.h. */
+#include "broker/pool/pool_execute.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/whole_hosts.h"
+#include "broker/broker_parts.h"
+#include "broker/lease/lease_split.h"
+#include "broker/pool/pool_place.h"
+
+struct orders {
+    struct broker *broker;
+    const struct pool_entry *pool;
+    struct pool_snapshot *picture;
+    const struct pool_cycle *cycle;
+    int64_t now_ms;
+    struct effects *effects;
+};
+
+static void look_at(const struct orders *orders, struct lease *lease)
+{
+    timer_heap_set(&orders->broker->leases.alarms, &lease->alarm, orders->now_ms);
+}
+
+/* ---------------------------------------------------------------- grants */
+
+/* The leaf's contract with the policy whose idle part that is; a new one, that is not
+ * registered yet, where there is none. NULL: there is no room, or the id is too long.
+ */
+static struct lease *contract_of(const struct orders *orders, int leaf,
+                                 const struct lease *idle_lease)
+{
+    const struct plan_node *node = &orders->cycle->plan->nodes[leaf];
+    struct lease_table *leases = &orders->broker->leases;
+    struct lease_id id = {.part = LEASE_LEAF};
+    char text[LEASE_ID_SIZE];
+    int length = snprintf(text, sizeof(text), "%s/%s/%s:%s", idle_lease->row.provider,
+                          idle_lease->row.policy, node->site, node->name);
+    if (length < 0 || (size_t)length >= sizeof(text)) {
+        effects_log(orders->effects, LOG_LEVEL_ERROR,
+                    "pool %s: %s/%s/%s:%s is too long for a lease id, expected at most "
+                    "%d bytes: shorten the node's path or the policy's name",
+                    orders->pool->name, idle_lease->row.provider,
+                    idle_lease->row.policy, node->site, node->name, LEASE_ID_SIZE - 1);
+        return NULL;
+    }
+    struct lease *lease = lease_table_find(leases, text);
+    struct member *consumer = members_find(&orders->broker->sessions, node->site);
+    if (lease != NULL || consumer == NULL || !lease_parse_id(text, &id)) {
+        return lease;
+    }
+    if (!lease_table_make_room(leases, idle_lease->provider)) {
+        return NULL;
+    }
+    lease = lease_new(&id, idle_lease->provider, consumer);
+    lease_table_add(leases, lease);
+    pool_table_update_lease(&orders->broker->pools, lease);
+    return lease;
+}
+
+static void grant_of_policy(const struct orders *orders, int leaf,
+                            const struct pool_pick *picks, int n_picks)
+{
+    const struct pool_host *hosts = orders->picture->hosts;
+    struct arena *arena = &orders->effects->arena;
+    struct lease *lease = contract_of(orders, leaf, hosts[picks[0].host].idle_lease);
+    if (lease == NULL || lease->row.state == LEASE_INACTIVE || lease->row.is_drained) {
+        return;
+    }
+    struct host_slots *more = arena_alloc(arena, (size_t)n_picks, sizeof(*more));
+    int n_slots = 0;
+    for (int i = 0; i < n_picks; i++) {
+        more[i] = (struct host_slots){hosts[picks[i].host].host, picks[i].n_slots};
+        n_slots += picks[i].n_slots;
+    }
+    char reason[REASON_SIZE];
+    snprintf(reason, sizeof(reason), "%d slots granted: %s has a quota of %lld",
+             n_slots, orders->cycle->plan->nodes[leaf].name,
+             (long long)orders->cycle->shares[leaf].quota);
+    push_grant_set(lease, more, n_picks, reason, orders->now_ms);
+    look_at(orders, lease);
+}
+
+/* The picks of one policy stand together. */
+static void grant(const struct orders *orders, struct pool_place *place, int leaf)
+{
+    const struct plan_node *node = &orders->cycle->plan->nodes[leaf];
+    const struct pool_host *hosts = orders->picture->hosts;
+    struct pool_pick *picks;
+    if (node->site == NULL) {
+        return;
+    }
+    int n_picks = pool_place_pick(place, node->site, orders->cycle->moves[leaf].grant,
+                                  &orders->effects->arena, &picks);
+    for (int from = 0, to; from < n_picks; from = to) {
+        const struct lease *idle_lease = hosts[picks[from].host].idle_lease;
+        for (to = from; to < n_picks && hosts[picks[to].host].idle_lease == idle_lease;
+             to++) {
+        }
+        grant_of_policy(orders, leaf, &picks[from], to - from);
+    }
+}
+
+/* ---------------------------------------------------------------- recalls */
+
+struct part_list {
+    struct pool_contract *items;
+    int count;
+};
+
+static struct part_list parts_of(const struct orders *orders, int leaf)
+{
+    struct part_list list = {orders->picture->parts, 0};
+    int at = 0, behind = orders->picture->n_parts;
+    while (at < behind) {
+        int middle = at + (behind - at) / 2;
+        if (list.items[middle].leaf < leaf) {
+            at = middle + 1;
+        } else {
+            behind = middle;
+        }
+    }
+    list.items += at;
+    while (at + list.count < orders->picture->n_parts &&
+           list.items[list.count].leaf == leaf) {
+        list.count++;
+    }
+    return list;
+}
+
+static bool is_own(const struct lease *lease)
+{
+    return lease->consumer == lease->provider;
+}
+
+/* Idle slots that are not recalled yet. */
+static int idle_of(const struct lease *lease)
+{
+    struct tally tally = lease_split_sum(lease->row.hosts, lease->row.n_hosts);
+    int idle = tally.provider.idle + tally.consumer.idle - push_recall_count(lease);
+    return idle > 0 ? idle : 0;
+}
+
+static bool is_whole(const struct orders *orders)
+{
+    return orders->cycle->plan->settings.placement == PLAN_EXCLUSIVE;
+}
+
+/* How many of `n_slots` its whole hosts make up. */
+static int count_whole(const struct orders *orders, const struct lease *lease,
+                       bool only_idle, int64_t n_slots)
+{
+    struct arena *arena = &orders->effects->arena;
+    int n_hosts = lease->row.n_hosts;
+    struct whole_host *hosts = arena_alloc(arena, (size_t)n_hosts, sizeof(*hosts));
+    for (int i = 0; i < n_hosts; i++) {
+        const struct host_split *split = &lease->row.hosts[i];
+        hosts[i].n_used = split->provider_used + split->consumer_used;
+        hosts[i].n_slots = only_idle && hosts[i].n_used > 0 ? 0 : split->n_slots;
+    }
+    return whole_hosts_pick(hosts, n_hosts, (int)n_slots, arena);
+}
+
+/* What the contract can give of `left` slots, beside what it has been asked for. */
+static int64_t can_give(const struct orders *orders, const struct lease *lease,
+                        bool only_idle, int n_wanted, int64_t left)
+{
+    int n_asked = push_recall_count(lease) + n_wanted;
+    if (!is_whole(orders)) {
+        int most =
+            only_idle ? idle_of(lease) - n_wanted : lease_count_slots(lease) - n_asked;
+        return plan_min(most, left);
+    }
+    return only_idle ? count_whole(orders, lease, true, left)
+                     : count_whole(orders, lease, false, n_asked + left) - n_asked;
+}
+
+static void recall_of(const struct orders *orders, struct lease *lease, int n_slots,
+                      enum pool_why why, int64_t grace_ms)
+{
+    const struct push_recall_order order = {
+        .pool = orders->pool->name,
+        .n_slots = n_slots,
+        .is_whole = is_whole(orders),
+        .why = why,
+        .deadline_ms = orders->now_ms + grace_ms,
+    };
+    push_recall_add(lease, &order, orders->now_ms, orders->effects);
+    look_at(orders, lease);
+}
+
+/* What each contract gives is added up first, so that it is told once. */
+static void recall(const struct orders *orders, int leaf)
+{
+    struct part_list list = parts_of(orders, leaf);
+    int64_t left = orders->cycle->moves[leaf].recall;
+    int *wanted =
+        arena_alloc(&orders->effects->arena, (size_t)list.count, sizeof(*wanted));
+    for (int round = 0; round < 4 && left > 0; round++) {
+        bool only_idle = round < 2, own = round % 2 == 1;
+        for (int i = list.count - 1; i >= 0 && left > 0; i--) {
+            struct lease *lease = list.items[i].lease;
+            int64_t n = is_own(lease) == own
+                            ? can_give(orders, lease, only_idle, wanted[i], left)
+                            : 0;
+            if (n > 0) {
+                wanted[i] += (int)n;
+                left -= n;
+            }
+        }
+    }
+    for (int i = 0; i < list.count; i++) {
+        if (wanted[i] > 0) {
+            recall_of(orders, list.items[i].lease, wanted[i],
+                      pool_why(orders->cycle, leaf),
+                      plan_grace_ms(orders->cycle->plan, leaf));
+        }
+    }
+}
+
+static void cancel(const struct orders *orders, int leaf)
+{
+    struct part_list list = parts_of(orders, leaf);
+    int64_t left = orders->cycle->moves[leaf].cancel;
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < list.count && left > 0; i++) {
+            struct lease *lease = list.items[i].lease;
+            int64_t n = plan_min(push_recall_count(lease), left);
+            if (is_own(lease) == (round == 0) && n > 0) {
+                push_recall_cancel(lease, (int)n, orders->now_ms);
+                look_at(orders, lease);
+                left -= n;
+            }
+        }
+    }
+}
+
+/* All that leaves have which the plan of this window has not. */
+static void recall_strays(const struct orders *orders)
+{
+    struct part_list list = parts_of(orders, PLAN_NO_NODE);
+    for (int i = 0; i < list.count; i++) {
+        struct lease *lease = list.items[i].lease;
+        int n_held = lease_count_slots(lease) - push_recall_count(lease);
+        if (n_held > 0) {
+            recall_of(orders, lease, n_held, POOL_WHY_UNPLANNED,
+                      lease->granting.grace_ms);
+        }
+    }
+}
+
+void pool_execute(struct broker *broker, const struct pool_entry *pool,
+                  struct pool_snapshot *picture, const struct pool_cycle *cycle,
+                  int64_t now_ms, struct effects *effects)
+{
+    struct orders orders = {broker, pool, picture, cycle, now_ms, effects};
+    const struct plan *plan = cycle->plan;
+    struct pool_place *place =
+        pool_place_new(picture, plan->settings.placement, &effects->arena);
+    recall_strays(&orders);
+    for (int i = 0; i < plan->n_nodes; i++) {
+        const struct pool_move *move = &cycle->moves[i];
+        if (!plan_is_leaf(&plan->nodes[i])) {
+            continue;
+        }
+        if (move->cancel > 0) {
+            cancel(&orders, i);
+        }
+        if (move->recall > 0) {
+            recall(&orders, i);
+        }
+        if (move->grant > 0) {
+            grant(&orders, place, i);
+        }
+    }
+}

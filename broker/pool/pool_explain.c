@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool_explain.c: see pool_explain.h. All of it is read off the cycle's numbers. */
+#include "broker/pool/pool_explain.h"
+
+#include <inttypes.h>
+
+#define N PRId64
+
+static const char *const rule_names[] = {
+    [PLAN_RULE_NONE] = "none",       [PLAN_RULE_DEMAND] = "demand",
+    [PLAN_RULE_LIMIT] = "limit",     [PLAN_RULE_RESERVE] = "reserve",
+    [PLAN_RULE_FLOOR] = "floor",     [PLAN_RULE_LEVEL] = "level",
+    [PLAN_RULE_EVEN] = "even",       [PLAN_RULE_LAST] = "last",
+    [PLAN_RULE_OWNERSHIP] = "owned", [PLAN_RULE_BORROWED] = "borrowed",
+};
+
+const char *pool_explain_rule(enum plan_rule rule)
+{
+    return rule_names[rule];
+}
+
+static const char *count(int64_t slots, struct arena *arena)
+{
+    return slots == PLAN_UNLIMITED ? "any number" : arena_printf(arena, "%" N, slots);
+}
+
+/* The share before rounding, "7.500", in hosts where these are exclusive. */
+static const char *exact(const struct pool_cycle *cycle, int node, struct arena *arena)
+{
+    const struct plan_quota *share = &cycle->shares[node];
+    int64_t whole = share->quota / cycle->unit - share->is_odd;
+    return arena_printf(arena, "%" N ".%03" N "%s", whole,
+                        share->rest * 1000 / share->whole,
+                        cycle->unit > 1 ? " hosts" : "");
+}
+
+static const char *limit_reason(const struct plan_node *node,
+                                const struct plan_quota *share, struct arena *arena)
+{
+    if (node->limit != PLAN_UNLIMITED && share->claim >= node->limit) {
+        return arena_printf(arena, "its LIMIT is %" N, node->limit);
+    }
+    return plan_is_leaf(node) ? "its LIMIT allows no more whole hosts"
+                              : "the limits below it allow no more";
+}
+
+static const char *rule_reason(const struct pool_cycle *cycle, int node,
+                               struct arena *arena)
+{
+    const struct plan_node *of = &cycle->plan->nodes[node];
+    const struct plan_quota *share = &cycle->shares[node];
+    switch (share->rule) {
+    case PLAN_RULE_NONE:
+        return "it wants none";
+    case PLAN_RULE_DEMAND:
+        return "all that it wants";
+    case PLAN_RULE_LIMIT:
+        return limit_reason(of, share, arena);
+    case PLAN_RULE_RESERVE:
+        return arena_printf(arena, "its RESERVE keeps %" N, share->res);
+    case PLAN_RULE_FLOOR:
+        return arena_printf(arena,
+                            "its scaled ownership, OWNED %" N " being %" N
+                            " now; what is left goes to others",
+                            of->own, share->scaled);
+    case PLAN_RULE_LEVEL:
+        return arena_printf(arena, "its part by OWNED %" N " is %s", of->own,
+                            exact(cycle, node, arena));
+    case PLAN_RULE_EVEN:
+        return arena_printf(arena, "an equal part of what is left makes %s",
+                            exact(cycle, node, arena));
+    case PLAN_RULE_LAST:
+        return of->own == 0 && share->rest == 0
+                   ? "it owns nothing, and its siblings take all"
+                   : arena_printf(arena, "an equal part of what is left is %s",
+                                  exact(cycle, node, arena));
+    case PLAN_RULE_OWNERSHIP:
+        return arena_printf(arena, "it owns %" N ", by policy neither more nor less",
+                            share->scaled);
+    case PLAN_RULE_BORROWED:
+        return arena_printf(arena,
+                            "it owns %" N ", the others are idle slots of siblings",
+                            share->scaled);
+    }
+    return "";
+}
+
+static const char *round_reason(const struct pool_cycle *cycle, int node)
+{
+    static const char *const words[] = {
+        [PLAN_ROUND_RANK] = "by rank",
+        [PLAN_ROUND_LARGEST_REMAINDER] = "by the largest remainder",
+        [PLAN_ROUND_STICKY] = "as it has it already, or by rank",
+    };
+    const struct plan_quota *share = &cycle->shares[node];
+    bool is_part = share->rule == PLAN_RULE_LEVEL || share->rule == PLAN_RULE_EVEN;
+    return !share->is_odd || !is_part ? "" : words[cycle->plan->settings.round];
+}
+
+static const char *grant_reason(const struct pool_cycle *cycle, int node,
+                                struct arena *arena)
+{
+    const struct plan_use *use = &cycle->uses[node];
+    int64_t held = pool_held(cycle, node), quota = cycle->shares[node].quota;
+    int64_t waits = plan_min(quota, use->demand) - held;
+    if (cycle->moves[node].grant > 0 && waits <= 0) {
+        return arena_printf(arena, "; gets %" N " idle ones now",
+                            cycle->moves[node].grant);
+    }
+    if (waits > 0) {
+        return arena_printf(arena,
+                            "; gets %" N " idle ones now, %" N " when they come back",
+                            cycle->moves[node].grant, waits);
+    }
+    return held < quota
+               ? arena_printf(arena, "; %" N " are kept idle for it", quota - held)
+               : "";
+}
+
+static const char *recall_reason(const struct pool_cycle *cycle, int node,
+                                 struct arena *arena)
+{
+    const struct plan_use *use = &cycle->uses[node];
+    const struct pool_move *move = &cycle->moves[node];
+    int64_t recalled = use->recalled + move->recall - move->cancel;
+    const char *text = "";
+    if (move->recall > 0) {
+        const char *grace = plan_is_leaf(&cycle->plan->nodes[node])
+                                ? arena_printf(arena, " within %" N " s",
+                                               plan_grace_ms(cycle->plan, node) / 1000)
+                                : "";
+        text = arena_printf(arena, "; %" N " are recalled%s, as %s", move->recall,
+                            grace, pool_why_text(pool_why(cycle, node)));
+    } else if (move->cancel > 0) {
+        text = arena_printf(arena, "; the recall of %" N " is cancelled", move->cancel);
+    }
+    int64_t above = pool_held(cycle, node) - cycle->shares[node].quota - recalled;
+    return above <= 0 ? text
+                      : arena_printf(arena, "%s; keeps %" N " above its quota for now",
+                                     text, above);
+}
+
+const char *pool_explain(const struct pool_cycle *cycle, int node, struct arena *arena)
+{
+    const char *odd = round_reason(cycle, node);
+    return arena_printf(
+        arena, "%" N " of %s wanted: %s%s%s%s%s", cycle->shares[node].quota,
+        count(cycle->uses[node].demand, arena), rule_reason(cycle, node, arena),
+        odd[0] != '\0' ? ", rounded up " : "", odd, grant_reason(cycle, node, arena),
+        recall_reason(cycle, node, arena));
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool_persist.c: see pool_persist.h. */
+#include "broker/pool/pool_persist.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- from disk */
+
+static const char *window_name(const struct pool_entry *pool, const struct plan *plan)
+{
+    return pool->n_windows > 0 ? pool->windows[plan - pool->plans].name : "";
+}
+
+static const struct plan *plan_of(const struct pool_entry *pool, const char *window)
+{
+    int n_plans = pool->n_windows > 0 ? pool->n_windows : 1;
+    for (int i = 0; i < n_plans; i++) {
+        if (strcmp(window_name(pool, &pool->plans[i]), window) == 0) {
+            return &pool->plans[i];
+        }
+    }
+    return NULL;
+}
+
+void pool_persist_load_pool(struct pool_table *pools, const struct row_pool *row)
+{
+    struct pool_entry *pool = pool_table_find(pools, row->name);
+    if (pool == NULL) {
+        pool_persist_drop(pools, row->name);
+        return;
+    }
+    pool->latest.plan = plan_of(pool, row->window);
+    pool->latest.slots = row->slots;
+}
+
+/* Room is doubled where it is used up: at 1, 2, 4 and so on. */
+static struct pool_record *add_told(struct pool_entry *pool)
+{
+    int count = pool->n_told;
+    if ((count & (count - 1)) == 0) {
+        size_t room = count > 0 ? (size_t)count * 2 : 1;
+        struct pool_record *told =
+            arena_alloc(pool_table_arena(pool), room, sizeof(*told));
+        if (count > 0) {
+            memcpy(told, pool->told, (size_t)count * sizeof(*told));
+        }
+        pool->told = told;
+    }
+    return &pool->told[pool->n_told++];
+}
+
+void pool_persist_load_carried(struct pool_table *pools, const struct row_kept *row)
+{
+    struct pool_entry *pool = pool_table_find(pools, row->pool);
+    if (pool != NULL) {
+        struct pool_record *told = add_told(pool);
+        *told = (struct pool_record){.node = arena_str(pool->memory, row->node),
+                                     .keeps = row->slots};
+    }
+}
+
+/* ---------------------------------------------------------------- to disk */
+
+static void store_pool(const char *name, const char *window, int64_t slots,
+                       bool is_gone, struct effects *effects)
+{
+    struct row row = {.kind = ROW_POOL};
+    row.pool = (struct row_pool){name, window, slots, is_gone};
+    effects_store(effects, &row);
+}
+
+static void store_kept(const char *pool, const struct pool_record *before,
+                       const struct pool_record *now, struct effects *effects)
+{
+    int64_t kept_before = before != NULL ? before->keeps : PLAN_UNLIMITED;
+    int64_t kept = now != NULL ? now->keeps : PLAN_UNLIMITED;
+    if (kept == kept_before) {
+        return;
+    }
+    struct row row = {.kind = ROW_KEPT};
+    row.kept.pool = pool;
+    row.kept.node = now != NULL ? now->node : before->node;
+    row.kept.is_gone = kept == PLAN_UNLIMITED;
+    row.kept.slots = row.kept.is_gone ? 0 : kept;
+    effects_store(effects, &row);
+}
+
+/* Both lists stand in the order of their paths. */
+static void store_all_kept(const struct pool_entry *pool,
+                           const struct pool_record *told, int n_told,
+                           struct effects *effects)
+{
+    int before = 0, now = 0;
+    while (before < pool->n_told || now < n_told) {
+        int order =
+            before == pool->n_told
+                ? 1
+                : (now == n_told ? -1
+                                 : strcmp(pool->told[before].node, told[now].node));
+        store_kept(pool->name, order <= 0 ? &pool->told[before] : NULL,
+                   order >= 0 ? &told[now] : NULL, effects);
+        before += order <= 0;
+        now += order >= 0;
+    }
+}
+
+void pool_persist_store(struct pool_entry *pool, const struct plan *plan, int64_t slots,
+                        const struct pool_record *told, struct effects *effects)
+{
+    if (pool->latest.plan != plan || pool->latest.slots != slots) {
+        store_pool(pool->name, window_name(pool, plan), slots, false, effects);
+    }
+    store_all_kept(pool, told, plan->n_nodes, effects);
+    pool->latest = (struct pool_last_cycle){plan, slots};
+}
+
+/* ---------------------------------------------------------------- what is gone */
+
+void pool_persist_drop(struct pool_table *pools, const char *name)
+{
+    struct pool_removed *gone = arena_alloc(&pools->arena, 1, sizeof(*gone));
+    gone->name = arena_str(&pools->arena, name);
+    gone->next = pools->gone;
+    pools->gone = gone;
+}
+
+void pool_persist_tick(struct pool_table *pools, struct effects *effects)
+{
+    for (const struct pool_removed *gone = pools->gone; gone != NULL;
+         gone = gone->next) {
+        store_pool(gone->name, "", 0, true, effects);
+    }
+    pools->gone = NULL;
+}

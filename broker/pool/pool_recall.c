@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool_recall.c: slots that nodes above their quota give back (pool.h).
+ *
+ * Level by level, downwards; each level is a pool of its own, of `room` slots: all of
+ * the pool's on the first level; below it the parent's quota where somebody below it
+ * misses something (who will get nothing while the parent is above its quota), else
+ * what the parent keeps.
+ *
+ *     missing   what siblings have less than their quota
+ *     idle      room less what they have; negative where they have too much
+ *     short     missing - idle: so many must come back from siblings above their quota
+ *     floor     a sibling's quota; with EGO_DISABLE_RECLAIM_HYBRID_OWN, while the pool
+ * is smaller than configured, its configured ownership if that is more
+ *
+ * Who is above its floor gives in proportion to how far; of odd slots the lowest rank
+ * gives first. Nobody gives while nothing is short, but for what exceeds a limit, or
+ * what a change of policy takes (REBALANCE; this also below the floor). What an earlier
+ * cycle has recalled counts first, so that a recall is never moved from one node to
+ * another. MIN_HOLD keeps young slots out; MAX_RECALL_PER_CYCLE cuts the new recalls of
+ * a cycle, in proportion.
+ *
+ * Example: 10 slots, /p (quota 6) has 8, all at /p/a (quota 3), none at /p/b (quota 3);
+ * /r (quota 4) has 2.
+ *     first level   missing 2 (/r), idle 0, short 2: /p gives 2, and keeps 6
+ *     below /p      missing 3 (/p/b), idle 6 - 8 = -2, short 5: /p/a gives 5
+ *
+ * hybrid.md 3.7 goes upwards and lets a parent above its quota give even when nobody is
+ * short; docs/adr/0013 says why this goes downwards. */
+#include "base/max_min_fill.h"
+#include "broker/pool/pool.h"
+
+struct recalls {
+    struct pool_cycle *cycle;
+    bool keeps_owned;   /* EGO_DISABLE_RECLAIM_HYBRID_OWN is in force */
+    bool *misses;       /* a node below it has less than its quota */
+    int64_t *available; /* each node can give so much */
+    int64_t *wanted;    /* and gives so much, earlier recalls among them */
+    int64_t *room;      /* of a parent: slots for its children */
+    struct max_min_fill_item *items;
+    int *members;
+};
+
+static int64_t floor_of(const struct recalls *recalls, int node)
+{
+    const struct plan *plan = recalls->cycle->plan;
+    int64_t quota = recalls->cycle->shares[node].quota;
+    int64_t own = plan->nodes[node].own / plan->unit;
+    return recalls->keeps_owned
+               ? plan_max(quota, plan_min(own, plan->nodes[node].limit))
+               : quota;
+}
+
+/* Upwards: a parent gives no more than its children can. */
+static void look_at_all(const struct recalls *recalls)
+{
+    const struct pool_cycle *cycle = recalls->cycle;
+    for (int i = cycle->plan->n_nodes - 1; i >= 0; i--) {
+        const struct plan_node *node = &cycle->plan->nodes[i];
+        int64_t excess = plan_max(pool_held(cycle, i) - floor_of(recalls, i), 0);
+        int64_t most = plan_is_leaf(node)
+                           ? plan_max(cycle->uses[i].alloc - cycle->uses[i].young, 0)
+                           : recalls->available[i];
+        recalls->available[i] = plan_max(plan_min(excess, most), cycle->uses[i].forced);
+        if (node->parent != PLAN_NO_NODE) {
+            recalls->available[node->parent] += recalls->available[i];
+            recalls->misses[node->parent] |=
+                recalls->misses[i] || pool_held(cycle, i) < cycle->shares[i].quota;
+        }
+    }
+}
+
+/* Above its limit, after a change of the plan, or beyond what it keeps of another
+ * policy. */
+static int64_t forced(const struct recalls *recalls, int node)
+{
+    const struct plan *plan = recalls->cycle->plan;
+    int64_t over = pool_held(recalls->cycle, node) - plan->nodes[node].limit;
+    int64_t least = plan_max(over, recalls->cycle->uses[node].forced);
+    return plan->settings.rebalances
+               ? plan_min(plan_max(least, 0), recalls->available[node])
+               : 0;
+}
+
+static int64_t short_of(const struct pool_cycle *cycle, int64_t room, int first,
+                        int count)
+{
+    int64_t missing = 0, idle = room;
+    for (int i = first; i < first + count; i++) {
+        int64_t held = pool_held(cycle, i);
+        missing += plan_max(cycle->shares[i].quota - held, 0);
+        idle -= held;
+    }
+    return missing - idle;
+}
+
+/* Items for all that can give, lowest rank first; what is forced is the least. Returns
+ * how many; `*forced_sum` and what earlier recalls would bring in `*earlier_sum`. */
+static int collect(const struct recalls *recalls, int first, int count,
+                   int64_t *forced_sum, int64_t *earlier_sum)
+{
+    int n_items = 0;
+    *forced_sum = *earlier_sum = 0;
+    for (int i = first + count - 1; i >= first; i--) {
+        int64_t available = recalls->available[i];
+        if (available == 0) {
+            continue;
+        }
+        int64_t least = forced(recalls, i);
+        recalls->items[n_items] = (struct max_min_fill_item){
+            .weight = available, .lo = least, .hi = available};
+        recalls->members[n_items++] = i;
+        *forced_sum += least;
+        *earlier_sum +=
+            plan_max(least, plan_min(recalls->cycle->uses[i].recalled, available));
+    }
+    return n_items;
+}
+
+/* Earlier recalls first: all of them where they are not enough, else of them alone. */
+static void prefer_earlier(const struct recalls *recalls, int n_items, bool enough)
+{
+    for (int k = 0; k < n_items; k++) {
+        struct max_min_fill_item *item = &recalls->items[k];
+        int64_t earlier = recalls->cycle->uses[recalls->members[k]].recalled;
+        earlier = plan_max(item->lo, plan_min(earlier, item->hi));
+        if (enough) {
+            item->hi = earlier;
+        } else {
+            item->lo = earlier;
+        }
+    }
+}
+
+static void recall_level(const struct recalls *recalls, int64_t room, int first,
+                         int count)
+{
+    int64_t forced_sum, earlier_sum;
+    int n_items = collect(recalls, first, count, &forced_sum, &earlier_sum);
+    int64_t amount = plan_max(short_of(recalls->cycle, room, first, count), forced_sum);
+    prefer_earlier(recalls, n_items, earlier_sum >= amount);
+    max_min_fill_shares(amount, recalls->items, n_items);
+    for (int k = 0; k < n_items; k++) {
+        recalls->wanted[recalls->members[k]] = recalls->items[k].share;
+    }
+    for (int i = first; i < first + count; i++) {
+        int64_t quota = recalls->cycle->shares[i].quota;
+        int64_t kept = pool_held(recalls->cycle, i) - recalls->wanted[i];
+        recalls->room[i] = recalls->misses[i] ? quota : plan_max(quota, kept);
+    }
+}
+
+/* MAX_RECALL_PER_CYCLE, of the leaves' new recalls. */
+static void cut(const struct recalls *recalls, struct arena *arena)
+{
+    const struct pool_cycle *cycle = recalls->cycle;
+    int n_nodes = cycle->plan->n_nodes;
+    /* Less than a host is no recall at all: one host then. */
+    int64_t most = plan_max(cycle->plan->settings.max_recall / cycle->plan->unit, 1);
+    struct max_min_fill_item *items =
+        arena_alloc(arena, (size_t)n_nodes, sizeof(*items));
+    int *members = arena_alloc(arena, (size_t)n_nodes, sizeof(*members));
+    int n_items = 0;
+    for (int i = n_nodes - 1; i >= 0; i--) {
+        int64_t recall = cycle->moves[i].recall;
+        if (recall > 0) {
+            items[n_items] = (struct max_min_fill_item){.weight = recall, .hi = recall};
+            members[n_items++] = i;
+        }
+    }
+    max_min_fill_shares(most, items, n_items);
+    for (int k = 0; k < n_items; k++) {
+        cycle->moves[members[k]].recall = items[k].share;
+    }
+}
+
+/* What the leaves are told: the difference to what they were told before. */
+static void tell_leaves(const struct recalls *recalls)
+{
+    struct pool_cycle *cycle = recalls->cycle;
+    for (int i = 0; i < cycle->plan->n_nodes; i++) {
+        if (plan_is_leaf(&cycle->plan->nodes[i])) {
+            int64_t change = recalls->wanted[i] - cycle->uses[i].recalled;
+            cycle->moves[i].recall = plan_max(change, 0);
+            cycle->moves[i].cancel = plan_max(-change, 0);
+        }
+    }
+}
+
+void pool_recall(struct pool_cycle *cycle, struct arena *arena)
+{
+    const struct plan *plan = cycle->plan;
+    size_t n_nodes = (size_t)plan->n_nodes;
+    struct recalls recalls = {
+        .cycle = cycle,
+        .keeps_owned =
+            plan->settings.keeps_scaled && cycle->slots * plan->unit < plan->configured,
+        .misses = arena_alloc(arena, n_nodes, sizeof(bool)),
+        .available = arena_alloc(arena, n_nodes, sizeof(int64_t)),
+        .wanted = arena_alloc(arena, n_nodes, sizeof(int64_t)),
+        .room = arena_alloc(arena, n_nodes, sizeof(int64_t)),
+        .items = arena_alloc(arena, n_nodes, sizeof(struct max_min_fill_item)),
+        .members = arena_alloc(arena, n_nodes, sizeof(int)),
+    };
+    look_at_all(&recalls);
+    recall_level(&recalls, cycle->slots, 0, plan->n_top);
+    for (int i = 0; i < plan->n_nodes; i++) {
+        const struct plan_node *node = &plan->nodes[i];
+        if (!plan_is_leaf(node)) {
+            recall_level(&recalls, recalls.room[i], node->first_child,
+                         node->n_children);
+        }
+    }
+    tell_leaves(&recalls);
+    if (plan->settings.max_recall < PLAN_UNLIMITED) {
+        cut(&recalls, arena);
+    }
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool_snapshot.h: a pool as it is now: the slots that exist, which of them are idle
+ * where, and what each leaf has and wants.
+ *
+ * Counted is what can be used: contracts of providers that are here and have stated
+ * them, that are not being drained, on hosts that are up. A grant that is on its way
+ * counts as had. What a leaf wants is what it uses of the pool and what waits in its
+ * queues; a leaf whose site is away wants what it uses. What runs elsewhere is nothing
+ * to the pool.
+ *
+ * Ownership: the arena's; leases are borrowed. Order: leases by id, hosts in theirs.
+ * Layer: broker (base only). */
+#ifndef SUBLET_BROKER_POOL_POOL_SNAPSHOT_H
+#define SUBLET_BROKER_POOL_POOL_SNAPSHOT_H
+
+#include "broker/plan/plan_quota.h"
+#include "broker/pool/pool_table.h"
+
+/* A host's slots in the pool. */
+struct pool_host {
+    struct lease *idle_lease; /* of the policy */
+    const char *host;
+    int n_slots; /* exported to the pool there */
+    int n_idle;
+};
+
+/* A contract of a leaf. */
+struct pool_contract {
+    struct lease *lease;
+    int leaf; /* in the plan; PLAN_NO_NODE: only that of another window has it */
+};
+
+struct pool_snapshot {
+    const struct plan *plan;
+    int64_t n_slots;
+    int host_slots;  /* of each host, where all have the same; else 0 */
+    int least_slots; /* of the smallest host; 0: there is none */
+    struct plan_use *uses;
+    struct pool_host *hosts;
+    int n_hosts;
+    struct pool_contract *parts; /* counted ones, by leaf, then by id */
+    int n_parts;
+};
+
+void pool_snapshot_take(const struct broker *broker, const struct pool_entry *pool,
+                        const struct plan *plan, int64_t now_ms, struct arena *arena,
+                        struct pool_snapshot *picture);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool_view.h: what is shown of a cycle of a pool: a row for each node.
+ *
+ * Order: nodes in file order. No limit, and a demand without bound, are null.
+ * Source: INTERFACES 3, `plan quota`. Layer: broker (base only). */
+#ifndef SUBLET_BROKER_POOL_POOL_VIEW_H
+#define SUBLET_BROKER_POOL_POOL_VIEW_H
+
+#include "base/value.h"
+#include "broker/pool/pool.h"
+
+/* {"schema_version":1,"slots":N,"nodes":[...]}; with `why`, each node has its rule and
+ * the sentence of pool_explain too. */
+struct value *pool_view_cycle(const struct pool_cycle *cycle, bool with_why,
+                              struct arena *arena);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* revision.c: see revision.h. A stamp has to have in it all that broker_view.c shows.
+ */
+#include "broker/revision.h"
+
+#include <stddef.h>
+
+#include "broker/broker_parts.h"
+
+static uint64_t add_bytes(uint64_t stamp, const char *text)
+{
+    do {
+        stamp = (stamp ^ (unsigned char)*text) * 1099511628211U;
+    } while (*text++ != '\0');
+    return stamp;
+}
+
+/* Eight bytes at once: numbers differ in few of their bits. */
+static uint64_t add_number(uint64_t stamp, uint64_t number)
+{
+    stamp = (stamp ^ number) * 1099511628211U;
+    return stamp ^ stamp >> 29;
+}
+
+static uint64_t add_hosts(uint64_t stamp, const struct row_lease *row)
+{
+    for (int i = 0; i < row->n_hosts; i++) {
+        const struct host_split *host = &row->hosts[i];
+        stamp = add_bytes(stamp, host->host);
+        stamp = add_number(stamp, (uint64_t)host->n_slots << 1 | host->is_down);
+        stamp = add_number(stamp,
+                           (uint64_t)host->provider << 32 | (uint64_t)host->consumer);
+        stamp = add_number(stamp, (uint64_t)host->provider_used << 32 |
+                                      (uint64_t)host->consumer_used);
+        for (int k = 0; k < SPACES; k++) {
+            stamp = add_number(stamp, (uint64_t)host->spaces[k].mib << 1 |
+                                          host->spaces[k].is_given);
+        }
+    }
+    return stamp;
+}
+
+static uint64_t add_resources(uint64_t stamp, const struct row_lease *row)
+{
+    for (int i = 0; i < row->n_resources; i++) {
+        stamp = add_bytes(stamp, row->resources[i].name);
+        stamp = add_number(stamp, (uint64_t)row->resources[i].n_instances);
+        stamp = add_bytes(stamp, row->resources[i].hosts);
+    }
+    return stamp;
+}
+
+static uint64_t stamp_of_lease(const struct broker *broker, const struct lease *lease)
+{
+    const struct row_lease *row = &lease->row;
+    int64_t delay_ms = reclaim_delay_get_ms(&broker->overrides, row->id, row->provider,
+                                            lease->provider->reclaim_delay_ms, NULL);
+    uint64_t stamp = 14695981039346656037U;
+    stamp = add_number(stamp, (uint64_t)row->type << 8 | (uint64_t)row->state << 1 |
+                                  lease_is_disconnected(lease));
+    stamp = add_number(stamp, row->epoch << 2 | (uint64_t)lease->is_unnamed << 1 |
+                                  row->is_drained);
+    stamp = add_number(stamp, lease->behind_epoch << 1 | lease->takes_interactive);
+    stamp = add_number(stamp, (uint64_t)delay_ms);
+    stamp = add_number(stamp, (uint64_t)lease->judging.due_ms);
+    stamp = add_number(stamp, (uint64_t)row->registered_ms);
+    stamp = add_number(stamp, (uint64_t)row->made_ms);
+    stamp = add_number(stamp, (uint64_t)row->changed_ms);
+    stamp = add_bytes(stamp, row->reason);
+    return add_resources(add_hosts(stamp, row), row);
+}
+
+static uint64_t stamp_of_site(const struct member *site)
+{
+    const struct msg_usage *usage = &site->usage;
+    const uint64_t numbers[] = {
+        (uint64_t)site->roles,
+        (uint64_t)site->roles_allowed,
+        (uint64_t)site->is_here,
+        (uint64_t)site->is_drained,
+        (uint64_t)site->has_usage,
+        (uint64_t)site->since_ms,
+        (uint64_t)usage->n_own,
+        (uint64_t)usage->n_own_used,
+        (uint64_t)usage->n_lent,
+        (uint64_t)usage->n_borrowed,
+        (uint64_t)usage->n_idle,
+        (uint64_t)usage->n_waiting,
+        (uint64_t)usage->jobs.pend,
+        (uint64_t)usage->jobs.psusp,
+        (uint64_t)usage->jobs.run,
+        (uint64_t)usage->jobs.ususp,
+        (uint64_t)usage->jobs.ssusp,
+        (uint64_t)usage->jobs.unkwn,
+        (uint64_t)usage->jobs.done,
+        (uint64_t)usage->jobs.exit,
+        usage->n_passes,
+        usage->passes_us,
+    };
+    uint64_t stamp = 14695981039346656037U;
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        stamp = add_number(stamp, numbers[i]);
+    }
+    return stamp;
+}
+
+static void note(struct revision *changes, struct change *change, uint64_t stamp)
+{
+    if (change->stamp != stamp || change->revision == 0) {
+        change->stamp = stamp;
+        change->revision = ++changes->revision;
+    }
+}
+
+uint64_t revision_look(struct broker *broker)
+{
+    struct revision *changes = &broker->changes;
+    for (int i = 0; i < broker->leases.count; i++) {
+        struct lease *lease = broker->leases.items[i];
+        note(changes, &lease->change, stamp_of_lease(broker, lease));
+    }
+    for (int i = 0; i < broker->sessions.count; i++) {
+        struct member *site = broker->sessions.items[i];
+        note(changes, &site->change, stamp_of_site(site));
+    }
+    /* An ended lease that gave way has left nothing to be compared. */
+    if (changes->n_leases > broker->leases.count) {
+        changes->revision++;
+    }
+    changes->n_leases = broker->leases.count;
+    return changes->revision;
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* state_apply.c: see state_apply.h. */
+#include "broker/state_apply.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "broker/lease/lease_split.h"
+#include "broker/member/outbox.h"
+#include "broker/pool/pool_table.h"
+#include "model/exported_resources.h"
+
+/* What the STATE alone tells, before it is known whether the lease is. */
+static int check_state(const struct msg_state *state, const struct member *provider,
+                       struct lease_id *id, struct err *err)
+{
+    if (!lease_parse_id(state->lease, id)) {
+        return err_set(err, ERR_BOUNDS,
+                       "\"%s\" is no lease id, expected PROVIDER/POLICY/CONSUMER",
+                       state->lease);
+    }
+    if (strcmp(id->provider, provider->name) != 0) {
+        return err_set(err, ERR_DENIED, "lease \"%s\" is not of provider \"%s\"",
+                       state->lease, provider->name);
+    }
+    if (state->epoch > INT64_MAX || state->freeze > INT64_MAX) {
+        return err_set(err, ERR_BOUNDS, "lease \"%s\": epoch or freeze number",
+                       state->lease);
+    }
+    int rc = lease_split_check(state->hosts, state->n_hosts, err);
+    return rc < 0 ? err_set(err, rc, "lease \"%s\": %s", state->lease, err->text) : 0;
+}
+
+/* `otherwise` where the provider gave no reason. */
+static const char *reason_of(const struct msg_state *state, const char *otherwise)
+{
+    bool is_given = state->reason != NULL && state->reason[0] != '\0';
+    return is_given ? state->reason : otherwise;
+}
+
+static void end(struct lease *lease, const char *reason, int64_t now_ms,
+                struct effects *effects)
+{
+    lease_move(lease, LEASE_END, reason, now_ms, effects);
+    handover_end(lease);
+    push_contract_renew(lease, now_ms);
+}
+
+/* ---------------------------------------------------------------- a new contract */
+
+static struct lease *refuse(const struct event *event, struct effects *effects,
+                            const struct err *err)
+{
+    outbox_refuse(effects, event, err->code, "%s", err->text);
+    return NULL;
+}
+
+static struct lease *add_lease(struct broker *broker, const struct lease_id *id,
+                               struct member *provider, struct err *err)
+{
+    bool is_own = id->part == LEASE_IDLE ||
+                  (id->part == LEASE_LEAF && strcmp(id->consumer, provider->name) == 0);
+    struct member *consumer =
+        is_own ? provider : members_find(&broker->sessions, id->consumer);
+    if (!is_own &&
+        (consumer == NULL || (consumer->roles_allowed & ROLE_CONSUMER) == 0)) {
+        provider->is_refused = true;
+        err_set(
+            err, ERR_DENIED,
+            "\"%s\" is no member with role consumer, expected one in section Member",
+            id->consumer);
+        return NULL;
+    }
+    if (!is_own && consumer == provider) {
+        err_set(err, ERR_DENIED, "\"%s\" cannot lend to itself", id->consumer);
+        return NULL;
+    }
+    if (!lease_table_make_room(&broker->leases, provider)) {
+        err_set(err, ERR_FULL,
+                "too many leases are open, expected at most %d, and %d of one provider",
+                LEASES_MAX, LEASES_PER_PROVIDER_MAX);
+        return NULL;
+    }
+    struct lease *lease = lease_new(id, provider, consumer);
+    lease_table_add(&broker->leases, lease);
+    return lease;
+}
+
+static void register_lease(struct broker *broker, struct lease *lease,
+                           const struct msg_state *state, int64_t now_ms,
+                           struct effects *effects)
+{
+    struct row_lease *row = &lease->row;
+    row->type = state->type;
+    row->epoch = state->epoch;
+    row->is_made = row->is_withdrawn = false;
+    row->registered_ms = now_ms;
+    row->made_ms = row->judged_ms = 0;
+    lease->is_forgotten = false;
+    lease->n_behind = 0;
+    rebalance_clock_init(lease);
+    rebalance_clock_set_delay(
+        lease,
+        reclaim_delay_get_ms(&broker->overrides, row->id, row->provider,
+                             lease->provider->reclaim_delay_ms, NULL),
+        now_ms);
+    lease_set_hosts(lease, state->hosts, state->n_hosts);
+    pool_table_update_lease(&broker->pools, lease);
+    lease_set_resources(lease, state->resources, state->n_resources);
+    char reason[REASON_SIZE];
+    snprintf(reason, sizeof(reason), "policy %s of %s exports to %s", row->policy,
+             row->provider, lease->part == LEASE_LEAF ? lease->node : row->consumer);
+    lease_move(lease, LEASE_REGISTER, reason, now_ms, effects);
+    push_contract_renew(lease, now_ms);
+}
+
+/* ---------------------------------------------------------------- split and flags */
+
+static void take_epoch(struct lease *lease, const struct msg_state *state,
+                       int64_t now_ms, struct effects *effects)
+{
+    const char *reason =
+        handover_reason(lease, state, reason_of(state, "changed by its provider"));
+    bool was_inactive = lease->row.state == LEASE_INACTIVE;
+    lease->row.epoch = state->epoch;
+    lease_set_hosts(lease, state->hosts, state->n_hosts);
+    lease_set_resources(lease, state->resources, state->n_resources);
+    lease_move(lease, LEASE_EPOCH, reason, now_ms, effects);
+    if (was_inactive) {
+        push_grant_done(lease, now_ms);
+        lease->judging.moved_ms = now_ms;
+        handover_end(lease);
+    }
+    push_contract_renew(lease, now_ms);
+}
+
+static void take_counts(struct lease *lease, const struct msg_state *state,
+                        int64_t now_ms)
+{
+    bool is_same_down =
+        lease_split_is_same_down(lease->row.hosts, state->hosts, lease->row.n_hosts);
+    lease_set_hosts(lease, state->hosts, state->n_hosts);
+    if (!is_same_down) {
+        push_contract_renew(lease, now_ms);
+    }
+}
+
+/* One epoch has one split. Where a provider breaks that its word still counts, for it
+ * is what its books enforce; disk and consumer must know. */
+static void take_split(struct lease *lease, const struct msg_state *state,
+                       int64_t now_ms, struct effects *effects)
+{
+    const struct row_lease *row = &lease->row;
+    bool is_same =
+        lease_split_is_same(row->hosts, row->n_hosts, state->hosts, state->n_hosts) &&
+        exported_resources_is_same(row->resources, row->n_resources, state->resources,
+                                   state->n_resources);
+    if (state->epoch == row->epoch && is_same) {
+        take_counts(lease, state, now_ms);
+        return;
+    }
+    if (state->epoch == row->epoch) {
+        effects_log(effects, LOG_LEVEL_ERROR,
+                    "lease %s: its provider states another split under epoch %llu",
+                    row->id, (unsigned long long)row->epoch);
+    }
+    take_epoch(lease, state, now_ms, effects);
+}
+
+static void take_made(struct lease *lease, const struct msg_state *state,
+                      int64_t now_ms, struct effects *effects)
+{
+    if (!state->is_made || lease->row.is_made || !lease_may_move(lease, LEASE_MADE)) {
+        return;
+    }
+    lease->row.is_made = true;
+    rebalance_clock_start(lease, now_ms);
+    lease_move(lease, LEASE_MADE,
+               state->type == LEASE_POOL
+                   ? "its plan gives it slots"
+                   : "the consumer's first job was scheduled onto it",
+               now_ms, effects);
+    push_contract_renew(lease, now_ms);
+}
+
+static void take_withdrawn(struct lease *lease, const struct msg_state *state,
+                           int64_t now_ms, struct effects *effects)
+{
+    lease->row.is_withdrawn |= state->is_withdrawn;
+    if (!state->is_withdrawn || !lease_may_move(lease, LEASE_WITHDRAW)) {
+        return;
+    }
+    lease_move(lease, LEASE_WITHDRAW, reason_of(state, "the export was withdrawn"),
+               now_ms, effects);
+    handover_end(lease);
+    push_contract_renew(lease, now_ms);
+}
+
+/* Only under a higher epoch: a copy from before the withdrawal may come late. Where the
+ * provider never withdrew, because the order to drain was taken back before it came, it
+ * has said that it knows. */
+static bool is_restored(const struct lease *lease, const struct msg_state *state,
+                        bool is_higher)
+{
+    const struct row_lease *row = &lease->row;
+    return !state->is_withdrawn && !row->is_drained && state->drain >= row->drain &&
+           (is_higher || !row->is_withdrawn);
+}
+
+static void take_restored(struct lease *lease, const struct msg_state *state,
+                          bool is_higher, int64_t now_ms, struct effects *effects)
+{
+    enum lease_move move = lease->row.is_made ? LEASE_RESTORE : LEASE_REOPEN;
+    if (!is_restored(lease, state, is_higher) || !lease_may_move(lease, move)) {
+        return;
+    }
+    lease->row.is_withdrawn = false;
+    lease_move(lease, move, "exported again", now_ms, effects);
+    push_contract_renew(lease, now_ms);
+}
+
+static void take_details(struct broker *broker, struct lease *lease,
+                         const struct msg_state *state, int64_t now_ms)
+{
+    lease->reclaim_policy = state->reclaim_policy;
+    lease->min_hold_ms = state->min_hold_ms;
+    lease->lease_term_ms = state->lease_term_ms;
+    lease->ends_lost = state->ends_lost;
+    if (lease->takes_interactive != state->takes_interactive) {
+        lease->takes_interactive = state->takes_interactive;
+        push_contract_renew(lease, now_ms);
+    }
+    lease->last_attempt = state->last_attempt;
+    lease->provider_waiting = state->provider_waiting;
+    handover_see(lease, state->freeze);
+    poll_state_end(lease);
+    if (lease->row.type != state->type) {
+        lease->row.type = state->type;
+        rebalance_clock_init(lease);
+        rebalance_clock_set_delay(
+            lease,
+            reclaim_delay_get_ms(&broker->overrides, lease->row.id, lease->row.provider,
+                                 lease->provider->reclaim_delay_ms, NULL),
+            now_ms);
+    }
+}
+
+static void take_over(struct broker *broker, struct lease *lease,
+                      const struct msg_state *state, int64_t now_ms,
+                      struct effects *effects)
+{
+    bool is_higher = state->epoch > lease->row.epoch;
+    take_details(broker, lease, state, now_ms);
+    push_drain_on_state(lease, state, now_ms, effects);
+    take_split(lease, state, now_ms, effects);
+    push_evict_on_state(lease);
+    take_restored(lease, state, is_higher, now_ms, effects);
+    take_made(lease, state, now_ms, effects);
+    push_recall_on_state(lease, state, now_ms, effects);
+    take_withdrawn(lease, state, now_ms, effects);
+    if (state->is_ended) {
+        end(lease, reason_of(state, "withdrawn, and all its slots are home"), now_ms,
+            effects);
+    } else if (lease->row.state == LEASE_INACTIVE) {
+        handover_on_state(lease, state, now_ms, effects);
+    }
+}
+
+/* The broker's contract stands: only a higher epoch can replace it. The first such
+ * STATE may be a copy that is late: the provider is asked, and told if it says so
+ * again. */
+static void refuse_behind(struct lease *lease, const struct event *event,
+                          struct effects *effects)
+{
+    unsigned long long theirs = event->msg->state.epoch, ours = lease->row.epoch;
+    lease->n_behind += lease->n_behind < 3; /* above 2 it has been told */
+    if (lease->n_behind == 1) {
+        poll_state_begin(lease, event->now_ms);
+        return;
+    }
+    lease->behind_epoch = theirs;
+    if (lease->n_behind == 2) {
+        outbox_refuse(effects, event, ERR_STATE,
+                      "lease \"%s\": epoch %llu is behind %llu; was the provider's "
+                      "journal lost, or restored from a backup? Nothing starts on it "
+                      "until an administrator says `sublet lease recover %s`",
+                      lease->row.id, theirs, ours, lease->row.id);
+        effects_log(effects, LOG_LEVEL_WARNING,
+                    "lease %s: its provider is at epoch %llu, behind %llu",
+                    lease->row.id, theirs, ours);
+    }
+}
+
+/* What a provider says of a lease that has ended there: its last epoch, and what it was
+ * ordered. That is kept, so that the ends of its last jobs are passed on, and that it
+ * can be resumed; also by a broker that was restored from before the lease. */
+static void take_ended(struct lease *lease, const struct msg_state *state,
+                       int64_t now_ms, struct effects *effects)
+{
+    bool is_higher = state->epoch > lease->row.epoch;
+    poll_state_end(lease);
+    if (is_higher) {
+        lease->row.type = state->type;
+        lease->row.epoch = state->epoch;
+        lease->row.changed_ms = now_ms;
+        lease_store(lease, effects);
+    }
+    if (state->epoch != 0) {
+        push_drain_on_state(lease, state, now_ms, effects);
+    }
+}
+
+/* A provider goes on above the epoch under which a lease ended by its word, unless it
+ * has lost its books: what is not above is a copy from before. A lease that ended
+ * because its provider was none for a while is the same as it was there; a copy cannot
+ * come from an earlier session. */
+static bool is_late(const struct lease *lease, const struct msg_state *state)
+{
+    if (lease == NULL || lease->is_forgotten) {
+        return false;
+    }
+    bool is_same = state->epoch == lease->row.epoch &&
+                   lease->ended_session != lease->provider->session;
+    return state->epoch <= lease->row.epoch && !is_same;
+}
+
+/* A lease that is not known, or has ended. What is withdrawn and known to have ended is
+ * a late copy. */
+static struct lease *take_new(struct broker *broker, struct lease *lease,
+                              const struct lease_id *id, struct member *provider,
+                              const struct event *event, struct effects *effects)
+{
+    const struct msg_state *state = &event->msg->state;
+    bool was_ended = lease != NULL;
+    bool is_first = lease == NULL || lease->row.epoch == 0; /* a leaf's, just opened */
+    if (state->epoch == 0 || is_late(lease, state)) {
+        if (was_ended) {
+            take_ended(lease, state, event->now_ms, effects);
+        }
+        return lease;
+    }
+    if (was_ended && state->is_withdrawn) {
+        take_ended(lease, state, event->now_ms, effects);
+        return lease;
+    }
+    struct err err;
+    if (!was_ended) {
+        lease = add_lease(broker, id, provider, &err);
+        if (lease == NULL) {
+            return refuse(event, effects, &err);
+        }
+    }
+    if (state->is_ended) {
+        take_ended(lease, state, event->now_ms, effects);
+        push_contract_renew(lease,
+                            event->now_ms); /* its consumer may know it from before */
+        return lease;
+    }
+    register_lease(broker, lease, state, event->now_ms, effects);
+    take_over(broker, lease, state, event->now_ms, effects);
+    if (!is_first) {
+        poll_state_begin(lease, event->now_ms); /* so that a late copy does not stay */
+    }
+    return lease;
+}
+
+/* May take out ended leases, the one that the STATE is about among them. */
+static int make_host_room(struct broker *broker, const struct member *provider,
+                          const struct msg_state *state, struct err *err)
+{
+    const struct lease *lease = lease_table_find(&broker->leases, state->lease);
+    int n_more = state->n_hosts - (lease != NULL ? lease->row.n_hosts : 0);
+    if (n_more > 0 && !lease_table_make_host_room(&broker->leases, provider, n_more)) {
+        return err_set(err, ERR_FULL,
+                       "lease \"%s\": all leases of \"%s\" have more than %d hosts",
+                       state->lease, provider->name, LEASE_HOSTS_PER_PROVIDER_MAX);
+    }
+    return 0;
+}
+
+/* What its provider knew of it is gone, orders to drain it too. */
+static void forget(struct lease *lease, int64_t now_ms, struct effects *effects)
+{
+    lease->is_forgotten = true;
+    lease->behind_epoch = 0;
+    lease->row.is_drained = lease->row.is_drain_ordered = false;
+    lease->row.drain = 0;
+    lease->draining.is_open = false;
+    end(lease, "its provider no longer knows it", now_ms, effects);
+}
+
+void state_apply_check_members(struct lease *lease, int64_t now_ms,
+                               struct effects *effects)
+{
+    const struct member *provider = lease->provider;
+    if (!lease_is_open(lease) || (provider->roles_allowed & ROLE_PROVIDER) != 0) {
+        return;
+    }
+    const char *reason =
+        arena_printf(&effects->arena, "%s is no provider any more", provider->name);
+    lease->is_forgotten = true;
+    poll_state_end(lease);
+    end(lease, reason, now_ms, effects);
+}
+
+struct lease *state_apply(struct broker *broker, struct member *provider,
+                          const struct event *event, struct effects *effects)
+{
+    const struct msg_state *state = &event->msg->state;
+    struct lease_id id;
+    struct err err;
+    if (check_state(state, provider, &id, &err) < 0 ||
+        make_host_room(broker, provider, state, &err) < 0) {
+        return refuse(event, effects, &err);
+    }
+    struct lease *lease = lease_table_find(&broker->leases, state->lease);
+    if (lease == NULL || !lease_is_open(lease)) {
+        return take_new(broker, lease, &id, provider, event, effects);
+    }
+    if (state->epoch == 0) {
+        poll_state_end(lease);
+        forget(lease, event->now_ms, effects);
+    } else if (state->epoch < lease->row.epoch) {
+        refuse_behind(lease, event, effects);
+    } else {
+        lease->n_behind = 0;
+        lease->behind_epoch = 0;
+        lease->is_recovering = false;
+        take_over(broker, lease, state, event->now_ms, effects);
+    }
+    return lease;
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* broker_view.c: see broker_view.h. */
+#include "broker/view/broker_view.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "broker/lease/lease_split.h"
+#include "broker/view/view_page.h"
+#include "model/exported_resources.h"
+
+enum {
+    /* What a row and a host take as compact JSON, with the longest numbers, but without
+     * the texts in them. */
+    ROW_BYTES = 640,
+    HOST_BYTES = 220,
+    RESOURCE_BYTES = 60,
+    SITE_BYTES = 1024,
+    ESCAPED = 6, /* a character of a reason may become \u0000 */
+};
+
+static const char *text_or_empty(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
+/* `name` "" asks for all. */
+static bool is_named(const char *id, const char *name)
+{
+    return name[0] == '\0' || strcmp(id, name) == 0;
+}
+
+/* ---------------------------------------------------------------- leases */
+
+static const char *status_of(const struct lease *lease)
+{
+    if (!lease_is_open(lease)) {
+        return NULL;
+    }
+    if (lease_is_disconnected(lease)) {
+        return "disc";
+    }
+    bool is_ok = lease->row.state == LEASE_ACTIVE || lease->row.state == LEASE_DRAINING;
+    return is_ok ? "ok" : "conn";
+}
+
+/* The name of the side and its slots share a key: the name is one of its members. */
+static void add_side(struct arena *arena, struct value *parent, const char *key,
+                     const char *site, const struct lease_split_side *slots)
+{
+    struct value *side = value_add(arena, parent, key, value_object(arena));
+    if (site != NULL) {
+        value_add_text(arena, side, "site", site);
+    }
+    value_add_int(arena, side, "available", slots->available);
+    value_add_int(arena, side, "used", slots->used);
+}
+
+static void add_host(struct arena *arena, struct value *hosts,
+                     const struct host_split *split)
+{
+    struct value *host = value_add(arena, hosts, NULL, value_object(arena));
+    struct tally tally = lease_split_sum(split, 1);
+    value_add_text(arena, host, "host", split->host);
+    value_add_int(arena, host, "slots", split->n_slots);
+    add_side(arena, host, "provider", NULL, &tally.provider);
+    add_side(arena, host, "consumer", NULL, &tally.consumer);
+    value_add_bool(arena, host, "is_down", split->is_down);
+    exported_resources_show_memory(arena, host, split->spaces);
+}
+
+static int64_t lease_bytes(const struct lease *lease)
+{
+    const struct row_lease *row = &lease->row;
+    size_t bytes = ROW_BYTES + 2 * strlen(row->id) + ESCAPED * strlen(row->reason);
+    for (int i = 0; i < row->n_hosts; i++) {
+        bytes += HOST_BYTES + strlen(row->hosts[i].host);
+    }
+    for (int i = 0; i < row->n_resources; i++) {
+        bytes += RESOURCE_BYTES + strlen(row->resources[i].name) +
+                 2 * strlen(row->resources[i].hosts);
+    }
+    return (int64_t)bytes;
+}
+
+/* As many of the hosts as a page of their own would take. */
+static void add_hosts(struct arena *arena, struct value *row, const struct lease *lease)
+{
+    struct value *hosts = value_add(arena, row, "hosts", value_array(arena));
+    size_t bytes = 0;
+    for (int i = 0; i < lease->row.n_hosts; i++) {
+        bytes += HOST_BYTES + strlen(lease->row.hosts[i].host);
+        if (bytes > VIEW_PAGE_BYTES) {
+            break;
+        }
+        add_host(arena, hosts, &lease->row.hosts[i]);
+    }
+}
+
+/* What keeps a lease from being made is not what changed it last. */
+static const char *reason_of(const struct lease *lease, struct arena *arena)
+{
+    const struct row_lease *row = &lease->row;
+    if (row->state != LEASE_PENDING || row->type == LEASE_POOL ||
+        lease_is_disconnected(lease)) {
+        return row->reason;
+    }
+    return lease->is_unnamed
+               ? arena_printf(arena,
+                              "no queue of %s names its hosts (HOSTS, as in allremote "
+                              "or all@%s)",
+                              row->consumer, row->provider)
+               : arena_printf(arena, "no job of %s has started on it yet",
+                              row->consumer);
+}
+
+static void fill_lease(const struct broker *broker, struct arena *arena,
+                       struct value *row, const struct lease *lease)
+{
+    const struct row_lease *from = &lease->row;
+    struct tally tally = lease_split_sum(from->hosts, from->n_hosts);
+    int64_t delay_ms =
+        reclaim_delay_get_ms(&broker->overrides, from->id, from->provider,
+                             lease->provider->reclaim_delay_ms, NULL);
+    bool is_judged = from->state == LEASE_ACTIVE && !lease_is_disconnected(lease) &&
+                     lease->judging.due_ms != INT64_MAX;
+    value_add_text(arena, row, "id", from->id);
+    value_add_text(arena, row, "policy", from->policy);
+    value_add_text(arena, row, "type", msg_lease_type_name(from->type));
+    value_add_text(arena, row, "state", msg_lease_state_name(from->state));
+    value_add_text(arena, row, "status", status_of(lease));
+    value_add_int(arena, row, "epoch", (int64_t)from->epoch);
+    add_side(arena, row, "provider", from->provider, &tally.provider);
+    add_side(arena, row, "consumer", from->consumer, &tally.consumer);
+    value_add_int(arena, row, "n_hosts", from->n_hosts);
+    add_hosts(arena, row, lease);
+    exported_resources_show(arena, row, from->resources, from->n_resources);
+    value_add_duration(arena, row, "reclaim_delay_s", delay_ms);
+    value_add_instant(arena, row, "next_rebalance_at",
+                      is_judged ? lease->judging.due_ms : 0);
+    value_add_instant(arena, row, "registered_at", from->registered_ms);
+    value_add_instant(arena, row, "made_at", from->made_ms);
+    value_add_instant(arena, row, "changed_at", from->changed_ms);
+    value_add_bool(arena, row, "drained", from->is_drained);
+    value_add_bool(arena, row, "interactive", lease->takes_interactive);
+    if (lease->behind_epoch != 0) {
+        value_add_int(arena, row, "behind_epoch", (int64_t)lease->behind_epoch);
+    } else {
+        value_add_null(arena, row, "behind_epoch");
+    }
+    value_add_text(arena, row, "reason", reason_of(lease, arena));
+}
+
+static bool is_asked_for(const struct lease *lease, const struct msg_query *query)
+{
+    bool is_in_state = query->states != 0 ? (query->states & 1 << lease->row.state) != 0
+                                          : query->with_ended || lease_is_open(lease);
+    return is_in_state && lease->change.revision >= query->since &&
+           is_named(lease->row.id, text_or_empty(query->name)) &&
+           is_named(lease->row.provider, text_or_empty(query->provider)) &&
+           is_named(lease->row.consumer, text_or_empty(query->consumer));
+}
+
+struct value *broker_view_leases(const struct broker *broker, struct arena *arena,
+                                 const struct msg_query *query, const char **next)
+{
+    struct view_page page;
+    view_page_begin(&page, arena, "leases", query);
+    const struct lease_table *leases = &broker->leases;
+    int first = lease_table_find_after(leases, text_or_empty(query->after));
+    for (int i = first; i < leases->count && !page.is_cut; i++) {
+        const struct lease *lease = leases->items[i];
+        int64_t bytes = lease_bytes(lease);
+        if (is_asked_for(lease, query) && view_page_takes(&page, bytes)) {
+            fill_lease(broker, arena, view_page_add(&page, arena, lease->row.id, bytes),
+                       lease);
+        }
+    }
+    return view_page_end(&page, arena, next);
+}
+
+/* ---------------------------------------------------------------- sites */
+
+static void add_roles(struct arena *arena, struct value *row, int roles)
+{
+    static const struct {
+        int role;
+        const char *name;
+    } names[] = {{ROLE_PROVIDER, "provider"},
+                 {ROLE_CONSUMER, "consumer"},
+                 {ROLE_ADMIN, "admin"}};
+    struct value *array = value_add(arena, row, "roles", value_array(arena));
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if ((roles & names[i].role) != 0) {
+            value_add_text(arena, array, NULL, names[i].name);
+        }
+    }
+}
+
+static void add_count(struct arena *arena, struct value *parent, const char *key,
+                      bool is_known, int count)
+{
+    if (is_known) {
+        value_add_int(arena, parent, key, count);
+    } else {
+        value_add_null(arena, parent, key);
+    }
+}
+
+static void add_jobs(struct arena *arena, struct value *row,
+                     const struct msg_job_counts *jobs, bool is_known)
+{
+    struct value *counts = value_add(arena, row, "jobs", value_object(arena));
+    add_count(arena, counts, "PEND", is_known, jobs->pend);
+    add_count(arena, counts, "PSUSP", is_known, jobs->psusp);
+    add_count(arena, counts, "RUN", is_known, jobs->run);
+    add_count(arena, counts, "USUSP", is_known, jobs->ususp);
+    add_count(arena, counts, "SSUSP", is_known, jobs->ssusp);
+    add_count(arena, counts, "UNKWN", is_known, jobs->unkwn);
+    add_count(arena, counts, "DONE", is_known, jobs->done);
+    add_count(arena, counts, "EXIT", is_known, jobs->exit);
+}
+
+/* How many of its scheduler's passes took at most so many seconds. */
+static void add_pass_times(struct arena *arena, struct value *row,
+                           const struct msg_pass_times *times, bool is_known)
+{
+    const struct {
+        const char *seconds;
+        uint64_t count;
+    } buckets[] = {{"0.0001", times->us100},  {"0.00025", times->us250},
+                   {"0.001", times->us1000},  {"0.0025", times->us2500},
+                   {"0.01", times->us10000},  {"0.05", times->us50000},
+                   {"0.25", times->us250000}, {"1", times->us1000000}};
+    struct value *within =
+        value_add(arena, row, "schedule_within", value_object(arena));
+    uint64_t sum = 0;
+    for (size_t i = 0; i < sizeof(buckets) / sizeof(buckets[0]); i++) {
+        sum += buckets[i].count;
+        if (is_known) {
+            value_add_int(arena, within, buckets[i].seconds, (int64_t)sum);
+        } else {
+            value_add_null(arena, within, buckets[i].seconds);
+        }
+    }
+}
+
+static void fill_site(struct arena *arena, struct value *row, const struct member *site)
+{
+    const struct msg_usage *usage = &site->usage;
+    bool is_known = site->has_usage;
+    value_add_text(arena, row, "site", site->name);
+    add_roles(arena, row, site->is_here ? site->roles : site->roles_allowed);
+    value_add_text(arena, row, "status", site->is_here ? "ok" : "disc");
+    value_add_bool(arena, row, "drained", site->is_drained);
+    struct value *slots = value_add(arena, row, "slots", value_object(arena));
+    add_count(arena, slots, "own", is_known, usage->n_own);
+    add_count(arena, slots, "used", is_known, usage->n_own_used);
+    add_count(arena, slots, "lent", is_known, usage->n_lent);
+    add_count(arena, slots, "borrowed", is_known, usage->n_borrowed);
+    add_count(arena, slots, "idle", is_known, usage->n_idle);
+    add_count(arena, row, "pending", is_known, usage->n_waiting);
+    add_jobs(arena, row, &usage->jobs, is_known);
+    if (is_known) {
+        value_add_int(arena, row, "schedule_passes", (int64_t)usage->n_passes);
+        value_add_real(arena, row, "schedule_s", (double)usage->passes_us / 1e6);
+    } else {
+        value_add_null(arena, row, "schedule_passes");
+        value_add_null(arena, row, "schedule_s");
+    }
+    add_pass_times(arena, row, &usage->pass_times, is_known);
+    value_add_instant(arena, row, "since", site->since_ms);
+}
+
+/* A member that only administrates has no slots, and one that is no member any more is
+ * not asked for. */
+static bool is_site(const struct member *member)
+{
+    return (member->roles_allowed & (ROLE_PROVIDER | ROLE_CONSUMER)) != 0;
+}
+
+struct value *broker_view_sites(const struct broker *broker, struct arena *arena,
+                                const struct msg_query *query, const char **next)
+{
+    struct view_page page;
+    view_page_begin(&page, arena, "sites", query);
+    const char *name = text_or_empty(query->name), *after = text_or_empty(query->after);
+    for (int i = 0; i < broker->sessions.count && !page.is_cut; i++) {
+        const struct member *site = broker->sessions.items[i];
+        if (is_site(site) && strcmp(site->name, after) > 0 &&
+            site->change.revision >= query->since && is_named(site->name, name) &&
+            view_page_takes(&page, SITE_BYTES)) {
+            fill_site(arena, view_page_add(&page, arena, site->name, SITE_BYTES), site);
+        }
+    }
+    return view_page_end(&page, arena, next);
+}
+
+/* ---------------------------------------------------------------- reclaim delays */
+
+/* The id of the row for all, as no name can be, and before every name. */
+static const char id_of_all[] = "-";
+
+/* `override_ms`: of just this scope and name, -1: none. */
+static void add_delay(struct view_page *page, struct arena *arena, const char *scope,
+                      const char *id, int64_t delay_ms,
+                      enum reclaim_delay_source source, int64_t override_ms)
+{
+    if (!view_page_takes(page, ROW_BYTES)) {
+        return;
+    }
+    struct value *row = view_page_add(page, arena, id, ROW_BYTES);
+    value_add_text(arena, row, "scope", scope);
+    value_add_text(arena, row, "name", id != id_of_all ? id : NULL);
+    value_add_duration(arena, row, "delay_s", delay_ms);
+    value_add_text(arena, row, "source", reclaim_delay_source_name(source));
+    value_add_duration(arena, row, "override_s", override_ms);
+    value_add_bool(arena, row, "effective", override_ms >= 0);
+}
+
+static void add_delay_of_all(const struct broker *broker, struct view_page *page,
+                             struct arena *arena)
+{
+    enum reclaim_delay_source source;
+    int64_t delay = reclaim_delay_get_ms(&broker->overrides, NULL, NULL, 0, &source);
+    add_delay(page, arena, "all", id_of_all, delay, source,
+              reclaim_delay_find_override(&broker->overrides, RECLAIM_ALL, ""));
+}
+
+static void add_delays_of_providers(const struct broker *broker, struct view_page *page,
+                                    struct arena *arena, const char *name,
+                                    const char *after)
+{
+    for (int i = 0; i < broker->sessions.count && !page->is_cut; i++) {
+        const struct member *member = broker->sessions.items[i];
+        if ((member->roles_allowed & ROLE_PROVIDER) == 0 ||
+            strcmp(member->name, after) <= 0 || !is_named(member->name, name)) {
+            continue;
+        }
+        enum reclaim_delay_source source;
+        int64_t delay = reclaim_delay_get_ms(&broker->overrides, NULL, member->name,
+                                             member->reclaim_delay_ms, &source);
+        add_delay(page, arena, "provider", member->name, delay, source,
+                  reclaim_delay_find_override(&broker->overrides, RECLAIM_PROVIDER,
+                                              member->name));
+    }
+}
+
+static void add_delays_of_leases(const struct broker *broker, struct view_page *page,
+                                 struct arena *arena, const char *name,
+                                 const char *after)
+{
+    const struct lease_table *leases = &broker->leases;
+    for (int i = lease_table_find_after(leases, after);
+         i < leases->count && !page->is_cut; i++) {
+        const struct lease *lease = leases->items[i];
+        if (!lease_is_open(lease) || lease->row.type != LEASE_SHARED ||
+            !is_named(lease->row.id, name)) {
+            continue;
+        }
+        enum reclaim_delay_source source;
+        int64_t delay =
+            reclaim_delay_get_ms(&broker->overrides, lease->row.id, lease->row.provider,
+                                 lease->provider->reclaim_delay_ms, &source);
+        add_delay(page, arena, "lease", lease->row.id, delay, source,
+                  reclaim_delay_find_override(&broker->overrides, RECLAIM_LEASE,
+                                              lease->row.id));
+    }
+}
+
+/* Where the last page ended is told by its last row: a lease's id has slashes. */
+struct value *broker_view_reclaim(const struct broker *broker, struct arena *arena,
+                                  const struct msg_query *query, const char **next)
+{
+    struct view_page page;
+    view_page_begin(&page, arena, "reclaim_delay", query);
+    const char *name = text_or_empty(query->name), *after = text_or_empty(query->after);
+    bool is_among_leases = strchr(after, '/') != NULL;
+    if (after[0] == '\0' && name[0] == '\0') {
+        add_delay_of_all(broker, &page, arena);
+    }
+    if (!is_among_leases) {
+        add_delays_of_providers(broker, &page, arena, name, after);
+    }
+    add_delays_of_leases(broker, &page, arena, name, is_among_leases ? after : "");
+    return view_page_end(&page, arena, next);
+}
+
+struct value *broker_view_version(struct arena *arena)
+{
+    struct value *root = value_object(arena);
+    value_add_int(arena, root, "schema_version", VIEW_PAGE_SCHEMA);
+    value_add_text(arena, root, "version", BROKER_VERSION);
+    return root;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hosts_view.c: see hosts_view.h. */
+#include "broker/view/hosts_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "broker/lease/lease_split.h"
+#include "broker/view/view_page.h"
+
+/* A row as compact JSON with the longest numbers, without the texts in it; a lease's
+ * place in it. */
+enum { ROW_BYTES = 400, LEASE_BYTES = 8 };
+
+/* A host in a lease. */
+struct part {
+    const char *host, *lease;
+    const struct host_split *split;
+};
+
+static int compare(const void *left, const void *right)
+{
+    const struct part *a = left, *b = right;
+    int order = strcmp(a->host, b->host);
+    return order != 0 ? order : strcmp(a->lease, b->lease);
+}
+
+static bool is_of(const struct lease *lease, const char *provider)
+{
+    return strcmp(lease->row.provider, provider) == 0;
+}
+
+/* The parts of the provider whose leases begin at `first`; `end`: behind them. */
+static struct part *collect(const struct lease_table *leases, int first,
+                            struct arena *arena, int *count, int *end)
+{
+    const char *provider = leases->items[first]->row.provider;
+    size_t capacity = 0;
+    int last = first;
+    for (; last < leases->count && is_of(leases->items[last], provider); last++) {
+        capacity += (size_t)leases->items[last]->row.n_hosts;
+    }
+    struct part *parts = arena_alloc(arena, capacity, sizeof(*parts));
+    *count = 0;
+    for (int i = first; i < last; i++) {
+        const struct row_lease *row = &leases->items[i]->row;
+        for (int j = 0; j < row->n_hosts && lease_is_open(leases->items[i]); j++) {
+            parts[(*count)++] =
+                (struct part){row->hosts[j].host, row->id, &row->hosts[j]};
+        }
+    }
+    qsort(parts, (size_t)*count, sizeof(*parts), compare);
+    *end = last;
+    return parts;
+}
+
+static void add_side(struct arena *arena, struct value *row, const char *key,
+                     const struct lease_split_side *side)
+{
+    struct value *object = value_add(arena, row, key, value_object(arena));
+    value_add_int(arena, object, "available", side->available);
+    value_add_int(arena, object, "used", side->used);
+}
+
+static void add_to(struct lease_split_side *sum, const struct lease_split_side *side)
+{
+    sum->available += side->available;
+    sum->used += side->used;
+}
+
+static void fill_row(struct arena *arena, struct value *row, const char *name,
+                     const char *provider, const struct part *parts, int count)
+{
+    struct tally sum = {0};
+    bool is_down = true;
+    int n_slots = 0;
+    for (int i = 0; i < count; i++) {
+        struct tally tally = lease_split_sum(parts[i].split, 1);
+        add_to(&sum.provider, &tally.provider);
+        add_to(&sum.consumer, &tally.consumer);
+        n_slots += parts[i].split->n_slots;
+        is_down &= parts[i].split->is_down;
+    }
+    value_add_text(arena, row, "host", name);
+    value_add_text(arena, row, "site", provider);
+    value_add_text(arena, row, "status", is_down ? "unavail" : "ok");
+    value_add_int(arena, row, "max", n_slots);
+    value_add_int(arena, row, "njobs", sum.provider.used + sum.consumer.used);
+    static const char *const unknown[] = {"run", "ssusp", "ususp", "rsv"};
+    for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+        value_add_null(arena, row, unknown[i]);
+    }
+    add_side(arena, row, "provider", &sum.provider);
+    add_side(arena, row, "consumer", &sum.consumer);
+    struct value *leases = value_add(arena, row, "leases", value_array(arena));
+    for (int i = 0; i < count; i++) {
+        value_add_text(arena, leases, NULL, parts[i].lease);
+    }
+}
+
+static int64_t bytes_of(const char *name, const struct part *parts, int count)
+{
+    size_t bytes = ROW_BYTES + 2 * strlen(name);
+    for (int i = 0; i < count; i++) {
+        bytes += LEASE_BYTES + strlen(parts[i].lease);
+    }
+    return (int64_t)bytes;
+}
+
+/* The rows of one provider, behind its host `after`. */
+static void add_provider(struct view_page *page, struct arena *arena,
+                         const struct msg_query *query, const char *provider,
+                         const struct part *parts, int n_parts, const char *after)
+{
+    for (int i = 0, n; i < n_parts && !page->is_cut; i += n) {
+        const char *host = parts[i].host;
+        for (n = 1; i + n < n_parts && strcmp(parts[i + n].host, host) == 0; n++) {
+        }
+        const char *name = arena_printf(arena, "%s@%s", host, provider);
+        bool is_named = query->name[0] == '\0' || strcmp(query->name, name) == 0;
+        int64_t bytes = bytes_of(name, parts + i, n);
+        if (strcmp(host, after) > 0 && is_named && view_page_takes(page, bytes)) {
+            const char *id = arena_printf(arena, "%s/%s", provider, host);
+            struct value *row = view_page_add(page, arena, id, bytes);
+            fill_row(arena, row, name, provider, parts + i, n);
+        }
+    }
+}
+
+struct value *hosts_view_page(const struct broker *broker, struct arena *arena,
+                              const struct msg_query *query, const char **next)
+{
+    const struct lease_table *leases = &broker->leases;
+    struct view_page page;
+    view_page_begin(&page, arena, "hosts", query);
+    size_t n_after = strcspn(query->after, "/");
+    const char *provider = arena_strn(arena, query->after, n_after);
+    const char *after = query->after[n_after] == '/' ? query->after + n_after + 1 : "";
+    const char *wanted = query->provider != NULL ? query->provider : "";
+    /* Leases of one provider stand together: their ids begin alike. */
+    int first =
+        n_after > 0
+            ? lease_table_find_after(leases, arena_printf(arena, "%s/", provider))
+            : 0;
+    for (int i = first, end; i < leases->count && !page.is_cut; i = end) {
+        const char *name = leases->items[i]->row.provider;
+        int n_parts = 0;
+        struct part *parts = collect(leases, i, arena, &n_parts, &end);
+        if (wanted[0] == '\0' || strcmp(name, wanted) == 0) {
+            add_provider(&page, arena, query, name, parts, n_parts,
+                         strcmp(name, provider) == 0 ? after : "");
+        }
+    }
+    return view_page_end(&page, arena, next);
+}

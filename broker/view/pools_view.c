@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pools_view.c: see pools_view.h. */
+#include "broker/view/pools_view.h"
+
+#include <string.h>
+
+#include "broker/broker_parts.h"
+#include "broker/pool/pool_explain.h"
+#include "broker/pool/pool_snapshot.h"
+#include "broker/view/view_page.h"
+
+enum {
+    /* A row as compact JSON, with the longest numbers, and its sentences. */
+    POOL_BYTES = 640,
+    NODE_BYTES = 1500,
+};
+
+static const char *const placements[] = {
+    [PLAN_STACKED] = "stacked",
+    [PLAN_BALANCED] = "balanced",
+    [PLAN_EXCLUSIVE] = "exclusive",
+};
+
+static const char *text_or_empty(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
+/* ---------------------------------------------------------------- pools */
+
+static int64_t sum_top(const struct pool_cycle *cycle, size_t field)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < cycle->plan->n_top; i++) {
+        sum += *(const int64_t *)((const char *)&cycle->uses[i] + field);
+    }
+    return sum;
+}
+
+static int64_t sum_idle(const struct pool_snapshot *picture)
+{
+    int64_t n_idle = 0;
+    for (int i = 0; i < picture->n_hosts; i++) {
+        n_idle += picture->hosts[i].n_idle > 0 ? picture->hosts[i].n_idle : 0;
+    }
+    return n_idle;
+}
+
+static int count_providers(const struct pool_snapshot *picture)
+{
+    const struct member *last = NULL;
+    int count = 0;
+    for (int i = 0; i < picture->n_hosts; i++) {
+        count += picture->hosts[i].idle_lease->provider != last;
+        last = picture->hosts[i].idle_lease->provider;
+    }
+    return count;
+}
+
+static void fill_pool(const struct broker *broker, const struct pool_entry *pool,
+                      struct value *row, int64_t now_ms, struct arena *arena)
+{
+    const struct plan *plan =
+        pool_table_plan(pool, now_ms + broker->pools.utc_offset_ms);
+    struct pool_snapshot picture;
+    struct pool_cycle cycle;
+    pool_snapshot_take(broker, pool, plan, now_ms, arena, &picture);
+    pool_clock_decide(&picture, &cycle, arena);
+    value_add_text(arena, row, "pool", pool->name);
+    value_add_int(arena, row, "slots", picture.n_slots);
+    value_add_int(arena, row, "configured", plan->configured);
+    value_add_int(arena, row, "alloc",
+                  sum_top(&cycle, offsetof(struct plan_use, alloc)));
+    value_add_int(arena, row, "recalled",
+                  sum_top(&cycle, offsetof(struct plan_use, recalled)));
+    value_add_int(arena, row, "idle", sum_idle(&picture));
+    value_add_int(arena, row, "demand",
+                  sum_top(&cycle, offsetof(struct plan_use, demand)));
+    value_add_int(arena, row, "hosts", picture.n_hosts);
+    value_add_int(arena, row, "providers", count_providers(&picture));
+    value_add_int(arena, row, "nodes", plan->n_nodes);
+    value_add_text(arena, row, "placement", placements[plan->settings.placement]);
+    value_add_text(arena, row, "window",
+                   pool->n_windows > 0 ? pool->windows[plan - pool->plans].name : NULL);
+    value_add_duration(arena, row, "cycle_s", plan->settings.cycle_ms);
+    value_add_instant(arena, row, "last_cycle_at",
+                      pool->has_cycle ? pool->cycle_ms : 0);
+    value_add_instant(arena, row, "next_cycle_at",
+                      pool->next_ms != INT64_MAX ? pool->next_ms : 0);
+}
+
+struct value *pools_view_list(const struct broker *broker, struct arena *arena,
+                              const struct msg_query *query, int64_t now_ms,
+                              const char **next)
+{
+    struct view_page page;
+    const char *name = text_or_empty(query->name), *after = text_or_empty(query->after);
+    bool is_behind = after[0] == '\0';
+    view_page_begin(&page, arena, "pools", query);
+    for (int i = 0; i < broker->pools.count && !page.is_cut; i++) {
+        const struct pool_entry *pool = &broker->pools.items[i];
+        bool is_asked_for = name[0] == '\0' || strcmp(name, pool->name) == 0;
+        if (is_behind && is_asked_for && view_page_takes(&page, POOL_BYTES)) {
+            fill_pool(broker, pool, view_page_add(&page, arena, pool->name, POOL_BYTES),
+                      now_ms, arena);
+        }
+        is_behind |= strcmp(pool->name, after) == 0;
+    }
+    return view_page_end(&page, arena, next);
+}
+
+/* ---------------------------------------------------------------- nodes */
+
+static void add_count(struct arena *arena, struct value *row, const char *key,
+                      int64_t slots)
+{
+    if (slots == PLAN_UNLIMITED) {
+        value_add_null(arena, row, key);
+    } else {
+        value_add_int(arena, row, key, slots);
+    }
+}
+
+static void add_place(struct arena *arena, struct value *row,
+                      const struct plan_node *node)
+{
+    value_add_text(arena, row, "site", node->site);
+    struct value *queues = value_add(arena, row, "queues", value_array(arena));
+    for (int i = 0; i < node->n_queues; i++) {
+        value_add_text(arena, queues, NULL, node->queues[i]);
+    }
+    value_add_int(arena, row, "rank", node->rank);
+}
+
+/* What it owns, scaled, and does not have though it wants more. */
+static int64_t shortfall(const struct pool_cycle *cycle, int node)
+{
+    const struct plan_use *use = &cycle->uses[node];
+    int64_t missing = cycle->shares[node].scaled - use->alloc;
+    return use->demand > use->alloc ? plan_max(missing, 0) : 0;
+}
+
+static void fill_node(const struct pool_entry *pool, const struct pool_cycle *cycle,
+                      int node, struct value *row, struct arena *arena)
+{
+    const struct plan_node *of = &cycle->plan->nodes[node];
+    const struct plan_quota *share = &cycle->shares[node];
+    const struct plan_use *use = &cycle->uses[node];
+    value_add_text(arena, row, "pool", pool->name);
+    value_add_text(arena, row, "node", of->name);
+    add_place(arena, row, of);
+    value_add_int(arena, row, "owned", of->own);
+    value_add_int(arena, row, "scaled", share->scaled);
+    value_add_int(arena, row, "reserve", of->reserve);
+    add_count(arena, row, "limit", of->limit);
+    value_add_duration(arena, row, "grace_s", plan_grace_ms(cycle->plan, node));
+    add_count(arena, row, "demand", use->demand);
+    add_count(arena, row, "claim", share->claim);
+    value_add_int(arena, row, "quota", share->quota);
+    value_add_int(arena, row, "alloc", use->alloc);
+    value_add_int(arena, row, "recalled", use->recalled);
+    value_add_int(arena, row, "free", cycle->moves[node].free);
+    value_add_int(arena, row, "shortfall", shortfall(cycle, node));
+    value_add_text(arena, row, "rule", pool_explain_rule(share->rule));
+    value_add_text(arena, row, "why", pool_explain(cycle, node, arena));
+    const struct pool_record *told = pool_table_find_record(pool, of->name);
+    value_add_instant(arena, row, "moved_at", told != NULL ? told->moved_ms : 0);
+    value_add_text(arena, row, "moved", told != NULL ? told->moved : NULL);
+}
+
+/* The place in the file of the first row of the page. */
+static int first_of(const struct pool_entry *pool, const struct plan *plan,
+                    const char *after)
+{
+    int node =
+        after[0] != '\0' ? pool_table_find_node(pool, plan, after) : PLAN_NO_NODE;
+    return node != PLAN_NO_NODE ? plan->nodes[node].pos + 1 : 0;
+}
+
+static void list_nodes(const struct broker *broker, const struct pool_entry *pool,
+                       const struct msg_query *query, struct view_page *page,
+                       int64_t now_ms, struct arena *arena)
+{
+    const struct plan *plan =
+        pool_table_plan(pool, now_ms + broker->pools.utc_offset_ms);
+    const char *path = text_or_empty(query->host);
+    struct pool_snapshot picture;
+    struct pool_cycle cycle;
+    pool_snapshot_take(broker, pool, plan, now_ms, arena, &picture);
+    pool_clock_decide(&picture, &cycle, arena);
+    for (int pos = first_of(pool, plan, text_or_empty(query->after));
+         pos < plan->n_nodes && !page->is_cut; pos++) {
+        int node = plan->by_pos[pos];
+        const char *name = plan->nodes[node].name;
+        if ((path[0] == '\0' || strcmp(name, path) == 0) &&
+            view_page_takes(page, NODE_BYTES)) {
+            fill_node(pool, &cycle, node, view_page_add(page, arena, name, NODE_BYTES),
+                      arena);
+        }
+    }
+}
+
+struct value *pools_view_plan(const struct broker *broker, struct arena *arena,
+                              const struct msg_query *query, int64_t now_ms,
+                              const char **next)
+{
+    const struct pool_entry *pool =
+        pool_table_find(&broker->pools, text_or_empty(query->name));
+    struct view_page page;
+    view_page_begin(&page, arena, "nodes", query);
+    if (pool != NULL) {
+        list_nodes(broker, pool, query, &page, now_ms, arena);
+    }
+    return view_page_end(&page, arena, next);
+}

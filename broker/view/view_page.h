@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* view_page.h: a page of a listing in the making: so many rows, and as JSON well below
+ * FRAME_MAX.
+ *
+ * Source: INTERFACES 3. Layer: broker (base only). */
+#ifndef SUBLET_BROKER_VIEW_VIEW_PAGE_H
+#define SUBLET_BROKER_VIEW_VIEW_PAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/value.h"
+#include "model/msg.h"
+
+enum {
+    VIEW_PAGE_SCHEMA = 1,
+    /* Of JSON; the rest of a frame is for the message around it. */
+    VIEW_PAGE_BYTES = FRAME_MAX / 4 * 3,
+};
+
+struct view_page {
+    struct value *root, *rows;
+    int64_t bytes;
+    int limit;
+    const char *last; /* id of the last row */
+    bool is_cut;      /* there are more */
+};
+
+/* {"schema_version":1} with an empty array of that name. */
+void view_page_begin(struct view_page *page, struct arena *arena, const char *name,
+                     const struct msg_query *query);
+/* False, and the page is done, where a row of that size has no place on it. The first
+ * row always has one. */
+bool view_page_takes(struct view_page *page, int64_t bytes);
+/* An empty row, whose id is borrowed until view_page_end. */
+struct value *view_page_add(struct view_page *page, struct arena *arena, const char *id,
+                            int64_t bytes);
+/* The object; `next` is the id of the last row, "" where there are no more. */
+struct value *view_page_end(const struct view_page *page, struct arena *arena,
+                            const char **next);
+
+#endif
