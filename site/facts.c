@@ -400,3 +400,8 @@ struct resource_table *facts_table(struct facts *facts)
 {
     return facts->table;
 }
+
+const struct resource_table *facts_values(const struct facts *facts)
+{
+    return facts->table;
+}

@@ -29,6 +29,8 @@ void facts_free(struct facts *facts);
 
 const struct resources *facts_resources(const struct facts *facts);
 struct resource_table *facts_table(struct facts *facts);
+/* The same table, to read. */
+const struct resource_table *facts_values(const struct facts *facts);
 
 /* Own host `host` tells of itself. What is no resource here, or no value of its type,
  * is left out; the return is the name of the first such, borrowed from `msg`, or NULL.

@@ -489,22 +489,6 @@ static int count_rows(const struct value *listing)
     return 0;
 }
 
-/* Refuses a requirement string that is none. */
-static bool is_bad_string(const struct site *site, const struct peer *from,
-                          const struct msg_query *query, struct effects *effects)
-{
-    struct err err;
-    int *places, n_places;
-    bool is_listing = query->kind == QUERY_LOAD || query->kind == QUERY_HOSTS;
-    int code = is_listing ? site_view_select(site, &effects->arena, query, &places,
-                                             &n_places, &err)
-                          : 0;
-    if (code != 0) {
-        effects_reply_error(effects, from, query->request, code, "%s", err.text);
-    }
-    return code != 0;
-}
-
 /* One job, or a page of those that have not ended; the rest is the journal's. */
 static void query_history(const struct site *site, const struct peer *from,
                           const struct msg_query *query, struct effects *effects)
@@ -570,10 +554,14 @@ void requests_query(struct site *site, const struct peer *from,
         forward_request(site, from, &msg, query->request, now_ms, effects);
         return;
     }
-    if (is_bad_string(site, from, query, effects)) {
+    struct site_view view = site_as_view(site, now_ms);
+    struct err err;
+    int code = site_view_check(&view, &effects->arena, query, &err);
+    if (code != 0) {
+        effects_reply_error(effects, from, query->request, code, "%s", err.text);
         return;
     }
-    value = site_view(site, &effects->arena, query, now_ms, &next);
+    value = site_view_list(&view, &effects->arena, query, &next);
     if (query->name[0] != '\0' && query->after[0] == '\0' && count_rows(value) == 0) {
         effects_reply_error(effects, from, query->request, ERR_NOT_FOUND,
                             "%s <%s> is not found; see `sublet %s`",

@@ -6,21 +6,25 @@
 #include <string.h>
 
 #include "model/exported_resources.h"
-#include "site/parts.h"
+#include "site/overloads.h"
+#include "site/reserves.h"
 #include "site/site_page.h"
 #include "site/site_tally.h"
 #include "site/site_view_rules.h"
+#include "site/view_rows.h"
+#include "site/windows.h"
 
 /* Hosts of one lease that a row of exports names: it must fit a page. */
 enum { SHOWN_HOSTS_MAX = 500 };
 
 /* ---------------------------------------------------------------- counting */
 
-static enum site_tally_kind kind_of_run(const struct site *site, const struct run *run)
+static enum site_tally_kind kind_of_run(const struct site_view *view,
+                                        const struct run *run)
 {
     if (run->phase == RUN_SUSPENDED) {
         const struct job *job = run->lease[0] == '\0'
-                                    ? jobs_find_attempt(site->jobs, run->id.attempt)
+                                    ? jobs_find_attempt(view->jobs, run->id.attempt)
                                     : NULL;
         return job != NULL && job->state == JOB_SSUSP ? TALLY_SSUSP : TALLY_USUSP;
     }
@@ -31,9 +35,10 @@ static enum site_tally_kind kind_of_run(const struct site *site, const struct ru
 }
 
 /* Runs on own hosts: all of them under lease "", or consumers' under their lease. */
-static void count_runs(const struct site *site, bool by_lease, struct site_tally *tally)
+static void count_runs(const struct site_view *view, bool by_lease,
+                       struct site_tally *tally)
 {
-    const struct run_table *table = runs_table(site->runs);
+    const struct run_table *table = runs_table(view->runs);
     for (int i = 0; i < run_table_count(table); i++) {
         const struct run *run = run_table_at(table, i);
         if (run == NULL || run->record == RUN_RECORD_ENDED) {
@@ -41,10 +46,10 @@ static void count_runs(const struct site *site, bool by_lease, struct site_tally
         }
         /* PREEMPT_JOBTYPE: one that stands still has given its hosts away. */
         bool has_given = run->is_still && run->lease[0] == '\0' &&
-                         site->config->preempt.has_exclusive;
+                         view->config->preempt.has_exclusive;
         for (int k = 0; k < run->n_hosts; k++) {
             site_tally_count(tally, run->hosts[k].host, by_lease ? run->lease : "",
-                             kind_of_run(site, run), run->hosts[k].n_slots,
+                             kind_of_run(view, run), run->hosts[k].n_slots,
                              run->spec->is_exclusive && !has_given);
         }
     }
@@ -58,10 +63,10 @@ static enum site_tally_kind kind_of_job(const struct job *job)
                                      : TALLY_RUN;
 }
 
-static void count_borrowed(const struct site *site, struct site_tally *tally)
+static void count_borrowed(const struct site_view *view, struct site_tally *tally)
 {
-    for (int i = 0; i < jobs_count_open(site->jobs); i++) {
-        const struct job *job = jobs_open_at(site->jobs, i);
+    for (int i = 0; i < jobs_count_open(view->jobs); i++) {
+        const struct job *job = jobs_open_at(view->jobs, i);
         for (int k = 0; job->lease[0] != '\0' && k < job->n_hosts; k++) {
             site_tally_count(tally, job->hosts[k].host, job->lease, kind_of_job(job),
                              job->hosts[k].n_slots, job->spec->is_exclusive);
@@ -118,11 +123,11 @@ static const char *status_of(const struct host_status *host)
                                      : "ok";
 }
 
-static struct value *own_row(const struct site *site, struct arena *arena, int index,
-                             const struct site_tally *tally,
+static struct value *own_row(const struct site_view *view, struct arena *arena,
+                             int index, const struct site_tally *tally,
                              const struct reserves_seen *seen)
 {
-    const struct site_host *host = &site->config->hosts[index];
+    const struct site_host *host = &view->config->hosts[index];
     const struct site_tally_row *counts = site_tally_find(tally, host->name, "");
     struct value *row = value_object(arena);
     struct threshold_excess excess;
@@ -130,27 +135,27 @@ static struct value *own_row(const struct site *site, struct arena *arena, int i
     value_add_text(
         arena, row, "status",
         status_of(&(struct host_status){
-            .is_closed = host->is_leaving || closed_has(&site->closed, host->name),
-            .is_open = site_hosts_is_ready(site->hosts, index),
-            .is_shut = windows_have_closed(site, index),
-            .is_busy = overloads_is_busy(site, host->name, true, &excess),
+            .is_closed = host->is_leaving || closed_has(view->closed, host->name),
+            .is_open = site_hosts_is_ready(view->hosts, index),
+            .is_shut = windows_have_closed(view->site, index),
+            .is_busy = overloads_is_busy(view->site, host->name, true, &excess),
             .is_taken = counts->is_taken,
             .used = total(counts),
             .max = host->max}));
-    site_view_add_host_limit(arena, row, site->config, host->name);
+    site_view_add_host_limit(arena, row, view->config, host->name);
     add_counts(arena, row, host->max, counts);
     value_add_null(arena, row, "lease");
-    value_add_int(arena, row, "lent", provider_lent(site->provider, host->name));
+    value_add_int(arena, row, "lent", provider_lent(view->provider, host->name));
     value_add_text(arena, row, "run_window", host->run_windows.text);
     value_add_text(arena, row, "dispatch_window", host->dispatch_windows.text);
-    site_view_add_thresholds(site, arena, row, &host->thresholds);
-    site_view_add_facts(site, arena, row, index,
-                        facts_architecture(site->facts, index));
+    site_view_add_thresholds(view, arena, row, &host->thresholds);
+    site_view_add_facts(view, arena, row, index,
+                        facts_architecture(view->facts, index));
     site_view_add_reserved(arena, row, seen, index);
     return row;
 }
 
-static struct value *borrowed_row(const struct site *site, struct arena *arena,
+static struct value *borrowed_row(const struct site_view *view, struct arena *arena,
                                   const struct consumer_host *host,
                                   const struct site_tally *tally,
                                   const struct reserves_seen *seen, int place)
@@ -159,80 +164,80 @@ static struct value *borrowed_row(const struct site *site, struct arena *arena,
     const struct site_tally_row *counts = site_tally_find(tally, name, host->lease);
     struct value *row = value_object(arena);
     const struct thresholds thresholds =
-        facts_borrowed_thresholds(facts_borrowed(site->facts), host->name);
+        facts_borrowed_thresholds(facts_borrowed(view->facts), host->name);
     struct threshold_excess excess;
     value_add_text(arena, row, "host", name);
     value_add_text(arena, row, "status",
                    status_of(&(struct host_status){
-                       .is_closed = closed_has(&site->closed, host->name),
+                       .is_closed = closed_has(view->closed, host->name),
                        .is_open = host->is_open,
-                       .is_busy = overloads_is_busy(site, name, false, &excess),
+                       .is_busy = overloads_is_busy(view->site, name, false, &excess),
                        .is_taken = counts->is_taken,
                        .used = host->n_used,
                        .max = host->n_held}));
-    site_view_add_host_limit(arena, row, site->config, host->name);
+    site_view_add_host_limit(arena, row, view->config, host->name);
     add_counts(arena, row, host->n_held, counts);
     value_add_text(arena, row, "lease", host->lease);
     value_add_null(arena, row, "lent");
     value_add_null(arena, row, "run_window");
     value_add_null(arena, row, "dispatch_window");
-    site_view_add_thresholds(site, arena, row, &thresholds);
-    site_view_add_facts(site, arena, row, facts_row(site->facts, host->name), NULL);
+    site_view_add_thresholds(view, arena, row, &thresholds);
+    site_view_add_facts(view, arena, row, facts_row(view->facts, host->name), NULL);
     site_view_add_reserved(arena, row, seen, place);
     return row;
 }
 
-static void add_host(const struct site *site, struct site_page *page,
+static void add_host(const struct site_view *view, struct site_page *page,
                      const struct msg_query *query, uint64_t number, int place,
                      const struct site_tally *own, const struct site_tally *borrowed,
                      const struct reserves_seen *seen)
 {
-    int n_own = site_hosts_count(site->hosts);
+    int n_own = site_hosts_count(view->hosts);
     struct consumer_host host = {.name = ""};
     if (place >= n_own) {
-        consumer_host_at(site->consumer, place - n_own, &host);
+        consumer_host_at(view->consumer, place - n_own, &host);
     }
-    const char *name = place < n_own ? site_hosts_name(site->hosts, place) : host.name;
+    const char *name = place < n_own ? site_hosts_name(view->hosts, place) : host.name;
     if (is_other(query, name) || !site_page_wants(page, number)) {
         return;
     }
     site_page_add(page, number,
                   place < n_own
-                      ? own_row(site, page->arena, place, own, seen)
-                      : borrowed_row(site, page->arena, &host, borrowed, seen, place));
+                      ? own_row(view, page->arena, place, own, seen)
+                      : borrowed_row(view, page->arena, &host, borrowed, seen, place));
 }
 
-void site_view_hosts(const struct site *site, struct site_page *page,
+void site_view_hosts(const struct site_view *view, struct site_page *page,
                      const struct msg_query *query)
 {
     struct arena *arena = page->arena;
-    int n_own = site_hosts_count(site->hosts);
-    int n_borrowed = consumer_count_hosts(site->consumer);
+    int n_own = site_hosts_count(view->hosts);
+    int n_borrowed = consumer_count_hosts(view->consumer);
     struct consumer_host host;
     struct site_tally own, borrowed;
     int *places, n_places;
-    if (site_view_select(site, arena, query, &places, &n_places, NULL) != 0) {
+    if (site_view_select(view, arena, query, &places, &n_places, NULL) != 0) {
         return; /* it was judged before */
     }
     site_tally_init(&own, arena, n_own);
     site_tally_init(&borrowed, arena, n_borrowed);
     for (int i = 0; i < n_own; i++) {
-        site_tally_add(&own, site_hosts_name(site->hosts, i), "");
+        site_tally_add(&own, site_hosts_name(view->hosts, i), "");
     }
     for (int i = 0; i < n_borrowed; i++) {
-        consumer_host_at(site->consumer, i, &host);
+        consumer_host_at(view->consumer, i, &host);
         site_tally_add(&borrowed, arena_str(arena, host.name),
                        arena_str(arena, host.lease));
     }
     site_tally_sort(&own);
     site_tally_sort(&borrowed);
-    count_runs(site, false, &own);
-    count_borrowed(site, &borrowed);
-    site_view_count_slots(site, &own, &borrowed);
+    count_runs(view, false, &own);
+    count_borrowed(view, &borrowed);
+    site_view_count_slots(view, &own, &borrowed);
     struct reserves_seen seen;
-    reserves_see(site, arena, false, &seen);
+    reserves_see(view->site, arena, false, &seen);
     for (int i = 0; i < n_places && !page->is_full; i++) {
-        add_host(site, page, query, (uint64_t)i + 1, places[i], &own, &borrowed, &seen);
+        add_host(view, page, query, (uint64_t)i + 1, places[i], &own, &borrowed, &seen);
     }
 }
 
@@ -286,38 +291,38 @@ static struct value *exported_row(struct arena *arena, const struct msg_state *b
     return row;
 }
 
-static int count_splits(const struct site *site)
+static int count_splits(const struct site_view *view)
 {
     int count = 0;
     struct msg_state book;
-    for (int i = 0; i < provider_count_books(site->provider); i++) {
-        const char *id = provider_book_id(site->provider, i);
-        count += provider_find_book(site->provider, id, &book) ? book.n_hosts : 0;
+    for (int i = 0; i < provider_count_books(view->provider); i++) {
+        const char *id = provider_book_id(view->provider, i);
+        count += provider_find_book(view->provider, id, &book) ? book.n_hosts : 0;
     }
     return count;
 }
 
-void site_view_exported(const struct site *site, struct site_page *page,
+void site_view_exported(const struct site_view *view, struct site_page *page,
                         const struct msg_query *query)
 {
     struct arena *arena = page->arena;
     struct msg_state book;
     struct site_tally tally;
     uint64_t number = 0;
-    int n_books = provider_count_books(site->provider);
-    site_tally_init(&tally, arena, count_splits(site));
+    int n_books = provider_count_books(view->provider);
+    site_tally_init(&tally, arena, count_splits(view));
     for (int i = 0; i < n_books; i++) {
-        const char *id = arena_str(arena, provider_book_id(site->provider, i));
-        bool is_found = provider_find_book(site->provider, id, &book);
+        const char *id = arena_str(arena, provider_book_id(view->provider, i));
+        bool is_found = provider_find_book(view->provider, id, &book);
         for (int k = 0; is_found && k < book.n_hosts; k++) {
             site_tally_add(&tally, arena_str(arena, book.hosts[k].host), id);
         }
     }
     site_tally_sort(&tally);
-    count_runs(site, true, &tally);
+    count_runs(view, true, &tally);
     for (int i = 0; i < n_books && !page->is_full; i++) {
-        bool is_found = provider_find_book(site->provider,
-                                           provider_book_id(site->provider, i), &book);
+        bool is_found = provider_find_book(view->provider,
+                                           provider_book_id(view->provider, i), &book);
         for (int k = 0; is_found && k < book.n_hosts; k++) {
             number++;
             if (!is_other(query, book.hosts[k].host) && site_page_wants(page, number)) {
@@ -390,12 +395,12 @@ static struct value *open_row(struct arena *arena, const struct export_lease *le
     return row;
 }
 
-static void add_open(const struct site *site, struct site_page *page,
+static void add_open(const struct site_view *view, struct site_page *page,
                      const struct msg_query *query)
 {
-    uint64_t number = (uint64_t)provider_count_books(site->provider);
+    uint64_t number = (uint64_t)provider_count_books(view->provider);
     const struct export_lease *lease;
-    for (int i = 0; !page->is_full && (lease = picks_open(site->picks, i)) != NULL;
+    for (int i = 0; !page->is_full && (lease = picks_open(view->picks, i)) != NULL;
          i++) {
         number++;
         if (!is_other(query, lease->policy) && site_page_wants(page, number)) {
@@ -404,30 +409,29 @@ static void add_open(const struct site *site, struct site_page *page,
     }
 }
 
-void site_view_exports(const struct site *site, struct site_page *page,
+void site_view_exports(const struct site_view *view, struct site_page *page,
                        const struct msg_query *query)
 {
     struct arena *arena = page->arena;
-    for (int i = 0; i < provider_count_books(site->provider) && !page->is_full; i++) {
-        const char *id = provider_book_id(site->provider, i);
+    for (int i = 0; i < provider_count_books(view->provider) && !page->is_full; i++) {
+        const char *id = provider_book_id(view->provider, i);
         const char *policy = lease_part(arena, id, 1);
         uint64_t number = (uint64_t)i + 1;
         struct msg_state book;
         if ((is_other(query, id) && is_other(query, policy)) ||
-            !provider_find_book(site->provider, id, &book) ||
+            !provider_find_book(view->provider, id, &book) ||
             (book.is_ended && !query->with_ended) || !site_page_wants(page, number)) {
             continue;
         }
         site_page_add(page, number, export_row(arena, &book, policy));
     }
-    add_open(site, page, query);
+    add_open(view, page, query);
 }
 
 /* ---------------------------------------------------------------- which */
 
-struct value *site_view(const struct site *site, struct arena *arena,
-                        const struct msg_query *query, int64_t now_ms,
-                        const char **next)
+struct value *site_view_list(const struct site_view *view, struct arena *arena,
+                             const struct msg_query *query, const char **next)
 {
     static const char *const names[QUERY_KINDS] = {
         [QUERY_JOBS] = "jobs",       [QUERY_HOSTS] = "hosts", [QUERY_QUEUES] = "queues",
@@ -438,24 +442,33 @@ struct value *site_view(const struct site *site, struct arena *arena,
     const char *name = (unsigned)query->kind < QUERY_KINDS ? names[query->kind] : NULL;
     site_page_init(&page, arena, name != NULL ? name : "rows", query);
     if (query->kind == QUERY_JOBS) {
-        site_view_jobs(site, &page, query, now_ms);
+        site_view_jobs(view, &page, query);
     } else if (query->kind == QUERY_HOSTS && query->exported) {
-        site_view_exported(site, &page, query);
+        site_view_exported(view, &page, query);
     } else if (query->kind == QUERY_HOSTS && query->shared) {
-        site_view_shared(site, &page, query);
+        site_view_shared(view, &page, query);
     } else if (query->kind == QUERY_HOSTS) {
-        site_view_hosts(site, &page, query);
+        site_view_hosts(view, &page, query);
     } else if (query->kind == QUERY_QUEUES) {
-        site_view_queues(site, &page, query);
+        site_view_queues(view, &page, query);
     } else if (query->kind == QUERY_EXPORTS) {
-        site_view_exports(site, &page, query);
+        site_view_exports(view, &page, query);
     } else if (query->kind == QUERY_LOAD) {
-        site_view_load(site, &page, query);
+        site_view_load(view, &page, query);
     } else if (query->kind == QUERY_USERS) {
-        site_view_users(site, &page, query);
+        site_view_users(view, &page, query);
     } else if (query->kind == QUERY_LIMITS) {
-        site_view_limits(site, &page, query);
+        site_view_limits(view, &page, query);
     }
     *next = site_page_next(&page);
     return page.root;
+}
+
+int site_view_check(const struct site_view *view, struct arena *arena,
+                    const struct msg_query *query, struct err *err)
+{
+    bool is_listing = query->kind == QUERY_LOAD || query->kind == QUERY_HOSTS;
+    int *places, n_places;
+    return is_listing ? site_view_select(view, arena, query, &places, &n_places, err)
+                      : 0;
 }

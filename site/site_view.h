@@ -1,103 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* site_view.h: the listings that site_view (site.h) is made of. Slots, not jobs, are
- * counted everywhere, as bhosts and bqueues do. Fields: INTERFACES 3. Layer: site. */
+/* site_view.h: what a site shows of itself: the listings that `sublet jobs`, `hosts`,
+ * `queues`, `load`, `users`, `limits` and `exports` print.
+ *
+ * A view reads the parts of the site and changes none of them.
+ *
+ * Units: milliseconds. Ownership: the parts are borrowed for the time of one query;
+ * what is shown lives in the arena. Layer: site. */
 #ifndef SUBLET_SITE_SITE_VIEW_H
 #define SUBLET_SITE_SITE_VIEW_H
 
-#include <stdint.h>
+#include "consumer/consumer.h"
+#include "provider/provider.h"
+#include "site/asked_lists.h"
+#include "site/closed.h"
+#include "site/facts.h"
+#include "site/jobs.h"
+#include "site/needs.h"
+#include "site/picks.h"
+#include "site/queues.h"
+#include "site/runs.h"
+#include "site/shares.h"
+#include "site/site.h"
+#include "site/site_hosts.h"
+#include "site/site_uplink.h"
+#include "site/slot_reserves.h"
 
-#include "base/arena.h"
-#include "base/err.h"
-#include "model/msg.h"
-#include "sched/threshold.h"
+/* The parts of a site that its listings show. Most rows join many of them: a row of
+ * `hosts` shows the configuration, the session with the host, its runs, its resources,
+ * reservations, leases and windows. */
+struct site_view {
+    const struct site_config *config;
+    const struct jobs *jobs;
+    const struct queues *queues;
+    const struct limits *limits;
+    const struct shares *shares;
+    const struct site_hosts *hosts;
+    const struct facts *facts;
+    const struct closed *closed;
+    const struct runs *runs;
+    const struct slot_reserves *slot_reserves;
+    const struct provider *provider;
+    const struct picks *picks;
+    const struct consumer *consumer;
+    const struct site_uplink *uplink;
+    struct needs *needs;             /* caches requirements that it has compiled */
+    struct asked_lists *asked_lists; /* caches lists of hosts that it has parsed */
+    int64_t now_ms;                  /* of the query */
+    int64_t event_ms;                /* of the site's latest event */
+    int64_t utc_offset_ms;
+    const struct site *site;
+};
 
-struct reservation_config;
-struct job;
-struct site;
-struct place_filter;
-struct site_page;
-
-/* Preemption: whom a queue preempts, what became of a job by it; why a suspended job
- * stands still, and when it goes on. */
-struct job;
-void site_view_queue_preempts(const struct site *site, struct arena *arena,
-                              struct value *row, int queue);
-void site_view_job_halts(struct arena *arena, struct value *row, const struct job *job,
-                         int64_t now_ms);
-const char *site_view_halted(const struct site *site, struct arena *arena,
-                             const struct job *job);
-/* What a waiting job reserves, and whose reserved slots one was given. */
-struct share_tree;
-struct site_tally;
-void site_view_job_slots(const struct site *site, struct arena *arena,
-                         struct value *row, const struct job *job);
-/* "; it has reserved 3 of 4 slots ..."; "": none. */
-const char *site_view_slots_text(const struct site *site, struct arena *arena,
-                                 const struct job *job);
-/* "; slots are reserved: 3 on hosts of its queue by job <2> until about ..."; "": other
- * jobs reserve none there. */
-const char *site_view_kept_text(const struct site *site, struct arena *arena,
-                                const struct job *job);
-/* What is reserved, less what is lent: by host, of a queue, of an account. */
-void site_view_count_slots(const struct site *site, struct site_tally *own,
-                           struct site_tally *borrowed);
-int64_t site_view_queue_slots(const struct site *site, int queue);
-/* SLOT_RESERVE and BACKFILL of a queue. */
-void site_view_add_reserve(struct arena *arena, struct value *row,
-                           const struct reservation_config *reserve);
-int64_t site_view_account_slots(const struct site *site, const struct share_tree *tree,
-                                int account);
-/* By id. A job that is asked for by id or name is shown after its end too. */
-void site_view_jobs(const struct site *site, struct site_page *page,
-                    const struct msg_query *query, int64_t now_ms);
-void site_view_queues(const struct site *site, struct site_page *page,
-                      const struct msg_query *query);
-/* Own hosts in file order with all that runs on them, then borrowed ones with what runs
- * there for this site. */
-void site_view_hosts(const struct site *site, struct site_page *page,
-                     const struct msg_query *query);
-/* `hosts -e`: what consumers hold and use on own hosts, lease by lease. */
-void site_view_exported(const struct site *site, struct site_page *page,
-                        const struct msg_query *query);
-/* Hosts that a listing (`hosts`, `load`) shows, in its order: own ones are 0 .. n - 1,
- * behind them borrowed ones; with a requirement string those that it selects, in the
- * order that it asks for. ERR_PARSE with LSF's sentence and ours. */
-int site_view_select(const struct site *site, struct arena *arena,
-                     const struct msg_query *query, int **places, int *n_places,
-                     struct err *err) MUST_CHECK;
-/* `load`: own hosts, then borrowed ones; with a requirement string those that it
- * selects, in its order. */
-void site_view_load(const struct site *site, struct site_page *page,
-                    const struct msg_query *query);
-/* What a host is and has, and its load, into its row; `facts_row` -1: nothing is known.
- */
-void site_view_add_facts(const struct site *site, struct arena *arena,
-                         struct value *row, int facts_row, const char *architecture);
-/* Load thresholds of a host or queue: a row loadSched, a row loadStop. */
-void site_view_add_thresholds(const struct site *site, struct arena *arena,
-                              struct value *row, const struct thresholds *thresholds);
-/* `users`: accounts of each fairshare scope in the order of its tree, then users with
- * jobs in queues without shares. */
-void site_view_users(const struct site *site, struct site_page *page,
-                     const struct msg_query *query);
-/* `limits`: each limit with whose it is and how full, then the slots of own hosts. */
-void site_view_limits(const struct site *site, struct site_page *page,
-                      const struct msg_query *query);
-/* A queue's slot pool and shares, into its row; more of them where it is asked for. */
-void site_view_add_shares(const struct site *site, struct arena *arena,
-                          struct value *row, int queue, bool is_asked);
-/* Of a host, by its place in a pass: total, reserved and available of what jobs reserve
- * there. */
-/* Thousandths, in the resource's unit. */
-void site_view_add_amount(struct arena *arena, struct value *row, const char *key,
-                          int64_t milli);
-struct reserves_seen;
-void site_view_add_reserved(struct arena *arena, struct value *row,
-                            const struct reserves_seen *seen, int place);
-/* `hosts -s`: shared resources (ResourceMap), place by place. */
-void site_view_shared(const struct site *site, struct site_page *page,
-                      const struct msg_query *query);
-void site_view_exports(const struct site *site, struct site_page *page,
-                       const struct msg_query *query);
+/* The listing that the query asks for: an object with schema_version and one array;
+ * `next` as in msg_reply. */
+struct value *site_view_list(const struct site_view *view, struct arena *arena,
+                             const struct msg_query *query, const char **next);
+/* Whether the query's requirement string, if it has one, can be read. ERR_PARSE with
+ * LSF's sentence and ours. */
+int site_view_check(const struct site_view *view, struct arena *arena,
+                    const struct msg_query *query, struct err *err) MUST_CHECK;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* site_view_jobs.c: jobs and queues as they are shown. */
-#include "site/site_view.h"
+#include "site/view_rows.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "site/endings.h"
 #include "site/halts.h"
 #include "site/job_lookup.h"
-#include "site/parts.h"
+#include "site/resizes.h"
 #include "site/site_page.h"
 #include "site/site_view_rules.h"
 #include "site/why_lease.h"
@@ -35,7 +35,7 @@ static const char *where_text(struct arena *arena, const struct job *job)
     return text;
 }
 
-static const char *waiting_reason(const struct site *site, struct arena *arena,
+static const char *waiting_reason(const struct site_view *view, struct arena *arena,
                                   const struct job *job)
 {
     if (job->attempt != 0) {
@@ -51,13 +51,13 @@ static const char *waiting_reason(const struct site *site, struct arena *arena,
                        verdict->reason == REASON_EXCLUSIVE;
     return arena_printf(arena, "%s (%s%s%s)%s%s%s%s%s%s", reason_text(arena, verdict),
                         where_text(arena, job), hosts[0] != '\0' ? "; " : "", hosts,
-                        wants_slots ? site_view_kept_text(site, arena, job) : "",
-                        site_view_slots_text(site, arena, job),
+                        wants_slots ? site_view_kept_text(view, arena, job) : "",
+                        site_view_slots_text(view, arena, job),
                         preempts[0] != '\0' ? "; " : "", preempts,
                         job->reason[0] != '\0' ? "; " : "", job->reason);
 }
 
-static const char *why_text(const struct site *site, struct arena *arena,
+static const char *why_text(const struct site_view *view, struct arena *arena,
                             const struct job *job)
 {
     if (endings_is_waiting(job) && job->halt.causes != 0) {
@@ -71,13 +71,13 @@ static const char *why_text(const struct site *site, struct arena *arena,
     }
     switch (job->state) {
     case JOB_PEND:
-        return waiting_reason(site, arena, job);
+        return waiting_reason(view, arena, job);
     case JOB_PSUSP:
         return job->reason[0] != '\0' ? job->reason
                                       : "suspended by a user while it waited";
     case JOB_USUSP:
     case JOB_SSUSP:
-        return site_view_halted(site, arena, job);
+        return site_view_halted(view, arena, job);
     case JOB_UNKWN:
         return job->lease[0] != '\0' ? "its provider is silent" : "its host is away";
     case JOB_RUN:
@@ -178,17 +178,17 @@ static const char *const resize_events[] = {
 
 /* Why a running job does not get the slots that it asks for; NULL: it is told of some,
  * or nobody has looked yet. */
-static const char *more_reason(const struct site *site, struct arena *arena,
+static const char *more_reason(const struct site_view *view, struct arena *arena,
                                const struct job *job)
 {
-    const struct reason_verdict *verdict = resizes_verdict(site, job);
+    const struct reason_verdict *verdict = resizes_verdict(view->site, job);
     if (job->resize.event != RESIZE_NONE) {
         return NULL;
     }
     if (job->state != JOB_RUN) {
         return "it does not run";
     }
-    if (job->grow_ms > site->now_ms) {
+    if (job->grow_ms > view->event_ms) {
         return job->is_untold
                    ? "it could not be told of more slots: a command before or after it "
                      "runs, or its host's agent was older when it began; it is asked "
@@ -205,15 +205,15 @@ static const char *more_reason(const struct site *site, struct arena *arena,
                         hosts[0] != '\0' ? ")" : "");
 }
 
-static void add_resize(const struct site *site, struct arena *arena, struct value *row,
-                       const struct job *job)
+static void add_resize(const struct site_view *view, struct arena *arena,
+                       struct value *row, const struct job *job)
 {
     value_add_text(arena, row, "resizable", resizables[job->terms->resizable]);
     value_add_text(arena, row, "resizing", resize_events[job->resize.event]);
     if (job->is_growing) {
         value_add_int(arena, row, "pending_slots", jobs_asked_slots(job));
         value_add_text(arena, row, "pending_slots_reason",
-                       more_reason(site, arena, job));
+                       more_reason(view, arena, job));
     } else {
         value_add_null(arena, row, "pending_slots");
         value_add_null(arena, row, "pending_slots_reason");
@@ -226,8 +226,8 @@ static void add_resize(const struct site *site, struct arena *arena, struct valu
 }
 
 /* Why it waits, as a word for programs; what would help; what it was submitted with. */
-static void add_waiting(const struct site *site, struct arena *arena, struct value *row,
-                        const struct job *job)
+static void add_waiting(const struct site_view *view, struct arena *arena,
+                        struct value *row, const struct job *job)
 {
     const struct job_terms *terms = job->terms;
     bool waits = job->state == JOB_PEND && job->attempt == 0;
@@ -253,16 +253,16 @@ static void add_waiting(const struct site *site, struct arena *arena, struct val
     } else {
         value_add_null(arena, row, "max_slots");
     }
-    add_resize(site, arena, row, job);
+    add_resize(view, arena, row, job);
     value_add_bool(arena, row, "exclusive", job->spec->is_exclusive);
     value_add_text(arena, row, "interactive", interactions[job->spec->interaction]);
 }
 
-static struct value *job_row(const struct site *site, struct arena *arena,
-                             const struct job *job, bool is_asked, int64_t now_ms)
+static struct value *job_row(const struct site_view *view, struct arena *arena,
+                             const struct job *job, bool is_asked)
 {
     struct value *row = value_object(arena);
-    const char *reason = why_text(site, arena, job);
+    const char *reason = why_text(view, arena, job);
     bool is_leased = job->attempt != 0 && job->lease[0] != '\0';
     job_id_add_value(arena, row, "id", job->id, job->index);
     value_add_text(arena, row, "name",
@@ -300,20 +300,20 @@ static struct value *job_row(const struct site *site, struct arena *arena,
         arena, row, "command",
         site_page_cut(arena, job->spec->command,
                       is_asked ? SHOWN_COMMAND_BYTES : LISTED_COMMAND_BYTES));
-    add_use(arena, row, job, now_ms);
-    site_view_job_halts(arena, row, job, now_ms);
+    add_use(arena, row, job, view->now_ms);
+    site_view_job_halts(arena, row, job, view->now_ms);
     value_add_instant(arena, row, "recall_at", job->recall_ms);
-    site_view_job_slots(site, arena, row, job);
-    struct value *leases = is_asked ? why_lease_list(site, arena, job) : NULL;
+    site_view_job_slots(view, arena, row, job);
+    struct value *leases = is_asked ? why_lease_list(view, arena, job) : NULL;
     if (leases != NULL) {
         value_add(arena, row, "leases", leases);
     }
-    struct value *unmet = is_asked ? why_unmet_list(site, arena, job) : NULL;
+    struct value *unmet = is_asked ? why_unmet_list(view, arena, job) : NULL;
     if (unmet != NULL) {
         value_add(arena, row, "unmet", unmet);
     }
-    add_waiting(site, arena, row, job);
-    site_view_add_job_rules(arena, row, site->config, job, is_asked);
+    add_waiting(view, arena, row, job);
+    site_view_add_job_rules(arena, row, view->config, job, is_asked);
     return row;
 }
 
@@ -355,8 +355,8 @@ static bool is_asked_for(struct arena *arena, const struct job *job,
            (query->host[0] == '\0' || is_on_host(job, query->host));
 }
 
-void site_view_jobs(const struct site *site, struct site_page *page,
-                    const struct msg_query *query, int64_t now_ms)
+void site_view_jobs(const struct site_view *view, struct site_page *page,
+                    const struct msg_query *query)
 {
     struct job_id wanted, after;
     if (job_id_read(page->arena, query->name, &wanted, NULL) != 0) {
@@ -366,17 +366,16 @@ void site_view_jobs(const struct site *site, struct site_page *page,
         page->after =
             job_id_key(after.number, after.n_ranges > 0 ? after.ranges->first : 0);
     }
-    bool is_one = job_lookup_one(site->jobs, query->name) != NULL;
-    int first = wanted.number != 0 ? jobs_place_of(site->jobs, wanted.number) : 0;
-    for (int i = first; i < jobs_count(site->jobs) && !page->is_full; i++) {
-        const struct job *job = jobs_at(site->jobs, i);
+    bool is_one = job_lookup_one(view->jobs, query->name) != NULL;
+    int first = wanted.number != 0 ? jobs_place_of(view->jobs, wanted.number) : 0;
+    for (int i = first; i < jobs_count(view->jobs) && !page->is_full; i++) {
+        const struct job *job = jobs_at(view->jobs, i);
         if (wanted.number != 0 && job->id != wanted.number) {
             break;
         }
         if (is_asked_for(page->arena, job, &wanted, query) &&
             site_page_wants(page, jobs_key(job))) {
-            site_page_add(page, jobs_key(job),
-                          job_row(site, page->arena, job, is_one, now_ms));
+            site_page_add(page, jobs_key(job), job_row(view, page->arena, job, is_one));
             page->last_text = job_id_text(page->arena, job->id, job->index);
         }
     }
@@ -389,12 +388,13 @@ struct queue_slots {
     int64_t more; /* that running jobs ask for */
 };
 
-static struct queue_slots *count_queues(const struct site *site, struct arena *arena)
+static struct queue_slots *count_queues(const struct site_view *view,
+                                        struct arena *arena)
 {
     struct queue_slots *slots =
-        arena_alloc(arena, (size_t)site->config->n_queues, sizeof(*slots));
-    for (int i = 0; i < jobs_count(site->jobs); i++) {
-        const struct job *job = jobs_at(site->jobs, i);
+        arena_alloc(arena, (size_t)view->config->n_queues, sizeof(*slots));
+    for (int i = 0; i < jobs_count(view->jobs); i++) {
+        const struct job *job = jobs_at(view->jobs, i);
         if (job->queue < 0) {
             continue;
         }
@@ -454,13 +454,13 @@ static const char *const takes[] = {
     [QUEUE_TAKES_INTERACTIVE] = "only",
 };
 
-void site_view_queues(const struct site *site, struct site_page *page,
+void site_view_queues(const struct site_view *view, struct site_page *page,
                       const struct msg_query *query)
 {
     struct arena *arena = page->arena;
-    const struct queue_slots *slots = count_queues(site, arena);
-    for (int i = 0; i < site->config->n_queues && !page->is_full; i++) {
-        const struct queue_config *queue = &site->config->queues[i];
+    const struct queue_slots *slots = count_queues(view, arena);
+    for (int i = 0; i < view->config->n_queues && !page->is_full; i++) {
+        const struct queue_config *queue = &view->config->queues[i];
         uint64_t number = (uint64_t)i + 1;
         if ((query->name[0] != '\0' && strcmp(query->name, queue->name) != 0) ||
             !site_page_wants(page, number)) {
@@ -471,14 +471,14 @@ void site_view_queues(const struct site *site, struct site_page *page,
         value_add_int(arena, row, "priority", queue->priority);
         value_add_text(
             arena, row, "status",
-            queues_status(site->queues, i, site->now_ms + site->utc_offset_ms));
-        site_view_add_queue_limits(arena, row, site->config, queue);
+            queues_status(view->queues, i, view->event_ms + view->utc_offset_ms));
+        site_view_add_queue_limits(arena, row, view->config, queue);
         value_add_int(arena, row, "njobs",
                       slots[i].pend + slots[i].run + slots[i].susp);
         value_add_int(arena, row, "pend", slots[i].pend);
         value_add_int(arena, row, "run", slots[i].run);
         value_add_int(arena, row, "susp", slots[i].susp);
-        value_add_int(arena, row, "rsv", site_view_queue_slots(site, i));
+        value_add_int(arena, row, "rsv", site_view_queue_slots(view, i));
         value_add_int(arena, row, "pending_slots", slots[i].more);
         value_add_text(arena, row, "hosts", hosts_text(arena, queue));
         value_add_text(arena, row, "placement",
@@ -486,9 +486,9 @@ void site_view_queues(const struct site *site, struct site_page *page,
         value_add_bool(arena, row, "exclusive", queue->is_exclusive);
         value_add_text(arena, row, "interactive", takes[queue->interactive]);
         site_view_add_reserve(arena, row, &queue->reserve);
-        site_view_add_shares(site, arena, row, i, query->name[0] != '\0');
-        site_view_queue_preempts(site, arena, row, i);
-        site_view_add_thresholds(site, arena, row, &queue->thresholds);
+        site_view_add_shares(view, arena, row, i, query->name[0] != '\0');
+        site_view_queue_preempts(view, arena, row, i);
+        site_view_add_thresholds(view, arena, row, &queue->thresholds);
         value_add_text(arena, row, "stop_cond", queue->stop_cond);
         value_add_text(arena, row, "resume_cond", queue->resume_cond);
         value_add_text(arena, row, "description",

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "sched/limits_uses.h"
-#include "site/parts.h"
+#include "site/schedule.h"
 #include "site/site_page.h"
-#include "site/site_view.h"
+#include "site/view_rows.h"
 
 static const char *const side_names[LIMIT_SIDES] = {
     [LIMIT_USERS] = "users",
@@ -21,7 +21,7 @@ static const char *const side_names[LIMIT_SIDES] = {
 };
 
 struct listing {
-    const struct site *site;
+    const struct site_view *view;
     struct site_page *page;
     const struct msg_query *query;
     const struct place_host *hosts; /* of a pass */
@@ -45,10 +45,10 @@ static bool has_word(const char *text, const char *name)
     return false;
 }
 
-static bool is_in_group(const struct site *site, int side, const char *group,
+static bool is_in_group(const struct site_view *view, int side, const char *group,
                         const char *name)
 {
-    const struct groups *groups = &site->config->groups;
+    const struct groups *groups = &view->config->groups;
     const struct name_group *found =
         side == LIMIT_USERS   ? groups_find_users(groups, group)
         : side == LIMIT_HOSTS ? groups_find_hosts(groups, group)
@@ -79,7 +79,7 @@ static bool is_asked_for(const struct listing *listing, const struct limit *limi
         }
         if (each != NULL
                 ? strcmp(each, asked[i]) != 0 &&
-                      !is_in_group(listing->site, i, asked[i], each)
+                      !is_in_group(listing->view, i, asked[i], each)
                 : !limits_side_has(side, asked[i]) && !has_word(side->text, asked[i])) {
             return false;
         }
@@ -189,11 +189,11 @@ static bool wants_unused(const struct msg_query *query)
 
 static void add_limits(struct listing *listing)
 {
-    const struct site_config *config = listing->site->config;
+    const struct site_config *config = listing->view->config;
     const struct limits_use *uses;
     int n_uses = 0, at = 0;
     if (!listing->query->configured) {
-        n_uses = limits_uses_list(listing->site->limits, listing->page->arena, &uses);
+        n_uses = limits_uses_list(listing->view->limits, listing->page->arena, &uses);
     }
     for (int i = 0; i < config->n_limits && !listing->page->is_full; i++) {
         bool is_used = false;
@@ -210,11 +210,11 @@ static void add_limits(struct listing *listing)
 
 static void add_host(struct listing *listing, int index)
 {
-    const struct site *site = listing->site;
+    const struct site_view *view = listing->view;
     struct arena *arena = listing->page->arena;
-    const char *host = site_hosts_name(site->hosts, index);
-    int max = site_hosts_max(site->hosts, index), own, consumers;
-    run_table_used(runs_table(site->runs), index, &own, &consumers);
+    const char *host = site_hosts_name(view->hosts, index);
+    int max = site_hosts_max(view->hosts, index), own, consumers;
+    run_table_used(runs_table(view->runs), index, &own, &consumers);
     struct limit limit = {
         .name = arena_printf(arena, "MXJ of host %s (%d)", host, max),
         .label = "MXJ",
@@ -231,13 +231,13 @@ static void add_host(struct listing *listing, int index)
     }
 }
 
-void site_view_limits(const struct site *site, struct site_page *page,
+void site_view_limits(const struct site_view *view, struct site_page *page,
                       const struct msg_query *query)
 {
-    struct listing listing = {.site = site, .page = page, .query = query};
-    listing.hosts = schedule_hosts(site, page->arena, &listing.n_hosts);
+    struct listing listing = {.view = view, .page = page, .query = query};
+    listing.hosts = schedule_hosts(view->site, page->arena, &listing.n_hosts);
     add_limits(&listing);
-    for (int i = 0; i < site_hosts_count(site->hosts) && !page->is_full; i++) {
+    for (int i = 0; i < site_hosts_count(view->hosts) && !page->is_full; i++) {
         add_host(&listing, i);
     }
 }

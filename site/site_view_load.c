@@ -3,9 +3,8 @@
  * site_view.h. Units are LSF's (sched/resource.h); what is not known is null. */
 #include <string.h>
 
-#include "site/parts.h"
 #include "site/site_page.h"
-#include "site/site_view.h"
+#include "site/view_rows.h"
 
 static const int indices[] = {RESOURCE_R15S, RESOURCE_R1M, RESOURCE_R15M, RESOURCE_UT,
                               RESOURCE_PG,   RESOURCE_LS,  RESOURCE_IT,   RESOURCE_TMP,
@@ -95,11 +94,11 @@ static void add_flags(struct arena *arena, struct value *row,
     }
 }
 
-void site_view_add_facts(const struct site *site, struct arena *arena,
+void site_view_add_facts(const struct site_view *view, struct arena *arena,
                          struct value *row, int facts_row, const char *architecture)
 {
     int host = facts_row;
-    const struct resource_table *table = facts_table(site->facts);
+    const struct resource_table *table = facts_values(view->facts);
     add_value(arena, row, table, host, RESOURCE_TYPE);
     add_value(arena, row, table, host, RESOURCE_MODEL);
     value_add_text(arena, row, "architecture", architecture);
@@ -124,7 +123,7 @@ static const struct threshold *find_threshold(const struct thresholds *threshold
     return NULL;
 }
 
-static struct value *threshold_row(const struct site *site, struct arena *arena,
+static struct value *threshold_row(const struct site_view *view, struct arena *arena,
                                    const struct thresholds *thresholds,
                                    enum threshold_side side)
 {
@@ -133,7 +132,7 @@ static struct value *threshold_row(const struct site *site, struct arena *arena,
                    side == THRESHOLD_SCHED ? "loadSched" : "loadStop");
     for (size_t i = 0; i < sizeof(indices) / sizeof(indices[0]); i++) {
         const struct threshold *at = find_threshold(thresholds, indices[i], side);
-        const char *name = resources_at(facts_resources(site->facts), indices[i])->name;
+        const char *name = resources_at(facts_resources(view->facts), indices[i])->name;
         if (at != NULL) {
             add_number(arena, row, name, at->bounds[side]);
         } else {
@@ -144,7 +143,7 @@ static struct value *threshold_row(const struct site *site, struct arena *arena,
         const struct threshold *at = &thresholds->items[i];
         if (at->id >= RESOURCE_BUILTINS && at->has[side]) {
             add_number(arena, others,
-                       resources_at(facts_resources(site->facts), at->id)->name,
+                       resources_at(facts_resources(view->facts), at->id)->name,
                        at->bounds[side]);
         }
     }
@@ -152,29 +151,29 @@ static struct value *threshold_row(const struct site *site, struct arena *arena,
     return row;
 }
 
-void site_view_add_thresholds(const struct site *site, struct arena *arena,
+void site_view_add_thresholds(const struct site_view *view, struct arena *arena,
                               struct value *row, const struct thresholds *thresholds)
 {
     struct value *list = value_add(arena, row, "thresholds", value_array(arena));
     for (int i = 0; thresholds->n_items > 0 && i < THRESHOLD_SIDES; i++) {
         value_add(arena, list, NULL,
-                  threshold_row(site, arena, thresholds, (enum threshold_side)i));
+                  threshold_row(view, arena, thresholds, (enum threshold_side)i));
     }
 }
 
 /* As lsload has it: a host that is there, but takes no jobs yet, is "-ok". */
-static const char *status_of(const struct site *site, int host)
+static const char *status_of(const struct site_view *view, int host)
 {
-    if (site_hosts_is_away(site->hosts, host) || !facts_is_told(site->facts, host)) {
+    if (site_hosts_is_away(view->hosts, host) || !facts_is_told(view->facts, host)) {
         return "unavail";
     }
-    return site_hosts_is_ready(site->hosts, host) ? "ok" : "-ok";
+    return site_hosts_is_ready(view->hosts, host) ? "ok" : "-ok";
 }
 
-static struct value *load_row(const struct site *site, struct arena *arena,
+static struct value *load_row(const struct site_view *view, struct arena *arena,
                               const char *name, const char *status, int row_of_facts)
 {
-    const struct resource_table *table = facts_table(site->facts);
+    const struct resource_table *table = facts_values(view->facts);
     struct value *row = value_object(arena);
     value_add_text(arena, row, "host", name);
     value_add_text(arena, row, "status", status);
@@ -188,34 +187,34 @@ static bool is_asked(const struct msg_query *query, const char *name)
     return query->name[0] == '\0' || strcmp(query->name, name) == 0;
 }
 
-static void add_place(const struct site *site, struct site_page *page,
+static void add_place(const struct site_view *view, struct site_page *page,
                       const struct msg_query *query, uint64_t number, int place)
 {
-    int n_own = site_hosts_count(site->hosts);
+    int n_own = site_hosts_count(view->hosts);
     struct consumer_host host = {.name = ""};
     if (place >= n_own) {
-        consumer_host_at(site->consumer, place - n_own, &host);
+        consumer_host_at(view->consumer, place - n_own, &host);
     }
-    const char *name = place < n_own ? site_hosts_name(site->hosts, place) : host.name;
+    const char *name = place < n_own ? site_hosts_name(view->hosts, place) : host.name;
     if (!is_asked(query, name) || !site_page_wants(page, number)) {
         return;
     }
-    int facts = place < n_own ? place : facts_row(site->facts, name);
-    bool is_told = facts_borrowed_is_told(facts_borrowed(site->facts), name);
-    const char *status = place < n_own             ? status_of(site, place)
+    int facts = place < n_own ? place : facts_row(view->facts, name);
+    bool is_told = facts_borrowed_is_told(facts_borrowed(view->facts), name);
+    const char *status = place < n_own             ? status_of(view, place)
                          : host.is_open && is_told ? "ok"
                                                    : "unavail";
-    site_page_add(page, number, load_row(site, page->arena, name, status, facts));
+    site_page_add(page, number, load_row(view, page->arena, name, status, facts));
 }
 
-void site_view_load(const struct site *site, struct site_page *page,
+void site_view_load(const struct site_view *view, struct site_page *page,
                     const struct msg_query *query)
 {
     int *places, n_places;
-    if (site_view_select(site, page->arena, query, &places, &n_places, NULL) != 0) {
+    if (site_view_select(view, page->arena, query, &places, &n_places, NULL) != 0) {
         return; /* it was judged before */
     }
     for (int i = 0; i < n_places && !page->is_full; i++) {
-        add_place(site, page, query, (uint64_t)i + 1, places[i]);
+        add_place(view, page, query, (uint64_t)i + 1, places[i]);
     }
 }

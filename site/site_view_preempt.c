@@ -4,8 +4,9 @@
 #include "base/value.h"
 #include "model/job_id.h"
 #include "site/halts.h"
-#include "site/parts.h"
-#include "site/site_view.h"
+#include "site/overloads.h"
+#include "site/reserves.h"
+#include "site/view_rows.h"
 
 /* ---------------------------------------------------------------- queues */
 
@@ -24,9 +25,9 @@ static bool is_before(const struct queue_config *queues, const struct relation *
 }
 
 /* Whom the queue preempts, in that order. */
-static int list_preempted(const struct site *site, int queue, struct relation *all)
+static int list_preempted(const struct site_view *view, int queue, struct relation *all)
 {
-    const struct site_config *config = site->config;
+    const struct site_config *config = view->config;
     int count = 0;
     for (int i = 0; i < config->n_queues; i++) {
         struct relation found = {.queue = i};
@@ -42,14 +43,14 @@ static int list_preempted(const struct site *site, int queue, struct relation *a
     return count;
 }
 
-static const char *preempted_text(const struct site *site, struct arena *arena,
+static const char *preempted_text(const struct site_view *view, struct arena *arena,
                                   const struct relation *all, int count)
 {
     const char *text = NULL;
     for (int i = 0; i < count; i++) {
         text = arena_printf(arena, "%s%s%s", text != NULL ? text : "",
                             text != NULL ? " " : "",
-                            site->config->queues[all[i].queue].name);
+                            view->config->queues[all[i].queue].name);
         if (all[i].level > 0) {
             text = arena_printf(arena, "%s+%d", text, all[i].level);
         }
@@ -57,10 +58,10 @@ static const char *preempted_text(const struct site *site, struct arena *arena,
     return text;
 }
 
-static const char *preempting_text(const struct site *site, struct arena *arena,
+static const char *preempting_text(const struct site_view *view, struct arena *arena,
                                    int queue)
 {
-    const struct site_config *config = site->config;
+    const struct site_config *config = view->config;
     const char *text = NULL;
     int level;
     for (int i = 0; i < config->n_queues; i++) {
@@ -72,20 +73,20 @@ static const char *preempting_text(const struct site *site, struct arena *arena,
     return text;
 }
 
-void site_view_queue_preempts(const struct site *site, struct arena *arena,
+void site_view_queue_preempts(const struct site_view *view, struct arena *arena,
                               struct value *row, int queue)
 {
-    bool has_any = site->config->preempt.is_enabled;
+    bool has_any = view->config->preempt.is_enabled;
     struct relation *all =
-        arena_alloc(arena, (size_t)site->config->n_queues + 1, sizeof(*all));
-    int count = has_any ? list_preempted(site, queue, all) : 0;
-    value_add_text(arena, row, "preempts", preempted_text(site, arena, all, count));
+        arena_alloc(arena, (size_t)view->config->n_queues + 1, sizeof(*all));
+    int count = has_any ? list_preempted(view, queue, all) : 0;
+    value_add_text(arena, row, "preempts", preempted_text(view, arena, all, count));
     value_add_text(arena, row, "preempted_by",
-                   has_any ? preempting_text(site, arena, queue) : NULL);
+                   has_any ? preempting_text(view, arena, queue) : NULL);
     struct value *list = value_add(arena, row, "preemption", value_array(arena));
     for (int i = 0; i < count; i++) {
         struct value *item = value_add(arena, list, NULL, value_object(arena));
-        value_add_text(arena, item, "queue", site->config->queues[all[i].queue].name);
+        value_add_text(arena, item, "queue", view->config->queues[all[i].queue].name);
         value_add_int(arena, item, "preference", all[i].level);
     }
 }
@@ -106,10 +107,10 @@ static const char *where_text(struct arena *arena, const struct job *job)
                               job->n_hosts - 1, job->n_hosts == 2 ? "" : "s");
 }
 
-static const char *overloaded(const struct site *site, struct arena *arena,
+static const char *overloaded(const struct site_view *view, struct arena *arena,
                               const struct job *job)
 {
-    const char *hold = overloads_hold(site, arena, job);
+    const char *hold = overloads_hold(view->site, arena, job);
     return arena_printf(
         arena, "suspended for its host's load%s%s; %s%s",
         job->overload != NULL ? ": " : "", job->overload != NULL ? job->overload : "",
@@ -119,7 +120,7 @@ static const char *overloaded(const struct site *site, struct arena *arena,
 }
 
 /* Each cause, and what ends it. */
-const char *site_view_halted(const struct site *site, struct arena *arena,
+const char *site_view_halted(const struct site_view *view, struct arena *arena,
                              const struct job *job)
 {
     int causes = job->halt.causes;
@@ -131,7 +132,7 @@ const char *site_view_halted(const struct site *site, struct arena *arena,
         text = "suspended by a user";
     }
     if ((causes & HALT_PREEMPT) != 0) {
-        const char *lacks = reserves_lacks(site, arena, job);
+        const char *lacks = reserves_lacks(view->site, arena, job);
         const char *when = arena_printf(
             arena, "it goes on as soon as its slots on %s are free%s%s",
             where_text(arena, job),
@@ -153,7 +154,7 @@ const char *site_view_halted(const struct site *site, struct arena *arena,
     }
     if ((causes & HALT_LOAD) != 0) {
         text = arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? "; " : "",
-                            overloaded(site, arena, job));
+                            overloaded(view, arena, job));
     }
     return text;
 }

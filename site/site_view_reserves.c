@@ -3,9 +3,9 @@
  * where they are; part of site_view.h. Amounts are in the resource's unit. */
 #include <string.h>
 
-#include "site/parts.h"
+#include "site/reserves.h"
 #include "site/site_page.h"
-#include "site/site_view.h"
+#include "site/view_rows.h"
 
 void site_view_add_amount(struct arena *arena, struct value *row, const char *key,
                           int64_t milli)
@@ -66,13 +66,13 @@ static bool is_first(const struct reserves_seen_kind *kind, int host)
     return kind->pool_of[host] >= 0;
 }
 
-void site_view_shared(const struct site *site, struct site_page *page,
+void site_view_shared(const struct site_view *view, struct site_page *page,
                       const struct msg_query *query)
 {
     struct arena *arena = page->arena;
     struct reserves_seen seen;
     uint64_t number = 0;
-    reserves_see(site, arena, true, &seen);
+    reserves_see(view->site, arena, true, &seen);
     for (int i = 0; i < seen.n_kinds; i++) {
         const struct reserves_seen_kind *kind = &seen.kinds[i];
         bool is_asked =

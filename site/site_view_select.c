@@ -3,8 +3,9 @@
  * site_view.h. */
 #include <stdlib.h>
 
-#include "site/parts.h"
-#include "site/site_view.h"
+#include "site/reserves.h"
+#include "site/schedule.h"
+#include "site/view_rows.h"
 
 struct item {
     int rank; /* in the order that was asked for */
@@ -42,17 +43,17 @@ static void list_places(struct arena *arena, const struct place_filter *filter,
     }
 }
 
-int site_view_select(const struct site *site, struct arena *arena,
+int site_view_select(const struct site_view *view, struct arena *arena,
                      const struct msg_query *query, int **places, int *n_places,
                      struct err *err)
 {
     int n_hosts, code = 0;
-    const struct place_host *hosts = schedule_hosts(site, arena, &n_hosts);
+    const struct place_host *hosts = schedule_hosts(view->site, arena, &n_hosts);
     const struct place_filter *filter = NULL;
     if (query->res_req != NULL && query->res_req[0] != '\0') {
-        reserves_begin_look(site, arena, hosts, n_hosts);
-        needs_begin(site->needs, arena, site, hosts, n_hosts);
-        code = needs_select(site->needs,
+        reserves_begin_look(view->site, arena, hosts, n_hosts);
+        needs_begin(view->needs, arena, view->site, hosts, n_hosts);
+        code = needs_select(view->needs,
                             query->kind == QUERY_LOAD ? NEEDS_LOAD : NEEDS_HOSTS,
                             query->res_req, &filter, err);
     }

@@ -5,13 +5,12 @@
  * LSF's RESERVED are slots that an account's waiting jobs keep for themselves
  * (SLOT_RESERVE) and that nobody else may use meanwhile; they count for the priority as
  * started ones do. Waiting jobs keep none here yet: it is 0. */
-#include "site/site_view.h"
+#include "site/view_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/parts.h"
 #include "site/site_page.h"
 
 enum {
@@ -106,12 +105,12 @@ static double rounded(double number)
     return (double)llround(number * 1000) / 1000;
 }
 
-static void add_account(const struct site *site, struct arena *arena, struct value *row,
-                        const struct share_tree *tree, int account)
+static void add_account(const struct site_view *view, struct arena *arena,
+                        struct value *row, const struct share_tree *tree, int account)
 {
     const struct share_account *at = share_tree_at(tree, account);
     struct share_terms terms;
-    int64_t now_ms = site->now_ms;
+    int64_t now_ms = view->event_ms;
     share_use_terms(&at->use, &share_tree_scope(tree)->factors, now_ms, &terms);
     if (at->shares > 0) {
         value_add_int(arena, row, "shares", at->shares);
@@ -122,22 +121,22 @@ static void add_account(const struct site *site, struct arena *arena, struct val
         value_add_null(arena, row, "priority");
     }
     value_add_int(arena, row, "started", at->use.n_slots);
-    value_add_int(arena, row, "reserved", site_view_account_slots(site, tree, account));
+    value_add_int(arena, row, "reserved", site_view_account_slots(view, tree, account));
     value_add_real(arena, row, "cpu_s", rounded(terms.cpu_hours * 3600));
     value_add_real(arena, row, "run_s", rounded(terms.run_hours * 3600));
 }
 
 /* ---------------------------------------------------------------- of a queue */
 
-void site_view_add_shares(const struct site *site, struct arena *arena,
+void site_view_add_shares(const struct site_view *view, struct arena *arena,
                           struct value *row, int queue, bool is_asked)
 {
-    const struct share_tree *tree = shares_tree(site->shares, queue);
-    const struct slot_pools *pools = &site->config->pools;
+    const struct share_tree *tree = shares_tree(view->shares, queue);
+    const struct slot_pools *pools = &view->config->pools;
     int pool = pools->n_pools > 0 ? pools->pool_of[queue] : -1;
     int max = is_asked ? SHOWN_ACCOUNTS_MAX : LISTED_ACCOUNTS_MAX;
     struct slot_member member;
-    if (shares_find_queue(site->shares, queue, site->now_ms, &member)) {
+    if (shares_find_queue(view->shares, queue, view->event_ms, &member)) {
         value_add_text(arena, row, "slot_pool", pools->pools[pool].name);
         value_add_int(arena, row, "slot_share", pools->shares[queue]);
         value_add_real(arena, row, "slot_use_h", rounded(member.use_hours));
@@ -159,7 +158,7 @@ void site_view_add_shares(const struct site *site, struct arena *arena,
     for (int i = 0; i < n_rows && i < max; i++) {
         struct value *share = value_add(arena, shares, NULL, value_object(arena));
         value_add_text(arena, share, "account", path_of(arena, tree, rows[i].account));
-        add_account(site, arena, share, tree, rows[i].account);
+        add_account(view, arena, share, tree, rows[i].account);
     }
 }
 
@@ -211,14 +210,14 @@ static struct account_row *add_row(struct account_rows *rows, int *capacity)
 }
 
 /* Accounts by scope as they are listed, then other users as their jobs come. */
-static struct account_rows list_all(const struct site *site, struct arena *arena)
+static struct account_rows list_all(const struct site_view *view, struct arena *arena)
 {
-    const struct share_config *config = &site->config->shares;
+    const struct share_config *config = &view->config->shares;
     struct account_rows rows = {NULL, 0};
     int **row_of = arena_alloc(arena, (size_t)config->n_scopes + 1, sizeof(int *));
     int capacity = 0;
     for (int i = 0; i < config->n_scopes; i++) {
-        const struct share_tree *tree = shares_scope_tree(site->shares, i);
+        const struct share_tree *tree = shares_scope_tree(view->shares, i);
         int n_accounts = share_tree_count(tree), first = rows.count;
         row_of[i] = arena_alloc(arena, (size_t)n_accounts, sizeof(int));
         for (int k = 1; k < n_accounts; k++) {
@@ -230,14 +229,14 @@ static struct account_rows list_all(const struct site *site, struct arena *arena
         }
     }
     int n_accounts = rows.count;
-    for (int i = 0; i < jobs_count(site->jobs); i++) {
-        const struct job *job = jobs_at(site->jobs, i);
+    for (int i = 0; i < jobs_count(view->jobs); i++) {
+        const struct job *job = jobs_at(view->jobs, i);
         int scope = job->seat.scope;
         if (jobs_is_ended(job)) {
             continue;
         }
         if (scope >= 0) {
-            const struct share_tree *tree = shares_scope_tree(site->shares, scope);
+            const struct share_tree *tree = shares_scope_tree(view->shares, scope);
             for (int at = job->seat.account; at > 0;
                  at = share_tree_at(tree, at)->parent) {
                 count_slots(&rows.items[row_of[scope][at]].counts, job,
@@ -262,7 +261,7 @@ static bool is_asked_for(const struct account_row *row, const char *name)
     return name[0] == '\0' || strcmp(own, name) == 0;
 }
 
-static struct value *user_row(const struct site *site, struct arena *arena,
+static struct value *user_row(const struct site_view *view, struct arena *arena,
                               const struct account_row *row)
 {
     struct value *shown = value_object(arena);
@@ -277,7 +276,7 @@ static struct value *user_row(const struct site *site, struct arena *arena,
                        scope->is_partition ? scope->name : NULL);
         value_add_text(arena, shown, "account",
                        path_of(arena, row->tree, row->account));
-        add_account(site, arena, shown, row->tree, row->account);
+        add_account(view, arena, shown, row->tree, row->account);
     } else {
         static const char *const without[] = {"queue",    "partition", "account",
                                               "shares",   "priority",  "started",
@@ -297,15 +296,15 @@ static struct value *user_row(const struct site *site, struct arena *arena,
     return shown;
 }
 
-void site_view_users(const struct site *site, struct site_page *page,
+void site_view_users(const struct site_view *view, struct site_page *page,
                      const struct msg_query *query)
 {
-    struct account_rows rows = list_all(site, page->arena);
+    struct account_rows rows = list_all(view, page->arena);
     for (int i = 0; i < rows.count && !page->is_full; i++) {
         uint64_t number = (uint64_t)i + 1;
         if (is_asked_for(&rows.items[i], query->name) &&
             site_page_wants(page, number)) {
-            site_page_add(page, number, user_row(site, page->arena, &rows.items[i]));
+            site_page_add(page, number, user_row(view, page->arena, &rows.items[i]));
         }
     }
     free(rows.items);

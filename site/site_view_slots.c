@@ -7,10 +7,9 @@
 #include "base/value.h"
 #include "model/job_id.h"
 #include "sched/resreq_usage.h"
-#include "site/parts.h"
 #include "site/run_limit.h"
 #include "site/site_tally.h"
-#include "site/site_view.h"
+#include "site/view_rows.h"
 
 enum { SHOWN_HOSTS_MAX = 500, NAMED_PARTS_MAX = 4, NAMED_JOBS_MAX = 3 };
 
@@ -51,13 +50,13 @@ static void add_resources(struct arena *arena, struct value *row,
     }
 }
 
-void site_view_job_slots(const struct site *site, struct arena *arena,
+void site_view_job_slots(const struct site_view *view, struct arena *arena,
                          struct value *row, const struct job *job)
 {
     struct slot_reserved reserved = {.n_hosts = 0};
     uint64_t of = job->backfill.of;
     bool stood_still = job->halt.causes != 0 || job->halt.resumed_ms != 0;
-    if (slot_reserves_find(site->slot_reserves, jobs_key(job), &reserved)) {
+    if (slot_reserves_find(view->slot_reserves, jobs_key(job), &reserved)) {
         struct value *hosts =
             value_add(arena, row, "reserved_slots", value_object(arena));
         for (int i = 0; i < reserved.n_hosts && i < SHOWN_HOSTS_MAX; i++) {
@@ -78,7 +77,7 @@ void site_view_job_slots(const struct site *site, struct arena *arena,
                        : NULL);
     value_add_instant(arena, row, "backfill_until", job->backfill.until_ms);
     value_add_instant(arena, row, "backfill_end",
-                      run_limit_is_cut(job, site->now_ms) && !stood_still
+                      run_limit_is_cut(job, view->event_ms) && !stood_still
                           ? job->backfill.until_ms
                           : 0);
 }
@@ -98,11 +97,11 @@ static const char *parts_text(struct arena *arena, const struct slot_reserved *r
                                                : text;
 }
 
-const char *site_view_slots_text(const struct site *site, struct arena *arena,
+const char *site_view_slots_text(const struct site_view *view, struct arena *arena,
                                  const struct job *job)
 {
     struct slot_reserved reserved;
-    if (!slot_reserves_find(site->slot_reserves, jobs_key(job), &reserved)) {
+    if (!slot_reserves_find(view->slot_reserves, jobs_key(job), &reserved)) {
         return "";
     }
     int n_slots = msg_sum_slots(reserved.hosts, reserved.n_hosts);
@@ -149,16 +148,16 @@ static const char *until_text(struct arena *arena, int64_t start_ms)
     return arena_printf(arena, "until about %.19sZ", at);
 }
 
-const char *site_view_kept_text(const struct site *site, struct arena *arena,
+const char *site_view_kept_text(const struct site_view *view, struct arena *arena,
                                 const struct job *job)
 {
     const char *text = "";
     int n_named = 0;
-    for (int i = 0; job->queue >= 0 && i < slot_reserves_count(site->slot_reserves);
+    for (int i = 0; job->queue >= 0 && i < slot_reserves_count(view->slot_reserves);
          i++) {
         struct slot_reserved reserved;
-        slot_reserves_at(site->slot_reserves, i, &reserved);
-        int n_slots = kept_of(&reserved, &site->config->queues[job->queue]);
+        slot_reserves_at(view->slot_reserves, i, &reserved);
+        int n_slots = kept_of(&reserved, &view->config->queues[job->queue]);
         if (n_slots == 0 || reserved.job == jobs_key(job)) {
             continue;
         }
@@ -176,12 +175,12 @@ const char *site_view_kept_text(const struct site *site, struct arena *arena,
 
 /* ---------------------------------------------------------------- sums */
 
-void site_view_count_slots(const struct site *site, struct site_tally *own,
+void site_view_count_slots(const struct site_view *view, struct site_tally *own,
                            struct site_tally *borrowed)
 {
-    for (int i = 0; i < slot_reserves_count(site->slot_reserves); i++) {
+    for (int i = 0; i < slot_reserves_count(view->slot_reserves); i++) {
         struct slot_reserved reserved;
-        slot_reserves_at(site->slot_reserves, i, &reserved);
+        slot_reserves_at(view->slot_reserves, i, &reserved);
         for (int k = 0; k < reserved.n_hosts; k++) {
             site_tally_count(reserved.lease[0] == '\0' ? own : borrowed,
                              reserved.hosts[k].host, reserved.lease, TALLY_RSV,
@@ -201,28 +200,28 @@ void site_view_add_reserve(struct arena *arena, struct value *row,
     value_add_bool(arena, row, "backfill", reserve->is_backfill);
 }
 
-int64_t site_view_queue_slots(const struct site *site, int queue)
+int64_t site_view_queue_slots(const struct site_view *view, int queue)
 {
     int64_t n_slots = 0;
-    for (int i = 0; i < slot_reserves_count(site->slot_reserves); i++) {
+    for (int i = 0; i < slot_reserves_count(view->slot_reserves); i++) {
         struct slot_reserved reserved;
-        slot_reserves_at(site->slot_reserves, i, &reserved);
-        const struct job *job = jobs_find(site->jobs, reserved.job);
+        slot_reserves_at(view->slot_reserves, i, &reserved);
+        const struct job *job = jobs_find(view->jobs, reserved.job);
         n_slots += job != NULL && job->queue == queue ? in_hand(&reserved) : 0;
     }
     return n_slots;
 }
 
-int64_t site_view_account_slots(const struct site *site, const struct share_tree *tree,
-                                int account)
+int64_t site_view_account_slots(const struct site_view *view,
+                                const struct share_tree *tree, int account)
 {
     int64_t n_slots = 0;
-    for (int i = 0; i < slot_reserves_count(site->slot_reserves); i++) {
+    for (int i = 0; i < slot_reserves_count(view->slot_reserves); i++) {
         struct slot_reserved reserved;
-        slot_reserves_at(site->slot_reserves, i, &reserved);
-        const struct job *job = jobs_find(site->jobs, reserved.job);
+        slot_reserves_at(view->slot_reserves, i, &reserved);
+        const struct job *job = jobs_find(view->jobs, reserved.job);
         if (job == NULL || job->seat.scope < 0 ||
-            shares_scope_tree(site->shares, job->seat.scope) != tree) {
+            shares_scope_tree(view->shares, job->seat.scope) != tree) {
             continue;
         }
         int at = job->seat.account;

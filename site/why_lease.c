@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "site/parts.h"
+#include "site/site_view.h"
 
 /* What the hosts of one lease come to, for one job. */
-struct view {
+struct lease_hosts {
     int n_named;    /* that its queue names */
     int n_asked;    /* of those, that its -m allows */
     int n_avoided;  /* of those, where it has exited (EXCLUDE) */
@@ -17,44 +17,44 @@ struct view {
     bool is_batch;  /* its provider takes no interactive jobs */
 };
 
-static void look(const struct site *site, const struct job *job,
-                 const struct msg_contract *contract, struct view *view)
+static void look(const struct site_view *view, const struct job *job,
+                 const struct msg_contract *contract, struct lease_hosts *hosts)
 {
-    const struct queue_config *queue = &site->config->queues[job->queue];
-    const struct asked *asked = asked_lists_of(site->asked_lists, job);
-    for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
+    const struct queue_config *queue = &view->config->queues[job->queue];
+    const struct asked *asked = asked_lists_of(view->asked_lists, job);
+    for (int i = 0; i < consumer_count_hosts(view->consumer); i++) {
         struct consumer_host host;
         int preference;
-        consumer_host_at(site->consumer, i, &host);
+        consumer_host_at(view->consumer, i, &host);
         if (strcmp(host.lease, contract->lease) != 0 ||
             !queue_allows(queue, host.name, host.site, &preference)) {
             continue;
         }
-        view->n_named++;
-        view->is_batch = !host.takes_interactive;
+        hosts->n_named++;
+        hosts->is_batch = !host.takes_interactive;
         if (asked != NULL && !asked_allows(asked, host.name, host.site, &preference)) {
             continue;
         }
-        view->n_asked++;
+        hosts->n_asked++;
         if (asked_avoids(asked, host.name)) {
-            view->n_avoided++;
+            hosts->n_avoided++;
             continue;
         }
-        if (closed_has(&site->closed, host.name)) {
-            view->n_closed++;
+        if (closed_has(view->closed, host.name)) {
+            hosts->n_closed++;
         } else if (!host.is_down) {
-            view->n_open++;
-            view->held += host.n_held;
-            view->used += host.n_used;
+            hosts->n_open++;
+            hosts->held += host.n_held;
+            hosts->used += host.n_used;
         }
     }
 }
 
 /* What stands against every job. */
-static const char *of_contract(const struct site *site,
+static const char *of_contract(const struct site_view *view,
                                const struct msg_contract *contract)
 {
-    if (!site_uplink_is_up(site->uplink)) {
+    if (!site_uplink_is_up(view->uplink)) {
         return "the broker cannot be reached";
     }
     if (!contract->is_provider_here) {
@@ -71,22 +71,22 @@ static const char *of_contract(const struct site *site,
 
 /* What stands against this job whatever becomes of the contract. */
 static const char *of_job(struct arena *arena, const struct job *job,
-                          const struct view *view)
+                          const struct lease_hosts *hosts)
 {
-    if (view->n_named == 0) {
+    if (hosts->n_named == 0) {
         return arena_printf(arena, "queue <%s> names none of its hosts",
                             jobs_queue_name(job));
     }
     if (jobs_reads_file(job->spec)) {
         return "its input file (-i) is read on own hosts alone";
     }
-    if (view->is_batch && job->spec->interaction != INTERACTION_NONE) {
+    if (hosts->is_batch && job->spec->interaction != INTERACTION_NONE) {
         return "its provider takes no interactive jobs";
     }
-    if (view->n_asked == 0) {
+    if (hosts->n_asked == 0) {
         return "none of its hosts is asked for (-m)";
     }
-    if (view->n_asked == view->n_avoided) {
+    if (hosts->n_asked == hosts->n_avoided) {
         return "it has exited on each of its hosts with a code of EXCLUDE";
     }
     return NULL;
@@ -94,16 +94,16 @@ static const char *of_job(struct arena *arena, const struct job *job,
 
 static const char *of_hosts(struct arena *arena, const struct job *job,
                             const struct msg_contract *contract,
-                            const struct view *view)
+                            const struct lease_hosts *hosts)
 {
-    if (view->n_open == 0) {
-        return view->n_closed > 0 ? "its hosts are closed here, or down"
-                                  : "its hosts are down, or closed by their provider";
+    if (hosts->n_open == 0) {
+        return hosts->n_closed > 0 ? "its hosts are closed here, or down"
+                                   : "its hosts are down, or closed by their provider";
     }
-    int n_idle = view->held > view->used ? view->held - view->used : 0;
+    int n_idle = hosts->held > hosts->used ? hosts->held - hosts->used : 0;
     if (n_idle < job->spec->n_slots) {
         return arena_printf(arena, "needs slots: %d, idle: %d of %d held%s",
-                            job->spec->n_slots, n_idle, view->held,
+                            job->spec->n_slots, n_idle, hosts->held,
                             contract->is_made ? "" : "; the lease is not made yet");
     }
     const char *limit = line_verdict(job->line)->limit;
@@ -111,42 +111,42 @@ static const char *of_hosts(struct arena *arena, const struct job *job,
                          : "it may start with the next pass";
 }
 
-static const char *why(const struct site *site, struct arena *arena,
+static const char *why(const struct site_view *view, struct arena *arena,
                        const struct job *job, const struct msg_contract *contract)
 {
-    struct view view = {0};
+    struct lease_hosts hosts = {0};
     if (job->queue < 0) {
         return arena_printf(arena, "queue <%s> is not configured",
                             jobs_queue_name(job));
     }
-    look(site, job, contract, &view);
+    look(view, job, contract, &hosts);
     /* What passes by itself does not hide what stays. */
-    const char *reason = of_job(arena, job, &view);
+    const char *reason = of_job(arena, job, &hosts);
     if (reason == NULL) {
-        reason = of_contract(site, contract);
+        reason = of_contract(view, contract);
     }
-    return reason != NULL ? reason : of_hosts(arena, job, contract, &view);
+    return reason != NULL ? reason : of_hosts(arena, job, contract, &hosts);
 }
 
-struct value *why_lease_list(const struct site *site, struct arena *arena,
+struct value *why_lease_list(const struct site_view *view, struct arena *arena,
                              const struct job *job)
 {
     if (job->state != JOB_PEND || job->attempt != 0 || job->line == NULL ||
         line_verdict(job->line)->reason == REASON_UNMET ||
-        queues_veto(site->queues, job->queue, site->now_ms + site->utc_offset_ms) !=
+        queues_veto(view->queues, job->queue, view->event_ms + view->utc_offset_ms) !=
             REASON_NEW) {
         return NULL;
     }
     struct value *list = value_array(arena);
-    for (int i = 0; i < consumer_count_contracts(site->consumer); i++) {
+    for (int i = 0; i < consumer_count_contracts(view->consumer); i++) {
         struct msg_contract contract;
-        if (!consumer_contract_at(site->consumer, i, &contract) ||
+        if (!consumer_contract_at(view->consumer, i, &contract) ||
             contract.state == LEASE_ENDED) {
             continue;
         }
         struct value *item = value_add(arena, list, NULL, value_object(arena));
         value_add_text(arena, item, "lease", arena_str(arena, contract.lease));
-        value_add_text(arena, item, "reason", why(site, arena, job, &contract));
+        value_add_text(arena, item, "reason", why(view, arena, job, &contract));
     }
     return list;
 }

@@ -11,10 +11,10 @@
 #include "base/value.h"
 #include "site/jobs.h"
 
-struct site;
+struct site_view;
 /* An array of {"lease","reason"}, of all leases that are known here and have not ended;
  * NULL where the job does not wait for slots, but for others, a time or its queue. */
-struct value *why_lease_list(const struct site *site, struct arena *arena,
+struct value *why_lease_list(const struct site_view *view, struct arena *arena,
                              const struct job *job);
 
 #endif

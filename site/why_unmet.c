@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "sched/resreq_section.h"
-#include "site/parts.h"
+#include "site/reserves.h"
+#include "site/schedule.h"
+#include "site/site_view.h"
 
 struct judging {
-    const struct site *site;
+    const struct site_view *view;
     struct arena *arena;
     const struct place_host *hosts;
     int n_hosts;
@@ -22,10 +24,10 @@ struct judging {
 
 static void look_at_hosts(struct judging *judging, const struct job *job)
 {
-    const struct site *site = judging->site;
-    const struct asked *asked = asked_lists_of(site->asked_lists, job);
-    const struct queue_config *queue = &site->config->queues[job->queue];
-    judging->hosts = schedule_hosts(site, judging->arena, &judging->n_hosts);
+    const struct site_view *view = judging->view;
+    const struct asked *asked = asked_lists_of(view->asked_lists, job);
+    const struct queue_config *queue = &view->config->queues[job->queue];
+    judging->hosts = schedule_hosts(view->site, judging->arena, &judging->n_hosts);
     bool *is_allowed =
         arena_alloc(judging->arena, (size_t)judging->n_hosts, sizeof(*is_allowed));
     for (int i = 0; i < judging->n_hosts; i++) {
@@ -38,8 +40,9 @@ static void look_at_hosts(struct judging *judging, const struct job *job)
         judging->n_allowed += is_allowed[i];
     }
     judging->is_allowed = is_allowed;
-    reserves_begin_look(site, judging->arena, judging->hosts, judging->n_hosts);
-    needs_begin(site->needs, judging->arena, site, judging->hosts, judging->n_hosts);
+    reserves_begin_look(view->site, judging->arena, judging->hosts, judging->n_hosts);
+    needs_begin(view->needs, judging->arena, view->site, judging->hosts,
+                judging->n_hosts);
 }
 
 /* ---------------------------------------------------------------- parts */
@@ -50,7 +53,7 @@ static void judge_part(struct judging *judging, const char *select, const char *
     const struct place_filter *filter = NULL;
     struct err err;
     int n_unmet = 0;
-    if (needs_select(judging->site->needs, NEEDS_HOSTS, select, &filter, &err) != 0 ||
+    if (needs_select(judging->view->needs, NEEDS_HOSTS, select, &filter, &err) != 0 ||
         filter == NULL) {
         return; /* it was taken under another configuration, or all meet it */
     }
@@ -129,15 +132,15 @@ static void take_string(struct judging *judging, const char *string)
     }
 }
 
-struct value *why_unmet_list(const struct site *site, struct arena *arena,
+struct value *why_unmet_list(const struct site_view *view, struct arena *arena,
                              const struct job *job)
 {
     if (job->state != JOB_PEND || job->line == NULL || job->queue < 0 ||
         line_verdict(job->line)->n_unmet == 0) {
         return NULL;
     }
-    struct judging judging = {.site = site, .arena = arena, .list = value_array(arena)};
-    const struct site_config *config = site->config;
+    struct judging judging = {.view = view, .arena = arena, .list = value_array(arena)};
+    const struct site_config *config = view->config;
     const struct application *app =
         application_find(config->applications, config->n_applications, job->spec->app);
     look_at_hosts(&judging, job);

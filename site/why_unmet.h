@@ -13,10 +13,10 @@
 #include "base/value.h"
 #include "site/jobs.h"
 
-struct site;
+struct site_view;
 /* An array of {"part","hosts","of"}, of parts that some host does not meet; NULL where
  * no host is out for that. */
-struct value *why_unmet_list(const struct site *site, struct arena *arena,
+struct value *why_unmet_list(const struct site_view *view, struct arena *arena,
                              const struct job *job);
 
 #endif
