@@ -150,7 +150,7 @@ static void note(struct call *call, const char *id, int code, const char *text)
 static void carry_out(struct call *call, struct job *job, enum control_action action)
 {
     if (action != CONTROL_SUSPEND || !is_stopped(job)) {
-        turns_control(call->site, job, action, call->signal, call->from->name,
+        turns_control(call->site->life, job, action, call->signal, call->from->name,
                       call->now_ms, call->effects);
     }
 }

@@ -18,22 +18,21 @@
 #include <stdint.h>
 
 #include "model/effect.h"
-#include "site/jobs.h"
+#include "site/lifecycle.h"
 
-struct site;
-
-bool endings_is_waiting(const struct job *job);
-/* The job is to end by `signal` (0: the usual ones): true where it waits for its slots
- * first, which is on record then. */
-bool endings_put_off(struct site *site, struct job *job, int signal, int64_t now_ms,
-                     struct effects *effects);
+/* The run of the job is to end by `signal` (0: the usual ones): now, or once the job
+ * has its slots again. Either is stored. */
+void endings_order(struct lifecycle *life, struct job *job, int signal, int64_t now_ms,
+                   struct effects *effects);
 /* It runs: one that has waited is ended. */
-void endings_begun(struct site *site, struct job *job, int64_t now_ms,
+void endings_begun(struct lifecycle *life, struct job *job, int64_t now_ms,
                    struct effects *effects);
 /* Where it stands. */
-void endings_force(struct site *site, struct job *job, int64_t now_ms,
+void endings_force(struct lifecycle *life, struct job *job, int64_t now_ms,
                    struct effects *effects);
 /* Those whose time is over end where they stand. */
-void endings_tick(struct site *site, int64_t now_ms, struct effects *effects);
+void endings_tick(struct lifecycle *life, int64_t now_ms, struct effects *effects);
+/* When the next of them is due. */
+int64_t endings_wake_ms(const struct lifecycle *life);
 
 #endif

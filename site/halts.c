@@ -3,18 +3,18 @@
 #include "site/halts.h"
 
 #include "model/job_id.h"
+#include "site/attempt.h"
 #include "site/endings.h"
 #include "site/keep.h"
-#include "site/parts.h"
+#include "site/lifecycle_parts.h"
 #include "site/rules.h"
-#include "site/turns.h"
 
-void halts_add(struct site *site, struct job *job, enum halt_cause cause, uint64_t by,
-               int64_t now_ms, struct effects *effects)
+void halts_add(struct lifecycle *life, struct job *job, enum halt_cause cause,
+               uint64_t by, int64_t now_ms, struct effects *effects)
 {
     struct job_halt *halt = &job->halt;
     bool was_to_run = halt->causes == 0;
-    if ((halt->causes & (int)cause) != 0 || endings_is_waiting(job)) {
+    if ((halt->causes & (int)cause) != 0 || jobs_is_end_deferred(job)) {
         return;
     }
     halt->causes |= (int)cause;
@@ -27,26 +27,28 @@ void halts_add(struct site *site, struct job *job, enum halt_cause cause, uint64
     }
     if (was_to_run) {
         /* An exclusive job's hosts stay its own. */
-        halt->yields = cause == HALT_PREEMPT ||
-                       (site->config->preempt.is_enabled && !job->spec->is_exclusive);
-        turns_order(site, job, CONTROL_SUSPEND, 0, now_ms, effects);
+        halt->yields =
+            cause == HALT_PREEMPT ||
+            (life->parts.config->preempt.is_enabled && !job->spec->is_exclusive);
+        attempt_order(life, job, CONTROL_SUSPEND, 0, now_ms, effects);
         return;
     }
     if (job->state == JOB_SSUSP || job->state == JOB_USUSP) {
-        jobs_move(site->jobs, job, halts_state(job));
+        jobs_move(life->parts.jobs, job, jobs_suspended_state(job));
     }
     jobs_store(job, effects);
 }
 
-static void go_on(struct site *site, struct job *job, int64_t now_ms,
+static void go_on(struct lifecycle *life, struct job *job, int64_t now_ms,
                   struct effects *effects)
 {
     job->halt.causes = 0;
-    jobs_move(site->jobs, job, job->state); /* to the limits it runs from now on */
-    turns_order(site, job, CONTROL_RESUME, 0, now_ms, effects);
+    jobs_move(life->parts.jobs, job,
+              job->state); /* to the limits it runs from now on */
+    attempt_order(life, job, CONTROL_RESUME, 0, now_ms, effects);
 }
 
-void halts_lift(struct site *site, struct job *job, enum halt_cause cause,
+void halts_lift(struct lifecycle *life, struct job *job, enum halt_cause cause,
                 int64_t now_ms, struct effects *effects)
 {
     struct job_halt *halt = &job->halt;
@@ -55,9 +57,9 @@ void halts_lift(struct site *site, struct job *job, enum halt_cause cause,
     }
     halt->causes &= ~(int)cause;
     /* As long as it counts as running nobody else was given its slots. */
-    bool has_slots = job->state == JOB_RUN && !halts_is_still(site, job);
+    bool has_slots = job->state == JOB_RUN && !attempt_is_still(life, job);
     if (halt->causes == 0 && (!halt->yields || has_slots)) {
-        go_on(site, job, now_ms, effects);
+        go_on(life, job, now_ms, effects);
         return;
     }
     if (halt->causes == 0) {
@@ -65,10 +67,10 @@ void halts_lift(struct site *site, struct job *job, enum halt_cause cause,
         halt->by = 0; /* nobody's doing: others may have its slots */
     }
     if (job->state == JOB_SSUSP || job->state == JOB_USUSP) {
-        jobs_move(site->jobs, job, halts_state(job));
+        jobs_move(life->parts.jobs, job, jobs_suspended_state(job));
     }
     jobs_store(job, effects);
-    pass_request_set(&site->pass_request);
+    pass_request_set(life->parts.pass_request);
 }
 
 /* As LSF has them in bjobs -l. */
@@ -94,8 +96,8 @@ static const char *end_text(struct effects *effects, const struct job *job,
     return "";
 }
 
-static void end(struct site *site, struct job *job, enum halt_cause cause, uint64_t by,
-                bool is_requeued, int64_t now_ms, struct effects *effects)
+static void end(struct lifecycle *life, struct job *job, enum halt_cause cause,
+                uint64_t by, bool is_requeued, int64_t now_ms, struct effects *effects)
 {
     struct job_halt *halt = &job->halt;
     const char *text = end_text(effects, job, cause, by);
@@ -116,78 +118,29 @@ static void end(struct site *site, struct job *job, enum halt_cause cause, uint6
         job->is_killed = true;
     }
     keep_set_text(&job->reason, text);
-    turns_order(site, job, CONTROL_KILL, 0, now_ms, effects);
+    endings_order(life, job, 0, now_ms, effects);
 }
 
-void halts_impose(struct site *site, struct job *job, enum halt_cause cause,
+void halts_impose(struct lifecycle *life, struct job *job, enum halt_cause cause,
                   uint64_t by, int64_t now_ms, struct effects *effects)
 {
     struct job_rules rules;
-    rules_of(site->config, job, &rules);
+    rules_of(life->parts.config, job, &rules);
     bool is_requeued = job_controls_requeue(&rules.controls);
-    if ((job->halt.causes & (int)cause) != 0 || endings_is_waiting(job)) {
+    if ((job->halt.causes & (int)cause) != 0 || jobs_is_end_deferred(job)) {
         return;
     }
     if (is_requeued ||
-        preempt_policy_terminates(&site->config->preempt, job->queue, cause)) {
-        end(site, job, cause, by, is_requeued || job->spec->is_rerunnable, now_ms,
+        preempt_policy_terminates(&life->parts.config->preempt, job->queue, cause)) {
+        end(life, job, cause, by, is_requeued || job->spec->is_rerunnable, now_ms,
             effects);
     } else {
-        halts_add(site, job, cause, by, now_ms, effects);
+        halts_add(life, job, cause, by, now_ms, effects);
     }
 }
 
-void halts_resume(struct site *site, struct job *job, int64_t now_ms,
+void halts_resume(struct lifecycle *life, struct job *job, int64_t now_ms,
                   struct effects *effects)
 {
-    overloads_begin(site->overloads, job, now_ms);
-    go_on(site, job, now_ms, effects);
-}
-
-bool halts_is_still(const struct site *site, const struct job *job)
-{
-    if (job->lease[0] != '\0') {
-        return consumer_is_still(site->consumer, job->attempt);
-    }
-    const struct run *run =
-        runs_find(site->runs, &(struct run_id){.site = site->config->name,
-                                               .attempt = job->attempt});
-    return run != NULL && run->is_still;
-}
-
-bool halts_is_ready(const struct site *site, const struct job *job)
-{
-    bool is_to_end = job->is_killed || jobs_is_requeued(job);
-    return job->halt.causes == HALT_PREEMPT && job->state == JOB_SSUSP &&
-           (!is_to_end || endings_is_waiting(job)) && halts_is_still(site, job);
-}
-
-enum job_state halts_state(const struct job *job)
-{
-    return (job->halt.causes & HALT_USER) != 0 ? JOB_USUSP : JOB_SSUSP;
-}
-
-bool halts_note(struct job *job, enum job_state state, int64_t now_ms)
-{
-    struct job_halt *halt = &job->halt;
-    bool is_still = state != JOB_RUN;
-    if (is_still == (halt->since_ms != 0)) {
-        return false;
-    }
-    if (!is_still) {
-        halt->total_ms += now_ms > halt->since_ms ? now_ms - halt->since_ms : 0;
-        halt->resumed_ms = now_ms;
-    }
-    halt->since_ms = is_still ? now_ms : 0;
-    return true;
-}
-
-int64_t halts_ran_ms(const struct job *job, int64_t now_ms)
-{
-    const struct job_halt *halt = &job->halt;
-    int64_t until_ms = jobs_is_ended(job)    ? job->end_ms
-                       : halt->since_ms != 0 ? halt->since_ms
-                                             : now_ms;
-    int64_t ran_ms = until_ms - job->start_ms - halt->total_ms;
-    return job->start_ms != 0 && ran_ms > 0 ? ran_ms : 0;
+    go_on(life, job, now_ms, effects);
 }

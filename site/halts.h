@@ -17,37 +17,22 @@
 #define SUBLET_SITE_HALTS_H
 
 #include "model/effect.h"
-#include "site/jobs.h"
-
-struct site;
+#include "site/lifecycle.h"
 
 /* Of a job with an attempt. `by`: the job that it gives way to (HALT_PREEMPT); 0. */
-void halts_add(struct site *site, struct job *job, enum halt_cause cause, uint64_t by,
-               int64_t now_ms, struct effects *effects);
+void halts_add(struct lifecycle *life, struct job *job, enum halt_cause cause,
+               uint64_t by, int64_t now_ms, struct effects *effects);
 /* The cause falls away. A job that has yielded then waits for slots (HALT_PREEMPT); one
  * that is still being stopped has them, and goes on. */
-void halts_lift(struct site *site, struct job *job, enum halt_cause cause,
+void halts_lift(struct lifecycle *life, struct job *job, enum halt_cause cause,
                 int64_t now_ms, struct effects *effects);
 /* The system wants it to stand still. Where its queue says TERMINATE_WHEN for that
  * cause it is ended: one that may be rerun waits again, another is EXIT. Where
  * JOB_CONTROLS suspend by requeueing it waits again in any case. Else as halts_add. */
-void halts_impose(struct site *site, struct job *job, enum halt_cause cause,
+void halts_impose(struct lifecycle *life, struct job *job, enum halt_cause cause,
                   uint64_t by, int64_t now_ms, struct effects *effects);
 /* Its slots are there: it goes on. */
-void halts_resume(struct site *site, struct job *job, int64_t now_ms,
+void halts_resume(struct lifecycle *life, struct job *job, int64_t now_ms,
                   struct effects *effects);
-
-/* Its host has said that it stands still, as it was ordered to: its slots are free. */
-bool halts_is_still(const struct site *site, const struct job *job);
-/* Nothing but slots is missing, and its host has said that it stands still. */
-bool halts_is_ready(const struct site *site, const struct job *job);
-
-/* USUSP or SSUSP. */
-enum job_state halts_state(const struct job *job);
-/* The run is in that state now: for how long it stood still. True where that is news.
- */
-bool halts_note(struct job *job, enum job_state state, int64_t now_ms);
-/* Time in RUN so far, or in all where it has ended. */
-int64_t halts_ran_ms(const struct job *job, int64_t now_ms);
 
 #endif

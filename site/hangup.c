@@ -15,9 +15,9 @@ static void hang_up(struct site *site, uint64_t key, const char *why, int64_t no
         return;
     }
     if (job->attempt != 0) {
-        turns_control(site, job, CONTROL_SIGNAL, SIGHUP, why, now_ms, effects);
+        turns_control(site->life, job, CONTROL_SIGNAL, SIGHUP, why, now_ms, effects);
     }
-    turns_control(site, job, CONTROL_KILL, 0, why, now_ms, effects);
+    turns_control(site->life, job, CONTROL_KILL, 0, why, now_ms, effects);
 }
 
 void hangup_gone(struct site *site, uint64_t link, int64_t now_ms,

@@ -6,18 +6,47 @@
  * is accepted, and a refusal once for each reason. */
 #include "site/history.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/job_id.h"
-#include "site/parts.h"
 #include "site/run_limit.h"
 #include "site/site_page.h"
-#include "site/slot_reserves.h"
 
 enum {
     TRIM_MS = 60000,      /* what is too old goes in between, some at a time */
     COMMAND_BYTES = 1000, /* of a command, as in a listing */
 };
+
+struct history {
+    const struct jobs *jobs;
+    int64_t period_ms;
+    int64_t now_ms;     /* of the step */
+    int64_t trimmed_ms; /* old events were last deleted */
+};
+
+struct history *history_new(const struct jobs *jobs, int64_t period_ms)
+{
+    struct history *history = mem_alloc(1, sizeof(*history));
+    history->jobs = jobs;
+    history->period_ms = period_ms;
+    return history;
+}
+
+void history_free(struct history *history)
+{
+    free(history);
+}
+
+void history_reload(struct history *history, int64_t period_ms)
+{
+    history->period_ms = period_ms;
+}
+
+void history_step(struct history *history, int64_t now_ms)
+{
+    history->now_ms = now_ms;
+}
 
 static bool is_ended(enum job_state state)
 {
@@ -43,37 +72,37 @@ static void tell(const struct row_job_event *event, struct effects *effects)
     effects_store(effects, &copy);
 }
 
-static void tell_job(const struct site *site, const struct job *job,
+static void tell_job(const struct history *history, const struct job *job,
                      enum job_event event, const char *reason, struct effects *effects)
 {
     tell(&(struct row_job_event){.id = job->id,
                                  .index = job->index,
-                                 .at_ms = site->now_ms,
+                                 .at_ms = history->now_ms,
                                  .event = event,
                                  .state = job->state,
                                  .reason = reason},
          effects);
 }
 
-void history_switched(const struct site *site, const struct job *job,
+void history_switched(const struct history *history, const struct job *job,
                       struct effects *effects)
 {
-    tell_job(site, job, JOB_EVENT_SWITCH, jobs_queue_name(job), effects);
+    tell_job(history, job, JOB_EVENT_SWITCH, jobs_queue_name(job), effects);
 }
 
-void history_moved(const struct site *site, const struct job *job, bool to_top,
+void history_moved(const struct history *history, const struct job *job, bool to_top,
                    struct effects *effects)
 {
-    tell_job(site, job, JOB_EVENT_MOVE, to_top ? "to the top" : "to the bottom",
+    tell_job(history, job, JOB_EVENT_MOVE, to_top ? "to the top" : "to the bottom",
              effects);
 }
 
-void history_resized(const struct site *site, const struct job *job, const char *what,
-                     struct effects *effects)
+void history_resized(const struct history *history, const struct job *job,
+                     const char *what, struct effects *effects)
 {
     tell(&(struct row_job_event){.id = job->id,
                                  .index = job->index,
-                                 .at_ms = site->now_ms,
+                                 .at_ms = history->now_ms,
                                  .event = JOB_EVENT_RESIZE,
                                  .state = job->state,
                                  .hosts = job->hosts,
@@ -126,62 +155,64 @@ static const char *halt_reason(struct arena *arena, const struct row_job_state *
 }
 
 /* The row as an event of its job, now. */
-static struct row_job_event
-event_of(const struct site *site, const struct row_job_state *row, enum job_event event)
+static struct row_job_event event_of(const struct history *history,
+                                     const struct row_job_state *row,
+                                     enum job_event event)
 {
     return (struct row_job_event){.id = row->id,
                                   .index = row->index,
-                                  .at_ms = site->now_ms,
+                                  .at_ms = history->now_ms,
                                   .event = event,
                                   .state = row->state,
                                   .lease = row->lease};
 }
 
 /* Whose slots it was given, and for how long where that is not all of its time. */
-static const char *backfill_text(const struct site *site, struct arena *arena,
+static const char *backfill_text(const struct history *history, struct arena *arena,
                                  const struct row_job_state *row)
 {
-    const struct job *job = jobs_find(site->jobs, job_id_key(row->id, row->index));
+    const struct job *job = jobs_find(history->jobs, job_id_key(row->id, row->index));
     const char *text =
         arena_printf(arena, "backfill, on slots that job <%s> reserves",
                      job_id_text(arena, job_id_key_number(row->backfill_of),
                                  job_id_key_index(row->backfill_of)));
-    return job != NULL && run_limit_is_cut(job, site->now_ms)
+    return job != NULL && run_limit_is_cut(job, history->now_ms)
                ? arena_printf(arena, "%s, for %lld s", text,
-                              (long long)(run_limit_ms(job, site->now_ms) / 1000))
+                              (long long)(run_limit_ms(job, history->now_ms) / 1000))
                : text;
 }
 
-static void tell_dispatch(const struct site *site, const struct row_job_state *row,
+static void tell_dispatch(const struct history *history,
+                          const struct row_job_state *row,
                           const struct job_noted *noted, struct effects *effects)
 {
-    struct row_job_event event = event_of(site, row, JOB_EVENT_DISPATCH);
+    struct row_job_event event = event_of(history, row, JOB_EVENT_DISPATCH);
     event.state = JOB_PEND;
-    event.at_ms = noted->dispatch_ms != 0 ? noted->dispatch_ms : site->now_ms;
+    event.at_ms = noted->dispatch_ms != 0 ? noted->dispatch_ms : history->now_ms;
     event.hosts = row->hosts;
     event.n_hosts = row->n_hosts;
     if (row->backfill_of != 0) {
-        event.reason = backfill_text(site, &effects->arena, row);
+        event.reason = backfill_text(history, &effects->arena, row);
     }
     tell(&event, effects);
 }
 
 /* Hosts are given, its provider has it, it runs. */
-static void note_attempt(const struct site *site, const struct row_job_state *row,
+static void note_attempt(const struct history *history, const struct row_job_state *row,
                          struct job_noted *noted, struct effects *effects)
 {
-    struct row_job_event event = event_of(site, row, JOB_EVENT_ACCEPT);
+    struct row_job_event event = event_of(history, row, JOB_EVENT_ACCEPT);
     event.state = JOB_PEND;
     if (row->attempt != noted->attempt) {
         *noted = (struct job_noted){.attempt = row->attempt,
-                                    .dispatch_ms = site->now_ms,
+                                    .dispatch_ms = history->now_ms,
                                     .refusal = noted->refusal,
                                     .state = JOB_PEND};
     }
     if (row->is_decided && !noted->is_accepted) {
         noted->is_accepted = true;
         noted->refusal = 0;
-        tell_dispatch(site, row, noted, effects);
+        tell_dispatch(history, row, noted, effects);
         if (row->lease[0] != '\0') {
             tell(&event, effects);
         }
@@ -208,10 +239,10 @@ static uint32_t digest(const char *text)
 }
 
 /* It waits again: its attempt is over, or was refused. */
-static void note_requeue(const struct site *site, const struct row_job_state *row,
+static void note_requeue(const struct history *history, const struct row_job_state *row,
                          struct job_noted *noted, struct effects *effects)
 {
-    struct row_job_event event = event_of(site, row, JOB_EVENT_REQUEUE);
+    struct row_job_event event = event_of(history, row, JOB_EVENT_REQUEUE);
     uint32_t refusal = noted->is_accepted ? 0 : digest(row->reason);
     event.reason = row->reason;
     if (refusal == 0 || refusal != noted->refusal) {
@@ -222,7 +253,7 @@ static void note_requeue(const struct site *site, const struct row_job_state *ro
 
 /* The beginning too, where that is the first news of it. A run that was lost has no
  * known end, and one that was refused none at all. */
-void history_run_over(const struct site *site, struct job *job,
+void history_run_over(const struct history *history, struct job *job,
                       const struct run_exit *exit, struct effects *effects)
 {
     struct row_job_state row = {.id = job->id,
@@ -238,18 +269,18 @@ void history_run_over(const struct site *site, struct job *job,
         return;
     }
     row.start_ms = exit->start_ms;
-    note_attempt(site, &row, &job->noted, effects);
-    struct row_job_event event = event_of(site, &row, JOB_EVENT_RUN_END);
+    note_attempt(history, &row, &job->noted, effects);
+    struct row_job_event event = event_of(history, &row, JOB_EVENT_RUN_END);
     event.at_ms = exit->end_ms;
     event.exit = *exit;
     event.reason = exit->text;
     tell(&event, effects);
 }
 
-static void note_pause(const struct site *site, const struct row_job_state *row,
+static void note_pause(const struct history *history, const struct row_job_state *row,
                        const struct job_noted *noted, struct effects *effects)
 {
-    struct row_job_event event = event_of(site, row, JOB_EVENT_RESUME);
+    struct row_job_event event = event_of(history, row, JOB_EVENT_RESUME);
     bool is_to_end = row->is_killed || row->requeue_cause != REQUEUE_NONE;
     if (is_ended(row->state) || row->state == noted->state ||
         row->attempt != noted->attempt) {
@@ -279,42 +310,42 @@ static void note_pause(const struct site *site, const struct row_job_state *row,
     }
 }
 
-static void note_end(const struct site *site, const struct row_job_state *row,
+static void note_end(const struct history *history, const struct row_job_state *row,
                      const struct job_noted *noted, struct effects *effects)
 {
-    struct row_job_event event = event_of(site, row, JOB_EVENT_END);
+    struct row_job_event event = event_of(history, row, JOB_EVENT_END);
     if (!is_ended(row->state) || is_ended(noted->state)) {
         return;
     }
-    event.at_ms = row->end_ms != 0 ? row->end_ms : site->now_ms;
+    event.at_ms = row->end_ms != 0 ? row->end_ms : history->now_ms;
     event.reason = row->reason;
     event.exit = row->exit;
     tell(&event, effects);
 }
 
-static void note_state(const struct site *site, const struct row_job_state *row,
+static void note_state(const struct history *history, const struct row_job_state *row,
                        struct effects *effects)
 {
-    struct job *job = jobs_find(site->jobs, job_id_key(row->id, row->index));
+    struct job *job = jobs_find(history->jobs, job_id_key(row->id, row->index));
     if (job == NULL || row->is_dropped || row->is_gone) {
         return;
     }
     struct job_noted *noted = &job->noted;
     if (row->attempt == 0 && noted->attempt != 0 && !is_ended(row->state)) {
-        note_requeue(site, row, noted, effects);
+        note_requeue(history, row, noted, effects);
         return;
     }
     if (row->attempt != 0) {
-        note_attempt(site, row, noted, effects);
+        note_attempt(history, row, noted, effects);
     }
     if (row->is_killed && !noted->is_killed && !is_ended(row->state)) {
-        struct row_job_event event = event_of(site, row, JOB_EVENT_KILL);
+        struct row_job_event event = event_of(history, row, JOB_EVENT_KILL);
         event.state = noted->state;
         event.reason = row->reason;
         tell(&event, effects);
     }
-    note_pause(site, row, noted, effects);
-    note_end(site, row, noted, effects);
+    note_pause(history, row, noted, effects);
+    note_end(history, row, noted, effects);
     noted->state = row->state;
     noted->is_killed = row->is_killed;
 }
@@ -336,7 +367,7 @@ static bool take_id(const struct run *run, struct arena *arena,
     return true;
 }
 
-void history_taken(const struct site *site, const struct run *run,
+void history_taken(const struct history *history, const struct run *run,
                    struct effects *effects)
 {
     struct job_facts facts = {
@@ -347,7 +378,7 @@ void history_taken(const struct site *site, const struct run *run,
         .command = site_page_cut(&effects->arena, run->spec->command, COMMAND_BYTES),
         .n_slots = run->spec->n_slots,
     };
-    struct row_job_event event = {.at_ms = site->now_ms,
+    struct row_job_event event = {.at_ms = history->now_ms,
                                   .event = JOB_EVENT_ACCEPT,
                                   .state = JOB_PEND,
                                   .hosts = run->hosts,
@@ -358,7 +389,7 @@ void history_taken(const struct site *site, const struct run *run,
     }
 }
 
-void history_run_ended(const struct site *site, const struct run *run,
+void history_run_ended(const struct history *history, const struct run *run,
                        struct effects *effects)
 {
     struct row_job_event event = {.event = JOB_EVENT_START,
@@ -375,7 +406,7 @@ void history_run_ended(const struct site *site, const struct run *run,
     bool is_done = run->exit.end == RUN_END_EXITED && run->exit.code == 0;
     event.event = JOB_EVENT_END;
     event.state = is_done ? JOB_DONE : JOB_EXIT;
-    event.at_ms = run->exit.end_ms != 0 ? run->exit.end_ms : site->now_ms;
+    event.at_ms = run->exit.end_ms != 0 ? run->exit.end_ms : history->now_ms;
     event.n_hosts = 0;
     event.exit = run->exit;
     event.reason = run->exit.text;
@@ -384,17 +415,17 @@ void history_run_ended(const struct site *site, const struct run *run,
 
 /* ---------------------------------------------------------------- a step */
 
-static void trim(struct site *site, struct effects *effects)
+static void trim(struct history *history, struct effects *effects)
 {
-    if (site->now_ms - site->trimmed_ms < TRIM_MS) {
+    if (history->now_ms - history->trimmed_ms < TRIM_MS) {
         return;
     }
-    int64_t before_ms = site->now_ms - site->config->history_period_ms;
-    site->trimmed_ms = site->now_ms;
+    int64_t before_ms = history->now_ms - history->period_ms;
+    history->trimmed_ms = history->now_ms;
     tell(&(struct row_job_event){.is_trim = true, .at_ms = before_ms}, effects);
 }
 
-void history_note(struct site *site, int from, struct effects *effects)
+void history_note(struct history *history, int from, struct effects *effects)
 {
     int end = effects->count;
     for (int i = from; i < end; i++) {
@@ -405,10 +436,10 @@ void history_note(struct site *site, int from, struct effects *effects)
         if (row.kind == ROW_JOB) {
             note_submission(&row.job, effects);
         } else if (row.kind == ROW_JOB_STATE) {
-            note_state(site, &row.job_state, effects);
+            note_state(history, &row.job_state, effects);
         }
     }
     if (effects->count > end) {
-        trim(site, effects);
+        trim(history, effects);
     }
 }

@@ -15,29 +15,35 @@
 #include "site/jobs.h"
 #include "site/run_table.h"
 
-struct site;
+struct history;
+/* Events are deleted `period_ms` after they were written. The jobs are borrowed. */
+struct history *history_new(const struct jobs *jobs, int64_t period_ms);
+void history_free(struct history *history);
+void history_reload(struct history *history, int64_t period_ms);
 
+/* A step of the site begins. */
+void history_step(struct history *history, int64_t now_ms);
 /* The step's effects from `from` on: their events are appended. */
-void history_note(struct site *site, int from, struct effects *effects);
+void history_note(struct history *history, int from, struct effects *effects);
 
 /* What no row tells by itself. */
-void history_switched(const struct site *site, const struct job *job,
+void history_switched(const struct history *history, const struct job *job,
                       struct effects *effects);
-void history_moved(const struct site *site, const struct job *job, bool to_top,
+void history_moved(const struct history *history, const struct job *job, bool to_top,
                    struct effects *effects);
 
 /* Its slots have changed, or its command did not want them to. */
-void history_resized(const struct site *site, const struct job *job, const char *what,
-                     struct effects *effects);
+void history_resized(const struct history *history, const struct job *job,
+                     const char *what, struct effects *effects);
 
 /* It is to wait again, and its run ended so; NULL: it had none. */
-void history_run_over(const struct site *site, struct job *job,
+void history_run_over(const struct history *history, struct job *job,
                       const struct run_exit *exit, struct effects *effects);
 
 /* A consumer's run is taken, and has ended. */
-void history_taken(const struct site *site, const struct run *run,
+void history_taken(const struct history *history, const struct run *run,
                    struct effects *effects);
-void history_run_ended(const struct site *site, const struct run *run,
+void history_run_ended(const struct history *history, const struct run *run,
                        struct effects *effects);
 
 #endif

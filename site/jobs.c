@@ -11,88 +11,35 @@
 
 #include "model/job_id.h"
 
-/* ---------------------------------------------------------------- states */
-
-enum { STATES = JOB_UNKWN + 1 };
-
-/* From (row) to (column); a state that it has is always allowed. An open attempt's
- * first news may be its end, so PEND leads everywhere. */
-/* clang-format off */
-static const bool moves[STATES][STATES] = {
-    /*             PEND PSUSP RUN USUSP SSUSP DONE EXIT UNKWN */
-    [JOB_PEND]  = {1,   1,    1,  1,    1,    1,   1,   1},
-    [JOB_PSUSP] = {1,   1,    0,  0,    0,    0,   1,   0},
-    [JOB_RUN]   = {1,   1,    1,  1,    1,    1,   1,   1},
-    [JOB_USUSP] = {1,   1,    1,  1,    1,    1,   1,   1},
-    [JOB_SSUSP] = {1,   1,    1,  1,    1,    1,   1,   1},
-    [JOB_DONE]  = {0,   0,    0,  0,    0,    1,   0,   0},
-    [JOB_EXIT]  = {0,   0,    0,  0,    0,    0,   1,   0},
-    [JOB_UNKWN] = {1,   1,    1,  1,    1,    1,   1,   1},
-};
-/* clang-format on */
-
-const char *jobs_state_name(enum job_state state)
-{
-    static const char *const names[STATES] = {
-        [JOB_PEND] = "PEND",   [JOB_PSUSP] = "PSUSP", [JOB_RUN] = "RUN",
-        [JOB_USUSP] = "USUSP", [JOB_SSUSP] = "SSUSP", [JOB_DONE] = "DONE",
-        [JOB_EXIT] = "EXIT",   [JOB_UNKWN] = "UNKWN",
-    };
-    return (unsigned)state < STATES ? names[state] : "?";
-}
-
-bool jobs_exit_code(const struct job *job, int *code)
-{
-    return job->exit != NULL && row_exit_code(job->exit, code);
-}
-
-bool jobs_reads_file(const struct job_spec *spec)
-{
-    return spec->in_file[0] != '\0' && strcmp(spec->in_file, "/dev/null") != 0;
-}
-
-int jobs_slots(const struct job *job)
-{
-    int n_slots = msg_sum_slots(job->hosts, job->n_hosts);
-    return n_slots > 0 ? n_slots : job->spec->n_slots;
-}
-
-bool jobs_is_ended(const struct job *job)
-{
-    return job->state == JOB_DONE || job->state == JOB_EXIT;
-}
-
-bool jobs_is_requeued(const struct job *job)
-{
-    return job->attempt != 0 && job->requeue_cause != REQUEUE_NONE;
-}
-
-bool jobs_is_halted(const struct job *job)
-{
-    return job->attempt != 0 && job->control.number != 0 &&
-           job->control.action == CONTROL_SUSPEND;
-}
-
-bool jobs_is_array_ended(const struct job *job)
-{
-    return job->index != 0 && job->submission->n_unfinished == 0;
-}
-
 /* ---------------------------------------------------------------- indexes */
-
-bool jobs_is_waiting(const struct job *job)
-{
-    return job->state == JOB_PEND && job->attempt == 0;
-}
 
 static bool should_be_open(const struct job *job)
 {
     return job->attempt != 0 && !jobs_is_ended(job);
 }
 
+/* On borrowed hosts a job never gets more. */
+static bool asks_for_more(const struct job *job)
+{
+    return job->lease[0] == '\0' && jobs_asked_slots(job) > 0;
+}
+
+/* An open job comes (`sign` 1) or goes: it stands there if it asks for more. */
+static void list_growing(struct jobs *jobs, struct job *job, int sign)
+{
+    if (sign > 0 && asks_for_more(job)) {
+        job->is_growing = true;
+        job_list_insert(&jobs->growing, job,
+                        job_list_place(&jobs->growing, job, job_list_by_attempt));
+    } else if (sign < 0 && job->is_growing) {
+        job->is_growing = false;
+        job_list_remove(&jobs->growing, job, job_list_by_attempt);
+    }
+}
+
 static void count_open(struct jobs *jobs, struct job *job, int sign)
 {
-    jobs_list_growing(jobs, job, sign);
+    list_growing(jobs, job, sign);
     bool stands_still = job->state == JOB_SSUSP || job->state == JOB_USUSP;
     if (sign > 0) {
         job->is_counted_still =
@@ -159,7 +106,7 @@ struct jobs *jobs_new(const struct queue_config *queues, int n_queues,
     return jobs;
 }
 
-void jobs_free_job(struct jobs *jobs, struct job *job)
+static void free_job(struct jobs *jobs, struct job *job)
 {
     submission_leave(job->submission);
     limits_leave(jobs->limits, job->class);
@@ -182,7 +129,7 @@ void jobs_free(struct jobs *jobs)
         return;
     }
     for (int i = 0; i < jobs->all.count; i++) {
-        jobs_free_job(jobs, jobs->all.items[i]);
+        free_job(jobs, jobs->all.items[i]);
     }
     lines_free(jobs->lines);
     depends_free(jobs->depends);
@@ -251,43 +198,28 @@ struct job *jobs_new_job(struct jobs *jobs, const struct row_job *row,
     return job;
 }
 
-void jobs_set_exit(struct job *job, const struct run_exit *exit)
+/* Closes the gaps in the table; in no index they stand. */
+static void remove_dropped(struct jobs *jobs)
 {
-    free(job->exit);
-    job->exit = keep_exit(exit);
-}
-
-void jobs_set_hosts(struct job *job, const struct host_slots *hosts, int n_hosts)
-{
-    struct host_slots *kept = keep_hosts(hosts, n_hosts); /* they may be its own */
-    free(job->hosts);
-    job->hosts = kept;
-    job->n_hosts = n_hosts;
-}
-
-void jobs_set_overload(struct job *job, const char *text)
-{
-    char *kept = text[0] != '\0' ? keep_text(text) : NULL; /* it may be its own */
-    keep_free(job->overload);
-    job->overload = kept;
-}
-
-void jobs_set_reserved(struct job *job, const char *reserved)
-{
-    keep_free(job->reserved);
-    job->reserved = reserved[0] != '\0' ? keep_text(reserved) : NULL;
-}
-
-void jobs_set_avoided(struct job *job, const char *hosts)
-{
-    keep_free(job->avoided);
-    job->avoided = hosts[0] != '\0' ? keep_text(hosts) : NULL;
+    int kept = 0;
+    for (int i = 0; i < jobs->all.count; i++) {
+        struct job *job = jobs->all.items[i];
+        if (!job->is_dropped) {
+            jobs->all.items[kept++] = job;
+            continue;
+        }
+        if (job->submission != NULL) {
+            job->submission->n_unfinished--; /* just loaded: it had ended */
+        }
+        free_job(jobs, job);
+    }
+    jobs->all.count = kept;
 }
 
 void jobs_start(struct jobs *jobs, int64_t now_ms)
 {
     jobs->now_ms = now_ms;
-    jobs_remove_dropped(jobs);
+    remove_dropped(jobs);
     for (int i = 0; i < jobs->all.count; i++) {
         struct job *job = jobs->all.items[i];
         jobs->n_by_state[job->state]++;
@@ -329,11 +261,6 @@ struct job *jobs_add(struct jobs *jobs, const struct row_job *row)
 }
 
 /* ---------------------------------------------------------------- looking */
-
-uint64_t jobs_key(const struct job *job)
-{
-    return job_id_key(job->id, job->index);
-}
 
 struct job *jobs_find(const struct jobs *jobs, uint64_t key)
 {
@@ -385,20 +312,6 @@ void jobs_set_verdicts(struct jobs *jobs, const struct reason_verdict *verdicts)
     lines_set_verdicts(jobs->lines, verdicts);
 }
 
-struct job *jobs_of_turn(struct line_turn *turn)
-{
-    return (struct job *)(void *)((char *)turn - offsetof(struct job, turn));
-}
-
-int jobs_array_room(const struct job *job)
-{
-    if (job->index == 0) {
-        return INT_MAX;
-    }
-    int max_open = job->submission->max_open, n_open = job->submission->n_open;
-    return max_open == 0 ? INT_MAX : max_open > n_open ? max_open - n_open : 0;
-}
-
 int jobs_count_state(const struct jobs *jobs, enum job_state state)
 {
     return jobs->n_by_state[state];
@@ -414,9 +327,14 @@ struct job *jobs_open_at(const struct jobs *jobs, int index)
     return jobs->open.items[index];
 }
 
-const char *jobs_queue_name(const struct job *job)
+int jobs_count_growing(const struct jobs *jobs)
 {
-    return job->switched_queue != NULL ? job->switched_queue : job->spec->queue;
+    return jobs->growing.count;
+}
+
+struct job *jobs_growing_at(const struct jobs *jobs, int index)
+{
+    return jobs->growing.items[index];
 }
 
 /* ---------------------------------------------------------------- turns */
@@ -438,7 +356,7 @@ void jobs_reorder(struct jobs *jobs, struct job *job, bool to_top)
 
 bool jobs_move(struct jobs *jobs, struct job *job, enum job_state state)
 {
-    if (!moves[job->state][state]) {
+    if (!jobs_may_move(job->state, state)) {
         return false;
     }
     jobs_unindex(jobs, job);
@@ -518,4 +436,145 @@ void jobs_end(struct jobs *jobs, struct job *job, const struct run_exit *exit,
     job->submission->n_unfinished--;
     job->kept_ms = end_ms;
     job_list_insert(&jobs->ended, job, jobs->ended.count);
+}
+
+void jobs_resize(struct jobs *jobs, struct job *job, const struct host_slots *hosts,
+                 int n_hosts, const struct job_resize *resize)
+{
+    jobs_unindex(jobs, job);
+    jobs_set_resize(job, resize); /* its names may be the old hosts' */
+    jobs_set_hosts(job, hosts, n_hosts);
+    jobs_reindex(jobs, job);
+}
+
+/* ---------------------------------------------------------------- time */
+
+/* Looks again at jobs whose condition speaks of one that has changed. */
+static bool judge_again(struct jobs *jobs)
+{
+    bool has_any = false;
+    uint64_t key;
+    while (depends_take(jobs->depends, &key)) {
+        struct job *job = jobs_find(jobs, key);
+        if (job != NULL && !job->is_released && jobs_is_waiting(job)) {
+            jobs_leave_line(jobs, job);
+            jobs_wait_in_line(jobs, job);
+            has_any = has_any || job->is_released;
+        }
+    }
+    return has_any;
+}
+
+bool jobs_pass(struct jobs *jobs, int64_t now_ms)
+{
+    jobs->now_ms = now_ms;
+    bool has_any = judge_again(jobs);
+    while (jobs->held.count > 0 && jobs->held.items[0]->hold_ms <= now_ms) {
+        struct job *job = jobs->held.items[0];
+        jobs_unindex(jobs, job);
+        jobs_reindex(jobs, job);
+        has_any = true;
+    }
+    return has_any;
+}
+
+int64_t jobs_hold_ms(const struct jobs *jobs)
+{
+    return jobs->held.count > 0 ? jobs->held.items[0]->hold_ms : INT64_MAX;
+}
+
+void jobs_retry_all(struct jobs *jobs)
+{
+    int at = 0;
+    while (at < jobs->held.count) {
+        struct job *job = jobs->held.items[at];
+        if (job->hold == REASON_RETRY) {
+            jobs_unindex(jobs, job); /* the next one moves up */
+            job->retry_ms = 0;
+            jobs_reindex(jobs, job);
+        } else {
+            at++;
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- cleaning */
+
+int64_t jobs_oldest_end_ms(const struct jobs *jobs)
+{
+    return jobs->ended.count > 0 ? jobs->ended.items[0]->kept_ms : INT64_MAX;
+}
+
+enum { AWAITED_MS = 60000 };
+
+static void remove_cleaned(struct jobs *jobs, int n_cleaned)
+{
+    remove_dropped(jobs);
+    jobs->ended.count -= n_cleaned;
+    memmove(jobs->ended.items, jobs->ended.items + n_cleaned,
+            (size_t)jobs->ended.count * sizeof(*jobs->ended.items));
+}
+
+/* Jobs that others wait for are due again a minute later: they go behind the others. */
+static void keep_awaited(struct jobs *jobs, int64_t before_ms, int max)
+{
+    int kept = 0, n_awaited = 0, i = 0;
+    struct job_list *ended = &jobs->ended;
+    struct job **awaited = NULL;
+    for (; i < max && i < ended->count && ended->items[i]->kept_ms <= before_ms; i++) {
+        struct job *job = ended->items[i];
+        if (depends_has(jobs->depends, job->id)) {
+            awaited = mem_grow(awaited, (size_t)n_awaited + 1, sizeof(*awaited));
+            awaited[n_awaited++] = job;
+        } else {
+            ended->items[kept++] = job;
+        }
+    }
+    if (n_awaited == 0) {
+        return;
+    }
+    memmove(&ended->items[kept], &ended->items[i],
+            (size_t)(ended->count - i) * sizeof(*ended->items));
+    ended->count -= n_awaited;
+    for (i = 0; i < n_awaited; i++) {
+        awaited[i]->kept_ms = before_ms + AWAITED_MS;
+        job_list_insert(ended, awaited[i],
+                        job_list_place(ended, awaited[i], job_list_by_kept));
+    }
+    free(awaited);
+}
+
+int jobs_clean(struct jobs *jobs, int64_t before_ms, int max, jobs_clean_fn on_clean,
+               void *arg, struct effects *effects)
+{
+    int count = 0;
+    keep_awaited(jobs, before_ms, max);
+    while (count < max && count < jobs->ended.count &&
+           jobs->ended.items[count]->kept_ms <= before_ms) {
+        struct job *job = jobs->ended.items[count++];
+        bool is_last = job->submission->n_jobs == 1;
+        on_clean(arg, job);
+        effects_store(effects, &(struct row){.kind = ROW_JOB_STATE,
+                                             .job_state = {.id = job->id,
+                                                           .index = job->index,
+                                                           .state = job->state,
+                                                           .lease = "",
+                                                           .exit = {.text = ""},
+                                                           .reason = "",
+                                                           .queue = "",
+                                                           .overload = "",
+                                                           .reserved = "",
+                                                           .avoided = "",
+                                                           .is_dropped = !is_last,
+                                                           .is_gone = is_last}});
+        job->is_dropped = true;
+        jobs->n_by_state[job->state]--;
+        submission_leave(job->submission);
+        job->submission = NULL;
+        job->spec = NULL;
+    }
+    if (count > 0) {
+        remove_cleaned(jobs, count);
+    }
+    return count;
 }

@@ -190,6 +190,15 @@ bool jobs_is_ended(const struct job *job);
 bool jobs_is_requeued(const struct job *job);
 /* Its run has been ordered to stand still, and not to go on since. */
 bool jobs_is_halted(const struct job *job);
+/* The state of a job while it is suspended: USUSP or SSUSP. */
+enum job_state jobs_suspended_state(const struct job *job);
+/* The run is in that state now: counts for how long the job has been suspended. True if
+ * it has just been suspended or resumed. */
+bool jobs_note_suspension(struct job *job, enum job_state state, int64_t now_ms);
+/* The time that the job has spent in RUN, until now or until its end. */
+int64_t jobs_ran_ms(const struct job *job, int64_t now_ms);
+/* It is to end, but first waits for slots (endings.h). */
+bool jobs_is_end_deferred(const struct job *job);
 /* An element, and all the elements of its array have ended. */
 bool jobs_is_array_ended(const struct job *job);
 /* Moves a job, if the table of moves allows it; else false, and nothing changed: the

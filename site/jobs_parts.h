@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs_parts.h: the inside of the table of jobs, for the files that make it: jobs.c
- * (the table, its indexes, the turns of a life), jobs_wait.c (where a waiting job
- * stands), jobs_grow.c (who asks for more slots), jobs_journal.c (rows), jobs_clean.c
- * (what is forgotten).
+/* jobs_parts.h: the inside of the table of jobs, for the files that make it:
+ * jobs_one.c (one job by itself, and as rows), jobs_wait.c (where a waiting job
+ * stands), jobs.c (the table and its indexes), jobs_journal.c (rows that are loaded).
  *
  * Whoever changes what a job's place in an index depends on takes it out before
  * (jobs_unindex) and puts it back after (jobs_reindex). Layer: site. */
@@ -48,21 +47,18 @@ void jobs_leave_line(struct jobs *jobs, struct job *job);
 /* What it waits for, if it waits, must not be forgotten, and says when it changes. */
 void jobs_watch(struct jobs *jobs, struct job *job);
 
+/* The table of moves (jobs_move). */
+bool jobs_may_move(enum job_state from, enum job_state to);
 /* A job that stands in no index yet. */
 struct job *jobs_new_job(struct jobs *jobs, const struct row_job *row,
                          struct submission *submission, int index);
-void jobs_free_job(struct jobs *jobs, struct job *job);
 /* To limits and shares it is another job then. */
 void jobs_enter_queue(struct jobs *jobs, struct job *job, const char *name);
 void jobs_set_exit(struct job *job, const struct run_exit *exit);
 void jobs_set_hosts(struct job *job, const struct host_slots *hosts, int n_hosts);
 /* Slots that a job asks for until it has them, from its beginning on. */
 int jobs_first_wish(const struct job *job);
-/* An open job comes (`sign` 1) or goes: it stands there if it asks for more. */
-void jobs_list_growing(struct jobs *jobs, struct job *job, int sign);
 void jobs_set_resize(struct job *job, const struct job_resize *resize);
 void jobs_set_reserved(struct job *job, const char *reserved);
-/* Closes the gaps in the table; in no index they stand. */
-void jobs_remove_dropped(struct jobs *jobs);
 
 #endif

@@ -68,7 +68,7 @@ static void look(void *arg, uint64_t id, int index, struct depend_facts *facts)
 {
     struct jobs *jobs = arg;
     *facts = (struct depend_facts){0};
-    for (int i = jobs_place_of(jobs, id); i < jobs->all.count; i++) {
+    for (int i = job_list_place_by_id(&jobs->all, id, 0); i < jobs->all.count; i++) {
         const struct job *job = jobs->all.items[i];
         int code = 0;
         if (job->id != id) {
@@ -168,54 +168,5 @@ void jobs_count_reasons(const struct jobs *jobs, int64_t counts[REASONS])
         int n_turns;
         line_turns(line, &n_turns);
         counts[line_verdict(line)->reason] += n_turns;
-    }
-}
-
-/* Looks again at jobs whose condition speaks of one that has changed. */
-static bool judge_again(struct jobs *jobs)
-{
-    bool has_any = false;
-    uint64_t key;
-    while (depends_take(jobs->depends, &key)) {
-        struct job *job = jobs_find(jobs, key);
-        if (job != NULL && !job->is_released && jobs_is_waiting(job)) {
-            jobs_leave_line(jobs, job);
-            jobs_wait_in_line(jobs, job);
-            has_any = has_any || job->is_released;
-        }
-    }
-    return has_any;
-}
-
-bool jobs_pass(struct jobs *jobs, int64_t now_ms)
-{
-    jobs->now_ms = now_ms;
-    bool has_any = judge_again(jobs);
-    while (jobs->held.count > 0 && jobs->held.items[0]->hold_ms <= now_ms) {
-        struct job *job = jobs->held.items[0];
-        jobs_unindex(jobs, job);
-        jobs_reindex(jobs, job);
-        has_any = true;
-    }
-    return has_any;
-}
-
-int64_t jobs_hold_ms(const struct jobs *jobs)
-{
-    return jobs->held.count > 0 ? jobs->held.items[0]->hold_ms : INT64_MAX;
-}
-
-void jobs_retry_all(struct jobs *jobs)
-{
-    int at = 0;
-    while (at < jobs->held.count) {
-        struct job *job = jobs->held.items[at];
-        if (job->hold == REASON_RETRY) {
-            jobs_unindex(jobs, job); /* the next one moves up */
-            job->retry_ms = 0;
-            jobs_reindex(jobs, job);
-        } else {
-            at++;
-        }
     }
 }

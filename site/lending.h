@@ -10,41 +10,62 @@
 #define SUBLET_SITE_LENDING_H
 
 #include "model/effect.h"
-#include "site/run_table.h"
+#include "provider/provider.h"
+#include "site/history.h"
+#include "site/pass_request.h"
+#include "site/runs.h"
+#include "site/site_hosts.h"
+#include "site/site_uplink.h"
 
-struct site;
+/* What it works on; all of it is borrowed. */
+struct lending_parts {
+    const char *site; /* its name */
+    struct runs *runs;
+    struct site_hosts *hosts;
+    struct provider *provider;
+    struct site_uplink *uplink;
+    struct history *history;
+    struct pass_request *pass_request;
+};
+
+struct lending;
+struct lending *lending_new(const struct lending_parts *parts);
+void lending_free(struct lending *lending);
 
 /* START, ATTEMPT_ASK, ATTEMPT_CONTROL, ATTEMPT_ACK, OUTPUT_ASK; `msg->site` asks. */
-void lending_start(struct site *site, const struct msg *msg, int64_t now_ms,
+void lending_start(struct lending *lending, const struct msg *msg, int64_t now_ms,
                    struct effects *effects);
-void lending_ask(struct site *site, const struct msg *msg, struct effects *effects);
-void lending_control(struct site *site, const struct msg *msg, int64_t now_ms,
+void lending_ask(struct lending *lending, const struct msg *msg,
+                 struct effects *effects);
+void lending_control(struct lending *lending, const struct msg *msg, int64_t now_ms,
                      struct effects *effects);
-void lending_acknowledge(struct site *site, const struct msg *msg,
+void lending_acknowledge(struct lending *lending, const struct msg *msg,
                          struct effects *effects);
-void lending_output(struct site *site, const struct msg *msg, struct effects *effects);
+void lending_output(struct lending *lending, const struct msg *msg,
+                    struct effects *effects);
 
 /* A piece of output that a host has sent for a consumer's run. */
-void lending_pass_output(struct site *site, const struct msg *msg,
+void lending_pass_output(struct lending *lending, const struct msg *msg,
                          struct effects *effects);
 /* STREAM_DOWN of a consumer's user, STREAM_UP of a host (its index): passed on while
  * the run goes on; of another, or a run that is over, they are dropped. */
-void lending_stream_down(struct site *site, const struct msg *msg,
+void lending_stream_down(struct lending *lending, const struct msg *msg,
                          struct effects *effects);
-void lending_stream_up(struct site *site, int host, const struct msg_stream_up *up,
-                       struct effects *effects);
+void lending_stream_up(struct lending *lending, int host,
+                       const struct msg_stream_up *up, struct effects *effects);
 /* Its use of slots has: it stands still, or does no more. */
-void lending_count(struct site *site, const struct run *run);
+void lending_count(struct lending *lending, const struct run *run);
 /* A consumer's run has changed. */
-void lending_run_changed(struct site *site, struct run *run, int64_t now_ms,
+void lending_run_changed(struct lending *lending, struct run *run, int64_t now_ms,
                          struct effects *effects);
 /* The broker's session began: ends that are not acknowledged are told again now. */
-void lending_session(struct site *site, int64_t now_ms);
-void lending_tick(struct site *site, int64_t now_ms, struct effects *effects);
+void lending_session(struct lending *lending, int64_t now_ms);
+void lending_tick(struct lending *lending, int64_t now_ms, struct effects *effects);
+int64_t lending_wake_ms(const struct lending *lending);
 
 /* EVICT: the lease's consumer is lost, what it has there is ended; where the policy
  * still says so. */
-void lending_evict(struct site *site, const struct msg_evict *evict, int64_t now_ms,
-                   struct effects *effects);
+void lending_evict(struct lending *lending, const struct msg_evict *evict,
+                   int64_t now_ms, struct effects *effects);
 
 #endif

@@ -105,16 +105,16 @@ static void carry_out(const struct call *call, struct job *job)
     struct site *site = call->site;
     switch (call->move) {
     case MOVE_REQUEUE:
-        turns_requeue(site, job, call->from->name, call->now_ms, call->effects);
+        turns_requeue(site->life, job, call->from->name, call->now_ms, call->effects);
         return;
     case MOVE_SWITCH:
         jobs_switch(site->jobs, job, call->queue);
-        history_switched(site, job, call->effects);
+        history_switched(site->history, job, call->effects);
         break;
     case MOVE_TOP:
     case MOVE_BOTTOM:
         jobs_reorder(site->jobs, job, call->move == MOVE_TOP);
-        history_moved(site, job, call->move == MOVE_TOP, call->effects);
+        history_moved(site->history, job, call->move == MOVE_TOP, call->effects);
         break;
     }
     jobs_store(job, call->effects);

@@ -239,7 +239,7 @@ static void suspend(struct site *site, struct job *job, const char *why, int64_t
     jobs_set_overload(job, why);
     overloads->n_halted++;
     overload_turns_take(overloads->turns, job, false, now_ms);
-    halts_impose(site, job, HALT_LOAD, 0, now_ms, effects);
+    halts_impose(site->life, job, HALT_LOAD, 0, now_ms, effects);
 }
 
 static void suspend_some(struct site *site, struct arena *arena, int64_t now_ms,
@@ -279,7 +279,7 @@ static void join(struct site *site, struct arena *arena, struct job *job,
     }
     if (why != NULL) {
         jobs_set_overload(job, why);
-        halts_add(site, job, HALT_LOAD, 0, now_ms, effects);
+        halts_add(site->life, job, HALT_LOAD, 0, now_ms, effects);
     }
 }
 
@@ -300,7 +300,7 @@ static void lift(struct site *site, struct arena *arena, struct job *job,
     jobs_set_overload(
         job, arena_printf(arena, "load is within its thresholds again, after %s",
                           job->overload != NULL ? job->overload : "too much of it"));
-    halts_lift(site, job, HALT_LOAD, now_ms, effects);
+    halts_lift(site->life, job, HALT_LOAD, now_ms, effects);
     if (goes_on) {
         overload_turns_take(site->overloads->turns, job, job->halt.causes != 0, now_ms);
     }

@@ -11,14 +11,18 @@
 #include "site/closed.h"
 #include "site/facts.h"
 #include "site/grants.h"
+#include "site/history.h"
 #include "site/jobs.h"
 #include "site/lease_load.h"
+#include "site/lending.h"
+#include "site/lifecycle.h"
 #include "site/needs.h"
 #include "site/overloads.h"
 #include "site/pass_request.h"
 #include "site/picks.h"
 #include "site/preempts.h"
 #include "site/queues.h"
+#include "site/recalls.h"
 #include "site/reserves.h"
 #include "site/resizes.h"
 #include "site/runs.h"
@@ -63,21 +67,18 @@ struct site {
     struct accepts *accepts; /* of hosts, by name */
     struct waiters *waiters;
     struct terminals *terminals; /* of interactive jobs */
+    struct history *history;
+    struct lifecycle *life; /* of its jobs */
+    struct lending *lending;
+    struct recalls *recalls;
     struct closed closed;
     struct windows windows;
-    /* The journal's counters; stored: of attempts, as it is there, 0 until one is
-     * taken.
-     */
-    uint64_t boot, last_job, last_attempt, stored_attempt;
-    int64_t lending_ms;    /* when an end is next told to a consumer that has not said
-                              that it is on record there */
-    int64_t recall_ms;     /* when the time of recalled jobs is over */
-    int64_t ending_ms;     /* when that of one is that waits for its slots to end in */
-    int64_t load_ms;       /* when hosts' load last had jobs looked at again */
-    int64_t now_ms;        /* of the latest event */
-    int64_t trimmed_ms;    /* history was told to forget what is old */
-    int64_t utc_offset_ms; /* of local time, as of the latest tick */
-    bool has_scheduled;    /* in the last tick */
+    /* The journal's counters. */
+    uint64_t boot, last_job;
+    int64_t load_ms;              /* when hosts' load last had jobs looked at again */
+    int64_t now_ms;               /* of the latest event */
+    int64_t utc_offset_ms;        /* of local time, as of the latest tick */
+    bool has_scheduled;           /* in the last tick */
     uint64_t n_passes, passes_us; /* ticks that scheduled, and what they took */
     struct msg_pass_times pass_times;
 };

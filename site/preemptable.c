@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/halts.h"
 #include "site/parts.h"
 #include "site/run_limit.h"
 #include "site/slot_reserves.h"
@@ -101,7 +100,7 @@ static struct preempt_job show_job(struct site *site, struct arena *arena,
         .start_ms = job->start_ms,
         .since_ms =
             job->halt.resumed_ms > job->start_ms ? job->halt.resumed_ms : job->start_ms,
-        .ran_ms = halts_ran_ms(job, now_ms),
+        .ran_ms = jobs_ran_ms(job, now_ms),
         .still_ms = job->halt.total_ms,
         .run_limit_ms = run_limit_ms(job, site->now_ms),
         .n_preempted = job->halt.n_preempted,

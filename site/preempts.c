@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/job_id.h"
+#include "site/attempt.h"
 #include "site/halts.h"
 #include "site/keep.h"
 #include "site/parts.h"
@@ -177,7 +178,7 @@ static void start(struct site *site, struct job *job, const struct claim *claim,
         start.hosts[i].host = arena_str(&effects->arena, claim->hosts[i].host);
         start.hosts[i].n_slots = claim->hosts[i].n_slots;
     }
-    turns_start(site, job, &start, claim->reserved, now_ms, effects);
+    turns_start(site->life, job, &start, claim->reserved, now_ms, effects);
 }
 
 /* True where the claim stays. */
@@ -294,7 +295,7 @@ void preempts_show_returns(struct site *site, struct arena *arena,
     for (int i = 0; n_most > 0 && i < jobs_count_open(site->jobs); i++) {
         const struct job *job = jobs_open_at(site->jobs, i);
         /* A queue that is gone: behind all others. */
-        if (halts_is_ready(site, job)) {
+        if (attempt_is_ready(site->life, job)) {
             ready[n_ready++] = (struct ready){
                 job, job->queue < 0 ? 0 : site->config->queues[job->queue].priority};
         }
@@ -398,7 +399,7 @@ static void preempt(struct site *site, struct job *job, uint64_t by, int64_t now
                     struct effects *effects)
 {
     site->preempts->n_preempted++;
-    halts_impose(site, job, HALT_PREEMPT, by, now_ms, effects);
+    halts_impose(site->life, job, HALT_PREEMPT, by, now_ms, effects);
 }
 
 void preempts_mark_victims(struct site *site, const struct preempt *planned,

@@ -9,20 +9,47 @@
 #include "base/whole_hosts.h"
 #include "site/endings.h"
 #include "site/lending.h"
-#include "site/parts.h"
 #include "site/turns.h"
 #include "site/victims.h"
 
-static int priority_of(const struct site *site, const struct job *job)
+struct recalls {
+    struct recalls_parts parts;
+    int64_t wake_ms; /* the next deadline */
+};
+
+struct recalls *recalls_new(const struct recalls_parts *parts)
 {
-    return job->queue >= 0 ? site->config->queues[job->queue].priority : 0;
+    struct recalls *recalls = mem_alloc(1, sizeof(*recalls));
+    recalls->parts = *parts;
+    recalls->wake_ms = INT64_MAX;
+    return recalls;
 }
 
-static struct victim victim_of(const struct site *site, struct job *job)
+void recalls_free(struct recalls *recalls)
+{
+    free(recalls);
+}
+
+int64_t recalls_wake_ms(const struct recalls *recalls)
+{
+    return recalls->wake_ms;
+}
+
+void recalls_reload(struct recalls *recalls, const struct site_config *config)
+{
+    recalls->parts.config = config;
+}
+
+static int priority_of(const struct recalls *recalls, const struct job *job)
+{
+    return job->queue >= 0 ? recalls->parts.config->queues[job->queue].priority : 0;
+}
+
+static struct victim victim_of(const struct recalls *recalls, struct job *job)
 {
     return (struct victim){
         .job = job,
-        .priority = priority_of(site, job),
+        .priority = priority_of(recalls, job),
         .start_ms = job->start_ms != 0 ? job->start_ms : INT64_MAX,
         .number = job->attempt,
         .hosts = job->hosts,
@@ -33,10 +60,10 @@ static struct victim victim_of(const struct site *site, struct job *job)
 
 /* ---------------------------------------------------------------- what is lent */
 
-static struct victims list_runs(const struct site *site, const char *lease,
+static struct victims list_runs(const struct recalls *recalls, const char *lease,
                                 struct arena *arena)
 {
-    const struct run_table *table = runs_table(site->runs);
+    const struct run_table *table = runs_table(recalls->parts.runs);
     struct victims victims = {
         arena_alloc(arena, (size_t)run_table_count(table), sizeof(struct victim)), 0,
         0};
@@ -62,28 +89,28 @@ static struct victims list_runs(const struct site *site, const char *lease,
 }
 
 /* True where the job uses slots that this site has as a leaf. */
-static bool is_on_own_part(const struct site *site, const struct job *job,
+static bool is_on_own_part(const struct recalls *recalls, const struct job *job,
                            const char *lease)
 {
     for (int i = 0; i < job->n_hosts; i++) {
-        if (provider_own_used(site->provider, lease, job->hosts[i].host) > 0) {
+        if (provider_own_used(recalls->parts.provider, lease, job->hosts[i].host) > 0) {
             return true;
         }
     }
     return false;
 }
 
-static struct victims list_own(const struct site *site, const char *lease,
+static struct victims list_own(const struct recalls *recalls, const char *lease,
                                struct arena *arena)
 {
-    int n_open = jobs_count_open(site->jobs);
+    int n_open = jobs_count_open(recalls->parts.jobs);
     struct victims victims = {arena_alloc(arena, (size_t)n_open, sizeof(struct victim)),
                               0, 0};
     for (int i = 0; i < n_open; i++) {
-        struct job *job = jobs_open_at(site->jobs, i);
-        if (job->lease[0] == '\0' && is_on_own_part(site, job, lease)) {
+        struct job *job = jobs_open_at(recalls->parts.jobs, i);
+        if (job->lease[0] == '\0' && is_on_own_part(recalls, job, lease)) {
             struct victim *victim = &victims.items[victims.count++];
-            *victim = victim_of(site, job);
+            *victim = victim_of(recalls, job);
             victim->is_chosen = jobs_is_requeued(job) || job->is_killed;
         }
     }
@@ -91,12 +118,13 @@ static struct victims list_own(const struct site *site, const char *lease,
     return victims;
 }
 
-static void end_overdue(struct site *site, const struct provider_overdue *overdue,
+static void end_overdue(struct recalls *recalls, const struct provider_overdue *overdue,
                         int64_t now_ms, struct effects *effects)
 {
     struct arena *arena = &effects->arena;
-    struct victims victims = overdue->is_own ? list_own(site, overdue->lease, arena)
-                                             : list_runs(site, overdue->lease, arena);
+    struct victims victims = overdue->is_own
+                                 ? list_own(recalls, overdue->lease, arena)
+                                 : list_runs(recalls, overdue->lease, arena);
     for (int i = 0; i < overdue->n_hosts; i++) {
         victims_take_of_host(&victims, overdue->hosts[i].host);
     }
@@ -109,27 +137,27 @@ static void end_overdue(struct site *site, const struct provider_overdue *overdu
             continue;
         }
         if (victim->run != NULL) {
-            runs_recall(site->runs, victim->run, now_ms, effects);
-            lending_count(site, victim->run);
+            runs_recall(recalls->parts.runs, victim->run, now_ms, effects);
+            lending_count(recalls->parts.lending, victim->run);
         } else {
-            turns_recall(site, victim->job, now_ms, effects);
+            turns_recall(recalls->parts.life, victim->job, now_ms, effects);
         }
     }
 }
 
 /* ---------------------------------------------------------------- what is borrowed */
 
-static struct victims list_jobs(const struct site *site, const char *lease,
+static struct victims list_jobs(const struct recalls *recalls, const char *lease,
                                 struct arena *arena)
 {
-    int n_open = jobs_count_open(site->jobs);
+    int n_open = jobs_count_open(recalls->parts.jobs);
     struct victims victims = {arena_alloc(arena, (size_t)n_open, sizeof(struct victim)),
                               0, 0};
     for (int i = 0; i < n_open; i++) {
-        struct job *job = jobs_open_at(site->jobs, i);
+        struct job *job = jobs_open_at(recalls->parts.jobs, i);
         if (strcmp(job->lease, lease) == 0) {
             struct victim *victim = &victims.items[victims.count++];
-            *victim = victim_of(site, job);
+            *victim = victim_of(recalls, job);
             victim->is_chosen = job->recall_ms != 0;
         }
     }
@@ -138,13 +166,14 @@ static struct victims list_jobs(const struct site *site, const char *lease,
 }
 
 /* A job that has not begun yet is not warned: its provider refuses it, or ends it. */
-static void warn(struct site *site, struct job *job, int64_t deadline_ms,
+static void warn(struct recalls *recalls, struct job *job, int64_t deadline_ms,
                  int64_t now_ms, struct effects *effects)
 {
     bool is_new = job->recall_ms == 0;
     job->recall_ms = deadline_ms;
     if (is_new && deadline_ms > now_ms && job->start_ms != 0) {
-        turns_control(site, job, CONTROL_SIGNAL, SIGURG, "recall", now_ms, effects);
+        turns_control(recalls->parts.life, job, CONTROL_SIGNAL, SIGURG, "recall",
+                      now_ms, effects);
     }
 }
 
@@ -200,11 +229,11 @@ static void take_hosts(const struct consumer_recall *recall, struct victims *vic
     }
 }
 
-static void choose(struct site *site, const struct consumer_recall *recall,
+static void choose(struct recalls *recalls, const struct consumer_recall *recall,
                    int64_t now_ms, struct effects *effects)
 {
     struct arena *arena = &effects->arena;
-    struct victims victims = list_jobs(site, recall->lease, arena);
+    struct victims victims = list_jobs(recalls, recall->lease, arena);
     int n_rounds = recall->n_recalls + recall->n_hosts;
     int64_t *deadlines = arena_alloc(arena, (size_t)n_rounds + 1, sizeof(*deadlines));
     (recall->is_whole ? take_hosts : take_slots)(recall, &victims, deadlines, arena);
@@ -215,61 +244,39 @@ static void choose(struct site *site, const struct consumer_recall *recall,
             job->recall_ms = 0; /* the need is gone */
             continue;
         }
-        warn(site, job, deadline_ms, now_ms, effects);
-        if (deadline_ms <= now_ms && endings_is_waiting(job)) {
-            endings_force(site, job, now_ms, effects);
+        warn(recalls, job, deadline_ms, now_ms, effects);
+        if (deadline_ms <= now_ms && jobs_is_end_deferred(job)) {
+            endings_force(recalls->parts.life, job, now_ms, effects);
         } else if (deadline_ms <= now_ms && !jobs_is_requeued(job) && !job->is_killed) {
-            turns_recall(site, job, now_ms, effects);
-        } else if (deadline_ms > now_ms && deadline_ms < site->recall_ms) {
-            site->recall_ms = deadline_ms;
+            turns_recall(recalls->parts.life, job, now_ms, effects);
+        } else if (deadline_ms > now_ms && deadline_ms < recalls->wake_ms) {
+            recalls->wake_ms = deadline_ms;
         }
     }
 }
 
-void recalls_forget(struct site *site, const char *lease)
+void recalls_forget(struct recalls *recalls, const char *lease)
 {
-    for (int i = 0; i < jobs_count_open(site->jobs); i++) {
-        struct job *job = jobs_open_at(site->jobs, i);
+    for (int i = 0; i < jobs_count_open(recalls->parts.jobs); i++) {
+        struct job *job = jobs_open_at(recalls->parts.jobs, i);
         job->recall_ms = strcmp(job->lease, lease) == 0 ? 0 : job->recall_ms;
     }
 }
 
-void recalls_tick(struct site *site, int64_t now_ms, struct effects *effects)
+void recalls_tick(struct recalls *recalls, int64_t now_ms, struct effects *effects)
 {
-    site->recall_ms = INT64_MAX;
-    for (int i = 0; i < provider_count_books(site->provider); i++) {
+    recalls->wake_ms = INT64_MAX;
+    for (int i = 0; i < provider_count_books(recalls->parts.provider); i++) {
         struct provider_overdue overdue;
-        if (provider_overdue_at(site->provider, i, &effects->arena, &overdue)) {
-            end_overdue(site, &overdue, now_ms, effects);
+        if (provider_overdue_at(recalls->parts.provider, i, &effects->arena,
+                                &overdue)) {
+            end_overdue(recalls, &overdue, now_ms, effects);
         }
     }
-    for (int i = 0; i < consumer_count_contracts(site->consumer); i++) {
+    for (int i = 0; i < consumer_count_contracts(recalls->parts.consumer); i++) {
         struct consumer_recall recall;
-        if (consumer_recall_at(site->consumer, i, &recall)) {
-            choose(site, &recall, now_ms, effects);
+        if (consumer_recall_at(recalls->parts.consumer, i, &recall)) {
+            choose(recalls, &recall, now_ms, effects);
         }
     }
-}
-
-/* ---------------------------------------------------------------- environment */
-
-const struct job_spec *recalls_spec(const struct site *site, const struct job *job,
-                                    const struct job_spec *from,
-                                    struct effects *effects)
-{
-    struct arena *arena = &effects->arena;
-    struct msg_contract contract;
-    if (!consumer_find_contract(site->consumer, job->lease, &contract) ||
-        contract.type != LEASE_POOL || from->n_env >= ENV_MAX) {
-        return from;
-    }
-    struct job_spec *spec = arena_copy(arena, from, sizeof(*spec));
-    const char **env = arena_alloc(arena, (size_t)spec->n_env + 1, sizeof(*env));
-    for (int i = 0; i < spec->n_env; i++) {
-        env[i] = spec->env[i];
-    }
-    env[spec->n_env++] = arena_printf(arena, "SUBLET_RECALL_GRACE=%lld",
-                                      (long long)(contract.grace_ms / 1000));
-    spec->env = env;
-    return spec;
 }

@@ -21,19 +21,29 @@
 #include <stdint.h>
 
 #include "model/effect.h"
-#include "site/jobs.h"
+#include "site/lending.h"
+#include "site/lifecycle.h"
 
-struct site;
+/* What it works on; all of it is borrowed. */
+struct recalls_parts {
+    const struct site_config *config;
+    struct jobs *jobs;
+    struct runs *runs;
+    struct provider *provider;
+    struct consumer *consumer;
+    struct lending *lending;
+    struct lifecycle *life;
+};
 
-void recalls_tick(struct site *site, int64_t now_ms, struct effects *effects);
+struct recalls;
+struct recalls *recalls_new(const struct recalls_parts *parts);
+void recalls_free(struct recalls *recalls);
+void recalls_reload(struct recalls *recalls, const struct site_config *config);
+
+void recalls_tick(struct recalls *recalls, int64_t now_ms, struct effects *effects);
+int64_t recalls_wake_ms(const struct recalls *recalls);
 
 /* The lease was told anew, and nothing of it is wanted back: its jobs run on. */
-void recalls_forget(struct site *site, const char *lease);
-
-/* A spec of the job as it goes to the provider: with what its environment says of
- * recalls, where its lease is a leaf's. */
-const struct job_spec *recalls_spec(const struct site *site, const struct job *job,
-                                    const struct job_spec *from,
-                                    struct effects *effects);
+void recalls_forget(struct recalls *recalls, const char *lease);
 
 #endif

@@ -6,7 +6,7 @@
  * host is in, what it has, and what open jobs take off it. */
 #include <string.h>
 
-#include "site/halts.h"
+#include "site/attempt.h"
 #include "site/reserve_config.h"
 #include "site/reserves_parts.h"
 
@@ -15,7 +15,8 @@
 /* It has given its slots away, and what is released with them. */
 static bool is_still(const struct site *site, const struct job *job)
 {
-    return job->halt.causes != 0 && job->halt.yields && halts_is_still(site, job);
+    return job->halt.causes != 0 && job->halt.yields &&
+           attempt_is_still(site->life, job);
 }
 
 /* The hosts that something is reserved on. */

@@ -179,3 +179,50 @@ int64_t *reserves_in_use(const struct site *site, struct arena *arena)
     }
     return used;
 }
+
+/* It stood still when its host last spoke of it. While a host has to say it anew what
+ * it gave back may be another's already: a pass takes care, and who looks is told the
+ * truth. */
+static bool was_still(const struct job *job)
+{
+    return job->halt.causes != 0 && job->halt.yields &&
+           (job->state == JOB_SSUSP || job->state == JOB_USUSP ||
+            job->state == JOB_UNKWN);
+}
+
+/* What the job reserves now on each host of an item that it has not given back. */
+static void list_job(const struct site *site, const struct job *job,
+                     reserves_held_fn fn, void *arg)
+{
+    const struct resreq_usage *usage = reserves_usage_of(site, job->ledger);
+    for (int i = 0; i < usage->n_items; i++) {
+        const struct resreq_item *item = &usage->items[i];
+        if (reserves_is_released(site, item->id) && was_still(job)) {
+            continue;
+        }
+        int64_t ms = job->start_ms != 0 ? site->now_ms - job->start_ms : 0;
+        for (int k = 0; k < job->n_hosts; k++) {
+            int64_t n_times = reserve_times(item->scope, job->hosts[k].n_slots, k == 0);
+            const struct reserves_held held = {
+                .resource = resources_at(facts_resources(site->facts), item->id)->name,
+                .host = job->hosts[k].host,
+                .lease = job->lease,
+                .epoch = job->epoch,
+                .milli = n_times * resreq_usage_milli(item, ms),
+            };
+            if (held.milli > 0) {
+                fn(arg, &held);
+            }
+        }
+    }
+}
+
+void reserves_list(const struct site *site, reserves_held_fn fn, void *arg)
+{
+    for (int i = 0; i < jobs_count_open(site->jobs); i++) {
+        const struct job *job = jobs_open_at(site->jobs, i);
+        if (job->ledger != NULL) {
+            list_job(site, job, fn, arg);
+        }
+    }
+}

@@ -279,7 +279,7 @@ void resizes_answered(struct site *site, struct job *job, struct run *run,
     }
     jobs_resize(site->jobs, job, hosts.hosts, hosts.n_hosts, &over);
     jobs_store(job, effects);
-    history_resized(site, job, what, effects);
+    history_resized(site->history, job, what, effects);
     pass_request_set(&site->pass_request);
     /* An order that waited may end the job in the call. */
     runs_settle_resize(site->runs, run, job->hosts, job->n_hosts, now_ms, effects);

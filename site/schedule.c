@@ -274,9 +274,11 @@ static void carry_out(struct site *site, const struct place_plan *plan, int64_t 
 {
     jobs_set_verdicts(site->jobs, plan->verdicts);
     resizes_set_verdicts(site, plan->verdicts);
-    turns_expect(site, count_begins(plan), effects);
+    turns_expect(site->life, count_begins(plan), effects);
     for (int i = 0; i < plan->n_returns; i++) {
-        halts_resume(site, jobs_find(site->jobs, plan->returns[i]), now_ms, effects);
+        struct job *job = jobs_find(site->jobs, plan->returns[i]);
+        overloads_begin(site->overloads, job, now_ms);
+        halts_resume(site->life, job, now_ms, effects);
     }
     for (int i = 0; i < plan->n_starts; i++) {
         const struct place_start *start = &plan->starts[i];
@@ -285,7 +287,7 @@ static void carry_out(struct site *site, const struct place_plan *plan, int64_t 
                          effects);
             continue;
         }
-        turns_start(site, jobs_find(site->jobs, start->job), start,
+        turns_start(site->life, jobs_find(site->jobs, start->job), start,
                     reserves_text(site, &effects->arena, start->asks), now_ms, effects);
     }
 }

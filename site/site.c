@@ -30,10 +30,21 @@ static void run_changed(void *arg, struct run *run, int64_t now_ms,
         pass_request_set(&site->pass_request);
     }
     if (run_table_is_own(runs_table(site->runs), run)) {
-        turns_run_changed(site, run, now_ms, effects);
+        turns_run_changed(site->life, run, now_ms, effects);
     } else {
-        lending_run_changed(site, run, now_ms, effects);
+        lending_run_changed(site->lending, run, now_ms, effects);
     }
+}
+
+static void run_resized(void *arg, struct job *job, struct run *run, int64_t now_ms,
+                        struct effects *effects)
+{
+    resizes_answered(arg, job, run, now_ms, effects);
+}
+
+static void run_restored(void *arg, const struct job *job, struct run *run)
+{
+    resizes_restore(arg, job, run);
 }
 
 struct site *site_new(const struct site_config *from)
@@ -90,7 +101,41 @@ struct site *site_new(const struct site_config *from)
         .consumer = site->consumer,
         .uplink = site->uplink,
     });
-    site->lending_ms = site->recall_ms = INT64_MAX;
+    site->history = history_new(site->jobs, config->history_period_ms);
+    site->life = lifecycle_new(&(struct lifecycle_parts){
+        .site = site->name,
+        .config = config,
+        .jobs = site->jobs,
+        .runs = site->runs,
+        .consumer = site->consumer,
+        .shares = site->shares,
+        .accepts = site->accepts,
+        .history = site->history,
+        .terminals = site->terminals,
+        .waiters = site->waiters,
+        .pass_request = &site->pass_request,
+        .on_resized = run_resized,
+        .on_restored = run_restored,
+        .arg = site,
+    });
+    site->lending = lending_new(&(struct lending_parts){
+        .site = site->name,
+        .runs = site->runs,
+        .hosts = site->hosts,
+        .provider = site->provider,
+        .uplink = site->uplink,
+        .history = site->history,
+        .pass_request = &site->pass_request,
+    });
+    site->recalls = recalls_new(&(struct recalls_parts){
+        .config = config,
+        .jobs = site->jobs,
+        .runs = site->runs,
+        .provider = site->provider,
+        .consumer = site->consumer,
+        .lending = site->lending,
+        .life = site->life,
+    });
     site->lease_load.ask_ms = INT64_MAX;
     return site;
 }
@@ -100,6 +145,10 @@ void site_free(struct site *site)
     if (site == NULL) {
         return;
     }
+    recalls_free(site->recalls);
+    lending_free(site->lending);
+    lifecycle_free(site->life);
+    history_free(site->history);
     closed_release(&site->closed);
     waiters_free(site->waiters);
     terminals_free(site->terminals);
@@ -130,16 +179,12 @@ void site_free(struct site *site)
 
 static void load_counter(struct site *site, const struct row_counter *counter)
 {
-    const struct {
-        const char *name;
-        uint64_t *value;
-    } counters[] = {{"boot", &site->boot},
-                    {"job", &site->last_job},
-                    {"attempt", &site->last_attempt}};
-    for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
-        if (strcmp(counters[i].name, counter->name) == 0) {
-            *counters[i].value = counter->value;
-        }
+    if (strcmp(counter->name, "boot") == 0) {
+        site->boot = counter->value;
+    } else if (strcmp(counter->name, "job") == 0) {
+        site->last_job = counter->value;
+    } else if (strcmp(counter->name, "attempt") == 0) {
+        turns_load_counter(site->life, counter->value);
     }
 }
 
@@ -163,7 +208,7 @@ void site_load(struct site *site, const struct row *row)
         jobs_load_state(site->jobs, &row->job_state);
         break;
     case ROW_RUN:
-        turns_load_run(site, &row->run);
+        turns_load_run(site->life, &row->run);
         if (row->run.lease[0] != '\0') {
             provider_load(site->provider, row);
         }
@@ -193,6 +238,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
 {
     int before = effects->count;
     site->now_ms = now_ms;
+    history_step(site->history, now_ms);
     site->boot++;
     effects_store(effects,
                   &(struct row){.kind = ROW_COUNTER,
@@ -205,10 +251,10 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     schedule_tell_use(site);
     closed_tell(site);
     picks_begin(site, now_ms, effects);
-    turns_restore(site, now_ms, effects);
+    turns_restore(site->life, now_ms, effects);
     accepts_start(site->accepts, site->jobs, now_ms);
     terminals_start(site->terminals, now_ms);
-    history_note(site, before, effects);
+    history_note(site->history, before, effects);
 }
 
 /* ---------------------------------------------------------------- time */
@@ -254,19 +300,22 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     }
     lose_hosts(site, now_ms, effects);
     runs_tick(site->runs, now_ms, effects);
-    recalls_tick(site, now_ms, effects);
+    recalls_tick(site->recalls, now_ms, effects);
     tick_consumer(site, now_ms, effects);
     answer_late(site, now_ms, effects);
     picks_tick(site, now_ms, effects);
-    turns_clean(site, now_ms, effects);
+    turns_clean(site->life, now_ms, effects);
     if (provider_wake_ms(site->provider) <= now_ms) {
         pass_request_set(&site->pass_request); /* a freeze may have lapsed */
         provider_tick(site->provider, now_ms, effects);
     }
     grants_refresh(site, effects);
     shares_tick(site->shares, now_ms, effects);
-    windows_tick(site, now_ms, effects);
-    endings_tick(site, now_ms, effects);
+    if (windows_have_changed(site, now_ms)) {
+        closed_tell(site);
+        windows_apply(site, now_ms, effects);
+    }
+    endings_tick(site->life, now_ms, effects);
     overloads_tick(site, now_ms, effects);
     site->has_scheduled = schedule_run(site, now_ms, effects);
     if (site->has_scheduled) {
@@ -275,8 +324,8 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     shares_tick(site->shares, now_ms, effects);
     provider_tick(site->provider, now_ms, effects);
     grants_refresh(site, effects); /* what has just changed is looked at now */
-    recalls_tick(site, now_ms, effects);
-    lending_tick(site, now_ms, effects);
+    recalls_tick(site->recalls, now_ms, effects);
+    lending_tick(site->lending, now_ms, effects);
     lease_load_tick(site, now_ms, effects);
     if (site_uplink_wants_usage(site->uplink, now_ms)) {
         struct msg_usage usage;
@@ -329,6 +378,7 @@ void site_step(struct site *site, const struct event *event, struct effects *eff
 {
     int before = effects->count;
     site->now_ms = event->now_ms;
+    history_step(site->history, event->now_ms);
     switch (event->kind) {
     case EVENT_TICK:
         if (site->has_scheduled) {
@@ -347,11 +397,11 @@ void site_step(struct site *site, const struct event *event, struct effects *eff
         }
         break;
     case EVENT_WRITTEN:
-        turns_written(site, event->written.job, event->written.error, event->now_ms,
-                      effects);
+        turns_written(site->life, event->written.job, event->written.error,
+                      event->now_ms, effects);
         break;
     }
-    history_note(site, before, effects);
+    history_note(site->history, before, effects);
 }
 
 int64_t site_wake_ms(const struct site *site)
@@ -367,9 +417,9 @@ int64_t site_wake_ms(const struct site *site)
         waiters_wake_ms(site->waiters),
         terminals_wake_ms(site->terminals),
         schedule_wake_ms(site, site->now_ms),
-        site->lending_ms,
-        site->recall_ms,
-        site->ending_ms,
+        lending_wake_ms(site->lending),
+        recalls_wake_ms(site->recalls),
+        endings_wake_ms(site->life),
         lease_load_wake_ms(site),
         windows_wake_ms(&site->windows, site->now_ms),
         overloads_wake_ms(site, site->now_ms),

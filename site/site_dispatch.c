@@ -41,7 +41,7 @@ static void on_welcome(struct site *site, const struct call *call,
         effects_log(effects, LOG_LEVEL_NOTICE, "connected to the broker");
         provider_session(site->provider, session, call->now_ms, effects);
         consumer_session(site->consumer, session, call->now_ms, effects);
-        lending_session(site, call->now_ms);
+        lending_session(site->lending, call->now_ms);
         lease_load_mark(site, true, call->now_ms);
         /* Asked in a session that is over, they would wait for nothing. */
         waiters_give_up(site->waiters, WAITER_BROKER, call->now_ms);
@@ -83,7 +83,7 @@ static void on_contract_change(struct site *site, const struct call *call,
 static void on_evict(struct site *site, const struct call *call,
                      struct effects *effects)
 {
-    lending_evict(site, &call->msg->evict, call->now_ms, effects);
+    lending_evict(site->lending, &call->msg->evict, call->now_ms, effects);
 }
 
 static void on_contract(struct site *site, const struct call *call,
@@ -96,7 +96,7 @@ static void on_contract(struct site *site, const struct call *call,
     lease_load_look(site, call->now_ms);
     bool is_known = consumer_find_contract(site->consumer, lease, &after);
     if (before.n_recalls > 0 && after.n_recalls == 0) {
-        recalls_forget(site, lease);
+        recalls_forget(site->recalls, lease);
     }
     if (was_known != is_known || before.epoch != after.epoch ||
         before.state != after.state || before.is_made != after.is_made ||
@@ -110,31 +110,31 @@ static void on_contract(struct site *site, const struct call *call,
 static void on_start(struct site *site, const struct call *call,
                      struct effects *effects)
 {
-    lending_start(site, call->msg, call->now_ms, effects);
+    lending_start(site->lending, call->msg, call->now_ms, effects);
 }
 
 static void on_attempt_ask(struct site *site, const struct call *call,
                            struct effects *effects)
 {
-    lending_ask(site, call->msg, effects);
+    lending_ask(site->lending, call->msg, effects);
 }
 
 static void on_attempt_control(struct site *site, const struct call *call,
                                struct effects *effects)
 {
-    lending_control(site, call->msg, call->now_ms, effects);
+    lending_control(site->lending, call->msg, call->now_ms, effects);
 }
 
 static void on_attempt_ack(struct site *site, const struct call *call,
                            struct effects *effects)
 {
-    lending_acknowledge(site, call->msg, effects);
+    lending_acknowledge(site->lending, call->msg, effects);
 }
 
 static void on_output_ask(struct site *site, const struct call *call,
                           struct effects *effects)
 {
-    lending_output(site, call->msg, effects);
+    lending_output(site->lending, call->msg, effects);
 }
 
 /* What a provider says is about a run of ours, and about one that we gave to it. */
@@ -174,7 +174,7 @@ static void on_output(struct site *site, const struct call *call,
     const struct msg_output *output = &call->msg->output;
     bool is_ours = strcmp(output->run.site, site->config->name) == 0;
     if (call->from->kind == PEER_HOST && !is_ours) {
-        lending_pass_output(site, call->msg, effects);
+        lending_pass_output(site->lending, call->msg, effects);
     } else if (call->from->kind == PEER_HOST) {
         peek_output(site, output, effects);
     } else if (is_from_its_provider(site, call->msg, &output->run) &&
@@ -187,7 +187,7 @@ static void on_stream_down(struct site *site, const struct call *call,
                            struct effects *effects)
 {
     if (call->from->kind == PEER_BROKER) {
-        lending_stream_down(site, call->msg, effects);
+        lending_stream_down(site->lending, call->msg, effects);
     } else {
         terminals_down(site->terminals, call->from, &call->msg->stream_down, effects);
     }
@@ -199,7 +199,7 @@ static void on_stream_up(struct site *site, const struct call *call,
     const struct msg_stream_up *up = &call->msg->stream_up;
     bool is_ours = strcmp(up->run.site, site->config->name) == 0;
     if (call->from->kind == PEER_HOST && !is_ours) {
-        lending_stream_up(site, call->host, up, effects);
+        lending_stream_up(site->lending, call->host, up, effects);
     } else if (call->from->kind == PEER_HOST ||
                is_from_its_provider(site, call->msg, &up->run)) {
         terminals_up(site->terminals, call->host, up, effects);

@@ -113,6 +113,9 @@ static void change_queues(struct site *site, int64_t now_ms, struct effects *eff
     shares_inherit(site->shares, before, now_ms);
     jobs_reload(site->jobs, config->queues, config->n_queues, site->limits,
                 site->shares);
+    lifecycle_reload(site->life, config, site->shares);
+    recalls_reload(site->recalls, config);
+    history_reload(site->history, config->history_period_ms);
     shares_settle(site->shares);
     shares_free(before);
     queues_reload(site->queues, config->queues, config->n_queues);
@@ -217,6 +220,7 @@ void site_reload(struct site *site, const struct site_config *from, int64_t now_
                  struct effects *effects)
 {
     site->now_ms = now_ms;
+    history_step(site->history, now_ms);
     apply(site, from, now_ms, effects);
     effects_log(effects, LOG_LEVEL_NOTICE, "the configuration was read anew");
 }

@@ -38,7 +38,7 @@ void site_reports_apply(struct site *site, const struct site_reports *reports,
                         int64_t now_ms, struct effects *effects)
 {
     for (int i = 0; i < reports->count; i++) {
-        turns_report(site, &reports->items[i], now_ms, effects);
+        turns_report(site->life, &reports->items[i], now_ms, effects);
     }
     if (reports->count > 0) {
         pass_request_set(&site->pass_request);

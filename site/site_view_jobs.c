@@ -7,7 +7,6 @@
 #include "model/job_id.h"
 #include "sched/resreq.h"
 #include "site/endings.h"
-#include "site/halts.h"
 #include "site/job_lookup.h"
 #include "site/resizes.h"
 #include "site/site_page.h"
@@ -60,7 +59,7 @@ static const char *waiting_reason(const struct site_view *view, struct arena *ar
 static const char *why_text(const struct site_view *view, struct arena *arena,
                             const struct job *job)
 {
-    if (endings_is_waiting(job) && job->halt.causes != 0) {
+    if (jobs_is_end_deferred(job) && job->halt.causes != 0) {
         return arena_printf(arena,
                             "%s; ends in its slots, for the commands after it, as soon "
                             "as others give them back",
@@ -118,7 +117,7 @@ static void add_use(struct arena *arena, struct value *row, const struct job *jo
 {
     bool has_run = job->start_ms != 0;
     bool is_known = has_run && jobs_is_ended(job);
-    int64_t run_ms = halts_ran_ms(job, now_ms);
+    int64_t run_ms = jobs_ran_ms(job, now_ms);
     value_add_duration(arena, row, "run_s", has_run ? run_ms : -1);
     bool is_told = has_run && !is_known && job->seat.cpu_ms > 0;
     value_add_duration(arena, row, "cpu_s",

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "site/halts.h"
+#include "site/attempt.h"
 #include "site/parts.h"
 #include "site/run_limit.h"
 #include "site/slot_reserves.h"
@@ -15,13 +15,14 @@ static int64_t end_of(const struct site *site, const struct job *job, int64_t no
     if (limit_ms == 0 || job->halt.causes != 0) {
         return BACKFILL_NEVER;
     }
-    int64_t ran_ms = job->start_ms != 0 ? halts_ran_ms(job, now_ms) : 0;
+    int64_t ran_ms = job->start_ms != 0 ? jobs_ran_ms(job, now_ms) : 0;
     return now_ms + (ran_ms < limit_ms ? limit_ms - ran_ms : 0);
 }
 
 static bool has_slots(const struct site *site, const struct job *job)
 {
-    return job->halt.causes == 0 || !job->halt.yields || !halts_is_still(site, job);
+    return job->halt.causes == 0 || !job->halt.yields ||
+           !attempt_is_still(site->life, job);
 }
 
 /* The same amounts, to be added to. */

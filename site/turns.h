@@ -7,71 +7,65 @@
 #ifndef SUBLET_SITE_TURNS_H
 #define SUBLET_SITE_TURNS_H
 
-#include "consumer/consumer.h"
 #include "sched/place/place.h"
-#include "site/jobs.h"
-#include "site/run_table.h"
-
-struct site;
+#include "site/lifecycle.h"
 
 /* A run's row from the journal: after those of the jobs. */
-void turns_load_run(struct site *site, const struct row_run *row);
+/* The number of the last attempt, from the journal. */
+void turns_load_counter(struct lifecycle *life, uint64_t last_attempt);
+void turns_load_run(struct lifecycle *life, const struct row_run *row);
 /* At the start: open attempts find their executions again. */
-void turns_restore(struct site *site, int64_t now_ms, struct effects *effects);
+void turns_restore(struct lifecycle *life, int64_t now_ms, struct effects *effects);
 
 /* So many starts follow: the numbers of their attempts go on record at once. */
-void turns_expect(struct site *site, int n_starts, struct effects *effects);
+void turns_expect(struct lifecycle *life, int n_starts, struct effects *effects);
 /* What the scheduler planned: an attempt, and its execution is asked for; it reserves
  * what the text says (site/reserves.h). */
-void turns_start(struct site *site, struct job *job, const struct place_start *start,
-                 const char *reserved, int64_t now_ms, struct effects *effects);
+void turns_start(struct lifecycle *life, struct job *job,
+                 const struct place_start *start, const char *reserved, int64_t now_ms,
+                 struct effects *effects);
 
 /* An order about a job that has not ended. `who` gave it. A waiting job takes KILL,
  * SUSPEND and RESUME at once; with an attempt it goes to the execution. */
-void turns_control(struct site *site, struct job *job, enum control_action action,
+void turns_control(struct lifecycle *life, struct job *job, enum control_action action,
                    int signal, const char *who, int64_t now_ms,
                    struct effects *effects);
 
-/* An order about the run of a job that has one: on record, then on its way. Standing
- * still and going on are ordered by site/halts.h. */
-void turns_order(struct site *site, struct job *job, enum control_action action,
-                 int signal, int64_t now_ms, struct effects *effects);
-
 /* A job with an attempt shall wait again: its run is ended first. */
-void turns_requeue(struct site *site, struct job *job, const char *who, int64_t now_ms,
-                   struct effects *effects);
+void turns_requeue(struct lifecycle *life, struct job *job, const char *who,
+                   int64_t now_ms, struct effects *effects);
 
 /* Likewise, as its slots are wanted back and the time is over. */
 extern const char turns_recalled[]; /* the reason that it has then */
-void turns_recall(struct site *site, struct job *job, int64_t now_ms,
+void turns_recall(struct lifecycle *life, struct job *job, int64_t now_ms,
                   struct effects *effects);
 
 /* An execution of a job of ours on our own hosts has changed. */
-void turns_run_changed(struct site *site, struct run *run, int64_t now_ms,
+void turns_run_changed(struct lifecycle *life, struct run *run, int64_t now_ms,
                        struct effects *effects);
 /* News of one on a borrowed host; output that was written. */
-void turns_report(struct site *site, const struct consumer_report *report,
+void turns_report(struct lifecycle *life, const struct consumer_report *report,
                   int64_t now_ms, struct effects *effects);
-void turns_written(struct site *site, uint64_t key, int error, int64_t now_ms,
+void turns_written(struct lifecycle *life, uint64_t key, int error, int64_t now_ms,
                    struct effects *effects);
 
 /* An execution has its exit: the job ends, or waits again where the exit is a loss that
  * its rerun rule forgives. */
-void turns_finish(struct site *site, struct job *job, const struct run_exit *exit,
+void turns_finish(struct lifecycle *life, struct job *job, const struct run_exit *exit,
                   int64_t now_ms, struct effects *effects);
 /* It never ran: the job waits again, or ends where it was killed meanwhile. */
-void turns_end_unbegun(struct site *site, struct job *job, int64_t now_ms,
+void turns_end_unbegun(struct lifecycle *life, struct job *job, int64_t now_ms,
                        struct effects *effects);
 /* A provider has refused it: likewise. */
-void turns_give_back(struct site *site, struct job *job, const char *reason,
+void turns_give_back(struct lifecycle *life, struct job *job, const char *reason,
                      int64_t now_ms, struct effects *effects);
 /* Nobody can tell how it is. */
-void turns_lose_sight(struct site *site, struct job *job, struct effects *effects);
+void turns_lose_sight(struct lifecycle *life, struct job *job, struct effects *effects);
 /* It has begun at `start_ms`, and runs (JOB_RUN) or stands still (another). */
-void turns_begun(struct site *site, struct job *job, enum job_state state,
+void turns_begun(struct lifecycle *life, struct job *job, enum job_state state,
                  int64_t start_ms, int64_t now_ms, struct effects *effects);
 
 /* Ended jobs whose time is over. */
-void turns_clean(struct site *site, int64_t now_ms, struct effects *effects);
+void turns_clean(struct lifecycle *life, int64_t now_ms, struct effects *effects);
 
 #endif

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "model/job_id.h"
+#include "site/lifecycle_parts.h"
 #include "site/outfile.h"
-#include "site/parts.h"
 #include "site/turns.h"
 
 /* A refused job waits so long, unless a contract changes first: a provider that
@@ -17,7 +17,7 @@ enum { REFUSED_PAUSE_MS = 1000, REFUSED_PAUSE_MAX_MS = 16000 };
 enum { EXCLUSIVE_PAUSE_MS = 15000 };
 
 /* The provider has taken it: an order that waited for that goes out. */
-static void take(struct site *site, struct job *job, int64_t now_ms,
+static void take(struct lifecycle *life, struct job *job, int64_t now_ms,
                  struct effects *effects)
 {
     if (job->is_decided) {
@@ -27,12 +27,14 @@ static void take(struct site *site, struct job *job, int64_t now_ms,
     job->n_refused = 0;
     jobs_store(job, effects);
     if (job->control.number != 0) {
-        consumer_control(site->consumer, job->attempt, &job->control, now_ms, effects);
+        consumer_control(life->parts.consumer, job->attempt, &job->control, now_ms,
+                         effects);
     }
 }
 
-static void give_back_refused(struct site *site, struct job *job, const char *reason,
-                              int64_t now_ms, struct effects *effects)
+static void give_back_refused(struct lifecycle *life, struct job *job,
+                              const char *reason, int64_t now_ms,
+                              struct effects *effects)
 {
     int64_t pause_ms = job->spec->is_exclusive ? EXCLUSIVE_PAUSE_MS : REFUSED_PAUSE_MS;
     for (int i = 0; i < job->n_refused && pause_ms < REFUSED_PAUSE_MAX_MS; i++) {
@@ -40,15 +42,15 @@ static void give_back_refused(struct site *site, struct job *job, const char *re
     }
     job->n_refused++;
     job->retry_ms = now_ms + pause_ms;
-    turns_give_back(site, job,
+    turns_give_back(life, job,
                     arena_printf(&effects->arena, "refused by %s: %s", job->lease,
                                  reason != NULL ? reason : ""),
                     now_ms, effects);
 }
 
 /* Never began, or its trace is gone: in both cases what we know of it decides. */
-static void lose(struct site *site, struct job *job, const char *reason, int64_t now_ms,
-                 struct effects *effects)
+static void lose(struct lifecycle *life, struct job *job, const char *reason,
+                 int64_t now_ms, struct effects *effects)
 {
     struct run_exit exit = {.end = RUN_END_LOST,
                             .start_ms = job->start_ms,
@@ -56,17 +58,17 @@ static void lose(struct site *site, struct job *job, const char *reason, int64_t
     if (reason != NULL && reason[0] != '\0') {
         exit.text = reason;
     }
-    turns_finish(site, job, &exit, now_ms, effects);
+    turns_finish(life, job, &exit, now_ms, effects);
 }
 
-static void write_piece(struct site *site, struct job *job,
+static void write_piece(struct lifecycle *life, struct job *job,
                         const struct consumer_report *report, int64_t now_ms,
                         struct effects *effects)
 {
     struct arena *arena = &effects->arena;
     const char *path = outfile_path(arena, job, report->stream);
     if (path == NULL) {
-        consumer_written(site->consumer, job->attempt, false, now_ms, effects);
+        consumer_written(life->parts.consumer, job->attempt, false, now_ms, effects);
         return;
     }
     job->written_attempt = job->attempt;
@@ -83,10 +85,10 @@ static void write_piece(struct site *site, struct job *job,
                    (size_t)report->n_bytes);
 }
 
-void turns_written(struct site *site, uint64_t key, int error, int64_t now_ms,
+void turns_written(struct lifecycle *life, uint64_t key, int error, int64_t now_ms,
                    struct effects *effects)
 {
-    struct job *job = jobs_find(site->jobs, key);
+    struct job *job = jobs_find(life->parts.jobs, key);
     if (job == NULL || job->written_attempt == 0 ||
         job->written_attempt != job->attempt || jobs_is_ended(job)) {
         return; /* of an execution that is no more */
@@ -97,46 +99,46 @@ void turns_written(struct site *site, uint64_t key, int error, int64_t now_ms,
                     "output of job %s could not be written: error %d",
                     job_id_text(&effects->arena, job->id, job->index), error);
     }
-    consumer_written(site->consumer, job->attempt, error == 0, now_ms, effects);
+    consumer_written(life->parts.consumer, job->attempt, error == 0, now_ms, effects);
 }
 
-void turns_report(struct site *site, const struct consumer_report *report,
+void turns_report(struct lifecycle *life, const struct consumer_report *report,
                   int64_t now_ms, struct effects *effects)
 {
-    struct job *job = jobs_find_attempt(site->jobs, report->attempt);
+    struct job *job = jobs_find_attempt(life->parts.jobs, report->attempt);
     if (job == NULL) {
         if (report->news == CONSUMER_ENDED) {
-            consumer_acknowledge(site->consumer, report->attempt, effects);
+            consumer_acknowledge(life->parts.consumer, report->attempt, effects);
         }
         return;
     }
     switch (report->news) {
     case CONSUMER_TAKEN:
-        take(site, job, now_ms, effects);
+        take(life, job, now_ms, effects);
         break;
     case CONSUMER_REFUSED:
-        give_back_refused(site, job, report->reason, now_ms, effects);
+        give_back_refused(life, job, report->reason, now_ms, effects);
         break;
     case CONSUMER_LOST:
-        lose(site, job, report->reason, now_ms, effects);
+        lose(life, job, report->reason, now_ms, effects);
         break;
     case CONSUMER_RUNNING:
     case CONSUMER_SUSPENDED:
-        take(site, job, now_ms, effects);
-        turns_begun(site, job, report->news == CONSUMER_RUNNING ? JOB_RUN : JOB_SSUSP,
+        take(life, job, now_ms, effects);
+        turns_begun(life, job, report->news == CONSUMER_RUNNING ? JOB_RUN : JOB_SSUSP,
                     report->start_ms, now_ms, effects);
         break;
     case CONSUMER_CONTROLLED:
         break; /* what it led to is told by itself */
     case CONSUMER_OUTPUT:
-        write_piece(site, job, report, now_ms, effects);
+        write_piece(life, job, report, now_ms, effects);
         break;
     case CONSUMER_ENDED:
-        turns_finish(site, job, &report->exit, now_ms, effects);
-        consumer_acknowledge(site->consumer, report->attempt, effects);
+        turns_finish(life, job, &report->exit, now_ms, effects);
+        consumer_acknowledge(life->parts.consumer, report->attempt, effects);
         break;
     case CONSUMER_UNKNOWN:
-        turns_lose_sight(site, job, effects);
+        turns_lose_sight(life, job, effects);
         break;
     }
 }

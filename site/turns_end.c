@@ -9,15 +9,13 @@
  * again; after MAX_PREEXEC_RETRY and MAX_JOB_REQUEUE times it is held (PSUSP) until a
  * user resumes it, and the count begins anew. After a code in EXCLUDE(...) it avoids
  * the hosts that it had, until a user resumes or requeues it. */
+
 #include "site/turns.h"
 
 #include <string.h>
 
-#include "site/halts.h"
-#include "site/history.h"
-#include "site/parts.h"
+#include "site/lifecycle_parts.h"
 #include "site/rules.h"
-#include "site/slot_reserves.h"
 #include "site/wait.h"
 
 /* What made PRE_EXEC fail seldom goes away at once. */
@@ -77,32 +75,33 @@ static const char *end_reason(struct effects *effects, const struct job *job,
 
 /* ---------------------------------------------------------------- ends */
 
-static void end_job(struct site *site, struct job *job, const struct run_exit *exit,
-                    int64_t now_ms, struct effects *effects)
+static void end_job(struct lifecycle *life, struct job *job,
+                    const struct run_exit *exit, int64_t now_ms,
+                    struct effects *effects)
 {
     struct job_rules rules;
-    rules_of(site->config, job, &rules);
+    rules_of(life->parts.config, job, &rules);
     bool is_done = exit->end == RUN_END_EXITED && job_rules_succeed(&rules, exit->code);
-    jobs_end(site->jobs, job, exit, is_done, end_reason(effects, job, exit),
+    jobs_end(life->parts.jobs, job, exit, is_done, end_reason(effects, job, exit),
              exit->end_ms != 0 ? exit->end_ms : now_ms);
     jobs_store(job, effects);
-    wait_job_ended(site->waiters, job, effects);
-    pass_request_set(&site->pass_request);
+    wait_job_ended(life->parts.waiters, job, effects);
+    pass_request_set(life->parts.pass_request);
 }
 
-void turns_end_unbegun(struct site *site, struct job *job, int64_t now_ms,
+void turns_end_unbegun(struct lifecycle *life, struct job *job, int64_t now_ms,
                        struct effects *effects)
 {
     static const struct run_exit none = {.text = ""};
-    end_job(site, job, &none, now_ms, effects);
+    end_job(life, job, &none, now_ms, effects);
 }
 
 /* MAX_JOB_PREEMPT_RESET: how often it was preempted is forgotten where its run had
  * begun and a user wants it to wait again, or always, or never. */
-static void forget_preemptions(const struct site *site, struct job *job,
+static void forget_preemptions(const struct lifecycle *life, struct job *job,
                                enum requeue_cause cause)
 {
-    switch (site->config->preempt.reset) {
+    switch (life->parts.config->preempt.reset) {
     case PREEMPT_RESET_BY_USER:
         job->halt.n_preempted = cause == REQUEUE_USER ? 0 : job->halt.n_preempted;
         break;
@@ -115,41 +114,41 @@ static void forget_preemptions(const struct site *site, struct job *job,
 }
 
 /* `exit`: of its run; NULL: it had none. */
-static void requeue(struct site *site, struct job *job, enum requeue_cause cause,
+static void requeue(struct lifecycle *life, struct job *job, enum requeue_cause cause,
                     const struct run_exit *exit, const char *reason,
                     struct effects *effects)
 {
-    history_run_over(site, job, exit, effects);
+    history_run_over(life->parts.history, job, exit, effects);
     job->recall_ms = 0;
-    forget_preemptions(site, job, cause);
-    jobs_requeue(site->jobs, job, cause, reason);
+    forget_preemptions(life, job, cause);
+    jobs_requeue(life->parts.jobs, job, cause, reason);
     jobs_store(job, effects);
-    terminals_requeued(site->terminals, job, effects);
-    pass_request_set(&site->pass_request);
+    terminals_requeued(life->parts.terminals, job, effects);
+    pass_request_set(life->parts.pass_request);
 }
 
 /* It waits again, but for somebody to resume it. */
-static void hold(struct site *site, struct job *job, enum requeue_cause cause,
+static void hold(struct lifecycle *life, struct job *job, enum requeue_cause cause,
                  const struct run_exit *exit, const char *reason,
                  struct effects *effects)
 {
-    history_run_over(site, job, exit, effects);
+    history_run_over(life->parts.history, job, exit, effects);
     job->recall_ms = 0;
-    forget_preemptions(site, job, cause);
-    jobs_requeue(site->jobs, job, cause, reason);
-    jobs_move(site->jobs, job, JOB_PSUSP);
+    forget_preemptions(life, job, cause);
+    jobs_requeue(life->parts.jobs, job, cause, reason);
+    jobs_move(life->parts.jobs, job, JOB_PSUSP);
     jobs_store(job, effects);
-    terminals_requeued(site->terminals, job, effects);
-    pass_request_set(&site->pass_request);
+    terminals_requeued(life->parts.terminals, job, effects);
+    pass_request_set(life->parts.pass_request);
 }
 
-void turns_give_back(struct site *site, struct job *job, const char *reason,
+void turns_give_back(struct lifecycle *life, struct job *job, const char *reason,
                      int64_t now_ms, struct effects *effects)
 {
     if (job->is_killed) {
-        turns_end_unbegun(site, job, now_ms, effects);
+        turns_end_unbegun(life, job, now_ms, effects);
     } else {
-        requeue(site, job, REQUEUE_LOST, NULL, reason, effects);
+        requeue(life, job, REQUEUE_LOST, NULL, reason, effects);
     }
 }
 
@@ -157,7 +156,7 @@ void turns_give_back(struct site *site, struct job *job, const char *reason,
 
 const char turns_recalled[] = "requeued: its slots were recalled";
 
-static void finish_pre_exec(struct site *site, struct job *job,
+static void finish_pre_exec(struct lifecycle *life, struct job *job,
                             const struct run_exit *exit, int64_t now_ms,
                             struct effects *effects)
 {
@@ -166,10 +165,10 @@ static void finish_pre_exec(struct site *site, struct job *job,
     const char *what = job->backfill.of != 0
                            ? "its pre-execution command failed, or came too late"
                            : "its pre-execution command failed";
-    rules_of(site->config, job, &rules);
+    rules_of(life->parts.config, job, &rules);
     job->n_pre_fails++;
     if (job->n_pre_fails >= job_rules_pre_tries(&rules)) {
-        hold(site, job, REQUEUE_LOST, exit,
+        hold(life, job, REQUEUE_LOST, exit,
              arena_printf(arena,
                           "held: %s %d times, at last: %s; `sublet resume` lets it try "
                           "again",
@@ -177,7 +176,7 @@ static void finish_pre_exec(struct site *site, struct job *job,
              effects);
     } else {
         job->retry_ms = now_ms + PRE_EXEC_PAUSE_MS;
-        requeue(site, job, REQUEUE_LOST, exit,
+        requeue(life, job, REQUEUE_LOST, exit,
                 arena_printf(arena, "%s: %s", what, exit->text), effects);
     }
 }
@@ -195,38 +194,38 @@ static void avoid_hosts(struct arena *arena, struct job *job)
 
 /* A gap of reserved slots ended it before its own run limit could. Commands before it
  * (PRE_EXEC) count as running here, and not for its limit. */
-static bool is_interrupted(const struct site *site, const struct job *job,
-                           const struct run_exit *exit)
+static bool is_interrupted(const struct job *job, const struct run_exit *exit,
+                           int64_t now_ms)
 {
-    int64_t end_ms = exit->end_ms != 0 ? exit->end_ms : site->now_ms;
+    int64_t end_ms = exit->end_ms != 0 ? exit->end_ms : now_ms;
     bool stood_still = job->halt.causes != 0 || job->halt.resumed_ms != 0;
     return exit->cause == RUN_CAUSE_RUN_LIMIT && job->backfill.of != 0 &&
-           (halts_ran_ms(job, end_ms) < job->spec->run_limit_ms ||
+           (jobs_ran_ms(job, end_ms) < job->spec->run_limit_ms ||
             (!stood_still && end_ms >= job->backfill.until_ms - CLOCKS_MS));
 }
 
-static bool asks_again(const struct site *site, const struct job *job,
-                       const struct job_rules *rules, const struct run_exit *exit)
+static bool asks_again(const struct job *job, const struct job_rules *rules,
+                       const struct run_exit *exit, int64_t now_ms)
 {
-    return (exit->end == RUN_END_EXITED || is_interrupted(site, job, exit)) &&
+    return (exit->end == RUN_END_EXITED || is_interrupted(job, exit, now_ms)) &&
            job_rules_requeue(rules, exit->code);
 }
 
 /* By its exit code. False where that asks for nothing. */
-static bool finish_by_code(struct site *site, struct job *job,
+static bool finish_by_code(struct lifecycle *life, struct job *job,
                            const struct run_exit *exit, int64_t now_ms,
                            struct effects *effects)
 {
     struct job_rules rules;
     struct arena *arena = &effects->arena;
-    rules_of(site->config, job, &rules);
+    rules_of(life->parts.config, job, &rules);
     int code = exit->code;
-    if (!asks_again(site, job, &rules, exit)) {
+    if (!asks_again(job, &rules, exit, now_ms)) {
         return false;
     }
     if (rules.max_requeues != JOB_RULES_UNSAID &&
         job->n_requeues >= rules.max_requeues) {
-        hold(site, job, REQUEUE_EXIT, exit,
+        hold(life, job, REQUEUE_EXIT, exit,
              arena_printf(arena,
                           "held: it exited with code %d, and was requeued for its "
                           "exit code %d times (MAX_JOB_REQUEUE); `sublet resume` lets "
@@ -243,7 +242,7 @@ static bool finish_by_code(struct site *site, struct job *job,
     } else if (run_ms >= 0 && run_ms < REQUEUE_PAUSE_MS) {
         job->retry_ms = now_ms + REQUEUE_PAUSE_MS - run_ms;
     }
-    requeue(site, job, REQUEUE_EXIT, exit,
+    requeue(life, job, REQUEUE_EXIT, exit,
             arena_printf(arena,
                          "requeued: it exited with code %d, which is one of "
                          "REQUEUE_EXIT_VALUES%s",
@@ -259,16 +258,16 @@ static bool is_repeated(const struct job *job, const struct run_exit *exit)
     return exit->end == RUN_END_LOST && (!may_have_begun || job->spec->is_rerunnable);
 }
 
-void turns_finish(struct site *site, struct job *job, const struct run_exit *exit,
+void turns_finish(struct lifecycle *life, struct job *job, const struct run_exit *exit,
                   int64_t now_ms, struct effects *effects)
 {
-    shares_spend(site->shares, job, exit, now_ms);
+    shares_spend(life->parts.shares, job, exit, now_ms);
     if (job->is_killed) {
-        end_job(site, job, exit, now_ms, effects);
+        end_job(life, job, exit, now_ms, effects);
         return;
     }
     if (exit->is_recalled) {
-        requeue(site, job, REQUEUE_RECALL, exit, turns_recalled, effects);
+        requeue(life, job, REQUEUE_RECALL, exit, turns_recalled, effects);
         return;
     }
     if (jobs_is_requeued(job)) {
@@ -277,24 +276,24 @@ void turns_finish(struct site *site, struct job *job, const struct run_exit *exi
         if (job->requeue_cause == REQUEUE_USER) {
             jobs_set_avoided(job, "");
         }
-        requeue(site, job, job->requeue_cause, exit,
+        requeue(life, job, job->requeue_cause, exit,
                 arena_str(&effects->arena, job->reason), effects);
         return;
     }
     if (exit->cause == RUN_CAUSE_PRE_EXEC) {
-        finish_pre_exec(site, job, exit, now_ms, effects);
+        finish_pre_exec(life, job, exit, now_ms, effects);
         return;
     }
     job->n_pre_fails = exit->end == RUN_END_LOST ? job->n_pre_fails : 0;
-    if (finish_by_code(site, job, exit, now_ms, effects)) {
+    if (finish_by_code(life, job, exit, now_ms, effects)) {
         return;
     }
     if (is_repeated(job, exit)) {
-        requeue(site, job, REQUEUE_LOST, exit,
+        requeue(life, job, REQUEUE_LOST, exit,
                 arena_printf(&effects->arena, "waits again: its run was lost: %s",
                              exit->text),
                 effects);
     } else {
-        end_job(site, job, exit, now_ms, effects);
+        end_job(life, job, exit, now_ms, effects);
     }
 }

@@ -51,9 +51,9 @@ static void judge(struct site *site, struct job *job, int64_t now_ms,
         (job->queue >= 0 && !queues_may_run(site->queues, job->queue, local_ms)) ||
         is_on_closed_host(site, job, local_ms);
     if (is_out) {
-        halts_impose(site, job, HALT_WINDOW, 0, now_ms, effects);
+        halts_impose(site->life, job, HALT_WINDOW, 0, now_ms, effects);
     } else {
-        halts_lift(site, job, HALT_WINDOW, now_ms, effects);
+        halts_lift(site->life, job, HALT_WINDOW, now_ms, effects);
     }
 }
 
@@ -87,17 +87,21 @@ static int64_t next_of(const struct site *site, int64_t now_ms)
     return next_ms == INT64_MAX ? INT64_MAX : next_ms - site->utc_offset_ms;
 }
 
-void windows_tick(struct site *site, int64_t now_ms, struct effects *effects)
+bool windows_have_changed(struct site *site, int64_t now_ms)
 {
     struct windows *windows = &site->windows;
     if (windows->is_known && now_ms < windows->next_ms &&
         windows->utc_offset_ms == site->utc_offset_ms) {
-        return;
+        return false;
     }
     *windows = (struct windows){.next_ms = next_of(site, now_ms),
                                 .utc_offset_ms = site->utc_offset_ms,
                                 .is_known = true};
-    closed_tell(site);
+    return true;
+}
+
+void windows_apply(struct site *site, int64_t now_ms, struct effects *effects)
+{
     judge_all(site, now_ms, effects);
     pass_request_set(&site->pass_request);
 }

@@ -32,9 +32,11 @@ struct windows {
 void windows_reload(struct windows *windows);
 /* Of one of the site's hosts: nothing new starts there now. */
 bool windows_have_closed(const struct site *site, int host);
-/* Where a window has opened or closed, jobs are suspended, ended, resumed, and there is
- * a pass. */
-void windows_tick(struct site *site, int64_t now_ms, struct effects *effects);
+/* True if a window has opened or closed since the last call, or at the first call; then
+ * the provider has to hear which hosts are closed, and windows_apply follows: jobs are
+ * suspended, ended or resumed, and a pass is asked for. */
+bool windows_have_changed(struct site *site, int64_t now_ms);
+void windows_apply(struct site *site, int64_t now_ms, struct effects *effects);
 int64_t windows_wake_ms(const struct windows *windows, int64_t now_ms);
 
 #endif
