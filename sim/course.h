@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* course.h: what a simulated run executes in turn: the commands before its job, the
- * job, those after it; and what all that comes to: as host/guard_course.h has it, with
+ * job, those after it; and what all that comes to: as host/exec/stages.h has it, with
  * made-up ends instead of processes.
  *
  * A command before the job that fails leaves the job unbegun; those after it run all

@@ -3,7 +3,7 @@
  *
  * Who submits one is connected with it, by the same connection; what it writes and is
  * given goes through here, from client to host and back, and nothing of it is kept: the
- * guard and the user's side see to it that all arrives (host/guard_stream.h). The
+ * guard and the user's side see to it that all arrives (host/stdio/stdio_relay.h). The
  * connection's end is the job's end, wherever in its life it is. After a start of the
  * site, or a short while without a connection, the user's side comes back by itself;
  * where it does not within TERMINALS_PATIENCE_MS, the job ends too.

@@ -10,7 +10,7 @@
 #include "base/conf_value.h"
 #include "site/resreq_config.h"
 
-enum { TELL_MS = 15000 }; /* as often as a host tells its load (host/load.h) */
+enum { TELL_MS = 15000 }; /* as often as a host tells its load (host/load/load.h) */
 
 struct reader {
     struct conf *conf;

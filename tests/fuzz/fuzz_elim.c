@@ -6,8 +6,8 @@
 
 #include "base/bounds.h"
 #include "base/conf.h"
-#include "host/elim_line.h"
-#include "host/elim_table.h"
+#include "host/load/elim_line.h"
+#include "host/load/elim_table.h"
 #include "model/local_resources.h"
 #include "proto/codec.h"
 #include "tests/fuzz/input.h"

@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/host_spawn.h"
-#include "host/host_talk.h"
-#include "host/record_file.h"
+#include "host/agent/guard_client.h"
+#include "host/agent/guard_talk.h"
+#include "host/run_dir/record_file.h"
 
 enum { WAIT_MS = 60000 };
 
@@ -43,11 +43,11 @@ int guard_trial_begin(void **state)
 {
     struct guard_trial *trial = calloc(1, sizeof(*trial));
     run_fixture_init(&trial->fixture);
-    host_cgroup_find("/proc/self", &trial->cgroup);
-    trial->setting = (struct host_spec_setting){.cgroup = trial->cgroup.path,
-                                                .memory = trial->cgroup.memory,
-                                                .wait_ms = WAIT_MS,
-                                                .grace_ms = GUARD_TRIAL_GRACE_MS};
+    cgroup_root_find("/proc/self", &trial->cgroup);
+    trial->setting = (struct spec_writer_setting){.cgroup = trial->cgroup.path,
+                                                  .memory = trial->cgroup.memory,
+                                                  .wait_ms = WAIT_MS,
+                                                  .grace_ms = GUARD_TRIAL_GRACE_MS};
     trial->link = -1;
     *state = trial;
     return 0;
@@ -72,7 +72,7 @@ int guard_trial_finish(void **state)
         close(trial->link);
     }
     free(trial);
-    host_spawn_reap();
+    guard_client_reap();
     return 0;
 }
 
@@ -105,8 +105,8 @@ void guard_trial_spawn(struct guard_trial *trial, const char *option)
     if (trial->link >= 0) {
         close(trial->link);
     }
-    assert_int_equal(host_spawn_guard(program, option, guard_trial_path(trial, ""),
-                                      &trial->link, &err),
+    assert_int_equal(guard_client_spawn(program, option, guard_trial_path(trial, ""),
+                                        &trial->link, &err),
                      0);
 }
 
@@ -115,7 +115,8 @@ void guard_trial_start(struct guard_trial *trial, const struct msg_run_start *st
     struct err err = {0};
     assert_int_equal(mkdir(guard_trial_path(trial, ""), 0711), 0);
     int dir = open(guard_trial_path(trial, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    assert_int_equal(host_spec_write(dir, "north.1", start, &trial->setting, &err), 0);
+    assert_int_equal(spec_writer_write(dir, "north.1", start, &trial->setting, &err),
+                     0);
     close(dir);
     guard_trial_spawn(trial, NULL);
 }
@@ -126,12 +127,12 @@ bool guard_trial_hear(struct guard_trial *trial)
     for (;;) {
         struct pollfd polls = {.fd = trial->link, .events = POLLIN};
         assert_int_equal(poll(&polls, 1, RUN_FIXTURE_PATIENCE_MS), 1);
-        switch (host_talk_receive(trial->link, &trial->record)) {
-        case HOST_TALK_RECORD:
+        switch (guard_talk_receive(trial->link, &trial->record)) {
+        case GUARD_CLIENT_RECORD:
             return true;
-        case HOST_TALK_GONE:
+        case GUARD_CLIENT_GONE:
             return false;
-        case HOST_TALK_NOTHING:
+        case GUARD_CLIENT_NOTHING:
             break;
         }
     }
@@ -150,25 +151,25 @@ void guard_trial_hear_silence(struct guard_trial *trial)
     }
 }
 
-void guard_trial_tell(struct guard_trial *trial, struct guard_order order)
+void guard_trial_tell(struct guard_trial *trial, struct guard_request order)
 {
-    assert_true(host_talk_send(trial->link, &order));
+    assert_true(guard_talk_send(trial->link, &order));
 }
 
 void guard_trial_go(struct guard_trial *trial)
 {
     guard_trial_hear_until(trial, RUN_WAITING);
-    guard_trial_tell(
-        trial, (struct guard_order){.kind = ORDER_GO, .token = trial->record.token});
+    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_GO,
+                                                   .token = trial->record.token});
 }
 
 void guard_trial_control(struct guard_trial *trial, uint64_t number,
                          enum control_action action, int signal)
 {
-    guard_trial_tell(trial, (struct guard_order){.kind = ORDER_CONTROL,
-                                                 .action = action,
-                                                 .signal = signal,
-                                                 .number = number});
+    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_CONTROL,
+                                                   .action = action,
+                                                   .signal = signal,
+                                                   .number = number});
 }
 
 /* Starts, lets go, and hears out the end. */

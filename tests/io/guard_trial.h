@@ -10,18 +10,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/guard_record.h"
-#include "host/host_cgroup.h"
-#include "host/host_spec.h"
-#include "host/run_dir.h"
+#include "host/agent/spec_writer.h"
+#include "host/exec/guard_record.h"
+#include "host/kernel/cgroup_root.h"
+#include "host/run_dir/run_dir.h"
 #include "tests/io/run_fixture.h"
 
 enum { GUARD_TRIAL_GRACE_MS = 300 };
 
 struct guard_trial {
     struct run_fixture fixture;
-    struct host_cgroup cgroup;
-    struct host_spec_setting setting;
+    struct cgroup_root cgroup;
+    struct spec_writer_setting setting;
     int link;
     struct guard_record record; /* the last heard */
 };
@@ -45,7 +45,7 @@ void guard_trial_start(struct guard_trial *trial, const struct msg_run_start *st
 bool guard_trial_hear(struct guard_trial *trial);
 void guard_trial_hear_until(struct guard_trial *trial, enum run_phase phase);
 void guard_trial_hear_silence(struct guard_trial *trial);
-void guard_trial_tell(struct guard_trial *trial, struct guard_order order);
+void guard_trial_tell(struct guard_trial *trial, struct guard_request order);
 void guard_trial_go(struct guard_trial *trial);
 void guard_trial_control(struct guard_trial *trial, uint64_t number,
                          enum control_action action, int signal);

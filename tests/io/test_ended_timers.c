@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/elim.h"
+#include "host/load/elim.h"
 #include "site/io/children.h"
 
 enum {

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/host_talk.h"
+#include "host/agent/guard_talk.h"
 #include "tests/io/guard_trial.h"
 
 /* ---- ends */
@@ -100,8 +100,9 @@ static void test_failures(void **state)
         guard_trial_start(trial, &start);
         assert_true(guard_trial_hear(trial));
         if (trial->record.phase == RUN_WAITING) {
-            guard_trial_tell(trial, (struct guard_order){.kind = ORDER_GO,
-                                                         .token = trial->record.token});
+            guard_trial_tell(trial,
+                             (struct guard_request){.kind = GUARD_REQUEST_GO,
+                                                    .token = trial->record.token});
             guard_trial_hear_until(trial, RUN_ENDED);
         }
         if (trial->record.end != RUN_END_FAILED ||
@@ -280,7 +281,7 @@ static void test_no_go(void **state)
     guard_trial_start(trial, &start);
     guard_trial_hear_until(trial, RUN_WAITING);
     /* With an agent it waits on ... */
-    guard_trial_tell(trial, (struct guard_order){.kind = ORDER_STATUS});
+    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_STATUS});
     guard_trial_hear_until(trial, RUN_WAITING);
     assert_int_equal(run_fixture_count(&trial->fixture), 0);
     /* ... without one it ends, and takes its directory along. */
@@ -298,15 +299,16 @@ static void test_wrong_token(void **state)
     start.spec.cwd = trial->fixture.dir;
     guard_trial_start(trial, &start);
     guard_trial_hear_until(trial, RUN_WAITING);
-    guard_trial_tell(trial, (struct guard_order){.kind = ORDER_GO,
-                                                 .token = trial->record.token ^ 2});
+    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_GO,
+                                                   .token = trial->record.token ^ 2});
     assert_true(guard_trial_hear(trial));
     assert_int_equal(trial->record.phase, RUN_WAITING);
-    guard_trial_tell(trial, (struct guard_order){.kind = ORDER_GO, .token = 0});
+    guard_trial_tell(trial,
+                     (struct guard_request){.kind = GUARD_REQUEST_GO, .token = 0});
     assert_true(guard_trial_hear(trial));
     assert_int_equal(trial->record.phase, RUN_WAITING);
     guard_trial_assert_recorded(trial);
-    guard_trial_tell(trial, (struct guard_order){.kind = ORDER_END});
+    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_END});
     guard_trial_hear_silence(trial);
     assert_false(run_fixture_exists(run_fixture_path(&trial->fixture, "ran")));
     trial->record.guard_pid = 0;
@@ -320,10 +322,10 @@ static void test_go_twice(void **state)
     mkfifo(run_fixture_path(&trial->fixture, "fifo"), 0600);
     guard_trial_start(trial, &start);
     guard_trial_go(trial);
-    guard_trial_tell(
-        trial, (struct guard_order){.kind = ORDER_GO, .token = trial->record.token});
-    guard_trial_tell(trial,
-                     (struct guard_order){.kind = ORDER_END}); /* not while it runs */
+    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_GO,
+                                                   .token = trial->record.token});
+    guard_trial_tell(trial, (struct guard_request){
+                                .kind = GUARD_REQUEST_END}); /* not while it runs */
     guard_trial_hear_until(trial, RUN_RUNNING);
     assert_true(guard_trial_hear(trial));
     assert_true(guard_trial_hear(trial));
@@ -348,7 +350,7 @@ static void test_one_guard(void **state)
     assert_false(guard_trial_hear(trial)); /* the second one ends without a word */
     close(trial->link);
     trial->link = first;
-    guard_trial_tell(trial, (struct guard_order){.kind = ORDER_STATUS});
+    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_STATUS});
     assert_true(guard_trial_hear(trial));
     assert_int_equal(trial->record.token, token);
 }
@@ -367,7 +369,7 @@ static void test_found_again(void **state)
     int dir = open(guard_trial_path(trial, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     /* It listens as soon as it has seen that nobody is connected. */
     assert_true(
-        run_fixture_wait((trial->link = host_talk_connect(dir, RUN_DIR_SOCKET)) >= 0));
+        run_fixture_wait((trial->link = run_socket_connect(dir, RUN_DIR_SOCKET)) >= 0));
     close(dir);
     assert_true(guard_trial_hear(trial)); /* unasked */
     assert_int_equal(trial->record.phase, RUN_RUNNING);

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/record_file.h"
+#include "host/run_dir/record_file.h"
 #include "tests/io/guard_trial.h"
 
 static void check_burial(struct guard_trial *trial)
@@ -57,7 +57,7 @@ static void test_no_burial_alive(void **state)
     assert_false(guard_trial_hear(trial));
     close(trial->link);
     trial->link = guard;
-    guard_trial_tell(trial, (struct guard_order){.kind = ORDER_STATUS});
+    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_STATUS});
     assert_true(guard_trial_hear(trial));
     assert_int_equal(trial->record.phase, RUN_RUNNING);
 }

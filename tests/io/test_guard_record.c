@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/host_spawn.h"
-#include "host/record_file.h"
+#include "host/agent/guard_client.h"
+#include "host/run_dir/record_file.h"
 #include "tests/io/guard_trial.h"
 
 static void test_damaged_spec(void **state)
@@ -150,8 +150,8 @@ static void test_remove(void **state)
     make_deep(
         open(guard_trial_path(trial, "/work"), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     struct err err;
-    assert_int_equal(host_spawn_guard(guard_trial_program(), "--remove",
-                                      guard_trial_path(trial, ""), NULL, &err),
+    assert_int_equal(guard_client_spawn(guard_trial_program(), "--remove",
+                                        guard_trial_path(trial, ""), NULL, &err),
                      0);
     assert_true(run_fixture_wait(!run_fixture_exists(guard_trial_path(trial, ""))));
     assert_true(run_fixture_exists(run_fixture_path(&trial->fixture, "keep/it")));
@@ -183,13 +183,13 @@ static void test_record_fails_at_the_go(void **state)
     guard_trial_start(trial, &start);
     guard_trial_hear_until(trial, RUN_WAITING);
     bar_record(trial);
-    guard_trial_tell(
-        trial, (struct guard_order){.kind = ORDER_GO, .token = trial->record.token});
+    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_GO,
+                                                   .token = trial->record.token});
     guard_trial_hear_until(trial, RUN_ENDED);
     assert_int_equal(trial->record.end, RUN_END_FAILED);
     assert_non_null(strstr(trial->record.text, "cannot create a run's record"));
     assert_int_equal(trial->record.start_ms, 0);
-    guard_trial_tell(trial, (struct guard_order){.kind = ORDER_END});
+    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_END});
     guard_trial_hear_silence(trial);
     assert_false(run_fixture_exists(run_fixture_path(&trial->fixture, "ran")));
     assert_int_equal(run_fixture_count(&trial->fixture), 0);
@@ -208,7 +208,7 @@ static void test_record_fails_at_the_end(void **state)
     close(open(run_fixture_path(&trial->fixture, "on"), O_CREAT | O_WRONLY, 0600));
     guard_trial_hear_until(trial, RUN_ENDED);
     /* It stays, for whoever asks, until the end is on disk. */
-    guard_trial_tell(trial, (struct guard_order){.kind = ORDER_STATUS});
+    guard_trial_tell(trial, (struct guard_request){.kind = GUARD_REQUEST_STATUS});
     assert_true(guard_trial_hear(trial));
     assert_int_equal(trial->record.phase, RUN_ENDED);
     unbar_record(trial);

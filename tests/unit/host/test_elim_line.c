@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
-#include "host/elim_line.h"
-#include "host/elim_table.h"
+#include "host/load/elim_line.h"
+#include "host/load/elim_table.h"
 
 static const struct {
     const char *line;

@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#include "host/load_index.h"
+#include "host/load/load_index.h"
 
 /* A machine that does nothing, and tells all. */
 static struct load_sample idle_at(int64_t now_ms)

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "host/load_facts.h"
-#include "host/load_proc.h"
+#include "host/load/load_machine.h"
+#include "host/load/load_proc.h"
 
 static const char stat_text[] = "cpu  24317 2470 10229 127261 2610 30 952 1366 900 0\n"
                                 "cpu0 12423 1239 5221 63040 1753 0 224 718 0 0\n"
@@ -134,20 +134,20 @@ static void test_type(void **state)
 static void test_counts(void **state)
 {
     /* Two sockets of two cores of two threads; cores have the same numbers in both. */
-    struct load_place server[] = {{0, 0}, {0, 1}, {1, 0}, {1, 1},
-                                  {0, 0}, {0, 1}, {1, 0}, {1, 1}};
+    struct load_cpu_place server[] = {{0, 0}, {0, 1}, {1, 0}, {1, 1},
+                                      {0, 0}, {0, 1}, {1, 0}, {1, 1}};
     /* One socket: two cores with two threads, two with one. */
-    struct load_place laptop[] = {{0, 0}, {0, 0}, {0, 4}, {0, 4}, {0, 8}, {0, 9}};
-    struct load_facts facts = {.n_disks = 3};
-    load_facts_count(&facts, server, 8);
+    struct load_cpu_place laptop[] = {{0, 0}, {0, 0}, {0, 4}, {0, 4}, {0, 8}, {0, 9}};
+    struct load_machine facts = {.n_disks = 3};
+    load_machine_count_cpus(&facts, server, 8);
     assert_int_equal(facts.n_procs, 2);
     assert_int_equal(facts.n_cores, 2);
     assert_int_equal(facts.n_threads, 2);
-    load_facts_count(&facts, laptop, 6);
+    load_machine_count_cpus(&facts, laptop, 6);
     assert_int_equal(facts.n_procs, 1);
     assert_int_equal(facts.n_cores, 4);
     assert_int_equal(facts.n_threads, 2);
-    load_facts_count(&facts, laptop, 0);
+    load_machine_count_cpus(&facts, laptop, 0);
     assert_int_equal(facts.n_procs, 1);
     assert_int_equal(facts.n_cores, 1);
     assert_int_equal(facts.n_threads, 1);

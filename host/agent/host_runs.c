@@ -1,0 +1,632 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host_runs.c: see host_runs.h.
+ *
+ * All connections to guards hang on one epoll descriptor, which is all that the loop
+ * polls of them: thousands of guards cost it as much as one. */
+#include "host/agent/host_runs.h"
+#include "host/run_dir/record_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+#include <uthash.h>
+
+#include "base/arena.h"
+#include "host/agent/forkserver_client.h"
+#include "host/agent/guard_client.h"
+#include "host/agent/guard_talk.h"
+#include "host/agent/resize_writer.h"
+#include "sys/daemon.h"
+#include "sys/log.h"
+
+enum {
+    EVENTS_PER_TURN = 256,
+    RETRY_MS = 100, /* a guard between its lock and its socket, no free process */
+    START_TIMEOUT_MS = 30000, /* a guard is up in milliseconds, its account's look-up
+                                 may ask the network */
+};
+
+/* `run` first: what is handed out is the public part. */
+struct entry {
+    struct host_run run;
+    int link;          /* to its guard; -1: none */
+    bool is_new;       /* asked for here, and its guard has said nothing yet */
+    bool is_second;    /* a guard for it was started twice */
+    bool is_forgotten; /* goes when its waiting guard has ended */
+    bool needs_retry;
+    int64_t unknown_since;
+    UT_hash_handle hh;
+};
+
+struct host_runs {
+    zloop_t *loop;
+    struct host_spool *spool;
+    struct host_runs_setting setting;
+    struct forkserver_client nursery;
+    host_runs_change_fn on_change;
+    void *arg;
+    struct entry *entries; /* by name */
+    int events;            /* epoll */
+    int retry_timer;       /* -1: not set */
+};
+
+static void settle(struct host_runs *runs, struct entry *entry);
+
+static struct entry *entry_of(struct host_run *run)
+{
+    return (struct entry *)run;
+}
+
+/* ---- the table */
+
+static struct entry *find(const struct host_runs *runs, const char *name)
+{
+    struct entry *entry = NULL;
+    HASH_FIND_STR(runs->entries, name, entry);
+    return entry;
+}
+
+static void make_name(const struct run_id *id, char *name)
+{
+    snprintf(name, HOST_RUNS_NAME_SIZE, "%.*s.%" PRIu64, NAME_SIZE - 1, id->site,
+             id->attempt);
+}
+
+static struct entry *add(struct host_runs *runs, const struct run_id *id)
+{
+    struct entry *entry = mem_alloc(1, sizeof(*entry));
+    make_name(id, entry->run.name);
+    snprintf(entry->run.site, sizeof(entry->run.site), "%s", id->site);
+    entry->run.attempt = id->attempt;
+    entry->link = -1;
+    entry->unknown_since = daemon_now_ms();
+    HASH_ADD_STR(runs->entries, run.name, entry);
+    return entry;
+}
+
+static void close_link(struct entry *entry)
+{
+    if (entry->link >= 0) {
+        close(entry->link); /* and so out of the epoll */
+        entry->link = -1;
+    }
+}
+
+static void drop(struct host_runs *runs, struct entry *entry)
+{
+    HASH_DEL(runs->entries, entry);
+    close_link(entry);
+    free(entry);
+}
+
+static void watch(struct host_runs *runs, struct entry *entry, int link)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = entry}};
+    entry->link = link;
+    if (epoll_ctl(runs->events, EPOLL_CTL_ADD, link, &event) != 0) {
+        log_line(LOG_LEVEL_ERROR, "run %s: its guard cannot be watched: %s",
+                 entry->run.name, strerror(errno));
+        close_link(entry);
+    }
+}
+
+/* ---- directories */
+
+static void remove_directory(struct host_runs *runs, const char *name)
+{
+    char left[HOST_SPOOL_PATH_SIZE];
+    struct err err;
+    if (!host_spool_remove_run(runs->spool, name, left) &&
+        guard_client_spawn(runs->setting.guard, "--remove", left, NULL, &err) != 0) {
+        log_line(LOG_LEVEL_WARNING, "\"%s\" stays until the next start: %s", left,
+                 err.text);
+    }
+}
+
+static int start_guard(struct host_runs *runs, struct entry *entry, struct err *err)
+{
+    char parent[HOST_SPOOL_PATH_SIZE + sizeof("/runs")];
+    int link = -1;
+    snprintf(parent, sizeof(parent), "%s/runs", runs->spool->path);
+    int code =
+        forkserver_client_start(&runs->nursery, parent, entry->run.name, &link, err);
+    if (code == 0) {
+        watch(runs, entry, link);
+    }
+    return code;
+}
+
+static int start_burial(struct host_runs *runs, struct entry *entry, struct err *err)
+{
+    char path[HOST_SPOOL_PATH_SIZE + HOST_RUNS_NAME_SIZE + sizeof("/runs/")];
+    int link = -1;
+    snprintf(path, sizeof(path), "%s/runs/%s", runs->spool->path, entry->run.name);
+    int code = guard_client_spawn(runs->setting.guard, "--bury", path, &link, err);
+    if (code == 0) {
+        watch(runs, entry, link);
+    }
+    return code;
+}
+
+/* ---- what becomes of a run */
+
+static void send_order(const struct entry *entry, enum guard_request_kind kind,
+                       uint64_t token)
+{
+    struct guard_request order = {.kind = kind, .token = token};
+    guard_talk_send(entry->link, &order);
+}
+
+/* It has used more, and nothing else is new. */
+static bool is_use_only(const struct guard_record *before,
+                        const struct guard_record *record)
+{
+    return record->phase == RUN_RUNNING && before->phase == RUN_RUNNING &&
+           record->cpu_ms != before->cpu_ms && record->token == before->token &&
+           record->control_done == before->control_done &&
+           record->resize_done == before->resize_done &&
+           record->start_ms == before->start_ms;
+}
+
+static void accept_record(struct host_runs *runs, struct entry *entry,
+                          const struct guard_record *record)
+{
+    if (is_use_only(&entry->run.record, record)) {
+        entry->run.record.cpu_ms = record->cpu_ms;
+        entry->run.is_use_told = false;
+        return; /* for the next HOST_LOAD */
+    }
+    entry->run.is_use_told = record->cpu_ms == 0;
+    entry->run.record = *record;
+    entry->run.is_told = false;
+    entry->is_new = false;
+    if (entry->is_forgotten && record->phase == RUN_WAITING) {
+        send_order(entry, GUARD_REQUEST_END, 0);
+        return;
+    }
+    entry->is_forgotten = false;
+    runs->on_change(runs->arg, &entry->run, false);
+}
+
+/* Without a directory: it lives in memory until it is forgotten. */
+static void fail(struct host_runs *runs, struct entry *entry, const char *text)
+{
+    struct guard_record record = {.phase = RUN_ENDED, .end = RUN_END_FAILED};
+    record.end_ms = (uint64_t)daemon_now_ms();
+    guard_record_set_text(&record, text);
+    log_line(LOG_LEVEL_WARNING, "run %s cannot be started: %s", entry->run.name, text);
+    remove_directory(runs, entry->run.name);
+    accept_record(runs, entry, &record);
+}
+
+/* It never began, and nothing is left of it. */
+static void vanish(struct host_runs *runs, struct entry *entry)
+{
+    if (!entry->is_forgotten) {
+        runs->on_change(runs->arg, &entry->run, true);
+    }
+    drop(runs, entry);
+}
+
+static int on_retry(zloop_t *loop, int timer, void *arg)
+{
+    (void)loop;
+    (void)timer;
+    struct host_runs *runs = arg;
+    runs->retry_timer = -1;
+    struct entry *entry;
+    struct entry *next;
+    HASH_ITER (hh, runs->entries, entry, next) {
+        if (entry->needs_retry) {
+            entry->needs_retry = false;
+            settle(runs, entry);
+        }
+    }
+    return 0;
+}
+
+static void settle_later(struct host_runs *runs, struct entry *entry)
+{
+    entry->needs_retry = true;
+    if (runs->retry_timer < 0) {
+        runs->retry_timer = zloop_timer(runs->loop, RETRY_MS, 1, on_retry, runs);
+    }
+}
+
+static void bury(struct host_runs *runs, struct entry *entry)
+{
+    struct err err;
+    log_line(LOG_LEVEL_WARNING, "run %s: its guard is gone, what is left is killed",
+             entry->run.name);
+    if (entry->run.record.phase != RUN_UNKNOWN) {
+        entry->run.record.phase = RUN_UNKNOWN;
+        entry->unknown_since = daemon_now_ms();
+    }
+    if (start_burial(runs, entry, &err) != 0) {
+        log_line(LOG_LEVEL_WARNING, "run %s: %s", entry->run.name, err.text);
+        settle_later(runs, entry);
+    }
+}
+
+/* A guard that left no record has begun nothing, and one more is given a try: many may
+ * have gone at once with their nursery. */
+static void start_again(struct host_runs *runs, struct entry *entry)
+{
+    struct err err;
+    if (entry->is_second) {
+        fail(runs, entry, "its guard ended before it was ready");
+        return;
+    }
+    entry->is_second = true;
+    if (start_guard(runs, entry, &err) != 0) {
+        fail(runs, entry, err.text);
+    }
+}
+
+/* A guard holds the directory: its record counts, and what it will say. */
+static void settle_guarded(struct host_runs *runs, struct entry *entry, int dir)
+{
+    struct guard_record record;
+    int link = run_socket_connect(dir, RUN_DIR_SOCKET);
+    if (link >= 0) {
+        watch(runs, entry, link);
+    } else {
+        settle_later(runs, entry);
+    }
+    if (record_file_read(dir, &record, NULL) == 0 &&
+        (record.phase != entry->run.record.phase ||
+         record.control_done != entry->run.record.control_done ||
+         record.resize_done != entry->run.record.resize_done)) {
+        accept_record(runs, entry, &record);
+    }
+}
+
+/* Nobody holds it, and as long as we do nobody will. */
+static void settle_unguarded(struct host_runs *runs, struct entry *entry, int dir)
+{
+    struct guard_record record;
+    int code = record_file_read(dir, &record, NULL);
+    bool is_this_boot = strcmp(record.boot_id, runs->setting.boot_id) == 0;
+    if (code == 0 && record.phase == RUN_ENDED) {
+        close(dir);
+        accept_record(runs, entry, &record);
+    } else if (code == ERR_NOT_FOUND && entry->is_new) {
+        close(dir);
+        start_again(runs, entry);
+    } else if (code == ERR_NOT_FOUND ||
+               (code == 0 && record.phase == RUN_WAITING && is_this_boot)) {
+        remove_directory(runs, entry->run.name);
+        close(dir);
+        vanish(runs, entry);
+    } else {
+        close(dir);
+        bury(runs, entry);
+    }
+}
+
+/* Finds out from the directory how a run is whose guard says nothing (run_dir.h). */
+static void settle(struct host_runs *runs, struct entry *entry)
+{
+    close_link(entry);
+    int dir = host_spool_open_run(runs->spool, entry->run.name);
+    if (dir < 0 && errno == ENOENT) {
+        vanish(runs, entry);
+    } else if (dir < 0) {
+        log_line(LOG_LEVEL_ERROR, "run %s: its directory cannot be opened: %s",
+                 entry->run.name, strerror(errno));
+        settle_later(runs, entry);
+    } else if (host_spool_lock_run(dir)) {
+        settle_unguarded(runs, entry, dir);
+    } else {
+        settle_guarded(runs, entry, dir);
+        close(dir);
+    }
+}
+
+/* ---- from the guards */
+
+static void on_guard(struct host_runs *runs, struct entry *entry)
+{
+    struct guard_record record;
+    switch (guard_talk_receive(entry->link, &record)) {
+    case GUARD_CLIENT_NOTHING:
+        break;
+    case GUARD_CLIENT_RECORD:
+        accept_record(runs, entry, &record);
+        break;
+    case GUARD_CLIENT_GONE:
+        if (entry->run.record.phase == RUN_ENDED) {
+            close_link(entry);
+        } else {
+            settle(runs, entry);
+        }
+        break;
+    }
+}
+
+/* An entry is freed only by its own event, and has one a turn: the others stay good. */
+static int on_events(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+{
+    (void)loop;
+    (void)item;
+    struct host_runs *runs = arg;
+    struct epoll_event events[EVENTS_PER_TURN];
+    int count = epoll_wait(runs->events, events, EVENTS_PER_TURN, 0);
+    for (int i = 0; i < count; i++) {
+        on_guard(runs, events[i].data.ptr);
+    }
+    return 0;
+}
+
+/* ---- from the site */
+
+struct host_run *host_runs_find(const struct host_runs *runs, const struct run_id *id)
+{
+    char name[HOST_RUNS_NAME_SIZE];
+    make_name(id, name);
+    struct entry *entry = find(runs, name);
+    return entry == NULL ? NULL : &entry->run;
+}
+
+struct host_run *host_runs_next(const struct host_runs *runs,
+                                const struct host_run *run)
+{
+    const struct entry *entry = (const struct entry *)run;
+    struct entry *next = entry == NULL ? runs->entries : entry->hh.next;
+    return next == NULL ? NULL : &next->run;
+}
+
+static int prepare_run(struct host_runs *runs, struct entry *entry,
+                       const struct msg_run_start *start, struct err *err)
+{
+    int dir = host_spool_make_run(runs->spool, entry->run.name, err);
+    if (dir < 0) {
+        return dir;
+    }
+    int code = spec_writer_write(dir, entry->run.name, start, &runs->setting.spec, err);
+    close(dir);
+    return code != 0 ? code : start_guard(runs, entry, err);
+}
+
+struct host_run *host_runs_start(struct host_runs *runs,
+                                 const struct msg_run_start *start)
+{
+    struct host_run *known = host_runs_find(runs, &start->run);
+    if (known != NULL) {
+        return known;
+    }
+    struct err err;
+    struct entry *entry = add(runs, &start->run);
+    entry->is_new = true;
+    int code = prepare_run(runs, entry, start, &err);
+    if (code == ERR_EXISTS) {
+        entry->is_new = false; /* it could not be deleted once: as it is, then */
+        settle_later(runs, entry);
+    } else if (code != 0) {
+        fail(runs, entry, err.text);
+    }
+    return &entry->run;
+}
+
+bool host_runs_go(struct host_runs *runs, struct host_run *run, uint64_t token)
+{
+    (void)runs;
+    struct guard_request order = {.kind = GUARD_REQUEST_GO, .token = token};
+    return run->record.phase != RUN_ENDED &&
+           guard_talk_send(entry_of(run)->link, &order);
+}
+
+bool host_runs_control(struct host_runs *runs, struct host_run *run,
+                       const struct run_control *control)
+{
+    (void)runs;
+    struct guard_request order = {.kind = GUARD_REQUEST_CONTROL,
+                                  .action = (uint32_t)control->action,
+                                  .signal = control->signal,
+                                  .reasons = (uint32_t)control->reasons,
+                                  .number = control->number};
+    return run->record.phase != RUN_ENDED &&
+           guard_talk_send(entry_of(run)->link, &order);
+}
+
+/* What cannot be asked for is refused: the site would wait for it for ever. But not
+ * what the guard may have been told of: its command may agree yet. */
+static void refuse_resize(struct host_run *run, const struct msg_run_resize *resize,
+                          const char *why)
+{
+    log_line(LOG_LEVEL_WARNING, "run %s cannot be resized: %s", run->name, why);
+    run->record.resize_done = resize->number;
+    run->record.resize_code = RESIZE_NOT_NOW;
+}
+
+bool host_runs_resize(struct host_runs *runs, struct host_run *run,
+                      const struct msg_run_resize *resize)
+{
+    struct guard_request order = {.kind = GUARD_REQUEST_RESIZE,
+                                  .number = resize->number};
+    bool has_begun =
+        run->record.phase == RUN_RUNNING || run->record.phase == RUN_SUSPENDED;
+    struct err err = {0};
+    if (!has_begun || run->record.resize_done >= resize->number) {
+        return false;
+    }
+    if (!run->record.can_resize) {
+        refuse_resize(run, resize, "its guard is of an earlier version");
+        return false;
+    }
+    int dir = host_runs_open(runs, run);
+    if (dir < 0) {
+        return false; /* the site asks again: who knows what its guard was told */
+    }
+    int code = resize_writer_is_written(dir, resize->number)
+                   ? 0
+                   : resize_writer_write(dir, resize, &err);
+    close(dir);
+    if (code != 0) {
+        refuse_resize(run, resize, err.text);
+        return false;
+    }
+    return guard_talk_send(entry_of(run)->link, &order);
+}
+
+bool host_runs_forget(struct host_runs *runs, struct host_run *run)
+{
+    struct entry *entry = entry_of(run);
+    switch (run->record.phase) {
+    case RUN_RUNNING:
+    case RUN_SUSPENDED:
+        return false;
+    case RUN_ENDED:
+        send_order(entry, GUARD_REQUEST_END,
+                   0); /* one that fails to write its record */
+        remove_directory(runs, run->name);
+        drop(runs, entry);
+        return true;
+    case RUN_UNKNOWN:
+    case RUN_WAITING:
+        entry->is_forgotten = true;
+        send_order(entry, GUARD_REQUEST_END, 0);
+        return true;
+    }
+    return false;
+}
+
+int host_runs_open(const struct host_runs *runs, const struct host_run *run)
+{
+    return host_spool_open_run(runs->spool, run->name);
+}
+
+/* ---- life */
+
+/* A guard that was never heard and left no state has begun nothing; whenever it wakes
+ * up, its directory is gone. A burial may take its time. */
+static void give_up(struct host_runs *runs, struct entry *entry)
+{
+    bool is_new = entry->is_new;
+    int dir = host_spool_open_run(runs->spool, entry->run.name);
+    struct guard_record record;
+    int code = dir < 0 ? ERR_NOT_FOUND : record_file_read(dir, &record, NULL);
+    if (dir >= 0) {
+        close(dir);
+    }
+    entry->unknown_since = daemon_now_ms();
+    if (code != ERR_NOT_FOUND) {
+        return;
+    }
+    close_link(entry);
+    entry->needs_retry = false;
+    if (is_new) {
+        fail(runs, entry, "its guard did not come up");
+    } else {
+        remove_directory(runs, entry->run.name);
+        vanish(runs, entry);
+    }
+}
+
+void host_runs_tick(struct host_runs *runs)
+{
+    int64_t now = daemon_now_ms();
+    struct entry *entry;
+    struct entry *next;
+    HASH_ITER (hh, runs->entries, entry, next) {
+        if (entry->run.record.phase == RUN_UNKNOWN &&
+            now - entry->unknown_since >= START_TIMEOUT_MS) {
+            give_up(runs, entry);
+        }
+    }
+}
+
+static bool take_id(const char *name, char *site, struct run_id *id)
+{
+    const char *dot = strrchr(name, '.');
+    char *end = NULL;
+    if (dot == NULL || dot == name || dot - name >= NAME_SIZE || dot[1] < '0' ||
+        dot[1] > '9') {
+        return false;
+    }
+    memcpy(site, name, (size_t)(dot - name));
+    site[dot - name] = '\0';
+    errno = 0;
+    *id = (struct run_id){.site = site, .attempt = strtoull(dot + 1, &end, 10)};
+    return errno == 0 && *end == '\0';
+}
+
+static void load_run(void *arg, const char *name)
+{
+    struct host_runs *runs = arg;
+    char site[NAME_SIZE];
+    struct run_id id;
+    char again[HOST_RUNS_NAME_SIZE];
+    bool is_run = take_id(name, site, &id);
+    if (is_run) {
+        make_name(&id, again);
+        is_run = strcmp(again, name) == 0;
+    }
+    if (is_run) {
+        settle(runs, add(runs, &id));
+    } else {
+        log_line(LOG_LEVEL_WARNING,
+                 "\"%s/runs/%s\" is not a run's directory: left alone",
+                 runs->spool->path, name);
+    }
+}
+
+static void load_trash(void *arg, const char *name)
+{
+    struct host_runs *runs = arg;
+    char path[HOST_SPOOL_PATH_SIZE + 512];
+    struct err err;
+    snprintf(path, sizeof(path), "%s/trash/%s", runs->spool->path, name);
+    if (guard_client_spawn(runs->setting.guard, "--remove", path, NULL, &err) != 0) {
+        log_line(LOG_LEVEL_WARNING, "\"%s\" is not deleted: %s", path, err.text);
+    }
+}
+
+void host_runs_load(struct host_runs *runs)
+{
+    host_spool_list_trash(runs->spool, load_trash, runs);
+    host_spool_list_runs(runs->spool, load_run, runs);
+}
+
+int host_runs_new(zloop_t *loop, struct host_spool *spool,
+                  const struct host_runs_setting *setting,
+                  host_runs_change_fn on_change, void *arg, struct host_runs **runs,
+                  struct err *err)
+{
+    struct host_runs *built = mem_alloc(1, sizeof(*built));
+    *built = (struct host_runs){.loop = loop,
+                                .spool = spool,
+                                .setting = *setting,
+                                .on_change = on_change,
+                                .arg = arg,
+                                .retry_timer = -1};
+    forkserver_client_init(&built->nursery, setting->guard);
+    *runs = built;
+    built->events = epoll_create1(EPOLL_CLOEXEC);
+    zmq_pollitem_t item = {.fd = built->events, .events = ZMQ_POLLIN};
+    if (built->events < 0 || zloop_poller(loop, &item, on_events, built) != 0) {
+        return err_set(err, ERR_IO, "guards cannot be watched: %s", strerror(errno));
+    }
+    return 0;
+}
+
+void host_runs_free(struct host_runs *runs)
+{
+    if (runs == NULL) {
+        return;
+    }
+    struct entry *entry;
+    struct entry *next;
+    HASH_ITER (hh, runs->entries, entry, next) {
+        drop(runs, entry);
+    }
+    if (runs->events >= 0) {
+        close(runs->events);
+    }
+    forkserver_client_release(&runs->nursery);
+    free(runs);
+}

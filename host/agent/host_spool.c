@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host_spool.c: see host_spool.h. */
+#include "host/agent/host_spool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/run_dir/run_dir.h"
+#include "sys/daemon.h"
+
+enum {
+    ENTRY_SIZE = 256,
+    OPEN_DIRECTORY = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+};
+
+static int take_lock(struct host_spool *spool, int top, struct err *err)
+{
+    spool->lock = openat(top, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (spool->lock < 0) {
+        return err_set(err, ERR_IO, "cannot open \"%s/lock\": %s", spool->path,
+                       strerror(errno));
+    }
+    if (flock(spool->lock, LOCK_EX | LOCK_NB) != 0) {
+        return err_set(err, ERR_EXISTS, "another sublet-host serves \"%s\"",
+                       spool->path);
+    }
+    return 0;
+}
+
+static int open_part(int top, const char *path, const char *name, struct err *err)
+{
+    if (mkdirat(top, name, 0711) != 0 && errno != EEXIST) {
+        return err_set(err, ERR_IO, "cannot make \"%s/%s\": %s", path, name,
+                       strerror(errno));
+    }
+    int part = openat(top, name, OPEN_DIRECTORY);
+    return part >= 0 ? part
+                     : err_set(err, ERR_IO, "cannot open \"%s/%s\": %s", path, name,
+                               strerror(errno));
+}
+
+static int open_parts(struct host_spool *spool, int top, struct err *err)
+{
+    int code = take_lock(spool, top, err);
+    if (code == 0) {
+        spool->runs = open_part(top, spool->path, "runs", err);
+        code = spool->runs < 0 ? spool->runs : 0;
+    }
+    if (code == 0) {
+        spool->trash = open_part(top, spool->path, "trash", err);
+        code = spool->trash < 0 ? spool->trash : 0;
+    }
+    return code;
+}
+
+int host_spool_open(struct host_spool *spool, const char *path, struct err *err)
+{
+    *spool = (struct host_spool){.lock = -1, .runs = -1, .trash = -1};
+    int code = daemon_make_directory(path, 0711, err);
+    if (code != 0) {
+        return code;
+    }
+    char *absolute = realpath(path, NULL);
+    int top = absolute == NULL ? -1 : open(absolute, OPEN_DIRECTORY);
+    if (top < 0 || snprintf(spool->path, sizeof(spool->path), "%s", absolute) >=
+                       (int)sizeof(spool->path) - 2 * ENTRY_SIZE) {
+        code = err_set(err, ERR_IO, "cannot open spool \"%s\": %s", path,
+                       top < 0 ? strerror(errno) : "its path is too long");
+    } else {
+        code = open_parts(spool, top, err);
+    }
+    if (top >= 0) {
+        close(top);
+    }
+    free(absolute);
+    return code;
+}
+
+void host_spool_close(struct host_spool *spool)
+{
+    int files[] = {spool->lock, spool->runs, spool->trash};
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if (files[i] >= 0) {
+            close(files[i]);
+        }
+    }
+    spool->lock = spool->runs = spool->trash = -1;
+}
+
+int host_spool_open_run(const struct host_spool *spool, const char *name)
+{
+    return openat(spool->runs, name, OPEN_DIRECTORY);
+}
+
+int host_spool_make_run(const struct host_spool *spool, const char *name,
+                        struct err *err)
+{
+    if (mkdirat(spool->runs, name, 0711) != 0) {
+        return err_set(err, errno == EEXIST ? ERR_EXISTS : ERR_IO,
+                       "cannot make the run's directory: %s", strerror(errno));
+    }
+    int dir = host_spool_open_run(spool, name);
+    return dir >= 0 ? dir
+                    : err_set(err, ERR_IO, "cannot open the run's directory: %s",
+                              strerror(errno));
+}
+
+bool host_spool_lock_run(int dir)
+{
+    return flock(dir, LOCK_EX | LOCK_NB) == 0;
+}
+
+/* The state goes first: without it the rest means nothing. */
+static bool unlink_parts(const struct host_spool *spool, const char *name)
+{
+    static const char *const files[] = {RUN_DIR_STATE,  RUN_DIR_SPEC,   RUN_DIR_SOCKET,
+                                        RUN_DIR_STREAM, RUN_DIR_STDOUT, RUN_DIR_STDERR,
+                                        RUN_DIR_RESIZE};
+    char path[2 * ENTRY_SIZE];
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        snprintf(path, sizeof(path), "%s/%s", name, files[i]);
+        unlinkat(spool->runs, path, 0);
+    }
+    snprintf(path, sizeof(path), "%s/%s", name, RUN_DIR_WORK);
+    unlinkat(spool->runs, path, AT_REMOVEDIR);
+    return unlinkat(spool->runs, name, AT_REMOVEDIR) == 0 || errno == ENOENT;
+}
+
+bool host_spool_remove_run(struct host_spool *spool, const char *name, char *left)
+{
+    if (unlink_parts(spool, name)) {
+        return true;
+    }
+    char fresh[2 * ENTRY_SIZE];
+    int moved;
+    do {
+        snprintf(fresh, sizeof(fresh), "%s.%lu", name, spool->n_trashed++);
+        moved = renameat(spool->runs, name, spool->trash, fresh);
+    } while (moved != 0 && (errno == EEXIST || errno == ENOTEMPTY));
+    int length = snprintf(left, HOST_SPOOL_PATH_SIZE, "%s/%s/%s", spool->path,
+                          moved == 0 ? "trash" : "runs", moved == 0 ? fresh : name);
+    return length >= HOST_SPOOL_PATH_SIZE;
+}
+
+/* Names first, then the calls: these may delete what is being read. */
+static void list(int dir, host_spool_entry_fn fn, void *arg)
+{
+    int copy = openat(dir, ".", OPEN_DIRECTORY);
+    struct dirent **entries = NULL;
+    int count = copy < 0 ? -1 : scandirat(copy, ".", &entries, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        if (entries[i]->d_name[0] != '.') {
+            fn(arg, entries[i]->d_name);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    if (copy >= 0) {
+        close(copy);
+    }
+}
+
+void host_spool_list_runs(const struct host_spool *spool, host_spool_entry_fn fn,
+                          void *arg)
+{
+    list(spool->runs, fn, arg);
+}
+
+void host_spool_list_trash(const struct host_spool *spool, host_spool_entry_fn fn,
+                           void *arg)
+{
+    list(spool->trash, fn, arg);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* spec_writer.c: see spec_writer.h. */
+#include "host/agent/spec_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/exec/run_spec.h"
+#include "host/run_dir/run_dir.h"
+
+/* A list of hosts longer than this stays empty: the kernel takes 128 KiB a variable. */
+enum { HOSTS_VARIABLE_MAX = 65536 };
+
+static void put(FILE *to, const char *name, const char *value)
+{
+    fprintf(to, "%s=%s%c", name, value, '\0');
+}
+
+static void put_number(FILE *to, const char *name, int64_t number)
+{
+    fprintf(to, "%s=%" PRId64 "%c", name, number, '\0');
+}
+
+/* "12[3]" in its parts. Of no array: the index is "0", as LSF has it. */
+struct job_parts {
+    int id_length;
+    const char *index;
+    int index_length;
+};
+
+static struct job_parts split_job(const char *job)
+{
+    struct job_parts parts = {
+        .id_length = (int)strcspn(job, "["), .index = "0", .index_length = 1};
+    if (job[parts.id_length] == '[') {
+        parts.index = job + parts.id_length + 1;
+        parts.index_length = (int)strcspn(parts.index, "]");
+    }
+    return parts;
+}
+
+/* %J is the job's id, %I its index. */
+static void put_path(FILE *to, const char *name, const char *path, const char *job)
+{
+    struct job_parts parts = split_job(job);
+    fprintf(to, "%s=", name);
+    for (const char *at = path; *at != '\0'; at++) {
+        if (at[0] == '%' && at[1] == 'J') {
+            fprintf(to, "%.*s", parts.id_length, job);
+            at++;
+        } else if (at[0] == '%' && at[1] == 'I') {
+            fprintf(to, "%.*s", parts.index_length, parts.index);
+            at++;
+        } else {
+            fputc(*at, to);
+        }
+    }
+    fputc('\0', to);
+}
+
+static bool is_ours(const char *variable)
+{
+    static const char *const names[] = {
+        "LSB_JOBID=",       "LSB_JOBINDEX=", "LSB_JOBNAME=",
+        "LSB_QUEUE=",       "LSB_HOSTS=",    "LSB_MCPU_HOSTS=",
+        "LSB_INTERACTIVE=", "SUBLET_LEASE=", "SUBLET_RUN="};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strncmp(variable, names[i], strlen(names[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void put_env(FILE *to, const char *name, const char *value)
+{
+    fprintf(to, "env=%s=%s%c", name, value, '\0');
+}
+
+/* Nothing where it would be too long. */
+void spec_writer_put_hosts(FILE *to, const char *name, const struct host_slots *hosts,
+                           int n_hosts)
+{
+    size_t length = 0;
+    for (int i = 0; i < n_hosts && length <= HOSTS_VARIABLE_MAX; i++) {
+        length += (strlen(hosts[i].host) + 1) * (size_t)hosts[i].n_slots;
+    }
+    const char *blank = "";
+    fprintf(to, "%s=", name);
+    for (int i = 0; i < n_hosts && length <= HOSTS_VARIABLE_MAX; i++) {
+        for (int slot = 0; slot < hosts[i].n_slots; slot++) {
+            fprintf(to, "%s%s", blank, hosts[i].host);
+            blank = " ";
+        }
+    }
+    fputc('\0', to);
+}
+
+void spec_writer_put_counts(FILE *to, const char *name, const struct host_slots *hosts,
+                            int n_hosts)
+{
+    enum { NUMBER_LENGTH = 12 };
+    size_t length = 0;
+    for (int i = 0; i < n_hosts; i++) {
+        length += strlen(hosts[i].host) + NUMBER_LENGTH;
+    }
+    fprintf(to, "%s=", name);
+    for (int i = 0; i < n_hosts && length <= HOSTS_VARIABLE_MAX; i++) {
+        fprintf(to, "%s%s %d", i > 0 ? " " : "", hosts[i].host, hosts[i].n_slots);
+    }
+    fputc('\0', to);
+}
+
+/* An element has the array's name with its own index. */
+static void put_job(FILE *to, const struct msg_run_start *start)
+{
+    struct job_parts parts = split_job(start->job);
+    const char *name = start->spec.name;
+    fprintf(to, "env=LSB_JOBID=%.*s%c", parts.id_length, start->job, '\0');
+    fprintf(to, "env=LSB_JOBINDEX=%.*s%c", parts.index_length, parts.index, '\0');
+    if (start->job[parts.id_length] == '[') {
+        fprintf(to, "env=LSB_JOBNAME=%.*s%s%c", (int)strcspn(name, "["), name,
+                start->job + parts.id_length, '\0');
+    } else {
+        put_env(to, "LSB_JOBNAME", name);
+    }
+}
+
+static void put_variables(FILE *to, const struct msg_run_start *start)
+{
+    for (int i = 0; i < start->spec.n_env; i++) {
+        if (!is_ours(start->spec.env[i])) {
+            put(to, "env", start->spec.env[i]);
+        }
+    }
+    put_job(to, start);
+    put_env(to, "LSB_QUEUE", start->spec.queue);
+    fputs("env=", to);
+    spec_writer_put_hosts(to, "LSB_HOSTS", start->hosts, start->n_hosts);
+    fputs("env=", to);
+    spec_writer_put_counts(to, "LSB_MCPU_HOSTS", start->hosts, start->n_hosts);
+    if (start->spec.interaction != INTERACTION_NONE) {
+        put_env(to, "LSB_INTERACTIVE", "Y");
+    }
+    if (start->lease[0] != '\0') {
+        put_env(to, "SUBLET_LEASE", start->lease);
+    }
+}
+
+static void put_files(FILE *to, const struct msg_run_start *start)
+{
+    const struct job_spec *spec = &start->spec;
+    bool is_leased = start->lease[0] != '\0';
+    put_number(to, "is_leased", is_leased);
+    put_number(to, "keeps_err", is_leased && spec->err_file[0] != '\0');
+    put_number(to, "keeps_out",
+               is_leased && spec->interaction != INTERACTION_NONE &&
+                   spec->out_file[0] != '\0');
+    if (!is_leased) {
+        put(to, "cwd", spec->cwd);
+        put_path(to, "in_file", spec->in_file, start->job);
+        put_path(to, "out_file", spec->out_file, start->job);
+        put_path(to, "err_file", spec->err_file, start->job);
+    }
+}
+
+static void put_list(FILE *to, const char *name, const char *const *texts, int n_texts)
+{
+    for (int i = 0; i < n_texts; i++) {
+        put(to, name, texts[i]);
+    }
+}
+
+static void put_all(FILE *to, const char *name, const struct msg_run_start *start,
+                    const struct spec_writer_setting *setting)
+{
+    fprintf(to, "%s%c", RUN_SPEC_HEAD, '\0');
+    put(to, "run", name);
+    put(to, "account", start->account);
+    put(to, "command", start->spec.command);
+    put_files(to, start);
+    put(to, "cgroup", setting->cgroup);
+    put(to, "memory", setting->memory);
+    put_number(to, "interaction", start->spec.interaction);
+    put_number(to, "umask", start->spec.umask);
+    put_number(to, "n_slots", start->spec.n_slots);
+    put_number(to, "run_limit_ms", start->spec.run_limit_ms);
+    put_number(to, "end_within_ms", start->end_within_ms);
+    put_number(to, "wait_ms", setting->wait_ms);
+    put_number(to, "grace_ms",
+               start->terminate_ms > 0 ? start->terminate_ms : setting->grace_ms);
+    put_list(to, "limit", start->spec.limits, start->spec.n_limits);
+    put_list(to, "pre_exec", start->spec.pre_execs, start->spec.n_pre_execs);
+    put_list(to, "post_exec", start->spec.post_execs, start->spec.n_post_execs);
+    put_list(to, "control", start->spec.controls, start->spec.n_controls);
+    put_variables(to, start);
+    put(to, "end", "");
+}
+
+int spec_writer_write_file(int dir, const char *file_name, int how, const char *bytes,
+                           size_t length, const char *what, struct err *err)
+{
+    int file =
+        openat(dir, file_name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | how, 0600);
+    if (file < 0) {
+        return err_set(err, ERR_IO, "cannot create the run's %s: %s", what,
+                       strerror(errno));
+    }
+    ssize_t written = write(file, bytes, length);
+    int error = written < 0 ? errno : written < (ssize_t)length ? ENOSPC : 0;
+    close(file);
+    return error == 0 ? 0
+                      : err_set(err, ERR_IO, "cannot write the run's %s: %s", what,
+                                strerror(error));
+}
+
+int spec_writer_write(int dir, const char *name, const struct msg_run_start *start,
+                      const struct spec_writer_setting *setting, struct err *err)
+{
+    char *bytes = NULL;
+    size_t length = 0;
+    FILE *to = open_memstream(&bytes, &length);
+    if (to == NULL) {
+        abort();
+    }
+    put_all(to, name, start, setting);
+    if (fclose(to) != 0) {
+        abort(); /* out of memory */
+    }
+    int code =
+        spec_writer_write_file(dir, RUN_DIR_SPEC, O_EXCL, bytes, length, "spec", err);
+    free(bytes);
+    return code;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_spec.c: see run_spec.h. */
+#include "host/exec/run_spec.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/bounds.h"
+
+/* What sublet-host adds to the job's own variables. */
+enum { ENV_ADDED_MAX = 16 };
+
+enum kind { TEXT, NUMBER, FLAG };
+
+static const struct {
+    const char *name;
+    enum kind kind;
+    size_t offset;
+} fields[] = {
+    {"run", TEXT, offsetof(struct run_spec, run)},
+    {"account", TEXT, offsetof(struct run_spec, account)},
+    {"command", TEXT, offsetof(struct run_spec, command)},
+    {"cwd", TEXT, offsetof(struct run_spec, cwd)},
+    {"in_file", TEXT, offsetof(struct run_spec, in_file)},
+    {"out_file", TEXT, offsetof(struct run_spec, out_file)},
+    {"err_file", TEXT, offsetof(struct run_spec, err_file)},
+    {"cgroup", TEXT, offsetof(struct run_spec, cgroup)},
+    {"memory", TEXT, offsetof(struct run_spec, memory)},
+    {"is_leased", FLAG, offsetof(struct run_spec, is_leased)},
+    {"keeps_err", FLAG, offsetof(struct run_spec, keeps_err)},
+    {"keeps_out", FLAG, offsetof(struct run_spec, keeps_out)},
+    {"interaction", NUMBER, offsetof(struct run_spec, interaction)},
+    {"umask", NUMBER, offsetof(struct run_spec, umask)},
+    {"n_slots", NUMBER, offsetof(struct run_spec, n_slots)},
+    {"run_limit_ms", NUMBER, offsetof(struct run_spec, run_limit_ms)},
+    {"end_within_ms", NUMBER, offsetof(struct run_spec, end_within_ms)},
+    {"wait_ms", NUMBER, offsetof(struct run_spec, wait_ms)},
+    {"grace_ms", NUMBER, offsetof(struct run_spec, grace_ms)},
+};
+enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
+
+static void set_defaults(struct run_spec *spec)
+{
+    for (size_t i = 0; i < FIELDS; i++) {
+        if (fields[i].kind == TEXT) {
+            const char *empty = "";
+            memcpy((char *)spec + fields[i].offset, &empty, sizeof(empty));
+        }
+    }
+}
+
+static bool take_number(const char *value, int64_t *number)
+{
+    char *end = NULL;
+    errno = 0;
+    long long parsed = strtoll(value, &end, 10);
+    *number = parsed;
+    return errno == 0 && end != value && *end == '\0' && parsed >= 0;
+}
+
+static bool take_field(struct run_spec *spec, const char *name, size_t length,
+                       const char *value)
+{
+    for (size_t i = 0; i < FIELDS; i++) {
+        char *to = (char *)spec + fields[i].offset;
+        if (strlen(fields[i].name) != length ||
+            memcmp(fields[i].name, name, length) != 0) {
+            continue;
+        }
+        int64_t number = 0;
+        if (fields[i].kind == TEXT) {
+            memcpy(to, &value, sizeof(value));
+            return true;
+        }
+        if (!take_number(value, &number)) {
+            return false;
+        }
+        if (fields[i].kind == NUMBER) {
+            memcpy(to, &number, sizeof(number));
+        } else {
+            *(bool *)to = number != 0;
+        }
+        return true;
+    }
+    return false;
+}
+
+static bool is_name(const char *item, size_t length, const char *name)
+{
+    return strlen(name) == length && memcmp(item, name, length) == 0;
+}
+
+static bool take_command(const char **list, int *n_list, const char *command)
+{
+    if (*n_list == EXEC_COMMANDS_MAX) {
+        return false;
+    }
+    list[(*n_list)++] = command;
+    return true;
+}
+
+static bool take_limit(struct job_rlimits *limits, const char *text)
+{
+    struct job_rlimits one;
+    if (job_rlimits_read(&text, 1, &one, NULL) != 0) {
+        return false;
+    }
+    for (int i = 0; i < JOB_RLIMITS; i++) {
+        limits->values[i] =
+            one.values[i] != JOB_RLIMIT_NONE ? one.values[i] : limits->values[i];
+    }
+    return true;
+}
+
+static bool take_control(struct run_spec *spec, const char *text)
+{
+    enum job_control action;
+    const char *what = job_control_parse(text, &action);
+    if (what != NULL) {
+        spec->controls[action] = what;
+    }
+    return what != NULL;
+}
+
+static bool take_item(struct run_spec *spec, const char *item)
+{
+    const char *equals = strchr(item, '=');
+    if (equals == NULL) {
+        return false;
+    }
+    size_t length = (size_t)(equals - item);
+    const char *value = equals + 1;
+    if (is_name(item, length, "env")) {
+        if (spec->n_env == ENV_MAX + ENV_ADDED_MAX) {
+            return false;
+        }
+        spec->env[spec->n_env++] = value;
+        return true;
+    }
+    if (is_name(item, length, "limit")) {
+        return take_limit(&spec->limits, value);
+    }
+    if (is_name(item, length, "pre_exec")) {
+        return take_command(spec->pre_execs, &spec->n_pre_execs, value);
+    }
+    if (is_name(item, length, "post_exec")) {
+        return take_command(spec->post_execs, &spec->n_post_execs, value);
+    }
+    if (is_name(item, length, "control")) {
+        return take_control(spec, value);
+    }
+    return take_field(spec, item, length, value);
+}
+
+/* No fewer than there are variables. */
+static size_t count_items(const char *bytes, size_t length)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++) {
+        count += bytes[i] == '\0';
+    }
+    return count;
+}
+
+int run_spec_parse(char *bytes, size_t length, struct run_spec *spec, struct err *err)
+{
+    memset(spec, 0, sizeof(*spec));
+    set_defaults(spec);
+    spec->bytes = bytes;
+    spec->limits = job_rlimits_none();
+    spec->env = mem_alloc(count_items(bytes, length) + RUN_SPEC_ENV_FREE + 1,
+                          sizeof(*spec->env));
+    if (length == 0 || bytes[length - 1] != '\0' || strcmp(bytes, RUN_SPEC_HEAD) != 0) {
+        return err_set(err, ERR_PARSE, "the run's spec is cut or no spec");
+    }
+    size_t at = strlen(bytes) + 1;
+    while (at < length) {
+        const char *item = bytes + at;
+        at += strlen(item) + 1;
+        if (strcmp(item, "end=") == 0 && at == length) {
+            return 0;
+        }
+        if (!take_item(spec, item)) {
+            return err_set(err, ERR_PARSE, "the run's spec has a bad item \"%.40s\"",
+                           item);
+        }
+    }
+    return err_set(err, ERR_PARSE, "the run's spec ends early");
+}
+
+void run_spec_release(struct run_spec *spec)
+{
+    free(spec->bytes);
+    free(spec->env);
+    memset(spec, 0, sizeof(*spec));
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard_reap.c: see guard_reap.h. */
+#include "host/guard/guard_reap.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/exec/guard_record.h"
+#include "host/exec/run_spec.h"
+#include "host/guard/guard_link.h"
+#include "host/guard/guard_loop.h"
+#include "host/kernel/kernel_clock.h"
+#include "host/kernel/procs.h"
+#include "host/run_dir/record_file.h"
+#include "host/run_dir/run_dir_lock.h"
+
+enum {
+    LOOK_MS = 10,
+    LOCK_WAIT_MS = 2000,
+    GIVE_UP_MS = 30000, /* processes that not even SIGKILL ends, in the kernel */
+};
+
+/* Of a guard that was killed the connection may be at its end before its lock is free:
+ * in what order a dying process lets go of its files is the kernel's affair. */
+static int take_from_dead(const char *path)
+{
+    int64_t until = kernel_clock_now_ms() + LOCK_WAIT_MS;
+    int dir = run_dir_enter(path);
+    while (dir < 0 && errno == EWOULDBLOCK && kernel_clock_now_ms() < until) {
+        kernel_clock_sleep(LOOK_MS);
+        dir = run_dir_enter(path);
+    }
+    return dir;
+}
+
+/* True when a look has found nobody. */
+static bool kill_all(const struct procs *crew)
+{
+    int64_t until = kernel_clock_now_ms() + GIVE_UP_MS;
+    while (procs_kill(crew) > 0) {
+        if (kernel_clock_now_ms() > until) {
+            return false;
+        }
+        kernel_clock_sleep(
+            LOOK_MS); /* they are no children of ours: nothing to wait for */
+    }
+    return true;
+}
+
+static bool clear(const char *path, const struct guard_record *record)
+{
+    const char *name = strrchr(path, '/');
+    char mark[GUARD_RECORD_MARK_SIZE];
+    guard_record_mark(record, name == NULL ? path : name + 1, mark);
+    struct procs crew = {
+        .cgroup = {.dir = -1},
+        .memory = {.dir = -1},
+        .session = (pid_t)record->job_pid,
+        .session_start = record->job_start,
+        .mark = mark,
+    };
+    if (record->cgroup[0] != '\0') {
+        cgroup_open(&crew.cgroup, record->cgroup);
+    }
+    bool is_clear = kill_all(&crew);
+    cgroup_remove(&crew.cgroup);
+    if (record->memory[0] != '\0') {
+        rmdir(record->memory);
+    }
+    return is_clear;
+}
+
+/* The job had begun, and what comes after it has not. */
+static bool has_commands_left(int dir, const struct guard_record *record)
+{
+    struct run_spec spec;
+    bool has_any = record->start_ms != 0 && run_dir_read_spec(dir, &spec, NULL) == 0 &&
+                   spec.n_post_execs > 0;
+    if (record->start_ms != 0) {
+        run_spec_release(&spec);
+    }
+    return has_any;
+}
+
+/* True where the record says how the job ended, and commands after it are left. */
+static bool bury(int dir, const char *path, struct guard_record *record)
+{
+    bool is_over = record->end != RUN_END_NONE;
+    char boot_id[sizeof(record->boot_id)];
+    run_dir_read_boot_id(boot_id, sizeof(boot_id));
+    bool is_this_boot = strcmp(boot_id, record->boot_id) == 0;
+    const char *text = is_this_boot ? "its guard is gone without an exit record"
+                                    : "the machine went down while it ran";
+    if (is_this_boot && !clear(path, record)) {
+        text = "its guard is gone; processes were left that cannot be killed";
+    }
+    if (!is_over) {
+        record->end = RUN_END_LOST;
+        guard_record_set_text(record, text);
+    }
+    if (!is_over && is_this_boot && has_commands_left(dir, record)) {
+        record->phase = RUN_RUNNING;
+        record->cgroup[0] = record->memory[0] = '\0';
+        return true;
+    }
+    record->phase = RUN_ENDED;
+    record->end_ms = kernel_clock_wall_ms();
+    record->cgroup[0] = record->memory[0] = '\0';
+    run_dir_measure_output(dir, record);
+    return false;
+}
+
+/* Leaves the record ENDED, or on the way to it; -1 where there is none to be, or it
+ * cannot be written. */
+static int settle(int dir, const char *path, struct guard_record *record)
+{
+    int code = record_file_read(dir, record, NULL);
+    if (code == ERR_NOT_FOUND) {
+        return -1;
+    }
+    if (code != 0) {
+        /* Damaged: whether it began, nobody knows, and so it counts as begun. */
+        memset(record, 0, sizeof(*record));
+    }
+    if (record->phase == RUN_ENDED) {
+        return 0;
+    }
+    bury(dir, path, record);
+    return record_file_write(dir, record, NULL) == 0 ? 0 : -1;
+}
+
+int guard_reap_main(const char *path, int agent)
+{
+    struct guard_record record;
+    struct guard_link link;
+    int dir = take_from_dead(path);
+    int code = dir < 0 ? -1 : settle(dir, path, &record);
+    if (code == 0 && record.phase != RUN_ENDED) {
+        return guard_loop_post_exec(path, dir, agent, &record);
+    }
+    guard_link_init(&link);
+    if (agent >= 0) {
+        guard_link_add(&link, agent);
+    }
+    if (dir >= 0) {
+        close(dir); /* the lock, before anybody hears of it */
+    }
+    if (code == 0) {
+        guard_link_push(&link, &record);
+    }
+    guard_link_release(&link);
+    return code == 0 ? 0 : 1; /* the agent looks, and tries again */
+}

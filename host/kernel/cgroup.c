@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cgroup.c: see cgroup.h. */
+#include "host/kernel/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/kernel/kernel_file.h"
+
+/* It takes less than ten; a process deep in the kernel longer. */
+enum { FREEZE_WAIT_MS = 1000 };
+
+bool cgroup_open(struct cgroup *cgroup, const char *path)
+{
+    cgroup->path = path;
+    cgroup->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return cgroup->dir >= 0;
+}
+
+bool cgroup_make(struct cgroup *cgroup, const char *path)
+{
+    cgroup->dir = -1;
+    if (mkdir(path, 0755) != 0 && errno != EEXIST) {
+        return false;
+    }
+    if (!cgroup_open(cgroup, path)) {
+        return false;
+    }
+    if (faccessat(cgroup->dir, "cgroup.freeze", W_OK, 0) != 0) {
+        cgroup_remove(cgroup); /* a kernel before 5.2: of no use */
+    }
+    return cgroup->dir >= 0;
+}
+
+void cgroup_close(struct cgroup *cgroup)
+{
+    if (cgroup->dir >= 0) {
+        close(cgroup->dir);
+        cgroup->dir = -1;
+    }
+}
+
+void cgroup_remove(struct cgroup *cgroup)
+{
+    if (cgroup->dir >= 0) {
+        rmdir(cgroup->path);
+        cgroup_close(cgroup);
+    }
+}
+
+/* A change of cgroup.events wakes those who poll it for POLLPRI. */
+static bool wait_frozen(const struct cgroup *cgroup)
+{
+    char text[KERNEL_FILE_MAX];
+    int file = openat(cgroup->dir, "cgroup.events", O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return false;
+    }
+    bool is_frozen = false;
+    bool is_waiting = true;
+    while (kernel_file_read_open(file, text) &&
+           !(is_frozen = kernel_file_find_number(text, "frozen") == 1) && is_waiting) {
+        struct pollfd change = {.fd = file, .events = POLLPRI};
+        is_waiting = poll(&change, 1, FREEZE_WAIT_MS) > 0;
+    }
+    close(file);
+    return is_frozen;
+}
+
+bool cgroup_freeze(const struct cgroup *cgroup, bool is_frozen)
+{
+    if (!kernel_file_write(cgroup->dir, "cgroup.freeze", is_frozen ? "1" : "0")) {
+        return false;
+    }
+    return !is_frozen || wait_frozen(cgroup);
+}
+
+/* For kernels before 5.14, which have no cgroup.kill: one by one; the caller looks
+ * again until nobody is left. */
+static void kill_each(const struct cgroup *cgroup)
+{
+    char text[KERNEL_FILE_MAX];
+    if (!kernel_file_read(cgroup->dir, "cgroup.procs", text)) {
+        return;
+    }
+    char *end = strrchr(text, '\n');
+    for (char *at = text; end != NULL && at < end; at = strchr(at, '\n') + 1) {
+        pid_t pid = (pid_t)strtol(at, NULL, 10);
+        if (pid > 1 && pid != getpid()) {
+            kill(pid, SIGKILL);
+        }
+    }
+}
+
+void cgroup_kill(const struct cgroup *cgroup)
+{
+    if (!kernel_file_write(cgroup->dir, "cgroup.kill", "1")) {
+        kill_each(cgroup);
+    }
+}
+
+bool cgroup_is_populated(const struct cgroup *cgroup)
+{
+    return kernel_file_read_number(cgroup->dir, "cgroup.events", "populated") == 1;
+}
+
+int64_t cgroup_cpu_ms(const struct cgroup *cgroup)
+{
+    int64_t usage_us = kernel_file_read_number(cgroup->dir, "cpu.stat", "usage_usec");
+    return usage_us < 0 ? -1 : usage_us / 1000;
+}

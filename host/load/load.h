@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* load.h: all that this host tells of itself: its load, what it is, what its
+ * administrator says it has, what his elims measure.
+ *
+ * The machine is read every LOAD_READ_MS, users and /tmp every LOAD_SLOW_MS. What an
+ * elim says of a load index of LSF's stands for ours; what it is (type, processors) is
+ * not for an elim to say. Of two elims that say the same the first has it.
+ *
+ * Units: those of LSF (load_index.h). Ownership: a filled message points into the load,
+ * until the loop's next turn. Errors: of LSF_LOCAL_RESOURCES and of elims; nothing was
+ * started by then. Layer: host. */
+#ifndef SUBLET_HOST_LOAD_LOAD_H
+#define SUBLET_HOST_LOAD_LOAD_H
+
+#include <czmq.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "model/msg.h"
+
+enum {
+    LOAD_READ_MS = 5000,
+    LOAD_SLOW_MS = 30000,
+    LOAD_TELL_MS = 15000, /* LSF's interval */
+    LOAD_ELIMS_MAX = 16,
+};
+
+struct load_setting {
+    const char *local_resources; /* LSF_LOCAL_RESOURCES; NULL: none */
+    const char *elims[LOAD_ELIMS_MAX];
+    int n_elims;
+};
+
+struct load;
+int load_new(zloop_t *loop, const struct load_setting *setting, struct load **load,
+             struct err *err) MUST_CHECK;
+/* Reads once, and from here on regularly; starts the elims. */
+int load_start(struct load *load, struct err *err) MUST_CHECK;
+void load_free(struct load *load);
+
+/* On SIGCHLD, before anybody waits for any child. */
+void load_reap(struct load *load);
+
+/* True when the site should hear again: LOAD_TELL_MS after `told_ms`, or at once where
+ * an elim says something else than then, or another index is known. */
+bool load_is_due(struct load *load, int64_t told_ms, int64_t now_ms);
+void load_fill(struct load *load, struct msg_host_load *msg);
+
+#endif

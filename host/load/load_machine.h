@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* load_machine.h: what a machine is: host type, model, processors, disks.
+ *
+ * Processors are told as LSF does: n_procs sockets, n_cores in each, n_threads on each
+ * core; where sockets differ, rounded up.
+ * Layer: host (libc only). */
+#ifndef SUBLET_HOST_LOAD_LOAD_MACHINE_H
+#define SUBLET_HOST_LOAD_LOAD_MACHINE_H
+
+#include "base/bounds.h"
+
+struct load_machine {
+    char type[NAME_SIZE];        /* as LSF names it: X86_64; "": not told */
+    char model[LOAD_VALUE_SIZE]; /* as section HostModel's ARCHITECTURE; "": not told */
+    int n_procs, n_cores, n_threads;
+    int n_disks;
+};
+
+/* Where a logical processor lies. */
+struct load_cpu_place {
+    int package, core;
+};
+
+/* Fills the counts; 1 each where there is nothing to count. Sorts `places`. */
+void load_machine_count_cpus(struct load_machine *facts, struct load_cpu_place *places,
+                             int n_places);
+
+#endif
