@@ -73,6 +73,32 @@ static void test_down_host_is_closed(void **state)
     ASSERT_HOSTS("n1@north 2/0; n2@north 2/0 open");
 }
 
+/* A recalled slot that falls free goes back: nothing starts on the lease meanwhile. */
+static void test_recall_closes_the_lease(void **state)
+{
+    struct consumer_world *world = *state;
+    struct recall recall = {.n_held = 1, .left_ms = 1000};
+    struct host_split host = {.host = "n1", .n_slots = 4, .consumer = 2, .provider = 2};
+    struct msg msg = {.kind = MSG_CONTRACT, .session = world->session, .site = ""};
+    msg.contract = (struct msg_contract){.lease = "north/1/south",
+                                         .revision = 1,
+                                         .epoch = 1,
+                                         .type = LEASE_POOL,
+                                         .state = LEASE_ACTIVE,
+                                         .is_made = true,
+                                         .is_provider_here = true,
+                                         .hosts = &host,
+                                         .n_hosts = 1,
+                                         .recalls = &recall,
+                                         .n_recalls = 1};
+    consumer_contract(world->consumer, &msg, world->now_ms, &world->effects);
+    ASSERT_HOSTS("n1@north 2/0");
+    msg.contract.revision = 2;
+    msg.contract.n_recalls = 0;
+    consumer_contract(world->consumer, &msg, world->now_ms, &world->effects);
+    ASSERT_HOSTS("n1@north 2/0 open");
+}
+
 static void test_revisions(void **state)
 {
     struct consumer_world *world = *state;
@@ -188,6 +214,7 @@ int main(void)
         STORY(test_contract_is_acknowledged_and_offered),
         STORY(test_states),
         STORY(test_down_host_is_closed),
+        STORY(test_recall_closes_the_lease),
         STORY(test_revisions),
         STORY(test_new_session_waits_to_be_told),
         STORY(test_ended_contract),

@@ -171,8 +171,8 @@ static void test_refusals_are_told_once(void **state)
     assert_told("1 start n1@north=1");
 }
 
-/* A site with preemption: who stands still has given its slots away. */
-static uint64_t stop_one(void)
+/* At a site with preemption, where a suspended job gives its slots away. */
+static uint64_t start_one(void)
 {
     site_stage_release(&stage);
     site_stage_init_text(&stage, "Begin Site\nNAME = south\nSPOOL = /tmp/x\nEnd Site\n"
@@ -187,6 +187,13 @@ static uint64_t stop_one(void)
     site_stage_waiting(&stage, "s1", attempt, 7);
     site_stage_running(&stage, "s1", attempt, 7);
     assert_told("1 start s1=1");
+    return id;
+}
+
+static uint64_t stop_one(void)
+{
+    uint64_t id = start_one();
+    uint64_t attempt = site_stage_attempt_of(&stage, id);
     site_stage_control(&stage, "ana", "1", CONTROL_SUSPEND, 0);
     struct msg_run_state still = {.phase = RUN_SUSPENDED,
                                   .token = 7,
@@ -220,6 +227,20 @@ static void test_resumed_without_slots(void **state)
         strstr(site_stage_job_text(&stage, 1, "reason"), "others have its slots"));
 }
 
+/* Its host has not suspended it yet, so that its slots are still its own. */
+static void test_resumed_before_it_is_suspended(void **state)
+{
+    (void)state;
+    uint64_t id = start_one();
+    site_stage_control(&stage, "ana", "1", CONTROL_SUSPEND, 0);
+    assert_int_equal(site_stage_state(&stage, id), JOB_RUN);
+    site_stage_control(&stage, "ana", "1", CONTROL_RESUME, 0);
+    assert_int_equal(site_stage_job_row(&stage, id)->halt.causes, 0);
+    const struct msg *msg = site_stage_sent(&stage, MSG_RUN_CONTROL, 0);
+    assert_non_null(msg);
+    assert_int_equal(msg->run_control.control.action, CONTROL_RESUME);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_stage, close_stage)
 
 int main(void)
@@ -235,6 +256,7 @@ int main(void)
         TEST(test_refusals_are_told_once),
         TEST(test_killed_where_it_stands),
         TEST(test_resumed_without_slots),
+        TEST(test_resumed_before_it_is_suspended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -499,6 +499,53 @@ static void test_kept(void **state)
     site_stage_release(&stage);
 }
 
+/* The journal as it is when a consumer acknowledges none of so many ends. */
+static void add_ended(struct site_stage *stage, int count)
+{
+    struct host_slots host = {"s1", 1};
+    struct job_spec spec = site_stage_spec("q", "work");
+    stage->rows =
+        mem_grow(stage->rows, (size_t)(stage->n_rows + count), sizeof(*stage->rows));
+    stage->rows_capacity = stage->n_rows + count;
+    for (int i = 1; i <= count; i++) {
+        struct row row = {.kind = ROW_RUN};
+        row.run = (struct row_run){.run = {"east", (uint64_t)i},
+                                   .job = "44",
+                                   .lease = "south/spare/east",
+                                   .record = RUN_RECORD_ENDED,
+                                   .hosts = &host,
+                                   .n_hosts = 1,
+                                   .spec = &spec,
+                                   .exit = {.end = RUN_END_EXITED, .text = ""}};
+        struct stage_row *kept = &stage->rows[stage->n_rows++];
+        arena_init(&kept->arena);
+        row_copy(&kept->arena, &row, &kept->row);
+    }
+}
+
+/* Ends are on record until they are acknowledged: their number is bounded. */
+static void test_unacknowledged(void **state)
+{
+    enum { MOST = 10000 };
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    add_ended(&stage, MOST);
+    site_stage_restart(&stage);
+    site_stage_host_up(&stage, "s1");
+    site_stage_broker_up(&stage);
+    start(&stage, MOST + 1, 1);
+    assert_int_equal(site_stage_count(&stage, MSG_ATTEMPT_STATE), 0);
+    assert_non_null(site_stage_effect(&stage, EFFECT_LOG));
+    assert_null(site_stage_run_row(&stage, "east", MOST + 1));
+    /* With one that is acknowledged there is room for one. */
+    say(&stage, MSG_ATTEMPT_ACK, "east", MOST / 2);
+    start(&stage, MOST + 1, 1);
+    assert_int_equal(answer(&stage)->run.attempt, MOST + 1);
+    assert_non_null(site_stage_run_row(&stage, "east", MOST + 1));
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -507,7 +554,7 @@ int main(void)
         cmocka_unit_test(test_ends_in_time), cmocka_unit_test(test_restart),
         cmocka_unit_test(test_orders),       cmocka_unit_test(test_others_runs),
         cmocka_unit_test(test_output),       cmocka_unit_test(test_host_away),
-        cmocka_unit_test(test_own_jobs),
+        cmocka_unit_test(test_own_jobs),     cmocka_unit_test(test_unacknowledged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
