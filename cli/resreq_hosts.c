@@ -13,7 +13,7 @@
 enum { HOSTS_OF_FILE_MAX = 1000000 }; /* ten times the largest federation */
 
 /* One line on its way into the table. */
-struct line {
+struct line_reader {
     struct resreq_hosts *hosts;
     struct arena *arena;
     int row;
@@ -28,8 +28,8 @@ static enum resource_type type_of(const json_t *value)
 }
 
 /* The resource's id; it is defined where nobody has mentioned it before. */
-static int find_resource(struct line *line, const char *name, enum resource_type type,
-                         int *id)
+static int find_resource(struct line_reader *line, const char *name,
+                         enum resource_type type, int *id)
 {
     struct resources *resources = line->hosts->resources;
     *id = resources_find(resources, name, strlen(name));
@@ -46,7 +46,7 @@ static int find_resource(struct line *line, const char *name, enum resource_type
                    *id < RESOURCE_BUILTINS ? "by LSF's definition" : "on a line above");
 }
 
-static int set_resource(struct line *line, const char *name, const json_t *value)
+static int set_resource(struct line_reader *line, const char *name, const json_t *value)
 {
     struct resource_table *table = line->hosts->table;
     int id;
@@ -81,7 +81,7 @@ static int set_resource(struct line *line, const char *name, const json_t *value
     return 0;
 }
 
-static int set_resources(struct line *line, const json_t *object)
+static int set_resources(struct line_reader *line, const json_t *object)
 {
     const char *name;
     json_t *value;
@@ -99,7 +99,7 @@ static int set_resources(struct line *line, const json_t *object)
     return 0;
 }
 
-static int set_exclusive(struct line *line, const json_t *object)
+static int set_exclusive(struct line_reader *line, const json_t *object)
 {
     json_t *list = json_object_get(object, "exclusive");
     size_t index;
@@ -122,7 +122,8 @@ static int set_exclusive(struct line *line, const json_t *object)
     return 0;
 }
 
-static int set_slots(struct line *line, const json_t *object, const char *name, int id)
+static int set_slots(struct line_reader *line, const json_t *object, const char *name,
+                     int id)
 {
     const json_t *value = json_object_get(object, name);
     if (value == NULL || json_is_null(value)) {
@@ -136,7 +137,8 @@ static int set_slots(struct line *line, const json_t *object, const char *name, 
     return 0;
 }
 
-static int set_host(struct line *line, const json_t *object, struct resreq_host *host)
+static int set_host(struct line_reader *line, const json_t *object,
+                    struct resreq_host *host)
 {
     const json_t *name = json_object_get(object, "name");
     const json_t *cu = json_object_get(object, "cu");
@@ -180,7 +182,7 @@ static int add_line(struct resreq_hosts *hosts, struct arena *arena, const char 
         hosts->hosts =
             mem_grow(hosts->hosts, (size_t)hosts->capacity, sizeof(*hosts->hosts));
     }
-    struct line line = {hosts, arena, hosts->n_hosts, err};
+    struct line_reader line = {hosts, arena, hosts->n_hosts, err};
     struct resreq_host *host = &hosts->hosts[hosts->n_hosts++];
     *host = (struct resreq_host){.line = number, .row = line.row};
     resource_table_resize(hosts->table, hosts->n_hosts);

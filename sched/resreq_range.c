@@ -111,16 +111,6 @@ int resreq_range_parse(struct arena *arena, const struct resources *resources,
 
 /* ---------------------------------------------------------------- judging */
 
-const struct resreq_range *resreq_range_find(const struct resreq_ranges *ranges, int id)
-{
-    for (int i = 0; i < ranges->n_items; i++) {
-        if (ranges->items[i].id == id) {
-            return &ranges->items[i];
-        }
-    }
-    return NULL;
-}
-
 static int refuse(struct arena *arena, const struct resources *resources,
                   const struct resreq_range *range, const struct resreq_item *item,
                   struct resreq_fault *fault)

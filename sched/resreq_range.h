@@ -20,10 +20,6 @@ int resreq_range_parse(struct arena *arena, const struct resources *resources,
                        const char *text, struct resreq_ranges *ranges,
                        struct resreq_fault *fault) MUST_CHECK;
 
-/* NULL: none holds for it. */
-const struct resreq_range *resreq_range_find(const struct resreq_ranges *ranges,
-                                             int id);
-
 /* What a job would reserve, with whichever alternative, is within the ranges; else the
  * fault has LSF's sentence. */
 int resreq_range_check(struct arena *arena, const struct resources *resources,

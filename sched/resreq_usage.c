@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/resreq_range.h"
 #include "sched/resreq_words.h"
 
 enum { SECOND_MS = 1000, MINUTE_MS = 60000, HOUR_MS = 3600000 };
@@ -330,6 +329,16 @@ static const struct resreq_item *find_item(const struct resreq_usage *usage,
     for (int i = 0; i < usage->n_items; i++) {
         if (is_same_name(&usage->items[i], like)) {
             return &usage->items[i];
+        }
+    }
+    return NULL;
+}
+
+const struct resreq_range *resreq_range_find(const struct resreq_ranges *ranges, int id)
+{
+    for (int i = 0; i < ranges->n_items; i++) {
+        if (ranges->items[i].id == id) {
+            return &ranges->items[i];
         }
     }
     return NULL;

@@ -81,6 +81,10 @@ struct resreq_ranges {
     int n_items;
 };
 
+/* The range of that resource; NULL: it has none. */
+const struct resreq_range *resreq_range_find(const struct resreq_ranges *ranges,
+                                             int id);
+
 /* Reads a section, and adds it to what other strings of the same level reserve: no
  * resource may be in both. */
 int resreq_usage_parse(struct arena *arena, const struct resreq_language *language,
