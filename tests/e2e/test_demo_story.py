@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 
-from federation import BIN, LIMIT, ROOT, Failure, Federation, expect, expect_equal, main
+from federation import BIN, LEASE, LIMIT, ROOT, Failure, Federation, expect, expect_equal, main
 
 
 def work(f, until):
@@ -38,6 +38,8 @@ def test_story():
         time.sleep(2.5)
         expect_equal(sides(f.lease()), (7, 1), "no rebalance before the lease is made")
 
+        # Nothing moves while the waiting job is looked at.
+        f.ops("reclaim-delay", "1h", "--lease", LEASE)
         first = [f.submit("south", work(f, "south")) for _ in range(3)]
         f.wait_lease("the third job to make the lease", lambda l: l["state"] != "pending")
         expect_equal(f.lease()["epoch"], 1, "making the lease leaves the epoch")
@@ -49,6 +51,7 @@ def test_story():
         expect_equal(f.job("south", more[0])["state"], "PEND", "no slot yet")
         more += [f.submit("south", work(f, "south")) for _ in range(6)]
         f.wait_for("a waiting job to say why", lambda: f.job("south", more[0])["reason"])
+        f.ops("reclaim-delay", "default", "--lease", LEASE)
         f.wait_lease("idle slots to go to the consumer", lambda l: sides(l) == (0, 8))
         f.wait_for("all jobs to run", lambda: f.n_jobs("south", "RUN") == 10)
         expect_equal(f.lease()["epoch"], 2, "the next epoch")
