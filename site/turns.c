@@ -2,22 +2,14 @@
 /* turns.c: see turns.h. What is common to all jobs, and executions on own hosts. */
 #include "site/turns.h"
 
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/job_id.h"
 #include "site/attempt.h"
-#include "site/endings.h"
-#include "site/halts.h"
 #include "site/job_lookup.h"
-#include "site/keep.h"
 #include "site/lifecycle_parts.h"
 #include "site/rules.h"
 #include "site/run_limit.h"
-
-/* Jobs dropped in one tick: a burst of ends an hour ago must not stop the site now. */
-enum { CLEAN_MAX = 1000 };
 
 /* ---------------------------------------------------------------- start */
 
@@ -180,156 +172,7 @@ void turns_start(struct lifecycle *life, struct job *job,
     }
 }
 
-/* ---------------------------------------------------------------- begin */
-
-static void note_begun(struct lifecycle *life, struct job *job, enum job_state state,
-                       int64_t start_ms, int64_t now_ms, struct effects *effects)
-{
-    if (state != JOB_RUN) {
-        state = jobs_suspended_state(job);
-        pass_request_set(life->parts.pass_request); /* its slots may be others' now */
-    }
-    bool is_news = jobs_note_suspension(job, state, now_ms) || job->state != state ||
-                   job->start_ms == 0 || !job->is_decided;
-    if (!is_news || !jobs_move(life->parts.jobs, job, state)) {
-        return;
-    }
-    if (job->start_ms == 0) {
-        job->start_ms = start_ms != 0 ? start_ms : now_ms;
-        if (job->ledger != NULL) {
-            pass_request_set(
-                life->parts.pass_request); /* durations of what it reserves begin */
-        }
-    }
-    if (job->is_growing) {
-        pass_request_set(life->parts.pass_request); /* who runs may have more */
-    }
-    shares_change(life->parts.shares, job, now_ms);
-    job->is_decided = true;
-    jobs_store(job, effects);
-}
-
-void turns_begun(struct lifecycle *life, struct job *job, enum job_state state,
-                 int64_t start_ms, int64_t now_ms, struct effects *effects)
-{
-    note_begun(life, job, state, start_ms, now_ms, effects);
-    if (state == JOB_RUN) {
-        endings_begun(life, job, now_ms, effects);
-    }
-}
-
-/* ---------------------------------------------------------------- orders */
-
-static void control_waiting(struct lifecycle *life, struct job *job,
-                            enum control_action action, int64_t now_ms,
-                            struct effects *effects)
-{
-    switch (action) {
-    case CONTROL_KILL:
-        turns_end_unbegun(life, job, now_ms, effects);
-        break;
-    case CONTROL_RESUME:
-        job->n_requeues = 0; /* whoever lets it go on lets it try again */
-        job->n_pre_fails = 0;
-        jobs_set_avoided(job, "");
-    /* fall through */
-    case CONTROL_SUSPEND:
-        keep_set_text(&job->reason, "");
-        if (jobs_move(life->parts.jobs, job,
-                      action == CONTROL_SUSPEND ? JOB_PSUSP : JOB_PEND)) {
-            jobs_store(job, effects);
-            pass_request_set(life->parts.pass_request);
-        }
-        break;
-    case CONTROL_SIGNAL:
-        break; /* there is nobody to take it */
-    }
-}
-
-void turns_recall(struct lifecycle *life, struct job *job, int64_t now_ms,
-                  struct effects *effects)
-{
-    job->requeue_cause = REQUEUE_RECALL;
-    keep_set_text(&job->reason, turns_recalled);
-    attempt_order(life, job, CONTROL_KILL, SIGKILL, now_ms, effects);
-}
-
-void turns_requeue(struct lifecycle *life, struct job *job, const char *who,
-                   int64_t now_ms, struct effects *effects)
-{
-    job->requeue_cause = REQUEUE_USER;
-    keep_set_text(&job->reason, arena_printf(&effects->arena, "requeued by %s", who));
-    endings_order(life, job, 0, now_ms, effects);
-}
-
-void turns_control(struct lifecycle *life, struct job *job, enum control_action action,
-                   int signal, const char *who, int64_t now_ms, struct effects *effects)
-{
-    if (action == CONTROL_KILL) {
-        job->is_killed = true;
-        keep_set_text(&job->reason,
-                      arena_printf(&effects->arena, "killed by %s%s", who,
-                                   job->attempt == 0 ? " before it began" : ""));
-    }
-    if (job->attempt == 0) {
-        control_waiting(life, job, action, now_ms, effects);
-    } else if (action == CONTROL_SUSPEND) {
-        halts_add(life, job, HALT_USER, 0, now_ms, effects);
-    } else if (action == CONTROL_RESUME) {
-        halts_lift(life, job, HALT_USER, now_ms, effects);
-    } else if (action == CONTROL_KILL) {
-        endings_order(life, job, signal, now_ms, effects);
-    } else if (job->halt.causes == 0) {
-        /* Nobody signals what is to stand still: it would go on for that, on slots that
-         * others may have; and the order to stand still is given once. */
-        attempt_order(life, job, action, signal, now_ms, effects);
-    }
-}
-
-/* On record, so that it is known for how long. */
-void turns_lose_sight(struct lifecycle *life, struct job *job, struct effects *effects)
-{
-    bool is_news = job->state != JOB_UNKWN;
-    if (jobs_move(life->parts.jobs, job, JOB_UNKWN) && is_news) {
-        jobs_store(job, effects);
-    }
-}
-
-/* ---------------------------------------------------------------- own hosts */
-
-void turns_run_changed(struct lifecycle *life, struct run *run, int64_t now_ms,
-                       struct effects *effects)
-{
-    struct job *job = jobs_find_attempt(life->parts.jobs, run->id.attempt);
-    if (run->record == RUN_RECORD_ENDED) {
-        if (job != NULL) {
-            turns_finish(life, job, &run->exit, now_ms, effects);
-        }
-        /* Output that went to no file stays at the host for peek, with the job. */
-        bool is_kept = job != NULL && jobs_is_ended(job) &&
-                       run->exit.out_bytes + run->exit.err_bytes > 0;
-        if (!is_kept) {
-            runs_forget(life->parts.runs, run, effects);
-        }
-        return;
-    }
-    if (job == NULL) {
-        return;
-    }
-    job->is_taken = false; /* whatever has become of it has a row of its own */
-    if (job->resize.event != RESIZE_NONE && run->resize_done >= job->resize.number) {
-        life->parts.on_resized(life->parts.arg, job, run, now_ms, effects);
-    }
-    if (run->is_away) {
-        turns_lose_sight(life, job, effects);
-    } else if (run->phase == RUN_RUNNING) {
-        turns_begun(life, job, JOB_RUN, run->start_ms, now_ms, effects);
-    } else if (run->phase == RUN_SUSPENDED) {
-        turns_begun(life, job, JOB_SSUSP, run->start_ms, now_ms, effects);
-    }
-}
-
-/* ---------------------------------------------------------------- restart, cleaning */
+/* ---------------------------------------------------------------- restart */
 
 void turns_load_counter(struct lifecycle *life, uint64_t last_attempt)
 {
@@ -403,25 +246,4 @@ void turns_restore(struct lifecycle *life, int64_t now_ms, struct effects *effec
         }
     }
     runs_host_away(life->parts.runs, -1, now_ms, effects); /* hosts that are gone */
-}
-
-struct clean_call {
-    struct lifecycle *life;
-    struct effects *effects;
-};
-
-static void clean_job(void *arg, struct job *job)
-{
-    const struct clean_call *call = arg;
-    struct run *run = job->attempt != 0 ? attempt_run(call->life, job) : NULL;
-    if (run != NULL) {
-        runs_forget(call->life->parts.runs, run, call->effects);
-    }
-}
-
-void turns_clean(struct lifecycle *life, int64_t now_ms, struct effects *effects)
-{
-    struct clean_call call = {.life = life, .effects = effects};
-    jobs_clean(life->parts.jobs, now_ms - life->parts.config->clean_period_ms,
-               CLEAN_MAX, clean_job, &call, effects);
 }

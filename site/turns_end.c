@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "site/attempt.h"
 #include "site/lifecycle_parts.h"
 #include "site/rules.h"
 #include "site/wait.h"
@@ -296,4 +297,30 @@ void turns_finish(struct lifecycle *life, struct job *job, const struct run_exit
     } else {
         end_job(life, job, exit, now_ms, effects);
     }
+}
+
+/* ---------------------------------------------------------------- cleaning */
+
+/* Jobs dropped in one tick: a burst of ends an hour ago must not stop the site now. */
+enum { CLEAN_MAX = 1000 };
+
+struct clean_call {
+    struct lifecycle *life;
+    struct effects *effects;
+};
+
+static void clean_job(void *arg, struct job *job)
+{
+    const struct clean_call *call = arg;
+    struct run *run = job->attempt != 0 ? attempt_run(call->life, job) : NULL;
+    if (run != NULL) {
+        runs_forget(call->life->parts.runs, run, call->effects);
+    }
+}
+
+void turns_clean(struct lifecycle *life, int64_t now_ms, struct effects *effects)
+{
+    struct clean_call call = {.life = life, .effects = effects};
+    jobs_clean(life->parts.jobs, now_ms - life->parts.config->clean_period_ms,
+               CLEAN_MAX, clean_job, &call, effects);
 }
