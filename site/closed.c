@@ -74,7 +74,8 @@ void closed_tell_host(const struct site *site, int host)
     provider_set_down(site->provider, name,
                       site_hosts_is_away(site->hosts, host) ||
                           closed_has(&site->closed, name) ||
-                          windows_have_closed(site, host));
+                          site_hosts_is_window_closed(
+                              site->hosts, host, site->now_ms + site->utc_offset_ms));
 }
 
 void closed_tell(const struct site *site)

@@ -8,6 +8,7 @@
 #include "provider/provider.h"
 #include "site/accepts.h"
 #include "site/asked_lists.h"
+#include "site/capacity.h"
 #include "site/closed.h"
 #include "site/facts.h"
 #include "site/grants.h"
@@ -65,6 +66,7 @@ struct site {
     struct schedule *schedule;
     struct pass_request pass_request;
     struct accepts *accepts; /* of hosts, by name */
+    struct capacity *capacity;
     struct waiters *waiters;
     struct terminals *terminals; /* of interactive jobs */
     struct history *history;

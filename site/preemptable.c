@@ -64,10 +64,11 @@ static bool show_pieces(const struct site *site, const struct place_snapshot *sn
 {
     bool has_all = true;
     for (int i = 0; i < job->n_hosts; i++) {
-        int place = i == 0 && is_at(site, job, hint)
-                        ? hint
-                        : schedule_find_host(site, snapshot->hosts, snapshot->n_hosts,
-                                             job->lease, job->hosts[i].host);
+        int place =
+            i == 0 && is_at(site, job, hint)
+                ? hint
+                : capacity_find_host(site->hosts, snapshot->hosts, snapshot->n_hosts,
+                                     job->lease, job->hosts[i].host);
         pieces[i] = (struct preempt_piece){place, job->hosts[i].n_slots};
         has_all = has_all && place >= 0;
     }

@@ -111,8 +111,8 @@ static void find_places(const struct site *site, const struct claim *claim,
         if (place < 0 || place >= n_hosts ||
             strcmp(hosts[place].name, claim->hosts[i].host) != 0 ||
             strcmp(hosts[place].lease, claim->lease) != 0) {
-            claim->places[i] = schedule_find_host(site, hosts, n_hosts, claim->lease,
-                                                  claim->hosts[i].host);
+            claim->places[i] = capacity_find_host(site->hosts, hosts, n_hosts,
+                                                  claim->lease, claim->hosts[i].host);
         }
     }
 }
@@ -281,7 +281,7 @@ static int *places_of(const struct site *site, struct arena *arena,
 {
     int *places = arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*places));
     for (int i = 0; i < job->n_hosts; i++) {
-        places[i] = schedule_find_host(site, snapshot->hosts, snapshot->n_hosts,
+        places[i] = capacity_find_host(site->hosts, snapshot->hosts, snapshot->n_hosts,
                                        job->lease, job->hosts[i].host);
     }
     return places;

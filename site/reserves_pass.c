@@ -331,7 +331,8 @@ const char *reserves_lacks(const struct site *site, struct arena *arena,
         return text;
     }
     int n_hosts;
-    const struct place_host *hosts = schedule_hosts(site, arena, &n_hosts);
+    const struct place_host *hosts = capacity_hosts(
+        site->capacity, arena, site->now_ms + site->utc_offset_ms, &n_hosts);
     reserves_begin_look(site, arena, hosts, n_hosts);
     const struct reserves *reserves = site->reserves;
     const struct resreq_usage *usage = reserves_usage_of(site, job->ledger);
@@ -494,7 +495,8 @@ void reserves_see(const struct site *site, struct arena *arena, bool is_shared,
 {
     struct reserves *reserves = site->reserves;
     int n_hosts;
-    const struct place_host *hosts = schedule_hosts(site, arena, &n_hosts);
+    const struct place_host *hosts = capacity_hosts(
+        site->capacity, arena, site->now_ms + site->utc_offset_ms, &n_hosts);
     reserves_begin_look(site, arena, hosts, n_hosts);
     see_kinds(site, is_shared);
     struct reserves_seen_kind *kinds =

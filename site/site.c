@@ -92,6 +92,13 @@ struct site *site_new(const struct site_config *from)
     pass_request_set(&site->pass_request);
     site->accepts = accepts_new();
     accepts_set_interval(site->accepts, config->accept_ms);
+    site->capacity = capacity_new(&(struct capacity_parts){.config = config,
+                                                           .hosts = site->hosts,
+                                                           .runs = site->runs,
+                                                           .provider = site->provider,
+                                                           .consumer = site->consumer,
+                                                           .accepts = site->accepts,
+                                                           .closed = &site->closed});
     site->waiters = waiters_new();
     site->terminals = terminals_new(&(struct terminals_parts){
         .site = site->name,
@@ -153,6 +160,7 @@ void site_free(struct site *site)
     waiters_free(site->waiters);
     terminals_free(site->terminals);
     schedule_free(site->schedule);
+    capacity_free(site->capacity);
     accepts_free(site->accepts);
     preempts_free(site->preempts);
     overloads_free(site->overloads);
@@ -248,7 +256,7 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     site_hosts_start(site->hosts, now_ms);
     site_uplink_start(site->uplink, site->boot, now_ms);
     site_reload_start(site, now_ms, effects);
-    schedule_tell_use(site);
+    capacity_sync_provider(site->capacity);
     closed_tell(site);
     picks_begin(site, now_ms, effects);
     turns_restore(site->life, now_ms, effects);
@@ -443,6 +451,7 @@ struct site_view site_as_view(const struct site *site, int64_t now_ms)
         .limits = site->limits,
         .shares = site->shares,
         .hosts = site->hosts,
+        .capacity = site->capacity,
         .facts = site->facts,
         .closed = &site->closed,
         .runs = site->runs,

@@ -127,6 +127,14 @@ int site_hosts_max(const struct site_hosts *hosts, int index)
     return hosts->config[index].max;
 }
 
+bool site_hosts_is_window_closed(const struct site_hosts *hosts, int index,
+                                 int64_t local_ms)
+{
+    const struct site_host *host = &hosts->config[index];
+    return !window_is_open(&host->run_windows, local_ms) ||
+           !window_is_open(&host->dispatch_windows, local_ms);
+}
+
 int site_hosts_stay(const struct site_hosts *hosts, int index)
 {
     return hosts->config[index].n_stay;

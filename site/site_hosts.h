@@ -38,6 +38,10 @@ int site_hosts_max(const struct site_hosts *hosts, int index); /* MXJ */
 int site_hosts_stay(const struct site_hosts *hosts, int index);
 /* Not configured any more, and away: it may never be back. */
 bool site_hosts_is_gone(const struct site_hosts *hosts, int index);
+/* It starts no jobs now: its RUNWINDOW or DISPATCH_WINDOW is closed. `local_ms` as in
+ * sched/window.h. */
+bool site_hosts_is_window_closed(const struct site_hosts *hosts, int index,
+                                 int64_t local_ms);
 /* The index, or -1. */
 int site_hosts_find(const struct site_hosts *hosts, const char *name);
 /* Whom this connection and session belong to: the index, or -1 for none now. */

@@ -189,8 +189,9 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     change_facts(site, now_ms);
     change_groups(site);
     accepts_set_interval(site->accepts, site->config->accept_ms);
+    capacity_reload(site->capacity, site->config);
     provider_set_freeze_timeout(site->provider, site->config->freeze_timeout_ms);
-    schedule_tell_use(site);
+    capacity_sync_provider(site->capacity);
     closed_tell(site);
     resizes_forget(site->resizes);
     windows_reload(&site->windows);

@@ -137,7 +137,8 @@ static struct value *own_row(const struct site_view *view, struct arena *arena,
         status_of(&(struct host_status){
             .is_closed = host->is_leaving || closed_has(view->closed, host->name),
             .is_open = site_hosts_is_ready(view->hosts, index),
-            .is_shut = windows_have_closed(view->site, index),
+            .is_shut = site_hosts_is_window_closed(
+                view->hosts, index, view->event_ms + view->utc_offset_ms),
             .is_busy = overloads_is_busy(view->site, host->name, true, &excess),
             .is_taken = counts->is_taken,
             .used = total(counts),

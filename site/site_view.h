@@ -12,6 +12,7 @@
 #include "consumer/consumer.h"
 #include "provider/provider.h"
 #include "site/asked_lists.h"
+#include "site/capacity.h"
 #include "site/closed.h"
 #include "site/facts.h"
 #include "site/jobs.h"
@@ -35,6 +36,7 @@ struct site_view {
     const struct limits *limits;
     const struct shares *shares;
     const struct site_hosts *hosts;
+    const struct capacity *capacity;
     const struct facts *facts;
     const struct closed *closed;
     const struct runs *runs;

@@ -235,7 +235,9 @@ void site_view_limits(const struct site_view *view, struct site_page *page,
                       const struct msg_query *query)
 {
     struct listing listing = {.view = view, .page = page, .query = query};
-    listing.hosts = schedule_hosts(view->site, page->arena, &listing.n_hosts);
+    listing.hosts =
+        capacity_hosts(view->capacity, page->arena,
+                       view->event_ms + view->utc_offset_ms, &listing.n_hosts);
     add_limits(&listing);
     for (int i = 0; i < site_hosts_count(view->hosts) && !page->is_full; i++) {
         add_host(&listing, i);

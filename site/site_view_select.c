@@ -48,7 +48,8 @@ int site_view_select(const struct site_view *view, struct arena *arena,
                      struct err *err)
 {
     int n_hosts, code = 0;
-    const struct place_host *hosts = schedule_hosts(view->site, arena, &n_hosts);
+    const struct place_host *hosts = capacity_hosts(
+        view->capacity, arena, view->event_ms + view->utc_offset_ms, &n_hosts);
     const struct place_filter *filter = NULL;
     if (query->res_req != NULL && query->res_req[0] != '\0') {
         reserves_begin_look(view->site, arena, hosts, n_hosts);

@@ -291,7 +291,7 @@ static void add_lent(const struct site *site, const struct place_snapshot *place
          i < borrowers->count && borrowers->items[i].of == job; i++) {
         const struct job *borrower = borrowers->items[i].job;
         for (int k = 0; k < borrower->n_hosts; k++) {
-            int host = schedule_find_host(site, place->hosts, place->n_hosts,
+            int host = capacity_find_host(site->hosts, place->hosts, place->n_hosts,
                                           borrower->lease, borrower->hosts[k].host);
             if (host >= 0) {
                 struct reservation_piece *piece = piece_on(pieces, host);
@@ -325,8 +325,8 @@ static void show_parts(const struct site *site, struct arena *arena,
     for (int i = 0; i < kept->shown.n_parts; i++) {
         const struct slot_reserved_part *part = &kept->parts[i];
         int kind = find_kind(place, part->resource);
-        int host = schedule_find_host(site, place->hosts, place->n_hosts, kept->lease,
-                                      part->host);
+        int host = capacity_find_host(site->hosts, place->hosts, place->n_hosts,
+                                      kept->lease, part->host);
         int pool =
             kind >= 0 && host >= 0 ? place->reserve->kinds[kind].pool_of[host] : -1;
         if (pool >= 0) {
@@ -349,8 +349,8 @@ static void show_one(const struct site *site, struct arena *arena,
     const struct job *job = jobs_find(site->jobs, kept->shown.job);
     pieces.items = arena_alloc(arena, (size_t)n_most, sizeof(*pieces.items));
     for (int i = 0; i < kept->shown.n_hosts; i++) {
-        int host = schedule_find_host(site, place->hosts, place->n_hosts, kept->lease,
-                                      kept->hosts[i].host);
+        int host = capacity_find_host(site->hosts, place->hosts, place->n_hosts,
+                                      kept->lease, kept->hosts[i].host);
         if (host >= 0) {
             struct reservation_piece *piece = piece_on(&pieces, host);
             piece->n_slots = kept->hosts[i].n_slots;

@@ -46,8 +46,8 @@ static void list_run(const struct site *site, struct arena *arena,
                                  .pieces = pieces};
     run->parts = copy_parts(site, arena, job, &run->n_parts);
     for (int k = 0; has_slots(site, job) && k < job->n_hosts; k++) {
-        int host = schedule_find_host(site, place->hosts, place->n_hosts, job->lease,
-                                      job->hosts[k].host);
+        int host = capacity_find_host(site->hosts, place->hosts, place->n_hosts,
+                                      job->lease, job->hosts[k].host);
         if (host >= 0) {
             pieces[run->n_pieces++] =
                 (struct backfill_piece){host, job->hosts[k].n_slots};

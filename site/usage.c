@@ -18,8 +18,8 @@ static void read_own(const struct site *site, struct msg_usage *usage)
         usage->n_own += max;
         usage->n_own_used += own;
         usage->n_lent += provider_lent(site->provider, name);
-        bool is_open =
-            site_hosts_is_ready(site->hosts, i) && !schedule_is_taken(site, i);
+        bool is_open = site_hosts_is_ready(site->hosts, i) &&
+                       !capacity_is_used_exclusively(site->capacity, i);
         usage->n_idle += is_open && may > own ? may - own : 0;
     }
 }

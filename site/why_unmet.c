@@ -27,7 +27,9 @@ static void look_at_hosts(struct judging *judging, const struct job *job)
     const struct site_view *view = judging->view;
     const struct asked *asked = asked_lists_of(view->asked_lists, job);
     const struct queue_config *queue = &view->config->queues[job->queue];
-    judging->hosts = schedule_hosts(view->site, judging->arena, &judging->n_hosts);
+    judging->hosts =
+        capacity_hosts(view->capacity, judging->arena,
+                       view->event_ms + view->utc_offset_ms, &judging->n_hosts);
     bool *is_allowed =
         arena_alloc(judging->arena, (size_t)judging->n_hosts, sizeof(*is_allowed));
     for (int i = 0; i < judging->n_hosts; i++) {

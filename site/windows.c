@@ -20,14 +20,6 @@ static int64_t local_of(const struct site *site, int64_t now_ms)
     return now_ms + site->utc_offset_ms;
 }
 
-bool windows_have_closed(const struct site *site, int host)
-{
-    const struct site_host *at = &site->config->hosts[host];
-    int64_t local_ms = local_of(site, site->now_ms);
-    return !window_is_open(&at->run_windows, local_ms) ||
-           !window_is_open(&at->dispatch_windows, local_ms);
-}
-
 /* ---------------------------------------------------------------- jobs */
 
 static bool is_on_closed_host(const struct site *site, const struct job *job,

@@ -30,8 +30,6 @@ struct windows {
 
 /* Others are configured. */
 void windows_reload(struct windows *windows);
-/* Of one of the site's hosts: nothing new starts there now. */
-bool windows_have_closed(const struct site *site, int host);
 /* True if a window has opened or closed since the last call, or at the first call; then
  * the provider has to hear which hosts are closed, and windows_apply follows: jobs are
  * suspended, ended or resumed, and a pass is asked for. */
