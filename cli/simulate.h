@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "cli/call.h"
-#include "sim/play.h"
+#include "sim/play/play.h"
 
 /* INTERFACES 4: 1 is CALL_FAILED, 2 CALL_MISUSED. */
 enum { SIMULATE_VIOLATED = 3 };

@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "sim/play.h"
+#include "sim/play/play.h"
 #include "tests/bench/bench.h"
 
 enum { WORLDS = 50, WORLD_S = 400 };

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/world.h"
+#include "sim/world/world.h"
 #include "site/site_config.h"
 #include "site/site_copy.h"
 #include "tests/bench/bench.h"
@@ -114,7 +114,7 @@ static void submit_first_jobs(struct crowded *all, int site)
                                         .out_file = "",
                                         .err_file = "",
                                         .n_slots = 1};
-    if (!world_ask(all->world, site, "ana", &msg, NULL, NULL)) {
+    if (!world_client_ask(all->world, site, "ana", &msg, NULL, NULL)) {
         bench_fail("site %d is down", site);
     }
 }
@@ -169,7 +169,7 @@ static void live(struct crowded *all, struct crowded_life *life)
     if (life->n_changes != all->n_sites * all->n_each) {
         bench_fail("%d leases have changed", life->n_changes);
     }
-    world_crash(all->world, -1, SECOND_MS);
+    world_fault_crash(all->world, -1, SECOND_MS);
     run_to(all, DELAY_S * SECOND_MS + 2 * MINUTE_MS);
     expect_all(all, LEASE_ACTIVE, "behind the crash", &n_changes);
     life->n_steps = (long)world_counts(all->world).steps;

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/executor.h"
+#include "sim/world/executor.h"
 #include "site/site.h"
 #include "site/site_config.h"
 #include "sys/daemon.h"
@@ -233,10 +233,10 @@ static void host_end_at(void *arg, int host, int64_t at_ms, uint64_t number)
 }
 
 /* Nothing runs around the jobs of a fleet. */
-static void host_command(void *arg, const char *text, struct exec_command *command)
+static void host_command(void *arg, const char *text, struct executor_command *command)
 {
     (void)arg, (void)text;
-    *command = (struct exec_command){0};
+    *command = (struct executor_command){0};
 }
 
 static void host_begun(void *arg, int host, const char *site, const char *job,
@@ -245,7 +245,7 @@ static void host_begun(void *arg, int host, const char *site, const char *job,
     (void)arg, (void)host, (void)site, (void)job, (void)attempt;
 }
 
-static void host_used(void *arg, int host, const struct exec_use *use)
+static void host_used(void *arg, int host, const struct executor_use *use)
 {
     (void)arg, (void)host, (void)use;
 }

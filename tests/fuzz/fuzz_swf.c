@@ -2,7 +2,7 @@
 /* fuzz_swf.c: bytes as a trace. What is taken is in order, in bounds, and named. */
 #include <string.h>
 
-#include "sim/swf.h"
+#include "sim/scenario/swf.h"
 #include "tests/fuzz/input.h"
 
 static void check_jobs(const struct swf *swf)

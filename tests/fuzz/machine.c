@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "proto/codec.h"
-#include "sim/disk.h"
+#include "sim/world/disk.h"
 
 enum {
     STEPS_MAX = 600,
@@ -71,8 +71,8 @@ static void commit_row(struct machine *machine, const struct row *row)
     disk_store(machine->disk, row);
     machine->role->view(machine->self, &view);
     if (view.n_sites > 0 &&
-        !invariants_stored(machine->invariants, view.sites[0].config, row,
-                           machine->now_ms, &text)) {
+        !invariant_job_stored(machine->invariants, view.sites[0].config, row,
+                              machine->now_ms, &text)) {
         input_fail("%s", buffer);
     }
 }

@@ -2,14 +2,14 @@
 /* machine.h: a step machine that a fuzzer drives: its bytes become messages of every
  * peer, time, crashes before and after a commit, and restarts from the rows.
  *
- * What must hold whatever they say: the guarantees of sim/invariants.h; every message
- * that is sent can be encoded; a restart finds what was there; no spin: ticks at one
- * instant come to an end. */
+ * What must hold whatever they say: the guarantees of sim/invariant/invariant.h; every
+ * message that is sent can be encoded; a restart finds what was there; no spin: ticks
+ * at one instant come to an end. */
 #ifndef SUBLET_TESTS_FUZZ_MACHINE_H
 #define SUBLET_TESTS_FUZZ_MACHINE_H
 
 #include "model/effect.h"
-#include "sim/invariants.h"
+#include "sim/invariant/invariant.h"
 #include "tests/fuzz/said.h"
 
 struct machine_role {
@@ -19,7 +19,7 @@ struct machine_role {
     void (*start)(void *self, int64_t now_ms, struct effects *effects);
     void (*step)(void *self, const struct event *event, struct effects *effects);
     int64_t (*wake_ms)(const void *self);
-    /* What sim/invariants.h looks at. */
+    /* What sim/invariant/invariant.h looks at. */
     void (*view)(const void *self, struct invariants_view *view);
     /* What a restart must find again, as a text. */
     const char *(*describe)(const void *self, struct arena *arena);

@@ -31,7 +31,7 @@ enum {
     LATE_HOURS = 50, /* 10 times HIST_HOURS */
 };
 
-struct story {
+struct event_log {
     uint64_t seed;
     struct rng rng;
     char groups[TEXT], top[TEXT / 4], text[2 * TEXT];
@@ -64,7 +64,7 @@ static void add_text(char *text, size_t size, const char *format, ...)
 }
 
 /* Two users and their shares of the group's part. */
-static void add_group(struct story *story, int department, int group, double part)
+static void add_group(struct event_log *story, int department, int group, double part)
 {
     int shares[2] = {1 + (int)rng_below(&story->rng, 3),
                      1 + (int)rng_below(&story->rng, 3)};
@@ -79,7 +79,7 @@ static void add_group(struct story *story, int department, int group, double par
              first + 1, first, shares[0], first + 1, shares[1]);
 }
 
-static void add_department(struct story *story, int department, double part)
+static void add_department(struct event_log *story, int department, double part)
 {
     int n_groups = 1 + (int)rng_below(&story->rng, 2), sum = 0, shares[2];
     char members[64] = "", below[64] = "";
@@ -97,7 +97,7 @@ static void add_department(struct story *story, int department, double part)
 }
 
 /* Departments of groups of users. */
-static void story_init(struct story *story, uint64_t seed, const char *keys)
+static void story_init(struct event_log *story, uint64_t seed, const char *keys)
 {
     memset(story, 0, sizeof(*story));
     story->seed = seed;
@@ -118,7 +118,7 @@ static void story_init(struct story *story, uint64_t seed, const char *keys)
 }
 
 /* With all users busy. */
-static struct share_world *make_world(struct story *story, int n_slots)
+static struct share_world *make_world(struct event_log *story, int n_slots)
 {
     struct share_world *world = share_world_new(&story->rng, story->text, n_slots);
     story->n_slots = n_slots;
@@ -141,13 +141,14 @@ static struct share_world *make_world(struct story *story, int n_slots)
 
 static void look(void *arg, struct share_world *world)
 {
-    const struct story *story = arg;
+    const struct event_log *story = arg;
     if (share_world_free_slots(world) != 0) {
         fail_msg("SEED=%d: slots idle", (int)story->seed);
     }
 }
 
-static void nobody_starves(const struct story *story, const struct share_world *world)
+static void nobody_starves(const struct event_log *story,
+                           const struct share_world *world)
 {
     for (int i = 0; i < story->n_users; i++) {
         const struct share_world_line *line = share_world_at(world, i);
@@ -164,7 +165,7 @@ static void each_has_its_part(void **state)
     static const char *const keys[] = {"RUN_TIME_DECAY = Y\n", "RUN_TIME_FACTOR = 0\n"};
     (void)state;
     for (uint64_t seed = first_seed(); seed <= last_seed(); seed++) {
-        struct story story;
+        struct event_log story;
         story_init(&story, seed, keys[seed % 2]);
         struct share_world *world =
             make_world(&story, 48 + (int)rng_below(&story.rng, 100));
@@ -189,7 +190,7 @@ static void nobody_starves_on_a_few_slots(void **state)
 {
     (void)state;
     for (uint64_t seed = first_seed(); seed <= last_seed(); seed++) {
-        struct story story;
+        struct event_log story;
         story_init(&story, seed, "");
         struct share_world *world =
             make_world(&story, 4 + (int)rng_below(&story.rng, 12));

@@ -24,7 +24,7 @@ enum {
     HOUR_MS = 3600000
 };
 
-struct story {
+struct event_log {
     uint64_t seed;
     struct rng rng;
     char text[4096];
@@ -44,9 +44,9 @@ static uint64_t last_seed(void)
     return getenv("SEED") != NULL ? first_seed() : WORLDS;
 }
 
-static void add_text(struct story *story, const char *format, ...)
+static void add_text(struct event_log *story, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static void add_text(struct story *story, const char *format, ...)
+static void add_text(struct event_log *story, const char *format, ...)
 {
     size_t at = strlen(story->text);
     va_list args;
@@ -56,7 +56,7 @@ static void add_text(struct story *story, const char *format, ...)
 }
 
 /* Of 100 in every third world. */
-static void choose_shares(struct story *story)
+static void choose_shares(struct event_log *story)
 {
     int left = PERCENT, n_queues = story->n_queues;
     for (int i = 0; i < n_queues; i++) {
@@ -72,7 +72,7 @@ static void choose_shares(struct story *story)
 }
 
 /* Queues of one pool, with priorities in any order. */
-static void story_init(struct story *story, uint64_t seed)
+static void story_init(struct event_log *story, uint64_t seed)
 {
     memset(story, 0, sizeof(*story));
     story->seed = seed;
@@ -90,14 +90,14 @@ static void story_init(struct story *story, uint64_t seed)
     }
 }
 
-static struct share_world *make_world(struct story *story)
+static struct share_world *make_world(struct event_log *story)
 {
     return share_world_new(&story->rng, story->text, story->n_slots);
 }
 
 static void look(void *arg, struct share_world *world)
 {
-    const struct story *story = arg;
+    const struct event_log *story = arg;
     int n_free = share_world_free_slots(world);
     if (n_free < 0) {
         fail_msg("SEED=%d: more slots in use than there are", (int)story->seed);
@@ -112,7 +112,7 @@ static void look(void *arg, struct share_world *world)
 }
 
 /* Jobs of minutes in some queues, of up to ten hours in others. */
-static void add_busy(struct story *story, struct share_world *world)
+static void add_busy(struct event_log *story, struct share_world *world)
 {
     for (int i = 0; i < story->n_queues; i++) {
         bool is_long = rng_below(&story->rng, 2) == 0;
@@ -133,7 +133,7 @@ static void add_busy(struct story *story, struct share_world *world)
 
 /* Who has had the slots of its first round for a longest job, and is due less, waits
  * until it is even; four times that for those before it and for rounding. */
-static int64_t longest_wait_ms(const struct story *story, int queue)
+static int64_t longest_wait_ms(const struct event_log *story, int queue)
 {
     double part = (double)(story->shares[queue] * story->n_slots) / PERCENT;
     double due = (double)(story->shares[queue] * story->n_slots) / story->sum;
@@ -146,7 +146,7 @@ static void shares_are_kept_over_time(void **state)
     enum { HOURS = 1500 };
     (void)state;
     for (uint64_t seed = first_seed(); seed <= last_seed(); seed++) {
-        struct story story;
+        struct event_log story;
         story_init(&story, seed);
         struct share_world *world = make_world(&story);
         add_busy(&story, world);
@@ -177,7 +177,7 @@ static void nothing_idles(void **state)
 {
     (void)state;
     for (uint64_t seed = first_seed(); seed <= last_seed(); seed++) {
-        struct story story;
+        struct event_log story;
         story_init(&story, seed);
         add_text(&story, "Begin Queue\nQUEUE_NAME = out\nPRIORITY = 40\nEnd Queue\n");
         struct share_world *world = make_world(&story);

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/play.h"
+#include "sim/play/play.h"
 
 enum {
     SETTLE_MS = 6000 * 1000, /* queues (maker.c bounds them), reruns, flapping leases */

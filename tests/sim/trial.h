@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "sim/world.h"
+#include "sim/world/world.h"
 #include "tests/sim/texts.h"
 
 enum trial_end {

@@ -7,7 +7,7 @@
 #ifndef SUBLET_TESTS_PLAY_STAGE_H
 #define SUBLET_TESTS_PLAY_STAGE_H
 
-#include "sim/play.h"
+#include "sim/play/play.h"
 
 struct play_stage {
     struct scenario *scenario;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sim/expect_value.h"
+#include "sim/play/expect_value.h"
 
 #define EPOCH_MS INT64_C(1672531200000) /* 2023-01-01 */
 

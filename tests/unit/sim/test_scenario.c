@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sim/scenario_line.h"
+#include "sim/scenario/scenario_line.h"
 #include "tests/unit/sim/play_stage.h"
 
 /* ---- words and values

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "sim/summary.h"
+#include "sim/play/summary.h"
 
 static struct arena arena;
 static struct summary *summary;

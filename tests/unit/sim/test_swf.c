@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sim/swf.h"
+#include "sim/scenario/swf.h"
 
 static struct arena arena;
 static struct swf swf;

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* invariant.c: contracts, at the broker and in the books of their providers; and
+ * whether a federation has settled. */
+#include "sim/invariant/invariant.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "consumer/consumer.h"
+#include "provider/provider.h"
+#include "sim/invariant/invariant_state.h"
+
+/* A machine's memory of its jobs is compared with the journal once in so many steps,
+ * and so many more a job: what that costs stays below the cost of the steps. */
+enum { JOBS_CHECK_EVERY = 512, STEPS_PER_JOB = 8, LEASES_PER_STEP = 32 };
+
+bool invariant_state_fail(struct invariants_text *text, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text->text, (size_t)text->size, format, args);
+    va_end(args);
+    return false;
+}
+
+struct invariants *invariants_new(void)
+{
+    return mem_alloc(1, sizeof(struct invariants));
+}
+
+void invariants_free(struct invariants *invariants)
+{
+    struct seen_lease *lease, *next_lease;
+    struct seen_site *site, *next_site;
+
+    if (!invariants) {
+        return;
+    }
+    HASH_ITER (hh, invariants->leases, lease, next_lease) {
+        HASH_DEL(invariants->leases, lease);
+        free(lease);
+    }
+    HASH_ITER (hh, invariants->sites, site, next_site) {
+        HASH_DEL(invariants->sites, site);
+        free(site);
+    }
+    invariant_job_release(invariants);
+    invariant_host_release(invariants);
+    invariant_lease_resource_release(invariants);
+    invariant_rusage_release(invariants);
+    invariant_load_release(invariants);
+    free(invariants);
+}
+
+void invariants_set_patience(struct invariants *invariants, int64_t patience_ms)
+{
+    invariants->patience_ms = patience_ms;
+}
+
+struct seen_site *invariant_state_site(struct invariants *invariants, const char *name)
+{
+    struct seen_site *seen;
+
+    HASH_FIND_STR(invariants->sites, name, seen);
+    if (!seen) {
+        seen = mem_alloc(1, sizeof *seen);
+        snprintf(seen->name, sizeof seen->name, "%s", name);
+        HASH_ADD_STR(invariants->sites, name, seen);
+    }
+    return seen;
+}
+
+static struct seen_lease *see_lease(struct invariants *invariants, const char *id)
+{
+    struct seen_lease *seen;
+
+    HASH_FIND_STR(invariants->leases, id, seen);
+    if (!seen) {
+        seen = mem_alloc(1, sizeof *seen);
+        snprintf(seen->id, sizeof seen->id, "%s", id);
+        HASH_ADD_STR(invariants->leases, id, seen);
+    }
+    return seen;
+}
+
+void invariants_told(struct invariants *invariants, const char *lease, uint64_t epoch)
+{
+    struct seen_lease *seen = see_lease(invariants, lease);
+
+    if (epoch > seen->told) {
+        seen->told = epoch;
+    }
+}
+
+void invariants_restored(struct invariants *invariants)
+{
+    struct seen_lease *seen, *next;
+
+    HASH_ITER (hh, invariants->leases, seen, next)
+        seen->told = 0;
+}
+
+/* ---- books of a provider
+ * ------------------------------------------------------------ */
+
+/* 2 and 6: the split of one book, and who uses what of it. */
+static bool check_split(const struct invariants *invariants, const char *site,
+                        const struct msg_state *state, struct invariants_text *text)
+{
+    for (int i = 0; i < state->n_hosts; i++) {
+        const struct host_split *host = &state->hosts[i];
+        int used =
+            invariant_host_count_used(invariants, site, host->host, state->lease);
+
+        if (host->provider < 0 || host->consumer < 0 ||
+            host->provider + host->consumer != host->n_slots) {
+            return invariant_state_fail(
+                text, "%s on %s: %d + %d is not the %d exported", state->lease,
+                host->host, host->provider, host->consumer, host->n_slots);
+        }
+        if (host->provider_used > host->provider ||
+            host->consumer_used > host->consumer) {
+            return invariant_state_fail(text, "%s on %s: uses %d/%d and %d/%d",
+                                        state->lease, host->host, host->provider_used,
+                                        host->provider, host->consumer_used,
+                                        host->consumer);
+        }
+        if (used > host->consumer) {
+            return invariant_state_fail(
+                text, "%s on %s: %d slots run for the consumer, who holds %d",
+                state->lease, host->host, used, host->consumer);
+        }
+    }
+    return true;
+}
+
+/* FNV-1a. */
+static uint64_t digest_add(uint64_t digest, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        digest = (digest ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
+    }
+    return digest;
+}
+
+/* What an epoch may have only one of: its hosts and their split. */
+static uint64_t digest_of(const struct msg_state *state)
+{
+    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+
+    for (int i = 0; i < state->n_hosts; i++) {
+        const struct host_split *host = &state->hosts[i];
+
+        digest = digest_add(digest, host->host, strlen(host->host) + 1);
+        digest = digest_add(digest, &host->provider, sizeof host->provider);
+        digest = digest_add(digest, &host->consumer, sizeof host->consumer);
+        digest = digest_add(digest, &host->n_slots, sizeof host->n_slots);
+    }
+    return digest;
+}
+
+static void format_content(const struct msg_state *state, char *text, size_t size)
+{
+    size_t n = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < state->n_hosts && n < size; i++) {
+        const struct host_split *host = &state->hosts[i];
+
+        n += (size_t)snprintf(text + n, size - n, " %s %d+%d/%d", host->host,
+                              host->provider, host->consumer, host->n_slots);
+    }
+}
+
+/* 3: epochs only grow, and each has one content. */
+static bool check_epoch(struct invariants *invariants, const struct msg_state *state,
+                        struct invariants_text *text)
+{
+    struct seen_lease *seen = see_lease(invariants, state->lease);
+    uint64_t digest = digest_of(state);
+
+    if (state->epoch < seen->epoch) {
+        return invariant_state_fail(text,
+                                    "%s: epoch went from %" PRIu64 " back to %" PRIu64,
+                                    state->lease, seen->epoch, state->epoch);
+    }
+    if (state->epoch == seen->epoch && digest != seen->content) {
+        char content[256];
+
+        format_content(state, content, sizeof content);
+        return invariant_state_fail(text,
+                                    "%s: epoch %" PRIu64 " had another content than%s",
+                                    state->lease, state->epoch, content);
+    }
+    seen->epoch = state->epoch;
+    seen->content = digest;
+    return true;
+}
+
+bool invariants_check_site(struct invariants *invariants,
+                           const struct invariants_site *site, bool is_restarted,
+                           struct invariants_text *text)
+{
+    const struct provider *provider = site_provider(site->site);
+    struct seen_site *seen = invariant_state_site(invariants, site->config->name);
+    bool is_due = --seen->steps_to_check < 0 || is_restarted;
+
+    for (int i = 0; i < provider_count_books(provider); i++) {
+        struct msg_state state;
+
+        if (provider_find_book(provider, provider_book_id(provider, i), &state) &&
+            (!check_split(invariants, site->config->name, &state, text) ||
+             !check_epoch(invariants, &state, text))) {
+            return false;
+        }
+    }
+    if ((is_restarted || seen->n_changes != provider_changes(provider)) &&
+        !invariant_lease_resource_check(invariants, site, text)) {
+        return false;
+    }
+    seen->n_changes = provider_changes(provider);
+    if (!invariant_rusage_check(invariants, site, text) ||
+        !invariant_load_check(invariants, site, is_restarted, text)) {
+        return false;
+    }
+    if (!is_due) {
+        return true;
+    }
+    seen->steps_to_check = JOBS_CHECK_EVERY + STEPS_PER_JOB * (int64_t)seen->n_jobs;
+    return invariant_job_check(invariants, site, text);
+}
+
+/* ---- contracts of the broker
+ * -------------------------------------------------------- */
+
+static bool is_up(const struct invariants_view *view, const char *site)
+{
+    for (int i = 0; i < view->n_sites; i++) {
+        if (!strcmp(view->sites[i].config->name, site)) {
+            return view->sites[i].site;
+        }
+    }
+    return false;
+}
+
+static bool check_lease(struct invariants *invariants,
+                        const struct invariants_view *view, const char *id,
+                        int64_t calm_ms, int64_t now_ms, struct invariants_text *text)
+{
+    struct seen_lease *seen = see_lease(invariants, id);
+    struct row_lease lease;
+
+    if (!broker_find_lease(view->broker, id, &lease)) {
+        return true;
+    }
+    if (lease.epoch < seen->told) {
+        return invariant_state_fail(
+            text, "%s: the broker told epoch %" PRIu64 " and is at %" PRIu64, id,
+            seen->told, lease.epoch);
+    }
+    if (lease.epoch > seen->epoch && is_up(view, lease.provider)) {
+        return invariant_state_fail(
+            text, "%s: the broker is at epoch %" PRIu64 ", its provider at %" PRIu64,
+            id, lease.epoch, seen->epoch);
+    }
+    int64_t since_ms = lease.changed_ms > calm_ms ? lease.changed_ms : calm_ms;
+    if (lease.state == LEASE_INACTIVE && invariants->patience_ms &&
+        now_ms - since_ms > invariants->patience_ms) {
+        return invariant_state_fail(text, "%s is inactive for %" PRId64 " ms", id,
+                                    now_ms - since_ms);
+    }
+    return true;
+}
+
+/* 4 and 7, and that the broker mints nothing (what a provider committed just before it
+ * crashed is seen when it is back). Of more leases than any test has, some after each
+ * step and all in turn: what is wrong there stays wrong. */
+/* 11: the cycles since the last look. */
+static bool check_pools(struct invariants *invariants, const struct broker *broker,
+                        int64_t now_ms, struct invariants_text *text)
+{
+    bool holds = true;
+
+    for (int i = 0; holds && i < broker_count_pools(broker); i++) {
+        const char *name;
+        int64_t at_ms;
+        const struct pool_cycle *cycle = broker_pool_cycle(broker, i, &name, &at_ms);
+
+        holds = !cycle || at_ms < invariants->pools_ms ||
+                invariant_pool_check(name, cycle, text);
+    }
+    invariants->pools_ms = now_ms;
+    return holds;
+}
+
+bool invariants_check_broker(struct invariants *invariants,
+                             const struct invariants_view *view, int64_t calm_ms,
+                             int64_t now_ms, struct invariants_text *text)
+{
+    int n_leases = broker_count_leases(view->broker);
+
+    for (int i = 0; i < n_leases && i < LEASES_PER_STEP; i++) {
+        int next = invariants->next_lease + 1;
+
+        invariants->next_lease = next < n_leases ? next : 0;
+        if (!check_lease(invariants, view,
+                         broker_lease_id(view->broker, invariants->next_lease), calm_ms,
+                         now_ms, text)) {
+            return false;
+        }
+    }
+    return check_pools(invariants, view->broker, now_ms, text);
+}
+
+/* ---- settling
+ * ----------------------------------------------------------------------- */
+
+/* Broker, provider and consumer name the same epoch, and no change is open. */
+static bool settle_consumer(const struct site *site, const struct row_lease *lease,
+                            struct invariants_text *text)
+{
+    const struct consumer *consumer = site_consumer(site);
+
+    for (int j = 0; j < consumer_count_contracts(consumer); j++) {
+        struct msg_contract contract;
+
+        if (consumer_contract_at(consumer, j, &contract) &&
+            !strcmp(contract.lease, lease->id) && contract.epoch != lease->epoch &&
+            lease->state != LEASE_ENDED) {
+            return invariant_state_fail(
+                text, "%s: consumer at epoch %" PRIu64 ", broker at %" PRIu64,
+                lease->id, contract.epoch, lease->epoch);
+        }
+    }
+    return true;
+}
+
+static bool settle_lease(const struct invariants_view *view,
+                         const struct row_lease *lease, struct invariants_text *text)
+{
+    if (lease->state == LEASE_INACTIVE) {
+        return invariant_state_fail(text, "%s is still inactive", lease->id);
+    }
+    if (lease->epoch == 0 && lease->state == LEASE_ENDED) {
+        return true; /* its provider never had it */
+    }
+    if (lease->is_drained && lease->state != LEASE_ENDED) {
+        return invariant_state_fail(text, "%s is still draining", lease->id);
+    }
+    for (int i = 0; i < view->n_sites; i++) {
+        const struct invariants_site *site = &view->sites[i];
+        struct msg_state state;
+
+        if (!site->site) {
+            continue;
+        }
+        if (!strcmp(site->config->name, lease->provider) &&
+            (!provider_find_book(site_provider(site->site), lease->id, &state) ||
+             (state.epoch != lease->epoch && lease->state != LEASE_ENDED) ||
+             state.is_drained != lease->is_drained)) {
+            return invariant_state_fail(text, "%s: provider and broker disagree",
+                                        lease->id);
+        }
+        if (!strcmp(site->config->name, lease->consumer) &&
+            !settle_consumer(site->site, lease, text)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool invariants_settled(const struct invariants *invariants,
+                        const struct invariants_view *view,
+                        struct invariants_text *text)
+{
+    if (!view->broker) {
+        return invariant_state_fail(text, "the broker is down");
+    }
+    for (int i = 0; i < broker_count_leases(view->broker); i++) {
+        struct row_lease lease;
+
+        if (broker_find_lease(view->broker, broker_lease_id(view->broker, i), &lease) &&
+            (lease.state != LEASE_ENDED || lease.is_drained) &&
+            !settle_lease(view, &lease, text)) {
+            return false;
+        }
+    }
+    if (invariants->n_unended > 0) {
+        return invariant_state_fail(text, "job %s has not ended",
+                                    invariant_job_find_unended(invariants));
+    }
+    return true;
+}

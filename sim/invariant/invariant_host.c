@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* invariant_host.c: what truly runs on each host, as the executors tell it. */
+#include <stdio.h>
+
+#include "sim/invariant/invariant_state.h"
+
+static void format_key(char *key, const char *site, const char *host, const char *lease)
+{
+    snprintf(key, INVARIANTS_USE_KEY_SIZE, "%s %s %s", site, host, lease);
+}
+
+static struct seen_use *see_use(struct invariants *invariants, const char *site,
+                                const char *host, const char *lease)
+{
+    char key[INVARIANTS_USE_KEY_SIZE];
+    struct seen_use *use;
+
+    format_key(key, site, host, lease);
+    HASH_FIND_STR(invariants->uses, key, use);
+    if (!use) {
+        use = mem_alloc(1, sizeof *use);
+        memcpy(use->key, key, sizeof key);
+        HASH_ADD_STR(invariants->uses, key, use);
+    }
+    return use;
+}
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+void invariant_host_sized(struct invariants *invariants, const char *site,
+                          const char *host, int n_slots, int n_decided)
+{
+    struct seen_use *all = see_use(invariants, site, host, "");
+
+    all->size = n_slots;
+    all->limit = larger(n_slots, larger(all->used, n_decided));
+}
+
+bool invariant_host_used(struct invariants *invariants, const char *site,
+                         const struct executor_use *use, struct invariants_text *text)
+{
+    struct seen_use *all = see_use(invariants, site, use->host, "");
+
+    if (use->lease[0]) {
+        see_use(invariants, site, use->host, use->lease)->used += use->n_slots;
+    }
+    all->used += use->n_slots;
+    int n_runs = use->is_part       ? 0
+                 : use->n_slots > 0 ? 1
+                 : use->n_slots < 0 ? -1
+                                    : 0; /* that run */
+    all->n_runs += n_runs;
+    all->n_exclusive += use->is_exclusive ? n_runs : 0;
+    if (all->n_exclusive > 0 && all->n_runs > 1) {
+        return invariant_state_fail(text,
+                                    "%d jobs run on %s of %s, and one is exclusive",
+                                    all->n_runs, use->host, site);
+    }
+    if (use->n_gone > 0) {
+        all->limit = larger(all->size, all->limit - use->n_gone);
+    }
+    if (use->n_slots <= 0 || (use->is_again && all->n_runs == 1)) {
+        return true; /* alone: also where the host is too small for it now */
+    }
+    return all->used <= all->limit ||
+           invariant_state_fail(text, "%d slots are in use on %s of %s, which has %d",
+                                all->used, use->host, site, all->size);
+}
+
+int invariant_host_count_used(const struct invariants *invariants, const char *site,
+                              const char *host, const char *lease)
+{
+    char key[INVARIANTS_USE_KEY_SIZE];
+    struct seen_use *use;
+
+    format_key(key, site, host, lease);
+    HASH_FIND_STR(invariants->uses, key, use);
+    return use ? use->used : 0;
+}
+
+int invariant_host_count_runs(const struct invariants *invariants, const char *site,
+                              const char *host)
+{
+    char key[INVARIANTS_USE_KEY_SIZE];
+    struct seen_use *use;
+
+    format_key(key, site, host, "");
+    HASH_FIND_STR(invariants->uses, key, use);
+    return use ? use->n_runs : 0;
+}
+
+void invariant_host_release(struct invariants *invariants)
+{
+    struct seen_use *use, *next;
+
+    HASH_ITER (hh, invariants->uses, use, next) {
+        HASH_DEL(invariants->uses, use);
+        free(use);
+    }
+}

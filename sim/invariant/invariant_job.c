@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* invariant_job.c: the life of each job, as its site's journal has it. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "model/job_id.h"
+#include "sim/invariant/invariant_state.h"
+
+static void format_submission(char *key, const char *site, uint64_t id)
+{
+    snprintf(key, INVARIANTS_JOB_KEY_SIZE, "%s %" PRIu64, site, id);
+}
+
+static void format_job(char *key, const char *site, uint64_t id, int index)
+{
+    if (index) {
+        snprintf(key, INVARIANTS_JOB_KEY_SIZE, "%s %" PRIu64 "[%d]", site, id, index);
+    } else {
+        format_submission(key, site, id);
+    }
+}
+
+static struct seen_submission *find_submission(const struct invariants *invariants,
+                                               const char *site, uint64_t id)
+{
+    char key[INVARIANTS_JOB_KEY_SIZE];
+    struct seen_submission *seen;
+
+    format_submission(key, site, id);
+    HASH_FIND_STR(invariants->submissions, key, seen);
+    return seen;
+}
+
+static struct seen_job *find_job(const struct invariants *invariants, const char *key)
+{
+    struct seen_job *seen;
+
+    HASH_FIND_STR(invariants->jobs, key, seen);
+    return seen;
+}
+
+static bool is_end(enum job_state state)
+{
+    return state == JOB_DONE || state == JOB_EXIT;
+}
+
+static int count_elements(const struct row_job *row)
+{
+    struct arena arena;
+    struct job_id list;
+    const int *indices;
+    int n_elements = 1;
+
+    arena_init(&arena);
+    if (row->is_array &&
+        !job_id_read_name(&arena, row->spec.name, JOB_INDEX_MAX, &list, NULL)) {
+        n_elements = job_id_expand(&arena, &list, &indices);
+    }
+    arena_release(&arena);
+    return n_elements;
+}
+
+static bool see_submission(struct invariants *invariants, const char *site,
+                           const struct row_job *row, struct invariants_text *text)
+{
+    struct seen_submission *seen = find_submission(invariants, site, row->id);
+
+    if (seen) {
+        return invariant_state_fail(text, "job %s was put on record twice", seen->key);
+    }
+    seen = mem_alloc(1, sizeof *seen);
+    format_submission(seen->key, site, row->id);
+    seen->is_rerunnable = row->spec.is_rerunnable;
+    seen->run_limit_ms = row->spec.run_limit_ms;
+    snprintf(seen->queue, sizeof seen->queue, "%s", row->spec.queue);
+    invariant_span_read(&row->spec, seen);
+    seen->n_elements = count_elements(row);
+    HASH_ADD_STR(invariants->submissions, key, seen);
+    invariant_state_site(invariants, site)->n_jobs += seen->n_elements;
+    invariants->n_unended += seen->n_elements;
+    return true;
+}
+
+/* The whole submission leaves the journal. */
+static bool forget_submission(struct invariants *invariants, const char *site,
+                              struct seen_submission *submission,
+                              struct invariants_text *text)
+{
+    if (submission->n_ended < submission->n_elements) {
+        return invariant_state_fail(
+            text, "job %s was acknowledged and is gone: %d of %d had ended",
+            submission->key, submission->n_ended, submission->n_elements);
+    }
+    invariant_state_site(invariants, site)->n_jobs -=
+        submission->n_elements - submission->n_dropped;
+    submission->n_dropped = submission->n_elements;
+    return true;
+}
+
+static struct seen_job *see_job(struct invariants *invariants, const char *site,
+                                const struct row_job_state *row,
+                                struct seen_submission *submission)
+{
+    char key[INVARIANTS_JOB_KEY_SIZE];
+    struct seen_job *seen;
+
+    format_job(key, site, row->id, row->index);
+    seen = find_job(invariants, key);
+    if (!seen) {
+        seen = mem_alloc(1, sizeof *seen);
+        memcpy(seen->key, key, sizeof key);
+        seen->submission = submission;
+        seen->may_begin = 1;
+        HASH_ADD_STR(invariants->jobs, key, seen);
+    }
+    return seen;
+}
+
+static bool see_state(struct invariants *invariants, const char *site,
+                      const struct row_job_state *row, struct invariants_text *text)
+{
+    struct seen_submission *submission = find_submission(invariants, site, row->id);
+    struct seen_job *job;
+
+    if (!submission) {
+        return invariant_state_fail(
+            text, "job %" PRIu64 " of %s has a state and no record", row->id, site);
+    }
+    if (row->is_gone) {
+        return forget_submission(invariants, site, submission, text);
+    }
+    job = see_job(invariants, site, row, submission);
+    if (job->is_ended && row->state != job->end_state) {
+        return invariant_state_fail(text, "job %s ended and is now in state %d",
+                                    job->key, (int)row->state);
+    }
+    if (is_end(row->state) && !job->is_ended) {
+        job->is_ended = true;
+        job->end_state = row->state;
+        submission->n_ended++;
+        invariants->n_unended--;
+    }
+    if (!invariant_load_causes_changed(invariants, site, row, job, text)) {
+        return false;
+    }
+    bool is_given_back = row->attempt == 0 && !job->is_ended;
+    if (is_given_back && job->begun == job->may_begin &&
+        row->requeue_cause != REQUEUE_NONE && row->requeue_cause != REQUEUE_LOST) {
+        job->may_begin++;
+    }
+    if (row->is_dropped) {
+        submission->n_dropped++;
+        invariant_state_site(invariants, site)->n_jobs--;
+        return job->is_ended ||
+               invariant_state_fail(text, "job %s is dropped before its end", job->key);
+    }
+    return true;
+}
+
+/* What its run has to have: its limit, or the least gap of its queue. */
+static int64_t least_of(const struct site_config *config, const char *queue,
+                        int64_t limit_ms)
+{
+    for (int i = 0; i < config->n_queues; i++) {
+        int64_t slice_ms = config->queues[i].reserve.slice_ms;
+
+        if (!strcmp(config->queues[i].name, queue) && slice_ms > 0 &&
+            slice_ms < limit_ms) {
+            return slice_ms;
+        }
+    }
+    return limit_ms;
+}
+
+/* It has an attempt that it had not before: how its slots lie, and if another reserves
+ * them. */
+static bool judge_start(struct invariants *invariants, const struct site_config *config,
+                        const struct row_job_state *row, int64_t now_ms,
+                        struct invariants_text *text)
+{
+    const char *site = config->name;
+    const struct seen_submission *of = find_submission(invariants, site, row->id);
+    int64_t least_ms;
+    struct seen_job *job;
+    char key[INVARIANTS_JOB_KEY_SIZE];
+
+    format_job(key, site, row->id, row->index);
+    job = find_job(invariants, key);
+    if (!job || job->attempt == row->attempt) {
+        return true;
+    }
+    job->attempt = row->attempt;
+    if (row->attempt != 0 && !invariant_span_check(of, key, row, text)) {
+        return false;
+    }
+    if (row->backfill_of == 0) {
+        return true;
+    }
+    if (!find_submission(invariants, site, job_id_key_number(row->backfill_of))) {
+        return invariant_state_fail(text, "job %s uses slots that no job reserves",
+                                    key);
+    }
+    least_ms =
+        least_of(config, row->queue[0] ? row->queue : of->queue, of->run_limit_ms);
+    return (least_ms > 0 && now_ms + least_ms <= row->backfill_until_ms) ||
+           invariant_state_fail(text,
+                                "job %s is lent slots until %" PRId64
+                                " and may run until %" PRId64,
+                                key, row->backfill_until_ms, now_ms + least_ms);
+}
+
+bool invariant_job_stored(struct invariants *invariants,
+                          const struct site_config *config, const struct row *row,
+                          int64_t now_ms, struct invariants_text *text)
+{
+    const char *site = config->name;
+
+    if (row->kind == ROW_JOB) {
+        return see_submission(invariants, site, &row->job, text);
+    }
+    return row->kind != ROW_JOB_STATE ||
+           (see_state(invariants, site, &row->job_state, text) &&
+            judge_start(invariants, config, &row->job_state, now_ms, text));
+}
+
+bool invariant_job_acknowledged(struct invariants *invariants, const char *site,
+                                uint64_t job, struct invariants_text *text)
+{
+    return find_submission(invariants, site, job) ||
+           invariant_state_fail(text,
+                                "job %" PRIu64 " of %s was acknowledged before it was "
+                                "on record",
+                                job, site);
+}
+
+bool invariant_job_started(struct invariants *invariants, const char *site,
+                           const char *job, struct invariants_text *text)
+{
+    char key[INVARIANTS_JOB_KEY_SIZE];
+    struct seen_job *seen;
+
+    snprintf(key, sizeof key, "%s %s", site, job);
+    seen = find_job(invariants, key);
+    if (!seen) {
+        return invariant_state_fail(text, "job %s began and is on no record", key);
+    }
+    seen->begun++;
+    return seen->begun <= seen->may_begin || seen->submission->is_rerunnable ||
+           invariant_state_fail(text, "job %s began %d times", key, seen->begun);
+}
+
+bool invariant_job_check(struct invariants *invariants,
+                         const struct invariants_site *site,
+                         struct invariants_text *text)
+{
+    const char *name = site->config->name;
+    int n_jobs = site_count_jobs(site->site);
+    int n_seen = invariant_state_site(invariants, name)->n_jobs;
+
+    if (n_jobs != n_seen) {
+        return invariant_state_fail(text, "%s knows %d jobs, its journal %d", name,
+                                    n_jobs, n_seen);
+    }
+    for (int i = 0; i < n_jobs; i++) {
+        char key[INVARIANTS_JOB_KEY_SIZE];
+        struct seen_job *seen;
+        struct site_job job;
+
+        site_job_at(site->site, i, &job);
+        format_job(key, name, job.id, job.index);
+        seen = find_job(invariants, key);
+        if (!seen && !find_submission(invariants, name, job.id)) {
+            return invariant_state_fail(text, "job %s is on no record", key);
+        }
+        if (seen && seen->is_ended != is_end(job.state)) {
+            return invariant_state_fail(text, "job %s is in state %d, and %s on record",
+                                        key, (int)job.state,
+                                        seen->is_ended ? "ended" : "not ended");
+        }
+    }
+    return true;
+}
+
+const char *invariant_job_find_unended(const struct invariants *invariants)
+{
+    for (const struct seen_submission *seen = invariants->submissions; seen;
+         seen = seen->hh.next) {
+        if (seen->n_ended < seen->n_elements) {
+            return seen->key;
+        }
+    }
+    return NULL;
+}
+
+void invariant_job_release(struct invariants *invariants)
+{
+    struct seen_submission *submission, *next_submission;
+    struct seen_job *job, *next_job;
+
+    HASH_ITER (hh, invariants->submissions, submission, next_submission) {
+        HASH_DEL(invariants->submissions, submission);
+        free(submission);
+    }
+    HASH_ITER (hh, invariants->jobs, job, next_job) {
+        HASH_DEL(invariants->jobs, job);
+        free(job);
+    }
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* invariant_lease_resource.c: what leases have besides slots (8): added up over a
+ * site's books when any of them has changed, and compared with what the configuration
+ * exports, its places and its hosts have. What is too much may be left over from
+ * before, but does not grow. */
+#include <stdio.h>
+
+#include "provider/export_shared.h"
+#include "provider/provider.h"
+#include "sim/invariant/invariant_state.h"
+
+enum { EXPORTED = 0 }; /* as a pool: all of a resource's together */
+
+static void format_key(char *key, const char *site, const char *of, const char *what)
+{
+    snprintf(key, INVARIANTS_USE_KEY_SIZE, "%s %s %s", site, of, what);
+}
+
+static struct seen_lease_resource *see_grant(struct invariants *invariants,
+                                             const char *key)
+{
+    struct seen_lease_resource *grant;
+
+    HASH_FIND_STR(invariants->grants, key, grant);
+    if (!grant) {
+        grant = mem_alloc(1, sizeof *grant);
+        snprintf(grant->key, sizeof grant->key, "%s", key);
+        HASH_ADD_STR(invariants->grants, key, grant);
+    }
+    return grant;
+}
+
+/* `has` -1: nobody knows. */
+static bool check_sum(struct invariants *invariants, const struct seen_site *of,
+                      const char *key, int64_t sum, int64_t has,
+                      struct invariants_text *text)
+{
+    if (sum == 0) {
+        return true; /* most hosts have nothing but slots */
+    }
+    struct seen_lease_resource *grant = see_grant(invariants, key);
+    bool was_there = grant->check + 1 >= of->n_checks;
+    int64_t before = was_there ? grant->sum : 0;
+
+    grant->sum = sum;
+    grant->check = of->n_checks;
+    return has < 0 || sum <= has || sum <= before ||
+           invariant_state_fail(text, "%s: leases have %lld of %lld, and had %lld", key,
+                                (long long)sum, (long long)has, (long long)before);
+}
+
+/* ---- shared resources
+ * --------------------------------------------------------------- */
+
+static int64_t count_exported(const struct site_config *config, const char *resource)
+{
+    int64_t n = 0;
+
+    for (int i = 0; i < config->exports.n_shared; i++) {
+        if (!strcmp(config->exports.shared[i].name, resource)) {
+            n += config->exports.shared[i].n_instances;
+        }
+    }
+    return n;
+}
+
+/* What its place has; -1: it is measured, or not there any more. */
+static int64_t count_placed(const struct site_config *config, const char *resource,
+                            int pool)
+{
+    int number = 0;
+
+    for (int i = 0; i < config->facts.n_places; i++) {
+        const struct facts_place *place = &config->facts.places[i];
+
+        if (!strcmp(place->name, resource) && ++number == pool) {
+            return place->value ? strtoll(place->value, NULL, 10) : -1;
+        }
+    }
+    return -1;
+}
+
+/* Of the whole resource where the pool is EXPORTED. */
+static bool check_pool(struct invariants *invariants, const struct seen_site *of,
+                       const struct invariants_site *site,
+                       const struct provider_pool *pools, int n_pools,
+                       const char *resource, int pool, struct invariants_text *text)
+{
+    char key[INVARIANTS_USE_KEY_SIZE], place[24];
+    int64_t sum = 0;
+
+    for (int i = 0; i < n_pools; i++) {
+        if (!strcmp(pools[i].resource, resource) &&
+            (pool == EXPORTED || pools[i].pool == pool)) {
+            sum += pools[i].n_instances;
+        }
+    }
+    snprintf(place, sizeof place, pool == EXPORTED ? "exported" : "of place %d", pool);
+    format_key(key, site->config->name, resource, place);
+    return check_sum(invariants, of, key, sum,
+                     pool == EXPORTED ? count_exported(site->config, resource)
+                                      : count_placed(site->config, resource, pool),
+                     text);
+}
+
+static bool check_resources(struct invariants *invariants, const struct seen_site *of,
+                            const struct invariants_site *site, struct arena *arena,
+                            struct invariants_text *text)
+{
+    struct provider_pool *pools;
+    int n_pools = provider_list_pools(site_provider(site->site), arena, &pools);
+    bool is_well = true;
+
+    for (int i = 0; i < n_pools && is_well; i++) {
+        const char *resource = pools[i].resource;
+
+        is_well = check_pool(invariants, of, site, pools, n_pools, resource, EXPORTED,
+                             text) &&
+                  check_pool(invariants, of, site, pools, n_pools, resource,
+                             pools[i].pool, text);
+    }
+    return is_well;
+}
+
+/* ---- memory and swap space
+ * ---------------------------------------------------------- */
+
+static const char *const space_words[SPACES] = {
+    [SPACE_MEM] = "maxmem",
+    [SPACE_SWP] = "maxswp",
+};
+
+static bool check_spaces(struct invariants *invariants, const struct seen_site *of,
+                         const struct invariants_site *site,
+                         struct invariants_text *text)
+{
+    const struct provider *provider = site_provider(site->site);
+    const struct site_config *config = site->config;
+    char key[INVARIANTS_USE_KEY_SIZE];
+    bool is_well = true;
+
+    for (int i = 0; i < config->n_hosts; i++) {
+        for (int kind = 0; kind < SPACES && is_well; kind++) {
+            int64_t sum =
+                provider_space(provider, config->hosts[i].name, (enum space_kind)kind);
+            int64_t has = provider_known_space(provider, config->hosts[i].name,
+                                               (enum space_kind)kind);
+
+            format_key(key, config->name, config->hosts[i].name, space_words[kind]);
+            is_well = check_sum(invariants, of, key, sum, has, text);
+        }
+    }
+    return is_well;
+}
+
+bool invariant_lease_resource_check(struct invariants *invariants,
+                                    const struct invariants_site *site,
+                                    struct invariants_text *text)
+{
+    struct seen_site *of = invariant_state_site(invariants, site->config->name);
+    struct arena arena;
+
+    of->n_checks++;
+    arena_init(&arena);
+    bool is_well = check_resources(invariants, of, site, &arena, text) &&
+                   check_spaces(invariants, of, site, text);
+    arena_release(&arena);
+    return is_well;
+}
+
+void invariant_lease_resource_release(struct invariants *invariants)
+{
+    struct seen_lease_resource *grant, *next;
+
+    HASH_ITER (hh, invariants->grants, grant, next) {
+        HASH_DEL(invariants->grants, grant);
+        free(grant);
+    }
+}

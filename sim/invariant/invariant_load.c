@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* invariant_load.c: what load demands (10), judged once more by what hosts told: on a
+ * host beyond loadStop something is done in time, and never too much at a time. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/invariant/invariant_state.h"
+#include "site/parts.h"
+
+enum {
+    LEAST_MS = 15000, /* between two changes for load on a host, whatever is said */
+    LATE_MS = OVERLOADS_LOOK_MS + 5000, /* past its turn; delays of messages */
+};
+
+static struct seen_load *see_load(struct invariants *invariants, const char *site,
+                                  const char *host)
+{
+    char key[INVARIANTS_USE_KEY_SIZE];
+    struct seen_load *load;
+
+    snprintf(key, sizeof key, "%s %s", site, host);
+    HASH_FIND_STR(invariants->loads, key, load);
+    if (!load) {
+        load = mem_alloc(1, sizeof *load);
+        memcpy(load->key, key, sizeof key);
+        load->acted_ms = load->begun_ms = load->since_ms = -1;
+        HASH_ADD_STR(invariants->loads, key, load);
+    }
+    return load;
+}
+
+/* ---- one at a time
+ * ------------------------------------------------------------------------ */
+
+/* It was to run and stands still for load alone, or the other way round. */
+static bool is_change(int before, int after)
+{
+    return (before == 0 && after == HALT_LOAD) || (before == HALT_LOAD && after == 0);
+}
+
+/* Load has let it go, and slots are missing; once it goes on its hosts' turn begins. */
+static void see_waiting(struct invariants *invariants, const char *site,
+                        const struct row_job_state *row, struct seen_job *job)
+{
+    int after = row->halt.causes;
+
+    if (job->is_let_go && after == 0) {
+        for (int i = 0; i < row->n_hosts; i++) {
+            see_load(invariants, site, row->hosts[i].host)->begun_ms =
+                invariants->now_ms;
+        }
+    }
+    bool is_new =
+        job->causes == HALT_LOAD && after == HALT_PREEMPT && row->halt.by == 0;
+    job->is_let_go = is_new || (job->is_let_go && after != 0);
+}
+
+bool invariant_load_causes_changed(struct invariants *invariants, const char *site,
+                                   const struct row_job_state *row,
+                                   struct seen_job *job, struct invariants_text *text)
+{
+    int before = job->causes;
+
+    see_waiting(invariants, site, row, job);
+    job->causes = row->halt.causes;
+    if (row->attempt == 0 || row->state == JOB_DONE || row->state == JOB_EXIT ||
+        !is_change(before, row->halt.causes)) {
+        return true;
+    }
+    int n_early = 0, early = 0;
+    for (int i = 0; i < row->n_hosts; i++) {
+        struct seen_load *load = see_load(invariants, site, row->hosts[i].host);
+
+        if (load->acted_ms >= 0 && invariants->now_ms - load->acted_ms < LEAST_MS) {
+            n_early++;
+            early = i;
+        }
+        load->acted_ms = invariants->now_ms;
+    }
+    /* It may stand still for a host whose turn it is, and goes on in the turn of all.
+     */
+    int n_most = before == 0 ? row->n_hosts - 1 : 0;
+    return n_early <= n_most ||
+           invariant_state_fail(text, "load changed two jobs on %s of %s within %d ms",
+                                row->hosts[early].host, site, LEAST_MS);
+}
+
+/* ---- in time
+ * ------------------------------------------------------------------------ */
+
+static bool is_beyond(const struct site *site, const struct thresholds *thresholds,
+                      int host)
+{
+    const struct resource_table *table = facts_table(site->facts);
+
+    for (int i = 0; i < thresholds->n_items; i++) {
+        const struct threshold *at = &thresholds->items[i];
+        double value = resource_table_number(table, host, at->id);
+        double bound = at->bounds[THRESHOLD_STOP];
+        bool is_up = resources_at(facts_resources(site->facts), at->id)->is_increasing;
+
+        if (at->has[THRESHOLD_STOP] && resource_table_has(table, host, at->id) &&
+            (is_up ? value > bound : value < bound)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_on(const struct job *job, const char *host)
+{
+    for (int i = 0; job->lease[0] == '\0' && i < job->n_hosts; i++) {
+        if (!strcmp(job->hosts[i].host, host)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Somebody there is to stand still and does not. */
+static bool is_owed(const struct site *site, int host)
+{
+    const char *name = site_hosts_name(site->hosts, host);
+    bool is_found = false;
+
+    for (int i = 0; i < jobs_count_open(site->jobs); i++) {
+        const struct job *job = jobs_open_at(site->jobs, i);
+        bool runs = job->state == JOB_RUN && job->halt.causes == 0 && !job->is_killed &&
+                    !jobs_is_requeued(job);
+
+        if (!is_on(job, name)) {
+            continue;
+        }
+        is_found =
+            is_found ||
+            (runs &&
+             (is_beyond(site, &site->config->hosts[host].thresholds, host) ||
+              (job->queue >= 0 &&
+               is_beyond(site, &site->config->queues[job->queue].thresholds, host))));
+    }
+    return is_found && facts_is_told(site->facts, host);
+}
+
+/* A site that was started anew has forgotten when, of borrowed hosts too. */
+static void forget_turns(struct invariants *invariants, const char *site)
+{
+    size_t length = strlen(site);
+    struct seen_load *load, *next;
+
+    HASH_ITER (hh, invariants->loads, load, next) {
+        if (!strncmp(load->key, site, length) && load->key[length] == ' ') {
+            load->acted_ms = load->begun_ms = -1;
+        }
+    }
+}
+
+bool invariant_load_check(struct invariants *invariants,
+                          const struct invariants_site *of, bool is_restarted,
+                          struct invariants_text *text)
+{
+    const struct site *site = of->site;
+
+    if (is_restarted) {
+        forget_turns(invariants, of->config->name);
+    }
+    for (int i = 0; site->config->has_thresholds && i < site->config->n_hosts; i++) {
+        const char *host = site_hosts_name(site->hosts, i);
+        struct seen_load *load = see_load(invariants, of->config->name, host);
+        bool is_due = is_owed(site, i) &&
+                      invariant_host_count_runs(invariants, of->config->name, host) > 1;
+
+        if (!is_due || is_restarted || load->since_ms < 0) {
+            load->since_ms = is_due ? site->now_ms : -1;
+        }
+        int64_t last_ms =
+            load->begun_ms > load->acted_ms ? load->begun_ms : load->acted_ms;
+        int64_t turn_ms = last_ms >= 0 ? last_ms + site->config->load_interval_ms : 0;
+        int64_t from_ms = load->since_ms > turn_ms ? load->since_ms : turn_ms;
+        if (is_due && site->now_ms - from_ms > LATE_MS) {
+            return invariant_state_fail(text,
+                                        "%s of %s is beyond loadStop since %" PRId64
+                                        " ms, and nobody there is suspended",
+                                        host, of->config->name, site->now_ms - from_ms);
+        }
+    }
+    return true;
+}
+
+void invariants_set_now(struct invariants *invariants, int64_t now_ms)
+{
+    invariants->now_ms = now_ms;
+}
+
+void invariant_load_release(struct invariants *invariants)
+{
+    struct seen_load *load, *next;
+
+    HASH_ITER (hh, invariants->loads, load, next) {
+        HASH_DEL(invariants->loads, load);
+        free(load);
+    }
+}

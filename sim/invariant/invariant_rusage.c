@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* invariant_rusage.c: what the open jobs of a site reserve (9), summed here once more
+ * over what is configured, exported and borrowed, as contracts and books have it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "consumer/consumer.h"
+#include "model/exported_resources.h"
+#include "provider/provider.h"
+#include "sim/invariant/invariant_state.h"
+#include "site/facts_config.h"
+#include "site/reserves.h"
+
+/* One site's jobs while they are summed up. */
+struct summing {
+    struct invariants *invariants;
+    const struct invariants_site *site;
+    struct arena arena;
+};
+
+static struct seen_supply *see_pool(struct summing *summing, const char *resource,
+                                    const char *owner, int number, int64_t total_milli)
+{
+    char key[INVARIANTS_POOL_KEY_SIZE];
+    struct seen_supply *pool;
+
+    snprintf(key, sizeof key, "%s %s %s %d", summing->site->config->name, resource,
+             owner, number);
+    HASH_FIND_STR(summing->invariants->pools, key, pool);
+    if (!pool) {
+        pool = mem_alloc(1, sizeof *pool);
+        memcpy(pool->key, key, sizeof key);
+        HASH_ADD_STR(summing->invariants->pools, key, pool);
+    }
+    if (!pool->is_summed) {
+        pool->is_summed = true;
+        pool->is_other = pool->total != total_milli;
+        pool->total = total_milli;
+        pool->is_begun = false;
+        pool->reserved = 0;
+    }
+    return pool;
+}
+
+/* ---- own hosts ------------------------------------------------------------------ */
+
+static int64_t exported(struct summing *summing, const char *resource, int number)
+{
+    struct provider_pool *pools;
+    int64_t n_instances = 0;
+    int n_pools = provider_list_pools(site_provider(summing->site->site),
+                                      &summing->arena, &pools);
+
+    for (int i = 0; i < n_pools; i++) {
+        if (!strcmp(pools[i].resource, resource) && pools[i].pool == number) {
+            n_instances += pools[i].n_instances;
+        }
+    }
+    return n_instances;
+}
+
+static bool is_in(const struct site_config *config, const struct facts_place *place,
+                  const char *host)
+{
+    for (int i = 0; i < place->n_hosts; i++) {
+        if (!strcmp(config->hosts[place->hosts[i]].name, host)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The place of ResourceMap that the host is in; NULL: nobody knows how much there is.
+ */
+static struct seen_supply *own_pool(struct summing *summing, const char *resource,
+                                    const char *host)
+{
+    const struct site_config *config = summing->site->config;
+    int number = 0;
+    double value;
+
+    for (int i = 0; i < config->facts.n_places; i++) {
+        const struct facts_place *place = &config->facts.places[i];
+
+        if (strcmp(place->name, resource) != 0) {
+            continue;
+        }
+        number++;
+        if (is_in(config, place, host) && place->value &&
+            facts_config_number(place->value, &value)) {
+            int64_t left = (int64_t)value - exported(summing, resource, number);
+            return see_pool(summing, resource, "own", number,
+                            left > 0 ? left * 1000 : 0);
+        }
+    }
+    return NULL;
+}
+
+/* ---- borrowed hosts ------------------------------------------------------------- */
+
+static struct seen_supply *granted_space(struct summing *summing, const char *resource,
+                                         const char *name)
+{
+    static const char *const spaces[SPACES] = {
+        [SPACE_MEM] = "mem", [SPACE_SWP] = "swp"};
+    const struct consumer *consumer = site_consumer(summing->site->site);
+    int64_t mib = 0;
+    bool is_given = false;
+
+    for (int i = 0; i < consumer_count_hosts(consumer); i++) {
+        struct consumer_host host;
+
+        consumer_host_at(consumer, i, &host);
+        for (int k = 0; k < SPACES && !strcmp(host.name, name); k++) {
+            bool is_it = !strcmp(resource, spaces[k]) && host.spaces[k].is_given;
+            is_given = is_given || is_it;
+            mib += is_it ? host.spaces[k].mib : 0;
+        }
+    }
+    return is_given ? see_pool(summing, resource, name, 0, mib * 1000) : NULL;
+}
+
+static struct seen_supply *granted_pool(struct summing *summing, const char *resource,
+                                        const char *name)
+{
+    const struct consumer *consumer = site_consumer(summing->site->site);
+
+    for (int i = 0; i < consumer_count_hosts(consumer); i++) {
+        struct consumer_host host;
+
+        consumer_host_at(consumer, i, &host);
+        for (int k = 0; k < host.n_resources && !strcmp(host.name, name); k++) {
+            const struct lease_resource *granted = &host.resources[k];
+
+            if (!strcmp(granted->name, resource) &&
+                exported_resources_is_seen_from(granted, host.host)) {
+                return see_pool(summing, resource, host.site, granted->pool,
+                                granted->n_instances * INT64_C(1000));
+            }
+        }
+    }
+    return granted_space(summing, resource, name);
+}
+
+/* Under another contract the same may have been the host's own, or another pool's. */
+static bool is_in_force(const struct summing *summing, const struct reserves_held *held)
+{
+    const struct consumer *consumer = site_consumer(summing->site->site);
+
+    for (int i = 0; i < consumer_count_hosts(consumer); i++) {
+        struct consumer_host host;
+
+        consumer_host_at(consumer, i, &host);
+        if (!strcmp(host.lease, held->lease)) {
+            return host.epoch == held->epoch;
+        }
+    }
+    return false;
+}
+
+/* ---- all ------------------------------------------------------------------------ */
+
+/* Of what grows with load anything may be reserved. */
+static bool is_increasing(const struct site_config *config, const char *resource)
+{
+    for (int i = 0; i < config->facts.n_resources; i++) {
+        if (!strcmp(config->facts.resources[i].name, resource)) {
+            return config->facts.resources[i].is_increasing;
+        }
+    }
+    return false;
+}
+
+static void add(void *arg, const struct reserves_held *held)
+{
+    struct summing *summing = arg;
+
+    if (is_increasing(summing->site->config, held->resource)) {
+        return;
+    }
+    struct seen_supply *pool = held->lease[0]
+                                   ? granted_pool(summing, held->resource, held->host)
+                                   : own_pool(summing, held->resource, held->host);
+
+    if (pool) {
+        pool->reserved += held->milli;
+        pool->is_begun |= !held->lease[0] || is_in_force(summing, held);
+    }
+}
+
+/* More than there is only where there is less than before. */
+static bool judge(struct seen_supply *pool, int n_configs, struct invariants_text *text)
+{
+    if (!pool->is_summed) {
+        pool->reserved = 0;
+    }
+    if (pool->is_other || pool->n_configs != n_configs ||
+        pool->reserved < pool->limit) {
+        pool->limit = pool->reserved > pool->total ? pool->reserved : pool->total;
+    }
+    pool->n_configs = n_configs;
+    pool->is_summed = pool->is_other = false;
+    return pool->reserved <= pool->limit || !pool->is_begun ||
+           invariant_state_fail(
+               text, "%s: %lld thousandths are reserved, and there are %lld", pool->key,
+               (long long)pool->reserved, (long long)pool->total);
+}
+
+void invariant_rusage_reloaded(struct invariants *invariants, const char *site)
+{
+    invariant_state_site(invariants, site)->n_configs++;
+}
+
+bool invariant_rusage_check(struct invariants *invariants,
+                            const struct invariants_site *site,
+                            struct invariants_text *text)
+{
+    struct summing summing = {.invariants = invariants, .site = site};
+    const struct seen_site *seen = invariant_state_site(invariants, site->config->name);
+    struct seen_supply *pool, *next;
+    size_t length = strlen(site->config->name);
+    bool is_good = true;
+
+    if (!reserves_has_any(site->site)) {
+        return true;
+    }
+    arena_init(&summing.arena);
+    reserves_list(site->site, add, &summing);
+    HASH_ITER (hh, invariants->pools, pool, next) {
+        bool is_its =
+            !strncmp(pool->key, site->config->name, length) && pool->key[length] == ' ';
+        is_good = is_good && (!is_its || judge(pool, seen->n_configs, text));
+    }
+    arena_release(&summing.arena);
+    return is_good;
+}
+
+void invariant_rusage_release(struct invariants *invariants)
+{
+    struct seen_supply *pool, *next;
+
+    HASH_ITER (hh, invariants->pools, pool, next) {
+        HASH_DEL(invariants->pools, pool);
+        free(pool);
+    }
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* event_log.h: what happens in a simulated federation, as events and as numbers: what
+ * the daemons commit, told as the events of INTERFACES 4, and summed up.
+ *
+ * A job's event is told when its site's journal has it, a lease's when the broker's
+ * history has.
+ *
+ * Ownership: what it is told is copied; an event is borrowed for the call.
+ * Order: of being committed. Source: INTERFACES 4. Layer: sim. */
+#ifndef SUBLET_SIM_PLAY_EVENT_LOG_H
+#define SUBLET_SIM_PLAY_EVENT_LOG_H
+
+#include "base/value.h"
+#include "model/row.h"
+#include "sim/play/summary.h"
+
+struct event_log_options {
+    const char *const *sites; /* names, by index */
+    const int *n_slots;       /* of each */
+    int n_sites;
+    int64_t epoch_ms; /* the clock's reading at 0 */
+    void (*on_event)(void *arg, const struct value *event); /* NULL: none */
+    void (*on_level)(void *arg, int site, const struct summary_level *level,
+                     int64_t now_ms); /* NULL: none */
+    void *arg;
+};
+
+struct event_log;
+/* The summary is told what adds up; it outlives the story. */
+struct event_log *event_log_new(const struct event_log_options *setting,
+                                struct summary *summary);
+void event_log_free(struct event_log *story);
+
+/* `site` -1: the broker's. */
+void event_log_stored(struct event_log *story, int site, const struct row *row,
+                      int64_t now_ms);
+void event_log_used(struct event_log *story, int site, int n_slots, int64_t now_ms);
+void event_log_sized(struct event_log *story, int site, int n_slots, int64_t now_ms);
+/* `value` NULL: none. */
+void event_log_fault(struct event_log *story, const char *kind, const char *target,
+                     int64_t now_ms);
+
+#endif

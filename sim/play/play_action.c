@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* play_action_run.c: what a statement does: a message of a user or an administrator, or
+ * a fault. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/play/play_state.h"
+#include "sim/scenario/scenario_build.h"
+
+/* Whose answer it is. */
+struct asking {
+    struct play *play;
+    const struct statement *statement;
+    uint64_t job; /* that it tells; 0: none */
+};
+
+static void take_answer(void *arg, const struct msg_reply *reply)
+{
+    struct asking *asking = arg;
+    const struct value *job = reply->value ? value_find(reply->value, "job") : NULL;
+
+    if (reply->code) {
+        play_remark(asking->play, asking->statement->line, true, "%s: refused: %s",
+                    asking->statement->text, reply->text);
+    } else if (job) {
+        asking->job = (uint64_t)job->number;
+    }
+}
+
+/* ---- jobs
+ * --------------------------------------------------------------------------- */
+
+static struct msg submission(struct arena *arena, const char *name, const char *queue,
+                             int n_slots, int64_t run_ms, int exit_code)
+{
+    struct msg msg = {.kind = MSG_SUBMIT, .site = ""};
+
+    msg.submit.request = 1;
+    msg.submit.spec = (struct job_spec){
+        .name = name,
+        .queue = queue,
+        .command = exit_code ? arena_printf(arena, "run %" PRId64 " exit %d", run_ms,
+                                            exit_code)
+                             : arena_printf(arena, "run %" PRId64, run_ms),
+        .user = "",
+        .cwd = "/",
+        .in_file = "",
+        .out_file = "",
+        .err_file = "",
+        .n_slots = n_slots,
+    };
+    return msg;
+}
+
+/* "a", "a[1-9]", "a[1-9]%3" */
+static const char *name_of(const struct statement_submit *submit, struct arena *arena)
+{
+    if (submit->count == 0) {
+        return submit->name;
+    }
+    return submit->at_once > 0
+               ? arena_printf(arena, "%s[1-%d]%%%d", submit->name, submit->count,
+                              submit->at_once)
+               : arena_printf(arena, "%s[1-%d]", submit->name, submit->count);
+}
+
+/* As a simulated host reads it. */
+static const char *notification(const struct statement_submit *submit,
+                                struct arena *arena)
+{
+    return submit->notify_ms < 0 ? ""
+                                 : arena_printf(arena, "notify %" PRId64 " exit %d",
+                                                submit->notify_ms, submit->notify_exit);
+}
+
+static bool submit(struct play *play, const struct play_action *deed,
+                   struct arena *arena)
+{
+    const struct statement *at = deed->statement;
+    const struct statement_submit *submit = &at->submit;
+    struct asking asking = {.play = play, .statement = at};
+    bool has_slots = submit->n_slots > 0;
+    struct msg msg =
+        submission(arena, name_of(submit, arena), submit->queue,
+                   has_slots ? submit->n_slots : 1, submit->run_ms, submit->exit_code);
+
+    msg.submit.terms = (struct job_terms){
+        .depend = submit->after ? submit->after : "",
+        .depend_on = "",
+        .begin_ms = submit->begin_ms > 0 ? PLAY_EPOCH_MS + submit->begin_ms : 0,
+        .project = submit->project,
+        .user_group = submit->group,
+        .priority = submit->priority,
+        .has_slots = has_slots,
+        .max_slots = submit->max_slots,
+        .resizable = submit->is_resizable ? RESIZABLE_AUTO : RESIZABLE_NO,
+        .resize_notify = notification(submit, arena),
+    };
+    msg.submit.spec.run_limit_ms = submit->limit_ms;
+    msg.submit.spec.is_rerunnable = submit->is_rerunnable;
+    msg.submit.spec.is_exclusive = submit->is_exclusive;
+    msg.submit.spec.interaction =
+        submit->is_interactive ? INTERACTION_PIPES : INTERACTION_NONE;
+    msg.submit.spec.app = submit->app;
+    msg.submit.spec.hosts_asked = submit->hosts.words;
+    msg.submit.spec.n_hosts_asked = submit->hosts.count;
+    msg.submit.spec.res_reqs = &submit->res;
+    msg.submit.spec.n_res_reqs = submit->res != NULL;
+    if (!world_client_ask(play->world, at->site, submit->user, &msg, take_answer,
+                          &asking)) {
+        return false;
+    }
+    play->job_ids[at - play->scenario->statements] = asking.job;
+    return true;
+}
+
+/* "hpc2n:12" of hpc2n.swf, by the trace's own number. */
+static const char *trace_name(struct arena *arena, const struct statement *at,
+                              const struct swf_job *job)
+{
+    const char *path = at->workload.path, *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+
+    return arena_printf(arena, "%.*s:%" PRId64, (int)strcspn(base, ".["), base,
+                        job->number);
+}
+
+/* The statement's; else the trace's ("q1") where the site has one of that name; else
+ * the site's default. */
+static const char *traced_queue(const struct play *play, const struct statement *at,
+                                const struct swf_job *job)
+{
+    const struct site_config *config = &play->sites[at->site];
+
+    for (int i = 0; !at->workload.queue[0] && i < config->n_queues; i++) {
+        if (!strcmp(config->queues[i].name, job->queue)) {
+            return job->queue;
+        }
+    }
+    return at->workload.queue;
+}
+
+static bool submit_traced(struct play *play, const struct play_action *deed,
+                          struct arena *arena)
+{
+    const struct statement *at = deed->statement;
+    const struct swf_job *job = &at->workload.swf.jobs[deed->swf_job];
+    const char *user = at->workload.user[0] ? at->workload.user : job->user;
+    struct asking asking = {.play = play, .statement = at};
+    struct msg msg =
+        submission(arena, trace_name(arena, at, job), traced_queue(play, at, job),
+                   job->n_slots, job->run_ms, 0);
+
+    msg.submit.spec.run_limit_ms = job->limit_ms;
+    return world_client_ask(play->world, at->site, user, &msg, take_answer, &asking);
+}
+
+const char *play_state_job_id(struct play *play, int site, const char *name,
+                              struct arena *arena)
+{
+    int index;
+    const struct statement *submit =
+        scenario_find_job(play->scenario, site, name, &index);
+    uint64_t id = submit ? play->job_ids[submit - play->scenario->statements] : 0;
+
+    if (id == 0) {
+        return NULL;
+    }
+    return index > 0 ? arena_printf(arena, "%" PRIu64 "[%d]", id, index)
+                     : arena_printf(arena, "%" PRIu64, id);
+}
+
+static bool control(struct play *play, const struct play_action *deed,
+                    struct arena *arena)
+{
+    const struct statement *at = deed->statement;
+    const char *id = play_state_job_id(play, at->site, at->name, arena);
+    struct asking asking = {.play = play, .statement = at};
+    struct msg msg = {.kind = MSG_JOB_CONTROL, .site = ""};
+
+    if (!id) {
+        play_remark(play, at->line, true, "%s: refused: not submitted yet", at->text);
+        return true;
+    }
+    msg.job_control = (struct msg_job_control){
+        .request = 1, .action = at->action, .signal = 15, .jobs = &id, .n_jobs = 1};
+    return world_client_ask(play->world, at->site, "root", &msg, take_answer, &asking);
+}
+
+static bool move(struct play *play, const struct play_action *deed, struct arena *arena)
+{
+    const struct statement *at = deed->statement;
+    const char *id = play_state_job_id(play, at->site, at->name, arena);
+    struct asking asking = {.play = play, .statement = at};
+    struct msg msg = {.kind = MSG_JOB_MOVE, .site = ""};
+
+    if (!id) {
+        play_remark(play, at->line, true, "%s: refused: not submitted yet", at->text);
+        return true;
+    }
+    msg.job_move = (struct msg_job_move){
+        .request = 1, .move = at->move, .queue = at->queue, .jobs = &id, .n_jobs = 1};
+    return world_client_ask(play->world, at->site, "root", &msg, take_answer, &asking);
+}
+
+/* "2@n1", "n1": all that the job has there. */
+static const struct host_slots *read_slots(const struct conf_words *words,
+                                           struct arena *arena)
+{
+    struct host_slots *hosts =
+        arena_alloc(arena, (size_t)words->count + 1, sizeof *hosts);
+
+    for (int i = 0; i < words->count; i++) {
+        const char *at = strchr(words->words[i], '@');
+        hosts[i].host = at ? at + 1 : words->words[i];
+        if (at) {
+            sscanf(words->words[i], "%d@", &hosts[i].n_slots);
+        }
+    }
+    return hosts;
+}
+
+static bool resize(struct play *play, const struct play_action *deed,
+                   struct arena *arena)
+{
+    const struct statement *at = deed->statement;
+    const struct statement_resize *resize = &at->resize;
+    const char *id = play_state_job_id(play, at->site, at->name, arena);
+    struct asking asking = {.play = play, .statement = at};
+    struct msg msg = {.kind = MSG_JOB_RESIZE, .site = ""};
+
+    if (!id) {
+        play_remark(play, at->line, true, "%s: refused: not submitted yet", at->text);
+        return true;
+    }
+    msg.job_resize =
+        (struct msg_job_resize){.request = 1,
+                                .order = resize->n_slots > 0       ? JOB_RESIZE_TO
+                                         : resize->hosts.count > 0 ? JOB_RESIZE_RELEASE
+                                                                   : JOB_RESIZE_CANCEL,
+                                .n_slots = resize->n_slots,
+                                .hosts = read_slots(&resize->hosts, arena),
+                                .n_hosts = resize->hosts.count,
+                                .is_last = resize->is_cancel,
+                                .job = id};
+    return world_client_ask(play->world, at->site, "root", &msg, take_answer, &asking);
+}
+
+static bool control_queue(struct play *play, const struct play_action *deed)
+{
+    const struct statement *at = deed->statement;
+    struct asking asking = {.play = play, .statement = at};
+    struct msg msg = {.kind = MSG_QUEUE_CONTROL, .site = ""};
+
+    msg.queue_control =
+        (struct msg_queue_control){.request = 1, .order = at->order, .queue = at->name};
+    return world_client_ask(play->world, at->site, "root", &msg, take_answer, &asking);
+}
+
+static bool set_reclaim(struct play *play, const struct play_action *deed)
+{
+    const struct statement *at = deed->statement;
+    struct asking asking = {.play = play, .statement = at};
+    struct msg msg = {.kind = MSG_SET_RECLAIM, .site = ""};
+
+    msg.set_reclaim = (struct msg_set_reclaim){
+        .request = 1, .scope = at->scope, .name = at->name, .delay_ms = at->ms};
+    return world_client_ask(play->world, SCENARIO_BROKER, "admin", &msg, take_answer,
+                            &asking);
+}
+
+static bool control_host(struct play *play, const struct play_action *deed)
+{
+    const struct statement *at = deed->statement;
+    struct asking asking = {.play = play, .statement = at};
+    struct msg msg = {.kind = MSG_HOST_CONTROL, .site = ""};
+
+    msg.host_control = (struct msg_host_control){
+        .request = 1, .host = at->name, .is_closed = at->is_on};
+    return world_client_ask(play->world, at->site, "root", &msg, take_answer, &asking);
+}
+
+static bool drain(struct play *play, const struct play_action *deed)
+{
+    const struct statement *at = deed->statement;
+    struct asking asking = {.play = play, .statement = at};
+    struct msg msg = {.kind = MSG_SET_DRAIN, .site = ""};
+
+    msg.set_drain = (struct msg_set_drain){.request = 1,
+                                           .scope = strchr(at->name, '/') ? DRAIN_LEASE
+                                                                          : DRAIN_SITE,
+                                           .name = at->name,
+                                           .is_drained = at->is_on};
+    return world_client_ask(play->world, SCENARIO_BROKER, "admin", &msg, take_answer,
+                            &asking);
+}
+
+/* The host tells what it is and how loaded it is, all of it. */
+static void load(struct play *play, const struct statement *at)
+{
+    if (!world_host_set_load(play->world, at->site, at->name, at->values,
+                             at->n_values)) {
+        play_remark(play, at->line, true, "%s: refused: no such host now", at->text);
+    }
+}
+
+/* ---- faults
+ * ------------------------------------------------------------------------- */
+
+/* What goes wrong at random from now on. */
+static void set_faults(struct play *play, const struct statement *at)
+{
+    struct world_options *faults = &play->faults;
+
+    switch ((int)at->kind) {
+    case STATEMENT_LOSS:
+        faults->loss_in_10000 = at->number;
+        break;
+    case STATEMENT_REPEAT:
+        faults->repeat_in_10000 = at->number;
+        break;
+    case STATEMENT_DELAY:
+        faults->delay_ms = at->ms;
+        break;
+    case STATEMENT_REORDER:
+        faults->delay_max_ms = at->ms;
+        break;
+    case STATEMENT_CRASHES:
+        faults->crash_in_10000 = at->number;
+        faults->down_max_ms = at->ms;
+        break;
+    case STATEMENT_BATCH:
+        faults->batch_max = at->number;
+        break;
+    default:
+        break;
+    }
+    world_fault_set_random(play->world, faults);
+}
+
+static void tell_fault(struct play *play, const struct statement *at,
+                       const char *target)
+{
+    char kind[16];
+
+    /* the verb */
+    sscanf(at->text, "at %*s %15s", kind);
+    event_log_fault(play->story, kind, target, world_now_ms(play->world));
+}
+
+static void break_something(struct play *play, const struct statement *at)
+{
+    const char *target =
+        at->site >= 0 ? play->scenario->sites[at->site].name : "broker";
+
+    switch ((int)at->kind) {
+    case STATEMENT_PARTITION:
+        tell_fault(play, at, target);
+        world_fault_partition(play->world, at->site, at->ms);
+        break;
+    case STATEMENT_CRASH:
+        world_fault_crash(play->world, at->site, at->ms);
+        break;
+    case STATEMENT_RESTORE:
+        tell_fault(play, at, target);
+        world_fault_restore_broker(play->world, at->ms);
+        break;
+    case STATEMENT_BACKUP:
+        world_fault_backup_broker(play->world);
+        break;
+    default:
+        tell_fault(play, at, "network");
+        set_faults(play, at);
+        break;
+    }
+}
+
+bool play_action_run(struct play *play, const struct play_action *deed)
+{
+    struct arena arena;
+    bool is_done = true;
+
+    arena_init(&arena);
+    switch (deed->statement->kind) {
+    case STATEMENT_SUBMIT:
+        is_done = submit(play, deed, &arena);
+        break;
+    case STATEMENT_WORKLOAD:
+        is_done = submit_traced(play, deed, &arena);
+        break;
+    case STATEMENT_CONTROL:
+        is_done = control(play, deed, &arena);
+        break;
+    case STATEMENT_MOVE:
+        is_done = move(play, deed, &arena);
+        break;
+    case STATEMENT_RESIZE:
+        is_done = resize(play, deed, &arena);
+        break;
+    case STATEMENT_QUEUE:
+        is_done = control_queue(play, deed);
+        break;
+    case STATEMENT_RECLAIM:
+        is_done = set_reclaim(play, deed);
+        break;
+    case STATEMENT_HOST:
+        is_done = control_host(play, deed);
+        break;
+    case STATEMENT_DRAIN:
+        is_done = drain(play, deed);
+        break;
+    case STATEMENT_LOAD:
+        load(play, deed->statement);
+        break;
+    case STATEMENT_COMMAND:
+        world_host_set_command(play->world, deed->statement->name, deed->statement->ms,
+                               deed->statement->number);
+        break;
+    case STATEMENT_SLOTS:
+        is_done = play_config_resize_host(play, deed->statement);
+        break;
+    case STATEMENT_RELOAD:
+        play_config_reload(play, deed->statement);
+        break;
+    case STATEMENT_BATCH:
+        set_faults(play, deed->statement);
+        break;
+    case STATEMENT_PARTITION:
+    case STATEMENT_CRASH:
+    case STATEMENT_LOSS:
+    case STATEMENT_REPEAT:
+    case STATEMENT_DELAY:
+    case STATEMENT_REORDER:
+    case STATEMENT_CRASHES:
+    case STATEMENT_RESTORE:
+    case STATEMENT_BACKUP:
+        break_something(play, deed->statement);
+        break;
+    case STATEMENT_EXPECT:
+        break;
+    }
+    arena_release(&arena);
+    return is_done;
+}

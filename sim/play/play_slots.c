@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* play_config_resize_host.c: the size of a host changes, as when its administrator
+ * gives it another MXJ and restarts the site's daemon, which takes no time here.
+ * Policies that export the host give what is left of it: first the first one of the
+ * file. A host of 0 slots is gone: what ran there has left no trace. */
+#include <string.h>
+
+#include "sim/play/play_state.h"
+
+/* What the scenario's configuration exported of a host in that lease. */
+static const struct export_part *exported(const struct export_lease *lease,
+                                          const char *host)
+{
+    for (int i = 0; i < lease->n_hosts; i++) {
+        if (!strcmp(lease->hosts[i].host, host)) {
+            return &lease->hosts[i];
+        }
+    }
+    return NULL;
+}
+
+/* What is left of a host for the lease with that index, behind those before it. */
+static int left_of(const struct export_plan *plan, int lease, const char *host, int max)
+{
+    for (int i = 0; i < lease; i++) {
+        const struct export_part *slots = exported(&plan->leases[i], host);
+
+        max -= slots ? slots->n_slots : 0;
+    }
+    return max > 0 ? max : 0;
+}
+
+static int max_of(const struct site_config *config, const char *host)
+{
+    for (int i = 0; i < config->n_hosts; i++) {
+        if (!strcmp(config->hosts[i].name, host)) {
+            return config->hosts[i].max;
+        }
+    }
+    return 0;
+}
+
+/* The policies of `original`, of hosts as they are now. */
+static void fit_exports(struct arena *arena, const struct export_plan *original,
+                        struct site_config *config)
+{
+    struct export_plan plan = {
+        .leases = arena_alloc(arena, (size_t)original->n_leases, sizeof plan.leases[0]),
+        .shared = original->shared,
+        .n_shared = original->n_shared};
+
+    for (int i = 0; i < original->n_leases; i++) {
+        const struct export_lease *from = &original->leases[i];
+        struct export_lease *lease = &plan.leases[plan.n_leases];
+
+        *lease = *from;
+        lease->hosts =
+            arena_alloc(arena, (size_t)from->n_hosts, sizeof lease->hosts[0]);
+        lease->n_hosts = 0;
+        for (int k = 0; k < from->n_hosts; k++) {
+            const char *host = from->hosts[k].host;
+            int left = left_of(original, i, host, max_of(config, host));
+            int n_slots = from->hosts[k].n_slots < left ? from->hosts[k].n_slots : left;
+
+            if (n_slots > 0) {
+                lease->hosts[lease->n_hosts] = from->hosts[k];
+                lease->hosts[lease->n_hosts++].n_slots = n_slots;
+            }
+        }
+        plan.n_leases += lease->n_hosts > 0; /* else it is withdrawn */
+    }
+    config->exports = plan;
+}
+
+void play_config_count_slots(struct play *play, int site)
+{
+    const struct site_config *config = &play->sites[site];
+    int n_slots = 0;
+
+    for (int i = 0; i < config->n_hosts; i++) {
+        n_slots += config->hosts[i].max;
+    }
+    event_log_sized(play->story, site, n_slots, world_now_ms(play->world));
+}
+
+bool play_config_resize_host(struct play *play, const struct statement *at)
+{
+    struct site_config *config = &play->sites[at->site];
+    size_t n_hosts = (size_t)config->n_hosts;
+    struct site_host *hosts =
+        arena_copy(&play->arena, config->hosts, n_hosts * sizeof hosts[0]);
+    int host = 0;
+
+    if (!world_site(play->world, at->site)) {
+        return false; /* later */
+    }
+    while (host < config->n_hosts && strcmp(hosts[host].name, at->name) != 0) {
+        host++;
+    }
+    if (host == config->n_hosts) { /* it is of another configuration */
+        play_remark(play, at->line, true, "%s: refused: no such host now", at->text);
+        return true;
+    }
+    hosts[host].max = at->number;
+    config->hosts = hosts;
+    fit_exports(&play->arena, &play->given[at->site]->exports, config);
+    world_reload_host(play->world, at->site, host);
+    play_config_count_slots(play, at->site);
+    return true;
+}

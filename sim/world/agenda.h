@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* agenda.h: what is still to happen in a simulated world, in the order of its time.
+ *
+ * Units: virtual milliseconds. Ownership: the agenda owns the bytes of what waits in
+ * it, the caller those of what it took out.
+ * Order: by time, then in the order of adding.
+ * Layer: sim (base only). */
+#ifndef SUBLET_SIM_WORLD_AGENDA_H
+#define SUBLET_SIM_WORLD_AGENDA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum agenda_kind {
+    AGENDA_MESSAGE,   /* daemon to daemon; bytes: the encoded message */
+    AGENDA_TO_HOST,   /* site `from` to its host `to` */
+    AGENDA_FROM_HOST, /* host `from` to its site `to` */
+    AGENDA_RUN_END,   /* the work of run `number` on host `to` is done */
+    AGENDA_WRITTEN,   /* output of job `number` of site `to` is on disk */
+    AGENDA_RESTART,   /* daemon `to` comes back */
+    AGENDA_HOST_TICK, /* host `to` says that it is alive */
+};
+
+struct agenda_item {
+    int64_t at_ms;
+    uint64_t order;
+    enum agenda_kind kind;
+    int from, to;
+    uint64_t number;
+    uint8_t *bytes;
+    size_t length;
+};
+
+struct agenda {
+    struct agenda_item *items; /* a binary heap */
+    int count, capacity;
+    uint64_t next_order;
+};
+
+void agenda_release(struct agenda *agenda);
+/* Takes the item's bytes over; sets its order. */
+void agenda_add(struct agenda *agenda, struct agenda_item item);
+/* When the first is due; INT64_MAX: nothing waits. */
+int64_t agenda_next_ms(const struct agenda *agenda);
+/* Takes the first out; false when nothing waits. */
+bool agenda_take(struct agenda *agenda, struct agenda_item *item);
+
+#endif

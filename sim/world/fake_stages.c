@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fake_stages.c: see fake_stages.h. */
+#include "sim/world/fake_stages.h"
+
+#include <string.h>
+
+#include "model/job_rlimit.h"
+
+enum { LIMIT_CODE = 2, KILL_CODE = 15 }; /* the guard ends it with SIGINT, SIGTERM */
+
+static const char *const *copy_texts(struct arena *arena, const char *const *texts,
+                                     int n_texts)
+{
+    const char **copies = arena_alloc(arena, (size_t)n_texts + 1, sizeof(*copies));
+    for (int i = 0; i < n_texts; i++) {
+        copies[i] = arena_str(arena, texts[i]);
+    }
+    return copies;
+}
+
+static void enter(struct fake_stages *course, enum fake_stage stage)
+{
+    while (stage != FAKE_STAGE_OVER && course->counts[stage] == 0) {
+        stage++;
+    }
+    course->stage = stage;
+    course->at = 0;
+}
+
+/* A signal takes no time; nor does anything in a parallel job, for which a guard waits
+ * a moment. */
+static void take_actions(struct fake_stages *course, struct arena *arena,
+                         const struct job_spec *spec)
+{
+    for (int i = 0; i < spec->n_controls; i++) {
+        enum job_control action;
+        const char *what = job_control_parse(spec->controls[i], &action);
+        if (what != NULL && job_control_signal(what) == 0) {
+            course->actions[action] = arena_str(arena, what);
+        }
+    }
+}
+
+void fake_stages_init(struct fake_stages *course, struct arena *arena,
+                      const struct job_spec *spec)
+{
+    struct job_rlimits limits;
+    struct err err;
+    if (job_rlimits_read(spec->limits, spec->n_limits, &limits, &err) != 0) {
+        limits = job_rlimits_none();
+    }
+    *course = (struct fake_stages){
+        .commands = {[FAKE_STAGE_PRE] =
+                         copy_texts(arena, spec->pre_execs, spec->n_pre_execs),
+                     [FAKE_STAGE_POST] =
+                         copy_texts(arena, spec->post_execs, spec->n_post_execs)},
+        .counts = {spec->n_pre_execs, 1, spec->n_post_execs},
+        .limits_ms = {limits.values[JOB_RLIMIT_PRE_TIME], JOB_RLIMIT_NONE,
+                      limits.values[JOB_RLIMIT_POST_TIME]},
+        .exit = {.text = ""},
+    };
+    take_actions(course, arena, spec);
+    enter(course, FAKE_STAGE_PRE);
+}
+
+const char *fake_stages_command(const struct fake_stages *course)
+{
+    bool is_command =
+        course->stage == FAKE_STAGE_PRE || course->stage == FAKE_STAGE_POST;
+    return is_command ? course->commands[course->stage][course->at] : NULL;
+}
+
+static void decide(struct fake_stages *course, enum run_end end, enum run_cause cause,
+                   int code, const char *text)
+{
+    course->exit.end = end;
+    course->exit.cause = cause;
+    course->exit.code = code;
+    course->exit.text = text;
+}
+
+static void decide_before(struct fake_stages *course,
+                          const struct fake_stages_result *outcome, struct arena *arena)
+{
+    const char *command = fake_stages_command(course);
+    if (outcome->is_killed) {
+        decide(course, RUN_END_SIGNALLED, RUN_CAUSE_NONE, KILL_CODE,
+               "killed before it began");
+    } else if (outcome->is_late) {
+        decide(course, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, LIMIT_CODE,
+               arena_printf(arena,
+                            "\"%.120s\" took longer than JOB_PREPROC_TIMEOUT allows",
+                            command));
+    } else {
+        decide(course, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, outcome->code,
+               arena_printf(arena, "\"%.120s\" exited with code %d", command,
+                            outcome->code));
+    }
+}
+
+static void decide_job(struct fake_stages *course,
+                       const struct fake_stages_result *outcome)
+{
+    if (outcome->is_killed) {
+        decide(course, RUN_END_SIGNALLED, RUN_CAUSE_NONE, KILL_CODE, "");
+    } else if (outcome->is_late) {
+        decide(course, RUN_END_FAILED, RUN_CAUSE_PRE_EXEC, 0,
+               "it could not begin before another job needs its slots");
+    } else if (outcome->is_limited) {
+        decide(course, RUN_END_LIMIT, RUN_CAUSE_RUN_LIMIT, 128 + LIMIT_CODE, "");
+    } else {
+        decide(course, RUN_END_EXITED, RUN_CAUSE_NONE, outcome->code, "");
+    }
+}
+
+void fake_stages_advance(struct fake_stages *course,
+                         const struct fake_stages_result *outcome, struct arena *arena)
+{
+    bool has_failed = outcome->code != 0 || outcome->is_late || outcome->is_killed;
+    if (course->stage == FAKE_STAGE_PRE && has_failed) {
+        decide_before(course, outcome, arena);
+        enter(course, FAKE_STAGE_POST);
+        return;
+    }
+    if (course->stage == FAKE_STAGE_JOB) {
+        decide_job(course, outcome);
+    }
+    course->at++;
+    if (course->at == course->counts[course->stage]) {
+        enter(course, course->stage + 1);
+    }
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* world_daemon.c: a daemon's batch as STYLE calls step and shell: step the event, step
+ * a tick, commit all rows, then send. A crash may fall before the commit (nothing of
+ * the batch was), or after it, behind any of the sends. After each the invariants are
+ * checked. */
+#include "sim/world/world_state.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void world_state_violate(struct world *world, const char *format, ...)
+{
+    va_list args;
+    int n;
+
+    if (world->violation[0]) {
+        return;
+    }
+    n = snprintf(world->violation, sizeof world->violation,
+                 "seed %" PRIu64 " at %" PRId64 " ms: ", world->options.seed,
+                 world->now_ms - world->options.start_ms);
+    va_start(args, format);
+    vsnprintf(world->violation + n, sizeof world->violation - (size_t)n, format, args);
+    va_end(args);
+}
+
+void world_state_check(struct world *world, bool holds,
+                       const struct invariants_text *text)
+{
+    if (!holds) {
+        world_state_violate(world, "%s", text->text);
+    }
+}
+
+bool world_state_is_up(const struct world *world, int daemon)
+{
+    return daemon == BROKER ? world->broker != NULL
+                            : world->sites[daemon - 1].site != NULL;
+}
+
+const char *world_state_daemon_name(const struct world *world, int daemon)
+{
+    return daemon == BROKER ? "broker" : world->sites[daemon - 1].config->name;
+}
+
+static void store_all(struct world *world, int daemon, const struct effects *effects)
+{
+    struct disk *disk =
+        daemon == BROKER ? world->broker_disk : world->sites[daemon - 1].disk;
+
+    invariants_set_now(world->invariants, world->now_ms);
+    for (int i = 0; i < effects->count; i++) {
+        const struct effect *effect = &effects->items[i];
+
+        if (effect->kind != EFFECT_STORE) {
+            continue;
+        }
+        disk_store(disk, &effect->row);
+        if (daemon != BROKER) {
+            struct invariants_text text = WORLD_TEXT(world);
+
+            world_state_check(world,
+                              invariant_job_stored(world->invariants,
+                                                   world->sites[daemon - 1].config,
+                                                   &effect->row, world->now_ms, &text),
+                              &text);
+        }
+        if (world->watch.stored) {
+            world->watch.stored(world->watch.arg, daemon - 1, &effect->row,
+                                world->now_ms);
+        }
+        if (effect->row.kind == ROW_HISTORY &&
+            effect->row.history.event == HISTORY_ACTIVE) {
+            world->counts.handovers++;
+        }
+    }
+}
+
+static void trace_line(struct world *world, int daemon, const char *line)
+{
+    char text[1024];
+
+    if (!world->trace) {
+        return;
+    }
+    snprintf(text, sizeof text, "%s: %s", world_state_daemon_name(world, daemon), line);
+    world->trace(world->trace_arg, world->now_ms - world->options.start_ms, text);
+}
+
+static void carry_out(struct world *world, int daemon, const struct effect *effect)
+{
+    switch (effect->kind) {
+    case EFFECT_SEND:
+        world_net_send(world, daemon, &effect->send.to, &effect->send.msg);
+        break;
+    case EFFECT_WRITE:
+        agenda_add(&world->agenda, (struct agenda_item){.at_ms = world->now_ms,
+                                                        .kind = AGENDA_WRITTEN,
+                                                        .to = daemon,
+                                                        .number = effect->write.job});
+        break;
+    case EFFECT_LOG:
+        trace_line(world, daemon, effect->log.text);
+        break;
+    case EFFECT_STORE:     /* on disk already */
+    case EFFECT_RECONNECT: /* nothing is queued here that a new socket would lose */
+    case EFFECT_HISTORY:   /* nobody asks for it */
+    case EFFECT_SNAPSHOT:
+    case EFFECT_RELOAD: /* worlds hand configurations in: world_reload_site */
+        break;
+    }
+}
+
+void world_daemon_stop(struct world *world, int daemon)
+{
+    if (daemon == BROKER) {
+        broker_free(world->broker);
+        world->broker = NULL;
+    } else {
+        site_free(world->sites[daemon - 1].site);
+        world->sites[daemon - 1].site = NULL;
+    }
+    world_state_note_wake(world, daemon);
+}
+
+void world_daemon_crash(struct world *world, int daemon, int64_t down_ms)
+{
+    struct world_batch *batch = &world->batches[daemon];
+
+    if (!world_state_is_up(world, daemon)) {
+        return;
+    }
+    world->counts.crashes++;
+    trace_line(world, daemon, "crash");
+    if (world->watch.crashed) {
+        world->watch.crashed(world->watch.arg, daemon - 1, world->now_ms);
+    }
+    world_state_note_fault(world, world->now_ms + down_ms);
+    *(daemon == BROKER ? &world->broker_back_ms : &world->sites[daemon - 1].back_ms) =
+        world->now_ms + down_ms;
+    world_daemon_stop(world, daemon);
+    effects_clear(&batch->effects);
+    batch->is_open = batch->wants_tick = false;
+    agenda_add(&world->agenda, (struct agenda_item){.at_ms = world->now_ms + down_ms,
+                                                    .kind = AGENDA_RESTART,
+                                                    .to = daemon});
+}
+
+static void check(struct world *world, int daemon, bool is_restarted)
+{
+    struct invariants_text text = WORLD_TEXT(world);
+
+    if (!world_state_is_up(world, daemon)) {
+        return;
+    }
+    if (daemon != BROKER) {
+        struct invariants_site site = {world->sites[daemon - 1].config,
+                                       world->sites[daemon - 1].site};
+
+        world_state_check(
+            world, invariants_check_site(world->invariants, &site, is_restarted, &text),
+            &text);
+        return;
+    }
+    struct invariants_site *sites =
+        mem_alloc((size_t)world->n_sites + 1, sizeof sites[0]);
+    struct invariants_view view = {world->broker, sites, world->n_sites};
+
+    for (int i = 0; i < world->n_sites; i++) {
+        sites[i] =
+            (struct invariants_site){world->sites[i].config, world->sites[i].site};
+    }
+    world_state_check(world,
+                      invariants_check_broker(world->invariants, &view, world->calm_ms,
+                                              world->now_ms, &text),
+                      &text);
+    free(sites);
+}
+
+/* Commits and sends, or dies on the way. */
+static void finish_batch(struct world *world, int daemon, bool is_restarted)
+{
+    struct world_batch *batch = &world->batches[daemon];
+    struct effects effects = batch->effects;
+    bool is_crash = rng_below(&world->rng, 10000) < world->options.crash_in_10000;
+    int n_done = effects.count;
+
+    /* what it sends may open the next batch */
+    effects_init(&batch->effects);
+    batch->is_open = false;
+    batch->n_events = 0;
+    if (is_crash && rng_percent(&world->rng, 50)) {
+        n_done = 0; /* before the commit */
+    } else {
+        store_all(world, daemon, &effects);
+        if (is_crash) {
+            n_done = (int)rng_below(&world->rng, effects.count + 1);
+        }
+    }
+    for (int i = 0; i < n_done; i++) {
+        carry_out(world, daemon, &effects.items[i]);
+    }
+    if (is_crash) {
+        world_daemon_crash(world, daemon,
+                           rng_below(&world->rng, world->options.down_max_ms + 1));
+    }
+    effects_release(&effects);
+    world_state_note_wake(world, daemon);
+    check(world, daemon, is_restarted);
+}
+
+static void step(struct world *world, int daemon, const struct event *event)
+{
+    struct effects *effects = &world->batches[daemon].effects;
+
+    world->counts.steps++;
+    if (daemon == BROKER) {
+        broker_step(world->broker, event, effects);
+    } else {
+        site_step(world->sites[daemon - 1].site, event, effects);
+    }
+}
+
+void world_daemon_step(struct world *world, int daemon, const struct event *event)
+{
+    struct world_batch *batch = &world->batches[daemon];
+
+    if (world_state_is_up(world, daemon)) {
+        batch->is_open = true;
+        batch->n_events++;
+        step(world, daemon, event);
+    }
+}
+
+void world_daemon_bound_batch(struct world *world, int daemon)
+{
+    if (world->options.batch_max > 0 &&
+        world->batches[daemon].n_events >= world->options.batch_max) {
+        world_daemon_end_batch(world, daemon, true);
+    }
+}
+
+void world_daemon_take(struct world *world, int daemon, const struct event *event)
+{
+    world_daemon_step(world, daemon, event);
+    world_daemon_bound_batch(world, daemon);
+}
+
+void world_daemon_end_batch(struct world *world, int daemon, bool with_tick)
+{
+    struct world_batch *batch = &world->batches[daemon];
+
+    if (!world_state_is_up(world, daemon) || (!with_tick && !batch->is_open)) {
+        return;
+    }
+    if (++world->batches_now > BATCHES_AT_ONE_TIME) {
+        world_state_violate(world, "%s never comes to rest",
+                            world_state_daemon_name(world, daemon));
+    }
+    batch->wants_tick = !with_tick;
+    if (with_tick) {
+        step(world, daemon,
+             &(struct event){.kind = EVENT_TICK, .now_ms = world->now_ms});
+    }
+    finish_batch(world, daemon, false);
+}
+
+void world_daemon_reload(struct world *world, int daemon)
+{
+    world_daemon_end_batch(world, daemon, false);
+    if (!world_state_is_up(world, daemon)) {
+        return; /* it comes back with the new one */
+    }
+    world->batches[daemon].is_open = true;
+    if (daemon == BROKER) {
+        broker_reload(world->broker, world->broker_config, world->now_ms);
+    } else {
+        site_reload(world->sites[daemon - 1].site, world->sites[daemon - 1].config,
+                    world->now_ms, &world->batches[daemon].effects);
+    }
+    world_daemon_end_batch(world, daemon, true);
+}
+
+static void load_broker(void *arg, const struct row *row)
+{
+    broker_load(arg, row);
+}
+
+static void load_site(void *arg, const struct row *row)
+{
+    site_load(arg, row);
+}
+
+void world_daemon_start(struct world *world, int daemon)
+{
+    struct effects *effects = &world->batches[daemon].effects;
+
+    if (daemon == BROKER) {
+        world->broker = broker_new(world->broker_config);
+        disk_load(world->broker_disk, load_broker, world->broker);
+        broker_start(world->broker, world->now_ms, effects);
+    } else {
+        struct world_site *site = &world->sites[daemon - 1];
+
+        site->site = site_new(site->config);
+        disk_load(site->disk, load_site, site->site);
+        site_start(site->site, world->now_ms, effects);
+    }
+    finish_batch(world, daemon, true);
+    if (daemon != BROKER) {
+        world_return_users(world, daemon - 1);
+    }
+    for (int i = 0; daemon != BROKER && i < world->sites[daemon - 1].n_machines; i++) {
+        executor_hello(world->hosts[world->sites[daemon - 1].machines[i]].executor,
+                       world->now_ms);
+    }
+}

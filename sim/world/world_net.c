@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* world_net.c: messages between the machines of a world: encoded, late, doubled, lost,
+ * cut off; decoded and handed to whom they reach. Only what goes between a site and the
+ * broker suffers; a site and its hosts are one machine room. */
+#include "sim/world/world_state.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/value.h"
+#include "proto/codec.h"
+
+static void post(struct world *world, const struct msg *msg, enum agenda_kind kind,
+                 int from, int to, int64_t at_ms)
+{
+    struct agenda_item item = {.at_ms = at_ms, .kind = kind, .from = from, .to = to};
+    struct err err;
+
+    if (codec_encode(msg, &item.bytes, &item.length, &err)) {
+        world_state_violate(
+            world, "%s sent a %s that cannot be encoded: %s",
+            kind == AGENDA_FROM_HOST ? "a host" : world_state_daemon_name(world, from),
+            msg_kind_name(msg->kind), err.text);
+    } else {
+        agenda_add(&world->agenda, item);
+    }
+}
+
+static bool is_cut(const struct world *world, int daemon)
+{
+    return daemon != BROKER && world->sites[daemon - 1].cut_until_ms > world->now_ms;
+}
+
+static bool is_by_chance(struct world *world, int in_10000)
+{
+    return in_10000 > 0 && rng_below(&world->rng, 10000) < in_10000;
+}
+
+/* Between a site and the broker: where messages are lost, late and doubled. */
+static void post_far(struct world *world, const struct msg *msg, int from, int to)
+{
+    int copies = 1 + is_by_chance(world, world->options.repeat_in_10000);
+
+    world->counts.messages++;
+    if (is_cut(world, from) || is_cut(world, to)) {
+        world->counts.lost++;
+        return;
+    }
+    while (copies--) {
+        int64_t delay = world->options.delay_max_ms
+                            ? rng_below(&world->rng, world->options.delay_max_ms + 1)
+                            : 0;
+
+        if (is_by_chance(world, world->options.loss_in_10000)) {
+            world->counts.lost++;
+        } else {
+            post(world, msg, AGENDA_MESSAGE, from, to,
+                 world->now_ms + world->options.delay_ms + delay);
+        }
+    }
+}
+
+static int find_host(const struct world *world, int site, const struct peer *to)
+{
+    const struct world_site *of = &world->sites[site];
+
+    for (int i = 0; i < of->n_machines; i++) {
+        if ((uint64_t)of->machines[i] + 1 == to->link) {
+            return of->machines[i];
+        }
+    }
+    return to->name ? world_state_find_host(world, site, to->name) : -1;
+}
+
+static void note_reply(struct world *world, int daemon, const struct msg_reply *reply)
+{
+    const struct value *job = reply->value ? value_find(reply->value, "job") : NULL;
+    struct invariants_text text = WORLD_TEXT(world);
+
+    if (reply->code || !job || daemon == BROKER) {
+        return;
+    }
+    world->counts.submitted++;
+    world_state_check(world,
+                      invariant_job_acknowledged(world->invariants,
+                                                 world_state_daemon_name(world, daemon),
+                                                 (uint64_t)job->number, &text),
+                      &text);
+}
+
+void world_net_send(struct world *world, int daemon, const struct peer *to,
+                    const struct msg *msg)
+{
+    int target;
+
+    switch (to->kind) {
+    case PEER_BROKER:
+        post_far(world, msg, daemon, BROKER);
+        break;
+    case PEER_SITE:
+        target = world_state_find_site(world, to->name);
+        if (msg->kind == MSG_CONTRACT) {
+            invariants_told(world->invariants, msg->contract.lease,
+                            msg->contract.epoch);
+        }
+        if (target >= 0) {
+            post_far(world, msg, daemon, target + 1);
+        }
+        break;
+    case PEER_HOST:
+        target = find_host(world, daemon - 1, to);
+        if (target >= 0) {
+            post(world, msg, AGENDA_TO_HOST, daemon, target, world->now_ms);
+        } else {
+            world_state_violate(world, "a message to a host that is not there");
+        }
+        break;
+    case PEER_CLIENT:
+        if (msg->kind == MSG_REPLY) {
+            note_reply(world, daemon, &msg->reply);
+        }
+        break;
+    case PEER_NONE:
+        break;
+    }
+}
+
+void world_net_send_from_host(struct world *world, int host, const struct msg *msg)
+{
+    post(world, msg, AGENDA_FROM_HOST, host, world->hosts[host].site + 1,
+         world->now_ms);
+}
+
+static struct peer sender(const struct world *world, const struct agenda_item *item)
+{
+    struct peer from = {.kind = PEER_BROKER, .name = "broker", .link = 1};
+
+    if (item->kind == AGENDA_FROM_HOST) {
+        from.kind = PEER_HOST;
+        from.name = executor_name(world->hosts[item->from].executor);
+        from.link = (uint64_t)item->from + 1;
+    } else if (item->from != BROKER) {
+        from.kind = PEER_SITE;
+        from.name = world_state_daemon_name(world, item->from);
+        from.link = (uint64_t)item->from;
+        from.roles = world->sites[item->from - 1].roles;
+    }
+    return from;
+}
+
+void world_deliver(struct world *world, const struct agenda_item *item)
+{
+    struct arena arena;
+    struct msg msg;
+    struct err err;
+    struct event event = {.kind = EVENT_MESSAGE, .now_ms = world->now_ms, .msg = &msg};
+
+    arena_init(&arena);
+    if (codec_decode(&arena, item->bytes, item->length, &msg, &err)) {
+        world_state_violate(world, "a message cannot be decoded: %s", err.text);
+    } else if (item->kind == AGENDA_TO_HOST) {
+        executor_message(world->hosts[item->to].executor, &msg, world->now_ms);
+    } else {
+        event.from = sender(world, item);
+        world_daemon_take(world, item->to, &event);
+    }
+    arena_release(&arena);
+}
