@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forward.c: see forward.h. */
-#include "site/forward.h"
+/* forward.c: requests that only the broker can answer. */
+#include "site/site_api.h"
 
 #include "base/err.h"
 #include "base/value.h"
-#include "site/parts.h"
 #include "site/permission.h"
 
 /* As long as a person waits. */
@@ -21,30 +20,31 @@ static void copy_query(struct arena *arena, struct msg_query *query)
     query->consumer = arena_str(arena, query->consumer);
 }
 
-void forward_request(struct site *site, const struct peer *from, const struct msg *msg,
-                     uint64_t request, int64_t now_ms, struct effects *effects)
+void forward_request(const struct site_api *api, const struct peer *from,
+                     const struct msg *msg, uint64_t request, int64_t now_ms,
+                     struct effects *effects)
 {
     struct msg copy = *msg;
-    if (msg->kind != MSG_QUERY && !permission_is_admin(site->config, from)) {
+    if (msg->kind != MSG_QUERY && !permission_is_admin(api->config, from)) {
         effects_reply_error(effects, from, request, ERR_DENIED,
                             "only an administrator of the site may %s",
                             msg->kind == MSG_SET_DRAIN ? "drain or resume leases"
                                                        : "set the reclaim delay");
         return;
     }
-    if (!site_uplink_is_up(site->uplink)) {
+    if (!site_uplink_is_up(api->uplink)) {
         effects_reply_error(effects, from, request, ERR_AWAY,
-                            site_uplink_is_alone(site->uplink)
+                            site_uplink_is_alone(api->uplink)
                                 ? "this site has no broker, see BROKER in section Site"
                                 : "the broker cannot be reached, try again later");
         return;
     }
     struct waiter waiter = {.kind = WAITER_BROKER,
-                            .key = waiters_number(site->waiters),
+                            .key = waiters_number(api->waiters),
                             .link = from->link,
                             .request = request,
                             .deadline_ms = now_ms + FORWARD_MS};
-    if (!waiters_add(site->waiters, &waiter)) {
+    if (!waiters_add(api->waiters, &waiter)) {
         effects_reply_error(effects, from, request, ERR_FULL,
                             "too many clients wait for the broker, try again later");
         return;
@@ -60,7 +60,7 @@ void forward_request(struct site *site, const struct peer *from, const struct ms
         copy.query.request = waiter.key;
         copy_query(&effects->arena, &copy.query);
     }
-    site_uplink_send(site->uplink, &copy, effects);
+    site_uplink_send(api->uplink, &copy, effects);
 }
 
 static struct value *copy_value(struct arena *arena, const struct value *from)
@@ -75,12 +75,12 @@ static struct value *copy_value(struct arena *arena, const struct value *from)
     return copy;
 }
 
-void forward_reply(struct site *site, const struct msg_reply *reply,
+void forward_reply(struct waiters *waiters, const struct msg_reply *reply,
                    struct effects *effects)
 {
     struct arena *arena = &effects->arena;
     struct waiter waiter;
-    if (!waiters_take(site->waiters, WAITER_BROKER, reply->request, &waiter)) {
+    if (!waiters_take(waiters, WAITER_BROKER, reply->request, &waiter)) {
         return; /* too late, or the client has gone */
     }
     struct peer to = {.kind = PEER_CLIENT, .name = "", .link = waiter.link};

@@ -32,7 +32,6 @@
 #include "site/site.h"
 #include "site/site_hosts.h"
 #include "site/site_uplink.h"
-#include "site/site_view.h"
 #include "site/slot_reserves.h"
 #include "site/terminals.h"
 #include "site/waiters.h"
@@ -84,8 +83,5 @@ struct site {
     uint64_t n_passes, passes_us; /* ticks that scheduled, and what they took */
     struct msg_pass_times pass_times;
 };
-
-/* What its listings show of it, for a query at that instant. */
-struct site_view site_as_view(const struct site *site, int64_t now_ms);
 
 #endif

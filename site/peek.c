@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* peek.c: see peek.h. */
-#include "site/peek.h"
+/* peek.c: JOB_PEEK: a piece of the output of a job. */
+#include "site/site_api.h"
 
 #include <string.h>
 
@@ -8,7 +8,6 @@
 #include "model/job_id.h"
 #include "site/job_lookup.h"
 #include "site/outfile.h"
-#include "site/parts.h"
 #include "site/permission.h"
 
 enum { PEEK_MS = 10000 };
@@ -48,7 +47,7 @@ static const char *file_of(const struct job *job, enum output_stream stream,
 }
 
 /* What can be answered at once; false: its host must be asked. */
-static bool answer_here(const struct site *site, const struct job *job,
+static bool answer_here(const struct site_api *api, const struct job *job,
                         const struct peer *from, const struct msg_peek *peek,
                         struct effects *effects)
 {
@@ -56,7 +55,7 @@ static bool answer_here(const struct site *site, const struct job *job,
     int64_t n_kept = job->exit == NULL            ? 0
                      : peek->stream == OUTPUT_OUT ? job->exit->out_bytes
                                                   : job->exit->err_bytes;
-    if (!permission_may_manage(site->config, from, job)) {
+    if (!permission_may_manage(api->config, from, job)) {
         effects_reply_error(effects, from, peek->request, ERR_DENIED,
                             "Job <%s>: user permission denied, it is %s's", peek->job,
                             job->spec->user);
@@ -89,12 +88,12 @@ static bool answer_here(const struct site *site, const struct job *job,
 }
 
 /* True where the question is on its way. */
-static bool ask(struct site *site, const struct job *job, const struct msg_peek *peek,
-                uint64_t number, struct effects *effects)
+static bool ask(const struct site_api *api, const struct job *job,
+                const struct msg_peek *peek, uint64_t number, struct effects *effects)
 {
     struct msg msg = {.kind = MSG_OUTPUT_ASK};
     msg.output_ask = (struct msg_output_ask){
-        .run = {.site = site->config->name, .attempt = job->attempt},
+        .run = {.site = api->config->name, .attempt = job->attempt},
         .request = number,
         .stream = peek->stream,
         .offset = peek->offset,
@@ -102,23 +101,23 @@ static bool ask(struct site *site, const struct job *job, const struct msg_peek 
     };
     if (is_borrowed(job)) {
         msg.site = arena_strn(&effects->arena, job->lease, strcspn(job->lease, "/"));
-        site_uplink_send(site->uplink, &msg, effects);
-        return site_uplink_is_up(site->uplink);
+        site_uplink_send(api->uplink, &msg, effects);
+        return site_uplink_is_up(api->uplink);
     }
-    const struct run *run = runs_find(site->runs, &msg.output_ask.run);
-    if (run == NULL || run->host < 0 || !site_hosts_is_ready(site->hosts, run->host)) {
+    const struct run *run = runs_find(api->runs, &msg.output_ask.run);
+    if (run == NULL || run->host < 0 || !site_hosts_is_ready(api->hosts, run->host)) {
         return false;
     }
-    site_hosts_send(site->hosts, run->host, &msg, effects);
+    site_hosts_send(api->hosts, run->host, &msg, effects);
     return true;
 }
 
-void peek_request(struct site *site, const struct peer *from,
+void peek_request(const struct site_api *api, const struct peer *from,
                   const struct msg_peek *peek, int64_t now_ms, struct effects *effects)
 {
-    const struct job *job = job_lookup_one(site->jobs, peek->job);
+    const struct job *job = job_lookup_one(api->jobs, peek->job);
     if (job == NULL) {
-        bool is_array = job_lookup_array(site->jobs, peek->job) != NULL;
+        bool is_array = job_lookup_array(api->jobs, peek->job) != NULL;
         effects_reply_error(
             effects, from, peek->request, is_array ? ERR_STATE : ERR_NOT_FOUND,
             is_array ? "Job <%s>: it is an array, name one element"
@@ -126,38 +125,38 @@ void peek_request(struct site *site, const struct peer *from,
             peek->job);
         return;
     }
-    if (answer_here(site, job, from, peek, effects)) {
+    if (answer_here(api, job, from, peek, effects)) {
         return;
     }
     struct waiter waiter = {.kind = WAITER_OUTPUT,
-                            .key = waiters_number(site->waiters),
+                            .key = waiters_number(api->waiters),
                             .link = from->link,
                             .request = peek->request,
                             .job = jobs_key(job),
                             .deadline_ms = now_ms + PEEK_MS};
-    if (!ask(site, job, peek, waiter.key, effects)) {
+    if (!ask(api, job, peek, waiter.key, effects)) {
         effects_reply_error(effects, from, peek->request, ERR_AWAY,
                             "Job <%s>: its host cannot be reached, try again later",
                             peek->job);
-    } else if (!waiters_add(site->waiters, &waiter)) {
+    } else if (!waiters_add(api->waiters, &waiter)) {
         effects_reply_error(effects, from, peek->request, ERR_FULL,
                             "Job <%s>: too many clients wait, try again later",
                             peek->job);
     }
 }
 
-bool peek_output(struct site *site, const struct msg_output *output,
+bool peek_output(const struct site_api *api, const struct msg_output *output,
                  struct effects *effects)
 {
     struct waiter waiter;
     if (output->request < WAITERS_REQUEST_MIN) {
         return false;
     }
-    if (!waiters_take(site->waiters, WAITER_OUTPUT, output->request, &waiter)) {
+    if (!waiters_take(api->waiters, WAITER_OUTPUT, output->request, &waiter)) {
         return true; /* asked once, and given up */
     }
     struct peer to = {.kind = PEER_CLIENT, .name = "", .link = waiter.link};
-    const struct job *job = jobs_find(site->jobs, waiter.job);
+    const struct job *job = jobs_find(api->jobs, waiter.job);
     if (output->is_gone || job == NULL) {
         effects_reply_error(effects, &to, waiter.request, ERR_NOT_FOUND,
                             "Job <%s>: its output is no longer kept",

@@ -442,38 +442,11 @@ int64_t site_wake_ms(const struct site *site)
 
 /* ---------------------------------------------------------------- looking in */
 
-struct site_view site_as_view(const struct site *site, int64_t now_ms)
-{
-    return (struct site_view){
-        .config = site->config,
-        .jobs = site->jobs,
-        .queues = site->queues,
-        .limits = site->limits,
-        .shares = site->shares,
-        .hosts = site->hosts,
-        .capacity = site->capacity,
-        .facts = site->facts,
-        .closed = &site->closed,
-        .runs = site->runs,
-        .slot_reserves = site->slot_reserves,
-        .provider = site->provider,
-        .picks = site->picks,
-        .consumer = site->consumer,
-        .uplink = site->uplink,
-        .needs = site->needs,
-        .asked_lists = site->asked_lists,
-        .now_ms = now_ms,
-        .event_ms = site->now_ms,
-        .utc_offset_ms = site->utc_offset_ms,
-        .site = site,
-    };
-}
-
 struct value *site_view(const struct site *site, struct arena *arena,
                         const struct msg_query *query, int64_t now_ms,
                         const char **next)
 {
-    struct site_view view = site_as_view(site, now_ms);
+    struct site_view view = site_dispatch_view(site, now_ms);
     return site_view_list(&view, arena, query, next);
 }
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* site.h: one site as a step machine: its scheduler, its lending and its borrowing.
  *
- * site.c composes, site_dispatch.c has the table of messages. What it is made of:
- * jobs.c (what is known of each job), runs.c (executions on this site's hosts),
- * site_hosts.c (the sessions with them), site_uplink.c (that with the broker),
- * waiters.c (clients that await an answer). What joins those: schedule.c (which jobs
- * start), turns.c (what becomes of a job), lending.c (what consumers ask), requests.c,
- * controls.c, peek.c, forward.c (what the command line asks), usage.c (what the broker
- * is told), site_view.c (what is shown).
+ * site.c composes, site_dispatch.c has the table of messages. Clients' requests are in
+ * site_api.h, what is shown in site_view.h; jobs.c has the table of jobs, turns.c what
+ * becomes of each, schedule.c the scheduling pass, runs.c the executions on this site's
+ * hosts, site_hosts.c the sessions with these, site_uplink.c the session with the
+ * broker, lending.c what consumers ask, usage.c what the broker is told.
  *
  * Units: milliseconds. Ownership: the config is copied.
  * Errors: a step cannot fail; what is refused is answered and leaves the state as it

@@ -8,15 +8,13 @@
 
 #include "base/err.h"
 #include "site/controls.h"
-#include "site/forward.h"
 #include "site/lending.h"
 #include "site/moves.h"
 #include "site/parts.h"
-#include "site/peek.h"
 #include "site/permission.h"
 #include "site/recalls.h"
-#include "site/requests.h"
 #include "site/resize_request.h"
+#include "site/site_api.h"
 #include "site/site_reports.h"
 #include "site/wait.h"
 
@@ -30,6 +28,53 @@ struct call {
 
 typedef void (*handler_fn)(struct site *site, const struct call *call,
                            struct effects *effects);
+
+/* What the requests of clients act on. */
+static struct site_api api_of(struct site *site)
+{
+    return (struct site_api){
+        .config = site->config,
+        .jobs = site->jobs,
+        .queues = site->queues,
+        .shares = site->shares,
+        .needs = site->needs,
+        .hosts = site->hosts,
+        .runs = site->runs,
+        .consumer = site->consumer,
+        .uplink = site->uplink,
+        .waiters = site->waiters,
+        .terminals = site->terminals,
+        .pass_request = &site->pass_request,
+        .last_job = &site->last_job,
+    };
+}
+
+struct site_view site_dispatch_view(const struct site *site, int64_t now_ms)
+{
+    return (struct site_view){
+        .config = site->config,
+        .jobs = site->jobs,
+        .queues = site->queues,
+        .limits = site->limits,
+        .shares = site->shares,
+        .hosts = site->hosts,
+        .capacity = site->capacity,
+        .facts = site->facts,
+        .closed = &site->closed,
+        .runs = site->runs,
+        .slot_reserves = site->slot_reserves,
+        .provider = site->provider,
+        .picks = site->picks,
+        .consumer = site->consumer,
+        .uplink = site->uplink,
+        .needs = site->needs,
+        .asked_lists = site->asked_lists,
+        .now_ms = now_ms,
+        .event_ms = site->now_ms,
+        .utc_offset_ms = site->utc_offset_ms,
+        .site = site,
+    };
+}
 
 /* ---- from the broker */
 
@@ -171,14 +216,15 @@ static void on_attempt_state(struct site *site, const struct call *call,
 static void on_output(struct site *site, const struct call *call,
                       struct effects *effects)
 {
+    struct site_api api = api_of(site);
     const struct msg_output *output = &call->msg->output;
     bool is_ours = strcmp(output->run.site, site->config->name) == 0;
     if (call->from->kind == PEER_HOST && !is_ours) {
         lending_pass_output(site->lending, call->msg, effects);
     } else if (call->from->kind == PEER_HOST) {
-        peek_output(site, output, effects);
+        peek_output(&api, output, effects);
     } else if (is_from_its_provider(site, call->msg, &output->run) &&
-               !peek_output(site, output, effects)) {
+               !peek_output(&api, output, effects)) {
         tell_consumer(site, call, effects);
     }
 }
@@ -240,7 +286,7 @@ static void on_lease_load_ask(struct site *site, const struct call *call,
 static void on_reply(struct site *site, const struct call *call,
                      struct effects *effects)
 {
-    forward_reply(site, &call->msg->reply, effects);
+    forward_reply(site->waiters, &call->msg->reply, effects);
 }
 
 /* ---- from hosts */
@@ -331,7 +377,8 @@ static void on_run_state(struct site *site, const struct call *call,
 static void on_submit(struct site *site, const struct call *call,
                       struct effects *effects)
 {
-    requests_submit(site, call->from, &call->msg->submit, call->now_ms, effects);
+    struct site_api api = api_of(site);
+    submit_request(&api, call->from, &call->msg->submit, call->now_ms, effects);
 }
 
 static void on_job_control(struct site *site, const struct call *call,
@@ -365,26 +412,31 @@ static void on_wait(struct site *site, const struct call *call, struct effects *
 
 static void on_peek(struct site *site, const struct call *call, struct effects *effects)
 {
-    peek_request(site, call->from, &call->msg->peek, call->now_ms, effects);
+    struct site_api api = api_of(site);
+    peek_request(&api, call->from, &call->msg->peek, call->now_ms, effects);
 }
 
 static void on_query(struct site *site, const struct call *call,
                      struct effects *effects)
 {
-    requests_query(site, call->from, &call->msg->query, call->now_ms, effects);
+    struct site_api api = api_of(site);
+    struct site_view view = site_dispatch_view(site, call->now_ms);
+    query_request(&api, &view, call->from, &call->msg->query, call->now_ms, effects);
 }
 
 static void on_set_reclaim(struct site *site, const struct call *call,
                            struct effects *effects)
 {
-    forward_request(site, call->from, call->msg, call->msg->set_reclaim.request,
+    struct site_api api = api_of(site);
+    forward_request(&api, call->from, call->msg, call->msg->set_reclaim.request,
                     call->now_ms, effects);
 }
 
 static void on_set_drain(struct site *site, const struct call *call,
                          struct effects *effects)
 {
-    forward_request(site, call->from, call->msg, call->msg->set_drain.request,
+    struct site_api api = api_of(site);
+    forward_request(&api, call->from, call->msg, call->msg->set_drain.request,
                     call->now_ms, effects);
 }
 

@@ -5,6 +5,7 @@
 #define SUBLET_SITE_SITE_DISPATCH_H
 
 #include "model/effect.h"
+#include "site/site_view.h"
 
 struct site;
 
@@ -12,5 +13,8 @@ struct site;
  * nothing; a client and a host are told so. */
 void site_dispatch_message(struct site *site, const struct event *event,
                            struct effects *effects);
+
+/* What the listings show of the site, for a query at that instant. */
+struct site_view site_dispatch_view(const struct site *site, int64_t now_ms);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requests.c: see requests.h. */
-#include "site/requests.h"
+/* submit.c: SUBMIT: checks of a submission, and the job that it becomes. */
+#include "site/site_api.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,18 +9,14 @@
 #include "base/value.h"
 #include "model/job_id.h"
 #include "sched/depend.h"
-#include "site/forward.h"
-#include "site/parts.h"
 #include "site/rules.h"
-#include "site/site_view.h"
-
-/* ---------------------------------------------------------------- submission */
 
 enum { NAMED_JOBS_MAX = 1000 }; /* that one name in a dependency may mean */
 
-static const struct queue_config *find_queue(const struct site *site, const char *name)
+static const struct queue_config *find_queue(const struct site_api *api,
+                                             const char *name)
 {
-    const struct site_config *config = site->config;
+    const struct site_config *config = api->config;
     if (name[0] == '\0') {
         name = config->default_queue != NULL ? config->default_queue : "";
     }
@@ -32,17 +28,17 @@ static const struct queue_config *find_queue(const struct site *site, const char
     return NULL;
 }
 
-static int check_host(const struct site *site, const char *name, struct err *err)
+static int check_host(const struct site_api *api, const char *name, struct err *err)
 {
     if (strchr(name, '@') == NULL) {
-        return site_hosts_find(site->hosts, name) >= 0
+        return site_hosts_find(api->hosts, name) >= 0
                    ? 0
                    : err_set(err, ERR_NOT_FOUND, "%s: no such host, see `sublet hosts`",
                              name);
     }
-    for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
+    for (int i = 0; i < consumer_count_hosts(api->consumer); i++) {
         struct consumer_host host;
-        consumer_host_at(site->consumer, i, &host);
+        consumer_host_at(api->consumer, i, &host);
         if (host.is_made && strcmp(host.name, name) == 0) {
             return 0;
         }
@@ -55,14 +51,14 @@ static int check_host(const struct site *site, const char *name, struct err *err
 }
 
 /* Nobody brings it to another site. */
-static int check_input(const struct site *site, const struct queue_config *queue,
+static int check_input(const struct site_api *api, const struct queue_config *queue,
                        const struct job_spec *spec, struct err *err)
 {
     int preference;
     bool is_possible = !jobs_reads_file(spec);
-    for (int i = 0; !is_possible && i < site_hosts_count(site->hosts); i++) {
+    for (int i = 0; !is_possible && i < site_hosts_count(api->hosts); i++) {
         is_possible =
-            queue_allows(queue, site_hosts_name(site->hosts, i), "", &preference);
+            queue_allows(queue, site_hosts_name(api->hosts, i), "", &preference);
     }
     return is_possible ? 0
                        : err_set(err, ERR_STATE,
@@ -72,27 +68,28 @@ static int check_input(const struct site *site, const struct queue_config *queue
 }
 
 /* Whom a list names has to be there; who comes later is not missed. */
-static int check_asked(const struct site *site, struct arena *arena,
+static int check_asked(const struct site_api *api, struct arena *arena,
                        const struct job_spec *spec, struct err *err)
 {
     struct asked asked;
     int code = 0;
     if (spec->n_hosts_asked > 0) {
-        code = asked_read(arena, &site->config->groups, spec->hosts_asked,
+        code = asked_read(arena, &api->config->groups, spec->hosts_asked,
                           spec->n_hosts_asked, &asked, err);
     }
     for (int i = 0; code == 0 && spec->n_hosts_asked > 0 && i < asked.n_terms; i++) {
         const struct queue_term *term = &asked.terms[i];
         if (term->kind == QUEUE_HOST || term->kind == QUEUE_HOST_AT) {
-            code = check_host(site, term->name, err);
+            code = check_host(api, term->name, err);
         }
     }
     return code;
 }
 
-static int check_user(const struct site *site, const struct peer *from, struct err *err)
+static int check_user(const struct site_api *api, const struct peer *from,
+                      struct err *err)
 {
-    int64_t daemon = site->config->daemon_uid;
+    int64_t daemon = api->config->daemon_uid;
     if (daemon == 0 || from->uid == daemon) {
         return 0;
     }
@@ -105,7 +102,7 @@ static int check_user(const struct site *site, const struct peer *from, struct e
 /* A name, or an id: what a dependency may speak of. */
 struct job_search {
     struct arena *arena;
-    const struct site *site;
+    const struct site_api *api;
     const struct peer *from;
 };
 
@@ -124,7 +121,7 @@ static bool is_searched(const struct job_search *search, const struct job *job,
 static int search_jobs(void *arg, const char *name, const uint64_t **ids)
 {
     const struct job_search *search = arg;
-    const struct jobs *jobs = search->site->jobs;
+    const struct jobs *jobs = search->api->jobs;
     size_t length = strlen(name);
     bool is_prefix = length > 0 && name[length - 1] == '*';
     struct job_id id;
@@ -151,11 +148,12 @@ static int search_jobs(void *arg, const char *name, const uint64_t **ids)
     return count;
 }
 
-static int check_terms(const struct site *site, const struct peer *from, bool is_array,
-                       struct arena *arena, struct job_terms *terms, struct err *err)
+static int check_terms(const struct site_api *api, const struct peer *from,
+                       bool is_array, struct arena *arena, struct job_terms *terms,
+                       struct err *err)
 {
-    struct job_search search = {arena, site, from};
-    int max_priority = site->config->max_user_priority;
+    struct job_search search = {arena, api, from};
+    int max_priority = api->config->max_user_priority;
     terms->depend = terms->depend != NULL ? terms->depend : "";
     terms->depend_on = "";
     if (terms->priority > max_priority) {
@@ -181,11 +179,11 @@ static int check_terms(const struct site *site, const struct peer *from, bool is
 }
 
 /* Sizes that were given without a unit count in the site's. */
-static int read_bare_limits(const struct site *site, uint64_t bare, struct arena *arena,
-                            struct job_spec *spec, struct err *err)
+static int read_bare_limits(const struct site_api *api, uint64_t bare,
+                            struct arena *arena, struct job_spec *spec, struct err *err)
 {
     struct job_rlimits limits;
-    int64_t unit_kib = site->config->limit_unit_kib;
+    int64_t unit_kib = api->config->limit_unit_kib;
     int code = job_rlimits_read(spec->limits, spec->n_limits, &limits, err);
     for (int i = 0; code == 0 && i < JOB_RLIMITS; i++) {
         bool is_bare = (bare >> i & 1) != 0 && limits.values[i] != JOB_RLIMIT_NONE;
@@ -199,10 +197,10 @@ static int read_bare_limits(const struct site *site, uint64_t bare, struct arena
     return code;
 }
 
-static int check_application(const struct site *site, struct job_spec *spec,
+static int check_application(const struct site_api *api, struct job_spec *spec,
                              struct err *err)
 {
-    const struct site_config *config = site->config;
+    const struct site_config *config = api->config;
     if (spec->app == NULL || spec->app[0] == '\0') {
         spec->app = config->default_application;
     }
@@ -216,10 +214,10 @@ static int check_application(const struct site *site, struct job_spec *spec,
 }
 
 /* -ar, or as its application says. */
-static int check_resizable(const struct site *site, const struct job_spec *spec,
+static int check_resizable(const struct site_api *api, const struct job_spec *spec,
                            struct job_terms *terms, struct err *err)
 {
-    const struct site_config *config = site->config;
+    const struct site_config *config = api->config;
     const struct application *app =
         application_find(config->applications, config->n_applications, spec->app);
     terms->resize_notify = terms->resize_notify != NULL ? terms->resize_notify : "";
@@ -241,19 +239,19 @@ static int check_resizable(const struct site *site, const struct job_spec *spec,
 }
 
 /* What the queue, the application and the site make of the spec. */
-static int check_rules(const struct site *site, int queue, uint64_t bare_limits,
+static int check_rules(const struct site_api *api, int queue, uint64_t bare_limits,
                        struct arena *arena, struct job_spec *spec, int *max_slots,
                        struct err *err)
 {
-    int code = check_application(site, spec, err);
+    int code = check_application(api, spec, err);
     if (code == 0) {
-        code = read_bare_limits(site, bare_limits, arena, spec, err);
+        code = read_bare_limits(api, bare_limits, arena, spec, err);
     }
     if (code != 0) {
         return code;
     }
     struct job_rules rules;
-    struct job_rules_stack stack = rules_stack(site->config, queue, spec->app);
+    struct job_rules_stack stack = rules_stack(api->config, queue, spec->app);
     job_rules_merge(&stack, &rules);
     spec->is_rerunnable = spec->interaction == INTERACTION_NONE &&
                           (spec->is_rerunnable || rules.rerunnable == 1);
@@ -261,7 +259,7 @@ static int check_rules(const struct site *site, int queue, uint64_t bare_limits,
 }
 
 /* The group whose share counts (-G). */
-static int check_group(const struct site *site, const char *user, const char *group,
+static int check_group(const struct site_api *api, const char *user, const char *group,
                        struct err *err)
 {
     if (group[0] == '\0') {
@@ -273,7 +271,7 @@ static int check_group(const struct site *site, const char *user, const char *gr
                        "group",
                        group);
     }
-    const struct name_group *found = groups_find_users(&site->config->groups, group);
+    const struct name_group *found = groups_find_users(&api->config->groups, group);
     if (found == NULL) {
         return err_set(err, ERR_NOT_FOUND,
                        "%s: No such user group, expected one of section UserGroup",
@@ -286,22 +284,22 @@ static int check_group(const struct site *site, const char *user, const char *gr
 }
 
 /* The spec becomes what the queue makes of it. */
-static int check_submit(const struct site *site, const struct peer *from,
+static int check_submit(const struct site_api *api, const struct peer *from,
                         const struct msg_submit *submit, struct arena *arena,
                         struct job_spec *spec, struct job_terms *terms,
                         const struct queue_config **queue, struct err *err)
 {
-    *queue = find_queue(site, spec->queue);
+    *queue = find_queue(api, spec->queue);
     if (*queue == NULL) {
         return err_set(err, ERR_NOT_FOUND, "%s: no such queue, see `sublet queues`",
                        spec->queue[0] != '\0' ? spec->queue : "no default queue");
     }
-    if (queues_is_closed(site->queues, (int)(*queue - site->config->queues))) {
+    if (queues_is_closed(api->queues, (int)(*queue - api->config->queues))) {
         return err_set(err, ERR_STATE, "%s: Queue is closed", (*queue)->name);
     }
     terms->user_group = terms->user_group != NULL ? terms->user_group : "";
-    if (check_group(site, from->name, terms->user_group, err) != 0 ||
-        shares_check(site->shares, (int)(*queue - site->config->queues), from->name,
+    if (check_group(api, from->name, terms->user_group, err) != 0 ||
+        shares_check(api->shares, (int)(*queue - api->config->queues), from->name,
                      terms->user_group, err) != 0) {
         return err->code;
     }
@@ -312,7 +310,7 @@ static int check_submit(const struct site *site, const struct peer *from,
     if (spec->command[0] == '\0') {
         return err_set(err, ERR_PARSE, "no command is given");
     }
-    int code = check_user(site, from, err);
+    int code = check_user(api, from, err);
     if (terms->max_slots != 0 && terms->max_slots < spec->n_slots) {
         return err_set(err, ERR_BOUNDS, "-n %d,%d: expected MIN,MAX", spec->n_slots,
                        terms->max_slots);
@@ -322,10 +320,10 @@ static int check_submit(const struct site *site, const struct peer *from,
                        (*queue)->name);
     }
     if (code == 0) {
-        code = terminals_check(site->terminals, *queue, spec, err);
+        code = terminals_check(api->terminals, *queue, spec, err);
     }
     if (code == 0) {
-        code = check_input(site, *queue, spec, err);
+        code = check_input(api, *queue, spec, err);
     }
     if (!terms->has_slots && spec->n_slots == 1) {
         spec->n_slots = 0; /* the queue says how many */
@@ -334,13 +332,13 @@ static int check_submit(const struct site *site, const struct peer *from,
         code = queue_rules_check_user(&(*queue)->rules, from->name, err);
     }
     if (code == 0) {
-        code = check_rules(site, (int)(*queue - site->config->queues),
+        code = check_rules(api, (int)(*queue - api->config->queues),
                            submit->bare_limits, arena, spec, &terms->max_slots, err);
     }
     if (code == 0) {
-        code = check_resizable(site, spec, terms, err);
+        code = check_resizable(api, spec, terms, err);
     }
-    return code == 0 ? check_asked(site, arena, spec, err) : code;
+    return code == 0 ? check_asked(api, arena, spec, err) : code;
 }
 
 /* A user's string is bad: LSF's sentence, and for the command line where. */
@@ -382,7 +380,7 @@ static void store_number(const char *name, uint64_t value, struct effects *effec
 }
 
 /* The indices of an array, of a plain job the 0. */
-static int read_indices(const struct site *site, struct arena *arena,
+static int read_indices(const struct site_api *api, struct arena *arena,
                         const struct job_spec *spec, const int **indices,
                         int *n_indices, struct err *err)
 {
@@ -391,7 +389,7 @@ static int read_indices(const struct site *site, struct arena *arena,
     *n_indices = 1;
     if (job_id_is_array_name(spec->name)) {
         struct job_id list;
-        int code = job_id_read_name(arena, spec->name, site->config->max_array_size,
+        int code = job_id_read_name(arena, spec->name, api->config->max_array_size,
                                     &list, err);
         if (code != 0) {
             err_prefix(err, "%s", spec->name);
@@ -399,17 +397,17 @@ static int read_indices(const struct site *site, struct arena *arena,
         }
         *n_indices = job_id_expand(arena, &list, indices);
     }
-    if (*n_indices > JOBS_MAX - jobs_count_unfinished(site->jobs)) {
+    if (*n_indices > JOBS_MAX - jobs_count_unfinished(api->jobs)) {
         return err_set(err, ERR_FULL,
                        "the site has %d unfinished jobs, and takes %d; try again later",
-                       jobs_count_unfinished(site->jobs), JOBS_MAX);
+                       jobs_count_unfinished(api->jobs), JOBS_MAX);
     }
     return 0;
 }
 
-void requests_submit(struct site *site, const struct peer *from,
-                     const struct msg_submit *submit, int64_t now_ms,
-                     struct effects *effects)
+void submit_request(const struct site_api *api, const struct peer *from,
+                    const struct msg_submit *submit, int64_t now_ms,
+                    struct effects *effects)
 {
     struct arena *arena = &effects->arena;
     const struct queue_config *queue;
@@ -418,13 +416,13 @@ void requests_submit(struct site *site, const struct peer *from,
     int n_indices;
     struct job_spec spec = submit->spec;
     struct job_terms terms = submit->terms;
-    int code = check_submit(site, from, submit, arena, &spec, &terms, &queue, &err);
+    int code = check_submit(api, from, submit, arena, &spec, &terms, &queue, &err);
     if (code == 0) {
-        code = check_terms(site, from, job_id_is_array_name(spec.name), arena, &terms,
+        code = check_terms(api, from, job_id_is_array_name(spec.name), arena, &terms,
                            &err);
     }
     if (code == 0) {
-        code = read_indices(site, arena, &spec, &indices, &n_indices, &err);
+        code = read_indices(api, arena, &spec, &indices, &n_indices, &err);
     }
     if (code != 0) {
         effects_reply_error(effects, from, submit->request, code,
@@ -433,14 +431,14 @@ void requests_submit(struct site *site, const struct peer *from,
     }
     struct resreq_notes notes = {.arena = arena};
     struct resreq_fault fault;
-    code = needs_check(site->needs, (int)(queue - site->config->queues), &spec, &notes,
+    code = needs_check(api->needs, (int)(queue - api->config->queues), &spec, &notes,
                        &fault);
     if (code != 0) {
         refuse_requirements(from, submit->request, code, &spec, &fault, effects);
         return;
     }
     if (terms.resizable != RESIZABLE_NO &&
-        needs_has_alternatives(site->needs, arena, (int)(queue - site->config->queues),
+        needs_has_alternatives(api->needs, arena, (int)(queue - api->config->queues),
                                &spec)) {
         effects_reply_error(effects, from, submit->request, ERR_PARSE,
                             "a resizable job may not have alternative resource "
@@ -449,20 +447,20 @@ void requests_submit(struct site *site, const struct peer *from,
         return;
     }
     struct row_job row = {
-        .id = ++site->last_job, .submit_ms = now_ms, .spec = spec, .terms = terms};
+        .id = ++*api->last_job, .submit_ms = now_ms, .spec = spec, .terms = terms};
     row.spec.queue = queue->name;
     row.spec.user = from->name;
     row.spec.uid = from->uid;
     row.spec.gid = from->gid;
     store_number("job", row.id, effects);
-    const struct job *job = jobs_add_array(site->jobs, &row, indices, n_indices);
+    const struct job *job = jobs_add_array(api->jobs, &row, indices, n_indices);
     bool is_array = job->index != 0;
     jobs_store_spec(job, effects);
     if (!is_array) {
         jobs_store(job, effects);
     }
-    terminals_add(site->terminals, job, from);
-    pass_request_set(&site->pass_request);
+    terminals_add(api->terminals, job, from);
+    pass_request_set(api->pass_request);
 
     struct value *value = value_object(arena);
     value_add_int(arena, value, "job", (int64_t)row.id);
@@ -474,100 +472,4 @@ void requests_submit(struct site *site, const struct peer *from,
                   arena_printf(arena, "Job <%llu> is submitted to queue <%s>.",
                                (unsigned long long)row.id, queue->name),
                   value, "");
-}
-
-/* ---------------------------------------------------------------- queries */
-
-/* The one array of a listing. */
-static int count_rows(const struct value *listing)
-{
-    for (const struct value *at = listing->first; at != NULL; at = at->next) {
-        if (at->kind == VALUE_ARRAY) {
-            return at->count;
-        }
-    }
-    return 0;
-}
-
-/* One job, or a page of those that have not ended; the rest is the journal's. */
-static void query_history(const struct site *site, const struct peer *from,
-                          const struct msg_query *query, struct effects *effects)
-{
-    enum { PAGE_MAX = 100 };
-    struct arena *arena = &effects->arena;
-    uint64_t *keys = arena_alloc(arena, PAGE_MAX, sizeof(*keys));
-    struct effect *effect = effects_add(effects, EFFECT_HISTORY);
-    struct job_id after;
-    uint64_t after_key = 0;
-    effect->history.to = *from;
-    effect->history.to.name = arena_str(arena, from->name);
-    effect->history.query = *query;
-    effect->history.query.name = arena_str(arena, query->name);
-    effect->history.query.user = arena_str(arena, query->user);
-    effect->history.query.after = arena_str(arena, query->after);
-    effect->history.keys = keys;
-    if (query->name[0] != '\0' || query->with_ended) {
-        return;
-    }
-    if (job_id_read(arena, query->after, &after, NULL) == 0) {
-        after_key =
-            job_id_key(after.number, after.n_ranges > 0 ? after.ranges->first : 0);
-    }
-    for (int i = 0; i < jobs_count(site->jobs); i++) {
-        const struct job *job = jobs_at(site->jobs, i);
-        if (jobs_is_ended(job) || jobs_key(job) <= after_key ||
-            (query->user[0] != '\0' && strcmp(job->spec->user, query->user) != 0)) {
-            continue;
-        }
-        if (effect->history.n_keys == PAGE_MAX) {
-            effect->history.has_more = true;
-            break;
-        }
-        keys[effect->history.n_keys++] = jobs_key(job);
-    }
-}
-
-void requests_query(struct site *site, const struct peer *from,
-                    const struct msg_query *query, int64_t now_ms,
-                    struct effects *effects)
-{
-    static const struct {
-        const char *thing, *listing;
-    } things[QUERY_KINDS] = {
-        [QUERY_JOBS] = {"Job", "jobs -a -u all"},
-        [QUERY_HOSTS] = {"Host", "hosts"},
-        [QUERY_QUEUES] = {"Queue", "queues"},
-        [QUERY_EXPORTS] = {"Export policy", "exports"},
-        [QUERY_LOAD] = {"Host", "load"},
-        [QUERY_USERS] = {"User", "users"},
-        [QUERY_LIMITS] = {"Limit", "limits -c"},
-    };
-    const char *next = "";
-    struct value *value;
-
-    if (query->kind == QUERY_HIST) {
-        query_history(site, from, query, effects);
-        return;
-    }
-    if ((unsigned)query->kind >= QUERY_KINDS || things[query->kind].thing == NULL) {
-        struct msg msg = {.kind = MSG_QUERY, .query = *query};
-        forward_request(site, from, &msg, query->request, now_ms, effects);
-        return;
-    }
-    struct site_view view = site_as_view(site, now_ms);
-    struct err err;
-    int code = site_view_check(&view, &effects->arena, query, &err);
-    if (code != 0) {
-        effects_reply_error(effects, from, query->request, code, "%s", err.text);
-        return;
-    }
-    value = site_view_list(&view, &effects->arena, query, &next);
-    if (query->name[0] != '\0' && query->after[0] == '\0' && count_rows(value) == 0) {
-        effects_reply_error(effects, from, query->request, ERR_NOT_FOUND,
-                            "%s <%s> is not found; see `sublet %s`",
-                            things[query->kind].thing, query->name,
-                            things[query->kind].listing);
-        return;
-    }
-    effects_reply(effects, from, query->request, "", value, next);
 }

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_api.h: the requests of clients of a site: the command line, and the daemon on
+ * their behalf. Each has one handler, in a file of its name; a handler answers its
+ * request, at once or through waiters.h, and a request that is refused changes nothing.
+ *
+ * Units: milliseconds. Ownership: the parts are borrowed for the time of one request.
+ * Layer: site. */
+#ifndef SUBLET_SITE_SITE_API_H
+#define SUBLET_SITE_SITE_API_H
+
+#include "consumer/consumer.h"
+#include "model/effect.h"
+#include "site/jobs.h"
+#include "site/needs.h"
+#include "site/pass_request.h"
+#include "site/queues.h"
+#include "site/runs.h"
+#include "site/shares.h"
+#include "site/site.h"
+#include "site/site_hosts.h"
+#include "site/site_uplink.h"
+#include "site/site_view.h"
+#include "site/terminals.h"
+#include "site/waiters.h"
+
+/* The parts of a site that requests act on. A submission alone is checked against most
+ * of them. */
+struct site_api {
+    const struct site_config *config;
+    struct jobs *jobs;
+    struct queues *queues;
+    const struct shares *shares;
+    struct needs *needs;
+    struct site_hosts *hosts;
+    struct runs *runs;
+    const struct consumer *consumer;
+    struct site_uplink *uplink;
+    struct waiters *waiters;
+    struct terminals *terminals;
+    struct pass_request *pass_request;
+    uint64_t *last_job; /* the highest id that a job was given */
+};
+
+/* SUBMIT. Checks that the queue exists (none named: the default queue), 1 to SLOTS_MAX
+ * slots, that the daemon can run jobs as this user, and that named hosts are known
+ * ("h@site": of a lease that is made). A job that needs more slots than there are is
+ * accepted: it pends, with that reason. */
+void submit_request(const struct site_api *api, const struct peer *from,
+                    const struct msg_submit *submit, int64_t now_ms,
+                    struct effects *effects);
+
+/* QUERY: answered by a listing, from the journal (EFFECT_HISTORY), or by the broker. */
+void query_request(const struct site_api *api, const struct site_view *view,
+                   const struct peer *from, const struct msg_query *query,
+                   int64_t now_ms, struct effects *effects);
+
+/* JOB_PEEK: a piece of a job's output. Output that goes to a file is read there: the
+ * answer is an error that names the file, except that the error stream alone is
+ * answered as empty. While a job runs on borrowed hosts its output file does not exist
+ * here yet. Output without a file is fetched from the job's host, directly or through
+ * the provider; after a job has ended on a borrowed host its output is not kept. */
+void peek_request(const struct site_api *api, const struct peer *from,
+                  const struct msg_peek *peek, int64_t now_ms, struct effects *effects);
+/* OUTPUT of a run of this site, from a host or a provider. True: a client asked for it.
+ */
+bool peek_output(const struct site_api *api, const struct msg_output *output,
+                 struct effects *effects);
+
+/* QUERY, SET_RECLAIM and SET_DRAIN (the latter two for administrators): passed on to
+ * the broker under a number of this site's own; and the broker's REPLY. */
+void forward_request(const struct site_api *api, const struct peer *from,
+                     const struct msg *msg, uint64_t request, int64_t now_ms,
+                     struct effects *effects);
+void forward_reply(struct waiters *waiters, const struct msg_reply *reply,
+                   struct effects *effects);
+
+#endif
