@@ -97,7 +97,7 @@ const struct columns columns_hist = {
     .nothing = "nothing is on record of such jobs",
 };
 
-/* jobs -p -o; what it prints by itself is no table (jobs.c) */
+/* jobs -p -o; what it prints by itself is no table (job_table.c) */
 static const struct column jobs_waiting[] = {
     {"JOBID", "id", true, format_plain},
     {"USER", "user", false, format_plain},

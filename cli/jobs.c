@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs.c: `sublet jobs`: one's own unfinished jobs, or those asked for.
+/* job_table.c: `sublet jobs`: one's own unfinished jobs, or those asked for.
  * Source: INTERFACES 3; LSF's bjobs. */
 #include <stdio.h>
 #include <string.h>

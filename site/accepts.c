@@ -8,7 +8,7 @@
 #define uthash_fatal(message) abort()
 #include <uthash.h>
 
-#include "site/jobs.h"
+#include "site/job/job.h"
 
 struct accept {
     int64_t at_ms;
@@ -79,11 +79,12 @@ void accepts_note(struct accepts *accepts, const struct host_slots *hosts, int n
     }
 }
 
-void accepts_start(struct accepts *accepts, const struct jobs *jobs, int64_t now_ms)
+void accepts_start(struct accepts *accepts, const struct job_table *jobs,
+                   int64_t now_ms)
 {
     int64_t since_ms = now_ms - accepts->longest_ms;
-    for (int i = 0; accepts->longest_ms > 0 && i < jobs_count(jobs); i++) {
-        const struct job *job = jobs_at(jobs, i);
+    for (int i = 0; accepts->longest_ms > 0 && i < job_table_count(jobs); i++) {
+        const struct job *job = job_table_at(jobs, i);
         int64_t at_ms = job->start_ms != 0 ? job->start_ms : now_ms;
         bool was_given = job->attempt != 0 || job->start_ms != 0;
         for (int k = 0; was_given && at_ms > since_ms && k < job->n_hosts; k++) {

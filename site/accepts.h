@@ -13,7 +13,7 @@
 #include "model/row.h"
 
 struct accepts;
-struct jobs;
+struct job_table;
 struct accepts *accepts_new(void);
 void accepts_free(struct accepts *accepts);
 
@@ -21,7 +21,8 @@ void accepts_free(struct accepts *accepts);
  * noted. */
 void accepts_set_interval(struct accepts *accepts, int64_t longest_ms);
 /* The site starts: its jobs and configuration are there. */
-void accepts_start(struct accepts *accepts, const struct jobs *jobs, int64_t now_ms);
+void accepts_start(struct accepts *accepts, const struct job_table *jobs,
+                   int64_t now_ms);
 /* A job is dispatched to these. */
 void accepts_note(struct accepts *accepts, const struct host_slots *hosts, int n_hosts,
                   int64_t now_ms);

@@ -8,7 +8,7 @@
 #define SUBLET_SITE_ASKED_LISTS_H
 
 #include "sched/asked.h"
-#include "site/jobs.h"
+#include "site/job/job.h"
 
 struct asked_lists;
 struct asked_lists *asked_lists_new(const struct groups *groups);

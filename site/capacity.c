@@ -56,7 +56,7 @@ bool capacity_is_used_exclusively(const struct capacity *capacity, int host)
  * provider has heard of its hosts. */
 static const struct books_host *book_of(const struct capacity *capacity, int index)
 {
-    const char *name = site_hosts_name(capacity->parts.hosts, index);
+    const char *name = host_table_name(capacity->parts.hosts, index);
     const struct books_host *book =
         index < capacity->n_told ? capacity->told[index].book : NULL;
     return book != NULL && strcmp(provider_host_name(book), name) == 0
@@ -69,14 +69,14 @@ void capacity_sync_provider(struct capacity *capacity)
 {
     const struct capacity_parts *parts = &capacity->parts;
     const struct run_table *runs = runs_table(parts->runs);
-    int n_hosts = site_hosts_count(parts->hosts);
+    int n_hosts = host_table_count(parts->hosts);
     if (capacity->n_told < n_hosts) {
         capacity->told =
             mem_grow(capacity->told, (size_t)n_hosts, sizeof(*capacity->told));
     }
     for (int i = 0; i < n_hosts; i++) {
-        const char *name = site_hosts_name(parts->hosts, i);
-        int max = site_hosts_max(parts->hosts, i), own, still, consumers;
+        const char *name = host_table_name(parts->hosts, i);
+        int max = host_table_max(parts->hosts, i), own, still, consumers;
         run_table_used(runs, i, &own, &consumers);
         run_table_still(runs, i, &still, &consumers);
         struct told_use *told = &capacity->told[i];
@@ -104,21 +104,21 @@ static void show_own(const struct capacity *capacity, int index, int64_t local_m
     const struct capacity_parts *parts = &capacity->parts;
     const struct run_table *runs = runs_table(parts->runs);
     int consumers, own_still, consumers_still;
-    host->name = site_hosts_name(parts->hosts, index);
+    host->name = host_table_name(parts->hosts, index);
     host->site = host->lease = "";
     host->accepted_ms = accepts_at(parts->accepts, host->name);
     run_table_used(runs, index, &host->used, &consumers);
     const struct books_host *book = book_of(capacity, index);
     host->max =
-        provider_host_local_max(book, site_hosts_max(parts->hosts, index), host->used);
-    if (site_hosts_stay(parts->hosts, index) > 0) {
+        provider_host_local_max(book, host_table_max(parts->hosts, index), host->used);
+    if (host_table_stay(parts->hosts, index) > 0) {
         host->n_stay = provider_host_local_max(
-            book, site_hosts_stay(parts->hosts, index), host->used);
+            book, host_table_stay(parts->hosts, index), host->used);
     }
-    host->is_unheard = !site_hosts_is_ready(parts->hosts, index);
+    host->is_unheard = !host_table_is_ready(parts->hosts, index);
     host->is_open = !host->is_unheard && !parts->config->hosts[index].is_leaving &&
-                    !closed_has(parts->closed, host->name) &&
-                    !site_hosts_is_window_closed(parts->hosts, index, local_ms);
+                    !host_admin_is_closed(parts->closed, host->name) &&
+                    !host_table_is_window_closed(parts->hosts, index, local_ms);
     host->is_unused = host->used + consumers == 0 && provider_host_lent(book) == 0;
     host->is_taken = run_table_is_taken(runs, index);
     run_table_still(runs, index, &own_still, &consumers_still);
@@ -142,7 +142,8 @@ static void show_borrowed(const struct capacity_parts *parts, int index,
     host->is_unmade = !borrowed.is_made && !borrowed.is_exclusive;
     host->used = borrowed.n_used;
     host->is_unheard = borrowed.is_unheard;
-    host->is_open = borrowed.is_open && !closed_has(parts->closed, borrowed.name);
+    host->is_open =
+        borrowed.is_open && !host_admin_is_closed(parts->closed, borrowed.name);
     host->is_batch = !borrowed.takes_interactive;
     host->queues = borrowed.queues; /* contracts do not change within a pass */
     host->n_queues = borrowed.n_queues;
@@ -152,7 +153,7 @@ struct place_host *capacity_hosts(const struct capacity *capacity, struct arena 
                                   int64_t local_ms, int *n_hosts)
 {
     const struct capacity_parts *parts = &capacity->parts;
-    int n_own = site_hosts_count(parts->hosts);
+    int n_own = host_table_count(parts->hosts);
     *n_hosts = n_own + consumer_count_hosts(parts->consumer);
     struct place_host *hosts = arena_alloc(arena, (size_t)*n_hosts, sizeof(*hosts));
     for (int i = 0; i < n_own; i++) {
@@ -164,13 +165,13 @@ struct place_host *capacity_hosts(const struct capacity *capacity, struct arena 
     return hosts;
 }
 
-int capacity_find_host(const struct site_hosts *own, const struct place_host *hosts,
+int capacity_find_host(const struct host_table *own, const struct place_host *hosts,
                        int n_hosts, const char *lease, const char *name)
 {
     if (lease[0] == '\0') {
-        return site_hosts_find(own, name);
+        return host_table_find(own, name);
     }
-    for (int i = site_hosts_count(own); i < n_hosts; i++) {
+    for (int i = host_table_count(own); i < n_hosts; i++) {
         if (strcmp(hosts[i].name, name) == 0 && strcmp(hosts[i].lease, lease) == 0) {
             return i;
         }

@@ -12,19 +12,19 @@
 #include "provider/provider.h"
 #include "sched/place/place.h"
 #include "site/accepts.h"
-#include "site/closed.h"
-#include "site/runs.h"
+#include "site/run/host_admin.h"
+#include "site/run/host_table.h"
+#include "site/run/runs.h"
 #include "site/site.h"
-#include "site/site_hosts.h"
 
 struct capacity_parts {
     const struct site_config *config;
-    const struct site_hosts *hosts;
+    const struct host_table *hosts;
     const struct runs *runs;
     struct provider *provider;
     const struct consumer *consumer;
     const struct accepts *accepts;
-    const struct closed *closed;
+    const struct host_admin *closed;
 };
 
 struct capacity;
@@ -43,7 +43,7 @@ struct place_host *capacity_hosts(const struct capacity *capacity, struct arena 
                                   int64_t local_ms, int *n_hosts);
 /* The place among those hosts of the host with that name under that lease ("": own);
  * -1: it is gone. A host under two leases has two places. */
-int capacity_find_host(const struct site_hosts *own, const struct place_host *hosts,
+int capacity_find_host(const struct host_table *own, const struct place_host *hosts,
                        int n_hosts, const char *lease, const char *name);
 
 #endif

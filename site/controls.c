@@ -9,10 +9,10 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "model/job_id.h"
-#include "site/job_lookup.h"
+#include "site/job/job_dispatch.h"
+#include "site/job/job_lookup.h"
 #include "site/parts.h"
 #include "site/permission.h"
-#include "site/turns.h"
 
 /* Jobs that one "0" reaches: a step must end. */
 enum { ALL_MAX = 10000 };
@@ -73,7 +73,7 @@ static int check(const struct call *call, const struct job *job,
         return err_set(err, ERR_DENIED, "user permission denied, it is %s's",
                        job->spec->user);
     }
-    if (jobs_is_ended(job)) {
+    if (job_is_ended(job)) {
         return err_set(err, ERR_STATE, "job has already finished");
     }
     if (action == CONTROL_KILL) {
@@ -150,8 +150,8 @@ static void note(struct call *call, const char *id, int code, const char *text)
 static void carry_out(struct call *call, struct job *job, enum control_action action)
 {
     if (action != CONTROL_SUSPEND || !is_stopped(job)) {
-        turns_control(call->site->life, job, action, call->signal, call->from->name,
-                      call->now_ms, call->effects);
+        control_job_apply(call->site->life, job, action, call->signal, call->from->name,
+                          call->now_ms, call->effects);
     }
 }
 
@@ -179,9 +179,9 @@ static void order_elements(struct call *call, const char *id,
                       .text = "no matching job found; see `sublet jobs -a -u all`"};
     enum control_action action = call->action;
     int n_taken = 0;
-    for (int i = jobs_place_of(call->site->jobs, wanted->number);
-         i < jobs_count(call->site->jobs); i++) {
-        struct job *job = jobs_at(call->site->jobs, i);
+    for (int i = job_table_index_of(call->site->jobs, wanted->number);
+         i < job_table_count(call->site->jobs); i++) {
+        struct job *job = job_table_at(call->site->jobs, i);
         if (job->id != wanted->number || call->n_taken + n_taken == ALL_MAX) {
             break;
         }
@@ -220,16 +220,16 @@ static void order_named(struct call *call, const char *id)
  * its business. */
 static void order_all(struct call *call)
 {
-    for (int i = 0; i < jobs_count(call->site->jobs); i++) {
+    for (int i = 0; i < job_table_count(call->site->jobs); i++) {
         if (call->n_taken == ALL_MAX) {
             note(call, "0", ERR_FULL,
                  "many jobs have taken it, say it again for the rest");
             return;
         }
-        struct job *job = jobs_at(call->site->jobs, i);
+        struct job *job = job_table_at(call->site->jobs, i);
         enum control_action action =
             action_of(call->action, call->signal, job->attempt == 0);
-        if (job->spec->uid == call->from->uid && !jobs_is_ended(job) &&
+        if (job->spec->uid == call->from->uid && !job_is_ended(job) &&
             check(call, job, action, NULL) == 0) {
             order_job(call, job);
         }

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "model/dup.h"
 #include "site/facts_model.h"
 #include "site/facts_shared.h"
 #include "site/facts_value.h"
-#include "site/keep.h"
 
 enum space_side { SPACE_FREE, SPACE_ALL, SPACE_SIDES };
 
@@ -258,7 +258,7 @@ const char *facts_take(struct facts *facts, int host, const struct msg_host_load
     set_detected(facts, host, type, architecture);
     count_cpus(facts, host);
     keep_spaces(facts, host);
-    keep_set_text(&facts->known[host].architecture, architecture);
+    dup_set_text(&facts->known[host].architecture, architecture);
     facts->known[host].is_told = true;
     return unknown;
 }
@@ -367,7 +367,7 @@ struct facts *facts_new(const struct site_config *config)
     facts->shared = facts_shared_new(config, facts->table);
     list_given(facts);
     for (int i = 0; i < config->n_hosts; i++) {
-        facts->known[i].architecture = keep_text("");
+        facts->known[i].architecture = dup_text("");
         set_configured(facts, i);
         keep_spaces(facts, i);
     }
@@ -380,7 +380,7 @@ void facts_free(struct facts *facts)
         return;
     }
     for (int i = 0; i < facts->config->n_hosts; i++) {
-        keep_free(facts->known[i].architecture);
+        dup_free(facts->known[i].architecture);
     }
     facts_shared_free(facts->shared);
     facts_borrowed_free(facts->borrowed);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/dup.h"
 #include "site/facts_value.h"
-#include "site/keep.h"
 
 enum { NOBODY = -1 };
 
@@ -62,9 +62,9 @@ static bool set(struct facts_shared *shared, int place, const char *text)
 {
     struct known *known = &shared->known[place];
     if (text != NULL) {
-        keep_set_text(&known->told, text);
+        dup_set_text(&known->told, text);
     } else {
-        keep_free(known->told);
+        dup_free(known->told);
         known->told = NULL;
     }
     return show(shared, place);
@@ -188,7 +188,7 @@ struct facts_shared *facts_shared_new(const struct site_config *config,
 void facts_shared_free(struct facts_shared *shared)
 {
     for (int i = 0; i < shared->config->facts.n_places; i++) {
-        keep_free(shared->known[i].told);
+        dup_free(shared->known[i].told);
     }
     free(shared->known);
     free(shared->is_mapped);

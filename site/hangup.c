@@ -4,20 +4,21 @@
 
 #include <signal.h>
 
+#include "site/job/job_dispatch.h"
 #include "site/parts.h"
-#include "site/turns.h"
 
 static void hang_up(struct site *site, uint64_t key, const char *why, int64_t now_ms,
                     struct effects *effects)
 {
-    struct job *job = jobs_find(site->jobs, key);
-    if (job == NULL || jobs_is_ended(job) || job->is_killed) {
+    struct job *job = job_table_find(site->jobs, key);
+    if (job == NULL || job_is_ended(job) || job->is_killed) {
         return;
     }
     if (job->attempt != 0) {
-        turns_control(site->life, job, CONTROL_SIGNAL, SIGHUP, why, now_ms, effects);
+        control_job_apply(site->life, job, CONTROL_SIGNAL, SIGHUP, why, now_ms,
+                          effects);
     }
-    turns_control(site->life, job, CONTROL_KILL, 0, why, now_ms, effects);
+    control_job_apply(site->life, job, CONTROL_KILL, 0, why, now_ms, effects);
 }
 
 void hangup_gone(struct site *site, uint64_t link, int64_t now_ms,

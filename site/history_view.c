@@ -3,7 +3,7 @@
 #include "site/history_view.h"
 
 #include "model/job_id.h"
-#include "site/jobs.h"
+#include "site/job/job.h"
 
 enum {
     SHOWN_HOSTS = 20,   /* of an event */
@@ -65,7 +65,7 @@ static struct value *event_row(struct arena *arena, const struct row_job_event *
     int code;
     value_add_instant(arena, row, "at", event->at_ms);
     value_add_text(arena, row, "event", row_job_event_name(event->event));
-    value_add_text(arena, row, "state", jobs_state_name(event->state));
+    value_add_text(arena, row, "state", job_state_name(event->state));
     if (event->n_hosts > 0) {
         struct value *hosts = value_add(arena, row, "hosts", value_object(arena));
         for (int i = 0; i < event->n_hosts && i < SHOWN_HOSTS; i++) {
@@ -175,7 +175,7 @@ static void add_life(const struct history_view *view, const struct row_job_event
     struct value *row = value_object(arena);
     live(life, view->now_ms);
     add_id(arena, row, any->site, any->id, index);
-    value_add_text(arena, row, "state", jobs_state_name(life->state));
+    value_add_text(arena, row, "state", job_state_name(life->state));
     add_facts(arena, row, life, index);
     value_add_instant(arena, row, "start_at", life->start_ms);
     value_add_instant(arena, row, "end_at", life->end_ms);

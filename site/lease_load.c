@@ -127,7 +127,7 @@ static void tell_lease(const struct site *site, const struct msg_state *book,
     size_t n_bytes = 0;
     int first = 0, count = 0;
     for (int i = 0; i < book->n_hosts; i++) {
-        int row = site_hosts_find(site->hosts, book->hosts[i].host);
+        int row = host_table_find(site->hosts, book->hosts[i].host);
         struct lease_load_host *host = &hosts[count];
         if (row < 0) {
             continue;

@@ -8,11 +8,11 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "model/job_id.h"
-#include "site/history.h"
+#include "site/job/effective_rules.h"
+#include "site/job/history.h"
+#include "site/job/job_dispatch.h"
 #include "site/parts.h"
 #include "site/permission.h"
-#include "site/rules.h"
-#include "site/turns.h"
 
 struct call {
     struct site *site;
@@ -68,7 +68,7 @@ static int check_switch(struct call *call, const struct job *job, struct err *er
     code =
         code == 0 ? queue_rules_check_user(&queue->rules, job->spec->user, err) : code;
     struct job_rules_stack stack =
-        rules_stack(call->site->config, call->queue, job->spec->app);
+        effective_rules_stack(call->site->config, call->queue, job->spec->app);
     code = code == 0 ? job_rules_check(&stack, &spec, &max_slots, err) : code;
     return code == 0 ? check_requirements(call, job->spec, err) : code;
 }
@@ -79,7 +79,7 @@ static int check(struct call *call, const struct job *job, struct err *err)
         return err_set(err, ERR_DENIED, "user permission denied, it is %s's",
                        job->spec->user);
     }
-    if (jobs_is_ended(job)) {
+    if (job_is_ended(job)) {
         return err_set(err, ERR_STATE, "job has already finished");
     }
     if (job->is_killed) {
@@ -105,19 +105,20 @@ static void carry_out(const struct call *call, struct job *job)
     struct site *site = call->site;
     switch (call->move) {
     case MOVE_REQUEUE:
-        turns_requeue(site->life, job, call->from->name, call->now_ms, call->effects);
+        control_job_requeue(site->life, job, call->from->name, call->now_ms,
+                            call->effects);
         return;
     case MOVE_SWITCH:
-        jobs_switch(site->jobs, job, call->queue);
+        job_table_switch(site->jobs, job, call->queue);
         history_switched(site->history, job, call->effects);
         break;
     case MOVE_TOP:
     case MOVE_BOTTOM:
-        jobs_reorder(site->jobs, job, call->move == MOVE_TOP);
-        history_moved(site->history, job, call->move == MOVE_TOP, call->effects);
+        job_table_reorder(site->jobs, job, call->move == MOVE_TOP);
+        history_reordered(site->history, job, call->move == MOVE_TOP, call->effects);
         break;
     }
-    jobs_store(job, call->effects);
+    job_store(job, call->effects);
     pass_request_set(&site->pass_request);
 }
 
@@ -166,20 +167,21 @@ static void move_named(struct call *call, const char *id)
 {
     struct err err = {.code = ERR_NOT_FOUND,
                       .text = "no matching job found; see `sublet jobs -a -u all`"};
-    struct jobs *jobs = call->site->jobs;
+    struct job_table *jobs = call->site->jobs;
     struct job_id wanted;
     int n_moved = 0, first, end;
     if (job_id_read(&call->effects->arena, id, &wanted, NULL) != 0) {
         note(call, id, err.code, err.text);
         return;
     }
-    first = end = jobs_place_of(jobs, wanted.number);
-    while (end < jobs_count(jobs) && jobs_at(jobs, end)->id == wanted.number) {
+    first = end = job_table_index_of(jobs, wanted.number);
+    while (end < job_table_count(jobs) &&
+           job_table_at(jobs, end)->id == wanted.number) {
         end++;
     }
     for (int i = 0; i < end - first; i++) {
         bool is_backwards = call->move == MOVE_TOP;
-        struct job *job = jobs_at(jobs, is_backwards ? end - 1 - i : first + i);
+        struct job *job = job_table_at(jobs, is_backwards ? end - 1 - i : first + i);
         if (job_id_has(&wanted, job->index) && check(call, job, &err) == 0) {
             carry_out(call, job);
             n_moved++;
@@ -202,13 +204,13 @@ void moves_request(struct site *site, const struct peer *from,
                         .text = "",
                         .jobs = value_array(arena)};
     if (move->move == MOVE_SWITCH) {
-        call.queue = queues_find(site->queues, move->queue);
+        call.queue = queue_table_find(site->queues, move->queue);
         if (call.queue < 0) {
             effects_reply_error(effects, from, move->request, ERR_NOT_FOUND,
                                 "%s: no such queue, see `sublet queues`", move->queue);
             return;
         }
-        if (queues_is_closed(site->queues, call.queue)) {
+        if (queue_table_is_closed(site->queues, call.queue)) {
             effects_reply_error(effects, from, move->request, ERR_STATE,
                                 "%s: Queue is closed", move->queue);
             return;
@@ -238,7 +240,7 @@ void moves_queue_request(struct site *site, const struct peer *from,
         [QUEUE_INACTIVATE] = "is inactivated",
     };
     struct arena *arena = &effects->arena;
-    int queue = queues_find(site->queues, order->queue);
+    int queue = queue_table_find(site->queues, order->queue);
     if (!permission_is_admin(site->config, from)) {
         effects_reply_error(effects, from, order->request, ERR_DENIED,
                             "queue %s: user permission denied, expected an "
@@ -251,7 +253,7 @@ void moves_queue_request(struct site *site, const struct peer *from,
                             "%s: no such queue, see `sublet queues`", order->queue);
         return;
     }
-    queues_order(site->queues, queue, order->order, effects);
+    queue_table_control(site->queues, queue, order->order, effects);
     pass_request_set(&site->pass_request);
     struct value *value = value_object(arena);
     value_add_text(arena, value, "queue", order->queue);

@@ -93,7 +93,7 @@ void overload_judge_find(const struct site *site, const char *host, bool is_own,
             facts_borrowed_told(facts_borrowed(site->facts), host, &spot->told_row);
         return;
     }
-    spot->row = site_hosts_find(site->hosts, host);
+    spot->row = host_table_find(site->hosts, host);
     if (spot->row >= 0) {
         spot->is_told =
             facts_is_told(site->facts, spot->row) && has_load(site, spot->row);

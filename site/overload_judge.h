@@ -11,7 +11,7 @@
 #define SUBLET_SITE_OVERLOAD_JUDGE_H
 
 #include "sched/threshold.h"
-#include "site/jobs.h"
+#include "site/job/job.h"
 #include "site/site.h"
 
 struct overload_judge;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "site/keep.h"
+#include "model/dup.h"
 
 struct taken {
     char *host;
@@ -70,7 +70,7 @@ static struct taken *see_taken(struct overload_turns *turns, const char *host)
         turns->taken =
             mem_grow(turns->taken, (size_t)turns->capacity, sizeof(*turns->taken));
     }
-    turns->taken[turns->n_taken] = (struct taken){.host = keep_text(host)};
+    turns->taken[turns->n_taken] = (struct taken){.host = dup_text(host)};
     return &turns->taken[turns->n_taken++];
 }
 
@@ -80,7 +80,7 @@ void overload_turns_take(struct overload_turns *turns, const struct job *job,
     for (int i = 0; i < job->n_hosts; i++) {
         struct taken *taken = see_taken(turns, job->hosts[i].host);
         taken->at_ms = now_ms;
-        taken->waiting = is_waiting ? jobs_key(job) : 0;
+        taken->waiting = is_waiting ? job_key(job) : 0;
     }
 }
 
@@ -88,7 +88,7 @@ void overload_turns_begin(struct overload_turns *turns, const struct job *job,
                           int64_t now_ms)
 {
     for (int i = 0; i < turns->n_taken; i++) {
-        if (turns->taken[i].waiting == jobs_key(job)) {
+        if (turns->taken[i].waiting == job_key(job)) {
             turns->taken[i].at_ms = now_ms;
             turns->taken[i].waiting = 0;
         }

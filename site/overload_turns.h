@@ -11,7 +11,7 @@
 #ifndef SUBLET_SITE_OVERLOAD_TURNS_H
 #define SUBLET_SITE_OVERLOAD_TURNS_H
 
-#include "site/jobs.h"
+#include "site/job/job.h"
 
 struct overload_turns;
 struct overload_turns *overload_turns_new(void);

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/halts.h"
-#include "site/keep.h"
+#include "model/dup.h"
+#include "site/job/suspend.h"
 #include "site/overload_judge.h"
 #include "site/overload_turns.h"
 #include "site/parts.h"
@@ -105,8 +105,8 @@ static bool is_own(const struct job *job)
 
 static bool is_open(const struct job *job)
 {
-    return job->is_decided && !job->is_killed && !jobs_is_ended(job) &&
-           !jobs_is_requeued(job);
+    return job->is_decided && !job->is_killed && !job_is_ended(job) &&
+           !job_is_requeued(job);
 }
 
 static bool runs(const struct job *job)
@@ -118,7 +118,7 @@ static bool runs(const struct job *job)
 static int *count_moving(const struct site *site, struct arena *arena)
 {
     const struct run_table *table = runs_table(site->runs);
-    int n_hosts = site_hosts_count(site->hosts);
+    int n_hosts = host_table_count(site->hosts);
     int *slots = arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*slots));
     for (int i = 0; i < run_table_count(table); i++) {
         const struct run *run = run_table_at(table, i);
@@ -127,7 +127,7 @@ static int *count_moving(const struct site *site, struct arena *arena)
             continue;
         }
         for (int k = 0; k < run->n_hosts; k++) {
-            int host = site_hosts_find(site->hosts, run->hosts[k].host);
+            int host = host_table_find(site->hosts, run->hosts[k].host);
             slots[host >= 0 ? host : n_hosts] += run->hosts[k].n_slots;
         }
     }
@@ -140,10 +140,10 @@ static bool has_others(const struct site *site, const struct job *job, int piece
 {
     const char *host = job->hosts[piece].host;
     if (is_own(job)) {
-        return moving[site_hosts_find(site->hosts, host)] > job->hosts[piece].n_slots;
+        return moving[host_table_find(site->hosts, host)] > job->hosts[piece].n_slots;
     }
-    for (int i = 0; i < jobs_count_open(site->jobs); i++) {
-        const struct job *other = jobs_open_at(site->jobs, i);
+    for (int i = 0; i < job_table_count_open(site->jobs); i++) {
+        const struct job *other = job_table_open_at(site->jobs, i);
         for (int k = 0; other != job && other->state == JOB_RUN && k < other->n_hosts;
              k++) {
             if (strcmp(other->hosts[k].host, host) == 0) {
@@ -214,7 +214,7 @@ static int priority_of(const struct site *site, const struct job *job)
 static int compare_running(const void *left, const void *right)
 {
     const struct turn *a = left, *b = right;
-    uint64_t a_key = jobs_key(a->job), b_key = jobs_key(b->job);
+    uint64_t a_key = job_key(a->job), b_key = job_key(b->job);
     if (a->priority != b->priority) {
         return a->priority < b->priority ? -1 : 1;
     }
@@ -236,19 +236,19 @@ static void suspend(struct site *site, struct job *job, const char *why, int64_t
                     struct effects *effects)
 {
     struct overloads *overloads = site->overloads;
-    jobs_set_overload(job, why);
+    job_set_overload(job, why);
     overloads->n_halted++;
     overload_turns_take(overloads->turns, job, false, now_ms);
-    halts_impose(site->life, job, HALT_LOAD, 0, now_ms, effects);
+    suspend_or_terminate(site->life, job, HALT_LOAD, 0, now_ms, effects);
 }
 
 static void suspend_some(struct site *site, struct arena *arena, int64_t now_ms,
                          struct effects *effects)
 {
-    int n_open = jobs_count_open(site->jobs), n_turns = 0;
+    int n_open = job_table_count_open(site->jobs), n_turns = 0;
     struct turn *turns = arena_alloc(arena, (size_t)n_open + 1, sizeof(*turns));
     for (int i = 0; i < n_open; i++) {
-        struct job *job = jobs_open_at(site->jobs, i);
+        struct job *job = job_table_open_at(site->jobs, i);
         if (runs(job)) {
             turns[n_turns++] =
                 (struct turn){job, priority_of(site, job), job->start_ms};
@@ -278,8 +278,8 @@ static void join(struct site *site, struct arena *arena, struct job *job,
                            : NULL;
     }
     if (why != NULL) {
-        jobs_set_overload(job, why);
-        halts_add(site->life, job, HALT_LOAD, 0, now_ms, effects);
+        job_set_overload(job, why);
+        suspend_add_cause(site->life, job, HALT_LOAD, 0, now_ms, effects);
     }
 }
 
@@ -297,10 +297,10 @@ static void lift(struct site *site, struct arena *arena, struct job *job,
     if (!is_free && goes_on) {
         return;
     }
-    jobs_set_overload(
+    job_set_overload(
         job, arena_printf(arena, "load is within its thresholds again, after %s",
                           job->overload != NULL ? job->overload : "too much of it"));
-    halts_lift(site->life, job, HALT_LOAD, now_ms, effects);
+    suspend_clear_cause(site->life, job, HALT_LOAD, now_ms, effects);
     if (goes_on) {
         overload_turns_take(site->overloads->turns, job, job->halt.causes != 0, now_ms);
     }
@@ -309,10 +309,10 @@ static void lift(struct site *site, struct arena *arena, struct job *job,
 static void lift_some(struct site *site, struct arena *arena, int64_t now_ms,
                       struct effects *effects)
 {
-    int n_open = jobs_count_open(site->jobs), n_turns = 0;
+    int n_open = job_table_count_open(site->jobs), n_turns = 0;
     struct turn *turns = arena_alloc(arena, (size_t)n_open + 1, sizeof(*turns));
     for (int i = 0; i < n_open; i++) {
-        struct job *job = jobs_open_at(site->jobs, i);
+        struct job *job = job_table_open_at(site->jobs, i);
         bool is_still = job->state == JOB_SSUSP || job->state == JOB_USUSP;
         if (is_open(job) && (job->halt.causes & HALT_LOAD) != 0) {
             turns[n_turns++] =
@@ -341,8 +341,8 @@ static bool is_idle(const struct site *site)
     if (has_thresholds(site)) {
         return false;
     }
-    for (int i = 0; i < jobs_count_open(site->jobs); i++) {
-        if ((jobs_open_at(site->jobs, i)->halt.causes & HALT_LOAD) != 0) {
+    for (int i = 0; i < job_table_count_open(site->jobs); i++) {
+        if ((job_table_open_at(site->jobs, i)->halt.causes & HALT_LOAD) != 0) {
             return false;
         }
     }

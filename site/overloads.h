@@ -30,7 +30,7 @@
 
 #include "model/effect.h"
 #include "sched/place/place.h"
-#include "site/jobs.h"
+#include "site/job/job.h"
 #include "site/site.h"
 
 enum {

@@ -9,29 +9,29 @@
 #include "site/accepts.h"
 #include "site/asked_lists.h"
 #include "site/capacity.h"
-#include "site/closed.h"
+#include "site/exchange/lending.h"
+#include "site/exchange/recall_enforce.h"
+#include "site/exchange/site_uplink.h"
 #include "site/facts.h"
 #include "site/grants.h"
-#include "site/history.h"
-#include "site/jobs.h"
+#include "site/job/history.h"
+#include "site/job/job.h"
+#include "site/job/lifecycle.h"
+#include "site/job/queue_table.h"
 #include "site/lease_load.h"
-#include "site/lending.h"
-#include "site/lifecycle.h"
 #include "site/needs.h"
 #include "site/overloads.h"
 #include "site/pass_request.h"
 #include "site/picks.h"
 #include "site/preempts.h"
-#include "site/queues.h"
-#include "site/recalls.h"
 #include "site/reserves.h"
 #include "site/resizes.h"
-#include "site/runs.h"
+#include "site/run/host_admin.h"
+#include "site/run/host_table.h"
+#include "site/run/runs.h"
 #include "site/schedule.h"
 #include "site/shares.h"
 #include "site/site.h"
-#include "site/site_hosts.h"
-#include "site/site_uplink.h"
 #include "site/slot_reserves.h"
 #include "site/terminals.h"
 #include "site/waiters.h"
@@ -45,9 +45,9 @@ struct site {
     struct limits *limits;
     struct shares *shares;
     struct reserves *reserves; /* of its open jobs */
-    struct jobs *jobs;
-    struct queues *queues;
-    struct site_hosts *hosts;
+    struct job_table *jobs;
+    struct queue_table *queues;
+    struct host_table *hosts;
     struct facts *facts; /* of the hosts */
     struct lease_load lease_load;
     struct grants grants;
@@ -72,7 +72,7 @@ struct site {
     struct lifecycle *life; /* of its jobs */
     struct lending *lending;
     struct recalls *recalls;
-    struct closed closed;
+    struct host_admin closed;
     struct windows windows;
     /* The journal's counters. */
     uint64_t boot, last_job;

@@ -6,9 +6,9 @@
 
 #include "base/err.h"
 #include "model/job_id.h"
-#include "site/job_lookup.h"
-#include "site/outfile.h"
+#include "site/job/job_lookup.h"
 #include "site/permission.h"
+#include "site/run/outfile.h"
 
 enum { PEEK_MS = 10000 };
 
@@ -36,7 +36,7 @@ static bool is_borrowed(const struct job *job)
 static const char *file_of(const struct job *job, enum output_stream stream,
                            struct arena *arena)
 {
-    if (is_borrowed(job) && !jobs_is_ended(job)) {
+    if (is_borrowed(job) && !job_is_ended(job)) {
         return NULL; /* it comes home at the end */
     }
     const char *path = outfile_path(arena, job, stream);
@@ -59,7 +59,7 @@ static bool answer_here(const struct site_api *api, const struct job *job,
         effects_reply_error(effects, from, peek->request, ERR_DENIED,
                             "Job <%s>: user permission denied, it is %s's", peek->job,
                             job->spec->user);
-    } else if (!jobs_is_ended(job) && job->start_ms == 0) {
+    } else if (!job_is_ended(job) && job->start_ms == 0) {
         effects_reply_error(effects, from, peek->request, ERR_STATE,
                             "Job <%s>: not yet started", peek->job);
     } else if (path == NULL && job->spec->interaction != INTERACTION_NONE) {
@@ -73,9 +73,9 @@ static bool answer_here(const struct site_api *api, const struct job *job,
         effects_reply_error(effects, from, peek->request, ERR_STATE,
                             "Job <%s>: its output goes to the file %s, read it there",
                             peek->job, path);
-    } else if (jobs_is_ended(job) && (n_kept == 0 || peek->offset >= n_kept)) {
+    } else if (job_is_ended(job) && (n_kept == 0 || peek->offset >= n_kept)) {
         send_piece(from, peek->request, NULL, 0, true, effects);
-    } else if (jobs_is_ended(job) && is_borrowed(job)) {
+    } else if (job_is_ended(job) && is_borrowed(job)) {
         effects_reply_error(
             effects, from, peek->request, ERR_NOT_FOUND,
             "Job <%s>: its output stayed under lease %s and is not kept, "
@@ -105,10 +105,10 @@ static bool ask(const struct site_api *api, const struct job *job,
         return site_uplink_is_up(api->uplink);
     }
     const struct run *run = runs_find(api->runs, &msg.output_ask.run);
-    if (run == NULL || run->host < 0 || !site_hosts_is_ready(api->hosts, run->host)) {
+    if (run == NULL || run->host < 0 || !host_table_is_ready(api->hosts, run->host)) {
         return false;
     }
-    site_hosts_send(api->hosts, run->host, &msg, effects);
+    host_table_send(api->hosts, run->host, &msg, effects);
     return true;
 }
 
@@ -132,7 +132,7 @@ void peek_request(const struct site_api *api, const struct peer *from,
                             .key = waiters_number(api->waiters),
                             .link = from->link,
                             .request = peek->request,
-                            .job = jobs_key(job),
+                            .job = job_key(job),
                             .deadline_ms = now_ms + PEEK_MS};
     if (!ask(api, job, peek, waiter.key, effects)) {
         effects_reply_error(effects, from, peek->request, ERR_AWAY,
@@ -156,7 +156,7 @@ bool peek_output(const struct site_api *api, const struct msg_output *output,
         return true; /* asked once, and given up */
     }
     struct peer to = {.kind = PEER_CLIENT, .name = "", .link = waiter.link};
-    const struct job *job = jobs_find(api->jobs, waiter.job);
+    const struct job *job = job_table_find(api->jobs, waiter.job);
     if (output->is_gone || job == NULL) {
         effects_reply_error(effects, &to, waiter.request, ERR_NOT_FOUND,
                             "Job <%s>: its output is no longer kept",
@@ -165,6 +165,6 @@ bool peek_output(const struct site_api *api, const struct msg_output *output,
         return true;
     }
     send_piece(&to, waiter.request, output->bytes, output->n_bytes,
-               output->is_end && jobs_is_ended(job), effects);
+               output->is_end && job_is_ended(job), effects);
     return true;
 }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "model/effect.h"
-#include "site/jobs.h"
+#include "site/job/job.h"
 #include "site/site.h"
 
 /* Administrators are root, the user that the daemon runs as, the users and groups of

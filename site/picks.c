@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/dup.h"
 #include "provider/export_shared.h"
-#include "site/keep.h"
 #include "site/parts.h"
 #include "site/resreq_config.h"
 
@@ -35,9 +35,9 @@ struct picks *picks_new(void)
 
 static void release_pick(struct pick *pick)
 {
-    keep_free(pick->policy);
-    keep_free(pick->content);
-    keep_free(pick->hosts);
+    dup_free(pick->policy);
+    dup_free(pick->content);
+    dup_free(pick->hosts);
 }
 
 void picks_free(struct picks *picks)
@@ -61,7 +61,7 @@ void picks_load(struct picks *picks, const struct row_pick *row)
             mem_grow(picks->items, (size_t)picks->capacity, sizeof(*picks->items));
     }
     picks->items[picks->count++] = (struct pick){
-        keep_text(row->policy), keep_text(row->content), keep_text(row->hosts)};
+        dup_text(row->policy), dup_text(row->content), dup_text(row->hosts)};
 }
 
 /* ---------------------------------------------------------------- on record */
@@ -132,7 +132,7 @@ static uint8_t *list_free(const struct site *site, struct arena *arena)
     }
     for (int i = 0; i < plan->n_leases; i++) {
         for (int k = 0; k < plan->leases[i].n_hosts; k++) {
-            int host = site_hosts_find(site->hosts, plan->leases[i].hosts[k].host);
+            int host = host_table_find(site->hosts, plan->leases[i].hosts[k].host);
             if (host >= 0) {
                 are_free[host] = 0;
             }
@@ -155,7 +155,7 @@ static void give(const struct site *site, const struct export_late *late,
     struct export_host *hosts = arena_alloc(arena, n_max, sizeof(*hosts));
     int n_hosts = 0;
     for (int i = 0; i < words.count; i++) {
-        int host = site_hosts_find(site->hosts, words.words[i]);
+        int host = host_table_find(site->hosts, words.words[i]);
         if (host >= 0) {
             are_picked[host] = are_free[host];
         }
@@ -238,13 +238,13 @@ static bool has_told(const struct site *site, int host,
 static void set_state(const struct site *site, int host)
 {
     struct resource_table *table = facts_table(site->facts);
-    int own, consumers, max = site_hosts_max(site->hosts, host);
+    int own, consumers, max = host_table_max(site->hosts, host);
     run_table_used(runs_table(site->runs), host, &own, &consumers);
     int n_free = max > own + consumers ? max - own - consumers : 0;
     resource_table_set_number(table, host, RESOURCE_SLOTS, n_free);
     resource_table_set_number(table, host, RESOURCE_MAXSLOTS, max);
     resource_table_set_text(table, host, RESOURCE_STATUS,
-                            site_hosts_is_ready(site->hosts, host) ? "ok" : "unavail");
+                            host_table_is_ready(site->hosts, host) ? "ok" : "unavail");
 }
 
 /* What the selection means, by host; false: some of those that could be picked have to

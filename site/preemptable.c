@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "site/job/run_limit.h"
 #include "site/parts.h"
-#include "site/run_limit.h"
 #include "site/slot_reserves.h"
 
 /* Where the first host of a running job stood in the last list: looked at first there
@@ -46,15 +46,15 @@ bool preemptable_is(const struct job *job)
 {
     return job->state == JOB_RUN && job->queue >= 0 &&
            (!job->spec->is_exclusive || job->lease[0] == '\0') &&
-           job->halt.causes == 0 && !job->is_killed && !jobs_is_requeued(job) &&
+           job->halt.causes == 0 && !job->is_killed && !job_is_requeued(job) &&
            job->is_decided;
 }
 
 static bool is_at(const struct site *site, const struct job *job, int place)
 {
     return job->lease[0] == '\0' && place >= 0 &&
-           place < site_hosts_count(site->hosts) &&
-           strcmp(site_hosts_name(site->hosts, place), job->hosts[0].host) == 0;
+           place < host_table_count(site->hosts) &&
+           strcmp(host_table_name(site->hosts, place), job->hosts[0].host) == 0;
 }
 
 /* Host by host; `hint`: where the first may stand, if it is one of the site's own; -1
@@ -90,7 +90,7 @@ static struct preempt_job show_job(struct site *site, struct arena *arena,
     return (struct preempt_job){
         .parts = parts,
         .n_parts = n_parts,
-        .key = jobs_key(job),
+        .key = job_key(job),
         .queue = job->queue,
         .n_slots = msg_sum_slots(job->hosts, job->n_hosts),
         .pieces = pieces,
@@ -101,7 +101,7 @@ static struct preempt_job show_job(struct site *site, struct arena *arena,
         .start_ms = job->start_ms,
         .since_ms =
             job->halt.resumed_ms > job->start_ms ? job->halt.resumed_ms : job->start_ms,
-        .ran_ms = jobs_ran_ms(job, now_ms),
+        .ran_ms = job_ran_ms(job, now_ms),
         .still_ms = job->halt.total_ms,
         .run_limit_ms = run_limit_ms(job, site->now_ms),
         .n_preempted = job->halt.n_preempted,
@@ -150,11 +150,11 @@ const struct preempt_job *preemptable_show(struct preemptable *preemptable,
                                            const struct place_snapshot *snapshot,
                                            int64_t now_ms, int *n_jobs)
 {
-    int n_open = jobs_count_open(site->jobs), next = 0, n = 0;
+    int n_open = job_table_count_open(site->jobs), next = 0, n = 0;
     make_room(preemptable, n_open + 1);
     struct preempt_job *jobs = preemptable->jobs;
     for (int i = 0; i < n_open; i++) {
-        const struct job *job = jobs_open_at(site->jobs, i);
+        const struct job *job = job_table_open_at(site->jobs, i);
         if (preemptable_is(job)) {
             int hint = last_place(preemptable, job->attempt, &next);
             jobs[n] = show_job(site, arena, snapshot, job, hint,

@@ -11,7 +11,7 @@
 #define SUBLET_SITE_PREEMPTABLE_H
 
 #include "sched/preempt/preempt.h"
-#include "site/jobs.h"
+#include "site/job/job.h"
 
 struct site;
 struct preemptable;

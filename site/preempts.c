@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/dup.h"
 #include "model/job_id.h"
-#include "site/attempt.h"
-#include "site/halts.h"
-#include "site/keep.h"
+#include "site/job/attempt.h"
+#include "site/job/job_dispatch.h"
+#include "site/job/suspend.h"
 #include "site/parts.h"
 #include "site/preemptable.h"
-#include "site/turns.h"
 
 /* Jobs that begin to preempt in one tick: a site must answer its hosts in between, and
  * who was suspended is seen by the next pass. */
@@ -47,10 +47,10 @@ struct preempts *preempts_new(void)
 
 static void claim_release(struct claim *claim)
 {
-    keep_free(claim->lease);
+    dup_free(claim->lease);
     free(claim->hosts);
     free(claim->places);
-    keep_free(claim->reserved);
+    dup_free(claim->reserved);
 }
 
 void preempts_free(struct preempts *preempts)
@@ -92,12 +92,12 @@ static int left_on(const struct place_host *host, bool is_exclusive)
 static struct job *claimant(const struct site *site, const struct claim *claim,
                             int64_t now_ms)
 {
-    struct job *job = jobs_find(site->jobs, claim->job);
+    struct job *job = job_table_find(site->jobs, claim->job);
     bool is_waiting = job != NULL && job->line != NULL && job->queue >= 0;
     bool is_late = now_ms - claim->since_ms >= site->config->preempt.wait_ms;
-    return is_waiting && !is_late && jobs_array_room(job) > 0 &&
-                   queues_veto(site->queues, job->queue,
-                               now_ms + site->utc_offset_ms) == REASON_NEW
+    return is_waiting && !is_late && job_array_room(job) > 0 &&
+                   queue_table_veto(site->queues, job->queue,
+                                    now_ms + site->utc_offset_ms) == REASON_NEW
                ? job
                : NULL;
 }
@@ -178,7 +178,7 @@ static void start(struct site *site, struct job *job, const struct claim *claim,
         start.hosts[i].host = arena_str(&effects->arena, claim->hosts[i].host);
         start.hosts[i].n_slots = claim->hosts[i].n_slots;
     }
-    turns_start(site->life, job, &start, claim->reserved, now_ms, effects);
+    job_dispatch_start(site->life, job, &start, claim->reserved, now_ms, effects);
 }
 
 /* True where the claim stays. */
@@ -208,7 +208,7 @@ static bool settle(struct site *site, const struct claim *claim,
 
 static void set_claim(const struct site *site, uint64_t key, bool has_claim)
 {
-    struct job *job = jobs_find(site->jobs, key);
+    struct job *job = job_table_find(site->jobs, key);
     if (job != NULL) {
         job->has_claim = has_claim;
     }
@@ -245,11 +245,11 @@ static void add_claim(struct preempts *preempts, const struct preempt_claim *fro
     }
     preempts->claims[preempts->n_claims++] =
         (struct claim){.job = from->job,
-                       .lease = keep_text(from->lease),
-                       .hosts = keep_hosts(from->hosts, from->n_hosts),
+                       .lease = dup_text(from->lease),
+                       .hosts = dup_hosts(from->hosts, from->n_hosts),
                        .places = mem_alloc((size_t)from->n_hosts + 1, sizeof(int)),
                        .n_hosts = from->n_hosts,
-                       .reserved = keep_text(reserved),
+                       .reserved = dup_text(reserved),
                        .since_ms = now_ms};
 }
 
@@ -272,7 +272,7 @@ static int compare_ready(const void *left, const void *right)
     if (a->job->halt.since_ms != b->job->halt.since_ms) {
         return a->job->halt.since_ms < b->job->halt.since_ms ? -1 : 1;
     }
-    uint64_t a_key = jobs_key(a->job), b_key = jobs_key(b->job);
+    uint64_t a_key = job_key(a->job), b_key = job_key(b->job);
     return a_key < b_key ? -1 : a_key > b_key;
 }
 
@@ -290,12 +290,12 @@ static int *places_of(const struct site *site, struct arena *arena,
 void preempts_show_returns(struct site *site, struct arena *arena,
                            struct place_snapshot *snapshot)
 {
-    int n_most = jobs_count_state(site->jobs, JOB_SSUSP), n_ready = 0;
+    int n_most = job_table_count_state(site->jobs, JOB_SSUSP), n_ready = 0;
     struct ready *ready = arena_alloc(arena, (size_t)n_most + 1, sizeof(*ready));
-    for (int i = 0; n_most > 0 && i < jobs_count_open(site->jobs); i++) {
-        const struct job *job = jobs_open_at(site->jobs, i);
+    for (int i = 0; n_most > 0 && i < job_table_count_open(site->jobs); i++) {
+        const struct job *job = job_table_open_at(site->jobs, i);
         /* A queue that is gone: behind all others. */
-        if (attempt_is_ready(site->life, job)) {
+        if (attempt_is_resumable(site->life, job)) {
             ready[n_ready++] = (struct ready){
                 job, job->queue < 0 ? 0 : site->config->queues[job->queue].priority};
         }
@@ -306,7 +306,7 @@ void preempts_show_returns(struct site *site, struct arena *arena,
     for (int i = 0; i < n_ready; i++) {
         const struct job *job = ready[i].job;
         returns[i] = (struct place_resume){
-            .job = jobs_key(job),
+            .job = job_key(job),
             .queue = job->queue,
             .hosts = job->hosts,
             .places = places_of(site, arena, snapshot, job),
@@ -353,19 +353,19 @@ static const struct preempt_job *show_jobs(void *arg, int *n_jobs)
 static bool has_claim(void *arg, struct line_turn *turn)
 {
     const struct shown *shown = arg;
-    return shown->site->preempts->n_claims > 0 && jobs_of_turn(turn)->has_claim;
+    return shown->site->preempts->n_claims > 0 && job_of_entry(turn)->has_claim;
 }
 
 static int64_t submitted_ms(void *arg, struct line_turn *turn)
 {
     (void)arg;
-    return jobs_of_turn(turn)->submit_ms;
+    return job_of_entry(turn)->submit_ms;
 }
 
 static const struct preempt_protection *guards(void *arg, struct line_turn *turn)
 {
     const struct shown *shown = arg;
-    const struct job *job = jobs_of_turn(turn);
+    const struct job *job = job_of_entry(turn);
     return preempt_policy_protection(&shown->site->config->preempt, shown->arena,
                                      job->queue, job->spec->app);
 }
@@ -399,7 +399,7 @@ static void preempt(struct site *site, struct job *job, uint64_t by, int64_t now
                     struct effects *effects)
 {
     site->preempts->n_preempted++;
-    halts_impose(site->life, job, HALT_PREEMPT, by, now_ms, effects);
+    suspend_or_terminate(site->life, job, HALT_PREEMPT, by, now_ms, effects);
 }
 
 void preempts_mark_victims(struct site *site, const struct preempt *planned,
@@ -409,7 +409,8 @@ void preempts_mark_victims(struct site *site, const struct preempt *planned,
     for (int i = 0; plan != NULL && i < plan->n_claims; i++) {
         const struct preempt_claim *claim = &plan->claims[i];
         for (int k = 0; k < claim->n_victims; k++) {
-            struct job *job = jobs_find(site->jobs, plan->jobs[claim->victims[k]].key);
+            struct job *job =
+                job_table_find(site->jobs, plan->jobs[claim->victims[k]].key);
             if (job != NULL) {
                 job->is_victim = is_victim;
             }
@@ -432,7 +433,8 @@ bool preempts_order(struct site *site, struct preempt *planned, int64_t now_ms,
                   now_ms);
         set_claim(site, claim->job, true);
         for (int k = 0; k < claim->n_victims; k++) {
-            struct job *job = jobs_find(site->jobs, plan->jobs[claim->victims[k]].key);
+            struct job *job =
+                job_table_find(site->jobs, plan->jobs[claim->victims[k]].key);
             if (job != NULL && preemptable_is(job)) {
                 preempt(site, job, claim->job, now_ms, effects);
             }

@@ -15,7 +15,7 @@
 
 #include "model/effect.h"
 #include "sched/preempt/preempt.h"
-#include "site/jobs.h"
+#include "site/job/job.h"
 
 struct site;
 struct preempts;

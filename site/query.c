@@ -19,7 +19,7 @@ static int count_rows(const struct value *listing)
 }
 
 /* One job, or a page of those that have not ended; the rest is the journal's. */
-static void query_history(const struct jobs *jobs, const struct peer *from,
+static void query_history(const struct job_table *jobs, const struct peer *from,
                           const struct msg_query *query, struct effects *effects)
 {
     enum { PAGE_MAX = 100 };
@@ -42,9 +42,9 @@ static void query_history(const struct jobs *jobs, const struct peer *from,
         after_key =
             job_id_key(after.number, after.n_ranges > 0 ? after.ranges->first : 0);
     }
-    for (int i = 0; i < jobs_count(jobs); i++) {
-        const struct job *job = jobs_at(jobs, i);
-        if (jobs_is_ended(job) || jobs_key(job) <= after_key ||
+    for (int i = 0; i < job_table_count(jobs); i++) {
+        const struct job *job = job_table_at(jobs, i);
+        if (job_is_ended(job) || job_key(job) <= after_key ||
             (query->user[0] != '\0' && strcmp(job->spec->user, query->user) != 0)) {
             continue;
         }
@@ -52,7 +52,7 @@ static void query_history(const struct jobs *jobs, const struct peer *from,
             effect->history.has_more = true;
             break;
         }
-        keys[effect->history.n_keys++] = jobs_key(job);
+        keys[effect->history.n_keys++] = job_key(job);
     }
 }
 

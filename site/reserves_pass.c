@@ -6,7 +6,7 @@
  * host is in, what it has, and what open jobs take off it. */
 #include <string.h>
 
-#include "site/attempt.h"
+#include "site/job/attempt.h"
 #include "site/reserve_config.h"
 #include "site/reserves_parts.h"
 
@@ -16,7 +16,7 @@
 static bool is_still(const struct site *site, const struct job *job)
 {
     return job->halt.causes != 0 && job->halt.yields &&
-           attempt_is_still(site->life, job);
+           attempt_is_suspended(site->life, job);
 }
 
 /* The hosts that something is reserved on. */
@@ -34,7 +34,7 @@ static struct spread spread_of(const struct job *job)
 static int row_of(const struct site *site, const struct spread *spread, int index)
 {
     const char *name = spread->hosts[index].host;
-    return spread->lease[0] == '\0' ? site_hosts_find(site->hosts, name)
+    return spread->lease[0] == '\0' ? host_table_find(site->hosts, name)
                                     : facts_row(site->facts, name);
 }
 

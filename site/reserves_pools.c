@@ -78,7 +78,7 @@ static int *pool_at_place(struct finding *finding, const struct site *site, int 
 static int *pool_of_provider(struct finding *finding, const struct site *site, int host)
 {
     const char *provider = site->reserves->hosts[host].site;
-    int number = exported_pool(site, host - site_hosts_count(site->hosts),
+    int number = exported_pool(site, host - host_table_count(site->hosts),
                                finding->kind->shown.name);
     if (number == 0) {
         return NULL;
@@ -219,8 +219,8 @@ static void list_job(const struct site *site, const struct job *job,
 
 void reserves_list(const struct site *site, reserves_held_fn fn, void *arg)
 {
-    for (int i = 0; i < jobs_count_open(site->jobs); i++) {
-        const struct job *job = jobs_open_at(site->jobs, i);
+    for (int i = 0; i < job_table_count_open(site->jobs); i++) {
+        const struct job *job = job_table_open_at(site->jobs, i);
         if (job->ledger != NULL) {
             list_job(site, job, fn, arg);
         }

@@ -12,7 +12,7 @@ static int *places_of(const struct site *site, struct arena *arena,
 {
     int *places = arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*places));
     for (int i = 0; i < job->n_hosts; i++) {
-        places[i] = site_hosts_find(site->hosts, job->hosts[i].host);
+        places[i] = host_table_find(site->hosts, job->hosts[i].host);
     }
     return places;
 }
@@ -138,14 +138,14 @@ void resize_line_show(struct site *site, struct arena *arena, struct job *job,
     int *places = places_of(site, arena, job);
     *grow = (struct place_grow){
         .hosts = job->hosts, .places = places, .n_hosts = job->n_hosts};
-    job->turn.key = jobs_key(job);
+    job->turn.key = job_key(job);
     job->turn.priority = job->terms->priority;
     turns[0] = &job->turn;
     *line = (struct place_class){
         .queue = job->queue,
         .account = job->seat.account,
         .n_slots = 1,
-        .max_slots = jobs_wanted_slots(job),
+        .max_slots = job_wanted_slots(job),
         .bond = HOST_SCOPE_OWN,
         .asked = asked_lists_of(site->asked_lists, job),
         .filter =
@@ -154,7 +154,8 @@ void resize_line_show(struct site *site, struct arena *arena, struct job *job,
         .n_turns = 1,
         .class = limits_have_any(job->class) ? job->class : NULL,
         .max_starts = INT_MAX,
-        .veto = queues_veto(site->queues, job->queue, now_ms + site->utc_offset_ms),
+        .veto =
+            queue_table_veto(site->queues, job->queue, now_ms + site->utc_offset_ms),
         .grow = grow,
     };
     narrow_hosts(arena, job, n_hosts, grow, line);

@@ -10,7 +10,7 @@
 #define SUBLET_SITE_RESIZE_LINE_H
 
 #include "sched/place/place.h"
-#include "site/jobs.h"
+#include "site/job/job.h"
 
 struct site;
 /* `n_hosts`: of the pass. */

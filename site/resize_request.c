@@ -7,9 +7,9 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "model/job_id.h"
-#include "site/allocation.h"
 #include "site/parts.h"
 #include "site/permission.h"
+#include "site/run/allocation.h"
 
 struct call {
     struct site *site;
@@ -39,14 +39,14 @@ static int check_job(const struct call *call, const struct job *job, struct err 
         return err_set(err, ERR_DENIED, "user permission denied, it is %s's",
                        job->spec->user);
     }
-    if (jobs_is_ended(job)) {
+    if (job_is_ended(job)) {
         return err_set(err, ERR_STATE, "job has already finished");
     }
     if (job->attempt == 0 || job->start_ms == 0) {
         return err_set(err, ERR_STATE,
                        "job has not started yet, only running jobs are resized");
     }
-    if (job->is_killed || jobs_is_requeued(job)) {
+    if (job->is_killed || job_is_requeued(job)) {
         return err_set(err, ERR_STATE, "job is being terminated");
     }
     if (job->lease[0] != '\0') {
@@ -191,7 +191,7 @@ static int plan_release(const struct call *call, const struct job *job,
                        : allocation_take(arena, job->hosts, job->n_hosts, named.hosts,
                                          named.n_hosts);
     int n_gone = msg_sum_slots(change->gone.hosts, change->gone.n_hosts);
-    int pending = call->order->is_last ? 0 : jobs_asked_slots(job);
+    int pending = call->order->is_last ? 0 : job_asked_slots(job);
     change->max_slots =
         pending > 0 ? msg_sum_slots(job->hosts, job->n_hosts) - n_gone + pending : 0;
     describe_gone(call, change);
@@ -203,7 +203,7 @@ static int plan_cancel(const struct call *call, const struct job *job,
 {
     (void)call;
     change->text = "asks for no more slots";
-    return jobs_asked_slots(job) > 0
+    return job_asked_slots(job) > 0
                ? 0
                : err_set(err, ERR_STATE, "job has no pending allocation request");
 }
@@ -268,10 +268,10 @@ static void resize_named(struct call *call, const char *id)
         note(call, id, err.code, err.text);
         return;
     }
-    struct jobs *jobs = call->site->jobs;
-    for (int i = jobs_place_of(jobs, wanted.number);
-         i < jobs_count(jobs) && jobs_at(jobs, i)->id == wanted.number; i++) {
-        struct job *job = jobs_at(jobs, i);
+    struct job_table *jobs = call->site->jobs;
+    for (int i = job_table_index_of(jobs, wanted.number);
+         i < job_table_count(jobs) && job_table_at(jobs, i)->id == wanted.number; i++) {
+        struct job *job = job_table_at(jobs, i);
         if (job_id_has(&wanted, job->index)) {
             n_done += resize_job(call, job, &text, &err);
         }

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/dup.h"
 #include "sched/application.h"
-#include "site/allocation.h"
-#include "site/history.h"
-#include "site/keep.h"
+#include "site/job/history.h"
 #include "site/parts.h"
 #include "site/resize_line.h"
+#include "site/run/allocation.h"
 
 enum { RETRY_MS = 60000 }; /* after slots that were not wanted */
 
@@ -59,7 +59,7 @@ static bool is_due(struct site *site, const struct job *job, int64_t now_ms)
 {
     struct resizes *resizes = site->resizes;
     const struct run *run = run_of(site, job);
-    if (jobs_wanted_slots(job) <= 0 || job->queue < 0 || run == NULL ||
+    if (job_wanted_slots(job) <= 0 || job->queue < 0 || run == NULL ||
         !runs_is_settled(site->runs, run)) {
         return false;
     }
@@ -82,7 +82,7 @@ void resizes_show(struct site *site, struct arena *arena,
                   struct place_snapshot *snapshot, int64_t now_ms)
 {
     struct resizes *resizes = site->resizes;
-    int n_growing = jobs_count_growing(site->jobs);
+    int n_growing = job_table_count_growing(site->jobs);
     resizes->wake_ms = INT64_MAX;
     resizes->n_shown = 0;
     resizes->first_line = snapshot->n_lines;
@@ -96,11 +96,11 @@ void resizes_show(struct site *site, struct arena *arena,
     }
     make_room(resizes, n_growing);
     for (int i = 0; i < n_growing; i++) {
-        struct job *job = jobs_growing_at(site->jobs, i);
+        struct job *job = job_table_growing_at(site->jobs, i);
         if (is_due(site, job, now_ms)) {
             resize_line_show(site, arena, job, snapshot->n_hosts, now_ms,
                              &lines[snapshot->n_lines++]);
-            resizes->shown[resizes->n_shown++].job = jobs_key(job);
+            resizes->shown[resizes->n_shown++].job = job_key(job);
         }
     }
     snapshot->lines = lines;
@@ -119,7 +119,7 @@ const struct reason_verdict *resizes_verdict(const struct site *site,
 {
     const struct resizes *resizes = site->resizes;
     for (int i = 0; i < resizes->n_shown; i++) {
-        if (resizes->shown[i].job == jobs_key(job)) {
+        if (resizes->shown[i].job == job_key(job)) {
             return &resizes->shown[i].verdict;
         }
     }
@@ -173,8 +173,8 @@ static void begin(struct site *site, struct job *job, const struct job_resize *r
                   struct effects *effects)
 {
     struct run *run = run_of(site, job);
-    jobs_resize(site->jobs, job, hosts, n_hosts, resize);
-    jobs_store(job, effects);
+    job_table_resize(site->jobs, job, hosts, n_hosts, resize);
+    job_store(job, effects);
     struct msg_run_resize order = order_of(site, &effects->arena, job, run);
     runs_resize(site->runs, run, &order, now_ms, effects);
 }
@@ -214,8 +214,8 @@ void resizes_ask(struct site *site, struct job *job, int max_slots,
     struct job_resize resize = job->resize;
     resize.max_slots = max_slots;
     job->grow_ms = 0;
-    jobs_resize(site->jobs, job, job->hosts, job->n_hosts, &resize);
-    jobs_store(job, effects);
+    job_table_resize(site->jobs, job, job->hosts, job->n_hosts, &resize);
+    job_store(job, effects);
     pass_request_set(&site->pass_request);
 }
 
@@ -277,8 +277,8 @@ void resizes_answered(struct site *site, struct job *job, struct run *run,
     } else if (code != 0) {
         over.max_slots = wish_again(job);
     }
-    jobs_resize(site->jobs, job, hosts.hosts, hosts.n_hosts, &over);
-    jobs_store(job, effects);
+    job_table_resize(site->jobs, job, hosts.hosts, hosts.n_hosts, &over);
+    job_store(job, effects);
     history_resized(site->history, job, what, effects);
     pass_request_set(&site->pass_request);
     /* An order that waited may end the job in the call. */

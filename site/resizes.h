@@ -17,8 +17,8 @@
 #define SUBLET_SITE_RESIZES_H
 
 #include "sched/place/place.h"
-#include "site/jobs.h"
-#include "site/run_table.h"
+#include "site/job/job.h"
+#include "site/run/run_table.h"
 
 struct site;
 struct resizes;

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/halts.h"
+#include "site/job/job_dispatch.h"
+#include "site/job/suspend.h"
 #include "site/parts.h"
 #include "site/shown_lines.h"
-#include "site/turns.h"
 
 /* Jobs started in one tick: a site must answer its hosts in between. */
 enum { SCHEDULE_STARTS_MAX = 1000 };
@@ -50,7 +50,7 @@ void schedule_free(struct schedule *schedule)
 
 int64_t schedule_wake_ms(const struct site *site, int64_t now_ms)
 {
-    int64_t hold_ms = jobs_hold_ms(site->jobs);
+    int64_t hold_ms = job_table_wake_ms(site->jobs);
     int64_t preempt_ms = preempts_wake_ms(site->preempts);
     int64_t reserve_ms = reserves_wake_ms(site->reserves);
     int64_t slots_ms = slot_reserves_wake_ms(site->slot_reserves);
@@ -129,30 +129,31 @@ static int count_begins(const struct place_plan *plan)
 static void carry_out(struct site *site, const struct place_plan *plan, int64_t now_ms,
                       struct effects *effects)
 {
-    jobs_set_verdicts(site->jobs, plan->verdicts);
+    job_table_set_verdicts(site->jobs, plan->verdicts);
     resizes_set_verdicts(site, plan->verdicts);
-    turns_expect(site->life, count_begins(plan), effects);
+    job_dispatch_reserve_numbers(site->life, count_begins(plan), effects);
     for (int i = 0; i < plan->n_returns; i++) {
-        struct job *job = jobs_find(site->jobs, plan->returns[i]);
+        struct job *job = job_table_find(site->jobs, plan->returns[i]);
         overloads_begin(site->overloads, job, now_ms);
-        halts_resume(site->life, job, now_ms, effects);
+        suspend_resume(site->life, job, now_ms, effects);
     }
     for (int i = 0; i < plan->n_starts; i++) {
         const struct place_start *start = &plan->starts[i];
         if (start->is_more) {
-            resizes_grow(site, jobs_find(site->jobs, start->job), start, now_ms,
+            resizes_grow(site, job_table_find(site->jobs, start->job), start, now_ms,
                          effects);
             continue;
         }
-        turns_start(site->life, jobs_find(site->jobs, start->job), start,
-                    reserves_text(site, &effects->arena, start->asks), now_ms, effects);
+        job_dispatch_start(site->life, job_table_find(site->jobs, start->job), start,
+                           reserves_text(site, &effects->arena, start->asks), now_ms,
+                           effects);
     }
 }
 
 bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
 {
     struct schedule *schedule = site->schedule;
-    bool has_come = jobs_pass(site->jobs, now_ms);
+    bool has_come = job_table_tick(site->jobs, now_ms);
     bool is_guard = preempts_wake_ms(site->preempts) <= now_ms;
     bool is_less = reserves_wake_ms(site->reserves) <= now_ms;
     bool is_rested =

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/keep.h"
+#include "model/dup.h"
 #include "site/site.h"
 #include "site/slot_use.h"
 
@@ -57,8 +57,8 @@ struct shares *shares_new(const struct site_config *config)
 static void free_strays(struct shares *shares)
 {
     for (int i = 0; i < shares->n_strays; i++) {
-        keep_free(shares->strays[i].scope);
-        keep_free(shares->strays[i].account);
+        dup_free(shares->strays[i].scope);
+        dup_free(shares->strays[i].account);
     }
     free(shares->strays);
     shares->strays = NULL;
@@ -286,7 +286,7 @@ static void add_stray(struct shares *shares, const char *scope, const char *acco
     shares->strays =
         mem_grow(shares->strays, (size_t)shares->n_strays + 1, sizeof(*shares->strays));
     shares->strays[shares->n_strays++] =
-        (struct stray){keep_text(scope), keep_text(account)};
+        (struct stray){dup_text(scope), dup_text(account)};
 }
 
 /* What was used is an account's: of the seat that had it, or the one whose it is now.

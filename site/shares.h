@@ -18,7 +18,7 @@
 #include "base/err.h"
 #include "model/effect.h"
 #include "sched/place/place.h"
-#include "site/jobs.h"
+#include "site/job/job.h"
 
 struct site_config;
 struct shares;

@@ -5,8 +5,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "site/job/submission.h"
 #include "site/parts.h"
-#include "site/submission.h"
 
 /* Whose first job the line of the same index shows. */
 struct card {
@@ -68,11 +68,11 @@ static void make_room(struct shown_lines *shown, int n_lines)
 }
 
 /* What does not change while that job is the first: it leaves its line before anything
- * of it changes (jobs_parts.h). */
+ * of it changes (job_parts.h). */
 static void read_first(struct card *card, struct place_class *line,
                        const struct line_head *head, const struct queue_config *queues)
 {
-    const struct job *first = jobs_of_turn(head->turns[0]);
+    const struct job *first = job_of_entry(head->turns[0]);
     const struct reservation_config *reserve = &queues[first->queue].reserve;
     const struct job_spec *spec = first->spec;
     card->number = head->number;
@@ -88,7 +88,7 @@ static void read_first(struct card *card, struct place_class *line,
         .n_slots = spec->n_slots,
         .max_slots = first->terms->max_slots,
         .is_exclusive = spec->is_exclusive,
-        .bond = jobs_reads_file(spec)                   ? HOST_SCOPE_OWN
+        .bond = job_reads_file(spec)                    ? HOST_SCOPE_OWN
                 : spec->interaction != INTERACTION_NONE ? HOST_SCOPE_INTERACTIVE
                                                         : HOST_SCOPE_ANY,
         .class = limits_have_any(first->class) ? first->class : NULL,
@@ -107,7 +107,7 @@ static const struct queue_terms *terms_of(struct queue_terms *all, struct site *
     if (!terms->is_known) {
         terms->is_known = true;
         terms->veto =
-            queues_veto(site->queues, first->queue, now_ms + site->utc_offset_ms);
+            queue_table_veto(site->queues, first->queue, now_ms + site->utc_offset_ms);
         struct need *need = needs_find(site->needs, first->queue, first->spec);
         terms->filter = needs_filter(site->needs, need);
         terms->asks = needs_asks(site->needs, site, need, &terms->n_asks);
@@ -134,7 +134,8 @@ static void read_words(struct card *card, struct place_class *line, struct site 
     if (card->need == NULL) {
         card->need = needs_find(site->needs, first->queue, first->spec);
     }
-    line->veto = queues_veto(site->queues, first->queue, now_ms + site->utc_offset_ms);
+    line->veto =
+        queue_table_veto(site->queues, first->queue, now_ms + site->utc_offset_ms);
     line->asked = asked_lists_of(site->asked_lists, first);
     line->filter = needs_filter(site->needs, card->need);
     line->asks = needs_asks(site->needs, site, card->need, &line->n_asks);
@@ -144,7 +145,7 @@ const struct place_class *shown_lines_look(struct shown_lines *shown, struct sit
                                            struct arena *arena, int64_t now_ms,
                                            int *n_lines)
 {
-    const struct lines *all = jobs_lines(site->jobs);
+    const struct lines *all = job_table_classes(site->jobs);
     const struct line_head *heads = lines_heads(all);
     struct queue_terms *queues =
         arena_alloc(arena, (size_t)site->config->n_queues, sizeof(*queues));
@@ -161,7 +162,7 @@ const struct place_class *shown_lines_look(struct shown_lines *shown, struct sit
         line->turns = heads[i].turns;
         line->n_turns = heads[i].n_turns;
         if (card->is_limited) {
-            line->max_starts = jobs_array_room(card->first);
+            line->max_starts = job_array_room(card->first);
         }
         if (card->has_words) {
             read_words(card, line, site, now_ms);

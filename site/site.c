@@ -6,19 +6,19 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "site/endings.h"
+#include "model/dup.h"
+#include "site/exchange/lending.h"
+#include "site/exchange/recall_enforce.h"
+#include "site/exchange/report_queue.h"
+#include "site/exchange/site_usage.h"
 #include "site/hangup.h"
-#include "site/history.h"
-#include "site/keep.h"
-#include "site/lending.h"
+#include "site/job/deferred_kill.h"
+#include "site/job/history.h"
+#include "site/job/job_dispatch.h"
 #include "site/parts.h"
-#include "site/recalls.h"
 #include "site/site_copy.h"
 #include "site/site_dispatch.h"
 #include "site/site_reload.h"
-#include "site/site_reports.h"
-#include "site/turns.h"
-#include "site/usage.h"
 
 /* ---------------------------------------------------------------- life */
 
@@ -30,7 +30,7 @@ static void run_changed(void *arg, struct run *run, int64_t now_ms,
         pass_request_set(&site->pass_request);
     }
     if (run_table_is_own(runs_table(site->runs), run)) {
-        turns_run_changed(site->life, run, now_ms, effects);
+        job_progress_run(site->life, run, now_ms, effects);
     } else {
         lending_run_changed(site->lending, run, now_ms, effects);
     }
@@ -53,7 +53,7 @@ struct site *site_new(const struct site_config *from)
     arena_init(&site->config_arena);
     site->config = site_copy_config(&site->config_arena, from);
     const struct site_config *config = site->config;
-    site->name = keep_text(config->name);
+    site->name = dup_text(config->name);
     struct runs_setting runs_setting = {
         .site = site->name,
         .is_root = config->daemon_uid == 0,
@@ -66,10 +66,10 @@ struct site *site_new(const struct site_config *from)
     site->limits = limits_new(config->limits, config->n_limits);
     site->shares = shares_new(config);
     site->reserves = reserves_new();
-    site->jobs = jobs_new(config->queues, config->n_queues, site->limits, site->shares,
-                          site->reserves);
-    site->queues = queues_new(config->queues, config->n_queues);
-    site->hosts = site_hosts_new(config->hosts, config->n_hosts);
+    site->jobs = job_table_new(config->queues, config->n_queues, site->limits,
+                               site->shares, site->reserves);
+    site->queues = queue_table_new(config->queues, config->n_queues);
+    site->hosts = host_table_new(config->hosts, config->n_hosts);
     site->facts = facts_new(config);
     site->runs = runs_new(&runs_setting, site->hosts, run_changed, site);
     site->provider = provider_new(config->name, config->freeze_timeout_ms);
@@ -78,7 +78,7 @@ struct site *site_new(const struct site_config *from)
     site->consumer = consumer_new(config->name);
     site->uplink = site_uplink_new(&uplink_setting);
     if (config->patience > 1) {
-        site_hosts_set_patience(site->hosts, config->patience);
+        host_table_set_patience(site->hosts, config->patience);
         provider_set_patience(site->provider, config->patience);
         consumer_set_patience(site->consumer, config->patience);
     }
@@ -134,7 +134,7 @@ struct site *site_new(const struct site_config *from)
         .history = site->history,
         .pass_request = &site->pass_request,
     });
-    site->recalls = recalls_new(&(struct recalls_parts){
+    site->recalls = recall_enforce_new(&(struct recall_enforce_parts){
         .config = config,
         .jobs = site->jobs,
         .runs = site->runs,
@@ -152,11 +152,11 @@ void site_free(struct site *site)
     if (site == NULL) {
         return;
     }
-    recalls_free(site->recalls);
+    recall_enforce_free(site->recalls);
     lending_free(site->lending);
     lifecycle_free(site->life);
     history_free(site->history);
-    closed_release(&site->closed);
+    host_admin_release(&site->closed);
     waiters_free(site->waiters);
     terminals_free(site->terminals);
     schedule_free(site->schedule);
@@ -174,12 +174,12 @@ void site_free(struct site *site)
     needs_free(site->needs);
     asked_lists_free(site->asked_lists);
     facts_free(site->facts);
-    site_hosts_free(site->hosts);
-    queues_free(site->queues);
-    jobs_free(site->jobs);
+    host_table_free(site->hosts);
+    queue_table_free(site->queues);
+    job_table_free(site->jobs);
     shares_free(site->shares);
     reserves_free(site->reserves);
-    keep_free(site->name);
+    dup_free(site->name);
     limits_free(site->limits);
     arena_release(&site->config_arena);
     free(site);
@@ -192,7 +192,7 @@ static void load_counter(struct site *site, const struct row_counter *counter)
     } else if (strcmp(counter->name, "job") == 0) {
         site->last_job = counter->value;
     } else if (strcmp(counter->name, "attempt") == 0) {
-        turns_load_counter(site->life, counter->value);
+        job_dispatch_load_counter(site->life, counter->value);
     }
 }
 
@@ -207,22 +207,22 @@ void site_load(struct site *site, const struct row *row)
         provider_load(site->provider, row);
         break;
     case ROW_QUEUE:
-        queues_load(site->queues, &row->queue);
+        queue_table_load(site->queues, &row->queue);
         break;
     case ROW_JOB:
-        jobs_load(site->jobs, &row->job);
+        job_load_submission(site->jobs, &row->job);
         break;
     case ROW_JOB_STATE:
-        jobs_load_state(site->jobs, &row->job_state);
+        job_load_state(site->jobs, &row->job_state);
         break;
     case ROW_RUN:
-        turns_load_run(site->life, &row->run);
+        job_dispatch_load_run(site->life, &row->run);
         if (row->run.lease[0] != '\0') {
             provider_load(site->provider, row);
         }
         break;
     case ROW_CLOSED:
-        closed_load(&site->closed, &row->closed);
+        host_admin_load(&site->closed, &row->closed);
         break;
     case ROW_PICK:
         picks_load(site->picks, &row->pick);
@@ -251,18 +251,18 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     effects_store(effects,
                   &(struct row){.kind = ROW_COUNTER,
                                 .counter = {.name = "boot", .value = site->boot}});
-    jobs_start(site->jobs, now_ms);
+    job_table_start(site->jobs, now_ms);
     shares_start(site->shares, now_ms, effects);
-    site_hosts_start(site->hosts, now_ms);
+    host_table_start(site->hosts, now_ms);
     site_uplink_start(site->uplink, site->boot, now_ms);
     site_reload_start(site, now_ms, effects);
     capacity_sync_provider(site->capacity);
-    closed_tell(site);
+    host_admin_sync(site);
     picks_begin(site, now_ms, effects);
-    turns_restore(site->life, now_ms, effects);
+    job_dispatch_restore(site->life, now_ms, effects);
     accepts_start(site->accepts, site->jobs, now_ms);
     terminals_start(site->terminals, now_ms);
-    history_note(site->history, before, effects);
+    history_record(site->history, before, effects);
 }
 
 /* ---------------------------------------------------------------- time */
@@ -281,10 +281,10 @@ static void answer_late(struct site *site, int64_t now_ms, struct effects *effec
 
 static void lose_hosts(struct site *site, int64_t now_ms, struct effects *effects)
 {
-    for (int host; (host = site_hosts_tick(site->hosts, now_ms)) >= 0;) {
-        const char *name = site_hosts_name(site->hosts, host);
+    for (int host; (host = host_table_tick(site->hosts, now_ms)) >= 0;) {
+        const char *name = host_table_name(site->hosts, host);
         effects_log(effects, LOG_LEVEL_WARNING, "host %s is silent: unavailable", name);
-        closed_tell_host(site, host);
+        host_admin_sync_host(site, host);
         runs_host_away(site->runs, host, now_ms, effects);
         facts_lose(site->facts, host);
         pass_request_set(&site->pass_request);
@@ -293,10 +293,10 @@ static void lose_hosts(struct site *site, int64_t now_ms, struct effects *effect
 
 static void tick_consumer(struct site *site, int64_t now_ms, struct effects *effects)
 {
-    struct site_reports reports;
-    site_reports_init(&reports, &effects->arena);
-    consumer_tick(site->consumer, now_ms, effects, site_reports_collect, &reports);
-    site_reports_apply(site, &reports, now_ms, effects);
+    struct report_queue reports;
+    report_queue_init(&reports, &effects->arena);
+    consumer_tick(site->consumer, now_ms, effects, report_queue_collect, &reports);
+    report_queue_apply(site, &reports, now_ms, effects);
 }
 
 static void tick(struct site *site, int64_t now_ms, struct effects *effects)
@@ -308,11 +308,11 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     }
     lose_hosts(site, now_ms, effects);
     runs_tick(site->runs, now_ms, effects);
-    recalls_tick(site->recalls, now_ms, effects);
+    recall_enforce_tick(site->recalls, now_ms, effects);
     tick_consumer(site, now_ms, effects);
     answer_late(site, now_ms, effects);
     picks_tick(site, now_ms, effects);
-    turns_clean(site->life, now_ms, effects);
+    job_end_clean(site->life, now_ms, effects);
     if (provider_wake_ms(site->provider) <= now_ms) {
         pass_request_set(&site->pass_request); /* a freeze may have lapsed */
         provider_tick(site->provider, now_ms, effects);
@@ -320,10 +320,10 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     grants_refresh(site, effects);
     shares_tick(site->shares, now_ms, effects);
     if (windows_have_changed(site, now_ms)) {
-        closed_tell(site);
+        host_admin_sync(site);
         windows_apply(site, now_ms, effects);
     }
-    endings_tick(site->life, now_ms, effects);
+    deferred_kill_tick(site->life, now_ms, effects);
     overloads_tick(site, now_ms, effects);
     site->has_scheduled = schedule_run(site, now_ms, effects);
     if (site->has_scheduled) {
@@ -332,12 +332,12 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     shares_tick(site->shares, now_ms, effects);
     provider_tick(site->provider, now_ms, effects);
     grants_refresh(site, effects); /* what has just changed is looked at now */
-    recalls_tick(site->recalls, now_ms, effects);
+    recall_enforce_tick(site->recalls, now_ms, effects);
     lending_tick(site->lending, now_ms, effects);
     lease_load_tick(site, now_ms, effects);
     if (site_uplink_wants_usage(site->uplink, now_ms)) {
         struct msg_usage usage;
-        usage_read(site, &effects->arena, &usage);
+        site_usage_read(site, &effects->arena, &usage);
         site_uplink_usage(site->uplink, &usage, now_ms, effects);
     }
     hangup_late(site, now_ms, effects);
@@ -405,19 +405,19 @@ void site_step(struct site *site, const struct event *event, struct effects *eff
         }
         break;
     case EVENT_WRITTEN:
-        turns_written(site->life, event->written.job, event->written.error,
-                      event->now_ms, effects);
+        job_report_written(site->life, event->written.job, event->written.error,
+                           event->now_ms, effects);
         break;
     }
-    history_note(site->history, before, effects);
+    history_record(site->history, before, effects);
 }
 
 int64_t site_wake_ms(const struct site *site)
 {
-    int64_t oldest_ms = jobs_oldest_end_ms(site->jobs);
+    int64_t oldest_ms = job_table_oldest_end_ms(site->jobs);
     const int64_t wakes[] = {
         site_uplink_wake_ms(site->uplink),
-        site_hosts_wake_ms(site->hosts),
+        host_table_wake_ms(site->hosts),
         runs_wake_ms(site->runs),
         provider_wake_ms(site->provider),
         picks_wake_ms(site->picks),
@@ -426,8 +426,8 @@ int64_t site_wake_ms(const struct site *site)
         terminals_wake_ms(site->terminals),
         schedule_wake_ms(site, site->now_ms),
         lending_wake_ms(site->lending),
-        recalls_wake_ms(site->recalls),
-        endings_wake_ms(site->life),
+        recall_enforce_wake_ms(site->recalls),
+        deferred_kill_wake_ms(site->life),
         lease_load_wake_ms(site),
         windows_wake_ms(&site->windows, site->now_ms),
         overloads_wake_ms(site, site->now_ms),
@@ -452,24 +452,24 @@ struct value *site_view(const struct site *site, struct arena *arena,
 
 void site_count_reasons(const struct site *site, int64_t *counts)
 {
-    jobs_count_reasons(site->jobs, counts);
+    job_pending_count_reasons(site->jobs, counts);
 }
 
 int site_count_jobs(const struct site *site)
 {
-    return jobs_count(site->jobs);
+    return job_table_count(site->jobs);
 }
 
 void site_job_at(const struct site *site, int index, struct site_job *job)
 {
-    const struct job *at = jobs_at(site->jobs, index);
+    const struct job *at = job_table_at(site->jobs, index);
     *job =
         (struct site_job){.id = at->id,
                           .index = at->index,
                           .state = at->state,
                           .attempt = at->attempt,
                           .lease = at->lease,
-                          .n_slots = jobs_slots(at),
+                          .n_slots = job_slots(at),
                           .is_interactive = at->spec->interaction != INTERACTION_NONE};
 }
 
@@ -485,18 +485,18 @@ const struct consumer *site_consumer(const struct site *site)
 
 bool site_has_host(const struct site *site, const char *host)
 {
-    return site_hosts_find(site->hosts, host) >= 0;
+    return host_table_find(site->hosts, host) >= 0;
 }
 
 bool site_has_leaving(const struct site *site, const char *host)
 {
-    int index = site_hosts_find(site->hosts, host);
+    int index = host_table_find(site->hosts, host);
     return index >= 0 && site->config->hosts[index].is_leaving;
 }
 
 void site_host_used(const struct site *site, const char *host, int *own, int *consumers)
 {
-    int index = site_hosts_find(site->hosts, host);
+    int index = host_table_find(site->hosts, host);
     *own = *consumers = 0;
     if (index >= 0) {
         run_table_used(runs_table(site->runs), index, own, consumers);

@@ -2,10 +2,11 @@
 /* site.h: one site as a step machine: its scheduler, its lending and its borrowing.
  *
  * site.c composes, site_dispatch.c has the table of messages. Clients' requests are in
- * site_api.h, what is shown in site_view.h; jobs.c has the table of jobs, turns.c what
- * becomes of each, schedule.c the scheduling pass, runs.c the executions on this site's
- * hosts, site_hosts.c the sessions with these, site_uplink.c the session with the
- * broker, lending.c what consumers ask, usage.c what the broker is told.
+ * site_api.h, what is shown in site_view.h; job_table.c has the table of jobs,
+ * job_dispatch.c what becomes of each, schedule.c the scheduling pass, runs.c the
+ * executions on this site's hosts, host_table.c the sessions with these, site_uplink.c
+ * the session with the broker, lending.c what consumers ask, site_usage.c what the
+ * broker is told.
  *
  * Units: milliseconds. Ownership: the config is copied.
  * Errors: a step cannot fail; what is refused is answered and leaves the state as it

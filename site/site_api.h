@@ -10,15 +10,15 @@
 
 #include "consumer/consumer.h"
 #include "model/effect.h"
-#include "site/jobs.h"
+#include "site/exchange/site_uplink.h"
+#include "site/job/job.h"
+#include "site/job/queue_table.h"
 #include "site/needs.h"
 #include "site/pass_request.h"
-#include "site/queues.h"
-#include "site/runs.h"
+#include "site/run/host_table.h"
+#include "site/run/runs.h"
 #include "site/shares.h"
 #include "site/site.h"
-#include "site/site_hosts.h"
-#include "site/site_uplink.h"
 #include "site/site_view.h"
 #include "site/terminals.h"
 #include "site/waiters.h"
@@ -27,11 +27,11 @@
  * of them. */
 struct site_api {
     const struct site_config *config;
-    struct jobs *jobs;
-    struct queues *queues;
+    struct job_table *jobs;
+    struct queue_table *queues;
     const struct shares *shares;
     struct needs *needs;
-    struct site_hosts *hosts;
+    struct host_table *hosts;
     struct runs *runs;
     const struct consumer *consumer;
     struct site_uplink *uplink;

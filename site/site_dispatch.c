@@ -8,14 +8,14 @@
 
 #include "base/err.h"
 #include "site/controls.h"
-#include "site/lending.h"
+#include "site/exchange/lending.h"
+#include "site/exchange/recall_enforce.h"
+#include "site/exchange/report_queue.h"
 #include "site/moves.h"
 #include "site/parts.h"
 #include "site/permission.h"
-#include "site/recalls.h"
 #include "site/resize_request.h"
 #include "site/site_api.h"
-#include "site/site_reports.h"
 #include "site/wait.h"
 
 /* A message on its way through the table. */
@@ -86,7 +86,7 @@ static void on_welcome(struct site *site, const struct call *call,
         effects_log(effects, LOG_LEVEL_NOTICE, "connected to the broker");
         provider_session(site->provider, session, call->now_ms, effects);
         consumer_session(site->consumer, session, call->now_ms, effects);
-        lending_session(site->lending, call->now_ms);
+        lending_new_session(site->lending, call->now_ms);
         lease_load_mark(site, true, call->now_ms);
         /* Asked in a session that is over, they would wait for nothing. */
         waiters_give_up(site->waiters, WAITER_BROKER, call->now_ms);
@@ -141,12 +141,12 @@ static void on_contract(struct site *site, const struct call *call,
     lease_load_look(site, call->now_ms);
     bool is_known = consumer_find_contract(site->consumer, lease, &after);
     if (before.n_recalls > 0 && after.n_recalls == 0) {
-        recalls_forget(site->recalls, lease);
+        recall_enforce_forget(site->recalls, lease);
     }
     if (was_known != is_known || before.epoch != after.epoch ||
         before.state != after.state || before.is_made != after.is_made ||
         before.is_provider_here != after.is_provider_here) {
-        jobs_retry_all(site->jobs);
+        job_table_retry_all(site->jobs);
         pass_request_set(&site->pass_request);
     }
     pass_request_set(&site->pass_request);
@@ -161,25 +161,25 @@ static void on_start(struct site *site, const struct call *call,
 static void on_attempt_ask(struct site *site, const struct call *call,
                            struct effects *effects)
 {
-    lending_ask(site->lending, call->msg, effects);
+    lending_attempt_ask(site->lending, call->msg, effects);
 }
 
 static void on_attempt_control(struct site *site, const struct call *call,
                                struct effects *effects)
 {
-    lending_control(site->lending, call->msg, call->now_ms, effects);
+    lending_attempt_control(site->lending, call->msg, call->now_ms, effects);
 }
 
 static void on_attempt_ack(struct site *site, const struct call *call,
                            struct effects *effects)
 {
-    lending_acknowledge(site->lending, call->msg, effects);
+    lending_attempt_ack(site->lending, call->msg, effects);
 }
 
 static void on_output_ask(struct site *site, const struct call *call,
                           struct effects *effects)
 {
-    lending_output(site->lending, call->msg, effects);
+    lending_output_ask(site->lending, call->msg, effects);
 }
 
 /* What a provider says is about a run of ours, and about one that we gave to it. */
@@ -189,7 +189,7 @@ static bool is_from_its_provider(const struct site *site, const struct msg *msg,
     if (strcmp(run->site, site->config->name) != 0) {
         return false;
     }
-    const struct job *job = jobs_find_attempt(site->jobs, run->attempt);
+    const struct job *job = job_table_find_attempt(site->jobs, run->attempt);
     size_t length = strlen(msg->site);
     return job == NULL ||
            (strncmp(job->lease, msg->site, length) == 0 && job->lease[length] == '/');
@@ -198,11 +198,11 @@ static bool is_from_its_provider(const struct site *site, const struct msg *msg,
 static void tell_consumer(struct site *site, const struct call *call,
                           struct effects *effects)
 {
-    struct site_reports reports;
-    site_reports_init(&reports, &effects->arena);
+    struct report_queue reports;
+    report_queue_init(&reports, &effects->arena);
     consumer_message(site->consumer, call->msg, call->now_ms, effects,
-                     site_reports_collect, &reports);
-    site_reports_apply(site, &reports, call->now_ms, effects);
+                     report_queue_collect, &reports);
+    report_queue_apply(site, &reports, call->now_ms, effects);
 }
 
 static void on_attempt_state(struct site *site, const struct call *call,
@@ -220,7 +220,7 @@ static void on_output(struct site *site, const struct call *call,
     const struct msg_output *output = &call->msg->output;
     bool is_ours = strcmp(output->run.site, site->config->name) == 0;
     if (call->from->kind == PEER_HOST && !is_ours) {
-        lending_pass_output(site->lending, call->msg, effects);
+        lending_forward_output(site->lending, call->msg, effects);
     } else if (call->from->kind == PEER_HOST) {
         peek_output(&api, output, effects);
     } else if (is_from_its_provider(site, call->msg, &output->run) &&
@@ -295,10 +295,10 @@ static void on_host_hello(struct site *site, const struct call *call,
                           struct effects *effects)
 {
     int host =
-        site_hosts_hello(site->hosts, call->from, call->msg, call->now_ms, effects);
+        host_table_hello(site->hosts, call->from, call->msg, call->now_ms, effects);
     if (host >= 0) {
         effects_log(effects, LOG_LEVEL_INFO, "host %s is here",
-                    site_hosts_name(site->hosts, host));
+                    host_table_name(site->hosts, host));
         runs_host_hello(site->runs, host);
         pass_request_set(&site->pass_request);
     }
@@ -307,22 +307,22 @@ static void on_host_hello(struct site *site, const struct call *call,
 static void on_host_synced(struct site *site, const struct call *call,
                            struct effects *effects)
 {
-    site_hosts_synced(site->hosts, call->host);
+    host_table_synced(site->hosts, call->host);
     runs_host_synced(site->runs, call->host, call->now_ms, effects);
-    closed_tell_host(site, call->host);
+    host_admin_sync_host(site, call->host);
     pass_request_set(&site->pass_request);
 }
 
 static void on_host_alive(struct site *site, const struct call *call,
                           struct effects *effects)
 {
-    if (site_hosts_is_stuck(site->hosts, call->host, call->now_ms)) {
-        site_hosts_refuse(call->from, call->msg, effects);
+    if (host_table_is_stuck(site->hosts, call->host, call->now_ms)) {
+        host_table_refuse(call->from, call->msg, effects);
         return;
     }
     struct msg msg = {.kind = MSG_HOST_PONG};
     msg.host_alive.seq = call->msg->host_alive.seq;
-    site_hosts_send(site->hosts, call->host, &msg, effects);
+    host_table_send(site->hosts, call->host, &msg, effects);
 }
 
 /* Processor time of jobs of this site that run on its host. */
@@ -335,7 +335,7 @@ static void take_use(struct site *site, const struct call *call)
             !run_table_is_own(runs_table(site->runs), run)) {
             continue;
         }
-        struct job *job = jobs_find_attempt(site->jobs, load->runs[i].run.attempt);
+        struct job *job = job_table_find_attempt(site->jobs, load->runs[i].run.attempt);
         if (job != NULL) {
             shares_use(site->shares, job, load->runs[i].cpu_ms, call->now_ms);
         }
@@ -359,7 +359,7 @@ static void on_host_load(struct site *site, const struct call *call,
         effects_log(effects, LOG_LEVEL_WARNING,
                     "host %s tells of \"%s\", which is no resource here, or no value "
                     "of its type: not used",
-                    site_hosts_name(site->hosts, call->host), unknown);
+                    host_table_name(site->hosts, call->host), unknown);
     }
     look_at_load(site, is_first, call->now_ms);
     picks_mark(site->picks);
@@ -460,7 +460,7 @@ static void on_reconfig(struct site *site, const struct call *call,
 static void on_host_control(struct site *site, const struct call *call,
                             struct effects *effects)
 {
-    closed_request(site, call->from, &call->msg->host_control, effects);
+    host_admin_request(site, call->from, &call->msg->host_control, effects);
 }
 
 /* ---------------------------------------------------------------- dispatch */
@@ -546,15 +546,15 @@ static bool is_current(struct site *site, struct call *call, struct effects *eff
         return site_uplink_is_up(site->uplink) &&
                call->msg->session == site_uplink_session(site->uplink);
     }
-    call->host = site_hosts_speaker(site->hosts, call->from, call->msg->session);
+    call->host = host_table_speaker(site->hosts, call->from, call->msg->session);
     if (call->host < 0) {
-        site_hosts_refuse(call->from, call->msg, effects);
+        host_table_refuse(call->from, call->msg, effects);
         return false;
     }
-    if (site_hosts_heard(site->hosts, call->host, call->now_ms)) {
-        const char *name = site_hosts_name(site->hosts, call->host);
+    if (host_table_heard(site->hosts, call->host, call->now_ms)) {
+        const char *name = host_table_name(site->hosts, call->host);
         effects_log(effects, LOG_LEVEL_NOTICE, "host %s is back", name);
-        closed_tell_host(site, call->host);
+        host_admin_sync_host(site, call->host);
         runs_host_back(site->runs, call->host, call->now_ms, effects);
         pass_request_set(&site->pass_request);
     }

@@ -111,14 +111,14 @@ static void change_queues(struct site *site, int64_t now_ms, struct effects *eff
     shares_tick(before, now_ms, effects);
     site->shares = shares_new(config);
     shares_inherit(site->shares, before, now_ms);
-    jobs_reload(site->jobs, config->queues, config->n_queues, site->limits,
-                site->shares);
+    job_table_reload(site->jobs, config->queues, config->n_queues, site->limits,
+                     site->shares);
     lifecycle_reload(site->life, config, site->shares);
-    recalls_reload(site->recalls, config);
+    recall_enforce_reload(site->recalls, config);
     history_reload(site->history, config->history_period_ms);
     shares_settle(site->shares);
     shares_free(before);
-    queues_reload(site->queues, config->queues, config->n_queues);
+    queue_table_reload(site->queues, config->queues, config->n_queues);
     limits_free(old);
 }
 
@@ -128,7 +128,7 @@ static void change_hosts(struct site *site, const struct site_config *before,
     struct arena arena;
     arena_init(&arena);
     int *places = arena_alloc(&arena, (size_t)before->n_hosts, sizeof(*places));
-    site_hosts_change(site->hosts, site->config->hosts, site->config->n_hosts, places,
+    host_table_change(site->hosts, site->config->hosts, site->config->n_hosts, places,
                       now_ms);
     runs_change_hosts(site->runs, places);
     arena_release(&arena);
@@ -192,7 +192,7 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     capacity_reload(site->capacity, site->config);
     provider_set_freeze_timeout(site->provider, site->config->freeze_timeout_ms);
     capacity_sync_provider(site->capacity);
-    closed_tell(site);
+    host_admin_sync(site);
     resizes_forget(site->resizes);
     windows_reload(&site->windows);
     picks_begin(site, now_ms, effects);

@@ -23,9 +23,9 @@ static enum site_tally_kind kind_of_run(const struct site_view *view,
                                         const struct run *run)
 {
     if (run->phase == RUN_SUSPENDED) {
-        const struct job *job = run->lease[0] == '\0'
-                                    ? jobs_find_attempt(view->jobs, run->id.attempt)
-                                    : NULL;
+        const struct job *job =
+            run->lease[0] == '\0' ? job_table_find_attempt(view->jobs, run->id.attempt)
+                                  : NULL;
         return job != NULL && job->state == JOB_SSUSP ? TALLY_SSUSP : TALLY_USUSP;
     }
     /* Not heard of since the start, but it had its go: most likely it runs. */
@@ -65,8 +65,8 @@ static enum site_tally_kind kind_of_job(const struct job *job)
 
 static void count_borrowed(const struct site_view *view, struct site_tally *tally)
 {
-    for (int i = 0; i < jobs_count_open(view->jobs); i++) {
-        const struct job *job = jobs_open_at(view->jobs, i);
+    for (int i = 0; i < job_table_count_open(view->jobs); i++) {
+        const struct job *job = job_table_open_at(view->jobs, i);
         for (int k = 0; job->lease[0] != '\0' && k < job->n_hosts; k++) {
             site_tally_count(tally, job->hosts[k].host, job->lease, kind_of_job(job),
                              job->hosts[k].n_slots, job->spec->is_exclusive);
@@ -135,9 +135,10 @@ static struct value *own_row(const struct site_view *view, struct arena *arena,
     value_add_text(
         arena, row, "status",
         status_of(&(struct host_status){
-            .is_closed = host->is_leaving || closed_has(view->closed, host->name),
-            .is_open = site_hosts_is_ready(view->hosts, index),
-            .is_shut = site_hosts_is_window_closed(
+            .is_closed =
+                host->is_leaving || host_admin_is_closed(view->closed, host->name),
+            .is_open = host_table_is_ready(view->hosts, index),
+            .is_shut = host_table_is_window_closed(
                 view->hosts, index, view->event_ms + view->utc_offset_ms),
             .is_busy = overloads_is_busy(view->site, host->name, true, &excess),
             .is_taken = counts->is_taken,
@@ -170,7 +171,7 @@ static struct value *borrowed_row(const struct site_view *view, struct arena *ar
     value_add_text(arena, row, "host", name);
     value_add_text(arena, row, "status",
                    status_of(&(struct host_status){
-                       .is_closed = closed_has(view->closed, host->name),
+                       .is_closed = host_admin_is_closed(view->closed, host->name),
                        .is_open = host->is_open,
                        .is_busy = overloads_is_busy(view->site, name, false, &excess),
                        .is_taken = counts->is_taken,
@@ -193,12 +194,12 @@ static void add_host(const struct site_view *view, struct site_page *page,
                      const struct site_tally *own, const struct site_tally *borrowed,
                      const struct reserves_seen *seen)
 {
-    int n_own = site_hosts_count(view->hosts);
+    int n_own = host_table_count(view->hosts);
     struct consumer_host host = {.name = ""};
     if (place >= n_own) {
         consumer_host_at(view->consumer, place - n_own, &host);
     }
-    const char *name = place < n_own ? site_hosts_name(view->hosts, place) : host.name;
+    const char *name = place < n_own ? host_table_name(view->hosts, place) : host.name;
     if (is_other(query, name) || !site_page_wants(page, number)) {
         return;
     }
@@ -212,7 +213,7 @@ void site_view_hosts(const struct site_view *view, struct site_page *page,
                      const struct msg_query *query)
 {
     struct arena *arena = page->arena;
-    int n_own = site_hosts_count(view->hosts);
+    int n_own = host_table_count(view->hosts);
     int n_borrowed = consumer_count_hosts(view->consumer);
     struct consumer_host host;
     struct site_tally own, borrowed;
@@ -223,7 +224,7 @@ void site_view_hosts(const struct site_view *view, struct site_page *page,
     site_tally_init(&own, arena, n_own);
     site_tally_init(&borrowed, arena, n_borrowed);
     for (int i = 0; i < n_own; i++) {
-        site_tally_add(&own, site_hosts_name(view->hosts, i), "");
+        site_tally_add(&own, host_table_name(view->hosts, i), "");
     }
     for (int i = 0; i < n_borrowed; i++) {
         consumer_host_at(view->consumer, i, &host);

@@ -13,17 +13,17 @@
 #include "provider/provider.h"
 #include "site/asked_lists.h"
 #include "site/capacity.h"
-#include "site/closed.h"
+#include "site/exchange/site_uplink.h"
 #include "site/facts.h"
-#include "site/jobs.h"
+#include "site/job/job.h"
+#include "site/job/queue_table.h"
 #include "site/needs.h"
 #include "site/picks.h"
-#include "site/queues.h"
-#include "site/runs.h"
+#include "site/run/host_admin.h"
+#include "site/run/host_table.h"
+#include "site/run/runs.h"
 #include "site/shares.h"
 #include "site/site.h"
-#include "site/site_hosts.h"
-#include "site/site_uplink.h"
 #include "site/slot_reserves.h"
 
 /* The parts of a site that its listings show. Most rows join many of them: a row of
@@ -31,14 +31,14 @@
  * reservations, leases and windows. */
 struct site_view {
     const struct site_config *config;
-    const struct jobs *jobs;
-    const struct queues *queues;
+    const struct job_table *jobs;
+    const struct queue_table *queues;
     const struct limits *limits;
     const struct shares *shares;
-    const struct site_hosts *hosts;
+    const struct host_table *hosts;
     const struct capacity *capacity;
     const struct facts *facts;
-    const struct closed *closed;
+    const struct host_admin *closed;
     const struct runs *runs;
     const struct slot_reserves *slot_reserves;
     const struct provider *provider;

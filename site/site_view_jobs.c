@@ -6,8 +6,8 @@
 
 #include "model/job_id.h"
 #include "sched/resreq.h"
-#include "site/endings.h"
-#include "site/job_lookup.h"
+#include "site/job/deferred_kill.h"
+#include "site/job/job_lookup.h"
 #include "site/resizes.h"
 #include "site/site_page.h"
 #include "site/site_view_rules.h"
@@ -26,7 +26,7 @@ enum {
 /* "queue normal", "queue normal, hosts n1 n2@north". */
 static const char *where_text(struct arena *arena, const struct job *job)
 {
-    const char *text = arena_printf(arena, "queue %s", jobs_queue_name(job));
+    const char *text = arena_printf(arena, "queue %s", job_queue_name(job));
     for (int i = 0; i < job->spec->n_hosts_asked && i < 8; i++) {
         text = arena_printf(arena, "%s%s%s", text, i == 0 ? ", hosts " : " ",
                             job->spec->hosts_asked[i]);
@@ -59,7 +59,7 @@ static const char *waiting_reason(const struct site_view *view, struct arena *ar
 static const char *why_text(const struct site_view *view, struct arena *arena,
                             const struct job *job)
 {
-    if (jobs_is_end_deferred(job) && job->halt.causes != 0) {
+    if (job_is_kill_deferred(job) && job->halt.causes != 0) {
         return arena_printf(arena,
                             "%s; ends in its slots, for the commands after it, as soon "
                             "as others give them back",
@@ -105,7 +105,7 @@ static void add_hosts(struct arena *arena, struct value *row, const struct job *
 static void add_exit(struct arena *arena, struct value *row, const struct job *job)
 {
     int code;
-    if (jobs_exit_code(job, &code)) {
+    if (job_exit_code(job, &code)) {
         value_add_int(arena, row, "exit_code", code);
     } else {
         value_add_null(arena, row, "exit_code");
@@ -116,8 +116,8 @@ static void add_use(struct arena *arena, struct value *row, const struct job *jo
                     int64_t now_ms)
 {
     bool has_run = job->start_ms != 0;
-    bool is_known = has_run && jobs_is_ended(job);
-    int64_t run_ms = jobs_ran_ms(job, now_ms);
+    bool is_known = has_run && job_is_ended(job);
+    int64_t run_ms = job_ran_ms(job, now_ms);
     value_add_duration(arena, row, "run_s", has_run ? run_ms : -1);
     bool is_told = has_run && !is_known && job->seat.cpu_ms > 0;
     value_add_duration(arena, row, "cpu_s",
@@ -210,7 +210,7 @@ static void add_resize(const struct site_view *view, struct arena *arena,
     value_add_text(arena, row, "resizable", resizables[job->terms->resizable]);
     value_add_text(arena, row, "resizing", resize_events[job->resize.event]);
     if (job->is_growing) {
-        value_add_int(arena, row, "pending_slots", jobs_asked_slots(job));
+        value_add_int(arena, row, "pending_slots", job_asked_slots(job));
         value_add_text(arena, row, "pending_slots_reason",
                        more_reason(view, arena, job));
     } else {
@@ -268,15 +268,15 @@ static struct value *job_row(const struct site_view *view, struct arena *arena,
                    job->spec->name[0] != '\0'
                        ? job_id_element_name(arena, job->spec->name, job->index)
                        : site_page_cut(arena, job->spec->command, 60));
-    value_add_text(arena, row, "state", jobs_state_name(job->state));
+    value_add_text(arena, row, "state", job_state_name(job->state));
     value_add_text(arena, row, "user", job->spec->user);
-    value_add_text(arena, row, "queue", jobs_queue_name(job));
+    value_add_text(arena, row, "queue", job_queue_name(job));
     value_add_text(arena, row, "resreq", resreq_text(arena, job->spec, is_asked));
     value_add_text(arena, row, "reserved", job->reserved);
     value_add_text(arena, row, "avoided",
                    job->avoided != NULL ? site_page_cut(arena, job->avoided, TEXT_MAX)
                                         : NULL);
-    value_add_int(arena, row, "slots", jobs_slots(job));
+    value_add_int(arena, row, "slots", job_slots(job));
     add_hosts(arena, row, job);
     value_add_instant(arena, row, "submit_at", job->submit_ms);
     value_add_instant(arena, row, "start_at", job->start_ms);
@@ -345,12 +345,12 @@ static bool is_asked_for(struct arena *arena, const struct job *job,
                    ? job->id == wanted->number && job_id_has(wanted, job->index)
                    : has_name(arena, job, query->name);
     }
-    if (jobs_is_ended(job) && !query->with_ended) {
+    if (job_is_ended(job) && !query->with_ended) {
         return false;
     }
     return (query->user[0] == '\0' || strcmp(job->spec->user, query->user) == 0) &&
            (query->queue[0] == '\0' ||
-            strcmp(jobs_queue_name(job), query->queue) == 0) &&
+            strcmp(job_queue_name(job), query->queue) == 0) &&
            (query->host[0] == '\0' || is_on_host(job, query->host));
 }
 
@@ -366,15 +366,15 @@ void site_view_jobs(const struct site_view *view, struct site_page *page,
             job_id_key(after.number, after.n_ranges > 0 ? after.ranges->first : 0);
     }
     bool is_one = job_lookup_one(view->jobs, query->name) != NULL;
-    int first = wanted.number != 0 ? jobs_place_of(view->jobs, wanted.number) : 0;
-    for (int i = first; i < jobs_count(view->jobs) && !page->is_full; i++) {
-        const struct job *job = jobs_at(view->jobs, i);
+    int first = wanted.number != 0 ? job_table_index_of(view->jobs, wanted.number) : 0;
+    for (int i = first; i < job_table_count(view->jobs) && !page->is_full; i++) {
+        const struct job *job = job_table_at(view->jobs, i);
         if (wanted.number != 0 && job->id != wanted.number) {
             break;
         }
         if (is_asked_for(page->arena, job, &wanted, query) &&
-            site_page_wants(page, jobs_key(job))) {
-            site_page_add(page, jobs_key(job), job_row(view, page->arena, job, is_one));
+            site_page_wants(page, job_key(job))) {
+            site_page_add(page, job_key(job), job_row(view, page->arena, job, is_one));
             page->last_text = job_id_text(page->arena, job->id, job->index);
         }
     }
@@ -392,13 +392,13 @@ static struct queue_slots *count_queues(const struct site_view *view,
 {
     struct queue_slots *slots =
         arena_alloc(arena, (size_t)view->config->n_queues, sizeof(*slots));
-    for (int i = 0; i < jobs_count(view->jobs); i++) {
-        const struct job *job = jobs_at(view->jobs, i);
+    for (int i = 0; i < job_table_count(view->jobs); i++) {
+        const struct job *job = job_table_at(view->jobs, i);
         if (job->queue < 0) {
             continue;
         }
         struct queue_slots *of = &slots[job->queue];
-        of->more += job->is_growing ? jobs_asked_slots(job) : 0;
+        of->more += job->is_growing ? job_asked_slots(job) : 0;
         switch (job->state) {
         case JOB_PEND:
         case JOB_PSUSP:
@@ -406,11 +406,11 @@ static struct queue_slots *count_queues(const struct site_view *view,
             break;
         case JOB_RUN:
         case JOB_UNKWN:
-            of->run += jobs_slots(job);
+            of->run += job_slots(job);
             break;
         case JOB_USUSP:
         case JOB_SSUSP:
-            of->susp += jobs_slots(job);
+            of->susp += job_slots(job);
             break;
         case JOB_DONE:
         case JOB_EXIT:
@@ -470,7 +470,7 @@ void site_view_queues(const struct site_view *view, struct site_page *page,
         value_add_int(arena, row, "priority", queue->priority);
         value_add_text(
             arena, row, "status",
-            queues_status(view->queues, i, view->event_ms + view->utc_offset_ms));
+            queue_table_status(view->queues, i, view->event_ms + view->utc_offset_ms));
         site_view_add_queue_limits(arena, row, view->config, queue);
         value_add_int(arena, row, "njobs",
                       slots[i].pend + slots[i].run + slots[i].susp);

@@ -212,8 +212,8 @@ static void add_host(struct listing *listing, int index)
 {
     const struct site_view *view = listing->view;
     struct arena *arena = listing->page->arena;
-    const char *host = site_hosts_name(view->hosts, index);
-    int max = site_hosts_max(view->hosts, index), own, consumers;
+    const char *host = host_table_name(view->hosts, index);
+    int max = host_table_max(view->hosts, index), own, consumers;
     run_table_used(runs_table(view->runs), index, &own, &consumers);
     struct limit limit = {
         .name = arena_printf(arena, "MXJ of host %s (%d)", host, max),
@@ -239,7 +239,7 @@ void site_view_limits(const struct site_view *view, struct site_page *page,
         capacity_hosts(view->capacity, page->arena,
                        view->event_ms + view->utc_offset_ms, &listing.n_hosts);
     add_limits(&listing);
-    for (int i = 0; i < site_hosts_count(view->hosts) && !page->is_full; i++) {
+    for (int i = 0; i < host_table_count(view->hosts) && !page->is_full; i++) {
         add_host(&listing, i);
     }
 }

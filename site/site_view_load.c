@@ -164,10 +164,10 @@ void site_view_add_thresholds(const struct site_view *view, struct arena *arena,
 /* As lsload has it: a host that is there, but takes no jobs yet, is "-ok". */
 static const char *status_of(const struct site_view *view, int host)
 {
-    if (site_hosts_is_away(view->hosts, host) || !facts_is_told(view->facts, host)) {
+    if (host_table_is_away(view->hosts, host) || !facts_is_told(view->facts, host)) {
         return "unavail";
     }
-    return site_hosts_is_ready(view->hosts, host) ? "ok" : "-ok";
+    return host_table_is_ready(view->hosts, host) ? "ok" : "-ok";
 }
 
 static struct value *load_row(const struct site_view *view, struct arena *arena,
@@ -190,12 +190,12 @@ static bool is_asked(const struct msg_query *query, const char *name)
 static void add_place(const struct site_view *view, struct site_page *page,
                       const struct msg_query *query, uint64_t number, int place)
 {
-    int n_own = site_hosts_count(view->hosts);
+    int n_own = host_table_count(view->hosts);
     struct consumer_host host = {.name = ""};
     if (place >= n_own) {
         consumer_host_at(view->consumer, place - n_own, &host);
     }
-    const char *name = place < n_own ? site_hosts_name(view->hosts, place) : host.name;
+    const char *name = place < n_own ? host_table_name(view->hosts, place) : host.name;
     if (!is_asked(query, name) || !site_page_wants(page, number)) {
         return;
     }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "site/rules.h"
+#include "site/job/effective_rules.h"
 #include "site/site_page.h"
 
 /* ---------------------------------------------------------------- limits */
@@ -155,7 +155,7 @@ void site_view_add_job_rules(struct arena *arena, struct value *row,
 {
     struct job_spec spec = *job->spec;
     struct job_rlimits limits;
-    struct job_rules_stack stack = rules_stack(config, job->queue, spec.app);
+    struct job_rules_stack stack = effective_rules_stack(config, job->queue, spec.app);
     job_rules_apply(arena, &stack, &spec);
     value_add_text(arena, row, "app", spec.app[0] != '\0' ? spec.app : NULL);
     if (job_rlimits_read(spec.limits, spec.n_limits, &limits, NULL) != 0) {

@@ -8,7 +8,7 @@
 #define SUBLET_SITE_SITE_VIEW_RULES_H
 
 #include "base/value.h"
-#include "site/jobs.h"
+#include "site/job/job.h"
 #include "site/site.h"
 
 /* Of a job: app, limits that count for it; of one that was asked for its commands. */

@@ -229,18 +229,17 @@ static struct account_rows list_all(const struct site_view *view, struct arena *
         }
     }
     int n_accounts = rows.count;
-    for (int i = 0; i < jobs_count(view->jobs); i++) {
-        const struct job *job = jobs_at(view->jobs, i);
+    for (int i = 0; i < job_table_count(view->jobs); i++) {
+        const struct job *job = job_table_at(view->jobs, i);
         int scope = job->seat.scope;
-        if (jobs_is_ended(job)) {
+        if (job_is_ended(job)) {
             continue;
         }
         if (scope >= 0) {
             const struct share_tree *tree = shares_scope_tree(view->shares, scope);
             for (int at = job->seat.account; at > 0;
                  at = share_tree_at(tree, at)->parent) {
-                count_slots(&rows.items[row_of[scope][at]].counts, job,
-                            jobs_slots(job));
+                count_slots(&rows.items[row_of[scope][at]].counts, job, job_slots(job));
             }
             continue;
         }
@@ -249,7 +248,7 @@ static struct account_rows list_all(const struct site_view *view, struct arena *
             add_row(&rows, &capacity)->user = job->spec->user;
             row = rows.count - 1;
         }
-        count_slots(&rows.items[row].counts, job, jobs_slots(job));
+        count_slots(&rows.items[row].counts, job, job_slots(job));
     }
     return rows;
 }

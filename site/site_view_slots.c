@@ -7,7 +7,7 @@
 #include "base/value.h"
 #include "model/job_id.h"
 #include "sched/resreq_usage.h"
-#include "site/run_limit.h"
+#include "site/job/run_limit.h"
 #include "site/site_tally.h"
 #include "site/view_rows.h"
 
@@ -56,7 +56,7 @@ void site_view_job_slots(const struct site_view *view, struct arena *arena,
     struct slot_reserved reserved = {.n_hosts = 0};
     uint64_t of = job->backfill.of;
     bool stood_still = job->halt.causes != 0 || job->halt.resumed_ms != 0;
-    if (slot_reserves_find(view->slot_reserves, jobs_key(job), &reserved)) {
+    if (slot_reserves_find(view->slot_reserves, job_key(job), &reserved)) {
         struct value *hosts =
             value_add(arena, row, "reserved_slots", value_object(arena));
         for (int i = 0; i < reserved.n_hosts && i < SHOWN_HOSTS_MAX; i++) {
@@ -101,7 +101,7 @@ const char *site_view_slots_text(const struct site_view *view, struct arena *are
                                  const struct job *job)
 {
     struct slot_reserved reserved;
-    if (!slot_reserves_find(view->slot_reserves, jobs_key(job), &reserved)) {
+    if (!slot_reserves_find(view->slot_reserves, job_key(job), &reserved)) {
         return "";
     }
     int n_slots = msg_sum_slots(reserved.hosts, reserved.n_hosts);
@@ -158,7 +158,7 @@ const char *site_view_kept_text(const struct site_view *view, struct arena *aren
         struct slot_reserved reserved;
         slot_reserves_at(view->slot_reserves, i, &reserved);
         int n_slots = kept_of(&reserved, &view->config->queues[job->queue]);
-        if (n_slots == 0 || reserved.job == jobs_key(job)) {
+        if (n_slots == 0 || reserved.job == job_key(job)) {
             continue;
         }
         if (n_named++ == NAMED_JOBS_MAX) {
@@ -206,7 +206,7 @@ int64_t site_view_queue_slots(const struct site_view *view, int queue)
     for (int i = 0; i < slot_reserves_count(view->slot_reserves); i++) {
         struct slot_reserved reserved;
         slot_reserves_at(view->slot_reserves, i, &reserved);
-        const struct job *job = jobs_find(view->jobs, reserved.job);
+        const struct job *job = job_table_find(view->jobs, reserved.job);
         n_slots += job != NULL && job->queue == queue ? in_hand(&reserved) : 0;
     }
     return n_slots;
@@ -219,7 +219,7 @@ int64_t site_view_account_slots(const struct site_view *view,
     for (int i = 0; i < slot_reserves_count(view->slot_reserves); i++) {
         struct slot_reserved reserved;
         slot_reserves_at(view->slot_reserves, i, &reserved);
-        const struct job *job = jobs_find(view->jobs, reserved.job);
+        const struct job *job = job_table_find(view->jobs, reserved.job);
         if (job == NULL || job->seat.scope < 0 ||
             shares_scope_tree(view->shares, job->seat.scope) != tree) {
             continue;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/halts.h"
-#include "site/keep.h"
+#include "model/dup.h"
+#include "site/job/suspend.h"
 #include "site/parts.h"
 #include "site/slot_runs.h"
 
@@ -45,11 +45,11 @@ static void release(struct kept *kept)
     free(kept->lent);
     free(kept->targets);
     for (int i = 0; i < kept->shown.n_parts; i++) {
-        keep_free((char *)(uintptr_t)kept->parts[i].resource);
-        keep_free((char *)(uintptr_t)kept->parts[i].host);
+        dup_free((char *)(uintptr_t)kept->parts[i].resource);
+        dup_free((char *)(uintptr_t)kept->parts[i].host);
     }
     free(kept->parts);
-    keep_free(kept->lease);
+    dup_free(kept->lease);
 }
 
 void slot_reserves_free(struct slot_reserves *reserves)
@@ -129,10 +129,10 @@ static void lift_bars(struct slot_reserves *reserves, int64_t now_ms)
 /* The first of the line that the job stands in; NULL: it stands in none. */
 static const struct job *first_of(const struct site *site, uint64_t key)
 {
-    const struct job *job = jobs_find(site->jobs, key);
+    const struct job *job = job_table_find(site->jobs, key);
     int n_turns;
     return job != NULL && job->line != NULL
-               ? jobs_of_turn(line_turns(job->line, &n_turns)[0])
+               ? job_of_entry(line_turns(job->line, &n_turns)[0])
                : NULL;
 }
 
@@ -144,10 +144,10 @@ static bool goes_on(struct site *site, struct kept *kept, int64_t now_ms)
     if (first == NULL) {
         return false;
     }
-    if (jobs_key(first) != kept->shown.job && find(reserves, jobs_key(first)) >= 0) {
+    if (job_key(first) != kept->shown.job && find(reserves, job_key(first)) >= 0) {
         return false; /* that one has its own */
     }
-    kept->shown.job = jobs_key(first);
+    kept->shown.job = job_key(first);
     const struct reservation_config *rule = &site->config->queues[first->queue].reserve;
     if (now_ms - kept->shown.since_ms < rule->max_ms) {
         return true;
@@ -244,10 +244,10 @@ static bool is_lent(const struct job *job)
 static struct borrowers list_borrowers(const struct site *site, struct arena *arena)
 {
     struct borrowers borrowers = {.count = 0};
-    int n_open = site->slot_reserves->count > 0 ? jobs_count_open(site->jobs) : 0;
+    int n_open = site->slot_reserves->count > 0 ? job_table_count_open(site->jobs) : 0;
     borrowers.items = arena_alloc(arena, (size_t)n_open, sizeof(*borrowers.items));
     for (int i = 0; i < n_open; i++) {
-        const struct job *job = jobs_open_at(site->jobs, i);
+        const struct job *job = job_table_open_at(site->jobs, i);
         if (is_lent(job)) {
             borrowers.items[borrowers.count++] =
                 (struct borrower){job->backfill.of, job};
@@ -346,7 +346,7 @@ static void show_one(const struct site *site, struct arena *arena,
     int n_most = kept->shown.n_hosts +
                  (has_lent ? count_lent_hosts(borrowers, kept->shown.job) : 0);
     struct pieces pieces = {.at = at};
-    const struct job *job = jobs_find(site->jobs, kept->shown.job);
+    const struct job *job = job_table_find(site->jobs, kept->shown.job);
     pieces.items = arena_alloc(arena, (size_t)n_most, sizeof(*pieces.items));
     for (int i = 0; i < kept->shown.n_hosts; i++) {
         int host = capacity_find_host(site->hosts, place->hosts, place->n_hosts,
@@ -420,8 +420,8 @@ static struct slot_reserved_part *keep_parts(const struct place_snapshot *place,
     for (int i = 0; i < from->n_parts; i++) {
         const struct reservation_part *part = &from->parts[i];
         parts[i] = (struct slot_reserved_part){
-            keep_text(place->reserve->kinds[part->kind].name),
-            keep_text(place->hosts[part->host].name), part->milli, part->need_milli};
+            dup_text(place->reserve->kinds[part->kind].name),
+            dup_text(place->hosts[part->host].name), part->milli, part->need_milli};
     }
     return parts;
 }
@@ -440,11 +440,11 @@ static struct kept keep(struct arena *arena, const struct place_snapshot *place,
         lent[i] = piece->n_lent;
         targets[i] = piece->n_target;
     }
-    struct kept kept = {.hosts = keep_hosts(slots, from->n_pieces),
+    struct kept kept = {.hosts = dup_hosts(slots, from->n_pieces),
                         .lent = lent,
                         .targets = targets,
                         .parts = keep_parts(place, from),
-                        .lease = keep_text(hosts[from->pieces[0].host].lease)};
+                        .lease = dup_text(hosts[from->pieces[0].host].lease)};
     kept.shown = (struct slot_reserved){.job = from->job,
                                         .lease = kept.lease,
                                         .hosts = kept.hosts,
@@ -468,7 +468,7 @@ static int64_t find_wake_ms(const struct site *site)
     int64_t wake_ms = INT64_MAX;
     for (int i = 0; i < reserves->count; i++) {
         const struct slot_reserved *shown = &reserves->items[i].shown;
-        const struct job *job = jobs_find(site->jobs, shown->job);
+        const struct job *job = job_table_find(site->jobs, shown->job);
         wake_ms = sooner(wake_ms, shown->since_ms +
                                       site->config->queues[job->queue].reserve.max_ms);
     }

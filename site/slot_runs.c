@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "site/attempt.h"
+#include "site/job/attempt.h"
+#include "site/job/run_limit.h"
 #include "site/parts.h"
-#include "site/run_limit.h"
 #include "site/slot_reserves.h"
 
 static int64_t end_of(const struct site *site, const struct job *job, int64_t now_ms)
@@ -15,14 +15,14 @@ static int64_t end_of(const struct site *site, const struct job *job, int64_t no
     if (limit_ms == 0 || job->halt.causes != 0) {
         return BACKFILL_NEVER;
     }
-    int64_t ran_ms = job->start_ms != 0 ? jobs_ran_ms(job, now_ms) : 0;
+    int64_t ran_ms = job->start_ms != 0 ? job_ran_ms(job, now_ms) : 0;
     return now_ms + (ran_ms < limit_ms ? limit_ms - ran_ms : 0);
 }
 
 static bool has_slots(const struct site *site, const struct job *job)
 {
     return job->halt.causes == 0 || !job->halt.yields ||
-           !attempt_is_still(site->life, job);
+           !attempt_is_suspended(site->life, job);
 }
 
 /* The same amounts, to be added to. */
@@ -41,7 +41,7 @@ static void list_run(const struct site *site, struct arena *arena,
 {
     struct backfill_piece *pieces =
         arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*pieces));
-    *run = (struct backfill_run){.key = jobs_key(job),
+    *run = (struct backfill_run){.key = job_key(job),
                                  .end_ms = end_of(site, job, place->now_ms),
                                  .pieces = pieces};
     run->parts = copy_parts(site, arena, job, &run->n_parts);
@@ -86,11 +86,11 @@ static void list_rest(struct arena *arena, const int64_t *used, int n_pools,
 struct backfill_run *slot_runs_list(const struct site *site, struct arena *arena,
                                     const struct place_snapshot *place, int *n_runs)
 {
-    int n_open = jobs_count_open(site->jobs);
+    int n_open = job_table_count_open(site->jobs);
     int n_pools = place->reserve != NULL ? place->reserve->n_pools : 0;
     struct backfill_run *runs = arena_alloc(arena, (size_t)n_open + 1, sizeof(*runs));
     for (int i = 0; i < n_open; i++) {
-        list_run(site, arena, place, jobs_open_at(site->jobs, i), &runs[i]);
+        list_run(site, arena, place, job_table_open_at(site->jobs, i), &runs[i]);
     }
     backfill_sort(runs, n_open);
     *n_runs = n_open;

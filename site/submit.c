@@ -9,7 +9,7 @@
 #include "base/value.h"
 #include "model/job_id.h"
 #include "sched/depend.h"
-#include "site/rules.h"
+#include "site/job/effective_rules.h"
 
 enum { NAMED_JOBS_MAX = 1000 }; /* that one name in a dependency may mean */
 
@@ -31,7 +31,7 @@ static const struct queue_config *find_queue(const struct site_api *api,
 static int check_host(const struct site_api *api, const char *name, struct err *err)
 {
     if (strchr(name, '@') == NULL) {
-        return site_hosts_find(api->hosts, name) >= 0
+        return host_table_find(api->hosts, name) >= 0
                    ? 0
                    : err_set(err, ERR_NOT_FOUND, "%s: no such host, see `sublet hosts`",
                              name);
@@ -55,10 +55,10 @@ static int check_input(const struct site_api *api, const struct queue_config *qu
                        const struct job_spec *spec, struct err *err)
 {
     int preference;
-    bool is_possible = !jobs_reads_file(spec);
-    for (int i = 0; !is_possible && i < site_hosts_count(api->hosts); i++) {
+    bool is_possible = !job_reads_file(spec);
+    for (int i = 0; !is_possible && i < host_table_count(api->hosts); i++) {
         is_possible =
-            queue_allows(queue, site_hosts_name(api->hosts, i), "", &preference);
+            queue_allows(queue, host_table_name(api->hosts, i), "", &preference);
     }
     return is_possible ? 0
                        : err_set(err, ERR_STATE,
@@ -121,24 +121,24 @@ static bool is_searched(const struct job_search *search, const struct job *job,
 static int search_jobs(void *arg, const char *name, const uint64_t **ids)
 {
     const struct job_search *search = arg;
-    const struct jobs *jobs = search->api->jobs;
+    const struct job_table *jobs = search->api->jobs;
     size_t length = strlen(name);
     bool is_prefix = length > 0 && name[length - 1] == '*';
     struct job_id id;
     uint64_t *found;
     int count = 0;
     if (job_id_read(search->arena, name, &id, NULL) == 0 && id.n_ranges == 0) {
-        int place = jobs_place_of(jobs, id.number);
+        int place = job_table_index_of(jobs, id.number);
         bool is_known =
-            place < jobs_count(jobs) && jobs_at(jobs, place)->id == id.number;
+            place < job_table_count(jobs) && job_table_at(jobs, place)->id == id.number;
         found = arena_alloc(search->arena, 1, sizeof(*found));
         found[0] = id.number;
         *ids = found;
         return is_known;
     }
     found = arena_alloc(search->arena, NAMED_JOBS_MAX, sizeof(*found));
-    for (int i = 0; i < jobs_count(jobs) && count < NAMED_JOBS_MAX; i++) {
-        const struct job *job = jobs_at(jobs, i);
+    for (int i = 0; i < job_table_count(jobs) && count < NAMED_JOBS_MAX; i++) {
+        const struct job *job = job_table_at(jobs, i);
         bool is_new = count == 0 || found[count - 1] != job->id;
         if (is_new && is_searched(search, job, name, length - is_prefix, is_prefix)) {
             found[count++] = job->id;
@@ -251,7 +251,7 @@ static int check_rules(const struct site_api *api, int queue, uint64_t bare_limi
         return code;
     }
     struct job_rules rules;
-    struct job_rules_stack stack = rules_stack(api->config, queue, spec->app);
+    struct job_rules_stack stack = effective_rules_stack(api->config, queue, spec->app);
     job_rules_merge(&stack, &rules);
     spec->is_rerunnable = spec->interaction == INTERACTION_NONE &&
                           (spec->is_rerunnable || rules.rerunnable == 1);
@@ -294,7 +294,7 @@ static int check_submit(const struct site_api *api, const struct peer *from,
         return err_set(err, ERR_NOT_FOUND, "%s: no such queue, see `sublet queues`",
                        spec->queue[0] != '\0' ? spec->queue : "no default queue");
     }
-    if (queues_is_closed(api->queues, (int)(*queue - api->config->queues))) {
+    if (queue_table_is_closed(api->queues, (int)(*queue - api->config->queues))) {
         return err_set(err, ERR_STATE, "%s: Queue is closed", (*queue)->name);
     }
     terms->user_group = terms->user_group != NULL ? terms->user_group : "";
@@ -397,10 +397,10 @@ static int read_indices(const struct site_api *api, struct arena *arena,
         }
         *n_indices = job_id_expand(arena, &list, indices);
     }
-    if (*n_indices > JOBS_MAX - jobs_count_unfinished(api->jobs)) {
+    if (*n_indices > JOBS_MAX - job_table_count_unfinished(api->jobs)) {
         return err_set(err, ERR_FULL,
                        "the site has %d unfinished jobs, and takes %d; try again later",
-                       jobs_count_unfinished(api->jobs), JOBS_MAX);
+                       job_table_count_unfinished(api->jobs), JOBS_MAX);
     }
     return 0;
 }
@@ -453,11 +453,11 @@ void submit_request(const struct site_api *api, const struct peer *from,
     row.spec.uid = from->uid;
     row.spec.gid = from->gid;
     store_number("job", row.id, effects);
-    const struct job *job = jobs_add_array(api->jobs, &row, indices, n_indices);
+    const struct job *job = job_table_add_array(api->jobs, &row, indices, n_indices);
     bool is_array = job->index != 0;
-    jobs_store_spec(job, effects);
+    job_store_spec(job, effects);
     if (!is_array) {
-        jobs_store(job, effects);
+        job_store(job, effects);
     }
     terminals_add(api->terminals, job, from);
     pass_request_set(api->pass_request);

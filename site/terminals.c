@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/job_id.h"
-#include "site/job_lookup.h"
+#include "site/job/job_lookup.h"
 
 /* More than that many connections there are not (sys/local.h). */
 enum { TERMINALS_MAX = 1000 };
@@ -67,8 +67,8 @@ static bool is_refused(const struct terminals *terminals,
                        const struct queue_config *queue)
 {
     int preference, n_refused = 0;
-    for (int i = 0; i < site_hosts_count(terminals->parts.hosts); i++) {
-        if (queue_allows(queue, site_hosts_name(terminals->parts.hosts, i), "",
+    for (int i = 0; i < host_table_count(terminals->parts.hosts); i++) {
+        if (queue_allows(queue, host_table_name(terminals->parts.hosts, i), "",
                          &preference)) {
             return false;
         }
@@ -132,7 +132,7 @@ void terminals_add(struct terminals *terminals, const struct job *job,
                    const struct peer *from)
 {
     if (job->spec->interaction != INTERACTION_NONE) {
-        add(terminals, &(struct terminal){.key = jobs_key(job),
+        add(terminals, &(struct terminal){.key = job_key(job),
                                           .link = from->link,
                                           .deadline_ms = INT64_MAX});
     }
@@ -140,11 +140,11 @@ void terminals_add(struct terminals *terminals, const struct job *job,
 
 void terminals_start(struct terminals *terminals, int64_t now_ms)
 {
-    for (int i = 0; i < jobs_count(terminals->parts.jobs); i++) {
-        const struct job *job = jobs_at(terminals->parts.jobs, i);
-        if (job->spec->interaction != INTERACTION_NONE && !jobs_is_ended(job)) {
+    for (int i = 0; i < job_table_count(terminals->parts.jobs); i++) {
+        const struct job *job = job_table_at(terminals->parts.jobs, i);
+        if (job->spec->interaction != INTERACTION_NONE && !job_is_ended(job)) {
             add(terminals,
-                &(struct terminal){.key = jobs_key(job),
+                &(struct terminal){.key = job_key(job),
                                    .deadline_ms = now_ms + TERMINALS_PATIENCE_MS});
         }
     }
@@ -178,7 +178,7 @@ static struct run *run_of(const struct terminals *terminals, const struct job *j
     const struct run_id id = {terminals->parts.site, job->attempt};
     struct run *run = has_begun(job) ? runs_find(terminals->parts.runs, &id) : NULL;
     bool is_there = run != NULL && run->host >= 0 &&
-                    site_hosts_is_ready(terminals->parts.hosts, run->host);
+                    host_table_is_ready(terminals->parts.hosts, run->host);
     return is_there ? run : NULL;
 }
 
@@ -198,7 +198,7 @@ static struct terminal *connect_user(struct terminals *terminals,
                                      const struct peer *from, const struct job *job,
                                      struct effects *effects)
 {
-    struct terminal *terminal = find(terminals, jobs_key(job));
+    struct terminal *terminal = find(terminals, job_key(job));
     if (job->spec->interaction == INTERACTION_NONE || from->uid != job->spec->uid) {
         refuse(from, ERR_DENIED,
                arena_printf(&effects->arena,
@@ -237,7 +237,7 @@ static void pass_down(struct terminals *terminals, const struct job *job,
     msg.stream_down.job = "";
     msg.stream_down.bytes = arena_copy(arena, down->bytes, (size_t)down->n_bytes);
     if (run != NULL) {
-        site_hosts_send(terminals->parts.hosts, run->host, &msg, effects);
+        host_table_send(terminals->parts.hosts, run->host, &msg, effects);
     } else {
         msg.site = arena_strn(arena, job->lease, strcspn(job->lease, "/"));
         site_uplink_send(terminals->parts.uplink, &msg, effects);
@@ -282,10 +282,10 @@ void terminals_up(struct terminals *terminals, int host, const struct msg_stream
     struct arena *arena = &effects->arena;
     const struct job *job =
         strcmp(up->run.site, terminals->parts.site) == 0
-            ? jobs_find_attempt(terminals->parts.jobs, up->run.attempt)
+            ? job_table_find_attempt(terminals->parts.jobs, up->run.attempt)
             : NULL;
     const struct terminal *terminal =
-        job != NULL ? find(terminals, jobs_key(job)) : NULL;
+        job != NULL ? find(terminals, job_key(job)) : NULL;
     if (terminal == NULL || terminal->link == 0) {
         return;
     }
@@ -437,7 +437,7 @@ static void tell_news(const struct terminals *terminals, struct terminal *termin
 void terminals_requeued(struct terminals *terminals, const struct job *job,
                         struct effects *effects)
 {
-    struct terminal *terminal = find(terminals, jobs_key(job));
+    struct terminal *terminal = find(terminals, job_key(job));
     if (terminal != NULL) {
         tell_news(terminals, terminal, job, effects);
     }
@@ -449,8 +449,8 @@ void terminals_tick(struct terminals *terminals, int64_t now_ms,
     int n_kept = 0;
     for (int i = 0; i < terminals->count; i++) {
         struct terminal *terminal = &terminals->items[i];
-        const struct job *job = jobs_find(terminals->parts.jobs, terminal->key);
-        if (job == NULL || jobs_is_ended(job)) {
+        const struct job *job = job_table_find(terminals->parts.jobs, terminal->key);
+        if (job == NULL || job_is_ended(job)) {
             continue;
         }
         tell_news(terminals, terminal, job, effects);

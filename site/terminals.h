@@ -20,19 +20,19 @@
 #include "consumer/consumer.h"
 #include "model/effect.h"
 #include "sched/queue.h"
-#include "site/jobs.h"
-#include "site/runs.h"
-#include "site/site_hosts.h"
-#include "site/site_uplink.h"
+#include "site/exchange/site_uplink.h"
+#include "site/job/job.h"
+#include "site/run/host_table.h"
+#include "site/run/runs.h"
 
 enum { TERMINALS_PATIENCE_MS = 60000 };
 
 /* What the terminals look at and send through; all of it is borrowed. */
 struct terminals_parts {
     const char *site; /* its name */
-    const struct jobs *jobs;
+    const struct job_table *jobs;
     const struct runs *runs;
-    struct site_hosts *hosts;
+    struct host_table *hosts;
     const struct consumer *consumer;
     struct site_uplink *uplink;
 };

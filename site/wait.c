@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "model/job_id.h"
-#include "site/job_lookup.h"
+#include "site/job/job_lookup.h"
 
 static void answer_array(const struct job *job, uint64_t link, uint64_t request,
                          struct effects *effects)
@@ -28,8 +28,8 @@ static void answer(const struct job *job, uint64_t link, uint64_t request,
     struct value *value = value_object(arena);
     int code;
     job_id_add_value(arena, value, "job", job->id, job->index);
-    value_add_text(arena, value, "state", jobs_state_name(job->state));
-    if (jobs_exit_code(job, &code)) {
+    value_add_text(arena, value, "state", job_state_name(job->state));
+    if (job_exit_code(job, &code)) {
         value_add_int(arena, value, "exit_code", code);
     } else {
         value_add_null(arena, value, "exit_code");
@@ -47,7 +47,7 @@ static uint64_t array_key(const struct job *job)
     return job_id_key(job->id, 0);
 }
 
-void wait_request(struct waiters *waiters, const struct jobs *jobs,
+void wait_request(struct waiters *waiters, const struct job_table *jobs,
                   const struct peer *from, const struct msg_wait *wait,
                   struct effects *effects)
 {
@@ -59,16 +59,16 @@ void wait_request(struct waiters *waiters, const struct jobs *jobs,
                             wait->job);
         return;
     }
-    if (job != NULL && jobs_is_ended(job)) {
+    if (job != NULL && job_is_ended(job)) {
         answer(job, from->link, wait->request, effects);
         return;
     }
-    if (element != NULL && jobs_is_array_ended(element)) {
+    if (element != NULL && job_is_array_ended(element)) {
         answer_array(element, from->link, wait->request, effects);
         return;
     }
     struct waiter waiter = {.kind = WAITER_JOB,
-                            .key = job != NULL ? jobs_key(job) : array_key(element),
+                            .key = job != NULL ? job_key(job) : array_key(element),
                             .link = from->link,
                             .request = wait->request,
                             .deadline_ms = INT64_MAX};
@@ -83,10 +83,10 @@ void wait_job_ended(struct waiters *waiters, const struct job *job,
                     struct effects *effects)
 {
     struct waiter waiter;
-    while (waiters_take(waiters, WAITER_JOB, jobs_key(job), &waiter)) {
+    while (waiters_take(waiters, WAITER_JOB, job_key(job), &waiter)) {
         answer(job, waiter.link, waiter.request, effects);
     }
-    while (jobs_is_array_ended(job) &&
+    while (job_is_array_ended(job) &&
            waiters_take(waiters, WAITER_JOB, array_key(job), &waiter)) {
         answer_array(job, waiter.link, waiter.request, effects);
     }

@@ -4,10 +4,10 @@
 #define SUBLET_SITE_WAIT_H
 
 #include "model/effect.h"
-#include "site/jobs.h"
+#include "site/job/job.h"
 #include "site/waiters.h"
 
-void wait_request(struct waiters *waiters, const struct jobs *jobs,
+void wait_request(struct waiters *waiters, const struct job_table *jobs,
                   const struct peer *from, const struct msg_wait *wait,
                   struct effects *effects);
 /* Answers all clients that wait for the end of this job, or of its whole array. */

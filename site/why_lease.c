@@ -40,7 +40,7 @@ static void look(const struct site_view *view, const struct job *job,
             hosts->n_avoided++;
             continue;
         }
-        if (closed_has(view->closed, host.name)) {
+        if (host_admin_is_closed(view->closed, host.name)) {
             hosts->n_closed++;
         } else if (!host.is_down) {
             hosts->n_open++;
@@ -75,9 +75,9 @@ static const char *of_job(struct arena *arena, const struct job *job,
 {
     if (hosts->n_named == 0) {
         return arena_printf(arena, "queue <%s> names none of its hosts",
-                            jobs_queue_name(job));
+                            job_queue_name(job));
     }
-    if (jobs_reads_file(job->spec)) {
+    if (job_reads_file(job->spec)) {
         return "its input file (-i) is read on own hosts alone";
     }
     if (hosts->is_batch && job->spec->interaction != INTERACTION_NONE) {
@@ -116,8 +116,7 @@ static const char *why(const struct site_view *view, struct arena *arena,
 {
     struct lease_hosts hosts = {0};
     if (job->queue < 0) {
-        return arena_printf(arena, "queue <%s> is not configured",
-                            jobs_queue_name(job));
+        return arena_printf(arena, "queue <%s> is not configured", job_queue_name(job));
     }
     look(view, job, contract, &hosts);
     /* What passes by itself does not hide what stays. */
@@ -133,8 +132,8 @@ struct value *why_lease_list(const struct site_view *view, struct arena *arena,
 {
     if (job->state != JOB_PEND || job->attempt != 0 || job->line == NULL ||
         line_verdict(job->line)->reason == REASON_UNMET ||
-        queues_veto(view->queues, job->queue, view->event_ms + view->utc_offset_ms) !=
-            REASON_NEW) {
+        queue_table_veto(view->queues, job->queue,
+                         view->event_ms + view->utc_offset_ms) != REASON_NEW) {
         return NULL;
     }
     struct value *list = value_array(arena);

@@ -9,7 +9,7 @@
 #define SUBLET_SITE_WHY_LEASE_H
 
 #include "base/value.h"
-#include "site/jobs.h"
+#include "site/job/job.h"
 
 struct site_view;
 /* An array of {"lease","reason"}, of all leases that are known here and have not ended;

@@ -11,7 +11,7 @@
 #define SUBLET_SITE_WHY_UNMET_H
 
 #include "base/value.h"
-#include "site/jobs.h"
+#include "site/job/job.h"
 
 struct site_view;
 /* An array of {"part","hosts","of"}, of parts that some host does not meet; NULL where

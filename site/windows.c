@@ -2,7 +2,7 @@
 /* windows.c: see windows.h. */
 #include "site/windows.h"
 
-#include "site/halts.h"
+#include "site/job/suspend.h"
 #include "site/parts.h"
 
 void windows_reload(struct windows *windows)
@@ -26,7 +26,7 @@ static bool is_on_closed_host(const struct site *site, const struct job *job,
                               int64_t local_ms)
 {
     for (int i = 0; job->lease[0] == '\0' && i < job->n_hosts; i++) {
-        int host = site_hosts_find(site->hosts, job->hosts[i].host);
+        int host = host_table_find(site->hosts, job->hosts[i].host);
         if (host >= 0 &&
             !window_is_open(&site->config->hosts[host].run_windows, local_ms)) {
             return true;
@@ -40,21 +40,21 @@ static void judge(struct site *site, struct job *job, int64_t now_ms,
 {
     int64_t local_ms = local_of(site, now_ms);
     bool is_out =
-        (job->queue >= 0 && !queues_may_run(site->queues, job->queue, local_ms)) ||
+        (job->queue >= 0 && !queue_table_may_run(site->queues, job->queue, local_ms)) ||
         is_on_closed_host(site, job, local_ms);
     if (is_out) {
-        halts_impose(site->life, job, HALT_WINDOW, 0, now_ms, effects);
+        suspend_or_terminate(site->life, job, HALT_WINDOW, 0, now_ms, effects);
     } else {
-        halts_lift(site->life, job, HALT_WINDOW, now_ms, effects);
+        suspend_clear_cause(site->life, job, HALT_WINDOW, now_ms, effects);
     }
 }
 
 /* A job that never began ends where it is told to: those behind it move up. */
 static void judge_all(struct site *site, int64_t now_ms, struct effects *effects)
 {
-    for (int i = jobs_count_open(site->jobs) - 1; i >= 0; i--) {
-        struct job *job = jobs_open_at(site->jobs, i);
-        if (!jobs_is_ended(job) && !job->is_killed && !jobs_is_requeued(job)) {
+    for (int i = job_table_count_open(site->jobs) - 1; i >= 0; i--) {
+        struct job *job = job_table_open_at(site->jobs, i);
+        if (!job_is_ended(job) && !job->is_killed && !job_is_requeued(job)) {
             judge(site, job, now_ms, effects);
         }
     }
@@ -71,7 +71,7 @@ static void sooner(int64_t *next_ms, const struct window_list *list, int64_t loc
 static int64_t next_of(const struct site *site, int64_t now_ms)
 {
     int64_t local_ms = local_of(site, now_ms);
-    int64_t next_ms = queues_next_ms(site->queues, local_ms);
+    int64_t next_ms = queue_table_next_ms(site->queues, local_ms);
     for (int i = 0; i < site->config->n_hosts; i++) {
         sooner(&next_ms, &site->config->hosts[i].run_windows, local_ms);
         sooner(&next_ms, &site->config->hosts[i].dispatch_windows, local_ms);

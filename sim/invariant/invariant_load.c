@@ -121,13 +121,13 @@ static bool is_on(const struct job *job, const char *host)
 /* Somebody there is to stand still and does not. */
 static bool is_owed(const struct site *site, int host)
 {
-    const char *name = site_hosts_name(site->hosts, host);
+    const char *name = host_table_name(site->hosts, host);
     bool is_found = false;
 
-    for (int i = 0; i < jobs_count_open(site->jobs); i++) {
-        const struct job *job = jobs_open_at(site->jobs, i);
+    for (int i = 0; i < job_table_count_open(site->jobs); i++) {
+        const struct job *job = job_table_open_at(site->jobs, i);
         bool runs = job->state == JOB_RUN && job->halt.causes == 0 && !job->is_killed &&
-                    !jobs_is_requeued(job);
+                    !job_is_requeued(job);
 
         if (!is_on(job, name)) {
             continue;
@@ -165,7 +165,7 @@ bool invariant_load_check(struct invariants *invariants,
         forget_turns(invariants, of->config->name);
     }
     for (int i = 0; site->config->has_thresholds && i < site->config->n_hosts; i++) {
-        const char *host = site_hosts_name(site->hosts, i);
+        const char *host = host_table_name(site->hosts, i);
         struct seen_load *load = see_load(invariants, of->config->name, host);
         bool is_due = is_owed(site, i) &&
                       invariant_host_count_runs(invariants, of->config->name, host) > 1;

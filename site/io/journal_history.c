@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "site/io/journal_fields.h"
-#include "site/jobs.h"
+#include "site/job/job.h"
 
 enum { TRIMMED_AT_ONCE = 20000, EXIT_WIDTH = 3 };
 
@@ -94,7 +94,7 @@ int journal_append_event(struct journal_history *history, struct db *db,
     journal_bind_int(append, ++at, event->index);
     journal_bind_int(append, ++at, event->at_ms);
     journal_bind_text(append, ++at, row_job_event_name(event->event));
-    journal_bind_text(append, ++at, jobs_state_name(event->state));
+    journal_bind_text(append, ++at, job_state_name(event->state));
     journal_bind_text(append, ++at, event->lease);
     journal_bind_hosts(append, ++at, event->hosts, event->n_hosts);
     journal_bind_text(append, ++at, event->reason);
@@ -120,7 +120,7 @@ static int read_words(sqlite3_stmt *row, struct row_job_event *event, struct err
         events[i] = row_job_event_name((enum job_event)i);
     }
     for (int i = 0; i < JOB_STATES; i++) {
-        states[i] = jobs_state_name((enum job_state)i);
+        states[i] = job_state_name((enum job_state)i);
     }
     int rc = journal_read_word(row, 2, events, JOB_EVENTS, &word, err);
     if (rc == 0) {

@@ -138,10 +138,10 @@ static void change_waiting(struct bench *bench, int round)
 static void end_running(struct bench *bench)
 {
     struct site *site = bench->lone.site;
-    for (int i = jobs_count_open(site->jobs) - 1; i >= 0; i--) {
-        const struct job *job = jobs_open_at(site->jobs, i);
+    for (int i = job_table_count_open(site->jobs) - 1; i >= 0; i--) {
+        const struct job *job = job_table_open_at(site->jobs, i);
         uint64_t attempt = job->attempt;
-        int host = site_hosts_find(site->hosts, job->hosts[0].host);
+        int host = host_table_find(site->hosts, job->hosts[0].host);
         struct peer from = lone_site_host(&bench->lone, host);
         struct msg msg = {.kind = MSG_RUN_STATE};
         msg.run_state =
@@ -164,7 +164,7 @@ static void end_running(struct bench *bench)
  */
 static double order_alone(struct bench *bench)
 {
-    const struct lines *all = jobs_lines(bench->lone.site->jobs);
+    const struct lines *all = job_table_classes(bench->lone.site->jobs);
     struct arena arena;
     struct place_snapshot snapshot = {.queues = bench->lone.site->config->queues,
                                       .n_queues = 1};
@@ -174,7 +174,7 @@ static double order_alone(struct bench *bench)
         arena_alloc(&arena, (size_t)lines_count(all), sizeof(*lines));
     for (int i = 0; i < lines_count(all); i++) {
         lines[i].turns = line_turns(lines_at(all, i), &lines[i].n_turns);
-        const struct job *first = jobs_of_turn(lines[i].turns[0]);
+        const struct job *first = job_of_entry(lines[i].turns[0]);
         lines[i].account = first->seat.account;
         lines[i].n_slots = 1;
         lines[i].max_starts = INT_MAX;
@@ -213,9 +213,9 @@ static void run(struct bench *bench, bool has_shares)
     lone_site_start(lone, lone->last_job);
     lone_site_hosts_come(lone);
     settle(bench);
-    if (jobs_count_open(bench->lone.site->jobs) != N_HOSTS * HOST_SLOTS) {
+    if (job_table_count_open(bench->lone.site->jobs) != N_HOSTS * HOST_SLOTS) {
         bench_fail("%d jobs hold the slots, expected %d",
-                   jobs_count_open(bench->lone.site->jobs), N_HOSTS * HOST_SLOTS);
+                   job_table_count_open(bench->lone.site->jobs), N_HOSTS * HOST_SLOTS);
     }
     for (int i = 0; i < BENCH_RUNS; i++) {
         change_waiting(bench, i);

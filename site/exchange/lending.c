@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lending.c: see lending.h. */
+#include "site/exchange/lending.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct lending {
+    struct lending_parts parts;
+    int64_t wake_ms; /* when ends that are not acknowledged are sent again */
+};
+
+struct lending *lending_new(const struct lending_parts *parts)
+{
+    struct lending *lending = mem_alloc(1, sizeof(*lending));
+    lending->parts = *parts;
+    lending->wake_ms = INT64_MAX;
+    return lending;
+}
+
+void lending_free(struct lending *lending)
+{
+    free(lending);
+}
+
+int64_t lending_wake_ms(const struct lending *lending)
+{
+    return lending->wake_ms;
+}
+
+enum {
+    TELL_MS = 2000,      /* an end is told again after it, doubling ... */
+    TELL_MAX_MS = 30000, /* ... up to this */
+    /* Ends of one consumer that it has not acknowledged. A consumer takes them within
+     * seconds; one that never does gets nothing new, or it would fill the journal. */
+    UNACKNOWLEDGED_MAX = 10000,
+};
+
+/* ---------------------------------------------------------------- telling */
+
+static enum attempt_state state_of(const struct run *run)
+{
+    if (run->record == RUN_RECORD_ENDED) {
+        return ATTEMPT_ENDED;
+    }
+    switch (run->phase) {
+    case RUN_RUNNING:
+        return ATTEMPT_RUNNING;
+    case RUN_SUSPENDED:
+        return ATTEMPT_SUSPENDED;
+    case RUN_UNKNOWN:
+    case RUN_WAITING:
+    case RUN_ENDED:
+        break;
+    }
+    return ATTEMPT_TAKEN;
+}
+
+static void send_state(const struct lending *lending,
+                       const struct msg_attempt_state *state, struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    struct msg msg = {.kind = MSG_ATTEMPT_STATE, .attempt_state = *state};
+    msg.site = arena_str(arena, state->run.site);
+    msg.attempt_state.run.site = msg.site;
+    msg.attempt_state.reason =
+        state->reason != NULL ? arena_str(arena, state->reason) : "";
+    msg.attempt_state.exit.text =
+        state->exit.text != NULL ? arena_str(arena, state->exit.text) : "";
+    site_uplink_send(lending->parts.uplink, &msg, effects);
+}
+
+static void tell(const struct lending *lending, const struct run *run,
+                 struct effects *effects)
+{
+    struct msg_attempt_state state = {
+        .run = run->id,
+        .state = state_of(run),
+        .start_ms = run->start_ms,
+        .control_done = run->control_done,
+        .reason = "",
+    };
+    if (run->record == RUN_RECORD_ENDED) {
+        state.exit = run->exit;
+        state.start_ms = run->exit.start_ms;
+    }
+    send_state(lending, &state, effects);
+}
+
+/* About an attempt without a run. */
+static void tell_nothing(const struct lending *lending, const struct run_id *id,
+                         struct effects *effects)
+{
+    send_state(lending,
+               &(struct msg_attempt_state){
+                   .run = *id, .state = provider_unknown(lending->parts.provider, id)},
+               effects);
+}
+
+static void plan_telling(struct lending *lending, struct run *run, int64_t now_ms)
+{
+    int64_t pause_ms = TELL_MS;
+    for (int i = 0; i < run->n_told && pause_ms < TELL_MAX_MS; i++) {
+        pause_ms *= 2;
+    }
+    run->n_told++;
+    run->tell_ms = now_ms + (pause_ms < TELL_MAX_MS ? pause_ms : TELL_MAX_MS);
+    if (run->tell_ms < lending->wake_ms) {
+        lending->wake_ms = run->tell_ms;
+    }
+}
+
+void lending_count_use(struct lending *lending, const struct run *run)
+{
+    if (run->record != RUN_RECORD_ENDED) {
+        provider_run_still(lending->parts.provider, &run->id, run->is_still);
+    }
+}
+
+void lending_run_changed(struct lending *lending, struct run *run, int64_t now_ms,
+                         struct effects *effects)
+{
+    if (run->is_away) {
+        return; /* the consumer knows as much as we do */
+    }
+    if (run->record == RUN_RECORD_ENDED) {
+        provider_run_ended(lending->parts.provider, &run->id);
+        history_consumer_run_end(lending->parts.history, run, effects);
+        pass_request_set(lending->parts.pass_request);
+        plan_telling(lending, run, now_ms);
+    }
+    lending_count_use(lending, run);
+    tell(lending, run, effects);
+}
+
+static bool is_untold(const struct lending *lending, const struct run *run)
+{
+    return run != NULL && run->record == RUN_RECORD_ENDED &&
+           !run_table_is_own(runs_table(lending->parts.runs), run);
+}
+
+void lending_new_session(struct lending *lending, int64_t now_ms)
+{
+    const struct run_table *table = runs_table(lending->parts.runs);
+    for (int i = 0; i < run_table_count(table); i++) {
+        struct run *run = run_table_at(table, i);
+        if (is_untold(lending, run)) {
+            run->n_told = 0;
+            run->tell_ms = now_ms;
+            lending->wake_ms = now_ms;
+        }
+    }
+}
+
+void lending_tick(struct lending *lending, int64_t now_ms, struct effects *effects)
+{
+    if (now_ms < lending->wake_ms) {
+        return;
+    }
+    lending->wake_ms = INT64_MAX;
+    if (!site_uplink_is_up(lending->parts.uplink)) {
+        return; /* the next session begins with it */
+    }
+    const struct run_table *table = runs_table(lending->parts.runs);
+    for (int i = 0; i < run_table_count(table); i++) {
+        struct run *run = run_table_at(table, i);
+        if (!is_untold(lending, run)) {
+            continue;
+        }
+        if (run->tell_ms <= now_ms) {
+            tell(lending, run, effects);
+            plan_telling(lending, run, now_ms);
+        } else if (run->tell_ms < lending->wake_ms) {
+            lending->wake_ms = run->tell_ms;
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- questions */
+
+/* A consumer speaks of its own runs only. */
+static bool is_its_own(const struct lending *lending, const struct msg *msg,
+                       const struct run_id *id, struct effects *effects)
+{
+    if (strcmp(id->site, msg->site) == 0 &&
+        strcmp(id->site, lending->parts.site) != 0) {
+        return true;
+    }
+    effects_log(effects, LOG_LEVEL_WARNING, "%s from %s speaks of a run of %s: ignored",
+                msg_kind_name(msg->kind), msg->site, id->site);
+    return false;
+}
+
+static int count_untold(const struct lending *lending, const char *consumer)
+{
+    int count = 0;
+    const struct run_table *table = runs_table(lending->parts.runs);
+    for (int i = 0; i < run_table_count(table); i++) {
+        const struct run *run = run_table_at(table, i);
+        count += is_untold(lending, run) && strcmp(run->id.site, consumer) == 0;
+    }
+    return count;
+}
+
+static void take(struct lending *lending, const struct msg_start *start, int64_t now_ms,
+                 struct effects *effects)
+{
+    struct row_run row = {
+        .run = start->run,
+        .job = start->job,
+        .lease = start->lease,
+        .record = RUN_RECORD_TAKEN,
+        .hosts = start->hosts,
+        .n_hosts = start->n_hosts,
+        .priority = start->priority,
+        .end_by_ms = start->end_within_ms > 0 ? now_ms + start->end_within_ms : 0,
+        .spec = &start->spec, /* its files are the consumer's: the host opens none */
+        .exit = {.text = ""},
+    };
+    struct run *run = runs_add(lending->parts.runs, &row, NULL, now_ms, effects);
+    history_consumer_run(lending->parts.history, run, effects);
+    pass_request_set(lending->parts.pass_request);
+    tell(lending, run, effects);
+}
+
+void lending_start(struct lending *lending, const struct msg *msg, int64_t now_ms,
+                   struct effects *effects)
+{
+    const struct msg_start *start = &msg->start;
+    const char *reason = "";
+    if (!is_its_own(lending, msg, &start->run, effects)) {
+        return;
+    }
+    const struct run *known = runs_find(lending->parts.runs, &start->run);
+    if (known != NULL) {
+        tell(lending, known, effects);
+        return;
+    }
+    if (run_table_count(runs_table(lending->parts.runs)) >= UNACKNOWLEDGED_MAX &&
+        count_untold(lending, start->run.site) >= UNACKNOWLEDGED_MAX) {
+        effects_log(effects, LOG_LEVEL_WARNING,
+                    "%s acknowledges no ends: its start is not looked at",
+                    start->run.site);
+        return;
+    }
+    switch (provider_start(lending->parts.provider, start, now_ms, effects, &reason)) {
+    case PROVIDER_TAKEN:
+        take(lending, start, now_ms, effects);
+        break;
+    case PROVIDER_KNOWN:
+        tell_nothing(lending, &start->run, effects);
+        break;
+    case PROVIDER_REFUSED:
+        send_state(lending,
+                   &(struct msg_attempt_state){
+                       .run = start->run, .state = ATTEMPT_REFUSED, .reason = reason},
+                   effects);
+        break;
+    }
+}
+
+void lending_attempt_ask(struct lending *lending, const struct msg *msg,
+                         struct effects *effects)
+{
+    const struct run_id *id = &msg->attempt.run;
+    if (!is_its_own(lending, msg, id, effects)) {
+        return;
+    }
+    const struct run *run = runs_find(lending->parts.runs, id);
+    if (run != NULL) {
+        tell(lending, run, effects);
+    } else {
+        tell_nothing(lending, id, effects);
+    }
+}
+
+void lending_attempt_control(struct lending *lending, const struct msg *msg,
+                             int64_t now_ms, struct effects *effects)
+{
+    const struct msg_attempt_control *order = &msg->attempt_control;
+    if (!is_its_own(lending, msg, &order->run, effects)) {
+        return;
+    }
+    struct run *run = runs_find(lending->parts.runs, &order->run);
+    if (run == NULL) {
+        tell_nothing(lending, &order->run, effects);
+        return;
+    }
+    if (run->is_still && order->control.action != CONTROL_SUSPEND &&
+        order->control.action != CONTROL_KILL &&
+        !provider_may_resume(lending->parts.provider, &run->id)) {
+        tell(lending, run, effects); /* others use its slots: it is asked for again */
+        return;
+    }
+    bool was_ended = run->record == RUN_RECORD_ENDED;
+    runs_control(lending->parts.runs, run, &order->control, now_ms, effects);
+    lending_count_use(lending, run);
+    if (was_ended || run->record != RUN_RECORD_ENDED) {
+        tell(lending, run, effects); /* an end by the order was told */
+    }
+}
+
+void lending_attempt_ack(struct lending *lending, const struct msg *msg,
+                         struct effects *effects)
+{
+    const struct run_id *id = &msg->attempt.run;
+    if (!is_its_own(lending, msg, id, effects)) {
+        return;
+    }
+    struct run *run = runs_find(lending->parts.runs, id);
+    if (run != NULL && run->record == RUN_RECORD_ENDED) {
+        provider_run_forgotten(lending->parts.provider, id);
+        runs_forget(lending->parts.runs, run, effects);
+    }
+}
+
+/* ---------------------------------------------------------------- output */
+
+static void send_output(const struct lending *lending, const struct msg_output *output,
+                        struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    struct msg msg = {.kind = MSG_OUTPUT, .output = *output};
+    msg.site = arena_str(arena, output->run.site);
+    msg.output.run.site = msg.site;
+    msg.output.bytes = output->n_bytes > 0
+                           ? arena_copy(arena, output->bytes, (size_t)output->n_bytes)
+                           : (const uint8_t *)"";
+    site_uplink_send(lending->parts.uplink, &msg, effects);
+}
+
+void lending_output_ask(struct lending *lending, const struct msg *msg,
+                        struct effects *effects)
+{
+    const struct msg_output_ask *ask = &msg->output_ask;
+    if (!is_its_own(lending, msg, &ask->run, effects)) {
+        return;
+    }
+    const struct run *run = runs_find(lending->parts.runs, &ask->run);
+    if (run == NULL) {
+        send_output(lending,
+                    &(struct msg_output){.run = ask->run,
+                                         .request = ask->request,
+                                         .stream = ask->stream,
+                                         .offset = ask->offset,
+                                         .is_end = true,
+                                         .is_gone = true},
+                    effects);
+        return;
+    }
+    if (run->host < 0 || !host_table_is_ready(lending->parts.hosts, run->host)) {
+        return; /* it will ask again */
+    }
+    struct msg passed = {.kind = MSG_OUTPUT_ASK, .output_ask = *ask};
+    passed.output_ask.run.site = arena_str(&effects->arena, ask->run.site);
+    host_table_send(lending->parts.hosts, run->host, &passed, effects);
+}
+
+void lending_forward_output(struct lending *lending, const struct msg *msg,
+                            struct effects *effects)
+{
+    /* The number of the request is the consumer's own, and it has the run's name: what
+     * was asked need not be kept here. */
+    if (runs_find(lending->parts.runs, &msg->output.run) != NULL) {
+        send_output(lending, &msg->output, effects);
+    }
+}
+
+/* ---------------------------------------------------------------- terminals */
+
+/* A run that goes on; of an earlier contract too, which its slots are still held by. */
+static const struct run *find_open(const struct lending *lending,
+                                   const struct run_id *id)
+{
+    const struct run *run = runs_find(lending->parts.runs, id);
+    bool is_open = run != NULL && run->record != RUN_RECORD_ENDED &&
+                   run->spec->interaction != INTERACTION_NONE && run->host >= 0 &&
+                   host_table_is_ready(lending->parts.hosts, run->host);
+    return is_open ? run : NULL;
+}
+
+void lending_stream_down(struct lending *lending, const struct msg *msg,
+                         struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    const struct msg_stream_down *down = &msg->stream_down;
+    if (!is_its_own(lending, msg, &down->run, effects)) {
+        return;
+    }
+    const struct run *run = find_open(lending, &down->run);
+    if (run != NULL) {
+        struct msg passed = {.kind = MSG_STREAM_DOWN, .stream_down = *down};
+        passed.stream_down.run = run->id;
+        passed.stream_down.job = "";
+        passed.stream_down.bytes =
+            arena_copy(arena, down->bytes, (size_t)down->n_bytes);
+        host_table_send(lending->parts.hosts, run->host, &passed, effects);
+    }
+}
+
+void lending_stream_up(struct lending *lending, int host,
+                       const struct msg_stream_up *up, struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    const struct run *run = find_open(lending, &up->run);
+    if (run == NULL || run->host != host ||
+        run_table_is_own(runs_table(lending->parts.runs), run)) {
+        return;
+    }
+    struct msg msg = {.kind = MSG_STREAM_UP, .stream_up = *up};
+    msg.site = arena_str(arena, up->run.site);
+    msg.stream_up.run.site = msg.site;
+    msg.stream_up.job = msg.stream_up.note = "";
+    msg.stream_up.bytes = arena_copy(arena, up->bytes, (size_t)up->n_bytes);
+    site_uplink_send(lending->parts.uplink, &msg, effects);
+}
+
+void lending_evict(struct lending *lending, const struct msg_evict *evict,
+                   int64_t now_ms, struct effects *effects)
+{
+    const struct run_table *table = runs_table(lending->parts.runs);
+    struct msg_state book;
+    int count = 0;
+    if (!provider_find_book(lending->parts.provider, evict->lease, &book) ||
+        !book.ends_lost) {
+        return;
+    }
+    for (int i = 0; i < run_table_count(table); i++) {
+        struct run *run = run_table_at(table, i);
+        if (run != NULL && run->record != RUN_RECORD_ENDED &&
+            strcmp(run->lease, evict->lease) == 0 &&
+            run->id.attempt <= evict->attempt && run->exit.end != RUN_END_LOST) {
+            runs_evict(lending->parts.runs, run, now_ms, effects);
+            lending_count_use(lending, run);
+            count++;
+        }
+    }
+    if (count > 0) {
+        effects_log(effects, LOG_LEVEL_NOTICE,
+                    "lease %s: its consumer is lost: jobs ended: %d", evict->lease,
+                    count);
+    }
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_queue.c: see report_queue.h. */
+#include "site/exchange/report_queue.h"
+
+#include <string.h>
+
+#include "site/job/job_dispatch.h"
+#include "site/parts.h"
+
+void report_queue_init(struct report_queue *reports, struct arena *arena)
+{
+    *reports = (struct report_queue){.arena = arena};
+}
+
+void report_queue_collect(void *arg, const struct consumer_report *report)
+{
+    struct report_queue *reports = arg;
+    if (reports->count == reports->capacity) {
+        int capacity = reports->capacity == 0 ? 8 : reports->capacity * 2;
+        struct consumer_report *items =
+            arena_alloc(reports->arena, (size_t)capacity, sizeof(*items));
+        if (reports->count > 0) {
+            memcpy(items, reports->items, (size_t)reports->count * sizeof(*items));
+        }
+        reports->items = items;
+        reports->capacity = capacity;
+    }
+    struct consumer_report *copy = &reports->items[reports->count++];
+    *copy = *report;
+    copy->exit.text = arena_str(reports->arena, report->exit.text);
+    copy->reason = arena_str(reports->arena, report->reason);
+    copy->bytes = report->n_bytes > 0 ? arena_copy(reports->arena, report->bytes,
+                                                   (size_t)report->n_bytes)
+                                      : NULL;
+}
+
+void report_queue_apply(struct site *site, const struct report_queue *reports,
+                        int64_t now_ms, struct effects *effects)
+{
+    for (int i = 0; i < reports->count; i++) {
+        job_report_apply(site->life, &reports->items[i], now_ms, effects);
+    }
+    if (reports->count > 0) {
+        pass_request_set(&site->pass_request);
+    }
+}

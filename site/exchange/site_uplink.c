@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_uplink.c: see site_uplink.h. */
+#include "site/exchange/site_uplink.h"
+
+#include <stdlib.h>
+
+#include "site/site.h"
+
+enum {
+    HELLO_MS = 1000,          /* between two HELLOs */
+    USAGE_MS = 2000,          /* heartbeat */
+    USAGE_CHANGE_MS = 100,    /* a burst of changes is one message */
+    SILENT_MS = 6000,         /* three heartbeats without a PONG */
+    RECONNECT_MAX_MS = 32000, /* back-off of reconnecting to a broker that is down */
+    SESSION_BITS = 20,        /* sessions of one boot: at one a second, twelve days */
+};
+
+struct site_uplink {
+    struct site_uplink_setting setting;
+    int64_t patience;
+    bool is_up;
+    uint64_t session;
+    uint64_t seq;      /* of USAGE */
+    uint64_t digest;   /* of the last USAGE */
+    int64_t hello_ms;  /* next HELLO */
+    int64_t heard_ms;  /* last PONG or WELCOME */
+    int64_t sent_ms;   /* last USAGE */
+    bool is_held;      /* a USAGE may be due as soon as the last is old enough */
+    int64_t silent_ms; /* how long the silence may last, while not up */
+};
+
+struct site_uplink_setting site_uplink_setting_of(const struct site_config *config)
+{
+    return (struct site_uplink_setting){.name = config->name,
+                                        .roles = config->roles,
+                                        .reclaim_delay_ms = config->reclaim_delay_ms,
+                                        .is_alone = config->is_alone,
+                                        .patience = config->patience,
+                                        .is_prompt = config->is_prompt};
+}
+
+struct site_uplink *site_uplink_new(const struct site_uplink_setting *setting)
+{
+    struct site_uplink *uplink = mem_alloc(1, sizeof(*uplink));
+    uplink->setting = *setting;
+    uplink->patience = setting->patience > 1 ? setting->patience : 1;
+    return uplink;
+}
+
+void site_uplink_free(struct site_uplink *uplink)
+{
+    free(uplink);
+}
+
+void site_uplink_start(struct site_uplink *uplink, uint64_t boot, int64_t now_ms)
+{
+    uplink->session = (boot << SESSION_BITS) + 1;
+    uplink->hello_ms = now_ms;
+    uplink->heard_ms = now_ms;
+    uplink->silent_ms = SILENT_MS * uplink->patience;
+}
+
+bool site_uplink_is_alone(const struct site_uplink *uplink)
+{
+    return uplink->setting.is_alone;
+}
+
+bool site_uplink_is_up(const struct site_uplink *uplink)
+{
+    return uplink->is_up;
+}
+
+uint64_t site_uplink_session(const struct site_uplink *uplink)
+{
+    return uplink->session;
+}
+
+static void send(const struct site_uplink *uplink, const struct msg *msg,
+                 struct effects *effects)
+{
+    struct peer to = {.kind = PEER_BROKER, .name = ""};
+    struct msg copy = *msg;
+    copy.session = uplink->session;
+    if (copy.site == NULL) {
+        copy.site = "";
+    }
+    effects_send(effects, &to, &copy);
+}
+
+void site_uplink_send(const struct site_uplink *uplink, const struct msg *msg,
+                      struct effects *effects)
+{
+    if (uplink->is_up) {
+        send(uplink, msg, effects);
+    }
+}
+
+bool site_uplink_welcome(struct site_uplink *uplink, const struct msg *msg,
+                         int64_t now_ms, struct effects *effects)
+{
+    if (uplink->is_up || msg->session != uplink->session) {
+        return false; /* repeated, or of an earlier HELLO */
+    }
+    if (!msg->welcome.is_accepted) {
+        effects_log(effects, LOG_LEVEL_WARNING, "the broker refused the session: %s",
+                    msg->welcome.text);
+        if (msg->welcome.min_session >= uplink->session) {
+            uplink->session = msg->welcome.min_session + 1;
+            uplink->hello_ms = now_ms;
+        }
+        return false;
+    }
+    uplink->is_up = true;
+    uplink->heard_ms = now_ms;
+    uplink->sent_ms = 0;
+    uplink->digest = 0;
+    uplink->silent_ms = SILENT_MS * uplink->patience;
+    return true;
+}
+
+void site_uplink_pong(struct site_uplink *uplink, int64_t now_ms)
+{
+    uplink->heard_ms = now_ms;
+}
+
+/* Says HELLO anew, under the next number. */
+static void begin(struct site_uplink *uplink, int64_t now_ms)
+{
+    uplink->is_up = false;
+    uplink->session++;
+    uplink->hello_ms = now_ms;
+    uplink->heard_ms = now_ms;
+}
+
+bool site_uplink_stale(struct site_uplink *uplink, int64_t now_ms)
+{
+    bool was_up = uplink->is_up;
+    if (was_up) {
+        begin(uplink, now_ms);
+    }
+    return was_up;
+}
+
+bool site_uplink_change(struct site_uplink *uplink,
+                        const struct site_uplink_setting *setting, int64_t now_ms)
+{
+    bool is_same = uplink->setting.roles == setting->roles &&
+                   uplink->setting.reclaim_delay_ms == setting->reclaim_delay_ms;
+    uplink->setting = *setting;
+    return !is_same && site_uplink_stale(uplink, now_ms);
+}
+
+static void send_hello(struct site_uplink *uplink, int n_books, int64_t now_ms,
+                       struct effects *effects)
+{
+    struct msg msg = {.kind = MSG_HELLO};
+    msg.hello.name = uplink->setting.name;
+    msg.hello.roles = uplink->setting.roles;
+    msg.hello.n_books = n_books;
+    msg.hello.reclaim_delay_ms = uplink->setting.reclaim_delay_ms;
+    uplink->hello_ms = now_ms + HELLO_MS;
+    send(uplink, &msg, effects);
+}
+
+bool site_uplink_tick(struct site_uplink *uplink, int n_books, int64_t now_ms,
+                      struct effects *effects)
+{
+    if (uplink->setting.is_alone) {
+        return false;
+    }
+    bool was_up = uplink->is_up;
+    bool is_silent = now_ms - uplink->heard_ms >= uplink->silent_ms;
+    if (is_silent) {
+        effects_log(effects, was_up ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO,
+                    "the broker is silent: connecting again");
+        effects_add(effects, EFFECT_RECONNECT);
+        if (!was_up) {
+            uplink->silent_ms *= 2;
+            if (uplink->silent_ms > RECONNECT_MAX_MS * uplink->patience) {
+                uplink->silent_ms = RECONNECT_MAX_MS * uplink->patience;
+            }
+        }
+        begin(uplink, now_ms);
+    }
+    if (!uplink->is_up && now_ms >= uplink->hello_ms) {
+        send_hello(uplink, n_books, now_ms, effects);
+    }
+    return is_silent && was_up;
+}
+
+/* ---------------------------------------------------------------- usage */
+
+static uint64_t digest_add(uint64_t digest, uint64_t number)
+{
+    for (int i = 0; i < 8; i++) {
+        digest = (digest ^ (number >> (8 * i) & 0xff)) * UINT64_C(0x100000001b3);
+    }
+    return digest;
+}
+
+/* FNV-1a over all but the sequence number; never 0. */
+static uint64_t digest_of(const struct msg_usage *usage)
+{
+    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+    const int totals[] = {usage->n_own,      usage->n_own_used, usage->n_lent,
+                          usage->n_borrowed, usage->n_idle,     usage->n_waiting,
+                          usage->n_demands};
+    for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++) {
+        digest = digest_add(digest, (uint64_t)totals[i]);
+    }
+    for (int i = 0; i < usage->n_demands; i++) {
+        const struct lease_demand *demand = &usage->demands[i];
+        for (const char *at = demand->lease; *at != '\0'; at++) {
+            digest = digest_add(digest, (uint64_t)(unsigned char)*at);
+        }
+        digest = digest_add(digest, demand->epoch);
+        digest = digest_add(digest, (uint64_t)demand->n_used);
+        digest = digest_add(digest, (uint64_t)demand->n_waiting);
+        digest = digest_add(digest, demand->is_unnamed);
+    }
+    for (int i = 0; i < usage->n_queues; i++) {
+        for (const char *at = usage->queues[i].queue; *at != '\0'; at++) {
+            digest = digest_add(digest, (uint64_t)(unsigned char)*at);
+        }
+        digest = digest_add(digest, (uint64_t)usage->queues[i].n_waiting);
+    }
+    return digest | 1;
+}
+
+bool site_uplink_wants_usage(struct site_uplink *uplink, int64_t now_ms)
+{
+    if (!uplink->is_up) {
+        return false;
+    }
+    uplink->is_held = !uplink->setting.is_prompt && uplink->digest != 0 &&
+                      now_ms - uplink->sent_ms < USAGE_CHANGE_MS;
+    return !uplink->is_held;
+}
+
+void site_uplink_usage(struct site_uplink *uplink, const struct msg_usage *usage,
+                       int64_t now_ms, struct effects *effects)
+{
+    uint64_t digest = digest_of(usage);
+    if (digest == uplink->digest &&
+        now_ms - uplink->sent_ms < USAGE_MS * uplink->patience) {
+        return;
+    }
+    struct msg msg = {.kind = MSG_USAGE, .usage = *usage};
+    msg.usage.seq = ++uplink->seq;
+    uplink->digest = digest;
+    uplink->sent_ms = now_ms;
+    send(uplink, &msg, effects);
+}
+
+int64_t site_uplink_wake_ms(const struct site_uplink *uplink)
+{
+    if (uplink->setting.is_alone) {
+        return INT64_MAX;
+    }
+    int64_t silent_ms = uplink->heard_ms + uplink->silent_ms;
+    int64_t pause_ms = uplink->is_held ? USAGE_CHANGE_MS : USAGE_MS * uplink->patience;
+    int64_t next_ms = uplink->is_up ? uplink->sent_ms + pause_ms : uplink->hello_ms;
+    return next_ms < silent_ms ? next_ms : silent_ms;
+}

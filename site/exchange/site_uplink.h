@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_uplink.h: the session with the broker: HELLO until WELCOME, USAGE and PONG,
+ * silence.
+ *
+ * A session's number is the boot counter times 2^20 plus the count of HELLOs' sessions
+ * since, so it grows over restarts; where the broker knows a higher one, one above
+ * that. A site without a broker has none and never says a word.
+ *
+ * Units: milliseconds. Layer: site. */
+#ifndef SUBLET_SITE_EXCHANGE_SITE_UPLINK_H
+#define SUBLET_SITE_EXCHANGE_SITE_UPLINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/effect.h"
+
+struct site_uplink_setting {
+    const char *name; /* of the site */
+    int roles;
+    int64_t reclaim_delay_ms;
+    bool is_alone;
+    int patience; /* as site_config's */
+    bool is_prompt;
+};
+
+struct site_config;
+struct site_uplink_setting site_uplink_setting_of(const struct site_config *config);
+
+struct site_uplink;
+struct site_uplink *site_uplink_new(const struct site_uplink_setting *setting);
+void site_uplink_free(struct site_uplink *uplink);
+void site_uplink_start(struct site_uplink *uplink, uint64_t boot, int64_t now_ms);
+
+/* What HELLO says has changed: it is said anew, in a new session. True where one was
+ * up. */
+bool site_uplink_change(struct site_uplink *uplink,
+                        const struct site_uplink_setting *setting, int64_t now_ms);
+
+bool site_uplink_is_alone(const struct site_uplink *uplink);
+/* Welcomed, and not silent since. */
+bool site_uplink_is_up(const struct site_uplink *uplink);
+uint64_t site_uplink_session(const struct site_uplink *uplink);
+
+/* Stamped with the session. Only while it is up. */
+void site_uplink_send(const struct site_uplink *uplink, const struct msg *msg,
+                      struct effects *effects);
+
+/* WELCOME. True where the session begins with it. */
+bool site_uplink_welcome(struct site_uplink *uplink, const struct msg *msg,
+                         int64_t now_ms, struct effects *effects);
+void site_uplink_pong(struct site_uplink *uplink, int64_t now_ms);
+/* The broker does not know this session: a new one. True where one was up. */
+bool site_uplink_stale(struct site_uplink *uplink, int64_t now_ms);
+
+/* HELLOs, and silence: true where the broker has just become silent; then RECONNECT is
+ * among the effects. `n_books` is told with HELLO. */
+bool site_uplink_tick(struct site_uplink *uplink, int n_books, int64_t now_ms,
+                      struct effects *effects);
+/* True where USAGE may be sent now; whether it must is for site_uplink_usage to judge.
+ */
+bool site_uplink_wants_usage(struct site_uplink *uplink, int64_t now_ms);
+/* Sends it where it differs from the last one, or that was long ago. */
+void site_uplink_usage(struct site_uplink *uplink, const struct msg_usage *usage,
+                       int64_t now_ms, struct effects *effects);
+int64_t site_uplink_wake_ms(const struct site_uplink *uplink);
+
+#endif

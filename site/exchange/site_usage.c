@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_usage.c: see site_usage.h. */
+#include "site/exchange/site_usage.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "site/parts.h"
+
+static void read_own(const struct site *site, struct msg_usage *usage)
+{
+    for (int i = 0; i < host_table_count(site->hosts); i++) {
+        const char *name = host_table_name(site->hosts, i);
+        int max = host_table_max(site->hosts, i);
+        int own, consumers;
+        run_table_used(runs_table(site->runs), i, &own, &consumers);
+        int may = provider_local_max(site->provider, name, max, own);
+        usage->n_own += max;
+        usage->n_own_used += own;
+        usage->n_lent += provider_lent(site->provider, name);
+        bool is_open = host_table_is_ready(site->hosts, i) &&
+                       !capacity_is_used_exclusively(site->capacity, i);
+        usage->n_idle += is_open && may > own ? may - own : 0;
+    }
+}
+
+static void read_borrowed(const struct site *site, struct msg_usage *usage)
+{
+    for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
+        struct consumer_host host;
+        consumer_host_at(site->consumer, i, &host);
+        usage->n_borrowed += host.n_held;
+        usage->n_idle +=
+            host.is_open && host.n_held > host.n_used ? host.n_held - host.n_used : 0;
+    }
+}
+
+static struct msg_job_counts read_jobs(const struct job_table *jobs)
+{
+    return (struct msg_job_counts){
+        .pend = job_table_count_state(jobs, JOB_PEND),
+        .psusp = job_table_count_state(jobs, JOB_PSUSP),
+        .run = job_table_count_state(jobs, JOB_RUN),
+        .ususp = job_table_count_state(jobs, JOB_USUSP),
+        .ssusp = job_table_count_state(jobs, JOB_SSUSP),
+        .unkwn = job_table_count_state(jobs, JOB_UNKWN),
+        .done = job_table_count_state(jobs, JOB_DONE),
+        .exit = job_table_count_state(jobs, JOB_EXIT),
+    };
+}
+
+/* A queue that may use no borrowed host wants nothing of a pool, but where this site
+ * lends into one and is a leaf of its plan itself. */
+static bool may_use_pool(const struct site *site, const struct queue_config *queue)
+{
+    for (int i = 0; i < provider_count_books(site->provider); i++) {
+        if (strchr(provider_book_id(site->provider, i), ':') != NULL) {
+            return true;
+        }
+    }
+    for (int i = 0; i < queue->n_terms; i++) {
+        enum queue_term_kind kind = queue->terms[i].kind;
+        if (kind == QUEUE_ALL_REMOTE || kind == QUEUE_ALL_AT || kind == QUEUE_HOST_AT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Jobs in line: what waits for something else than slots wants none yet. */
+static void read_queues(const struct site *site, struct arena *arena,
+                        struct msg_usage *usage)
+{
+    int n_queues = site->config->n_queues;
+    int64_t *waiting = arena_alloc(arena, (size_t)n_queues, sizeof(*waiting));
+    struct queue_demand *queues = arena_alloc(arena, (size_t)n_queues, sizeof(*queues));
+    const struct lines *lines = job_table_classes(site->jobs);
+    for (int i = 0; i < lines_count(lines); i++) {
+        int n_turns;
+        struct line_turn *const *turns = line_turns(lines_at(lines, i), &n_turns);
+        const struct job *first = job_of_entry(turns[0]);
+        if (first->queue >= 0 && !job_reads_file(first->spec)) {
+            waiting[first->queue] += (int64_t)n_turns * first->spec->n_slots;
+        }
+    }
+    for (int i = 0; i < n_queues; i++) {
+        if (waiting[i] > 0 && may_use_pool(site, &site->config->queues[i])) {
+            queues[usage->n_queues++] =
+                (struct queue_demand){arena_str(arena, site->config->queues[i].name),
+                                      waiting[i] < INT_MAX ? (int)waiting[i] : INT_MAX};
+        }
+    }
+    usage->queues = queues;
+}
+
+static bool is_named(const struct site *site, const struct consumer_host *host)
+{
+    int preference;
+    for (int i = 0; i < site->config->n_queues; i++) {
+        if (queue_allows(&site->config->queues[i], host->name, host->site,
+                         &preference)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of one that is not made, and so will never be. */
+static bool is_unnamed(const struct site *site, const char *lease)
+{
+    bool is_there = false;
+    for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
+        struct consumer_host host;
+        consumer_host_at(site->consumer, i, &host);
+        if (strcmp(host.lease, lease) != 0) {
+            continue;
+        }
+        if (host.is_made || is_named(site, &host)) {
+            return false;
+        }
+        is_there = true;
+    }
+    return is_there;
+}
+
+void site_usage_read(const struct site *site, struct arena *arena,
+                     struct msg_usage *usage)
+{
+    int64_t n_waiting = job_table_pending_slots(site->jobs);
+    *usage =
+        (struct msg_usage){.n_waiting = n_waiting < INT_MAX ? (int)n_waiting : INT_MAX,
+                           .jobs = read_jobs(site->jobs),
+                           .n_passes = site->n_passes,
+                           .passes_us = site->passes_us,
+                           .pass_times = site->pass_times};
+    read_own(site, usage);
+    read_borrowed(site, usage);
+    int n_contracts = consumer_count_contracts(site->consumer);
+    int *waiting = arena_alloc(arena, (size_t)n_contracts, sizeof(*waiting));
+    for (int i = 0; i < n_contracts; i++) {
+        struct msg_contract contract;
+        if (consumer_contract_at(site->consumer, i, &contract)) {
+            waiting[i] = schedule_waiting_lease(site->schedule, contract.lease);
+        }
+    }
+    struct lease_demand *demands = NULL;
+    consumer_demands(site->consumer, waiting, arena, &demands, &usage->n_demands);
+    for (int i = 0; i < usage->n_demands; i++) {
+        demands[i].is_unnamed = is_unnamed(site, demands[i].lease);
+    }
+    usage->demands = demands;
+    read_queues(site, arena, usage);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* control_job_apply.c: kill, stop, resume, signal and requeue of a job: see
+ * job_dispatch.h. */
+#include "site/job/job_dispatch.h"
+
+#include <signal.h>
+
+#include "model/dup.h"
+#include "site/job/attempt.h"
+#include "site/job/deferred_kill.h"
+#include "site/job/lifecycle_parts.h"
+#include "site/job/suspend.h"
+
+static void control_waiting(struct lifecycle *life, struct job *job,
+                            enum control_action action, int64_t now_ms,
+                            struct effects *effects)
+{
+    switch (action) {
+    case CONTROL_KILL:
+        job_end_unstarted(life, job, now_ms, effects);
+        break;
+    case CONTROL_RESUME:
+        job->n_requeues = 0; /* whoever lets it go on lets it try again */
+        job->n_pre_fails = 0;
+        job_set_avoided(job, "");
+    /* fall through */
+    case CONTROL_SUSPEND:
+        dup_set_text(&job->reason, "");
+        if (job_table_set_state(life->parts.jobs, job,
+                                action == CONTROL_SUSPEND ? JOB_PSUSP : JOB_PEND)) {
+            job_store(job, effects);
+            pass_request_set(life->parts.pass_request);
+        }
+        break;
+    case CONTROL_SIGNAL:
+        break; /* there is nobody to take it */
+    }
+}
+
+void control_job_recall(struct lifecycle *life, struct job *job, int64_t now_ms,
+                        struct effects *effects)
+{
+    job->requeue_cause = REQUEUE_RECALL;
+    dup_set_text(&job->reason, job_end_recalled);
+    attempt_control(life, job, CONTROL_KILL, SIGKILL, now_ms, effects);
+}
+
+void control_job_requeue(struct lifecycle *life, struct job *job, const char *who,
+                         int64_t now_ms, struct effects *effects)
+{
+    job->requeue_cause = REQUEUE_USER;
+    dup_set_text(&job->reason, arena_printf(&effects->arena, "requeued by %s", who));
+    deferred_kill_start(life, job, 0, now_ms, effects);
+}
+
+void control_job_apply(struct lifecycle *life, struct job *job,
+                       enum control_action action, int signal, const char *who,
+                       int64_t now_ms, struct effects *effects)
+{
+    if (action == CONTROL_KILL) {
+        job->is_killed = true;
+        dup_set_text(&job->reason,
+                     arena_printf(&effects->arena, "killed by %s%s", who,
+                                  job->attempt == 0 ? " before it began" : ""));
+    }
+    if (job->attempt == 0) {
+        control_waiting(life, job, action, now_ms, effects);
+    } else if (action == CONTROL_SUSPEND) {
+        suspend_add_cause(life, job, HALT_USER, 0, now_ms, effects);
+    } else if (action == CONTROL_RESUME) {
+        suspend_clear_cause(life, job, HALT_USER, now_ms, effects);
+    } else if (action == CONTROL_KILL) {
+        deferred_kill_start(life, job, signal, now_ms, effects);
+    } else if (job->halt.causes == 0) {
+        /* Nobody signals what is to stand still: it would go on for that, on slots that
+         * others may have; and the order to stand still is given once. */
+        attempt_control(life, job, action, signal, now_ms, effects);
+    }
+}

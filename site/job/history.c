@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* history.c: see history.h. A job remembers what was last told of it (job->noted): what
+ * differs in its row is news.
+ *
+ * A provider may refuse a job again and again: that it was sent there is told when it
+ * is accepted, and a refusal once for each reason. */
+#include "site/job/history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/job_id.h"
+#include "site/job/run_limit.h"
+#include "site/site_page.h"
+
+enum {
+    TRIM_MS = 60000,      /* what is too old goes in between, some at a time */
+    COMMAND_BYTES = 1000, /* of a command, as in a listing */
+};
+
+struct history {
+    const struct job_table *jobs;
+    int64_t period_ms;
+    int64_t now_ms;     /* of the step */
+    int64_t trimmed_ms; /* old events were last deleted */
+};
+
+struct history *history_new(const struct job_table *jobs, int64_t period_ms)
+{
+    struct history *history = mem_alloc(1, sizeof(*history));
+    history->jobs = jobs;
+    history->period_ms = period_ms;
+    return history;
+}
+
+void history_free(struct history *history)
+{
+    free(history);
+}
+
+void history_reload(struct history *history, int64_t period_ms)
+{
+    history->period_ms = period_ms;
+}
+
+void history_step(struct history *history, int64_t now_ms)
+{
+    history->now_ms = now_ms;
+}
+
+static bool is_ended(enum job_state state)
+{
+    return state == JOB_DONE || state == JOB_EXIT;
+}
+
+static bool is_suspended(enum job_state state)
+{
+    return state == JOB_USUSP || state == JOB_SSUSP || state == JOB_PSUSP;
+}
+
+/* ---------------------------------------------------------------- telling */
+
+static void tell(const struct row_job_event *event, struct effects *effects)
+{
+    struct row row = {.kind = ROW_JOB_EVENT, .job_event = *event}, copy;
+    struct row_job_event *told = &row.job_event;
+    told->site = told->site != NULL ? told->site : "";
+    told->lease = told->lease != NULL ? told->lease : "";
+    told->reason = told->reason != NULL ? told->reason : "";
+    told->exit.text = "";
+    row_copy(&effects->arena, &row, &copy);
+    effects_store(effects, &copy);
+}
+
+static void tell_job(const struct history *history, const struct job *job,
+                     enum job_event event, const char *reason, struct effects *effects)
+{
+    tell(&(struct row_job_event){.id = job->id,
+                                 .index = job->index,
+                                 .at_ms = history->now_ms,
+                                 .event = event,
+                                 .state = job->state,
+                                 .reason = reason},
+         effects);
+}
+
+void history_switched(const struct history *history, const struct job *job,
+                      struct effects *effects)
+{
+    tell_job(history, job, JOB_EVENT_SWITCH, job_queue_name(job), effects);
+}
+
+void history_reordered(const struct history *history, const struct job *job,
+                       bool to_top, struct effects *effects)
+{
+    tell_job(history, job, JOB_EVENT_MOVE, to_top ? "to the top" : "to the bottom",
+             effects);
+}
+
+void history_resized(const struct history *history, const struct job *job,
+                     const char *what, struct effects *effects)
+{
+    tell(&(struct row_job_event){.id = job->id,
+                                 .index = job->index,
+                                 .at_ms = history->now_ms,
+                                 .event = JOB_EVENT_RESIZE,
+                                 .state = job->state,
+                                 .hosts = job->hosts,
+                                 .n_hosts = job->n_hosts,
+                                 .reason = what},
+         effects);
+}
+
+/* ---------------------------------------------------------------- own jobs */
+
+static void note_submission(const struct row_job *row, struct effects *effects)
+{
+    const char *project = row->terms.project;
+    struct job_facts facts = {
+        .user = row->spec.user,
+        .name = row->spec.name,
+        .queue = row->spec.queue,
+        .project = project != NULL && project[0] != '\0' ? project : "default",
+        .command = site_page_cut(&effects->arena, row->spec.command, COMMAND_BYTES),
+        .n_slots = row->spec.n_slots,
+    };
+    tell(&(struct row_job_event){.id = row->id,
+                                 .at_ms = row->submit_ms,
+                                 .event = JOB_EVENT_SUBMIT,
+                                 .state = JOB_PEND,
+                                 .facts = &facts},
+         effects);
+}
+
+static const char *load_reason(struct arena *arena, const struct row_job_state *row)
+{
+    return row->overload[0] != '\0'
+               ? arena_printf(arena, "its host is overloaded: %s", row->overload)
+               : "its host is overloaded";
+}
+
+static const char *halt_reason(struct arena *arena, const struct row_job_state *row)
+{
+    int causes = row->halt.causes;
+    if ((causes & HALT_PREEMPT) != 0 && row->halt.by != 0) {
+        return arena_printf(arena, "preempted by job <%s>",
+                            job_id_text(arena, job_id_key_number(row->halt.by),
+                                        job_id_key_index(row->halt.by)));
+    }
+    return (causes & HALT_PREEMPT) != 0 ? "it waits for its slots"
+           : (causes & HALT_WINDOW) != 0
+               ? "the run window of its queue or host is closed"
+           : (causes & HALT_LOAD) != 0 ? load_reason(arena, row)
+                                       : "by its user or an administrator";
+}
+
+/* The row as an event of its job, now. */
+static struct row_job_event event_of(const struct history *history,
+                                     const struct row_job_state *row,
+                                     enum job_event event)
+{
+    return (struct row_job_event){.id = row->id,
+                                  .index = row->index,
+                                  .at_ms = history->now_ms,
+                                  .event = event,
+                                  .state = row->state,
+                                  .lease = row->lease};
+}
+
+/* Whose slots it was given, and for how long where that is not all of its time. */
+static const char *backfill_text(const struct history *history, struct arena *arena,
+                                 const struct row_job_state *row)
+{
+    const struct job *job =
+        job_table_find(history->jobs, job_id_key(row->id, row->index));
+    const char *text =
+        arena_printf(arena, "backfill, on slots that job <%s> reserves",
+                     job_id_text(arena, job_id_key_number(row->backfill_of),
+                                 job_id_key_index(row->backfill_of)));
+    return job != NULL && run_limit_is_cut(job, history->now_ms)
+               ? arena_printf(arena, "%s, for %lld s", text,
+                              (long long)(run_limit_ms(job, history->now_ms) / 1000))
+               : text;
+}
+
+static void tell_dispatch(const struct history *history,
+                          const struct row_job_state *row,
+                          const struct job_noted *noted, struct effects *effects)
+{
+    struct row_job_event event = event_of(history, row, JOB_EVENT_DISPATCH);
+    event.state = JOB_PEND;
+    event.at_ms = noted->dispatch_ms != 0 ? noted->dispatch_ms : history->now_ms;
+    event.hosts = row->hosts;
+    event.n_hosts = row->n_hosts;
+    if (row->backfill_of != 0) {
+        event.reason = backfill_text(history, &effects->arena, row);
+    }
+    tell(&event, effects);
+}
+
+/* Hosts are given, its provider has it, it runs. */
+static void note_attempt(const struct history *history, const struct row_job_state *row,
+                         struct job_noted *noted, struct effects *effects)
+{
+    struct row_job_event event = event_of(history, row, JOB_EVENT_ACCEPT);
+    event.state = JOB_PEND;
+    if (row->attempt != noted->attempt) {
+        *noted = (struct job_noted){.attempt = row->attempt,
+                                    .dispatch_ms = history->now_ms,
+                                    .refusal = noted->refusal,
+                                    .state = JOB_PEND};
+    }
+    if (row->is_decided && !noted->is_accepted) {
+        noted->is_accepted = true;
+        noted->refusal = 0;
+        tell_dispatch(history, row, noted, effects);
+        if (row->lease[0] != '\0') {
+            tell(&event, effects);
+        }
+    }
+    if (row->start_ms != 0 && !noted->has_begun) {
+        noted->has_begun = true;
+        noted->state = JOB_RUN;
+        event.event = JOB_EVENT_START;
+        event.state = JOB_RUN;
+        event.at_ms = row->start_ms;
+        event.hosts = row->hosts; /* on the first one */
+        event.n_hosts = row->n_hosts > 0;
+        tell(&event, effects);
+    }
+}
+
+static uint32_t digest(const char *text)
+{
+    uint32_t sum = 2166136261u; /* FNV-1a */
+    for (; *text != '\0'; text++) {
+        sum = (sum ^ (uint8_t)*text) * 16777619u;
+    }
+    return sum != 0 ? sum : 1;
+}
+
+/* It waits again: its attempt is over, or was refused. */
+static void note_requeue(const struct history *history, const struct row_job_state *row,
+                         struct job_noted *noted, struct effects *effects)
+{
+    struct row_job_event event = event_of(history, row, JOB_EVENT_REQUEUE);
+    uint32_t refusal = noted->is_accepted ? 0 : digest(row->reason);
+    event.reason = row->reason;
+    if (refusal == 0 || refusal != noted->refusal) {
+        tell(&event, effects);
+    }
+    *noted = (struct job_noted){.state = row->state, .refusal = refusal};
+}
+
+/* The beginning too, where that is the first news of it. A run that was lost has no
+ * known end, and one that was refused none at all. */
+void history_run_end(const struct history *history, struct job *job,
+                     const struct run_exit *exit, struct effects *effects)
+{
+    struct row_job_state row = {.id = job->id,
+                                .index = job->index,
+                                .state = JOB_PEND,
+                                .attempt = job->attempt,
+                                .lease = job->lease,
+                                .is_decided = true,
+                                .hosts = job->hosts,
+                                .n_hosts = job->n_hosts};
+    if (exit == NULL || exit->start_ms == 0 || exit->end_ms == 0 ||
+        exit->end == RUN_END_LOST) {
+        return;
+    }
+    row.start_ms = exit->start_ms;
+    note_attempt(history, &row, &job->noted, effects);
+    struct row_job_event event = event_of(history, &row, JOB_EVENT_RUN_END);
+    event.at_ms = exit->end_ms;
+    event.exit = *exit;
+    event.reason = exit->text;
+    tell(&event, effects);
+}
+
+static void note_pause(const struct history *history, const struct row_job_state *row,
+                       const struct job_noted *noted, struct effects *effects)
+{
+    struct row_job_event event = event_of(history, row, JOB_EVENT_RESUME);
+    bool is_to_end = row->is_killed || row->requeue_cause != REQUEUE_NONE;
+    if (is_ended(row->state) || row->state == noted->state ||
+        row->attempt != noted->attempt) {
+        return;
+    }
+    if (is_to_end && is_suspended(noted->state) && is_suspended(row->state)) {
+        return; /* it stands still until its end, for the reason that was told */
+    }
+    if (row->state == JOB_UNKWN) {
+        event.event = JOB_EVENT_UNKNOWN;
+        event.reason = row->lease[0] != '\0' ? "its provider cannot be asked"
+                                             : "its host does not answer";
+        tell(&event, effects);
+        return;
+    }
+    if (noted->state == JOB_UNKWN) {
+        event.event = JOB_EVENT_KNOWN;
+        tell(&event, effects);
+    }
+    if (is_suspended(row->state)) {
+        event.event = JOB_EVENT_SUSPEND;
+        event.reason = halt_reason(&effects->arena, row);
+        tell(&event, effects);
+    } else if (is_suspended(noted->state)) {
+        event.reason = row->overload;
+        tell(&event, effects);
+    }
+}
+
+static void note_end(const struct history *history, const struct row_job_state *row,
+                     const struct job_noted *noted, struct effects *effects)
+{
+    struct row_job_event event = event_of(history, row, JOB_EVENT_END);
+    if (!is_ended(row->state) || is_ended(noted->state)) {
+        return;
+    }
+    event.at_ms = row->end_ms != 0 ? row->end_ms : history->now_ms;
+    event.reason = row->reason;
+    event.exit = row->exit;
+    tell(&event, effects);
+}
+
+static void note_state(const struct history *history, const struct row_job_state *row,
+                       struct effects *effects)
+{
+    struct job *job = job_table_find(history->jobs, job_id_key(row->id, row->index));
+    if (job == NULL || row->is_dropped || row->is_gone) {
+        return;
+    }
+    struct job_noted *noted = &job->noted;
+    if (row->attempt == 0 && noted->attempt != 0 && !is_ended(row->state)) {
+        note_requeue(history, row, noted, effects);
+        return;
+    }
+    if (row->attempt != 0) {
+        note_attempt(history, row, noted, effects);
+    }
+    if (row->is_killed && !noted->is_killed && !is_ended(row->state)) {
+        struct row_job_event event = event_of(history, row, JOB_EVENT_KILL);
+        event.state = noted->state;
+        event.reason = row->reason;
+        tell(&event, effects);
+    }
+    note_pause(history, row, noted, effects);
+    note_end(history, row, noted, effects);
+    noted->state = row->state;
+    noted->is_killed = row->is_killed;
+}
+
+/* ---------------------------------------------------------------- consumers' jobs */
+
+/* "12[3]" of south. False where its site calls it something else. */
+static bool take_id(const struct run *run, struct arena *arena,
+                    struct row_job_event *event)
+{
+    struct job_id id;
+    if (job_id_read(arena, run->job, &id, NULL) != 0) {
+        return false;
+    }
+    event->site = run->id.site;
+    event->id = id.number;
+    event->index = id.n_ranges > 0 ? id.ranges->first : 0;
+    event->lease = run->lease;
+    return true;
+}
+
+void history_consumer_run(const struct history *history, const struct run *run,
+                          struct effects *effects)
+{
+    struct job_facts facts = {
+        .user = run->spec->user,
+        .name = run->spec->name,
+        .queue = run->spec->queue,
+        .project = "",
+        .command = site_page_cut(&effects->arena, run->spec->command, COMMAND_BYTES),
+        .n_slots = run->spec->n_slots,
+    };
+    struct row_job_event event = {.at_ms = history->now_ms,
+                                  .event = JOB_EVENT_ACCEPT,
+                                  .state = JOB_PEND,
+                                  .hosts = run->hosts,
+                                  .n_hosts = run->n_hosts,
+                                  .facts = &facts};
+    if (take_id(run, &effects->arena, &event)) {
+        tell(&event, effects);
+    }
+}
+
+void history_consumer_run_end(const struct history *history, const struct run *run,
+                              struct effects *effects)
+{
+    struct row_job_event event = {.event = JOB_EVENT_START,
+                                  .state = JOB_RUN,
+                                  .at_ms = run->exit.start_ms,
+                                  .hosts = run->hosts,
+                                  .n_hosts = run->n_hosts > 0};
+    if (!take_id(run, &effects->arena, &event)) {
+        return;
+    }
+    if (event.at_ms != 0) {
+        tell(&event, effects);
+    }
+    bool is_done = run->exit.end == RUN_END_EXITED && run->exit.code == 0;
+    event.event = JOB_EVENT_END;
+    event.state = is_done ? JOB_DONE : JOB_EXIT;
+    event.at_ms = run->exit.end_ms != 0 ? run->exit.end_ms : history->now_ms;
+    event.n_hosts = 0;
+    event.exit = run->exit;
+    event.reason = run->exit.text;
+    tell(&event, effects);
+}
+
+/* ---------------------------------------------------------------- a step */
+
+static void trim(struct history *history, struct effects *effects)
+{
+    if (history->now_ms - history->trimmed_ms < TRIM_MS) {
+        return;
+    }
+    int64_t before_ms = history->now_ms - history->period_ms;
+    history->trimmed_ms = history->now_ms;
+    tell(&(struct row_job_event){.is_trim = true, .at_ms = before_ms}, effects);
+}
+
+void history_record(struct history *history, int from, struct effects *effects)
+{
+    int end = effects->count;
+    for (int i = from; i < end; i++) {
+        if (effects->items[i].kind != EFFECT_STORE) {
+            continue;
+        }
+        struct row row = effects->items[i].row; /* what is appended may move them */
+        if (row.kind == ROW_JOB) {
+            note_submission(&row.job, effects);
+        } else if (row.kind == ROW_JOB_STATE) {
+            note_state(history, &row.job_state, effects);
+        }
+    }
+    if (effects->count > end) {
+        trim(history, effects);
+    }
+}

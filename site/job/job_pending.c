@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_pending.c: where a waiting job stands, and what it waits for before it may stand
+ * in line: see job.h. */
+#include "site/job/job_parts.h"
+
+#include "model/job_id.h"
+#include "sched/depend.h"
+
+/* All that makes jobs alike, as a line's name. */
+static const char *line_name(struct job_table *jobs, const struct job *job)
+{
+    const struct job_spec *spec = job->spec;
+    bool is_limited = job->submission->max_open > 0;
+    arena_clear(&jobs->scratch);
+    const char *name = arena_printf(
+        &jobs->scratch, "%d|%s|%d-%d%s%s|%llu|%s", job->queue, spec->user,
+        spec->n_slots, job->terms->max_slots, spec->is_exclusive ? "x" : "",
+        job_reads_file(spec)                    ? "f"
+        : spec->interaction != INTERACTION_NONE ? "i"
+                                                : "",
+        (unsigned long long)(is_limited ? job->id : 0), job->terms->project);
+    if (spec->app[0] != '\0') {
+        name = arena_printf(&jobs->scratch, "%s|-app%s", name, spec->app);
+    }
+    if (job->terms->user_group[0] != '\0') {
+        name = arena_printf(&jobs->scratch, "%s|-G%s", name, job->terms->user_group);
+    }
+    if (jobs->queues[job->queue].reserve.is_backfill) {
+        name = arena_printf(&jobs->scratch, "%s|-W%lld", name,
+                            (long long)spec->run_limit_ms);
+    }
+    for (int i = 0; i < spec->n_hosts_asked; i++) {
+        name = arena_printf(&jobs->scratch, "%s|%s", name, spec->hosts_asked[i]);
+    }
+    if (job->avoided != NULL) {
+        name = arena_printf(&jobs->scratch, "%s|~%s", name, job->avoided);
+    }
+    for (int i = 0; i < spec->n_res_reqs; i++) {
+        name = arena_printf(&jobs->scratch, "%s|-R%s", name, spec->res_reqs[i]);
+    }
+    return name;
+}
+
+/* What the job waits for before it may stand in line. */
+static enum reason hold_of(const struct job_table *jobs, const struct job *job,
+                           int64_t *until_ms)
+{
+    *until_ms = INT64_MAX;
+    if (job->queue < 0) {
+        return REASON_QUEUE_GONE;
+    }
+    if (!job->is_released) {
+        return job->is_never ? REASON_DEPENDENCY_NEVER : REASON_DEPENDENCY;
+    }
+    if (job->terms->begin_ms > jobs->now_ms) {
+        *until_ms = job->terms->begin_ms;
+        return REASON_BEGIN_TIME;
+    }
+    if (job->retry_ms > jobs->now_ms) {
+        *until_ms = job->retry_ms;
+        return REASON_RETRY;
+    }
+    return REASON_NEW;
+}
+
+/* What a condition looks at: one job, or all there is of the id. */
+static void look(void *arg, uint64_t id, int index, struct depend_facts *facts)
+{
+    struct job_table *jobs = arg;
+    *facts = (struct depend_facts){0};
+    for (int i = job_list_place_by_id(&jobs->all, id, 0); i < jobs->all.count; i++) {
+        const struct job *job = jobs->all.items[i];
+        int code = 0;
+        if (job->id != id) {
+            break;
+        }
+        if (index != DEPEND_WHOLE && job->index != index) {
+            continue;
+        }
+        facts->n_jobs++;
+        if (job->state == JOB_EXIT) {
+            job_exit_code(job, &code);
+            bool is_first = facts->n_exit++ == 0;
+            facts->n_unbegun += job->start_ms == 0;
+            facts->min_code =
+                is_first || code < facts->min_code ? code : facts->min_code;
+            facts->max_code =
+                is_first || code > facts->max_code ? code : facts->max_code;
+        } else if (job->state == JOB_DONE) {
+            facts->n_done++;
+        } else if (job->start_ms != 0) {
+            facts->n_run++;
+        } else {
+            facts->n_pend++;
+        }
+    }
+}
+
+static void judge(struct job_table *jobs, struct job *job)
+{
+    enum depend_verdict verdict =
+        depend_judge(job->terms->depend_on, job->index, look, jobs);
+    job->is_released = verdict == DEPEND_MET;
+    job->is_never = verdict == DEPEND_NEVER;
+}
+
+/* It may stand in line again, or will when it is resumed. */
+static bool may_wait(const struct job *job)
+{
+    return job->attempt == 0 && !job_is_ended(job);
+}
+
+void job_pending_watch(struct job_table *jobs, struct job *job)
+{
+    bool is_watching = may_wait(job);
+    if (job->is_watching == is_watching || job->terms->depend_on[0] == '\0') {
+        return;
+    }
+    job->is_watching = is_watching;
+    if (is_watching) {
+        dependents_add(jobs->depends, job_key(job), job->terms->depend_on);
+    } else {
+        dependents_remove(jobs->depends, job_key(job), job->terms->depend_on);
+    }
+}
+
+void job_pending_enter(struct job_table *jobs, struct job *job)
+{
+    jobs->n_waiting_slots += job->spec->n_slots;
+    if (!job->is_released) {
+        judge(jobs, job);
+    }
+    job->hold = hold_of(jobs, job, &job->hold_ms);
+    if (job->hold == REASON_NEW) {
+        job->turn.key = job_key(job);
+        job->turn.priority = job->terms->priority;
+        job->line = line_add(jobs->lines, line_name(jobs, job), &job->turn);
+        return;
+    }
+    jobs->n_by_hold[job->hold]++;
+    if (job->hold_ms != INT64_MAX) {
+        job_list_insert(&jobs->held, job,
+                        job_list_place(&jobs->held, job, job_list_by_hold));
+    }
+}
+
+void job_pending_leave(struct job_table *jobs, struct job *job)
+{
+    jobs->n_waiting_slots -= job->spec->n_slots;
+    if (job->line != NULL) {
+        line_remove(jobs->lines, job->line, &job->turn);
+        job->line = NULL;
+        return;
+    }
+    jobs->n_by_hold[job->hold]--;
+    if (job->hold_ms != INT64_MAX) {
+        job_list_remove(&jobs->held, job, job_list_by_hold);
+    }
+}
+
+void job_pending_count_reasons(const struct job_table *jobs, int64_t counts[REASONS])
+{
+    for (int i = 0; i < REASONS; i++) {
+        counts[i] = jobs->n_by_hold[i];
+    }
+    for (int i = 0; i < lines_count(jobs->lines); i++) {
+        struct line *line = lines_at(jobs->lines, i);
+        int n_turns;
+        line_turns(line, &n_turns);
+        counts[line_verdict(line)->reason] += n_turns;
+    }
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_report.c: what executions on borrowed hosts come to. Each piece of news is a
+ * whole fact: one that says what the job's record says already changes nothing. */
+#include <string.h>
+
+#include "model/job_id.h"
+#include "site/job/job_dispatch.h"
+#include "site/job/lifecycle_parts.h"
+#include "site/run/outfile.h"
+
+/* A refused job waits so long, unless a contract changes first: a provider that
+ * refuses at once must not be asked at once again; and twice as long each time, as one
+ * that refuses the job's user will do so again. */
+enum { REFUSED_PAUSE_MS = 1000, REFUSED_PAUSE_MAX_MS = 16000 };
+/* One that wants a host of its own was most likely refused for what others run there,
+ * which is not told here. */
+enum { EXCLUSIVE_PAUSE_MS = 15000 };
+
+/* The provider has taken it: an order that waited for that goes out. */
+static void take(struct lifecycle *life, struct job *job, int64_t now_ms,
+                 struct effects *effects)
+{
+    if (job->is_decided) {
+        return;
+    }
+    job->is_decided = true;
+    job->n_refused = 0;
+    job_store(job, effects);
+    if (job->control.number != 0) {
+        consumer_control(life->parts.consumer, job->attempt, &job->control, now_ms,
+                         effects);
+    }
+}
+
+static void give_back_refused(struct lifecycle *life, struct job *job,
+                              const char *reason, int64_t now_ms,
+                              struct effects *effects)
+{
+    int64_t pause_ms = job->spec->is_exclusive ? EXCLUSIVE_PAUSE_MS : REFUSED_PAUSE_MS;
+    for (int i = 0; i < job->n_refused && pause_ms < REFUSED_PAUSE_MAX_MS; i++) {
+        pause_ms *= 2;
+    }
+    job->n_refused++;
+    job->retry_ms = now_ms + pause_ms;
+    job_end_refused(life, job,
+                    arena_printf(&effects->arena, "refused by %s: %s", job->lease,
+                                 reason != NULL ? reason : ""),
+                    now_ms, effects);
+}
+
+/* Never began, or its trace is gone: in both cases what we know of it decides. */
+static void lose(struct lifecycle *life, struct job *job, const char *reason,
+                 int64_t now_ms, struct effects *effects)
+{
+    struct run_exit exit = {.end = RUN_END_LOST,
+                            .start_ms = job->start_ms,
+                            .text = "its provider has no trace of it"};
+    if (reason != NULL && reason[0] != '\0') {
+        exit.text = reason;
+    }
+    job_end_run(life, job, &exit, now_ms, effects);
+}
+
+static void write_piece(struct lifecycle *life, struct job *job,
+                        const struct consumer_report *report, int64_t now_ms,
+                        struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    const char *path = outfile_path(arena, job, report->stream);
+    if (path == NULL) {
+        consumer_written(life->parts.consumer, job->attempt, false, now_ms, effects);
+        return;
+    }
+    job->written_attempt = job->attempt;
+    struct effect *effect = effects_add(effects, EFFECT_WRITE);
+    effect->write.job = job_key(job);
+    effect->write.uid = job->spec->uid;
+    effect->write.gid = job->spec->gid;
+    effect->write.path = path;
+    effect->write.umask = job->spec->umask;
+    effect->write.offset = report->offset;
+    effect->write.n_bytes = report->n_bytes;
+    effect->write.bytes =
+        arena_copy(arena, report->n_bytes > 0 ? report->bytes : (const uint8_t *)"",
+                   (size_t)report->n_bytes);
+}
+
+void job_report_written(struct lifecycle *life, uint64_t key, int error, int64_t now_ms,
+                        struct effects *effects)
+{
+    struct job *job = job_table_find(life->parts.jobs, key);
+    if (job == NULL || job->written_attempt == 0 ||
+        job->written_attempt != job->attempt || job_is_ended(job)) {
+        return; /* of an execution that is no more */
+    }
+    job->written_attempt = 0;
+    if (error != 0) {
+        effects_log(effects, LOG_LEVEL_WARNING,
+                    "output of job %s could not be written: error %d",
+                    job_id_text(&effects->arena, job->id, job->index), error);
+    }
+    consumer_written(life->parts.consumer, job->attempt, error == 0, now_ms, effects);
+}
+
+void job_report_apply(struct lifecycle *life, const struct consumer_report *report,
+                      int64_t now_ms, struct effects *effects)
+{
+    struct job *job = job_table_find_attempt(life->parts.jobs, report->attempt);
+    if (job == NULL) {
+        if (report->news == CONSUMER_ENDED) {
+            consumer_acknowledge(life->parts.consumer, report->attempt, effects);
+        }
+        return;
+    }
+    switch (report->news) {
+    case CONSUMER_TAKEN:
+        take(life, job, now_ms, effects);
+        break;
+    case CONSUMER_REFUSED:
+        give_back_refused(life, job, report->reason, now_ms, effects);
+        break;
+    case CONSUMER_LOST:
+        lose(life, job, report->reason, now_ms, effects);
+        break;
+    case CONSUMER_RUNNING:
+    case CONSUMER_SUSPENDED:
+        take(life, job, now_ms, effects);
+        job_progress_state(life, job,
+                           report->news == CONSUMER_RUNNING ? JOB_RUN : JOB_SSUSP,
+                           report->start_ms, now_ms, effects);
+        break;
+    case CONSUMER_CONTROLLED:
+        break; /* what it led to is told by itself */
+    case CONSUMER_OUTPUT:
+        write_piece(life, job, report, now_ms, effects);
+        break;
+    case CONSUMER_ENDED:
+        job_end_run(life, job, &report->exit, now_ms, effects);
+        consumer_acknowledge(life->parts.consumer, report->attempt, effects);
+        break;
+    case CONSUMER_UNKNOWN:
+        job_progress_unknown(life, job, effects);
+        break;
+    }
+}

@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_table.c: see job.h. The table is an array sorted by id; beside it stand the lines
+ * of waiting jobs, and three sorted indexes: waiting jobs that are held until an
+ * instant, the open attempts, the ended jobs. */
+#include "site/job/job_parts.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/job_id.h"
+
+/* ---------------------------------------------------------------- indexes */
+
+static bool should_be_open(const struct job *job)
+{
+    return job->attempt != 0 && !job_is_ended(job);
+}
+
+/* On borrowed hosts a job never gets more. */
+static bool asks_for_more(const struct job *job)
+{
+    return job->lease[0] == '\0' && job_asked_slots(job) > 0;
+}
+
+/* An open job comes (`sign` 1) or goes: it stands there if it asks for more. */
+static void list_growing(struct job_table *jobs, struct job *job, int sign)
+{
+    if (sign > 0 && asks_for_more(job)) {
+        job->is_growing = true;
+        job_list_insert(&jobs->growing, job,
+                        job_list_place(&jobs->growing, job, job_list_by_attempt));
+    } else if (sign < 0 && job->is_growing) {
+        job->is_growing = false;
+        job_list_remove(&jobs->growing, job, job_list_by_attempt);
+    }
+}
+
+static void count_open(struct job_table *jobs, struct job *job, int sign)
+{
+    list_growing(jobs, job, sign);
+    bool stands_still = job->state == JOB_SSUSP || job->state == JOB_USUSP;
+    if (sign > 0) {
+        job->is_counted_still =
+            stands_still && job->halt.causes != 0 && job->halt.yields;
+    }
+    job->submission->n_open += sign;
+    limits_count(jobs->limits, job->class, job->hosts, job->n_hosts,
+                 job->is_counted_still, sign);
+    if (sign > 0) {
+        shares_enter(jobs->shares, job, jobs->now_ms);
+        reserves_enter(jobs->reserves, job);
+    } else {
+        shares_leave(jobs->shares, job, jobs->now_ms);
+        reserves_leave(jobs->reserves, job);
+    }
+}
+
+/* Takes the job out of the indexes before its key or state changes ... */
+void job_table_unindex(struct job_table *jobs, struct job *job)
+{
+    if (job_is_pending(job)) {
+        job_pending_leave(jobs, job);
+    }
+    if (job->is_open) {
+        count_open(jobs, job, -1);
+        job_list_remove(&jobs->open, job, job_list_by_attempt);
+    }
+    job->is_open = false;
+    jobs->n_by_state[job->state]--;
+}
+
+/* ... and puts it back where it belongs. */
+void job_table_reindex(struct job_table *jobs, struct job *job)
+{
+    jobs->n_by_state[job->state]++;
+    job->is_open = should_be_open(job);
+    job_pending_watch(jobs, job);
+    dependents_note(jobs->depends, job_key(job));
+    if (job_is_pending(job)) {
+        job_pending_enter(jobs, job);
+    }
+    if (job->is_open) {
+        count_open(jobs, job, 1);
+        job_list_insert(&jobs->open, job,
+                        job_list_place(&jobs->open, job, job_list_by_attempt));
+    }
+}
+
+/* ---------------------------------------------------------------- life of the table */
+
+struct job_table *job_table_new(const struct queue_config *queues, int n_queues,
+                                struct limits *limits, struct shares *shares,
+                                struct reserves *reserves)
+{
+    struct job_table *jobs = mem_alloc(1, sizeof(*jobs));
+    jobs->queues = queues;
+    jobs->n_queues = n_queues;
+    jobs->limits = limits;
+    jobs->shares = shares;
+    jobs->reserves = reserves;
+    jobs->lines = lines_new();
+    jobs->depends = dependents_new();
+    arena_init(&jobs->scratch);
+    return jobs;
+}
+
+static void free_job(struct job_table *jobs, struct job *job)
+{
+    submission_leave(job->submission);
+    limits_leave(jobs->limits, job->class);
+    reserves_leave(jobs->reserves, job);
+    dup_free(job->overload);
+    dup_free(job->reserved);
+    dup_free(job->avoided);
+    dup_free(job->switched_queue);
+    dup_free(job->lease);
+    free(job->hosts);
+    free((void *)job->resize.hosts);
+    free(job->exit);
+    dup_free(job->reason);
+    free(job);
+}
+
+void job_table_free(struct job_table *jobs)
+{
+    if (jobs == NULL) {
+        return;
+    }
+    for (int i = 0; i < jobs->all.count; i++) {
+        free_job(jobs, jobs->all.items[i]);
+    }
+    lines_free(jobs->lines);
+    dependents_free(jobs->depends);
+    arena_release(&jobs->scratch);
+    free(jobs->all.items);
+    free(jobs->held.items);
+    free(jobs->open.items);
+    free(jobs->growing.items);
+    free(jobs->ended.items);
+    free(jobs);
+}
+
+void job_table_enter_queue(struct job_table *jobs, struct job *job, const char *name)
+{
+    const char *project = job->terms->project;
+    job->queue = -1;
+    for (int i = 0; i < jobs->n_queues; i++) {
+        if (strcmp(jobs->queues[i].name, name) == 0) {
+            job->queue = i;
+        }
+    }
+    limits_leave(jobs->limits, job->class);
+    job->class = limits_join(jobs->limits, job->spec->user, name,
+                             project[0] != '\0' ? project : "default");
+    job->seat =
+        shares_seat(jobs->shares, job->queue, job->spec->user, job->terms->user_group);
+}
+
+void job_table_reload(struct job_table *jobs, const struct queue_config *queues,
+                      int n_queues, struct limits *limits, struct shares *shares)
+{
+    for (int i = 0; i < jobs->all.count; i++) {
+        struct job *job = jobs->all.items[i];
+        job_table_unindex(jobs, job);
+        limits_leave(jobs->limits, job->class);
+        job->class = NULL;
+    }
+    jobs->queues = queues;
+    jobs->n_queues = n_queues;
+    jobs->limits = limits;
+    jobs->shares = shares;
+    for (int i = 0; i < jobs->all.count; i++) {
+        struct job *job = jobs->all.items[i];
+        job_table_enter_queue(jobs, job, job_queue_name(job));
+        job_table_reindex(jobs, job);
+    }
+}
+
+struct job *job_table_new_job(struct job_table *jobs, const struct row_job *row,
+                              struct submission *submission, int index)
+{
+    struct job *job = mem_alloc(1, sizeof(*job));
+    job->id = row->id;
+    job->index = index;
+    job->submit_ms = row->submit_ms;
+    job->submission = submission;
+    job->spec = submission->spec;
+    submission->n_jobs++;
+    submission->n_unfinished++;
+    job->terms = &submission->terms;
+    job->is_released = job->terms->depend_on[0] == '\0';
+    job_table_enter_queue(jobs, job, row->spec.queue);
+    job->state = JOB_PEND;
+    job->lease = dup_text("");
+    job->reason = dup_text("");
+    return job;
+}
+
+/* Closes the gaps in the table; in no index they stand. */
+static void remove_dropped(struct job_table *jobs)
+{
+    int kept = 0;
+    for (int i = 0; i < jobs->all.count; i++) {
+        struct job *job = jobs->all.items[i];
+        if (!job->is_dropped) {
+            jobs->all.items[kept++] = job;
+            continue;
+        }
+        if (job->submission != NULL) {
+            job->submission->n_unfinished--; /* just loaded: it had ended */
+        }
+        free_job(jobs, job);
+    }
+    jobs->all.count = kept;
+}
+
+void job_table_start(struct job_table *jobs, int64_t now_ms)
+{
+    jobs->now_ms = now_ms;
+    remove_dropped(jobs);
+    for (int i = 0; i < jobs->all.count; i++) {
+        struct job *job = jobs->all.items[i];
+        jobs->n_by_state[job->state]++;
+        job->is_open = should_be_open(job);
+        job_pending_watch(jobs, job);
+        if (job_is_pending(job)) {
+            job_pending_enter(jobs, job);
+        }
+        if (job->is_open) {
+            count_open(jobs, job, 1);
+            job_list_insert(&jobs->open, job, jobs->open.count);
+        }
+        if (job_is_ended(job)) {
+            job->kept_ms = job->end_ms;
+            job_list_insert(&jobs->ended, job, jobs->ended.count);
+            job->submission->n_unfinished--;
+        }
+    }
+    job_list_sort_by_attempt(&jobs->open);
+    job_list_sort_by_end(&jobs->ended);
+}
+
+struct job *job_table_add_array(struct job_table *jobs, const struct row_job *row,
+                                const int *indices, int n_indices)
+{
+    struct submission *submission = submission_new(row);
+    int first = jobs->all.count;
+    for (int i = 0; i < n_indices; i++) {
+        struct job *job = job_table_new_job(jobs, row, submission, indices[i]);
+        job_list_insert(&jobs->all, job, jobs->all.count);
+        job_table_reindex(jobs, job);
+    }
+    return jobs->all.items[first];
+}
+
+struct job *job_table_add(struct job_table *jobs, const struct row_job *row)
+{
+    return job_table_add_array(jobs, row, (const int[]){0}, 1);
+}
+
+/* ---------------------------------------------------------------- looking */
+
+struct job *job_table_find(const struct job_table *jobs, uint64_t key)
+{
+    uint64_t id = job_id_key_number(key);
+    int index = job_id_key_index(key),
+        place = job_list_place_by_id(&jobs->all, id, index);
+    struct job *job = place < jobs->all.count ? jobs->all.items[place] : NULL;
+    return job != NULL && job->id == id && job->index == index ? job : NULL;
+}
+
+int job_table_index_of(const struct job_table *jobs, uint64_t id)
+{
+    return job_list_place_by_id(&jobs->all, id, 0);
+}
+
+struct job *job_table_find_attempt(const struct job_table *jobs, uint64_t attempt)
+{
+    return job_list_find(&jobs->open, &(struct job){.attempt = attempt},
+                         job_list_by_attempt);
+}
+
+int job_table_count(const struct job_table *jobs)
+{
+    return jobs->all.count;
+}
+
+struct job *job_table_at(const struct job_table *jobs, int index)
+{
+    return jobs->all.items[index];
+}
+
+int job_table_count_unfinished(const struct job_table *jobs)
+{
+    return jobs->all.count - jobs->ended.count;
+}
+
+int64_t job_table_pending_slots(const struct job_table *jobs)
+{
+    return jobs->n_waiting_slots;
+}
+
+const struct lines *job_table_classes(const struct job_table *jobs)
+{
+    return jobs->lines;
+}
+
+void job_table_set_verdicts(struct job_table *jobs,
+                            const struct reason_verdict *verdicts)
+{
+    lines_set_verdicts(jobs->lines, verdicts);
+}
+
+int job_table_count_state(const struct job_table *jobs, enum job_state state)
+{
+    return jobs->n_by_state[state];
+}
+
+int job_table_count_open(const struct job_table *jobs)
+{
+    return jobs->open.count;
+}
+
+struct job *job_table_open_at(const struct job_table *jobs, int index)
+{
+    return jobs->open.items[index];
+}
+
+int job_table_count_growing(const struct job_table *jobs)
+{
+    return jobs->growing.count;
+}
+
+struct job *job_table_growing_at(const struct job_table *jobs, int index)
+{
+    return jobs->growing.items[index];
+}
+
+/* ---------------------------------------------------------------- turns */
+
+void job_table_switch(struct job_table *jobs, struct job *job, int queue)
+{
+    job_table_unindex(jobs, job);
+    dup_set_text(&job->switched_queue, jobs->queues[queue].name);
+    job_table_enter_queue(jobs, job, jobs->queues[queue].name);
+    job_table_reindex(jobs, job);
+}
+
+void job_table_reorder(struct job_table *jobs, struct job *job, bool to_top)
+{
+    job_table_unindex(jobs, job);
+    job->turn.place = to_top ? --jobs->first_place : ++jobs->last_place;
+    job_table_reindex(jobs, job);
+}
+
+bool job_table_set_state(struct job_table *jobs, struct job *job, enum job_state state)
+{
+    if (!job_may_become(job->state, state)) {
+        return false;
+    }
+    job_table_unindex(jobs, job);
+    job->state = state;
+    job_table_reindex(jobs, job);
+    return true;
+}
+
+void job_table_begin(struct job_table *jobs, struct job *job, uint64_t attempt,
+                     const char *lease, uint64_t epoch, const struct place_start *start,
+                     const char *reserved)
+{
+    job_table_unindex(jobs, job);
+    job->attempt = attempt;
+    dup_set_text(&job->lease, lease);
+    job->epoch = epoch;
+    job->is_decided = lease[0] == '\0';
+    job->is_taken = false;
+    job_set_hosts(job, start->hosts, start->n_hosts);
+    job_set_resize(job, &(struct job_resize){.max_slots = job_initial_max_slots(job)});
+    job->grow_ms = 0;
+    job->backfill = start->backfill;
+    job_set_reserved(job, reserved);
+    job_set_overload(job, "");
+    job->control = (struct run_control){0};
+    job->halt = (struct job_halt){.n_preempted = job->halt.n_preempted};
+    job->requeue_cause = REQUEUE_NONE;
+    dup_set_text(&job->reason, "");
+    job_table_reindex(jobs, job);
+}
+
+void job_table_requeue(struct job_table *jobs, struct job *job,
+                       enum requeue_cause cause, const char *reason)
+{
+    bool is_stopped = (job->halt.causes & HALT_USER) != 0;
+    int n_preempted = job->halt.n_preempted;
+    job_table_unindex(jobs, job);
+    job->state = is_stopped ? JOB_PSUSP : JOB_PEND;
+    job->attempt = 0;
+    dup_set_text(&job->lease, "");
+    job->epoch = 0;
+    job->is_decided = false;
+    job->is_taken = false;
+    job_set_hosts(job, NULL, 0);
+    job_set_resize(job, &(struct job_resize){0});
+    job->backfill = (struct place_backfill){0};
+    job_set_reserved(job, "");
+    job_set_overload(job, "");
+    job->start_ms = 0;
+    job->control = (struct run_control){0};
+    job->halt = (struct job_halt){.n_preempted = n_preempted};
+    job->requeue_cause = cause;
+    job->written_attempt = 0;
+    dup_set_text(&job->reason, reason);
+    job_table_reindex(jobs, job);
+}
+
+void job_table_end(struct job_table *jobs, struct job *job, const struct run_exit *exit,
+                   bool is_done, const char *reason, int64_t end_ms)
+{
+    job_table_unindex(jobs, job);
+    job->state = is_done ? JOB_DONE : JOB_EXIT;
+    job->is_taken = false;
+    job_set_exit(job, exit);
+    if (job->start_ms == 0) {
+        job->start_ms = exit->start_ms;
+    }
+    job->end_ms = end_ms;
+    job_set_reserved(job, "");
+    job_set_resize(job, &(struct job_resize){0});
+    job->halt.causes = 0;
+    if (job->halt.since_ms != 0 && end_ms > job->halt.since_ms) {
+        job->halt.total_ms += end_ms - job->halt.since_ms;
+    }
+    job->halt.since_ms = 0;
+    dup_set_text(&job->reason, reason);
+    job_table_reindex(jobs, job);
+    job->submission->n_unfinished--;
+    job->kept_ms = end_ms;
+    job_list_insert(&jobs->ended, job, jobs->ended.count);
+}
+
+void job_table_resize(struct job_table *jobs, struct job *job,
+                      const struct host_slots *hosts, int n_hosts,
+                      const struct job_resize *resize)
+{
+    job_table_unindex(jobs, job);
+    job_set_resize(job, resize); /* its names may be the old hosts' */
+    job_set_hosts(job, hosts, n_hosts);
+    job_table_reindex(jobs, job);
+}
+
+/* ---------------------------------------------------------------- time */
+
+/* Looks again at jobs whose condition speaks of one that has changed. */
+static bool judge_again(struct job_table *jobs)
+{
+    bool has_any = false;
+    uint64_t key;
+    while (dependents_take(jobs->depends, &key)) {
+        struct job *job = job_table_find(jobs, key);
+        if (job != NULL && !job->is_released && job_is_pending(job)) {
+            job_pending_leave(jobs, job);
+            job_pending_enter(jobs, job);
+            has_any = has_any || job->is_released;
+        }
+    }
+    return has_any;
+}
+
+bool job_table_tick(struct job_table *jobs, int64_t now_ms)
+{
+    jobs->now_ms = now_ms;
+    bool has_any = judge_again(jobs);
+    while (jobs->held.count > 0 && jobs->held.items[0]->hold_ms <= now_ms) {
+        struct job *job = jobs->held.items[0];
+        job_table_unindex(jobs, job);
+        job_table_reindex(jobs, job);
+        has_any = true;
+    }
+    return has_any;
+}
+
+int64_t job_table_wake_ms(const struct job_table *jobs)
+{
+    return jobs->held.count > 0 ? jobs->held.items[0]->hold_ms : INT64_MAX;
+}
+
+void job_table_retry_all(struct job_table *jobs)
+{
+    int at = 0;
+    while (at < jobs->held.count) {
+        struct job *job = jobs->held.items[at];
+        if (job->hold == REASON_RETRY) {
+            job_table_unindex(jobs, job); /* the next one moves up */
+            job->retry_ms = 0;
+            job_table_reindex(jobs, job);
+        } else {
+            at++;
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- cleaning */
+
+int64_t job_table_oldest_end_ms(const struct job_table *jobs)
+{
+    return jobs->ended.count > 0 ? jobs->ended.items[0]->kept_ms : INT64_MAX;
+}
+
+enum { AWAITED_MS = 60000 };
+
+static void remove_cleaned(struct job_table *jobs, int n_cleaned)
+{
+    remove_dropped(jobs);
+    jobs->ended.count -= n_cleaned;
+    memmove(jobs->ended.items, jobs->ended.items + n_cleaned,
+            (size_t)jobs->ended.count * sizeof(*jobs->ended.items));
+}
+
+/* Jobs that others wait for are due again a minute later: they go behind the others. */
+static void keep_awaited(struct job_table *jobs, int64_t before_ms, int max)
+{
+    int kept = 0, n_awaited = 0, i = 0;
+    struct job_list *ended = &jobs->ended;
+    struct job **awaited = NULL;
+    for (; i < max && i < ended->count && ended->items[i]->kept_ms <= before_ms; i++) {
+        struct job *job = ended->items[i];
+        if (dependents_has(jobs->depends, job->id)) {
+            awaited = mem_grow(awaited, (size_t)n_awaited + 1, sizeof(*awaited));
+            awaited[n_awaited++] = job;
+        } else {
+            ended->items[kept++] = job;
+        }
+    }
+    if (n_awaited == 0) {
+        return;
+    }
+    memmove(&ended->items[kept], &ended->items[i],
+            (size_t)(ended->count - i) * sizeof(*ended->items));
+    ended->count -= n_awaited;
+    for (i = 0; i < n_awaited; i++) {
+        awaited[i]->kept_ms = before_ms + AWAITED_MS;
+        job_list_insert(ended, awaited[i],
+                        job_list_place(ended, awaited[i], job_list_by_clean));
+    }
+    free(awaited);
+}
+
+int job_table_clean(struct job_table *jobs, int64_t before_ms, int max,
+                    job_table_clean_fn on_clean, void *arg, struct effects *effects)
+{
+    int count = 0;
+    keep_awaited(jobs, before_ms, max);
+    while (count < max && count < jobs->ended.count &&
+           jobs->ended.items[count]->kept_ms <= before_ms) {
+        struct job *job = jobs->ended.items[count++];
+        bool is_last = job->submission->n_jobs == 1;
+        on_clean(arg, job);
+        effects_store(effects, &(struct row){.kind = ROW_JOB_STATE,
+                                             .job_state = {.id = job->id,
+                                                           .index = job->index,
+                                                           .state = job->state,
+                                                           .lease = "",
+                                                           .exit = {.text = ""},
+                                                           .reason = "",
+                                                           .queue = "",
+                                                           .overload = "",
+                                                           .reserved = "",
+                                                           .avoided = "",
+                                                           .is_dropped = !is_last,
+                                                           .is_gone = is_last}});
+        job->is_dropped = true;
+        jobs->n_by_state[job->state]--;
+        submission_leave(job->submission);
+        job->submission = NULL;
+        job->spec = NULL;
+    }
+    if (count > 0) {
+        remove_cleaned(jobs, count);
+    }
+    return count;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* queue_table.h: queues as they are now: open to new jobs or closed, their jobs started
+ * or not, by an administrator's word or by time windows.
+ *
+ * What an administrator has said outlives the site (ROW_QUEUE).
+ * Units: milliseconds; local_ms as sched/window.h. Order: queues as configured.
+ * Layer: site. */
+#ifndef SUBLET_SITE_JOB_QUEUE_TABLE_H
+#define SUBLET_SITE_JOB_QUEUE_TABLE_H
+
+#include "model/effect.h"
+#include "sched/queue.h"
+#include "sched/reason.h"
+
+struct queue_table;
+/* The configuration is borrowed. */
+struct queue_table *queue_table_new(const struct queue_config *config, int n_queues);
+void queue_table_free(struct queue_table *queues);
+/* Another configuration: what was ordered of a queue goes with its name. */
+void queue_table_reload(struct queue_table *queues, const struct queue_config *config,
+                        int n_queues);
+void queue_table_load(struct queue_table *queues, const struct row_queue *row);
+
+int queue_table_find(const struct queue_table *queues, const char *name); /* -1: none */
+bool queue_table_is_closed(const struct queue_table *queues, int queue);
+/* Why none of its jobs starts now; REASON_NEW: they may. */
+enum reason queue_table_veto(const struct queue_table *queues, int queue,
+                             int64_t local_ms);
+/* Its jobs may run: RUN_WINDOW alone. */
+bool queue_table_may_run(const struct queue_table *queues, int queue, int64_t local_ms);
+/* When a window next opens or closes; INT64_MAX: never. */
+int64_t queue_table_next_ms(const struct queue_table *queues, int64_t local_ms);
+/* "Open:Active", "Closed:Inact_Adm", "Open:Inact_Win" and so on. */
+const char *queue_table_status(const struct queue_table *queues, int queue,
+                               int64_t local_ms);
+
+/* An administrator's order, stored. */
+void queue_table_control(struct queue_table *queues, int queue, enum queue_order order,
+                         struct effects *effects);
+
+#endif

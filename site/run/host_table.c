@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host_table.c: see host_table.h. */
+#include "site/run/host_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define uthash_fatal(message) abort() /* out of memory, as everywhere */
+#include <uthash.h>
+
+#include "model/dup.h"
+#include "site/site.h"
+
+/* A host says ALIVE each 2 s: so many may be lost or late. */
+enum { HOSTS_SILENT_MS = 15000 };
+
+/* A list of runs takes a moment, or, where a host buries a dead guard, some of them. */
+enum { HOSTS_STUCK_MS = 60000 };
+
+struct host_state {
+    uint64_t session; /* 0: none since the start */
+    uint64_t link;
+    char *boot;
+    bool is_synced;
+    bool is_away;
+    int64_t hello_ms, heard_ms;
+};
+
+struct named_host {
+    UT_hash_handle hh; /* the configuration's name */
+};
+
+struct host_table {
+    const struct site_host *config;
+    int n_hosts;
+    struct host_state *states;
+    struct named_host *named, *by_name; /* by index; a hash table of them */
+    int64_t silent_ms;
+};
+
+static void fill(struct host_table *hosts, const struct site_host *config, int n_hosts)
+{
+    hosts->config = config;
+    hosts->n_hosts = n_hosts;
+    hosts->silent_ms = HOSTS_SILENT_MS;
+    hosts->states = mem_alloc((size_t)n_hosts, sizeof(*hosts->states));
+    hosts->named = mem_alloc((size_t)n_hosts, sizeof(*hosts->named));
+    hosts->by_name = NULL;
+    for (int i = 0; i < n_hosts; i++) {
+        const char *name = config[i].name;
+        struct named_host *named;
+        hosts->states[i].boot = dup_text("");
+        HASH_FIND_STR(hosts->by_name, name, named);
+        if (named == NULL) { /* of two with a name the first is meant */
+            HASH_ADD_KEYPTR(hh, hosts->by_name, name, strlen(name), &hosts->named[i]);
+        }
+    }
+}
+
+static void empty(struct host_table *hosts)
+{
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        dup_free(hosts->states[i].boot);
+    }
+    free(hosts->states);
+    HASH_CLEAR(hh, hosts->by_name);
+    free(hosts->named);
+}
+
+struct host_table *host_table_new(const struct site_host *config, int n_hosts)
+{
+    struct host_table *hosts = mem_alloc(1, sizeof(*hosts));
+    fill(hosts, config, n_hosts);
+    return hosts;
+}
+
+void host_table_free(struct host_table *hosts)
+{
+    if (hosts != NULL) {
+        empty(hosts);
+        free(hosts);
+    }
+}
+
+void host_table_change(struct host_table *hosts, const struct site_host *config,
+                       int n_hosts, int *places, int64_t now_ms)
+{
+    struct host_table before = *hosts;
+    fill(hosts, config, n_hosts);
+    hosts->silent_ms = before.silent_ms;
+    host_table_start(hosts, now_ms);
+    for (int i = 0; i < before.n_hosts; i++) {
+        places[i] = host_table_find(hosts, before.config[i].name);
+        if (places[i] >= 0) {
+            struct host_state fresh = hosts->states[places[i]];
+            hosts->states[places[i]] = before.states[i];
+            before.states[i] = fresh;
+        }
+    }
+    empty(&before);
+}
+
+void host_table_set_patience(struct host_table *hosts, int patience)
+{
+    hosts->silent_ms = (int64_t)HOSTS_SILENT_MS * patience;
+}
+
+void host_table_start(struct host_table *hosts, int64_t now_ms)
+{
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        hosts->states[i].heard_ms = now_ms;
+    }
+}
+
+int host_table_count(const struct host_table *hosts)
+{
+    return hosts->n_hosts;
+}
+
+const char *host_table_name(const struct host_table *hosts, int index)
+{
+    return hosts->config[index].name;
+}
+
+int host_table_max(const struct host_table *hosts, int index)
+{
+    return hosts->config[index].max;
+}
+
+bool host_table_is_window_closed(const struct host_table *hosts, int index,
+                                 int64_t local_ms)
+{
+    const struct site_host *host = &hosts->config[index];
+    return !window_is_open(&host->run_windows, local_ms) ||
+           !window_is_open(&host->dispatch_windows, local_ms);
+}
+
+int host_table_stay(const struct host_table *hosts, int index)
+{
+    return hosts->config[index].n_stay;
+}
+
+bool host_table_is_gone(const struct host_table *hosts, int index)
+{
+    return hosts->config[index].is_leaving && hosts->states[index].is_away;
+}
+
+int host_table_find(const struct host_table *hosts, const char *name)
+{
+    struct named_host *named;
+    HASH_FIND_STR(hosts->by_name, name, named);
+    return named != NULL ? (int)(named - hosts->named) : -1;
+}
+
+static bool is_speaker(const struct host_state *state, const struct peer *from,
+                       uint64_t session)
+{
+    return state->session != 0 && state->session == session &&
+           state->link == from->link;
+}
+
+int host_table_speaker(const struct host_table *hosts, const struct peer *from,
+                       uint64_t session)
+{
+    /* The connection's name is the host's or nothing: a short cut, not a proof. */
+    int named = host_table_find(hosts, from->name != NULL ? from->name : "");
+    if (named >= 0 && is_speaker(&hosts->states[named], from, session)) {
+        return named;
+    }
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        if (is_speaker(&hosts->states[i], from, session)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+bool host_table_is_ready(const struct host_table *hosts, int index)
+{
+    return hosts->states[index].is_synced && !hosts->states[index].is_away;
+}
+
+bool host_table_is_away(const struct host_table *hosts, int index)
+{
+    return hosts->states[index].is_away;
+}
+
+const char *host_table_boot(const struct host_table *hosts, int index)
+{
+    return hosts->states[index].boot;
+}
+
+uint64_t host_table_session(const struct host_table *hosts, int index)
+{
+    return hosts->states[index].session;
+}
+
+/* ---------------------------------------------------------------- sessions */
+
+static void send_welcome(const struct peer *from, uint64_t session, bool is_accepted,
+                         uint64_t min_session, const char *text,
+                         struct effects *effects)
+{
+    struct msg msg = {.kind = MSG_HOST_WELCOME, .session = session, .site = ""};
+    msg.welcome.is_accepted = is_accepted;
+    msg.welcome.min_session = min_session;
+    msg.welcome.text = text;
+    msg.welcome.lost_after_ms = HOSTS_SILENT_MS;
+    effects_send(effects, from, &msg);
+}
+
+int host_table_hello(struct host_table *hosts, const struct peer *from,
+                     const struct msg *msg, int64_t now_ms, struct effects *effects)
+{
+    int index = host_table_find(hosts, msg->host_hello.name);
+    if (index < 0) {
+        effects_log(effects, LOG_LEVEL_WARNING,
+                    "host \"%s\" is not configured: refused", msg->host_hello.name);
+        send_welcome(from, msg->session, false, 0,
+                     "this host is not in the site's configuration", effects);
+        return -1;
+    }
+    struct host_state *state = &hosts->states[index];
+    bool is_repeated = msg->session == state->session && from->link == state->link;
+    if (msg->session <= state->session && !is_repeated) {
+        send_welcome(from, msg->session, false, state->session,
+                     "a newer session of this host is there", effects);
+        return -1;
+    }
+    send_welcome(from, msg->session, true, 0, "", effects);
+    if (is_repeated) {
+        return -1; /* its list of runs is on the way, or here */
+    }
+    state->session = msg->session;
+    state->link = from->link;
+    state->is_synced = false;
+    state->is_away = false;
+    state->hello_ms = state->heard_ms = now_ms;
+    dup_set_text(&state->boot, msg->host_hello.boot_id);
+    return index;
+}
+
+void host_table_synced(struct host_table *hosts, int index)
+{
+    hosts->states[index].is_synced = true;
+}
+
+bool host_table_heard(struct host_table *hosts, int index, int64_t now_ms)
+{
+    struct host_state *state = &hosts->states[index];
+    bool was_away = state->is_away;
+    state->heard_ms = now_ms;
+    state->is_away = false;
+    return was_away;
+}
+
+bool host_table_is_stuck(const struct host_table *hosts, int index, int64_t now_ms)
+{
+    const struct host_state *state = &hosts->states[index];
+    return !state->is_synced && now_ms - state->hello_ms >= HOSTS_STUCK_MS;
+}
+
+void host_table_refuse(const struct peer *from, const struct msg *msg,
+                       struct effects *effects)
+{
+    struct msg answer = {.kind = MSG_ERROR, .session = msg->session, .site = ""};
+    answer.error.code = ERR_STALE;
+    answer.error.text = "no such session here, say HELLO again";
+    answer.error.about = (int)msg->kind;
+    effects_send(effects, from, &answer);
+}
+
+void host_table_send(const struct host_table *hosts, int index, const struct msg *msg,
+                     struct effects *effects)
+{
+    const struct host_state *state = &hosts->states[index];
+    struct peer to = {
+        .kind = PEER_HOST, .name = hosts->config[index].name, .link = state->link};
+    struct msg copy = *msg;
+    copy.session = state->session;
+    copy.site = "";
+    effects_send(effects, &to, &copy);
+}
+
+/* ---------------------------------------------------------------- liveness */
+
+int host_table_tick(struct host_table *hosts, int64_t now_ms)
+{
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        struct host_state *state = &hosts->states[i];
+        if (!state->is_away && now_ms - state->heard_ms >= hosts->silent_ms) {
+            state->is_away = true;
+            return i;
+        }
+    }
+    return -1;
+}
+
+int64_t host_table_wake_ms(const struct host_table *hosts)
+{
+    int64_t wake_ms = INT64_MAX;
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        const struct host_state *state = &hosts->states[i];
+        if (!state->is_away && state->heard_ms + hosts->silent_ms < wake_ms) {
+            wake_ms = state->heard_ms + hosts->silent_ms;
+        }
+    }
+    return wake_ms;
+}

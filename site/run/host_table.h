@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host_table.h: the site's own hosts: which are there, in which session, heard when.
+ *
+ * A sublet-host says HELLO under a session number of its choice; of two connections
+ * that claim one host the higher number has it. Then it lists its runs and says SYNCED:
+ * from there on the host is ready. One that is silent for HOSTS_SILENT_MS, or has not
+ * come for that time after the start, is away until it is heard again.
+ *
+ * Units: milliseconds. Order: hosts as configured. Layer: site. */
+#ifndef SUBLET_SITE_RUN_HOST_TABLE_H
+#define SUBLET_SITE_RUN_HOST_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/effect.h"
+
+struct site_host;
+struct host_table;
+
+/* `config` is borrowed for the life of the hosts. */
+struct host_table *host_table_new(const struct site_host *config, int n_hosts);
+void host_table_free(struct host_table *hosts);
+/* Silence is borne so many times longer (site_config). */
+void host_table_set_patience(struct host_table *hosts, int patience);
+/* From here on they are waited for. */
+void host_table_start(struct host_table *hosts, int64_t now_ms);
+
+/* Others are configured now: those that stay keep their session. places[i] is where the
+ * i-th stands now, -1: it is gone. `config` is borrowed. */
+void host_table_change(struct host_table *hosts, const struct site_host *config,
+                       int n_hosts, int *places, int64_t now_ms);
+
+int host_table_count(const struct host_table *hosts);
+const char *host_table_name(const struct host_table *hosts, int index);
+int host_table_max(const struct host_table *hosts, int index); /* MXJ */
+/* Of one that is leaving: what it had; 0: of another, or not known. */
+int host_table_stay(const struct host_table *hosts, int index);
+/* Not configured any more, and away: it may never be back. */
+bool host_table_is_gone(const struct host_table *hosts, int index);
+/* It starts no jobs now: its RUNWINDOW or DISPATCH_WINDOW is closed. `local_ms` as in
+ * sched/window.h. */
+bool host_table_is_window_closed(const struct host_table *hosts, int index,
+                                 int64_t local_ms);
+/* The index, or -1. */
+int host_table_find(const struct host_table *hosts, const char *name);
+/* Whom this connection and session belong to: the index, or -1 for none now. */
+int host_table_speaker(const struct host_table *hosts, const struct peer *from,
+                       uint64_t session);
+
+/* Runs may be started there. */
+bool host_table_is_ready(const struct host_table *hosts, int index);
+bool host_table_is_away(const struct host_table *hosts, int index);
+/* The boot that the session is of; "" while there is none. */
+const char *host_table_boot(const struct host_table *hosts, int index);
+uint64_t host_table_session(const struct host_table *hosts, int index);
+
+/* HOST_HELLO: answered with WELCOME, accepted or not. Returns the host's index where a
+ * new session begins, else -1. */
+int host_table_hello(struct host_table *hosts, const struct peer *from,
+                     const struct msg *msg, int64_t now_ms, struct effects *effects);
+/* HOST_SYNCED. */
+void host_table_synced(struct host_table *hosts, int index);
+/* Anything was heard. True where the host had been away, in the same session. */
+bool host_table_heard(struct host_table *hosts, int index, int64_t now_ms);
+/* It said HELLO long ago and its list never came to an end: some of it was lost. */
+bool host_table_is_stuck(const struct host_table *hosts, int index, int64_t now_ms);
+/* A speaker of no session here: it shall say HELLO again. */
+void host_table_refuse(const struct peer *from, const struct msg *msg,
+                       struct effects *effects);
+
+void host_table_send(const struct host_table *hosts, int index, const struct msg *msg,
+                     struct effects *effects);
+
+/* The next host that has just gone away, or -1: call until then. */
+int host_table_tick(struct host_table *hosts, int64_t now_ms);
+int64_t host_table_wake_ms(const struct host_table *hosts);
+
+#endif

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_table.c: see run_table.h. */
+#include "site/run/run_table.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/dup.h"
+
+struct host_use {
+    int own, consumers; /* in use */
+    int own_still, consumers_still;
+    int n_exclusive; /* runs; a consumer's also while it stands still */
+    int n_exclusive_still;
+};
+
+struct run_table {
+    const char *site;
+    const struct host_table *hosts;
+    struct run **runs;
+    int count, capacity, n_forgotten;
+    struct host_use *uses; /* by host */
+};
+
+struct run_table *run_table_new(const char *site, const struct host_table *hosts)
+{
+    struct run_table *table = mem_alloc(1, sizeof(*table));
+    table->site = site;
+    table->hosts = hosts;
+    table->uses = mem_alloc((size_t)host_table_count(hosts), sizeof(*table->uses));
+    return table;
+}
+
+static void drop_resizing(struct run *run)
+{
+    struct run_resizing *resizing = &run->resizing;
+    free(resizing->hosts);
+    free(resizing->all);
+    if (resizing->command != NULL) {
+        dup_free(resizing->command);
+    }
+    *resizing = (struct run_resizing){0};
+}
+
+static void run_free(struct run *run)
+{
+    drop_resizing(run);
+    dup_free(run->id.site);
+    dup_free(run->job);
+    dup_free(run->lease);
+    free(run->hosts);
+    if (run->submission == NULL) {
+        free((struct job_spec *)(uintptr_t)run->spec);
+    }
+    submission_drop(run->submission);
+    dup_free(run->exit.text);
+    dup_free(run->boot);
+    free(run);
+}
+
+void run_table_free(struct run_table *table)
+{
+    if (table == NULL) {
+        return;
+    }
+    for (int i = 0; i < table->count; i++) {
+        run_free(table->runs[i]);
+    }
+    free(table->runs);
+    free(table->uses);
+    free(table);
+}
+
+bool run_table_is_own(const struct run_table *table, const struct run *run)
+{
+    return strcmp(run->id.site, table->site) == 0;
+}
+
+/* ---------------------------------------------------------------- slots */
+
+static void add_use(struct run_table *table, const struct run *run, int sign)
+{
+    for (int i = 0; i < run->n_hosts; i++) {
+        int host =
+            i == 0 ? run->host : host_table_find(table->hosts, run->hosts[i].host);
+        if (host < 0) {
+            continue;
+        }
+        struct host_use *use = &table->uses[host];
+        bool is_own = run->lease[0] == '\0';
+        int *n_exclusive =
+            run->is_still && is_own ? &use->n_exclusive_still : &use->n_exclusive;
+        *n_exclusive += run->spec->is_exclusive ? sign : 0;
+        int *count = run->is_still ? is_own ? &use->own_still : &use->consumers_still
+                     : is_own      ? &use->own
+                                   : &use->consumers;
+        *count += sign * run->hosts[i].n_slots;
+    }
+}
+
+bool run_table_is_taken(const struct run_table *table, int host)
+{
+    return table->uses[host].n_exclusive > 0;
+}
+
+bool run_table_has_still(const struct run_table *table, int host)
+{
+    return table->uses[host].n_exclusive_still > 0;
+}
+
+void run_table_used(const struct run_table *table, int host, int *own, int *consumers)
+{
+    *own = table->uses[host].own;
+    *consumers = table->uses[host].consumers;
+}
+
+void run_table_still(const struct run_table *table, int host, int *own, int *consumers)
+{
+    *own = table->uses[host].own_still;
+    *consumers = table->uses[host].consumers_still;
+}
+
+/* A consumer comes to the same (consumer_news.c). A hard kill never wakes what it ends;
+ * but commands after it run then, and nothing new is to begin beside them. */
+static bool stands_still(const struct run *run)
+{
+    const struct run_control *control = &run->control;
+    if (run->record == RUN_RECORD_ENDED || run->phase != RUN_SUSPENDED) {
+        return false;
+    }
+    if (control->action == CONTROL_KILL) {
+        return run->is_still && run->spec->n_post_execs == 0 &&
+               control->signal == SIGKILL;
+    }
+    return control->number != 0 && control->action == CONTROL_SUSPEND &&
+           run->control_done >= control->number &&
+           (control->yields || run->lease[0] != '\0');
+}
+
+bool run_table_settle(struct run_table *table, struct run *run)
+{
+    bool is_still = stands_still(run);
+    if (is_still == run->is_still) {
+        return false;
+    }
+    add_use(table, run, -1);
+    run->is_still = is_still;
+    add_use(table, run, 1);
+    return true;
+}
+
+void run_table_change_hosts(struct run_table *table, const int *places)
+{
+    free(table->uses);
+    table->uses =
+        mem_alloc((size_t)host_table_count(table->hosts), sizeof(*table->uses));
+    for (int i = 0; i < table->count; i++) {
+        struct run *run = table->runs[i];
+        /* A host that was gone and is back is found again by its name. */
+        run->host = run->host >= 0 ? places[run->host]
+                    : run->n_hosts > 0
+                        ? host_table_find(table->hosts, run->hosts[0].host)
+                        : -1;
+        if (run->record != RUN_RECORD_ENDED && !run->is_forgotten) {
+            add_use(table, run, 1);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- finding */
+
+static int compare(const struct run_id *a, const struct run_id *b)
+{
+    int order = strcmp(a->site, b->site);
+    return order != 0 ? order : a->attempt < b->attempt ? -1 : a->attempt > b->attempt;
+}
+
+static int place_of(const struct run_table *table, const struct run_id *id)
+{
+    int low = 0, high = table->count;
+    if (high > 0 && compare(&table->runs[high - 1]->id, id) < 0) {
+        return high; /* a new one of the site's own, most often */
+    }
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (compare(&table->runs[middle]->id, id) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+struct run *run_table_find(const struct run_table *table, const struct run_id *id)
+{
+    int place = place_of(table, id);
+    if (place == table->count || compare(&table->runs[place]->id, id) != 0) {
+        return NULL;
+    }
+    return run_table_at(table, place);
+}
+
+struct run *run_table_find_own(const struct run_table *table, uint64_t attempt)
+{
+    return run_table_find(table,
+                          &(struct run_id){.site = table->site, .attempt = attempt});
+}
+
+int run_table_count(const struct run_table *table)
+{
+    return table->count;
+}
+
+struct run *run_table_at(const struct run_table *table, int index)
+{
+    return table->runs[index]->is_forgotten ? NULL : table->runs[index];
+}
+
+/* ---------------------------------------------------------------- rows */
+
+static void set_exit(struct run *run, const struct run_exit *exit)
+{
+    const char *text = dup_text(exit->text);
+    dup_free(run->exit.text);
+    run->exit = *exit;
+    run->exit.text = text;
+}
+
+static void set_spec(struct run *run, const struct job_spec *spec,
+                     struct submission *submission)
+{
+    static const struct job_spec nothing = {0};
+    if (submission != NULL) {
+        submission_hold(submission);
+        run->submission = submission;
+        run->spec = submission->spec;
+    } else {
+        run->spec = dup_spec(spec != NULL ? spec : &nothing);
+    }
+}
+
+static struct run *insert(struct run_table *table, const struct row_run *row,
+                          struct submission *submission)
+{
+    int place = place_of(table, &row->run);
+    if (table->count == table->capacity) {
+        table->capacity = table->capacity == 0 ? 64 : table->capacity * 2;
+        table->runs =
+            mem_grow(table->runs, (size_t)table->capacity, sizeof(*table->runs));
+    }
+    memmove(&table->runs[place + 1], &table->runs[place],
+            (size_t)(table->count - place) * sizeof(*table->runs));
+    table->count++;
+    struct run *run = table->runs[place] = mem_alloc(1, sizeof(*run));
+    run->id.site = dup_text(row->run.site);
+    run->id.attempt = row->run.attempt;
+    run->job = dup_text(row->job);
+    run->lease = dup_text(row->lease);
+    run->hosts = dup_hosts(row->hosts, row->n_hosts);
+    run->n_hosts = row->n_hosts;
+    set_spec(run, row->spec, submission);
+    run->host =
+        row->n_hosts > 0 ? host_table_find(table->hosts, row->hosts[0].host) : -1;
+    run->boot = dup_text("");
+    run->record = row->record;
+    set_exit(run, &row->exit);
+    if (run->record != RUN_RECORD_ENDED) {
+        add_use(table, run, 1);
+    }
+    return run;
+}
+
+struct run *run_table_put(struct run_table *table, const struct row_run *row,
+                          struct submission *submission)
+{
+    struct run *run = run_table_find(table, &row->run);
+    if (run == NULL) {
+        run = insert(table, row, submission);
+    }
+    if (row->record == RUN_RECORD_ENDED && run->record != RUN_RECORD_ENDED) {
+        run_table_end(table, run, &row->exit);
+    }
+    run->record = row->record;
+    run->token = row->token;
+    run->priority = row->priority;
+    run->end_by_ms = row->end_by_ms;
+    run->control = row->control;
+    return run;
+}
+
+static struct row *row_of(const struct run *run, bool with_spec,
+                          struct effects *effects)
+{
+    struct row row = {
+        .kind = ROW_RUN,
+        .run =
+            {
+                .run = run->id,
+                .job = run->job,
+                .lease = run->lease,
+                .record = run->record,
+                .hosts = run->hosts,
+                .n_hosts = run->n_hosts,
+                .spec = with_spec ? run->spec : NULL,
+                .token = run->token,
+                .priority = run->priority,
+                .end_by_ms = run->end_by_ms,
+                .control = run->control,
+                .exit = run->exit,
+                .is_gone = run->is_forgotten,
+            },
+    };
+    struct row *copy = arena_alloc(&effects->arena, 1, sizeof(*copy));
+    row_copy(&effects->arena, &row, copy);
+    return copy;
+}
+
+const struct row_run *run_table_row(const struct run *run, bool with_spec,
+                                    struct effects *effects)
+{
+    return &row_of(run, with_spec, effects)->run;
+}
+
+const struct row_run *run_table_store(const struct run *run, bool with_spec,
+                                      struct effects *effects)
+{
+    const struct row *row = row_of(run, with_spec, effects);
+    effects_store(effects, row);
+    return &row->run;
+}
+
+void run_table_set_hosts(struct run_table *table, struct run *run,
+                         const struct host_slots *hosts, int n_hosts)
+{
+    struct host_slots *kept = dup_hosts(hosts, n_hosts); /* they may be its own */
+    bool is_counted = run->record != RUN_RECORD_ENDED;
+    if (is_counted) {
+        add_use(table, run, -1);
+    }
+    free(run->hosts);
+    run->hosts = kept;
+    run->n_hosts = n_hosts;
+    if (is_counted) {
+        add_use(table, run, 1);
+    }
+}
+
+void run_table_set_resizing(struct run *run, const struct msg_run_resize *order)
+{
+    drop_resizing(run);
+    if (order != NULL) {
+        run->resizing =
+            (struct run_resizing){.number = order->number,
+                                  .event = order->event,
+                                  .hosts = dup_hosts(order->hosts, order->n_hosts),
+                                  .n_hosts = order->n_hosts,
+                                  .all = dup_hosts(order->all, order->n_all),
+                                  .n_all = order->n_all,
+                                  .command = dup_text(order->command)};
+    }
+}
+
+void run_table_end(struct run_table *table, struct run *run,
+                   const struct run_exit *exit)
+{
+    if (run->record != RUN_RECORD_ENDED) {
+        add_use(table, run, -1);
+    }
+    run->record = RUN_RECORD_ENDED;
+    drop_resizing(run);
+    run->is_still = false;
+    run->phase = RUN_ENDED;
+    run->is_away = false;
+    set_exit(run, exit);
+}
+
+void run_table_forget(struct run_table *table, struct run *run, struct effects *effects)
+{
+    if (run->record != RUN_RECORD_ENDED) {
+        add_use(table, run, -1);
+    }
+    run->is_forgotten = true;
+    table->n_forgotten++;
+    run_table_store(run, false, effects);
+}
+
+void run_table_sweep(struct run_table *table)
+{
+    if (table->n_forgotten == 0) {
+        return;
+    }
+    int kept = 0;
+    for (int i = 0; i < table->count; i++) {
+        if (table->runs[i]->is_forgotten) {
+            run_free(table->runs[i]);
+        } else {
+            table->runs[kept++] = table->runs[i];
+        }
+    }
+    table->count = kept;
+    table->n_forgotten = 0;
+}
