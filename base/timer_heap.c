@@ -12,15 +12,15 @@
 
 enum { FIRST_CAPACITY = 64 };
 
-void timer_heap_init(struct timer_heap *alarms)
+void timer_heap_init(struct timer_heap *heap)
 {
-    memset(alarms, 0, sizeof(*alarms));
+    memset(heap, 0, sizeof(*heap));
 }
 
-void timer_heap_release(struct timer_heap *alarms)
+void timer_heap_release(struct timer_heap *heap)
 {
-    free(alarms->items);
-    timer_heap_init(alarms);
+    free(heap->items);
+    timer_heap_init(heap);
 }
 
 static bool is_before(const struct timer *a, const struct timer *b)
@@ -31,84 +31,83 @@ static bool is_before(const struct timer *a, const struct timer *b)
     return strcmp(a->key, b->key) < 0;
 }
 
-static void put(struct timer_heap *alarms, struct timer *alarm, int place)
+static void put(struct timer_heap *heap, struct timer *timer, int place)
 {
-    alarms->items[place] = alarm;
-    alarm->place = place;
+    heap->items[place] = timer;
+    timer->place = place;
 }
 
-/* The alarm at `place` moves towards the root as far as it belongs. */
-static void rise(struct timer_heap *alarms, int place)
+/* The timer at `place` moves towards the root as far as it belongs. */
+static void rise(struct timer_heap *heap, int place)
 {
-    struct timer *alarm = alarms->items[place];
-    while (place > 1 && is_before(alarm, alarms->items[place / 2])) {
-        put(alarms, alarms->items[place / 2], place);
+    struct timer *timer = heap->items[place];
+    while (place > 1 && is_before(timer, heap->items[place / 2])) {
+        put(heap, heap->items[place / 2], place);
         place /= 2;
     }
-    put(alarms, alarm, place);
+    put(heap, timer, place);
 }
 
-static void sink(struct timer_heap *alarms, int place)
+static void sink(struct timer_heap *heap, int place)
 {
-    struct timer *alarm = alarms->items[place];
-    for (int child = place * 2; child <= alarms->count; child = place * 2) {
-        if (child < alarms->count &&
-            is_before(alarms->items[child + 1], alarms->items[child])) {
+    struct timer *timer = heap->items[place];
+    for (int child = place * 2; child <= heap->count; child = place * 2) {
+        if (child < heap->count &&
+            is_before(heap->items[child + 1], heap->items[child])) {
             child++;
         }
-        if (!is_before(alarms->items[child], alarm)) {
+        if (!is_before(heap->items[child], timer)) {
             break;
         }
-        put(alarms, alarms->items[child], place);
+        put(heap, heap->items[child], place);
         place = child;
     }
-    put(alarms, alarm, place);
+    put(heap, timer, place);
 }
 
-static void take_off(struct timer_heap *alarms, struct timer *alarm)
+static void take_off(struct timer_heap *heap, struct timer *timer)
 {
-    int place = alarm->place;
-    struct timer *last = alarms->items[alarms->count--];
-    alarm->place = 0;
-    if (last != alarm) {
-        put(alarms, last, place);
-        rise(alarms, place);
-        sink(alarms, last->place);
+    int place = timer->place;
+    struct timer *last = heap->items[heap->count--];
+    timer->place = 0;
+    if (last != timer) {
+        put(heap, last, place);
+        rise(heap, place);
+        sink(heap, last->place);
     }
 }
 
-static void add(struct timer_heap *alarms, struct timer *alarm)
+static void add(struct timer_heap *heap, struct timer *timer)
 {
-    if (alarms->count + 1 >= alarms->capacity) {
-        alarms->capacity =
-            alarms->capacity == 0 ? FIRST_CAPACITY : alarms->capacity * 2;
-        alarms->items =
-            mem_grow(alarms->items, (size_t)alarms->capacity, sizeof(*alarms->items));
+    if (heap->count + 1 >= heap->capacity) {
+        heap->capacity = heap->capacity == 0 ? FIRST_CAPACITY : heap->capacity * 2;
+        heap->items =
+            mem_grow(heap->items, (size_t)heap->capacity, sizeof(*heap->items));
     }
-    put(alarms, alarm, ++alarms->count);
-    rise(alarms, alarm->place);
+    put(heap, timer, ++heap->count);
+    rise(heap, timer->place);
 }
 
-void timer_heap_set(struct timer_heap *alarms, struct timer *alarm, int64_t at_ms)
+void timer_heap_set(struct timer_heap *heap, struct timer *timer, int64_t at_ms)
 {
-    if (alarm->place != 0 && alarm->at_ms == at_ms) {
+    if (timer->place != 0 && timer->at_ms == at_ms) {
         return;
     }
-    if (alarm->place != 0) {
-        take_off(alarms, alarm);
+    if (timer->place != 0) {
+        take_off(heap, timer);
     }
-    alarm->at_ms = at_ms;
+    timer->at_ms = at_ms;
     if (at_ms != INT64_MAX) {
-        add(alarms, alarm);
+        add(heap, timer);
     }
 }
 
-struct timer *timer_heap_find_due(const struct timer_heap *alarms, int64_t now_ms)
+struct timer *timer_heap_find_due(const struct timer_heap *heap, int64_t now_ms)
 {
-    return timer_heap_wake_ms(alarms) <= now_ms ? alarms->items[1] : NULL;
+    return timer_heap_wake_ms(heap) <= now_ms ? heap->items[1] : NULL;
 }
 
-int64_t timer_heap_wake_ms(const struct timer_heap *alarms)
+int64_t timer_heap_wake_ms(const struct timer_heap *heap)
 {
-    return alarms->count > 0 ? alarms->items[1]->at_ms : INT64_MAX;
+    return heap->count > 0 ? heap->items[1]->at_ms : INT64_MAX;
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timer_heap.h: who is to be looked at next, and when: a heap of instants.
+/* timer_heap.h: which of many objects is due next, and when: a heap of instants.
  *
  * A tick must not walk a hundred thousand leases to find the three that are due. Each
- * lease and each member carries one alarm, set to the earliest instant at which
- * something about it may have to be done; looking too early is harmless.
+ * lease and each member has one timer, set to the earliest instant at which something
+ * about it may have to be done. An instant that is too early is harmless.
  *
- * Units: milliseconds. Ownership: alarms live in their owners, which put them first in
- * their struct, so that an alarm found is its owner found.
- * Order: by instant, then by key (id or name), so that a run repeats itself.
- * Layer: broker (base only). */
+ * Units: milliseconds. Ownership: a timer is the first field of its owner's struct, so
+ * that the timer's address is the owner's. Order: by instant, then by key (id or name),
+ * so that a run can be repeated. Layer: base. */
 #ifndef SUBLET_BASE_TIMER_HEAP_H
 #define SUBLET_BASE_TIMER_HEAP_H
 
@@ -25,16 +24,16 @@ struct timer_heap {
     int count, capacity;
 };
 
-void timer_heap_init(struct timer_heap *alarms);
-void timer_heap_release(struct timer_heap *alarms);
+void timer_heap_init(struct timer_heap *heap);
+void timer_heap_release(struct timer_heap *heap);
 
-/* Sets or moves an alarm; INT64_MAX takes it off. */
-void timer_heap_set(struct timer_heap *alarms, struct timer *alarm, int64_t at_ms);
+/* Sets or moves a timer; INT64_MAX takes it off. */
+void timer_heap_set(struct timer_heap *heap, struct timer *timer, int64_t at_ms);
 
-/* The earliest alarm that is due, left set; NULL where none is. */
-struct timer *timer_heap_find_due(const struct timer_heap *alarms, int64_t now_ms);
+/* The earliest timer that is due, left set; NULL where none is. */
+struct timer *timer_heap_find_due(const struct timer_heap *heap, int64_t now_ms);
 
-/* The earliest instant, INT64_MAX where no alarm is set. */
-int64_t timer_heap_wake_ms(const struct timer_heap *alarms);
+/* The earliest instant, INT64_MAX where no timer is set. */
+int64_t timer_heap_wake_ms(const struct timer_heap *heap);
 
 #endif

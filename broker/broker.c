@@ -4,7 +4,7 @@
  *
  * A message is judged by one table (who may send it, who answers it). What follows for
  * a lease is done at once; what follows for many (a site came, went, or has a new
- * reclaim delay) is left to their alarms, so that one step's work is bounded. */
+ * reclaim delay) is left to their timers, so that one step's work is bounded. */
 #include "broker/broker.h"
 
 #include <stdlib.h>
@@ -15,9 +15,10 @@
 #include "broker/broker_drain.h"
 #include "broker/broker_parts.h"
 #include "broker/broker_requests.h"
-#include "broker/member/demand.h"
 #include "broker/member/outbox.h"
+#include "broker/pool/pool_clock.h"
 #include "broker/pool/pool_persist.h"
+#include "broker/push/push.h"
 #include "broker/relay.h"
 #include "broker/state_apply.h"
 
@@ -35,9 +36,9 @@ static const char boot_counter[] = "boot";
 struct broker *broker_new(const struct broker_config *config)
 {
     struct broker *broker = mem_alloc(1, sizeof(*broker));
-    members_init(&broker->sessions, config);
+    members_init(&broker->members, config);
     lease_table_init(&broker->leases);
-    reclaim_delay_init(&broker->overrides);
+    reclaim_delay_init(&broker->reclaim_delays);
     pool_table_init(&broker->pools, config);
     streams_init(&broker->streams, STREAMS_ALL_PER_S);
     return broker;
@@ -48,27 +49,24 @@ void broker_free(struct broker *broker)
     if (broker == NULL) {
         return;
     }
-    for (int i = 0; i < broker->sessions.count; i++) {
-        demand_release(broker->sessions.items[i]);
-    }
     pool_table_release(&broker->pools);
-    reclaim_delay_release(&broker->overrides);
+    reclaim_delay_release(&broker->reclaim_delays);
     lease_table_release(&broker->leases);
-    members_release(&broker->sessions);
+    members_release(&broker->members);
     free(broker);
 }
 
 static void load_lease(struct broker *broker, const struct row_lease *row)
 {
-    struct member *provider = members_find_or_retire(&broker->sessions, row->provider);
+    struct member *provider = members_find_or_retire(&broker->members, row->provider);
     if (row->state == LEASE_ENDED &&
         !lease_table_make_room(&broker->leases, provider)) {
         return; /* history has it */
     }
     bool is_idle = strncmp(row->consumer, "pool:", 5) == 0;
     struct member *consumer =
-        is_idle ? provider : members_find_or_retire(&broker->sessions, row->consumer);
-    struct lease *lease = lease_load(row, provider, consumer);
+        is_idle ? provider : members_find_or_retire(&broker->members, row->consumer);
+    struct lease *lease = lease_restore(row, provider, consumer);
     rebalance_clock_restore(lease);
     pool_table_update_lease(&broker->pools, lease);
     lease_table_add(&broker->leases, lease);
@@ -79,10 +77,10 @@ void broker_load(struct broker *broker, const struct row *row)
     if (row->kind == ROW_COUNTER && strcmp(row->counter.name, boot_counter) == 0) {
         broker->boot = row->counter.value;
     } else if (row->kind == ROW_OVERRIDE) {
-        reclaim_delay_set(&broker->overrides, row->override.scope, row->override.name,
-                          row->override.delay_ms);
+        reclaim_delay_set(&broker->reclaim_delays, row->override.scope,
+                          row->override.name, row->override.delay_ms);
     } else if (row->kind == ROW_SITE) {
-        members_load(&broker->sessions, &row->site);
+        members_load(&broker->members, &row->site);
     } else if (row->kind == ROW_LEASE) {
         load_lease(broker, &row->lease);
     } else if (row->kind == ROW_POOL) {
@@ -98,9 +96,9 @@ void broker_load(struct broker *broker, const struct row *row)
 static void note_confirmed(struct broker *broker, struct lease *lease, int64_t now_ms,
                            struct effects *effects)
 {
-    bool is_open =
-        lease_is_open(lease) && (lease_is_disconnected(lease) ||
-                                 lease->asking.is_open || lease->notice.is_open);
+    bool is_open = lease_is_open(lease) &&
+                   (lease_is_disconnected(lease) || lease->poll_state.is_open ||
+                    lease->push_contract.resend.is_open);
     if (!lease->is_unconfirmed || is_open) {
         return;
     }
@@ -114,7 +112,7 @@ static void note_confirmed(struct broker *broker, struct lease *lease, int64_t n
 
 static void look_at(struct broker *broker, struct lease *lease, int64_t now_ms)
 {
-    timer_heap_set(&broker->leases.alarms, &lease->alarm, now_ms);
+    timer_heap_set(&broker->leases.timers, &lease->timer, now_ms);
 }
 
 void broker_start(struct broker *broker, int64_t now_ms, struct effects *effects)
@@ -123,12 +121,12 @@ void broker_start(struct broker *broker, int64_t now_ms, struct effects *effects
     struct row row = {.kind = ROW_COUNTER};
     row.counter = (struct row_counter){.name = boot_counter, .value = broker->boot};
     effects_store(effects, &row);
-    members_start(&broker->sessions, now_ms, effects);
-    pool_clock_start(&broker->pools, broker->sessions.lost_after_ms, now_ms);
+    members_start(&broker->members, now_ms, effects);
+    pool_clock_start(&broker->pools, broker->members.lost_after_ms, now_ms);
     broker->started_ms = now_ms;
     for (int i = 0; i < broker->leases.count; i++) {
         struct lease *lease = broker->leases.items[i];
-        push_contract_renew(lease, now_ms);
+        lease_notify_consumer(lease, now_ms);
         push_drain_resume(lease, now_ms);
         if (lease->row.state == LEASE_INACTIVE) {
             handover_resume(lease, now_ms);
@@ -146,8 +144,9 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Does what is due about the lease, and sets its alarm for what will be. It is judged
- * at the end of a batch only (`may_judge`): by all that has been reported by then. */
+/* Does what is due about the lease, and sets its timer for what comes next. It is
+ * judged at the end of a batch only (`may_judge`): by all that has been reported by
+ * then. */
 static void attend(struct broker *broker, struct lease *lease, bool may_judge,
                    int64_t now_ms, struct effects *effects)
 {
@@ -156,7 +155,7 @@ static void attend(struct broker *broker, struct lease *lease, bool may_judge,
     poll_state_tick(lease, now_ms, effects);
     push_drain_tick(lease, now_ms, effects);
     if (may_judge) {
-        rebalance_clock_tick(lease, &broker->pace, now_ms, effects);
+        rebalance_clock_tick(lease, &broker->handover_limiter, now_ms, effects);
     }
     pool_clock_recall_unplanned(lease, now_ms, effects);
     push_recall_tick(lease, now_ms, effects);
@@ -174,7 +173,7 @@ static void attend(struct broker *broker, struct lease *lease, bool may_judge,
     wake_ms = earlier(wake_ms, push_recall_wake_ms(lease));
     wake_ms = earlier(wake_ms, push_grant_wake_ms(lease));
     wake_ms = may_judge ? wake_ms : earlier(wake_ms, now_ms); /* by the batch's tick */
-    timer_heap_set(&broker->leases.alarms, &lease->alarm, wake_ms);
+    timer_heap_set(&broker->leases.timers, &lease->timer, wake_ms);
 }
 
 static void refresh_delay(const struct broker *broker, struct lease *lease,
@@ -185,8 +184,8 @@ static void refresh_delay(const struct broker *broker, struct lease *lease,
         return; /* what it goes by will be known at its HELLO */
     }
     rebalance_clock_set_delay(lease,
-                              reclaim_delay_get_ms(&broker->overrides, lease->row.id,
-                                                   provider->name,
+                              reclaim_delay_get_ms(&broker->reclaim_delays,
+                                                   lease->row.id, provider->name,
                                                    provider->reclaim_delay_ms, NULL),
                               now_ms);
 }
@@ -203,9 +202,9 @@ static void greet_provider(const struct broker *broker, struct lease *lease,
     push_drain_resume(lease, now_ms);
     push_recall_resume(lease, now_ms);
     refresh_delay(broker, lease, now_ms);
-    push_contract_renew(lease, now_ms); /* its provider is here */
+    lease_notify_consumer(lease, now_ms); /* its provider is here */
     if (lease->handover.phase != HANDOVER_NONE) {
-        lease->handover.next_ms = now_ms;
+        resend_set_next(&lease->handover.resend, now_ms);
     }
 }
 
@@ -249,7 +248,7 @@ static void note_absence(struct member *member, int64_t lost_after_ms, int64_t n
 }
 
 /* What a member's coming means for its leases is prepared here, and done as their
- * alarms ring. */
+ * timers expire. */
 static void member_came(struct broker *broker, const struct member *member,
                         int64_t now_ms)
 {
@@ -261,7 +260,7 @@ static void member_came(struct broker *broker, const struct member *member,
     }
     DL_FOREACH2(member->borrowed, lease, next_borrowed)
     {
-        push_contract_renew(lease, now_ms);
+        lease_notify_consumer(lease, now_ms);
         rebalance_clock_begin_term(lease);
         look_at(broker, lease, now_ms);
     }
@@ -273,7 +272,7 @@ static void member_went(struct broker *broker, const struct member *member,
     struct lease *lease;
     DL_FOREACH2(member->lent, lease, next_lent)
     {
-        push_contract_renew(lease, now_ms);
+        lease_notify_consumer(lease, now_ms);
         look_at(broker, lease, now_ms);
     }
     DL_FOREACH2(member->borrowed, lease, next_borrowed)
@@ -306,7 +305,7 @@ static void welcome(const struct broker *broker, const struct event *event,
         .is_accepted = is_accepted,
         .min_session = member->session,
         .text = is_accepted ? "" : "another session of this site is open",
-        .lost_after_ms = broker->sessions.lost_after_ms,
+        .lost_after_ms = broker->members.lost_after_ms,
     };
     effects_send(effects, &event->from, &msg);
 }
@@ -326,7 +325,7 @@ static void handle_hello(struct broker *broker, struct member *member,
         return;
     }
     enum hello_verdict verdict =
-        members_hello(&broker->sessions, member, event->msg->session, event->from.link,
+        members_hello(&broker->members, member, event->msg->session, event->from.link,
                       hello, event->now_ms);
     welcome(broker, event, member, verdict != HELLO_REFUSED, effects);
     if (verdict == HELLO_ACCEPTED) {
@@ -360,7 +359,7 @@ static void handle_usage(struct broker *broker, struct member *member,
     member->usage = *usage;
     member->usage.demands = NULL;
     member->usage.n_demands = 0;
-    demand_take(member, usage);
+    member_set_demand(member, usage);
     member->usage.queues = NULL;
     member->usage.n_queues = 0;
     member->has_usage = true;
@@ -424,9 +423,9 @@ static void handle_set_reclaim(struct broker *broker, struct member *member,
     }
     for (int i = 0; i < broker->leases.count; i++) {
         struct lease *lease = broker->leases.items[i];
-        int64_t before = lease->judging.delay_ms;
+        int64_t before = lease->rebalance_clock.delay_ms;
         refresh_delay(broker, lease, event->now_ms);
-        if (lease->judging.delay_ms != before) {
+        if (lease->rebalance_clock.delay_ms != before) {
             look_at(broker, lease, event->now_ms);
         }
     }
@@ -493,7 +492,7 @@ static struct member *find_site(const struct broker *broker, const struct event 
 {
     bool is_site = event->from.kind == PEER_SITE && event->from.name != NULL;
     struct member *member =
-        is_site ? members_find(&broker->sessions, event->from.name) : NULL;
+        is_site ? members_find(&broker->members, event->from.name) : NULL;
     if (member == NULL || member->roles_allowed == 0) {
         outbox_refuse(effects, event, ERR_DENIED, "from no site of this federation");
         return NULL;
@@ -533,7 +532,7 @@ static bool check_role(const struct event *event, const struct member *member,
 static void hear(struct broker *broker, struct member *member, int64_t now_ms,
                  struct effects *effects)
 {
-    if (members_hear(&broker->sessions, member, now_ms)) {
+    if (members_hear(&broker->members, member, now_ms)) {
         effects_log(effects, LOG_LEVEL_NOTICE, "site %s is back", member->name);
         note_presence(member, now_ms, effects);
         member_came(broker, member, now_ms);
@@ -572,14 +571,15 @@ static void step_tick(struct broker *broker, const struct event *event,
                       struct effects *effects)
 {
     int64_t now_ms = event->now_ms;
+    struct pool_world world = {&broker->pools, &broker->leases, &broker->members};
     struct member *member;
     for (int i = 0; i < MEMBERS_PER_TICK &&
-                    (member = members_lose(&broker->sessions, now_ms)) != NULL;
+                    (member = members_lose(&broker->members, now_ms)) != NULL;
          i++) {
-        note_absence(member, broker->sessions.lost_after_ms, now_ms, effects);
+        note_absence(member, broker->members.lost_after_ms, now_ms, effects);
         member_went(broker, member, now_ms);
     }
-    pool_clock_tick(broker, event->utc_offset_ms, now_ms, effects);
+    pool_clock_tick(&world, event->utc_offset_ms, now_ms, effects);
     struct lease *lease;
     for (int i = 0; i < LEASES_PER_TICK &&
                     (lease = lease_table_find_due(&broker->leases, now_ms)) != NULL;
@@ -600,8 +600,8 @@ void broker_step(struct broker *broker, const struct event *event,
 
 int64_t broker_wake_ms(const struct broker *broker)
 {
-    return earlier(earlier(members_wake_ms(&broker->sessions),
-                           timer_heap_wake_ms(&broker->leases.alarms)),
+    return earlier(earlier(members_wake_ms(&broker->members),
+                           timer_heap_wake_ms(&broker->leases.timers)),
                    pool_clock_wake_ms(&broker->pools));
 }
 
@@ -638,7 +638,7 @@ const struct pool_cycle *broker_pool_cycle(const struct broker *broker, int inde
 
 int64_t broker_site_heard_ms(const struct broker *broker, const char *site)
 {
-    const struct member *member = members_find(&broker->sessions, site);
+    const struct member *member = members_find(&broker->members, site);
     return member != NULL && member->session != 0 ? member->heard_ms : 0;
 }
 
@@ -651,7 +651,7 @@ uint64_t broker_lease_behind(const struct broker *broker, const char *id)
 void broker_site_streams(const struct broker *broker, const char *site,
                          uint64_t *n_bytes, uint64_t *n_dropped)
 {
-    const struct member *member = members_find(&broker->sessions, site);
+    const struct member *member = members_find(&broker->members, site);
     *n_bytes = member != NULL ? member->streams.n_bytes : 0;
     *n_dropped = member != NULL ? member->streams.n_dropped : 0;
 }
@@ -661,12 +661,12 @@ void broker_site_streams(const struct broker *broker, const char *site,
 void broker_reload(struct broker *broker, const struct broker_config *config,
                    int64_t now_ms)
 {
-    members_reload(&broker->sessions, config, now_ms);
+    members_reload(&broker->members, config, now_ms);
     pool_clock_reload(&broker->pools, config, now_ms);
     for (int i = 0; i < broker->leases.count; i++) {
         struct lease *lease = broker->leases.items[i];
         pool_table_update_lease(&broker->pools, lease);
-        push_contract_renew(lease, now_ms); /* a provider may be gone */
+        lease_notify_consumer(lease, now_ms); /* a provider may be gone */
         look_at(broker, lease, now_ms);
     }
 }

@@ -8,6 +8,7 @@
 
 #include "broker/lease/lease_split.h"
 #include "broker/member/outbox.h"
+#include "broker/push/push.h"
 
 /* Whom an order is about: a lease, or a site. */
 struct target {
@@ -104,9 +105,9 @@ static const char *describe_lease(const struct lease *lease, bool was_ordered,
     if (!lease_is_open(lease)) {
         return arena_printf(arena, "Lease <%s> is drained.", id);
     }
-    struct tally tally = lease_split_sum(lease->row.hosts, lease->row.n_hosts);
+    struct lease_split split = lease_split_sum(lease->row.hosts, lease->row.n_hosts);
     return arena_printf(arena, "Lease <%s> is draining: slots in use: %d.", id,
-                        tally.consumer.used);
+                        split.consumer.used);
 }
 
 static const char *set_lease(struct lease *lease, const struct event *event,
@@ -152,7 +153,7 @@ static void note_drained(struct broker *broker, struct lease *lease, int64_t now
 {
     *n_leases += lease_is_open(lease);
     *n_used += lease_split_sum(lease->row.hosts, lease->row.n_hosts).consumer.used;
-    timer_heap_set(&broker->leases.alarms, &lease->alarm, now_ms);
+    timer_heap_set(&broker->leases.timers, &lease->timer, now_ms);
 }
 
 static const char *set_site(struct broker *broker, struct member *site,
@@ -199,7 +200,7 @@ void broker_drain_set(struct broker *broker, const struct event *event,
         rc = set->is_recovery ? check_recovery(&event->from, set, target.lease, &err)
                               : check_lease(&event->from, set, target.lease, &err);
     } else {
-        target.site = members_find(&broker->sessions, set->name);
+        target.site = members_find(&broker->members, set->name);
         rc = check_site(&event->from, set, target.site, &err);
     }
     if (rc < 0) {
@@ -211,7 +212,7 @@ void broker_drain_set(struct broker *broker, const struct event *event,
                        : set->is_recovery ? recover_lease(target.lease, event, effects)
                                           : set_lease(target.lease, event, effects);
     if (target.lease != NULL) {
-        timer_heap_set(&broker->leases.alarms, &target.lease->alarm, event->now_ms);
+        timer_heap_set(&broker->leases.timers, &target.lease->timer, event->now_ms);
     }
     effects_log(effects, LOG_LEVEL_NOTICE, "%s: %s", event->from.name, text);
     outbox_reply(effects, event, set->request, text, NULL, "");

@@ -15,7 +15,7 @@
 
 #include "broker/broker_parts.h"
 
-/* What follows for the leases is done as their alarms ring, now. */
+/* What follows for the leases is done as their timers expire, which is now. */
 void broker_drain_set(struct broker *broker, const struct event *event,
                       struct effects *effects);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* broker_parts.h: what the broker is made of, for the files that answer messages.
+/* broker_parts.h: the parts that the broker composes, for the files that answer
+ * messages and for the listings. The parts themselves never include this header.
  *
- * Whoever needs only one part includes that part.
  * Layer: broker (base only). */
 #ifndef SUBLET_BROKER_BROKER_PARTS_H
 #define SUBLET_BROKER_BROKER_PARTS_H
@@ -16,16 +16,16 @@
 #include "broker/revision.h"
 
 struct broker {
-    struct members sessions;
+    struct members members;
     struct lease_table leases;
-    struct reclaim_delays overrides;
+    struct reclaim_delays reclaim_delays;
     struct pool_table pools;
-    struct revision changes;
-    struct handover_limiter pace;
+    struct revision revision;
+    struct handover_limiter handover_limiter;
     struct streams streams; /* of all sites */
-    uint64_t boot;          /* how often this broker's disk was started from */
+    uint64_t boot;          /* number of starts from this disk */
     int64_t started_ms;
-    int n_unconfirmed; /* leases of the disk that a site has yet to speak of */
+    int n_unconfirmed; /* leases from disk that a site has not confirmed yet */
 };
 
 #endif

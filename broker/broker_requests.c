@@ -38,7 +38,7 @@ static bool has_named(const struct broker *broker, const struct event *event,
                            query->name);
         return false;
     }
-    if (!is_lease && members_find(&broker->sessions, query->name) == NULL) {
+    if (!is_lease && members_find(&broker->members, query->name) == NULL) {
         outbox_reply_error(effects, event, query->request, ERR_NOT_FOUND,
                            "site \"%s\": no such site; see `sublet sites`",
                            query->name);
@@ -218,7 +218,7 @@ static bool has_target(const struct broker *broker, const struct msg_set_reclaim
                        const struct lease *lease)
 {
     if (set->scope == RECLAIM_PROVIDER) {
-        const struct member *member = members_find(&broker->sessions, set->name);
+        const struct member *member = members_find(&broker->members, set->name);
         return member != NULL && (member->roles_allowed & ROLE_PROVIDER) != 0;
     }
     return set->scope == RECLAIM_ALL || lease != NULL;
@@ -244,10 +244,10 @@ static int check_set_reclaim(const struct broker *broker, const struct peer *fro
                        from->name);
     }
     /* What was set for a lease that is gone can still be removed. */
-    bool is_known =
-        has_target(broker, set, lease) ||
-        (set->delay_ms == -1 &&
-         reclaim_delay_find_override(&broker->overrides, set->scope, set->name) >= 0);
+    bool is_known = has_target(broker, set, lease) ||
+                    (set->delay_ms == -1 &&
+                     reclaim_delay_find_override(&broker->reclaim_delays, set->scope,
+                                                 set->name) >= 0);
     return is_known ? 0
                     : err_set(err, ERR_NOT_FOUND, "%s \"%s\": no such %s", what,
                               set->name, what);
@@ -292,7 +292,7 @@ bool broker_requests_set_reclaim(struct broker *broker, const struct event *even
         outbox_reply_error(effects, event, set->request, err.code, "%s", err.text);
         return false;
     }
-    reclaim_delay_set(&broker->overrides, set->scope, name_in(set), set->delay_ms);
+    reclaim_delay_set(&broker->reclaim_delays, set->scope, name_in(set), set->delay_ms);
     store_override(set, effects);
     effects_log(effects, LOG_LEVEL_NOTICE, "%s: reclaim delay of %s: %lld ms",
                 event->from.name, set->scope == RECLAIM_ALL ? "all" : set->name,

@@ -189,7 +189,7 @@ void relay_message(struct broker *broker, struct member *sender,
                    const struct event *event, struct effects *effects)
 {
     const struct msg *msg = event->msg;
-    const struct member *target = members_find(&broker->sessions, msg->site);
+    const struct member *target = members_find(&broker->members, msg->site);
     if (target == NULL) {
         outbox_refuse(effects, event, ERR_NOT_FOUND, "\"%s\" is no member", msg->site);
         return;

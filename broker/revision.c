@@ -53,8 +53,9 @@ static uint64_t add_resources(uint64_t stamp, const struct row_lease *row)
 static uint64_t stamp_of_lease(const struct broker *broker, const struct lease *lease)
 {
     const struct row_lease *row = &lease->row;
-    int64_t delay_ms = reclaim_delay_get_ms(&broker->overrides, row->id, row->provider,
-                                            lease->provider->reclaim_delay_ms, NULL);
+    int64_t delay_ms =
+        reclaim_delay_get_ms(&broker->reclaim_delays, row->id, row->provider,
+                             lease->provider->reclaim_delay_ms, NULL);
     uint64_t stamp = 14695981039346656037U;
     stamp = add_number(stamp, (uint64_t)row->type << 8 | (uint64_t)row->state << 1 |
                                   lease_is_disconnected(lease));
@@ -62,7 +63,7 @@ static uint64_t stamp_of_lease(const struct broker *broker, const struct lease *
                                   row->is_drained);
     stamp = add_number(stamp, lease->behind_epoch << 1 | lease->takes_interactive);
     stamp = add_number(stamp, (uint64_t)delay_ms);
-    stamp = add_number(stamp, (uint64_t)lease->judging.due_ms);
+    stamp = add_number(stamp, (uint64_t)lease->rebalance_clock.due_ms);
     stamp = add_number(stamp, (uint64_t)row->registered_ms);
     stamp = add_number(stamp, (uint64_t)row->made_ms);
     stamp = add_number(stamp, (uint64_t)row->changed_ms);
@@ -104,29 +105,29 @@ static uint64_t stamp_of_site(const struct member *site)
     return stamp;
 }
 
-static void note(struct revision *changes, struct change *change, uint64_t stamp)
+static void note(struct revision *revision, struct revision_stamp *of, uint64_t stamp)
 {
-    if (change->stamp != stamp || change->revision == 0) {
-        change->stamp = stamp;
-        change->revision = ++changes->revision;
+    if (of->stamp != stamp || of->revision == 0) {
+        of->stamp = stamp;
+        of->revision = ++revision->revision;
     }
 }
 
 uint64_t revision_look(struct broker *broker)
 {
-    struct revision *changes = &broker->changes;
+    struct revision *revision = &broker->revision;
     for (int i = 0; i < broker->leases.count; i++) {
         struct lease *lease = broker->leases.items[i];
-        note(changes, &lease->change, stamp_of_lease(broker, lease));
+        note(revision, &lease->stamp, stamp_of_lease(broker, lease));
     }
-    for (int i = 0; i < broker->sessions.count; i++) {
-        struct member *site = broker->sessions.items[i];
-        note(changes, &site->change, stamp_of_site(site));
+    for (int i = 0; i < broker->members.count; i++) {
+        struct member *site = broker->members.items[i];
+        note(revision, &site->stamp, stamp_of_site(site));
     }
     /* An ended lease that gave way has left nothing to be compared. */
-    if (changes->n_leases > broker->leases.count) {
-        changes->revision++;
+    if (revision->n_leases > broker->leases.count) {
+        revision->revision++;
     }
-    changes->n_leases = broker->leases.count;
-    return changes->revision;
+    revision->n_leases = broker->leases.count;
+    return revision->revision;
 }

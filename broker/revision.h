@@ -15,11 +15,6 @@
 
 struct broker;
 
-/* Of a lease or a site: how it looked, and since which revision. */
-struct change {
-    uint64_t stamp, revision;
-};
-
 struct revision {
     uint64_t revision;
     int n_leases; /* at the last look */

@@ -8,6 +8,7 @@
 #include "broker/lease/lease_split.h"
 #include "broker/member/outbox.h"
 #include "broker/pool/pool_table.h"
+#include "broker/push/push.h"
 #include "model/exported_resources.h"
 
 /* What the STATE alone tells, before it is known whether the lease is. */
@@ -43,7 +44,7 @@ static void end(struct lease *lease, const char *reason, int64_t now_ms,
 {
     lease_move(lease, LEASE_END, reason, now_ms, effects);
     handover_end(lease);
-    push_contract_renew(lease, now_ms);
+    lease_notify_consumer(lease, now_ms);
 }
 
 /* ---------------------------------------------------------------- a new contract */
@@ -61,7 +62,7 @@ static struct lease *add_lease(struct broker *broker, const struct lease_id *id,
     bool is_own = id->part == LEASE_IDLE ||
                   (id->part == LEASE_LEAF && strcmp(id->consumer, provider->name) == 0);
     struct member *consumer =
-        is_own ? provider : members_find(&broker->sessions, id->consumer);
+        is_own ? provider : members_find(&broker->members, id->consumer);
     if (!is_own &&
         (consumer == NULL || (consumer->roles_allowed & ROLE_CONSUMER) == 0)) {
         provider->is_refused = true;
@@ -98,10 +99,10 @@ static void register_lease(struct broker *broker, struct lease *lease,
     row->made_ms = row->judged_ms = 0;
     lease->is_forgotten = false;
     lease->n_behind = 0;
-    rebalance_clock_init(lease);
+    lease->rebalance_clock = rebalance_clock_unset();
     rebalance_clock_set_delay(
         lease,
-        reclaim_delay_get_ms(&broker->overrides, row->id, row->provider,
+        reclaim_delay_get_ms(&broker->reclaim_delays, row->id, row->provider,
                              lease->provider->reclaim_delay_ms, NULL),
         now_ms);
     lease_set_hosts(lease, state->hosts, state->n_hosts);
@@ -111,7 +112,7 @@ static void register_lease(struct broker *broker, struct lease *lease,
     snprintf(reason, sizeof(reason), "policy %s of %s exports to %s", row->policy,
              row->provider, lease->part == LEASE_LEAF ? lease->node : row->consumer);
     lease_move(lease, LEASE_REGISTER, reason, now_ms, effects);
-    push_contract_renew(lease, now_ms);
+    lease_notify_consumer(lease, now_ms);
 }
 
 /* ---------------------------------------------------------------- split and flags */
@@ -127,11 +128,11 @@ static void take_epoch(struct lease *lease, const struct msg_state *state,
     lease_set_resources(lease, state->resources, state->n_resources);
     lease_move(lease, LEASE_EPOCH, reason, now_ms, effects);
     if (was_inactive) {
-        push_grant_done(lease, now_ms);
-        lease->judging.moved_ms = now_ms;
+        lease->grant.n_young = lease->grant.n_slots;
+        lease->rebalance_clock.moved_ms = now_ms;
         handover_end(lease);
     }
-    push_contract_renew(lease, now_ms);
+    lease_notify_consumer(lease, now_ms);
 }
 
 static void take_counts(struct lease *lease, const struct msg_state *state,
@@ -141,7 +142,7 @@ static void take_counts(struct lease *lease, const struct msg_state *state,
         lease_split_is_same_down(lease->row.hosts, state->hosts, lease->row.n_hosts);
     lease_set_hosts(lease, state->hosts, state->n_hosts);
     if (!is_same_down) {
-        push_contract_renew(lease, now_ms);
+        lease_notify_consumer(lease, now_ms);
     }
 }
 
@@ -180,7 +181,7 @@ static void take_made(struct lease *lease, const struct msg_state *state,
                    ? "its plan gives it slots"
                    : "the consumer's first job was scheduled onto it",
                now_ms, effects);
-    push_contract_renew(lease, now_ms);
+    lease_notify_consumer(lease, now_ms);
 }
 
 static void take_withdrawn(struct lease *lease, const struct msg_state *state,
@@ -193,7 +194,7 @@ static void take_withdrawn(struct lease *lease, const struct msg_state *state,
     lease_move(lease, LEASE_WITHDRAW, reason_of(state, "the export was withdrawn"),
                now_ms, effects);
     handover_end(lease);
-    push_contract_renew(lease, now_ms);
+    lease_notify_consumer(lease, now_ms);
 }
 
 /* Only under a higher epoch: a copy from before the withdrawal may come late. Where the
@@ -216,7 +217,7 @@ static void take_restored(struct lease *lease, const struct msg_state *state,
     }
     lease->row.is_withdrawn = false;
     lease_move(lease, move, "exported again", now_ms, effects);
-    push_contract_renew(lease, now_ms);
+    lease_notify_consumer(lease, now_ms);
 }
 
 static void take_details(struct broker *broker, struct lease *lease,
@@ -228,7 +229,7 @@ static void take_details(struct broker *broker, struct lease *lease,
     lease->ends_lost = state->ends_lost;
     if (lease->takes_interactive != state->takes_interactive) {
         lease->takes_interactive = state->takes_interactive;
-        push_contract_renew(lease, now_ms);
+        lease_notify_consumer(lease, now_ms);
     }
     lease->last_attempt = state->last_attempt;
     lease->provider_waiting = state->provider_waiting;
@@ -236,12 +237,25 @@ static void take_details(struct broker *broker, struct lease *lease,
     poll_state_end(lease);
     if (lease->row.type != state->type) {
         lease->row.type = state->type;
-        rebalance_clock_init(lease);
+        lease->rebalance_clock = rebalance_clock_unset();
         rebalance_clock_set_delay(
             lease,
-            reclaim_delay_get_ms(&broker->overrides, lease->row.id, lease->row.provider,
-                                 lease->provider->reclaim_delay_ms, NULL),
+            reclaim_delay_get_ms(&broker->reclaim_delays, lease->row.id,
+                                 lease->row.provider, lease->provider->reclaim_delay_ms,
+                                 NULL),
             now_ms);
+    }
+}
+
+/* Once the lease is frozen its counts are exact, and decide what is proposed. */
+static void continue_handover(struct lease *lease, const struct msg_state *state,
+                              int64_t now_ms, struct effects *effects)
+{
+    if (handover_on_state(lease, state, now_ms, effects)) {
+        struct rebalance_plan plan;
+        lease->grant.n_tries++;
+        rebalance_clock_plan(lease, now_ms, &effects->arena, &plan);
+        handover_propose(lease, &plan, now_ms);
     }
 }
 
@@ -262,7 +276,7 @@ static void take_over(struct broker *broker, struct lease *lease,
         end(lease, reason_of(state, "withdrawn, and all its slots are home"), now_ms,
             effects);
     } else if (lease->row.state == LEASE_INACTIVE) {
-        handover_on_state(lease, state, now_ms, effects);
+        continue_handover(lease, state, now_ms, effects);
     }
 }
 
@@ -352,8 +366,8 @@ static struct lease *take_new(struct broker *broker, struct lease *lease,
     }
     if (state->is_ended) {
         take_ended(lease, state, event->now_ms, effects);
-        push_contract_renew(lease,
-                            event->now_ms); /* its consumer may know it from before */
+        lease_notify_consumer(lease,
+                              event->now_ms); /* its consumer may know it from before */
         return lease;
     }
     register_lease(broker, lease, state, event->now_ms, effects);
@@ -385,7 +399,7 @@ static void forget(struct lease *lease, int64_t now_ms, struct effects *effects)
     lease->behind_epoch = 0;
     lease->row.is_drained = lease->row.is_drain_ordered = false;
     lease->row.drain = 0;
-    lease->draining.is_open = false;
+    resend_end(&lease->push_drain);
     end(lease, "its provider no longer knows it", now_ms, effects);
 }
 

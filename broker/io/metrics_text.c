@@ -48,11 +48,11 @@ static void print_lease_slots(FILE *to, const struct row_lease *lease)
     if (lease->state == LEASE_ENDED) {
         return;
     }
-    struct tally tally = lease_split_sum(lease->hosts, lease->n_hosts);
-    print_slots(to, lease->id, "provider", "used", tally.provider.used);
-    print_slots(to, lease->id, "provider", "idle", tally.provider.idle);
-    print_slots(to, lease->id, "consumer", "used", tally.consumer.used);
-    print_slots(to, lease->id, "consumer", "idle", tally.consumer.idle);
+    struct lease_split split = lease_split_sum(lease->hosts, lease->n_hosts);
+    print_slots(to, lease->id, "provider", "used", split.provider.used);
+    print_slots(to, lease->id, "provider", "idle", split.provider.idle);
+    print_slots(to, lease->id, "consumer", "used", split.consumer.used);
+    print_slots(to, lease->id, "consumer", "idle", split.consumer.idle);
 }
 
 static void print_lease_state(FILE *to, const struct row_lease *lease)

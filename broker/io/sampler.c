@@ -86,10 +86,10 @@ static int put_sites(struct sampler *sampler, struct err *err)
 static int put_lease(struct sampler *sampler, const struct row_lease *lease,
                      struct err *err)
 {
-    struct tally tally = lease_split_sum(lease->hosts, lease->n_hosts);
+    struct lease_split split = lease_split_sum(lease->hosts, lease->n_hosts);
     const int64_t numbers[STORE_SERIES_LEASE_NUMBERS] = {
-        tally.provider.available, tally.provider.used, tally.consumer.available,
-        tally.consumer.used};
+        split.provider.available, split.provider.used, split.consumer.available,
+        split.consumer.used};
     return store_put_sample(sampler->store, STORE_SERIES_LEASE, lease->id,
                             sampler->at_ms, numbers, err);
 }

@@ -12,6 +12,7 @@
 
 /* Long against a round trip, short against any reclaim delay. */
 enum { RESEND_MS = 500 };
+static const struct resend_waits waits = {.first_ms = RESEND_MS, .last_ms = RESEND_MS};
 
 static void drop_proposal(struct handover *handover)
 {
@@ -28,13 +29,13 @@ void handover_see(struct lease *lease, uint64_t freeze)
     }
 }
 
-/* Step 1. A proposal that is still under way may come true yet: it is kept until there
- * is another. */
+/* Step 1. The provider may still apply a proposal that is under way, so the proposal
+ * stays until there is another. */
 static void freeze_anew(struct lease *lease, int64_t at_ms)
 {
     lease->handover.phase = HANDOVER_FREEZING;
     lease->handover.freeze++;
-    lease->handover.next_ms = at_ms;
+    resend_begin(&lease->handover.resend, at_ms);
 }
 
 void handover_begin(struct lease *lease, const char *reason, int64_t now_ms,
@@ -42,7 +43,7 @@ void handover_begin(struct lease *lease, const char *reason, int64_t now_ms,
 {
     lease_move(lease, LEASE_FREEZE, reason, now_ms, effects);
     freeze_anew(lease, now_ms);
-    push_contract_renew(lease, now_ms);
+    lease_notify_consumer(lease, now_ms);
 }
 
 void handover_resume(struct lease *lease, int64_t now_ms)
@@ -50,52 +51,48 @@ void handover_resume(struct lease *lease, int64_t now_ms)
     freeze_anew(lease, now_ms);
 }
 
-/* Step 2: the lease has the exact counts. */
-static void propose(struct lease *lease, int64_t now_ms, struct effects *effects)
+void handover_propose(struct lease *lease, const struct rebalance_plan *plan,
+                      int64_t now_ms)
 {
     struct handover *handover = &lease->handover;
-    struct rebalance_plan plan;
-    lease->granting.n_tries++;
-    rebalance_clock_plan(lease, now_ms, &effects->arena, &plan);
     drop_proposal(handover);
     handover->phase = HANDOVER_PROPOSING;
-    handover->proposal = lease_split_dup(plan.hosts, plan.n_hosts);
-    handover->n_proposal = plan.n_hosts;
-    handover->is_moving = plan.direction != REBALANCE_NONE;
-    handover->next_ms = now_ms;
-    snprintf(handover->reason, sizeof(handover->reason), "%s", plan.reason);
+    handover->proposal = lease_split_dup(plan->hosts, plan->n_hosts);
+    handover->n_proposal = plan->n_hosts;
+    handover->is_moving = plan->direction != REBALANCE_NONE;
+    resend_begin(&handover->resend, now_ms);
+    snprintf(handover->reason, sizeof(handover->reason), "%s", plan->reason);
 }
 
 static void thaw(struct lease *lease, int64_t now_ms, struct effects *effects)
 {
     lease_move(lease, LEASE_THAW, lease->handover.reason, now_ms, effects);
     handover_end(lease);
-    push_contract_renew(lease, now_ms);
+    lease_notify_consumer(lease, now_ms);
 }
 
-void handover_on_state(struct lease *lease, const struct msg_state *state,
+bool handover_on_state(struct lease *lease, const struct msg_state *state,
                        int64_t now_ms, struct effects *effects)
 {
     struct handover *handover = &lease->handover;
     bool is_ours = state->freeze == handover->freeze;
     if (is_ours && state->is_frozen) {
-        if (handover->phase == HANDOVER_FREEZING) {
-            propose(lease, now_ms, effects);
-        } /* else it has not had the proposal yet, which is sent again */
-        return;
+        /* Else the provider does not have the proposal yet, which is sent again. */
+        return handover->phase == HANDOVER_FREEZING;
     }
     if (handover->phase == HANDOVER_FREEZING && state->freeze < handover->freeze) {
-        return; /* it has not had our FREEZE yet, which is sent again */
+        return false; /* it does not have our FREEZE yet, which is sent again */
     }
     if (is_ours && handover->phase == HANDOVER_PROPOSING && !handover->is_moving) {
         thaw(lease, now_ms, effects);
-        return;
+        return false;
     }
     if (state->freeze > handover->freeze) {
         handover->freeze = state->freeze;
     }
     /* Not at once: a provider that answers every FREEZE so must not keep us busy. */
     freeze_anew(lease, now_ms + RESEND_MS);
+    return false;
 }
 
 const char *handover_reason(const struct lease *lease, const struct msg_state *state,
@@ -111,14 +108,10 @@ const char *handover_reason(const struct lease *lease, const struct msg_state *s
 
 void handover_end(struct lease *lease)
 {
-    push_grant_end(lease);
+    lease_grant_clear(&lease->grant);
     drop_proposal(&lease->handover);
+    resend_end(&lease->handover.resend);
     lease->handover.phase = HANDOVER_NONE;
-}
-
-void handover_release(struct lease *lease)
-{
-    drop_proposal(&lease->handover);
 }
 
 static void send_freeze(const struct lease *lease, struct effects *effects)
@@ -155,12 +148,12 @@ void handover_tick(struct lease *lease, int64_t now_ms, struct effects *effects)
     } else {
         send_proposal(lease, effects);
     }
-    lease->handover.next_ms = now_ms + RESEND_MS;
+    resend_sent(&lease->handover.resend, waits, now_ms);
 }
 
 int64_t handover_wake_ms(const struct lease *lease)
 {
-    bool may_send = lease->handover.phase != HANDOVER_NONE &&
-                    member_is_here(lease->provider, ROLE_PROVIDER);
-    return may_send ? lease->handover.next_ms : INT64_MAX;
+    return member_is_here(lease->provider, ROLE_PROVIDER)
+               ? resend_wake_ms(&lease->handover.resend)
+               : INT64_MAX;
 }

@@ -1,66 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handover.h: moves the idle slots of one lease from one side to the other, the
- * broker's half [Contract 1-3].
+/* handover.h: moves idle slots of one lease from one side to the other, the broker's
+ * half [Contract 1-3].
  *
- *   1  begin      [disk] the lease is inactive; FREEZE under a new number, again every
- *                 500 ms
- *   2  frozen     STATE of our epoch, frozen under our number: those counts are exact.
- *                 Decide, PROPOSE the split, again every 500 ms; the old split where
- *                 nothing moves
- *   3  settled    STATE with a higher epoch: that is the contract now;
- *                 or STATE thawed under our epoch and number after a proposal to move
- *                 nothing: active as before
- *      lapsed     any other STATE that is not frozen under our number: back to 1, with
- * a number above the one it names
+ *   1  begin      the lease is stored as inactive; FREEZE is sent under a new number,
+ *                 every 500 ms
+ *   2  frozen     a STATE of our epoch, frozen under our number, has exact counts. The
+ *                 caller decides by them; PROPOSE is sent with the decided split, every
+ *                 500 ms, also if that is the split in force
+ *   3  settled    a STATE with a higher epoch is the contract from now on.
+ *                 After a proposal that moves nothing, a STATE that is thawed under our
+ *                 epoch and number makes the lease active as before
+ *      lapsed     on any other STATE that is not frozen under our number: back to 1,
+ * with a number above the one that the STATE names
  *
- * Nothing here needs memory: a restarted broker finds the lease inactive and begins at
- * 1, whatever its predecessor had sent. A provider that is away leaves the lease
- * inactive until it is back; no other lease waits for it. That slots are never used
- * twice does not rest on the broker: it only proposes, the provider judges
- * (ARCHITECTURE 2).
+ * A hand-over needs no memory. A restarted broker finds the lease inactive and begins
+ * at 1, whatever its predecessor had sent. If the provider is away, the lease stays
+ * inactive until the provider is back; other leases do not wait for it. The broker only
+ * proposes, and the provider checks the proposal, so the rule that no slot is used
+ * twice does not depend on the broker (ARCHITECTURE 2).
  *
- * Units: milliseconds. Layer: broker (base only). */
+ * Units: milliseconds. Layer: broker. */
 #ifndef SUBLET_BROKER_LEASE_HANDOVER_H
 #define SUBLET_BROKER_LEASE_HANDOVER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/resend.h"
 #include "model/effect.h"
 
 struct lease;
+struct rebalance_plan;
 
 enum handover_phase { HANDOVER_NONE, HANDOVER_FREEZING, HANDOVER_PROPOSING };
 
 struct handover {
     enum handover_phase phase;
     uint64_t freeze; /* our number; grows for as long as this broker runs */
-    int64_t next_ms; /* of sending again */
+    struct resend resend;
     struct host_split *proposal;
     int n_proposal;
     bool is_moving; /* the proposal differs from the split in force */
     char reason[REASON_SIZE];
 };
 
-/* A STATE named this freeze number: ours will be above it. */
+/* A STATE named this freeze number: the next one of this broker will be above it. */
 void handover_see(struct lease *lease, uint64_t freeze);
 
 /* The lease, which is active, becomes inactive. */
 void handover_begin(struct lease *lease, const char *reason, int64_t now_ms,
                     struct effects *effects);
-/* A lease that the disk has as inactive: on from 1. */
+/* Continues with a lease that was inactive on disk, from step 1. */
 void handover_resume(struct lease *lease, int64_t now_ms);
 
-/* STATE of the epoch that we know, whose counts the lease has taken over already. */
-void handover_on_state(struct lease *lease, const struct msg_state *state,
+/* A STATE came, of the epoch that the broker has; its counts are applied already. True
+ * if the lease is frozen, so that the counts are exact: the caller is to decide by them
+ * and propose. */
+bool handover_on_state(struct lease *lease, const struct msg_state *state,
                        int64_t now_ms, struct effects *effects);
-/* The reason of a split under the next epoch: the proposal's where it is the one that
- * was proposed, else `otherwise`. Before the new split is taken over. */
+/* Step 2. */
+void handover_propose(struct lease *lease, const struct rebalance_plan *plan,
+                      int64_t now_ms);
+/* The reason for the split under the next epoch: the proposal's if it is the split that
+ * was proposed, else `otherwise`. Call it before the new split is applied. */
 const char *handover_reason(const struct lease *lease, const struct msg_state *state,
                             const char *otherwise);
-/* It is over, whatever the outcome. */
+/* The hand-over is over, and the grant with it, whatever the outcome. */
 void handover_end(struct lease *lease);
-void handover_release(struct lease *lease);
 
 void handover_tick(struct lease *lease, int64_t now_ms, struct effects *effects);
 int64_t handover_wake_ms(const struct lease *lease);

@@ -10,7 +10,7 @@
 #include "broker/lease/lease_split.h"
 #include "model/exported_resources.h"
 
-/* Every move that is allowed, and what history calls it. */
+/* The allowed moves, and the name of each in history. */
 static const struct {
     enum lease_state from;
     enum lease_move move;
@@ -124,10 +124,10 @@ struct lease *lease_new(const struct lease_id *id, struct member *provider,
     lease->part = id->part;
     lease->node = strchr(lease->texts, ':');
     lease->node = id->part == LEASE_LEAF ? lease->node + 1 : "";
-    lease->alarm.key = lease->row.id;
+    lease->timer.key = lease->row.id;
     lease->provider = provider;
     lease->consumer = consumer;
-    rebalance_clock_init(lease);
+    lease->rebalance_clock = rebalance_clock_unset();
     return lease;
 }
 
@@ -145,8 +145,8 @@ static void set_reason(struct lease *lease, const char *reason)
     lease->reason[length] = '\0';
 }
 
-struct lease *lease_load(const struct row_lease *row, struct member *provider,
-                         struct member *consumer)
+struct lease *lease_restore(const struct row_lease *row, struct member *provider,
+                            struct member *consumer)
 {
     struct lease_id id;
     bool is_id = lease_parse_id(row->id, &id);
@@ -178,8 +178,8 @@ void lease_free(struct lease *lease)
     }
     lease->provider->n_leases -= lease_is_open(lease);
     lease->provider->n_lease_hosts -= lease->row.n_hosts;
-    handover_release(lease);
-    push_grant_end(lease);
+    lease_grant_clear(&lease->grant);
+    free(lease->handover.proposal);
     free(lease->hosts);
     free(lease->resources);
     free(lease->texts);
@@ -225,8 +225,8 @@ bool lease_is_open(const struct lease *lease)
 
 int lease_count_slots(const struct lease *lease)
 {
-    struct tally tally = lease_split_sum(lease->row.hosts, lease->row.n_hosts);
-    return tally.provider.available + tally.consumer.available;
+    struct lease_split split = lease_split_sum(lease->row.hosts, lease->row.n_hosts);
+    return split.provider.available + split.consumer.available;
 }
 
 bool lease_is_disconnected(const struct lease *lease)
@@ -250,25 +250,49 @@ void lease_store(const struct lease *lease, struct effects *effects)
     effects_store(effects, &copy);
 }
 
-static void store_history(const struct lease *lease, enum history_event event,
-                          int64_t now_ms, struct effects *effects)
+static struct row_history history_of(const struct lease *lease,
+                                     enum history_event event, int64_t now_ms)
 {
-    struct tally tally = lease_split_sum(lease->row.hosts, lease->row.n_hosts);
-    struct row row = {.kind = ROW_HISTORY}, copy;
-    row.history = (struct row_history){
+    struct lease_split split = lease_split_sum(lease->row.hosts, lease->row.n_hosts);
+    return (struct row_history){
         .at_ms = now_ms,
         .lease = lease->row.id,
         .event = event,
         .state = lease->row.state,
         .epoch = lease->row.epoch,
-        .provider_available = tally.provider.available,
-        .provider_used = tally.provider.used,
-        .consumer_available = tally.consumer.available,
-        .consumer_used = tally.consumer.used,
+        .provider_available = split.provider.available,
+        .provider_used = split.provider.used,
+        .consumer_available = split.consumer.available,
+        .consumer_used = split.consumer.used,
         .reason = lease->row.reason,
     };
+}
+
+static void store_history(const struct row_history *history, struct effects *effects)
+{
+    struct row row = {.kind = ROW_HISTORY, .history = *history}, copy;
     row_copy(&effects->arena, &row, &copy);
     effects_store(effects, &copy);
+}
+
+void lease_record_recall(const struct lease *lease, enum history_event event,
+                         const char *why, int n_slots, int64_t deadline_ms,
+                         int64_t now_ms, struct effects *effects)
+{
+    struct row_history history = history_of(lease, event, now_ms);
+    history.site = "";
+    history.reason = why;
+    history.pool = lease->recalls.pool;
+    history.node = lease->node;
+    history.slots = n_slots;
+    history.deadline_ms = deadline_ms;
+    store_history(&history, effects);
+}
+
+void lease_notify_consumer(struct lease *lease, int64_t now_ms)
+{
+    lease->push_contract.revision = 0;
+    resend_begin(&lease->push_contract.resend, now_ms);
 }
 
 bool lease_may_move(const struct lease *lease, enum lease_move move)
@@ -289,5 +313,6 @@ void lease_move(struct lease *lease, enum lease_move move, const char *reason,
     lease->row.changed_ms = now_ms;
     set_reason(lease, reason);
     lease_store(lease, effects);
-    store_history(lease, moves[row].event, now_ms, effects);
+    struct row_history history = history_of(lease, moves[row].event, now_ms);
+    store_history(&history, effects);
 }

@@ -7,80 +7,90 @@
  *       |   END (from all)   |  WITHDRAW   |  THAW      |
  *       +------------------  +---------> draining <-----+
  *
- * A lease that begins is "ended" until it is registered. Each move is stored as the
- * whole contract and as one row of history with its reason.
+ * A new lease is "ended" until it is registered. Each move is stored as the whole
+ * contract and as one row of history with its reason.
  *
  * Units: milliseconds, slots. Ownership: a lease owns the texts and hosts in its row.
  * Source: INTERFACES 3 (lease state), ARCHITECTURE 2 and 5.
- * Layer: broker (base only). */
+ * Layer: broker. */
 #ifndef SUBLET_BROKER_LEASE_LEASE_H
 #define SUBLET_BROKER_LEASE_LEASE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/resend.h"
 #include "base/timer_heap.h"
 #include "broker/lease/handover.h"
+#include "broker/lease/lease_grant.h"
+#include "broker/lease/lease_recalls.h"
 #include "broker/lease/rebalance_clock.h"
 #include "broker/member/member.h"
 #include "broker/plan/plan.h"
-#include "broker/push/poll_state.h"
-#include "broker/push/push_contract.h"
-#include "broker/push/push_drain.h"
-#include "broker/push/push_evict.h"
-#include "broker/push/push_grant.h"
-#include "broker/push/push_recall.h"
-#include "broker/revision.h"
 #include "model/effect.h"
 
-/* Of a policy that exports to a pool: what is idle in it, or what a leaf has. */
+/* The contract of a policy with one consumer; of a policy that exports to a pool, the
+ * contract with the idle slots, or that of a leaf of the plan. */
 enum lease_part { LEASE_WHOLE, LEASE_IDLE, LEASE_LEAF };
 
+/* The CONTRACT that the consumer has to acknowledge (push/push.h). */
+struct push_contract {
+    struct resend resend;
+    uint64_t revision; /* 0: never sent */
+};
+
+struct push_recall {
+    struct resend resend;
+    uint64_t number; /* of the latest RECALL */
+};
+
 struct lease {
-    struct timer alarm;   /* first: timer_heap.h; the earliest of what follows */
-    struct row_lease row; /* as it is on disk, but for counts of used slots and
-                             judged_ms, which may be newer */
+    struct timer timer;   /* first, see timer_heap.h; the earliest of all below */
+    struct row_lease row; /* as on disk, but for the counts of used slots and judged_ms,
+                             which may be newer */
     char reason[REASON_SIZE];
     struct host_split *hosts;
     struct lease_resource *resources;
     char *texts;
-    struct member *provider, *consumer; /* the same: what is idle in a pool, and the
-                                           provider's own leaf */
+    struct member *provider, *consumer; /* the same for the idle slots of a pool, and
+                                           for the provider's own leaf */
     enum lease_part part;
     const char *node;  /* of a leaf: its path, within the id */
     bool is_unplanned; /* of a pool: the configuration has no such pool or leaf */
-    struct push_grant granting;
-    struct push_recall recalling;
-    struct lease *next_lent, *prev_lent;         /* of its provider: lease_table.c */
+    struct lease *next_lent, *prev_lent;         /* of its provider (lease_table.c) */
     struct lease *next_borrowed, *prev_borrowed; /* of its consumer */
 
-    /* What the provider's latest STATE said, and the disk does not keep. */
+    /* From the provider's latest STATE; not on disk. */
     enum reclaim_policy reclaim_policy;
     int64_t min_hold_ms, lease_term_ms;
     bool ends_lost;         /* ON_LOST=kill */
     bool takes_interactive; /* INTERACTIVE=Y */
     uint64_t last_attempt;
     int provider_waiting;
-    bool is_unconfirmed;    /* since this broker's start, by one of its sites */
-    uint64_t ended_session; /* of its provider, in which it ended; 0: before the start
-                             */
-    bool is_forgotten;      /* ended because its provider has lost its books */
-    int n_behind;           /* STATEs below our epoch since the last that was not */
+    bool is_unconfirmed;    /* one of its sites has not confirmed it since the start */
+    uint64_t ended_session; /* the provider's session in which the lease ended; 0:
+                               before the start */
+    bool is_forgotten;      /* ended because its provider has lost its ledger */
+    int n_behind;           /* STATEs below our epoch since the last one that was not */
     uint64_t behind_epoch;  /* of these, the latest's; 0: none */
-    bool is_recovering;     /* its provider is to go on above our epoch */
+    bool is_recovering;     /* its provider is to continue above our epoch */
 
-    /* What the consumer's USAGE said that was its n-th. */
+    /* From the consumer's USAGE with the number usage_number. */
     int consumer_waiting;
-    bool is_unnamed; /* no queue of its may use the lease */
+    bool is_unnamed; /* none of its queues may use the lease */
     uint64_t usage_number;
 
-    struct asking asking;
-    struct push_contract notice;
-    struct push_drain draining;
-    struct judging judging;
-    struct push_evict evicting;
+    struct rebalance_clock rebalance_clock;
     struct handover handover;
-    struct change change;
+    struct lease_grant grant;
+    struct lease_recalls recalls;
+
+    /* What is sent until it is answered (push/push.h). */
+    struct resend poll_state, push_drain, push_evict, push_grant;
+    struct push_contract push_contract;
+    struct push_recall push_recall;
+
+    struct revision_stamp stamp;
 };
 
 enum lease_move {
@@ -90,15 +100,15 @@ enum lease_move {
     LEASE_EPOCH,    /* the provider stated a higher epoch */
     LEASE_THAW,     /* the hand-over ended under the old epoch */
     LEASE_WITHDRAW, /* the export is gone, or an administrator drains it */
-    LEASE_RESTORE,  /* the export is back before the last slot was home ... */
-    LEASE_REOPEN,   /* ... likewise, of a lease that is not made */
+    LEASE_RESTORE,  /* exported again before the last slot was given back ... */
+    LEASE_REOPEN,   /* ... likewise, if the lease is not made */
     LEASE_END,      /* nothing is left of it at the provider */
     LEASE_MOVES
 };
 
-/* The parts of "PROVIDER/POLICY/CONSUMER"; false where it is not one. Of a pool's lease
- * the consumer is "pool:NAME" (what is idle in it), or a site, and behind a ':' the
- * leaf of the plan that it stands for. */
+/* The parts of "PROVIDER/POLICY/CONSUMER"; false if the text has another form. In a
+ * pool's lease the consumer is "pool:NAME" (the idle slots), or "SITE:/PATH" with the
+ * path of a leaf of the plan. */
 struct lease_id {
     enum lease_part part;
     char provider[NAME_SIZE], policy[NAME_SIZE], consumer[NAME_SIZE];
@@ -109,14 +119,14 @@ bool lease_parse_id(const char *text, struct lease_id *id);
 /* A contract that is not registered yet. */
 struct lease *lease_new(const struct lease_id *id, struct member *provider,
                         struct member *consumer);
-/* One as the disk has it. */
-struct lease *lease_load(const struct row_lease *row, struct member *provider,
-                         struct member *consumer);
+/* A contract from disk. */
+struct lease *lease_restore(const struct row_lease *row, struct member *provider,
+                            struct member *consumer);
 void lease_free(struct lease *lease);
 
-/* Takes over split and counts; without effects. */
+/* Replaces split and counts, without effects. */
 void lease_set_hosts(struct lease *lease, const struct host_split *hosts, int n_hosts);
-/* Likewise shared resources. */
+/* Replaces shared resources. */
 void lease_set_resources(struct lease *lease, const struct lease_resource *resources,
                          int n_resources);
 
@@ -135,7 +145,15 @@ bool lease_may_move(const struct lease *lease, enum lease_move move);
  */
 void lease_move(struct lease *lease, enum lease_move move, const char *reason,
                 int64_t now_ms, struct effects *effects);
-/* What is on disk of it, where that changed and it makes no move. */
+/* Stores a change that is no move. */
 void lease_store(const struct lease *lease, struct effects *effects);
+/* Puts a recall of n_slots, or its end, into history; `why` is a sentence. */
+void lease_record_recall(const struct lease *lease, enum history_event event,
+                         const char *why, int n_slots, int64_t deadline_ms,
+                         int64_t now_ms, struct effects *effects);
+
+/* What the consumer has to know of the lease has changed, or its session has: CONTRACT
+ * is sent until it is acknowledged. */
+void lease_notify_consumer(struct lease *lease, int64_t now_ms);
 
 #endif

@@ -17,15 +17,15 @@ static void add(struct lease_split_side *side, int held, int used, bool is_down)
     }
 }
 
-struct tally lease_split_sum(const struct host_split *hosts, int n_hosts)
+struct lease_split lease_split_sum(const struct host_split *hosts, int n_hosts)
 {
-    struct tally tally = {0};
+    struct lease_split split = {0};
     for (int i = 0; i < n_hosts; i++) {
         const struct host_split *host = &hosts[i];
-        add(&tally.provider, host->provider, host->provider_used, host->is_down);
-        add(&tally.consumer, host->consumer, host->consumer_used, host->is_down);
+        add(&split.provider, host->provider, host->provider_used, host->is_down);
+        add(&split.consumer, host->consumer, host->consumer_used, host->is_down);
     }
-    return tally;
+    return split;
 }
 
 static bool is_sound(const struct host_split *host)

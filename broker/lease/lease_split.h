@@ -22,11 +22,11 @@ struct lease_split_side {
     int idle;      /* held and not used, on hosts that are up */
 };
 
-struct tally {
+struct lease_split {
     struct lease_split_side provider, consumer;
 };
 
-struct tally lease_split_sum(const struct host_split *hosts, int n_hosts);
+struct lease_split lease_split_sum(const struct host_split *hosts, int n_hosts);
 
 /* Judges what a peer says: each host's slots are held by one side or the other, and
  * neither uses more than it holds. ERR_BOUNDS names the host. */

@@ -12,7 +12,7 @@ enum { FIRST_CAPACITY = 64 };
 void lease_table_init(struct lease_table *leases)
 {
     memset(leases, 0, sizeof(*leases));
-    timer_heap_init(&leases->alarms);
+    timer_heap_init(&leases->timers);
 }
 
 void lease_table_release(struct lease_table *leases)
@@ -21,7 +21,7 @@ void lease_table_release(struct lease_table *leases)
         lease_free(leases->items[i]);
     }
     free(leases->items);
-    timer_heap_release(&leases->alarms);
+    timer_heap_release(&leases->timers);
 }
 
 /* How many ids are before `id`, or equal to it where `is_behind`. */
@@ -82,7 +82,7 @@ static void take_out(struct lease_table *leases, int place)
     if (lease->consumer != lease->provider) {
         DL_DELETE2(lease->consumer->borrowed, lease, prev_borrowed, next_borrowed);
     }
-    timer_heap_set(&leases->alarms, &lease->alarm, INT64_MAX);
+    timer_heap_set(&leases->timers, &lease->timer, INT64_MAX);
     lease_free(lease);
     leases->count--;
     memmove(&leases->items[place], &leases->items[place + 1],
@@ -166,5 +166,5 @@ void lease_table_add(struct lease_table *leases, struct lease *lease)
 
 struct lease *lease_table_find_due(const struct lease_table *leases, int64_t now_ms)
 {
-    return (struct lease *)timer_heap_find_due(&leases->alarms, now_ms);
+    return (struct lease *)timer_heap_find_due(&leases->timers, now_ms);
 }

@@ -19,7 +19,7 @@
 struct lease_table {
     struct lease **items;
     int count, capacity;
-    struct timer_heap alarms;
+    struct timer_heap timers;
 };
 
 void lease_table_init(struct lease_table *leases);
@@ -43,7 +43,7 @@ bool lease_table_make_host_room(struct lease_table *leases,
 /* Takes the lease, whose id is new. */
 void lease_table_add(struct lease_table *leases, struct lease *lease);
 
-/* The next lease that is due, or NULL: the caller sets its alarm anew. */
+/* The next lease that is due, or NULL: the caller sets its timer again. */
 struct lease *lease_table_find_due(const struct lease_table *leases, int64_t now_ms);
 
 #endif

@@ -55,10 +55,10 @@ static void explain(struct rebalance_plan *plan, const char *format, ...)
     va_end(args);
 }
 
-static enum rebalance_direction choose_by_idle(const struct tally *tally,
+static enum rebalance_direction choose_by_idle(const struct lease_split *split,
                                                struct rebalance_plan *plan)
 {
-    int idle_p = tally->provider.idle, idle_c = tally->consumer.idle;
+    int idle_p = split->provider.idle, idle_c = split->consumer.idle;
     if (idle_c > idle_p) {
         explain(plan, "idle: provider %d, consumer %d; idle slots go to the provider",
                 idle_p, idle_c);
@@ -74,21 +74,21 @@ static enum rebalance_direction choose_by_idle(const struct tally *tally,
 }
 
 static enum rebalance_direction choose_by_demand(const struct rebalance_snapshot *now,
-                                                 const struct tally *tally,
+                                                 const struct lease_split *split,
                                                  struct rebalance_plan *plan)
 {
     int waiting_p = now->provider_waiting, waiting_c = now->consumer_waiting;
     if (waiting_p > 0 && waiting_c > 0) {
-        return choose_by_idle(tally, plan);
+        return choose_by_idle(split, plan);
     }
-    if (waiting_p > 0 && tally->consumer.idle > 0) {
+    if (waiting_p > 0 && split->consumer.idle > 0) {
         explain(plan,
                 "only the provider has waiting jobs (%d slots); idle slots go to "
                 "it",
                 waiting_p);
         return REBALANCE_TO_PROVIDER;
     }
-    if (waiting_c > 0 && tally->provider.idle > 0) {
+    if (waiting_c > 0 && split->provider.idle > 0) {
         explain(plan,
                 "only the consumer has waiting jobs (%d slots); idle slots go to "
                 "it",
@@ -101,43 +101,43 @@ static enum rebalance_direction choose_by_demand(const struct rebalance_snapshot
     return REBALANCE_NONE;
 }
 
-static enum rebalance_direction choose_going_home(const struct tally *tally,
+static enum rebalance_direction choose_going_home(const struct lease_split *split,
                                                   struct rebalance_plan *plan)
 {
-    if (tally->consumer.idle == 0) {
+    if (split->consumer.idle == 0) {
         explain(plan, "the consumer is away beyond LEASE_TERM and has no idle slots");
         return REBALANCE_NONE;
     }
     explain(plan, "the consumer is away beyond LEASE_TERM; its %d idle slots go home",
-            tally->consumer.idle);
+            split->consumer.idle);
     return REBALANCE_TO_PROVIDER;
 }
 
-static enum rebalance_direction choose_exclusive(const struct tally *tally,
+static enum rebalance_direction choose_exclusive(const struct lease_split *split,
                                                  struct rebalance_plan *plan)
 {
-    if (tally->provider.idle == 0) {
+    if (split->provider.idle == 0) {
         explain(plan, "the lease is exclusive; nothing moves");
         return REBALANCE_NONE;
     }
     explain(plan, "the consumer is back; %d idle slots of its exclusive lease return",
-            tally->provider.idle);
+            split->provider.idle);
     return REBALANCE_TO_CONSUMER;
 }
 
 static enum rebalance_direction choose(const struct rebalance_snapshot *now,
                                        struct rebalance_plan *plan)
 {
-    struct tally tally = lease_split_sum(now->hosts, now->n_hosts);
+    struct lease_split split = lease_split_sum(now->hosts, now->n_hosts);
     if (now->consumer == REBALANCE_CONSUMER_GONE) {
-        return choose_going_home(&tally, plan);
+        return choose_going_home(&split, plan);
     }
     if (now->consumer == REBALANCE_CONSUMER_AWAY) {
         explain(plan, "the consumer is not connected; nothing moves");
         return REBALANCE_NONE;
     }
     if (now->is_exclusive) {
-        return choose_exclusive(&tally, plan);
+        return choose_exclusive(&split, plan);
     }
     if (now->since_move_ms < now->min_hold_ms) {
         explain(plan, "slots moved %lld s ago, MIN_HOLD is %lld s; nothing moves",
@@ -145,8 +145,8 @@ static enum rebalance_direction choose(const struct rebalance_snapshot *now,
                 (long long)(now->min_hold_ms / 1000));
         return REBALANCE_NONE;
     }
-    return now->policy == RECLAIM_DEMAND ? choose_by_demand(now, &tally, plan)
-                                         : choose_by_idle(&tally, plan);
+    return now->policy == RECLAIM_DEMAND ? choose_by_demand(now, &split, plan)
+                                         : choose_by_idle(&split, plan);
 }
 
 /* The host's new holdings; returns how many slots change hands. */

@@ -8,26 +8,21 @@
 #include "broker/lease/lease.h"
 #include "broker/lease/lease_split.h"
 
-void rebalance_clock_init(struct lease *lease)
-{
-    lease->judging = (struct judging){.due_ms = INT64_MAX, .open_ms = INT64_MIN};
-}
-
-/* Only what is made, and neither draining nor ended, is ever judged ... */
-static bool is_judged(const struct lease *lease)
+/* The rule is applied to leases that are made, and neither draining nor ended. */
+static bool is_rebalanced(const struct lease *lease)
 {
     return lease->row.made_ms != 0 &&
            (lease->row.state == LEASE_ACTIVE || lease->row.state == LEASE_INACTIVE);
 }
 
-/* ... and at regular instants only what is shared. */
+/* Only shared leases have regular instants. */
 static bool has_clock(const struct lease *lease)
 {
-    return lease->row.type == LEASE_SHARED && is_judged(lease);
+    return lease->row.type == LEASE_SHARED && is_rebalanced(lease);
 }
 
-/* Where a provider has many leases, each has an offset of its own, so that they do not
- * all freeze at once: FNV-1a of the id, within the delay. */
+/* If a provider has many leases, each has its own offset, so that they do not all
+ * freeze at once: FNV-1a of the id, within the delay. */
 static int64_t offset_of(const struct lease *lease, int64_t delay_ms)
 {
     if (lease->provider->n_leases < REBALANCE_CLOCK_SPREAD_FROM) {
@@ -57,52 +52,54 @@ static int64_t next_on_grid(int64_t last, int64_t delay, int64_t now)
 
 void rebalance_clock_restore(struct lease *lease)
 {
-    /* Which change was the last move is not on record; to take the last change of any
-     * kind holds slots for a little too long at worst. */
-    lease->judging.moved_ms = lease->row.epoch > 1 ? lease->row.changed_ms : 0;
+    /* The last move is not on record. The last change of any kind is not earlier, so at
+     * worst slots are held a little too long. */
+    lease->rebalance_clock.moved_ms = lease->row.epoch > 1 ? lease->row.changed_ms : 0;
 }
 
 void rebalance_clock_start(struct lease *lease, int64_t now_ms)
 {
     lease->row.made_ms = now_ms;
     lease->row.judged_ms = 0;
-    lease->judging.due_ms = lease->row.type == LEASE_SHARED
-                                ? now_ms + lease->judging.delay_ms +
-                                      offset_of(lease, lease->judging.delay_ms)
-                                : INT64_MAX;
+    lease->rebalance_clock.due_ms =
+        lease->row.type == LEASE_SHARED
+            ? now_ms + lease->rebalance_clock.delay_ms +
+                  offset_of(lease, lease->rebalance_clock.delay_ms)
+            : INT64_MAX;
 }
 
 void rebalance_clock_set_delay(struct lease *lease, int64_t delay_ms, int64_t now_ms)
 {
-    struct judging *judging = &lease->judging;
-    bool is_first = judging->delay_ms == 0;
-    if (judging->delay_ms == delay_ms) {
+    struct rebalance_clock *clock = &lease->rebalance_clock;
+    bool is_first = clock->delay_ms == 0;
+    if (clock->delay_ms == delay_ms) {
         return;
     }
-    judging->delay_ms = delay_ms;
-    /* Also while it drains: where it is exported again the clock has not stopped. */
+    clock->delay_ms = delay_ms;
+    /* Also while the lease drains: if it is exported again, the clock has not stopped.
+     */
     if (lease->row.type != LEASE_SHARED || lease->row.made_ms == 0) {
         return;
     }
     int64_t last = last_instant(lease), next = last + delay_ms;
-    bool is_spread = lease->row.judged_ms != 0; /* its instants are its own already */
+    bool is_spread = lease->row.judged_ms != 0; /* it has its own instants already */
     if (is_first) {
         int64_t offset = is_spread ? 0 : offset_of(lease, delay_ms);
-        judging->due_ms = next_on_grid(last + offset, delay_ms, now_ms);
+        clock->due_ms = next_on_grid(last + offset, delay_ms, now_ms);
     } else {
-        judging->due_ms = next > now_ms ? next : now_ms + offset_of(lease, delay_ms);
+        clock->due_ms = next > now_ms ? next : now_ms + offset_of(lease, delay_ms);
     }
 }
 
 void rebalance_clock_begin_term(struct lease *lease)
 {
-    lease->judging.is_term_judged = false;
+    lease->rebalance_clock.is_term_done = false;
 }
 
 /* The counts are fresh, nothing is under way, and the provider can be asked. */
-static bool may_judge(const struct lease *lease)
+static bool may_rebalance(const struct lease *lease)
 {
-    return lease->row.state == LEASE_ACTIVE && !lease->asking.is_open &&
+    return lease->row.state == LEASE_ACTIVE && !lease->poll_state.is_open &&
            member_is_here(lease->provider, ROLE_PROVIDER);
 }
 
@@ -115,18 +112,20 @@ static int64_t term_ms(const struct lease *lease)
                : member_term_ms(consumer, lease->lease_term_ms);
 }
 
-/* When slots of an exclusive lease have to change hands: home, as they fall idle after
- * the end of the term; back, as they fall idle once the consumer is here. */
+/* When slots of an exclusive lease have to change hands: to the provider, as they
+ * become idle after the end of the term; back, as they become idle once the consumer is
+ * here. */
 static int64_t exclusive_ms(const struct lease *lease)
 {
-    if (lease->row.type != LEASE_EXCLUSIVE || !is_judged(lease) || !may_judge(lease)) {
+    if (lease->row.type != LEASE_EXCLUSIVE || !is_rebalanced(lease) ||
+        !may_rebalance(lease)) {
         return INT64_MAX;
     }
-    struct tally tally = lease_split_sum(lease->row.hosts, lease->row.n_hosts);
+    struct lease_split split = lease_split_sum(lease->row.hosts, lease->row.n_hosts);
     if (member_is_here(lease->consumer, ROLE_CONSUMER)) {
-        return tally.provider.idle > 0 ? lease->judging.moved_ms : INT64_MAX;
+        return split.provider.idle > 0 ? lease->rebalance_clock.moved_ms : INT64_MAX;
     }
-    return tally.consumer.idle > 0 ? term_ms(lease) : INT64_MAX;
+    return split.consumer.idle > 0 ? term_ms(lease) : INT64_MAX;
 }
 
 static enum rebalance_consumer consumer_of(const struct lease *lease, int64_t now_ms)
@@ -141,10 +140,10 @@ void rebalance_clock_plan(const struct lease *lease, int64_t now_ms,
                           struct arena *arena, struct rebalance_plan *plan)
 {
     if (lease->part == LEASE_LEAF) {
-        push_grant_plan(lease, arena, plan);
+        lease_grant_plan(lease, arena, plan);
         return;
     }
-    int64_t moved_ms = lease->judging.moved_ms;
+    int64_t moved_ms = lease->rebalance_clock.moved_ms;
     struct rebalance_snapshot snapshot = {
         .hosts = lease->row.hosts,
         .n_hosts = lease->row.n_hosts,
@@ -159,65 +158,64 @@ void rebalance_clock_plan(const struct lease *lease, int64_t now_ms,
     rebalance_plan(&snapshot, arena, plan);
 }
 
-/* The end of LEASE_TERM is judged as soon as it can be, an instant only when it comes.
- */
+/* The end of LEASE_TERM is never skipped, unlike an instant. */
 static bool take_term(struct lease *lease, int64_t now_ms)
 {
-    struct judging *judging = &lease->judging;
+    struct rebalance_clock *clock = &lease->rebalance_clock;
     bool is_over =
-        !judging->is_term_judged && may_judge(lease) && term_ms(lease) <= now_ms;
-    judging->is_term_judged |= is_over;
+        !clock->is_term_done && may_rebalance(lease) && term_ms(lease) <= now_ms;
+    clock->is_term_done |= is_over;
     return is_over;
 }
 
 static bool take_instant(struct lease *lease, int64_t now_ms)
 {
-    struct judging *judging = &lease->judging;
-    if (judging->due_ms > now_ms || !has_clock(lease)) {
+    struct rebalance_clock *clock = &lease->rebalance_clock;
+    if (clock->due_ms > now_ms || !has_clock(lease)) {
         return false;
     }
-    int64_t late = (now_ms - judging->due_ms) % judging->delay_ms;
+    int64_t late = (now_ms - clock->due_ms) % clock->delay_ms;
     lease->row.judged_ms = now_ms - late;
-    judging->due_ms = lease->row.judged_ms + judging->delay_ms;
-    return may_judge(lease);
+    clock->due_ms = lease->row.judged_ms + clock->delay_ms;
+    return may_rebalance(lease);
 }
 
-/* True where the lease is to be judged now. */
-static bool take_turn(struct lease *lease, int64_t now_ms)
+/* True if the rule is to be applied now. */
+static bool take_due(struct lease *lease, int64_t now_ms)
 {
     if (lease->row.type == LEASE_POOL) {
-        return false; /* what its plan gives it, the pool's cycle says */
+        return false; /* the pool's cycle decides */
     }
     if (rebalance_clock_wake_ms(lease) > now_ms) {
-        return lease->judging.open_ms == now_ms && may_judge(lease);
+        return lease->rebalance_clock.checked_ms == now_ms && may_rebalance(lease);
     }
     bool is_term = take_term(lease, now_ms), is_instant = take_instant(lease, now_ms);
-    lease->judging.open_ms = now_ms;
+    lease->rebalance_clock.checked_ms = now_ms;
     return is_term || is_instant || exclusive_ms(lease) <= now_ms;
 }
 
-void rebalance_clock_tick(struct lease *lease, struct handover_limiter *pace,
+void rebalance_clock_tick(struct lease *lease, struct handover_limiter *limiter,
                           int64_t now_ms, struct effects *effects)
 {
-    struct judging before = lease->judging;
+    struct rebalance_clock before = lease->rebalance_clock;
     bool is_promised = before.held_ms != 0 && before.held_ms <= now_ms;
     int64_t judged_ms = lease->row.judged_ms;
-    if (!take_turn(lease, now_ms)) {
+    if (!take_due(lease, now_ms)) {
         return;
     }
-    lease->judging.held_ms = 0;
+    lease->rebalance_clock.held_ms = 0;
     struct rebalance_plan plan;
     rebalance_clock_plan(lease, now_ms, &effects->arena, &plan);
     if (plan.direction == REBALANCE_NONE) {
         return;
     }
-    if (!handover_limiter_take(pace, is_promised, now_ms)) {
-        lease->judging = before; /* its turn is still to come */
-        lease->judging.held_ms = handover_limiter_promise(pace);
+    if (!handover_limiter_take(limiter, is_promised, now_ms)) {
+        lease->rebalance_clock = before; /* it is still due */
+        lease->rebalance_clock.held_ms = handover_limiter_promise(limiter);
         lease->row.judged_ms = judged_ms;
         return;
     }
-    lease->judging.open_ms = INT64_MIN;
+    lease->rebalance_clock.checked_ms = INT64_MIN;
     handover_begin(lease, plan.reason, now_ms, effects);
 }
 
@@ -229,16 +227,17 @@ static int64_t due_ms(const struct lease *lease)
     if (lease->row.type == LEASE_EXCLUSIVE) {
         return exclusive_ms(lease);
     }
-    bool is_term_open = !lease->judging.is_term_judged && may_judge(lease);
+    bool is_term_open = !lease->rebalance_clock.is_term_done && may_rebalance(lease);
     int64_t term = is_term_open ? term_ms(lease) : INT64_MAX;
-    return term < lease->judging.due_ms ? term : lease->judging.due_ms;
+    return term < lease->rebalance_clock.due_ms ? term : lease->rebalance_clock.due_ms;
 }
 
 int64_t rebalance_clock_wake_ms(const struct lease *lease)
 {
-    if (!is_judged(lease)) {
+    if (!is_rebalanced(lease)) {
         return INT64_MAX;
     }
     int64_t at_ms = due_ms(lease);
-    return at_ms > lease->judging.held_ms ? at_ms : lease->judging.held_ms;
+    return at_ms > lease->rebalance_clock.held_ms ? at_ms
+                                                  : lease->rebalance_clock.held_ms;
 }

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "broker/broker.h"
+
 static struct member *member_new(const char *name, int roles_allowed)
 {
     struct member *member = mem_alloc(1, sizeof(*member));
     streams_init(&member->streams, STREAMS_SITE_PER_S);
     snprintf(member->name, sizeof(member->name), "%s", name);
-    member->alarm.key = member->name;
+    member->timer.key = member->name;
     member->roles_allowed = roles_allowed;
     return member;
 }
@@ -27,33 +29,34 @@ static int compare_name(const void *name, const void *item)
     return strcmp(name, (*(struct member *const *)item)->name);
 }
 
-void members_init(struct members *sessions, const struct broker_config *config)
+void members_init(struct members *members, const struct broker_config *config)
 {
-    memset(sessions, 0, sizeof(*sessions));
-    timer_heap_init(&sessions->alarms);
-    sessions->lost_after_ms = config->lost_after_ms;
-    sessions->count = config->n_members;
-    sessions->items = mem_alloc((size_t)config->n_members, sizeof(*sessions->items));
+    memset(members, 0, sizeof(*members));
+    timer_heap_init(&members->timers);
+    members->lost_after_ms = config->lost_after_ms;
+    members->count = config->n_members;
+    members->items = mem_alloc((size_t)config->n_members, sizeof(*members->items));
     for (int i = 0; i < config->n_members; i++) {
-        sessions->items[i] =
+        members->items[i] =
             member_new(config->members[i].name, config->members[i].roles);
     }
-    qsort(sessions->items, (size_t)sessions->count, sizeof(*sessions->items),
+    qsort(members->items, (size_t)members->count, sizeof(*members->items),
           compare_members);
 }
 
-void members_release(struct members *sessions)
+void members_release(struct members *members)
 {
-    for (int i = 0; i < sessions->count; i++) {
-        free(sessions->items[i]);
+    for (int i = 0; i < members->count; i++) {
+        free(members->items[i]->queues);
+        free(members->items[i]);
     }
-    free(sessions->items);
-    timer_heap_release(&sessions->alarms);
+    free(members->items);
+    timer_heap_release(&members->timers);
 }
 
-void members_load(struct members *sessions, const struct row_site *row)
+void members_load(struct members *members, const struct row_site *row)
 {
-    struct member *member = members_find(sessions, row->name);
+    struct member *member = members_find(members, row->name);
     if (member != NULL) {
         member->is_known = true;
         member->is_lost = row->is_lost;
@@ -64,34 +67,34 @@ void members_load(struct members *sessions, const struct row_site *row)
 }
 
 /* Its session counts no more: what it says next is answered with "stale". */
-static void close_session(struct members *sessions, struct member *member,
+static void close_session(struct members *members, struct member *member,
                           int64_t now_ms)
 {
-    timer_heap_set(&sessions->alarms, &member->alarm, INT64_MAX);
+    timer_heap_set(&members->timers, &member->timer, INT64_MAX);
     member->since_ms = member->is_here ? now_ms : member->since_ms;
     member->is_here = false;
     member->is_refused = false;
     member->session = 0;
 }
 
-void members_reload(struct members *sessions, const struct broker_config *config,
+void members_reload(struct members *members, const struct broker_config *config,
                     int64_t now_ms)
 {
-    sessions->lost_after_ms = config->lost_after_ms;
-    for (int i = 0; i < sessions->count; i++) {
-        sessions->items[i]->roles_before = sessions->items[i]->roles_allowed;
-        sessions->items[i]->roles_allowed = 0;
+    members->lost_after_ms = config->lost_after_ms;
+    for (int i = 0; i < members->count; i++) {
+        members->items[i]->roles_before = members->items[i]->roles_allowed;
+        members->items[i]->roles_allowed = 0;
     }
     for (int i = 0; i < config->n_members; i++) {
         struct member *member =
-            members_find_or_retire(sessions, config->members[i].name);
+            members_find_or_retire(members, config->members[i].name);
         member->roles_allowed = config->members[i].roles;
     }
-    for (int i = 0; i < sessions->count; i++) {
-        struct member *member = sessions->items[i];
+    for (int i = 0; i < members->count; i++) {
+        struct member *member = members->items[i];
         bool has_changed = member->roles_allowed != member->roles_before;
         if (member->session != 0 && (has_changed || member->is_refused)) {
-            close_session(sessions, member, now_ms);
+            close_session(members, member, now_ms);
         }
     }
 }
@@ -107,34 +110,34 @@ void member_store(const struct member *member, struct effects *effects)
     effects_store(effects, &row);
 }
 
-struct member *members_find(const struct members *sessions, const char *name)
+struct member *members_find(const struct members *members, const char *name)
 {
-    struct member **found = bsearch(name, sessions->items, (size_t)sessions->count,
-                                    sizeof(*sessions->items), compare_name);
+    struct member **found = bsearch(name, members->items, (size_t)members->count,
+                                    sizeof(*members->items), compare_name);
     return found != NULL ? *found : NULL;
 }
 
-struct member *members_find_or_retire(struct members *sessions, const char *name)
+struct member *members_find_or_retire(struct members *members, const char *name)
 {
-    struct member *member = members_find(sessions, name);
+    struct member *member = members_find(members, name);
     if (member != NULL) {
         return member;
     }
-    int place = sessions->count++;
-    sessions->items =
-        mem_grow(sessions->items, (size_t)sessions->count, sizeof(*sessions->items));
-    while (place > 0 && strcmp(sessions->items[place - 1]->name, name) > 0) {
-        sessions->items[place] = sessions->items[place - 1];
+    int place = members->count++;
+    members->items =
+        mem_grow(members->items, (size_t)members->count, sizeof(*members->items));
+    while (place > 0 && strcmp(members->items[place - 1]->name, name) > 0) {
+        members->items[place] = members->items[place - 1];
         place--;
     }
-    sessions->items[place] = member_new(name, 0);
-    return sessions->items[place];
+    members->items[place] = member_new(name, 0);
+    return members->items[place];
 }
 
-static void listen_again(struct members *sessions, struct member *member)
+static void listen_again(struct members *members, struct member *member)
 {
-    timer_heap_set(&sessions->alarms, &member->alarm,
-                   member->heard_ms + sessions->lost_after_ms);
+    timer_heap_set(&members->timers, &member->timer,
+                   member->heard_ms + members->lost_after_ms);
 }
 
 /* The clock may have been set back since. */
@@ -143,7 +146,7 @@ static int64_t not_after(int64_t at_ms, int64_t now_ms)
     return at_ms < now_ms ? at_ms : now_ms;
 }
 
-static void begin_silence(struct members *sessions, struct member *member,
+static void begin_silence(struct members *members, struct member *member,
                           int64_t now_ms, struct effects *effects)
 {
     if (member->silent_ms == 0) {
@@ -151,21 +154,21 @@ static void begin_silence(struct members *sessions, struct member *member,
         member_store(member, effects);
     }
     member->since_ms = not_after(member->silent_ms, now_ms);
-    listen_again(sessions, member);
+    listen_again(members, member);
 }
 
-void members_start(struct members *sessions, int64_t now_ms, struct effects *effects)
+void members_start(struct members *members, int64_t now_ms, struct effects *effects)
 {
-    for (int i = 0; i < sessions->count; i++) {
-        struct member *member = sessions->items[i];
+    for (int i = 0; i < members->count; i++) {
+        struct member *member = members->items[i];
         member->heard_ms = now_ms;
-        member->patience_ms = now_ms + sessions->lost_after_ms;
+        member->patience_ms = now_ms + members->lost_after_ms;
         if (!member->is_known) {
             member->since_ms = now_ms;
         } else if (member->is_lost) {
             member->since_ms = not_after(member->since_ms, now_ms);
         } else {
-            begin_silence(sessions, member, now_ms, effects);
+            begin_silence(members, member, now_ms, effects);
         }
     }
 }
@@ -176,11 +179,11 @@ int64_t member_term_ms(const struct member *member, int64_t term_ms)
     return over_ms > member->patience_ms ? over_ms : member->patience_ms;
 }
 
-static void come_back(struct members *sessions, struct member *member, int64_t now_ms)
+static void come_back(struct members *members, struct member *member, int64_t now_ms)
 {
     member->is_here = true;
     member->since_ms = now_ms;
-    listen_again(sessions, member);
+    listen_again(members, member);
 }
 
 static bool may_begin(const struct member *member, uint64_t session)
@@ -188,7 +191,7 @@ static bool may_begin(const struct member *member, uint64_t session)
     return member->session == 0 || !member->is_here || session > member->session;
 }
 
-enum hello_verdict members_hello(struct members *sessions, struct member *member,
+enum hello_verdict members_hello(struct members *members, struct member *member,
                                  uint64_t session, uint64_t link,
                                  const struct msg_hello *hello, int64_t now_ms)
 {
@@ -209,42 +212,124 @@ enum hello_verdict members_hello(struct members *sessions, struct member *member
     member->has_usage = false;
     member->n_usages++; /* what the last one asked for is forgotten */
     memset(&member->usage, 0, sizeof(member->usage));
-    come_back(sessions, member, now_ms);
+    come_back(members, member, now_ms);
     return HELLO_ACCEPTED;
 }
 
-bool members_hear(struct members *sessions, struct member *member, int64_t now_ms)
+bool members_hear(struct members *members, struct member *member, int64_t now_ms)
 {
     member->heard_ms = now_ms;
     if (member->is_here) {
-        return false; /* its alarm is moved when it rings, not at each message */
+        return false; /* its timer is moved when it expires, not at each message */
     }
-    come_back(sessions, member, now_ms);
+    come_back(members, member, now_ms);
     return true;
 }
 
-struct member *members_lose(struct members *sessions, int64_t now_ms)
+struct member *members_lose(struct members *members, int64_t now_ms)
 {
-    struct timer *alarm;
-    while ((alarm = timer_heap_find_due(&sessions->alarms, now_ms)) != NULL) {
-        struct member *member = (struct member *)alarm;
-        if (member->heard_ms + sessions->lost_after_ms <= now_ms) {
-            timer_heap_set(&sessions->alarms, alarm, INT64_MAX);
+    struct timer *timer;
+    while ((timer = timer_heap_find_due(&members->timers, now_ms)) != NULL) {
+        struct member *member = (struct member *)timer;
+        if (member->heard_ms + members->lost_after_ms <= now_ms) {
+            timer_heap_set(&members->timers, timer, INT64_MAX);
             member->since_ms = member->is_here ? now_ms : member->since_ms;
             member->is_here = false;
             return member;
         }
-        listen_again(sessions, member);
+        listen_again(members, member);
     }
     return NULL;
 }
 
-int64_t members_wake_ms(const struct members *sessions)
+int64_t members_wake_ms(const struct members *members)
 {
-    return timer_heap_wake_ms(&sessions->alarms);
+    return timer_heap_wake_ms(&members->timers);
 }
 
 bool member_is_here(const struct member *member, enum role role)
 {
     return member->is_here && (member->roles & (int)role) != 0;
+}
+
+/* ---------------------------------------------------------------- demand */
+
+static void free_demand(struct member *member)
+{
+    free(member->queues);
+    member->queues = NULL;
+    member->n_queues = 0;
+}
+
+static int compare_demands(const void *left, const void *right)
+{
+    const struct queue_demand *a = left, *b = right;
+    int order = strcmp(a->queue, b->queue);
+    return order != 0 ? order
+                      : (a->n_waiting > b->n_waiting) - (a->n_waiting < b->n_waiting);
+}
+
+void member_set_demand(struct member *member, const struct msg_usage *usage)
+{
+    size_t size = (size_t)usage->n_queues * sizeof(*usage->queues);
+    for (int i = 0; i < usage->n_queues; i++) {
+        size += strlen(usage->queues[i].queue) + 1;
+    }
+    free_demand(member);
+    member->queues = mem_alloc(size, 1);
+    member->n_queues = usage->n_queues;
+    char *text = (char *)&member->queues[usage->n_queues];
+    for (int i = 0; i < usage->n_queues; i++) {
+        size_t length = strlen(usage->queues[i].queue) + 1;
+        member->queues[i].n_waiting = usage->queues[i].n_waiting;
+        member->queues[i].queue = memcpy(text, usage->queues[i].queue, length);
+        text += length;
+    }
+    /* Sorted, as every leaf of a plan is looked up in every cycle. */
+    qsort(member->queues, (size_t)member->n_queues, sizeof(*member->queues),
+          compare_demands);
+}
+
+static int64_t waiting_in(const struct member *member, const char *queue)
+{
+    int low = 0, high = member->n_queues;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (strcmp(member->queues[middle].queue, queue) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    int64_t n_waiting = 0;
+    for (; low < member->n_queues && strcmp(member->queues[low].queue, queue) == 0;
+         low++) {
+        n_waiting += member->queues[low].n_waiting;
+    }
+    return n_waiting;
+}
+
+static bool is_listed_before(const char *const *queues, int place)
+{
+    for (int i = 0; i < place; i++) {
+        if (strcmp(queues[i], queues[place]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int64_t member_count_waiting(const struct member *member, const char *const *queues,
+                             int n_queues)
+{
+    int64_t n_waiting = 0;
+    for (int i = 0; i < member->n_queues && n_queues == 0; i++) {
+        n_waiting += member->queues[i].n_waiting;
+    }
+    for (int i = 0; i < n_queues; i++) {
+        if (!is_listed_before(queues, i)) {
+            n_waiting += waiting_in(member, queues[i]);
+        }
+    }
+    return n_waiting;
 }

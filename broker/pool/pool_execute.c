@@ -6,22 +6,23 @@
 #include <string.h>
 
 #include "base/whole_hosts.h"
-#include "broker/broker_parts.h"
 #include "broker/lease/lease_split.h"
+#include "broker/lease/lease_table.h"
 #include "broker/pool/pool_place.h"
+#include "broker/push/push.h"
 
 struct orders {
-    struct broker *broker;
+    const struct pool_world *world;
     const struct pool_entry *pool;
-    struct pool_snapshot *picture;
+    struct pool_snapshot *snapshot;
     const struct pool_cycle *cycle;
     int64_t now_ms;
     struct effects *effects;
 };
 
-static void look_at(const struct orders *orders, struct lease *lease)
+static void set_due(const struct orders *orders, struct lease *lease)
 {
-    timer_heap_set(&orders->broker->leases.alarms, &lease->alarm, orders->now_ms);
+    timer_heap_set(&orders->world->leases->timers, &lease->timer, orders->now_ms);
 }
 
 /* ---------------------------------------------------------------- grants */
@@ -33,7 +34,7 @@ static struct lease *contract_of(const struct orders *orders, int leaf,
                                  const struct lease *idle_lease)
 {
     const struct plan_node *node = &orders->cycle->plan->nodes[leaf];
-    struct lease_table *leases = &orders->broker->leases;
+    struct lease_table *leases = orders->world->leases;
     struct lease_id id = {.part = LEASE_LEAF};
     char text[LEASE_ID_SIZE];
     int length = snprintf(text, sizeof(text), "%s/%s/%s:%s", idle_lease->row.provider,
@@ -47,7 +48,7 @@ static struct lease *contract_of(const struct orders *orders, int leaf,
         return NULL;
     }
     struct lease *lease = lease_table_find(leases, text);
-    struct member *consumer = members_find(&orders->broker->sessions, node->site);
+    struct member *consumer = members_find(orders->world->members, node->site);
     if (lease != NULL || consumer == NULL || !lease_parse_id(text, &id)) {
         return lease;
     }
@@ -56,14 +57,14 @@ static struct lease *contract_of(const struct orders *orders, int leaf,
     }
     lease = lease_new(&id, idle_lease->provider, consumer);
     lease_table_add(leases, lease);
-    pool_table_update_lease(&orders->broker->pools, lease);
+    pool_table_update_lease(orders->world->pools, lease);
     return lease;
 }
 
 static void grant_of_policy(const struct orders *orders, int leaf,
                             const struct pool_pick *picks, int n_picks)
 {
-    const struct pool_host *hosts = orders->picture->hosts;
+    const struct pool_host *hosts = orders->snapshot->hosts;
     struct arena *arena = &orders->effects->arena;
     struct lease *lease = contract_of(orders, leaf, hosts[picks[0].host].idle_lease);
     if (lease == NULL || lease->row.state == LEASE_INACTIVE || lease->row.is_drained) {
@@ -80,14 +81,14 @@ static void grant_of_policy(const struct orders *orders, int leaf,
              n_slots, orders->cycle->plan->nodes[leaf].name,
              (long long)orders->cycle->shares[leaf].quota);
     push_grant_set(lease, more, n_picks, reason, orders->now_ms);
-    look_at(orders, lease);
+    set_due(orders, lease);
 }
 
 /* The picks of one policy stand together. */
 static void grant(const struct orders *orders, struct pool_place *place, int leaf)
 {
     const struct plan_node *node = &orders->cycle->plan->nodes[leaf];
-    const struct pool_host *hosts = orders->picture->hosts;
+    const struct pool_host *hosts = orders->snapshot->hosts;
     struct pool_pick *picks;
     if (node->site == NULL) {
         return;
@@ -112,8 +113,8 @@ struct part_list {
 
 static struct part_list parts_of(const struct orders *orders, int leaf)
 {
-    struct part_list list = {orders->picture->parts, 0};
-    int at = 0, behind = orders->picture->n_parts;
+    struct part_list list = {orders->snapshot->parts, 0};
+    int at = 0, behind = orders->snapshot->n_parts;
     while (at < behind) {
         int middle = at + (behind - at) / 2;
         if (list.items[middle].leaf < leaf) {
@@ -123,7 +124,7 @@ static struct part_list parts_of(const struct orders *orders, int leaf)
         }
     }
     list.items += at;
-    while (at + list.count < orders->picture->n_parts &&
+    while (at + list.count < orders->snapshot->n_parts &&
            list.items[list.count].leaf == leaf) {
         list.count++;
     }
@@ -138,8 +139,8 @@ static bool is_own(const struct lease *lease)
 /* Idle slots that are not recalled yet. */
 static int idle_of(const struct lease *lease)
 {
-    struct tally tally = lease_split_sum(lease->row.hosts, lease->row.n_hosts);
-    int idle = tally.provider.idle + tally.consumer.idle - push_recall_count(lease);
+    struct lease_split split = lease_split_sum(lease->row.hosts, lease->row.n_hosts);
+    int idle = split.provider.idle + split.consumer.idle - lease_recalls_count(lease);
     return idle > 0 ? idle : 0;
 }
 
@@ -167,7 +168,7 @@ static int count_whole(const struct orders *orders, const struct lease *lease,
 static int64_t can_give(const struct orders *orders, const struct lease *lease,
                         bool only_idle, int n_wanted, int64_t left)
 {
-    int n_asked = push_recall_count(lease) + n_wanted;
+    int n_asked = lease_recalls_count(lease) + n_wanted;
     if (!is_whole(orders)) {
         int most =
             only_idle ? idle_of(lease) - n_wanted : lease_count_slots(lease) - n_asked;
@@ -178,9 +179,9 @@ static int64_t can_give(const struct orders *orders, const struct lease *lease,
 }
 
 static void recall_of(const struct orders *orders, struct lease *lease, int n_slots,
-                      enum pool_why why, int64_t grace_ms)
+                      const char *why, int64_t grace_ms)
 {
-    const struct push_recall_order order = {
+    const struct lease_recalls_order order = {
         .pool = orders->pool->name,
         .n_slots = n_slots,
         .is_whole = is_whole(orders),
@@ -188,7 +189,7 @@ static void recall_of(const struct orders *orders, struct lease *lease, int n_sl
         .deadline_ms = orders->now_ms + grace_ms,
     };
     push_recall_add(lease, &order, orders->now_ms, orders->effects);
-    look_at(orders, lease);
+    set_due(orders, lease);
 }
 
 /* What each contract gives is added up first, so that it is told once. */
@@ -214,7 +215,7 @@ static void recall(const struct orders *orders, int leaf)
     for (int i = 0; i < list.count; i++) {
         if (wanted[i] > 0) {
             recall_of(orders, list.items[i].lease, wanted[i],
-                      pool_why(orders->cycle, leaf),
+                      pool_why_text(pool_why(orders->cycle, leaf)),
                       plan_grace_ms(orders->cycle->plan, leaf));
         }
     }
@@ -227,10 +228,10 @@ static void cancel(const struct orders *orders, int leaf)
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < list.count && left > 0; i++) {
             struct lease *lease = list.items[i].lease;
-            int64_t n = plan_min(push_recall_count(lease), left);
+            int64_t n = plan_min(lease_recalls_count(lease), left);
             if (is_own(lease) == (round == 0) && n > 0) {
                 push_recall_cancel(lease, (int)n, orders->now_ms);
-                look_at(orders, lease);
+                set_due(orders, lease);
                 left -= n;
             }
         }
@@ -243,22 +244,22 @@ static void recall_strays(const struct orders *orders)
     struct part_list list = parts_of(orders, PLAN_NO_NODE);
     for (int i = 0; i < list.count; i++) {
         struct lease *lease = list.items[i].lease;
-        int n_held = lease_count_slots(lease) - push_recall_count(lease);
+        int n_held = lease_count_slots(lease) - lease_recalls_count(lease);
         if (n_held > 0) {
-            recall_of(orders, lease, n_held, POOL_WHY_UNPLANNED,
-                      lease->granting.grace_ms);
+            recall_of(orders, lease, n_held, pool_why_text(POOL_WHY_UNPLANNED),
+                      lease->grant.grace_ms);
         }
     }
 }
 
-void pool_execute(struct broker *broker, const struct pool_entry *pool,
-                  struct pool_snapshot *picture, const struct pool_cycle *cycle,
+void pool_execute(const struct pool_world *world, const struct pool_entry *pool,
+                  struct pool_snapshot *snapshot, const struct pool_cycle *cycle,
                   int64_t now_ms, struct effects *effects)
 {
-    struct orders orders = {broker, pool, picture, cycle, now_ms, effects};
+    struct orders orders = {world, pool, snapshot, cycle, now_ms, effects};
     const struct plan *plan = cycle->plan;
     struct pool_place *place =
-        pool_place_new(picture, plan->settings.placement, &effects->arena);
+        pool_place_new(snapshot, plan->settings.placement, &effects->arena);
     recall_strays(&orders);
     for (int i = 0; i < plan->n_nodes; i++) {
         const struct pool_move *move = &cycle->moves[i];

@@ -14,9 +14,9 @@
 
 #include "broker/pool/pool_snapshot.h"
 
-/* What becomes of the moves of the cycle; the picture is the one it was made from. */
-void pool_execute(struct broker *broker, const struct pool_entry *pool,
-                  struct pool_snapshot *picture, const struct pool_cycle *cycle,
+/* What becomes of the moves of the cycle; the snapshot is the one it was made from. */
+void pool_execute(const struct pool_world *world, const struct pool_entry *pool,
+                  struct pool_snapshot *snapshot, const struct pool_cycle *cycle,
                   int64_t now_ms, struct effects *effects);
 
 #endif

@@ -37,17 +37,17 @@ void pool_persist_load_pool(struct pool_table *pools, const struct row_pool *row
 /* Room is doubled where it is used up: at 1, 2, 4 and so on. */
 static struct pool_record *add_told(struct pool_entry *pool)
 {
-    int count = pool->n_told;
+    int count = pool->n_records;
     if ((count & (count - 1)) == 0) {
         size_t room = count > 0 ? (size_t)count * 2 : 1;
         struct pool_record *told =
             arena_alloc(pool_table_arena(pool), room, sizeof(*told));
         if (count > 0) {
-            memcpy(told, pool->told, (size_t)count * sizeof(*told));
+            memcpy(told, pool->records, (size_t)count * sizeof(*told));
         }
-        pool->told = told;
+        pool->records = told;
     }
-    return &pool->told[pool->n_told++];
+    return &pool->records[pool->n_records++];
 }
 
 void pool_persist_load_carried(struct pool_table *pools, const struct row_kept *row)
@@ -55,8 +55,8 @@ void pool_persist_load_carried(struct pool_table *pools, const struct row_kept *
     struct pool_entry *pool = pool_table_find(pools, row->pool);
     if (pool != NULL) {
         struct pool_record *told = add_told(pool);
-        *told = (struct pool_record){.node = arena_str(pool->memory, row->node),
-                                     .keeps = row->slots};
+        *told = (struct pool_record){.node = arena_str(pool->arena, row->node),
+                                     .carried = row->slots};
     }
 }
 
@@ -73,8 +73,8 @@ static void store_pool(const char *name, const char *window, int64_t slots,
 static void store_kept(const char *pool, const struct pool_record *before,
                        const struct pool_record *now, struct effects *effects)
 {
-    int64_t kept_before = before != NULL ? before->keeps : PLAN_UNLIMITED;
-    int64_t kept = now != NULL ? now->keeps : PLAN_UNLIMITED;
+    int64_t kept_before = before != NULL ? before->carried : PLAN_UNLIMITED;
+    int64_t kept = now != NULL ? now->carried : PLAN_UNLIMITED;
     if (kept == kept_before) {
         return;
     }
@@ -92,13 +92,13 @@ static void store_all_kept(const struct pool_entry *pool,
                            struct effects *effects)
 {
     int before = 0, now = 0;
-    while (before < pool->n_told || now < n_told) {
+    while (before < pool->n_records || now < n_told) {
         int order =
-            before == pool->n_told
+            before == pool->n_records
                 ? 1
                 : (now == n_told ? -1
-                                 : strcmp(pool->told[before].node, told[now].node));
-        store_kept(pool->name, order <= 0 ? &pool->told[before] : NULL,
+                                 : strcmp(pool->records[before].node, told[now].node));
+        store_kept(pool->name, order <= 0 ? &pool->records[before] : NULL,
                    order >= 0 ? &told[now] : NULL, effects);
         before += order <= 0;
         now += order >= 0;
@@ -121,15 +121,15 @@ void pool_persist_drop(struct pool_table *pools, const char *name)
 {
     struct pool_removed *gone = arena_alloc(&pools->arena, 1, sizeof(*gone));
     gone->name = arena_str(&pools->arena, name);
-    gone->next = pools->gone;
-    pools->gone = gone;
+    gone->next = pools->removed;
+    pools->removed = gone;
 }
 
 void pool_persist_tick(struct pool_table *pools, struct effects *effects)
 {
-    for (const struct pool_removed *gone = pools->gone; gone != NULL;
+    for (const struct pool_removed *gone = pools->removed; gone != NULL;
          gone = gone->next) {
         store_pool(gone->name, "", 0, true, effects);
     }
-    pools->gone = NULL;
+    pools->removed = NULL;
 }

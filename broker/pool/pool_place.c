@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool_place.c: see pool_place.h.
  *
- * Hosts of one provider stand together in the picture, as ids of leases begin with it;
+ * Hosts of one provider stand together in the snapshot, as ids of leases begin with it;
  * each such run has a heap (balanced) or a place from which on there may be idle slots
  * (stacked, exclusive), and so has the whole.
  *
@@ -23,7 +23,7 @@ struct run {
 };
 
 struct pool_place {
-    struct pool_snapshot *picture;
+    struct pool_snapshot *snapshot;
     enum plan_placement placement;
     struct run *runs; /* [0] is all; then one for each provider */
     int n_runs;
@@ -34,19 +34,19 @@ struct pool_place {
 
 /* ---------------------------------------------------------------- heap */
 
-static bool is_before(const struct pool_snapshot *picture, int a, int b)
+static bool is_before(const struct pool_snapshot *snapshot, int a, int b)
 {
-    int idle_a = picture->hosts[a].n_idle, idle_b = picture->hosts[b].n_idle;
+    int idle_a = snapshot->hosts[a].n_idle, idle_b = snapshot->hosts[b].n_idle;
     return idle_a != idle_b ? idle_a > idle_b : a < b;
 }
 
-static void sink(const struct pool_snapshot *picture, struct run *run, int at)
+static void sink(const struct pool_snapshot *snapshot, struct run *run, int at)
 {
     for (;;) {
         int first = at;
         for (int child = 2 * at + 1; child <= 2 * at + 2; child++) {
             if (child < run->n_heap &&
-                is_before(picture, run->heap[child], run->heap[first])) {
+                is_before(snapshot, run->heap[child], run->heap[first])) {
                 first = child;
             }
         }
@@ -60,7 +60,7 @@ static void sink(const struct pool_snapshot *picture, struct run *run, int at)
     }
 }
 
-static void make_heap(const struct pool_snapshot *picture, struct run *run,
+static void make_heap(const struct pool_snapshot *snapshot, struct run *run,
                       struct arena *arena)
 {
     run->heap = arena_alloc(arena, (size_t)run->count, sizeof(*run->heap));
@@ -68,39 +68,39 @@ static void make_heap(const struct pool_snapshot *picture, struct run *run,
         run->heap[run->n_heap++] = run->first + i;
     }
     for (int i = run->n_heap / 2 - 1; i >= 0; i--) {
-        sink(picture, run, i);
+        sink(snapshot, run, i);
     }
 }
 
 /* ---------------------------------------------------------------- runs */
 
-static const char *site_of(const struct pool_snapshot *picture, int host)
+static const char *site_of(const struct pool_snapshot *snapshot, int host)
 {
-    return picture->hosts[host].idle_lease->provider->name;
+    return snapshot->hosts[host].idle_lease->provider->name;
 }
 
-struct pool_place *pool_place_new(struct pool_snapshot *picture,
+struct pool_place *pool_place_new(struct pool_snapshot *snapshot,
                                   enum plan_placement placement, struct arena *arena)
 {
     struct pool_place *place = arena_alloc(arena, 1, sizeof(*place));
-    size_t n_hosts = (size_t)picture->n_hosts;
-    place->picture = picture;
+    size_t n_hosts = (size_t)snapshot->n_hosts;
+    place->snapshot = snapshot;
     place->placement = placement;
     place->picked = arena_alloc(arena, n_hosts, sizeof(*place->picked));
     place->touched = arena_alloc(arena, n_hosts, sizeof(*place->touched));
     place->runs = arena_alloc(arena, n_hosts + 1, sizeof(*place->runs));
-    place->runs[place->n_runs++] = (struct run){.count = picture->n_hosts};
-    for (int i = 0; i < picture->n_hosts; i++) {
+    place->runs[place->n_runs++] = (struct run){.count = snapshot->n_hosts};
+    for (int i = 0; i < snapshot->n_hosts; i++) {
         struct run *run = &place->runs[place->n_runs - 1];
-        if (run->site == NULL || strcmp(run->site, site_of(picture, i)) != 0) {
+        if (run->site == NULL || strcmp(run->site, site_of(snapshot, i)) != 0) {
             place->runs[place->n_runs++] =
-                (struct run){.site = site_of(picture, i), .first = i, .from = i};
+                (struct run){.site = site_of(snapshot, i), .first = i, .from = i};
             run++;
         }
         run->count++;
     }
     for (int i = 0; i < place->n_runs && placement == PLAN_BALANCED; i++) {
-        make_heap(picture, &place->runs[i], arena);
+        make_heap(snapshot, &place->runs[i], arena);
     }
     return place;
 }
@@ -113,12 +113,12 @@ static void pick(struct pool_place *place, int host, int n_slots)
         place->touched[place->n_touched++] = host;
     }
     place->picked[host] += n_slots;
-    place->picture->hosts[host].n_idle -= n_slots;
+    place->snapshot->hosts[host].n_idle -= n_slots;
 }
 
 static int64_t pick_stacked(struct pool_place *place, struct run *run, int64_t n_slots)
 {
-    const struct pool_host *hosts = place->picture->hosts;
+    const struct pool_host *hosts = place->snapshot->hosts;
     while (n_slots > 0 && run->from < run->first + run->count) {
         int64_t n = plan_min(hosts[run->from].n_idle, n_slots);
         if (n <= 0) {
@@ -134,10 +134,10 @@ static int64_t pick_stacked(struct pool_place *place, struct run *run, int64_t n
 /* Its place in this heap is right; in others it is when they come to it. */
 static int64_t pick_balanced(struct pool_place *place, struct run *run, int64_t n_slots)
 {
-    const struct pool_snapshot *picture = place->picture;
+    const struct pool_snapshot *snapshot = place->snapshot;
     while (n_slots > 0 && run->n_heap > 0) {
-        int host = run->heap[0], idle = picture->hosts[host].n_idle;
-        sink(picture, run, 0);
+        int host = run->heap[0], idle = snapshot->hosts[host].n_idle;
+        sink(snapshot, run, 0);
         if (run->heap[0] != host) {
             continue; /* another heap has taken of it */
         }
@@ -146,7 +146,7 @@ static int64_t pick_balanced(struct pool_place *place, struct run *run, int64_t 
         }
         pick(place, host, 1);
         n_slots--;
-        sink(picture, run, 0);
+        sink(snapshot, run, 0);
     }
     return n_slots;
 }
@@ -154,7 +154,7 @@ static int64_t pick_balanced(struct pool_place *place, struct run *run, int64_t 
 static int64_t pick_whole(struct pool_place *place, const struct run *run,
                           int64_t n_slots)
 {
-    const struct pool_host *hosts = place->picture->hosts;
+    const struct pool_host *hosts = place->snapshot->hosts;
     for (int i = run->first; i < run->first + run->count && n_slots > 0; i++) {
         if (hosts[i].n_idle > 0 && hosts[i].n_idle == hosts[i].n_slots &&
             hosts[i].n_slots <= n_slots) {

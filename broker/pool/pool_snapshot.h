@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool_snapshot.h: a pool as it is now: the slots that exist, which of them are idle
- * where, and what each leaf has and wants.
+/* pool_snapshot.h: a pool as it is now: its slots, which of them are idle on which
+ * host, and what each leaf has and wants.
  *
- * Counted is what can be used: contracts of providers that are here and have stated
- * them, that are not being drained, on hosts that are up. A grant that is on its way
- * counts as had. What a leaf wants is what it uses of the pool and what waits in its
- * queues; a leaf whose site is away wants what it uses. What runs elsewhere is nothing
- * to the pool.
+ * Only usable slots count: of contracts whose provider is here, has stated them, and
+ * does not drain them, on hosts that are up. A grant that has not arrived yet counts as
+ * held. A leaf wants what it uses of the pool and what waits in its queues; if its site
+ * is away, what it uses. Jobs that run outside the pool do not count.
  *
- * Ownership: the arena's; leases are borrowed. Order: leases by id, hosts in theirs.
- * Layer: broker (base only). */
+ * Ownership: the arena's; leases are borrowed. Order: leases by id, hosts in their
+ * order. Layer: broker. */
 #ifndef SUBLET_BROKER_POOL_POOL_SNAPSHOT_H
 #define SUBLET_BROKER_POOL_POOL_SNAPSHOT_H
 
@@ -42,8 +41,13 @@ struct pool_snapshot {
     int n_parts;
 };
 
-void pool_snapshot_take(const struct broker *broker, const struct pool_entry *pool,
-                        const struct plan *plan, int64_t now_ms, struct arena *arena,
-                        struct pool_snapshot *picture);
+void pool_snapshot_take(const struct lease_table *leases, const struct members *members,
+                        const struct pool_entry *pool, const struct plan *plan,
+                        int64_t now_ms, struct arena *arena,
+                        struct pool_snapshot *snapshot);
+
+/* Quotas, grants and recalls by the snapshot. */
+void pool_snapshot_decide(const struct pool_snapshot *snapshot,
+                          struct pool_cycle *cycle, struct arena *arena);
 
 #endif

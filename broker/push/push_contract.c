@@ -1,29 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* push_contract.c: see push_contract.h. */
-#include "broker/push/push_contract.h"
+/* push_contract.c: sends a lease's consumer the contract, until it acknowledges it
+ * (push.h) [Contract 5].
+ *
+ * What the consumer needs to know (state, epoch, split, hosts down, whether the
+ * provider is connected) is the content. Each new content is a new revision. A revision
+ * gets its number, within the consumer's session, when it is first sent. */
+#include "broker/push/push.h"
 
-#include "broker/lease/lease.h"
 #include "broker/member/outbox.h"
 
-enum {
-    FIRST_WAIT_MS = 1000,
-    LAST_WAIT_MS = 5000, /* a consumer that does not answer is busy: be patient */
-};
-
-void push_contract_renew(struct lease *lease, int64_t now_ms)
-{
-    lease->notice = (struct push_contract){
-        .is_open = true, .next_ms = now_ms, .wait_ms = FIRST_WAIT_MS};
-}
+static const struct resend_waits waits = {.first_ms = 1000, .last_ms = 5000};
 
 void push_contract_acknowledge(struct lease *lease, uint64_t revision)
 {
-    if (lease->notice.revision == revision) {
-        lease->notice.is_open = false;
+    if (lease->push_contract.revision == revision) {
+        resend_end(&lease->push_contract.resend);
     }
 }
 
-/* The row's texts and hosts may change within the batch: the message has its own. */
+/* The row's texts and hosts may change within the batch, so the message gets a copy. */
 static void send_contract(const struct lease *lease, int64_t now_ms,
                           struct effects *effects)
 {
@@ -32,7 +27,7 @@ static void send_contract(const struct lease *lease, int64_t now_ms,
     struct msg msg = {.kind = MSG_CONTRACT};
     msg.contract = (struct msg_contract){
         .lease = copy.lease.id,
-        .revision = lease->notice.revision,
+        .revision = lease->push_contract.revision,
         .epoch = copy.lease.epoch,
         .type = copy.lease.type,
         .state = copy.lease.state,
@@ -41,36 +36,33 @@ static void send_contract(const struct lease *lease, int64_t now_ms,
         .takes_interactive = lease->takes_interactive,
         .hosts = copy.lease.hosts,
         .n_hosts = copy.lease.n_hosts,
-        .queues = lease->granting.queues,
-        .n_queues = lease->granting.n_queues,
-        .grace_ms = lease->granting.grace_ms,
+        .queues = lease->grant.queues,
+        .n_queues = lease->grant.n_queues,
+        .grace_ms = lease->grant.grace_ms,
         .resources = copy.lease.resources,
         .n_resources = copy.lease.n_resources,
+        .is_whole = lease->grant.is_whole,
     };
-    push_recall_fill(lease, now_ms, &effects->arena, &msg.contract.recalls,
-                     &msg.contract.n_recalls);
-    msg.contract.is_whole = lease->granting.is_whole;
+    lease_recalls_fill(&lease->recalls, now_ms, &effects->arena, &msg.contract.recalls,
+                       &msg.contract.n_recalls);
     outbox_send(effects, lease->consumer, "", &msg);
 }
 
 void push_contract_tick(struct lease *lease, int64_t now_ms, struct effects *effects)
 {
-    struct push_contract *notice = &lease->notice;
     if (push_contract_wake_ms(lease) > now_ms) {
         return;
     }
-    if (notice->revision == 0) {
-        notice->revision = ++lease->consumer->revision;
+    if (lease->push_contract.revision == 0) {
+        lease->push_contract.revision = ++lease->consumer->revision;
     }
     send_contract(lease, now_ms, effects);
-    notice->next_ms = now_ms + notice->wait_ms;
-    notice->wait_ms =
-        notice->wait_ms * 2 < LAST_WAIT_MS ? notice->wait_ms * 2 : LAST_WAIT_MS;
+    resend_sent(&lease->push_contract.resend, waits, now_ms);
 }
 
 int64_t push_contract_wake_ms(const struct lease *lease)
 {
-    bool may_send = lease->notice.is_open && lease->consumer != lease->provider &&
+    bool may_send = lease->consumer != lease->provider &&
                     member_is_here(lease->consumer, ROLE_CONSUMER);
-    return may_send ? lease->notice.next_ms : INT64_MAX;
+    return may_send ? resend_wake_ms(&lease->push_contract.resend) : INT64_MAX;
 }

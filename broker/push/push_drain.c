@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* push_drain.c: see push_drain.h. */
-#include "broker/push/push_drain.h"
+/* push_drain.c: an administrator's order to empty a lease, sent until the provider has
+ * it (push.h).
+ *
+ * A lease is to be drained while an order stands for the lease itself or for one of its
+ * two sites, or while the configuration no longer lets its consumer be one. Each time
+ * that changes, an order with the next number is stored, DRAIN is sent until the
+ * provider's STATE names that number, and the consumer is told at once that nothing new
+ * starts. The provider withdraws the lease, whatever its policies say (ARCHITECTURE 5,
+ * "export withdrawn"): slots go back as jobs end, each time under the next epoch, and
+ * the lease ends with the last slot. The ended lease stays on record until the order is
+ * taken back; then it is exported again, above its last epoch.
+ *
+ *     number in STATE   below ours   the provider does not have the order: sent again
+ *                       equal        done. If STATE says otherwise, the broker was
+ *                                    restored from a backup and used the number twice:
+ *                                    the order is repeated under the next number
+ *                       above ours   the broker was restored. What the provider says is
+ *                                    taken for an order about this lease, unless an
+ *                                    order for one of its sites explains it */
+#include "broker/push/push.h"
 
-#include "broker/lease/lease.h"
 #include "broker/member/outbox.h"
 
-enum {
-    FIRST_WAIT_MS = 1000,
-    LAST_WAIT_MS = 5000, /* a provider that does not answer is busy: be patient */
-};
+static const struct resend_waits waits = {.first_ms = 1000, .last_ms = 5000};
 
-static void open(struct lease *lease, int64_t now_ms)
-{
-    lease->draining = (struct push_drain){
-        .is_open = true, .next_ms = now_ms, .wait_ms = FIRST_WAIT_MS};
-}
-
-static bool is_wished(const struct lease *lease)
+static bool is_wanted(const struct lease *lease)
 {
     bool is_pair = lease->consumer != lease->provider;
     return lease->row.is_drain_ordered || lease->provider->is_drained ||
@@ -24,19 +32,19 @@ static bool is_wished(const struct lease *lease)
            (is_pair && (lease->consumer->roles_allowed & ROLE_CONSUMER) == 0);
 }
 
-static void give(struct lease *lease, bool is_drained, const char *reason,
-                 int64_t now_ms, struct effects *effects)
+static void order(struct lease *lease, bool is_drained, const char *reason,
+                  int64_t now_ms, struct effects *effects)
 {
     lease->row.drain++;
     lease->row.is_drained = is_drained;
     if (is_drained && lease_may_move(lease, LEASE_WITHDRAW)) {
         lease_move(lease, LEASE_WITHDRAW, reason, now_ms, effects);
         handover_end(lease);
-        push_contract_renew(lease, now_ms);
+        lease_notify_consumer(lease, now_ms);
     } else {
         lease_store(lease, effects);
     }
-    open(lease, now_ms);
+    resend_begin(&lease->push_drain, now_ms);
 }
 
 static const char *describe(const struct lease *lease, struct arena *arena)
@@ -60,13 +68,13 @@ static const char *describe(const struct lease *lease, struct arena *arena)
 bool push_drain_refresh(struct lease *lease, const char *reason, int64_t now_ms,
                         struct effects *effects)
 {
-    if (is_wished(lease) == lease->row.is_drained) {
+    if (is_wanted(lease) == lease->row.is_drained) {
         return false;
     }
     if (reason == NULL) {
         reason = describe(lease, &effects->arena);
     }
-    give(lease, is_wished(lease), reason, now_ms, effects);
+    order(lease, is_wanted(lease), reason, now_ms, effects);
     return true;
 }
 
@@ -75,13 +83,13 @@ void push_drain_recover(struct lease *lease, int64_t now_ms, struct effects *eff
     lease->is_recovering = true;
     lease->row.drain++;
     lease_store(lease, effects);
-    open(lease, now_ms);
+    resend_begin(&lease->push_drain, now_ms);
 }
 
 void push_drain_resume(struct lease *lease, int64_t now_ms)
 {
     if (lease->row.drain > 0) {
-        open(lease, now_ms);
+        resend_begin(&lease->push_drain, now_ms);
     }
 }
 
@@ -90,28 +98,27 @@ void push_drain_on_state(struct lease *lease, const struct msg_state *state,
 {
     struct row_lease *row = &lease->row;
     if (state->drain < row->drain) {
-        if (!lease->draining.is_open) {
-            open(lease, now_ms);
+        if (!lease->push_drain.is_open) {
+            resend_begin(&lease->push_drain, now_ms);
         }
         return;
     }
-    lease->draining.is_open = false;
+    resend_end(&lease->push_drain);
     if (state->drain > row->drain) {
-        /* What stands for its sites may be what it was about. */
+        /* An order for one of its sites may explain it. */
         row->is_drain_ordered =
-            state->is_drained && (row->is_drain_ordered || !is_wished(lease));
+            state->is_drained && (row->is_drain_ordered || !is_wanted(lease));
         row->drain = state->drain;
         row->is_drained = state->is_drained;
         lease_store(lease, effects);
     }
     if (state->is_drained != row->is_drained) {
-        give(lease, row->is_drained, "drained by an administrator", now_ms, effects);
+        order(lease, row->is_drained, "drained by an administrator", now_ms, effects);
     }
 }
 
 void push_drain_tick(struct lease *lease, int64_t now_ms, struct effects *effects)
 {
-    struct push_drain *draining = &lease->draining;
     if (push_drain_wake_ms(lease) > now_ms) {
         return;
     }
@@ -121,14 +128,12 @@ void push_drain_tick(struct lease *lease, int64_t now_ms, struct effects *effect
     msg.drain.is_drained = lease->row.is_drained;
     msg.drain.raise_above = lease->is_recovering ? lease->row.epoch : 0;
     outbox_send(effects, lease->provider, "", &msg);
-    draining->next_ms = now_ms + draining->wait_ms;
-    draining->wait_ms =
-        draining->wait_ms * 2 < LAST_WAIT_MS ? draining->wait_ms * 2 : LAST_WAIT_MS;
+    resend_sent(&lease->push_drain, waits, now_ms);
 }
 
 int64_t push_drain_wake_ms(const struct lease *lease)
 {
-    bool may_send =
-        lease->draining.is_open && member_is_here(lease->provider, ROLE_PROVIDER);
-    return may_send ? lease->draining.next_ms : INT64_MAX;
+    return member_is_here(lease->provider, ROLE_PROVIDER)
+               ? resend_wake_ms(&lease->push_drain)
+               : INT64_MAX;
 }

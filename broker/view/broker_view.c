@@ -57,16 +57,16 @@ static void add_side(struct arena *arena, struct value *parent, const char *key,
 }
 
 static void add_host(struct arena *arena, struct value *hosts,
-                     const struct host_split *split)
+                     const struct host_split *from)
 {
     struct value *host = value_add(arena, hosts, NULL, value_object(arena));
-    struct tally tally = lease_split_sum(split, 1);
-    value_add_text(arena, host, "host", split->host);
-    value_add_int(arena, host, "slots", split->n_slots);
-    add_side(arena, host, "provider", NULL, &tally.provider);
-    add_side(arena, host, "consumer", NULL, &tally.consumer);
-    value_add_bool(arena, host, "is_down", split->is_down);
-    exported_resources_show_memory(arena, host, split->spaces);
+    struct lease_split split = lease_split_sum(from, 1);
+    value_add_text(arena, host, "host", from->host);
+    value_add_int(arena, host, "slots", from->n_slots);
+    add_side(arena, host, "provider", NULL, &split.provider);
+    add_side(arena, host, "consumer", NULL, &split.consumer);
+    value_add_bool(arena, host, "is_down", from->is_down);
+    exported_resources_show_memory(arena, host, from->spaces);
 }
 
 static int64_t lease_bytes(const struct lease *lease)
@@ -118,26 +118,26 @@ static void fill_lease(const struct broker *broker, struct arena *arena,
                        struct value *row, const struct lease *lease)
 {
     const struct row_lease *from = &lease->row;
-    struct tally tally = lease_split_sum(from->hosts, from->n_hosts);
+    struct lease_split split = lease_split_sum(from->hosts, from->n_hosts);
     int64_t delay_ms =
-        reclaim_delay_get_ms(&broker->overrides, from->id, from->provider,
+        reclaim_delay_get_ms(&broker->reclaim_delays, from->id, from->provider,
                              lease->provider->reclaim_delay_ms, NULL);
     bool is_judged = from->state == LEASE_ACTIVE && !lease_is_disconnected(lease) &&
-                     lease->judging.due_ms != INT64_MAX;
+                     lease->rebalance_clock.due_ms != INT64_MAX;
     value_add_text(arena, row, "id", from->id);
     value_add_text(arena, row, "policy", from->policy);
     value_add_text(arena, row, "type", msg_lease_type_name(from->type));
     value_add_text(arena, row, "state", msg_lease_state_name(from->state));
     value_add_text(arena, row, "status", status_of(lease));
     value_add_int(arena, row, "epoch", (int64_t)from->epoch);
-    add_side(arena, row, "provider", from->provider, &tally.provider);
-    add_side(arena, row, "consumer", from->consumer, &tally.consumer);
+    add_side(arena, row, "provider", from->provider, &split.provider);
+    add_side(arena, row, "consumer", from->consumer, &split.consumer);
     value_add_int(arena, row, "n_hosts", from->n_hosts);
     add_hosts(arena, row, lease);
     exported_resources_show(arena, row, from->resources, from->n_resources);
     value_add_duration(arena, row, "reclaim_delay_s", delay_ms);
     value_add_instant(arena, row, "next_rebalance_at",
-                      is_judged ? lease->judging.due_ms : 0);
+                      is_judged ? lease->rebalance_clock.due_ms : 0);
     value_add_instant(arena, row, "registered_at", from->registered_ms);
     value_add_instant(arena, row, "made_at", from->made_ms);
     value_add_instant(arena, row, "changed_at", from->changed_ms);
@@ -155,7 +155,7 @@ static bool is_asked_for(const struct lease *lease, const struct msg_query *quer
 {
     bool is_in_state = query->states != 0 ? (query->states & 1 << lease->row.state) != 0
                                           : query->with_ended || lease_is_open(lease);
-    return is_in_state && lease->change.revision >= query->since &&
+    return is_in_state && lease->stamp.revision >= query->since &&
            is_named(lease->row.id, text_or_empty(query->name)) &&
            is_named(lease->row.provider, text_or_empty(query->provider)) &&
            is_named(lease->row.consumer, text_or_empty(query->consumer));
@@ -285,10 +285,10 @@ struct value *broker_view_sites(const struct broker *broker, struct arena *arena
     struct view_page page;
     view_page_begin(&page, arena, "sites", query);
     const char *name = text_or_empty(query->name), *after = text_or_empty(query->after);
-    for (int i = 0; i < broker->sessions.count && !page.is_cut; i++) {
-        const struct member *site = broker->sessions.items[i];
+    for (int i = 0; i < broker->members.count && !page.is_cut; i++) {
+        const struct member *site = broker->members.items[i];
         if (is_site(site) && strcmp(site->name, after) > 0 &&
-            site->change.revision >= query->since && is_named(site->name, name) &&
+            site->stamp.revision >= query->since && is_named(site->name, name) &&
             view_page_takes(&page, SITE_BYTES)) {
             fill_site(arena, view_page_add(&page, arena, site->name, SITE_BYTES), site);
         }
@@ -322,26 +322,28 @@ static void add_delay_of_all(const struct broker *broker, struct view_page *page
                              struct arena *arena)
 {
     enum reclaim_delay_source source;
-    int64_t delay = reclaim_delay_get_ms(&broker->overrides, NULL, NULL, 0, &source);
+    int64_t delay =
+        reclaim_delay_get_ms(&broker->reclaim_delays, NULL, NULL, 0, &source);
     add_delay(page, arena, "all", id_of_all, delay, source,
-              reclaim_delay_find_override(&broker->overrides, RECLAIM_ALL, ""));
+              reclaim_delay_find_override(&broker->reclaim_delays, RECLAIM_ALL, ""));
 }
 
 static void add_delays_of_providers(const struct broker *broker, struct view_page *page,
                                     struct arena *arena, const char *name,
                                     const char *after)
 {
-    for (int i = 0; i < broker->sessions.count && !page->is_cut; i++) {
-        const struct member *member = broker->sessions.items[i];
+    for (int i = 0; i < broker->members.count && !page->is_cut; i++) {
+        const struct member *member = broker->members.items[i];
         if ((member->roles_allowed & ROLE_PROVIDER) == 0 ||
             strcmp(member->name, after) <= 0 || !is_named(member->name, name)) {
             continue;
         }
         enum reclaim_delay_source source;
-        int64_t delay = reclaim_delay_get_ms(&broker->overrides, NULL, member->name,
-                                             member->reclaim_delay_ms, &source);
+        int64_t delay =
+            reclaim_delay_get_ms(&broker->reclaim_delays, NULL, member->name,
+                                 member->reclaim_delay_ms, &source);
         add_delay(page, arena, "provider", member->name, delay, source,
-                  reclaim_delay_find_override(&broker->overrides, RECLAIM_PROVIDER,
+                  reclaim_delay_find_override(&broker->reclaim_delays, RECLAIM_PROVIDER,
                                               member->name));
     }
 }
@@ -359,11 +361,11 @@ static void add_delays_of_leases(const struct broker *broker, struct view_page *
             continue;
         }
         enum reclaim_delay_source source;
-        int64_t delay =
-            reclaim_delay_get_ms(&broker->overrides, lease->row.id, lease->row.provider,
-                                 lease->provider->reclaim_delay_ms, &source);
+        int64_t delay = reclaim_delay_get_ms(
+            &broker->reclaim_delays, lease->row.id, lease->row.provider,
+            lease->provider->reclaim_delay_ms, &source);
         add_delay(page, arena, "lease", lease->row.id, delay, source,
-                  reclaim_delay_find_override(&broker->overrides, RECLAIM_LEASE,
+                  reclaim_delay_find_override(&broker->reclaim_delays, RECLAIM_LEASE,
                                               lease->row.id));
     }
 }

@@ -71,13 +71,13 @@ static void add_to(struct lease_split_side *sum, const struct lease_split_side *
 static void fill_row(struct arena *arena, struct value *row, const char *name,
                      const char *provider, const struct part *parts, int count)
 {
-    struct tally sum = {0};
+    struct lease_split sum = {0};
     bool is_down = true;
     int n_slots = 0;
     for (int i = 0; i < count; i++) {
-        struct tally tally = lease_split_sum(parts[i].split, 1);
-        add_to(&sum.provider, &tally.provider);
-        add_to(&sum.consumer, &tally.consumer);
+        struct lease_split split = lease_split_sum(parts[i].split, 1);
+        add_to(&sum.provider, &split.provider);
+        add_to(&sum.consumer, &split.consumer);
         n_slots += parts[i].split->n_slots;
         is_down &= parts[i].split->is_down;
     }

@@ -37,22 +37,22 @@ static int64_t sum_top(const struct pool_cycle *cycle, size_t field)
     return sum;
 }
 
-static int64_t sum_idle(const struct pool_snapshot *picture)
+static int64_t sum_idle(const struct pool_snapshot *snapshot)
 {
     int64_t n_idle = 0;
-    for (int i = 0; i < picture->n_hosts; i++) {
-        n_idle += picture->hosts[i].n_idle > 0 ? picture->hosts[i].n_idle : 0;
+    for (int i = 0; i < snapshot->n_hosts; i++) {
+        n_idle += snapshot->hosts[i].n_idle > 0 ? snapshot->hosts[i].n_idle : 0;
     }
     return n_idle;
 }
 
-static int count_providers(const struct pool_snapshot *picture)
+static int count_providers(const struct pool_snapshot *snapshot)
 {
     const struct member *last = NULL;
     int count = 0;
-    for (int i = 0; i < picture->n_hosts; i++) {
-        count += picture->hosts[i].idle_lease->provider != last;
-        last = picture->hosts[i].idle_lease->provider;
+    for (int i = 0; i < snapshot->n_hosts; i++) {
+        count += snapshot->hosts[i].idle_lease->provider != last;
+        last = snapshot->hosts[i].idle_lease->provider;
     }
     return count;
 }
@@ -62,22 +62,23 @@ static void fill_pool(const struct broker *broker, const struct pool_entry *pool
 {
     const struct plan *plan =
         pool_table_plan(pool, now_ms + broker->pools.utc_offset_ms);
-    struct pool_snapshot picture;
+    struct pool_snapshot snapshot;
     struct pool_cycle cycle;
-    pool_snapshot_take(broker, pool, plan, now_ms, arena, &picture);
-    pool_clock_decide(&picture, &cycle, arena);
+    pool_snapshot_take(&broker->leases, &broker->members, pool, plan, now_ms, arena,
+                       &snapshot);
+    pool_snapshot_decide(&snapshot, &cycle, arena);
     value_add_text(arena, row, "pool", pool->name);
-    value_add_int(arena, row, "slots", picture.n_slots);
+    value_add_int(arena, row, "slots", snapshot.n_slots);
     value_add_int(arena, row, "configured", plan->configured);
     value_add_int(arena, row, "alloc",
                   sum_top(&cycle, offsetof(struct plan_use, alloc)));
     value_add_int(arena, row, "recalled",
                   sum_top(&cycle, offsetof(struct plan_use, recalled)));
-    value_add_int(arena, row, "idle", sum_idle(&picture));
+    value_add_int(arena, row, "idle", sum_idle(&snapshot));
     value_add_int(arena, row, "demand",
                   sum_top(&cycle, offsetof(struct plan_use, demand)));
-    value_add_int(arena, row, "hosts", picture.n_hosts);
-    value_add_int(arena, row, "providers", count_providers(&picture));
+    value_add_int(arena, row, "hosts", snapshot.n_hosts);
+    value_add_int(arena, row, "providers", count_providers(&snapshot));
     value_add_int(arena, row, "nodes", plan->n_nodes);
     value_add_text(arena, row, "placement", placements[plan->settings.placement]);
     value_add_text(arena, row, "window",
@@ -165,7 +166,7 @@ static void fill_node(const struct pool_entry *pool, const struct pool_cycle *cy
     value_add_text(arena, row, "why", pool_explain(cycle, node, arena));
     const struct pool_record *told = pool_table_find_record(pool, of->name);
     value_add_instant(arena, row, "moved_at", told != NULL ? told->moved_ms : 0);
-    value_add_text(arena, row, "moved", told != NULL ? told->moved : NULL);
+    value_add_text(arena, row, "moved", told != NULL ? told->moved_why : NULL);
 }
 
 /* The place in the file of the first row of the page. */
@@ -184,10 +185,11 @@ static void list_nodes(const struct broker *broker, const struct pool_entry *poo
     const struct plan *plan =
         pool_table_plan(pool, now_ms + broker->pools.utc_offset_ms);
     const char *path = text_or_empty(query->host);
-    struct pool_snapshot picture;
+    struct pool_snapshot snapshot;
     struct pool_cycle cycle;
-    pool_snapshot_take(broker, pool, plan, now_ms, arena, &picture);
-    pool_clock_decide(&picture, &cycle, arena);
+    pool_snapshot_take(&broker->leases, &broker->members, pool, plan, now_ms, arena,
+                       &snapshot);
+    pool_snapshot_decide(&snapshot, &cycle, arena);
     for (int pos = first_of(pool, plan, text_or_empty(query->after));
          pos < plan->n_nodes && !page->is_cut; pos++) {
         int node = plan->by_pos[pos];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_timer_heap.c: alarms ring by instant, then by key, wherever they were moved
+/* test_timer_heap.c: heap ring by instant, then by key, wherever they were moved
  * from. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,42 +27,42 @@ static void make_items(void)
 
 static void none_is_set_at_first(void **state)
 {
-    struct timer_heap alarms;
-    timer_heap_init(&alarms);
-    assert_true(timer_heap_wake_ms(&alarms) == INT64_MAX);
-    assert_null(timer_heap_find_due(&alarms, INT64_MAX - 1));
-    timer_heap_release(&alarms);
+    struct timer_heap heap;
+    timer_heap_init(&heap);
+    assert_true(timer_heap_wake_ms(&heap) == INT64_MAX);
+    assert_null(timer_heap_find_due(&heap, INT64_MAX - 1));
+    timer_heap_release(&heap);
 }
 
 static void equal_instants_ring_by_key(void **state)
 {
-    struct timer_heap alarms;
-    timer_heap_init(&alarms);
+    struct timer_heap heap;
+    timer_heap_init(&heap);
     make_items();
     for (int i = N_ALARMS - 1; i >= 0; i--) {
-        timer_heap_set(&alarms, &items[i], 1000);
+        timer_heap_set(&heap, &items[i], 1000);
     }
-    assert_null(timer_heap_find_due(&alarms, 999));
+    assert_null(timer_heap_find_due(&heap, 999));
     for (int i = 0; i < N_ALARMS; i++) {
-        struct timer *due = timer_heap_find_due(&alarms, 1000);
+        struct timer *due = timer_heap_find_due(&heap, 1000);
         assert_ptr_equal(due, &items[i]);
-        timer_heap_set(&alarms, due, INT64_MAX);
+        timer_heap_set(&heap, due, INT64_MAX);
     }
-    assert_true(timer_heap_wake_ms(&alarms) == INT64_MAX);
-    timer_heap_release(&alarms);
+    assert_true(timer_heap_wake_ms(&heap) == INT64_MAX);
+    timer_heap_release(&heap);
 }
 
 /* Against the plain way: look at all of them. */
 static void the_earliest_is_found_after_any_moves(void **state)
 {
-    struct timer_heap alarms;
+    struct timer_heap heap;
     struct rng rng;
-    timer_heap_init(&alarms);
+    timer_heap_init(&heap);
     rng_init(&rng, 7);
     make_items();
     for (int round = 0; round < 5000; round++) {
         struct timer *item = &items[rng_below(&rng, N_ALARMS)];
-        timer_heap_set(&alarms, item,
+        timer_heap_set(&heap, item,
                        rng_percent(&rng, 30) ? INT64_MAX : rng_below(&rng, 40));
         struct timer *first = NULL;
         for (int i = 0; i < N_ALARMS; i++) {
@@ -71,9 +71,9 @@ static void the_earliest_is_found_after_any_moves(void **state)
                 first = &items[i];
             }
         }
-        assert_ptr_equal(timer_heap_find_due(&alarms, INT64_MAX - 1), first);
+        assert_ptr_equal(timer_heap_find_due(&heap, INT64_MAX - 1), first);
     }
-    timer_heap_release(&alarms);
+    timer_heap_release(&heap);
 }
 
 int main(void)

@@ -180,7 +180,7 @@ static void many_leases_are_spread(void **state)
             event.msg = &msg;
             broker_step(on.stage.broker, &event, &on.stage.effects);
             int64_t due_ms =
-                lease_table_find(&on.stage.broker->leases, id)->judging.due_ms;
+                lease_table_find(&on.stage.broker->leases, id)->rebalance_clock.due_ms;
             least = due_ms < least ? due_ms : least;
             most = due_ms > most ? due_ms : most;
         }

@@ -16,13 +16,13 @@ static void a_down_host_counts_as_used_only(void **state)
     const struct host_split hosts[] = {{"n1", 4, 3, 1, 2, 1, false, {{0}}},
                                        {"n2", 4, 1, 3, 0, 1, false, {{0}}},
                                        {"n3", 6, 4, 2, 3, 2, true, {{0}}}};
-    struct tally tally = lease_split_sum(hosts, 3);
-    assert_int_equal(tally.provider.available, 4);
-    assert_int_equal(tally.provider.used, 5);
-    assert_int_equal(tally.provider.idle, 2);
-    assert_int_equal(tally.consumer.available, 4);
-    assert_int_equal(tally.consumer.used, 4);
-    assert_int_equal(tally.consumer.idle, 2);
+    struct lease_split split = lease_split_sum(hosts, 3);
+    assert_int_equal(split.provider.available, 4);
+    assert_int_equal(split.provider.used, 5);
+    assert_int_equal(split.provider.idle, 2);
+    assert_int_equal(split.consumer.available, 4);
+    assert_int_equal(split.consumer.used, 4);
+    assert_int_equal(split.consumer.idle, 2);
 }
 
 static void what_does_not_add_up_is_refused(void **state)

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "broker/broker.h"
 #include "broker/member/member.h"
 
 static const struct broker_member members[] = {

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool_clock.c: see pool_clock.h. */
+#include "broker/pool/pool_clock.h"
+
+#include "broker/lease/lease_table.h"
+#include "broker/pool/pool_execute.h"
+#include "broker/pool/pool_explain.h"
+#include "broker/pool/pool_persist.h"
+#include "broker/pool/pool_snapshot.h"
+#include "broker/pool/pool_switch.h"
+#include "broker/push/push.h"
+
+/* ---------------------------------------------------------------- time */
+
+static int64_t cycle_of(const struct pool_entry *pool, int64_t local_ms)
+{
+    return pool_table_plan(pool, local_ms)->settings.cycle_ms;
+}
+
+/* On a fixed grid of cycles, so that a restart or a window does not shift it. */
+static void set_next(struct pool_entry *pool, int64_t utc_offset_ms, int64_t now_ms)
+{
+    int64_t local_ms = now_ms + utc_offset_ms, cycle_ms = cycle_of(pool, local_ms);
+    int64_t next_ms = now_ms - now_ms % cycle_ms + cycle_ms;
+    int64_t window_ms = plan_window_end_ms(pool->windows, pool->n_windows, local_ms);
+    if (window_ms != INT64_MAX && window_ms - utc_offset_ms < next_ms) {
+        next_ms = window_ms - utc_offset_ms;
+    }
+    pool->next_ms = next_ms;
+}
+
+void pool_clock_start(struct pool_table *pools, int64_t lost_after_ms, int64_t now_ms)
+{
+    pools->waits_until_ms = now_ms + lost_after_ms;
+    for (int i = 0; i < pools->count; i++) {
+        set_next(&pools->items[i], pools->utc_offset_ms, now_ms);
+    }
+}
+
+/* A pool that stays keeps its records. */
+static void copy_records(const struct pool_entry *from, struct pool_entry *to)
+{
+    if (from->n_records > 0) {
+        to->records = arena_alloc(pool_table_arena(to), (size_t)from->n_records,
+                                  sizeof(*to->records));
+    }
+    for (int i = 0; i < from->n_records; i++) {
+        to->records[i] = from->records[i];
+        to->records[i].node = arena_str(to->arena, from->records[i].node);
+        to->records[i].moved_why = arena_str(to->arena, from->records[i].moved_why);
+    }
+    to->n_records = from->n_records;
+}
+
+void pool_clock_reload(struct pool_table *pools, const struct broker_config *config,
+                       int64_t now_ms)
+{
+    struct pool_table old = *pools;
+    pool_table_init(pools, config);
+    pools->waits_until_ms = old.waits_until_ms;
+    pools->utc_offset_ms = old.utc_offset_ms;
+    for (int i = 0; i < pools->count; i++) {
+        const struct pool_entry *before = pool_table_find(&old, pools->items[i].name);
+        if (before != NULL) {
+            copy_records(before, &pools->items[i]);
+        }
+        set_next(&pools->items[i], pools->utc_offset_ms, now_ms);
+    }
+    for (const struct pool_removed *gone = old.removed; gone != NULL;
+         gone = gone->next) {
+        pool_persist_drop(pools, gone->name);
+    }
+    for (int i = 0; i < old.count; i++) {
+        if (pool_table_find(pools, old.items[i].name) == NULL) {
+            pool_persist_drop(pools, old.items[i].name);
+        }
+    }
+    pool_table_release(&old);
+}
+
+static bool is_moved(const struct pool_cycle *cycle, int node)
+{
+    const struct pool_move *move = &cycle->moves[node];
+    return move->grant > 0 || move->recall > 0 || move->cancel > 0;
+}
+
+/* When slots of the node were last moved, and why. */
+static void note_move(const struct pool_cycle *cycle, int node,
+                      const struct pool_record *before, const char *why,
+                      struct arena *memory, struct pool_record *told, int64_t now_ms)
+{
+    if (is_moved(cycle, node)) {
+        told->moved_ms = now_ms;
+        told->moved_why = why;
+    } else if (before != NULL) {
+        told->moved_ms = before->moved_ms;
+        told->moved_why = arena_str(memory, before->moved_why);
+    }
+}
+
+/* After a change of policy a node may keep what is not forced back; the record says so
+ * until the node has come down to that. */
+static int64_t carried_of(const struct plan_use *use)
+{
+    return use->forced > 0 ? use->alloc - use->forced : PLAN_UNLIMITED;
+}
+
+static void store_quota(const char *pool, const struct pool_record *record,
+                        const char *why, int64_t now_ms, struct effects *effects)
+{
+    struct row row = {.kind = ROW_HISTORY}, copy;
+    row.history = (struct row_history){
+        .at_ms = now_ms,
+        .lease = "",
+        .site = "",
+        .event = HISTORY_QUOTA,
+        .reason = why,
+        .pool = pool,
+        .node = record->node,
+        .quota = record->quota,
+        .demand = record->demand,
+    };
+    row_copy(&effects->arena, &row, &copy);
+    effects_store(effects, &copy);
+}
+
+/* A quota or a demand that has changed goes into history. */
+static void record_quotas(const struct pool_entry *pool, const struct plan_use *uses,
+                          const struct pool_cycle *cycle, struct arena *memory,
+                          struct pool_record *told, int64_t now_ms,
+                          struct effects *effects)
+{
+    const struct plan *plan = cycle->plan;
+    const int *by_name = pool->by_name[plan - pool->plans];
+    for (int i = 0; i < plan->n_nodes; i++) {
+        int node = by_name[i];
+        const struct pool_record *before =
+            pool_table_find_record(pool, plan->nodes[node].name);
+        told[i] = (struct pool_record){
+            .node = arena_str(memory, plan->nodes[node].name),
+            .quota = cycle->shares[node].quota,
+            .demand = cycle->uses[node].demand,
+            .carried = carried_of(&uses[node]),
+        };
+        bool is_new = before == NULL ? told[i].quota != 0 || told[i].demand != 0
+                                     : before->quota != told[i].quota ||
+                                           before->demand != told[i].demand;
+        const char *why =
+            is_new || is_moved(cycle, node) ? pool_explain(cycle, node, memory) : NULL;
+        note_move(cycle, node, before, why, memory, &told[i], now_ms);
+        if (is_new) {
+            store_quota(pool->name, &told[i], why, now_ms, effects);
+        }
+    }
+}
+
+/* The first cycle by another plan than the one before: of another time window. */
+static void switch_plans(const struct pool_entry *pool, struct pool_snapshot *snapshot,
+                         struct arena *memory)
+{
+    const struct plan *plan = snapshot->plan, *before = pool->latest.plan;
+    if (before == NULL || before == plan || !plan->settings.rebalances) {
+        return;
+    }
+    int *was = arena_alloc(memory, (size_t)plan->n_nodes, sizeof(*was));
+    for (int i = 0; i < plan->n_nodes; i++) {
+        was[i] = pool_table_find_node(pool, before, plan->nodes[i].name);
+    }
+    pool_switch_force(pool->latest, was, plan, snapshot->n_slots, snapshot->uses,
+                      memory);
+}
+
+/* Of hosts that go back whole a part cannot be waited for. */
+static void round_forced(struct pool_snapshot *snapshot)
+{
+    bool is_whole = snapshot->plan->settings.placement == PLAN_EXCLUSIVE;
+    for (int i = 0; i < snapshot->plan->n_nodes && is_whole; i++) {
+        struct plan_use *use = &snapshot->uses[i];
+        use->forced -= use->forced % plan_max(snapshot->host_slots, 1);
+    }
+}
+
+static void run_cycle(const struct pool_world *world, struct pool_entry *pool,
+                      int64_t local_ms, int64_t now_ms, struct effects *effects)
+{
+    const struct plan *plan = pool_table_plan(pool, local_ms);
+    struct arena *memory = pool_table_new_arena();
+    struct pool_record *told =
+        arena_alloc(memory, (size_t)plan->n_nodes, sizeof(*told));
+    struct pool_snapshot snapshot;
+    pool_snapshot_take(world->leases, world->members, pool, plan, now_ms, memory,
+                       &snapshot);
+    switch_plans(pool, &snapshot, memory);
+    round_forced(&snapshot);
+    struct pool_cycle cycle;
+    pool_snapshot_decide(&snapshot, &cycle, memory);
+    pool_execute(world, pool, &snapshot, &cycle, now_ms, effects);
+    /* pool_cycle_hosts() counts by a plan of its own; the nodes are the same. */
+    cycle.plan = plan;
+    record_quotas(pool, snapshot.uses, &cycle, memory, told, now_ms, effects);
+    pool_persist_store(pool, plan, cycle.slots, told, effects);
+    pool_table_set_cycle(pool, &cycle, memory, told, now_ms);
+}
+
+void pool_clock_recall_unplanned(struct lease *lease, int64_t now_ms,
+                                 struct effects *effects)
+{
+    int n_held = lease_count_slots(lease) - lease_recalls_count(lease);
+    if (lease->part != LEASE_LEAF || !lease->is_unplanned || !lease_is_open(lease) ||
+        lease->poll_state.is_open || n_held <= 0) {
+        return;
+    }
+    const struct lease_recalls_order order = {
+        .pool = lease->recalls.pool,
+        .n_slots = n_held,
+        .why = pool_why_text(POOL_WHY_UNPLANNED),
+        .deadline_ms = now_ms + lease->grant.grace_ms,
+    };
+    push_recall_add(lease, &order, now_ms, effects);
+}
+
+/* The slots of a provider that has not come back since the start must not look as if
+ * they were gone. */
+static bool is_waiting(const struct pool_world *world, int64_t now_ms)
+{
+    const struct lease_table *leases = world->leases;
+    for (int i = 0; i < leases->count && now_ms < world->pools->waits_until_ms; i++) {
+        const struct lease *lease = leases->items[i];
+        if (lease->part != LEASE_WHOLE && lease_is_open(lease) &&
+            (lease->provider->session == 0 || lease->poll_state.is_open)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void pool_clock_tick(const struct pool_world *world, int64_t utc_offset_ms,
+                     int64_t now_ms, struct effects *effects)
+{
+    struct pool_table *pools = world->pools;
+    pools->utc_offset_ms = utc_offset_ms;
+    pool_persist_tick(pools, effects);
+    for (int i = 0; i < pools->count; i++) {
+        struct pool_entry *pool = &pools->items[i];
+        if (pool->next_ms > now_ms) {
+            continue;
+        }
+        set_next(pool, utc_offset_ms, now_ms);
+        if (!is_waiting(world, now_ms)) {
+            run_cycle(world, pool, now_ms + utc_offset_ms, now_ms, effects);
+        }
+    }
+}
+
+int64_t pool_clock_wake_ms(const struct pool_table *pools)
+{
+    int64_t wake_ms = INT64_MAX;
+    for (int i = 0; i < pools->count; i++) {
+        wake_ms = pools->items[i].next_ms < wake_ms ? pools->items[i].next_ms : wake_ms;
+    }
+    return wake_ms;
+}
