@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* controls.c: see controls.h. */
-#include "site/controls.h"
+/* controls.c: JOB_CONTROL: kill, stop, resume and signals, as the command line gives
+ * them; a sentence per job as LSF words it. */
+#include "site/site_api.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +12,6 @@
 #include "model/job_id.h"
 #include "site/job/job_dispatch.h"
 #include "site/job/job_lookup.h"
-#include "site/parts.h"
 #include "site/permission.h"
 
 /* Jobs that one "0" reaches: a step must end. */
@@ -19,7 +19,7 @@ enum { ALL_MAX = 10000 };
 
 /* One command on its way: what it does, and the answer that grows. */
 struct call {
-    struct site *site;
+    const struct site_api *api;
     const struct peer *from;
     enum control_action action;
     int signal;
@@ -69,7 +69,7 @@ static bool is_stopped(const struct job *job)
 static int check(const struct call *call, const struct job *job,
                  enum control_action action, struct err *err)
 {
-    if (!permission_may_manage(call->site->config, call->from, job)) {
+    if (!permission_may_manage(call->api->config, call->from, job)) {
         return err_set(err, ERR_DENIED, "user permission denied, it is %s's",
                        job->spec->user);
     }
@@ -150,7 +150,7 @@ static void note(struct call *call, const char *id, int code, const char *text)
 static void carry_out(struct call *call, struct job *job, enum control_action action)
 {
     if (action != CONTROL_SUSPEND || !is_stopped(job)) {
-        control_job_apply(call->site->life, job, action, call->signal, call->from->name,
+        control_job_apply(call->api->life, job, action, call->signal, call->from->name,
                           call->now_ms, call->effects);
     }
 }
@@ -179,9 +179,9 @@ static void order_elements(struct call *call, const char *id,
                       .text = "no matching job found; see `sublet jobs -a -u all`"};
     enum control_action action = call->action;
     int n_taken = 0;
-    for (int i = job_table_index_of(call->site->jobs, wanted->number);
-         i < job_table_count(call->site->jobs); i++) {
-        struct job *job = job_table_at(call->site->jobs, i);
+    for (int i = job_table_index_of(call->api->jobs, wanted->number);
+         i < job_table_count(call->api->jobs); i++) {
+        struct job *job = job_table_at(call->api->jobs, i);
         if (job->id != wanted->number || call->n_taken + n_taken == ALL_MAX) {
             break;
         }
@@ -204,7 +204,7 @@ static void order_elements(struct call *call, const char *id,
 
 static void order_named(struct call *call, const char *id)
 {
-    struct job *job = job_lookup_one(call->site->jobs, id);
+    struct job *job = job_lookup_one(call->api->jobs, id);
     struct job_id wanted;
     if (job != NULL) {
         order_job(call, job);
@@ -220,13 +220,13 @@ static void order_named(struct call *call, const char *id)
  * its business. */
 static void order_all(struct call *call)
 {
-    for (int i = 0; i < job_table_count(call->site->jobs); i++) {
+    for (int i = 0; i < job_table_count(call->api->jobs); i++) {
         if (call->n_taken == ALL_MAX) {
             note(call, "0", ERR_FULL,
                  "many jobs have taken it, say it again for the rest");
             return;
         }
-        struct job *job = job_table_at(call->site->jobs, i);
+        struct job *job = job_table_at(call->api->jobs, i);
         enum control_action action =
             action_of(call->action, call->signal, job->attempt == 0);
         if (job->spec->uid == call->from->uid && !job_is_ended(job) &&
@@ -239,14 +239,14 @@ static void order_all(struct call *call)
     }
 }
 
-void controls_request(struct site *site, const struct peer *from,
+void controls_request(const struct site_api *api, const struct peer *from,
                       const struct msg_job_control *order, int64_t now_ms,
                       struct effects *effects)
 {
     struct arena *arena = &effects->arena;
     struct value *value = value_object(arena);
     struct call call = {
-        .site = site,
+        .api = api,
         .from = from,
         .action = order->action,
         .signal = order->signal,

@@ -7,12 +7,15 @@
 #define SUBLET_SITE_HANGUP_H
 
 #include "model/effect.h"
+#include "site/job/lifecycle.h"
+#include "site/terminals.h"
 
-struct site;
 /* The client's connection has closed. */
-void hangup_gone(struct site *site, uint64_t link, int64_t now_ms,
+void hangup_gone(struct terminals *terminals, struct job_table *jobs,
+                 struct lifecycle *life, uint64_t link, int64_t now_ms,
                  struct effects *effects);
 /* Users who have not come back within TERMINALS_PATIENCE_MS. */
-void hangup_late(struct site *site, int64_t now_ms, struct effects *effects);
+void hangup_late(struct terminals *terminals, struct job_table *jobs,
+                 struct lifecycle *life, int64_t now_ms, struct effects *effects);
 
 #endif

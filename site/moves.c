@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moves.c: see moves.h. */
-#include "site/moves.h"
+/* moves.c: JOB_MOVE: requeue (brequeue), switch (bswitch), top and bottom (btop, bbot).
+ */
+#include "site/site_api.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,11 +12,10 @@
 #include "site/job/effective_rules.h"
 #include "site/job/history.h"
 #include "site/job/job_dispatch.h"
-#include "site/parts.h"
 #include "site/permission.h"
 
 struct call {
-    struct site *site;
+    const struct site_api *api;
     const struct peer *from;
     enum job_move move;
     int queue; /* of MOVE_SWITCH */
@@ -40,7 +40,7 @@ static int check_requirements(struct call *call, const struct job_spec *spec,
     if (call->judged != spec) {
         call->judged = spec;
         call->verdict = (struct err){.code = 0};
-        if (needs_check(call->site->needs, call->queue, spec, &notes, &fault) != 0) {
+        if (needs_check(call->api->needs, call->queue, spec, &notes, &fault) != 0) {
             err_set(&call->verdict, ERR_PARSE, "%s %s", fault.text, fault.hint);
         }
     }
@@ -50,7 +50,7 @@ static int check_requirements(struct call *call, const struct job_spec *spec,
 
 static int check_switch(struct call *call, const struct job *job, struct err *err)
 {
-    const struct queue_config *queue = &call->site->config->queues[call->queue];
+    const struct queue_config *queue = &call->api->config->queues[call->queue];
     struct job_spec spec = *job->spec; /* what that makes of it counts at its start */
     int max_slots = job->terms->max_slots;
     if (job->attempt != 0) {
@@ -62,20 +62,20 @@ static int check_switch(struct call *call, const struct job *job, struct err *er
     }
     int code = terminals_check_queue(queue, job->spec, err);
     if (code == 0) {
-        code = shares_check(call->site->shares, call->queue, job->spec->user,
+        code = shares_check(call->api->shares, call->queue, job->spec->user,
                             job->terms->user_group, err);
     }
     code =
         code == 0 ? queue_rules_check_user(&queue->rules, job->spec->user, err) : code;
     struct job_rules_stack stack =
-        effective_rules_stack(call->site->config, call->queue, job->spec->app);
+        effective_rules_stack(call->api->config, call->queue, job->spec->app);
     code = code == 0 ? job_rules_check(&stack, &spec, &max_slots, err) : code;
     return code == 0 ? check_requirements(call, job->spec, err) : code;
 }
 
 static int check(struct call *call, const struct job *job, struct err *err)
 {
-    if (!permission_may_manage(call->site->config, call->from, job)) {
+    if (!permission_may_manage(call->api->config, call->from, job)) {
         return err_set(err, ERR_DENIED, "user permission denied, it is %s's",
                        job->spec->user);
     }
@@ -102,24 +102,24 @@ static int check(struct call *call, const struct job *job, struct err *err)
 
 static void carry_out(const struct call *call, struct job *job)
 {
-    struct site *site = call->site;
+    const struct site_api *api = call->api;
     switch (call->move) {
     case MOVE_REQUEUE:
-        control_job_requeue(site->life, job, call->from->name, call->now_ms,
+        control_job_requeue(api->life, job, call->from->name, call->now_ms,
                             call->effects);
         return;
     case MOVE_SWITCH:
-        job_table_switch(site->jobs, job, call->queue);
-        history_switched(site->history, job, call->effects);
+        job_table_switch(api->jobs, job, call->queue);
+        history_switched(api->history, job, call->effects);
         break;
     case MOVE_TOP:
     case MOVE_BOTTOM:
-        job_table_reorder(site->jobs, job, call->move == MOVE_TOP);
-        history_reordered(site->history, job, call->move == MOVE_TOP, call->effects);
+        job_table_reorder(api->jobs, job, call->move == MOVE_TOP);
+        history_reordered(api->history, job, call->move == MOVE_TOP, call->effects);
         break;
     }
     job_store(job, call->effects);
-    pass_request_set(&site->pass_request);
+    pass_request_set(api->pass_request);
 }
 
 static const char *done_text(const struct call *call)
@@ -130,7 +130,7 @@ static const char *done_text(const struct call *call)
         return "is being requeued";
     case MOVE_SWITCH:
         return arena_printf(arena, "is switched to queue <%s>",
-                            call->site->config->queues[call->queue].name);
+                            call->api->config->queues[call->queue].name);
     case MOVE_TOP:
         return "has been moved to position 1 from top";
     case MOVE_BOTTOM:
@@ -167,7 +167,7 @@ static void move_named(struct call *call, const char *id)
 {
     struct err err = {.code = ERR_NOT_FOUND,
                       .text = "no matching job found; see `sublet jobs -a -u all`"};
-    struct job_table *jobs = call->site->jobs;
+    struct job_table *jobs = call->api->jobs;
     struct job_id wanted;
     int n_moved = 0, first, end;
     if (job_id_read(&call->effects->arena, id, &wanted, NULL) != 0) {
@@ -191,12 +191,12 @@ static void move_named(struct call *call, const char *id)
          n_moved > 0 ? done_text(call) : err.text);
 }
 
-void moves_request(struct site *site, const struct peer *from,
+void moves_request(const struct site_api *api, const struct peer *from,
                    const struct msg_job_move *move, int64_t now_ms,
                    struct effects *effects)
 {
     struct arena *arena = &effects->arena;
-    struct call call = {.site = site,
+    struct call call = {.api = api,
                         .from = from,
                         .move = move->move,
                         .now_ms = now_ms,
@@ -204,13 +204,13 @@ void moves_request(struct site *site, const struct peer *from,
                         .text = "",
                         .jobs = value_array(arena)};
     if (move->move == MOVE_SWITCH) {
-        call.queue = queue_table_find(site->queues, move->queue);
+        call.queue = queue_table_find(api->queues, move->queue);
         if (call.queue < 0) {
             effects_reply_error(effects, from, move->request, ERR_NOT_FOUND,
                                 "%s: no such queue, see `sublet queues`", move->queue);
             return;
         }
-        if (queue_table_is_closed(site->queues, call.queue)) {
+        if (queue_table_is_closed(api->queues, call.queue)) {
             effects_reply_error(effects, from, move->request, ERR_STATE,
                                 "%s: Queue is closed", move->queue);
             return;
@@ -226,39 +226,4 @@ void moves_request(struct site *site, const struct peer *from,
     struct value *value = value_object(arena);
     value_add(arena, value, "jobs", call.jobs);
     effects_reply(effects, from, move->request, call.text, value, "");
-}
-
-/* ---------------------------------------------------------------- queues */
-
-void moves_queue_request(struct site *site, const struct peer *from,
-                         const struct msg_queue_control *order, struct effects *effects)
-{
-    static const char *const done[] = {
-        [QUEUE_OPEN] = "is opened",
-        [QUEUE_CLOSE] = "is closed",
-        [QUEUE_ACTIVATE] = "is activated",
-        [QUEUE_INACTIVATE] = "is inactivated",
-    };
-    struct arena *arena = &effects->arena;
-    int queue = queue_table_find(site->queues, order->queue);
-    if (!permission_is_admin(site->config, from)) {
-        effects_reply_error(effects, from, order->request, ERR_DENIED,
-                            "queue %s: user permission denied, expected an "
-                            "administrator of the site",
-                            order->queue);
-        return;
-    }
-    if (queue < 0) {
-        effects_reply_error(effects, from, order->request, ERR_NOT_FOUND,
-                            "%s: no such queue, see `sublet queues`", order->queue);
-        return;
-    }
-    queue_table_control(site->queues, queue, order->order, effects);
-    pass_request_set(&site->pass_request);
-    struct value *value = value_object(arena);
-    value_add_text(arena, value, "queue", order->queue);
-    effects_reply(
-        effects, from, order->request,
-        arena_printf(arena, "Queue <%s> %s", order->queue, done[order->order]), value,
-        "");
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resize_request.c: see resize_request.h. */
-#include "site/resize_request.h"
+/* resize_request.c: JOB_RESIZE: other slots for running jobs, fewer, or no more. */
+#include "site/site_api.h"
 
 #include <string.h>
 
 #include "base/err.h"
 #include "base/value.h"
 #include "model/job_id.h"
-#include "site/parts.h"
 #include "site/permission.h"
+#include "site/resizes.h"
 #include "site/run/allocation.h"
 
 struct call {
-    struct site *site;
+    const struct site_api *api;
     const struct peer *from;
     const struct msg_job_resize *order;
     bool is_admin;
@@ -35,7 +35,7 @@ struct change {
 static int check_job(const struct call *call, const struct job *job, struct err *err)
 {
     bool is_cancel = call->order->order == JOB_RESIZE_CANCEL;
-    if (!permission_may_manage(call->site->config, call->from, job)) {
+    if (!permission_may_manage(call->api->config, call->from, job)) {
         return err_set(err, ERR_DENIED, "user permission denied, it is %s's",
                        job->spec->user);
     }
@@ -248,10 +248,10 @@ static bool resize_job(struct call *call, struct job *job, const char **text,
     }
     *text = change.text;
     if (change.gone.n_hosts > 0) {
-        resizes_shrink(call->site, job, change.gone.hosts, change.gone.n_hosts,
+        resizes_shrink(call->api->site, job, change.gone.hosts, change.gone.n_hosts,
                        change.max_slots, call->now_ms, call->effects);
     } else {
-        resizes_ask(call->site, job, change.max_slots, call->effects);
+        resizes_ask(call->api->site, job, change.max_slots, call->effects);
     }
     return true;
 }
@@ -268,7 +268,7 @@ static void resize_named(struct call *call, const char *id)
         note(call, id, err.code, err.text);
         return;
     }
-    struct job_table *jobs = call->site->jobs;
+    struct job_table *jobs = call->api->jobs;
     for (int i = job_table_index_of(jobs, wanted.number);
          i < job_table_count(jobs) && job_table_at(jobs, i)->id == wanted.number; i++) {
         struct job *job = job_table_at(jobs, i);
@@ -279,15 +279,15 @@ static void resize_named(struct call *call, const char *id)
     note(call, id, n_done > 0 ? 0 : err.code, n_done > 0 ? text : err.text);
 }
 
-void resize_request(struct site *site, const struct peer *from,
+void resize_request(const struct site_api *api, const struct peer *from,
                     const struct msg_job_resize *order, int64_t now_ms,
                     struct effects *effects)
 {
     struct arena *arena = &effects->arena;
-    struct call call = {.site = site,
+    struct call call = {.api = api,
                         .from = from,
                         .order = order,
-                        .is_admin = permission_is_admin(site->config, from),
+                        .is_admin = permission_is_admin(api->config, from),
                         .now_ms = now_ms,
                         .effects = effects,
                         .text = "",

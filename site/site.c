@@ -257,7 +257,8 @@ void site_start(struct site *site, int64_t now_ms, struct effects *effects)
     site_uplink_start(site->uplink, site->boot, now_ms);
     site_reload_start(site, now_ms, effects);
     capacity_sync_provider(site->capacity);
-    host_admin_sync(site);
+    host_admin_sync(&site->closed, site->hosts, site->provider,
+                    site->now_ms + site->utc_offset_ms);
     picks_begin(site, now_ms, effects);
     job_dispatch_restore(site->life, now_ms, effects);
     accepts_start(site->accepts, site->jobs, now_ms);
@@ -284,7 +285,8 @@ static void lose_hosts(struct site *site, int64_t now_ms, struct effects *effect
     for (int host; (host = host_table_tick(site->hosts, now_ms)) >= 0;) {
         const char *name = host_table_name(site->hosts, host);
         effects_log(effects, LOG_LEVEL_WARNING, "host %s is silent: unavailable", name);
-        host_admin_sync_host(site, host);
+        host_admin_sync_host(&site->closed, site->hosts, site->provider, host,
+                             site->now_ms + site->utc_offset_ms);
         runs_host_away(site->runs, host, now_ms, effects);
         facts_lose(site->facts, host);
         pass_request_set(&site->pass_request);
@@ -320,7 +322,8 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
     grants_refresh(site, effects);
     shares_tick(site->shares, now_ms, effects);
     if (windows_have_changed(site, now_ms)) {
-        host_admin_sync(site);
+        host_admin_sync(&site->closed, site->hosts, site->provider,
+                        site->now_ms + site->utc_offset_ms);
         windows_apply(site, now_ms, effects);
     }
     deferred_kill_tick(site->life, now_ms, effects);
@@ -340,7 +343,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
         site_usage_read(site, &effects->arena, &usage);
         site_uplink_usage(site->uplink, &usage, now_ms, effects);
     }
-    hangup_late(site, now_ms, effects);
+    hangup_late(site->terminals, site->jobs, site->life, now_ms, effects);
     terminals_tick(site->terminals, now_ms, effects);
     runs_sweep(site->runs);
     site_reload_tick(site, now_ms, effects);
@@ -401,7 +404,8 @@ void site_step(struct site *site, const struct event *event, struct effects *eff
     case EVENT_GONE:
         if (event->from.kind == PEER_CLIENT) {
             waiters_drop(site->waiters, event->from.link);
-            hangup_gone(site, event->from.link, event->now_ms, effects);
+            hangup_gone(site->terminals, site->jobs, site->life, event->from.link,
+                        event->now_ms, effects);
         }
         break;
     case EVENT_WRITTEN:

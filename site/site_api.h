@@ -11,10 +11,13 @@
 #include "consumer/consumer.h"
 #include "model/effect.h"
 #include "site/exchange/site_uplink.h"
+#include "site/job/history.h"
 #include "site/job/job.h"
+#include "site/job/lifecycle.h"
 #include "site/job/queue_table.h"
 #include "site/needs.h"
 #include "site/pass_request.h"
+#include "site/run/host_admin.h"
 #include "site/run/host_table.h"
 #include "site/run/runs.h"
 #include "site/shares.h"
@@ -37,8 +40,14 @@ struct site_api {
     struct site_uplink *uplink;
     struct waiters *waiters;
     struct terminals *terminals;
+    struct lifecycle *life;
+    const struct history *history;
+    struct host_admin *closed;
+    struct provider *provider;
     struct pass_request *pass_request;
     uint64_t *last_job; /* the highest id that a job was given */
+    int64_t local_ms;   /* the time of the windows of hosts */
+    struct site *site;
 };
 
 /* SUBMIT. Checks that the queue exists (none named: the default queue), 1 to SLOTS_MAX
@@ -48,6 +57,40 @@ struct site_api {
 void submit_request(const struct site_api *api, const struct peer *from,
                     const struct msg_submit *submit, int64_t now_ms,
                     struct effects *effects);
+
+/* JOB_CONTROL. A waiting job: KILL, and the signals that end programs, end it (state
+ * EXIT, no exit code, "killed by ... before it began"; LSF's TERM_OWNER); SUSPEND holds
+ * it (PSUSP). The signals STOP and TSTP are SUSPEND, CONT is RESUME, KILL is KILL. The
+ * answer is an error if any of the jobs cannot take the order; the others have taken it
+ * all the same. */
+void controls_request(const struct site_api *api, const struct peer *from,
+                      const struct msg_job_control *order, int64_t now_ms,
+                      struct effects *effects);
+
+/* JOB_MOVE: requeue, switch to another queue, move to the top or the bottom. */
+void moves_request(const struct site_api *api, const struct peer *from,
+                   const struct msg_job_move *move, int64_t now_ms,
+                   struct effects *effects);
+
+/* JOB_RESIZE: other slots for running jobs (`resize`), fewer (`resize release`), no
+ * more
+ * (`resize cancel`). A user keeps within the -n min,max of a job that is resizable (sub
+ * -ar, RESIZABLE_JOBS); an administrator may resize any running job. A slot of the
+ * first host stays, since the command runs there. Jobs on borrowed hosts keep their
+ * slots. Order: elements of an array by index. Source: lsf.md 6.1, 1.6. */
+void resize_request(const struct site_api *api, const struct peer *from,
+                    const struct msg_job_resize *order, int64_t now_ms,
+                    struct effects *effects);
+
+/* QUEUE_CONTROL (administrators): open, close, activate or inactivate a queue. */
+void queue_control_request(const struct site_api *api, const struct peer *from,
+                           const struct msg_queue_control *order,
+                           struct effects *effects);
+
+/* HOST_CONTROL (administrators): close or open a host. */
+void host_control_request(const struct site_api *api, const struct peer *from,
+                          const struct msg_host_control *order,
+                          struct effects *effects);
 
 /* QUERY: answered by a listing, from the journal (EFFECT_HISTORY), or by the broker. */
 void query_request(const struct site_api *api, const struct site_view *view,

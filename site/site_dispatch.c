@@ -7,14 +7,11 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "site/controls.h"
 #include "site/exchange/lending.h"
 #include "site/exchange/recall_enforce.h"
 #include "site/exchange/report_queue.h"
-#include "site/moves.h"
 #include "site/parts.h"
 #include "site/permission.h"
-#include "site/resize_request.h"
 #include "site/site_api.h"
 #include "site/wait.h"
 
@@ -46,6 +43,12 @@ static struct site_api api_of(struct site *site)
         .terminals = site->terminals,
         .pass_request = &site->pass_request,
         .last_job = &site->last_job,
+        .life = site->life,
+        .history = site->history,
+        .closed = &site->closed,
+        .provider = site->provider,
+        .local_ms = site->now_ms + site->utc_offset_ms,
+        .site = site,
     };
 }
 
@@ -309,7 +312,8 @@ static void on_host_synced(struct site *site, const struct call *call,
 {
     host_table_synced(site->hosts, call->host);
     runs_host_synced(site->runs, call->host, call->now_ms, effects);
-    host_admin_sync_host(site, call->host);
+    host_admin_sync_host(&site->closed, site->hosts, site->provider, call->host,
+                         site->now_ms + site->utc_offset_ms);
     pass_request_set(&site->pass_request);
 }
 
@@ -384,25 +388,29 @@ static void on_submit(struct site *site, const struct call *call,
 static void on_job_control(struct site *site, const struct call *call,
                            struct effects *effects)
 {
-    controls_request(site, call->from, &call->msg->job_control, call->now_ms, effects);
+    struct site_api api = api_of(site);
+    controls_request(&api, call->from, &call->msg->job_control, call->now_ms, effects);
 }
 
 static void on_job_move(struct site *site, const struct call *call,
                         struct effects *effects)
 {
-    moves_request(site, call->from, &call->msg->job_move, call->now_ms, effects);
+    struct site_api api = api_of(site);
+    moves_request(&api, call->from, &call->msg->job_move, call->now_ms, effects);
 }
 
 static void on_job_resize(struct site *site, const struct call *call,
                           struct effects *effects)
 {
-    resize_request(site, call->from, &call->msg->job_resize, call->now_ms, effects);
+    struct site_api api = api_of(site);
+    resize_request(&api, call->from, &call->msg->job_resize, call->now_ms, effects);
 }
 
 static void on_queue_control(struct site *site, const struct call *call,
                              struct effects *effects)
 {
-    moves_queue_request(site, call->from, &call->msg->queue_control, effects);
+    struct site_api api = api_of(site);
+    queue_control_request(&api, call->from, &call->msg->queue_control, effects);
 }
 
 static void on_wait(struct site *site, const struct call *call, struct effects *effects)
@@ -460,7 +468,8 @@ static void on_reconfig(struct site *site, const struct call *call,
 static void on_host_control(struct site *site, const struct call *call,
                             struct effects *effects)
 {
-    host_admin_request(site, call->from, &call->msg->host_control, effects);
+    struct site_api api = api_of(site);
+    host_control_request(&api, call->from, &call->msg->host_control, effects);
 }
 
 /* ---------------------------------------------------------------- dispatch */
@@ -554,7 +563,8 @@ static bool is_current(struct site *site, struct call *call, struct effects *eff
     if (host_table_heard(site->hosts, call->host, call->now_ms)) {
         const char *name = host_table_name(site->hosts, call->host);
         effects_log(effects, LOG_LEVEL_NOTICE, "host %s is back", name);
-        host_admin_sync_host(site, call->host);
+        host_admin_sync_host(&site->closed, site->hosts, site->provider, call->host,
+                             site->now_ms + site->utc_offset_ms);
         runs_host_back(site->runs, call->host, call->now_ms, effects);
         pass_request_set(&site->pass_request);
     }

@@ -192,7 +192,8 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     capacity_reload(site->capacity, site->config);
     provider_set_freeze_timeout(site->provider, site->config->freeze_timeout_ms);
     capacity_sync_provider(site->capacity);
-    host_admin_sync(site);
+    host_admin_sync(&site->closed, site->hosts, site->provider,
+                    site->now_ms + site->utc_offset_ms);
     resizes_forget(site->resizes);
     windows_reload(&site->windows);
     picks_begin(site, now_ms, effects);

@@ -5,10 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
 #include "model/dup.h"
-#include "site/parts.h"
-#include "site/permission.h"
 
 void host_admin_release(struct host_admin *closed)
 {
@@ -68,80 +65,21 @@ void host_admin_load(struct host_admin *closed, const struct row_closed *row)
     }
 }
 
-void host_admin_sync_host(const struct site *site, int host)
+void host_admin_sync_host(const struct host_admin *closed,
+                          const struct host_table *hosts, struct provider *provider,
+                          int host, int64_t local_ms)
 {
-    const char *name = host_table_name(site->hosts, host);
-    provider_set_down(site->provider, name,
-                      host_table_is_away(site->hosts, host) ||
-                          host_admin_is_closed(&site->closed, name) ||
-                          host_table_is_window_closed(
-                              site->hosts, host, site->now_ms + site->utc_offset_ms));
+    const char *name = host_table_name(hosts, host);
+    provider_set_down(provider, name,
+                      host_table_is_away(hosts, host) ||
+                          host_admin_is_closed(closed, name) ||
+                          host_table_is_window_closed(hosts, host, local_ms));
 }
 
-void host_admin_sync(const struct site *site)
+void host_admin_sync(const struct host_admin *closed, const struct host_table *hosts,
+                     struct provider *provider, int64_t local_ms)
 {
-    for (int i = 0; i < host_table_count(site->hosts); i++) {
-        host_admin_sync_host(site, i);
+    for (int i = 0; i < host_table_count(hosts); i++) {
+        host_admin_sync_host(closed, hosts, provider, i, local_ms);
     }
-}
-
-static bool is_known(const struct site *site, const char *host)
-{
-    if (host_table_find(site->hosts, host) >= 0) {
-        return true;
-    }
-    for (int i = 0; i < consumer_count_hosts(site->consumer); i++) {
-        struct consumer_host borrowed;
-        consumer_host_at(site->consumer, i, &borrowed);
-        if (strcmp(borrowed.name, host) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int check(const struct site *site, const struct peer *from,
-                 const struct msg_host_control *order, struct err *err)
-{
-    if (!permission_is_admin(site->config, from)) {
-        return err_set(err, ERR_DENIED,
-                       "only an administrator of the site may close or open hosts");
-    }
-    /* What is closed can be opened, whether it is borrowed now or not. */
-    if (!is_known(site, order->host) &&
-        !host_admin_is_closed(&site->closed, order->host)) {
-        return err_set(err, ERR_NOT_FOUND, "Host <%s> is not found; see `sublet hosts`",
-                       order->host);
-    }
-    return host_admin_is_closed(&site->closed, order->host) ||
-                   site->closed.count < HOSTS_MAX
-               ? 0
-               : err_set(err, ERR_FULL, "too many hosts are closed, at most %d",
-                         HOSTS_MAX);
-}
-
-void host_admin_request(struct site *site, const struct peer *from,
-                        const struct msg_host_control *order, struct effects *effects)
-{
-    struct arena *arena = &effects->arena;
-    struct err err;
-    int rc = check(site, from, order, &err);
-    if (rc < 0) {
-        effects_reply_error(effects, from, order->request, rc, "%s", err.text);
-        return;
-    }
-    struct row row = {.kind = ROW_CLOSED};
-    row.closed = (struct row_closed){.host = arena_str(arena, order->host),
-                                     .is_closed = order->is_closed};
-    if (host_admin_is_closed(&site->closed, order->host) != order->is_closed) {
-        effects_store(effects, &row);
-        host_admin_load(&site->closed, &row.closed);
-        host_admin_sync(site);
-        job_table_retry_all(site->jobs);
-        pass_request_set(&site->pass_request);
-    }
-    const char *text = arena_printf(arena, "Host <%s> is %s.", row.closed.host,
-                                    order->is_closed ? "closed" : "open");
-    effects_log(effects, LOG_LEVEL_NOTICE, "%s: %s", from->name, text);
-    effects_reply(effects, from, order->request, text, NULL, "");
 }

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 
 #include "model/effect.h"
+#include "provider/provider.h"
+#include "site/run/host_table.h"
 
 struct host_admin {
     char **names;
@@ -24,13 +26,13 @@ void host_admin_release(struct host_admin *closed);
 void host_admin_load(struct host_admin *closed, const struct row_closed *row);
 bool host_admin_is_closed(const struct host_admin *closed, const char *host);
 
-struct site;
-/* The provider hears which own hosts are down or closed, by a window too. */
-void host_admin_sync(const struct site *site);
+/* The provider is told which own hosts are unavailable or closed, also by a window;
+ * `local_ms`: the time of the windows of hosts. */
+void host_admin_sync(const struct host_admin *closed, const struct host_table *hosts,
+                     struct provider *provider, int64_t local_ms);
 /* The same of one host, by its index. */
-void host_admin_sync_host(const struct site *site, int host);
-/* HOST_CONTROL: close or open. */
-void host_admin_request(struct site *site, const struct peer *from,
-                        const struct msg_host_control *order, struct effects *effects);
+void host_admin_sync_host(const struct host_admin *closed,
+                          const struct host_table *hosts, struct provider *provider,
+                          int host, int64_t local_ms);
 
 #endif
