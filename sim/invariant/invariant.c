@@ -4,27 +4,22 @@
 #include "sim/invariant/invariant.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "consumer/consumer.h"
 #include "provider/provider.h"
-#include "sim/invariant/invariant_state.h"
+#include "sim/invariant/invariant_host.h"
+#include "sim/invariant/invariant_job.h"
+#include "sim/invariant/invariant_lease_resource.h"
+#include "sim/invariant/invariant_load.h"
+#include "sim/invariant/invariant_pool.h"
+#include "sim/invariant/invariant_rusage.h"
+#include "sim/invariant/invariant_span.h"
 
 /* A machine's memory of its jobs is compared with the journal once in so many steps,
  * and so many more a job: what that costs stays below the cost of the steps. */
 enum { JOBS_CHECK_EVERY = 512, STEPS_PER_JOB = 8, LEASES_PER_STEP = 32 };
-
-bool invariant_state_fail(struct invariants_text *text, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text->text, (size_t)text->size, format, args);
-    va_end(args);
-    return false;
-}
 
 struct invariants *invariants_new(void)
 {
@@ -60,17 +55,9 @@ void invariants_set_patience(struct invariants *invariants, int64_t patience_ms)
     invariants->patience_ms = patience_ms;
 }
 
-struct seen_site *invariant_state_site(struct invariants *invariants, const char *name)
+void invariants_set_now(struct invariants *invariants, int64_t now_ms)
 {
-    struct seen_site *seen;
-
-    HASH_FIND_STR(invariants->sites, name, seen);
-    if (!seen) {
-        seen = mem_alloc(1, sizeof *seen);
-        snprintf(seen->name, sizeof seen->name, "%s", name);
-        HASH_ADD_STR(invariants->sites, name, seen);
-    }
-    return seen;
+    invariants->now_ms = now_ms;
 }
 
 static struct seen_lease *see_lease(struct invariants *invariants, const char *id)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* invariant_host.c: what truly runs on each host, as the executors tell it. */
-#include <stdio.h>
+#include "sim/invariant/invariant_host.h"
 
-#include "sim/invariant/invariant_state.h"
+#include <stdio.h>
 
 static void format_key(char *key, const char *site, const char *host, const char *lease)
 {

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* invariant_job.c: the life of each job, as its site's journal has it. */
+#include "sim/invariant/invariant_job.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "model/job_id.h"
-#include "sim/invariant/invariant_state.h"
+#include "sim/invariant/invariant_load.h"
+#include "sim/invariant/invariant_span.h"
 
 static void format_submission(char *key, const char *site, uint64_t id)
 {

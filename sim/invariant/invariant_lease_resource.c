@@ -3,11 +3,12 @@
  * site's books when any of them has changed, and compared with what the configuration
  * exports, its places and its hosts have. What is too much may be left over from
  * before, but does not grow. */
+#include "sim/invariant/invariant_lease_resource.h"
+
 #include <stdio.h>
 
 #include "provider/export_shared.h"
 #include "provider/provider.h"
-#include "sim/invariant/invariant_state.h"
 
 enum { EXPORTED = 0 }; /* as a pool: all of a resource's together */
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* invariant_load.c: what load demands (10), judged once more by what hosts told: on a
  * host beyond loadStop something is done in time, and never too much at a time. */
+#include "sim/invariant/invariant_load.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/invariant/invariant_state.h"
+#include "sim/invariant/invariant_host.h"
 #include "site/parts.h"
 
 enum {
@@ -185,11 +187,6 @@ bool invariant_load_check(struct invariants *invariants,
         }
     }
     return true;
-}
-
-void invariants_set_now(struct invariants *invariants, int64_t now_ms)
-{
-    invariants->now_ms = now_ms;
 }
 
 void invariant_load_release(struct invariants *invariants)

@@ -5,10 +5,10 @@
  *
  * What is rounded to whole hosts, and branches by ownership policy, have quotas of
  * their own kind: of these only what is moved is judged. */
+#include "sim/invariant/invariant_pool.h"
+
 #include <inttypes.h>
 #include <string.h>
-
-#include "sim/invariant/invariant_state.h"
 
 struct look {
     const char *pool;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* invariant_rusage.c: what the open jobs of a site reserve (9), summed here once more
  * over what is configured, exported and borrowed, as contracts and books have it. */
+#include "sim/invariant/invariant_rusage.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "consumer/consumer.h"
 #include "model/exported_resources.h"
 #include "provider/provider.h"
-#include "sim/invariant/invariant_state.h"
 #include "site/facts_config.h"
 #include "site/reserves.h"
 

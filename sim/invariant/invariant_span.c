@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* invariant_span.c: the slots of a job lie on its hosts as its own span says. */
+#include "sim/invariant/invariant_span.h"
+
 #include <string.h>
 
 #include "sched/resreq.h"
-#include "sim/invariant/invariant_state.h"
 
 /* What its site knows of resources does not matter to a span. */
 void invariant_span_read(const struct job_spec *spec, struct seen_submission *seen)

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariant_state.h: what the files of the invariants share: what was seen so far.
- * invariant.c: contracts (2, 3, 4, 6, 7) and settling; invariant_job.c: jobs (5, 12);
- * invariant_host.c: slots in use (1); invariant_lease_resource.c: what leases have
- * besides (8); invariant_rusage.c: what is reserved (9); invariant_load.c: load (10);
- * invariant_pool.c: pools (11); invariant_span.c: how slots lie (13).
+/* invariant_state.h: what the invariants have seen so far, for the files of this
+ * folder.
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_INVARIANT_INVARIANT_STATE_H
@@ -124,44 +121,7 @@ struct invariants {
 bool invariant_state_fail(struct invariants_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* What is known of the site; added at its first mention. */
 struct seen_site *invariant_state_site(struct invariants *invariants, const char *name);
-bool invariant_job_check(struct invariants *invariants,
-                         const struct invariants_site *site,
-                         struct invariants_text *text);
-/* In use by runs of that lease on that host; lease "": by all. */
-int invariant_host_count_used(const struct invariants *invariants, const char *site,
-                              const char *host, const char *lease);
-/* Runs that use slots of that host. */
-int invariant_host_count_runs(const struct invariants *invariants, const char *site,
-                              const char *host);
-/* The first job that has not ended, or NULL. */
-const char *invariant_job_find_unended(const struct invariants *invariants);
-bool invariant_pool_check(const char *pool, const struct pool_cycle *cycle,
-                          struct invariants_text *text);
-bool invariant_rusage_check(struct invariants *invariants,
-                            const struct invariants_site *site,
-                            struct invariants_text *text);
-bool invariant_load_check(struct invariants *invariants,
-                          const struct invariants_site *site, bool is_restarted,
-                          struct invariants_text *text);
-/* How the job's slots have to lie. */
-void invariant_span_read(const struct job_spec *spec, struct seen_submission *seen);
-/* They do, on the hosts that the job has. */
-bool invariant_span_check(const struct seen_submission *of, const char *key,
-                          const struct row_job_state *row,
-                          struct invariants_text *text);
-
-/* A job's record: for which causes it stands still now. */
-bool invariant_load_causes_changed(struct invariants *invariants, const char *site,
-                                   const struct row_job_state *row,
-                                   struct seen_job *job, struct invariants_text *text);
-void invariant_load_release(struct invariants *invariants);
-void invariant_rusage_release(struct invariants *invariants);
-void invariant_job_release(struct invariants *invariants);
-void invariant_host_release(struct invariants *invariants);
-bool invariant_lease_resource_check(struct invariants *invariants,
-                                    const struct invariants_site *site,
-                                    struct invariants_text *text);
-void invariant_lease_resource_release(struct invariants *invariants);
 
 #endif

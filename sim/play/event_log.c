@@ -1,73 +1,143 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_log.c: contracts and slots; jobs are event_log_job.c's. */
-#include "sim/play/event_log_parts.h"
+/* event_log.c: events from what daemons commit: of jobs, leases and pools; and the
+ * level of each site. */
+#include "sim/play/event_log.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define uthash_fatal(text) abort() /* out of memory, as everywhere */
+#include <uthash.h>
+
+#include "base/bounds.h"
+#include "model/job_id.h"
+
+struct submission_key {
+    int64_t site;
+    uint64_t id;
+};
+
+struct job_key {
+    int64_t site;
+    uint64_t key; /* model/job_id.h */
+};
+
+struct event_log_submission {
+    struct submission_key key;
+    char *name;
+    int64_t submit_ms;
+    UT_hash_handle hh;
+};
+
+struct event_log_job {
+    struct job_key key;
+    struct event_log_submission *submission;
+    enum job_state state;
+    uint64_t begun;    /* the attempt that a start was told of */
+    int n_slots;       /* as it was last told of */
+    bool is_preempted; /* as of the last record: it has given its slots away */
+    bool is_killed, is_ended;
+    UT_hash_handle hh;
+};
+
+struct event_log_lease {
+    char lease[LEASE_ID_SIZE];
+    int provider, consumer; /* sites; -1: none of these */
+    int n_lent;
+    UT_hash_handle hh;
+};
+
+struct event_log {
+    struct event_log_options setting;
+    struct summary *summary;
+    struct summary_level *levels;
+    struct event_log_lease *books;
+    struct event_log_submission *submissions;
+    struct event_log_job *jobs;
+    struct arena scratch; /* of the event that is being told */
+};
+
+static void release_jobs(struct event_log *log)
+{
+    struct event_log_submission *submission, *next_submission;
+    struct event_log_job *job, *next_job;
+
+    HASH_ITER (hh, log->submissions, submission, next_submission) {
+        HASH_DEL(log->submissions, submission);
+        free(submission->name);
+        free(submission);
+    }
+    HASH_ITER (hh, log->jobs, job, next_job) {
+        HASH_DEL(log->jobs, job);
+        free(job);
+    }
+}
 
 struct event_log *event_log_new(const struct event_log_options *setting,
                                 struct summary *summary)
 {
-    struct event_log *story = mem_alloc(1, sizeof *story);
+    struct event_log *log = mem_alloc(1, sizeof *log);
 
-    story->setting = *setting;
-    story->summary = summary;
-    story->levels = mem_alloc((size_t)setting->n_sites + 1, sizeof story->levels[0]);
-    arena_init(&story->scratch);
+    log->setting = *setting;
+    log->summary = summary;
+    log->levels = mem_alloc((size_t)setting->n_sites + 1, sizeof log->levels[0]);
+    arena_init(&log->scratch);
     for (int i = 0; i < setting->n_sites; i++) {
-        event_log_sized(story, i, setting->n_slots[i], setting->epoch_ms);
+        event_log_sized(log, i, setting->n_slots[i], setting->epoch_ms);
     }
-    return story;
+    return log;
 }
 
-void event_log_free(struct event_log *story)
+void event_log_free(struct event_log *log)
 {
     struct event_log_lease *book, *next;
 
-    if (!story) {
+    if (!log) {
         return;
     }
-    HASH_ITER (hh, story->books, book, next) {
-        HASH_DEL(story->books, book);
+    HASH_ITER (hh, log->books, book, next) {
+        HASH_DEL(log->books, book);
         free(book);
     }
-    event_log_job_release(story);
-    arena_release(&story->scratch);
-    free(story->levels);
-    free(story);
+    release_jobs(log);
+    arena_release(&log->scratch);
+    free(log->levels);
+    free(log);
 }
 
-/* ---- events
- * ------------------------------------------------------------------------- */
-
-struct value *event_log_begin(struct event_log *story, const char *event, int site,
-                              int64_t now_ms)
+/* An event that is to be filled; NULL if nobody listens. */
+static struct value *begin_event(struct event_log *log, const char *event, int site,
+                                 int64_t now_ms)
 {
-    struct arena *arena = &story->scratch;
+    struct arena *arena = &log->scratch;
 
-    if (!story->setting.on_event) {
+    if (!log->setting.on_event) {
         return NULL;
     }
     arena_clear(arena);
     struct value *object = value_object(arena);
-    value_add_duration(arena, object, "t", now_ms - story->setting.epoch_ms);
+    value_add_duration(arena, object, "t", now_ms - log->setting.epoch_ms);
     value_add_text(arena, object, "event", event);
     if (site >= 0) {
-        value_add_text(arena, object, "site", story->setting.sites[site]);
+        value_add_text(arena, object, "site", log->setting.sites[site]);
     }
     return object;
 }
 
-void event_log_emit(struct event_log *story, const struct value *event)
+static void emit(struct event_log *log, const struct value *event)
 {
-    story->setting.on_event(story->setting.arg, event);
+    log->setting.on_event(log->setting.arg, event);
 }
 
-static int find_site(const struct event_log *story, const char *name, size_t length)
+/* ---- events of leases and pools
+ * ------------------------------------------------------------------------- */
+
+static int find_site(const struct event_log *log, const char *name, size_t length)
 {
-    for (int i = 0; i < story->setting.n_sites; i++) {
-        if (strlen(story->setting.sites[i]) == length &&
-            !strncmp(story->setting.sites[i], name, length)) {
+    for (int i = 0; i < log->setting.n_sites; i++) {
+        if (strlen(log->setting.sites[i]) == length &&
+            !strncmp(log->setting.sites[i], name, length)) {
             return i;
         }
     }
@@ -84,10 +154,10 @@ static void add_side(struct arena *arena, struct value *event, const char *key,
     value_add_int(arena, side, "used", used);
 }
 
-static void add_node(struct event_log *story, struct value *event,
+static void add_node(struct event_log *log, struct value *event,
                      const struct row_history *row)
 {
-    struct arena *arena = &story->scratch;
+    struct arena *arena = &log->scratch;
 
     value_add_text(arena, event, "pool", row->pool);
     value_add_text(arena, event, "node", row->node);
@@ -97,19 +167,19 @@ static void add_node(struct event_log *story, struct value *event,
     } else {
         value_add_int(arena, event, "slots", row->slots);
         value_add_duration(arena, event, "deadline",
-                           row->deadline_ms - story->setting.epoch_ms);
+                           row->deadline_ms - log->setting.epoch_ms);
     }
 }
 
 /* As `sublet events` shows it. The sites of a lease are the first and the last part of
  * its id. */
-static void tell_history(struct event_log *story, const struct row_history *row,
+static void tell_history(struct event_log *log, const struct row_history *row,
                          int64_t now_ms)
 {
-    struct arena *arena = &story->scratch;
+    struct arena *arena = &log->scratch;
     bool is_of_lease = row->lease && row->lease[0];
-    struct value *event = event_log_begin(
-        story, row_event_name(row_history_name(row->event)), -1, now_ms);
+    struct value *event =
+        begin_event(log, row_event_name(row_history_name(row->event)), -1, now_ms);
 
     if (!event) {
         return;
@@ -129,74 +199,73 @@ static void tell_history(struct event_log *story, const struct row_history *row,
         value_add_text(arena, event, "site", row->site);
     }
     if (row->node && row->node[0]) {
-        add_node(story, event, row);
+        add_node(log, event, row);
     }
     value_add_text(arena, event, "reason", row->reason);
-    event_log_emit(story, event);
+    emit(log, event);
 }
 
-void event_log_fault(struct event_log *story, const char *kind, const char *target,
+void event_log_fault(struct event_log *log, const char *kind, const char *target,
                      int64_t now_ms)
 {
-    struct value *event = event_log_begin(story, "fault", -1, now_ms);
+    struct value *event = begin_event(log, "fault", -1, now_ms);
 
     if (event) {
-        value_add_text(&story->scratch, event, "kind", kind);
-        value_add_text(&story->scratch, event, "target", target);
-        event_log_emit(story, event);
+        value_add_text(&log->scratch, event, "kind", kind);
+        value_add_text(&log->scratch, event, "target", target);
+        emit(log, event);
     }
 }
 
 /* ---- slots
  * -------------------------------------------------------------------------- */
 
-static void level_changed(struct event_log *story, int site, int64_t now_ms)
+static void level_changed(struct event_log *log, int site, int64_t now_ms)
 {
-    const struct summary_level *level = &story->levels[site];
+    const struct summary_level *level = &log->levels[site];
 
-    summary_level(story->summary, site, level, now_ms - story->setting.epoch_ms);
-    if (story->setting.on_level) {
-        story->setting.on_level(story->setting.arg, site, level,
-                                now_ms - story->setting.epoch_ms);
+    summary_level(log->summary, site, level, now_ms - log->setting.epoch_ms);
+    if (log->setting.on_level) {
+        log->setting.on_level(log->setting.arg, site, level,
+                              now_ms - log->setting.epoch_ms);
     }
 }
 
-void event_log_used(struct event_log *story, int site, int n_slots, int64_t now_ms)
+void event_log_used(struct event_log *log, int site, int n_slots, int64_t now_ms)
 {
-    story->levels[site].n_used += n_slots;
-    level_changed(story, site, now_ms);
+    log->levels[site].n_used += n_slots;
+    level_changed(log, site, now_ms);
 }
 
-void event_log_sized(struct event_log *story, int site, int n_slots, int64_t now_ms)
+void event_log_sized(struct event_log *log, int site, int n_slots, int64_t now_ms)
 {
-    story->levels[site].n_slots = n_slots;
-    level_changed(story, site, now_ms);
+    log->levels[site].n_slots = n_slots;
+    level_changed(log, site, now_ms);
 }
 
-static struct event_log_lease *see_book(struct event_log *story,
+static struct event_log_lease *see_book(struct event_log *log,
                                         const struct row_book *row)
 {
     struct event_log_lease *book;
 
-    HASH_FIND_STR(story->books, row->lease, book);
+    HASH_FIND_STR(log->books, row->lease, book);
     if (!book) {
         size_t length;
         const char *consumer = msg_lease_consumer(row->lease, &length);
 
         book = mem_alloc(1, sizeof *book);
         snprintf(book->lease, sizeof book->lease, "%s", row->lease);
-        book->provider = find_site(story, row->lease, strcspn(row->lease, "/"));
-        book->consumer = find_site(story, consumer, length);
-        HASH_ADD_STR(story->books, lease, book);
+        book->provider = find_site(log, row->lease, strcspn(row->lease, "/"));
+        book->consumer = find_site(log, consumer, length);
+        HASH_ADD_STR(log->books, lease, book);
     }
     return book;
 }
 
 /* What the provider has on record is what is lent. */
-static void take_book(struct event_log *story, const struct row_book *row,
-                      int64_t now_ms)
+static void take_book(struct event_log *log, const struct row_book *row, int64_t now_ms)
 {
-    struct event_log_lease *book = see_book(story, row);
+    struct event_log_lease *book = see_book(log, row);
     int n_lent = 0;
 
     for (int i = 0; i < row->n_hosts && !row->is_gone && !row->is_ended; i++) {
@@ -206,31 +275,291 @@ static void take_book(struct event_log *story, const struct row_book *row,
         return;
     }
     if (book->provider >= 0) {
-        story->levels[book->provider].n_lent += n_lent - book->n_lent;
-        level_changed(story, book->provider, now_ms);
+        log->levels[book->provider].n_lent += n_lent - book->n_lent;
+        level_changed(log, book->provider, now_ms);
     }
     if (book->consumer >= 0) {
-        story->levels[book->consumer].n_borrowed += n_lent - book->n_lent;
-        level_changed(story, book->consumer, now_ms);
+        log->levels[book->consumer].n_borrowed += n_lent - book->n_lent;
+        level_changed(log, book->consumer, now_ms);
     }
     book->n_lent = n_lent;
 }
 
-void event_log_stored(struct event_log *story, int site, const struct row *row,
+/* ---- jobs
+ * ------------------------------------------------------------------------------- */
+
+static struct event_log_submission *find_submission(const struct event_log *log,
+                                                    int site, uint64_t id)
+{
+    struct submission_key key = {site, id};
+    struct event_log_submission *found;
+
+    HASH_FIND(hh, log->submissions, &key, sizeof key, found);
+    return found;
+}
+
+static struct event_log_job *see_job(struct event_log *log, int site,
+                                     const struct row_job_state *row)
+{
+    struct job_key key = {site, job_id_key(row->id, row->index)};
+    struct event_log_submission *submission = find_submission(log, site, row->id);
+    struct event_log_job *job;
+
+    HASH_FIND(hh, log->jobs, &key, sizeof key, job);
+    if (!job && submission) {
+        job = mem_alloc(1, sizeof *job);
+        job->key = key;
+        job->submission = submission;
+        HASH_ADD(hh, log->jobs, key, sizeof key, job);
+    }
+    return job;
+}
+
+/* ---- events of jobs
+ * ------------------------------------------------------------------------- */
+
+/* By the name that the scenario knows it by, and the id that its site does. */
+static void add_job(struct event_log *log, struct value *event, const char *name,
+                    uint64_t id, int index)
+{
+    struct arena *arena = &log->scratch;
+
+    value_add_text(arena, event, "job", job_id_element_name(arena, name, index));
+    if (index) {
+        value_add_text(arena, event, "job_id", job_id_text(arena, id, index));
+    } else {
+        value_add_int(arena, event, "job_id", (int64_t)id);
+    }
+}
+
+static struct value *begin(struct event_log *log, const char *kind,
+                           const struct event_log_job *job,
+                           const struct row_job_state *row, int64_t now_ms)
+{
+    struct value *event = begin_event(log, kind, (int)job->key.site, now_ms);
+
+    if (event) {
+        add_job(log, event, job->submission->name, row->id, row->index);
+    }
+    return event;
+}
+
+static void tell_hosts(struct event_log *log, const char *kind,
+                       const struct event_log_job *job, const struct row_job_state *row,
+                       int64_t now_ms)
+{
+    struct arena *arena = &log->scratch;
+    struct value *event = begin(log, kind, job, row, now_ms);
+
+    if (!event) {
+        return;
+    }
+    if (row->lease && row->lease[0]) {
+        value_add_text(arena, event, "lease", row->lease);
+    }
+    struct value *hosts = value_add(arena, event, "hosts", value_object(arena));
+    for (int i = 0; i < row->n_hosts; i++) {
+        value_add_int(arena, hosts, row->hosts[i].host, row->hosts[i].n_slots);
+    }
+    emit(log, event);
+}
+
+static void tell_reason(struct event_log *log, const char *kind,
+                        const struct event_log_job *job,
+                        const struct row_job_state *row, const char *reason,
+                        int64_t now_ms)
+{
+    struct value *event = begin(log, kind, job, row, now_ms);
+
+    if (event) {
+        value_add_text(&log->scratch, event, "reason", reason);
+        emit(log, event);
+    }
+}
+
+/* Why it stands still, and for whom. */
+static void tell_halt(struct event_log *log, const struct event_log_job *job,
+                      const struct row_job_state *row, const char *kind, int64_t now_ms)
+{
+    int causes = row->halt.causes;
+    const char *reason = causes & HALT_USER      ? "user"
+                         : causes & HALT_PREEMPT ? "preempt"
+                         : causes & HALT_WINDOW  ? "window"
+                         : causes & HALT_LOAD    ? "load"
+                                                 : "user";
+    struct value *event = begin(log, kind, job, row, now_ms);
+
+    if (!event) {
+        return;
+    }
+    value_add_text(&log->scratch, event, "reason", reason);
+    if (causes & HALT_PREEMPT && row->halt.by) {
+        const struct event_log_submission *by =
+            find_submission(log, (int)job->key.site, job_id_key_number(row->halt.by));
+        value_add_text(&log->scratch, event, "by",
+                       job_id_element_name(&log->scratch, by ? by->name : "?",
+                                           job_id_key_index(row->halt.by)));
+    }
+    emit(log, event);
+}
+
+static void tell_end(struct event_log *log, const struct event_log_job *job,
+                     const struct row_job_state *row, int64_t now_ms)
+{
+    struct arena *arena = &log->scratch;
+    struct value *event = begin(log, "job_end", job, row, now_ms);
+    int code;
+
+    if (!event) {
+        return;
+    }
+    value_add_text(arena, event, "state", row->state == JOB_DONE ? "DONE" : "EXIT");
+    if (row_exit_code(&row->exit, &code)) {
+        value_add_int(arena, event, "exit_code", code);
+    } else {
+        value_add_null(arena, event, "exit_code");
+    }
+    emit(log, event);
+}
+
+/* ---- records of jobs
+ * -------------------------------------------------------------- */
+
+static void tell_submitted(struct event_log *log, int site, const struct row_job *row,
+                           int index, int64_t now_ms)
+{
+    struct arena *arena = &log->scratch;
+    struct value *event = begin_event(log, "job_submit", site, now_ms);
+
+    if (!event) {
+        return;
+    }
+    add_job(log, event, row->spec.name, row->id, index);
+    value_add_text(arena, event, "queue", row->spec.queue);
+    value_add_text(arena, event, "user", row->spec.user);
+    value_add_int(arena, event, "slots", row->spec.n_slots);
+    emit(log, event);
+}
+
+static void take_submission(struct event_log *log, int site, const struct row_job *row,
+                            int64_t now_ms)
+{
+    struct event_log_submission *submission = mem_alloc(1, sizeof *submission);
+    size_t size = strlen(row->spec.name) + 1;
+    struct arena arena;
+    struct job_id list;
+    const int *indices = (const int[]){0};
+    int n_indices = 1;
+
+    submission->key = (struct submission_key){site, row->id};
+    submission->name = memcpy(mem_alloc(size, 1), row->spec.name, size);
+    submission->submit_ms = row->submit_ms;
+    HASH_ADD(hh, log->submissions, key, sizeof submission->key, submission);
+    arena_init(&arena);
+    if (row->is_array &&
+        !job_id_read_name(&arena, row->spec.name, JOB_INDEX_MAX, &list, NULL)) {
+        n_indices = job_id_expand(&arena, &list, &indices);
+    }
+    for (int i = 0; i < n_indices && log->setting.on_event; i++) {
+        tell_submitted(log, site, row, indices[i], now_ms);
+    }
+    arena_release(&arena);
+}
+
+static bool is_suspended(enum job_state state)
+{
+    return state == JOB_USUSP || state == JOB_SSUSP || state == JOB_PSUSP;
+}
+
+static void end(struct event_log *log, struct event_log_job *job,
+                const struct row_job_state *row, int64_t now_ms)
+{
+    if (row->start_ms && row->attempt && job->begun != row->attempt) {
+        tell_hosts(log, "job_start", job, row, now_ms);
+    }
+    if (row->exit.end == RUN_END_LIMIT) {
+        tell_reason(log, "job_kill", job, row, "limit", now_ms);
+    }
+    tell_end(log, job, row, now_ms);
+    job->is_ended = true;
+    if (row->start_ms) {
+        summary_ended(log->summary, (int)job->key.site, row->state == JOB_DONE,
+                      row->start_ms - job->submission->submit_ms,
+                      row->end_ms - row->start_ms);
+    }
+}
+
+static void go_on(struct event_log *log, struct event_log_job *job,
+                  const struct row_job_state *row, int64_t now_ms)
+{
+    if (row->state == JOB_RUN && job->begun != row->attempt) {
+        job->begun = row->attempt;
+        tell_hosts(log, "job_start", job, row, now_ms);
+    } else if (is_suspended(row->state) && !is_suspended(job->state)) {
+        if (row->state != JOB_PSUSP && job->begun != row->attempt) {
+            job->begun = row->attempt;
+            tell_hosts(log, "job_start", job, row, now_ms);
+        }
+        tell_halt(log, job, row, "job_suspend", now_ms);
+    } else if (is_suspended(job->state) && !is_suspended(row->state)) {
+        tell_hosts(log, "job_resume", job, row, now_ms);
+    }
+    if (job->begun == row->attempt && row->resize.event == RESIZE_NONE) {
+        int n_slots = msg_sum_slots(row->hosts, row->n_hosts);
+        if (job->n_slots != n_slots && row->resize.number > 0) {
+            tell_hosts(log, "job_resize", job, row, now_ms);
+        }
+        job->n_slots = n_slots;
+    }
+    if (row->attempt == 0 && job->begun != 0) {
+        tell_reason(log, "job_requeue", job, row, row_requeue_name(row->requeue_cause),
+                    now_ms);
+        if (row->requeue_cause == REQUEUE_RECALL) {
+            summary_recalled(log->summary, (int)job->key.site);
+        }
+        job->begun = 0;
+    }
+}
+
+static void take_job_state(struct event_log *log, int site,
+                           const struct row_job_state *row, int64_t now_ms)
+{
+    struct event_log_job *job = see_job(log, site, row);
+
+    if (!job || job->is_ended || row->is_gone || row->state == JOB_UNKWN) {
+        return; /* of what nobody knows nothing is told: it goes on, or ends */
+    }
+    if (row->halt.causes & HALT_PREEMPT && row->halt.by && !job->is_preempted) {
+        summary_preempted(log->summary, (int)job->key.site);
+    }
+    if (row->is_killed && !job->is_killed) {
+        job->is_killed = true;
+        tell_halt(log, job, row, "job_kill", now_ms);
+    }
+    if (row->state == JOB_DONE || row->state == JOB_EXIT) {
+        end(log, job, row, now_ms);
+    } else {
+        go_on(log, job, row, now_ms);
+    }
+    job->state = row->state;
+    job->is_preempted = row->halt.causes & HALT_PREEMPT && row->halt.by;
+}
+
+void event_log_stored(struct event_log *log, int site, const struct row *row,
                       int64_t now_ms)
 {
     switch ((int)row->kind) {
     case ROW_HISTORY:
-        tell_history(story, &row->history, now_ms);
+        tell_history(log, &row->history, now_ms);
         break;
     case ROW_BOOK:
-        take_book(story, &row->book, now_ms);
+        take_book(log, &row->book, now_ms);
         break;
     case ROW_JOB:
-        event_log_job_submitted(story, site, &row->job, now_ms);
+        take_submission(log, site, &row->job, now_ms);
         break;
     case ROW_JOB_STATE:
-        event_log_job_changed(story, site, &row->job_state, now_ms);
+        take_job_state(log, site, &row->job_state, now_ms);
         break;
     default:
         break;

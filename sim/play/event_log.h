@@ -26,18 +26,18 @@ struct event_log_options {
 };
 
 struct event_log;
-/* The summary is told what adds up; it outlives the story. */
+/* The summary is told what adds up; it outlives the log. */
 struct event_log *event_log_new(const struct event_log_options *setting,
                                 struct summary *summary);
-void event_log_free(struct event_log *story);
+void event_log_free(struct event_log *log);
 
 /* `site` -1: the broker's. */
-void event_log_stored(struct event_log *story, int site, const struct row *row,
+void event_log_stored(struct event_log *log, int site, const struct row *row,
                       int64_t now_ms);
-void event_log_used(struct event_log *story, int site, int n_slots, int64_t now_ms);
-void event_log_sized(struct event_log *story, int site, int n_slots, int64_t now_ms);
+void event_log_used(struct event_log *log, int site, int n_slots, int64_t now_ms);
+void event_log_sized(struct event_log *log, int site, int n_slots, int64_t now_ms);
 /* `value` NULL: none. */
-void event_log_fault(struct event_log *story, const char *kind, const char *target,
+void event_log_fault(struct event_log *log, const char *kind, const char *target,
                      int64_t now_ms);
 
 #endif

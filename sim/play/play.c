@@ -2,12 +2,13 @@
 /* play.c: the loop over the instants of a scenario. */
 #include "sim/play/play.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/play/play_state.h"
+#include "sim/play/play_action.h"
+#include "sim/play/play_config.h"
+#include "sim/play/play_expect.h"
 
 enum {
     SETTLE_STEP_MS = 20037, /* on no grid of a reclaim delay */
@@ -15,51 +16,32 @@ enum {
     PROGRESS_EVERY = 256, /* instants */
 };
 
-void play_remark(struct play *play, int line, bool is_note, const char *format, ...)
-{
-    struct play_remark *remark = arena_alloc(&play->arena, 1, sizeof *remark);
-    va_list args;
-
-    va_start(args, format);
-    remark->text = arena_vprintf(&play->arena, format, args);
-    va_end(args);
-    remark->line = line;
-    remark->is_note = is_note;
-    play->n_failed += !is_note;
-    if (play->last) {
-        play->last->next = remark;
-    } else {
-        play->first = remark;
-    }
-    play->last = remark;
-}
-
 /* ---- what watches the world
  * --------------------------------------------------------- */
 
 static void on_stored(void *arg, int site, const struct row *row, int64_t now_ms)
 {
-    event_log_stored(((struct play *)arg)->story, site, row, now_ms);
+    event_log_stored(((struct play *)arg)->log, site, row, now_ms);
 }
 
 static void on_used(void *arg, int site, const char *lease, int n_slots, int64_t now_ms)
 {
     (void)lease;
-    event_log_used(((struct play *)arg)->story, site, n_slots, now_ms);
+    event_log_used(((struct play *)arg)->log, site, n_slots, now_ms);
 }
 
 static void on_crashed(void *arg, int site, int64_t now_ms)
 {
     struct play *play = arg;
 
-    event_log_fault(play->story, "crash",
+    event_log_fault(play->log, "crash",
                     site < 0 ? "broker" : play->scenario->sites[site].name, now_ms);
 }
 
 /* ---- making one
  * --------------------------------------------------------------------- */
 
-static int count_deeds(const struct scenario *scenario)
+static int count_actions(const struct scenario *scenario)
 {
     int count = 0;
 
@@ -72,7 +54,7 @@ static int count_deeds(const struct scenario *scenario)
     return count;
 }
 
-static int compare_deeds(const void *a, const void *b)
+static int compare_actions(const void *a, const void *b)
 {
     const struct play_action *one = a, *other = b;
 
@@ -85,27 +67,27 @@ static int compare_deeds(const void *a, const void *b)
     return one->swf_job - other->swf_job;
 }
 
-static void list_deeds(struct play *play)
+static void list_actions(struct play *play)
 {
     const struct scenario *scenario = play->scenario;
-    int n = 0, count = count_deeds(scenario);
+    int n = 0, count = count_actions(scenario);
 
-    play->deeds = mem_alloc((size_t)count + 1, sizeof play->deeds[0]);
+    play->actions = mem_alloc((size_t)count + 1, sizeof play->actions[0]);
     for (int i = 0; i < scenario->n_statements; i++) {
         const struct statement *at = &scenario->statements[i];
 
         if (at->kind == STATEMENT_WORKLOAD) {
             for (int k = 0; k < at->workload.swf.n_jobs; k++) {
-                play->deeds[n++] = (struct play_action){
+                play->actions[n++] = (struct play_action){
                     at->at_ms + at->workload.swf.jobs[k].at_ms, at, k};
             }
         } else if (at->kind != STATEMENT_EXPECT) {
-            play->deeds[n++] = (struct play_action){at->at_ms, at, -1};
+            play->actions[n++] = (struct play_action){at->at_ms, at, -1};
         }
     }
-    play->n_deeds = n;
+    play->n_actions = n;
     if (n > 1) {
-        qsort(play->deeds, (size_t)n, sizeof play->deeds[0], compare_deeds);
+        qsort(play->actions, (size_t)n, sizeof play->actions[0], compare_actions);
     }
 }
 
@@ -122,7 +104,7 @@ static void configure(struct play *play)
     play_config_broker(play, &scenario->broker.config);
 }
 
-static void begin_story(struct play *play)
+static void begin_log(struct play *play)
 {
     int n_sites = play->scenario->n_sites;
     const char **names = arena_alloc(&play->arena, (size_t)n_sites, sizeof names[0]);
@@ -143,7 +125,7 @@ static void begin_story(struct play *play)
                                         .arg = play->options.arg};
 
     play->summary = summary_new(names, n_sites);
-    play->story = event_log_new(&setting, play->summary);
+    play->log = event_log_new(&setting, play->summary);
 }
 
 static int64_t longer(int64_t longest_ms, const struct site_config *config)
@@ -187,8 +169,8 @@ struct play *play_new(const struct scenario *scenario,
     play->job_ids =
         mem_alloc((size_t)scenario->n_statements + 1, sizeof play->job_ids[0]);
     configure(play);
-    list_deeds(play);
-    begin_story(play);
+    list_actions(play);
+    begin_log(play);
     play->faults = (struct world_options){.seed = options->seed,
                                           .start_ms = PLAY_EPOCH_MS,
                                           .is_calm = !scenario->has_faults};
@@ -208,11 +190,11 @@ void play_free(struct play *play)
         return;
     }
     world_free(play->world);
-    event_log_free(play->story);
+    event_log_free(play->log);
     summary_free(play->summary);
     free(play->sites);
     free(play->given);
-    free(play->deeds);
+    free(play->actions);
     free(play->late);
     free(play->job_ids);
     arena_release(&play->arena);
@@ -222,11 +204,11 @@ void play_free(struct play *play)
 /* ---- one instant
  * -------------------------------------------------------------------- */
 
-static void put_off(struct play *play, const struct play_action *deed)
+static void put_off(struct play *play, const struct play_action *action)
 {
-    struct play_action late = *deed;
+    struct play_action late = *action;
 
-    late.at_ms = world_back_ms(play->world, deed->statement->site) - PLAY_EPOCH_MS;
+    late.at_ms = world_back_ms(play->world, action->statement->site) - PLAY_EPOCH_MS;
     if (play->n_late == play->late_capacity) {
         play->late_capacity = play->late_capacity ? 2 * play->late_capacity : 16;
         play->late =
@@ -241,14 +223,14 @@ static void do_late(struct play *play, int64_t now_ms)
     int n_late = play->n_late, kept = 0;
 
     for (int i = 0; i < n_late; i++) {
-        struct play_action deed = play->late[i];
+        struct play_action action = play->late[i];
 
-        if (deed.at_ms > now_ms) {
-            play->late[kept++] = deed;
-        } else if (!play_action_run(play, &deed)) {
-            deed.at_ms =
-                world_back_ms(play->world, deed.statement->site) - PLAY_EPOCH_MS;
-            play->late[kept++] = deed;
+        if (action.at_ms > now_ms) {
+            play->late[kept++] = action;
+        } else if (!play_action_run(play, &action)) {
+            action.at_ms =
+                world_back_ms(play->world, action.statement->site) - PLAY_EPOCH_MS;
+            play->late[kept++] = action;
         }
     }
     play->n_late = kept;
@@ -274,11 +256,11 @@ static bool play_instant(struct play *play, int64_t now_ms, int *next_expect)
     const struct scenario *scenario = play->scenario;
 
     world_advance(play->world, PLAY_EPOCH_MS + now_ms);
-    for (; play->next_deed < play->n_deeds &&
-           play->deeds[play->next_deed].at_ms == now_ms;
-         play->next_deed++) {
-        if (!play_action_run(play, &play->deeds[play->next_deed])) {
-            put_off(play, &play->deeds[play->next_deed]);
+    for (; play->next_action < play->n_actions &&
+           play->actions[play->next_action].at_ms == now_ms;
+         play->next_action++) {
+        if (!play_action_run(play, &play->actions[play->next_action])) {
+            put_off(play, &play->actions[play->next_action]);
         }
     }
     if (!run_to(play, now_ms)) {
@@ -310,9 +292,9 @@ static int64_t next_instant(const struct play *play, int next_expect)
         scenario->statements[next_expect].at_ms < next_ms) {
         next_ms = scenario->statements[next_expect].at_ms;
     }
-    if (play->next_deed < play->n_deeds &&
-        play->deeds[play->next_deed].at_ms < next_ms) {
-        next_ms = play->deeds[play->next_deed].at_ms;
+    if (play->next_action < play->n_actions &&
+        play->actions[play->next_action].at_ms < next_ms) {
+        next_ms = play->actions[play->next_action].at_ms;
     }
     return late_ms < next_ms ? late_ms : next_ms;
 }

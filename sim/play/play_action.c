@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* play_action_run.c: what a statement does: a message of a user or an administrator, or
  * a fault. */
+#include "sim/play/play_action.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/play/play_state.h"
-#include "sim/scenario/scenario_build.h"
+#include "sim/play/play_config.h"
 
 /* Whose answer it is. */
 struct asking {
@@ -21,8 +22,8 @@ static void take_answer(void *arg, const struct msg_reply *reply)
     const struct value *job = reply->value ? value_find(reply->value, "job") : NULL;
 
     if (reply->code) {
-        play_remark(asking->play, asking->statement->line, true, "%s: refused: %s",
-                    asking->statement->text, reply->text);
+        play_state_remark(asking->play, asking->statement->line, true,
+                          "%s: refused: %s", asking->statement->text, reply->text);
     } else if (job) {
         asking->job = (uint64_t)job->number;
     }
@@ -74,10 +75,10 @@ static const char *notification(const struct statement_submit *submit,
                                                 submit->notify_ms, submit->notify_exit);
 }
 
-static bool submit(struct play *play, const struct play_action *deed,
+static bool submit(struct play *play, const struct play_action *action,
                    struct arena *arena)
 {
-    const struct statement *at = deed->statement;
+    const struct statement *at = action->statement;
     const struct statement_submit *submit = &at->submit;
     struct asking asking = {.play = play, .statement = at};
     bool has_slots = submit->n_slots > 0;
@@ -141,11 +142,11 @@ static const char *traced_queue(const struct play *play, const struct statement 
     return at->workload.queue;
 }
 
-static bool submit_traced(struct play *play, const struct play_action *deed,
+static bool submit_traced(struct play *play, const struct play_action *action,
                           struct arena *arena)
 {
-    const struct statement *at = deed->statement;
-    const struct swf_job *job = &at->workload.swf.jobs[deed->swf_job];
+    const struct statement *at = action->statement;
+    const struct swf_job *job = &at->workload.swf.jobs[action->swf_job];
     const char *user = at->workload.user[0] ? at->workload.user : job->user;
     struct asking asking = {.play = play, .statement = at};
     struct msg msg =
@@ -156,31 +157,17 @@ static bool submit_traced(struct play *play, const struct play_action *deed,
     return world_client_ask(play->world, at->site, user, &msg, take_answer, &asking);
 }
 
-const char *play_state_job_id(struct play *play, int site, const char *name,
-                              struct arena *arena)
-{
-    int index;
-    const struct statement *submit =
-        scenario_find_job(play->scenario, site, name, &index);
-    uint64_t id = submit ? play->job_ids[submit - play->scenario->statements] : 0;
-
-    if (id == 0) {
-        return NULL;
-    }
-    return index > 0 ? arena_printf(arena, "%" PRIu64 "[%d]", id, index)
-                     : arena_printf(arena, "%" PRIu64, id);
-}
-
-static bool control(struct play *play, const struct play_action *deed,
+static bool control(struct play *play, const struct play_action *action,
                     struct arena *arena)
 {
-    const struct statement *at = deed->statement;
+    const struct statement *at = action->statement;
     const char *id = play_state_job_id(play, at->site, at->name, arena);
     struct asking asking = {.play = play, .statement = at};
     struct msg msg = {.kind = MSG_JOB_CONTROL, .site = ""};
 
     if (!id) {
-        play_remark(play, at->line, true, "%s: refused: not submitted yet", at->text);
+        play_state_remark(play, at->line, true, "%s: refused: not submitted yet",
+                          at->text);
         return true;
     }
     msg.job_control = (struct msg_job_control){
@@ -188,15 +175,17 @@ static bool control(struct play *play, const struct play_action *deed,
     return world_client_ask(play->world, at->site, "root", &msg, take_answer, &asking);
 }
 
-static bool move(struct play *play, const struct play_action *deed, struct arena *arena)
+static bool move(struct play *play, const struct play_action *action,
+                 struct arena *arena)
 {
-    const struct statement *at = deed->statement;
+    const struct statement *at = action->statement;
     const char *id = play_state_job_id(play, at->site, at->name, arena);
     struct asking asking = {.play = play, .statement = at};
     struct msg msg = {.kind = MSG_JOB_MOVE, .site = ""};
 
     if (!id) {
-        play_remark(play, at->line, true, "%s: refused: not submitted yet", at->text);
+        play_state_remark(play, at->line, true, "%s: refused: not submitted yet",
+                          at->text);
         return true;
     }
     msg.job_move = (struct msg_job_move){
@@ -221,17 +210,18 @@ static const struct host_slots *read_slots(const struct conf_words *words,
     return hosts;
 }
 
-static bool resize(struct play *play, const struct play_action *deed,
+static bool resize(struct play *play, const struct play_action *action,
                    struct arena *arena)
 {
-    const struct statement *at = deed->statement;
+    const struct statement *at = action->statement;
     const struct statement_resize *resize = &at->resize;
     const char *id = play_state_job_id(play, at->site, at->name, arena);
     struct asking asking = {.play = play, .statement = at};
     struct msg msg = {.kind = MSG_JOB_RESIZE, .site = ""};
 
     if (!id) {
-        play_remark(play, at->line, true, "%s: refused: not submitted yet", at->text);
+        play_state_remark(play, at->line, true, "%s: refused: not submitted yet",
+                          at->text);
         return true;
     }
     msg.job_resize =
@@ -247,9 +237,9 @@ static bool resize(struct play *play, const struct play_action *deed,
     return world_client_ask(play->world, at->site, "root", &msg, take_answer, &asking);
 }
 
-static bool control_queue(struct play *play, const struct play_action *deed)
+static bool control_queue(struct play *play, const struct play_action *action)
 {
-    const struct statement *at = deed->statement;
+    const struct statement *at = action->statement;
     struct asking asking = {.play = play, .statement = at};
     struct msg msg = {.kind = MSG_QUEUE_CONTROL, .site = ""};
 
@@ -258,9 +248,9 @@ static bool control_queue(struct play *play, const struct play_action *deed)
     return world_client_ask(play->world, at->site, "root", &msg, take_answer, &asking);
 }
 
-static bool set_reclaim(struct play *play, const struct play_action *deed)
+static bool set_reclaim(struct play *play, const struct play_action *action)
 {
-    const struct statement *at = deed->statement;
+    const struct statement *at = action->statement;
     struct asking asking = {.play = play, .statement = at};
     struct msg msg = {.kind = MSG_SET_RECLAIM, .site = ""};
 
@@ -270,9 +260,9 @@ static bool set_reclaim(struct play *play, const struct play_action *deed)
                             &asking);
 }
 
-static bool control_host(struct play *play, const struct play_action *deed)
+static bool control_host(struct play *play, const struct play_action *action)
 {
-    const struct statement *at = deed->statement;
+    const struct statement *at = action->statement;
     struct asking asking = {.play = play, .statement = at};
     struct msg msg = {.kind = MSG_HOST_CONTROL, .site = ""};
 
@@ -281,9 +271,9 @@ static bool control_host(struct play *play, const struct play_action *deed)
     return world_client_ask(play->world, at->site, "root", &msg, take_answer, &asking);
 }
 
-static bool drain(struct play *play, const struct play_action *deed)
+static bool drain(struct play *play, const struct play_action *action)
 {
-    const struct statement *at = deed->statement;
+    const struct statement *at = action->statement;
     struct asking asking = {.play = play, .statement = at};
     struct msg msg = {.kind = MSG_SET_DRAIN, .site = ""};
 
@@ -301,7 +291,8 @@ static void load(struct play *play, const struct statement *at)
 {
     if (!world_host_set_load(play->world, at->site, at->name, at->values,
                              at->n_values)) {
-        play_remark(play, at->line, true, "%s: refused: no such host now", at->text);
+        play_state_remark(play, at->line, true, "%s: refused: no such host now",
+                          at->text);
     }
 }
 
@@ -346,7 +337,7 @@ static void tell_fault(struct play *play, const struct statement *at,
 
     /* the verb */
     sscanf(at->text, "at %*s %15s", kind);
-    event_log_fault(play->story, kind, target, world_now_ms(play->world));
+    event_log_fault(play->log, kind, target, world_now_ms(play->world));
 }
 
 static void break_something(struct play *play, const struct statement *at)
@@ -376,55 +367,55 @@ static void break_something(struct play *play, const struct statement *at)
     }
 }
 
-bool play_action_run(struct play *play, const struct play_action *deed)
+bool play_action_run(struct play *play, const struct play_action *action)
 {
     struct arena arena;
     bool is_done = true;
 
     arena_init(&arena);
-    switch (deed->statement->kind) {
+    switch (action->statement->kind) {
     case STATEMENT_SUBMIT:
-        is_done = submit(play, deed, &arena);
+        is_done = submit(play, action, &arena);
         break;
     case STATEMENT_WORKLOAD:
-        is_done = submit_traced(play, deed, &arena);
+        is_done = submit_traced(play, action, &arena);
         break;
     case STATEMENT_CONTROL:
-        is_done = control(play, deed, &arena);
+        is_done = control(play, action, &arena);
         break;
     case STATEMENT_MOVE:
-        is_done = move(play, deed, &arena);
+        is_done = move(play, action, &arena);
         break;
     case STATEMENT_RESIZE:
-        is_done = resize(play, deed, &arena);
+        is_done = resize(play, action, &arena);
         break;
     case STATEMENT_QUEUE:
-        is_done = control_queue(play, deed);
+        is_done = control_queue(play, action);
         break;
     case STATEMENT_RECLAIM:
-        is_done = set_reclaim(play, deed);
+        is_done = set_reclaim(play, action);
         break;
     case STATEMENT_HOST:
-        is_done = control_host(play, deed);
+        is_done = control_host(play, action);
         break;
     case STATEMENT_DRAIN:
-        is_done = drain(play, deed);
+        is_done = drain(play, action);
         break;
     case STATEMENT_LOAD:
-        load(play, deed->statement);
+        load(play, action->statement);
         break;
     case STATEMENT_COMMAND:
-        world_host_set_command(play->world, deed->statement->name, deed->statement->ms,
-                               deed->statement->number);
+        world_host_set_command(play->world, action->statement->name,
+                               action->statement->ms, action->statement->number);
         break;
     case STATEMENT_SLOTS:
-        is_done = play_config_resize_host(play, deed->statement);
+        is_done = play_config_resize_host(play, action->statement);
         break;
     case STATEMENT_RELOAD:
-        play_config_reload(play, deed->statement);
+        play_config_reload(play, action->statement);
         break;
     case STATEMENT_BATCH:
-        set_faults(play, deed->statement);
+        set_faults(play, action->statement);
         break;
     case STATEMENT_PARTITION:
     case STATEMENT_CRASH:
@@ -435,7 +426,7 @@ bool play_action_run(struct play *play, const struct play_action *deed)
     case STATEMENT_CRASHES:
     case STATEMENT_RESTORE:
     case STATEMENT_BACKUP:
-        break_something(play, deed->statement);
+        break_something(play, action->statement);
         break;
     case STATEMENT_EXPECT:
         break;

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* play_config_reload.c: configurations as they are simulated, the first ones and those
- * that a daemon is given while it runs. One that is down comes back with the new one.
- */
-#include "sim/play/play_state.h"
+/* play_config.c: configurations as they are simulated. A daemon that is down comes back
+ * with the new one.
+ *
+ * The size of a host changes as if its administrator gave it another MXJ and restarted
+ * the site's daemon, which takes no time here. Policies that export the host share what
+ * is left of it in the order of the file. A host of 0 slots is gone, and nothing that
+ * ran there has left a trace. */
+#include "sim/play/play_config.h"
+
+#include <string.h>
 
 enum {
     /* What a daemon says only because it may have been lost, it says so many times less
@@ -31,6 +37,18 @@ void play_config_broker(struct play *play, const struct broker_config *given)
     }
 }
 
+/* The site has another number of slots, perhaps. */
+static void count_slots(struct play *play, int site)
+{
+    const struct site_config *config = &play->sites[site];
+    int n_slots = 0;
+
+    for (int i = 0; i < config->n_hosts; i++) {
+        n_slots += config->hosts[i].max;
+    }
+    event_log_sized(play->log, site, n_slots, world_now_ms(play->world));
+}
+
 void play_config_reload(struct play *play, const struct statement *at)
 {
     if (at->site == SCENARIO_BROKER) {
@@ -40,5 +58,100 @@ void play_config_reload(struct play *play, const struct statement *at)
     }
     play_config_site(play, at->site, &at->reload->site.config);
     world_reload_site(play->world, at->site, &play->sites[at->site]);
-    play_config_count_slots(play, at->site);
+    count_slots(play, at->site);
+}
+
+/* ---- hosts of another size
+ * ------------------------------------------------------------------------- */
+
+/* What the scenario's configuration exported of a host in that lease. */
+static const struct export_part *exported(const struct export_lease *lease,
+                                          const char *host)
+{
+    for (int i = 0; i < lease->n_hosts; i++) {
+        if (!strcmp(lease->hosts[i].host, host)) {
+            return &lease->hosts[i];
+        }
+    }
+    return NULL;
+}
+
+/* What is left of a host for the lease with that index, behind those before it. */
+static int left_of(const struct export_plan *plan, int lease, const char *host, int max)
+{
+    for (int i = 0; i < lease; i++) {
+        const struct export_part *slots = exported(&plan->leases[i], host);
+
+        max -= slots ? slots->n_slots : 0;
+    }
+    return max > 0 ? max : 0;
+}
+
+static int max_of(const struct site_config *config, const char *host)
+{
+    for (int i = 0; i < config->n_hosts; i++) {
+        if (!strcmp(config->hosts[i].name, host)) {
+            return config->hosts[i].max;
+        }
+    }
+    return 0;
+}
+
+/* The policies of `original`, of hosts as they are now. */
+static void fit_exports(struct arena *arena, const struct export_plan *original,
+                        struct site_config *config)
+{
+    struct export_plan plan = {
+        .leases = arena_alloc(arena, (size_t)original->n_leases, sizeof plan.leases[0]),
+        .shared = original->shared,
+        .n_shared = original->n_shared};
+
+    for (int i = 0; i < original->n_leases; i++) {
+        const struct export_lease *from = &original->leases[i];
+        struct export_lease *lease = &plan.leases[plan.n_leases];
+
+        *lease = *from;
+        lease->hosts =
+            arena_alloc(arena, (size_t)from->n_hosts, sizeof lease->hosts[0]);
+        lease->n_hosts = 0;
+        for (int k = 0; k < from->n_hosts; k++) {
+            const char *host = from->hosts[k].host;
+            int left = left_of(original, i, host, max_of(config, host));
+            int n_slots = from->hosts[k].n_slots < left ? from->hosts[k].n_slots : left;
+
+            if (n_slots > 0) {
+                lease->hosts[lease->n_hosts] = from->hosts[k];
+                lease->hosts[lease->n_hosts++].n_slots = n_slots;
+            }
+        }
+        plan.n_leases += lease->n_hosts > 0; /* else it is withdrawn */
+    }
+    config->exports = plan;
+}
+
+bool play_config_resize_host(struct play *play, const struct statement *at)
+{
+    struct site_config *config = &play->sites[at->site];
+    size_t n_hosts = (size_t)config->n_hosts;
+    struct site_host *hosts =
+        arena_copy(&play->arena, config->hosts, n_hosts * sizeof hosts[0]);
+    int host = 0;
+
+    if (!world_site(play->world, at->site)) {
+        return false; /* later */
+    }
+    while (host < config->n_hosts && strcmp(hosts[host].name, at->name) != 0) {
+        host++;
+    }
+    if (host == config->n_hosts) { /* it is of another configuration */
+        play_state_remark(play, at->line, true, "%s: refused: no such host now",
+                          at->text);
+        return true;
+    }
+    hosts[host].max = at->number;
+    config->hosts = hosts;
+    fit_exports(&play->arena, &play->given[at->site]->exports, config);
+    world_reload_host(play->world, at->site, host);
+    count_slots(play, at->site);
+    return true;
 }

@@ -5,14 +5,14 @@
  * ("10m"); an instant is then the time since the start. Texts compare byte by byte; <,
  * <= and so on need two of a kind that has an order. An object or array compares as its
  * compact JSON. */
+#include "sim/play/play_expect.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/play/expect_value.h"
-#include "sim/play/play_state.h"
-#include "sim/scenario/scenario_build.h"
 
 static struct msg_query query_of(enum query_kind kind, const char *name)
 {
@@ -140,14 +140,15 @@ void play_expect(struct play *play, const struct statement *at)
     const struct value *thing = find_thing(play, at, &arena, &why);
     const struct value *found = thing ? expect_value_find(thing, expect->field) : NULL;
     if (!thing) {
-        play_remark(play, at->line, false, "%s: found nothing: %s", at->text, why);
+        play_state_remark(play, at->line, false, "%s: found nothing: %s", at->text,
+                          why);
     } else if (!found) {
-        play_remark(play, at->line, false, "%s: no such field, expected one of%s",
-                    at->text, list_fields(&arena, thing));
+        play_state_remark(play, at->line, false, "%s: no such field, expected one of%s",
+                          at->text, list_fields(&arena, thing));
     } else if (!expect_value_holds(found, &wish)) {
-        play_remark(play, at->line, false, "%s: expected %s %s, found %s", at->text,
-                    expect->op, expect->value,
-                    expect_value_show(&arena, found, PLAY_EPOCH_MS));
+        play_state_remark(play, at->line, false, "%s: expected %s %s, found %s",
+                          at->text, expect->op, expect->value,
+                          expect_value_show(&arena, found, PLAY_EPOCH_MS));
     }
     arena_release(&arena);
 }

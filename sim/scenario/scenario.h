@@ -182,7 +182,11 @@ struct scenario *scenario_read(const char *file, const char *text, size_t length
                                const struct scenario_files *files);
 void scenario_free(struct scenario *scenario);
 
-/* The site's index, or SCENARIO_BROKER where there is none of that name. */
+/* The site's index; SCENARIO_BROKER if no site has that name. */
 int scenario_find_site(const struct scenario *scenario, const char *name);
+/* The statement that submits the job of that name, or the array of the element "a[3]";
+ * NULL: no statement does. `index` is the element's, 0 for a whole job. */
+const struct statement *scenario_find_job(const struct scenario *scenario, int site,
+                                          const char *name, int *index);
 
 #endif

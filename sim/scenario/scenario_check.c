@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_check.c: names of queues, hosts, jobs and leases against the configurations
  * and the other statements. */
+#include "sim/scenario/scenario_check.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,42 +142,6 @@ static void check_lease(struct scenario *scenario, const struct statement *at,
 
 /* ---- jobs
  * --------------------------------------------------------------------------- */
-
-/* "a[3]" is 3 and "a" is 0; -1: neither. */
-static int take_index(const char *name, char *base, size_t size)
-{
-    size_t length = strcspn(name, "[");
-    int index = 0, n = 0;
-
-    if (length >= size) {
-        return -1;
-    }
-    memcpy(base, name, length);
-    base[length] = '\0';
-    if (!name[length]) {
-        return 0;
-    }
-    bool is_read = sscanf(name + length, "[%6d]%n", &index, &n) == 1 && n > 0 &&
-                   !name[length + (size_t)n];
-    return is_read && index > 0 ? index : -1;
-}
-
-const struct statement *scenario_find_job(const struct scenario *scenario, int site,
-                                          const char *name, int *index)
-{
-    char base[NAME_SIZE];
-
-    *index = take_index(name, base, sizeof base);
-    for (int i = 0; *index >= 0 && i < scenario->n_statements; i++) {
-        const struct statement *at = &scenario->statements[i];
-
-        if (at->kind == STATEMENT_SUBMIT && at->site == site &&
-            !strcmp(at->submit.name, base)) {
-            return *index <= at->submit.count ? at : NULL;
-        }
-    }
-    return NULL;
-}
 
 /* `whole`: all elements of an array may be meant. */
 static void check_job(struct scenario *scenario, const struct statement *at,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_expect.c: "expect at TIME KIND KEY... FIELD OP VALUE". */
+#include "sim/scenario/scenario_expect.h"
+
 #include <string.h>
 
 #include "sim/scenario/scenario_options.h"

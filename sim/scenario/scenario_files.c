@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_files.c: the files that a scenario names: the daemons' own configuration, as
  * the daemons read it, and traces. */
+#include "sim/scenario/scenario_files.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scenario_read.c: lines into sites, end and statements; then the files, then the
- * order. */
+/* scenario_read.c: reads the lines, then the files that they name, then checks names
+ * and sorts statements. scenario_statement.c and scenario_expect.c read one line each.
+ */
 #include "sim/scenario/scenario.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/scenario/scenario_build.h"
+#include "sim/scenario/scenario_check.h"
+#include "sim/scenario/scenario_expect.h"
+#include "sim/scenario/scenario_files.h"
+#include "sim/scenario/scenario_statement.h"
 
 /* What stands in the scenario before files are read. */
 struct reading {
@@ -17,57 +21,6 @@ struct reading {
     const char *site_paths[SCENARIO_SITES_MAX];
     int until_line;
 };
-
-void scenario_build_complain(struct scenario *scenario, int line, const char *format,
-                             ...)
-{
-    struct conf_section about = {.name = "", .file = scenario->file};
-    struct conf_row row = {.line = line};
-    va_list args;
-
-    va_start(args, format);
-    const char *text = arena_vprintf(&scenario->arena, format, args);
-    va_end(args);
-    conf_complain(&scenario->said, CONF_ERROR, &about, &row, NULL, "%s", text);
-}
-
-int scenario_find_site(const struct scenario *scenario, const char *name)
-{
-    for (int i = 0; i < scenario->n_sites; i++) {
-        if (strcmp(scenario->sites[i].name, name) == 0) {
-            return i;
-        }
-    }
-    return SCENARIO_BROKER;
-}
-
-struct statement *scenario_build_add_statement(struct scenario *scenario,
-                                               const struct scenario_line *line)
-{
-    int count = scenario->n_statements;
-
-    if (count == SCENARIO_STATEMENTS_MAX) {
-        scenario_build_complain(scenario, line->number,
-                                "too many statements, expected at most %d",
-                                SCENARIO_STATEMENTS_MAX);
-        return NULL;
-    }
-    /* doubled at each power of two */
-    if ((count & (count - 1)) == 0) {
-        size_t capacity = count == 0 ? 1 : 2 * (size_t)count;
-        struct statement *grown =
-            arena_alloc(&scenario->arena, capacity, sizeof grown[0]);
-
-        if (count > 0) {
-            memcpy(grown, scenario->statements, (size_t)count * sizeof grown[0]);
-        }
-        scenario->statements = grown;
-    }
-    struct statement *added = &scenario->statements[scenario->n_statements++];
-    *added = (struct statement){
-        .line = line->number, .text = line->text, .site = SCENARIO_BROKER, .name = ""};
-    return added;
-}
 
 /* ---- the lines
  * ---------------------------------------------------------------------- */
@@ -238,13 +191,4 @@ struct scenario *scenario_read(const char *file, const char *text, size_t length
               sizeof scenario->statements[0], compare_statements);
     }
     return scenario;
-}
-
-void scenario_free(struct scenario *scenario)
-{
-    if (!scenario) {
-        return;
-    }
-    arena_release(&scenario->arena);
-    free(scenario);
 }

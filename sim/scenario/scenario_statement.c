@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_statement.c: "at TIME VERB ...": a table of verbs, and of the options of
  * those that have any. */
+#include "sim/scenario/scenario_statement.h"
+
 #include <stddef.h>
 #include <string.h>
 

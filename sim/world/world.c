@@ -1,78 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* world.c: what happens next, and to whom: the loop, and the hosts' work. */
-#include "sim/world/world_state.h"
+/* world.c: the loop: at each instant, delivers what is due and ends the batches. */
+#include "sim/world/world.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void host_send(void *arg, int host, const struct msg *msg)
+#include "proto/codec.h"
+#include "sim/world/world_daemon.h"
+#include "sim/world/world_host.h"
+
+static struct peer sender(const struct world *world, const struct agenda_item *item)
 {
-    world_net_send_from_host(arg, host, msg);
-}
+    struct peer from = {.kind = PEER_BROKER, .name = "broker", .link = 1};
 
-static void host_end_at(void *arg, int host, int64_t at_ms, uint64_t number)
-{
-    struct world *world = arg;
-
-    agenda_add(&world->agenda, (struct agenda_item){.at_ms = at_ms,
-                                                    .kind = AGENDA_RUN_END,
-                                                    .to = host,
-                                                    .number = number});
-}
-
-struct world_command *world_find_command(const struct world *world, const char *program,
-                                         size_t length)
-{
-    for (int i = 0; i < world->n_commands; i++) {
-        const char *known = world->commands[i].program;
-
-        if (strlen(known) == length && strncmp(known, program, length) == 0) {
-            return &world->commands[i];
-        }
+    if (item->kind == AGENDA_FROM_HOST) {
+        from.kind = PEER_HOST;
+        from.name = executor_name(world->hosts[item->from].executor);
+        from.link = (uint64_t)item->from + 1;
+    } else if (item->from != BROKER) {
+        from.kind = PEER_SITE;
+        from.name = world_state_daemon_name(world, item->from);
+        from.link = (uint64_t)item->from;
+        from.roles = world->sites[item->from - 1].roles;
     }
-    return NULL;
+    return from;
 }
 
-static void host_command(void *arg, const char *text, struct executor_command *command)
+static void deliver(struct world *world, const struct agenda_item *item)
 {
-    static const char ends[] = " \t;&|";
-    const char *program = text + strspn(text, " \t");
-    const struct world_command *found =
-        world_find_command(arg, program, strcspn(program, ends));
+    struct arena arena;
+    struct msg msg;
+    struct err err;
+    struct event event = {.kind = EVENT_MESSAGE, .now_ms = world->now_ms, .msg = &msg};
 
-    *command = found ? found->how : (struct executor_command){.ms = 0};
-}
-
-static void host_begun(void *arg, int host, const char *site, const char *job,
-                       uint64_t attempt)
-{
-    struct world *world = arg;
-
-    struct invariants_text text = WORLD_TEXT(world);
-
-    (void)host;
-    (void)attempt;
-    world->counts.begun++;
-    world_state_check(world, invariant_job_started(world->invariants, site, job, &text),
-                      &text);
-}
-
-static void host_used(void *arg, int host, const struct executor_use *use)
-{
-    struct world *world = arg;
-    int site = world->hosts[host].site;
-    struct invariants_text text = WORLD_TEXT(world);
-
-    world_state_check(world,
-                      invariant_host_used(world->invariants,
-                                          world->sites[site].config->name, use, &text),
-                      &text);
-    if (world->watch.used) {
-        world->watch.used(world->watch.arg, site, use->lease, use->n_slots,
-                          world->now_ms);
+    arena_init(&arena);
+    if (codec_decode(&arena, item->bytes, item->length, &msg, &err)) {
+        world_state_violate(world, "a message cannot be decoded: %s", err.text);
+    } else if (item->kind == AGENDA_TO_HOST) {
+        executor_message(world->hosts[item->to].executor, &msg, world->now_ms);
+    } else {
+        event.from = sender(world, item);
+        world_daemon_take(world, item->to, &event);
     }
+    arena_release(&arena);
 }
 
 static void happen(struct world *world, const struct agenda_item *item)
@@ -83,7 +55,7 @@ static void happen(struct world *world, const struct agenda_item *item)
     case AGENDA_MESSAGE:
     case AGENDA_TO_HOST:
     case AGENDA_FROM_HOST:
-        world_deliver(world, item);
+        deliver(world, item);
         break;
     case AGENDA_RUN_END:
         executor_run_end(world->hosts[item->to].executor, item->number, world->now_ms);
@@ -104,17 +76,6 @@ static void happen(struct world *world, const struct agenda_item *item)
                                         .kind = AGENDA_HOST_TICK,
                                         .to = item->to});
         break;
-    }
-}
-
-/* A site is asked when it has been stepped, and not for each instant of ten thousand
- * others. */
-void world_state_note_wake(struct world *world, int daemon)
-{
-    if (daemon != BROKER) {
-        struct world_site *site = &world->sites[daemon - 1];
-
-        site->wake_ms = site->site ? site_wake_ms(site->site) : INT64_MAX;
     }
 }
 
@@ -263,108 +224,6 @@ void world_free(struct world *world)
     free(world);
 }
 
-/* The place in by_name of the first site that is not before `name`. */
-static int place_of(const struct world *world, const char *name, int n_sites)
-{
-    int low = 0, high = n_sites;
-
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-
-        if (strcmp(world->sites[world->by_name[middle]].config->name, name) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-int world_state_find_site(const struct world *world, const char *name)
-{
-    int place = place_of(world, name, world->n_sites);
-
-    return place < world->n_sites &&
-                   !strcmp(world->sites[world->by_name[place]].config->name, name)
-               ? world->by_name[place]
-               : -1;
-}
-
-static void list_site(struct world *world, int index)
-{
-    world->by_name =
-        mem_grow(world->by_name, (size_t)index + 1, sizeof world->by_name[0]);
-    int place = place_of(world, world->sites[index].config->name, index);
-
-    memmove(&world->by_name[place + 1], &world->by_name[place],
-            (size_t)(index - place) * sizeof world->by_name[0]);
-    world->by_name[place] = index;
-}
-
-static int roles_of(const struct broker_config *config, const char *name)
-{
-    for (int i = 0; i < config->n_members; i++) {
-        if (!strcmp(config->members[i].name, name)) {
-            return config->members[i].roles;
-        }
-    }
-    return 0;
-}
-
-void world_state_update_roles(struct world *world)
-{
-    for (int i = 0; i < world->n_sites; i++) {
-        world->sites[i].roles =
-            roles_of(world->broker_config, world->sites[i].config->name);
-    }
-}
-
-int world_state_find_host(const struct world *world, int site, const char *name)
-{
-    const struct world_site *of = &world->sites[site];
-
-    for (int i = 0; i < of->n_machines; i++) {
-        if (!strcmp(executor_name(world->hosts[of->machines[i]].executor), name)) {
-            return of->machines[i];
-        }
-    }
-    return -1;
-}
-
-static void add_machine(struct world *world, int site, const struct site_host *host)
-{
-    struct executor_world calls = {host_send,  host_end_at, host_command,
-                                   host_begun, host_used,   world};
-    struct world_site *of = &world->sites[site];
-    int index = world->n_hosts++;
-
-    world->hosts =
-        mem_grow(world->hosts, (size_t)world->n_hosts, sizeof world->hosts[0]);
-    of->machines =
-        mem_grow(of->machines, (size_t)of->n_machines + 1, sizeof of->machines[0]);
-    of->machines[of->n_machines++] = index;
-    world->hosts[index] = (struct world_host){
-        .site = site, .executor = executor_new(host->name, index, &calls)};
-    invariant_host_sized(world->invariants, of->config->name, host->name, host->max, 0);
-    if (!world->options.is_calm) {
-        agenda_add(&world->agenda,
-                   (struct agenda_item){.at_ms = world->now_ms + HOST_ALIVE_MS,
-                                        .kind = AGENDA_HOST_TICK,
-                                        .to = index});
-    }
-}
-
-void world_host_add_all(struct world *world, int site)
-{
-    const struct site_config *config = world->sites[site].config;
-
-    for (int i = 0; i < config->n_hosts; i++) {
-        if (world_state_find_host(world, site, config->hosts[i].name) < 0) {
-            add_machine(world, site, &config->hosts[i]);
-        }
-    }
-}
-
 int world_add_site(struct world *world, const struct site_config *config)
 {
     int index = world->n_sites++;
@@ -376,44 +235,13 @@ int world_add_site(struct world *world, const struct site_config *config)
     world->batches[index + 1] = (struct world_batch){.is_open = false};
     effects_init(&world->batches[index + 1].effects);
     world->sites[index] =
-        (struct world_site){.config = config,
-                            .disk = disk_new(),
-                            .roles = roles_of(world->broker_config, config->name),
-                            .wake_ms = INT64_MAX};
-    list_site(world, index);
+        (struct world_site){.config = config, .disk = disk_new(), .wake_ms = INT64_MAX};
+    world_state_list_site(world, index);
     agenda_add(&world->agenda, (struct agenda_item){.at_ms = world->now_ms,
                                                     .kind = AGENDA_RESTART,
                                                     .to = index + 1});
     world_host_add_all(world, index);
     return index;
-}
-
-static bool has_faults(const struct world_options *options)
-{
-    return options->loss_in_10000 || options->repeat_in_10000 || options->delay_ms ||
-           options->delay_max_ms || options->crash_in_10000;
-}
-
-void world_state_note_fault(struct world *world, int64_t until_ms)
-{
-    if (until_ms > world->calm_ms) {
-        world->calm_ms = until_ms;
-    }
-}
-
-void world_fault_set_random(struct world *world, const struct world_options *options)
-{
-    struct world_options old = world->options;
-
-    world->options = *options;
-    world->options.seed = old.seed;
-    world->options.start_ms = old.start_ms;
-    world->options.is_calm = old.is_calm;
-    if (has_faults(options)) {
-        world_state_note_fault(world, INT64_MAX);
-    } else if (has_faults(&old)) {
-        world->calm_ms = world->now_ms + old.delay_ms + old.delay_max_ms;
-    }
 }
 
 /* ---- looking in
@@ -439,6 +267,13 @@ bool world_is_settled(struct world *world, char *text, int size)
 int64_t world_now_ms(const struct world *world)
 {
     return world->now_ms;
+}
+
+int64_t world_back_ms(const struct world *world, int site)
+{
+    return world_state_is_up(world, site + 1) ? world->now_ms
+           : site < 0                         ? world->broker_back_ms
+                                              : world->sites[site].back_ms;
 }
 
 const char *world_violation(const struct world *world)

@@ -3,13 +3,8 @@
  * daemons at a given time. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "sim/world/world_state.h"
-
-/* ---- asked
- * --------------------------------------------------------------------------- */
+#include "sim/world/world_daemon.h"
 
 /* The answers are among what the step put out; they reach the asker with the batch. */
 static void find_answers(const struct effects *effects, int from, world_answer_fn fn,
@@ -25,24 +20,10 @@ static void find_answers(const struct effects *effects, int from, world_answer_f
     }
 }
 
-static struct event asks(const struct world *world, const char *user,
-                         const struct msg *msg)
-{
-    return (struct event){.kind = EVENT_MESSAGE,
-                          .now_ms = world->now_ms,
-                          .msg = msg,
-                          .from = {.kind = PEER_CLIENT,
-                                   .name = user,
-                                   .link = 1,
-                                   .roles = ROLE_ADMIN,
-                                   .uid = 1000,
-                                   .gid = 1000}};
-}
-
 bool world_client_ask(struct world *world, int site, const char *user,
                       const struct msg *msg, world_answer_fn on_answer, void *arg)
 {
-    struct event event = asks(world, user, msg);
+    struct event event = world_daemon_client_event(world, user, msg);
     struct world_batch *batch = &world->batches[site + 1];
     int from = batch->effects.count;
 
@@ -53,29 +34,6 @@ bool world_client_ask(struct world *world, int site, const char *user,
     find_answers(&batch->effects, from, on_answer, arg);
     world_daemon_bound_batch(world, site + 1);
     return true;
-}
-
-void world_return_users(struct world *world, int site)
-{
-    for (int i = 0;
-         world_state_is_up(world, site + 1) && /* else it has crashed again */
-         i < site_count_jobs(world->sites[site].site);
-         i++) {
-        struct site_job job;
-        char id[40];
-        struct msg msg = {.kind = MSG_STREAM_DOWN, .site = ""};
-        struct event event = asks(world, "user", &msg);
-
-        site_job_at(world->sites[site].site, i, &job);
-        if (job.is_interactive && job.state != JOB_DONE && job.state != JOB_EXIT) {
-            snprintf(id, sizeof id, "%" PRIu64, job.id);
-            msg.stream_down = (struct msg_stream_down){.run.site = "",
-                                                       .job = id,
-                                                       .bytes = (const uint8_t *)"",
-                                                       .is_again = true};
-            world_daemon_step(world, site + 1, &event);
-        }
-    }
 }
 
 bool world_client_control(struct world *world, int site, uint64_t job, int index,
@@ -89,224 +47,4 @@ bool world_client_control(struct world *world, int site, uint64_t job, int index
     msg.job_control = (struct msg_job_control){
         .request = 1, .action = action, .signal = 15, .jobs = jobs, .n_jobs = 1};
     return world_client_ask(world, site, "ana", &msg, NULL, NULL);
-}
-
-/* ---- befallen
- * ------------------------------------------------------------------------ */
-
-void world_fault_crash(struct world *world, int site, int64_t down_ms)
-{
-    world_daemon_end_batch(world, site + 1, false);
-    world_daemon_crash(world, site + 1, down_ms);
-}
-
-struct decided {
-    const struct world_site *of;
-    const char *host;
-    int n_slots;
-};
-
-static void count_slots(struct decided *decided, const struct host_slots *hosts,
-                        int n_hosts)
-{
-    for (int i = 0; i < n_hosts; i++) {
-        if (!strcmp(hosts[i].host, decided->host)) {
-            decided->n_slots += hosts[i].n_slots;
-        }
-    }
-}
-
-/* Its run is on record in its state alone. */
-static bool is_taken_alone(const struct world_site *of,
-                           const struct row_job_state *state)
-{
-    struct row run = {.kind = ROW_RUN, .run.run = {of->config->name, state->attempt}};
-
-    return state->is_taken && state->state == JOB_PEND && !disk_has(of->disk, &run);
-}
-
-static void count_decided(void *arg, const struct row *row)
-{
-    struct decided *decided = arg;
-
-    if (row->kind == ROW_RUN && row->run.record != RUN_RECORD_ENDED) {
-        count_slots(decided, row->run.hosts, row->run.n_hosts);
-    } else if (row->kind == ROW_JOB_STATE &&
-               is_taken_alone(decided->of, &row->job_state)) {
-        count_slots(decided, row->job_state.hosts, row->job_state.n_hosts);
-    }
-}
-
-static int size_of(const struct site_config *config, const char *host)
-{
-    for (int i = 0; i < config->n_hosts; i++) {
-        if (!strcmp(config->hosts[i].name, host)) {
-            return config->hosts[i].max;
-        }
-    }
-    return 0;
-}
-
-/* Its session ended while it was no member, which it hears when it next says anything:
- * at once, as everything in a calm world, where it says nothing for hours. */
-static void tell_stale(struct world *world, int site)
-{
-    struct msg msg = {.kind = MSG_ERROR, .site = ""};
-    struct event event = {.kind = EVENT_MESSAGE, .now_ms = world->now_ms, .msg = &msg};
-
-    msg.error.code = ERR_STALE;
-    msg.error.text = "this session is not open";
-    msg.error.about = (int)MSG_USAGE;
-    event.from = (struct peer){.kind = PEER_BROKER, .name = "broker", .link = 1};
-    if (world->options.is_calm && world_state_is_up(world, site + 1)) {
-        world_daemon_take(world, site + 1, &event);
-    }
-}
-
-void world_reload_broker(struct world *world, const struct broker_config *config)
-{
-    for (int i = 0; i < world->n_sites; i++) {
-        world->sites[i].was_member = world->sites[i].roles != 0;
-    }
-    world->broker_config = config;
-    world_state_update_roles(world);
-    world_daemon_reload(world, BROKER);
-    for (int i = 0; i < world->n_sites; i++) {
-        if (world->sites[i].roles != 0 && !world->sites[i].was_member) {
-            tell_stale(world, i);
-        }
-    }
-}
-
-static bool has_host(const struct site_config *config, const char *name)
-{
-    for (int i = 0; i < config->n_hosts; i++) {
-        if (!strcmp(config->hosts[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A host that is new, or was refused while it was not configured and has tried again
- * and again. */
-static void greet_hosts(struct world *world, const struct world_site *of, int n_before,
-                        bool is_up)
-{
-    for (int i = 0; i < of->n_machines; i++) {
-        struct world_host *host = &world->hosts[of->machines[i]];
-        bool is_absent = !has_host(of->config, executor_name(host->executor));
-
-        if (is_up && !is_absent && (host->is_absent || i >= n_before)) {
-            executor_hello(host->executor, world->now_ms);
-        }
-        host->is_absent = is_absent;
-    }
-}
-
-void world_reload_site(struct world *world, int site, const struct site_config *config)
-{
-    struct world_site *of = &world->sites[site];
-
-    world_daemon_end_batch(world, site + 1, false);
-    for (int i = 0; i < of->n_machines; i++) {
-        struct decided decided = {
-            .of = of, .host = executor_name(world->hosts[of->machines[i]].executor)};
-
-        disk_load(of->disk, count_decided, &decided);
-        invariant_host_sized(world->invariants, of->config->name, decided.host,
-                             size_of(config, decided.host), decided.n_slots);
-    }
-    int n_machines = of->n_machines;
-
-    of->config = config;
-    invariant_rusage_reloaded(world->invariants, config->name);
-    world_host_add_all(world, site);
-    world_daemon_reload(world, site + 1);
-    for (int i = 0; i < n_machines; i++) {
-        executor_tell_again(world->hosts[of->machines[i]].executor);
-    }
-    greet_hosts(world, of, n_machines, world_state_is_up(world, site + 1));
-}
-
-void world_reload_host(struct world *world, int site, int host)
-{
-    const struct world_site *of = &world->sites[site];
-    int max = of->config->hosts[host].max;
-    struct decided decided = {.of = of, .host = of->config->hosts[host].name};
-
-    world_daemon_end_batch(world, site + 1, false);
-    disk_load(of->disk, count_decided, &decided);
-    /* Else a crash came first: it is back with the new size. */
-    bool is_up = world_state_is_up(world, site + 1);
-    if (is_up) {
-        world_daemon_stop(world, site + 1);
-    }
-    if (max == 0) {
-        executor_reboot(
-            world->hosts[world_state_find_host(world, site, decided.host)].executor);
-    }
-    invariant_host_sized(world->invariants, of->config->name, decided.host, max,
-                         decided.n_slots);
-    if (is_up) {
-        world_daemon_start(world, site + 1);
-    }
-}
-
-bool world_host_set_load(struct world *world, int site, const char *host,
-                         const struct load_value *values, int n_values)
-{
-    int machine = world_state_find_host(world, site, host);
-
-    if (machine >= 0) {
-        executor_tell_load(world->hosts[machine].executor, values, n_values);
-    }
-    return machine >= 0;
-}
-
-void world_host_set_command(struct world *world, const char *program, int64_t ms,
-                            int code)
-{
-    struct world_command *to = world_find_command(world, program, strlen(program));
-
-    if (!to) {
-        world->commands = mem_grow(world->commands, (size_t)world->n_commands + 1,
-                                   sizeof world->commands[0]);
-        to = &world->commands[world->n_commands++];
-    }
-    *to = (struct world_command){program, {.ms = ms, .code = code}};
-}
-
-void world_host_mend_commands(struct world *world)
-{
-    for (int i = 0; i < world->n_commands; i++) {
-        world->commands[i].how.code = 0;
-    }
-}
-
-int64_t world_back_ms(const struct world *world, int site)
-{
-    return world_state_is_up(world, site + 1) ? world->now_ms
-           : site < 0                         ? world->broker_back_ms
-                                              : world->sites[site].back_ms;
-}
-
-void world_fault_partition(struct world *world, int site, int64_t for_ms)
-{
-    world->sites[site].cut_until_ms = world->now_ms + for_ms;
-    world_state_note_fault(world, world->now_ms + for_ms);
-}
-
-void world_fault_backup_broker(struct world *world)
-{
-    disk_free(world->backup);
-    world->backup = disk_copy(world->broker_disk);
-}
-
-void world_fault_restore_broker(struct world *world, int64_t down_ms)
-{
-    world_daemon_crash(world, BROKER, down_ms);
-    disk_free(world->broker_disk);
-    world->broker_disk = disk_copy(world->backup);
-    invariants_restored(world->invariants);
 }

@@ -3,48 +3,14 @@
  * a tick, commit all rows, then send. A crash may fall before the commit (nothing of
  * the batch was), or after it, behind any of the sends. After each the invariants are
  * checked. */
-#include "sim/world/world_state.h"
+#include "sim/world/world_daemon.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-void world_state_violate(struct world *world, const char *format, ...)
-{
-    va_list args;
-    int n;
-
-    if (world->violation[0]) {
-        return;
-    }
-    n = snprintf(world->violation, sizeof world->violation,
-                 "seed %" PRIu64 " at %" PRId64 " ms: ", world->options.seed,
-                 world->now_ms - world->options.start_ms);
-    va_start(args, format);
-    vsnprintf(world->violation + n, sizeof world->violation - (size_t)n, format, args);
-    va_end(args);
-}
-
-void world_state_check(struct world *world, bool holds,
-                       const struct invariants_text *text)
-{
-    if (!holds) {
-        world_state_violate(world, "%s", text->text);
-    }
-}
-
-bool world_state_is_up(const struct world *world, int daemon)
-{
-    return daemon == BROKER ? world->broker != NULL
-                            : world->sites[daemon - 1].site != NULL;
-}
-
-const char *world_state_daemon_name(const struct world *world, int daemon)
-{
-    return daemon == BROKER ? "broker" : world->sites[daemon - 1].config->name;
-}
+#include "sim/world/world_net.h"
 
 static void store_all(struct world *world, int daemon, const struct effects *effects)
 {
@@ -294,6 +260,44 @@ static void load_site(void *arg, const struct row *row)
     site_load(arg, row);
 }
 
+struct event world_daemon_client_event(const struct world *world, const char *user,
+                                       const struct msg *msg)
+{
+    return (struct event){.kind = EVENT_MESSAGE,
+                          .now_ms = world->now_ms,
+                          .msg = msg,
+                          .from = {.kind = PEER_CLIENT,
+                                   .name = user,
+                                   .link = 1,
+                                   .roles = ROLE_ADMIN,
+                                   .uid = 1000,
+                                   .gid = 1000}};
+}
+
+/* The users of interactive jobs connect again after a start of their site. */
+static void return_users(struct world *world, int site)
+{
+    for (int i = 0;
+         world_state_is_up(world, site + 1) && /* else it has crashed again */
+         i < site_count_jobs(world->sites[site].site);
+         i++) {
+        struct site_job job;
+        char id[40];
+        struct msg msg = {.kind = MSG_STREAM_DOWN, .site = ""};
+        struct event event = world_daemon_client_event(world, "user", &msg);
+
+        site_job_at(world->sites[site].site, i, &job);
+        if (job.is_interactive && job.state != JOB_DONE && job.state != JOB_EXIT) {
+            snprintf(id, sizeof id, "%" PRIu64, job.id);
+            msg.stream_down = (struct msg_stream_down){.run.site = "",
+                                                       .job = id,
+                                                       .bytes = (const uint8_t *)"",
+                                                       .is_again = true};
+            world_daemon_step(world, site + 1, &event);
+        }
+    }
+}
+
 void world_daemon_start(struct world *world, int daemon)
 {
     struct effects *effects = &world->batches[daemon].effects;
@@ -311,7 +315,7 @@ void world_daemon_start(struct world *world, int daemon)
     }
     finish_batch(world, daemon, true);
     if (daemon != BROKER) {
-        world_return_users(world, daemon - 1);
+        return_users(world, daemon - 1);
     }
     for (int i = 0; daemon != BROKER && i < world->sites[daemon - 1].n_machines; i++) {
         executor_hello(world->hosts[world->sites[daemon - 1].machines[i]].executor,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* world_net.c: messages between the machines of a world: encoded, late, doubled, lost,
- * cut off; decoded and handed to whom they reach. Only what goes between a site and the
- * broker suffers; a site and its hosts are one machine room. */
-#include "sim/world/world_state.h"
+/* world_net.c: see world_net.h. */
+#include "sim/world/world_net.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -130,40 +128,4 @@ void world_net_send_from_host(struct world *world, int host, const struct msg *m
 {
     post(world, msg, AGENDA_FROM_HOST, host, world->hosts[host].site + 1,
          world->now_ms);
-}
-
-static struct peer sender(const struct world *world, const struct agenda_item *item)
-{
-    struct peer from = {.kind = PEER_BROKER, .name = "broker", .link = 1};
-
-    if (item->kind == AGENDA_FROM_HOST) {
-        from.kind = PEER_HOST;
-        from.name = executor_name(world->hosts[item->from].executor);
-        from.link = (uint64_t)item->from + 1;
-    } else if (item->from != BROKER) {
-        from.kind = PEER_SITE;
-        from.name = world_state_daemon_name(world, item->from);
-        from.link = (uint64_t)item->from;
-        from.roles = world->sites[item->from - 1].roles;
-    }
-    return from;
-}
-
-void world_deliver(struct world *world, const struct agenda_item *item)
-{
-    struct arena arena;
-    struct msg msg;
-    struct err err;
-    struct event event = {.kind = EVENT_MESSAGE, .now_ms = world->now_ms, .msg = &msg};
-
-    arena_init(&arena);
-    if (codec_decode(&arena, item->bytes, item->length, &msg, &err)) {
-        world_state_violate(world, "a message cannot be decoded: %s", err.text);
-    } else if (item->kind == AGENDA_TO_HOST) {
-        executor_message(world->hosts[item->to].executor, &msg, world->now_ms);
-    } else {
-        event.from = sender(world, item);
-        world_daemon_take(world, item->to, &event);
-    }
-    arena_release(&arena);
 }

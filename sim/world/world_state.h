@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* world_state.h: what a simulated world is made of, for the files that make it: world.c
- * (the loop, the hosts), world_client_ask.c (users, and faults at a given time),
- * world_daemon.c (a daemon's batch, crash and return),
- * world_net.c (who gets which message, and when).
+/* world_state.h: what a simulated world is made of, for the files of this folder.
  *
  * Layer: sim. */
 #ifndef SUBLET_SIM_WORLD_WORLD_STATE_H
@@ -21,7 +18,7 @@ enum {
     BATCHES_AT_ONE_TIME = 100000 /* more at one instant: a loop that never ends */
 };
 
-/* What a daemon has taken in at this instant, and has not committed. */
+/* The events that a daemon has taken in at this instant and not committed. */
 struct world_batch {
     struct effects effects;
     bool is_open;
@@ -81,55 +78,32 @@ struct world {
     int batches_now; /* at this instant */
 };
 
+/* The first violation of a world is kept. */
 void world_state_violate(struct world *world, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* What an invariant said: a violation where it does not hold. */
+/* The verdict of an invariant: a violation unless it holds. */
 void world_state_check(struct world *world, bool holds,
                        const struct invariants_text *text);
 #define WORLD_TEXT(world)                                                              \
     {                                                                                  \
         .text = (world)->judged, .size = sizeof(world)->judged                         \
     }
+
 bool world_state_is_up(const struct world *world, int daemon);
 const char *world_state_daemon_name(const struct world *world, int daemon);
-
-/* Takes an event into the daemon's batch; nothing where it is down. A batch that is
- * full then ends. */
-void world_daemon_take(struct world *world, int daemon, const struct event *event);
-/* The same in two. */
-void world_daemon_step(struct world *world, int daemon, const struct event *event);
-void world_daemon_bound_batch(struct world *world, int daemon);
-/* Ends it: a tick where `with_tick`, commit, send; or all lost in a crash. */
-void world_daemon_end_batch(struct world *world, int daemon, bool with_tick);
-/* A fault is going on, or was until now. */
-void world_state_note_fault(struct world *world, int64_t until_ms);
-/* A machine for each host of its configuration that has none yet. */
-void world_host_add_all(struct world *world, int site);
-/* The host of world.hosts, -1: the site never had one of that name. */
-int world_state_find_host(const struct world *world, int site, const char *name);
-/* NULL: nothing was said of that program. */
-struct world_command *world_find_command(const struct world *world, const char *program,
-                                         size_t length);
-/* The site's index; -1: none. */
+/* The site's index; -1: no site has that name. */
 int world_state_find_site(const struct world *world, const char *name);
-/* The roles of all sites, where the broker's configuration is another one. */
+/* Adds the site with that index, the last one, to the sites by name, and finds its
+ * roles. */
+void world_state_list_site(struct world *world, int index);
+/* The roles of all sites, from the broker's configuration. */
 void world_state_update_roles(struct world *world);
-/* Its machine was stepped, started or stopped. */
+/* The index in world.hosts; -1: the site never had a host of that name. */
+int world_state_find_host(const struct world *world, int site, const char *name);
+
+/* A fault lasts until then. */
+void world_state_note_fault(struct world *world, int64_t until_ms);
+/* The daemon was stepped, started or stopped. */
 void world_state_note_wake(struct world *world, int daemon);
-void world_daemon_start(struct world *world, int daemon);
-/* Users of interactive jobs are connected again after a start of their site. */
-void world_return_users(struct world *world, int site);
-void world_daemon_stop(struct world *world, int daemon);
-void world_daemon_crash(struct world *world, int daemon, int64_t down_ms);
-
-/* Hands the configuration in, if it is up: one batch. */
-void world_daemon_reload(struct world *world, int daemon);
-
-/* Puts a message on its way; what of it arrives is the network's to say. */
-void world_net_send(struct world *world, int daemon, const struct peer *to,
-                    const struct msg *msg);
-void world_net_send_from_host(struct world *world, int host, const struct msg *msg);
-/* What a message of the agenda does to whom it reaches. */
-void world_deliver(struct world *world, const struct agenda_item *item);
 
 #endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* play_action.h: does what a statement of a scenario says.
+ *
+ * Layer: sim. */
+#ifndef SUBLET_SIM_PLAY_PLAY_ACTION_H
+#define SUBLET_SIM_PLAY_PLAY_ACTION_H
+
+#include "sim/play/play_state.h"
+
+/* False if the site is down: the action is to be repeated when it is back. */
+bool play_action_run(struct play *play, const struct play_action *action);
+
+#endif

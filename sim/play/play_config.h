@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* play_config.h: the configurations of a play, as they are simulated, at its start and
+ * when a statement changes one.
+ *
+ * Layer: sim. */
+#ifndef SUBLET_SIM_PLAY_PLAY_CONFIG_H
+#define SUBLET_SIM_PLAY_PLAY_CONFIG_H
+
+#include "sim/play/play_state.h"
+
+/* Takes what is simulated of a configuration. */
+void play_config_site(struct play *play, int site, const struct site_config *given);
+void play_config_broker(struct play *play, const struct broker_config *given);
+void play_config_reload(struct play *play, const struct statement *at);
+/* Gives a host another number of slots. False if its site is down: later. */
+bool play_config_resize_host(struct play *play, const struct statement *at);
+
+#endif
