@@ -218,7 +218,7 @@ static void read_queue(struct reader *reader, struct queue_config *queue)
     }
     read_hosts(reader, queue);
     struct group_place place = {reader->section, row, NULL};
-    reservation_config_read(reader->conf, reader->section, row, &queue->reserve);
+    reservation_config_read(reader->conf, reader->section, row, &queue->reservation);
     queue_rules_read(reader->conf, reader->groups, &place, &queue->rules);
 }
 

@@ -59,7 +59,7 @@ struct queue_config {
     enum queue_interactive interactive;
     struct thresholds thresholds;        /* of load; threshold_config.h reads them */
     const char *stop_cond, *resume_cond; /* selections; NULL: none */
-    struct reservation_config reserve;
+    struct reservation_config reservation;
     struct queue_rules rules;
 };
 

@@ -106,26 +106,26 @@ static void show_own(const struct capacity *capacity, int index, int64_t local_m
     int consumers, own_still, consumers_still;
     host->name = host_table_name(parts->hosts, index);
     host->site = host->lease = "";
-    host->accepted_ms = accepts_at(parts->accepts, host->name);
+    host->dispatched_ms = accepts_at(parts->accepts, host->name);
     run_table_used(runs, index, &host->used, &consumers);
     const struct books_host *book = book_of(capacity, index);
     host->max =
         provider_host_local_max(book, host_table_max(parts->hosts, index), host->used);
     if (host_table_stay(parts->hosts, index) > 0) {
-        host->n_stay = provider_host_local_max(
+        host->n_resume_slots = provider_host_local_max(
             book, host_table_stay(parts->hosts, index), host->used);
     }
-    host->is_unheard = !host_table_is_ready(parts->hosts, index);
-    host->is_open = !host->is_unheard && !parts->config->hosts[index].is_leaving &&
+    host->is_unreported = !host_table_is_ready(parts->hosts, index);
+    host->is_open = !host->is_unreported && !parts->config->hosts[index].is_leaving &&
                     !host_admin_is_closed(parts->closed, host->name) &&
                     !host_table_is_window_closed(parts->hosts, index, local_ms);
-    host->is_unused = host->used + consumers == 0 && provider_host_lent(book) == 0;
-    host->is_taken = run_table_is_taken(runs, index);
+    host->is_idle = host->used + consumers == 0 && provider_host_lent(book) == 0;
+    host->is_used_exclusively = run_table_is_taken(runs, index);
     run_table_still(runs, index, &own_still, &consumers_still);
-    host->is_kept = is_kept(parts, index);
-    host->has_others = consumers + consumers_still > 0;
-    host->is_shared =
-        host->has_others || (own_still > 0 && !parts->config->preempt.has_exclusive);
+    host->is_held = is_kept(parts, index);
+    host->has_foreign_jobs = consumers + consumers_still > 0;
+    host->is_shared = host->has_foreign_jobs ||
+                      (own_still > 0 && !parts->config->preempt.has_exclusive);
 }
 
 static void show_borrowed(const struct capacity_parts *parts, int index,
@@ -136,15 +136,15 @@ static void show_borrowed(const struct capacity_parts *parts, int index,
     host->name = arena_str(arena, borrowed.name);
     host->site = arena_str(arena, borrowed.site);
     host->lease = arena_str(arena, borrowed.lease);
-    host->accepted_ms = accepts_at(parts->accepts, host->name);
+    host->dispatched_ms = accepts_at(parts->accepts, host->name);
     host->max = borrowed.n_held;
-    host->n_may = borrowed.n_slots;
-    host->is_unmade = !borrowed.is_made && !borrowed.is_exclusive;
+    host->n_lease_slots = borrowed.n_slots;
+    host->is_lease_unmade = !borrowed.is_made && !borrowed.is_exclusive;
     host->used = borrowed.n_used;
-    host->is_unheard = borrowed.is_unheard;
+    host->is_unreported = borrowed.is_unheard;
     host->is_open =
         borrowed.is_open && !host_admin_is_closed(parts->closed, borrowed.name);
-    host->is_batch = !borrowed.takes_interactive;
+    host->is_batch_only = !borrowed.takes_interactive;
     host->queues = borrowed.queues; /* contracts do not change within a pass */
     host->n_queues = borrowed.n_queues;
 }

@@ -479,15 +479,15 @@ static const struct place_filter *judge(struct needs *needs,
     const uint8_t *known = run(needs, resreq, table, lefts);
     struct place_filter *filter = arena_alloc(needs->scratch, 1, sizeof(*filter));
     filter->matches = matches_by_host(needs, resreq, known);
-    filter->places =
-        has_order ? places_by_host(needs, order_rows(needs, resreq, lefts, known))
-                  : NULL;
-    filter->shape = find_shape(needs, resreq, filter->matches);
-    bool is_all = !has_order && filter->shape == NULL &&
+    filter->ranks = has_order
+                        ? places_by_host(needs, order_rows(needs, resreq, lefts, known))
+                        : NULL;
+    filter->span = find_shape(needs, resreq, filter->matches);
+    bool is_all = !has_order && filter->span == NULL &&
                   memchr(filter->matches, 0, (size_t)needs->n_hosts) == NULL;
     if (!is_all && lefts != NULL && lefts->n_items > 0) {
         const uint8_t *whole = run(needs, resreq, table, NULL);
-        filter->spent = find_spent(needs, lefts, whole, filter->matches);
+        filter->reserved = find_spent(needs, lefts, whole, filter->matches);
     }
     return is_all ? NULL : filter;
 }

@@ -88,8 +88,8 @@ static struct preempt_job show_job(struct site *site, struct arena *arena,
     const struct reserve_part *parts = NULL;
     int n_parts = job->ledger != NULL ? reserves_to_give(site, job, &parts) : 0;
     return (struct preempt_job){
-        .parts = parts,
-        .n_parts = n_parts,
+        .releases = parts,
+        .n_releases = n_parts,
         .key = job_key(job),
         .queue = job->queue,
         .n_slots = msg_sum_slots(job->hosts, job->n_hosts),
@@ -97,17 +97,17 @@ static struct preempt_job show_job(struct site *site, struct arena *arena,
         .hosts = job->hosts,
         /* On a host that is gone: it gives nothing. */
         .n_pieces = has_all ? job->n_hosts : 0,
-        .class = job->class,
+        .limit_class = job->class,
         .start_ms = job->start_ms,
-        .since_ms =
+        .running_since_ms =
             job->halt.resumed_ms > job->start_ms ? job->halt.resumed_ms : job->start_ms,
         .ran_ms = job_ran_ms(job, now_ms),
-        .still_ms = job->halt.total_ms,
+        .suspended_ms = job->halt.total_ms,
         .run_limit_ms = run_limit_ms(job, site->now_ms),
         .n_preempted = job->halt.n_preempted,
         .is_exclusive = job->spec->is_exclusive,
-        .guards = preempt_policy_protection(&site->config->preempt, arena, job->queue,
-                                            job->spec->app),
+        .protection = preempt_policy_protection(&site->config->preempt, arena,
+                                                job->queue, job->spec->app),
     };
 }
 

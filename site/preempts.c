@@ -81,7 +81,7 @@ uint64_t preempts_count(const struct preempts *preempts)
 
 static int left_on(const struct place_host *host, bool is_exclusive)
 {
-    bool is_open = host->is_open && !host->is_taken && !host->is_kept;
+    bool is_open = host->is_open && !host->is_used_exclusively && !host->is_held;
     if (is_exclusive && (host->used > 0 || host->is_shared)) {
         return 0;
     }
@@ -159,7 +159,8 @@ static void use_slots(const struct claim *claim, struct place_host *hosts,
                 left < claim->hosts[i].n_slots ? left : claim->hosts[i].n_slots;
         }
         if (host >= 0) {
-            hosts[host].is_taken = hosts[host].is_taken || is_exclusive;
+            hosts[host].is_used_exclusively =
+                hosts[host].is_used_exclusively || is_exclusive;
         }
     }
 }
@@ -309,15 +310,15 @@ void preempts_show_returns(struct site *site, struct arena *arena,
             .job = job_key(job),
             .queue = job->queue,
             .hosts = job->hosts,
-            .places = places_of(site, arena, snapshot, job),
+            .indexes = places_of(site, arena, snapshot, job),
             .n_hosts = job->n_hosts,
-            .class = job->class,
+            .limit_class = job->class,
             .is_exclusive = job->spec->is_exclusive,
         };
-        returns[i].n_parts = reserves_given(site, job, &returns[i].parts);
+        returns[i].n_released = reserves_given(site, job, &returns[i].released);
     }
-    snapshot->returns = returns;
-    snapshot->n_returns = n_ready;
+    snapshot->resumes = returns;
+    snapshot->n_resumes = n_ready;
 }
 
 /* ---------------------------------------------------------------- planning */
@@ -331,7 +332,7 @@ static const int *loads_of(const struct site *site)
         needs_select(site->needs, NEEDS_HOSTS, "order[r15s:pg]", &filter, &err) != 0) {
         return NULL;
     }
-    return filter != NULL ? filter->places : NULL;
+    return filter != NULL ? filter->ranks : NULL;
 }
 
 /* What a pass is shown, and what it needs to show more. */
@@ -381,7 +382,7 @@ struct preempt *preempts_show(struct site *site, struct arena *arena,
     shown->arena = arena;
     shown->snapshot = (struct preempt_snapshot){
         .place = snapshot,
-        .rules = &site->config->preempt,
+        .policy = &site->config->preempt,
         .jobs = show_jobs,
         .now_ms = now_ms,
         .has_claim = has_claim,
@@ -429,7 +430,7 @@ bool preempts_order(struct site *site, struct preempt *planned, int64_t now_ms,
     const struct preempt_plan *plan = preempt_result(planned);
     for (int i = 0; i < plan->n_claims; i++) {
         const struct preempt_claim *claim = &plan->claims[i];
-        add_claim(preempts, claim, reserves_text(site, &effects->arena, claim->asks),
+        add_claim(preempts, claim, reserves_text(site, &effects->arena, claim->rusage),
                   now_ms);
         set_claim(site, claim->job, true);
         for (int k = 0; k < claim->n_victims; k++) {

@@ -360,8 +360,8 @@ static bool would_give(const struct site *site, const struct job *job, int id)
         if (kind->shown.id == id) {
             return kind->shown.is_preemptable &&
                    (reserves_is_released(site, id) ||
-                    (site->config->preempt.queues[job->queue].ends & HALT_PREEMPT) !=
-                        0);
+                    (site->config->preempt.queues[job->queue].terminate_when &
+                     HALT_PREEMPT) != 0);
         }
     }
     return false;

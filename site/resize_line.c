@@ -43,7 +43,7 @@ static struct narrow *narrow_new(struct arena *arena, const struct place_filter 
 static bool has_place(const struct place_grow *grow, int host)
 {
     for (int i = 0; i < grow->n_hosts; i++) {
-        if (grow->places[i] == host) {
+        if (grow->indexes[i] == host) {
             return true;
         }
     }
@@ -54,10 +54,10 @@ static bool has_place(const struct place_grow *grow, int host)
 static int kind_of(const struct place_span *shape, int way,
                    const struct place_grow *grow)
 {
-    int kind = grow->places[0] >= 0 ? shape->kinds[way][grow->places[0]] : -1;
+    int kind = grow->indexes[0] >= 0 ? shape->same[way][grow->indexes[0]] : -1;
     for (int i = 1; i < grow->n_hosts; i++) {
-        int place = grow->places[i];
-        if (place < 0 || shape->kinds[way][place] != kind) {
+        int place = grow->indexes[i];
+        if (place < 0 || shape->same[way][place] != kind) {
             return -1;
         }
     }
@@ -69,20 +69,20 @@ static void narrow_kinds(const struct place_span *shape, const struct place_grow
                          int n_hosts, uint8_t *mask)
 {
     int way = 0, kind = -1;
-    while (way < shape->n_ways && (kind = kind_of(shape, way, grow)) < 0) {
+    while (way < shape->n_same && (kind = kind_of(shape, way, grow)) < 0) {
         way++;
     }
     for (int i = 0; i < n_hosts; i++) {
-        mask[i] = mask[i] && kind >= 0 && shape->kinds[way][i] == kind;
+        mask[i] = mask[i] && kind >= 0 && shape->same[way][i] == kind;
     }
 }
 
 static int largest_tile(const struct place_span *shape, const uint8_t *mask,
                         int n_hosts)
 {
-    int most = shape->tiles == NULL ? shape->n_span : 1;
-    for (int i = 0; shape->tiles != NULL && i < n_hosts; i++) {
-        most = mask[i] && shape->tiles[i] > most ? shape->tiles[i] : most;
+    int most = shape->ptiles == NULL ? shape->n_slots : 1;
+    for (int i = 0; shape->ptiles != NULL && i < n_hosts; i++) {
+        most = mask[i] && shape->ptiles[i] > most ? shape->ptiles[i] : most;
     }
     return most;
 }
@@ -92,25 +92,25 @@ static int largest_tile(const struct place_span *shape, const uint8_t *mask,
 static void narrow_shape(struct arena *arena, const struct place_grow *grow,
                          int n_hosts, struct narrow *narrow, struct place_class *line)
 {
-    struct place_span *shape = arena_copy(arena, narrow->filter.shape, sizeof(*shape));
+    struct place_span *shape = arena_copy(arena, narrow->filter.span, sizeof(*shape));
     int least = 1;
-    if (shape->n_ways > 0) {
+    if (shape->n_same > 0) {
         narrow_kinds(shape, grow, n_hosts, narrow->mask);
-        shape->n_ways = 0;
+        shape->n_same = 0;
     }
     for (int i = 0; i < n_hosts; i++) {
-        bool is_out = (shape->span == PLACE_SPAN_HOST && i != grow->places[0]) ||
-                      (shape->span == PLACE_SPAN_PTILE && has_place(grow, i));
+        bool is_out = (shape->kind == PLACE_SPAN_HOST && i != grow->indexes[0]) ||
+                      (shape->kind == PLACE_SPAN_PTILE && has_place(grow, i));
         narrow->mask[i] = narrow->mask[i] && !is_out;
     }
-    if (shape->span == PLACE_SPAN_PTILE) {
+    if (shape->kind == PLACE_SPAN_PTILE) {
         least = largest_tile(shape, narrow->mask, n_hosts);
-    } else if (shape->span == PLACE_SPAN_BLOCK) {
-        least = shape->n_span;
+    } else if (shape->kind == PLACE_SPAN_BLOCK) {
+        least = shape->n_slots;
     }
     line->n_slots = least < line->max_slots ? least : line->max_slots;
-    bool is_free = shape->span == PLACE_SPAN_NONE || shape->span == PLACE_SPAN_HOST;
-    narrow->filter.shape = is_free ? NULL : shape;
+    bool is_free = shape->kind == PLACE_SPAN_NONE || shape->kind == PLACE_SPAN_HOST;
+    narrow->filter.span = is_free ? NULL : shape;
 }
 
 /* ---------------------------------------------------------------- the line */
@@ -118,7 +118,7 @@ static void narrow_shape(struct arena *arena, const struct place_grow *grow,
 static void narrow_hosts(struct arena *arena, const struct job *job, int n_hosts,
                          struct place_grow *grow, struct place_class *line)
 {
-    bool has_shape = line->filter != NULL && line->filter->shape != NULL;
+    bool has_shape = line->filter != NULL && line->filter->span != NULL;
     if (!has_shape && !job->spec->is_exclusive) {
         return;
     }
@@ -137,7 +137,7 @@ void resize_line_show(struct site *site, struct arena *arena, struct job *job,
     struct line_turn **turns = arena_alloc(arena, 1, sizeof(*turns));
     int *places = places_of(site, arena, job);
     *grow = (struct place_grow){
-        .hosts = job->hosts, .places = places, .n_hosts = job->n_hosts};
+        .hosts = job->hosts, .indexes = places, .n_hosts = job->n_hosts};
     job->turn.key = job_key(job);
     job->turn.priority = job->terms->priority;
     turns[0] = &job->turn;
@@ -146,19 +146,19 @@ void resize_line_show(struct site *site, struct arena *arena, struct job *job,
         .account = job->seat.account,
         .n_slots = 1,
         .max_slots = job_wanted_slots(job),
-        .bond = HOST_SCOPE_OWN,
-        .asked = asked_lists_of(site->asked_lists, job),
+        .scope = HOST_SCOPE_OWN,
+        .host_list = asked_lists_of(site->asked_lists, job),
         .filter =
             needs_filter(site->needs, needs_find(site->needs, job->queue, job->spec)),
-        .turns = turns,
-        .n_turns = 1,
-        .class = limits_have_any(job->class) ? job->class : NULL,
+        .entries = turns,
+        .n_entries = 1,
+        .limit_class = limits_have_any(job->class) ? job->class : NULL,
         .max_starts = INT_MAX,
         .veto =
             queue_table_veto(site->queues, job->queue, now_ms + site->utc_offset_ms),
         .grow = grow,
     };
     narrow_hosts(arena, job, n_hosts, grow, line);
-    line->asks = reserves_more(site, job, places);
-    line->n_asks = line->asks != NULL;
+    line->rusages = reserves_more(site, job, places);
+    line->n_rusages = line->rusages != NULL;
 }

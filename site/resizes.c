@@ -85,25 +85,25 @@ void resizes_show(struct site *site, struct arena *arena,
     int n_growing = job_table_count_growing(site->jobs);
     resizes->wake_ms = INT64_MAX;
     resizes->n_shown = 0;
-    resizes->first_line = snapshot->n_lines;
+    resizes->first_line = snapshot->n_classes;
     if (n_growing == 0) {
         return;
     }
-    size_t n_most = (size_t)snapshot->n_lines + (size_t)n_growing;
+    size_t n_most = (size_t)snapshot->n_classes + (size_t)n_growing;
     struct place_class *lines = arena_alloc(arena, n_most, sizeof(*lines));
-    if (snapshot->n_lines > 0) {
-        memcpy(lines, snapshot->lines, (size_t)snapshot->n_lines * sizeof(*lines));
+    if (snapshot->n_classes > 0) {
+        memcpy(lines, snapshot->classes, (size_t)snapshot->n_classes * sizeof(*lines));
     }
     make_room(resizes, n_growing);
     for (int i = 0; i < n_growing; i++) {
         struct job *job = job_table_growing_at(site->jobs, i);
         if (is_due(site, job, now_ms)) {
             resize_line_show(site, arena, job, snapshot->n_hosts, now_ms,
-                             &lines[snapshot->n_lines++]);
+                             &lines[snapshot->n_classes++]);
             resizes->shown[resizes->n_shown++].job = job_key(job);
         }
     }
-    snapshot->lines = lines;
+    snapshot->classes = lines;
 }
 
 void resizes_set_verdicts(struct site *site, const struct reason_verdict *verdicts)

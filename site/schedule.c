@@ -120,7 +120,7 @@ static int count_begins(const struct place_plan *plan)
 {
     int n_begins = 0;
     for (int i = 0; i < plan->n_starts; i++) {
-        n_begins += !plan->starts[i].is_more;
+        n_begins += !plan->starts[i].is_grow;
     }
     return n_begins;
 }
@@ -132,20 +132,20 @@ static void carry_out(struct site *site, const struct place_plan *plan, int64_t 
     job_table_set_verdicts(site->jobs, plan->verdicts);
     resizes_set_verdicts(site, plan->verdicts);
     job_dispatch_reserve_numbers(site->life, count_begins(plan), effects);
-    for (int i = 0; i < plan->n_returns; i++) {
-        struct job *job = job_table_find(site->jobs, plan->returns[i]);
+    for (int i = 0; i < plan->n_resumes; i++) {
+        struct job *job = job_table_find(site->jobs, plan->resumes[i]);
         overloads_begin(site->overloads, job, now_ms);
         suspend_resume(site->life, job, now_ms, effects);
     }
     for (int i = 0; i < plan->n_starts; i++) {
         const struct place_start *start = &plan->starts[i];
-        if (start->is_more) {
+        if (start->is_grow) {
             resizes_grow(site, job_table_find(site->jobs, start->job), start, now_ms,
                          effects);
             continue;
         }
         job_dispatch_start(site->life, job_table_find(site->jobs, start->job), start,
-                           reserves_text(site, &effects->arena, start->asks), now_ms,
+                           reserves_text(site, &effects->arena, start->rusage), now_ms,
                            effects);
     }
 }
@@ -172,19 +172,20 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     arena_clear(&schedule->scratch);
     capacity_sync_provider(site->capacity);
     show_hosts(site, now_ms, &snapshot, effects);
-    snapshot.lines = shown_lines_look(schedule->shown, site, &schedule->scratch, now_ms,
-                                      &snapshot.n_lines);
+    snapshot.classes = shown_lines_look(schedule->shown, site, &schedule->scratch,
+                                        now_ms, &snapshot.n_classes);
     resizes_show(site, &schedule->scratch, &snapshot, now_ms);
     shares_show(site->shares, &schedule->scratch, now_ms, &snapshot);
     preempts_show_returns(site, &schedule->scratch, &snapshot);
-    snapshot.loads =
+    snapshot.load_excess =
         overloads_show(site, &schedule->scratch, snapshot.hosts, snapshot.n_hosts);
-    snapshot.reserve = reserves_show(site);
+    snapshot.supply = reserves_show(site);
     snapshot.preempt = preempts_show(site, &schedule->scratch, &snapshot, now_ms);
-    snapshot.kept = slot_reserves_show(site, &schedule->scratch, &snapshot, now_ms);
+    snapshot.reservations =
+        slot_reserves_show(site, &schedule->scratch, &snapshot, now_ms);
     place_plan(&schedule->scratch, &snapshot, &plan);
     site->pass_request.is_set = plan.is_cut;
-    schedule->accept_ms = plan.accept_ms;
+    schedule->accept_ms = plan.next_accept_ms;
     shares_wait(site->shares, plan.queue_waits);
     preempts_mark_victims(site, snapshot.preempt, true);
     carry_out(site, &plan, now_ms, effects);
@@ -192,7 +193,7 @@ bool schedule_run(struct site *site, int64_t now_ms, struct effects *effects)
     if (preempts_order(site, snapshot.preempt, now_ms, effects)) {
         pass_request_set(&site->pass_request);
     }
-    slot_reserves_keep(site, &schedule->scratch, &snapshot, snapshot.kept);
+    slot_reserves_keep(site, &schedule->scratch, &snapshot, snapshot.reservations);
     capacity_sync_provider(site->capacity);
     if (!plan.is_cut) {
         note_waiting(schedule, &snapshot, &plan);

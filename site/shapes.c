@@ -122,9 +122,9 @@ static void find_kinds(struct arena *arena, const struct resreq_shape *shape,
     for (int i = 0; i < shape->n_same; i++) {
         if (i == 0 || !is_one) {
             kinds = begin_kinds(arena, hosts);
-            shown->kinds[shown->n_ways++] = kinds;
+            shown->same[shown->n_same++] = kinds;
         }
-        split(hosts, shape->same[i], kinds, &shown->n_kinds[shown->n_ways - 1]);
+        split(hosts, shape->same[i], kinds, &shown->n_same_groups[shown->n_same - 1]);
     }
 }
 
@@ -174,10 +174,10 @@ const struct place_span *shapes_show(struct arena *arena,
         return NULL;
     }
     struct place_span *shown = arena_alloc(arena, 1, sizeof(*shown));
-    shown->span = spans[shape->span];
-    shown->n_span = shape->n_span;
+    shown->kind = spans[shape->span];
+    shown->n_slots = shape->n_span;
     if (shape->span == RESREQ_SPAN_FULL_TILE) {
-        shown->tiles = find_tiles(arena, shape, hosts);
+        shown->ptiles = find_tiles(arena, shape, hosts);
     }
     find_kinds(arena, shape, hosts, shown);
     return shown;

@@ -389,8 +389,8 @@ void shares_show(const struct shares *shares, struct arena *arena, int64_t now_m
         share_tree_rank(shares->trees[i]);
     }
     if (config->shares.n_scopes > 0) {
-        snapshot->shares = &config->shares;
-        snapshot->trees = (const struct share_tree *const *)shares->trees;
+        snapshot->fairshare = &config->shares;
+        snapshot->fairshare_trees = (const struct share_tree *const *)shares->trees;
     }
     slot_use_show(shares->slots, arena, now_ms, snapshot);
 }

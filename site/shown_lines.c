@@ -73,7 +73,7 @@ static void read_first(struct card *card, struct place_class *line,
                        const struct line_head *head, const struct queue_config *queues)
 {
     const struct job *first = job_of_entry(head->turns[0]);
-    const struct reservation_config *reserve = &queues[first->queue].reserve;
+    const struct reservation_config *reserve = &queues[first->queue].reservation;
     const struct job_spec *spec = first->spec;
     card->number = head->number;
     card->first = first;
@@ -88,14 +88,14 @@ static void read_first(struct card *card, struct place_class *line,
         .n_slots = spec->n_slots,
         .max_slots = first->terms->max_slots,
         .is_exclusive = spec->is_exclusive,
-        .bond = job_reads_file(spec)                    ? HOST_SCOPE_OWN
-                : spec->interaction != INTERACTION_NONE ? HOST_SCOPE_INTERACTIVE
-                                                        : HOST_SCOPE_ANY,
-        .class = limits_have_any(first->class) ? first->class : NULL,
+        .scope = job_reads_file(spec)                    ? HOST_SCOPE_OWN
+                 : spec->interaction != INTERACTION_NONE ? HOST_SCOPE_INTERACTIVE
+                                                         : HOST_SCOPE_ANY,
+        .limit_class = limits_have_any(first->class) ? first->class : NULL,
         .max_starts = INT_MAX,
-        .since_ms = first->submit_ms,
+        .waiting_since_ms = first->submit_ms,
         .backfill_ms = reserve->is_backfill ? spec->run_limit_ms : 0,
-        .slice_ms = reserve->slice_ms,
+        .backfill_slice_ms = reserve->backfill_slice_ms,
     };
 }
 
@@ -136,9 +136,9 @@ static void read_words(struct card *card, struct place_class *line, struct site 
     }
     line->veto =
         queue_table_veto(site->queues, first->queue, now_ms + site->utc_offset_ms);
-    line->asked = asked_lists_of(site->asked_lists, first);
+    line->host_list = asked_lists_of(site->asked_lists, first);
     line->filter = needs_filter(site->needs, card->need);
-    line->asks = needs_asks(site->needs, site, card->need, &line->n_asks);
+    line->rusages = needs_asks(site->needs, site, card->need, &line->n_rusages);
 }
 
 const struct place_class *shown_lines_look(struct shown_lines *shown, struct site *site,
@@ -159,8 +159,8 @@ const struct place_class *shown_lines_look(struct shown_lines *shown, struct sit
         if (card->number != heads[i].number) {
             read_first(card, line, &heads[i], site->config->queues);
         }
-        line->turns = heads[i].turns;
-        line->n_turns = heads[i].n_turns;
+        line->entries = heads[i].turns;
+        line->n_entries = heads[i].n_turns;
         if (card->is_limited) {
             line->max_starts = job_array_room(card->first);
         }
@@ -173,8 +173,8 @@ const struct place_class *shown_lines_look(struct shown_lines *shown, struct sit
                                          : terms_of(queues, site, card->first, now_ms);
         line->veto = terms->veto;
         line->filter = terms->filter;
-        line->asks = terms->asks;
-        line->n_asks = terms->n_asks;
+        line->rusages = terms->asks;
+        line->n_rusages = terms->n_asks;
     }
     return shown->lines;
 }

@@ -152,8 +152,9 @@ static void copy_preempt(struct arena *arena, struct preempt_policy *rules)
     for (int i = 0; i < rules->n_queues; i++) {
         queues[i].targets = copy_array(arena, queues[i].targets, queues[i].n_targets,
                                        sizeof(*queues[i].targets));
-        queues[i].by =
-            copy_array(arena, queues[i].by, queues[i].n_by, sizeof(*queues[i].by));
+        queues[i].preemptable_by =
+            copy_array(arena, queues[i].preemptable_by, queues[i].n_preemptable_by,
+                       sizeof(*queues[i].preemptable_by));
     }
     rules->queues = queues;
     struct preempt_app *apps =

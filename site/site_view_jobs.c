@@ -484,7 +484,7 @@ void site_view_queues(const struct site_view *view, struct site_page *page,
                        queue->is_balanced ? "balanced" : "stacked");
         value_add_bool(arena, row, "exclusive", queue->is_exclusive);
         value_add_text(arena, row, "interactive", takes[queue->interactive]);
-        site_view_add_reserve(arena, row, &queue->reserve);
+        site_view_add_reserve(arena, row, &queue->reservation);
         site_view_add_shares(view, arena, row, i, query->name[0] != '\0');
         site_view_queue_preempts(view, arena, row, i);
         site_view_add_thresholds(view, arena, row, &queue->thresholds);

@@ -30,9 +30,9 @@ static void list_places(struct arena *arena, const struct place_filter *filter,
     int n_items = 0;
     for (int i = 0; i < n_hosts; i++) {
         if (filter == NULL || filter->matches[i]) {
-            bool has_order = filter != NULL && filter->places != NULL;
+            bool has_order = filter != NULL && filter->ranks != NULL;
             items[n_items++] =
-                (struct item){.rank = has_order ? filter->places[i] : 0, .place = i};
+                (struct item){.rank = has_order ? filter->ranks[i] : 0, .place = i};
         }
     }
     qsort(items, (size_t)n_items, sizeof(*items), compare_items);

@@ -54,7 +54,7 @@ void site_view_job_slots(const struct site_view *view, struct arena *arena,
                          struct value *row, const struct job *job)
 {
     struct slot_reserved reserved = {.n_hosts = 0};
-    uint64_t of = job->backfill.of;
+    uint64_t of = job->backfill.lender;
     bool stood_still = job->halt.causes != 0 || job->halt.resumed_ms != 0;
     if (slot_reserves_find(view->slot_reserves, job_key(job), &reserved)) {
         struct value *hosts =

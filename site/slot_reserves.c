@@ -148,7 +148,8 @@ static bool goes_on(struct site *site, struct kept *kept, int64_t now_ms)
         return false; /* that one has its own */
     }
     kept->shown.job = job_key(first);
-    const struct reservation_config *rule = &site->config->queues[first->queue].reserve;
+    const struct reservation_config *rule =
+        &site->config->queues[first->queue].reservation;
     if (now_ms - kept->shown.since_ms < rule->max_ms) {
         return true;
     }
@@ -238,7 +239,8 @@ static int compare_borrowers(const void *left, const void *right)
 /* One that stood still since is none. */
 static bool is_lent(const struct job *job)
 {
-    return job->backfill.of != 0 && job->halt.causes == 0 && job->halt.resumed_ms == 0;
+    return job->backfill.lender != 0 && job->halt.causes == 0 &&
+           job->halt.resumed_ms == 0;
 }
 
 static struct borrowers list_borrowers(const struct site *site, struct arena *arena)
@@ -250,7 +252,7 @@ static struct borrowers list_borrowers(const struct site *site, struct arena *ar
         const struct job *job = job_table_open_at(site->jobs, i);
         if (is_lent(job)) {
             borrowers.items[borrowers.count++] =
-                (struct borrower){job->backfill.of, job};
+                (struct borrower){job->backfill.lender, job};
         }
     }
     qsort(borrowers.items, (size_t)borrowers.count, sizeof(*borrowers.items),
@@ -295,9 +297,9 @@ static void add_lent(const struct site *site, const struct place_snapshot *place
                                           borrower->lease, borrower->hosts[k].host);
             if (host >= 0) {
                 struct reservation_piece *piece = piece_on(pieces, host);
-                piece->n_lent += borrower->hosts[k].n_slots;
-                if (piece->n_slots < piece->n_lent) {
-                    piece->n_slots = piece->n_lent;
+                piece->n_backfilled += borrower->hosts[k].n_slots;
+                if (piece->n_slots < piece->n_backfilled) {
+                    piece->n_slots = piece->n_backfilled;
                 }
             }
         }
@@ -307,9 +309,9 @@ static void add_lent(const struct site *site, const struct place_snapshot *place
 /* The kind that the pass knows it by; -1: no line asks for it any more. */
 static int find_kind(const struct place_snapshot *place, const char *resource)
 {
-    int n_kinds = place->reserve != NULL ? place->reserve->n_kinds : 0;
+    int n_kinds = place->supply != NULL ? place->supply->n_kinds : 0;
     int i = 0;
-    while (i < n_kinds && strcmp(place->reserve->kinds[i].name, resource) != 0) {
+    while (i < n_kinds && strcmp(place->supply->kinds[i].name, resource) != 0) {
         i++;
     }
     return i < n_kinds ? i : -1;
@@ -328,7 +330,7 @@ static void show_parts(const struct site *site, struct arena *arena,
         int host = capacity_find_host(site->hosts, place->hosts, place->n_hosts,
                                       kept->lease, part->host);
         int pool =
-            kind >= 0 && host >= 0 ? place->reserve->kinds[kind].pool_of[host] : -1;
+            kind >= 0 && host >= 0 ? place->supply->kinds[kind].pool_of[host] : -1;
         if (pool >= 0) {
             parts[shown->n_parts++] = (struct reservation_part){
                 kind, host, pool, part->milli, part->need_milli};
@@ -364,7 +366,7 @@ static void show_one(const struct site *site, struct arena *arena,
         at[pieces.items[i].host] = 0; /* for the next one */
     }
     *shown = (struct reservation){.job = kept->shown.job,
-                                  .line = line_index(job->line),
+                                  .class_index = line_index(job->line),
                                   .pieces = pieces.items,
                                   .n_pieces = pieces.count,
                                   .since_ms = kept->shown.since_ms};
@@ -374,7 +376,7 @@ static void show_one(const struct site *site, struct arena *arena,
 static bool has_rule(const struct site *site)
 {
     for (int i = 0; i < site->config->n_queues; i++) {
-        if (site->config->queues[i].reserve.max_ms > 0) {
+        if (site->config->queues[i].reservation.max_ms > 0) {
             return true;
         }
     }
@@ -402,8 +404,8 @@ struct reservation_pass *slot_reserves_show(struct site *site, struct arena *are
     shown->site = site;
     shown->arena = arena;
     shown->snapshot = (struct reservation_snapshot){.place = snapshot,
-                                                    .kept = kept,
-                                                    .n_kept = reserves->count,
+                                                    .reservations = kept,
+                                                    .n_reservations = reserves->count,
                                                     .runs = list_runs,
                                                     .is_barred = is_barred,
                                                     .arg = shown,
@@ -420,7 +422,7 @@ static struct slot_reserved_part *keep_parts(const struct place_snapshot *place,
     for (int i = 0; i < from->n_parts; i++) {
         const struct reservation_part *part = &from->parts[i];
         parts[i] = (struct slot_reserved_part){
-            dup_text(place->reserve->kinds[part->kind].name),
+            dup_text(place->supply->kinds[part->kind].name),
             dup_text(place->hosts[part->host].name), part->milli, part->need_milli};
     }
     return parts;
@@ -437,7 +439,7 @@ static struct kept keep(struct arena *arena, const struct place_snapshot *place,
     for (int i = 0; i < from->n_pieces; i++) {
         const struct reservation_piece *piece = &from->pieces[i];
         slots[i] = (struct host_slots){hosts[piece->host].name, piece->n_slots};
-        lent[i] = piece->n_lent;
+        lent[i] = piece->n_backfilled;
         targets[i] = piece->n_target;
     }
     struct kept kept = {.hosts = dup_hosts(slots, from->n_pieces),
@@ -469,8 +471,9 @@ static int64_t find_wake_ms(const struct site *site)
     for (int i = 0; i < reserves->count; i++) {
         const struct slot_reserved *shown = &reserves->items[i].shown;
         const struct job *job = job_table_find(site->jobs, shown->job);
-        wake_ms = sooner(wake_ms, shown->since_ms +
-                                      site->config->queues[job->queue].reserve.max_ms);
+        wake_ms =
+            sooner(wake_ms, shown->since_ms +
+                                site->config->queues[job->queue].reservation.max_ms);
     }
     for (int i = 0; i < reserves->n_bars; i++) {
         wake_ms = sooner(wake_ms, reserves->bars[i].until_ms);

@@ -87,7 +87,7 @@ struct backfill_run *slot_runs_list(const struct site *site, struct arena *arena
                                     const struct place_snapshot *place, int *n_runs)
 {
     int n_open = job_table_count_open(site->jobs);
-    int n_pools = place->reserve != NULL ? place->reserve->n_pools : 0;
+    int n_pools = place->supply != NULL ? place->supply->n_pools : 0;
     struct backfill_run *runs = arena_alloc(arena, (size_t)n_open + 1, sizeof(*runs));
     for (int i = 0; i < n_open; i++) {
         list_run(site, arena, place, job_table_open_at(site->jobs, i), &runs[i]);

@@ -254,9 +254,9 @@ void slot_use_show(const struct slot_use *slots, struct arena *arena, int64_t no
         }
         free(members);
     }
-    snapshot->pools = &config->pools;
+    snapshot->slot_pools = &config->pools;
     snapshot->queue_used = used;
-    snapshot->queue_use = use;
+    snapshot->queue_usage = use;
 }
 
 bool slot_use_find(const struct slot_use *slots, int queue, int64_t now_ms,

@@ -13,8 +13,8 @@ bool candidates_is_better(const struct candidate *a, const struct candidate *b)
     if (a->preference != b->preference) {
         return a->preference > b->preference;
     }
-    if (a->place != b->place) {
-        return a->place < b->place;
+    if (a->rank != b->rank) {
+        return a->rank < b->rank;
     }
     if (a->is_borrowed != b->is_borrowed) {
         return b->is_borrowed;
@@ -70,11 +70,11 @@ int candidates_free_slots(const struct place_state *room, int host,
     if (place_state_in_accept_interval(room, host, group->accept_ms)) {
         return 0;
     }
-    if (n_free == 0 || group->asks == NULL) {
+    if (n_free == 0 || group->rusage == NULL) {
         return n_free;
     }
-    int n_reserved = reserve_room_alone(room->snapshot->reserve, room->left,
-                                        group->asks, host, &lacking);
+    int n_reserved = reserve_room_alone(room->snapshot->supply, room->supply_left,
+                                        group->rusage, host, &lacking);
     return n_reserved < n_free ? n_reserved : n_free;
 }
 
@@ -106,7 +106,7 @@ static bool is_allowed(const struct place_snapshot *snapshot, int queue,
     int of_job;
     if (host->lease[0] != '\0' &&
         (bond == HOST_SCOPE_OWN ||
-         (bond == HOST_SCOPE_INTERACTIVE && host->is_batch))) {
+         (bond == HOST_SCOPE_INTERACTIVE && host->is_batch_only))) {
         return false;
     }
     if (!queue_allows(&snapshot->queues[queue], host->name, host->site, preference) ||
@@ -129,12 +129,12 @@ const struct place_filter *candidates_filter(const struct place_class *line,
 
 const struct place_span *candidates_span(const struct candidates *view)
 {
-    return view->filter != NULL ? view->filter->shape : NULL;
+    return view->filter != NULL ? view->filter->span : NULL;
 }
 
 static bool has_members(const struct place_state *room, const struct candidates *view)
 {
-    return view->asks != NULL || room->snapshot->queues[view->queue].accept_ms > 0 ||
+    return view->rusage != NULL || room->snapshot->queues[view->queue].accept_ms > 0 ||
            candidates_span(view) != NULL;
 }
 
@@ -147,7 +147,7 @@ static struct candidate_group *group_in(const struct place_state *room,
         struct candidate_group *added = &view->groups[view->n_groups++];
         added->group = group;
         added->is_exclusive = view->is_exclusive;
-        added->asks = view->asks;
+        added->rusage = view->rusage;
         added->accept_ms = room->snapshot->queues[view->queue].accept_ms;
         added->heap = arena_alloc(room->arena, (size_t)n_left, sizeof(*added->heap));
         added->members = arena_alloc(
@@ -179,34 +179,34 @@ static void judge_host(const struct place_state *room, struct candidates *view,
 {
     const struct place_host *at = &room->snapshot->hosts[host];
     struct candidate candidate = candidate_on(room, host);
-    if (!is_allowed(room->snapshot, view->queue, view->asked, view->bond, host,
+    if (!is_allowed(room->snapshot, view->queue, view->host_list, view->scope, host,
                     &candidate.preference)) {
-        view->stuck.n_excluded++;
+        view->verdict.n_excluded++;
         return;
     }
-    if (asked_avoids(view->asked, at->name)) {
-        view->stuck.n_avoided++;
+    if (asked_avoids(view->host_list, at->name)) {
+        view->verdict.n_avoided++;
         return;
     }
-    bool is_spent = view->filter != NULL && view->filter->spent != NULL &&
-                    view->filter->spent->hosts[host];
+    bool is_spent = view->filter != NULL && view->filter->reserved != NULL &&
+                    view->filter->reserved->hosts[host];
     if (view->filter != NULL && !view->filter->matches[host] &&
-        !(is_spent && room->is_ahead)) {
-        view->stuck.n_spent += is_spent;
-        view->stuck.n_unmet += !is_spent;
+        !(is_spent && room->is_estimate)) {
+        view->verdict.n_spent += is_spent;
+        view->verdict.n_unmet += !is_spent;
         return;
     }
-    if (view->filter != NULL && view->filter->places != NULL) {
-        candidate.place = view->filter->places[host];
+    if (view->filter != NULL && view->filter->ranks != NULL) {
+        candidate.rank = view->filter->ranks[host];
     }
     struct candidate_group *group = group_in(room, view, host, n_left);
-    group->is_unmade = at->is_unmade;
-    group->capacity += at->n_may > at->max ? at->n_may : at->max;
+    group->is_lease_unmade = at->is_lease_unmade;
+    group->capacity += at->n_lease_slots > at->max ? at->n_lease_slots : at->max;
     if (has_members(room, view)) {
         group->members[group->n_members++] = host;
     }
     if (!at->is_open) {
-        view->stuck.n_closed++;
+        view->verdict.n_closed++;
         return;
     }
     const struct threshold_excess *load =
@@ -214,12 +214,12 @@ static void judge_host(const struct place_state *room, struct candidates *view,
     if (view->allowed != NULL) {
         view->allowed[host] = load == NULL;
     }
-    if (room->is_taken[host] || at->is_kept) {
-        view->stuck.n_exclusive++;
+    if (room->is_used_exclusively[host] || at->is_held) {
+        view->verdict.n_exclusive++;
         return;
     }
     if (load != NULL) {
-        tell_load(&view->stuck, at, load);
+        tell_load(&view->verdict, at, load);
         return;
     }
     if (candidates_free_slots(room, host, group) > 0) {
@@ -254,12 +254,12 @@ static void restore(const struct place_state *room, struct candidates *view,
 {
     struct candidate candidate = candidate_on(room, host);
     if (!view->allowed[host] || candidates_free_slots(room, host, group) == 0 ||
-        !is_allowed(room->snapshot, view->queue, view->asked, view->bond, host,
+        !is_allowed(room->snapshot, view->queue, view->host_list, view->scope, host,
                     &candidate.preference)) {
         return;
     }
-    if (view->filter != NULL && view->filter->places != NULL) {
-        candidate.place = view->filter->places[host];
+    if (view->filter != NULL && view->filter->ranks != NULL) {
+        candidate.rank = view->filter->ranks[host];
     }
     candidates_push(group, &candidate);
 }
@@ -307,16 +307,16 @@ static struct candidates *view_new(const struct place_state *room,
     int n_hosts = room->snapshot->n_hosts;
     struct candidates *view = arena_alloc(room->arena, 1, sizeof(*view));
     view->queue = line->queue;
-    view->asked = line->asked;
+    view->host_list = line->host_list;
     view->filter = candidates_filter(line, asks);
     view->is_exclusive = line->is_exclusive;
-    view->bond = line->bond;
-    view->asks = asks;
-    view->stuck_slots = INT_MAX;
-    view->stuck.n_hosts = n_hosts;
+    view->scope = line->scope;
+    view->rusage = asks;
+    view->failed_slots = INT_MAX;
+    view->verdict.n_hosts = n_hosts;
     view->groups =
         arena_alloc(room->arena, (size_t)room->n_groups, sizeof(*view->groups));
-    if (room->snapshot->preempt != NULL || room->snapshot->kept != NULL) {
+    if (room->snapshot->preempt != NULL || room->snapshot->reservations != NULL) {
         view->allowed = arena_alloc(room->arena, (size_t)n_hosts + 1, 1);
     }
     for (int i = 0; i < n_hosts; i++) {
@@ -330,7 +330,7 @@ static struct candidates *view_new(const struct place_state *room,
         view->capacity =
             group->capacity > view->capacity ? group->capacity : view->capacity;
     }
-    view->judged = view->stuck;
+    view->hosts_verdict = view->verdict;
     return view;
 }
 
@@ -341,22 +341,23 @@ static bool is_alike(const struct place_snapshot *snapshot, int left, int right)
     const struct queue_config *b = &snapshot->queues[right];
     return a->is_balanced == b->is_balanced && queue_same_terms(a, b) &&
            a->accept_ms == b->accept_ms &&
-           (snapshot->loads == NULL || snapshot->loads[left] == snapshot->loads[right]);
+           (snapshot->load_excess == NULL ||
+            snapshot->load_excess[left] == snapshot->load_excess[right]);
 }
 
 /* The queue that has the views of this one. */
 static int owner_of(struct place_state *room, int queue)
 {
-    int owner = 0, n_queues = room->has_leaves ? 0 : room->snapshot->n_queues;
-    if (room->alike[queue] != 0) {
-        return room->alike[queue] - 1;
+    int owner = 0, n_queues = room->has_queue_hosts ? 0 : room->snapshot->n_queues;
+    if (room->same_as[queue] != 0) {
+        return room->same_as[queue] - 1;
     }
-    while (owner < n_queues && (room->alike[owner] != owner + 1 ||
+    while (owner < n_queues && (room->same_as[owner] != owner + 1 ||
                                 !is_alike(room->snapshot, owner, queue))) {
         owner++;
     }
     owner = owner < n_queues ? owner : queue;
-    room->alike[queue] = owner + 1;
+    room->same_as[queue] = owner + 1;
     return owner;
 }
 
@@ -364,11 +365,12 @@ static struct candidates *common_view(struct place_state *room,
                                       const struct place_class *line,
                                       const struct reserve_asks *asks)
 {
-    struct candidates **views = &room->views[owner_of(room, line->queue)];
+    struct candidates **views = &room->of_queue[owner_of(room, line->queue)];
     for (struct candidates *view = *views; view != NULL; view = view->next) {
         if (view->filter == candidates_filter(line, asks) &&
-            view->asked == line->asked && view->is_exclusive == line->is_exclusive &&
-            view->bond == line->bond && view->asks == asks) {
+            view->host_list == line->host_list &&
+            view->is_exclusive == line->is_exclusive && view->scope == line->scope &&
+            view->rusage == asks) {
             return view;
         }
     }
@@ -384,18 +386,18 @@ static struct candidates *own_view(struct place_state *room,
                                    const struct place_class *line,
                                    const struct reserve_asks *asks)
 {
-    struct candidates **views = &room->own[line - room->snapshot->lines];
+    struct candidates **views = &room->of_class[line - room->snapshot->classes];
     for (struct candidates *view = *views; view != NULL; view = view->next) {
-        if (view->asks == asks) {
+        if (view->rusage == asks) {
             return view;
         }
     }
     struct candidates *view =
         arena_copy(room->arena, common_view(room, line, asks), sizeof(*view));
-    view->class = line->class;
-    view->stuck = view->judged;
-    view->stuck_slots = INT_MAX;
-    view->told_slots = 0;
+    view->limit_class = line->limit_class;
+    view->verdict = view->hosts_verdict;
+    view->failed_slots = INT_MAX;
+    view->explained_slots = 0;
     view->next = *views;
     *views = view;
     return view;
@@ -405,23 +407,23 @@ struct candidates *candidates_of(struct place_state *room,
                                  const struct place_class *line,
                                  const struct reserve_asks *asks)
 {
-    bool has_own = line->class != NULL && limits_have_hosts(line->class);
+    bool has_own = line->limit_class != NULL && limits_have_hosts(line->limit_class);
     return has_own ? own_view(room, line, asks) : common_view(room, line, asks);
 }
 
 static void forget_told(struct candidates *view)
 {
     for (; view != NULL; view = view->next) {
-        view->told_slots = 0;
+        view->explained_slots = 0;
     }
 }
 
 void candidates_forget_reasons(struct place_state *room)
 {
     for (int i = 0; i < room->snapshot->n_queues; i++) {
-        forget_told(room->views[i]);
+        forget_told(room->of_queue[i]);
     }
-    for (int i = 0; room->own != NULL && i < room->snapshot->n_lines; i++) {
-        forget_told(room->own[i]);
+    for (int i = 0; room->of_class != NULL && i < room->snapshot->n_classes; i++) {
+        forget_told(room->of_class[i]);
     }
 }

@@ -31,7 +31,7 @@
 static enum reason check_line(const struct place_pass *pass, int index,
                               struct place_alloc_request *want, const char **name)
 {
-    const struct place_class *line = &pass->snapshot->lines[index];
+    const struct place_class *line = &pass->snapshot->classes[index];
     const struct limit *limit = NULL;
     int room = INT_MAX;
     *want = (struct place_alloc_request){
@@ -43,21 +43,22 @@ static enum reason check_line(const struct place_pass *pass, int index,
     if (line->veto != REASON_NEW) {
         return line->veto;
     }
-    if (pass->order.next_turn[index] >= line->max_starts) {
+    if (pass->order.next_entry[index] >= line->max_starts) {
         return REASON_ARRAY_LIMIT;
     }
     if (place_order_room(&pass->order, line->n_slots, &want->max, name) <
         line->n_slots) {
         return REASON_LIMIT;
     }
-    if (line->class != NULL) {
-        room = limits_room(pass->draft, line->class, &limit);
+    if (line->limit_class != NULL) {
+        room = limits_room(pass->draft, line->limit_class, &limit);
         want->max = room < want->max ? room : want->max;
     }
     if (room < line->n_slots) {
         *name = limit->name;
-        return limits_most(line->class, &limit) < line->n_slots ? REASON_LIMIT_SMALL
-                                                                : REASON_LIMIT;
+        return limits_most(line->limit_class, &limit) < line->n_slots
+                   ? REASON_LIMIT_SMALL
+                   : REASON_LIMIT;
     }
     return REASON_STARTED;
 }
@@ -65,7 +66,7 @@ static enum reason check_line(const struct place_pass *pass, int index,
 /* True where the line's next job starts; else the verdict says why not. */
 static bool start_next(struct place_pass *pass, int index, struct place_plan *plan)
 {
-    const struct place_class *line = &pass->snapshot->lines[index];
+    const struct place_class *line = &pass->snapshot->classes[index];
     struct place_start *start = &plan->starts[plan->n_starts];
     struct place_alloc_request want;
     const char *limit = NULL;
@@ -76,16 +77,17 @@ static bool start_next(struct place_pass *pass, int index, struct place_plan *pl
         return false;
     }
     start->backfill = (struct place_backfill){0};
-    start->is_more = false;
+    start->is_grow = false;
     if (!place_reservation_fit(pass, index, &want, start, &plan->verdicts[index])) {
         return false;
     }
     start->job = place_reservation_job(pass, index);
-    if (line->class != NULL) {
-        limits_draft_count(pass->draft, line->class, start->hosts, start->n_hosts);
+    if (line->limit_class != NULL) {
+        limits_draft_count(pass->draft, line->limit_class, start->hosts,
+                           start->n_hosts);
     }
     if (pass->snapshot->preempt != NULL) {
-        preempt_count_start(pass->snapshot->preempt, line->class, start->hosts,
+        preempt_count_start(pass->snapshot->preempt, line->limit_class, start->hosts,
                             start->n_hosts);
     }
     plan->n_starts++;
@@ -95,7 +97,7 @@ static bool start_next(struct place_pass *pass, int index, struct place_plan *pl
 /* Likewise of a running job, which gets more. */
 static bool grow_next(struct place_pass *pass, int index, struct place_plan *plan)
 {
-    const struct place_class *line = &pass->snapshot->lines[index];
+    const struct place_class *line = &pass->snapshot->classes[index];
     struct place_start *start = &plan->starts[plan->n_starts];
     struct reason_verdict *verdict = &plan->verdicts[index];
     struct place_alloc_request want;
@@ -112,7 +114,7 @@ static bool grow_next(struct place_pass *pass, int index, struct place_plan *pla
     if (fits) {
         start->job = place_reservation_job(pass, index);
         start->backfill = (struct place_backfill){0};
-        start->is_more = true;
+        start->is_grow = true;
         plan->n_starts++;
     }
     return fits;
@@ -120,8 +122,8 @@ static bool grow_next(struct place_pass *pass, int index, struct place_plan *pla
 
 static bool serve_next(struct place_pass *pass, int index, struct place_plan *plan)
 {
-    return pass->snapshot->lines[index].grow != NULL ? grow_next(pass, index, plan)
-                                                     : start_next(pass, index, plan);
+    return pass->snapshot->classes[index].grow != NULL ? grow_next(pass, index, plan)
+                                                       : start_next(pass, index, plan);
 }
 
 /* ---------------------------------------------------------------- who goes on */
@@ -131,7 +133,7 @@ static bool is_before(const struct place_pass *pass, const struct place_resume *
                       int line)
 {
     const struct queue_config *queues = pass->snapshot->queues;
-    int queue = pass->snapshot->lines[line].queue;
+    int queue = pass->snapshot->classes[line].queue;
     if (still->queue < 0) {
         return false; /* its queue is gone */
     }
@@ -141,18 +143,18 @@ static bool is_before(const struct place_pass *pass, const struct place_resume *
 
 static int size_of(const struct place_host *host)
 {
-    return host->max > host->n_stay ? host->max : host->n_stay;
+    return host->max > host->n_resume_slots ? host->max : host->n_resume_slots;
 }
 
 /* Of its own host, closed or not: the job was here before. `n_slots`: of the job. */
 static int left_on(const struct place_pass *pass, int host, int n_slots)
 {
     const struct place_host *at = &pass->snapshot->hosts[host];
-    int left = size_of(at) - pass->room.used[host];
-    if (pass->room.is_taken[host]) {
+    int left = size_of(at) - pass->state.used[host];
+    if (pass->state.is_used_exclusively[host]) {
         return 0;
     }
-    if (at->is_unused && pass->room.used[host] == 0) {
+    if (at->is_idle && pass->state.used[host] == 0) {
         return n_slots; /* also where the host is too small for it now */
     }
     return left < 0 ? 0 : left < n_slots ? left : n_slots;
@@ -161,7 +163,7 @@ static int left_on(const struct place_pass *pass, int host, int n_slots)
 /* An exclusive one goes on where nobody runs, of whomever. */
 static bool has_host(const struct place_pass *pass, int host)
 {
-    return pass->room.used[host] == 0 && !pass->snapshot->hosts[host].has_others;
+    return pass->state.used[host] == 0 && !pass->snapshot->hosts[host].has_foreign_jobs;
 }
 
 static bool may_go_on(const struct place_pass *pass, const struct place_resume *still)
@@ -169,31 +171,31 @@ static bool may_go_on(const struct place_pass *pass, const struct place_resume *
     int n_processors = 0;
     for (int i = 0; i < still->n_hosts; i++) {
         int n_slots = still->hosts[i].n_slots;
-        if (still->places[i] < 0 ||
-            pass->snapshot->hosts[still->places[i]].is_unheard ||
-            left_on(pass, still->places[i], n_slots) < n_slots ||
-            (still->is_exclusive && !has_host(pass, still->places[i]))) {
+        if (still->indexes[i] < 0 ||
+            pass->snapshot->hosts[still->indexes[i]].is_unreported ||
+            left_on(pass, still->indexes[i], n_slots) < n_slots ||
+            (still->is_exclusive && !has_host(pass, still->indexes[i]))) {
             return false;
         }
-        const struct place_host *host = &pass->snapshot->hosts[still->places[i]];
+        const struct place_host *host = &pass->snapshot->hosts[still->indexes[i]];
         n_processors = host->n_processors > 0    ? host->n_processors
                        : size_of(host) > n_slots ? size_of(host)
                                                  : n_slots;
     }
-    if (!reserve_has(pass->room.left, still->parts, still->n_parts)) {
+    if (!reserve_has(pass->state.supply_left, still->released, still->n_released)) {
         return false;
     }
-    return pass->draft == NULL || still->class == NULL ||
-           limits_may_resume(pass->draft, still->class, still->hosts, still->n_hosts,
-                             n_processors);
+    return pass->draft == NULL || still->limit_class == NULL ||
+           limits_may_resume(pass->draft, still->limit_class, still->hosts,
+                             still->n_hosts, n_processors);
 }
 
 /* What is there of what it gave back. */
 static void keep_parts(const struct place_pass *pass, const struct place_resume *still)
 {
-    for (int i = 0; i < still->n_parts; i++) {
-        int64_t *left = &pass->room.left[still->parts[i].pool];
-        int64_t n = still->parts[i].milli;
+    for (int i = 0; i < still->n_released; i++) {
+        int64_t *left = &pass->state.supply_left[still->released[i].pool];
+        int64_t n = still->released[i].milli;
         *left -= n < *left ? n : *left > 0 ? *left : 0;
     }
 }
@@ -204,23 +206,23 @@ static void give_back(struct place_pass *pass, const struct place_resume *still,
 {
     bool goes_on = may_go_on(pass, still);
     for (int i = 0; i < still->n_hosts; i++) {
-        int host = still->places[i];
+        int host = still->indexes[i];
         if (host >= 0) {
-            pass->room.used[host] += left_on(pass, host, still->hosts[i].n_slots);
+            pass->state.used[host] += left_on(pass, host, still->hosts[i].n_slots);
             /* Nothing more begins there, so that it falls idle. */
-            pass->room.is_taken[host] =
-                pass->room.is_taken[host] ||
-                (still->is_exclusive && !pass->snapshot->hosts[host].has_others);
+            pass->state.is_used_exclusively[host] =
+                pass->state.is_used_exclusively[host] ||
+                (still->is_exclusive && !pass->snapshot->hosts[host].has_foreign_jobs);
         }
     }
     keep_parts(pass, still);
     if (!goes_on) {
         return;
     }
-    plan->returns[plan->n_returns++] = still->job;
-    if (pass->draft != NULL && still->class != NULL) {
-        limits_draft_still(pass->draft, still->class, still->hosts, still->n_hosts,
-                           false);
+    plan->resumes[plan->n_resumes++] = still->job;
+    if (pass->draft != NULL && still->limit_class != NULL) {
+        limits_draft_still(pass->draft, still->limit_class, still->hosts,
+                           still->n_hosts, false);
     }
 }
 
@@ -228,9 +230,9 @@ static void give_back(struct place_pass *pass, const struct place_resume *still,
 static void give_back_before(struct place_pass *pass, int line, struct place_plan *plan)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
-    while (pass->next_return < snapshot->n_returns &&
-           (line < 0 || is_before(pass, &snapshot->returns[pass->next_return], line))) {
-        give_back(pass, &snapshot->returns[pass->next_return++], plan);
+    while (pass->next_resume < snapshot->n_resumes &&
+           (line < 0 || is_before(pass, &snapshot->resumes[pass->next_resume], line))) {
+        give_back(pass, &snapshot->resumes[pass->next_resume++], plan);
     }
 }
 
@@ -256,7 +258,7 @@ static bool was_counted(struct place_pass *pass, const struct place_class *line,
                         int n_before, int group)
 {
     for (int i = 0; i < n_before; i++) {
-        if (has_group(candidates_of(&pass->room, line, &line->asks[i]), group)) {
+        if (has_group(candidates_of(&pass->state, line, &line->rusages[i]), group)) {
             return true;
         }
     }
@@ -266,12 +268,12 @@ static bool was_counted(struct place_pass *pass, const struct place_class *line,
 /* Jobs of a line stay, for want of slots: whose they would use. */
 static void count_waiting(struct place_pass *pass, int index, struct place_plan *plan)
 {
-    const struct place_class *line = &pass->snapshot->lines[index];
+    const struct place_class *line = &pass->snapshot->classes[index];
     int64_t n_slots =
-        (int64_t)(line->n_turns - pass->order.next_turn[index]) * line->n_slots;
-    for (int k = 0; k < (line->n_asks > 0 ? line->n_asks : 1); k++) {
-        const struct candidates *view =
-            candidates_of(&pass->room, line, line->n_asks > 0 ? &line->asks[k] : NULL);
+        (int64_t)(line->n_entries - pass->order.next_entry[index]) * line->n_slots;
+    for (int k = 0; k < (line->n_rusages > 0 ? line->n_rusages : 1); k++) {
+        const struct candidates *view = candidates_of(
+            &pass->state, line, line->n_rusages > 0 ? &line->rusages[k] : NULL);
         for (int i = 0; i < view->n_groups; i++) {
             int group = view->groups[i].group;
             if (was_counted(pass, line, k, group)) {
@@ -280,7 +282,8 @@ static void count_waiting(struct place_pass *pass, int index, struct place_plan 
             if (group == 0) {
                 add_capped(&plan->waiting_own, n_slots);
             } else {
-                add_capped(&plan->waiting_lease[pass->room.first_host[group]], n_slots);
+                add_capped(&plan->waiting_lease[pass->state.first_host[group]],
+                           n_slots);
             }
         }
     }
@@ -309,12 +312,12 @@ static bool waits_for_others(enum reason reason)
 static void tell_parked(const struct place_pass *pass, struct place_plan *plan)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
-    for (int i = 0; i < snapshot->n_lines; i++) {
+    for (int i = 0; i < snapshot->n_classes; i++) {
         if (plan->verdicts[i].reason == REASON_NEW) {
-            int pool = snapshot->pools->pool_of[snapshot->lines[i].queue];
+            int pool = snapshot->slot_pools->pool_of[snapshot->classes[i].queue];
             plan->verdicts[i] =
                 (struct reason_verdict){.reason = REASON_POOL_PART,
-                                        .limit = snapshot->pools->pools[pool].name,
+                                        .limit = snapshot->slot_pools->pools[pool].name,
                                         .n_hosts = snapshot->n_hosts};
         }
     }
@@ -329,24 +332,26 @@ static void tell_parked(const struct place_pass *pass, struct place_plan *plan)
 static bool is_over(struct place_pass *pass)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
-    return pass->order.pools.n_pools == 0 && !pass->has_taken_room &&
-           (snapshot->kept == NULL || reservation_is_idle(snapshot->kept)) &&
-           pass->next_return == snapshot->n_returns &&
-           place_state_is_full(&pass->room) &&
+    return pass->order.pools.n_pools == 0 && !pass->has_exclusive_grow &&
+           (snapshot->reservations == NULL ||
+            reservation_is_idle(snapshot->reservations)) &&
+           pass->next_resume == snapshot->n_resumes &&
+           place_state_is_full(&pass->state) &&
            (snapshot->preempt == NULL || preempt_is_idle(snapshot->preempt));
 }
 
 static void tell_rest(struct place_pass *pass, struct place_plan *plan)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
-    candidates_forget_reasons(&pass->room);
-    for (int i = 0; i < snapshot->n_lines; i++) {
+    candidates_forget_reasons(&pass->state);
+    for (int i = 0; i < snapshot->n_classes; i++) {
         bool was_told = plan->verdicts[i].reason != REASON_NEW;
         bool starts = !was_told && serve_next(pass, i, plan);
         assert(!starts);
-        if (!was_told && snapshot->preempt != NULL && snapshot->lines[i].grow == NULL) {
-            preempt_for_class(snapshot->preempt, i, pass->order.next_turn[i],
-                              &pass->room, pass->draft, &plan->verdicts[i]);
+        if (!was_told && snapshot->preempt != NULL &&
+            snapshot->classes[i].grow == NULL) {
+            preempt_for_class(snapshot->preempt, i, pass->order.next_entry[i],
+                              &pass->state, pass->draft, &plan->verdicts[i]);
         }
     }
 }
@@ -360,16 +365,16 @@ static void pass_init(struct place_pass *pass, struct arena *arena,
     pass->snapshot = snapshot;
     pass->arena = arena;
     pass->draft = snapshot->limits != NULL ? limits_draft_new(snapshot->limits) : NULL;
-    place_state_init(&pass->room, arena, snapshot);
+    place_state_init(&pass->state, arena, snapshot);
     place_order_init(&pass->order, arena, snapshot);
-    place_alloc_init(&pass->take, &pass->room, pass->draft);
-    for (int i = 0; i < snapshot->n_lines; i++) {
-        const struct place_grow *grow = snapshot->lines[i].grow;
-        pass->has_taken_room =
-            pass->has_taken_room || (grow != NULL && grow->mask != NULL);
+    place_alloc_init(&pass->alloc, &pass->state, pass->draft);
+    for (int i = 0; i < snapshot->n_classes; i++) {
+        const struct place_grow *grow = snapshot->classes[i].grow;
+        pass->has_exclusive_grow =
+            pass->has_exclusive_grow || (grow != NULL && grow->mask != NULL);
     }
-    if (snapshot->kept != NULL) {
-        reservation_begin(snapshot->kept, &pass->room);
+    if (snapshot->reservations != NULL) {
+        reservation_begin(snapshot->reservations, &pass->state);
     }
 }
 
@@ -377,17 +382,17 @@ static void plan_init(struct arena *arena, const struct place_snapshot *snapshot
                       struct place_plan *plan)
 {
     int64_t n_turns = 0;
-    for (int i = 0; i < snapshot->n_lines; i++) {
-        n_turns += snapshot->lines[i].n_turns;
+    for (int i = 0; i < snapshot->n_classes; i++) {
+        n_turns += snapshot->classes[i].n_entries;
     }
     size_t most =
         (size_t)(n_turns < snapshot->max_starts ? n_turns : snapshot->max_starts);
     memset(plan, 0, sizeof(*plan));
     plan->starts = arena_alloc(arena, most, sizeof(*plan->starts));
-    plan->returns =
-        arena_alloc(arena, (size_t)snapshot->n_returns + 1, sizeof(*plan->returns));
+    plan->resumes =
+        arena_alloc(arena, (size_t)snapshot->n_resumes + 1, sizeof(*plan->resumes));
     plan->verdicts =
-        arena_alloc(arena, (size_t)snapshot->n_lines, sizeof(*plan->verdicts));
+        arena_alloc(arena, (size_t)snapshot->n_classes, sizeof(*plan->verdicts));
     plan->queue_waits =
         arena_alloc(arena, (size_t)snapshot->n_queues + 1, sizeof(*plan->queue_waits));
     plan->waiting_lease =
@@ -401,7 +406,7 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
     int line;
     pass_init(&pass, arena, snapshot);
     plan_init(arena, snapshot, plan);
-    pass.accept_ms = INT64_MAX;
+    pass.next_accept_ms = INT64_MAX;
     while (plan->n_starts < snapshot->max_starts && !is_over(&pass) &&
            (line = place_order_top(&pass.order)) >= 0) {
         give_back_before(&pass, line, plan);
@@ -411,7 +416,7 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
                 &pass.order, msg_sum_slots(start->hosts, start->n_hosts));
             plan->verdicts[line].reason = is_through ? REASON_STARTED : REASON_NEW;
         } else {
-            if (snapshot->lines[line].grow == NULL) {
+            if (snapshot->classes[line].grow == NULL) {
                 place_reservation_pend(&pass, line, plan);
             }
             place_order_drop(&pass.order);
@@ -426,9 +431,9 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
         give_back_before(&pass, -1, plan);
         tell_parked(&pass, plan);
     }
-    for (int i = 0; i < snapshot->n_lines; i++) {
-        int queue = snapshot->lines[i].queue;
-        if (pass.order.next_turn[i] == snapshot->lines[i].n_turns) {
+    for (int i = 0; i < snapshot->n_classes; i++) {
+        int queue = snapshot->classes[i].queue;
+        if (pass.order.next_entry[i] == snapshot->classes[i].n_entries) {
             continue;
         }
         if (!plan->is_cut && wants_slots(plan->verdicts[i].reason)) {
@@ -439,6 +444,6 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
             plan->queue_waits[queue] = true;
         }
     }
-    plan->accept_ms = pass.accept_ms;
+    plan->next_accept_ms = pass.next_accept_ms;
     limits_draft_free(pass.draft);
 }

@@ -63,32 +63,33 @@ struct place_host {
     int used;
     int n_processors; /* for limits; 0: unknown, as many as slots */
     bool is_open;
-    bool is_taken;  /* an exclusive job runs there */
-    bool is_kept;   /* one that stands still keeps it: nothing else begins there */
+    bool is_used_exclusively; /* an exclusive job runs there */
+    bool is_held;   /* one that stands still keeps it: nothing else begins there */
     bool is_shared; /* by jobs that `used` does not count, of others or standing still:
                        no exclusive job may run there */
-    int64_t accepted_ms; /* when a job was dispatched to it last, of this site */
-    bool is_batch;       /* its provider takes no interactive jobs */
-    int n_may;           /* of a borrowed one: slots of its lease, of both sides */
-    bool is_unmade;      /* the first job to start there makes its shared lease: nobody
-                            may keep the slot for one that does not start */
+    int64_t dispatched_ms; /* when a job was dispatched to it last, of this site */
+    bool is_batch_only;    /* its provider takes no interactive jobs */
+    int n_lease_slots;     /* of a borrowed one: slots of its lease, of both sides */
+    bool is_lease_unmade; /* the first job to start there makes its shared lease: nobody
+                       may keep the slot for one that does not start */
     const char *const *queues; /* the only ones whose jobs may use it ... */
     int n_queues;              /* ... 0: all */
     /* For who stood still there and goes on. */
-    int n_stay;      /* slots of a host that takes nothing new */
-    bool is_unused;  /* nothing runs there, and nobody else has slots of it */
-    bool has_others; /* jobs of others are there, standing still or not */
-    bool is_unheard; /* it, or its provider, has not told what is there: nobody goes on
-                      */
+    int n_resume_slots;    /* slots of a host that takes nothing new */
+    bool is_idle;          /* nothing runs there, and nobody else has slots of it */
+    bool has_foreign_jobs; /* jobs of others are there, standing still or not */
+    bool is_unreported; /* it, or its provider, has not told what is there: nobody goes
+                         * on
+                         */
 };
 
 /* What requirement strings make of the hosts; shared by the lines that have the same.
  */
 struct place_filter {
     const uint8_t *matches; /* by host: 1, may be used; 0 */
-    const int *places; /* by host: an order, lower first; NULL: none was asked for */
-    const struct place_reserved *spent; /* NULL: no host is without for that */
-    const struct place_span *shape;     /* NULL: slots may lie anywhere */
+    const int *ranks; /* by host: an order, lower first; NULL: none was asked for */
+    const struct place_reserved *reserved; /* NULL: no host is without for that */
+    const struct place_span *span;         /* NULL: slots may lie anywhere */
 };
 
 /* Hosts that would meet the requirement if nobody reserved anything, and, of the first
@@ -111,7 +112,7 @@ enum host_scope {
  * is kept for it, or lent to it. */
 struct place_grow {
     const struct host_slots *hosts; /* that it has */
-    const int *places;              /* the same as indexes of hosts; -1: it is gone */
+    const int *indexes;             /* the same as indexes of hosts; -1: it is gone */
     int n_hosts;
     uint8_t *mask; /* of an exclusive one: what its line's filter matches, which the
                       pass makes true when it comes to it; NULL */
@@ -124,21 +125,23 @@ struct place_class {
     int n_slots;
     int max_slots; /* -n min,max; 0: as many as n_slots */
     bool is_exclusive;
-    enum host_scope bond;
-    const struct asked *asked; /* -m; NULL: the queue's hosts; one list, one pointer */
+    enum host_scope scope;
+    const struct asked
+        *host_list; /* -m; NULL: the queue's hosts; one list, one pointer */
     const struct place_filter
-        *filter;                     /* NULL: any host; alternatives may have others */
-    const struct reserve_asks *asks; /* alternatives; one list, one pointer */
-    int n_asks;                      /* 0: it reserves nothing */
-    struct line_turn *const *turns;  /* in order, at least one */
-    int n_turns;
-    const struct limits_class *class; /* NULL: no limits */
-    int max_starts;                   /* of an array with a limit; INT_MAX: all */
-    int64_t since_ms;                 /* its first job waits; 0: unknown */
+        *filter; /* NULL: any host; alternatives may have others */
+    const struct reserve_asks *rusages; /* alternatives; one list, one pointer */
+    int n_rusages;                      /* 0: it reserves nothing */
+    struct line_turn *const *entries;   /* in order, at least one */
+    int n_entries;
+    const struct limits_class *limit_class; /* NULL: no limits */
+    int max_starts;                         /* of an array with a limit; INT_MAX: all */
+    int64_t waiting_since_ms;               /* its first job waits; 0: unknown */
     int64_t backfill_ms; /* it may use slots that are kept for others, and ends by its
                             run limit after so long; 0: it may not */
-    int64_t slice_ms;    /* also for so long, where its run can be ended then; 0 */
-    enum reason veto;    /* REASON_NEW: none; else none of it starts */
+    int64_t
+        backfill_slice_ms; /* also for so long, where its run can be ended then; 0 */
+    enum reason veto;      /* REASON_NEW: none; else none of it starts */
     const struct place_grow *grow; /* its one job runs; NULL: they wait */
 };
 
@@ -147,11 +150,11 @@ struct place_resume {
     uint64_t job;
     int queue;                      /* -1: it is gone, and the job comes last */
     const struct host_slots *hosts; /* by name, for limits */
-    const int *places;              /* the same as indexes of hosts; -1: it is gone */
+    const int *indexes;             /* the same as indexes of hosts; -1: it is gone */
     int n_hosts;
-    const struct limits_class *class; /* NULL: no limits */
-    const struct reserve_part *parts; /* what it gave back while it stands still */
-    int n_parts;
+    const struct limits_class *limit_class; /* NULL: no limits */
+    const struct reserve_part *released; /* what it gave back while it stands still */
+    int n_released;
     bool is_exclusive; /* it goes on where nothing runs */
 };
 
@@ -161,34 +164,35 @@ struct place_snapshot {
     int n_hosts;
     const struct queue_config *queues; /* file order */
     int n_queues;
-    const struct place_class *lines; /* in any order */
-    int n_lines;
-    const struct place_resume *returns; /* in the order of their queues, of one queue as
+    const struct place_class *classes; /* in any order */
+    int n_classes;
+    const struct place_resume *resumes; /* in the order of their queues, of one queue as
                                            they shall go on */
-    int n_returns;
+    int n_resumes;
     struct preempt
         *preempt; /* sched/preempt/preempt.h: asked by lines that find no room, and
                      told of starts; NULL: there is no preemption */
-    struct reservation_pass *kept; /* sched/reservation/reservation.h: slots that
-                                  waiting jobs keep; NULL: no queue has SLOT_RESERVE */
-    const struct limits *limits;   /* NULL: none */
-    const struct reserve *reserve; /* NULL: nobody reserves anything */
+    struct reservation_pass
+        *reservations;            /* sched/reservation/reservation.h: slots that
+                         waiting jobs keep; NULL: no queue has SLOT_RESERVE */
+    const struct limits *limits;  /* NULL: none */
+    const struct reserve *supply; /* NULL: nobody reserves anything */
     const struct threshold_excess *const
-        *loads; /* by queue (NULL: on no host), by host: what of its load stands
+        *load_excess; /* by queue (NULL: on no host), by host: what of its load stands
                    against a start; NULL: nothing anywhere */
-    const struct share_config *shares;     /* NULL: no fairshare ... */
-    const struct share_tree *const *trees; /* ... else by scope */
-    const struct slot_pools *pools;        /* NULL: no slot pools ... */
-    const int *queue_used;                 /* ... else slots of its jobs, by queue */
+    const struct share_config *fairshare;            /* NULL: no fairshare ... */
+    const struct share_tree *const *fairshare_trees; /* ... else by scope */
+    const struct slot_pools *slot_pools;             /* NULL: no slot pools ... */
+    const int *queue_used; /* ... else slots of its jobs, by queue */
     const double
-        *queue_use; /* and what orders it: hours used, and ahead of its share */
-    int64_t now_ms; /* that users' priorities and JOB_ACCEPT_INTERVAL are as of */
-    int max_starts; /* of one plan */
+        *queue_usage; /* and what orders it: hours used, and ahead of its share */
+    int64_t now_ms;   /* that users' priorities and JOB_ACCEPT_INTERVAL are as of */
+    int max_starts;   /* of one plan */
 };
 
 /* Whose slots a job uses that ends before they are needed. */
 struct place_backfill {
-    uint64_t of; /* a job; 0: nobody's */
+    uint64_t lender; /* a job; 0: nobody's */
     int64_t until_ms;
 };
 
@@ -197,18 +201,18 @@ struct place_start {
     const char *lease; /* "": own hosts */
     struct host_slots *hosts;
     int n_hosts;
-    const struct reserve_asks *asks; /* the line's alternative; NULL: none */
+    const struct reserve_asks *rusage; /* the line's alternative; NULL: none */
     struct place_backfill backfill;
-    bool is_more; /* beside what it has: it runs */
+    bool is_grow; /* beside what it has: it runs */
 };
 
 struct place_plan {
     struct place_start *starts;
     int n_starts;
-    uint64_t *returns; /* keys of the snapshot's that go on */
-    int n_returns;
-    bool is_cut;       /* max_starts was reached: there may be more */
-    int64_t accept_ms; /* a host takes jobs again of a queue that waits for that
+    uint64_t *resumes; /* keys of the snapshot's that go on */
+    int n_resumes;
+    bool is_cut;            /* max_starts was reached: there may be more */
+    int64_t next_accept_ms; /* a host takes jobs again of a queue that waits for that
                           (JOB_ACCEPT_INTERVAL); INT64_MAX: nobody does */
     /* Of each line with a job that stays, same index as the snapshot's; REASON_STARTED
      * where all of it starts, REASON_NEW where the plan was cut before it. */

@@ -12,12 +12,12 @@
 void place_alloc_init(struct place_alloc *take, struct place_state *room,
                       const struct limits_draft *draft)
 {
-    *take = (struct place_alloc){.room = room, .draft = draft};
-    take->taken =
-        arena_alloc(room->arena, (size_t)room->snapshot->n_hosts, sizeof(*take->taken));
+    *take = (struct place_alloc){.state = room, .draft = draft};
+    take->tried =
+        arena_alloc(room->arena, (size_t)room->snapshot->n_hosts, sizeof(*take->tried));
     take->pieces = arena_alloc(room->arena, (size_t)room->snapshot->n_hosts,
                                sizeof(*take->pieces));
-    take->places =
+    take->indexes =
         arena_alloc(room->arena, (size_t)room->snapshot->n_hosts, sizeof(int));
     take->slots_on =
         arena_alloc(room->arena, (size_t)room->snapshot->n_hosts, sizeof(int));
@@ -27,8 +27,8 @@ void place_alloc_init(struct place_alloc *take, struct place_state *room,
 static int list_pieces(struct place_alloc *take, int host)
 {
     int n_pieces = 0;
-    for (int i = 0; i < take->n_taken; i++) {
-        const struct place_alloc_host *taken = &take->taken[i];
+    for (int i = 0; i < take->n_tried; i++) {
+        const struct place_alloc_host *taken = &take->tried[i];
         if (taken->n_slots > 0 && taken->candidate.host != host) {
             take->pieces[n_pieces++] =
                 (struct reserve_piece){taken->candidate.host, taken->n_slots};
@@ -43,8 +43,8 @@ static int reserved_on(struct place_alloc *take, const struct candidates *view,
                        int n_most)
 {
     int lacking = -1;
-    int room = reserve_room_on(take->room->snapshot->reserve, take->room->left,
-                               view->asks, host, pieces, n_pieces, &lacking);
+    int room = reserve_room_on(take->state->snapshot->supply, take->state->supply_left,
+                               view->rusage, host, pieces, n_pieces, &lacking);
     if (room < n_most) {
         take->lacking = lacking;
         return room;
@@ -57,15 +57,16 @@ static int limited_on(const struct place_alloc *take, const struct candidates *v
                       int host, const struct host_slots *pieces, int n_pieces,
                       const struct limit **limit)
 {
-    const struct place_host *at = &take->room->snapshot->hosts[host];
+    const struct place_host *at = &take->state->snapshot->hosts[host];
     int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
     const struct limit *by = NULL;
-    if (view->class == NULL ||
-        (take->is_backfill && reservation_has_host(take->room->snapshot->kept, host))) {
+    if (view->limit_class == NULL ||
+        (take->is_backfill &&
+         reservation_has_host(take->state->snapshot->reservations, host))) {
         return INT_MAX;
     }
-    int room = limits_room_on(take->draft, view->class, at->name, n_processors, pieces,
-                              n_pieces, &by);
+    int room = limits_room_on(take->draft, view->limit_class, at->name, n_processors,
+                              pieces, n_pieces, &by);
     *limit = by != NULL ? by : *limit;
     return room;
 }
@@ -75,8 +76,8 @@ static int room_on(struct place_alloc *take, const struct candidates *view, int 
                    const struct host_slots *pieces, int n_pieces,
                    const struct limit **limit)
 {
-    int n_free = place_state_free_slots(take->room, host, view->is_exclusive);
-    if (view->asks != NULL && n_free > 0) {
+    int n_free = place_state_free_slots(take->state, host, view->is_exclusive);
+    if (view->rusage != NULL && n_free > 0) {
         n_free = reserved_on(take, view, host, take->pieces, list_pieces(take, host),
                              n_free);
     }
@@ -89,11 +90,11 @@ static int take_top(struct place_alloc *take, const struct candidates *view,
                     struct candidate_group *group, int wanted, bool may_stay,
                     struct place_start *start, const struct limit **limit)
 {
-    const struct candidate *top = candidates_top(take->room, group);
+    const struct candidate *top = candidates_top(take->state, group);
     if (top == NULL) {
         return -1;
     }
-    struct place_alloc_host *taken = &take->taken[take->n_taken++];
+    struct place_alloc_host *taken = &take->tried[take->n_tried++];
     int host = top->host;
     taken->candidate = *top;
     taken->n_slots = 0;
@@ -101,12 +102,12 @@ static int take_top(struct place_alloc *take, const struct candidates *view,
     taken->n_slots = taken->n_slots < wanted ? taken->n_slots : wanted;
     taken->n_slots = taken->n_slots > 0 ? taken->n_slots : 0;
     if (taken->n_slots > 0) {
-        take->places[start->n_hosts] = host;
+        take->indexes[start->n_hosts] = host;
         start->hosts[start->n_hosts++] = (struct host_slots){
-            .host = take->room->snapshot->hosts[host].name, .n_slots = taken->n_slots};
+            .host = take->state->snapshot->hosts[host].name, .n_slots = taken->n_slots};
     }
-    taken->is_out = may_stay ? taken->n_slots < wanted : true;
-    if (taken->is_out) {
+    taken->is_popped = may_stay ? taken->n_slots < wanted : true;
+    if (taken->is_popped) {
         candidates_pop(group);
     }
     return taken->n_slots;
@@ -152,9 +153,9 @@ static int take_balanced(struct place_alloc *take, const struct candidates *view
     }
     while (n_slots < wanted && n_slots > n_before) {
         n_before = n_slots;
-        for (int i = 0, piece = 0; i < take->n_taken && n_slots < wanted; i++) {
-            if (take->taken[i].n_slots > 0) {
-                n_slots += add_one(take, view, &take->taken[i], start, piece++, limit);
+        for (int i = 0, piece = 0; i < take->n_tried && n_slots < wanted; i++) {
+            if (take->tried[i].n_slots > 0) {
+                n_slots += add_one(take, view, &take->tried[i], start, piece++, limit);
             }
         }
     }
@@ -175,12 +176,12 @@ static int shaped_room(void *arg, int host, const struct reserve_piece *pieces,
                        int n_pieces)
 {
     const struct site_of_job *at = arg;
-    const struct place_host *hosts = at->take->room->snapshot->hosts;
-    int n_free = place_state_free_slots(at->take->room, host, at->view->is_exclusive);
-    if (at->view->asks != NULL && n_free > 0) {
+    const struct place_host *hosts = at->take->state->snapshot->hosts;
+    int n_free = place_state_free_slots(at->take->state, host, at->view->is_exclusive);
+    if (at->view->rusage != NULL && n_free > 0) {
         n_free = reserved_on(at->take, at->view, host, pieces, n_pieces, n_free);
     }
-    for (int i = 0; at->view->class != NULL && i < n_pieces; i++) {
+    for (int i = 0; at->view->limit_class != NULL && i < n_pieces; i++) {
         at->names[i] =
             (struct host_slots){hosts[pieces[i].host].name, pieces[i].n_slots};
     }
@@ -192,26 +193,26 @@ static int shaped_room(void *arg, int host, const struct reserve_piece *pieces,
 static bool is_laid(const struct place_span *shape,
                     const struct place_span_request *ground, int n_slots)
 {
-    bool is_balanced = shape->span == PLACE_SPAN_STRIPE ||
-                       (shape->span == PLACE_SPAN_NONE && ground->is_balanced);
-    return shape->n_ways == 0 && !is_balanced &&
-           n_slots >= (shape->span == PLACE_SPAN_HOST ? ground->min : ground->max);
+    bool is_balanced = shape->kind == PLACE_SPAN_STRIPE ||
+                       (shape->kind == PLACE_SPAN_NONE && ground->is_balanced);
+    return shape->n_same == 0 && !is_balanced &&
+           n_slots >= (shape->kind == PLACE_SPAN_HOST ? ground->min : ground->max);
 }
 
 static void start_pieces(struct place_alloc *take,
                          const struct place_span_request *ground,
                          struct place_start *start)
 {
-    const struct place_host *hosts = take->room->snapshot->hosts;
+    const struct place_host *hosts = take->state->snapshot->hosts;
     for (int i = 0; i < ground->n_pieces; i++) {
         const struct reserve_piece *piece = &ground->pieces[i];
         take->slots_on[piece->host] = piece->n_slots;
-        take->places[start->n_hosts] = piece->host;
+        take->indexes[start->n_hosts] = piece->host;
         start->hosts[start->n_hosts++] =
             (struct host_slots){hosts[piece->host].name, piece->n_slots};
     }
-    for (int i = 0; i < take->n_taken; i++) {
-        struct place_alloc_host *taken = &take->taken[i];
+    for (int i = 0; i < take->n_tried; i++) {
+        struct place_alloc_host *taken = &take->tried[i];
         taken->n_slots = take->slots_on[taken->candidate.host];
         take->slots_on[taken->candidate.host] = 0;
     }
@@ -241,22 +242,22 @@ static int take_shaped(struct place_alloc *take, const struct candidates *view,
     int n_slots = 0, n_looked = FEW;
     bool is_over = false;
     while (!is_over) {
-        while (take->n_taken < n_looked &&
-               (top = candidates_top(take->room, group)) != NULL) {
+        while (take->n_tried < n_looked &&
+               (top = candidates_top(take->state, group)) != NULL) {
             hosts[ground.n_hosts++] = top->host;
-            take->taken[take->n_taken++] =
-                (struct place_alloc_host){.candidate = *top, .is_out = true};
+            take->tried[take->n_tried++] =
+                (struct place_alloc_host){.candidate = *top, .is_popped = true};
             candidates_pop(group);
         }
-        is_over = take->n_taken < n_looked;
-        if (is_over || shape->n_ways == 0) {
+        is_over = take->n_tried < n_looked;
+        if (is_over || shape->n_same == 0) {
             n_slots = place_span_fit(shape, &ground);
             is_over = is_over || is_laid(shape, &ground, n_slots);
         }
         n_looked *= 2;
     }
     start_pieces(take, &ground, start);
-    take->n_laid = n_slots;
+    take->n_span_slots = n_slots;
     free(hosts);
     free(at.names);
     free(ground.pieces);
@@ -269,17 +270,17 @@ static int take_shaped(struct place_alloc *take, const struct candidates *view,
 static void reserve_pieces(struct place_alloc *take, const struct reserve_asks *asks,
                            const struct place_start *start)
 {
-    struct place_state *room = take->room;
+    struct place_state *room = take->state;
     int n_pieces = start->n_hosts;
     for (int i = 0; i < n_pieces; i++) {
         take->pieces[i] =
-            (struct reserve_piece){take->places[i], start->hosts[i].n_slots};
+            (struct reserve_piece){take->indexes[i], start->hosts[i].n_slots};
     }
     size_t n_most = (size_t)n_pieces * (size_t)asks->n_items;
     struct reserve_part *parts = arena_alloc(room->arena, n_most, sizeof(*parts));
     int n_parts =
-        reserve_parts(room->snapshot->reserve, asks, take->pieces, n_pieces, parts);
-    reserve_take(room->left, parts, n_parts, 1);
+        reserve_parts(room->snapshot->supply, asks, take->pieces, n_pieces, parts);
+    reserve_take(room->supply_left, parts, n_parts, 1);
 }
 
 /* The slots are the job's, or nobody's; hosts with slots left stand in the heap again.
@@ -287,26 +288,27 @@ static void reserve_pieces(struct place_alloc *take, const struct reserve_asks *
 static void settle(struct place_alloc *take, struct candidate_group *group,
                    const struct place_start *start, bool is_kept, bool is_exclusive)
 {
-    struct place_state *room = take->room;
-    if (is_kept && group->asks != NULL) {
-        reserve_pieces(take, group->asks, start);
+    struct place_state *room = take->state;
+    if (is_kept && group->rusage != NULL) {
+        reserve_pieces(take, group->rusage, start);
     }
-    for (int i = 0; i < take->n_taken; i++) {
-        struct place_alloc_host *taken = &take->taken[i];
+    for (int i = 0; i < take->n_tried; i++) {
+        struct place_alloc_host *taken = &take->tried[i];
         int host = taken->candidate.host;
         if (is_kept && taken->n_slots > 0) {
             room->used[host] += taken->n_slots;
-            if (!take->is_kept) {
-                room->accepted_ms[host] = room->snapshot->now_ms;
+            if (!take->is_reservation) {
+                room->dispatched_ms[host] = room->snapshot->now_ms;
             }
-            room->is_taken[host] = room->is_taken[host] || is_exclusive;
+            room->is_used_exclusively[host] =
+                room->is_used_exclusively[host] || is_exclusive;
         }
         taken->candidate.used = room->used[host];
-        if (taken->is_out && candidates_free_slots(room, host, group) > 0) {
+        if (taken->is_popped && candidates_free_slots(room, host, group) > 0) {
             candidates_push(group, &taken->candidate);
         }
     }
-    take->n_taken = 0;
+    take->n_tried = 0;
 }
 
 bool place_alloc(struct place_alloc *take, struct candidates *view,
@@ -316,9 +318,9 @@ bool place_alloc(struct place_alloc *take, struct candidates *view,
     int n_most = want->max < group->count ? want->max : group->count;
     take->lacking = -1;
     start->n_hosts = 0;
-    start->asks = view->asks;
+    start->rusage = view->rusage;
     start->hosts =
-        arena_alloc(take->room->arena, (size_t)n_most, sizeof(*start->hosts));
+        arena_alloc(take->state->arena, (size_t)n_most, sizeof(*start->hosts));
     int n_slots = candidates_span(view) != NULL
                       ? take_shaped(take, view, group, want, start, limit)
                   : want->is_balanced

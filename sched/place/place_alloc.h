@@ -23,21 +23,22 @@
 struct place_alloc_host {
     struct candidate candidate;
     int n_slots;
-    bool is_out; /* of the heap */
+    bool is_popped; /* of the heap */
 };
 
 struct place_alloc {
-    struct place_state *room;
+    struct place_state *state;
     const struct limits_draft *draft; /* NULL: no limits */
-    struct place_alloc_host *taken;   /* scratch: hosts that were looked at */
-    int n_taken;
+    struct place_alloc_host *tried;   /* scratch: hosts that were looked at */
+    int n_tried;
     struct reserve_piece *pieces; /* scratch: what the job has so far */
-    int *places;                  /* of the last start's hosts: their indexes */
+    int *indexes;                 /* of the last start's hosts: their indexes */
     int *slots_on;                /* scratch: by host, of a job with a shape; else 0 */
-    bool is_kept;     /* the slots are kept for a job, that is not dispatched yet */
-    bool is_backfill; /* limits on hosts do not hold for it where slots are kept */
+    bool is_reservation; /* the slots are kept for a job, that is not dispatched yet */
+    bool is_backfill;    /* limits on hosts do not hold for it where slots are kept */
     int lacking;      /* of the last job: the item that left too little of a host; -1 */
-    int n_laid; /* of the last job with a shape: slots that could lie as it asks */
+    int n_span_slots; /* of the last job with a shape: slots that could lie as it asks
+                       */
 };
 
 /* What is wanted of the hosts. */

@@ -18,9 +18,9 @@ static void copy_now(const struct place_state *now, struct place_state *then)
     for (int i = 0; i < then->snapshot->n_hosts; i++) {
         then->used[i] = now->used[i];
     }
-    const struct reserve *reserve = then->snapshot->reserve;
+    const struct reserve *reserve = then->snapshot->supply;
     for (int i = 0; reserve != NULL && i < reserve->n_pools; i++) {
-        then->left[i] = now->left[i];
+        then->supply_left[i] = now->supply_left[i];
     }
 }
 
@@ -30,33 +30,34 @@ static void free_slots(const struct place_state *now, struct place_state *then,
     for (int i = 0; i < then->snapshot->n_hosts; i++) {
         int used = then->used[i] - n_freed[i];
         then->used[i] = used > 0 ? used : 0;
-        then->accepted_ms[i] = 0;
-        then->is_taken[i] =
-            then->snapshot->hosts[i].is_unmade || (now->is_taken[i] && used > 0);
+        then->dispatched_ms[i] = 0;
+        then->is_used_exclusively[i] = then->snapshot->hosts[i].is_lease_unmade ||
+                                       (now->is_used_exclusively[i] && used > 0);
     }
 }
 
 static void look_init(struct look *look, const struct place_pass *pass, int n_ends)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
-    struct place_state *room = &look->pass.room;
+    struct place_state *room = &look->pass.state;
     arena_init(&look->arena);
     look->snapshot = *snapshot;
-    look->snapshot.kept = NULL;
+    look->snapshot.reservations = NULL;
     look->snapshot.preempt = NULL;
     look->pass = *pass;
     look->pass.snapshot = &look->snapshot;
     look->pass.arena = &look->arena;
-    *room = (struct place_state){.is_ahead = true};
+    *room = (struct place_state){.is_estimate = true};
     place_state_init(room, &look->arena, &look->snapshot);
-    if (n_ends < reservation_start_count_ends(snapshot->kept)) {
-        copy_now(&pass->room, room);
+    if (n_ends < reservation_start_count_ends(snapshot->reservations)) {
+        copy_now(&pass->state, room);
     }
     int *n_freed =
         arena_alloc(&look->arena, (size_t)snapshot->n_hosts, sizeof(*n_freed));
-    reservation_start_add_ends(snapshot->kept, n_ends, n_freed, room->left);
-    free_slots(&pass->room, room, n_freed);
-    place_alloc_init(&look->pass.take, room, pass->draft);
+    reservation_start_add_ends(snapshot->reservations, n_ends, n_freed,
+                               room->supply_left);
+    free_slots(&pass->state, room, n_freed);
+    place_alloc_init(&look->pass.alloc, room, pass->draft);
 }
 
 static bool fits_after(struct place_pass *pass, const struct place_class *line,
@@ -74,7 +75,8 @@ static bool fits_after(struct place_pass *pass, const struct place_class *line,
         size_t n_hosts = (size_t)start->n_hosts;
         start->hosts =
             arena_copy(pass->arena, start->hosts, n_hosts * sizeof(*start->hosts));
-        *places = arena_copy(pass->arena, look.pass.take.places, n_hosts * sizeof(int));
+        *places =
+            arena_copy(pass->arena, look.pass.alloc.indexes, n_hosts * sizeof(int));
     }
     arena_release(&look.arena);
     return fits;
@@ -83,8 +85,8 @@ static bool fits_after(struct place_pass *pass, const struct place_class *line,
 bool place_estimate_fit(struct place_pass *pass, int index, struct place_start *start,
                         const int **places)
 {
-    const struct place_class *line = &pass->snapshot->lines[index];
-    int few = 0, enough = reservation_start_count_ends(pass->snapshot->kept);
+    const struct place_class *line = &pass->snapshot->classes[index];
+    int few = 0, enough = reservation_start_count_ends(pass->snapshot->reservations);
     if (!fits_after(pass, line, enough, start, places)) {
         return false;
     }

@@ -15,7 +15,7 @@ struct ground_at {
 /* A lease's host may be handed all slots of its contract. */
 static int size_of(const struct place_host *host)
 {
-    return host->n_may > host->max ? host->n_may : host->max;
+    return host->n_lease_slots > host->max ? host->n_lease_slots : host->max;
 }
 
 static int room_at(void *arg, int host, const struct reserve_piece *pieces,
@@ -25,7 +25,7 @@ static int room_at(void *arg, int host, const struct reserve_piece *pieces,
     (void)pieces;
     (void)n_pieces;
     return at->is_empty ? size_of(&at->pass->snapshot->hosts[host])
-                        : candidates_free_slots(&at->pass->room, host, at->group);
+                        : candidates_free_slots(&at->pass->state, host, at->group);
 }
 
 /* The most slots of so many that could lie on hosts of one group. */
@@ -56,13 +56,13 @@ static int count_laid(const struct place_pass *pass, const struct candidates *vi
 /* Free slots with which a host is of use by itself. */
 static int least_on(const struct place_span *shape, int host, int n_slots)
 {
-    switch (shape->span) {
+    switch (shape->kind) {
     case PLACE_SPAN_HOST:
         return n_slots;
     case PLACE_SPAN_PTILE:
-        return shape->tiles != NULL ? shape->tiles[host] : shape->n_span;
+        return shape->ptiles != NULL ? shape->ptiles[host] : shape->n_slots;
     case PLACE_SPAN_BLOCK:
-        return shape->n_span;
+        return shape->n_slots;
     case PLACE_SPAN_NONE:
     case PLACE_SPAN_STRIPE:
         break;
@@ -81,7 +81,7 @@ static void look_at_free(const struct place_pass *pass, const struct candidates 
         const struct candidate_group *group = &view->groups[i];
         for (int k = 0; k < group->n_members; k++) {
             int host = group->members[k];
-            int n_free = candidates_free_slots(&pass->room, host, group);
+            int n_free = candidates_free_slots(&pass->state, host, group);
             int n = verdict->shape.is_never ? size_of(&hosts[host]) : n_free;
             int least = least_on(shape, host, n_slots);
             bool is_small = least > 0 && n_free < (least < n_slots ? least : n_slots);
@@ -89,7 +89,7 @@ static void look_at_free(const struct place_pass *pass, const struct candidates 
                 place_state_load(pass->snapshot, view->queue, host) != NULL;
             if (n_free > 0 && !is_loaded) {
                 verdict->n_small += is_small;
-                verdict->n_apart += !is_small && shape->n_ways > 0;
+                verdict->n_apart += !is_small && shape->n_same > 0;
             }
             if (n > most) {
                 most = n;
@@ -99,7 +99,7 @@ static void look_at_free(const struct place_pass *pass, const struct candidates 
             }
         }
     }
-    if (shape->span == PLACE_SPAN_HOST) {
+    if (shape->kind == PLACE_SPAN_HOST) {
         verdict->shape.n_fit =
             most < verdict->shape.n_fit ? verdict->shape.n_fit : most;
     }
@@ -119,9 +119,9 @@ bool place_explain_span(const struct place_pass *pass, const struct candidates *
     }
     n_fit = is_never ? n_fit : count_laid(pass, view, n_slots, false);
     verdict->shape = (struct reason_shape){
-        .span = shape->span,
-        .n_span = shape->n_span,
-        .is_alike = shape->n_ways > 0,
+        .span = shape->kind,
+        .n_span = shape->n_slots,
+        .is_alike = shape->n_same > 0,
         .is_never = is_never,
         .n_wanted = n_slots,
         .n_fit = n_fit,

@@ -175,7 +175,7 @@ static void fill_all(struct builder *builder, const int *lines, int n_lines)
     for (int i = 0; i < n_lines; i++) {
         int stand = builder->node_of[stand_of(builder, lines[i])] - 1;
         struct node *node = &share->nodes[stand];
-        int64_t since_ms = share->all[lines[i]].since_ms;
+        int64_t since_ms = share->all[lines[i]].waiting_since_ms;
         node->heap[node->count++] = lines[i];
         if (since_ms != 0 && (node->since_ms == 0 || since_ms < node->since_ms)) {
             node->since_ms = since_ms;

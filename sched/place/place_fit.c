@@ -12,7 +12,7 @@ int place_fit_count(const struct place_pass *pass, const struct candidate_group 
 {
     int n_free = 0;
     for (int i = 0; i < group->count && n_free < enough; i++) {
-        n_free += candidates_free_slots(&pass->room, group->heap[i].host, group);
+        n_free += candidates_free_slots(&pass->state, group->heap[i].host, group);
     }
     return n_free;
 }
@@ -27,7 +27,7 @@ static struct candidate_group *choose_group(struct place_pass *pass,
     for (int i = 0; i < view->n_groups; i++) {
         struct candidate_group *group = &view->groups[i];
         const struct candidate *top =
-            tried[i] ? NULL : candidates_top(&pass->room, group);
+            tried[i] ? NULL : candidates_top(&pass->state, group);
         if (top != NULL &&
             (best == NULL || candidates_is_better(top, &best->heap[0])) &&
             place_fit_count(pass, group, n_slots) >= n_slots) {
@@ -46,7 +46,7 @@ static int count_free(const struct place_pass *pass, const struct candidates *vi
         const struct candidate_group *group = &view->groups[i];
         for (int k = 0; k < group->count; k++) {
             n_free +=
-                candidates_free_slots(&pass->room, group->heap[k].host, group) > 0;
+                candidates_free_slots(&pass->state, group->heap[k].host, group) > 0;
         }
     }
     return n_free;
@@ -66,29 +66,29 @@ static struct lack count_lack(const struct place_pass *pass,
     const struct place_snapshot *snapshot = pass->snapshot;
     struct lack lack = {.item = -1};
     int by_item[RESREQ_USAGE_ITEMS_MAX] = {0};
-    for (int i = 0; view->asks != NULL && i < view->n_groups; i++) {
+    for (int i = 0; view->rusage != NULL && i < view->n_groups; i++) {
         const struct candidate_group *group = &view->groups[i];
         for (int k = 0; k < group->n_members; k++) {
             int host = group->members[k], item = -1;
             bool is_loaded = place_state_load(snapshot, view->queue, host) != NULL;
             bool is_usable = snapshot->hosts[host].is_open && !is_loaded &&
-                             !pass->room.is_taken[host] &&
-                             !snapshot->hosts[host].is_kept;
-            int room = reserve_room_alone(snapshot->reserve, pass->room.left,
-                                          view->asks, host, &item);
+                             !pass->state.is_used_exclusively[host] &&
+                             !snapshot->hosts[host].is_held;
+            int room = reserve_room_alone(snapshot->supply, pass->state.supply_left,
+                                          view->rusage, host, &item);
             if (room > 0) {
                 lack.n_full +=
                     is_loaded ||
-                    place_state_in_accept_interval(&pass->room, host,
+                    place_state_in_accept_interval(&pass->state, host,
                                                    group->accept_ms) ||
-                    place_state_free_slots(&pass->room, host, view->is_exclusive) == 0;
+                    place_state_free_slots(&pass->state, host, view->is_exclusive) == 0;
                 continue;
             }
             lack.n_hosts += is_usable;
             by_item[item] += is_usable;
         }
     }
-    for (int i = 0; view->asks != NULL && i < view->asks->n_items; i++) {
+    for (int i = 0; view->rusage != NULL && i < view->rusage->n_items; i++) {
         if (by_item[i] > lack.n_of_item) {
             lack.item = i;
             lack.n_of_item = by_item[i];
@@ -107,17 +107,18 @@ static int count_resting(struct place_pass *pass, const struct candidates *view)
         const struct candidate_group *group = &view->groups[i];
         for (int k = 0; k < group->n_members; k++) {
             int host = group->members[k];
-            int64_t over_ms = pass->room.accepted_ms[host] + accept_ms;
+            int64_t over_ms = pass->state.dispatched_ms[host] + accept_ms;
             bool has_enough =
-                view->asks == NULL ||
-                reserve_room_alone(pass->snapshot->reserve, pass->room.left, view->asks,
-                                   host, &lacking) > 0;
+                view->rusage == NULL ||
+                reserve_room_alone(pass->snapshot->supply, pass->state.supply_left,
+                                   view->rusage, host, &lacking) > 0;
             if (has_enough &&
-                place_state_in_accept_interval(&pass->room, host, accept_ms) &&
+                place_state_in_accept_interval(&pass->state, host, accept_ms) &&
                 place_state_load(pass->snapshot, view->queue, host) == NULL &&
-                place_state_free_slots(&pass->room, host, view->is_exclusive) > 0) {
+                place_state_free_slots(&pass->state, host, view->is_exclusive) > 0) {
                 n_resting++;
-                pass->accept_ms = over_ms < pass->accept_ms ? over_ms : pass->accept_ms;
+                pass->next_accept_ms =
+                    over_ms < pass->next_accept_ms ? over_ms : pass->next_accept_ms;
             }
         }
     }
@@ -129,13 +130,13 @@ static int count_resting(struct place_pass *pass, const struct candidates *view)
 static void tell_lack(const struct place_pass *pass, struct candidates *view,
                       const struct lack *lack, int lacking)
 {
-    struct reason_verdict *stuck = &view->stuck;
+    struct reason_verdict *stuck = &view->verdict;
     int item = lacking >= 0 ? lacking : lack->item;
     stuck->n_lacking = lack->n_hosts;
     stuck->n_full -= lack->n_hosts;
     if (item >= 0) {
-        const struct reserve_ask *ask = &view->asks->items[item];
-        stuck->resource = pass->snapshot->reserve->kinds[ask->kind].name;
+        const struct reserve_ask *ask = &view->rusage->items[item];
+        stuck->resource = pass->snapshot->supply->kinds[ask->kind].name;
         stuck->need_milli = ask->milli;
         stuck->is_per_slot = ask->scope == RESREQ_SCOPE_SLOT;
         stuck->n_of_resource = item == lack->item ? lack->n_of_item : 0;
@@ -146,14 +147,14 @@ static void tell_lack(const struct place_pass *pass, struct candidates *view,
 static void tell_stuck(struct place_pass *pass, struct candidates *view, int n_slots,
                        const struct limit *limit)
 {
-    struct reason_verdict *stuck = &view->stuck;
+    struct reason_verdict *stuck = &view->verdict;
     int n_asked = stuck->n_hosts - stuck->n_excluded - stuck->n_avoided;
     int n_allowed = n_asked - stuck->n_unmet - stuck->n_spent;
     int n_free = count_free(pass, view);
     struct lack lack = count_lack(pass, view);
     bool is_shape = place_explain_span(pass, view, n_slots, n_free, stuck);
-    int lacking = view->asks != NULL ? pass->take.lacking : -1;
-    view->told_slots = n_slots;
+    int lacking = view->rusage != NULL ? pass->alloc.lacking : -1;
+    view->explained_slots = n_slots;
     stuck->n_resting = count_resting(pass, view);
     stuck->n_full = n_allowed - stuck->n_closed - stuck->n_exclusive - stuck->n_loaded -
                     stuck->n_resting - n_free;
@@ -161,7 +162,7 @@ static void tell_stuck(struct place_pass *pass, struct candidates *view, int n_s
     stuck->n_limited = limit != NULL ? n_free : 0;
     stuck->limit = limit != NULL ? limit->name : NULL;
     if (n_allowed == 0 && stuck->n_spent > 0) {
-        const struct place_reserved *spent = view->filter->spent;
+        const struct place_reserved *spent = view->filter->reserved;
         stuck->reason = REASON_SPENT;
         stuck->resource = spent->resource;
         stuck->total_milli = spent->total_milli;
@@ -196,24 +197,25 @@ static void tell_stuck(struct place_pass *pass, struct candidates *view, int n_s
 /* Slots that are kept for one job, or lent, are free for this one. */
 static bool is_opened(const struct place_pass *pass)
 {
-    const struct reservation_pass *kept = pass->snapshot->kept;
+    const struct reservation_pass *kept = pass->snapshot->reservations;
     return kept != NULL && reservation_is_open(kept);
 }
 
 /* No room was found for as many, or fewer. */
 static bool is_stuck(struct place_pass *pass, struct candidates *view, int n_slots)
 {
-    return is_opened(pass) ? reservation_is_stuck(pass->snapshot->kept, view, n_slots)
-                           : n_slots >= view->stuck_slots;
+    return is_opened(pass)
+               ? reservation_is_stuck(pass->snapshot->reservations, view, n_slots)
+               : n_slots >= view->failed_slots;
 }
 
 static void set_stuck(struct place_pass *pass, struct candidates *view, int n_slots)
 {
     if (is_opened(pass)) {
-        reservation_set_stuck(pass->snapshot->kept, view, n_slots);
-        view->told_slots = 0; /* not for those who have less */
-    } else if (n_slots < view->stuck_slots) {
-        view->stuck_slots = n_slots;
+        reservation_set_stuck(pass->snapshot->reservations, view, n_slots);
+        view->explained_slots = 0; /* not for those who have less */
+    } else if (n_slots < view->failed_slots) {
+        view->failed_slots = n_slots;
     }
 }
 
@@ -224,29 +226,29 @@ static bool fit(struct place_pass *pass, struct candidates *view,
     const struct limit *limit = NULL;
     struct candidate_group *group = NULL;
     bool *tried = NULL;
-    pass->take.lacking = -1;
+    pass->alloc.lacking = -1;
     bool is_open = is_opened(pass), was_vain = is_stuck(pass, view, n_slots);
     if (was_vain && is_open) {
         return false; /* why is for those who have less */
     }
     if (is_open) {
-        reservation_restore_candidates(pass->snapshot->kept, view);
+        reservation_restore_candidates(pass->snapshot->reservations, view);
     }
     if (!was_vain) {
         tried = arena_alloc(pass->arena, (size_t)view->n_groups, sizeof(*tried));
         group = choose_group(pass, view, n_slots, tried);
-        view->told_slots = 0;
+        view->explained_slots = 0;
     }
     while (group != NULL) {
-        if (place_alloc(&pass->take, view, group, want, start, &limit)) {
-            int first = pass->room.first_host[group->group];
+        if (place_alloc(&pass->alloc, view, group, want, start, &limit)) {
+            int first = pass->state.first_host[group->group];
             start->lease = group->group == 0 ? "" : pass->snapshot->hosts[first].lease;
             return true;
         }
         tried[group - view->groups] = true;
         group = choose_group(pass, view, n_slots, tried);
     }
-    if (view->told_slots != n_slots) {
+    if (view->explained_slots != n_slots) {
         tell_stuck(pass, view, n_slots, limit);
     }
     set_stuck(pass, view, n_slots);
@@ -265,16 +267,17 @@ bool place_fit_any(struct place_pass *pass, const struct place_class *line,
                    const struct place_alloc_request *want, struct place_start *start,
                    struct reason_verdict *verdict)
 {
-    int n_tries = line->n_asks > 0 ? line->n_asks : 1;
+    int n_tries = line->n_rusages > 0 ? line->n_rusages : 1;
     for (int i = 0; i < n_tries; i++) {
-        const struct reserve_asks *asks = line->n_asks > 0 ? &line->asks[i] : NULL;
-        struct candidates *view = candidates_of(&pass->room, line, asks);
+        const struct reserve_asks *asks =
+            line->n_rusages > 0 ? &line->rusages[i] : NULL;
+        struct candidates *view = candidates_of(&pass->state, line, asks);
         if (fit(pass, view, want, start)) {
             return true;
         }
         if (i == 0 ||
-            (is_hopeless(verdict->reason) && !is_hopeless(view->stuck.reason))) {
-            *verdict = view->stuck;
+            (is_hopeless(verdict->reason) && !is_hopeless(view->verdict.reason))) {
+            *verdict = view->verdict;
         }
     }
     return false;

@@ -12,7 +12,7 @@
 static bool has_place(const struct place_grow *grow, int host)
 {
     for (int i = 0; i < grow->n_hosts; i++) {
-        if (grow->places[i] == host) {
+        if (grow->indexes[i] == host) {
             return true;
         }
     }
@@ -25,8 +25,8 @@ static void open_hosts(struct place_pass *pass, const struct place_grow *grow)
     for (int i = 0; i < pass->snapshot->n_hosts; i++) {
         const struct place_host *host = &pass->snapshot->hosts[i];
         if (has_place(grow, i)) {
-            pass->room.is_taken[i] = false;
-        } else if (pass->room.used[i] > 0 || host->is_shared) {
+            pass->state.is_used_exclusively[i] = false;
+        } else if (pass->state.used[i] > 0 || host->is_shared) {
             grow->mask[i] = 0;
         }
     }
@@ -35,15 +35,15 @@ static void open_hosts(struct place_pass *pass, const struct place_grow *grow)
 static void close_host(struct place_pass *pass, int place)
 {
     if (place >= 0) {
-        pass->room.is_taken[place] = true;
+        pass->state.is_used_exclusively[place] = true;
     }
 }
 
 void place_grow_open(struct place_pass *pass, const struct place_class *line)
 {
     const struct place_grow *grow = line->grow;
-    if (line->class != NULL) {
-        limits_draft_job(pass->draft, pass->arena, line->class, grow->hosts,
+    if (line->limit_class != NULL) {
+        limits_draft_job(pass->draft, pass->arena, line->limit_class, grow->hosts,
                          grow->n_hosts, -1);
     }
     if (grow->mask != NULL) {
@@ -56,15 +56,15 @@ static void count_more(struct place_pass *pass, const struct place_class *line,
                        const struct place_start *more)
 {
     const struct place_grow *grow = line->grow;
-    limits_draft_job(pass->draft, pass->arena, line->class, grow->hosts, grow->n_hosts,
-                     1);
+    limits_draft_job(pass->draft, pass->arena, line->limit_class, grow->hosts,
+                     grow->n_hosts, 1);
     if (more == NULL) {
         return;
     }
-    limits_draft_more(pass->draft, pass->arena, line->class, grow->hosts, grow->n_hosts,
-                      more->hosts, more->n_hosts);
+    limits_draft_more(pass->draft, pass->arena, line->limit_class, grow->hosts,
+                      grow->n_hosts, more->hosts, more->n_hosts);
     if (pass->snapshot->preempt != NULL) {
-        preempt_count_growth(pass->snapshot->preempt, line->class, grow->hosts,
+        preempt_count_growth(pass->snapshot->preempt, line->limit_class, grow->hosts,
                              grow->n_hosts, more->hosts, more->n_hosts);
     }
 }
@@ -73,17 +73,17 @@ void place_grow_close(struct place_pass *pass, const struct place_class *line,
                       const struct place_start *more, struct reason_verdict *verdict)
 {
     const struct place_grow *grow = line->grow;
-    if (line->class != NULL) {
+    if (line->limit_class != NULL) {
         count_more(pass, line, more);
     }
     if (grow->mask == NULL) {
         return;
     }
     for (int i = 0; i < grow->n_hosts; i++) {
-        close_host(pass, grow->places[i]);
+        close_host(pass, grow->indexes[i]);
     }
     for (int i = 0; more != NULL && i < more->n_hosts; i++) {
-        close_host(pass, pass->take.places[i]);
+        close_host(pass, pass->alloc.indexes[i]);
     }
     if (more == NULL &&
         (verdict->reason == REASON_UNMET || verdict->reason == REASON_BUSY)) {

@@ -32,15 +32,15 @@ static int compare_lines(const void *arg, int a, int b)
     if (left->queue != right->queue) {
         return left->queue < right->queue ? -1 : 1;
     }
-    return line_compare(&left->turn, &right->turn);
+    return line_compare(&left->entry, &right->entry);
 }
 
 static void note_key(const struct place_order *order, int line)
 {
     const struct place_snapshot *snapshot = order->snapshot;
-    const struct place_class *at = &snapshot->lines[line];
+    const struct place_class *at = &snapshot->classes[line];
     order->keys[line] = (struct place_order_key){
-        .turn = *at->turns[order->next_turn[line]],
+        .entry = *at->entries[order->next_entry[line]],
         .queue = at->queue,
         .priority = snapshot->queues[at->queue].priority,
     };
@@ -106,7 +106,7 @@ static void sort_queues(struct place_order_builder *builder)
 
 static int scope_of(const struct place_snapshot *snapshot, int queue)
 {
-    return snapshot->shares != NULL ? snapshot->shares->scope_of[queue] : -1;
+    return snapshot->fairshare != NULL ? snapshot->fairshare->scope_of[queue] : -1;
 }
 
 /* Queues whose scope has one order for all of them, where they are several. */
@@ -115,7 +115,7 @@ static void mark_sets(struct place_order_builder *builder)
     const struct place_snapshot *snapshot = builder->order->snapshot;
     for (int i = 0; i < snapshot->n_queues; i++) {
         int scope = scope_of(snapshot, i);
-        for (int k = 0; scope >= 0 && !snapshot->shares->scopes[scope].is_by_queue &&
+        for (int k = 0; scope >= 0 && !snapshot->fairshare->scopes[scope].is_by_queue &&
                         k < snapshot->n_queues;
              k++) {
             builder->is_set[i] =
@@ -133,7 +133,7 @@ static int queue_in_place(const struct place_order_builder *builder, int *taken,
     if (pools->part_of[queue] < 0) {
         return queue;
     }
-    int pool = builder->order->snapshot->pools->pool_of[queue];
+    int pool = builder->order->snapshot->slot_pools->pool_of[queue];
     return pools->pools[pool].queues[taken[pool]++];
 }
 
@@ -151,7 +151,7 @@ static void add_unit(struct place_order_builder *builder, int queue)
     bool is_pooled = order->pools.part_of[queue] >= 0;
     builder->unit_of[queue] = order->n_units;
     order->units[order->n_units++] = (struct place_order_unit){
-        .queue = queue, .pool = is_pooled ? snapshot->pools->pool_of[queue] : -1};
+        .queue = queue, .pool = is_pooled ? snapshot->slot_pools->pool_of[queue] : -1};
 }
 
 static void add_units(struct place_order_builder *builder)
@@ -181,7 +181,7 @@ static struct place_fairshare_scope *given_of(struct place_order_builder *builde
     const struct place_snapshot *snapshot = builder->order->snapshot;
     if (builder->given[scope] == NULL) {
         builder->given[scope] = place_fairshare_scope_new(
-            builder->arena, snapshot->trees[scope], snapshot->now_ms);
+            builder->arena, snapshot->fairshare_trees[scope], snapshot->now_ms);
     }
     return builder->given[scope];
 }
@@ -191,19 +191,19 @@ static void fill_units(struct place_order_builder *builder)
     struct place_order *order = builder->order;
     const struct place_snapshot *snapshot = order->snapshot;
     order->keys =
-        arena_alloc(builder->arena, (size_t)snapshot->n_lines, sizeof(*order->keys));
-    for (int i = 0; i < snapshot->n_lines; i++) {
+        arena_alloc(builder->arena, (size_t)snapshot->n_classes, sizeof(*order->keys));
+    for (int i = 0; i < snapshot->n_classes; i++) {
         note_key(order, i);
-        order->units[builder->unit_of[snapshot->lines[i].queue]].n_heap++;
+        order->units[builder->unit_of[snapshot->classes[i].queue]].n_heap++;
     }
     for (int i = 0; i < order->n_units; i++) {
         struct place_order_unit *unit = &order->units[i];
         unit->heap = arena_alloc(builder->arena, (size_t)unit->n_heap, sizeof(int));
         unit->n_heap = 0;
     }
-    for (int i = 0; i < snapshot->n_lines; i++) {
+    for (int i = 0; i < snapshot->n_classes; i++) {
         struct place_order_unit *unit =
-            &order->units[builder->unit_of[snapshot->lines[i].queue]];
+            &order->units[builder->unit_of[snapshot->classes[i].queue]];
         unit->heap[unit->n_heap++] = i;
     }
     for (int i = 0; i < order->n_units; i++) {
@@ -211,8 +211,8 @@ static void fill_units(struct place_order_builder *builder)
         int scope = scope_of(snapshot, unit->queue);
         if (scope >= 0 && unit->n_heap > 0) {
             unit->share = place_fairshare_new(builder->arena, given_of(builder, scope),
-                                              snapshot->lines, unit->heap, unit->n_heap,
-                                              compare_lines, order);
+                                              snapshot->classes, unit->heap,
+                                              unit->n_heap, compare_lines, order);
             continue;
         }
         for (int at = unit->n_heap / 2 - 1; at >= 0; at--) {
@@ -225,7 +225,8 @@ void place_order_init(struct place_order *order, struct arena *arena,
                       const struct place_snapshot *snapshot)
 {
     size_t n_queues = (size_t)snapshot->n_queues;
-    size_t n_scopes = snapshot->shares != NULL ? (size_t)snapshot->shares->n_scopes : 0;
+    size_t n_scopes =
+        snapshot->fairshare != NULL ? (size_t)snapshot->fairshare->n_scopes : 0;
     struct place_order_builder *builder = arena_alloc(arena, 1, sizeof(*builder));
     *builder = (struct place_order_builder){
         .order = order,
@@ -237,8 +238,8 @@ void place_order_init(struct place_order *order, struct arena *arena,
     };
     *order = (struct place_order){
         .snapshot = snapshot,
-        .next_turn = arena_alloc(arena, (size_t)snapshot->n_lines, sizeof(int)),
-        .unsorted = builder,
+        .next_entry = arena_alloc(arena, (size_t)snapshot->n_classes, sizeof(int)),
+        .builder = builder,
     };
     sort_queues(builder);
     mark_sets(builder);
@@ -259,7 +260,7 @@ static struct place_order_unit *most_urgent(const struct place_order *order, int
         if (line < 0) {
             continue;
         }
-        int64_t priority = order->keys[line].turn.priority;
+        int64_t priority = order->keys[line].entry.priority;
         if (best == NULL || priority > best_priority) {
             best = unit;
             best_priority = priority;
@@ -272,7 +273,7 @@ static struct place_order_unit *most_urgent(const struct place_order *order, int
 static struct place_order_unit *choose_unit(const struct place_order *order,
                                             struct place_order_unit *unit)
 {
-    if (unit->pool >= 0 && order->pools.pools[unit->pool].is_second) {
+    if (unit->pool >= 0 && order->pools.pools[unit->pool].is_second_round) {
         return unit->is_last ? most_urgent(order, unit->pool) : NULL;
     }
     bool is_allowed = unit->pool < 0 ||
@@ -284,12 +285,12 @@ static struct place_order_unit *choose_unit(const struct place_order *order,
 static void end_round(struct place_order *order, int pool)
 {
     struct place_slot_pool *of = &order->pools.pools[pool];
-    bool is_first = !of->is_second;
+    bool is_first = !of->is_second_round;
     if (is_first && place_slot_pool_reallocate(&order->pools, pool)) {
         for (order->at = 0; order->units[order->at].pool != pool; order->at++) {
         }
     } else if (is_first && of->pool->is_by_priority) {
-        of->is_second = true;
+        of->is_second_round = true;
     } else {
         order->at++;
     }
@@ -297,9 +298,9 @@ static void end_round(struct place_order *order, int pool)
 
 int place_order_top(struct place_order *order)
 {
-    if (order->unsorted != NULL) {
-        fill_units(order->unsorted);
-        order->unsorted = NULL;
+    if (order->builder != NULL) {
+        fill_units(order->builder);
+        order->builder = NULL;
     }
     while (order->at < order->n_units) {
         struct place_order_unit *unit = &order->units[order->at];
@@ -336,7 +337,8 @@ int place_order_room(const struct place_order *order, int n_min, int *n_max,
 bool place_order_advance(struct place_order *order, int n_slots)
 {
     int line = top_of(order->current), pool = order->current->pool;
-    bool is_through = ++order->next_turn[line] == order->snapshot->lines[line].n_turns;
+    bool is_through =
+        ++order->next_entry[line] == order->snapshot->classes[line].n_entries;
     if (!is_through) {
         note_key(order, line);
     }
@@ -352,8 +354,8 @@ void place_order_drop(struct place_order *order)
     int line = top_of(order->current), pool = order->current->pool;
     if (pool >= 0) {
         place_slot_pool_release(&order->pools, pool, order->current->queue,
-                                place_slot_pool_demand(&order->snapshot->lines[line],
-                                                       order->next_turn[line]));
+                                place_slot_pool_demand(&order->snapshot->classes[line],
+                                                       order->next_entry[line]));
     }
     pass_line(order, 0, true);
 }

@@ -37,16 +37,16 @@ struct place_order_unit {
 /* A line's next job as it is compared: thousands of times in a pass, so it stands
  * here instead of all over the memory of the jobs. */
 struct place_order_key {
-    struct line_turn turn;
+    struct line_turn entry;
     int queue, priority; /* the queue's */
 };
 
 struct place_order {
     const struct place_snapshot *snapshot;
-    int *next_turn;               /* by line */
+    int *next_entry;              /* by line */
     struct place_order_key *keys; /* by line; not of those that are through */
     struct place_order_builder
-        *unsorted; /* until the first line is asked for; else NULL */
+        *builder; /* until the first line is asked for; else NULL */
     struct place_order_unit *units;
     int n_units;
     int at; /* the unit that goes on */

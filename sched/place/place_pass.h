@@ -17,12 +17,12 @@ struct place_pass {
     const struct place_snapshot *snapshot;
     struct arena *arena;
     struct limits_draft *draft; /* NULL: no limits */
-    struct place_state room;
+    struct place_state state;
     struct place_order order;
-    struct place_alloc take;
-    int next_return;
-    bool has_taken_room; /* an exclusive job would have more of its own hosts */
-    int64_t accept_ms;   /* of the plan */
+    struct place_alloc alloc;
+    int next_resume;
+    bool has_exclusive_grow; /* an exclusive job would have more of its own hosts */
+    int64_t next_accept_ms;  /* of the plan */
 };
 
 /* ---------------------------------------------------------------- fitting */

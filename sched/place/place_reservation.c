@@ -9,13 +9,13 @@
 
 uint64_t place_reservation_job(const struct place_pass *pass, int index)
 {
-    return pass->snapshot->lines[index].turns[pass->order.next_turn[index]]->key;
+    return pass->snapshot->classes[index].entries[pass->order.next_entry[index]]->key;
 }
 
 /* The reservation of the line's next job; -1: it has none. */
 static int own_of(const struct place_pass *pass, int index)
 {
-    const struct reservation_pass *kept = pass->snapshot->kept;
+    const struct reservation_pass *kept = pass->snapshot->reservations;
     return kept != NULL && !reservation_is_idle(kept)
                ? reservation_find(kept, place_reservation_job(pass, index))
                : -1;
@@ -25,7 +25,7 @@ static int own_of(const struct place_pass *pass, int index)
  * it, if it may reserve itself. False: nothing is. */
 static bool open_turn(const struct place_pass *pass, int index, int own)
 {
-    struct reservation_pass *kept = pass->snapshot->kept;
+    struct reservation_pass *kept = pass->snapshot->reservations;
     if (kept == NULL ||
         (own < 0 &&
          (reservation_is_idle(kept) ||
@@ -40,15 +40,15 @@ static bool fit_next(struct place_pass *pass, int index,
                      const struct place_alloc_request *want, struct place_start *start,
                      struct reason_verdict *verdict)
 {
-    const struct place_class *line = &pass->snapshot->lines[index];
+    const struct place_class *line = &pass->snapshot->classes[index];
     if (!open_turn(pass, index, own_of(pass, index))) {
         return place_fit_any(pass, line, want, start, verdict);
     }
     if (place_fit_any(pass, line, want, start, verdict)) {
-        reservation_use(pass->snapshot->kept);
+        reservation_use(pass->snapshot->reservations);
         return true;
     }
-    reservation_close(pass->snapshot->kept);
+    reservation_close(pass->snapshot->reservations);
     return false;
 }
 
@@ -57,7 +57,7 @@ static bool backfill(struct place_pass *pass, const struct place_class *line,
                      const struct place_alloc_request *want, int64_t long_ms,
                      struct place_start *start)
 {
-    struct reservation_pass *kept = pass->snapshot->kept;
+    struct reservation_pass *kept = pass->snapshot->reservations;
     struct reason_verdict verdict;
     if (kept == NULL || long_ms == 0 || line->is_exclusive) {
         return false;
@@ -65,12 +65,13 @@ static bool backfill(struct place_pass *pass, const struct place_class *line,
     int64_t end_ms = pass->snapshot->now_ms + long_ms;
     for (int i = -1; (i = reservation_next(kept, i, end_ms)) >= 0;) {
         reservation_open(kept, i);
-        pass->take.is_backfill = true;
+        pass->alloc.is_backfill = true;
         bool fits = place_fit_any(pass, line, want, start, &verdict);
-        pass->take.is_backfill = false;
+        pass->alloc.is_backfill = false;
         if (fits) {
-            reservation_backfill(kept, pass->take.places, start->hosts, start->n_hosts,
-                                 &start->backfill.of, &start->backfill.until_ms);
+            reservation_backfill(kept, pass->alloc.indexes, start->hosts,
+                                 start->n_hosts, &start->backfill.lender,
+                                 &start->backfill.until_ms);
             return true;
         }
         reservation_close(kept);
@@ -82,13 +83,13 @@ bool place_reservation_fit(struct place_pass *pass, int index,
                            const struct place_alloc_request *want,
                            struct place_start *start, struct reason_verdict *verdict)
 {
-    const struct place_class *line = &pass->snapshot->lines[index];
+    const struct place_class *line = &pass->snapshot->classes[index];
     if (fit_next(pass, index, want, start, verdict) ||
         backfill(pass, line, want, line->backfill_ms, start)) {
         return true;
     }
-    return line->slice_ms < line->backfill_ms &&
-           backfill(pass, line, want, line->slice_ms, start);
+    return line->backfill_slice_ms < line->backfill_ms &&
+           backfill(pass, line, want, line->backfill_slice_ms, start);
 }
 
 /* ---------------------------------------------------------------- waiting */
@@ -100,18 +101,18 @@ static bool may_ever_fit(const struct place_pass *pass, const struct place_class
 {
     const struct place_snapshot *snapshot = pass->snapshot;
     int n_slots = 0, n_pieces = 0;
-    if (line->class == NULL || !limits_have_hosts(line->class)) {
+    if (line->limit_class == NULL || !limits_have_hosts(line->limit_class)) {
         return true;
     }
     struct host_slots *pieces =
         arena_alloc(pass->arena, (size_t)snapshot->n_hosts, sizeof(*pieces));
     for (int i = 0; i < snapshot->n_hosts && n_slots < line->n_slots; i++) {
         const struct place_host *host = &snapshot->hosts[i];
-        int most = host->n_may > host->max ? host->n_may : host->max;
-        if (!view->allowed[i] || pass->room.group_of[i] != group) {
+        int most = host->n_lease_slots > host->max ? host->n_lease_slots : host->max;
+        if (!view->allowed[i] || pass->state.group_of[i] != group) {
             continue;
         }
-        int room = limits_most_on(line->class, host->name,
+        int room = limits_most_on(line->limit_class, host->name,
                                   host->n_processors > 0 ? host->n_processors : most,
                                   pieces, n_pieces);
         most = room < most ? room : most;
@@ -133,7 +134,7 @@ static struct candidate_group *group_to_keep(struct place_pass *pass,
     for (int i = 0; i < view->n_groups; i++) {
         struct candidate_group *group = &view->groups[i];
         int n_free = place_fit_count(pass, group, n_slots);
-        if (group->capacity < n_slots || group->is_unmade ||
+        if (group->capacity < n_slots || group->is_lease_unmade ||
             (n_free == 0 && group_before < 0) ||
             !may_ever_fit(pass, line, view, group->group)) {
             continue;
@@ -153,10 +154,10 @@ static struct candidate_group *group_to_keep(struct place_pass *pass,
  * asks for; what it has lent counts. False: that is nothing. */
 static bool keep_slots(struct place_pass *pass, int index, int own)
 {
-    struct reservation_pass *kept = pass->snapshot->kept;
-    const struct place_class *line = &pass->snapshot->lines[index];
+    struct reservation_pass *kept = pass->snapshot->reservations;
+    const struct place_class *line = &pass->snapshot->classes[index];
     struct candidates *view =
-        candidates_of(&pass->room, line, line->n_asks > 0 ? line->asks : NULL);
+        candidates_of(&pass->state, line, line->n_rusages > 0 ? line->rusages : NULL);
     struct place_start start = {.n_hosts = 0};
     const struct limit *limit;
     int before, n_wanted = line->n_slots - reservation_backfilled(kept, &before);
@@ -169,19 +170,19 @@ static bool keep_slots(struct place_pass *pass, int index, int own)
     }
     struct candidate_group *group =
         n_wanted > 0 ? group_to_keep(pass, line, view, before) : NULL;
-    pass->take.is_kept = true;
+    pass->alloc.is_reservation = true;
     if (group != NULL &&
-        !place_alloc(&pass->take, view, group, &want, &start, &limit)) {
+        !place_alloc(&pass->alloc, view, group, &want, &start, &limit)) {
         start.n_hosts = 0;
     }
-    pass->take.is_kept = false;
+    pass->alloc.is_reservation = false;
     if (start.n_hosts == 0 && own < 0) {
         return false;
     }
-    reservation_set(kept, index, place_reservation_job(pass, index), pass->take.places,
-                    start.hosts, start.n_hosts);
-    if (line->class != NULL && start.n_hosts > 0) {
-        limits_draft_count(pass->draft, line->class, start.hosts, start.n_hosts);
+    reservation_set(kept, index, place_reservation_job(pass, index),
+                    pass->alloc.indexes, start.hosts, start.n_hosts);
+    if (line->limit_class != NULL && start.n_hosts > 0) {
+        limits_draft_count(pass->draft, line->limit_class, start.hosts, start.n_hosts);
     }
     return true;
 }
@@ -190,8 +191,8 @@ static bool keep_slots(struct place_pass *pass, int index, int own)
  * whoever ends. */
 static bool keep_target(struct place_pass *pass, int index, bool has_starts)
 {
-    struct reservation_pass *kept = pass->snapshot->kept;
-    const struct place_class *line = &pass->snapshot->lines[index];
+    struct reservation_pass *kept = pass->snapshot->reservations;
+    const struct place_class *line = &pass->snapshot->classes[index];
     struct place_start start;
     const int *places;
     bool fits = place_estimate_fit(pass, index, &start, &places);
@@ -202,15 +203,15 @@ static bool keep_target(struct place_pass *pass, int index, bool has_starts)
         return false;
     }
     if (!reservation_target_has_resources(kept, index)) {
-        start.asks = NULL; /* it waits for slots alone */
+        start.rusage = NULL; /* it waits for slots alone */
     }
     struct host_slots *in_hand =
         arena_alloc(pass->arena, (size_t)start.n_hosts, sizeof(*in_hand));
     int n_in_hand =
         reservation_target_set(kept, index, place_reservation_job(pass, index), places,
-                               start.hosts, start.n_hosts, start.asks, in_hand);
-    if (line->class != NULL && n_in_hand > 0) {
-        limits_draft_count(pass->draft, line->class, in_hand, n_in_hand);
+                               start.hosts, start.n_hosts, start.rusage, in_hand);
+    if (line->limit_class != NULL && n_in_hand > 0) {
+        limits_draft_count(pass->draft, line->limit_class, in_hand, n_in_hand);
     }
     return true;
 }
@@ -218,7 +219,7 @@ static bool keep_target(struct place_pass *pass, int index, bool has_starts)
 /* The job waits for what it may reserve. */
 static bool may_keep(const struct place_pass *pass, int index, enum reason reason)
 {
-    const struct reservation_pass *kept = pass->snapshot->kept;
+    const struct reservation_pass *kept = pass->snapshot->reservations;
     return reason == REASON_BUSY || reason == REASON_SHAPE ||
            ((reason == REASON_RESERVE || reason == REASON_SPENT) && kept != NULL &&
             reservation_target_has_resources(kept, index));
@@ -226,7 +227,7 @@ static bool may_keep(const struct place_pass *pass, int index, enum reason reaso
 
 static bool keep(struct place_pass *pass, int index, int own, bool has_starts)
 {
-    struct reservation_pass *kept = pass->snapshot->kept;
+    struct reservation_pass *kept = pass->snapshot->reservations;
     if (kept == NULL ||
         !reservation_may(kept, index, place_reservation_job(pass, index))) {
         return false;
@@ -245,7 +246,7 @@ static bool preempt_others(struct place_pass *pass, int index,
         return false;
     }
     int n_claims = preempt_result(preempt)->n_claims;
-    preempt_for_class(preempt, index, pass->order.next_turn[index], &pass->room,
+    preempt_for_class(preempt, index, pass->order.next_entry[index], &pass->state,
                       pass->draft, verdict);
     return preempt_result(preempt)->n_claims > n_claims;
 }
@@ -253,7 +254,7 @@ static bool preempt_others(struct place_pass *pass, int index,
 void place_reservation_pend(struct place_pass *pass, int index, struct place_plan *plan)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
-    struct reservation_pass *kept = snapshot->kept;
+    struct reservation_pass *kept = snapshot->reservations;
     struct reason_verdict *verdict = &plan->verdicts[index];
     int own = own_of(pass, index);
     if (own >= 0 && !may_keep(pass, index, verdict->reason)) {

@@ -38,7 +38,8 @@ static int slots_of(const struct place_snapshot *snapshot, const struct slot_poo
 
 int64_t place_slot_pool_demand(const struct place_class *line, int n_started)
 {
-    int n_jobs = line->n_turns < line->max_starts ? line->n_turns : line->max_starts;
+    int n_jobs =
+        line->n_entries < line->max_starts ? line->n_entries : line->max_starts;
     return line->veto == REASON_NEW ? (int64_t)(n_jobs - n_started) * line->n_slots : 0;
 }
 
@@ -59,8 +60,8 @@ static void order_queues(struct place_slot_pools *pools, struct place_slot_pool 
         int queue = pool->pool->queues[i];
         if (!is_out[queue]) {
             queues[pool->n_parts] = queue;
-            shares[pool->n_parts] = snapshot->pools->shares[queue];
-            use[pool->n_parts++] = snapshot->queue_use[queue];
+            shares[pool->n_parts] = snapshot->slot_pools->shares[queue];
+            use[pool->n_parts++] = snapshot->queue_usage[queue];
         }
     }
     slot_pool_sort(use, shares, pool->n_parts, order);
@@ -78,7 +79,7 @@ static void order_queues(struct place_slot_pools *pools, struct place_slot_pool 
 static void allocate(const struct place_slot_pools *pools, struct place_slot_pool *pool)
 {
     for (int i = 0; i < pool->n_parts; i++) {
-        pool->parts[i].want = pools->want[pool->queues[i]];
+        pool->parts[i].want = pools->demand[pool->queues[i]];
     }
     slot_pool_allocate(pool->parts, pool->n_parts, pool->n_slots,
                        pool->pool->is_by_priority ? 1 : 0);
@@ -94,23 +95,23 @@ void place_slot_pool_init(struct place_slot_pools *pools, struct arena *arena,
     for (size_t i = 0; i < n_queues; i++) {
         pools->part_of[i] = -1;
     }
-    if (snapshot->pools == NULL || snapshot->pools->n_pools == 0) {
+    if (snapshot->slot_pools == NULL || snapshot->slot_pools->n_pools == 0) {
         return;
     }
-    pools->n_pools = snapshot->pools->n_pools;
+    pools->n_pools = snapshot->slot_pools->n_pools;
     pools->pools = arena_alloc(arena, (size_t)pools->n_pools, sizeof(*pools->pools));
     pools->used = arena_alloc(arena, n_queues, sizeof(*pools->used));
-    pools->want = arena_alloc(arena, n_queues, sizeof(*pools->want));
+    pools->demand = arena_alloc(arena, n_queues, sizeof(*pools->demand));
     for (size_t i = 0; i < n_queues; i++) {
-        pools->used[i] = pools->want[i] = snapshot->queue_used[i];
+        pools->used[i] = pools->demand[i] = snapshot->queue_used[i];
     }
-    for (int i = 0; i < snapshot->n_lines; i++) {
-        pools->want[snapshot->lines[i].queue] +=
-            place_slot_pool_demand(&snapshot->lines[i], 0);
+    for (int i = 0; i < snapshot->n_classes; i++) {
+        pools->demand[snapshot->classes[i].queue] +=
+            place_slot_pool_demand(&snapshot->classes[i], 0);
     }
     for (int i = 0; i < pools->n_pools; i++) {
         struct place_slot_pool *pool = &pools->pools[i];
-        pool->pool = &snapshot->pools->pools[i];
+        pool->pool = &snapshot->slot_pools->pools[i];
         order_queues(pools, pool, arena, snapshot, is_out);
         pool->n_slots = slots_of(snapshot, pool->pool);
         for (int k = 0; k < pool->pool->n_queues; k++) {
@@ -147,7 +148,7 @@ void place_slot_pool_add_used(struct place_slot_pools *pools, int pool, int queu
 void place_slot_pool_release(struct place_slot_pools *pools, int pool, int queue,
                              int64_t n_slots)
 {
-    pools->want[queue] -= n_slots;
+    pools->demand[queue] -= n_slots;
     pools->pools[pool].is_stale = pools->pools[pool].is_stale || n_slots > 0;
 }
 

@@ -22,15 +22,15 @@ struct place_slot_pool {
     int n_slots;    /* that there are to hand out */
     int64_t n_used; /* by all its queues */
     bool is_stale;  /* what a queue has a use for has changed since the allocation */
-    bool is_second; /* USE_PRIORITY_IN_POOL: the first round is over */
+    bool is_second_round; /* USE_PRIORITY_IN_POOL: the first round is over */
 };
 
 struct place_slot_pools {
     struct place_slot_pool *pools;
     int n_pools;
-    int64_t *used; /* by queue, as the pass goes on */
-    int64_t *want; /* by queue: slots it has a use for */
-    int *part_of;  /* by queue: its place in the pool's order; -1: in no pool */
+    int64_t *used;   /* by queue, as the pass goes on */
+    int64_t *demand; /* by queue: slots it has a use for */
+    int *part_of;    /* by queue: its place in the pool's order; -1: in no pool */
 };
 
 /* Queues that `is_out` says share users' order with others are in no pool here. */

@@ -24,7 +24,7 @@ struct bed {
 
 bool place_span_is_one_host(const struct place_span *shape)
 {
-    return shape != NULL && shape->span == PLACE_SPAN_HOST;
+    return shape != NULL && shape->kind == PLACE_SPAN_HOST;
 }
 
 /* ---------------------------------------------------------------- pieces */
@@ -79,8 +79,8 @@ static void lay_host(struct bed *bed)
 
 static int tile_of(const struct bed *bed, int at)
 {
-    return bed->shape->tiles != NULL ? bed->shape->tiles[bed->hosts[at]]
-                                     : bed->shape->n_span;
+    return bed->shape->ptiles != NULL ? bed->shape->ptiles[bed->hosts[at]]
+                                      : bed->shape->n_slots;
 }
 
 /* Whole tiles, then `wanted` in all. A host that has one has no more. */
@@ -97,7 +97,7 @@ static void lay_tiles(struct bed *bed, int wanted)
 
 static void lay_blocks(struct bed *bed, int wanted)
 {
-    int block = bed->shape->n_span;
+    int block = bed->shape->n_slots;
     for (int i = 0; i < bed->n_hosts && wanted - bed->n_slots >= block; i++) {
         int room = room_at(bed, i), left = wanted - bed->n_slots;
         room = room < left ? room : left;
@@ -109,7 +109,7 @@ static void lay_blocks(struct bed *bed, int wanted)
  * -1: there are none. */
 static int lay_rest(struct bed *bed, int wanted)
 {
-    bool is_tile = bed->shape->span == PLACE_SPAN_PTILE;
+    bool is_tile = bed->shape->kind == PLACE_SPAN_PTILE;
     int rest = wanted - bed->n_slots, most = 0, best = -1;
     for (int i = 0; i < bed->n_hosts && most < rest; i++) {
         bool is_taken = is_tile && bed->piece_of[i] >= 0;
@@ -147,7 +147,7 @@ static bool lay_with_rest(struct bed *bed, int wanted)
 static void lay_whole(struct bed *bed)
 {
     const struct place_span_request *ground = bed->ground;
-    if (bed->shape->span == PLACE_SPAN_PTILE) {
+    if (bed->shape->kind == PLACE_SPAN_PTILE) {
         lay_tiles(bed, ground->max);
     } else {
         lay_blocks(bed, ground->max);
@@ -179,7 +179,7 @@ static void lay_balanced(struct bed *bed)
 
 static void lay(struct bed *bed)
 {
-    switch (bed->shape->span) {
+    switch (bed->shape->kind) {
     case PLACE_SPAN_HOST:
         lay_host(bed);
         return;
@@ -250,13 +250,13 @@ int place_span_fit(const struct place_span *shape, struct place_span_request *gr
     int most = 0;
     bed.hosts = mem_alloc(n_hosts, sizeof(*bed.hosts));
     bed.piece_of = mem_alloc(n_hosts, sizeof(*bed.piece_of));
-    if (shape->n_ways == 0) {
+    if (shape->n_same == 0) {
         memcpy(bed.hosts, ground->hosts, (n_hosts - 1) * sizeof(*bed.hosts));
         bed.n_hosts = ground->n_hosts;
         most = lay_on(&bed);
     }
-    for (int i = 0; i < shape->n_ways && most < ground->min; i++) {
-        int n_slots = lay_way(&bed, shape->kinds[i], shape->n_kinds[i]);
+    for (int i = 0; i < shape->n_same && most < ground->min; i++) {
+        int n_slots = lay_way(&bed, shape->same[i], shape->n_same_groups[i]);
         most = n_slots > most ? n_slots : most;
     }
     ground->n_pieces = most < ground->min ? 0 : ground->n_pieces;

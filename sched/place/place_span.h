@@ -46,13 +46,13 @@ enum place_span_kind {
 enum { PLACE_SPAN_SAME_MAX = 16 }; /* RESREQ_SAME_MAX */
 
 struct place_span {
-    enum place_span_kind span;
-    int n_span;       /* of each tile or block */
-    const int *tiles; /* by host; 0: it takes none; NULL: n_span on each */
+    enum place_span_kind kind;
+    int n_slots;       /* of each tile or block */
+    const int *ptiles; /* by host; 0: it takes none; NULL: n_span on each */
     /* By host: its kind, below n_kinds; -1: it is like no other, and takes none. */
-    const int *kinds[PLACE_SPAN_SAME_MAX];
-    int n_kinds[PLACE_SPAN_SAME_MAX];
-    int n_ways; /* 0: hosts need not be alike */
+    const int *same[PLACE_SPAN_SAME_MAX];
+    int n_same_groups[PLACE_SPAN_SAME_MAX];
+    int n_same; /* 0: hosts need not be alike */
 };
 
 /* A job to lay, and on what. */

@@ -8,7 +8,7 @@ int place_state_free_slots(const struct place_state *room, int host, bool is_exc
 {
     const struct place_host *at = &room->snapshot->hosts[host];
     int left = at->max - room->used[host];
-    bool is_usable = at->is_open && !room->is_taken[host] && !at->is_kept;
+    bool is_usable = at->is_open && !room->is_used_exclusively[host] && !at->is_held;
     if (is_exclusive && (room->used[host] > 0 || at->is_shared)) {
         return 0;
     }
@@ -18,7 +18,7 @@ int place_state_free_slots(const struct place_state *room, int host, bool is_exc
 bool place_state_in_accept_interval(const struct place_state *room, int host,
                                     int64_t accept_ms)
 {
-    int64_t at_ms = room->accepted_ms[host];
+    int64_t at_ms = room->dispatched_ms[host];
     return accept_ms > 0 && at_ms > room->snapshot->now_ms - accept_ms &&
            at_ms <= room->snapshot->now_ms; /* not where the clock was set back */
 }
@@ -27,7 +27,7 @@ const struct threshold_excess *place_state_load(const struct place_snapshot *sna
                                                 int queue, int host)
 {
     const struct threshold_excess *loads =
-        snapshot->loads != NULL ? snapshot->loads[queue] : NULL;
+        snapshot->load_excess != NULL ? snapshot->load_excess[queue] : NULL;
     return loads != NULL && loads[host].index != NULL ? &loads[host] : NULL;
 }
 
@@ -50,7 +50,8 @@ static void group_hosts(struct place_state *room)
     room->n_groups = 1; /* the own hosts, even if there are none */
     for (int i = 0; i < snapshot->n_hosts; i++) {
         const char *lease = snapshot->hosts[i].lease;
-        room->has_leaves = room->has_leaves || snapshot->hosts[i].n_queues > 0;
+        room->has_queue_hosts =
+            room->has_queue_hosts || snapshot->hosts[i].n_queues > 0;
         if (lease[0] == '\0') {
             continue;
         }
@@ -78,24 +79,26 @@ void place_state_init(struct place_state *room, struct arena *arena,
     room->snapshot = snapshot;
     room->arena = arena;
     room->used = arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(int));
-    room->accepted_ms =
-        arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*room->accepted_ms));
-    room->is_taken = arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(bool));
+    room->dispatched_ms =
+        arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(*room->dispatched_ms));
+    room->is_used_exclusively =
+        arena_alloc(arena, (size_t)snapshot->n_hosts, sizeof(bool));
     for (int i = 0; i < snapshot->n_hosts; i++) {
         room->used[i] = snapshot->hosts[i].used;
-        room->accepted_ms[i] = snapshot->hosts[i].accepted_ms;
-        room->is_taken[i] = snapshot->hosts[i].is_taken;
+        room->dispatched_ms[i] = snapshot->hosts[i].dispatched_ms;
+        room->is_used_exclusively[i] = snapshot->hosts[i].is_used_exclusively;
     }
-    if (snapshot->reserve != NULL) {
-        room->left = arena_copy(arena, snapshot->reserve->left,
-                                (size_t)snapshot->reserve->n_pools * sizeof(int64_t));
+    if (snapshot->supply != NULL) {
+        room->supply_left =
+            arena_copy(arena, snapshot->supply->left,
+                       (size_t)snapshot->supply->n_pools * sizeof(int64_t));
     }
     group_hosts(room);
-    room->views =
+    room->of_queue =
         arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(struct candidates *));
-    room->alike = arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(int));
+    room->same_as = arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(int));
     if (snapshot->limits != NULL) {
-        room->own =
-            arena_alloc(arena, (size_t)snapshot->n_lines, sizeof(struct candidates *));
+        room->of_class = arena_alloc(arena, (size_t)snapshot->n_classes,
+                                     sizeof(struct candidates *));
     }
 }

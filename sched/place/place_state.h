@@ -12,21 +12,22 @@ struct candidates;
 struct place_state {
     const struct place_snapshot *snapshot;
     struct arena *arena;
-    int *used;            /* by host, as the pass goes on */
-    bool *is_taken;       /* by host: an exclusive job has it */
-    int64_t *accepted_ms; /* by host: it was given a job */
-    int64_t *left;        /* by pool: what may still be reserved */
-    int *group_of;        /* by host: 0 own, then one for each lease */
-    int *first_host;      /* by group */
+    int *used;                 /* by host, as the pass goes on */
+    bool *is_used_exclusively; /* by host: an exclusive job has it */
+    int64_t *dispatched_ms;    /* by host: it was given a job */
+    int64_t *supply_left;      /* by pool: what may still be reserved */
+    int *group_of;             /* by host: 0 own, then one for each lease */
+    int *first_host;           /* by group */
     int n_groups;
-    bool is_ahead;   /* hosts count that lack only what jobs reserve */
-    int n_full;      /* the first so many hosts have no slot left */
-    bool has_leaves; /* some hosts are for some queues only */
-    int *alike;      /* by queue: 1 and a queue that sees the hosts as it does,
-                        which has the views of both; 0: not looked for yet */
-    struct candidates **views; /* by queue: a list */
-    struct candidates **own; /* by line whose class has limits of hosts: likewise, over
-                                the same hosts as those of queues. NULL: no limits */
+    bool is_estimate;     /* hosts count that lack only what jobs reserve */
+    int n_full;           /* the first so many hosts have no slot left */
+    bool has_queue_hosts; /* some hosts are for some queues only */
+    int *same_as;         /* by queue: 1 and a queue that sees the hosts as it does,
+                           which has the views of both; 0: not looked for yet */
+    struct candidates **of_queue; /* by queue: a list */
+    struct candidates *
+        *of_class; /* by line whose class has limits of hosts: likewise, over
+                 the same hosts as those of queues. NULL: no limits */
 };
 
 void place_state_init(struct place_state *room, struct arena *arena,

@@ -18,7 +18,7 @@ static void keep_slots(struct preempt *preempt, int host, int n_slots, int *used
 static void keep_claim(struct preempt *preempt, const struct preempt_selection *choice,
                        struct place_state *room, struct preempt_claim *claim)
 {
-    const struct place_class *line = choice->line;
+    const struct place_class *line = choice->class;
     claim->hosts = arena_copy(preempt->arena, preempt->hosts,
                               (size_t)preempt->n_hosts * sizeof(*preempt->hosts));
     claim->n_hosts = preempt->n_hosts;
@@ -27,23 +27,24 @@ static void keep_claim(struct preempt *preempt, const struct preempt_selection *
     claim->n_victims = choice->n_victims;
     claim->lease = "";
     for (int i = 0; i < preempt->n_hosts; i++) {
-        keep_slots(preempt, preempt->places[i], preempt->hosts[i].n_slots, room->used);
+        keep_slots(preempt, preempt->indexes[i], preempt->hosts[i].n_slots, room->used);
         if (preempt->is_exclusive) {
-            room->is_taken[preempt->places[i]] = true;
-            preempt->opened[preempt->places[i]] = false;
+            room->is_used_exclusively[preempt->indexes[i]] = true;
+            preempt->is_vacated[preempt->indexes[i]] = false;
         }
-        claim->lease = preempt->place->hosts[preempt->places[i]].lease;
+        claim->lease = preempt->place->hosts[preempt->indexes[i]].lease;
     }
-    claim->asks = choice->view->asks;
-    if (choice->view->asks != NULL) {
-        preempt_resources_claim(&preempt->give, preempt->arena, choice->view->asks,
-                                preempt->hosts, preempt->places, preempt->n_hosts,
-                                room->left);
+    claim->rusage = choice->candidates->rusage;
+    if (choice->candidates->rusage != NULL) {
+        preempt_resources_claim(&preempt->resources, preempt->arena,
+                                choice->candidates->rusage, preempt->hosts,
+                                preempt->indexes, preempt->n_hosts, room->supply_left);
     }
     preempt->free_slots[choice->group] =
         preempt->is_exclusive ? -1 : preempt->free_slots[choice->group] - line->n_slots;
-    if (line->class != NULL && preempt->draft != NULL) {
-        limits_draft_count(preempt->draft, line->class, claim->hosts, claim->n_hosts);
+    if (line->limit_class != NULL && preempt->draft != NULL) {
+        limits_draft_count(preempt->draft, line->limit_class, claim->hosts,
+                           claim->n_hosts);
     }
 }
 
@@ -53,15 +54,15 @@ static bool choose(struct preempt *preempt, const struct place_class *line,
                    struct place_state *room, struct preempt_claim *claim)
 {
     struct preempt_selection choice = {
-        .line = line, .order = preempt->order, .victims = preempt->victims};
+        .class = line, .order = preempt->order, .victims = preempt->victims};
     int group = -1;
-    for (int i = 0; i < preempt->n_views && group < 0; i++) {
-        choice.view = preempt->views[i];
+    for (int i = 0; i < preempt->n_candidates && group < 0; i++) {
+        choice.candidates = preempt->candidates[i];
         group = preempt_select_left_over(preempt, &choice);
     }
-    for (int i = 0; i < preempt->n_views && group < 0; i++) {
-        choice.view = preempt->views[i];
-        if (choice.view->may_do &&
+    for (int i = 0; i < preempt->n_candidates && group < 0; i++) {
+        choice.candidates = preempt->candidates[i];
+        if (choice.candidates->may_suffice &&
             (group = preempt_select_group(preempt, &choice)) >= 0) {
             choice.group = group;
             preempt_select_in_group(preempt, &choice); /* as before */
@@ -88,7 +89,7 @@ static bool is_delayed(struct preempt *preempt, int queue, struct line_turn *tur
     const struct preempt_snapshot *snapshot = preempt->snapshot;
     const struct preempt_protection *guards =
         snapshot->guards != NULL ? snapshot->guards(snapshot->arg, turn)
-                                 : &snapshot->rules->queues[queue].guards;
+                                 : &snapshot->policy->queues[queue].protection;
     int64_t delay_ms = guards->delay_ms;
     if (delay_ms == 0) {
         return false;
@@ -107,7 +108,7 @@ static bool is_delayed(struct preempt *preempt, int queue, struct line_turn *tur
 static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
                         struct place_state *room, struct limits_draft *draft)
 {
-    const struct place_class *line = &preempt->place->lines[index];
+    const struct place_class *line = &preempt->place->classes[index];
     struct preempt_plan *plan = &preempt->plan;
     if (plan->n_claims == preempt->snapshot->max_jobs) {
         plan->is_cut = true;
@@ -118,10 +119,10 @@ static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
         return false;
     }
     claim->job = job;
-    claim->line = index;
+    claim->class_index = index;
     plan->n_claims++;
-    if (line->class != NULL && draft != NULL) {
-        limits_draft_count(draft, line->class, claim->hosts, claim->n_hosts);
+    if (line->limit_class != NULL && draft != NULL) {
+        limits_draft_count(draft, line->limit_class, claim->hosts, claim->n_hosts);
     }
     return true;
 }
@@ -129,10 +130,11 @@ static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
 static void find_views(struct preempt *preempt, const struct place_class *line,
                        struct place_state *room)
 {
-    preempt->n_views = line->n_asks > 0 ? line->n_asks : 1;
-    for (int i = 0; i < preempt->n_views; i++) {
-        preempt->views[i] = preempt_candidates_of(
-            &preempt->world, room, line, line->n_asks > 0 ? &line->asks[i] : NULL);
+    preempt->n_candidates = line->n_rusages > 0 ? line->n_rusages : 1;
+    for (int i = 0; i < preempt->n_candidates; i++) {
+        preempt->candidates[i] =
+            preempt_candidates_of(&preempt->running, room, line,
+                                  line->n_rusages > 0 ? &line->rusages[i] : NULL);
     }
 }
 
@@ -140,14 +142,14 @@ static void find_views(struct preempt *preempt, const struct place_class *line,
 static bool judge_views(struct preempt *preempt)
 {
     bool may_any = false;
-    for (int i = 0; i < preempt->n_views; i++) {
-        struct preempt_candidates *view = preempt->views[i];
-        view->may_do =
+    for (int i = 0; i < preempt->n_candidates; i++) {
+        struct preempt_candidates *view = preempt->candidates[i];
+        view->may_suffice =
             view->n_victims > 0 &&
-            (view->asks == NULL ||
-             preempt_resources_may_suffice(&preempt->give, view->asks, view->allowed,
-                                           preempt->place->n_hosts));
-        may_any = may_any || view->may_do;
+            (view->rusage == NULL ||
+             preempt_resources_may_suffice(&preempt->resources, view->rusage,
+                                           view->allowed, preempt->place->n_hosts));
+        may_any = may_any || view->may_suffice;
         if (view->next_ms < preempt->plan.next_ms) {
             preempt->plan.next_ms = view->next_ms;
         }
@@ -160,33 +162,34 @@ static bool judge_views(struct preempt *preempt)
 static struct reason_preempt tell_why(const struct preempt *preempt)
 {
     int best = 0;
-    for (int i = 1; i < preempt->n_views; i++) {
-        if (preempt->views[i]->why.n_jobs > preempt->views[best]->why.n_jobs) {
+    for (int i = 1; i < preempt->n_candidates; i++) {
+        if (preempt->candidates[i]->why.n_jobs >
+            preempt->candidates[best]->why.n_jobs) {
             best = i;
         }
     }
-    return preempt->views[best]->why;
+    return preempt->candidates[best]->why;
 }
 
 /* The running jobs are known now. */
 static void begin_line(struct preempt *preempt, int line,
                        const struct place_state *room)
 {
-    preempt->room = room;
-    preempt->is_exclusive = preempt->place->lines[line].is_exclusive;
-    preempt->plan.jobs = preempt->world.jobs;
-    for (int i = 0; i < preempt->world.n_groups; i++) {
+    preempt->state = room;
+    preempt->is_exclusive = preempt->place->classes[line].is_exclusive;
+    preempt->plan.jobs = preempt->running.jobs;
+    for (int i = 0; i < preempt->running.n_groups; i++) {
         preempt->free_slots[i] = -1;
         preempt->first_host[i] = 0;
     }
-    size_t n_jobs = (size_t)preempt->world.n_jobs + 1;
-    if (preempt->taken == NULL && preempt->world.jobs != NULL) {
-        preempt->taken = arena_alloc(preempt->arena, n_jobs, sizeof(bool));
+    size_t n_jobs = (size_t)preempt->running.n_jobs + 1;
+    if (preempt->is_victim == NULL && preempt->running.jobs != NULL) {
+        preempt->is_victim = arena_alloc(preempt->arena, n_jobs, sizeof(bool));
         preempt->order = arena_alloc(preempt->arena, n_jobs, sizeof(int));
         preempt->victims = arena_alloc(preempt->arena, n_jobs, sizeof(int));
     }
-    if (preempt->place->lines[line].n_asks > 0) {
-        preempt_resources_begin(&preempt->give, room->left);
+    if (preempt->place->classes[line].n_rusages > 0) {
+        preempt_resources_begin(&preempt->resources, room->supply_left);
     }
 }
 
@@ -194,9 +197,9 @@ static void begin_line(struct preempt *preempt, int line,
 static bool look_at(struct preempt *preempt, int index, struct place_state *room,
                     struct reason_verdict *verdict)
 {
-    const struct place_class *line = &preempt->place->lines[index];
+    const struct place_class *line = &preempt->place->classes[index];
     verdict->preempt = (struct reason_preempt){0};
-    if (preempt_order_of(&preempt->world, line->queue)->n_queues == 0) {
+    if (preempt_order_of(&preempt->running, line->queue)->n_queues == 0) {
         return false; /* most queues preempt nobody */
     }
     find_views(preempt, line, room);
@@ -211,15 +214,15 @@ void preempt_for_class(struct preempt *preempt, int index, int first,
                        struct reason_verdict *verdict)
 {
     const struct preempt_snapshot *snapshot = preempt->snapshot;
-    const struct place_class *line = &preempt->place->lines[index];
+    const struct place_class *line = &preempt->place->classes[index];
     if (!wants_room(verdict->reason) ||
-        (line->is_exclusive && !snapshot->rules->has_exclusive)) {
+        (line->is_exclusive && !snapshot->policy->has_exclusive)) {
         return;
     }
     bool may_more = look_at(preempt, index, room, verdict);
     int n_room = line->max_starts - first;
-    for (int i = first; i < line->n_turns && n_room > 0; i++) {
-        struct line_turn *turn = line->turns[i];
+    for (int i = first; i < line->n_entries && n_room > 0; i++) {
+        struct line_turn *turn = line->entries[i];
         bool has_claim = snapshot->has_claim(snapshot->arg, turn);
         if (!has_claim && !may_more) {
             return;
@@ -248,16 +251,16 @@ struct preempt *preempt_new(struct arena *arena,
     preempt->place = place;
     preempt->arena = arena;
     preempt->draft = place->limits != NULL ? limits_draft_new(place->limits) : NULL;
-    preempt_order_init(&preempt->world, arena, snapshot);
-    preempt_resources_init(&preempt->give, arena, place);
+    preempt_order_init(&preempt->running, arena, snapshot);
+    preempt_resources_init(&preempt->resources, arena, place);
     preempt->delta = arena_alloc(arena, n_hosts, sizeof(int));
-    preempt->opened = arena_alloc(arena, n_hosts, sizeof(bool));
+    preempt->is_vacated = arena_alloc(arena, n_hosts, sizeof(bool));
     preempt->hosts = arena_alloc(arena, n_hosts, sizeof(*preempt->hosts));
-    preempt->places = arena_alloc(arena, n_hosts, sizeof(int));
-    preempt->free_slots = arena_alloc(arena, (size_t)preempt->world.n_groups,
+    preempt->indexes = arena_alloc(arena, n_hosts, sizeof(int));
+    preempt->free_slots = arena_alloc(arena, (size_t)preempt->running.n_groups,
                                       sizeof(*preempt->free_slots));
     preempt->first_host =
-        arena_alloc(arena, (size_t)preempt->world.n_groups, sizeof(int));
+        arena_alloc(arena, (size_t)preempt->running.n_groups, sizeof(int));
     preempt->plan.claims =
         arena_alloc(arena, (size_t)snapshot->max_jobs, sizeof(struct preempt_claim));
     preempt->plan.next_ms = INT64_MAX;
@@ -293,11 +296,11 @@ void preempt_count_growth(struct preempt *preempt, const struct limits_class *cl
 static bool has_victims(struct preempt *preempt)
 {
     const struct place_snapshot *place = preempt->place;
-    for (int i = 0; i < place->n_lines; i++) {
+    for (int i = 0; i < place->n_classes; i++) {
         struct preempt_order *order =
-            preempt_order_of(&preempt->world, place->lines[i].queue);
+            preempt_order_of(&preempt->running, place->classes[i].queue);
         if (order->n_queues > 0) {
-            preempt_order_fill(&preempt->world, order);
+            preempt_order_fill(&preempt->running, order);
         }
         if (order->n_heap + order->n_sorted > 0) {
             return true;

@@ -60,22 +60,22 @@ struct preempt_job {
     const struct preempt_piece *pieces;
     const struct host_slots *hosts; /* the same by name, for limits */
     int n_pieces;
-    const struct limits_class *class; /* NULL: no limits */
+    const struct limits_class *limit_class; /* NULL: no limits */
     int64_t start_ms;
-    int64_t since_ms;     /* it runs since: its start, or when it went on last */
-    int64_t ran_ms;       /* in all */
-    int64_t still_ms;     /* it stood still in all */
-    int64_t run_limit_ms; /* 0: none */
+    int64_t running_since_ms; /* it runs since: its start, or when it went on last */
+    int64_t ran_ms;           /* in all */
+    int64_t suspended_ms;     /* it stood still in all */
+    int64_t run_limit_ms;     /* 0: none */
     int n_preempted;
-    const struct preempt_protection *guards; /* NULL: of its queue */
-    const struct reserve_part *parts; /* what it would give of what it reserves */
-    int n_parts;
+    const struct preempt_protection *protection; /* NULL: of its queue */
+    const struct reserve_part *releases; /* what it would give of what it reserves */
+    int n_releases;
     bool is_exclusive;
 };
 
 struct preempt_snapshot {
     const struct place_snapshot *place;
-    const struct preempt_policy *rules;
+    const struct preempt_policy *policy;
     /* All running jobs, in any order; asked once at most, when a line may preempt. */
     const struct preempt_job *(*jobs)(void *arg, int *n_jobs);
     const int *loads; /* by host: least loaded first; NULL: by running slots / slots */
@@ -93,13 +93,13 @@ struct preempt_snapshot {
 /* A job that preempts. */
 struct preempt_claim {
     uint64_t job;
-    int line;
+    int class_index;
     const char *lease; /* "": own hosts */
     struct host_slots *hosts;
     int n_hosts;
     const int *victims; /* indexes of jobs */
     int n_victims;
-    const struct reserve_asks *asks; /* what it reserves; NULL: nothing */
+    const struct reserve_asks *rusage; /* what it reserves; NULL: nothing */
 };
 
 struct preempt_plan {

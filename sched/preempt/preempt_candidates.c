@@ -10,7 +10,7 @@ int preempt_candidates_gain(const struct preempt_running *world,
 {
     const struct place_host *hosts = world->snapshot->place->hosts;
     int gain = 0;
-    if (job->is_exclusive && !world->snapshot->rules->has_exclusive) {
+    if (job->is_exclusive && !world->snapshot->policy->has_exclusive) {
         return 0;
     }
     for (int i = 0; i < job->n_pieces; i++) {
@@ -28,7 +28,7 @@ static bool is_on(const struct preempt_candidates *view, const struct preempt_jo
             return true;
         }
     }
-    return preempt_resources_has(job, view->wants);
+    return preempt_resources_has(job, view->demand);
 }
 
 /* Of all candidates those that are of use here, and what protects them. */
@@ -36,7 +36,7 @@ static void count_victims(const struct preempt_running *world,
                           struct preempt_candidates *view)
 {
     const struct preempt_order *order = view->order;
-    bool is_simple = view->wants == NULL;
+    bool is_simple = view->demand == NULL;
     bool *has_victim = arena_alloc(world->arena, (size_t)world->n_groups, sizeof(bool));
     for (int i = 0; i < order->n_all; i++) {
         const struct preempt_order_job *candidate = &order->all[i];
@@ -48,12 +48,12 @@ static void count_victims(const struct preempt_running *world,
             continue;
         }
         view->why.n_jobs++;
-        view->why.n_guarded[candidate->guard]++;
+        view->why.n_guarded[candidate->protection]++;
         view->next_ms =
             candidate->until_ms < view->next_ms ? candidate->until_ms : view->next_ms;
         bool *has_any = &has_victim[world->group_of[candidate->host]];
-        view->n_groups += candidate->guard == REASON_FREE && !*has_any;
-        *has_any = *has_any || candidate->guard == REASON_FREE;
+        view->n_groups += candidate->protection == REASON_FREE && !*has_any;
+        *has_any = *has_any || candidate->protection == REASON_FREE;
     }
     view->n_victims = view->why.n_guarded[REASON_FREE];
     view->victims = arena_alloc(world->arena, (size_t)view->n_victims + 1, sizeof(int));
@@ -80,14 +80,14 @@ struct preempt_candidates *preempt_candidates_of(struct preempt_running *world,
     const uint8_t *allowed = candidates_of(room, line, asks)->allowed;
     for (struct preempt_candidates *view = order->views; view != NULL;
          view = view->next) {
-        if (view->allowed == allowed && view->asks == asks) {
+        if (view->allowed == allowed && view->rusage == asks) {
             return view;
         }
     }
     struct preempt_candidates *view = arena_alloc(world->arena, 1, sizeof(*view));
     *view = (struct preempt_candidates){.order = order,
                                         .allowed = allowed,
-                                        .asks = asks,
+                                        .rusage = asks,
                                         .why.n_queues = order->n_queues,
                                         .next_ms = INT64_MAX,
                                         .next = order->views};
@@ -95,8 +95,8 @@ struct preempt_candidates *preempt_candidates_of(struct preempt_running *world,
     preempt_order_fill(world, order);
     if (asks != NULL) {
         const struct place_snapshot *place = world->snapshot->place;
-        view->wants = preempt_resources_demand(place->reserve, world->arena, asks,
-                                               allowed, place->n_hosts);
+        view->demand = preempt_resources_demand(place->supply, world->arena, asks,
+                                                allowed, place->n_hosts);
     }
     count_victims(world, view);
     return view;

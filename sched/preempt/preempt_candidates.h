@@ -13,16 +13,16 @@
 
 struct preempt_candidates {
     struct preempt_order *order;
-    const uint8_t *allowed;          /* by host: open, and the job may run there */
-    const struct reserve_asks *asks; /* NULL: it reserves nothing */
-    const int64_t *wants;            /* by pool: preempt_resources.h; NULL: likewise */
-    int n_victims;                   /* in all */
-    int n_groups;                    /* that have one */
-    int *victims;        /* indexes of jobs, as far as they were asked for */
-    int n_known, n_seen; /* of these, and of the order's places */
-    int first;           /* those before it are taken */
-    bool may_do; /* for the line that is looked at: nothing is lacking that none of them
-                    gives */
+    const uint8_t *allowed;            /* by host: open, and the job may run there */
+    const struct reserve_asks *rusage; /* NULL: it reserves nothing */
+    const int64_t *demand; /* by pool: preempt_resources.h; NULL: likewise */
+    int n_victims;         /* in all */
+    int n_groups;          /* that have one */
+    int *victims;          /* indexes of jobs, as far as they were asked for */
+    int n_known, n_seen;   /* of these, and of the order's places */
+    int first;             /* those before it are taken */
+    bool may_suffice; /* for the line that is looked at: nothing is lacking that none of
+                    them gives */
     struct reason_preempt why;
     int64_t next_ms; /* a NO_PREEMPT_INTERVAL is over; INT64_MAX: none */
     struct preempt_candidates *next;

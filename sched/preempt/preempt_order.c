@@ -23,7 +23,8 @@ static bool is_within(const struct preempt_duration *span, int64_t left_ms,
 static const struct preempt_protection *guards_of(const struct preempt_policy *rules,
                                                   const struct preempt_job *job)
 {
-    return job->guards != NULL ? job->guards : &rules->queues[job->queue].guards;
+    return job->protection != NULL ? job->protection
+                                   : &rules->queues[job->queue].protection;
 }
 
 enum reason_guard preempt_order_protection(const struct preempt_policy *rules,
@@ -34,10 +35,11 @@ enum reason_guard preempt_order_protection(const struct preempt_policy *rules,
     if (guards->max_count > 0 && job->n_preempted > guards->max_count) {
         return REASON_GUARD_COUNT;
     }
-    if (guards->max_total_ms > 0 && job->still_ms >= guards->max_total_ms) {
+    if (guards->max_total_ms > 0 && job->suspended_ms >= guards->max_total_ms) {
         return REASON_GUARD_TOTAL;
     }
-    if (guards->interval_ms > 0 && now_ms - job->since_ms < guards->interval_ms) {
+    if (guards->interval_ms > 0 &&
+        now_ms - job->running_since_ms < guards->interval_ms) {
         return REASON_GUARD_INTERVAL;
     }
     if (job->run_limit_ms == 0) {
@@ -68,7 +70,7 @@ static struct preempt_order_rank rank_of(const struct preempt_running *world,
     const struct preempt_job *job = &world->jobs[candidate->job];
     const struct place_host *host = &snapshot->place->hosts[candidate->host];
     struct preempt_order_rank rank = {.job = candidate->job, .queue = job->queue};
-    if ((snapshot->rules->reasons & PREEMPT_FOR_LEAST_RUN_TIME) != 0) {
+    if ((snapshot->policy->preempt_for & PREEMPT_FOR_LEAST_RUN_TIME) != 0) {
         rank.ran_ms = job->ran_ms;
         return rank;
     }
@@ -164,15 +166,16 @@ static struct preempt_order_job candidate_of(const struct preempt_running *world
     const struct preempt_snapshot *snapshot = world->snapshot;
     const struct preempt_job *job = &world->jobs[index];
     enum reason_guard guard =
-        preempt_order_protection(snapshot->rules, job, snapshot->now_ms);
+        preempt_order_protection(snapshot->policy, job, snapshot->now_ms);
     return (struct preempt_order_job){
         .job = index,
         .host = job->pieces[0].host,
         .is_spread = job->n_pieces > 1,
-        .guard = guard,
-        .until_ms = guard == REASON_GUARD_INTERVAL
-                        ? job->since_ms + guards_of(snapshot->rules, job)->interval_ms
-                        : INT64_MAX,
+        .protection = guard,
+        .until_ms =
+            guard == REASON_GUARD_INTERVAL
+                ? job->running_since_ms + guards_of(snapshot->policy, job)->interval_ms
+                : INT64_MAX,
     };
 }
 
@@ -182,7 +185,7 @@ static void sort_free(const struct preempt_running *world, struct preempt_order 
     order->heap = arena_alloc(world->arena, (size_t)n_free, sizeof(*order->heap));
     order->sorted = arena_alloc(world->arena, (size_t)n_free, sizeof(int));
     for (int i = 0; i < order->n_all; i++) {
-        if (order->all[i].guard == REASON_FREE) {
+        if (order->all[i].protection == REASON_FREE) {
             order->heap[order->n_heap++] = rank_of(world, &order->all[i]);
         }
     }
@@ -207,7 +210,7 @@ void preempt_order_fill(struct preempt_running *world, struct preempt_order *ord
         const struct preempt_job *job = &world->jobs[i];
         if (order->levels[job->queue] >= 0 && job->n_pieces > 0) {
             order->all[order->n_all] = candidate_of(world, i);
-            n_free += order->all[order->n_all++].guard == REASON_FREE;
+            n_free += order->all[order->n_all++].protection == REASON_FREE;
         }
     }
     sort_free(world, order, n_free);
@@ -257,8 +260,8 @@ struct preempt_order *preempt_order_of(struct preempt_running *world, int queue)
     order->levels = arena_alloc(world->arena, (size_t)place->n_queues, sizeof(int));
     for (int i = 0; i < place->n_queues; i++) {
         int level;
-        bool may =
-            preempt_policy_may(world->snapshot->rules, place->queues, queue, i, &level);
+        bool may = preempt_policy_may(world->snapshot->policy, place->queues, queue, i,
+                                      &level);
         order->levels[i] = may ? level : -1;
         order->n_queues += may;
     }

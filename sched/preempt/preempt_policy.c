@@ -111,8 +111,8 @@ static void set_by(const struct reader *reader, struct preempt_queue *queue,
     for (int i = 0; i < n_targets; i++) {
         by[i] = targets[i].queue;
     }
-    queue->by = by;
-    queue->n_by = n_targets;
+    queue->preemptable_by = by;
+    queue->n_preemptable_by = n_targets;
 }
 
 /* One of the two words, and its list. False: there is nothing to go on with. */
@@ -180,7 +180,7 @@ static void read_preemption(const struct reader *reader, int index,
                             struct preempt_queue *queue)
 {
     const char *text = conf_text(reader->row, key_name, NULL);
-    queue->is_pool = conf_text(reader->row, "SLOT_POOL", NULL) != NULL;
+    queue->is_in_slot_pool = conf_text(reader->row, "SLOT_POOL", NULL) != NULL;
     if (text == NULL) {
         return;
     }
@@ -191,7 +191,7 @@ static void read_preemption(const struct reader *reader, int index,
         }
         text += strspn(text, " \t");
     }
-    if (queue->is_pool) {
+    if (queue->is_in_slot_pool) {
         COMPLAIN(reader, key_name,
                  "a queue of a slot pool can be neither preemptive nor preemptable");
     }
@@ -333,7 +333,7 @@ static void read_ending(const struct reader *reader, struct preempt_queue *queue
             COMPLAIN(reader, "TERMINATE_WHEN",
                      "\"%s\", expected some of LOAD PREEMPT WINDOW", words.words[i]);
         }
-        queue->ends |= cause;
+        queue->terminate_when |= cause;
     }
 }
 
@@ -344,7 +344,7 @@ static int find_reserving(const struct queue_config *queues, int n_queues)
 {
     int highest = 0;
     for (int i = 0; i < n_queues; i++) {
-        if (queues[i].reserve.max_ms > 0 && queues[i].priority > highest) {
+        if (queues[i].reservation.max_ms > 0 && queues[i].priority > highest) {
             highest = queues[i].priority;
         }
     }
@@ -354,8 +354,8 @@ static int find_reserving(const struct queue_config *queues, int n_queues)
 static bool spares_backfill(const struct preempt_policy *rules,
                             const struct queue_config *queues, int high, int low)
 {
-    return queues[low].reserve.is_backfill &&
-           (!rules->has_backfill || queues[high].priority <= rules->reserving);
+    return queues[low].reservation.is_backfill &&
+           (!rules->has_backfill || queues[high].priority <= rules->reserving_priority);
 }
 
 /* PREEMPTION of a backfill queue that says nothing. */
@@ -363,7 +363,7 @@ static void check_backfill(const struct reader *reader,
                            const struct preempt_policy *rules, int index)
 {
     const struct preempt_queue *queue = &rules->queues[index];
-    if (!queue->is_preemptable || !reader->queues[index].reserve.is_backfill) {
+    if (!queue->is_preemptable || !reader->queues[index].reservation.is_backfill) {
         return;
     }
     if (!rules->has_backfill) {
@@ -374,15 +374,15 @@ static void check_backfill(const struct reader *reader,
                       reader->queues[index].name);
         return;
     }
-    for (int i = 0; i < queue->n_by; i++) {
-        const struct queue_config *by = &reader->queues[queue->by[i]];
-        if (by->priority <= rules->reserving) {
+    for (int i = 0; i < queue->n_preemptable_by; i++) {
+        const struct queue_config *by = &reader->queues[queue->preemptable_by[i]];
+        if (by->priority <= rules->reserving_priority) {
             conf_complain(reader->conf, CONF_WARNING, reader->section, reader->row,
                           conf_cell(reader->row, key_name),
                           "queue %s (PRIORITY %d) does not stand above all queues with "
                           "SLOT_RESERVE or RESOURCE_RESERVE (PRIORITY %d): it does not "
                           "preempt jobs of the backfill queue %s",
-                          by->name, by->priority, rules->reserving,
+                          by->name, by->priority, rules->reserving_priority,
                           reader->queues[index].name);
         }
     }
@@ -410,7 +410,7 @@ static void read_parameters(struct reader *reader, struct preempt_policy *rules,
             reader->row = &reader->section->rows[i];
             read_guards(reader, guards);
             read_time(reader, "PREEMPTION_WAIT_TIME", SECOND_MS, &rules->wait_ms);
-            rules->reasons |= read_for(reader->conf->arena, reader->row, reader);
+            rules->preempt_for |= read_for(reader->conf->arena, reader->row, reader);
             read_reset(reader, rules);
             read_types(reader, rules);
         }
@@ -449,9 +449,9 @@ static void read_apps(struct reader *reader, struct preempt_policy *rules)
             struct preempt_app *app = &apps[rules->n_apps];
             reader->row = &reader->section->rows[i];
             app->name = conf_text(reader->row, "NAME", "");
-            app->guards = guards_unsaid;
-            read_guards(reader, &app->guards);
-            rules->n_apps += is_said(&app->guards);
+            app->protection = guards_unsaid;
+            read_guards(reader, &app->protection);
+            rules->n_apps += is_said(&app->protection);
         }
     }
     rules->apps = apps;
@@ -465,7 +465,7 @@ void preempt_policy_read(struct conf *conf, const struct queue_config *queues,
     struct preempt_queue *all =
         arena_alloc(conf->arena, (size_t)n_queues + 1, sizeof(*all));
     *rules = (struct preempt_policy){.queues = all, .n_queues = n_queues};
-    rules->reserving = find_reserving(queues, n_queues);
+    rules->reserving_priority = find_reserving(queues, n_queues);
     read_parameters(&reader, rules, &guards);
     read_apps(&reader, rules);
     reader.section = NULL;
@@ -476,9 +476,9 @@ void preempt_policy_read(struct conf *conf, const struct queue_config *queues,
             if (index < 0) {
                 continue; /* was complained about */
             }
-            all[index].guards = guards;
+            all[index].protection = guards;
             read_preemption(&reader, index, &all[index]);
-            read_guards(&reader, &all[index].guards);
+            read_guards(&reader, &all[index].protection);
             read_ending(&reader, &all[index]);
             check_backfill(&reader, rules, index);
             rules->is_enabled = rules->is_enabled || all[index].is_preemptive ||
@@ -533,16 +533,17 @@ preempt_policy_protection(const struct preempt_policy *rules, struct arena *aren
 {
     for (int i = 0; i < rules->n_apps; i++) {
         if (strcmp(rules->apps[i].name, app) == 0) {
-            return merge(arena, &rules->apps[i].guards, &rules->queues[queue].guards);
+            return merge(arena, &rules->apps[i].protection,
+                         &rules->queues[queue].protection);
         }
     }
-    return &rules->queues[queue].guards;
+    return &rules->queues[queue].protection;
 }
 
 bool preempt_policy_terminates(const struct preempt_policy *rules, int queue,
                                enum halt_cause cause)
 {
-    return queue >= 0 && (rules->queues[queue].ends & (int)cause) != 0;
+    return queue >= 0 && (rules->queues[queue].terminate_when & (int)cause) != 0;
 }
 
 bool preempt_policy_may(const struct preempt_policy *rules,
@@ -551,8 +552,8 @@ bool preempt_policy_may(const struct preempt_policy *rules,
 {
     const struct preempt_queue *from = &rules->queues[high], *to = &rules->queues[low];
     *level = 0;
-    if (queues[high].priority <= queues[low].priority || from->is_pool || to->is_pool ||
-        spares_backfill(rules, queues, high, low)) {
+    if (queues[high].priority <= queues[low].priority || from->is_in_slot_pool ||
+        to->is_in_slot_pool || spares_backfill(rules, queues, high, low)) {
         return false;
     }
     bool may = from->is_preemptive && from->n_targets == 0;
@@ -562,8 +563,8 @@ bool preempt_policy_may(const struct preempt_policy *rules,
             *level = from->targets[i].level;
         }
     }
-    for (int i = 0; to->is_preemptable && i < to->n_by; i++) {
-        may = may || to->by[i] == high;
+    for (int i = 0; to->is_preemptable && i < to->n_preemptable_by; i++) {
+        may = may || to->preemptable_by[i] == high;
     }
-    return may || (to->is_preemptable && to->n_by == 0);
+    return may || (to->is_preemptable && to->n_preemptable_by == 0);
 }

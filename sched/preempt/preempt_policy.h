@@ -59,7 +59,7 @@ struct preempt_protection {
  * span: its percentage). */
 struct preempt_app {
     const char *name;
-    struct preempt_protection guards;
+    struct preempt_protection protection;
 };
 
 struct preempt_target {
@@ -69,14 +69,14 @@ struct preempt_target {
 
 struct preempt_queue {
     bool is_preemptive, is_preemptable;
-    bool is_pool;                         /* of a slot pool: neither */
+    bool is_in_slot_pool;                 /* of a slot pool: neither */
     const struct preempt_target *targets; /* of PREEMPTIVE; none: all that are lower */
     int n_targets;
-    const int *by; /* of PREEMPTABLE; none: all that are higher */
-    int n_by;
-    struct preempt_protection guards;
-    int ends; /* TERMINATE_WHEN: for which causes (HALT_...) its jobs are ended, not
-                 suspended; added up */
+    const int *preemptable_by; /* of PREEMPTABLE; none: all that are higher */
+    int n_preemptable_by;
+    struct preempt_protection protection;
+    int terminate_when; /* TERMINATE_WHEN: for which causes (HALT_...) its jobs are
+                 ended, not suspended; added up */
 };
 
 /* MAX_JOB_PREEMPT_RESET: when the count of MAX_JOB_PREEMPT begins anew. */
@@ -92,12 +92,12 @@ struct preempt_policy {
     int n_queues;
     const struct preempt_app *apps; /* those that say something */
     int n_apps;
-    int reasons;        /* of PREEMPT_FOR, added up */
+    int preempt_for;    /* of PREEMPT_FOR, added up */
     int64_t wait_ms;    /* PREEMPTION_WAIT_TIME: then other jobs are looked for */
     bool has_exclusive; /* PREEMPT_JOBTYPE: exclusive jobs preempt, and give hosts */
     bool has_backfill;  /* PREEMPT_JOBTYPE: jobs of BACKFILL queues are preempted ... */
-    int reserving;      /* ... by queues above this PRIORITY, the highest of a queue
-                           with SLOT_RESERVE */
+    int reserving_priority; /* ... by queues above this PRIORITY, the highest of a queue
+                      with SLOT_RESERVE */
     enum preempt_reset reset;
 };
 

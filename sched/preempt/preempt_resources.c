@@ -6,10 +6,10 @@ void preempt_resources_init(struct preempt_resources *give, struct arena *arena,
                             const struct place_snapshot *place)
 {
     static const struct reserve nothing; /* an alternative may reserve nothing */
-    *give = (struct preempt_resources){
-        .reserve = place->reserve != NULL ? place->reserve : &nothing};
+    *give = (struct preempt_resources){.reserve = place->supply != NULL ? place->supply
+                                                                        : &nothing};
     size_t n_pools = (size_t)give->reserve->n_pools;
-    give->given = arena_alloc(arena, n_pools, sizeof(*give->given));
+    give->released = arena_alloc(arena, n_pools, sizeof(*give->released));
     give->left = arena_alloc(arena, n_pools, sizeof(*give->left));
     give->pieces =
         arena_alloc(arena, (size_t)place->n_hosts + 1, sizeof(*give->pieces));
@@ -18,7 +18,7 @@ void preempt_resources_init(struct preempt_resources *give, struct arena *arena,
 void preempt_resources_begin(struct preempt_resources *give, const int64_t *left)
 {
     for (int i = 0; i < give->reserve->n_pools; i++) {
-        give->left[i] = left[i] + give->given[i];
+        give->left[i] = left[i] + give->released[i];
     }
 }
 
@@ -26,8 +26,8 @@ void preempt_resources_set(struct preempt_resources *give,
                            const struct preempt_job *job, bool is_still)
 {
     if (give->reserve->n_pools > 0) {
-        reserve_take(give->given, job->parts, job->n_parts, is_still ? -1 : 1);
-        reserve_take(give->left, job->parts, job->n_parts, is_still ? -1 : 1);
+        reserve_take(give->released, job->releases, job->n_releases, is_still ? -1 : 1);
+        reserve_take(give->left, job->releases, job->n_releases, is_still ? -1 : 1);
     }
 }
 
@@ -52,8 +52,9 @@ int64_t *preempt_resources_demand(const struct reserve *reserve, struct arena *a
 bool preempt_resources_has(const struct preempt_job *job, const int64_t *wants)
 {
     bool has_any = false;
-    for (int i = 0; wants != NULL && i < job->n_parts; i++) {
-        has_any = has_any || (job->parts[i].milli > 0 && wants[job->parts[i].pool] > 0);
+    for (int i = 0; wants != NULL && i < job->n_releases; i++) {
+        has_any =
+            has_any || (job->releases[i].milli > 0 && wants[job->releases[i].pool] > 0);
     }
     return has_any;
 }
@@ -61,8 +62,8 @@ bool preempt_resources_has(const struct preempt_job *job, const int64_t *wants)
 bool preempt_resources_helps(const struct preempt_resources *give, const int64_t *wants,
                              int n_slots, const struct preempt_job *job)
 {
-    for (int i = 0; i < job->n_parts; i++) {
-        const struct reserve_part *part = &job->parts[i];
+    for (int i = 0; i < job->n_releases; i++) {
+        const struct reserve_part *part = &job->releases[i];
         int64_t before = give->left[part->pool] - part->milli;
         if (part->milli > 0 && before < wants[part->pool] * n_slots) {
             return true;
@@ -122,7 +123,7 @@ void preempt_resources_claim(struct preempt_resources *give, struct arena *arena
         int64_t *there = &left[parts[i].pool], need = parts[i].milli;
         int64_t now = need < *there ? need : *there > 0 ? *there : 0;
         *there -= now;
-        give->given[parts[i].pool] -= need - now;
+        give->released[parts[i].pool] -= need - now;
         give->left[parts[i].pool] -= need;
     }
 }

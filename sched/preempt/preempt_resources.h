@@ -14,8 +14,8 @@
 
 struct preempt_resources {
     const struct reserve *reserve; /* without pools: nobody reserves anything */
-    int64_t *given; /* by pool: of victims, less what claims will take of it */
-    int64_t *left;  /* by pool: of the pass, and that; as the line began and since */
+    int64_t *released; /* by pool: of victims, less what claims will take of it */
+    int64_t *left;     /* by pool: of the pass, and that; as the line began and since */
     struct reserve_piece *pieces; /* scratch */
 };
 

@@ -26,7 +26,7 @@
 
 static bool wants(const struct preempt *preempt, enum preempt_for reason)
 {
-    return (preempt->snapshot->rules->reasons & (int)reason) != 0;
+    return (preempt->snapshot->policy->preempt_for & (int)reason) != 0;
 }
 
 /* One that has been set still is a victim: slots, room under a limit or a resource was
@@ -34,10 +34,11 @@ static bool wants(const struct preempt *preempt, enum preempt_for reason)
 static bool helps(const struct preempt *preempt, const struct preempt_selection *choice,
                   int index, bool has_slots, int n_more, int room_before)
 {
-    int n_slots = choice->line->n_slots;
-    bool gives = choice->view->asks != NULL &&
-                 preempt_resources_helps(&preempt->give, choice->view->wants, n_slots,
-                                         &preempt->world.jobs[index]);
+    int n_slots = choice->class->n_slots;
+    bool gives =
+        choice->candidates->rusage != NULL &&
+        preempt_resources_helps(&preempt->resources, choice->candidates->demand,
+                                n_slots, &preempt->running.jobs[index]);
     if (choice->takes_all || gives) {
         return true;
     }
@@ -45,19 +46,19 @@ static bool helps(const struct preempt *preempt, const struct preempt_selection 
         return n_more > 0;
     }
     if (room_before >= n_slots) {
-        return choice->view->asks ==
+        return choice->candidates->rusage ==
                NULL; /* a host's limit, or what it does not give */
     }
-    return preempt_tentative_limit_room(preempt, choice->line) > room_before;
+    return preempt_tentative_limit_room(preempt, choice->class) > room_before;
 }
 
 static bool take_victims(struct preempt *preempt, struct preempt_selection *choice)
 {
-    int n_slots = choice->line->n_slots;
+    int n_slots = choice->class->n_slots;
     int64_t n_free = preempt_tentative_free_in_group(preempt, choice);
     choice->n_victims = 0;
     for (int i = 0;; i++) {
-        int room = preempt_tentative_limit_room(preempt, choice->line);
+        int room = preempt_tentative_limit_room(preempt, choice->class);
         bool has_slots = n_free >= n_slots, has_room = room >= n_slots;
         if (has_slots && has_room && preempt_tentative_place(preempt, choice)) {
             return true;
@@ -65,12 +66,13 @@ static bool take_victims(struct preempt *preempt, struct preempt_selection *choi
         if (i == choice->n_order) {
             return false;
         }
-        int more = preempt_tentative_set(preempt, choice->view, choice->order[i], true);
+        int more =
+            preempt_tentative_set(preempt, choice->candidates, choice->order[i], true);
         if (helps(preempt, choice, choice->order[i], has_slots, more, room)) {
             choice->victims[choice->n_victims++] = choice->order[i];
             n_free += more;
         } else {
-            preempt_tentative_set(preempt, choice->view, choice->order[i], false);
+            preempt_tentative_set(preempt, choice->candidates, choice->order[i], false);
         }
     }
 }
@@ -78,7 +80,7 @@ static bool take_victims(struct preempt *preempt, struct preempt_selection *choi
 static void undo(struct preempt *preempt, const struct preempt_selection *choice)
 {
     for (int i = 0; i < choice->n_victims; i++) {
-        preempt_tentative_set(preempt, choice->view, choice->victims[i], false);
+        preempt_tentative_set(preempt, choice->candidates, choice->victims[i], false);
     }
 }
 
@@ -87,7 +89,7 @@ static bool is_in_way(const struct preempt *preempt, const struct preempt_job *j
 {
     for (int i = 0; i < job->n_pieces; i++) {
         for (int k = 0; k < preempt->n_hosts; k++) {
-            if (job->pieces[i].host == preempt->places[k]) {
+            if (job->pieces[i].host == preempt->indexes[k]) {
                 return true;
             }
         }
@@ -103,18 +105,18 @@ static void keep_near(struct preempt *preempt, struct preempt_selection *choice)
     int *sorted = mem_alloc((size_t)n_all + 1, sizeof(*sorted));
     for (int i = 0; i < n_all; i++) {
         int victim = choice->victims[i];
-        bool is_near = is_in_way(preempt, &preempt->world.jobs[victim]);
+        bool is_near = is_in_way(preempt, &preempt->running.jobs[victim]);
         sorted[is_near ? n_near++ : --n_far] = victim; /* the others from behind */
     }
     for (int i = n_near; i < n_all; i++) {
-        preempt_tentative_set(preempt, choice->view, sorted[i], false);
+        preempt_tentative_set(preempt, choice->candidates, sorted[i], false);
     }
     if (n_near > 0 && preempt_tentative_place(preempt, choice)) {
         memcpy(choice->victims, sorted, (size_t)n_near * sizeof(int));
         choice->n_victims = n_near;
     } else {
         for (int i = n_near; i < n_all; i++) {
-            preempt_tentative_set(preempt, choice->view, sorted[i], true);
+            preempt_tentative_set(preempt, choice->candidates, sorted[i], true);
         }
         preempt_tentative_place(preempt, choice);
     }
@@ -125,23 +127,23 @@ static void keep_near(struct preempt *preempt, struct preempt_selection *choice)
  * only where that is asked for. */
 static void spare(struct preempt *preempt, struct preempt_selection *choice)
 {
-    bool is_mini = choice->takes_all || choice->view->asks != NULL ||
+    bool is_mini = choice->takes_all || choice->candidates->rusage != NULL ||
                    wants(preempt, PREEMPT_FOR_MINI_JOB) ||
                    wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB);
     for (int i = choice->n_victims - 1; i >= 0 && choice->n_victims > 1; i--) {
         int victim = choice->victims[i];
         bool is_parallel =
-            choice->line->n_slots > 1 && preempt->world.jobs[victim].n_slots > 1;
+            choice->class->n_slots > 1 && preempt->running.jobs[victim].n_slots > 1;
         if (is_parallel && !is_mini) {
             continue;
         }
-        preempt_tentative_set(preempt, choice->view, victim, false);
+        preempt_tentative_set(preempt, choice->candidates, victim, false);
         if (preempt_tentative_place(preempt, choice)) {
             choice->n_victims--;
             memmove(&choice->victims[i], &choice->victims[i + 1],
                     (size_t)(choice->n_victims - i) * sizeof(int));
         } else {
-            preempt_tentative_set(preempt, choice->view, victim, true);
+            preempt_tentative_set(preempt, choice->candidates, victim, true);
         }
     }
 }
@@ -151,18 +153,18 @@ static void spare(struct preempt *preempt, struct preempt_selection *choice)
 static void shrink(struct preempt *preempt, struct preempt_selection *choice)
 {
     for (int i = choice->n_victims - 1; i >= 0; i--) {
-        const struct preempt_candidates *view = choice->view;
-        int gain = preempt_candidates_gain(&preempt->world, view,
-                                           &preempt->world.jobs[choice->victims[i]]);
+        const struct preempt_candidates *view = choice->candidates;
+        int gain = preempt_candidates_gain(&preempt->running, view,
+                                           &preempt->running.jobs[choice->victims[i]]);
         preempt_tentative_set(preempt, view, choice->victims[i], false);
         /* `order` has the largest first: the last that fits is the smallest, and of
          * those as small the first is the one that comes first. */
         int best = choice->victims[i];
         for (int k = 0; k < choice->n_order; k++) {
             int other = choice->order[k];
-            int of_other = preempt_candidates_gain(&preempt->world, view,
-                                                   &preempt->world.jobs[other]);
-            if (preempt->taken[other] || of_other >= gain) {
+            int of_other = preempt_candidates_gain(&preempt->running, view,
+                                                   &preempt->running.jobs[other]);
+            if (preempt->is_victim[other] || of_other >= gain) {
                 continue;
             }
             preempt_tentative_set(preempt, view, other, true);
@@ -195,18 +197,19 @@ static int compare_sizes(const void *left, const void *right)
 static void set_order(struct preempt *preempt, struct preempt_selection *choice,
                       bool is_all)
 {
-    struct preempt_candidates *view = choice->view;
+    struct preempt_candidates *view = choice->candidates;
     int64_t n_slots =
         is_all ? INT64_MIN : preempt_tentative_free_in_group(preempt, choice);
     choice->n_order = 0;
-    for (int i = view->first; i < view->n_victims && n_slots < choice->line->n_slots;
+    for (int i = view->first; i < view->n_victims && n_slots < choice->class->n_slots;
          i++) {
-        int index = preempt_candidates_at(&preempt->world, view, i);
-        int group = preempt->world.group_of[preempt->world.jobs[index].pieces[0].host];
-        if (!preempt->taken[index] && group == choice->group) {
+        int index = preempt_candidates_at(&preempt->running, view, i);
+        int group =
+            preempt->running.group_of[preempt->running.jobs[index].pieces[0].host];
+        if (!preempt->is_victim[index] && group == choice->group) {
             choice->order[choice->n_order++] = index;
-            n_slots += preempt_candidates_gain(&preempt->world, view,
-                                               &preempt->world.jobs[index]);
+            n_slots += preempt_candidates_gain(&preempt->running, view,
+                                               &preempt->running.jobs[index]);
         }
     }
     if (!wants(preempt, PREEMPT_FOR_OPTIMAL_MINI_JOB) || preempt->is_exclusive) {
@@ -214,9 +217,9 @@ static void set_order(struct preempt *preempt, struct preempt_selection *choice,
     }
     struct sized *sized = mem_alloc((size_t)choice->n_order + 1, sizeof(*sized));
     for (int i = 0; i < choice->n_order; i++) {
-        const struct preempt_job *job = &preempt->world.jobs[choice->order[i]];
+        const struct preempt_job *job = &preempt->running.jobs[choice->order[i]];
         sized[i] = (struct sized){
-            choice->order[i], preempt_candidates_gain(&preempt->world, view, job), i};
+            choice->order[i], preempt_candidates_gain(&preempt->running, view, job), i};
     }
     qsort(sized, (size_t)choice->n_order, sizeof(*sized), compare_sizes);
     for (int i = 0; i < choice->n_order; i++) {
@@ -234,7 +237,7 @@ static int list_whole(struct preempt *preempt, const struct preempt_selection *c
 {
     int n_places = preempt->place->n_hosts, n_hosts = 0;
     int *n_before = mem_alloc((size_t)n_places + 2, sizeof(*n_before));
-    const struct preempt_job *jobs = preempt->world.jobs;
+    const struct preempt_job *jobs = preempt->running.jobs;
     for (int i = 0; i < choice->n_order; i++) {
         const struct preempt_job *job = &jobs[choice->order[i]];
         for (int k = 0; k < job->n_pieces; k++) {
@@ -253,10 +256,10 @@ static int list_whole(struct preempt *preempt, const struct preempt_selection *c
         }
     }
     for (int i = 0; i < n_places; i++) {
-        int n_slots =
-            choice->view->allowed[i] && preempt->world.group_of[i] == choice->group
-                ? preempt_tentative_free_slots(preempt, i)
-                : 0;
+        int n_slots = choice->candidates->allowed[i] &&
+                              preempt->running.group_of[i] == choice->group
+                          ? preempt_tentative_free_slots(preempt, i)
+                          : 0;
         if (n_slots > 0) {
             hosts[n_hosts++] = (struct preempt_optimal_host){
                 n_slots, &list[n_before[i]], n_before[i + 1] - n_before[i]};
@@ -276,17 +279,18 @@ static bool take_fewest(struct preempt *preempt, struct preempt_selection *choic
     choice->n_victims = choice->n_order;
     for (int i = 0; i < choice->n_order; i++) {
         choice->victims[i] = choice->order[i];
-        preempt_tentative_set(preempt, choice->view, choice->order[i], true);
+        preempt_tentative_set(preempt, choice->candidates, choice->order[i], true);
     }
     int n_hosts = list_whole(preempt, choice, hosts);
     undo(preempt, choice);
     choice->n_victims = 0;
-    if (preempt_optimal_select(hosts, n_hosts, choice->n_order, choice->line->n_slots,
+    if (preempt_optimal_select(hosts, n_hosts, choice->n_order, choice->class->n_slots,
                                chosen)) {
         for (int i = 0; i < choice->n_order; i++) {
             if (chosen[i]) {
                 choice->victims[choice->n_victims++] = choice->order[i];
-                preempt_tentative_set(preempt, choice->view, choice->order[i], true);
+                preempt_tentative_set(preempt, choice->candidates, choice->order[i],
+                                      true);
             }
         }
     }
@@ -371,26 +375,27 @@ static bool may_suffice(struct preempt *preempt, const struct preempt_selection 
         return choice->group == 0;
     }
     int64_t n_slots = preempt_tentative_free_in_group(preempt, choice);
-    struct preempt_candidates *view = choice->view;
-    for (int i = view->first; i < view->n_victims && n_slots < choice->line->n_slots;
+    struct preempt_candidates *view = choice->candidates;
+    for (int i = view->first; i < view->n_victims && n_slots < choice->class->n_slots;
          i++) {
-        int index = preempt_candidates_at(&preempt->world, view, i);
-        const struct preempt_job *job = &preempt->world.jobs[index];
-        if (!preempt->taken[index] &&
-            preempt->world.group_of[job->pieces[0].host] == choice->group) {
-            n_slots += preempt_candidates_gain(&preempt->world, view, job);
+        int index = preempt_candidates_at(&preempt->running, view, i);
+        const struct preempt_job *job = &preempt->running.jobs[index];
+        if (!preempt->is_victim[index] &&
+            preempt->running.group_of[job->pieces[0].host] == choice->group) {
+            n_slots += preempt_candidates_gain(&preempt->running, view, job);
         }
     }
-    return n_slots >= choice->line->n_slots;
+    return n_slots >= choice->class->n_slots;
 }
 
 int preempt_select_left_over(struct preempt *preempt, struct preempt_selection *choice)
 {
     choice->n_victims = 0;
-    int n_groups = preempt->is_exclusive ? 1 : preempt->world.n_groups;
+    int n_groups = preempt->is_exclusive ? 1 : preempt->running.n_groups;
     for (int i = 0; preempt->plan.n_claims > 0 && i < n_groups; i++) {
         choice->group = i;
-        if (preempt_tentative_free_in_group(preempt, choice) >= choice->line->n_slots &&
+        if (preempt_tentative_free_in_group(preempt, choice) >=
+                choice->class->n_slots &&
             preempt_tentative_place(preempt, choice)) {
             return i;
         }
@@ -400,18 +405,19 @@ int preempt_select_left_over(struct preempt *preempt, struct preempt_selection *
 
 int preempt_select_group(struct preempt *preempt, struct preempt_selection *choice)
 {
-    struct preempt_candidates *view = choice->view;
-    bool *tried = mem_alloc((size_t)preempt->world.n_groups, sizeof(*tried));
+    struct preempt_candidates *view = choice->candidates;
+    bool *tried = mem_alloc((size_t)preempt->running.n_groups, sizeof(*tried));
     int best = -1, n_least = INT_MAX, n_tried = 0;
     while (view->first < view->n_victims &&
-           preempt->taken[preempt_candidates_at(&preempt->world, view, view->first)]) {
+           preempt->is_victim[preempt_candidates_at(&preempt->running, view,
+                                                    view->first)]) {
         view->first++;
     }
     for (int i = view->first; i < view->n_victims && n_tried < view->n_groups; i++) {
-        int index = preempt_candidates_at(&preempt->world, view, i);
+        int index = preempt_candidates_at(&preempt->running, view, i);
         choice->group =
-            preempt->world.group_of[preempt->world.jobs[index].pieces[0].host];
-        if (preempt->taken[index] || tried[choice->group]) {
+            preempt->running.group_of[preempt->running.jobs[index].pieces[0].host];
+        if (preempt->is_victim[index] || tried[choice->group]) {
             continue;
         }
         tried[choice->group] = true;

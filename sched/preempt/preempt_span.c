@@ -16,10 +16,10 @@ static void set_still(struct preempt *preempt, const struct preempt_selection *c
                       int n_still, int n_wanted)
 {
     for (int i = n_still; i < n_wanted; i++) {
-        preempt_tentative_set(preempt, choice->view, choice->order[i], true);
+        preempt_tentative_set(preempt, choice->candidates, choice->order[i], true);
     }
     for (int i = n_wanted; i < n_still; i++) {
-        preempt_tentative_set(preempt, choice->view, choice->order[i], false);
+        preempt_tentative_set(preempt, choice->candidates, choice->order[i], false);
     }
 }
 

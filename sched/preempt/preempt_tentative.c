@@ -12,9 +12,10 @@
 int preempt_tentative_free_slots(const struct preempt *preempt, int host)
 {
     const struct place_host *at = &preempt->place->hosts[host];
-    int n_used = preempt->room->used[host] + preempt->delta[host];
-    bool is_taken = preempt->room->is_taken[host] && !preempt->opened[host];
-    if (is_taken || at->is_kept ||
+    int n_used = preempt->state->used[host] + preempt->delta[host];
+    bool is_taken =
+        preempt->state->is_used_exclusively[host] && !preempt->is_vacated[host];
+    if (is_taken || at->is_held ||
         (preempt->is_exclusive && (n_used > 0 || at->is_shared))) {
         return 0;
     }
@@ -24,12 +25,12 @@ int preempt_tentative_free_slots(const struct preempt *preempt, int host)
 /* An exclusive job on its own hosts that keeps them even if it stands still. */
 static bool keeps_hosts(const struct preempt *preempt, const struct preempt_job *job)
 {
-    return job->is_exclusive && !preempt->snapshot->rules->has_exclusive;
+    return job->is_exclusive && !preempt->snapshot->policy->has_exclusive;
 }
 
 static void note_free(struct preempt *preempt, const struct preempt_job *job, int more)
 {
-    int group = preempt->world.group_of[job->pieces[0].host];
+    int group = preempt->running.group_of[job->pieces[0].host];
     if (preempt->free_slots[group] >= 0) {
         preempt->free_slots[group] += more;
     }
@@ -44,7 +45,7 @@ int preempt_tentative_set(struct preempt *preempt,
                           const struct preempt_candidates *view, int index,
                           bool is_still)
 {
-    const struct preempt_job *job = &preempt->world.jobs[index];
+    const struct preempt_job *job = &preempt->running.jobs[index];
     int n_before = 0, n_after = 0;
     for (int i = 0; i < job->n_pieces; i++) {
         int host = job->pieces[i].host;
@@ -53,18 +54,18 @@ int preempt_tentative_set(struct preempt *preempt,
         if (!keeps_hosts(preempt, job)) {
             preempt->delta[host] +=
                 is_still ? -job->pieces[i].n_slots : job->pieces[i].n_slots;
-            preempt->opened[host] =
-                job->is_exclusive ? is_still : preempt->opened[host];
+            preempt->is_vacated[host] =
+                job->is_exclusive ? is_still : preempt->is_vacated[host];
         }
         n_after +=
             view->allowed[host] ? preempt_tentative_free_slots(preempt, host) : 0;
     }
-    if (preempt->draft != NULL && job->class != NULL) {
-        limits_draft_still(preempt->draft, job->class, job->hosts, job->n_pieces,
+    if (preempt->draft != NULL && job->limit_class != NULL) {
+        limits_draft_still(preempt->draft, job->limit_class, job->hosts, job->n_pieces,
                            is_still);
     }
-    preempt_resources_set(&preempt->give, job, is_still);
-    preempt->taken[index] = is_still;
+    preempt_resources_set(&preempt->resources, job, is_still);
+    preempt->is_victim[index] = is_still;
     note_free(preempt, job, n_after - n_before);
     return n_after - n_before;
 }
@@ -75,8 +76,8 @@ int preempt_tentative_limit_room(const struct preempt *preempt,
                                  const struct place_class *line)
 {
     const struct limit *limit;
-    return line->class != NULL && preempt->draft != NULL
-               ? limits_room(preempt->draft, line->class, &limit)
+    return line->limit_class != NULL && preempt->draft != NULL
+               ? limits_room(preempt->draft, line->limit_class, &limit)
                : INT_MAX;
 }
 
@@ -85,11 +86,11 @@ static int room_on(const struct preempt *preempt, const struct place_class *line
 {
     const struct place_host *at = &preempt->place->hosts[host];
     const struct limit *limit;
-    if (line->class == NULL || preempt->draft == NULL ||
-        !limits_have_hosts(line->class)) {
+    if (line->limit_class == NULL || preempt->draft == NULL ||
+        !limits_have_hosts(line->limit_class)) {
         return INT_MAX;
     }
-    return limits_room_on(preempt->draft, line->class, at->name,
+    return limits_room_on(preempt->draft, line->limit_class, at->name,
                           at->n_processors > 0 ? at->n_processors : at->max,
                           preempt->hosts, preempt->n_hosts, &limit);
 }
@@ -98,10 +99,10 @@ static int room_on(const struct preempt *preempt, const struct place_class *line
 static int reserved_on(struct preempt *preempt, const struct preempt_selection *choice,
                        int host)
 {
-    return choice->view->asks == NULL
+    return choice->candidates->rusage == NULL
                ? INT_MAX
-               : preempt_resources_room(&preempt->give, choice->view->asks, host,
-                                        preempt->hosts, preempt->places,
+               : preempt_resources_room(&preempt->resources, choice->candidates->rusage,
+                                        host, preempt->hosts, preempt->indexes,
                                         preempt->n_hosts);
 }
 
@@ -110,7 +111,7 @@ static int room_beside(struct preempt *preempt, const struct preempt_selection *
                        int host)
 {
     int n = preempt_tentative_free_slots(preempt, host);
-    int room = n > 0 ? room_on(preempt, choice->line, host) : 0;
+    int room = n > 0 ? room_on(preempt, choice->class, host) : 0;
     n = n < room ? n : room;
     room = n > 0 ? reserved_on(preempt, choice, host) : 0;
     return n < room ? n : room;
@@ -127,7 +128,7 @@ static void set_pieces(struct preempt *preempt, const struct reserve_piece *piec
                        int n_pieces)
 {
     for (int i = 0; i < n_pieces; i++) {
-        preempt->places[i] = pieces[i].host;
+        preempt->indexes[i] = pieces[i].host;
         preempt->hosts[i] = (struct host_slots){
             preempt->place->hosts[pieces[i].host].name, pieces[i].n_slots};
     }
@@ -145,13 +146,13 @@ static int shaped_room(void *arg, int host, const struct reserve_piece *pieces,
 static const struct place_span *shape_of(const struct preempt_selection *choice)
 {
     const struct place_filter *filter =
-        candidates_filter(choice->line, choice->view->asks);
-    return filter != NULL ? filter->shape : NULL;
+        candidates_filter(choice->class, choice->candidates->rusage);
+    return filter != NULL ? filter->span : NULL;
 }
 
 static bool put_shaped(struct preempt *preempt, const struct preempt_selection *choice)
 {
-    int n_slots = choice->line->n_slots;
+    int n_slots = choice->class->n_slots;
     size_t n_most = (size_t)preempt->place->n_hosts + 1;
     struct shaped shaped = {preempt, choice};
     int *hosts = mem_alloc(n_most, sizeof(*hosts));
@@ -159,13 +160,14 @@ static bool put_shaped(struct preempt *preempt, const struct preempt_selection *
         .hosts = hosts,
         .min = n_slots,
         .max = n_slots,
-        .is_balanced = preempt->place->queues[choice->line->queue].is_balanced,
+        .is_balanced = preempt->place->queues[choice->class->queue].is_balanced,
         .room = shaped_room,
         .arg = &shaped,
         .pieces = mem_alloc(n_most, sizeof(*ground.pieces)),
     };
     for (int i = 0; i < preempt->place->n_hosts; i++) {
-        if (choice->view->allowed[i] && preempt->world.group_of[i] == choice->group &&
+        if (choice->candidates->allowed[i] &&
+            preempt->running.group_of[i] == choice->group &&
             preempt_tentative_free_slots(preempt, i) > 0) {
             hosts[ground.n_hosts++] = i;
         }
@@ -187,28 +189,29 @@ bool preempt_tentative_has_span(const struct preempt_selection *choice)
 bool preempt_tentative_place(struct preempt *preempt,
                              const struct preempt_selection *choice)
 {
-    int open = choice->line->n_slots;
+    int open = choice->class->n_slots;
     preempt->n_hosts = 0;
-    if (preempt_tentative_limit_room(preempt, choice->line) < open) {
+    if (preempt_tentative_limit_room(preempt, choice->class) < open) {
         return false;
     }
     if (preempt_tentative_has_span(choice)) {
         return put_shaped(preempt, choice);
     }
     int first = preempt->place->n_hosts;
-    bool is_limited =
-        choice->view->asks != NULL ||
-        (choice->line->class != NULL && limits_have_hosts(choice->line->class));
+    bool is_limited = choice->candidates->rusage != NULL ||
+                      (choice->class->limit_class != NULL &&
+                       limits_have_hosts(choice->class->limit_class));
     for (int i = is_limited ? 0 : preempt->first_host[choice->group];
          i < preempt->place->n_hosts && open > 0; i++) {
-        if (!choice->view->allowed[i] || preempt->world.group_of[i] != choice->group) {
+        if (!choice->candidates->allowed[i] ||
+            preempt->running.group_of[i] != choice->group) {
             continue;
         }
         int n = room_beside(preempt, choice, i);
         n = n < open ? n : open;
         if (n > 0) {
             first = i < first ? i : first;
-            preempt->places[preempt->n_hosts] = i;
+            preempt->indexes[preempt->n_hosts] = i;
             preempt->hosts[preempt->n_hosts++] =
                 (struct host_slots){preempt->place->hosts[i].name, n};
             open -= n;
@@ -228,10 +231,10 @@ int64_t preempt_tentative_free_in_group(struct preempt *preempt,
         return preempt->free_slots[choice->group];
     }
     for (int i = 0; i < preempt->place->n_hosts; i++) {
-        n_free +=
-            choice->view->allowed[i] && preempt->world.group_of[i] == choice->group
-                ? preempt_tentative_free_slots(preempt, i)
-                : 0;
+        n_free += choice->candidates->allowed[i] &&
+                          preempt->running.group_of[i] == choice->group
+                      ? preempt_tentative_free_slots(preempt, i)
+                      : 0;
     }
     preempt->free_slots[choice->group] = n_free;
     return n_free;

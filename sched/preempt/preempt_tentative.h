@@ -16,8 +16,8 @@
 
 /* One job's choice that is being made. */
 struct preempt_selection {
-    const struct place_class *line;
-    struct preempt_candidates *view; /* of one of the line's alternatives */
+    const struct place_class *class;
+    struct preempt_candidates *candidates; /* of one of the line's alternatives */
     int group;
     int *order; /* indexes of jobs, as they are taken */
     int n_order;
@@ -30,20 +30,20 @@ struct preempt {
     const struct preempt_snapshot *snapshot;
     const struct place_snapshot *place;
     struct arena *arena;
-    struct preempt_running world;
-    struct limits_draft *draft;     /* as if all victims stood still; NULL: no limits */
-    const struct place_state *room; /* of the pass */
-    struct preempt_resources give;
+    struct preempt_running running;
+    struct limits_draft *draft; /* as if all victims stood still; NULL: no limits */
+    const struct place_state *state; /* of the pass */
+    struct preempt_resources resources;
     int *delta;           /* by host: what victims give and claims will take of it */
-    bool *taken;          /* by job */
-    bool *opened;         /* by host: its exclusive job is a victim */
+    bool *is_victim;      /* by job */
+    bool *is_vacated;     /* by host: its exclusive job is a victim */
     bool is_exclusive;    /* the line that is looked at */
     int *order, *victims; /* scratch of a choice, by job */
     /* Of the line that is looked at: one for each alternative of what it reserves. */
-    struct preempt_candidates *views[RESREQ_USAGES_MAX];
-    int n_views;
+    struct preempt_candidates *candidates[RESREQ_USAGES_MAX];
+    int n_candidates;
     struct host_slots *hosts; /* scratch: where the job would be, ... */
-    int *places;              /* ... the same as indexes */
+    int *indexes;             /* ... the same as indexes */
     int n_hosts;
     /* By group, for the line that is looked at: free slots on the hosts of its view,
      * -1: not counted yet; and a host before which there are none. */

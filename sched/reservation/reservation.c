@@ -16,7 +16,7 @@ static void read_queues(struct reservation_pass *reserve)
 {
     reserve->has_targets = reservation_target_has_spans(reserve->place);
     for (int i = 0; i < reserve->place->n_queues; i++) {
-        const struct reservation_config *queue = &reserve->place->queues[i].reserve;
+        const struct reservation_config *queue = &reserve->place->queues[i].reservation;
         reserve->has_backfill = reserve->has_backfill || queue->is_backfill;
         reserve->has_targets = reserve->has_targets || queue->has_resources;
     }
@@ -56,8 +56,9 @@ struct reservation_pass *reservation_new(struct arena *arena,
     *reserve = (struct reservation_pass){
         .snapshot = snapshot, .place = snapshot->place, .arena = arena, .open = -1};
     read_queues(reserve);
-    reserve->items = arena_alloc(arena, (size_t)snapshot->n_kept + RESERVATIONS_MAX,
-                                 sizeof(struct reservation_item));
+    reserve->items =
+        arena_alloc(arena, (size_t)snapshot->n_reservations + RESERVATIONS_MAX,
+                    sizeof(struct reservation_item));
     return reserve;
 }
 
@@ -68,14 +69,14 @@ static void begin_slots(struct reservation_pass *reserve, struct reservation_ite
     reservation_item_set_pieces(reserve, item, kept->n_pieces);
     for (int i = 0; i < kept->n_pieces; i++) {
         const struct reservation_piece *piece = &kept->pieces[i];
-        int n_left = place_state_free_slots(reserve->room, piece->host, false);
-        int n_in_hand = piece->n_slots - piece->n_lent;
+        int n_left = place_state_free_slots(reserve->state, piece->host, false);
+        int n_in_hand = piece->n_slots - piece->n_backfilled;
         n_in_hand = n_in_hand < n_left ? n_in_hand : n_left;
-        reserve->room->used[piece->host] += n_in_hand;
+        reserve->state->used[piece->host] += n_in_hand;
         reservation_item_add_piece(
             item,
-            &(struct reservation_piece){piece->host, n_in_hand + piece->n_lent,
-                                        piece->n_lent, piece->n_target},
+            &(struct reservation_piece){piece->host, n_in_hand + piece->n_backfilled,
+                                        piece->n_backfilled, piece->n_target},
             n_in_hand);
     }
 }
@@ -83,7 +84,7 @@ static void begin_slots(struct reservation_pass *reserve, struct reservation_ite
 /* It does not keep more of a pool than is there. */
 static void use_part(struct reservation_pass *reserve, struct reservation_part *part)
 {
-    int64_t *left = &reserve->room->left[part->pool];
+    int64_t *left = &reserve->state->supply_left[part->pool];
     int64_t n_left = *left > 0 ? *left : 0;
     part->milli = part->milli < n_left ? part->milli : n_left;
     *left -= part->milli;
@@ -92,7 +93,7 @@ static void use_part(struct reservation_pass *reserve, struct reservation_part *
 static void begin_one(struct reservation_pass *reserve, const struct reservation *kept)
 {
     struct reservation_item *item = &reserve->items[reserve->count++];
-    item->shown = *kept;
+    item->reservation = *kept;
     begin_slots(reserve, item, kept);
     item->n_parts = kept->n_parts;
     item->parts =
@@ -105,12 +106,12 @@ static void begin_one(struct reservation_pass *reserve, const struct reservation
 
 void reservation_begin(struct reservation_pass *reserve, struct place_state *room)
 {
-    reserve->room =
+    reserve->state =
         arena_copy(reserve->arena, room, sizeof(*room)); /* it outlives it */
-    for (int i = 0; i < reserve->snapshot->n_kept; i++) {
-        begin_one(reserve, &reserve->snapshot->kept[i]);
+    for (int i = 0; i < reserve->snapshot->n_reservations; i++) {
+        begin_one(reserve, &reserve->snapshot->reservations[i]);
     }
-    reserve->n_lendable = reserve->count;
+    reserve->n_backfillable = reserve->count;
     if (reserve->has_backfill && reserve->count > 0) {
         reservation_start_estimate(reserve);
     }
@@ -126,7 +127,7 @@ bool reservation_is_idle(const struct reservation_pass *reserve)
 int reservation_find(const struct reservation_pass *reserve, uint64_t job)
 {
     for (int i = 0; i < reserve->count; i++) {
-        if (reserve->items[i].shown.job == job && !reserve->items[i].is_gone) {
+        if (reserve->items[i].reservation.job == job && !reserve->items[i].is_gone) {
             return i;
         }
     }
@@ -145,11 +146,11 @@ static bool has_in_hand(const struct reservation_item *item)
 int reservation_next(const struct reservation_pass *reserve, int index,
                      int64_t until_ms)
 {
-    for (int i = index + 1; i < reserve->n_lendable; i++) {
+    for (int i = index + 1; i < reserve->n_backfillable; i++) {
         const struct reservation_item *item = &reserve->items[i];
         if (!item->is_gone && has_in_hand(item) &&
-            item->shown.start_ms != BACKFILL_NEVER &&
-            until_ms <= item->shown.start_ms) {
+            item->reservation.start_ms != BACKFILL_NEVER &&
+            until_ms <= item->reservation.start_ms) {
             return i;
         }
     }
@@ -158,8 +159,8 @@ int reservation_next(const struct reservation_pass *reserve, int index,
 
 bool reservation_may(const struct reservation_pass *reserve, int line, uint64_t job)
 {
-    const struct place_class *at = &reserve->place->lines[line];
-    return reserve->place->queues[at->queue].reserve.max_ms > 0 &&
+    const struct place_class *at = &reserve->place->classes[line];
+    return reserve->place->queues[at->queue].reservation.max_ms > 0 &&
            (at->n_slots > 1 || reservation_target_applies(reserve, line)) &&
            !at->is_exclusive &&
            (reserve->count < RESERVATIONS_MAX || reservation_find(reserve, job) >= 0) &&
@@ -172,10 +173,10 @@ static void free_in_hand(struct reservation_pass *reserve,
                          const struct reservation_item *item)
 {
     for (int i = 0; i < item->n_pieces; i++) {
-        reserve->room->used[item->pieces[i].host] -= item->in_hand[i];
+        reserve->state->used[item->pieces[i].host] -= item->in_hand[i];
     }
     for (int i = 0; i < item->n_parts; i++) {
-        reserve->room->left[item->parts[i].pool] += item->parts[i].milli;
+        reserve->state->supply_left[item->parts[i].pool] += item->parts[i].milli;
     }
 }
 
@@ -184,12 +185,12 @@ static void use_in_hand(struct reservation_pass *reserve, struct reservation_ite
 {
     for (int i = 0; i < item->n_pieces; i++) {
         int host = item->pieces[i].host;
-        int n_left = place_state_free_slots(reserve->room, host, false);
+        int n_left = place_state_free_slots(reserve->state, host, false);
         int n_lost = item->in_hand[i] > n_left ? item->in_hand[i] - n_left : 0;
         item->in_hand[i] -= n_lost;
         item->pieces[i].n_slots -= n_lost;
         item->n_in_hand -= n_lost;
-        reserve->room->used[host] += item->in_hand[i];
+        reserve->state->used[host] += item->in_hand[i];
     }
     for (int i = 0; i < item->n_parts; i++) {
         use_part(reserve, &item->parts[i]);
@@ -248,9 +249,9 @@ bool reservation_is_open(const struct reservation_pass *reserve)
 static void show_part(const struct reservation_pass *reserve, struct candidates *view,
                       const struct reservation_part *part)
 {
-    const int *pool_of = reserve->place->reserve->kinds[part->kind].pool_of;
-    if (part->milli > 0 && view->asks != NULL) {
-        candidates_restore_supply(reserve->room, view, pool_of, part->pool);
+    const int *pool_of = reserve->place->supply->kinds[part->kind].pool_of;
+    if (part->milli > 0 && view->rusage != NULL) {
+        candidates_restore_supply(reserve->state, view, pool_of, part->pool);
     }
 }
 
@@ -262,7 +263,7 @@ void reservation_restore_candidates(const struct reservation_pass *reserve,
         bool is_open = i == reserve->open || is_behind(reserve, i);
         for (int k = 0; is_open && k < item->n_pieces; k++) {
             if (item->in_hand[k] > 0) {
-                candidates_restore(reserve->room, view, item->pieces[k].host);
+                candidates_restore(reserve->state, view, item->pieces[k].host);
             }
         }
         for (int k = 0; is_open && k < item->n_parts; k++) {
@@ -290,8 +291,8 @@ int reservation_backfilled(const struct reservation_pass *reserve, int *group)
          i++) {
         const struct reservation_piece *piece =
             &reserve->items[reserve->open].pieces[i];
-        n_lent += piece->n_lent;
-        *group = reserve->room->group_of[piece->host];
+        n_lent += piece->n_backfilled;
+        *group = reserve->state->group_of[piece->host];
     }
     return n_lent;
 }
@@ -299,7 +300,7 @@ int reservation_backfilled(const struct reservation_pass *reserve, int *group)
 static struct reservation_stuck *find_stuck(const struct reservation_pass *reserve,
                                             const struct candidates *view)
 {
-    struct reservation_stuck *stuck = reserve->items[reserve->open].stuck;
+    struct reservation_stuck *stuck = reserve->items[reserve->open].failed;
     while (stuck != NULL && stuck->view != view) {
         stuck = stuck->next;
     }
@@ -325,8 +326,8 @@ void reservation_set_stuck(struct reservation_pass *reserve, struct candidates *
     if (stuck == NULL) {
         struct reservation_item *item = &reserve->items[reserve->open];
         stuck = arena_alloc(reserve->arena, 1, sizeof(*stuck));
-        *stuck = (struct reservation_stuck){view, n_slots, item->stuck};
-        item->stuck = stuck;
+        *stuck = (struct reservation_stuck){view, n_slots, item->failed};
+        item->failed = stuck;
     }
     stuck->n_slots = n_slots < stuck->n_slots ? n_slots : stuck->n_slots;
 }
@@ -335,10 +336,11 @@ void reservation_use(struct reservation_pass *reserve)
 {
     if (reserve->open >= 0) {
         reserve->items[reserve->open].is_gone = true;
-        reserve->has_freed = true; /* perhaps it has other ones */
-    } else if (reserve->has_targets && reserve->n_lendable > 0) {
-        reserve->n_lendable = 0; /* no start behind it was said with this job in mind */
-        reserve->has_freed = true;
+        reserve->wants_pass = true; /* perhaps it has other ones */
+    } else if (reserve->has_targets && reserve->n_backfillable > 0) {
+        reserve->n_backfillable =
+            0; /* no start behind it was said with this job in mind */
+        reserve->wants_pass = true;
     }
     reservation_item_close_later(reserve);
 }
@@ -349,7 +351,7 @@ static void lend_on(struct reservation_item *item, int piece, int n_slots)
     int n = n_slots < item->in_hand[piece] ? n_slots : item->in_hand[piece];
     item->in_hand[piece] -= n;
     item->n_in_hand -= n;
-    item->pieces[piece].n_lent += n_slots;
+    item->pieces[piece].n_backfilled += n_slots;
     item->pieces[piece].n_slots += n_slots - n;
 }
 
@@ -360,7 +362,7 @@ static void lend_slots(struct reservation_pass *reserve, struct reservation_item
     reservation_item_set_pieces(reserve, item, before.n_pieces + n_hosts);
     for (int i = 0; i < before.n_pieces; i++) {
         add_piece(item, before.pieces[i].host, before.in_hand[i],
-                  before.pieces[i].n_lent);
+                  before.pieces[i].n_backfilled);
     }
     for (int i = 0; i < n_hosts; i++) {
         int piece = 0;
@@ -383,8 +385,8 @@ void reservation_backfill(struct reservation_pass *reserve, const int *hosts,
     if (!reservation_target_is(item)) {
         lend_slots(reserve, item, hosts, slots, n_hosts);
     }
-    *job = item->shown.job;
-    *until_ms = item->shown.start_ms;
+    *job = item->reservation.job;
+    *until_ms = item->reservation.start_ms;
     reservation_close(reserve); /* a target has in hand what is left */
 }
 
@@ -392,7 +394,7 @@ static int lent_on(const struct reservation_item *item, int host)
 {
     for (int i = 0; item != NULL && i < item->n_pieces; i++) {
         if (item->pieces[i].host == host) {
-            return item->pieces[i].n_lent;
+            return item->pieces[i].n_backfilled;
         }
     }
     return 0;
@@ -417,10 +419,10 @@ struct reservation_item *reservation_item_of(struct reservation_pass *reserve, i
     } else {
         item = &reserve->items[reserve->count++];
         *item = (struct reservation_item){
-            .shown = {.job = job, .since_ms = reserve->snapshot->now_ms}};
+            .reservation = {.job = job, .since_ms = reserve->snapshot->now_ms}};
         reserve->has_made = true;
     }
-    item->shown.line = line;
+    item->reservation.class_index = line;
     item->turn = ++reserve->n_turns;
     return item;
 }
@@ -437,7 +439,7 @@ void reservation_set(struct reservation_pass *reserve, int line, uint64_t job,
     }
     for (int i = 0; i < before.n_pieces; i++) {
         if (!has_host(item, before.pieces[i].host)) {
-            add_piece(item, before.pieces[i].host, 0, before.pieces[i].n_lent);
+            add_piece(item, before.pieces[i].host, 0, before.pieces[i].n_backfilled);
         }
     }
     reservation_start_take(reserve, item);
@@ -447,7 +449,7 @@ void reservation_set(struct reservation_pass *reserve, int line, uint64_t job,
 void reservation_drop(struct reservation_pass *reserve, int index)
 {
     reserve->items[index].is_gone = true;
-    reserve->has_freed = true;
+    reserve->wants_pass = true;
 }
 
 /* ---------------------------------------------------------------- afterwards */
@@ -497,7 +499,7 @@ const struct reservation *reservation_result(struct reservation_pass *reserve,
     struct reservation *kept =
         arena_alloc(reserve->arena, (size_t)count, sizeof(*kept));
     for (int i = 0; i < count; i++) {
-        kept[i] = reserve->items[i].shown;
+        kept[i] = reserve->items[i].reservation;
         kept[i].pieces = reserve->items[i].pieces;
         kept[i].n_pieces = reserve->items[i].n_pieces;
         kept[i].parts = reserve->items[i].parts;
@@ -509,10 +511,10 @@ const struct reservation *reservation_result(struct reservation_pass *reserve,
 
 void reservation_want_pass(struct reservation_pass *reserve)
 {
-    reserve->has_freed = true;
+    reserve->wants_pass = true;
 }
 
 bool reservation_wants_pass(const struct reservation_pass *reserve)
 {
-    return reserve->has_freed || (reserve->has_made && reserve->has_backfill);
+    return reserve->wants_pass || (reserve->has_made && reserve->has_backfill);
 }

@@ -50,8 +50,9 @@ enum { RESERVATIONS_MAX = 100 };
 struct reservation_piece {
     int host; /* index */
     int n_slots;
-    int n_lent;   /* of these, to running backfill jobs; 0 where hosts were chosen */
-    int n_target; /* it has chosen the host, for so many slots; 0: it has not */
+    int n_backfilled; /* of these, to running backfill jobs; 0 where hosts were chosen
+                       */
+    int n_target;     /* it has chosen the host, for so many slots; 0: it has not */
 };
 
 /* Of a resource, where a job has chosen its hosts. */
@@ -64,7 +65,7 @@ struct reservation_part {
 
 struct reservation {
     uint64_t job;
-    int line; /* of which the job is the first */
+    int class_index; /* of which the job is the first */
     const struct reservation_piece *pieces;
     int n_pieces;
     const struct reservation_part *parts; /* by pool, each once */
@@ -75,8 +76,8 @@ struct reservation {
 
 struct reservation_snapshot {
     const struct place_snapshot *place;
-    const struct reservation *kept; /* of the passes before */
-    int n_kept;
+    const struct reservation *reservations; /* of the passes before */
+    int n_reservations;
     /* All jobs that have slots; asked once a pass where somebody reserves. */
     struct backfill_run *(*runs)(void *arg, int *n_runs);
     /* It has reserved for its time, and may not again yet. */

@@ -47,7 +47,7 @@ static void read_slice(struct conf *conf, const struct conf_section *section,
                       reserve->is_backfill ? "RUNLIMIT" : "BACKFILL = Y");
         return;
     }
-    reserve->slice_ms = seconds * 1000;
+    reserve->backfill_slice_ms = seconds * 1000;
 }
 
 /* The time of that key; 0: it is not there, or wrong. */

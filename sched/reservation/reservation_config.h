@@ -30,8 +30,8 @@ struct reservation_config {
     int64_t session_ms; /* ... and then not again for so long */
     bool has_resources; /* RESOURCE_RESERVE */
     bool is_backfill;
-    int64_t slice_ms; /* of a backfill queue: so long a gap is enough; 0: it has to be
-                         as long as the job's run limit */
+    int64_t backfill_slice_ms; /* of a backfill queue: so long a gap is enough; 0: it
+                         has to be as long as the job's run limit */
 };
 
 /* Of a row of section Queue. */

@@ -18,7 +18,7 @@ struct reservation_stuck {
 };
 
 struct reservation_item {
-    struct reservation shown;
+    struct reservation reservation;
     struct reservation_piece *pieces;
     int *in_hand; /* by piece */
     int n_pieces, n_in_hand;
@@ -26,26 +26,27 @@ struct reservation_item {
     int n_parts;
     int turn; /* in this pass, from 1; 0: it has not come */
     bool is_gone;
-    struct reservation_stuck *stuck;
+    struct reservation_stuck *failed;
 };
 
 struct reservation_pass {
     const struct reservation_snapshot *snapshot;
     const struct place_snapshot *place;
     struct arena *arena;
-    struct place_state *room;
+    struct place_state *state;
     struct reservation_item *items;
     int count;
     int open;      /* whose own slots are; -1: nobody's */
     bool has_turn; /* what jobs whose turn has not come have in hand is open too */
     int n_turns;
-    int n_lendable; /* the first so many have a start of before the pass, that holds */
-    bool has_backfill, has_targets, has_freed, has_made;
+    int n_backfillable; /* the first so many have a start of before the pass, that holds
+                         */
+    bool has_backfill, has_targets, wants_pass, has_made;
     /* What jobs leave behind that run as the pass begins, but for what those take of it
      * whose turn has come; NULL: nobody has asked yet. */
-    struct backfill_supply *ahead;
+    struct backfill_supply *supply;
     const struct backfill_run *runs; /* those jobs, in order */
-    int n_ahead;
+    int n_runs;
 };
 
 /* Room for so many pieces, of which it has none. */

@@ -8,13 +8,13 @@ static uint8_t *allowed_of(const struct reservation_pass *reserve,
                            const struct reservation_item *item)
 {
     const struct place_snapshot *place = reserve->place;
-    const struct place_class *line = &place->lines[item->shown.line];
-    int group = reserve->room->group_of[item->pieces[0].host];
+    const struct place_class *line = &place->classes[item->reservation.class_index];
+    int group = reserve->state->group_of[item->pieces[0].host];
     const struct candidates *view =
-        candidates_of(reserve->room, line, line->n_asks > 0 ? line->asks : NULL);
+        candidates_of(reserve->state, line, line->n_rusages > 0 ? line->rusages : NULL);
     uint8_t *allowed = arena_alloc(reserve->arena, (size_t)place->n_hosts, 1);
     for (int i = 0; i < place->n_hosts; i++) {
-        allowed[i] = view->allowed[i] && reserve->room->group_of[i] == group;
+        allowed[i] = view->allowed[i] && reserve->state->group_of[i] == group;
     }
     return allowed;
 }
@@ -53,13 +53,14 @@ static void want_of(const struct reservation_pass *reserve,
         want_target(reserve, item, want);
         return;
     }
-    want->n_missing = reserve->place->lines[item->shown.line].n_slots - item->n_in_hand;
+    want->n_missing = reserve->place->classes[item->reservation.class_index].n_slots -
+                      item->n_in_hand;
     want->allowed = allowed_of(reserve, item);
 }
 
 static int count_pools(const struct reservation_pass *reserve)
 {
-    return reserve->place->reserve != NULL ? reserve->place->reserve->n_pools : 0;
+    return reserve->place->supply != NULL ? reserve->place->supply->n_pools : 0;
 }
 
 void reservation_start_estimate(struct reservation_pass *reserve)
@@ -70,16 +71,16 @@ void reservation_start_estimate(struct reservation_pass *reserve)
     struct backfill_run *runs = snapshot->runs(snapshot->arg, &n_runs);
     int *n_free = arena_alloc(arena, (size_t)n_hosts, sizeof(*n_free));
     for (int i = 0; i < n_hosts; i++) {
-        n_free[i] = place_state_free_slots(reserve->room, i, false);
+        n_free[i] = place_state_free_slots(reserve->state, i, false);
     }
     backfill_sort(runs, n_runs);
     struct backfill_supply *supply =
-        backfill_supply_new(arena, runs, n_runs, n_free, n_hosts, reserve->room->left,
-                            count_pools(reserve));
+        backfill_supply_new(arena, runs, n_runs, n_free, n_hosts,
+                            reserve->state->supply_left, count_pools(reserve));
     for (int i = 0; i < reserve->count; i++) {
         struct backfill_want want;
         want_of(reserve, &reserve->items[i], &want);
-        reserve->items[i].shown.start_ms =
+        reserve->items[i].reservation.start_ms =
             backfill_take(supply, &want, snapshot->now_ms);
     }
 }
@@ -90,16 +91,16 @@ static struct backfill_supply *ahead_of(struct reservation_pass *reserve)
     const struct reservation_snapshot *snapshot = reserve->snapshot;
     struct arena *arena = reserve->arena;
     int n_hosts = reserve->place->n_hosts, n_pools = count_pools(reserve);
-    if (reserve->ahead == NULL) {
-        struct backfill_run *runs = snapshot->runs(snapshot->arg, &reserve->n_ahead);
+    if (reserve->supply == NULL) {
+        struct backfill_run *runs = snapshot->runs(snapshot->arg, &reserve->n_runs);
         reserve->runs = runs;
         int *none = arena_alloc(arena, (size_t)n_hosts, sizeof(*none));
         int64_t *nothing = arena_alloc(arena, (size_t)n_pools, sizeof(*nothing));
-        backfill_sort(runs, reserve->n_ahead);
-        reserve->ahead = backfill_supply_new(arena, runs, reserve->n_ahead, none,
-                                             n_hosts, nothing, n_pools);
+        backfill_sort(runs, reserve->n_runs);
+        reserve->supply = backfill_supply_new(arena, runs, reserve->n_runs, none,
+                                              n_hosts, nothing, n_pools);
     }
-    return reserve->ahead;
+    return reserve->supply;
 }
 
 void reservation_start_take(struct reservation_pass *reserve,
@@ -115,12 +116,12 @@ void reservation_start_take(struct reservation_pass *reserve,
 int reservation_start_count_ends(struct reservation_pass *reserve)
 {
     ahead_of(reserve);
-    return reserve->n_ahead + 1;
+    return reserve->n_runs + 1;
 }
 
 static void add_all(const struct reservation_pass *reserve, int *n_free, int64_t *left)
 {
-    for (int i = 0; i < reserve->n_ahead; i++) {
+    for (int i = 0; i < reserve->n_runs; i++) {
         const struct backfill_run *run = &reserve->runs[i];
         for (int k = 0; k < run->n_pieces; k++) {
             n_free[run->pieces[k].host] += run->pieces[k].n_slots;
@@ -135,7 +136,7 @@ void reservation_start_add_ends(struct reservation_pass *reserve, int n_ends,
                                 int *n_free, int64_t *left)
 {
     struct backfill_supply *ahead = ahead_of(reserve);
-    if (n_ends > reserve->n_ahead) {
+    if (n_ends > reserve->n_runs) {
         add_all(reserve, n_free, left);
     } else {
         backfill_supply_add(ahead, n_ends, n_free, left);

@@ -16,32 +16,32 @@ bool reservation_target_is(const struct reservation_item *item)
 /* Its slots may not lie anywhere, or on other hosts with each of its alternatives. */
 static bool is_shaped(const struct place_class *line)
 {
-    bool has_filters = line->n_asks > 0 && line->asks->filter != NULL;
+    bool has_filters = line->n_rusages > 0 && line->rusages->filter != NULL;
     return line->n_slots > 1 &&
-           (has_filters || (line->filter != NULL && line->filter->shape != NULL));
+           (has_filters || (line->filter != NULL && line->filter->span != NULL));
 }
 
 bool reservation_target_has_resources(const struct reservation_pass *reserve, int line)
 {
-    const struct place_class *at = &reserve->place->lines[line];
+    const struct place_class *at = &reserve->place->classes[line];
     bool has_any = false;
-    for (int i = 0; i < at->n_asks && !has_any; i++) {
-        has_any = at->asks[i].n_items > 0;
+    for (int i = 0; i < at->n_rusages && !has_any; i++) {
+        has_any = at->rusages[i].n_items > 0;
     }
-    return has_any && reserve->place->queues[at->queue].reserve.has_resources;
+    return has_any && reserve->place->queues[at->queue].reservation.has_resources;
 }
 
 bool reservation_target_applies(const struct reservation_pass *reserve, int line)
 {
-    return is_shaped(&reserve->place->lines[line]) ||
+    return is_shaped(&reserve->place->classes[line]) ||
            reservation_target_has_resources(reserve, line);
 }
 
 bool reservation_target_has_spans(const struct place_snapshot *place)
 {
-    for (int i = 0; i < place->n_lines; i++) {
-        const struct place_class *line = &place->lines[i];
-        if (is_shaped(line) && place->queues[line->queue].reserve.max_ms > 0) {
+    for (int i = 0; i < place->n_classes; i++) {
+        const struct place_class *line = &place->classes[i];
+        if (is_shaped(line) && place->queues[line->queue].reservation.max_ms > 0) {
             return true;
         }
     }
@@ -76,7 +76,7 @@ static void add_part(struct reservation_item *item, const struct reservation_par
 static void list_parts(struct reservation_pass *reserve, struct reservation_item *item,
                        const struct reserve_asks *asks)
 {
-    const struct reserve *resources = reserve->place->reserve;
+    const struct reserve *resources = reserve->place->supply;
     size_t n_most = (size_t)asks->n_items * (size_t)item->n_pieces;
     item->parts = arena_alloc(reserve->arena, n_most, sizeof(*item->parts));
     for (int i = 0; i < asks->n_items; i++) {
@@ -97,7 +97,7 @@ static void list_parts(struct reservation_pass *reserve, struct reservation_item
 /* What is there of it. */
 static void take_parts(struct reservation_pass *reserve, struct reservation_item *item)
 {
-    int64_t *left = reserve->room->left;
+    int64_t *left = reserve->state->supply_left;
     for (int i = 0; i < item->n_parts; i++) {
         struct reservation_part *part = &item->parts[i];
         part->milli = least_milli(part->need_milli, left[part->pool]);
@@ -126,11 +126,11 @@ int reservation_target_set(struct reservation_pass *reserve, int line, uint64_t 
     int n_in_hand = 0;
     reservation_item_set_pieces(reserve, item, n_hosts);
     for (int i = 0; i < n_hosts; i++) {
-        int n_free = place_state_free_slots(reserve->room, hosts[i], false);
+        int n_free = place_state_free_slots(reserve->state, hosts[i], false);
         int n = least(slots[i].n_slots, n_free);
         reservation_item_add_piece(
             item, &(struct reservation_piece){hosts[i], n, 0, slots[i].n_slots}, n);
-        reserve->room->used[hosts[i]] += n;
+        reserve->state->used[hosts[i]] += n;
         if (n > 0) {
             in_hand[n_in_hand++] = (struct host_slots){slots[i].host, n};
         }
@@ -141,8 +141,8 @@ int reservation_target_set(struct reservation_pass *reserve, int line, uint64_t 
     }
     take_parts(reserve, item);
     if (has_moved(&before, item)) {
-        reserve->has_freed = true;
-        reserve->n_lendable = 0; /* what was said of starts holds no more */
+        reserve->wants_pass = true;
+        reserve->n_backfillable = 0; /* what was said of starts holds no more */
     }
     reservation_start_take(reserve, item);
     reservation_item_close_later(reserve);

@@ -165,7 +165,7 @@ static int64_t least_of(const struct site_config *config, const char *queue,
                         int64_t limit_ms)
 {
     for (int i = 0; i < config->n_queues; i++) {
-        int64_t slice_ms = config->queues[i].reserve.slice_ms;
+        int64_t slice_ms = config->queues[i].reservation.backfill_slice_ms;
 
         if (!strcmp(config->queues[i].name, queue) && slice_ms > 0 &&
             slice_ms < limit_ms) {

@@ -250,7 +250,7 @@ void job_store(const struct job *job, struct effects *effects)
                 .reserved = job->reserved != NULL ? job->reserved : "",
                 .avoided = job->avoided != NULL ? job->avoided : "",
                 .resize = job->resize,
-                .backfill_of = job->backfill.of,
+                .backfill_of = job->backfill.lender,
                 .backfill_until_ms = job->backfill.until_ms,
                 .is_released = job->is_released && job->terms->depend_on[0] != '\0',
             },

@@ -60,7 +60,7 @@ static struct row_run taken_row(const struct lifecycle *life, const struct job *
         .record = RUN_RECORD_TAKEN,
         .hosts = job->hosts,
         .n_hosts = job->n_hosts,
-        .end_by_ms = job->backfill.of != 0 ? job->backfill.until_ms : 0,
+        .end_by_ms = job->backfill.lender != 0 ? job->backfill.until_ms : 0,
         .exit = {.text = ""},
     };
 }
@@ -131,7 +131,7 @@ static struct consumer_attempt attempt_of(const struct lifecycle *life,
         .spec = grace_spec(life, job, spec_to_run(life, job, now_ms, effects), effects),
         .priority =
             job->queue >= 0 ? life->parts.config->queues[job->queue].priority : 0,
-        .end_by_ms = job->backfill.of != 0 ? job->backfill.until_ms : 0,
+        .end_by_ms = job->backfill.lender != 0 ? job->backfill.until_ms : 0,
         .is_taken = job->is_decided,
         .has_out_file = job->spec->out_file[0] != '\0',
         .has_err_file = job->spec->err_file[0] != '\0',

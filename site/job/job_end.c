@@ -163,7 +163,7 @@ static void finish_pre_exec(struct lifecycle *life, struct job *job,
 {
     struct job_rules rules;
     struct arena *arena = &effects->arena;
-    const char *what = job->backfill.of != 0
+    const char *what = job->backfill.lender != 0
                            ? "its pre-execution command failed, or came too late"
                            : "its pre-execution command failed";
     effective_rules_of(life->parts.config, job, &rules);
@@ -200,7 +200,7 @@ static bool is_interrupted(const struct job *job, const struct run_exit *exit,
 {
     int64_t end_ms = exit->end_ms != 0 ? exit->end_ms : now_ms;
     bool stood_still = job->halt.causes != 0 || job->halt.resumed_ms != 0;
-    return exit->cause == RUN_CAUSE_RUN_LIMIT && job->backfill.of != 0 &&
+    return exit->cause == RUN_CAUSE_RUN_LIMIT && job->backfill.lender != 0 &&
            (job_ran_ms(job, end_ms) < job->spec->run_limit_ms ||
             (!stood_still && end_ms >= job->backfill.until_ms - CLOCKS_MS));
 }

@@ -10,7 +10,7 @@ int64_t run_limit_ms(const struct job *job, int64_t now_ms)
     int64_t limit_ms = job->spec->run_limit_ms;
     int64_t from_ms = job->start_ms != 0 ? job->start_ms : now_ms;
     int64_t gap_ms = job->backfill.until_ms - from_ms;
-    if (job->backfill.of == 0 || limit_ms <= gap_ms) {
+    if (job->backfill.lender == 0 || limit_ms <= gap_ms) {
         return limit_ms;
     }
     return gap_ms > GAP_MIN_MS ? gap_ms : GAP_MIN_MS;

@@ -39,7 +39,7 @@ static void configure(struct trial *trial, bool preempts, bool is_protected)
             .is_preemptive = preempts && i >= N_QUEUES - N_PREEMPTIVE,
             .targets = &trial->target, /* the lowest queue */
             .n_targets = 1,
-            .guards.interval_ms = is_protected ? INT64_C(3600000) : 0,
+            .protection.interval_ms = is_protected ? INT64_C(3600000) : 0,
         };
     }
     trial->lone.config.preempt = (struct preempt_policy){.is_enabled = preempts,

@@ -55,13 +55,13 @@ enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 static void configure(struct lone_site *lone, const struct kind *kind)
 {
     lone_site_init(lone, N_HOSTS, HOST_SLOTS, N_QUEUES, N_USERS);
-    struct reservation_config *top = &lone->queue_configs[N_QUEUES - 1].reserve;
+    struct reservation_config *top = &lone->queue_configs[N_QUEUES - 1].reservation;
     if (kind->has_rule) {
         *top = (struct reservation_config){.max_ms = 100 * minute_ms,
                                            .session_ms = minute_ms};
     }
     for (int i = 0; kind->backfill_minutes > 0 && i < N_BACKFILL; i++) {
-        lone->queue_configs[i].reserve.is_backfill = true;
+        lone->queue_configs[i].reservation.is_backfill = true;
     }
 }
 

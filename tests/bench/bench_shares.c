@@ -173,14 +173,14 @@ static double order_alone(struct bench *bench)
     struct place_class *lines =
         arena_alloc(&arena, (size_t)lines_count(all), sizeof(*lines));
     for (int i = 0; i < lines_count(all); i++) {
-        lines[i].turns = line_turns(lines_at(all, i), &lines[i].n_turns);
-        const struct job *first = job_of_entry(lines[i].turns[0]);
+        lines[i].entries = line_turns(lines_at(all, i), &lines[i].n_entries);
+        const struct job *first = job_of_entry(lines[i].entries[0]);
         lines[i].account = first->seat.account;
         lines[i].n_slots = 1;
         lines[i].max_starts = INT_MAX;
     }
-    snapshot.lines = lines;
-    snapshot.n_lines = lines_count(all);
+    snapshot.classes = lines;
+    snapshot.n_classes = lines_count(all);
     shares_show(bench->lone.site->shares, &arena, bench->lone.now_ms, &snapshot);
     double start = bench_cpu_now();
     place_order_init(&order, &arena, &snapshot);

@@ -83,9 +83,9 @@ static void make_hosts(struct world *world)
             .lease = names[i].lease,
             .max = between(world, 0, 8),
             .is_open = rng_percent(&world->rng, 90),
-            .is_taken = rng_percent(&world->rng, 5),
+            .is_used_exclusively = rng_percent(&world->rng, 5),
             .is_shared = rng_percent(&world->rng, 10),
-            .accepted_ms = between(world, NOW_MS - 2 * INTERVAL_MS, NOW_MS),
+            .dispatched_ms = between(world, NOW_MS - 2 * INTERVAL_MS, NOW_MS),
         };
         host->used = rng_percent(&world->rng, 10)
                          ? between(world, 0, host->max + 1) /* it may have shrunk */
@@ -135,7 +135,7 @@ static void make_wishes(struct world *world, struct arena *arena)
         asked_set(arena, world->list_terms[i], n_terms, list);
         bool has_order = rng_percent(&world->rng, 50);
         world->filters[i].matches = world->matches[i];
-        world->filters[i].places = has_order ? world->places[i] : NULL;
+        world->filters[i].ranks = has_order ? world->places[i] : NULL;
         for (int k = 0; k < HOSTS; k++) {
             world->matches[i][k] = rng_percent(&world->rng, 80);
             world->places[i][k] = between(world, 0, 3);
@@ -154,14 +154,14 @@ static void make_lines(struct world *world)
             .n_slots = rng_percent(&world->rng, 50) ? 1 : between(world, 1, 6),
             .max_slots = rng_percent(&world->rng, 30) ? between(world, 1, 8) : 0,
             .is_exclusive = rng_percent(&world->rng, 15),
-            .asked = list < LISTS ? &world->lists[list] : NULL,
+            .host_list = list < LISTS ? &world->lists[list] : NULL,
             .filter = filter < LISTS ? &world->filters[filter] : NULL,
-            .turns = world->of_line[i],
-            .n_turns = between(world, 1, TURNS),
+            .entries = world->of_line[i],
+            .n_entries = between(world, 1, TURNS),
             .max_starts = rng_percent(&world->rng, 80) ? INT_MAX : between(world, 0, 2),
             .veto = rng_percent(&world->rng, 95) ? REASON_NEW : REASON_QUEUE_INACTIVE,
         };
-        for (int k = 0; k < line->n_turns; k++) {
+        for (int k = 0; k < line->n_entries; k++) {
             struct line_turn *turn = &world->turns[n_jobs++];
             /* In line: by priority, then key; keys of lines are mixed. */
             turn->priority = -k;
@@ -174,8 +174,8 @@ static void make_lines(struct world *world)
         .n_hosts = world->n_hosts,
         .queues = world->queues,
         .n_queues = QUEUES,
-        .lines = world->lines,
-        .n_lines = n_lines,
+        .classes = world->lines,
+        .n_classes = n_lines,
         .now_ms = NOW_MS,
         .max_starts = rng_percent(&world->rng, 90) ? INT_MAX : between(world, 0, 3),
     };
@@ -206,7 +206,7 @@ struct twin {
 static bool is_before(const struct twin *twin, const struct twin_job *a,
                       const struct twin_job *b)
 {
-    const struct place_class *lines = twin->snapshot->lines;
+    const struct place_class *lines = twin->snapshot->classes;
     int queue_a = lines[a->line].queue, queue_b = lines[b->line].queue;
     int more = twin->snapshot->queues[queue_a].priority -
                twin->snapshot->queues[queue_b].priority;
@@ -218,10 +218,10 @@ static bool is_before(const struct twin *twin, const struct twin_job *a,
 
 static void sort_jobs(struct twin *twin)
 {
-    for (int i = 0; i < twin->snapshot->n_lines; i++) {
-        const struct place_class *line = &twin->snapshot->lines[i];
-        for (int k = 0; k < line->n_turns; k++) {
-            struct twin_job job = {i, line->turns[k]};
+    for (int i = 0; i < twin->snapshot->n_classes; i++) {
+        const struct place_class *line = &twin->snapshot->classes[i];
+        for (int k = 0; k < line->n_entries; k++) {
+            struct twin_job job = {i, line->entries[k]};
             int at = twin->n_jobs++;
             for (; at > 0 && is_before(twin, &job, &twin->jobs[at - 1]); at--) {
                 twin->jobs[at] = twin->jobs[at - 1];
@@ -239,12 +239,12 @@ static bool is_for(const struct twin *twin, const struct place_class *line, int 
     const struct queue_config *queue = &twin->snapshot->queues[line->queue];
     int of_job = 0;
     if (!queue_allows(queue, at->name, at->site, preference) ||
-        (line->asked != NULL &&
-         !asked_allows(line->asked, at->name, at->site, &of_job)) ||
+        (line->host_list != NULL &&
+         !asked_allows(line->host_list, at->name, at->site, &of_job)) ||
         (line->filter != NULL && !line->filter->matches[host])) {
         return false;
     }
-    if (line->asked != NULL && line->asked->has_preferences) {
+    if (line->host_list != NULL && line->host_list->has_preferences) {
         *preference = of_job;
     }
     return true;
@@ -269,7 +269,7 @@ static bool is_better(const struct twin *twin, const struct place_class *line, i
                       int b)
 {
     const struct place_host *hosts = twin->snapshot->hosts;
-    const int *places = line->filter != NULL ? line->filter->places : NULL;
+    const int *places = line->filter != NULL ? line->filter->ranks : NULL;
     int preference_a = 0, preference_b = 0;
     is_for(twin, line, a, &preference_a);
     is_for(twin, line, b, &preference_b);
@@ -384,13 +384,13 @@ static void run_twin(struct twin *twin, const struct place_snapshot *snapshot)
     bool is_out[LINES] = {false}; /* for another reason than slots */
     for (int i = 0; i < snapshot->n_hosts; i++) {
         twin->used[i] = snapshot->hosts[i].used;
-        twin->accepted_ms[i] = snapshot->hosts[i].accepted_ms;
-        twin->is_taken[i] = snapshot->hosts[i].is_taken;
+        twin->accepted_ms[i] = snapshot->hosts[i].dispatched_ms;
+        twin->is_taken[i] = snapshot->hosts[i].is_used_exclusively;
     }
     sort_jobs(twin);
     for (int i = 0; i < twin->n_jobs; i++) {
         int index = twin->jobs[i].line, list[HOSTS];
-        const struct place_class *line = &snapshot->lines[index];
+        const struct place_class *line = &snapshot->classes[index];
         if (line->veto != REASON_NEW || twin->n_started[index] >= line->max_starts) {
             is_out[index] = true;
             continue;
@@ -402,9 +402,9 @@ static void run_twin(struct twin *twin, const struct place_snapshot *snapshot)
             twin->n_starts++;
         }
     }
-    for (int i = 0; i < snapshot->n_lines; i++) {
-        const struct place_class *line = &snapshot->lines[i];
-        for (int k = twin->n_started[i]; k < line->n_turns && !is_out[i]; k++) {
+    for (int i = 0; i < snapshot->n_classes; i++) {
+        const struct place_class *line = &snapshot->classes[i];
+        for (int k = twin->n_started[i]; k < line->n_entries && !is_out[i]; k++) {
             count_waiting(twin, line);
         }
     }
@@ -428,12 +428,12 @@ static void write_plan(struct twin *as, const struct place_plan *plan)
 static void check_verdicts(const struct world *world, const struct twin *twin,
                            const struct place_plan *plan, uint64_t seed)
 {
-    for (int i = 0; i < world->snapshot.n_lines; i++) {
-        bool is_through = twin->n_started[i] == world->lines[i].n_turns;
+    for (int i = 0; i < world->snapshot.n_classes; i++) {
+        bool is_through = twin->n_started[i] == world->lines[i].n_entries;
         enum reason reason = plan->verdicts[i].reason;
         if (is_through != (reason == REASON_STARTED) || reason == REASON_NEW) {
             fail_msg("seed %" PRIu64 ": line %d: %d of %d start, and it says %s", seed,
-                     i, twin->n_started[i], world->lines[i].n_turns,
+                     i, twin->n_started[i], world->lines[i].n_entries,
                      reason_name(reason));
         }
     }

@@ -63,14 +63,14 @@ static void make(struct trial *trial, uint64_t seed)
         trial->order[other] = host;
     }
     struct place_span *shape = &trial->shape;
-    shape->span =
+    shape->kind =
         (enum place_span_kind)between(trial, PLACE_SPAN_NONE, PLACE_SPAN_STRIPE);
-    shape->n_span = between(trial, 1, 5);
-    shape->tiles = rng_percent(&trial->rng, 30) ? trial->tiles : NULL;
-    shape->n_ways = rng_percent(&trial->rng, 50) ? between(trial, 1, 2) : 0;
-    for (int k = 0; k < shape->n_ways; k++) {
-        shape->kinds[k] = trial->kinds[k];
-        shape->n_kinds[k] = 3;
+    shape->n_slots = between(trial, 1, 5);
+    shape->ptiles = rng_percent(&trial->rng, 30) ? trial->tiles : NULL;
+    shape->n_same = rng_percent(&trial->rng, 50) ? between(trial, 1, 2) : 0;
+    for (int k = 0; k < shape->n_same; k++) {
+        shape->same[k] = trial->kinds[k];
+        shape->n_same_groups[k] = 3;
     }
     int min = between(trial, 1, 12);
     trial->ground = (struct place_span_request){
@@ -90,8 +90,9 @@ static void make(struct trial *trial, uint64_t seed)
 static int tile_of(const struct trial *trial, int host)
 {
     const struct place_span *shape = &trial->shape;
-    return shape->span == PLACE_SPAN_PTILE && shape->tiles != NULL ? shape->tiles[host]
-                                                                   : shape->n_span;
+    return shape->kind == PLACE_SPAN_PTILE && shape->ptiles != NULL
+               ? shape->ptiles[host]
+               : shape->n_slots;
 }
 
 /* The slots on each host lie as the span says; `is_whole`: in tiles or blocks alone. */
@@ -104,17 +105,17 @@ static bool is_way(const struct trial *trial, const int *slots, bool *is_whole)
             continue;
         }
         n_hosts++;
-        if (trial->shape.span == PLACE_SPAN_PTILE) {
+        if (trial->shape.kind == PLACE_SPAN_PTILE) {
             if (slots[i] > tile) {
                 return false;
             }
             n_parts += slots[i] < tile;
-        } else if (trial->shape.span == PLACE_SPAN_BLOCK) {
+        } else if (trial->shape.kind == PLACE_SPAN_BLOCK) {
             n_parts += slots[i] % tile != 0;
         }
     }
     *is_whole = n_parts == 0;
-    return n_parts <= 1 && (trial->shape.span != PLACE_SPAN_HOST || n_hosts <= 1);
+    return n_parts <= 1 && (trial->shape.kind != PLACE_SPAN_HOST || n_hosts <= 1);
 }
 
 /* Which numbers of slots there is a way for on hosts of one kind, `kinds` NULL: all. */
@@ -153,7 +154,7 @@ static int count_on(const struct trial *trial, const int *kinds, int kind)
     if (!any[min]) {
         return 0;
     }
-    if (trial->shape.span == PLACE_SPAN_HOST) {
+    if (trial->shape.kind == PLACE_SPAN_HOST) {
         for (int i = 0; i < trial->n_hosts; i++) {
             int host = trial->order[i], room = trial->room[host];
             if (room >= min && (kinds == NULL || kinds[host] == kind)) {
@@ -172,11 +173,11 @@ static int count_on(const struct trial *trial, const int *kinds, int kind)
 static int count(const struct trial *trial)
 {
     const struct place_span *shape = &trial->shape;
-    int n_slots = shape->n_ways == 0 ? count_on(trial, NULL, 0) : 0;
-    for (int way = 0; way < shape->n_ways && n_slots == 0; way++) {
+    int n_slots = shape->n_same == 0 ? count_on(trial, NULL, 0) : 0;
+    for (int way = 0; way < shape->n_same && n_slots == 0; way++) {
         for (int i = 0; i < trial->n_hosts && n_slots == 0; i++) {
-            int kind = shape->kinds[way][trial->order[i]];
-            n_slots = kind >= 0 ? count_on(trial, shape->kinds[way], kind) : 0;
+            int kind = shape->same[way][trial->order[i]];
+            n_slots = kind >= 0 ? count_on(trial, shape->same[way], kind) : 0;
         }
     }
     return n_slots;
@@ -198,7 +199,7 @@ static void expect(const struct trial *trial, bool is_so, const char *what)
                  trial->kinds[1][host]);
     }
     fail_msg("SEED=%" PRIu64 ": %s: span %d of %d, %d ways, -n %d,%d:%s", trial->seed,
-             what, (int)trial->shape.span, trial->shape.n_span, trial->shape.n_ways,
+             what, (int)trial->shape.kind, trial->shape.n_slots, trial->shape.n_same,
              trial->ground.min, trial->ground.max, text);
 }
 
@@ -216,7 +217,7 @@ static void check_pieces(const struct trial *trial, int n_slots)
     }
     expect(trial, sum == n_slots, "other slots than it says");
     expect(trial, is_way(trial, slots, &is_whole), "the slots lie otherwise");
-    for (int k = 0; k < trial->shape.n_ways; k++) {
+    for (int k = 0; k < trial->shape.n_same; k++) {
         int kind = trial->kinds[k][trial->pieces[0].host];
         bool is_alike = kind >= 0;
         for (int i = 0; i < trial->ground.n_pieces; i++) {
@@ -224,7 +225,7 @@ static void check_pieces(const struct trial *trial, int n_slots)
         }
         n_alike += is_alike;
     }
-    expect(trial, trial->shape.n_ways == 0 || n_alike > 0, "hosts are not alike");
+    expect(trial, trial->shape.n_same == 0 || n_alike > 0, "hosts are not alike");
 }
 
 static void check_world(uint64_t seed)

@@ -107,22 +107,23 @@ static void make_rules(struct trial *trial)
         rule->is_preemptive = rng_percent(&trial->rng, 60);
         rule->is_preemptable = rng_percent(&trial->rng, 40);
         rule->targets = trial->targets[i];
-        rule->by = trial->by[i];
+        rule->preemptable_by = trial->by[i];
         for (int k = 0; k < QUEUES; k++) {
             if (k != i && rng_percent(&trial->rng, 20)) {
                 trial->targets[i][rule->n_targets++] =
                     (struct preempt_target){k, between(trial, 0, 2)};
             }
             if (k != i && rng_percent(&trial->rng, 20)) {
-                trial->by[i][rule->n_by++] = k;
+                trial->by[i][rule->n_preemptable_by++] = k;
             }
         }
-        rule->guards.max_count = rng_percent(&trial->rng, 30) ? 1 : 0;
+        rule->protection.max_count = rng_percent(&trial->rng, 30) ? 1 : 0;
     }
-    trial->rules = (struct preempt_policy){.is_enabled = true,
-                                           .queues = trial->rule_of,
-                                           .n_queues = QUEUES,
-                                           .reasons = reasons[between(trial, 0, 3)]};
+    trial->rules =
+        (struct preempt_policy){.is_enabled = true,
+                                .queues = trial->rule_of,
+                                .n_queues = QUEUES,
+                                .preempt_for = reasons[between(trial, 0, 3)]};
 }
 
 static void make_job(struct trial *trial, int index)
@@ -141,13 +142,13 @@ static void make_job(struct trial *trial, int index)
         .is_exclusive = is_exclusive,
     };
     for (int i = first; i < first + 2; i++) {
-        bool may =
-            !trial->hosts[i].is_taken && (!is_exclusive || trial->hosts[i].used == 0);
+        bool may = !trial->hosts[i].is_used_exclusively &&
+                   (!is_exclusive || trial->hosts[i].used == 0);
         int n_slots = rng_percent(&trial->rng, 75) ? between(trial, 1, 3) : 0;
         int left = trial->hosts[i].max - trial->hosts[i].used;
         n_slots = n_slots < left ? n_slots : left;
         if (may && n_slots > 0) {
-            trial->hosts[i].is_taken = is_exclusive;
+            trial->hosts[i].is_used_exclusively = is_exclusive;
             trial->pieces[index][job->n_pieces] = (struct preempt_piece){i, n_slots};
             trial->slots[index][job->n_pieces++] =
                 (struct host_slots){host_names[i], n_slots};
@@ -158,8 +159,8 @@ static void make_job(struct trial *trial, int index)
     trial->user_of[index] = between(trial, 0, USERS - 1);
     trial->classes[index] =
         limits_join(trial->limits, user_names[trial->user_of[index]], "q", "default");
-    job->class = trial->classes[index];
-    limits_count(trial->limits, job->class, job->hosts, job->n_pieces, false, 1);
+    job->limit_class = trial->classes[index];
+    limits_count(trial->limits, job->limit_class, job->hosts, job->n_pieces, false, 1);
 }
 
 static int pool_at(int of_kind, int side)
@@ -179,8 +180,8 @@ static void make_licences(struct trial *trial)
             int of_kind = between(trial, 0, trial->n_asks - 1);
             trial->parts[i] = (struct reserve_part){
                 pool_at(of_kind, job->pieces[0].host / 2), between(trial, 1, 3)};
-            job->parts = &trial->parts[i];
-            job->n_parts = 1;
+            job->releases = &trial->parts[i];
+            job->n_releases = 1;
         }
     }
     for (int i = 0; i < KINDS * SIDES; i++) {
@@ -199,8 +200,8 @@ static void make_licences(struct trial *trial)
                                       .n_kinds = KINDS,
                                       .left = trial->left,
                                       .n_pools = KINDS * SIDES};
-    trial->line.asks = trial->asks;
-    trial->line.n_asks = trial->n_asks;
+    trial->line.rusages = trial->asks;
+    trial->line.n_rusages = trial->n_asks;
 }
 
 static void make(struct trial *trial, uint64_t seed)
@@ -242,10 +243,10 @@ static void make(struct trial *trial, uint64_t seed)
     trial->line = (struct place_class){.queue = between(trial, 0, QUEUES - 1),
                                        .n_slots = between(trial, 1, 6),
                                        .filter = &trial->filter,
-                                       .turns = &trial->turns,
-                                       .n_turns = 1,
+                                       .entries = &trial->turns,
+                                       .n_entries = 1,
                                        .max_starts = 1,
-                                       .class = trial->classes[JOBS]};
+                                       .limit_class = trial->classes[JOBS]};
     trial->line.is_exclusive = rng_percent(&trial->rng, trial->exclusive_percent);
     make_licences(trial);
 }
@@ -277,16 +278,17 @@ static bool may_be_taken(const struct trial *trial, const struct preempt_job *jo
     const struct preempt_queue *above = &trial->rule_of[high];
     const struct preempt_queue *below = &trial->rule_of[low];
     bool is_named = false;
-    for (int i = 0; i < below->n_by; i++) {
-        is_named = is_named || below->by[i] == high;
+    for (int i = 0; i < below->n_preemptable_by; i++) {
+        is_named = is_named || below->preemptable_by[i] == high;
     }
     bool is_target =
         above->is_preemptive &&
         (above->n_targets == 0 || names(above->targets, above->n_targets, low));
-    bool is_open = below->is_preemptable && (below->n_by == 0 || is_named);
+    bool is_open = below->is_preemptable && (below->n_preemptable_by == 0 || is_named);
     return trial->queues[high].priority > trial->queues[low].priority &&
            (is_target || is_open) &&
-           !(below->guards.max_count > 0 && job->n_preempted > below->guards.max_count);
+           !(below->protection.max_count > 0 &&
+             job->n_preempted > below->protection.max_count);
 }
 
 /* There are as many licences on that side as the job reserves with an alternative. */
@@ -299,7 +301,7 @@ static bool has_licences(const struct trial *trial, unsigned subset, int side, i
     int64_t n_left = trial->left[pool_at(with, side)];
     int64_t n_times = ask->scope == RESREQ_SCOPE_SLOT ? trial->line.n_slots : 1;
     for (int i = 0; i < trial->n_jobs; i++) {
-        bool gives = (subset & 1U << i) != 0 && trial->jobs[i].n_parts > 0 &&
+        bool gives = (subset & 1U << i) != 0 && trial->jobs[i].n_releases > 0 &&
                      trial->parts[i].pool == pool_at(with, side);
         n_left += gives ? trial->parts[i].milli : 0;
     }
@@ -363,7 +365,7 @@ static bool serves(const struct trial *trial, unsigned subset, int with)
         int own = job->n_pieces > 0 ? trial->pieces[i][0].host / 2 : -1;
         for (int k = 2 * own; own >= 0 && k < 2 * own + 2; k++) {
             bool is_allowed = trial->matches[k] && trial->hosts[k].is_open;
-            gives = gives || (is_allowed && trial->n_asks > 0 && job->n_parts > 0 &&
+            gives = gives || (is_allowed && trial->n_asks > 0 && job->n_releases > 0 &&
                               trial->parts[i].pool == pool_at(with, own));
         }
         if (!gives || !may_be_taken(trial, job) || (side >= 0 && side != own)) {
@@ -465,7 +467,7 @@ static void judge(const struct trial *trial, const struct preempt_plan *plan)
         return;
     }
     const struct preempt_claim *claim = &plan->claims[0];
-    HOLD(trial, claim->asks == (trial->n_asks > 0 ? &trial->asks[with] : NULL));
+    HOLD(trial, claim->rusage == (trial->n_asks > 0 ? &trial->asks[with] : NULL));
     unsigned subset = 0;
     bool is_serial = true;
     for (int i = 0; i < claim->n_victims; i++) {
@@ -474,11 +476,11 @@ static void judge(const struct trial *trial, const struct preempt_plan *plan)
     }
     HOLD(trial, serves(trial, subset, with));
     judge_hosts(trial, claim, subset);
-    if (trial->rules.reasons == PREEMPT_FOR_OPTIMAL_MINI_JOB &&
+    if (trial->rules.preempt_for == PREEMPT_FOR_OPTIMAL_MINI_JOB &&
         trial->limit.slots == LIMIT_MAX && trial->n_asks == 0) {
         HOLD(trial, claim->n_victims == best);
     }
-    if (trial->rules.reasons == PREEMPT_FOR_MINI_JOB || is_serial ||
+    if (trial->rules.preempt_for == PREEMPT_FOR_MINI_JOB || is_serial ||
         trial->line.is_exclusive || trial->line.n_slots == 1 || trial->n_asks > 0) {
         for (int i = 0; i < claim->n_victims && claim->n_victims > 1; i++) {
             HOLD(trial, !serves(trial, subset & ~(1U << claim->victims[i]), with));
@@ -498,15 +500,15 @@ static bool run(uint64_t seed)
         .n_hosts = HOSTS,
         .queues = trial.queues,
         .n_queues = QUEUES,
-        .lines = &trial.line,
-        .n_lines = 1,
+        .classes = &trial.line,
+        .n_classes = 1,
         .limits = trial.limits,
-        .reserve = trial.n_asks > 0 ? &trial.reserve : NULL,
+        .supply = trial.n_asks > 0 ? &trial.reserve : NULL,
         .max_starts = 1,
     };
     struct preempt_snapshot snapshot = {
         .place = &place,
-        .rules = &trial.rules,
+        .policy = &trial.rules,
         .jobs = show_jobs,
         .now_ms = NOW_MS,
         .has_claim = has_claim,

@@ -223,11 +223,11 @@ static void make_shapes(struct rng *rng, struct world *world)
         if (rng_percent(rng, 40) || (!fits_one && !fits_each)) {
             continue;
         }
-        job->shape.span = !fits_one              ? PLACE_SPAN_PTILE
+        job->shape.kind = !fits_one              ? PLACE_SPAN_PTILE
                           : rng_percent(rng, 70) ? PLACE_SPAN_HOST
                                                  : PLACE_SPAN_BLOCK;
-        job->shape.n_span = !fits_one ? 1 : job->n_slots;
-        job->filter = (struct place_filter){.matches = all, .shape = &job->shape};
+        job->shape.n_slots = !fits_one ? 1 : job->n_slots;
+        job->filter = (struct place_filter){.matches = all, .span = &job->shape};
     }
 }
 
@@ -253,8 +253,8 @@ static void make_world(struct rng *rng, struct world *world)
                                                  .priority = between(rng, 1, 3),
                                                  .is_balanced = rng_percent(rng, 30)};
     }
-    world->queues[WIDE].reserve.max_ms = INT64_MAX / 2;
-    world->queues[SHORT].reserve.is_backfill = true;
+    world->queues[WIDE].reservation.max_ms = INT64_MAX / 2;
+    world->queues[SHORT].reservation.is_backfill = true;
     world->n_jobs = between(rng, 3, JOBS);
     for (int i = 0; i < world->n_jobs; i++) {
         struct job *job = &world->jobs[i];
@@ -271,7 +271,7 @@ static void make_world(struct rng *rng, struct world *world)
     world->has_memory = rng_percent(rng, 50);
     if (world->has_memory) {
         make_memory(rng, world);
-        world->queues[WIDE].reserve.has_resources = true;
+        world->queues[WIDE].reservation.has_resources = true;
     }
 }
 
@@ -371,14 +371,14 @@ static void show_lines(struct play *play, struct place_class *lines,
         lines[at] = (struct place_class){
             .queue = job->queue,
             .n_slots = job->n_slots,
-            .filter = job->shape.span != PLACE_SPAN_NONE ? &job->filter : NULL,
-            .asks = &job->asks,
-            .n_asks = job->asks.n_items,
-            .turns = &list[at],
-            .n_turns = 1,
+            .filter = job->shape.kind != PLACE_SPAN_NONE ? &job->filter : NULL,
+            .rusages = &job->asks,
+            .n_rusages = job->asks.n_items,
+            .entries = &list[at],
+            .n_entries = 1,
             .max_starts = INT_MAX,
             .backfill_ms =
-                world->queues[job->queue].reserve.is_backfill && job->has_limit
+                world->queues[job->queue].reservation.is_backfill && job->has_limit
                     ? job->run
                     : 0,
         };
@@ -390,25 +390,26 @@ static void show_kept(struct play *play)
 {
     for (int i = 0; i < play->n_kept; i++) {
         struct reservation *kept = &play->kept[i];
-        kept->line = play->line_of[kept->job - 1];
+        kept->class_index = play->line_of[kept->job - 1];
         if (play->pieces[i][0].n_target > 0) {
             continue; /* it keeps what is there of what it needs */
         }
         for (int p = 0; p < kept->n_pieces; p++) {
             struct reservation_piece *piece = &play->pieces[i][p];
-            piece->n_lent = 0;
+            piece->n_backfilled = 0;
             for (int k = 0; k < play->world->n_jobs; k++) {
                 for (int s = 0;
-                     is_running(play, k) && play->backfill[k].of == kept->job &&
+                     is_running(play, k) && play->backfill[k].lender == kept->job &&
                      s < play->n_slots_on[k];
                      s++) {
-                    piece->n_lent += host_of(play->slots[k][s].host) == piece->host
-                                         ? play->slots[k][s].n_slots
-                                         : 0;
+                    piece->n_backfilled +=
+                        host_of(play->slots[k][s].host) == piece->host
+                            ? play->slots[k][s].n_slots
+                            : 0;
                 }
             }
-            piece->n_slots =
-                piece->n_slots < piece->n_lent ? piece->n_lent : piece->n_slots;
+            piece->n_slots = piece->n_slots < piece->n_backfilled ? piece->n_backfilled
+                                                                  : piece->n_slots;
         }
     }
 }
@@ -421,7 +422,7 @@ static void begin(struct play *play, const struct place_start *start)
     play->n_slots_on[job] = start->n_hosts;
     memcpy(play->slots[job], start->hosts,
            (size_t)start->n_hosts * sizeof(*start->hosts));
-    if (start->backfill.of != 0) {
+    if (start->backfill.lender != 0) {
         assert_true(play->now + play->world->jobs[job].run <= start->backfill.until_ms);
     }
 }
@@ -502,26 +503,26 @@ static bool pass(struct play *play)
                                       .n_hosts = play->world->n_hosts,
                                       .queues = play->world->queues,
                                       .n_queues = QUEUES,
-                                      .lines = lines,
-                                      .n_lines = play->n_lines,
-                                      .reserve =
+                                      .classes = lines,
+                                      .n_classes = play->n_lines,
+                                      .supply =
                                           play->world->has_memory ? &memory : NULL,
                                       .now_ms = play->now,
                                       .max_starts = INT_MAX};
     struct reservation_snapshot reserved = {.place = &snapshot,
-                                            .kept = play->kept,
-                                            .n_kept = play->n_kept,
+                                            .reservations = play->kept,
+                                            .n_reservations = play->n_kept,
                                             .runs = list_runs,
                                             .is_barred = is_barred,
                                             .arg = play,
                                             .now_ms = play->now};
-    snapshot.kept = reservation_new(&play->arena, &reserved);
+    snapshot.reservations = reservation_new(&play->arena, &reserved);
     place_plan(&play->arena, &snapshot, &plan);
     for (int i = 0; i < plan.n_starts; i++) {
         begin(play, &plan.starts[i]);
     }
-    keep(play, snapshot.kept);
-    bool wants_pass = reservation_wants_pass(snapshot.kept);
+    keep(play, snapshot.reservations);
+    bool wants_pass = reservation_wants_pass(snapshot.reservations);
     arena_release(&play->arena);
     return wants_pass;
 }
@@ -561,8 +562,9 @@ static void test_all_start(void **state)
         struct rng rng;
         rng_init(&rng, seed);
         make_world(&rng, &world);
-        world.queues[PLAIN].reserve = world.queues[WIDE].reserve;
-        world.queues[SHORT].reserve.max_ms = rng_percent(&rng, 50) ? INT64_MAX / 2 : 0;
+        world.queues[PLAIN].reservation = world.queues[WIDE].reservation;
+        world.queues[SHORT].reservation.max_ms =
+            rng_percent(&rng, 50) ? INT64_MAX / 2 : 0;
         for (int i = 0; i < world.n_jobs; i++) {
             world.jobs[i].has_limit = rng_percent(&rng, 85);
         }
@@ -579,7 +581,7 @@ static void check_starts(const struct world *world, const struct play *play,
                          uint64_t seed)
 {
     for (int i = 0; i < world->n_jobs; i++) {
-        uint64_t of = play->backfill[i].of;
+        uint64_t of = play->backfill[i].lender;
         if (play->start[i] < 0) {
             fail_msg("seed %" PRIu64 ": job %d never starts", seed, i + 1);
         }
@@ -613,7 +615,7 @@ static void test_nobody_is_delayed(void **state)
         run(&play, &world);
         check_starts(&world, &play, seed);
         for (int i = 0; i < world.n_jobs; i++) {
-            n_backfilled += play.backfill[i].of != 0;
+            n_backfilled += play.backfill[i].lender != 0;
         }
     }
     assert_true(getenv("SEED") != NULL || n_backfilled > WORLDS / 4);

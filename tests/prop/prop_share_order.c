@@ -117,14 +117,14 @@ static void add_line(struct world *world)
         .queue = queue,
         .account = scope >= 0 ? share_tree_join(world->trees[scope], user, "") : 0,
         .n_slots = between(world, 0, 3) > 0 ? 1 : between(world, 1, 3),
-        .turns = world->queued[world->n_lines],
-        .n_turns = between(world, 1, TURNS),
+        .entries = world->queued[world->n_lines],
+        .n_entries = between(world, 1, TURNS),
         .max_starts = INT_MAX,
-        .since_ms = between(world, 0, 1)
-                        ? now_ms - between(world, 0, 99) * (int64_t)HOUR_MS
-                        : 0,
+        .waiting_since_ms = between(world, 0, 1)
+                                ? now_ms - between(world, 0, 99) * (int64_t)HOUR_MS
+                                : 0,
     };
-    for (int i = 0; i < line->n_turns; i++) {
+    for (int i = 0; i < line->n_entries; i++) {
         struct line_turn *turn = &world->turns[world->n_lines][i];
         turn->key = (uint64_t)(i * LINES + world->n_lines + 1);
         turn->priority = 50;
@@ -212,10 +212,10 @@ static void plan(struct world *world)
         .n_hosts = 1,
         .queues = world->queues,
         .n_queues = world->n_queues,
-        .lines = world->lines,
-        .n_lines = world->n_lines,
-        .shares = &world->shares,
-        .trees = (const struct share_tree *const *)world->trees,
+        .classes = world->lines,
+        .n_classes = world->n_lines,
+        .fairshare = &world->shares,
+        .fairshare_trees = (const struct share_tree *const *)world->trees,
         .now_ms = now_ms,
         .max_starts = INT_MAX,
     };
@@ -234,7 +234,8 @@ struct twin {
 
 static bool is_left(const struct twin *twin, int line)
 {
-    return !twin->is_gone[line] && twin->next[line] < twin->world->lines[line].n_turns;
+    return !twin->is_gone[line] &&
+           twin->next[line] < twin->world->lines[line].n_entries;
 }
 
 static int scope_of(const struct twin *twin, int line)
@@ -294,7 +295,7 @@ static int64_t since_of(const struct twin *twin, int line)
     int stand = share_tree_at(tree, world->lines[line].account)->stand;
     int64_t oldest_ms = 0;
     for (int i = 0; i < world->n_lines; i++) {
-        int64_t since_ms = world->lines[i].since_ms;
+        int64_t since_ms = world->lines[i].waiting_since_ms;
         if (stand_together(twin, line, i) && since_ms != 0 &&
             share_tree_at(tree, world->lines[i].account)->stand == stand &&
             (oldest_ms == 0 || since_ms < oldest_ms)) {
@@ -368,7 +369,7 @@ static int compare(const struct twin *twin, int a, int b)
     if (left->queue != right->queue) {
         return left->queue - right->queue;
     }
-    return line_compare(left->turns[twin->next[a]], right->turns[twin->next[b]]);
+    return line_compare(left->entries[twin->next[a]], right->entries[twin->next[b]]);
 }
 
 static int first_line(const struct twin *twin)
@@ -394,7 +395,7 @@ static int run_twin(const struct world *world, uint64_t *keys)
             twin.is_gone[line] = true;
             continue;
         }
-        keys[count++] = of->turns[twin.next[line]++]->key;
+        keys[count++] = of->entries[twin.next[line]++]->key;
         twin.n_free -= of->n_slots;
         for (int at = of->account; scope >= 0 && at >= 0;
              at = share_tree_at(world->trees[scope], at)->parent) {

@@ -206,14 +206,14 @@ static void show_lines(struct share_world *world, struct place_class *lines,
     for (int i = 0; i < world->n_lines; i++) {
         const struct share_world_line *line = &world->lines[i];
         if (line->n_waiting > 0) {
-            lines[snapshot->n_lines++] = (struct place_class){
+            lines[snapshot->n_classes++] = (struct place_class){
                 .queue = world->queue_of[i],
                 .account = world->accounts[i],
                 .n_slots = line->n_slots,
-                .turns = world->queued[i],
-                .n_turns = line->n_waiting < TURNS ? line->n_waiting : TURNS,
+                .entries = world->queued[i],
+                .n_entries = line->n_waiting < TURNS ? line->n_waiting : TURNS,
                 .max_starts = INT_MAX,
-                .since_ms = first_ms,
+                .waiting_since_ms = first_ms,
             };
         }
     }
@@ -233,12 +233,12 @@ static void plan_pass(struct share_world *world)
         .n_hosts = 1,
         .queues = world->queues,
         .n_queues = world->n_queues,
-        .lines = lines,
-        .shares = &world->shares,
-        .trees = (const struct share_tree *const *)world->trees,
-        .pools = &world->pools,
+        .classes = lines,
+        .fairshare = &world->shares,
+        .fairshare_trees = (const struct share_tree *const *)world->trees,
+        .slot_pools = &world->pools,
         .queue_used = world->queue_used,
-        .queue_use = world->queue_use,
+        .queue_usage = world->queue_use,
         .now_ms = world->now_ms,
         /* One more than there are slots for: it is never reached, and what a plan has
          * room for is cleared in each pass. */

@@ -76,9 +76,9 @@ int place_rows_jobs(struct arena *arena, const struct place_row *row,
         waiting->lines[count] = (struct place_class){
             .queue = from->queue,
             .n_slots = from->n_slots,
-            .asked = read_asked(arena, from->asked),
-            .turns = &waiting->queued[count],
-            .n_turns = 1,
+            .host_list = read_asked(arena, from->asked),
+            .entries = &waiting->queued[count],
+            .n_entries = 1,
             .max_starts = INT_MAX,
         };
     }

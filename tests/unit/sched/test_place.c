@@ -168,15 +168,15 @@ static void test_place(void **state)
         char starts[256];
         arena_init(&arena);
         snapshot.n_hosts = place_rows_hosts(row, hosts);
-        snapshot.n_lines = place_rows_jobs(&arena, row, &waiting);
+        snapshot.n_classes = place_rows_jobs(&arena, row, &waiting);
         snapshot.hosts = hosts;
-        snapshot.lines = waiting.lines;
+        snapshot.classes = waiting.lines;
         place_plan(&arena, &snapshot, &plan);
         place_rows_starts(&plan, starts, sizeof(starts));
         if (strcmp(starts, row->starts) != 0) {
             fail_msg("%s: \"%s\", expected \"%s\"", row->why, starts, row->starts);
         }
-        for (int k = 0; k < snapshot.n_lines; k++) {
+        for (int k = 0; k < snapshot.n_classes; k++) {
             if (plan.verdicts[k].reason != row->reasons[k]) {
                 fail_msg("%s: job %d: %s", row->why, k + 1,
                          reason_text(&arena, &plan.verdicts[k]));
@@ -207,13 +207,13 @@ static void test_waiting_of_leases(void **state)
                                       .n_hosts = 4,
                                       .queues = place_rows_queues,
                                       .n_queues = PLACE_ROWS_QUEUES,
-                                      .lines = waiting.lines,
+                                      .classes = waiting.lines,
                                       .max_starts = PLACE_ROWS_MAX};
     struct place_plan plan;
     struct arena arena;
     (void)state;
     arena_init(&arena);
-    snapshot.n_lines = place_rows_jobs(&arena, &row, &waiting);
+    snapshot.n_classes = place_rows_jobs(&arena, &row, &waiting);
     place_plan(&arena, &snapshot, &plan);
     assert_int_equal(plan.n_starts, 0);
     assert_int_equal(plan.waiting_own, 3);
@@ -229,7 +229,7 @@ static void test_interactive_lines(void **state)
 {
     struct place_host hosts[] = {
         {"n1", "", "", 1, 1, 0, true},
-        {"b1@north", "north", "north/1/x", 1, 0, 0, true, .is_batch = true},
+        {"b1@north", "north", "north/1/x", 1, 0, 0, true, .is_batch_only = true},
         {"c1@west", "west", "west/1/x", 0, 0, 0, true},
     };
     static const struct place_row row = {.jobs = {{1, 1, 1}}};
@@ -243,16 +243,16 @@ static void test_interactive_lines(void **state)
                                           .n_hosts = 3,
                                           .queues = place_rows_queues,
                                           .n_queues = PLACE_ROWS_QUEUES,
-                                          .lines = waiting.lines,
+                                          .classes = waiting.lines,
                                           .max_starts = PLACE_ROWS_MAX};
-        snapshot.n_lines = place_rows_jobs(&arena, &row, &waiting);
-        waiting.lines[0].bond = HOST_SCOPE_INTERACTIVE;
-        hosts[1].is_batch = takes == 0;
+        snapshot.n_classes = place_rows_jobs(&arena, &row, &waiting);
+        waiting.lines[0].scope = HOST_SCOPE_INTERACTIVE;
+        hosts[1].is_batch_only = takes == 0;
         place_plan(&arena, &snapshot, &plan);
         assert_int_equal(plan.n_starts, takes);
         assert_int_equal(plan.waiting_lease[1], 0);
         assert_int_equal(plan.waiting_lease[2], takes == 0);
-        waiting.lines[0].bond = HOST_SCOPE_OWN;
+        waiting.lines[0].scope = HOST_SCOPE_OWN;
         place_plan(&arena, &snapshot, &plan);
         assert_int_equal(plan.n_starts, 0);
         assert_int_equal(plan.waiting_lease[2], 0);
@@ -278,9 +278,9 @@ static void plan_filtered(struct arena *arena, const struct place_filter *filter
                                       .n_hosts = 4,
                                       .queues = place_rows_queues,
                                       .n_queues = PLACE_ROWS_QUEUES,
-                                      .lines = waiting.lines,
+                                      .classes = waiting.lines,
                                       .max_starts = 1};
-    snapshot.n_lines = place_rows_jobs(arena, &row, &waiting);
+    snapshot.n_classes = place_rows_jobs(arena, &row, &waiting);
     waiting.lines[0].filter = filter;
     place_plan(arena, &snapshot, plan);
 }
@@ -345,7 +345,7 @@ static void test_requirements(void **state)
     for (size_t i = 0; i < sizeof(filtered) / sizeof(filtered[0]); i++) {
         struct place_filter filter = {
             .matches = filtered[i].matches,
-            .places = filtered[i].has_order ? filtered[i].places : NULL};
+            .ranks = filtered[i].has_order ? filtered[i].places : NULL};
         struct place_plan plan;
         struct arena arena;
         char starts[256];
@@ -373,14 +373,14 @@ static void test_stuck_is_of_one_filter(void **state)
                                       .n_hosts = 1,
                                       .queues = place_rows_queues,
                                       .n_queues = PLACE_ROWS_QUEUES,
-                                      .lines = waiting.lines,
+                                      .classes = waiting.lines,
                                       .max_starts = PLACE_ROWS_MAX};
     struct place_plan plan;
     struct arena arena;
     char starts[64];
     (void)state;
     arena_init(&arena);
-    snapshot.n_lines = place_rows_jobs(&arena, &row, &waiting);
+    snapshot.n_classes = place_rows_jobs(&arena, &row, &waiting);
     waiting.lines[0].filter = waiting.lines[2].filter = &unmet;
     waiting.lines[1].filter = &met;
     place_plan(&arena, &snapshot, &plan);
@@ -410,14 +410,14 @@ static void test_alike_but_for_a_leaf(void **state)
                                       .n_hosts = 1,
                                       .queues = both,
                                       .n_queues = 2,
-                                      .lines = waiting.lines,
+                                      .classes = waiting.lines,
                                       .max_starts = PLACE_ROWS_MAX};
     struct place_plan plan;
     struct arena arena;
     char starts[64];
     (void)state;
     arena_init(&arena);
-    snapshot.n_lines = place_rows_jobs(&arena, &row, &waiting);
+    snapshot.n_classes = place_rows_jobs(&arena, &row, &waiting);
     place_plan(&arena, &snapshot, &plan);
     place_rows_starts(&plan, starts, sizeof(starts));
     assert_string_equal(starts, "1:n1@north=1");

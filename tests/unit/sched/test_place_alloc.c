@@ -149,7 +149,7 @@ static int give_hosts(const struct row *row, struct place_host *hosts)
                                            .lease = is_own ? "" : "north/1/x",
                                            .max = from->max,
                                            .used = from->used,
-                                           .is_taken = from->is_taken,
+                                           .is_used_exclusively = from->is_taken,
                                            .is_shared = from->is_shared,
                                            .is_open = true};
     }
@@ -173,8 +173,8 @@ static int give_jobs(const struct row *row, struct waiting *waiting)
                                                      .n_slots = from->min,
                                                      .max_slots = from->max,
                                                      .is_exclusive = from->is_exclusive,
-                                                     .turns = &waiting->queued[count],
-                                                     .n_turns = 1,
+                                                     .entries = &waiting->queued[count],
+                                                     .n_entries = 1,
                                                      .max_starts = INT_MAX};
     }
     return count;
@@ -220,11 +220,11 @@ static void slots_lie_as_the_rules_say(void **state)
         struct arena arena;
         arena_init(&arena);
         snapshot.n_hosts = give_hosts(row, hosts);
-        snapshot.n_lines = give_jobs(row, &waiting);
-        snapshot.lines = waiting.lines;
+        snapshot.n_classes = give_jobs(row, &waiting);
+        snapshot.classes = waiting.lines;
         place_plan(&arena, &snapshot, &plan);
         const char *starts = starts_of(&arena, &plan);
-        const char *reasons = reasons_of(&arena, &plan, snapshot.n_lines);
+        const char *reasons = reasons_of(&arena, &plan, snapshot.n_classes);
         if (strcmp(starts, row->starts) != 0 || strcmp(reasons, row->reasons) != 0) {
             fail_msg("%s: \"%s\" (%s), expected \"%s\" (%s)", row->why, starts, reasons,
                      row->starts, row->reasons);
@@ -271,9 +271,9 @@ static void limits_on_hosts_bound_each_piece(void **state)
         struct arena arena;
         arena_init(&arena);
         snapshot.n_hosts = give_hosts(&row, hosts);
-        snapshot.n_lines = give_jobs(&row, &waiting);
-        waiting.lines[0].class = class;
-        snapshot.lines = waiting.lines;
+        snapshot.n_classes = give_jobs(&row, &waiting);
+        waiting.lines[0].limit_class = class;
+        snapshot.classes = waiting.lines;
         place_plan(&arena, &snapshot, &plan);
         const char *starts = starts_of(&arena, &plan);
         if (strcmp(starts, cases[i].starts) != 0) {

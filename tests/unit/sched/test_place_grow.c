@@ -126,7 +126,7 @@ static int give_hosts(const struct row *row, struct place_host *hosts)
                                            .lease = is_own ? "" : "north/1/x",
                                            .max = from->max,
                                            .used = from->used,
-                                           .is_taken = from->is_taken,
+                                           .is_used_exclusively = from->is_taken,
                                            .is_shared = from->is_shared,
                                            .is_open = true};
     }
@@ -149,13 +149,13 @@ struct stage {
 
 static void add_line(struct stage *stage, uint64_t id, int queue, int n_slots)
 {
-    int at = stage->snapshot.n_lines++;
+    int at = stage->snapshot.n_classes++;
     stage->turns[at] = (struct line_turn){.key = id};
     stage->queued[at] = &stage->turns[at];
     stage->lines[at] = (struct place_class){.queue = queue,
                                             .n_slots = n_slots,
-                                            .turns = &stage->queued[at],
-                                            .n_turns = 1,
+                                            .entries = &stage->queued[at],
+                                            .n_entries = 1,
                                             .max_starts = INT_MAX};
 }
 
@@ -165,7 +165,7 @@ static void give_running(struct stage *stage, const struct row *row)
     int n_hosts = 0;
     add_line(stage, 1, LOW, 1);
     line->max_slots = row->wanted;
-    line->bond = HOST_SCOPE_OWN;
+    line->scope = HOST_SCOPE_OWN;
     line->grow = &stage->grow;
     while (n_hosts < LIST_MAX && row->has[n_hosts].host != NULL) {
         for (int i = 0; i < stage->snapshot.n_hosts; i++) {
@@ -176,7 +176,7 @@ static void give_running(struct stage *stage, const struct row *row)
         n_hosts++;
     }
     stage->grow = (struct place_grow){
-        .hosts = row->has, .places = stage->places, .n_hosts = n_hosts};
+        .hosts = row->has, .indexes = stage->places, .n_hosts = n_hosts};
     if (row->is_exclusive) {
         memset(stage->mask, 1, sizeof(stage->mask));
         stage->grow.mask = stage->mask;
@@ -192,7 +192,7 @@ static void stage_init(struct stage *stage, const struct row *row)
     stage->snapshot = (struct place_snapshot){.hosts = stage->hosts,
                                               .queues = queues,
                                               .n_queues = 2,
-                                              .lines = stage->lines,
+                                              .classes = stage->lines,
                                               .max_starts = LIST_MAX};
     stage->snapshot.n_hosts = give_hosts(row, stage->hosts);
     give_running(stage, row);
@@ -209,7 +209,7 @@ static const char *starts_of(struct stage *stage)
     for (int i = 0; i < stage->plan.n_starts; i++) {
         const struct place_start *start = &stage->plan.starts[i];
         text = arena_printf(&stage->arena, "%s%s%d%s:", text, i > 0 ? " " : "",
-                            (int)start->job, start->is_more ? "+" : "");
+                            (int)start->job, start->is_grow ? "+" : "");
         for (int k = 0; k < start->n_hosts; k++) {
             text = arena_printf(&stage->arena, "%s%s%s=%d", text, k > 0 ? "," : "",
                                 start->hosts[k].host, start->hosts[k].n_slots);
@@ -268,7 +268,7 @@ static void limits_hold_for_more(void **state)
         limits_count(limits, class, row.has, 1, false, 1);
         stage_init(&stage, &row);
         stage.snapshot.limits = limits;
-        stage.lines[0].class = class;
+        stage.lines[0].limit_class = class;
         const char *starts = starts_of(&stage);
         if (strcmp(starts, cases[i].starts) != 0) {
             fail_msg("%s: \"%s\", expected \"%s\"", cases[i].why, starts,
@@ -299,7 +299,7 @@ static void it_is_one_job_to_those_behind_it(void **state)
     limits_count(limits, class, row.has, 1, false, 1);
     stage_init(&stage, &row);
     stage.snapshot.limits = limits;
-    stage.lines[0].class = stage.lines[1].class = class;
+    stage.lines[0].limit_class = stage.lines[1].limit_class = class;
     assert_string_equal(starts_of(&stage), "1+:n2=1");
     assert_int_equal(stage.plan.verdicts[1].reason, REASON_LIMIT);
     arena_release(&stage.arena);
@@ -338,9 +338,9 @@ static void it_reserves_for_what_comes(void **state)
             .kinds = &kind, .n_kinds = 1, .left = cases[i].left, .n_pools = 2};
         struct stage stage;
         stage_init(&stage, &row);
-        stage.snapshot.reserve = &reserve;
-        stage.lines[0].asks = &asks;
-        stage.lines[0].n_asks = 1;
+        stage.snapshot.supply = &reserve;
+        stage.lines[0].rusages = &asks;
+        stage.lines[0].n_rusages = 1;
         const char *starts = starts_of(&stage);
         if (strcmp(starts, cases[i].starts) != 0) {
             fail_msg("%s: \"%s\", expected \"%s\"", cases[i].why, starts,

@@ -70,13 +70,13 @@ static void init(struct world *world, const char *text)
         .hosts = world->hosts,
         .queues = world->queues,
         .n_queues = world->n_queues,
-        .lines = world->lines,
+        .classes = world->lines,
         .limits = world->limits,
-        .shares = &world->shares,
-        .trees = (const struct share_tree *const *)world->trees,
-        .pools = &world->pools,
+        .fairshare = &world->shares,
+        .fairshare_trees = (const struct share_tree *const *)world->trees,
+        .slot_pools = &world->pools,
         .queue_used = world->used,
-        .queue_use = world->use,
+        .queue_usage = world->use,
         .now_ms = now_ms,
         .max_starts = INT_MAX,
     };
@@ -88,7 +88,7 @@ static void release(struct world *world)
         share_tree_free(world->trees[i]);
     }
     for (int i = 0; i < world->n_lines; i++) {
-        limits_leave(world->limits, (struct limits_class *)world->lines[i].class);
+        limits_leave(world->limits, (struct limits_class *)world->lines[i].limit_class);
     }
     limits_free(world->limits);
     arena_release(&world->arena);
@@ -125,9 +125,9 @@ static struct place_class *add_jobs(struct world *world, const char *queue,
         .queue = at,
         .account = scope >= 0 ? share_tree_join(world->trees[scope], user, "") : 0,
         .n_slots = n_slots,
-        .turns = &world->queued[world->n_turns],
-        .n_turns = n_jobs,
-        .class = limits_join(world->limits, user, queue, "default"),
+        .entries = &world->queued[world->n_turns],
+        .n_entries = n_jobs,
+        .limit_class = limits_join(world->limits, user, queue, "default"),
         .max_starts = INT_MAX,
     };
     for (int i = 0; i < n_jobs; i++, world->n_turns++) {
@@ -135,7 +135,7 @@ static struct place_class *add_jobs(struct world *world, const char *queue,
         world->turns[world->n_turns].key = (uint64_t)world->n_turns + 1;
         world->queued[world->n_turns] = &world->turns[world->n_turns];
     }
-    world->snapshot.n_lines = world->n_lines;
+    world->snapshot.n_classes = world->n_lines;
     return line;
 }
 
@@ -148,8 +148,8 @@ static const struct place_class *line_of(const struct world *world, uint64_t job
 {
     for (int i = 0; i < world->n_lines; i++) {
         const struct place_class *line = &world->lines[i];
-        if (job >= line->turns[0]->key &&
-            job < line->turns[0]->key + (uint64_t)line->n_turns) {
+        if (job >= line->entries[0]->key &&
+            job < line->entries[0]->key + (uint64_t)line->n_entries) {
             return line;
         }
     }
@@ -415,8 +415,8 @@ static void test_use_priority_in_pool(void **state)
         add_host(&world, "h1", 20, 0);
         add_jobs(&world, "queue1", "ana", 20, 1);
         struct place_class *urgent = add_jobs(&world, "queue3", "ana", 20, 1);
-        for (int i = 0; i < urgent->n_turns; i++) {
-            urgent->turns[i]->priority = 9;
+        for (int i = 0; i < urgent->n_entries; i++) {
+            urgent->entries[i]->priority = 9;
         }
         plan(&world);
         /* 6 each at first; 8 are left: by share 4 each, or to the urgent ones. */

@@ -38,14 +38,16 @@ static struct long_line *long_line_new(void)
         all->turns[i].key = (uint64_t)i + 1;
         all->queued[i] = &all->turns[i];
     }
-    all->line = (struct place_class){
-        .n_slots = 1, .turns = all->queued, .n_turns = TURNS, .max_starts = INT_MAX};
+    all->line = (struct place_class){.n_slots = 1,
+                                     .entries = all->queued,
+                                     .n_entries = TURNS,
+                                     .max_starts = INT_MAX};
     all->snapshot = (struct place_snapshot){.hosts = &small_host,
                                             .n_hosts = 1,
                                             .queues = place_rows_queues,
                                             .n_queues = PLACE_ROWS_QUEUES,
-                                            .lines = &all->line,
-                                            .n_lines = 1,
+                                            .classes = &all->line,
+                                            .n_classes = 1,
                                             .max_starts = TURNS};
     arena_init(&all->arena);
     return all;
@@ -134,13 +136,13 @@ static void test_full(void **state)
     for (int i = 0; i < LINES; i++) {
         lines[i] = (struct place_class){.queue = cases[i].queue,
                                         .n_slots = cases[i].n_slots,
-                                        .turns = &all->queued[i * EACH],
-                                        .n_turns = EACH,
+                                        .entries = &all->queued[i * EACH],
+                                        .n_entries = EACH,
                                         .max_starts = cases[i].max_starts,
                                         .veto = cases[i].veto};
     }
-    all->snapshot.lines = lines;
-    all->snapshot.n_lines = LINES;
+    all->snapshot.classes = lines;
+    all->snapshot.n_classes = LINES;
     place_plan(&all->arena, &all->snapshot, &all->plan);
     assert_int_equal(all->plan.n_starts, 3);
     assert_int_equal(all->plan.starts[2].job, 3);
@@ -179,30 +181,42 @@ static void test_returns(void **state)
          0,
          0,
          0},
-        {"an exclusive job has the host", {.max = 8, .is_taken = true}, 0, 0, 0},
-        {"one that stands still keeps it", {.max = 8, .is_kept = true}, 2, 0, 1},
+        {"an exclusive job has the host",
+         {.max = 8, .is_used_exclusively = true},
+         0,
+         0,
+         0},
+        {"one that stands still keeps it", {.max = 8, .is_held = true}, 2, 0, 1},
         {"an exclusive one goes on alone", {.max = 8}, 1, 0, 1},
         {"an exclusive one waits, and nothing more begins",
          {.max = 8, .used = 1},
          0,
          0,
          0},
-        {"an exclusive one waits for others", {.max = 8, .has_others = true}, 1, 1, 2},
-        {"a host that takes nothing new has what it had", {.n_stay = 6}, 2, 0, 1},
-        {"and no more", {.n_stay = 5, .used = 2}, 0, 0, 0},
+        {"an exclusive one waits for others",
+         {.max = 8, .has_foreign_jobs = true},
+         1,
+         1,
+         2},
+        {"a host that takes nothing new has what it had",
+         {.n_resume_slots = 6},
+         2,
+         0,
+         1},
+        {"and no more", {.n_resume_slots = 5, .used = 2}, 0, 0, 0},
         {"a host that is too small now, and nothing else runs there: one by one",
-         {.max = 1, .is_unused = true},
+         {.max = 1, .is_idle = true},
          1,
          0,
          1},
         {"something runs there", {.max = 1, .used = 1}, 0, 0, 0},
         {"others have slots of it", {.max = 1}, 0, 0, 0},
-        {"closed", {.max = 4, .is_unused = true}, 1, 0, 1},
+        {"closed", {.max = 4, .is_idle = true}, 1, 0, 1},
     };
     static const int places[] = {0};
     struct place_resume returns[] = {
-        {.job = 1, .hosts = n1_four, .places = places, .n_hosts = 1},
-        {.job = 2, .hosts = n1_two, .places = places, .n_hosts = 1}};
+        {.job = 1, .hosts = n1_four, .indexes = places, .n_hosts = 1},
+        {.job = 2, .hosts = n1_two, .indexes = places, .n_hosts = 1}};
     static const struct place_row row = {.jobs = {{3, 0, 1}}};
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -212,9 +226,9 @@ static void test_returns(void **state)
                                           .n_hosts = 1,
                                           .queues = place_rows_queues,
                                           .n_queues = PLACE_ROWS_QUEUES,
-                                          .lines = waiting.lines,
-                                          .returns = returns,
-                                          .n_returns = 2,
+                                          .classes = waiting.lines,
+                                          .resumes = returns,
+                                          .n_resumes = 2,
                                           .max_starts = PLACE_ROWS_MAX};
         struct place_plan plan;
         struct arena arena;
@@ -223,12 +237,12 @@ static void test_returns(void **state)
         host.site = host.lease = "";
         host.is_open = strcmp(cases[i].why, "closed") != 0;
         returns[0].is_exclusive = strncmp(cases[i].why, "an exclusive one", 16) == 0;
-        snapshot.n_lines = place_rows_jobs(&arena, &row, &waiting);
+        snapshot.n_classes = place_rows_jobs(&arena, &row, &waiting);
         place_plan(&arena, &snapshot, &plan);
-        if (plan.n_returns != cases[i].n_returns ||
+        if (plan.n_resumes != cases[i].n_returns ||
             plan.n_starts != cases[i].n_starts ||
-            (plan.n_returns > 0 && plan.returns[0] != cases[i].first)) {
-            fail_msg("%s: %d go on, %d start", cases[i].why, plan.n_returns,
+            (plan.n_resumes > 0 && plan.resumes[0] != cases[i].first)) {
+            fail_msg("%s: %d go on, %d start", cases[i].why, plan.n_resumes,
                      plan.n_starts);
         }
         arena_release(&arena);
@@ -290,16 +304,16 @@ static void test_limits(void **state)
                                           .n_hosts = 2,
                                           .queues = place_rows_queues,
                                           .n_queues = PLACE_ROWS_QUEUES,
-                                          .lines = waiting.lines,
+                                          .classes = waiting.lines,
                                           .limits = limits,
                                           .max_starts = PLACE_ROWS_MAX};
         struct place_plan plan;
         struct arena arena;
         char starts[256];
         arena_init(&arena);
-        snapshot.n_lines = place_rows_jobs(&arena, &row, &waiting);
-        for (int k = 0; k < snapshot.n_lines; k++) {
-            waiting.lines[k].class = class;
+        snapshot.n_classes = place_rows_jobs(&arena, &row, &waiting);
+        for (int k = 0; k < snapshot.n_classes; k++) {
+            waiting.lines[k].limit_class = class;
         }
         place_plan(&arena, &snapshot, &plan);
         place_rows_starts(&plan, starts, sizeof(starts));
@@ -340,17 +354,17 @@ static void test_waiting_for(void **state)
         struct line_turn turn = {.key = 1}, *queued = &turn;
         struct place_class line = {.queue = 1,
                                    .n_slots = 3,
-                                   .asks = asks,
-                                   .n_asks = 2,
-                                   .turns = &queued,
-                                   .n_turns = 1,
+                                   .rusages = asks,
+                                   .n_rusages = 2,
+                                   .entries = &queued,
+                                   .n_entries = 1,
                                    .max_starts = INT_MAX};
         struct place_snapshot snapshot = {.hosts = hosts,
                                           .n_hosts = 3,
                                           .queues = place_rows_queues,
                                           .n_queues = PLACE_ROWS_QUEUES,
-                                          .lines = &line,
-                                          .n_lines = 1,
+                                          .classes = &line,
+                                          .n_classes = 1,
                                           .max_starts = 1};
         struct place_plan plan;
         struct arena arena;

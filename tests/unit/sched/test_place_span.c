@@ -57,67 +57,67 @@ static const int sizes[] = {2, 4, 2, 4, 2, 4};
 static const struct row rows[] = {
     {"one host: the first in order that has room for all",
      {{"n1", 8, 5}, {"n2", 8, 4}, {"n3", 8, 1}},
-     {.span = PLACE_SPAN_HOST},
+     {.kind = PLACE_SPAN_HOST},
      {{1, 0, 4}},
      "1:n3=4"},
     {"one host: not the slots of two",
      {{"n1", 4, 1}, {"n2", 8, 2}},
-     {.span = PLACE_SPAN_HOST},
+     {.kind = PLACE_SPAN_HOST},
      {{1, 0, 7}},
      "",
      "its slots do not fit as they have to lie: no host has 7 free slots "
      "(span[hosts=1]); most free: n2 with 6"},
     {"one host: none that is large enough",
      {{"n1", 4, 1}, {"n2", 8, 2}},
-     {.span = PLACE_SPAN_HOST},
+     {.kind = PLACE_SPAN_HOST},
      {{1, 0, 9}},
      "",
      "it asks for more slots than its hosts have as they have to lie: no host has 9 "
      "slots (span[hosts=1]); the largest: n2 with 8"},
     {"full hosts are full hosts, whatever the shape",
      {{"n1", 4, 4}, {"n2", 8, 8}},
-     {.span = PLACE_SPAN_HOST},
+     {.kind = PLACE_SPAN_HOST},
      {{1, 0, 4}},
      "",
      "waiting for a free slot"},
     {"a range: as many as the host has",
      {{"n1", 4, 2}, {"n2", 8, 2}},
-     {.span = PLACE_SPAN_HOST},
+     {.kind = PLACE_SPAN_HOST},
      {{1, 0, 3, 9}},
      "1:n2=6"},
     {"one host, and nobody else on it",
      {{"n1", 8, 1}, {"n2", 4, 0}},
-     {.span = PLACE_SPAN_HOST},
+     {.kind = PLACE_SPAN_HOST},
      {{1, 0, 3, 0, true}, {2, 0, 1}},
      "1:n2=3 2:n1=1"},
     {"the second of two jobs finds what the first has left",
      {{"n1", 4, 0}, {"n2", 4, 0}},
-     {.span = PLACE_SPAN_HOST},
+     {.kind = PLACE_SPAN_HOST},
      {{1, 0, 3}, {2, 0, 2}, {3, 0, 2}, {4, 0, 1}},
      "1:n1=3 2:n2=2 3:n2=2 4:n1=1"},
     {"tiles: so many on each host, along the order",
      {{"n1", 4, 1}, {"n2", 4, 0}, {"n3", 4, 2}},
-     {.span = PLACE_SPAN_PTILE, .n_span = 2},
+     {.kind = PLACE_SPAN_PTILE, .n_slots = 2},
      {{1, 0, 6}},
      "1:n2=2,n1=2,n3=2"},
     {"tiles: hosts with fewer free slots are of use for the rest",
      {{"n1", 4, 3}, {"n2", 4, 0}, {"n3", 4, 0}},
-     {.span = PLACE_SPAN_PTILE, .n_span = 4},
+     {.kind = PLACE_SPAN_PTILE, .n_slots = 4},
      {{1, 0, 9}},
      "1:n2=4,n3=4,n1=1"},
     {"tiles: PLACEMENT of the queue changes nothing",
      {{"n1", 4, 0}, {"n2", 4, 0}, {"n3", 4, 0}},
-     {.span = PLACE_SPAN_PTILE, .n_span = 4},
+     {.kind = PLACE_SPAN_PTILE, .n_slots = 4},
      {{1, 1, 8}},
      "1:n1=4,n2=4"},
     {"tiles: a range ends where a whole one does",
      {{"n1", 4, 0}, {"n2", 4, 2}},
-     {.span = PLACE_SPAN_PTILE, .n_span = 4},
+     {.kind = PLACE_SPAN_PTILE, .n_slots = 4},
      {{1, 0, 2, 8}},
      "1:n1=4"},
     {"tiles: two hosts are too few",
      {{"n1", 4, 0}, {"n2", 4, 2}, {"n3", 4, 1}},
-     {.span = PLACE_SPAN_PTILE, .n_span = 2},
+     {.kind = PLACE_SPAN_PTILE, .n_slots = 2},
      {{1, 0, 7}},
      "",
      "it asks for more slots than its hosts have as they have to lie: 6 of 7 slots "
@@ -125,43 +125,43 @@ static const struct row rows[] = {
      "room on idle hosts (span[ptile=2])"},
     {"tiles: as many as each host has, or its type is given",
      {{"n1", 8, 0}, {"n2", 8, 0}, {"n3", 8, 0}},
-     {.span = PLACE_SPAN_PTILE, .tiles = sizes},
+     {.kind = PLACE_SPAN_PTILE, .ptiles = sizes},
      {{1, 0, 8}},
      "1:n1=2,n2=4,n3=2"},
     {"blocks: as many whole ones on a host as fit",
      {{"n1", 5, 0}, {"n2", 7, 2}, {"n3", 9, 5}},
-     {.span = PLACE_SPAN_BLOCK, .n_span = 2},
+     {.kind = PLACE_SPAN_BLOCK, .n_slots = 2},
      {{1, 0, 10}},
      "1:n1=4,n2=4,n3=2"},
     {"blocks: the rest beside them",
      {{"n1", 5, 0}, {"n2", 7, 2}},
-     {.span = PLACE_SPAN_BLOCK, .n_span = 2},
+     {.kind = PLACE_SPAN_BLOCK, .n_slots = 2},
      {{1, 0, 9}},
      "1:n1=5,n2=4"},
     {"stripe: one on each in turn, whatever the queue says",
      {{"n1", 4, 0}, {"n2", 4, 0}, {"n3", 4, 0}},
-     {.span = PLACE_SPAN_STRIPE},
+     {.kind = PLACE_SPAN_STRIPE},
      {{1, 0, 4}},
      "1:n1=2,n2=1,n3=1"},
     {"alike: not the hosts of two kinds",
      {{"n1", 4, 0}, {"n2", 4, 0}, {"n3", 4, 0}},
-     {.n_ways = 1, .kinds = {two_kinds}, .n_kinds = {2}},
+     {.n_same = 1, .same = {two_kinds}, .n_same_groups = {2}},
      {{1, 0, 6}},
      "1:n1=4,n3=2"},
     {"alike: the kind of the best host, if it has room; then of what is left",
      {{"n1", 4, 3}, {"n2", 4, 0}, {"n3", 4, 3}, {"n4", 4, 1}},
-     {.n_ways = 1, .kinds = {two_kinds}, .n_kinds = {2}},
+     {.n_same = 1, .same = {two_kinds}, .n_same_groups = {2}},
      {{1, 1, 2}, {2, 0, 5}},
      "1:n4=2 2:n2=4,n4=1"},
     {"alike: neither kind has room for all",
      {{"n1", 4, 2}, {"n2", 4, 1}, {"n3", 4, 2}},
-     {.n_ways = 1, .kinds = {two_kinds}, .n_kinds = {2}},
+     {.n_same = 1, .same = {two_kinds}, .n_same_groups = {2}},
      {{1, 0, 5}},
      "",
      "its slots do not fit as they have to lie: 4 of 5 slots have room (same[])"},
     {"alike: who is like no other takes nothing",
      {{"n1", 4, 0}, {"n2", 4, 0}},
-     {.n_ways = 1, .kinds = {unlike}, .n_kinds = {0}},
+     {.n_same = 1, .same = {unlike}, .n_same_groups = {0}},
      {{1, 0, 1}},
      "",
      "it asks for more slots than its hosts have as they have to lie: 0 of 1 slots "
@@ -169,21 +169,21 @@ static const struct row rows[] = {
      "room on idle hosts (same[])"},
     {"alike in one of two ways: the first that will do",
      {{"n1", 4, 0}, {"n2", 4, 0}, {"n3", 4, 0}},
-     {.n_ways = 2, .kinds = {unlike, two_kinds}, .n_kinds = {0, 2}},
+     {.n_same = 2, .same = {unlike, two_kinds}, .n_same_groups = {0, 2}},
      {{1, 0, 8}},
      "1:n1=4,n3=4"},
     {"tiles on hosts that are alike",
      {{"n1", 4, 0}, {"n2", 4, 1}, {"n3", 4, 1}, {"n4", 4, 1}},
-     {.span = PLACE_SPAN_PTILE,
-      .n_span = 2,
-      .n_ways = 1,
-      .kinds = {two_kinds},
-      .n_kinds = {2}},
+     {.kind = PLACE_SPAN_PTILE,
+      .n_slots = 2,
+      .n_same = 1,
+      .same = {two_kinds},
+      .n_same_groups = {2}},
      {{1, 0, 4}},
      "1:n1=2,n3=2"},
     {"own hosts or those of a lease, never both",
      {{"n1", 4, 2}, {"b1@north", 4, 1}, {"b2@north", 4, 1}},
-     {.span = PLACE_SPAN_PTILE, .n_span = 2},
+     {.kind = PLACE_SPAN_PTILE, .n_slots = 2},
      {{1, 0, 4}, {2, 0, 2}},
      "1:b1@north=2,b2@north=2 2:n1=2"},
 };
@@ -223,8 +223,8 @@ static int give_jobs(const struct row *row, const struct place_filter *filter,
                                                      .max_slots = from->max,
                                                      .is_exclusive = from->is_exclusive,
                                                      .filter = filter,
-                                                     .turns = &waiting->queued[count],
-                                                     .n_turns = 1,
+                                                     .entries = &waiting->queued[count],
+                                                     .n_entries = 1,
                                                      .max_starts = INT_MAX};
     }
     return count;
@@ -258,13 +258,13 @@ static void slots_lie_as_they_have_to(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct row *row = &rows[i];
-        struct place_filter filter = {.matches = all, .shape = &row->shape};
+        struct place_filter filter = {.matches = all, .span = &row->shape};
         struct place_host hosts[LIST_MAX];
         struct waiting waiting;
         struct place_snapshot snapshot = {.queues = queues,
                                           .n_queues = 2,
                                           .hosts = hosts,
-                                          .lines = waiting.lines,
+                                          .classes = waiting.lines,
                                           .max_starts = LIST_MAX};
         struct place_plan plan;
         struct arena arena;
@@ -272,10 +272,10 @@ static void slots_lie_as_they_have_to(void **state)
         const char *told = NULL;
         arena_init(&arena);
         snapshot.n_hosts = give_hosts(row, hosts);
-        snapshot.n_lines = give_jobs(row, &filter, &waiting);
+        snapshot.n_classes = give_jobs(row, &filter, &waiting);
         place_plan(&arena, &snapshot, &plan);
         write_starts(&plan, starts, sizeof(starts));
-        for (int k = 0; k < snapshot.n_lines && told == NULL; k++) {
+        for (int k = 0; k < snapshot.n_classes && told == NULL; k++) {
             if (plan.verdicts[k].reason != REASON_STARTED) {
                 told = reason_text(&arena, &plan.verdicts[k]);
             }
@@ -296,24 +296,24 @@ static void hosts_are_counted_by_what_they_lack(void **state)
     static const uint8_t all[] = {1, 1, 1, 1, 1, 1};
     static const struct row row = {
         "", {{"n1", 8, 6}, {"n2", 8, 4}, {"n3", 8, 8}, {"n4", 8, 3}}, {0}, {{1, 0, 8}}};
-    struct place_span shape = {.span = PLACE_SPAN_PTILE, .n_span = 4};
-    struct place_filter filter = {.matches = all, .shape = &shape};
+    struct place_span shape = {.kind = PLACE_SPAN_PTILE, .n_slots = 4};
+    struct place_filter filter = {.matches = all, .span = &shape};
     struct place_host hosts[LIST_MAX];
     struct waiting waiting;
     struct place_snapshot snapshot = {.queues = queues,
                                       .n_queues = 2,
                                       .hosts = hosts,
-                                      .lines = waiting.lines,
+                                      .classes = waiting.lines,
                                       .max_starts = 1};
     struct place_plan plan;
     struct arena arena;
     (void)state;
     arena_init(&arena);
-    shape.n_ways = 1;
-    shape.kinds[0] = (const int[]){0, 0, 0, 1, 0, 0};
-    shape.n_kinds[0] = 2;
+    shape.n_same = 1;
+    shape.same[0] = (const int[]){0, 0, 0, 1, 0, 0};
+    shape.n_same_groups[0] = 2;
     snapshot.n_hosts = give_hosts(&row, hosts);
-    snapshot.n_lines = give_jobs(&row, &filter, &waiting);
+    snapshot.n_classes = give_jobs(&row, &filter, &waiting);
     place_plan(&arena, &snapshot, &plan);
     assert_string_equal(
         reason_text(&arena, &plan.verdicts[0]),

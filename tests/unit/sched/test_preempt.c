@@ -147,8 +147,8 @@ static void hold(struct trial *trial, struct preempt_job *job, int n_licences)
 {
     struct reserve_part *part = &trial->parts[job - trial->jobs];
     *part = (struct reserve_part){0, n_licences * INT64_C(1000)};
-    job->parts = part;
-    job->n_parts = 1;
+    job->releases = part;
+    job->n_releases = 1;
     trial->left -= part->milli;
 }
 
@@ -157,7 +157,7 @@ static void set_exclusive(struct trial *trial, struct preempt_job *job)
 {
     job->is_exclusive = true;
     for (int i = 0; i < job->n_pieces; i++) {
-        trial->hosts[job->pieces[i].host].is_taken = true;
+        trial->hosts[job->pieces[i].host].is_used_exclusively = true;
     }
 }
 
@@ -170,13 +170,13 @@ static const char *read_fact(struct trial *trial, char *word, struct preempt_job
         return equals + 1;
     }
     if (strcmp(word, "start") == 0) {
-        job->start_ms = job->since_ms = number * MINUTE_MS;
+        job->start_ms = job->running_since_ms = number * MINUTE_MS;
     } else if (strcmp(word, "since") == 0) {
-        job->since_ms = number * MINUTE_MS;
+        job->running_since_ms = number * MINUTE_MS;
     } else if (strcmp(word, "ran") == 0) {
         job->ran_ms = number * MINUTE_MS;
     } else if (strcmp(word, "still") == 0) {
-        job->still_ms = number * MINUTE_MS;
+        job->suspended_ms = number * MINUTE_MS;
     } else if (strcmp(word, "limit") == 0) {
         job->run_limit_ms = number * MINUTE_MS;
     } else if (strcmp(word, "lic") == 0) {
@@ -205,7 +205,7 @@ static void add_job(struct trial *trial, char *word)
         user = named != NULL ? named : user;
     }
     struct limits_class *class = join(trial, user, job->queue);
-    job->class = class;
+    job->limit_class = class;
     limits_count(trial->limits, class, job->hosts, job->n_pieces, false, 1);
 }
 
@@ -222,8 +222,8 @@ static void add_wanted(struct trial *trial, char *word)
     line->n_slots = number_of(end + 1);
     strsep(&end, ":"); /* behind the '*', whose place has the NUL */
     line->is_exclusive = strstr(word + strlen(word) + 1, ":x") != NULL;
-    line->bond = strstr(word + strlen(word) + 1, ":home") != NULL ? HOST_SCOPE_OWN
-                                                                  : HOST_SCOPE_ANY;
+    line->scope = strstr(word + strlen(word) + 1, ":home") != NULL ? HOST_SCOPE_OWN
+                                                                   : HOST_SCOPE_ANY;
     for (char *rest = strchr(word + strlen(word) + 1, ':'); rest != NULL;
          rest = strchr(rest + 1, ':')) {
         static char users[JOBS][16];
@@ -237,16 +237,16 @@ static void add_wanted(struct trial *trial, char *word)
                 .scope = RESREQ_SCOPE_JOB, .milli = n_licences * INT64_C(1000)};
             trial->asks[index] =
                 (struct reserve_asks){.items = &trial->ask_of[index], .n_items = 1};
-            line->asks = &trial->asks[index];
-            line->n_asks = 1;
+            line->rusages = &trial->asks[index];
+            line->n_rusages = 1;
         }
     }
     trial->turns[index].key = (uint64_t)(1000 + index);
     trial->turn_of[index] = &trial->turns[index];
-    line->turns = &trial->turn_of[index];
-    line->n_turns = 1;
+    line->entries = &trial->turn_of[index];
+    line->n_entries = 1;
     line->max_starts = INT32_MAX;
-    line->class = join(trial, user, line->queue);
+    line->limit_class = join(trial, user, line->queue);
 }
 
 static void trial_read(struct trial *trial, struct world *world, char *input)
@@ -313,7 +313,7 @@ static void tell(const struct trial *trial, const struct place_plan *placed,
     for (int i = 0; i < trial->n_lines; i++) {
         const struct preempt_claim *claim = NULL;
         for (int k = 0; k < plan->n_claims; k++) {
-            claim = plan->claims[k].line == i ? &plan->claims[k] : claim;
+            claim = plan->claims[k].class_index == i ? &plan->claims[k] : claim;
         }
         add(text, i > 0 ? " | " : "");
         for (int k = 0; claim != NULL && k < claim->n_victims; k++) {
@@ -345,15 +345,15 @@ static void run_trial(struct trial *trial, char *text)
         .n_hosts = trial->n_hosts,
         .queues = trial->world->queues,
         .n_queues = trial->world->n_queues,
-        .lines = trial->lines,
-        .n_lines = trial->n_lines,
+        .classes = trial->lines,
+        .n_classes = trial->n_lines,
         .limits = trial->limits,
-        .reserve = &trial->reserve,
+        .supply = &trial->reserve,
         .max_starts = 100,
     };
     struct preempt_snapshot snapshot = {
         .place = &place,
-        .rules = &trial->world->rules,
+        .policy = &trial->world->rules,
         .jobs = show_jobs,
         .now_ms = NOW_MIN * MINUTE_MS,
         .has_claim = has_claim,
@@ -552,13 +552,14 @@ static void test_taken(void **state)
                "NO_PREEMPT_RUN_TIME = 20%\nEnd Queue\n");
     assert_int_equal(world.conf.n_errors, 0);
     assert_true(world.rules.is_enabled);
-    assert_int_equal(world.rules.reasons, PREEMPT_FOR_MINI_JOB | PREEMPT_FOR_GROUP_MAX);
+    assert_int_equal(world.rules.preempt_for,
+                     PREEMPT_FOR_MINI_JOB | PREEMPT_FOR_GROUP_MAX);
     assert_int_equal(world.rules.wait_ms, 300000);
-    assert_int_equal(world.rules.queues[0].guards.max_count, 3);
-    assert_int_equal(world.rules.queues[0].guards.delay_ms, 5000);
-    assert_true(world.rules.queues[0].ends == HALT_PREEMPT);
-    assert_int_equal(world.rules.queues[1].guards.max_count, 1);
-    assert_int_equal(world.rules.queues[1].guards.ran.percent, 20);
+    assert_int_equal(world.rules.queues[0].protection.max_count, 3);
+    assert_int_equal(world.rules.queues[0].protection.delay_ms, 5000);
+    assert_true(world.rules.queues[0].terminate_when == HALT_PREEMPT);
+    assert_int_equal(world.rules.queues[1].protection.max_count, 1);
+    assert_int_equal(world.rules.queues[1].protection.ran.percent, 20);
     assert_true(world.rules.queues[1].is_preemptable);
     arena_release(&world.arena);
 }

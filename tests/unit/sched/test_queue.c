@@ -250,24 +250,24 @@ static void test_reserving(void **state)
               "End Queue\n"
               "Begin Queue\nQUEUE_NAME = short\nBACKFILL = Y\nEnd Queue\n");
     assert_int_equal(world.conf.n_errors, 0);
-    assert_int_equal(world.queues[0].reserve.max_ms, 300000);
-    assert_int_equal(world.queues[0].reserve.session_ms, 60000);
-    assert_false(world.queues[0].reserve.is_backfill);
-    assert_int_equal(world.queues[1].reserve.max_ms, 0);
-    assert_true(world.queues[1].reserve.is_backfill);
-    assert_int_equal(world.queues[1].reserve.slice_ms, 0);
+    assert_int_equal(world.queues[0].reservation.max_ms, 300000);
+    assert_int_equal(world.queues[0].reservation.session_ms, 60000);
+    assert_false(world.queues[0].reservation.is_backfill);
+    assert_int_equal(world.queues[1].reservation.max_ms, 0);
+    assert_true(world.queues[1].reservation.is_backfill);
+    assert_int_equal(world.queues[1].reservation.backfill_slice_ms, 0);
     arena_release(&world.arena);
     read_text(&world, "Begin Queue\nQUEUE_NAME = gaps\nBACKFILL = Y\nRUNLIMIT = 10\n"
                       "INTERRUPTIBLE_BACKFILL = 90\nEnd Queue\n");
     assert_int_equal(world.conf.n_errors, 0);
-    assert_int_equal(world.queues[0].reserve.slice_ms, 90000);
+    assert_int_equal(world.queues[0].reservation.backfill_slice_ms, 90000);
     arena_release(&world.arena);
     read_text(&world,
               "Begin Queue\nQUEUE_NAME = wide\nSLOT_RESERVE = MAX_RESERVE_TIME[3]\n"
               "End Queue\nBegin Parameters\nMBD_SLEEP_TIME = 20\nEnd Parameters\n");
-    assert_int_equal(world.queues[0].reserve.max_ms, 60000);
-    assert_int_equal(world.queues[0].reserve.session_ms, 20000);
-    assert_false(world.queues[0].reserve.has_resources);
+    assert_int_equal(world.queues[0].reservation.max_ms, 60000);
+    assert_int_equal(world.queues[0].reservation.session_ms, 20000);
+    assert_false(world.queues[0].reservation.has_resources);
     arena_release(&world.arena);
     /* It counts in place of SLOT_RESERVE, which is said. */
     read_text(&world,
@@ -276,8 +276,8 @@ static void test_reserving(void **state)
     assert_int_equal(world.conf.n_errors, 0);
     assert_int_equal(world.conf.n_warnings, 1);
     assert_non_null(strstr(world.conf.diags->text, "the queue has RESOURCE_RESERVE"));
-    assert_int_equal(world.queues[0].reserve.max_ms, 120000);
-    assert_true(world.queues[0].reserve.has_resources);
+    assert_int_equal(world.queues[0].reservation.max_ms, 120000);
+    assert_true(world.queues[0].reservation.has_resources);
     arena_release(&world.arena);
 }
 

@@ -16,10 +16,10 @@
 enum { WIDE, MEMORY, LOW, QUEUES, LINES = 2, KEPT = 4, RUNNING = 9 };
 
 static const struct queue_config queues[QUEUES] = {
-    [WIDE] = {.name = "wide", .priority = 3, .reserve.max_ms = INT64_MAX / 2},
+    [WIDE] = {.name = "wide", .priority = 3, .reservation.max_ms = INT64_MAX / 2},
     [MEMORY] = {.name = "memory",
                 .priority = 2,
-                .reserve = {.max_ms = INT64_MAX / 2, .has_resources = true}},
+                .reservation = {.max_ms = INT64_MAX / 2, .has_resources = true}},
     [LOW] = {.name = "low", .priority = 1}};
 
 static const struct preempt_queue preempt_queues[QUEUES] = {
@@ -123,32 +123,32 @@ static bool pass(struct stage *stage)
     struct line_turn *queued[LINES] = {&turns[0], &turns[1]};
     const struct place_class lines[LINES] = {{.queue = WIDE,
                                               .n_slots = 2,
-                                              .turns = &queued[0],
-                                              .n_turns = 1,
+                                              .entries = &queued[0],
+                                              .n_entries = 1,
                                               .max_starts = INT_MAX},
                                              {.queue = MEMORY,
                                               .n_slots = 1,
-                                              .asks = &asks,
-                                              .n_asks = 1,
-                                              .turns = &queued[1],
-                                              .n_turns = 1,
+                                              .rusages = &asks,
+                                              .n_rusages = 1,
+                                              .entries = &queued[1],
+                                              .n_entries = 1,
                                               .max_starts = INT_MAX}};
     struct place_snapshot snapshot = {.hosts = &host,
                                       .n_hosts = 1,
                                       .queues = queues,
                                       .n_queues = QUEUES,
-                                      .lines = lines,
-                                      .n_lines = LINES,
-                                      .reserve = &memory,
+                                      .classes = lines,
+                                      .n_classes = LINES,
+                                      .supply = &memory,
                                       .max_starts = LINES};
     const struct reservation_snapshot reserved = {.place = &snapshot,
-                                                  .kept = stage->kept,
-                                                  .n_kept = stage->n_kept,
+                                                  .reservations = stage->kept,
+                                                  .n_reservations = stage->n_kept,
                                                   .runs = list_runs,
                                                   .is_barred = is_barred,
                                                   .arg = stage};
     const struct preempt_snapshot preempted = {.place = &snapshot,
-                                               .rules = &rules,
+                                               .policy = &rules,
                                                .jobs = list_victims,
                                                .has_claim = has_claim,
                                                .submitted_ms = submitted_ms,
@@ -156,13 +156,13 @@ static bool pass(struct stage *stage)
                                                .max_jobs = 1};
     struct place_plan plan;
     arena_init(&stage->arena);
-    snapshot.kept = reservation_new(&stage->arena, &reserved);
+    snapshot.reservations = reservation_new(&stage->arena, &reserved);
     snapshot.preempt = preempt_new(&stage->arena, &preempted);
     place_plan(&stage->arena, &snapshot, &plan);
     stage->reason = plan.verdicts[0].reason;
     stage->n_starts = plan.n_starts;
-    keep(stage, snapshot.kept);
-    bool wants_pass = reservation_wants_pass(snapshot.kept);
+    keep(stage, snapshot.reservations);
+    bool wants_pass = reservation_wants_pass(snapshot.reservations);
     preempt_free(snapshot.preempt);
     arena_release(&stage->arena);
     return wants_pass;

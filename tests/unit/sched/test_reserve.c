@@ -120,24 +120,25 @@ struct world {
 
 static void add_job(struct world *world, const struct job_row *job)
 {
-    int index = world->snapshot.n_lines++;
+    int index = world->snapshot.n_classes++;
     struct place_class *line = &world->lines[index];
     world->turns[index].key = (uint64_t)index + 1;
     world->queued[index] = &world->turns[index];
     *line = (struct place_class){.n_slots = job->n_slots,
                                  .max_slots = job->max_slots,
-                                 .turns = &world->queued[index],
-                                 .n_turns = 1,
-                                 .asks = world->asks[index],
+                                 .entries = &world->queued[index],
+                                 .n_entries = 1,
+                                 .rusages = world->asks[index],
                                  .max_starts = INT_MAX};
-    for (; line->n_asks < TRIES_MAX && job->n_items[line->n_asks] > 0; line->n_asks++) {
-        struct reserve_ask *items = world->items[index][line->n_asks];
-        memcpy(items, job->items[line->n_asks], sizeof(job->items[0]));
+    for (; line->n_rusages < TRIES_MAX && job->n_items[line->n_rusages] > 0;
+         line->n_rusages++) {
+        struct reserve_ask *items = world->items[index][line->n_rusages];
+        memcpy(items, job->items[line->n_rusages], sizeof(job->items[0]));
         for (int i = 0; i < ITEMS_MAX; i++) {
             items[i].milli *= 1000;
         }
-        world->asks[index][line->n_asks] = (struct reserve_asks){
-            .items = items, .n_items = job->n_items[line->n_asks]};
+        world->asks[index][line->n_rusages] = (struct reserve_asks){
+            .items = items, .n_items = job->n_items[line->n_rusages]};
     }
 }
 
@@ -155,8 +156,8 @@ static void plan(struct world *world, const struct row *row)
         .n_hosts = HOSTS,
         .queues = row->is_balanced ? &balanced : &stacked,
         .n_queues = 1,
-        .lines = world->lines,
-        .reserve = &world->reserve,
+        .classes = world->lines,
+        .supply = &world->reserve,
         .max_starts = ROW_JOBS,
     };
     for (int i = 0; i < ROW_JOBS && row->jobs[i].n_slots > 0; i++) {
@@ -170,7 +171,7 @@ static const char *starts_of(struct world *world)
     const char *text = "";
     for (int i = 0; i < world->plan.n_starts; i++) {
         const struct place_start *start = &world->plan.starts[i];
-        bool is_second = start->asks == &world->asks[start->job - 1][1];
+        bool is_second = start->rusage == &world->asks[start->job - 1][1];
         text = arena_printf(&world->arena, "%s%s%d%s:", text, i > 0 ? " " : "",
                             (int)start->job, is_second ? "b" : "");
         for (int k = 0; k < start->n_hosts; k++) {
@@ -188,7 +189,7 @@ static void test_placement(void **state)
         struct world world;
         plan(&world, &rows[i]);
         const char *starts = starts_of(&world), *reason = NULL;
-        for (int k = world.snapshot.n_lines - 1; k >= 0; k--) {
+        for (int k = world.snapshot.n_classes - 1; k >= 0; k--) {
             if (world.plan.verdicts[k].reason != REASON_STARTED) {
                 reason = reason_text(&world.arena, &world.plan.verdicts[k]);
             }
@@ -250,10 +251,10 @@ static void test_returns(void **state)
     static const struct reserve_part parts[] = {{2, 3000}};
     static const struct place_resume still = {.job = 9,
                                               .hosts = &at,
-                                              .places = &place,
+                                              .indexes = &place,
                                               .n_hosts = 1,
-                                              .parts = parts,
-                                              .n_parts = 1};
+                                              .released = parts,
+                                              .n_released = 1};
     static const struct {
         int64_t lic;
         int n_returns, n_starts;
@@ -264,10 +265,10 @@ static void test_returns(void **state)
                                 .jobs = {{1, 0, {{{LIC, J, 1}}}, {1}}}};
         struct world world;
         plan(&world, &row);
-        world.snapshot.returns = &still;
-        world.snapshot.n_returns = 1;
+        world.snapshot.resumes = &still;
+        world.snapshot.n_resumes = 1;
         place_plan(&world.arena, &world.snapshot, &world.plan);
-        assert_int_equal(world.plan.n_returns, cases[i].n_returns);
+        assert_int_equal(world.plan.n_resumes, cases[i].n_returns);
         assert_int_equal(world.plan.n_starts, cases[i].n_starts);
         arena_release(&world.arena);
     }
