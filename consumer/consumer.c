@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* consumer.c: see consumer.h. contracts.c keeps what may be used, attempts.c what was
- * asked for, fetch.c brings output home, consumer_news.c follows what providers say;
- * here is what the site asks for, and what is said again in time. */
+/* consumer.c: see consumer.h. contract.c keeps what may be used, attempt.c what was
+ * asked for, output_fetch.c brings output home, consumer_news.c follows what providers
+ * say; here is what the site asks for, and what is said again in time. */
 #include "consumer/consumer_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "consumer/fetch.h"
+#include "consumer/output_fetch.h"
 
 struct consumer *consumer_new(const char *site)
 {
@@ -48,7 +48,7 @@ void consumer_session(struct consumer *consumer, uint64_t session, int64_t now_m
             attempt->ordered_ms = INT64_MIN / 2;
             attempts_send_order(attempts, attempt, now_ms, effects);
         } else {
-            fetch_ask_again(attempts, attempt, now_ms, effects);
+            output_fetch_ask_again(attempts, attempt, now_ms, effects);
         }
     }
 }
@@ -101,7 +101,7 @@ void consumer_contract(struct consumer *consumer, const struct msg *msg, int64_t
             strcmp(attempt->lease, msg->contract.lease) == 0) {
             contracts_count_use(contract, attempt->hosts, attempt->n_hosts, 1);
             if (attempt->is_still) {
-                contracts_count_still(contract, attempt->hosts, attempt->n_hosts, 1);
+                contracts_count_yielded(contract, attempt->hosts, attempt->n_hosts, 1);
             }
         }
     }
@@ -260,7 +260,7 @@ void consumer_control(struct consumer *consumer, uint64_t number,
     attempts_send_order(&consumer->attempts, attempt, now_ms, effects);
 }
 
-bool consumer_is_still(const struct consumer *consumer, uint64_t number)
+bool consumer_is_yielded(const struct consumer *consumer, uint64_t number)
 {
     const struct attempt *attempt = attempts_find(&consumer->attempts, number);
     return attempt != NULL && attempt->is_still;
@@ -271,7 +271,7 @@ void consumer_written(struct consumer *consumer, uint64_t number, bool is_ok,
 {
     struct attempt *attempt = attempts_find(&consumer->attempts, number);
     if (attempt != NULL) {
-        fetch_written(&consumer->attempts, attempt, is_ok, now_ms, effects);
+        output_fetch_written(&consumer->attempts, attempt, is_ok, now_ms, effects);
     }
 }
 
@@ -329,7 +329,7 @@ static void say(struct consumer *consumer, struct attempt *attempt, int64_t now_
         return;
     }
     if (consumer_is_ended(attempt)) {
-        fetch_ask_again(attempts, attempt, now_ms, effects);
+        output_fetch_ask_again(attempts, attempt, now_ms, effects);
         return;
     }
     if (ask_at(consumer, attempt) <= now_ms) {

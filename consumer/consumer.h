@@ -88,7 +88,7 @@ bool consumer_recall_at(const struct consumer *consumer, int index,
                         struct consumer_recall *recall);
 
 /* What an attempt has come to; the site applies it to its job. */
-enum consumer_news {
+enum consumer_report_kind {
     CONSUMER_TAKEN,
     CONSUMER_REFUSED, /* requeue, new attempt later */
     CONSUMER_LOST,    /* never began, or its trace is gone: requeue if never known to
@@ -103,7 +103,7 @@ enum consumer_news {
     CONSUMER_UNKNOWN,    /* provider silent for long: show UNKWN; RUNNING etc. follow */
 };
 struct consumer_report {
-    enum consumer_news news;
+    enum consumer_report_kind news;
     uint64_t attempt;
     int64_t start_ms;
     uint64_t control_done;
@@ -143,7 +143,7 @@ void consumer_control(struct consumer *consumer, uint64_t attempt,
                       const struct run_control *control, int64_t now_ms,
                       struct effects *effects);
 /* It stands still, as the latest order said, and its slots are not in use. */
-bool consumer_is_still(const struct consumer *consumer, uint64_t attempt);
+bool consumer_is_yielded(const struct consumer *consumer, uint64_t attempt);
 /* A piece was written (or could not be: error; the end is then reported with what is
  * missing in its text). After the last piece the end is reported by the next tick. */
 void consumer_written(struct consumer *consumer, uint64_t attempt, bool is_ok,

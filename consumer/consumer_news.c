@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "consumer/fetch.h"
+#include "consumer/output_fetch.h"
 
 bool consumer_is_decided(const struct attempt *attempt)
 {
@@ -59,8 +59,8 @@ void consumer_settle_still(struct consumer *consumer, struct attempt *attempt)
     bool is_still = stands_still(attempt);
     struct contract *contract = contracts_find(&consumer->contracts, attempt->lease);
     if (is_still != attempt->is_still && contract != NULL) {
-        contracts_count_still(contract, attempt->hosts, attempt->n_hosts,
-                              is_still ? 1 : -1);
+        contracts_count_yielded(contract, attempt->hosts, attempt->n_hosts,
+                                is_still ? 1 : -1);
     }
     attempt->is_still = is_still;
 }
@@ -80,7 +80,7 @@ static struct attempt *report(struct consumer *consumer,
 struct attempt *consumer_report_state(struct consumer *consumer,
                                       const struct reporter *reporter,
                                       const struct attempt *attempt,
-                                      enum consumer_news news)
+                                      enum consumer_report_kind news)
 {
     struct consumer_report state = {
         .news = news,
@@ -92,7 +92,7 @@ struct attempt *consumer_report_state(struct consumer *consumer,
     return report(consumer, reporter, &state);
 }
 
-static enum consumer_news news_of(enum attempts_phase phase)
+static enum consumer_report_kind news_of(enum attempts_phase phase)
 {
     switch (phase) {
     case ATTEMPTS_RUNNING:
@@ -109,7 +109,8 @@ static enum consumer_news news_of(enum attempts_phase phase)
 
 /* The attempt will never run, or nobody knows of it any more. */
 static void forget(struct consumer *consumer, const struct reporter *reporter,
-                   struct attempt *attempt, enum consumer_news news, const char *reason)
+                   struct attempt *attempt, enum consumer_report_kind news,
+                   const char *reason)
 {
     struct consumer_report end = {
         .news = news,
@@ -202,7 +203,7 @@ static void end(struct consumer *consumer, const struct reporter *reporter,
     attempt->exit = *exit;
     const char *text = exit->text != NULL ? exit->text : "";
     attempt->end_text = memcpy(mem_alloc(strlen(text) + 1, 1), text, strlen(text));
-    fetch_begin(&consumer->attempts, attempt, now_ms, effects);
+    output_fetch_begin(&consumer->attempts, attempt, now_ms, effects);
     consumer_report_end(consumer, reporter, attempt);
 }
 
@@ -291,7 +292,7 @@ static void note_output(struct consumer *consumer, const struct reporter *report
         return;
     }
     attempt->heard_ms = now_ms;
-    if (fetch_take(&consumer->attempts, attempt, piece, now_ms, effects)) {
+    if (output_fetch_take(&consumer->attempts, attempt, piece, now_ms, effects)) {
         struct consumer_report output = {
             .news = CONSUMER_OUTPUT,
             .attempt = attempt->number,

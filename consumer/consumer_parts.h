@@ -4,9 +4,9 @@
 #ifndef SUBLET_CONSUMER_CONSUMER_PARTS_H
 #define SUBLET_CONSUMER_CONSUMER_PARTS_H
 
-#include "consumer/attempts.h"
+#include "consumer/attempt.h"
 #include "consumer/consumer.h"
-#include "consumer/contracts.h"
+#include "consumer/contract.h"
 
 struct consumer {
     struct contracts contracts;
@@ -34,7 +34,7 @@ void consumer_count_use(struct consumer *consumer, const struct attempt *attempt
 struct attempt *consumer_report_state(struct consumer *consumer,
                                       const struct reporter *reporter,
                                       const struct attempt *attempt,
-                                      enum consumer_news news);
+                                      enum consumer_report_kind news);
 /* Its end, once, when its output is here. NULL is fine. */
 void consumer_report_end(struct consumer *consumer, const struct reporter *reporter,
                          struct attempt *attempt);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "model/exported_resources.h"
-#include "provider/recall.h"
-#include "provider/settle.h"
-#include "provider/spaces.h"
+#include "provider/export_memory.h"
+#include "provider/recall_book.h"
+#include "provider/reconcile.h"
 
 struct provider *provider_new(const char *site, int64_t freeze_timeout_ms)
 {
@@ -33,8 +33,8 @@ void provider_free(struct provider *provider)
     if (provider == NULL) {
         return;
     }
-    taken_release(&provider->taken);
-    books_release(&provider->books);
+    admitted_release(&provider->taken);
+    ledger_release(&provider->books);
     arena_release(provider->shown);
     free(provider->shown);
     free(provider->site);
@@ -53,19 +53,19 @@ void provider_set_freeze_timeout(struct provider *provider, int64_t freeze_timeo
 
 static void load_run(struct provider *provider, const struct row_run *row)
 {
-    struct book *book = books_find(&provider->books, row->lease);
+    struct ledger_lease *book = ledger_find(&provider->books, row->lease);
     if (book != NULL && !row->is_gone) {
-        taken_add(&provider->taken, &provider->books, &row->run, book, row->hosts,
-                  row->n_hosts, row->record == RUN_RECORD_ENDED);
+        admitted_add(&provider->taken, &provider->books, &row->run, book, row->hosts,
+                     row->n_hosts, row->record == RUN_RECORD_ENDED);
     }
 }
 
 void provider_load(struct provider *provider, const struct row *row)
 {
     if (row->kind == ROW_BOOK && !row->book.is_gone) {
-        books_load(&provider->books, &row->book);
+        ledger_load(&provider->books, &row->book);
     } else if (row->kind == ROW_HIGH) {
-        taken_set_highest(&provider->taken, row->high.consumer, row->high.attempt);
+        admitted_set_highest(&provider->taken, row->high.consumer, row->high.attempt);
     } else if (row->kind == ROW_RUN && row->run.lease[0] != '\0') {
         load_run(provider, &row->run);
     }
@@ -75,31 +75,31 @@ void provider_load(struct provider *provider, const struct row *row)
 
 /* Nothing new starts on it from this side: it is frozen; or it is what this site has as
  * a leaf, and what falls free of it goes back to the pool. */
-static bool takes_none(const struct book *book)
+static bool takes_none(const struct ledger_lease *book)
 {
-    return book->is_frozen || books_is_owed(book);
+    return book->is_frozen || ledger_is_owed(book);
 }
 
-const struct books_host *provider_host(struct provider *provider, const char *name)
+const struct ledger_host *provider_host(struct provider *provider, const char *name)
 {
-    return books_add_host(&provider->books, name);
+    return ledger_add_host(&provider->books, name);
 }
 
-const char *provider_host_name(const struct books_host *host)
+const char *provider_host_name(const struct ledger_host *host)
 {
     return host->name;
 }
 
-int provider_host_local_max(const struct books_host *host, int max, int local_used)
+int provider_host_local_max(const struct ledger_host *host, int max, int local_used)
 {
     int64_t allowed = max;
     bool is_owed = false;
     for (int i = 0; i < host->n_links; i++) {
-        const struct book *book = host->links[i].book;
-        const struct book_host *entry = &book->hosts[host->links[i].index];
+        const struct ledger_lease *book = host->links[i].book;
+        const struct lease_share *entry = &book->hosts[host->links[i].index];
         allowed -= entry->n_slots;
         allowed += takes_none(book) ? entry->provider_used : entry->provider;
-        is_owed |= books_is_owed(book);
+        is_owed |= ledger_is_owed(book);
     }
     /* Until they are home nothing new runs where a job stands still: it counts as in
      * use, so that what begins there would have to end again. */
@@ -110,14 +110,14 @@ int provider_host_local_max(const struct books_host *host, int max, int local_us
 int provider_local_max(const struct provider *provider, const char *name, int max,
                        int local_used)
 {
-    static const struct books_host nothing = {0};
-    const struct books_host *host = books_find_host(&provider->books, name);
+    static const struct ledger_host nothing = {0};
+    const struct ledger_host *host = ledger_find_host(&provider->books, name);
     return provider_host_local_max(host != NULL ? host : &nothing, max, local_used);
 }
 
 int provider_exported(const struct provider *provider, const char *name)
 {
-    const struct books_host *host = books_find_host(&provider->books, name);
+    const struct ledger_host *host = ledger_find_host(&provider->books, name);
     int n_slots = 0;
     for (int i = 0; host != NULL && i < host->n_links; i++) {
         n_slots += host->links[i].book->hosts[host->links[i].index].n_slots;
@@ -125,12 +125,12 @@ int provider_exported(const struct provider *provider, const char *name)
     return n_slots;
 }
 
-int provider_host_lent(const struct books_host *host)
+int provider_host_lent(const struct ledger_host *host)
 {
     int n_slots = 0;
     for (int i = 0; i < host->n_links; i++) {
-        const struct book *book = host->links[i].book;
-        bool is_idle = book->part == BOOKS_IDLE; /* in a pool: nobody has it */
+        const struct ledger_lease *book = host->links[i].book;
+        bool is_idle = book->part == LEDGER_IDLE; /* in a pool: nobody has it */
         n_slots += is_idle ? 0 : book->hosts[host->links[i].index].consumer;
     }
     return n_slots;
@@ -138,21 +138,21 @@ int provider_host_lent(const struct books_host *host)
 
 int provider_lent(const struct provider *provider, const char *name)
 {
-    const struct books_host *host = books_find_host(&provider->books, name);
+    const struct ledger_host *host = ledger_find_host(&provider->books, name);
     return host != NULL ? provider_host_lent(host) : 0;
 }
 
 int64_t provider_space(const struct provider *provider, const char *name,
                        enum space_kind kind)
 {
-    const struct books_host *host = books_find_host(&provider->books, name);
-    return host != NULL ? spaces_exported(host, kind) : 0;
+    const struct ledger_host *host = ledger_find_host(&provider->books, name);
+    return host != NULL ? export_memory_sum(host, kind) : 0;
 }
 
 int64_t provider_known_space(const struct provider *provider, const char *name,
                              enum space_kind kind)
 {
-    const struct books_host *host = books_find_host(&provider->books, name);
+    const struct ledger_host *host = ledger_find_host(&provider->books, name);
     return host != NULL ? host->spaces_mib[kind] : -1;
 }
 
@@ -175,7 +175,7 @@ int provider_list_pools(const struct provider *provider, struct arena *arena,
     struct provider_pool *all = arena_alloc(arena, (size_t)n_all, sizeof(*all));
     n_all = 0;
     for (int i = 0; i < provider->books.count; i++) {
-        const struct book *book = provider->books.items[i];
+        const struct ledger_lease *book = provider->books.items[i];
         for (int k = 0; k < book->n_resources; k++) {
             const struct lease_resource *resource = &book->resources[k];
             all[n_all++] = (struct provider_pool){
@@ -205,7 +205,7 @@ uint64_t provider_changes(const struct provider *provider)
 void provider_set_local_used(struct provider *provider, const char *name, int max,
                              int local_used)
 {
-    struct books_host *host = books_add_host(&provider->books, name);
+    struct ledger_host *host = ledger_add_host(&provider->books, name);
     if (host->is_known && host->max == max && host->local_used == local_used) {
         return;
     }
@@ -213,20 +213,21 @@ void provider_set_local_used(struct provider *provider, const char *name, int ma
     host->max = max;
     host->local_used = local_used;
     host->is_unsettled = true;
-    books_attribute(host);
+    ledger_attribute(host);
 }
 
-void provider_set_local_still(struct provider *provider, const char *name, int n_slots)
+void provider_set_local_yielded(struct provider *provider, const char *name,
+                                int n_slots)
 {
-    struct books_host *host = books_add_host(&provider->books, name);
+    struct ledger_host *host = ledger_add_host(&provider->books, name);
     if (host->local_still != n_slots) {
         host->local_still = n_slots;
         host->is_unsettled = true;
-        books_attribute(host);
+        ledger_attribute(host);
     }
 }
 
-static void tell_all(struct books_host *host)
+static void tell_all(struct ledger_host *host)
 {
     for (int i = 0; i < host->n_links; i++) {
         host->links[i].book->is_dirty = true;
@@ -235,16 +236,17 @@ static void tell_all(struct books_host *host)
 
 void provider_set_down(struct provider *provider, const char *name, bool is_down)
 {
-    struct books_host *host = books_add_host(&provider->books, name);
+    struct ledger_host *host = ledger_add_host(&provider->books, name);
     if (host->is_down != is_down) {
         host->is_down = is_down;
         tell_all(host);
     }
 }
 
-void provider_set_taken(struct provider *provider, const char *name, bool is_taken)
+void provider_set_used_exclusively(struct provider *provider, const char *name,
+                                   bool is_taken)
 {
-    struct books_host *host = books_add_host(&provider->books, name);
+    struct ledger_host *host = ledger_add_host(&provider->books, name);
     if (host->is_taken != is_taken) {
         host->is_taken = is_taken;
         tell_all(host);
@@ -254,7 +256,7 @@ void provider_set_taken(struct provider *provider, const char *name, bool is_tak
 void provider_set_spaces(struct provider *provider, const char *name,
                          const int64_t mib[SPACES])
 {
-    struct books_host *host = books_add_host(&provider->books, name);
+    struct ledger_host *host = ledger_add_host(&provider->books, name);
     if (memcmp(host->spaces_mib, mib, sizeof(host->spaces_mib)) != 0) {
         memcpy(host->spaces_mib, mib, sizeof(host->spaces_mib));
         host->is_unsettled = true;
@@ -268,15 +270,16 @@ void provider_set_waiting(struct provider *provider, int n_waiting_slots)
     }
     provider->n_waiting_slots = n_waiting_slots;
     for (int i = 0; i < provider->books.count; i++) {
-        struct book *book = provider->books.items[i];
+        struct ledger_lease *book = provider->books.items[i];
         book->is_dirty = book->is_dirty || !book->is_ended;
     }
 }
 
 /* ------------------------------------------------------------ STATE */
 
-static void fill_recalls(const struct provider *provider, const struct book *book,
-                         struct arena *arena, struct msg_state *state)
+static void fill_recalls(const struct provider *provider,
+                         const struct ledger_lease *book, struct arena *arena,
+                         struct msg_state *state)
 {
     struct recall *recalls =
         arena_alloc(arena, (size_t)book->n_recalls, sizeof(*recalls));
@@ -289,13 +292,14 @@ static void fill_recalls(const struct provider *provider, const struct book *boo
     state->n_recalls = book->n_recalls;
 }
 
-void provider_fill_state(const struct provider *provider, const struct book *book,
-                         struct arena *arena, struct msg_state *state)
+void provider_fill_state(const struct provider *provider,
+                         const struct ledger_lease *book, struct arena *arena,
+                         struct msg_state *state)
 {
     struct host_split *hosts =
         arena_alloc(arena, (size_t)book->n_hosts, sizeof(*hosts));
     for (int i = 0; i < book->n_hosts; i++) {
-        const struct book_host *entry = &book->hosts[i];
+        const struct lease_share *entry = &book->hosts[i];
         hosts[i] = (struct host_split){
             .host = arena_str(arena, entry->host->name),
             .n_slots = entry->n_slots,
@@ -324,7 +328,7 @@ void provider_fill_state(const struct provider *provider, const struct book *boo
         .lease_term_ms = book->lease_term_ms,
         .ends_lost = book->ends_lost,
         .takes_interactive = book->takes_interactive,
-        .last_attempt = taken_highest(&provider->taken, book->consumer),
+        .last_attempt = admitted_highest(&provider->taken, book->consumer),
         .hosts = hosts,
         .n_hosts = book->n_hosts,
         .resources = exported_resources_copy(arena, book->resources, book->n_resources),
@@ -348,7 +352,7 @@ static void send_state(const struct provider *provider, const struct msg_state *
     effects_send(effects, &broker, &msg);
 }
 
-void provider_tell(struct provider *provider, struct book *book, int64_t now_ms,
+void provider_tell(struct provider *provider, struct ledger_lease *book, int64_t now_ms,
                    struct effects *effects)
 {
     if (provider->session == 0) {
@@ -393,7 +397,7 @@ int provider_count_books(const struct provider *provider)
 bool provider_find_book(const struct provider *provider, const char *lease,
                         struct msg_state *state)
 {
-    const struct book *book = books_find(&provider->books, lease);
+    const struct ledger_lease *book = ledger_find(&provider->books, lease);
     if (book != NULL) {
         arena_clear(provider->shown);
         provider_fill_state(provider, book, provider->shown, state);
@@ -411,20 +415,21 @@ const char *provider_book_id(const struct provider *provider, int index)
 bool provider_overdue_at(const struct provider *provider, int index,
                          struct arena *arena, struct provider_overdue *overdue)
 {
-    const struct book *book = provider->books.items[index];
+    const struct ledger_lease *book = provider->books.items[index];
     *overdue = (struct provider_overdue){.lease = book->lease,
-                                         .is_own = book->part == BOOKS_OWN_LEAF};
-    overdue->n_slots = recall_overdue(book, arena, &overdue->hosts, &overdue->n_hosts);
+                                         .is_own = book->part == LEDGER_OWN_LEAF};
+    overdue->n_slots =
+        recall_book_overdue(book, arena, &overdue->hosts, &overdue->n_hosts);
     return overdue->n_slots > 0;
 }
 
 int provider_own_used(const struct provider *provider, const char *lease,
                       const char *name)
 {
-    const struct book *book = books_find(&provider->books, lease);
-    const struct books_host *host = books_find_host(&provider->books, name);
-    const struct book_host *entry =
-        book != NULL && host != NULL ? books_find_entry(book, host) : NULL;
+    const struct ledger_lease *book = ledger_find(&provider->books, lease);
+    const struct ledger_host *host = ledger_find_host(&provider->books, name);
+    const struct lease_share *entry =
+        book != NULL && host != NULL ? ledger_find_entry(book, host) : NULL;
     return entry != NULL ? entry->provider_used : 0;
 }
 
@@ -436,8 +441,8 @@ void provider_refresh(struct provider *provider, int64_t now_ms,
     bool has_thawed = false;
     provider->now_ms = now_ms;
     for (int i = 0; i < provider->books.count; i++) {
-        struct book *book = provider->books.items[i];
-        recall_pass(book, now_ms);
+        struct ledger_lease *book = provider->books.items[i];
+        recall_book_tick(book, now_ms);
         if (book->is_frozen && book->frozen_until_ms <= now_ms) {
             book->is_frozen = false;
             book->is_dirty = true;
@@ -445,15 +450,16 @@ void provider_refresh(struct provider *provider, int64_t now_ms,
         }
     }
     for (int i = 0; has_thawed && i < provider->books.n_hosts; i++) {
-        books_attribute(provider->books.hosts[i]);
+        ledger_attribute(provider->books.hosts[i]);
     }
     if (provider->plan != NULL) {
-        settle_books(&provider->books, effects);
+        reconcile(&provider->books, effects);
     }
 }
 
 /* Until what is as it was is told again: told to nobody's use, most often. */
-static int64_t pause_of(const struct provider *provider, const struct book *book)
+static int64_t pause_of(const struct provider *provider,
+                        const struct ledger_lease *book)
 {
     int64_t pause_ms = PROVIDER_TELL_EVERY_MS;
     for (int i = 0; i < book->n_repeats && pause_ms < PROVIDER_TELL_CALM_MS; i++) {
@@ -469,7 +475,7 @@ static int64_t pause_of(const struct provider *provider, const struct book *book
  * now, but for a lease whose changes come in masses: then each stands behind the pace.
  * What has ended has little to say, but a broker that lost it with its disk, and the
  * message of the session's beginning, could not resume it. */
-static int64_t tell_at(const struct provider *provider, const struct book *book)
+static int64_t tell_at(const struct provider *provider, const struct ledger_lease *book)
 {
     if (book->is_dirty) {
         return book->paced_ms - PROVIDER_TELL_BURST * PROVIDER_TELL_GAP_MS;
@@ -481,7 +487,7 @@ void provider_tick(struct provider *provider, int64_t now_ms, struct effects *ef
 {
     provider_refresh(provider, now_ms, effects);
     for (int i = 0; i < provider->books.count; i++) {
-        struct book *book = provider->books.items[i];
+        struct ledger_lease *book = provider->books.items[i];
         if (tell_at(provider, book) <= now_ms) {
             int n_repeats = book->is_dirty ? 0 : book->n_repeats + 1;
             provider_tell(provider, book, now_ms, effects);
@@ -494,13 +500,13 @@ int64_t provider_wake_ms(const struct provider *provider)
 {
     int64_t wake_ms = INT64_MAX;
     for (int i = 0; i < provider->books.count; i++) {
-        const struct book *book = provider->books.items[i];
+        const struct ledger_lease *book = provider->books.items[i];
         int64_t tell_ms = provider->session != 0 ? tell_at(provider, book) : INT64_MAX;
         wake_ms = tell_ms < wake_ms ? tell_ms : wake_ms;
         if (book->is_frozen && book->frozen_until_ms < wake_ms) {
             wake_ms = book->frozen_until_ms;
         }
-        int64_t recall_ms = recall_wake_ms(book);
+        int64_t recall_ms = recall_book_wake_ms(book);
         wake_ms = recall_ms < wake_ms ? recall_ms : wake_ms;
     }
     return wake_ms;

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "model/effect.h"
-#include "provider/export.h"
+#include "provider/export/export.h"
 #include "provider/user_map.h"
 
 struct provider;
@@ -61,11 +61,11 @@ int provider_exported(const struct provider *provider, const char *host);
 int provider_lent(const struct provider *provider, const char *host);
 /* A host as it stands here, for who asks of thousands again and again; it stays where
  * it is for good. Then the same two of it. */
-struct books_host;
-const struct books_host *provider_host(struct provider *provider, const char *host);
-const char *provider_host_name(const struct books_host *host);
-int provider_host_local_max(const struct books_host *host, int max, int local_used);
-int provider_host_lent(const struct books_host *host);
+struct ledger_host;
+const struct ledger_host *provider_host(struct provider *provider, const char *host);
+const char *provider_host_name(const struct ledger_host *host);
+int provider_host_local_max(const struct ledger_host *host, int max, int local_used);
+int provider_host_lent(const struct ledger_host *host);
 
 /* Memory or swap space (MB) that leases have on this host: its own jobs do without.
  * provider_changes grows whenever what is exported of hosts may be other than before.
@@ -93,11 +93,13 @@ void provider_set_local_used(struct provider *provider, const char *host, int ma
                              int local_used);
 /* Slots of its jobs that stand still and have given them away: they count as used as
  * far as the provider holds slots for them. */
-void provider_set_local_still(struct provider *provider, const char *host, int n_slots);
+void provider_set_local_yielded(struct provider *provider, const char *host,
+                                int n_slots);
 void provider_set_down(struct provider *provider, const char *host, bool is_down);
 /* An exclusive job runs on the host, of whomever: nothing else starts there, and its
  * leases see it as down. */
-void provider_set_taken(struct provider *provider, const char *host, bool is_taken);
+void provider_set_used_exclusively(struct provider *provider, const char *host,
+                                   bool is_taken);
 /* What memory and swap space (MB) the host has, exported or not; -1: it has not told.
  */
 void provider_set_spaces(struct provider *provider, const char *host,
@@ -116,24 +118,24 @@ int provider_count_books(const struct provider *provider);
 
 /* START, judged [7]. `verdict` says what the site must do. */
 enum provider_verdict {
-    PROVIDER_TAKEN,   /* on record: store the run and start its guard */
-    PROVIDER_KNOWN,   /* taken before: answer with the run as it is */
-    PROVIDER_REFUSED, /* decided against: the reason is in the answer */
+    PROVIDER_ADMITTED, /* on record: store the run and start its guard */
+    PROVIDER_KNOWN,    /* taken before: answer with the run as it is */
+    PROVIDER_REFUSED,  /* decided against: the reason is in the answer */
 };
 /* For TAKEN: high-water mark (and the lease made) are among the effects, and STATE if
  * the lease was made; the site appends ROW_RUN in the same batch. For REFUSED the mark
  * likewise. ATTEMPT_STATE is the site's to send in every case. */
-enum provider_verdict provider_start(struct provider *provider,
-                                     const struct msg_start *start, int64_t now_ms,
-                                     struct effects *effects, const char **reason);
+enum provider_verdict provider_run_start(struct provider *provider,
+                                         const struct msg_start *start, int64_t now_ms,
+                                         struct effects *effects, const char **reason);
 /* LOST or ABSENT: what to answer about an attempt that has no run. */
-enum attempt_state provider_unknown(const struct provider *provider,
-                                    const struct run_id *run);
+enum attempt_state provider_run_unknown_state(const struct provider *provider,
+                                              const struct run_id *run);
 /* A consumer's run stands still: it keeps its slots, and others of the consumer may run
  * on them meanwhile; or it goes on, for which its slots must be free. */
-void provider_run_still(struct provider *provider, const struct run_id *run,
-                        bool is_still);
-bool provider_may_resume(const struct provider *provider, const struct run_id *run);
+void provider_run_set_yielded(struct provider *provider, const struct run_id *run,
+                              bool is_still);
+bool provider_run_may_resume(const struct provider *provider, const struct run_id *run);
 /* A consumer's run ended (its slots are free) and, later, was acknowledged. */
 void provider_run_ended(struct provider *provider, const struct run_id *run);
 void provider_run_forgotten(struct provider *provider, const struct run_id *run);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* provider_export.c: the books brought in line with the export plan, at start and on
- * reload. Which slots move, and when, is settle.c's; here is which lease is which.
+ * reload. Which slots move, and when, is reconcile.c's; here is which lease is which.
  *
  * A named policy is known by its name: whatever changes in it, its leases keep their
  * id. One without a name is known by its content: while that is equal it keeps its
@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "provider/pool_part.h"
+#include "provider/leaf_contract.h"
 #include "provider/provider_parts.h"
-#include "provider/settle.h"
+#include "provider/reconcile.h"
 
 /* ------------------------------------------------------------ numbers */
 
@@ -37,7 +37,7 @@ struct unnamed_list {
 };
 
 /* The number that a book's policy is; 0 where it has a name. */
-static int number_of(const struct book *book)
+static int number_of(const struct ledger_lease *book)
 {
     int64_t number = 0;
     for (const char *at = book->policy; *at != '\0'; at++) {
@@ -75,7 +75,7 @@ static int known_number(const struct provider *provider,
 {
     int best = 0;
     for (int i = 0; i < provider->books.count; i++) {
-        const struct book *book = provider->books.items[i];
+        const struct ledger_lease *book = provider->books.items[i];
         int number = number_of(book);
         if (number == 0 || strcmp(book->content, unnamed->content) != 0 ||
             is_claimed(list, number)) {
@@ -147,7 +147,7 @@ static void name_policy(const struct unnamed_list *list,
 /* ------------------------------------------------------------ books */
 
 /* The contract changes, whatever becomes of its slots. */
-static void change(struct book *book, const char *reason)
+static void change(struct ledger_lease *book, const char *reason)
 {
     book->is_changed = true;
     snprintf(book->reason, sizeof(book->reason), "%s", reason);
@@ -155,8 +155,8 @@ static void change(struct book *book, const char *reason)
 
 /* What the policy gives each host now, in its order; hosts that it had stay behind them
  * until they are idle. Returns how many there are. */
-static int list_wanted(struct books *books, const struct book *book,
-                       const struct export_lease *lease, struct book_host *hosts)
+static int list_wanted(struct ledger *books, const struct ledger_lease *book,
+                       const struct export_lease *lease, struct lease_share *hosts)
 {
     int n_hosts = 0;
     for (int i = 0; i < book->n_hosts; i++) {
@@ -164,9 +164,9 @@ static int list_wanted(struct books *books, const struct book *book,
         memset(book->hosts[i].wanted, 0, sizeof(book->hosts[i].wanted));
     }
     for (int i = 0; i < lease->n_hosts; i++) {
-        struct books_host *host = books_add_host(books, lease->hosts[i].host);
-        struct book_host *entry = books_find_entry(book, host);
-        hosts[n_hosts] = entry != NULL ? *entry : (struct book_host){.host = host};
+        struct ledger_host *host = ledger_add_host(books, lease->hosts[i].host);
+        struct lease_share *entry = ledger_find_entry(book, host);
+        hosts[n_hosts] = entry != NULL ? *entry : (struct lease_share){.host = host};
         memcpy(hosts[n_hosts].wanted, lease->hosts[i].spaces,
                sizeof(hosts[n_hosts].wanted));
         hosts[n_hosts++].n_wanted = lease->hosts[i].n_slots;
@@ -182,8 +182,8 @@ static int list_wanted(struct books *books, const struct book *book,
     return n_hosts;
 }
 
-static bool are_other_hosts(const struct book *book, const struct book_host *hosts,
-                            int n_hosts)
+static bool are_other_hosts(const struct ledger_lease *book,
+                            const struct lease_share *hosts, int n_hosts)
 {
     bool are_others = n_hosts != book->n_hosts;
     for (int i = 0; !are_others && i < n_hosts; i++) {
@@ -194,11 +194,11 @@ static bool are_other_hosts(const struct book *book, const struct book_host *hos
 
 /* Which hosts a lease has is part of the contract. How many slots they get, settling
  * will tell. */
-static void set_wanted(struct books *books, struct book *book,
+static void set_wanted(struct ledger *books, struct ledger_lease *book,
                        const struct export_lease *lease)
 {
     size_t n_max = (size_t)lease->n_hosts + (size_t)book->n_hosts;
-    struct book_host *hosts = mem_alloc(n_max, sizeof(*hosts));
+    struct lease_share *hosts = mem_alloc(n_max, sizeof(*hosts));
     int n_hosts = list_wanted(books, book, lease, hosts);
     bool are_others = are_other_hosts(book, hosts, n_hosts);
     if (are_others && !book->is_changed) {
@@ -208,13 +208,13 @@ static void set_wanted(struct books *books, struct book *book,
     book->hosts = hosts;
     book->n_hosts = n_hosts;
     if (are_others) {
-        books_link(books);
+        ledger_link(books);
     }
 }
 
 /* The provider's slots of a lease that becomes exclusive go home first: from there the
  * consumer gets them as they are idle. */
-static void make_exclusive(struct book *book)
+static void make_exclusive(struct ledger_lease *book)
 {
     for (int i = 0; i < book->n_hosts; i++) {
         book->hosts[i].n_slots = book->hosts[i].consumer;
@@ -222,7 +222,7 @@ static void make_exclusive(struct book *book)
     }
 }
 
-static void open_book(struct book *book)
+static void open_book(struct ledger_lease *book)
 {
     change(book, book->epoch == 0 ? "" : "exported again");
     book->is_made = book->is_made && !book->is_ended;
@@ -230,7 +230,7 @@ static void open_book(struct book *book)
     book->is_ended = false;
 }
 
-static void set_type(struct book *book, enum lease_type type)
+static void set_type(struct ledger_lease *book, enum lease_type type)
 {
     if (book->type != type) {
         change(book, "export policy changed");
@@ -241,7 +241,7 @@ static void set_type(struct book *book, enum lease_type type)
     book->type = type;
 }
 
-static void set_terms(struct book *book, const struct export_lease *lease)
+static void set_terms(struct ledger_lease *book, const struct export_lease *lease)
 {
     book->is_dirty = book->is_dirty || book->reclaim_policy != lease->reclaim_policy ||
                      book->min_hold_ms != lease->min_hold_ms ||
@@ -256,23 +256,23 @@ static void set_terms(struct book *book, const struct export_lease *lease)
 }
 
 /* Until hosts are picked for its policy, a lease has those that it had. */
-static void keep_book(struct book *book)
+static void keep_book(struct ledger_lease *book)
 {
     if (book != NULL) {
         book->is_exported = true;
         book->is_open = true;
-        books_want_resources(book, NULL, 0); /* others were given them */
+        ledger_want_resources(book, NULL, 0); /* others were given them */
     }
 }
 
 /* The leaves' contracts of a policy that exports to a pool are exported with it. One
  * that has ended is opened by the broker, when its leaf gets slots again. */
-static void export_leaves(struct provider *provider, const struct book *idle,
+static void export_leaves(struct provider *provider, const struct ledger_lease *idle,
                           struct effects *effects)
 {
     for (int i = 0; i < provider->books.count; i++) {
-        struct book *book = provider->books.items[i];
-        if (!pool_part_is_leaf(book) || !books_is_same_policy(book, idle) ||
+        struct ledger_lease *book = provider->books.items[i];
+        if (!leaf_contract_is_leaf(book) || !ledger_is_same_policy(book, idle) ||
             book->is_drained || book->is_ended) {
             continue;
         }
@@ -284,26 +284,26 @@ static void export_leaves(struct provider *provider, const struct book *idle,
             open_book(book);
         }
         if (strcmp(book->content, idle->content) != 0) {
-            books_set_content(book, idle->content);
-            books_store(book, effects);
+            ledger_set_content(book, idle->content);
+            ledger_store(book, effects);
         }
     }
 }
 
 /* What it exports of each host is what all its parts have there. */
-static void keep_pool(struct provider *provider, struct book *idle,
+static void keep_pool(struct provider *provider, struct ledger_lease *idle,
                       struct effects *effects)
 {
-    if (idle == NULL || idle->part != BOOKS_IDLE) {
+    if (idle == NULL || idle->part != LEDGER_IDLE) {
         return;
     }
     for (int i = 0; i < idle->n_hosts; i++) {
-        struct book_host *entry = &idle->hosts[i];
+        struct lease_share *entry = &idle->hosts[i];
         entry->n_wanted = entry->n_slots;
         for (int k = 0; k < entry->host->n_links; k++) {
-            const struct books_link *link = &entry->host->links[k];
-            bool is_part =
-                pool_part_is_leaf(link->book) && books_is_same_policy(link->book, idle);
+            const struct ledger_link *link = &entry->host->links[k];
+            bool is_part = leaf_contract_is_leaf(link->book) &&
+                           ledger_is_same_policy(link->book, idle);
             entry->n_wanted += is_part ? link->book->hosts[link->index].n_slots : 0;
         }
     }
@@ -315,11 +315,11 @@ static void export_lease(struct provider *provider, const struct export_lease *l
 {
     char id[LEASE_ID_SIZE];
     snprintf(id, sizeof(id), "%s/%s/%s", provider->site, policy, lease->consumer);
-    struct book *book = books_find(&provider->books, id);
+    struct ledger_lease *book = ledger_find(&provider->books, id);
     if (book != NULL && book->is_drained) {
         /* As if the policy were not there, until it is resumed; but nobody else is to
          * have its part. */
-        books_want_resources(book, lease->resources, lease->n_resources);
+        ledger_want_resources(book, lease->resources, lease->n_resources);
         book->has_part = true;
         return;
     }
@@ -329,13 +329,13 @@ static void export_lease(struct provider *provider, const struct export_lease *l
         return;
     }
     if (book == NULL) {
-        book = books_add(&provider->books, id, policy, lease->consumer);
+        book = ledger_add(&provider->books, id, policy, lease->consumer);
     }
     book->is_exported = true;
     book->is_open = false;
     book->is_revised = strcmp(book->content, lease->content) != 0;
     book->is_reshared =
-        books_want_resources(book, lease->resources, lease->n_resources);
+        ledger_want_resources(book, lease->resources, lease->n_resources);
     if (book->epoch == 0 || book->is_withdrawn) {
         open_book(book);
     }
@@ -345,17 +345,17 @@ static void export_lease(struct provider *provider, const struct export_lease *l
     set_wanted(&provider->books, book, lease);
     book->needs_reserved = lease->type == LEASE_SHARED && !book->is_made;
     if (book->is_revised) {
-        books_set_content(book, lease->content);
+        ledger_set_content(book, lease->content);
     }
     if (book->is_revised && !book->is_changed) {
-        books_store(book, effects);
+        ledger_store(book, effects);
     }
-    if (book->part == BOOKS_IDLE) {
+    if (book->part == LEDGER_IDLE) {
         export_leaves(provider, book, effects);
     }
 }
 
-static void withdraw(struct book *book, const char *reason)
+static void withdraw(struct ledger_lease *book, const char *reason)
 {
     book->is_withdrawn = true;
     book->needs_reserved = false;
@@ -368,9 +368,9 @@ static void withdraw(struct book *book, const char *reason)
 static void withdraw_others(struct provider *provider)
 {
     for (int i = 0; i < provider->books.count; i++) {
-        struct book *book = provider->books.items[i];
+        struct ledger_lease *book = provider->books.items[i];
         if (!book->is_exported && !book->has_part) {
-            books_want_resources(book, NULL, 0);
+            ledger_want_resources(book, NULL, 0);
         }
         if (!book->is_exported && !book->is_withdrawn) {
             withdraw(book, book->is_drained ? "drained by an administrator"
@@ -389,8 +389,8 @@ static void unsettle_all(struct provider *provider)
 
 /* The broker has a contract of a higher epoch, of books that are lost. Whatever those
  * said, what this one says is the next. */
-static void recover(struct provider *provider, struct book *book, uint64_t above,
-                    int64_t now_ms, struct effects *effects)
+static void recover(struct provider *provider, struct ledger_lease *book,
+                    uint64_t above, int64_t now_ms, struct effects *effects)
 {
     if (above == 0 || above < book->epoch || provider->plan == NULL) {
         return;
@@ -404,10 +404,10 @@ static void recover(struct provider *provider, struct book *book, uint64_t above
     provider_refresh(provider, now_ms, effects);
 }
 
-void provider_drain(struct provider *provider, const struct msg_drain *drain,
-                    int64_t now_ms, struct effects *effects)
+void provider_export_drain(struct provider *provider, const struct msg_drain *drain,
+                           int64_t now_ms, struct effects *effects)
 {
-    struct book *book = books_find(&provider->books, drain->lease);
+    struct ledger_lease *book = ledger_find(&provider->books, drain->lease);
     if (book == NULL) {
         return;
     }
@@ -419,7 +419,7 @@ void provider_drain(struct provider *provider, const struct msg_drain *drain,
     book->drain = drain->number;
     book->is_drained = drain->is_drained;
     book->is_dirty = true;
-    books_store(book, effects);
+    ledger_store(book, effects);
     if (has_changed && provider->plan != NULL) {
         provider_export(provider, provider->plan, now_ms, effects);
     }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* provider_parts.h: what the provider's files share: its state, and how a book is told.
  *
- * provider.c keeps the clockwork and the site's side, provider_fence.c judges what the
- * broker asks, provider_start.c what consumers ask, provider_export.c brings books in
- * line with the policies; books.c, taken.c and settle.c hold the state and what the
- * provider changes by itself.
+ * provider.c keeps the clockwork and the site's side, provider_broker.c judges what the
+ * broker asks, provider_run_start.c what consumers ask, provider_export.c brings books
+ * in line with the policies; ledger.c, admitted.c and reconcile.c hold the state and
+ * what the provider changes by itself.
  *
  * Layer: provider (base only). */
 #ifndef SUBLET_PROVIDER_PROVIDER_PARTS_H
 #define SUBLET_PROVIDER_PROVIDER_PARTS_H
 
-#include "provider/books.h"
+#include "provider/admitted.h"
+#include "provider/ledger.h"
 #include "provider/provider.h"
-#include "provider/taken.h"
 
 enum {
     PROVIDER_TELL_GAP_MS = 100, /* at most so often for one lease, where unasked ... */
@@ -30,17 +30,18 @@ struct provider {
     uint64_t session;             /* with the broker; 0: none, nothing is sent */
     int n_waiting_slots;
     const struct export_plan *plan; /* of the last provider_export; NULL: not known */
-    struct books books;
+    struct ledger books;
     struct taken taken;
     struct arena *shown; /* of provider_find_book */
     int64_t now_ms;      /* of the latest look at the clock */
 };
 
 /* The book as a message body in the arena. */
-void provider_fill_state(const struct provider *provider, const struct book *book,
-                         struct arena *arena, struct msg_state *state);
+void provider_fill_state(const struct provider *provider,
+                         const struct ledger_lease *book, struct arena *arena,
+                         struct msg_state *state);
 /* Sends it now; what is told is not told again before it changes or is due. */
-void provider_tell(struct provider *provider, struct book *book, int64_t now_ms,
+void provider_tell(struct provider *provider, struct ledger_lease *book, int64_t now_ms,
                    struct effects *effects);
 /* Of a lease that has no book: STATE with epoch 0. */
 void provider_tell_unknown(struct provider *provider, const char *lease,
@@ -49,8 +50,8 @@ void provider_tell_unknown(struct provider *provider, const char *lease,
  * it, and this site does not any more); the lease is withdrawn until it is resumed, and
  * then exported again if a policy still does. An order that is not above the last
  * changes nothing. */
-void provider_drain(struct provider *provider, const struct msg_drain *drain,
-                    int64_t now_ms, struct effects *effects);
+void provider_export_drain(struct provider *provider, const struct msg_drain *drain,
+                           int64_t now_ms, struct effects *effects);
 /* Lapsed freezes and settling: before anything is judged. */
 void provider_refresh(struct provider *provider, int64_t now_ms,
                       struct effects *effects);

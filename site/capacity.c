@@ -8,7 +8,7 @@
 /* What the provider has last heard of a host, and the host in its ledger. */
 struct told_use {
     const char *name; /* the configuration's: a new one has others */
-    const struct books_host *book;
+    const struct ledger_host *book;
     int max, own, still;
     bool is_taken;
 };
@@ -54,10 +54,10 @@ bool capacity_is_used_exclusively(const struct capacity *capacity, int host)
 
 /* The host in the provider's ledger. A new configuration may be looked at before the
  * provider has heard of its hosts. */
-static const struct books_host *book_of(const struct capacity *capacity, int index)
+static const struct ledger_host *book_of(const struct capacity *capacity, int index)
 {
     const char *name = host_table_name(capacity->parts.hosts, index);
-    const struct books_host *book =
+    const struct ledger_host *book =
         index < capacity->n_told ? capacity->told[index].book : NULL;
     return book != NULL && strcmp(provider_host_name(book), name) == 0
                ? book
@@ -86,10 +86,10 @@ void capacity_sync_provider(struct capacity *capacity)
             provider_set_local_used(parts->provider, name, max, own);
         }
         if (!is_known || told->still != still) {
-            provider_set_local_still(parts->provider, name, still);
+            provider_set_local_yielded(parts->provider, name, still);
         }
         if (!is_known || told->is_taken != is_taken) {
-            provider_set_taken(parts->provider, name, is_taken);
+            provider_set_used_exclusively(parts->provider, name, is_taken);
         }
         *told = (struct told_use){name,  is_known ? told->book : book_of(capacity, i),
                                   max,   own,
@@ -108,7 +108,7 @@ static void show_own(const struct capacity *capacity, int index, int64_t local_m
     host->site = host->lease = "";
     host->dispatched_ms = accepts_at(parts->accepts, host->name);
     run_table_used(runs, index, &host->used, &consumers);
-    const struct books_host *book = book_of(capacity, index);
+    const struct ledger_host *book = book_of(capacity, index);
     host->max =
         provider_host_local_max(book, host_table_max(parts->hosts, index), host->used);
     if (host_table_stay(parts->hosts, index) > 0) {

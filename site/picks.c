@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/dup.h"
-#include "provider/export_shared.h"
+#include "provider/export/export_shared.h"
 #include "site/parts.h"
 #include "site/resreq_config.h"
 

@@ -21,7 +21,7 @@
 
 #include "model/effect.h"
 #include "model/row.h"
-#include "provider/export.h"
+#include "provider/export/export.h"
 
 struct site;
 

@@ -19,7 +19,7 @@
 
 #include "base/err.h"
 #include "model/effect.h"
-#include "provider/export.h"
+#include "provider/export/export.h"
 #include "provider/user_map.h"
 #include "sched/application.h"
 #include "sched/limits.h"

@@ -9,7 +9,7 @@
 #include "base/bounds.h"
 #include "base/conf_value.h"
 #include "model/local_resources.h"
-#include "provider/export_shared.h"
+#include "provider/export/export_shared.h"
 #include "sched/application.h"
 #include "sched/limits_read.h"
 #include "sched/slot_pool_read.h"

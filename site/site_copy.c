@@ -3,7 +3,7 @@
 #include "site/site_copy.h"
 
 #include "model/exported_resources.h"
-#include "provider/export_shared.h"
+#include "provider/export/export_shared.h"
 
 static const char *copy_text(struct arena *arena, const char *text)
 {

@@ -97,7 +97,7 @@ static void drop_hosts(struct site *site, const struct site_config *before)
     for (int i = 0; i < before->n_hosts; i++) {
         if (!is_configured(site->config, before->hosts[i].name)) {
             provider_set_local_used(site->provider, before->hosts[i].name, 0, 0);
-            provider_set_local_still(site->provider, before->hosts[i].name, 0);
+            provider_set_local_yielded(site->provider, before->hosts[i].name, 0);
         }
     }
 }

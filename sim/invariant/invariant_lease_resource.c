@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "provider/export_shared.h"
+#include "provider/export/export_shared.h"
 #include "provider/provider.h"
 
 enum { EXPORTED = 0 }; /* as a pool: all of a resource's together */

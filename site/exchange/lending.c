@@ -93,7 +93,8 @@ static void tell_nothing(const struct lending *lending, const struct run_id *id,
 {
     send_state(lending,
                &(struct msg_attempt_state){
-                   .run = *id, .state = provider_unknown(lending->parts.provider, id)},
+                   .run = *id,
+                   .state = provider_run_unknown_state(lending->parts.provider, id)},
                effects);
 }
 
@@ -113,7 +114,7 @@ static void plan_telling(struct lending *lending, struct run *run, int64_t now_m
 void lending_count_use(struct lending *lending, const struct run *run)
 {
     if (run->record != RUN_RECORD_ENDED) {
-        provider_run_still(lending->parts.provider, &run->id, run->is_still);
+        provider_run_set_yielded(lending->parts.provider, &run->id, run->is_still);
     }
 }
 
@@ -243,8 +244,9 @@ void lending_start(struct lending *lending, const struct msg *msg, int64_t now_m
                     start->run.site);
         return;
     }
-    switch (provider_start(lending->parts.provider, start, now_ms, effects, &reason)) {
-    case PROVIDER_TAKEN:
+    switch (
+        provider_run_start(lending->parts.provider, start, now_ms, effects, &reason)) {
+    case PROVIDER_ADMITTED:
         take(lending, start, now_ms, effects);
         break;
     case PROVIDER_KNOWN:
@@ -288,7 +290,7 @@ void lending_attempt_control(struct lending *lending, const struct msg *msg,
     }
     if (run->is_still && order->control.action != CONTROL_SUSPEND &&
         order->control.action != CONTROL_KILL &&
-        !provider_may_resume(lending->parts.provider, &run->id)) {
+        !provider_run_may_resume(lending->parts.provider, &run->id)) {
         tell(lending, run, effects); /* others use its slots: it is asked for again */
         return;
     }

@@ -15,7 +15,7 @@ struct run *attempt_run(const struct lifecycle *life, const struct job *job)
 bool attempt_is_suspended(const struct lifecycle *life, const struct job *job)
 {
     if (job->lease[0] != '\0') {
-        return consumer_is_still(life->parts.consumer, job->attempt);
+        return consumer_is_yielded(life->parts.consumer, job->attempt);
     }
     const struct run *run = attempt_run(life, job);
     return run != NULL && run->is_still;

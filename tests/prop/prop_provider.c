@@ -43,8 +43,9 @@ static uint64_t only_seed;
 struct model_host {
     const char *name;
     int configured, max, local_used;
-    int n_running;                 /* after the last step */
-    const struct books_host *kept; /* since the provider's start; NULL: not asked yet */
+    int n_running; /* after the last step */
+    const struct ledger_host
+        *kept; /* since the provider's start; NULL: not asked yet */
 };
 
 struct model_run {
@@ -329,7 +330,7 @@ static void do_start(struct trial *trial, const struct old_message *message)
     enum provider_verdict verdict =
         provider_world_start(&trial->world, message->site, message->number,
                              message->lease, message->base, message->text);
-    if (verdict == PROVIDER_TAKEN) {
+    if (verdict == PROVIDER_ADMITTED) {
         CHECK(trial, may_start);
         CHECK(trial, !is_known);
         record_run(trial, message);

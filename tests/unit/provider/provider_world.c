@@ -294,11 +294,11 @@ enum provider_verdict provider_world_start(struct provider_world *world,
     };
     const char *reason;
     effects_clear(&world->effects);
-    enum provider_verdict verdict = provider_start(
+    enum provider_verdict verdict = provider_run_start(
         world->provider, &start, world->now_ms, &world->effects, &reason);
     world->reason = arena_str(&world->memory, reason);
     commit(world);
-    if (verdict == PROVIDER_TAKEN) {
+    if (verdict == PROVIDER_ADMITTED) {
         store_run(world, &start);
     }
     return verdict;

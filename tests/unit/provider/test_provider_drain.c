@@ -21,9 +21,9 @@ static int open_world(void **state)
     provider_world_export(&world, "1 south exclusive n1=4");
     provider_world_session(&world, 1);
     assert_int_equal(provider_world_start(&world, "south", 1, lease, 1, "n1=1"),
-                     PROVIDER_TAKEN);
+                     PROVIDER_ADMITTED);
     assert_int_equal(provider_world_start(&world, "south", 2, lease, 1, "n1=1"),
-                     PROVIDER_TAKEN);
+                     PROVIDER_ADMITTED);
     return 0;
 }
 

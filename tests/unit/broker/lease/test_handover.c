@@ -18,7 +18,7 @@ static const char lease_id[] = "north/1/south";
 static const char *const both[] = {"north", "south", NULL};
 
 /* The provider's books of one lease on one host [Contract 2, 4]. */
-struct books {
+struct ledger {
     struct host_split host;
     uint64_t epoch;
     bool is_made, is_frozen;
@@ -27,7 +27,7 @@ struct books {
 };
 
 static struct stage stage;
-static struct books books;
+static struct ledger books;
 static uint64_t session;
 
 static void state_books(void)
@@ -114,7 +114,7 @@ static void greet(uint64_t number)
 static int open_lease(void **state)
 {
     stage_open(&stage);
-    books = (struct books){.epoch = 1, .is_made = true};
+    books = (struct ledger){.epoch = 1, .is_made = true};
     books.host =
         (struct host_split){.host = "n1", .n_slots = 10, .provider = 9, .consumer = 1};
     greet(1);

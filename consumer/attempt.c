@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* attempt.c: see attempt.h. */
+#include "consumer/attempt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumer/contract.h"
+
+enum { FIRST_CAPACITY = 16 };
+
+/* Instants of what was never done. */
+#define NEVER (INT64_MIN / 2)
+
+static char *copied(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    return memcpy(mem_alloc(size, 1), text, size);
+}
+
+static void free_attempt(struct attempt *attempt)
+{
+    arena_release(&attempt->start_memory);
+    for (int i = 0; i < attempt->n_hosts; i++) {
+        free((char *)(uintptr_t)attempt->hosts[i].host);
+    }
+    free(attempt->hosts);
+    free(attempt->lease);
+    free(attempt->provider);
+    free(attempt->end_text);
+    free(attempt);
+}
+
+void attempts_init(struct attempts *attempts, const char *site)
+{
+    memset(attempts, 0, sizeof(*attempts));
+    attempts->site = copied(site);
+}
+
+void attempts_release(struct attempts *attempts)
+{
+    for (int i = 0; i < attempts->count; i++) {
+        free_attempt(attempts->items[i]);
+    }
+    free(attempts->items);
+    free(attempts->site);
+    memset(attempts, 0, sizeof(*attempts));
+}
+
+static int place_of(const struct attempts *attempts, uint64_t number)
+{
+    int low = 0, high = attempts->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (attempts->items[middle]->number < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+struct attempt *attempts_find(const struct attempts *attempts, uint64_t number)
+{
+    int at = place_of(attempts, number);
+    bool is_there = at < attempts->count && attempts->items[at]->number == number;
+    return is_there ? attempts->items[at] : NULL;
+}
+
+struct attempt *attempts_next(const struct attempts *attempts, uint64_t number)
+{
+    int at = number == UINT64_MAX ? attempts->count : place_of(attempts, number + 1);
+    return at < attempts->count ? attempts->items[at] : NULL;
+}
+
+static void keep_start(struct attempts *attempts, struct attempt *attempt,
+                       const struct consumer_attempt *from)
+{
+    struct row row = {
+        .kind = ROW_RUN,
+        .run = {.run = {attempts->site, from->attempt},
+                .job = from->job,
+                .lease = from->lease,
+                .hosts = from->hosts,
+                .n_hosts = from->n_hosts,
+                .spec = from->spec,
+                .priority = from->priority,
+                .end_by_ms = from->end_by_ms},
+    };
+    row_copy(&attempt->start_memory, &row, &attempt->start);
+}
+
+static struct attempt *attempt_new(const struct consumer_attempt *from, int64_t now_ms)
+{
+    struct attempt *attempt = mem_alloc(1, sizeof(*attempt));
+    arena_init_small(&attempt->start_memory);
+    attempt->number = from->attempt;
+    attempt->lease = copied(from->lease);
+    attempt->provider = contracts_provider_of(from->lease);
+    attempt->epoch = from->epoch;
+    attempt->has_out_file = from->has_out_file;
+    attempt->has_err_file = from->has_err_file;
+    attempt->control = from->control;
+    attempt->heard_ms = now_ms;
+    attempt->said_ms = attempt->asked_ms = attempt->ordered_ms = NEVER;
+    attempt->n_hosts = from->n_hosts;
+    attempt->has_post = from->spec->n_post_execs > 0;
+    attempt->hosts = mem_alloc((size_t)from->n_hosts, sizeof(*attempt->hosts));
+    for (int i = 0; i < from->n_hosts; i++) {
+        attempt->hosts[i].host = copied(from->hosts[i].host);
+        attempt->hosts[i].n_slots = from->hosts[i].n_slots;
+    }
+    return attempt;
+}
+
+struct attempt *attempts_add(struct attempts *attempts,
+                             const struct consumer_attempt *from, int64_t now_ms)
+{
+    if (attempts_find(attempts, from->attempt) != NULL) {
+        return NULL;
+    }
+    struct attempt *attempt = attempt_new(from, now_ms);
+    if (from->is_taken) {
+        attempt->phase = ATTEMPTS_TAKEN;
+    } else {
+        keep_start(attempts, attempt, from);
+    }
+    if (attempts->count == attempts->capacity) {
+        attempts->capacity =
+            attempts->capacity == 0 ? FIRST_CAPACITY : attempts->capacity * 2;
+        attempts->items = mem_grow(attempts->items, (size_t)attempts->capacity,
+                                   sizeof(*attempts->items));
+    }
+    int at = place_of(attempts, from->attempt);
+    memmove(&attempts->items[at + 1], &attempts->items[at],
+            (size_t)(attempts->count - at) * sizeof(struct attempt *));
+    attempts->items[at] = attempt;
+    attempts->count++;
+    return attempt;
+}
+
+void attempts_remove(struct attempts *attempts, uint64_t number)
+{
+    struct attempt *attempt = attempts_find(attempts, number);
+    if (attempt == NULL) {
+        return;
+    }
+    int at = place_of(attempts, number);
+    attempts->count--;
+    memmove(&attempts->items[at], &attempts->items[at + 1],
+            (size_t)(attempts->count - at) * sizeof(struct attempt *));
+    free_attempt(attempt);
+}
+
+void attempts_decide(struct attempt *attempt)
+{
+    attempt->phase = ATTEMPTS_TAKEN;
+    arena_release(&attempt->start_memory);
+    memset(&attempt->start, 0, sizeof(attempt->start));
+}
+
+/* ------------------------------------------------------------ to the provider */
+
+static void send(const struct attempts *attempts, const char *provider, struct msg *msg,
+                 struct effects *effects)
+{
+    struct peer broker = {.kind = PEER_BROKER, .name = ""};
+    msg->session = attempts->session;
+    msg->site = arena_str(&effects->arena, provider);
+    effects_send(effects, &broker, msg);
+}
+
+static struct run_id run_of(const struct attempts *attempts, uint64_t number,
+                            struct effects *effects)
+{
+    return (struct run_id){arena_str(&effects->arena, attempts->site), number};
+}
+
+void attempts_send_start(struct attempts *attempts, struct attempt *attempt,
+                         int64_t now_ms, struct effects *effects)
+{
+    attempt->said_ms = now_ms;
+    if (attempts->session == 0) {
+        return;
+    }
+    struct row copy;
+    row_copy(&effects->arena, &attempt->start, &copy);
+    struct msg msg = {
+        .kind = MSG_START,
+        .start = {.run = copy.run.run,
+                  .lease = copy.run.lease,
+                  .epoch = attempt->epoch,
+                  .job = copy.run.job,
+                  .hosts = copy.run.hosts,
+                  .n_hosts = copy.run.n_hosts,
+                  .spec = *copy.run.spec,
+                  .priority = copy.run.priority,
+                  .end_within_ms = msg_end_within_ms(copy.run.end_by_ms, now_ms)},
+    };
+    send(attempts, attempt->provider, &msg, effects);
+}
+
+void attempts_send_ask(struct attempts *attempts, struct attempt *attempt,
+                       int64_t now_ms, struct effects *effects)
+{
+    attempt->asked_ms = now_ms;
+    if (attempts->session != 0) {
+        struct msg msg = {
+            .kind = MSG_ATTEMPT_ASK,
+            .attempt = {run_of(attempts, attempt->number, effects)},
+        };
+        send(attempts, attempt->provider, &msg, effects);
+    }
+}
+
+void attempts_send_order(struct attempts *attempts, struct attempt *attempt,
+                         int64_t now_ms, struct effects *effects)
+{
+    bool is_open = attempt->phase != ATTEMPTS_SENT && attempt->phase != ATTEMPTS_ENDED;
+    if (!is_open || attempt->control.number <= attempt->control_done ||
+        attempt->ordered_ms == now_ms) {
+        return;
+    }
+    attempt->ordered_ms = now_ms;
+    if (attempts->session != 0) {
+        struct msg msg = {
+            .kind = MSG_ATTEMPT_CONTROL,
+            .attempt_control = {run_of(attempts, attempt->number, effects),
+                                attempt->control},
+        };
+        send(attempts, attempt->provider, &msg, effects);
+    }
+}
+
+void attempts_send_acknowledge(struct attempts *attempts, const char *provider,
+                               uint64_t number, struct effects *effects)
+{
+    if (attempts->session != 0) {
+        struct msg msg = {
+            .kind = MSG_ATTEMPT_ACK,
+            .attempt = {run_of(attempts, number, effects)},
+        };
+        send(attempts, provider, &msg, effects);
+    }
+}
+
+void attempts_send_output_ask(struct attempts *attempts, struct attempt *attempt,
+                              int64_t now_ms, struct effects *effects)
+{
+    attempt->said_ms = now_ms;
+    if (attempts->session != 0) {
+        struct msg msg = {
+            .kind = MSG_OUTPUT_ASK,
+            .output_ask = {.run = run_of(attempts, attempt->number, effects),
+                           .request = attempt->request,
+                           .stream = attempt->stream,
+                           .offset = attempt->offset,
+                           .n_bytes = OUTPUT_CHUNK_MAX},
+        };
+        send(attempts, attempt->provider, &msg, effects);
+    }
+}

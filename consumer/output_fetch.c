@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* output_fetch.c: see output_fetch.h. */
+#include "consumer/output_fetch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Below what site/waiters numbers, and in the range that the codec lets through. */
+#define OWN_REQUEST (UINT64_C(1) << 61)
+
+static const char *stream_name(enum output_stream stream)
+{
+    return stream == OUTPUT_OUT ? "output" : "error output";
+}
+
+/* Adds to the text of the end what is missing of it. */
+static void note_missing(struct attempt *attempt, const char *why)
+{
+    const char *before = attempt->end_text != NULL ? attempt->end_text : "";
+    const char *joint = before[0] != '\0' ? "; " : "";
+    size_t size = strlen(before) + REASON_SIZE;
+    char *text = mem_alloc(size, 1);
+    snprintf(text, size, "%s%s%s from byte %lld on %s", before, joint,
+             stream_name(attempt->stream), (long long)attempt->offset, why);
+    free(attempt->end_text);
+    attempt->end_text = text;
+}
+
+static void ask(struct attempts *attempts, struct attempt *attempt, int64_t now_ms,
+                struct effects *effects)
+{
+    attempt->fetch = FETCH_ASKED;
+    attempt->request = OWN_REQUEST | ++attempts->requests;
+    attempts_send_output_ask(attempts, attempt, now_ms, effects);
+}
+
+static void begin_stream(struct attempts *attempts, struct attempt *attempt,
+                         enum output_stream stream, int64_t now_ms,
+                         struct effects *effects)
+{
+    attempt->stream = stream;
+    attempt->offset = 0;
+    ask(attempts, attempt, now_ms, effects);
+}
+
+static void end_stream(struct attempts *attempts, struct attempt *attempt,
+                       int64_t now_ms, struct effects *effects)
+{
+    if (attempt->stream == OUTPUT_OUT && attempt->has_err_file) {
+        begin_stream(attempts, attempt, OUTPUT_ERR, now_ms, effects);
+    } else {
+        attempt->fetch = FETCH_DONE;
+    }
+}
+
+void output_fetch_begin(struct attempts *attempts, struct attempt *attempt,
+                        int64_t now_ms, struct effects *effects)
+{
+    if (attempt->has_out_file || attempt->has_err_file) {
+        begin_stream(attempts, attempt, attempt->has_out_file ? OUTPUT_OUT : OUTPUT_ERR,
+                     now_ms, effects);
+    } else {
+        attempt->fetch = FETCH_DONE;
+    }
+}
+
+void output_fetch_ask_again(struct attempts *attempts, struct attempt *attempt,
+                            int64_t now_ms, struct effects *effects)
+{
+    if (attempt->fetch == FETCH_ASKED) {
+        attempts_send_output_ask(attempts, attempt, now_ms, effects);
+    }
+}
+
+bool output_fetch_take(struct attempts *attempts, struct attempt *attempt,
+                       const struct msg_output *piece, int64_t now_ms,
+                       struct effects *effects)
+{
+    if (attempt->fetch != FETCH_ASKED || piece->request != attempt->request ||
+        piece->stream != attempt->stream) {
+        return false; /* late, a copy, or somebody else's */
+    }
+    if (piece->is_gone) {
+        note_missing(attempt, "is not there any more");
+        end_stream(attempts, attempt, now_ms, effects);
+        return false;
+    }
+    if (piece->offset != attempt->offset || (piece->n_bytes == 0 && !piece->is_end)) {
+        return false; /* nothing yet: asked again */
+    }
+    if (piece->n_bytes == 0 && attempt->offset > 0) {
+        end_stream(attempts, attempt, now_ms, effects);
+        return false;
+    }
+    /* Also no byte at all: the file is to be there, and empty. */
+    attempt->fetch = FETCH_WRITING;
+    attempt->n_piece = piece->n_bytes;
+    attempt->is_last_piece = piece->is_end;
+    return true;
+}
+
+void output_fetch_written(struct attempts *attempts, struct attempt *attempt,
+                          bool is_ok, int64_t now_ms, struct effects *effects)
+{
+    if (attempt->fetch != FETCH_WRITING) {
+        return;
+    }
+    if (!is_ok) {
+        note_missing(attempt, "could not be written");
+        end_stream(attempts, attempt, now_ms, effects);
+        return;
+    }
+    attempt->offset += attempt->n_piece;
+    if (attempt->is_last_piece) {
+        end_stream(attempts, attempt, now_ms, effects);
+    } else {
+        ask(attempts, attempt, now_ms, effects);
+    }
+}

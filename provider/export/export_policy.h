@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* export_policy.h: one HostExport section taken apart: what stands in it, judged by
+ * itself. What it means for the hosts, and beside other sections, is export.c's.
+ *
+ * A value that conf_check has complained about (a number out of bounds, an unknown
+ * word) is not complained about twice: the policy is left out.
+ *
+ * Ownership: everything in conf's arena.
+ * Source: lsf.md 1.2, 1.5. Layer: provider (base only). */
+#ifndef SUBLET_PROVIDER_EXPORT_EXPORT_POLICY_H
+#define SUBLET_PROVIDER_EXPORT_EXPORT_POLICY_H
+
+#include "provider/export/export.h"
+#include "provider/export/export_shares.h"
+
+struct export_policy {
+    const struct conf_section *section;
+    const struct conf_row *row;
+    const struct conf_cell *hosts_cell; /* PER_HOST or RES_SELECT, whichever there is */
+    const struct conf_cell *slots_cell, *name_cell;
+    struct space spaces[SPACES]; /* MEM, SWAP: of each host */
+    const char *name;            /* "" unnamed */
+    int place;
+    enum lease_type type;
+    enum reclaim_policy reclaim_policy;
+    int64_t min_hold_ms, lease_term_ms;
+    bool ends_lost;         /* ON_LOST=kill */
+    bool takes_interactive; /* INTERACTIVE=Y */
+    bool is_per_host;
+    struct conf_words hosts; /* PER_HOST */
+    int n_slots;             /* PER_HOST: on each */
+    int n_hosts_max;         /* RES_SELECT */
+    struct export_shares shares;
+};
+
+/* False: complaints were made, by this call or by conf_check. */
+bool export_policy_read(struct conf *conf, const char *site,
+                        const struct export_defaults *defaults,
+                        const struct conf_section *section, const struct conf_row *row,
+                        struct export_policy *policy);
+
+/* The policy as a normal text: what makes it the same policy after a reload. */
+const char *export_policy_content(struct arena *arena,
+                                  const struct export_policy *policy);
+
+#endif

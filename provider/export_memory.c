@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* export_memory.c: see export_memory.h.
+ *
+ * Example: n1 has 80 MB; lease 1 is to have 25 of them and lease 2 75. They get 20 and
+ * 60. Lease 1 is withdrawn: it keeps its 20 while a job of it runs, and lease 2 its 60;
+ * after that lease 2 gets 75. */
+#include "provider/export_memory.h"
+
+#include "base/webster.h"
+
+static struct lease_share *entry_of(const struct ledger_host *host, int link)
+{
+    return &host->links[link].book->hosts[host->links[link].index];
+}
+
+/* Until its last job there has ended. */
+static bool is_leaving(const struct ledger_host *host, int link)
+{
+    return host->links[link].book->is_withdrawn || entry_of(host, link)->n_wanted == 0;
+}
+
+/* What the policy gives; of a host that has told nothing, what is on record. */
+static struct space wanted_of(const struct ledger_host *host, int link,
+                              enum space_kind kind)
+{
+    const struct lease_share *entry = entry_of(host, link);
+    struct space wanted = entry->wanted[kind], present = entry->spaces[kind];
+    bool is_on_record = host->spaces_mib[kind] < 0 && present.is_given &&
+                        !host->links[link].book->is_revised;
+    return is_on_record && present.mib < wanted.mib ? present : wanted;
+}
+
+/* Adds up what leaving leases have, and what the others want, which is filled in. */
+static void add_up(const struct ledger_host *host, enum space_kind kind, int64_t *wants,
+                   int64_t *kept, int64_t *wanted)
+{
+    *kept = *wanted = 0;
+    for (int i = 0; i < host->n_links; i++) {
+        const struct lease_share *entry = entry_of(host, i);
+        wants[i] = is_leaving(host, i) ? 0 : wanted_of(host, i, kind).mib;
+        *kept +=
+            is_leaving(host, i) && entry->n_slots > 0 ? entry->spaces[kind].mib : 0;
+        *wanted += wants[i];
+    }
+}
+
+static void settle_kind(struct ledger_host *host, enum space_kind kind)
+{
+    size_t n_links = (size_t)host->n_links;
+    int64_t *wants = mem_alloc(n_links, sizeof(*wants));
+    int64_t *parts = mem_alloc(n_links, sizeof(*parts));
+    int64_t kept, wanted, has = host->spaces_mib[kind];
+    add_up(host, kind, wants, &kept, &wanted);
+    bool is_short = has >= 0 && wanted > 0 && wanted > has - kept;
+    if (is_short) {
+        webster_share(has > kept ? has - kept : 0, wants, host->n_links, parts);
+    }
+    for (int i = 0; i < host->n_links; i++) {
+        struct lease_share *entry = entry_of(host, i);
+        if (is_leaving(host, i) && entry->n_slots == 0) {
+            entry->spaces[kind] = (struct space){0};
+        } else if (!is_leaving(host, i)) {
+            entry->spaces[kind].is_given = entry->wanted[kind].is_given;
+            entry->spaces[kind].mib = (int)(is_short ? parts[i] : wants[i]);
+        }
+    }
+    free(wants);
+    free(parts);
+}
+
+void export_memory_reconcile(struct ledger_host *host)
+{
+    for (int i = 0; i < SPACES && host->n_links > 0; i++) {
+        settle_kind(host, (enum space_kind)i);
+    }
+}
+
+int64_t export_memory_sum(const struct ledger_host *host, enum space_kind kind)
+{
+    int64_t mib = 0;
+    for (int i = 0; i < host->n_links; i++) {
+        mib += entry_of(host, i)->spaces[kind].mib;
+    }
+    return mib;
+}

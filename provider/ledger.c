@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ledger.c: see ledger.h. */
+#include "provider/ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/exported_resources.h"
+
+enum { FIRST_CAPACITY = 8 };
+
+static char *copied(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    return memcpy(mem_alloc(size, 1), text, size);
+}
+
+/* Makes room for one more; the pointer array may move. */
+static void *with_room(void *items, int count, int *capacity, size_t size)
+{
+    if (count < *capacity) {
+        return items;
+    }
+    *capacity = *capacity == 0 ? FIRST_CAPACITY : *capacity * 2;
+    return mem_grow(items, (size_t)*capacity, size);
+}
+
+void ledger_release(struct ledger *books)
+{
+    for (int i = 0; i < books->count; i++) {
+        struct ledger_lease *book = books->items[i];
+        free(book->lease);
+        free(book->policy);
+        free(book->consumer);
+        free(book->content);
+        free(book->hosts);
+        free(book->resources);
+        free(book->wanted);
+        free(book);
+    }
+    HASH_CLEAR(hh, books->table);
+    for (int i = 0; i < books->n_hosts; i++) {
+        free(books->hosts[i]->name);
+        free(books->hosts[i]->links);
+        free(books->hosts[i]);
+    }
+    free(books->items);
+    free(books->hosts);
+    memset(books, 0, sizeof(*books));
+}
+
+/* ------------------------------------------------------------ books */
+
+/* Where the lease stands, or would. */
+static int book_place(const struct ledger *books, const char *lease)
+{
+    int low = 0, high = books->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (strcmp(books->items[middle]->lease, lease) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+struct ledger_lease *ledger_find(const struct ledger *books, const char *lease)
+{
+    int at = book_place(books, lease);
+    bool is_there = at < books->count && strcmp(books->items[at]->lease, lease) == 0;
+    return is_there ? books->items[at] : NULL;
+}
+
+/* "PROVIDER/POLICY/": its length. */
+static size_t policy_length(const char *lease)
+{
+    const char *first = strchr(lease, '/');
+    const char *second = first != NULL ? strchr(first + 1, '/') : NULL;
+    return second != NULL ? (size_t)(second - lease) + 1 : 0;
+}
+
+/* Only a pool's parts have a ':' in their ids. */
+static enum ledger_part part_of(const char *lease, const char *consumer)
+{
+    const char *last = lease + policy_length(lease);
+    size_t length = strlen(consumer);
+    if (strncmp(consumer, "pool:", 5) == 0) {
+        return LEDGER_IDLE;
+    }
+    if (strchr(last, ':') == NULL) {
+        return LEDGER_WHOLE;
+    }
+    bool is_own = strncmp(lease, consumer, length) == 0 && lease[length] == '/';
+    return is_own ? LEDGER_OWN_LEAF : LEDGER_LEAF;
+}
+
+struct ledger_lease *ledger_find_idle(const struct ledger *books, const char *lease)
+{
+    char prefix[LEASE_ID_SIZE];
+    size_t length = policy_length(lease);
+    if (length == 0 || length >= sizeof(prefix)) {
+        return NULL;
+    }
+    memcpy(prefix, lease, length);
+    prefix[length] = '\0';
+    for (int i = book_place(books, prefix);
+         i < books->count && strncmp(books->items[i]->lease, prefix, length) == 0;
+         i++) {
+        if (books->items[i]->part == LEDGER_IDLE && !books->items[i]->is_withdrawn) {
+            return books->items[i];
+        }
+    }
+    return NULL;
+}
+
+bool ledger_is_same_policy(const struct ledger_lease *a, const struct ledger_lease *b)
+{
+    return strcmp(a->policy, b->policy) == 0;
+}
+
+int ledger_count_held(const struct ledger_lease *book)
+{
+    int64_t n_held = 0;
+    for (int i = 0; i < book->n_hosts; i++) {
+        n_held += book->hosts[i].n_slots;
+    }
+    return n_held < INT32_MAX ? (int)n_held : INT32_MAX;
+}
+
+struct ledger_lease *ledger_add(struct ledger *books, const char *lease,
+                                const char *policy, const char *consumer)
+{
+    struct ledger_lease *book = mem_alloc(1, sizeof(*book));
+    book->part = part_of(lease, consumer);
+    book->lease = copied(lease);
+    book->policy = copied(policy);
+    book->consumer = copied(consumer);
+    book->content = copied("");
+    book->told_ms = INT64_MIN / 2; /* never, and long ago */
+    book->paced_ms = INT64_MIN / 2;
+    books->items =
+        with_room(books->items, books->count, &books->capacity, sizeof(*books->items));
+    int at = book_place(books, lease);
+    memmove(&books->items[at + 1], &books->items[at],
+            (size_t)(books->count - at) * sizeof(struct ledger_lease *));
+    books->items[at] = book;
+    books->count++;
+    return book;
+}
+
+void ledger_set_content(struct ledger_lease *book, const char *content)
+{
+    char *copy = copied(content);
+    free(book->content);
+    book->content = copy;
+}
+
+static bool set_resources(struct lease_resource **kept, int *n_kept,
+                          const struct lease_resource *resources, int n_resources)
+{
+    if (exported_resources_is_same(*kept, *n_kept, resources, n_resources)) {
+        return false;
+    }
+    struct lease_resource *copies = exported_resources_dup(resources, n_resources);
+    free(*kept);
+    *kept = copies;
+    *n_kept = n_resources;
+    return true;
+}
+
+bool ledger_set_resources(struct ledger_lease *book,
+                          const struct lease_resource *resources, int n_resources)
+{
+    return set_resources(&book->resources, &book->n_resources, resources, n_resources);
+}
+
+bool ledger_want_resources(struct ledger_lease *book,
+                           const struct lease_resource *resources, int n_resources)
+{
+    return set_resources(&book->wanted, &book->n_wanted, resources, n_resources);
+}
+
+/* ------------------------------------------------------------ hosts */
+
+static int host_place(const struct ledger *books, const char *name)
+{
+    int low = 0, high = books->n_hosts;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (strcmp(books->hosts[middle]->name, name) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+struct ledger_host *ledger_find_host(const struct ledger *books, const char *name)
+{
+    struct ledger_host *host;
+    HASH_FIND_STR(books->table, name, host);
+    return host;
+}
+
+struct ledger_host *ledger_add_host(struct ledger *books, const char *name)
+{
+    struct ledger_host *host = ledger_find_host(books, name);
+    if (host != NULL) {
+        return host;
+    }
+    host = mem_alloc(1, sizeof(*host));
+    host->name = copied(name);
+    for (int i = 0; i < SPACES; i++) {
+        host->spaces_mib[i] = -1;
+    }
+    books->hosts = with_room(books->hosts, books->n_hosts, &books->hosts_capacity,
+                             sizeof(*books->hosts));
+    int at = host_place(books, name);
+    memmove(&books->hosts[at + 1], &books->hosts[at],
+            (size_t)(books->n_hosts - at) * sizeof(struct ledger_host *));
+    books->hosts[at] = host;
+    HASH_ADD_KEYPTR(hh, books->table, host->name, strlen(host->name), host);
+    books->n_hosts++;
+    return host;
+}
+
+struct lease_share *ledger_find_entry(const struct ledger_lease *book,
+                                      const struct ledger_host *host)
+{
+    for (int i = 0; i < host->n_links; i++) {
+        if (host->links[i].book == book) {
+            return &book->hosts[host->links[i].index];
+        }
+    }
+    return NULL;
+}
+
+void ledger_link(struct ledger *books)
+{
+    for (int i = 0; i < books->n_hosts; i++) {
+        books->hosts[i]->n_links = 0;
+    }
+    for (int i = 0; i < books->count; i++) {
+        for (int j = 0; j < books->items[i]->n_hosts; j++) {
+            struct ledger_host *host = books->items[i]->hosts[j].host;
+            host->links = with_room(host->links, host->n_links, &host->links_capacity,
+                                    sizeof(*host->links));
+            host->links[host->n_links++] = (struct ledger_link){books->items[i], j};
+        }
+    }
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+void ledger_count_consumer(struct lease_share *entry)
+{
+    entry->consumer_used =
+        least(entry->consumer, entry->consumer_running + entry->consumer_still);
+}
+
+bool ledger_is_owed(const struct ledger_lease *book)
+{
+    return book->part == LEDGER_OWN_LEAF && (book->is_withdrawn || book->n_recalls > 0);
+}
+
+/* Attributes what is left to the leases that are (not) owed; returns what is left. */
+static int64_t attribute_to(struct ledger_host *host, bool is_owed, int64_t left)
+{
+    for (int i = 0; i < host->n_links; i++) {
+        struct ledger_lease *book = host->links[i].book;
+        if (ledger_is_owed(book) != is_owed) {
+            continue;
+        }
+        struct lease_share *entry = &book->hosts[host->links[i].index];
+        int bound = book->is_frozen ? least(entry->provider_used, entry->provider)
+                                    : entry->provider;
+        int used = left < bound ? (int)left : bound;
+        book->is_dirty = book->is_dirty || used != entry->provider_used;
+        /* What it has as a leaf and uses no more may be owed to the pool. */
+        host->is_unsettled |=
+            book->part == LEDGER_OWN_LEAF && used != entry->provider_used;
+        entry->provider_used = used;
+        left -= used;
+    }
+    return left;
+}
+
+/* One round of it: what is owed last, or a job of ours would be ended on it while it
+ * may run on what is not. Returns how many used slots found no place. */
+static int64_t attribute_once(struct ledger_host *host)
+{
+    int64_t left = (int64_t)host->local_used + host->local_still;
+    if (host->is_known) {
+        int64_t own = host->max; /* slots that no lease has */
+        for (int i = 0; i < host->n_links; i++) {
+            own -= host->links[i].book->hosts[host->links[i].index].n_slots;
+        }
+        left -= own > 0 ? own : 0;
+    }
+    left = attribute_to(host, false, left > 0 ? left : 0);
+    left = attribute_to(host, true, left);
+    return left - host->local_still; /* those need no place until they go on */
+}
+
+/* Thaws leases whose slots on the host are needed; true where there was one. */
+static bool thaw_needed(struct ledger_host *host)
+{
+    bool has_thawed = false;
+    for (int i = 0; i < host->n_links; i++) {
+        struct ledger_lease *book = host->links[i].book;
+        const struct lease_share *entry = &book->hosts[host->links[i].index];
+        if (book->is_frozen && entry->provider > entry->provider_used) {
+            book->is_frozen = false;
+            book->is_dirty = true;
+            has_thawed = true;
+        }
+    }
+    return has_thawed;
+}
+
+void ledger_attribute(struct ledger_host *host)
+{
+    if (attribute_once(host) > 0 && thaw_needed(host)) {
+        attribute_once(host);
+    }
+}
+
+/* ------------------------------------------------------------ on disk */
+
+void ledger_store(const struct ledger_lease *book, struct effects *effects)
+{
+    struct arena *arena = &effects->arena;
+    struct host_split *hosts =
+        arena_alloc(arena, (size_t)book->n_hosts, sizeof(*hosts));
+    for (int i = 0; i < book->n_hosts; i++) {
+        const struct lease_share *entry = &book->hosts[i];
+        hosts[i].host = arena_str(arena, entry->host->name);
+        hosts[i].n_slots = entry->n_slots;
+        hosts[i].provider = entry->provider;
+        hosts[i].consumer = entry->consumer;
+        memcpy(hosts[i].spaces, entry->spaces, sizeof(entry->spaces));
+    }
+    struct row row = {
+        .kind = ROW_BOOK,
+        .book = {.lease = arena_str(arena, book->lease),
+                 .policy = arena_str(arena, book->policy),
+                 .consumer = arena_str(arena, book->consumer),
+                 .content = arena_str(arena, book->content),
+                 .type = book->type,
+                 .epoch = book->epoch,
+                 .is_made = book->is_made,
+                 .is_withdrawn = book->is_withdrawn,
+                 .is_ended = book->is_ended,
+                 .is_drained = book->is_drained,
+                 .drain = book->drain,
+                 .hosts = hosts,
+                 .n_hosts = book->n_hosts,
+                 .resources =
+                     exported_resources_copy(arena, book->resources, book->n_resources),
+                 .n_resources = book->n_resources,
+                 .recall = book->recall,
+                 .is_whole = book->is_whole,
+                 .n_recalls = book->n_recalls},
+    };
+    row.book.recalls = arena_copy(arena, book->recalls,
+                                  (size_t)book->n_recalls * sizeof(*book->recalls));
+    effects_store(effects, &row);
+}
+
+void ledger_load(struct ledger *books, const struct row_book *row)
+{
+    struct ledger_lease *book =
+        ledger_add(books, row->lease, row->policy, row->consumer);
+    ledger_set_content(book, row->content);
+    book->type = row->type;
+    book->epoch = row->epoch;
+    book->is_made = row->is_made;
+    book->is_withdrawn = row->is_withdrawn;
+    book->is_ended = row->is_ended;
+    book->is_drained = row->is_drained;
+    book->drain = row->drain;
+    book->recall = row->recall;
+    book->is_whole = row->is_whole;
+    for (int i = 0; i < row->n_recalls && i < RECALLS_MAX; i++) {
+        book->recalls[book->n_recalls++] = row->recalls[i];
+    }
+    book->is_dirty = true;
+    book->hosts = mem_alloc((size_t)row->n_hosts, sizeof(*book->hosts));
+    book->n_hosts = row->n_hosts;
+    for (int i = 0; i < row->n_hosts; i++) {
+        const struct host_split *split = &row->hosts[i];
+        book->hosts[i] = (struct lease_share){
+            .host = ledger_add_host(books, split->host),
+            .n_wanted = split->n_slots,
+            .n_slots = split->n_slots,
+            .provider = split->provider,
+            .consumer = split->consumer,
+        };
+        memcpy(book->hosts[i].wanted, split->spaces, sizeof(split->spaces));
+        memcpy(book->hosts[i].spaces, split->spaces, sizeof(split->spaces));
+    }
+    ledger_set_resources(book, row->resources, row->n_resources);
+    ledger_want_resources(book, row->resources, row->n_resources);
+    ledger_link(books);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ledger.h: the books themselves: leases with their hosts, the hosts with what the site
+ * uses of them, and who of both sides uses which slots.
+ *
+ * Nothing is decided here. One rule is kept: the slots that the site's own jobs use on
+ * a host are attributed first to slots that no lease has, then to the leases' slots
+ * that the provider holds, in lease id order; a frozen lease is never attributed more
+ * than when it froze, and what falls away while frozen does not come back to it. Where
+ * the jobs then find no place (a host shrank, another lease grew), the freeze is given
+ * up: it lapses, and a proposal that still comes is judged by the true counts.
+ *
+ * Ownership: books own all strings. Order: books by lease id, hosts by name; a lease's
+ * hosts in its policy's order; a host's links by lease id.
+ * Source: ARCHITECTURE 5, "a provider's local jobs on a host". Layer: provider. */
+#ifndef SUBLET_PROVIDER_LEDGER_H
+#define SUBLET_PROVIDER_LEDGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <stdlib.h>
+
+#define uthash_fatal(text) abort() /* out of memory, as everywhere */
+#include <uthash.h>
+
+#include "model/effect.h"
+
+/* What part a lease has in its policy. Of one that exports to a pool the slots that are
+ * idle there are one contract's ("pool:NAME" is its consumer), and each leaf of the
+ * plan has one, the site itself among them: that holds its slots on the provider's side
+ * of the split, the others on the consumer's. A host's slots go from one part to
+ * another, and all parts together have what the policy exports there. */
+enum ledger_part { LEDGER_WHOLE, LEDGER_IDLE, LEDGER_LEAF, LEDGER_OWN_LEAF };
+
+struct ledger_lease;
+
+/* A lease on a host. */
+struct ledger_link {
+    struct ledger_lease *book;
+    int index; /* into the book's hosts */
+};
+
+struct ledger_host {
+    char *name;
+    bool is_known; /* the site has told what follows */
+    int max;       /* MXJ */
+    int local_used;
+    int local_still; /* of jobs that stand still and have given their slots away */
+    int64_t spaces_mib[SPACES]; /* that it has; -1: not known */
+    bool is_down;
+    bool is_taken;     /* by an exclusive job */
+    bool is_unsettled; /* reconcile.c has to look at it */
+    struct ledger_link *links;
+    int n_links, links_capacity;
+    UT_hash_handle hh;
+};
+
+/* A host of a lease. n_slots = provider + consumer, always; each used <= held: the
+ * least of what it holds and what its jobs want, those that stand still too. */
+struct lease_share {
+    struct ledger_host *host;
+    int n_wanted; /* that the export policy gives it; 0: on its way out */
+    int n_slots, provider, consumer;
+    int provider_used, consumer_used;
+    int consumer_running, consumer_still; /* slots of the consumer's jobs */
+    bool is_going; /* it is to go home whole (recall_book.h); in memory alone */
+    struct space wanted[SPACES]; /* that the export policy gives it */
+    struct space spaces[SPACES]; /* that the consumer has */
+};
+
+struct ledger_lease {
+    char *lease; /* id */
+    char *policy, *consumer, *content;
+    enum lease_type type;
+    enum reclaim_policy reclaim_policy;
+    int64_t min_hold_ms, lease_term_ms;
+    bool ends_lost;         /* ON_LOST=kill */
+    bool takes_interactive; /* INTERACTIVE=Y */
+    uint64_t epoch;
+    bool is_made, is_withdrawn, is_ended;
+    bool is_drained; /* by DRAIN: withdrawn, whatever the policies say */
+    uint64_t drain;  /* its number */
+    enum ledger_part part;
+    uint64_t recall; /* number of the latest RECALL */
+    bool is_whole;   /* it wants hosts whole */
+    struct row_recall
+        recalls[RECALLS_MAX]; /* what of it is not home yet, by deadline */
+    int n_recalls;
+    int n_due;      /* of these, at the last look at the clock */
+    bool is_frozen; /* in memory only, as are all below but the hosts */
+    int64_t frozen_until_ms;
+    uint64_t freeze;     /* the highest number accepted */
+    bool needs_reserved; /* the one slot that lets the lease be made is still owed */
+    bool is_changed;     /* differs from the epoch on record */
+    bool is_exported;    /* provider_export: the plan has it */
+    bool is_revised;     /* provider_export: it gives other slots than before */
+    bool is_reshared;    /* provider_export: other shared resources */
+    bool has_part;       /* provider_export: drained, of a policy that is there */
+    bool is_open;        /* provider_export: its hosts are still to be picked */
+    bool is_dirty;       /* differs from the STATE last sent */
+    int64_t told_ms;     /* when that was */
+    int n_repeats;       /* of it since, unasked */
+    int64_t paced_ms;    /* when it would have been, one a gap */
+    struct lease_share *hosts;
+    int n_hosts;
+    struct lease_resource *resources; /* shared ones, that the consumer has */
+    int n_resources;
+    struct lease_resource *wanted; /* of these, that the export policy gives */
+    int n_wanted;
+    char reason[REASON_SIZE];
+};
+
+struct ledger {
+    struct ledger_lease **items;
+    int count, capacity;
+    struct ledger_host **hosts; /* by name */
+    struct ledger_host *table;  /* a scheduler asks about every host in every pass */
+    int n_hosts, hosts_capacity;
+    uint64_t n_changes; /* of what is exported besides slots */
+    bool is_unshared;   /* shared_instances.c has to look at shared resources */
+};
+
+void ledger_release(struct ledger *books);
+
+struct ledger_lease *ledger_find(const struct ledger *books, const char *lease);
+/* A new book at epoch 0 without hosts. */
+struct ledger_lease *ledger_add(struct ledger *books, const char *lease,
+                                const char *policy, const char *consumer);
+void ledger_set_content(struct ledger_lease *book, const char *content);
+/* True where they are others than before. */
+bool ledger_set_resources(struct ledger_lease *book,
+                          const struct lease_resource *resources, int n_resources);
+/* What it should have, likewise. */
+bool ledger_want_resources(struct ledger_lease *book,
+                           const struct lease_resource *resources, int n_resources);
+
+struct ledger_host *ledger_find_host(const struct ledger *books, const char *name);
+struct ledger_host *ledger_add_host(struct ledger *books, const char *name);
+
+/* The book's entry for a host, or NULL. */
+struct lease_share *ledger_find_entry(const struct ledger_lease *book,
+                                      const struct ledger_host *host);
+/* What the site itself has of a pool as a leaf, and what falls free of it goes back. */
+bool ledger_is_owed(const struct ledger_lease *book);
+/* After any change of which hosts a book has. */
+void ledger_link(struct ledger *books);
+
+/* After a change of what the consumer holds or its jobs have. */
+void ledger_count_consumer(struct lease_share *entry);
+/* The contract with the slots of the policy that are idle in its pool; NULL: the policy
+ * exports to none now. Likewise by "PROVIDER/POLICY/" and what may follow. */
+struct ledger_lease *ledger_find_idle(const struct ledger *books, const char *lease);
+/* Both are parts of one policy. */
+bool ledger_is_same_policy(const struct ledger_lease *a, const struct ledger_lease *b);
+/* Slots that are held, on all hosts. */
+int ledger_count_held(const struct ledger_lease *book);
+
+/* Attributes a host's local use anew; marks books whose share of it changed. */
+void ledger_attribute(struct ledger_host *host);
+
+/* The lease's row as it is now. */
+void ledger_store(const struct ledger_lease *book, struct effects *effects);
+void ledger_load(struct ledger *books, const struct row_book *row);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* provider_run_start.c: START judged in the order of rule 7, and the life of what was
+ * taken.
+ *
+ * First the books: an attempt that was taken is answered as it was, one that is not
+ * above the highest decided is refused and changes nothing. Only then is it judged, and
+ * either way the new highest number goes on record with the answer. */
+#include "provider/provider_parts.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------ judging */
+
+static const char *judge_lease(const struct ledger_lease *book,
+                               const struct msg_start *start, struct arena *arena)
+{
+    if (book == NULL) {
+        return arena_printf(arena, "lease %s is unknown here", start->lease);
+    }
+    if (strcmp(book->consumer, start->run.site) != 0) {
+        return arena_printf(arena, "lease %s is not %s's", start->lease,
+                            start->run.site);
+    }
+    if (book->is_withdrawn) {
+        return arena_printf(arena, "lease %s is withdrawn", start->lease);
+    }
+    if (start->epoch != book->epoch) {
+        return arena_printf(arena, "stale epoch: the contract is at %llu, not %llu",
+                            (unsigned long long)book->epoch,
+                            (unsigned long long)start->epoch);
+    }
+    return book->is_frozen
+               ? arena_printf(arena, "lease %s is frozen, its split is being changed",
+                              start->lease)
+               : NULL;
+}
+
+static bool is_named_before(const struct msg_start *start, int place)
+{
+    for (int i = 0; i < place; i++) {
+        if (strcmp(start->hosts[i].host, start->hosts[place].host) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Slots of jobs that run there, of whoever; with `still` also of those that stand
+ * still. */
+static int count_used(const struct ledger_host *host, bool still)
+{
+    int n_used = host->local_used + (still ? host->local_still : 0);
+    for (int i = 0; i < host->n_links; i++) {
+        const struct lease_share *entry =
+            &host->links[i].book->hosts[host->links[i].index];
+        n_used += entry->consumer_running + (still ? entry->consumer_still : 0);
+    }
+    return n_used;
+}
+
+static const char *judge_host(const struct provider *provider,
+                              const struct ledger_lease *book,
+                              const struct msg_start *start, int place,
+                              struct arena *arena)
+{
+    const struct host_slots *asked = &start->hosts[place];
+    const struct ledger_host *host = ledger_find_host(&provider->books, asked->host);
+    const struct lease_share *entry =
+        host != NULL ? ledger_find_entry(book, host) : NULL;
+    if (entry == NULL) {
+        return arena_printf(arena, "unknown host: %s is not of lease %s", asked->host,
+                            start->lease);
+    }
+    if (asked->n_slots <= 0 || is_named_before(start, place)) {
+        return arena_printf(arena, "slots of host %s make no sense", asked->host);
+    }
+    if (host->is_down) {
+        return arena_printf(arena, "host %s is down or closed", asked->host);
+    }
+    if (host->is_taken) {
+        return arena_printf(arena, "an exclusive job runs on host %s", asked->host);
+    }
+    if (start->spec.is_exclusive && count_used(host, true) > 0) {
+        return arena_printf(arena, "other jobs run on host %s, it wants one of its own",
+                            asked->host);
+    }
+    if (asked->n_slots > entry->consumer - entry->consumer_running) {
+        return arena_printf(arena, "no free slot on host %s", asked->host);
+    }
+    /* It has shrunk, and what ran then is not gone yet. */
+    if (asked->n_slots > host->max - count_used(host, false)) {
+        return arena_printf(arena, "host %s has %d slots, and jobs of before use them",
+                            asked->host, host->max);
+    }
+    return NULL;
+}
+
+/* Under what account it would run, the site looks up where it starts it. */
+static const char *judge_user(const struct provider *provider,
+                              const struct msg_start *start, struct arena *arena)
+{
+    const char *user = start->spec.user != NULL ? start->spec.user : "";
+    if (provider->users == NULL ||
+        user_map_account(provider->users, user, start->run.site, "") != NULL) {
+        return NULL;
+    }
+    return arena_printf(arena, "user %s of %s has no account at %s (UserMap)", user,
+                        start->run.site, provider->site);
+}
+
+/* NULL: nothing stands against it. */
+static const char *judge(const struct provider *provider,
+                         const struct ledger_lease *book, const struct msg_start *start,
+                         struct arena *arena)
+{
+    const char *reason = judge_lease(book, start, arena);
+    if (reason == NULL) {
+        reason = judge_user(provider, start, arena);
+    }
+    if (reason == NULL && start->spec.interaction != INTERACTION_NONE &&
+        !book->takes_interactive) {
+        reason = arena_printf(arena, "lease %s takes no interactive jobs (INTERACTIVE)",
+                              start->lease);
+    }
+    if (reason == NULL && start->n_hosts <= 0) {
+        reason = "no host is asked for";
+    }
+    for (int i = 0; reason == NULL && i < start->n_hosts; i++) {
+        reason = judge_host(provider, book, start, i, arena);
+    }
+    return reason;
+}
+
+/* ------------------------------------------------------------ START */
+
+static void decide(struct provider *provider, const struct run_id *run,
+                   struct effects *effects)
+{
+    admitted_set_highest(&provider->taken, run->site, run->attempt);
+    struct row row = {
+        .kind = ROW_HIGH,
+        .high = {.consumer = arena_str(&effects->arena, run->site),
+                 .attempt = run->attempt},
+    };
+    effects_store(effects, &row);
+}
+
+static void take(struct provider *provider, struct ledger_lease *book,
+                 const struct msg_start *start, int64_t now_ms, struct effects *effects)
+{
+    admitted_add(&provider->taken, &provider->books, &start->run, book, start->hosts,
+                 start->n_hosts, false);
+    for (int i = 0; start->spec.is_exclusive && i < start->n_hosts; i++) {
+        provider_set_used_exclusively(provider, start->hosts[i].host, true);
+    }
+    if (!book->is_made) {
+        book->is_made = true;
+        ledger_store(book, effects);
+        provider_tell(provider, book, now_ms, effects);
+    }
+}
+
+enum provider_verdict provider_run_start(struct provider *provider,
+                                         const struct msg_start *start, int64_t now_ms,
+                                         struct effects *effects, const char **reason)
+{
+    *reason = "";
+    if (admitted_find(&provider->taken, &start->run) != NULL) {
+        return PROVIDER_KNOWN;
+    }
+    if (start->run.attempt <= admitted_highest(&provider->taken, start->run.site)) {
+        *reason = "attempt was decided before";
+        return PROVIDER_REFUSED;
+    }
+    provider_refresh(provider, now_ms, effects);
+    struct ledger_lease *book = ledger_find(&provider->books, start->lease);
+    const char *against = judge(provider, book, start, &effects->arena);
+    decide(provider, &start->run, effects);
+    if (against != NULL) {
+        *reason = against;
+        if (book != NULL) {
+            book->is_dirty = true; /* who asked for that should hear how it is */
+        }
+        return PROVIDER_REFUSED;
+    }
+    take(provider, book, start, now_ms, effects);
+    return PROVIDER_ADMITTED;
+}
+
+enum attempt_state provider_run_unknown_state(const struct provider *provider,
+                                              const struct run_id *run)
+{
+    return run->attempt <= admitted_highest(&provider->taken, run->site)
+               ? ATTEMPT_LOST
+               : ATTEMPT_ABSENT;
+}
+
+bool provider_run_may_resume(const struct provider *provider, const struct run_id *run)
+{
+    const struct admitted_run *taken = admitted_find(&provider->taken, run);
+    return taken == NULL || admitted_fits(taken);
+}
+
+void provider_run_set_yielded(struct provider *provider, const struct run_id *run,
+                              bool is_still)
+{
+    struct admitted_run *taken = admitted_find(&provider->taken, run);
+    if (taken != NULL) {
+        admitted_set_yielded(taken, is_still);
+    }
+}
+
+void provider_run_ended(struct provider *provider, const struct run_id *run)
+{
+    struct admitted_run *taken = admitted_find(&provider->taken, run);
+    if (taken != NULL) {
+        admitted_end(taken);
+    }
+}
+
+void provider_run_forgotten(struct provider *provider, const struct run_id *run)
+{
+    admitted_remove(&provider->taken, run);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shared_instances.c: see shared_instances.h. Pool by pool: nobody loses what it has
+ * and is still to have; what neither those have nor leases that leave is left of what
+ * is exported, and goes to who lacks some, by highest averages of what they lack.
+ *
+ * Example: of 10 licences south has 7 and east 3. South's policy goes while a job of it
+ * runs, and another gives east all 10. South keeps 7, so east has 3 still. When south's
+ * job has ended east gets the 7. Had the 10 gone to south again, by another lease, it
+ * would have had 7 of them at once: they are the ones that it has. */
+#include "provider/shared_instances.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/webster.h"
+
+/* A consumer's part of a pool. */
+struct part {
+    const char *resource, *consumer;
+    int pool;
+    int64_t n_exported; /* that the policies give it */
+    int64_t n_wanted;   /* of these, those of leases that take what is given */
+    int64_t n_had;      /* that these leases have already */
+    int64_t n_kept;     /* that others have */
+    int64_t n_given;
+};
+
+/* It is not for the policies to say, now. */
+static bool is_keeping(const struct ledger_lease *book)
+{
+    return book->is_withdrawn || book->is_open;
+}
+
+static int compare_parts(const void *left, const void *right)
+{
+    const struct part *a = left, *b = right;
+    int order = strcmp(a->resource, b->resource);
+    order = order != 0 ? order : (a->pool > b->pool) - (a->pool < b->pool);
+    return order != 0 ? order : strcmp(a->consumer, b->consumer);
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Leases of one consumer have the same instances: the most that one of them names. */
+static int merge_parts(struct part *parts, int n_parts)
+{
+    int n_merged = 0;
+    if (n_parts > 0) {
+        qsort(parts, (size_t)n_parts, sizeof(*parts), compare_parts);
+    }
+    for (int i = 0; i < n_parts; i++) {
+        struct part *last = n_merged > 0 ? &parts[n_merged - 1] : NULL;
+        if (last == NULL || compare_parts(last, &parts[i]) != 0) {
+            parts[n_merged++] = parts[i];
+        } else {
+            last->n_exported = most(last->n_exported, parts[i].n_exported);
+            last->n_wanted = most(last->n_wanted, parts[i].n_wanted);
+            last->n_had = most(last->n_had, parts[i].n_had);
+            last->n_kept = most(last->n_kept, parts[i].n_kept);
+        }
+    }
+    return n_merged;
+}
+
+/* What the policies give the book, and what it has: one part each. What it has is
+ * another list as soon as something is given: its names are copied. */
+static int add_parts(const struct ledger_lease *book, struct arena *arena,
+                     struct part *parts)
+{
+    int n = 0;
+    for (int i = 0; i < book->n_wanted; i++) {
+        int n_instances = book->wanted[i].n_instances;
+        parts[n++] = (struct part){
+            .resource = book->wanted[i].name,
+            .consumer = book->consumer,
+            .pool = book->wanted[i].pool,
+            .n_exported = n_instances,
+            .n_wanted = is_keeping(book) ? 0 : n_instances,
+        };
+    }
+    for (int i = 0; i < book->n_resources; i++) {
+        int n_instances = book->resources[i].n_instances;
+        parts[n++] = (struct part){
+            .resource = arena_str(arena, book->resources[i].name),
+            .consumer = book->consumer,
+            .pool = book->resources[i].pool,
+            .n_had = is_keeping(book) ? 0 : n_instances,
+            .n_kept = is_keeping(book) ? n_instances : 0,
+        };
+    }
+    return n;
+}
+
+/* By resource, pool, consumer. */
+static struct part *list_parts(const struct ledger *books, struct arena *arena,
+                               int *n_parts)
+{
+    size_t n_all = 0;
+    for (int i = 0; i < books->count; i++) {
+        n_all +=
+            (size_t)books->items[i]->n_wanted + (size_t)books->items[i]->n_resources;
+    }
+    struct part *parts = arena_alloc(arena, n_all, sizeof(*parts));
+    int n = 0;
+    for (int i = 0; i < books->count; i++) {
+        n += add_parts(books->items[i], arena, &parts[n]);
+    }
+    *n_parts = merge_parts(parts, n);
+    return parts;
+}
+
+/* What everybody has of it already, and may keep. */
+static int64_t count_out(const struct part *part)
+{
+    return most(part->n_given, part->n_kept);
+}
+
+/* What is exported of these, and nobody has. */
+static int64_t count_left(const struct part *parts, int n_parts)
+{
+    int64_t left = 0;
+    for (int i = 0; i < n_parts; i++) {
+        left += parts[i].n_exported - count_out(&parts[i]);
+    }
+    return most(left, 0);
+}
+
+/* The parts of one pool, from what is left there and of the resource. Returns how many
+ * instances were given. */
+static int64_t give_pool(struct part *parts, int n_parts, int64_t left_of_all)
+{
+    int64_t *lacks = mem_alloc((size_t)n_parts, sizeof(*lacks));
+    int64_t *shares = mem_alloc((size_t)n_parts, sizeof(*shares));
+    int64_t left = least(count_left(parts, n_parts), left_of_all), lacking = 0;
+    for (int i = 0; i < n_parts; i++) {
+        lacks[i] = parts[i].n_wanted - parts[i].n_given;
+        lacking += lacks[i];
+    }
+    if (lacking > left && left > 0) {
+        webster_share(left, lacks, n_parts, shares);
+    }
+    for (int i = 0; i < n_parts; i++) {
+        parts[i].n_given += lacking > left ? shares[i] : lacks[i];
+    }
+    free(lacks);
+    free(shares);
+    return least(lacking, left);
+}
+
+static void give_resource(struct part *parts, int n_parts)
+{
+    for (int i = 0; i < n_parts; i++) {
+        parts[i].n_given =
+            least(parts[i].n_wanted, most(parts[i].n_had, parts[i].n_kept));
+    }
+    int64_t left = count_left(parts, n_parts);
+    for (int i = 0, n; i < n_parts; i += n) {
+        for (n = 1; i + n < n_parts && parts[i].pool == parts[i + n].pool; n++) {
+        }
+        left -= give_pool(&parts[i], n, left);
+    }
+}
+
+static void give_all(struct part *parts, int n_parts)
+{
+    for (int i = 0, n; i < n_parts; i += n) {
+        for (n = 1;
+             i + n < n_parts && strcmp(parts[i].resource, parts[i + n].resource) == 0;
+             n++) {
+        }
+        give_resource(&parts[i], n);
+    }
+}
+
+static void note_change(struct ledger_lease *book)
+{
+    if (!book->is_changed) {
+        snprintf(book->reason, sizeof(book->reason), "%s",
+                 book->epoch == 0 ? ""
+                 : book->is_revised || book->is_reshared
+                     ? "export policy changed"
+                     : "shared resources fell free");
+    }
+    book->is_changed = true;
+}
+
+static void take(struct ledger_lease *book, const struct part *parts, int n_parts)
+{
+    struct lease_resource *given = mem_alloc((size_t)book->n_wanted, sizeof(*given));
+    for (int i = 0; i < book->n_wanted; i++) {
+        const struct lease_resource *wanted = &book->wanted[i];
+        const struct part key = {
+            .resource = wanted->name, .consumer = book->consumer, .pool = wanted->pool};
+        const struct part *part =
+            bsearch(&key, parts, (size_t)n_parts, sizeof(*parts), compare_parts);
+        given[i] = *wanted;
+        given[i].n_instances = (int)least(part->n_given, wanted->n_instances);
+    }
+    if (ledger_set_resources(book, given, book->n_wanted)) {
+        note_change(book);
+    }
+    free(given);
+}
+
+void shared_instances_reconcile(struct ledger *books)
+{
+    struct arena arena;
+    int n_parts;
+    if (!books->is_unshared) {
+        return;
+    }
+    arena_init(&arena);
+    struct part *parts = list_parts(books, &arena, &n_parts);
+    give_all(parts, n_parts);
+    for (int i = 0; i < books->count; i++) {
+        if (!is_keeping(books->items[i])) {
+            take(books->items[i], parts, n_parts);
+        }
+    }
+    arena_release(&arena);
+    books->is_unshared = false;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_leaf_contract.c: a policy that exports to a pool: its parts, grants and recalls,
+ * at the provider. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "tests/unit/provider/provider_world.h"
+
+#define IDLE "north/p/pool:x"
+#define ENG "north/p/south:/eng"
+#define OWN "north/p/north:/own"
+
+static struct provider_world world;
+
+static int setup(void **state)
+{
+    (void)state;
+    provider_world_init(&world);
+    provider_set_local_used(world.provider, "n1", 4, 0);
+    provider_set_local_used(world.provider, "n2", 4, 0);
+    provider_world_export(&world, "p pool:x pool n1=4 n2=2");
+    provider_world_session(&world, 1);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    provider_world_release(&world);
+    return 0;
+}
+
+static struct msg_state book(const char *lease)
+{
+    struct msg_state state;
+    assert_true(provider_find_book(world.provider, lease, &state));
+    return state;
+}
+
+static int held(const char *lease)
+{
+    struct msg_state state = book(lease);
+    int n_held = 0;
+    for (int i = 0; i < state.n_hosts; i++) {
+        n_held += state.hosts[i].n_slots;
+    }
+    return n_held;
+}
+
+static void what_is_exported_is_idle_first(void **state)
+{
+    (void)state;
+    struct msg_state idle = book(IDLE);
+    assert_int_equal(idle.type, LEASE_POOL);
+    assert_true(idle.is_made);
+    assert_int_equal(held(IDLE), 6);
+    /* nobody's: not to its own jobs either, and lent to nobody */
+    assert_int_equal(provider_local_max(world.provider, "n1", 4, 0), 0);
+    assert_int_equal(provider_local_max(world.provider, "n2", 4, 0), 2);
+    assert_int_equal(provider_lent(world.provider, "n1"), 0);
+    assert_int_equal(provider_exported(world.provider, "n1"), 4);
+}
+
+static void a_grant_changes_both_parts(void **state)
+{
+    (void)state;
+    provider_world_open(&world, ENG);
+    assert_int_equal(book(ENG).epoch, 1);
+    assert_int_equal(held(ENG), 0);
+    provider_world_propose(&world, ENG, 1, "n1 0:3 n2 0:1");
+    assert_int_equal(book(ENG).epoch, 2);
+    assert_int_equal(book(IDLE).epoch, 2);
+    assert_int_equal(held(ENG), 4);
+    assert_int_equal(held(IDLE), 2);
+    provider_world_propose(&world, ENG, 1, "n1 0:1"); /* late */
+    assert_int_equal(book(ENG).epoch, 2);
+}
+
+static void what_does_not_hold_changes_nothing(void **state)
+{
+    (void)state;
+    provider_world_open(&world, ENG);
+    static const struct {
+        const char *split, *why;
+    } rows[] = {{"n1 0:5", "more than is idle there"},
+                {"n1 1:2", "on the provider's side"},
+                {"n9 0:1", "no host of the policy"},
+                {"n2 0:3", "of n2 two are exported"}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        provider_world_propose(&world, ENG, 1, rows[i].split);
+        if (book(ENG).epoch != 1 || held(IDLE) != 6) {
+            fail_msg("%s: %s", rows[i].split, rows[i].why);
+        }
+    }
+    provider_world_propose(&world, IDLE, 1, "n1 0:1 n2 0:2");
+    assert_int_equal(held(IDLE), 6);
+}
+
+static void only_leaves_of_policies_that_export_to_a_pool_are_opened(void **state)
+{
+    (void)state;
+    static const char *const ids[] = {"north/q/south:/eng", "east/p/south:/eng",
+                                      "north/p/south", "north/p/south:eng",
+                                      "north/p/pool:y"};
+    int n_books = provider_count_books(world.provider);
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+        provider_world_open(&world, ids[i]);
+        assert_int_equal(provider_count_books(world.provider), n_books);
+    }
+    provider_world_open(&world, ENG);
+    provider_world_open(&world, ENG); /* again: nothing new */
+    assert_int_equal(provider_count_books(world.provider), n_books + 1);
+    assert_int_equal(book(ENG).epoch, 1);
+}
+
+static void a_recall_takes_what_is_idle_and_waits_for_the_rest(void **state)
+{
+    (void)state;
+    provider_world_open(&world, ENG);
+    provider_world_propose(&world, ENG, 1, "n1 0:4");
+    assert_int_equal(
+        provider_world_start(&world, "south", 1, ENG, book(ENG).epoch, "n1=2"),
+        PROVIDER_ADMITTED);
+    provider_world_recall(&world, ENG, 1, 1, 5000);
+    assert_int_equal(held(ENG), 2);
+    assert_int_equal(held(IDLE), 4);
+    assert_int_equal(book(ENG).n_recalls, 1);
+    struct provider_overdue overdue;
+    for (int i = 0; i < provider_count_books(world.provider); i++) {
+        assert_false(provider_overdue_at(world.provider, i, &world.memory, &overdue));
+    }
+    provider_world_propose(&world, ENG, book(ENG).epoch, "n1 0:3");
+    assert_int_equal(held(ENG), 2); /* no grant beyond it */
+    provider_world_tick(&world, 5000);
+    int n_overdue = 0;
+    for (int i = 0; i < provider_count_books(world.provider); i++) {
+        n_overdue += provider_overdue_at(world.provider, i, &world.memory, &overdue)
+                         ? overdue.n_slots
+                         : 0;
+    }
+    assert_int_equal(n_overdue, 1);
+    provider_world_end(&world, "south", 1);
+    provider_world_tick(&world, 0);
+    assert_int_equal(held(ENG), 1);
+    assert_int_equal(held(IDLE), 5);
+    assert_int_equal(book(ENG).n_recalls, 0);
+}
+
+static void a_recall_outlives_a_crash_and_is_called_off_by_number(void **state)
+{
+    (void)state;
+    provider_world_open(&world, ENG);
+    provider_world_propose(&world, ENG, 1, "n1 0:4");
+    provider_world_start(&world, "south", 1, ENG, book(ENG).epoch, "n1=4");
+    provider_world_recall(&world, ENG, 3, 0, 5000);
+    provider_world_load(&world);
+    provider_set_local_used(world.provider, "n1", 4, 0);
+    provider_set_local_used(world.provider, "n2", 4, 0);
+    provider_world_restart(&world);
+    assert_int_equal(book(ENG).recall, 3);
+    assert_int_equal(book(ENG).n_recalls, 1);
+    provider_world_recall(&world, ENG, 3, -1, 0); /* the same number: late */
+    assert_int_equal(book(ENG).n_recalls, 1);
+    provider_world_recall(&world, ENG, 4, -1, 0);
+    assert_int_equal(book(ENG).n_recalls, 0);
+    assert_int_equal(held(ENG), 4);
+}
+
+static void the_site_uses_what_it_has_as_a_leaf(void **state)
+{
+    (void)state;
+    provider_world_open(&world, OWN);
+    provider_world_propose(&world, OWN, 1, "n1 3:0");
+    assert_int_equal(provider_local_max(world.provider, "n1", 4, 0), 3);
+    provider_set_local_used(world.provider, "n1", 4, 2);
+    assert_int_equal(book(OWN).hosts[0].provider_used, 2);
+    provider_world_recall(&world, OWN, 1, 1, 5000);
+    assert_int_equal(held(OWN), 2);
+    /* nothing new of its own on what it owes */
+    assert_int_equal(provider_local_max(world.provider, "n1", 4, 2), 2);
+    provider_set_local_used(world.provider, "n1", 4, 0);
+    provider_world_tick(&world, 0);
+    assert_int_equal(held(OWN), 1);
+    assert_int_equal(held(IDLE), 5);
+}
+
+/* n1 has 4 slots, n2 2. What is asked for is less than n1 is: n2 goes, though jobs run
+ * on it; n1 has nothing to fear. */
+static void exclusive_hosts_go_whole(void **state)
+{
+    (void)state;
+    provider_world_open(&world, ENG);
+    provider_world_propose(&world, ENG, 1, "n1 0:4 n2 0:2");
+    provider_world_start(&world, "south", 1, ENG, book(ENG).epoch, "n1=1");
+    provider_world_start(&world, "south", 2, ENG, book(ENG).epoch, "n2=2");
+    world.wants_whole = true;
+    provider_world_recall(&world, ENG, 1, 3, 5000);
+    assert_int_equal(held(ENG), 6);
+    provider_world_tick(&world, 5000);
+    struct provider_overdue overdue;
+    int n_overdue = 0;
+    for (int i = 0; i < provider_count_books(world.provider); i++) {
+        if (provider_overdue_at(world.provider, i, &world.memory, &overdue)) {
+            n_overdue += overdue.n_slots;
+            assert_int_equal(overdue.n_hosts, 1);
+            assert_string_equal(overdue.hosts[0].host, "n2");
+        }
+    }
+    assert_int_equal(n_overdue, 2);
+    provider_world_end(&world, "south", 2);
+    provider_world_tick(&world, 0);
+    /* One above what was asked for, but no host is so small: that is all. */
+    assert_int_equal(held(ENG), 4);
+    assert_int_equal(book(ENG).n_recalls, 0);
+    for (int i = 0; i < provider_count_books(world.provider); i++) {
+        assert_false(provider_overdue_at(world.provider, i, &world.memory, &overdue));
+    }
+    provider_world_end(&world, "south", 1);
+    provider_world_tick(&world, 0);
+    assert_int_equal(held(ENG), 4);
+}
+
+/* Its slots may be used by others meanwhile, but not when it has to go itself: what is
+ * ended there would come back at once, for ever. */
+static void nothing_runs_where_a_job_stands_still_on_what_is_owed(void **state)
+{
+    (void)state;
+    provider_world_open(&world, OWN);
+    provider_world_propose(&world, OWN, 1, "n1 3:0");
+    provider_set_local_used(world.provider, "n1", 4, 1);
+    provider_set_local_yielded(world.provider, "n1", 2);
+    assert_int_equal(provider_local_max(world.provider, "n1", 4, 1), 3);
+    provider_world_recall(&world, OWN, 1, 1, 0);
+    assert_int_equal(held(OWN), 3); /* all are in use */
+    assert_int_equal(provider_local_max(world.provider, "n1", 4, 1), 1);
+    provider_set_local_yielded(world.provider, "n1", 0);
+    provider_world_tick(&world, 0);
+    assert_int_equal(held(OWN), 1);
+}
+
+/* More stands still there than is owed: as long as anything is, all of it counts. */
+static void
+nothing_begins_beside_jobs_that_stand_still_where_slots_are_owed(void **state)
+{
+    (void)state;
+    provider_world_open(&world, OWN);
+    provider_world_propose(&world, OWN, 1, "n1 3:0");
+    provider_set_local_used(world.provider, "n1", 6, 0);
+    provider_set_local_yielded(world.provider, "n1", 3);
+    assert_int_equal(provider_local_max(world.provider, "n1", 6, 0), 5);
+    provider_world_recall(&world, OWN, 1, 0, 0);
+    assert_int_equal(held(OWN), 1); /* the others stand on 2 that are not exported */
+    assert_int_equal(provider_local_max(world.provider, "n1", 6, 0), 0);
+}
+
+static void a_policy_that_goes_takes_its_leaves_along(void **state)
+{
+    (void)state;
+    provider_world_open(&world, ENG);
+    provider_world_propose(&world, ENG, 1, "n1 0:2");
+    provider_world_start(&world, "south", 1, ENG, book(ENG).epoch, "n1=1");
+    provider_world_export(&world, "");
+    assert_true(book(IDLE).is_ended);
+    assert_true(book(ENG).is_withdrawn);
+    assert_int_equal(held(ENG), 1); /* in use */
+    provider_world_end(&world, "south", 1);
+    provider_world_tick(&world, 0);
+    assert_true(book(ENG).is_ended);
+    assert_int_equal(provider_local_max(world.provider, "n1", 4, 0), 4);
+    provider_world_export(&world, "p pool:x pool n1=4 n2=2");
+    assert_int_equal(held(IDLE), 6);
+    uint64_t epoch = book(ENG).epoch;
+    provider_world_open(&world, ENG);
+    assert_int_equal(book(ENG).epoch, epoch + 1); /* above its last */
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_exported_is_idle_first),
+        TEST(a_grant_changes_both_parts),
+        TEST(what_does_not_hold_changes_nothing),
+        TEST(only_leaves_of_policies_that_export_to_a_pool_are_opened),
+        TEST(a_recall_takes_what_is_idle_and_waits_for_the_rest),
+        TEST(a_recall_outlives_a_crash_and_is_called_off_by_number),
+        TEST(the_site_uses_what_it_has_as_a_leaf),
+        TEST(exclusive_hosts_go_whole),
+        TEST(nothing_runs_where_a_job_stands_still_on_what_is_owed),
+        TEST(nothing_begins_beside_jobs_that_stand_still_where_slots_are_owed),
+        TEST(a_policy_that_goes_takes_its_leaves_along),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
