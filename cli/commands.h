@@ -8,8 +8,8 @@
 
 #include "cli/call.h"
 
-extern const struct call_option resize_options[];
-extern const struct call_option submit_options[], jobs_options[], control_options[],
+extern const struct call_option cmd_resize_options[];
+extern const struct call_option cmd_submit_options[], jobs_options[], control_options[],
     peek_options[], sites_options[], hosts_options[], load_options[], queues_options[],
     leases_options[], lease_options[], reclaim_options[], events_options[],
     simulate_options[], top_options[], version_options[], resreq_options[],
@@ -34,7 +34,7 @@ int resources_queues(struct call *call);
 int resources_exports(struct call *call);
 int resources_users(struct call *call);
 int resources_limits(struct call *call);
-int load_run(struct call *call);
+int cmd_load_run(struct call *call);
 int leases_run(struct call *call);
 int leases_one(struct call *call);
 int drain_run(struct call *call);
@@ -49,10 +49,10 @@ int events_run(struct call *call);
 int top_run(struct call *call);
 int snapshot_run(struct call *call);
 int plan_run(struct call *call);
-int plan_pools(struct call *call);
+int cmd_plan_live_pools(struct call *call);
 int check_run(struct call *call);
 int keygen_run(struct call *call);
-int simulate_run(struct call *call);
+int cmd_simulate_run(struct call *call);
 int resreq_run(struct call *call);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* completion.c: see completion.h. */
-#include "cli/completion.h"
+/* completion.c: see help.h. */
+#include "cli/help.h"
 
 #include <stdio.h>
 

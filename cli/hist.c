@@ -7,8 +7,6 @@
 
 #include "cli/commands.h"
 #include "cli/listing.h"
-#include "cli/table.h"
-#include "cli/whose.h"
 #include "model/msg.h"
 
 const struct call_option hist_options[] = {

@@ -7,7 +7,6 @@
 #include "cli/commands.h"
 #include "cli/jobid.h"
 #include "cli/listing.h"
-#include "cli/whose.h"
 #include "model/msg.h"
 
 const struct call_option jobs_options[] = {

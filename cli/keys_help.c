@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* keys_help.c: see keys_help.h. */
 #include "cli/keys_help.h"
+#include "cli/help.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -15,9 +15,6 @@
  * "lsf or demand". Returns `text`. */
 const char *keys_help_kind(const struct conf_key *key, char *text, size_t size);
 
-/* Prints the section; `section` as conf_keys_section spells it. */
-void keys_help_print(const char *section);
-
 /* The next key of the section with that status behind `after` (NULL: the first). */
 const struct conf_key *keys_help_next(const char *section, enum conf_status status,
                                       const struct conf_key *after);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keys_page.c: see keys_page.h. */
-#include "cli/keys_page.h"
+/* keys_page.c: see help.h. */
+#include "cli/help.h"
 
 #include <stdio.h>
 #include <string.h>

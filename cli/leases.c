@@ -6,7 +6,6 @@
 
 #include "cli/commands.h"
 #include "cli/listing.h"
-#include "cli/table.h"
 #include "model/msg.h"
 
 const struct call_option leases_options[] = {

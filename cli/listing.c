@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/table.h"
-
 const struct call_option listing_options[] = {
     {"--json", NULL, "the whole as JSON", false},
     {"--noheader", NULL, "no heading", false},

@@ -56,4 +56,23 @@ int listing_gather(struct call *call, const struct msg_query *query, const char 
 int listing_run(struct call *call, const struct msg_query *query, const char *thing,
                 const struct columns *columns);
 
+/* Whose jobs a listing shows: -u USER, or -u all, which is ""; without -u one's own, or
+ * those of all users if jobs are named. */
+const char *whose_user(struct call *call, bool is_named);
+
+/* ---- tables, on standard output: with colour on a terminal, unless NO_COLOR is set */
+
+/* `columns` ends with a NULL heading; `rows` is an array of objects. */
+void table_print(struct arena *arena, const struct column *columns, const json_t *rows,
+                 bool has_heading);
+/* A block of "Heading: value" lines for each row; fields without a value are left out.
+ */
+void table_print_blocks(struct arena *arena, const struct column *columns,
+                        const json_t *rows);
+/* Which queues preempt which, as a matrix: a row for each queue that preempts another,
+ * a column for each queue that is preempted; "yes", or its preference. `queues` are
+ * rows of that listing, in whose order queues are shown. Prints nothing if none
+ * preempts. */
+void preempt_matrix_print(struct arena *arena, const json_t *queues, bool has_heading);
+
 #endif

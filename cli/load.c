@@ -66,7 +66,7 @@ static struct columns widen(struct arena *arena, const struct columns *base,
     return (struct columns){.table = table, .nothing = base->nothing};
 }
 
-int load_run(struct call *call)
+int cmd_load_run(struct call *call)
 {
     struct msg_query query = listing_query(QUERY_LOAD);
     struct listing listing = {NULL, NULL};

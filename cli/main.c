@@ -8,11 +8,8 @@
 #include "base/conf_keys.h"
 #include "cli/call.h"
 #include "cli/commands.h"
-#include "cli/completion.h"
-#include "cli/keys_help.h"
-#include "cli/keys_page.h"
+#include "cli/help.h"
 #include "cli/listing.h"
-#include "cli/manual.h"
 
 #ifndef SUBLET_VERSION
 #define SUBLET_VERSION "unknown"
@@ -40,7 +37,7 @@ static const struct call_option help_options[] = {
 static const struct command commands[] = {
     /* users */
     {"sub", "COMMAND...", "Submits a job; without COMMAND its script is standard input.",
-     submit_options, NULL, CALL_WORDS_FOREIGN, submit_run},
+     cmd_submit_options, NULL, CALL_WORDS_FOREIGN, submit_run},
     {"jobs", "[JOB...]", "Your unfinished jobs.",
      jobs_options, listing_options, CALL_WORDS_MIXED, jobs_run},
     {"kill", "JOB...|0", "Ends jobs; 0: all of yours.",
@@ -62,14 +59,14 @@ static const struct command commands[] = {
      NULL, NULL, CALL_WORDS_MIXED, moves_bottom},
     {"resize", "JOB slots=N|release [all-but] [N@]HOST...|cancel",
      "Other slots for a running job: so many; without those; no more than it has.",
-     resize_options, NULL, CALL_WORDS_MIXED, resize_run},
+     cmd_resize_options, NULL, CALL_WORDS_MIXED, resize_run},
     {"hist", "[JOB...]", "What happened to jobs, also after their end: 12, 12[3], 12@SITE.",
      hist_options, listing_options, CALL_WORDS_MIXED, hist_run},
     /* site administrators */
     {"hosts", "[HOST...]", "The site's hosts, borrowed ones too.",
      hosts_options, listing_options, CALL_WORDS_MIXED, resources_hosts},
     {"load", "[HOST...]", "Load of the site's hosts.",
-     load_options, listing_options, CALL_WORDS_MIXED, load_run},
+     load_options, listing_options, CALL_WORDS_MIXED, cmd_load_run},
     {"queues", "[QUEUE...]", "The site's queues.",
      queues_options, listing_options, CALL_WORDS_MIXED, resources_queues},
     {"queue", "open|close|activate|inactivate QUEUE",
@@ -110,7 +107,7 @@ static const struct command commands[] = {
     {"keygen", "NAME", "Makes a pair of keys: NAME.key and NAME.key_secret.",
      NULL, NULL, CALL_WORDS_MIXED, keygen_run},
     {"pools", "[POOL...]", "Pools and their slots.",
-     pools_options, listing_options, CALL_WORDS_MIXED, plan_pools},
+     pools_options, listing_options, CALL_WORDS_MIXED, cmd_plan_live_pools},
     {"plan", "show [POOL]|quota FILE|explain [FILE] [NODE...]",
      "Sharing plans: who gets how many slots of a pool, and why; or would, by a file.",
      plan_options, listing_options, CALL_WORDS_MIXED, plan_run},
@@ -126,7 +123,7 @@ static const struct command commands[] = {
     {"resreq", "check|match STRING...", "Judges requirement strings; which hosts they select.",
      resreq_options, NULL, CALL_WORDS_DASHED, resreq_run},
     {"simulate", "SCENARIO...", "A federation in virtual time, from a scenario.",
-     simulate_options, NULL, CALL_WORDS_MIXED, simulate_run},
+     simulate_options, NULL, CALL_WORDS_MIXED, cmd_simulate_run},
     {NULL, NULL, NULL, NULL, NULL, CALL_WORDS_MIXED, NULL},
 };
 /* clang-format on */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* manual.c: see manual.h. */
-#include "cli/manual.h"
+/* manual.c: see help.h. */
+#include "cli/help.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outcome.c: one job waited for; `sublet wait`, which waits for several. */
+/* outcome.c: see outcome.h. */
 #include "cli/outcome.h"
 
 #include <czmq.h>
 #include <jansson.h>
 #include <string.h>
 
-#include "cli/commands.h"
-#include "cli/jobid.h"
 #include "cli/listing.h"
 #include "model/msg.h"
 
@@ -94,63 +92,4 @@ int outcome_wait(const struct call *call, struct connect **connect, const char *
 int outcome_complain(const char *job)
 {
     return call_fail("job <%s> did not end well; see 'sublet jobs -l %s'", job, job);
-}
-
-/* "12[1-5]": its elements, one after the other. */
-static int wait_for_list(struct call *call, struct connect **connect, const char *list,
-                         int *status, struct err *err)
-{
-    struct listing listing = {NULL, NULL};
-    struct msg_query query = listing_query(QUERY_JOBS);
-    query.name = list;
-    query.with_ended = true;
-    int rc = listing_fetch(&listing, *connect, &query, err);
-    *status = 0;
-    for (size_t i = 0; rc == 0 && i < json_array_size(listing.rows); i++) {
-        const json_t *row = json_array_get(listing.rows, i);
-        const char *id = json_string_value(json_object_get(row, "id"));
-        int one = 0;
-        rc = id == NULL ? 0 : outcome_wait(call, connect, id, &one, err);
-        *status = *status == 0 ? one : *status;
-    }
-    listing_free(&listing);
-    return rc;
-}
-
-static int wait_for(struct call *call, struct connect **connect, const char *job,
-                    int *status, struct err *err)
-{
-    return jobid_is_list(job) ? wait_for_list(call, connect, job, status, err)
-                              : outcome_wait(call, connect, job, status, err);
-}
-
-int wait_run(struct call *call)
-{
-    struct connect *connect;
-    struct err err;
-    bool are_all_done = true;
-    int status = CALL_OK;
-    if (call->n_operands == 0) {
-        return call_misuse(call, "no job, expected its id");
-    }
-    for (int i = 0; i < call->n_operands; i++) {
-        if (!jobid_is_valid(call->operands[i])) {
-            return call_misuse(call, "'%s' is no job id, expected a number",
-                               call->operands[i]);
-        }
-    }
-    if (connect_new(call, &connect, &err) != 0) {
-        return call_fail_err(&err);
-    }
-    for (int i = 0; status == CALL_OK && i < call->n_operands; i++) {
-        int outcome = 0;
-        if (wait_for(call, &connect, call->operands[i], &outcome, &err) != 0) {
-            status = call_fail_err(&err);
-        } else if (outcome != 0) {
-            outcome_complain(call->operands[i]);
-        }
-        are_all_done = are_all_done && outcome == 0;
-    }
-    connect_free(connect);
-    return status == CALL_OK && !are_all_done ? CALL_FAILED : status;
 }

@@ -12,7 +12,7 @@ const struct call_option pools_options[] = {
     {NULL, NULL, NULL, false},
 };
 
-int plan_pools(struct call *call)
+int cmd_plan_live_pools(struct call *call)
 {
     struct msg_query query = listing_query(QUERY_POOLS);
     return listing_run(call, &query, "pool", &columns_pools);

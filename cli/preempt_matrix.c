@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preempt_matrix.c: see preempt_matrix.h. */
-#include "cli/preempt_matrix.h"
+/* preempt_matrix.c: see listing.h. */
+#include "cli/listing.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/format.h"
-#include "cli/table.h"
 
 static const char *name_of(const json_t *queue)
 {

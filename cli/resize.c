@@ -11,7 +11,7 @@
 #include "cli/jobid.h"
 #include "model/msg.h"
 
-const struct call_option resize_options[] = {
+const struct call_option cmd_resize_options[] = {
     {"-c", NULL, "with release: asks for no more slots from then on", false},
     {NULL, NULL, NULL, false},
 };

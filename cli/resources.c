@@ -4,8 +4,6 @@
  * Source: INTERFACES 3; LSF's bhosts, bqueues, busers and blimits. */
 #include "cli/commands.h"
 #include "cli/listing.h"
-#include "cli/preempt_matrix.h"
-#include "cli/whose.h"
 #include "model/msg.h"
 
 const struct call_option hosts_options[] = {

@@ -164,7 +164,7 @@ static int simulate_many(struct call *call)
     return worse(status, call_finish_output());
 }
 
-int simulate_run(struct call *call)
+int cmd_simulate_run(struct call *call)
 {
     bool is_many = call_has(call, "--compare");
     if (is_many && (call_has(call, "--events") || call_has(call, "--plot"))) {

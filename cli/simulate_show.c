@@ -2,9 +2,8 @@
 /* simulate_show.c: summaries as tables. */
 #include <string.h>
 
-#include "cli/columns.h"
+#include "cli/listing.h"
 #include "cli/simulate.h"
-#include "cli/table.h"
 
 /* Three digits behind the point of a small number, none of a large one. */
 static const char *format_real(struct arena *arena, json_t *value)

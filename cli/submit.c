@@ -29,7 +29,7 @@
 
 extern char **environ;
 
-const struct call_option submit_options[] = {
+const struct call_option cmd_submit_options[] = {
     {"-q", "QUEUE", "the queue; else the site's default", false},
     {"-n", "MIN[,MAX]", "job slots; else what the queue says, or 1", false},
     {"-m", "HOSTS", "only these hosts: 'n1+2 group n1@north others', + prefers", false},

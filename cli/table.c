@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table.c: tables by libsmartcols, blocks by hand. */
-#include "cli/table.h"
+#include "cli/listing.h"
 
 #include <libsmartcols.h>
 #include <stdio.h>

@@ -17,7 +17,6 @@
 #include "base/conf.h"
 #include "cli/commands.h"
 #include "cli/connect.h"
-#include "cli/format.h"
 #include "cli/listing.h"
 #include "cli/top_rows.h"
 #include "sys/daemon.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* whose.c: see whose.h. */
-#include "cli/whose.h"
+/* whose.c: see listing.h. */
+#include "cli/listing.h"
 
 #include <pwd.h>
 #include <string.h>
