@@ -17,12 +17,12 @@ const struct call_option resreq_options[] = {
 };
 
 /* Shows what is wrong, on standard error; returns CALL_BAD_RESREQ. */
-static int refuse(struct call *call, const struct resreq_fault *fault,
+static int refuse(struct call *call, const struct resreq_error *fault,
                   const char *consequence)
 {
     fflush(stdout);
     fprintf(stderr, "%s%s\n%s\n", fault->text, consequence,
-            resreq_fault_pointer(&call->arena, fault->source, fault->at, fault->hint));
+            resreq_error_pointer(&call->arena, fault->source, fault->at, fault->hint));
     return CALL_BAD_RESREQ;
 }
 
@@ -33,7 +33,7 @@ static void show_notes(struct call *call, const struct resreq_notes *notes)
     for (const struct resreq_note *note = notes->first; note != NULL;
          note = note->next) {
         fprintf(stderr, "Warning in resource requirement string:\n%s\n",
-                resreq_fault_pointer(&call->arena, note->source, note->at, note->text));
+                resreq_error_pointer(&call->arena, note->source, note->at, note->text));
     }
 }
 
@@ -50,7 +50,7 @@ int resreq_judge(struct call *call, const char *const *strings, int n_strings,
     };
     struct resreq_strings from = {.strings = strings, .n_strings = n_strings};
     struct resreq_notes notes = {.arena = &call->arena};
-    struct resreq_fault fault;
+    struct resreq_error fault;
     struct resreq resreq;
     int code = resreq_compile(&call->arena, &rules, &from, &resreq, &notes, &fault);
     resources_free(resources);
@@ -74,7 +74,7 @@ static int print_matches(struct call *call, const struct resreq_hosts *hosts,
                          const struct resreq *resreq, const struct resreq_local *local)
 {
     int *rows = arena_alloc(&call->arena, (size_t)hosts->n_hosts + 1, sizeof(*rows));
-    int n_rows = resreq_pick(resreq, hosts->table, local, rows);
+    int n_rows = resreq_list_hosts(resreq, hosts->table, local, rows);
     for (int i = 0; i < n_rows; i++) {
         if (is_considered(resreq, &hosts->hosts[rows[i]])) {
             puts(hosts->hosts[rows[i]].name);
@@ -104,7 +104,7 @@ static int match_among(struct call *call, const struct resreq_hosts *hosts)
     };
     struct resreq_notes notes = {.arena = &call->arena};
     struct resreq_local local = {.type = "", .model = ""};
-    struct resreq_fault fault;
+    struct resreq_error fault;
     struct resreq resreq;
     if (resreq_compile(&call->arena, &rules, &from, &resreq, &notes, &fault) != 0) {
         return refuse(call, &fault, "");

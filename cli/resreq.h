@@ -6,7 +6,7 @@
 #define SUBLET_CLI_RESREQ_H
 
 #include "cli/call.h"
-#include "sched/resreq.h"
+#include "sched/resreq/resreq.h"
 
 /* What stands behind the sentence of a string that `sub` and `check` refuse. */
 #define RESREQ_NOT_SUBMITTED " Job not submitted."

@@ -512,7 +512,7 @@ static int refuse(struct call *call, const struct job_spec *spec,
                at <= (json_int_t)strlen(spec->res_reqs[index])) {
         fprintf(
             stderr, "%s\n%s\n", reply->text,
-            resreq_fault_pointer(&call->arena, spec->res_reqs[index], (int)at, hint));
+            resreq_error_pointer(&call->arena, spec->res_reqs[index], (int)at, hint));
     } else {
         fprintf(stderr, "%s\nin the queue's RES_REQ: %s\n", reply->text, hint);
     }

@@ -221,8 +221,8 @@ enum resizable { RESIZABLE_NO, RESIZABLE_YES, RESIZABLE_AUTO };
  * never told to another site or a host. */
 struct job_terms {
     const char *depend;     /* -w as it was given; "": none */
-    const char *depend_on;  /* the same with ids for names (sched/depend.h): the site's
-                               to set */
+    const char *depend_on;  /* the same with ids for names (sched/pending/depend.h): the
+                               site's  to set */
     int64_t begin_ms;       /* -b: not before this instant; 0: at once */
     const char *project;    /* -P; "": "default" */
     int64_t priority;       /* -sp: higher first in its queue */
@@ -537,7 +537,8 @@ struct lease_load_host {
     const char *host;                /* the provider's name for it */
     const struct load_value *values; /* all that is known of it */
     int n_values;
-    const struct load_value *thresholds; /* its own, as "0.7/2.0" (sched/threshold.h) */
+    const struct load_value
+        *thresholds; /* its own, as "0.7/2.0" (sched/resource/load_threshold.h) */
     int n_thresholds;
 };
 

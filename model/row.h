@@ -281,7 +281,8 @@ struct row_job_state {
     enum requeue_cause requeue_cause;
     struct job_halt halt;
     const char *overload; /* the load that it stands still for, or went on after; "" */
-    const char *reserved; /* by its attempt, as sched/resreq_usage.h reads it; "" */
+    const char
+        *reserved; /* by its attempt, as sched/resreq/resreq_rusage.h reads it; "" */
     uint64_t
         backfill_of; /* the job whose reserved slots it was given; 0: of none ... */
     int64_t backfill_until_ms; /* ... until that one could start */

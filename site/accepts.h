@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* accepts.h: when each host was last given a job, own ones and borrowed, as far as
- * queues ask for it (JOB_ACCEPT_INTERVAL, sched/accept.h). A host that is in several
- * leases is one.
+ * queues ask for it (JOB_ACCEPT_INTERVAL, sched/queue/accept_interval.h). A host that
+ * is in several leases is one.
  *
  * In memory; after a restart as far as what is on record of jobs tells: of those that
  * began their beginning, of those that are being started now. Layer: site. */

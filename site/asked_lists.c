@@ -11,7 +11,7 @@
 enum { LISTS_MAX = 1000 }; /* kept; past it all are forgotten and read anew */
 
 struct list {
-    struct asked asked;
+    struct host_list asked;
     UT_hash_handle hh;
 };
 
@@ -79,15 +79,15 @@ static const char *key_of(struct arena *arena, const struct job *job, size_t *le
 
 /* Words that are none name no host: a journal may hold what a later version took. */
 static void read_words(struct asked_lists *lists, const struct job *job,
-                       struct asked *asked)
+                       struct host_list *asked)
 {
     const struct job_spec *spec = job->spec;
     struct err err;
     if (spec->n_hosts_asked == 0) {
-        *asked = (struct asked){.is_any = true};
-    } else if (asked_read(&lists->arena, lists->groups, spec->hosts_asked,
-                          spec->n_hosts_asked, asked, &err) != 0) {
-        *asked = (struct asked){.n_terms = 0};
+        *asked = (struct host_list){.is_any = true};
+    } else if (host_list_parse(&lists->arena, lists->groups, spec->hosts_asked,
+                               spec->n_hosts_asked, asked, &err) != 0) {
+        *asked = (struct host_list){.n_terms = 0};
     }
     if (job->avoided != NULL) {
         struct conf_words words = conf_words(&lists->arena, job->avoided);
@@ -96,7 +96,7 @@ static void read_words(struct asked_lists *lists, const struct job *job,
     }
 }
 
-const struct asked *asked_lists_of(struct asked_lists *lists, const struct job *job)
+const struct host_list *asked_lists_of(struct asked_lists *lists, const struct job *job)
 {
     struct list *list;
     size_t length;

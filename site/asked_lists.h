@@ -7,7 +7,7 @@
 #ifndef SUBLET_SITE_ASKED_LISTS_H
 #define SUBLET_SITE_ASKED_LISTS_H
 
-#include "sched/asked.h"
+#include "sched/pending/host_list.h"
 #include "site/job/job.h"
 
 struct asked_lists;
@@ -17,6 +17,7 @@ void asked_lists_free(struct asked_lists *lists);
 /* A pass begins: lists of earlier ones may go. */
 void asked_lists_begin(struct asked_lists *lists);
 /* The job's; NULL: it names no hosts, and avoids none. */
-const struct asked *asked_lists_of(struct asked_lists *lists, const struct job *job);
+const struct host_list *asked_lists_of(struct asked_lists *lists,
+                                       const struct job *job);
 
 #endif

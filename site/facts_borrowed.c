@@ -17,7 +17,7 @@ struct entry {
     bool is_told;
     struct facts_grant *grants;
     int n_grants;
-    struct threshold *thresholds;
+    struct load_threshold *thresholds;
     int n_thresholds;
     UT_hash_handle hh;
     char name[];
@@ -181,7 +181,7 @@ void facts_borrowed_take(struct facts_borrowed *borrowed, const char *name,
 
 static int compare_thresholds(const void *left, const void *right)
 {
-    const struct threshold *a = left, *b = right;
+    const struct load_threshold *a = left, *b = right;
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
@@ -208,26 +208,28 @@ void facts_borrowed_bound(struct facts_borrowed *borrowed, const char *name,
     entry->n_thresholds = 0;
     for (int i = 0; i < n_texts; i++) {
         int id = resources_find(resources, texts[i].name, strlen(texts[i].name));
-        struct threshold read;
+        struct load_threshold read;
         struct err err;
         if (id >= 0 && !has_threshold(entry, id) &&
-            threshold_read(resources, id, texts[i].value, &read, &err) == ERR_NONE) {
+            load_threshold_parse(resources, id, texts[i].value, &read, &err) ==
+                ERR_NONE) {
             entry->thresholds[entry->n_thresholds++] = read;
         }
     }
     if (entry->n_thresholds > 1) {
-        qsort(entry->thresholds, (size_t)entry->n_thresholds, sizeof(struct threshold),
-              compare_thresholds);
+        qsort(entry->thresholds, (size_t)entry->n_thresholds,
+              sizeof(struct load_threshold), compare_thresholds);
     }
     borrowed->n_bound += entry->n_thresholds > 0;
 }
 
-struct thresholds facts_borrowed_thresholds(const struct facts_borrowed *borrowed,
-                                            const char *name)
+struct load_thresholds facts_borrowed_thresholds(const struct facts_borrowed *borrowed,
+                                                 const char *name)
 {
     const struct entry *entry = find(borrowed, name);
-    return entry != NULL ? (struct thresholds){entry->thresholds, entry->n_thresholds}
-                         : (struct thresholds){.n_items = 0};
+    return entry != NULL
+               ? (struct load_thresholds){entry->thresholds, entry->n_thresholds}
+               : (struct load_thresholds){.n_items = 0};
 }
 
 const struct resource_table *facts_borrowed_told(const struct facts_borrowed *borrowed,

@@ -12,8 +12,8 @@
 #define SUBLET_SITE_FACTS_BORROWED_H
 
 #include "model/msg.h"
-#include "sched/resource_table.h"
-#include "sched/threshold.h"
+#include "sched/resource/load_threshold.h"
+#include "sched/resource/resource_table.h"
 
 struct facts_borrowed;
 
@@ -30,8 +30,8 @@ void facts_borrowed_take(struct facts_borrowed *borrowed, const char *name,
 void facts_borrowed_bound(struct facts_borrowed *borrowed, const char *name,
                           const struct load_value *texts, int n_texts);
 /* Until it is told of again. */
-struct thresholds facts_borrowed_thresholds(const struct facts_borrowed *borrowed,
-                                            const char *name);
+struct load_thresholds facts_borrowed_thresholds(const struct facts_borrowed *borrowed,
+                                                 const char *name);
 /* The row of what its provider tells, without what contracts grant: thresholds are
  * about the host, not about our part of it. NULL: nothing is known of it. */
 const struct resource_table *facts_borrowed_told(const struct facts_borrowed *borrowed,

@@ -30,7 +30,7 @@
 #define SUBLET_SITE_FACTS_CONFIG_H
 
 #include "base/conf.h"
-#include "sched/resource.h"
+#include "sched/resource/resource.h"
 
 enum { FACTS_INTERVAL_MAX = 86400 }; /* seconds */
 

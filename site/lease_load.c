@@ -73,17 +73,17 @@ static size_t list_values(const struct site *site, struct arena *arena, int row,
 static size_t list_thresholds(const struct site *site, struct arena *arena, int row,
                               struct lease_load_host *host)
 {
-    const struct thresholds *thresholds = &site->config->hosts[row].thresholds;
+    const struct load_thresholds *thresholds = &site->config->hosts[row].thresholds;
     struct load_value *texts =
         arena_alloc(arena, (size_t)thresholds->n_items + 1, sizeof(*texts));
     size_t n_bytes = 0;
     host->thresholds = texts;
     for (int i = 0; i < thresholds->n_items && i < LOAD_VALUES_MAX; i++) {
-        const struct threshold *threshold = &thresholds->items[i];
+        const struct load_threshold *threshold = &thresholds->items[i];
         struct load_value *text = &texts[host->n_thresholds];
         text->name = arena_str(
             arena, resources_at(facts_resources(site->facts), threshold->id)->name);
-        text->value = threshold_write(arena, threshold);
+        text->value = load_threshold_format(arena, threshold);
         if (is_plain(text->value)) {
             host->n_thresholds++;
             n_bytes += strlen(text->name) + strlen(text->value) + VALUE_BYTES;

@@ -36,7 +36,7 @@ static int check_requirements(struct call *call, const struct job_spec *spec,
                               struct err *err)
 {
     struct resreq_notes notes = {.arena = &call->effects->arena};
-    struct resreq_fault fault;
+    struct resreq_error fault;
     if (call->judged != spec) {
         call->judged = spec;
         call->verdict = (struct err){.code = 0};

@@ -14,7 +14,7 @@
 #define uthash_fatal(message) abort()
 #include <uthash.h>
 
-#include "sched/resreq_range.h"
+#include "sched/resreq/resrsv_limit.h"
 #include "site/parts.h"
 #include "site/resreq_config.h"
 #include "site/shapes.h"
@@ -29,7 +29,7 @@ struct need {
     uint64_t pass; /* that `filter` is of */
     const struct place_filter *filter;
     uint64_t asks_pass; /* likewise */
-    const struct reserve_asks *asks;
+    const struct rusage_request *asks;
     int n_asks;
     UT_hash_handle hh;
 };
@@ -53,7 +53,7 @@ struct needs {
     struct resreq_local local;
     /* What is left of resources that a need of the pass names; numbers NULL: nobody
      * reserves any. */
-    struct resource_left *lefts;
+    struct resource_override *lefts;
     int n_lefts, lefts_capacity;
 };
 
@@ -92,7 +92,7 @@ static const struct application *application_of(const struct needs *needs,
 
 static int compile(const struct needs *needs, struct arena *arena, int queue,
                    const struct job_spec *spec, struct resreq *resreq,
-                   struct resreq_notes *notes, struct resreq_fault *fault)
+                   struct resreq_notes *notes, struct resreq_error *fault)
 {
     struct resreq_rules rules = resreq_config_rules(needs->config, needs->resources);
     struct resreq_strings from = {
@@ -108,28 +108,28 @@ static int compile(const struct needs *needs, struct arena *arena, int queue,
 
 /* Of each alternative. */
 static int check_ranges(const struct needs *needs, struct arena *arena,
-                        const struct resreq_ranges *ranges, const struct resreq *resreq,
-                        struct resreq_fault *fault)
+                        const struct resrsv_limits *ranges, const struct resreq *resreq,
+                        struct resreq_error *fault)
 {
     int code = 0;
     for (; resreq != NULL && code == 0; resreq = resreq->next) {
         code =
-            resreq_range_check(arena, needs->resources, ranges, &resreq->usages, fault);
+            resrsv_limit_check(arena, needs->resources, ranges, &resreq->usages, fault);
     }
     return code;
 }
 
 int needs_check(struct needs *needs, int queue, const struct job_spec *spec,
-                struct resreq_notes *notes, struct resreq_fault *fault)
+                struct resreq_notes *notes, struct resreq_error *fault)
 {
     const char *range = needs->config->queues[queue].resrsv_limit;
-    struct resreq_ranges ranges;
+    struct resrsv_limits ranges;
     struct resreq resreq;
     int code = compile(needs, notes->arena, queue, spec, &resreq, notes, fault);
     if (code != 0 || range == NULL) {
         return code;
     }
-    code = resreq_range_parse(notes->arena, needs->resources, range, &ranges, fault);
+    code = resrsv_limit_parse(notes->arena, needs->resources, range, &ranges, fault);
     return code != 0 ? code
                      : check_ranges(needs, notes->arena, &ranges, &resreq, fault);
 }
@@ -138,7 +138,7 @@ bool needs_has_alternatives(struct needs *needs, struct arena *arena, int queue,
                             const struct job_spec *spec)
 {
     struct resreq_notes notes = {.arena = arena};
-    struct resreq_fault fault;
+    struct resreq_error fault;
     struct resreq resreq;
     return compile(needs, arena, queue, spec, &resreq, &notes, &fault) == 0 &&
            (resreq.next != NULL || resreq.usages.n_alternatives > 1);
@@ -187,7 +187,7 @@ struct need *needs_find(struct needs *needs, int queue, const struct job_spec *s
         return need;
     }
     struct resreq_notes notes = {.arena = &needs->arena};
-    struct resreq_fault fault;
+    struct resreq_error fault;
     need = arena_alloc(&needs->arena, 1, sizeof(*need));
     need->key = arena_copy(&needs->arena, key, length);
     need->is_bad =
@@ -309,7 +309,7 @@ static const double *left_of(struct needs *needs, int id)
     }
     if (needs->n_lefts == needs->lefts_capacity) {
         int capacity = needs->lefts_capacity * 2 + 8;
-        struct resource_left *grown =
+        struct resource_override *grown =
             arena_alloc(needs->scratch, (size_t)capacity, sizeof(*grown));
         if (needs->n_lefts > 0) {
             memcpy(grown, needs->lefts, (size_t)needs->n_lefts * sizeof(*grown));
@@ -317,28 +317,29 @@ static const double *left_of(struct needs *needs, int id)
         needs->lefts = grown;
         needs->lefts_capacity = capacity;
     }
-    struct resource_left *left = &needs->lefts[needs->n_lefts++];
-    *left = (struct resource_left){id, reserves_left(needs->site, id)};
+    struct resource_override *left = &needs->lefts[needs->n_lefts++];
+    *left = (struct resource_override){id, reserves_left(needs->site, id)};
     return left->numbers;
 }
 
-static void add_left(struct needs *needs, int id, struct resource_left *items,
-                     struct resource_lefts *lefts)
+static void add_left(struct needs *needs, int id, struct resource_override *items,
+                     struct resource_overrides *lefts)
 {
     const double *numbers = left_of(needs, id);
-    if (numbers != NULL && resource_left_find(lefts, id) == NULL) {
-        items[lefts->n_items++] = (struct resource_left){id, numbers};
+    if (numbers != NULL && resource_table_find_override(lefts, id) == NULL) {
+        items[lefts->n_items++] = (struct resource_override){id, numbers};
     }
 }
 
 /* Of the resources that it names, those that jobs reserve. */
-static struct resource_lefts find_lefts(struct needs *needs,
-                                        const struct resreq *resreq)
+static struct resource_overrides find_lefts(struct needs *needs,
+                                            const struct resreq *resreq)
 {
     const struct resreq_program *program = &resreq->program;
     size_t n_most = (size_t)program->n_instrs + (size_t)resreq->order.n_keys;
-    struct resource_left *items = arena_alloc(needs->scratch, n_most, sizeof(*items));
-    struct resource_lefts lefts = {.items = items};
+    struct resource_override *items =
+        arena_alloc(needs->scratch, n_most, sizeof(*items));
+    struct resource_overrides lefts = {.items = items};
     for (int i = 0; i < program->n_instrs; i++) {
         if (program->instrs[i].op == RESREQ_OP_COLUMN) {
             add_left(needs, program->instrs[i].id, items, &lefts);
@@ -357,8 +358,9 @@ static int64_t to_milli(double number)
 
 /* The first host is told of, with the first resource of which something is reserved
  * there. */
-static void tell_spent(const struct needs *needs, const struct resource_lefts *lefts,
-                       int row, struct place_reserved *spent)
+static void tell_spent(const struct needs *needs,
+                       const struct resource_overrides *lefts, int row,
+                       struct place_reserved *spent)
 {
     const struct resource_table *table = facts_table(needs->site->facts);
     for (int i = 0; i < lefts->n_items && spent->resource == NULL; i++) {
@@ -375,7 +377,7 @@ static void tell_spent(const struct needs *needs, const struct resource_lefts *l
 
 /* Hosts that match without what is reserved (`whole`), and not with it; NULL: none. */
 static const struct place_reserved *find_spent(const struct needs *needs,
-                                               const struct resource_lefts *lefts,
+                                               const struct resource_overrides *lefts,
                                                const uint8_t *whole,
                                                const uint8_t *matches)
 {
@@ -398,7 +400,7 @@ static const struct place_reserved *find_spent(const struct needs *needs,
 
 /* By row of the facts: the place in the order that was asked for. */
 static int *order_rows(struct needs *needs, const struct resreq *resreq,
-                       const struct resource_lefts *lefts, const uint8_t *matches)
+                       const struct resource_overrides *lefts, const uint8_t *matches)
 {
     const struct resource_table *table = facts_table(needs->site->facts);
     int n_rows = resource_table_rows(table), n_sorted = 0;
@@ -418,7 +420,7 @@ static int *order_rows(struct needs *needs, const struct resreq *resreq,
 
 static uint8_t *run(struct needs *needs, const struct resreq *resreq,
                     const struct resource_table *table,
-                    const struct resource_lefts *lefts)
+                    const struct resource_overrides *lefts)
 {
     size_t n_rows = (size_t)resource_table_rows(table);
     uint8_t *matches = arena_alloc(needs->scratch, n_rows + 1, sizeof(*matches));
@@ -469,7 +471,7 @@ static const struct place_span *find_shape(const struct needs *needs,
 /* By what is left (NULL: by what hosts tell). NULL: all hosts, in whatever order. */
 static const struct place_filter *judge(struct needs *needs,
                                         const struct resreq *resreq,
-                                        const struct resource_lefts *lefts)
+                                        const struct resource_overrides *lefts)
 {
     bool has_order = resreq->order.n_keys > 0;
     if (reads_state(resreq)) {
@@ -502,7 +504,7 @@ static const struct place_filter *no_host(struct needs *needs)
 static const struct place_filter *judge_left(struct needs *needs,
                                              const struct resreq *resreq)
 {
-    struct resource_lefts lefts = find_lefts(needs, resreq);
+    struct resource_overrides lefts = find_lefts(needs, resreq);
     return judge(needs, resreq, &lefts);
 }
 
@@ -541,19 +543,19 @@ static int count_usages(const struct resreq *resreq)
 }
 
 /* Of each alternative those of its rusage, or one that reserves nothing. */
-static const struct reserve_asks *list_alternatives(struct needs *needs,
-                                                    const struct site *site,
-                                                    const struct resreq *resreq,
-                                                    int *n_asks)
+static const struct rusage_request *list_alternatives(struct needs *needs,
+                                                      const struct site *site,
+                                                      const struct resreq *resreq,
+                                                      int *n_asks)
 {
     *n_asks = 0;
     for (const struct resreq *at = resreq; at != NULL; at = at->next) {
         *n_asks += count_usages(at);
     }
-    struct reserve_asks *asks =
+    struct rusage_request *asks =
         arena_alloc(needs->scratch, (size_t)*n_asks, sizeof(*asks));
     for (int i = 0; resreq != NULL; resreq = resreq->next) {
-        const struct reserve_asks *own = reserves_asks(site, &resreq->usages);
+        const struct rusage_request *own = reserves_asks(site, &resreq->usages);
         const struct place_filter *filter = own_filter(needs, resreq);
         for (int k = 0; k < count_usages(resreq); k++, i++) {
             if (own != NULL) {
@@ -565,8 +567,8 @@ static const struct reserve_asks *list_alternatives(struct needs *needs,
     return asks;
 }
 
-const struct reserve_asks *needs_asks(struct needs *needs, const struct site *site,
-                                      struct need *need, int *n_asks)
+const struct rusage_request *needs_asks(struct needs *needs, const struct site *site,
+                                        struct need *need, int *n_asks)
 {
     if (need->asks_pass != needs->pass) {
         need->asks_pass = needs->pass;
@@ -587,7 +589,7 @@ int needs_select(struct needs *needs, enum needs_listing listing, const char *st
     struct resreq_rules rules = resreq_config_rules(needs->config, needs->resources);
     struct resreq_strings from = {.strings = &string, .n_strings = 1};
     struct resreq_notes notes = {.arena = needs->scratch};
-    struct resreq_fault fault;
+    struct resreq_error fault;
     struct resreq resreq;
     rules.reading = RESREQ_READ_ALL;
     rules.defaults_any = listing == NEEDS_LOAD;

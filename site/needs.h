@@ -16,7 +16,7 @@
 #define SUBLET_SITE_NEEDS_H
 
 #include "sched/place/place.h"
-#include "sched/resreq.h"
+#include "sched/resreq/resreq.h"
 #include "site/site.h"
 
 struct needs;
@@ -28,7 +28,7 @@ void needs_free(struct needs *needs);
 /* Judges strings before a job with them is taken, also by its queue's RESRSV_LIMIT,
  * which does not hold for jobs that are here; notes and fault point into them. */
 int needs_check(struct needs *needs, int queue, const struct job_spec *spec,
-                struct resreq_notes *notes, struct resreq_fault *fault) MUST_CHECK;
+                struct resreq_notes *notes, struct resreq_error *fault) MUST_CHECK;
 
 /* It has alternatives, of what it reserves or of all that it requires (||). Of strings
  * that were judged good. */
@@ -48,8 +48,8 @@ uint64_t needs_age(const struct needs *needs);
 const struct place_filter *needs_filter(struct needs *needs, struct need *need);
 /* What it reserves, as alternatives; NULL: nothing. Where requirements have
  * alternatives each has hosts of its own. */
-const struct reserve_asks *needs_asks(struct needs *needs, const struct site *site,
-                                      struct need *need, int *n_asks);
+const struct rusage_request *needs_asks(struct needs *needs, const struct site *site,
+                                        struct need *need, int *n_asks);
 
 /* How a string of a listing is read. Sections that neither select nor order are only
  * looked at: what is good for `sub` is good here. */

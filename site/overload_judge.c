@@ -72,7 +72,7 @@ static bool has_load(const struct site *site, int row)
     const struct resource_table *table = facts_table(site->facts);
     const struct resources *resources = facts_resources(site->facts);
     for (int id = RESOURCE_R15S; id < resources_count(resources); id++) {
-        if (threshold_is_index(resources_at(resources, id), id) &&
+        if (load_threshold_is_index(resources_at(resources, id), id) &&
             resource_table_has(table, row, id)) {
             return true;
         }
@@ -106,29 +106,28 @@ void overload_judge_find(const struct site *site, const char *host, bool is_own,
 /* ---------------------------------------------------------------- thresholds */
 
 static bool is_beyond(const struct site *site, int queue,
-                      const struct overload_spot *spot, enum threshold_side side,
-                      struct threshold_excess *excess)
+                      const struct overload_spot *spot, enum load_threshold_kind side,
+                      struct load_excess *excess)
 {
     const struct resource_table *table = facts_table(site->facts);
     return spot->is_told && spot->row >= 0 &&
-           (thresholds_find(&spot->thresholds, spot->told, spot->told_row, side,
-                            excess) ||
-            (queue >= 0 && thresholds_find(&site->config->queues[queue].thresholds,
-                                           table, spot->row, side, excess)));
+           (load_thresholds_find(&spot->thresholds, spot->told, spot->told_row, side,
+                                 excess) ||
+            (queue >= 0 && load_thresholds_find(&site->config->queues[queue].thresholds,
+                                                table, spot->row, side, excess)));
 }
 
 bool overload_judge_bars(const struct site *site, int queue,
-                         const struct overload_spot *spot,
-                         struct threshold_excess *excess)
+                         const struct overload_spot *spot, struct load_excess *excess)
 {
-    return is_beyond(site, queue, spot, THRESHOLD_SCHED, excess);
+    return is_beyond(site, queue, spot, LOAD_SCHED, excess);
 }
 
-static const char *excess_text(struct arena *arena,
-                               const struct threshold_excess *excess,
+static const char *excess_text(struct arena *arena, const struct load_excess *excess,
                                const struct overload_spot *spot)
 {
-    return arena_printf(arena, "%s on %s", threshold_text(arena, excess), spot->host);
+    return arena_printf(arena, "%s on %s", load_threshold_text(arena, excess),
+                        spot->host);
 }
 
 /* ---------------------------------------------------------------- conditions */
@@ -141,7 +140,8 @@ static bool knows_all(const struct site *site, const struct resreq_program *prog
         int id = program->named[i];
         const struct resource *resource =
             resources_at(facts_resources(site->facts), id);
-        if (threshold_is_index(resource, id) && !resource_table_has(table, row, id)) {
+        if (load_threshold_is_index(resource, id) &&
+            !resource_table_has(table, row, id)) {
             return false;
         }
     }
@@ -168,8 +168,8 @@ const char *overload_judge_stop(struct overload_judge *judge, const struct site 
                                 struct arena *arena, int queue,
                                 const struct overload_spot *spot)
 {
-    struct threshold_excess excess;
-    if (is_beyond(site, queue, spot, THRESHOLD_STOP, &excess)) {
+    struct load_excess excess;
+    if (is_beyond(site, queue, spot, LOAD_STOP, &excess)) {
         return excess_text(arena, &excess, spot);
     }
     return queue >= 0 && spot->is_told && spot->row >= 0 &&
@@ -194,7 +194,7 @@ const char *overload_judge_hold(struct overload_judge *judge, const struct site 
                                 struct arena *arena, int queue,
                                 const struct overload_spot *spot)
 {
-    struct threshold_excess excess;
+    struct load_excess excess;
     if (!spot->is_new && !has_rules(judge, site, queue, spot)) {
         return NULL;
     }
@@ -211,7 +211,7 @@ const char *overload_judge_hold(struct overload_judge *judge, const struct site 
                    : arena_printf(arena, "RESUME_COND of queue %s is not met on %s",
                                   site->config->queues[queue].name, spot->host);
     }
-    return is_beyond(site, queue, spot, THRESHOLD_SCHED, &excess)
+    return is_beyond(site, queue, spot, LOAD_SCHED, &excess)
                ? excess_text(arena, &excess, spot)
                : NULL;
 }

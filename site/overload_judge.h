@@ -6,11 +6,11 @@
  * A condition whose resources the host does not all tell is not met.
  *
  * Ownership: config and resources are borrowed; texts live in the arena.
- * Source: threshold.h, overloads.h. Layer: site. */
+ * Source: load_threshold.h, overloads.h. Layer: site. */
 #ifndef SUBLET_SITE_OVERLOAD_JUDGE_H
 #define SUBLET_SITE_OVERLOAD_JUDGE_H
 
-#include "sched/threshold.h"
+#include "sched/resource/load_threshold.h"
 #include "site/job/job.h"
 #include "site/site.h"
 
@@ -27,7 +27,8 @@ struct overload_spot {
     int row;      /* of the facts */
     bool is_told; /* it tells its load */
     bool is_new;  /* a borrowed one of which nothing is known yet, thresholds neither */
-    struct thresholds thresholds; /* its own, as its site has configured them ... */
+    struct load_thresholds
+        thresholds; /* its own, as its site has configured them ... */
     const struct resource_table *told; /* ... and what they are compared with */
     int told_row;
 };
@@ -37,8 +38,7 @@ void overload_judge_find(const struct site *site, const char *host, bool is_own,
 /* Nothing starts there from that queue (-1: of any): which index is beyond loadSched.
  */
 bool overload_judge_bars(const struct site *site, int queue,
-                         const struct overload_spot *spot,
-                         struct threshold_excess *excess);
+                         const struct overload_spot *spot, struct load_excess *excess);
 /* What runs there is to stand still: why, "r1m 2.6 > 2 on n1", or NULL. */
 const char *overload_judge_stop(struct overload_judge *judge, const struct site *site,
                                 struct arena *arena, int queue,

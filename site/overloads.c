@@ -393,7 +393,7 @@ void overloads_tick(struct site *site, int64_t now_ms, struct effects *effects)
 /* ---------------------------------------------------------------- starts */
 
 bool overloads_is_busy(const struct site *site, const char *host, bool is_own,
-                       struct threshold_excess *excess)
+                       struct load_excess *excess)
 {
     struct overload_spot spot;
     overload_judge_find(site, host, is_own, &spot);
@@ -402,25 +402,25 @@ bool overloads_is_busy(const struct site *site, const char *host, bool is_own,
 
 unsigned overloads_sides(const struct site *site, int host)
 {
-    const struct thresholds *thresholds = &site->config->hosts[host].thresholds;
-    struct threshold_excess excess;
+    const struct load_thresholds *thresholds = &site->config->hosts[host].thresholds;
+    struct load_excess excess;
     unsigned sides = 0;
-    for (int i = 0; i < THRESHOLD_SIDES && thresholds->n_items > 0; i++) {
-        bool is_beyond = thresholds_find(thresholds, facts_table(site->facts), host,
-                                         (enum threshold_side)i, &excess);
+    for (int i = 0; i < LOAD_THRESHOLD_KINDS && thresholds->n_items > 0; i++) {
+        bool is_beyond =
+            load_thresholds_find(thresholds, facts_table(site->facts), host,
+                                 (enum load_threshold_kind)i, &excess);
         sides |= is_beyond ? 1U << i : 0;
     }
     return sides;
 }
 
 /* By host, of a queue's jobs; NULL: none is beyond. */
-static const struct threshold_excess *show_queue(const struct site *site,
-                                                 struct arena *arena, int queue,
-                                                 const struct overload_spot *spots,
-                                                 int n_hosts)
+static const struct load_excess *show_queue(const struct site *site,
+                                            struct arena *arena, int queue,
+                                            const struct overload_spot *spots,
+                                            int n_hosts)
 {
-    struct threshold_excess *found =
-        arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*found));
+    struct load_excess *found = arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*found));
     bool has_any = false;
     for (int i = 0; i < n_hosts; i++) {
         has_any = overload_judge_bars(site, queue, &spots[i], &found[i]) || has_any;
@@ -428,24 +428,23 @@ static const struct threshold_excess *show_queue(const struct site *site,
     return has_any ? found : NULL;
 }
 
-const struct threshold_excess *const *overloads_show(const struct site *site,
-                                                     struct arena *arena,
-                                                     const struct place_host *hosts,
-                                                     int n_hosts)
+const struct load_excess *const *overloads_show(const struct site *site,
+                                                struct arena *arena,
+                                                const struct place_host *hosts,
+                                                int n_hosts)
 {
     const struct site_config *config = site->config;
     if (!has_thresholds(site)) {
         return NULL;
     }
-    const struct threshold_excess **by_queue =
+    const struct load_excess **by_queue =
         arena_alloc(arena, (size_t)config->n_queues + 1, sizeof(*by_queue));
     struct overload_spot *spots =
         arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*spots));
     for (int i = 0; i < n_hosts; i++) {
         overload_judge_find(site, hosts[i].name, hosts[i].lease[0] == '\0', &spots[i]);
     }
-    const struct threshold_excess *of_hosts =
-        show_queue(site, arena, -1, spots, n_hosts);
+    const struct load_excess *of_hosts = show_queue(site, arena, -1, spots, n_hosts);
     for (int i = 0; i < config->n_queues; i++) {
         by_queue[i] = config->queues[i].thresholds.n_items > 0
                           ? show_queue(site, arena, i, spots, n_hosts)

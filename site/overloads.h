@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* overloads.h: what the load of hosts does to jobs, by load thresholds (threshold.h)
- * and by STOP_COND and RESUME_COND of queues.
+/* overloads.h: what the load of hosts does to jobs, by load thresholds
+ * (load_threshold.h) and by STOP_COND and RESUME_COND of queues.
  *
  * Nothing starts on a host that is beyond loadSched of its own or of the job's queue.
  * A job that runs on one beyond loadStop of either, or that meets STOP_COND, stands
@@ -63,13 +63,13 @@ const char *overloads_hold(const struct site *site, struct arena *arena,
                            const struct job *job);
 
 /* Of a pass: by queue and host what stands against a start there. NULL: nothing. */
-const struct threshold_excess *const *overloads_show(const struct site *site,
-                                                     struct arena *arena,
-                                                     const struct place_host *hosts,
-                                                     int n_hosts);
+const struct load_excess *const *overloads_show(const struct site *site,
+                                                struct arena *arena,
+                                                const struct place_host *hosts,
+                                                int n_hosts);
 /* The host, own or borrowed, is beyond loadSched of its own. */
 bool overloads_is_busy(const struct site *site, const char *host, bool is_own,
-                       struct threshold_excess *excess);
+                       struct load_excess *excess);
 /* Of an own host: which sides of its thresholds it is beyond, as bits. */
 unsigned overloads_sides(const struct site *site, int host);
 

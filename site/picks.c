@@ -256,7 +256,7 @@ static bool match(const struct site *site, const struct export_late *late,
         resreq_config_select_rules(site->config, facts_resources(site->facts));
     struct resreq_strings from = {.queue = late->select};
     struct resreq_notes notes = {.arena = arena};
-    struct resreq_fault fault;
+    struct resreq_error fault;
     struct resreq resreq;
     const uint8_t *are_free = list_free(site, arena);
     if (resreq_compile(arena, &rules, &from, &resreq, &notes, &fault) != 0) {

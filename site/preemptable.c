@@ -85,7 +85,7 @@ static struct preempt_job show_job(struct site *site, struct arena *arena,
         job->n_hosts <= 1 ? first
                           : arena_alloc(arena, (size_t)job->n_hosts, sizeof(*pieces));
     bool has_all = show_pieces(site, snapshot, job, hint, pieces);
-    const struct reserve_part *parts = NULL;
+    const struct rusage_amount *parts = NULL;
     int n_parts = job->ledger != NULL ? reserves_to_give(site, job, &parts) : 0;
     return (struct preempt_job){
         .releases = parts,

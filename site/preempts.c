@@ -133,16 +133,16 @@ static bool is_free(const struct claim *claim, const struct place_host *hosts,
 static bool is_allowed(const struct site *site, const struct job *job,
                        const struct claim *claim, const struct place_host *hosts)
 {
-    struct limits_draft *draft = limits_draft_new(site->limits);
+    struct limits_tentative *draft = limits_tentative_new(site->limits);
     const struct limit *limit;
-    bool may = limits_room(draft, job->class, &limit) >= job->spec->n_slots;
+    bool may = limits_slots_left(draft, job->class, &limit) >= job->spec->n_slots;
     for (int i = 0; may && i < claim->n_hosts; i++) {
         const struct place_host *at = &hosts[claim->places[i]];
         int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
-        may = limits_room_on(draft, job->class, at->name, n_processors, claim->hosts, i,
-                             &limit) >= claim->hosts[i].n_slots;
+        may = limits_slots_left_on(draft, job->class, at->name, n_processors,
+                                   claim->hosts, i, &limit) >= claim->hosts[i].n_slots;
     }
-    limits_draft_free(draft);
+    limits_tentative_free(draft);
     return may;
 }
 
@@ -351,19 +351,19 @@ static const struct preempt_job *show_jobs(void *arg, int *n_jobs)
                             shown->snapshot.place, shown->snapshot.now_ms, n_jobs);
 }
 
-static bool has_claim(void *arg, struct line_turn *turn)
+static bool has_claim(void *arg, struct job_class_entry *turn)
 {
     const struct shown *shown = arg;
     return shown->site->preempts->n_claims > 0 && job_of_entry(turn)->has_claim;
 }
 
-static int64_t submitted_ms(void *arg, struct line_turn *turn)
+static int64_t submitted_ms(void *arg, struct job_class_entry *turn)
 {
     (void)arg;
     return job_of_entry(turn)->submit_ms;
 }
 
-static const struct preempt_protection *guards(void *arg, struct line_turn *turn)
+static const struct preempt_protection *guards(void *arg, struct job_class_entry *turn)
 {
     const struct shown *shown = arg;
     const struct job *job = job_of_entry(turn);

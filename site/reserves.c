@@ -13,7 +13,7 @@ struct reserves_reading {
     int n_users;
     bool is_read; /* of this catalogue */
     struct arena arena;
-    struct resreq_usage usage;
+    struct resreq_rusage usage;
     UT_hash_handle hh;
     char text[];
 };
@@ -104,19 +104,19 @@ void reserves_free(struct reserves *reserves)
     free(reserves);
 }
 
-static const struct resreq_usage *read_once(const struct site *site,
-                                            struct reserves_reading *reading)
+static const struct resreq_rusage *read_once(const struct site *site,
+                                             struct reserves_reading *reading)
 {
     if (!reading->is_read) {
         reading->is_read = true;
-        resreq_usage_read(&reading->arena, facts_resources(site->facts), reading->text,
-                          &reading->usage);
+        resreq_rusage_read(&reading->arena, facts_resources(site->facts), reading->text,
+                           &reading->usage);
     }
     return &reading->usage;
 }
 
-const struct resreq_usage *reserves_usage_of(const struct site *site,
-                                             const struct reserves_entry *hold)
+const struct resreq_rusage *reserves_usage_of(const struct site *site,
+                                              const struct reserves_entry *hold)
 {
     return read_once(site, hold->reading);
 }
@@ -125,7 +125,7 @@ bool reserves_has_of(const struct site *site, int id)
 {
     struct reserves_reading *reading, *next;
     HASH_ITER (hh, site->reserves->readings, reading, next) {
-        const struct resreq_usage *usage = read_once(site, reading);
+        const struct resreq_rusage *usage = read_once(site, reading);
         for (int i = 0; i < usage->n_items; i++) {
             if (usage->items[i].id == id) {
                 return true;

@@ -20,7 +20,7 @@
 #define SUBLET_SITE_RESERVES_H
 
 #include "sched/place/place.h"
-#include "sched/resreq.h"
+#include "sched/resreq/resreq.h"
 
 struct job;
 struct site;
@@ -50,16 +50,16 @@ void reserves_begin_look(const struct site *site, struct arena *arena,
  * NULL: nobody reserves any. In the arena. */
 const double *reserves_left(const struct site *site, int id);
 /* The alternatives as the pass sees them, with the site's scopes; NULL: none. */
-const struct reserve_asks *reserves_asks(const struct site *site,
-                                         const struct resreq_usages *usages);
+const struct rusage_request *reserves_asks(const struct site *site,
+                                           const struct resreq_rusages *usages);
 /* What more slots of a running job would reserve, by what it reserves now: for each
  * slot again, for each host where it is not on one of `places` (indexes of hosts; -1:
  * gone), for the job not. NULL: nothing. */
-const struct reserve_asks *reserves_more(const struct site *site, const struct job *job,
-                                         const int *places);
+const struct rusage_request *reserves_more(const struct site *site,
+                                           const struct job *job, const int *places);
 /* What a job that stands still gave back, and takes when it goes on. */
 int reserves_given(const struct site *site, const struct job *job,
-                   const struct reserve_part **parts);
+                   const struct rusage_amount **parts);
 /* Of what a job that stands still gave back, the resources of which too little is left
  * for it: "lic scratch"; "": none. Not while a pass is under way. */
 const char *reserves_lacks(const struct site *site, struct arena *arena,
@@ -67,10 +67,10 @@ const char *reserves_lacks(const struct site *site, struct arena *arena,
 /* What a running job would give of PREEMPTABLE_RESOURCES that the pass looks at: what a
  * suspension releases, or, where its queue ends jobs instead, all of it. */
 int reserves_to_give(const struct site *site, const struct job *job,
-                     const struct reserve_part **parts);
+                     const struct rusage_amount **parts);
 /* What an open job has reserved now of resources that the pass looks at. */
 int reserves_holds(const struct site *site, const struct job *job,
-                   const struct reserve_part **parts);
+                   const struct rusage_amount **parts);
 /* By pool of the pass: how much less a host tells of its memory, swap space or /tmp
  * than it has; 0 of others. In the arena. */
 int64_t *reserves_in_use(const struct site *site, struct arena *arena);
@@ -81,10 +81,10 @@ bool reserves_has(const struct site *site, const char *reserved, const char *lea
 void reserves_keep(const struct site *site, const char *reserved, const char *lease,
                    const struct host_slots *hosts, int n_hosts);
 /* What is left, for the pass's snapshot; NULL: nobody asks for anything. */
-const struct reserve *reserves_show(const struct site *site);
+const struct rusage_supply *reserves_show(const struct site *site);
 /* As it stands on record with a job; "": nothing. */
 const char *reserves_text(const struct site *site, struct arena *arena,
-                          const struct reserve_asks *asks);
+                          const struct rusage_request *asks);
 
 /* When a reservation that a line of the last pass could wait for becomes less. */
 int64_t reserves_wake_ms(const struct reserves *reserves);

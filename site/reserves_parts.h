@@ -23,7 +23,7 @@ struct reserves_entry {
 
 /* A resource in a pass. */
 struct reserves_kind {
-    struct reserve_kind shown;
+    struct rusage_resource shown;
     int *pool_of_row; /* by row of the facts; -1 */
     bool is_shared;   /* it has places that are no host's own (ResourceMap) */
 };
@@ -41,16 +41,16 @@ struct reserves {
     int *rows; /* by host: of the facts, or -1 */
     int64_t now_ms;
     struct reserves_kind *kinds;
-    struct reserve_kind *shown;
+    struct rusage_resource *shown;
     int n_kinds, kinds_capacity;
     int64_t *left, *total; /* by pool */
     int n_pools, pools_capacity;
-    struct reserve reserve;
+    struct rusage_supply reserve;
 };
 
 /* What the job reserves, read by the site's catalogue. */
-const struct resreq_usage *reserves_usage_of(const struct site *site,
-                                             const struct reserves_entry *hold);
+const struct resreq_rusage *reserves_usage_of(const struct site *site,
+                                              const struct reserves_entry *hold);
 /* An open job reserves some of it. */
 bool reserves_has_of(const struct site *site, int id);
 /* Who stands still gives it back. */

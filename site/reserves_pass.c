@@ -40,17 +40,19 @@ static int row_of(const struct site *site, const struct spread *spread, int inde
 
 /* What an item takes on those hosts. */
 static int add_parts(const struct site *site, const struct spread *spread,
-                     const struct reserves_kind *kind, const struct resreq_item *item,
-                     int64_t milli, struct reserve_part *parts)
+                     const struct reserves_kind *kind,
+                     const struct resreq_rusage_item *item, int64_t milli,
+                     struct rusage_amount *parts)
 {
     int n_parts = 0;
     for (int i = 0; i < spread->n_hosts; i++) {
         int row = row_of(site, spread, i);
         int pool =
             row >= 0 && row < site->reserves->n_rows ? kind->pool_of_row[row] : -1;
-        int64_t n_times = reserve_times(item->scope, spread->hosts[i].n_slots, i == 0);
+        int64_t n_times =
+            rusage_supply_times(item->scope, spread->hosts[i].n_slots, i == 0);
         if (pool >= 0 && n_times > 0) {
-            parts[n_parts++] = (struct reserve_part){pool, n_times * milli};
+            parts[n_parts++] = (struct rusage_amount){pool, n_times * milli};
         }
     }
     return n_parts;
@@ -62,10 +64,10 @@ static int64_t elapsed_ms(const struct reserves *reserves, const struct job *job
 }
 
 static void note_wake(struct reserves *reserves, const struct job *job,
-                      const struct resreq_item *item)
+                      const struct resreq_rusage_item *item)
 {
     int64_t next_ms =
-        resreq_usage_next_ms(item, elapsed_ms(reserves, job), RESERVES_STEP_MS);
+        resreq_rusage_next_ms(item, elapsed_ms(reserves, job), RESERVES_STEP_MS);
     if (!reserves->is_look && job->start_ms != 0 && next_ms != INT64_MAX &&
         job->start_ms + next_ms < reserves->wake_ms) {
         reserves->wake_ms = job->start_ms + next_ms;
@@ -76,20 +78,20 @@ static void take_off(const struct site *site, const struct reserves_kind *kind,
                      const struct reserves_entry *hold)
 {
     struct reserves *reserves = site->reserves;
-    const struct resreq_usage *usage = reserves_usage_of(site, hold);
+    const struct resreq_rusage *usage = reserves_usage_of(site, hold);
     const struct job *job = hold->job;
     for (int i = 0; i < usage->n_items; i++) {
-        const struct resreq_item *item = &usage->items[i];
+        const struct resreq_rusage_item *item = &usage->items[i];
         if (item->id != kind->shown.id ||
             (reserves_is_released(site, item->id) && is_still(site, job))) {
             continue;
         }
-        int64_t milli = resreq_usage_milli(item, elapsed_ms(reserves, job));
-        struct reserve_part *parts =
+        int64_t milli = resreq_rusage_milli(item, elapsed_ms(reserves, job));
+        struct rusage_amount *parts =
             arena_alloc(reserves->arena, (size_t)job->n_hosts, sizeof(*parts));
         struct spread spread = spread_of(job);
         int n_parts = add_parts(site, &spread, kind, item, milli, parts);
-        reserve_take(reserves->left, parts, n_parts, 1);
+        rusage_supply_take(reserves->left, parts, n_parts, 1);
         note_wake(reserves, job, item);
     }
 }
@@ -205,7 +207,7 @@ const double *reserves_left(const struct site *site, int id)
 }
 
 static enum resreq_scope scope_of(const struct site *site,
-                                  const struct resreq_item *item,
+                                  const struct resreq_rusage_item *item,
                                   const struct reserves_kind *kind)
 {
     if (item->scope != RESREQ_SCOPE_DEFAULT) {
@@ -217,14 +219,14 @@ static enum resreq_scope scope_of(const struct site *site,
                                          : RESREQ_SCOPE_HOST;
 }
 
-static void show_alternative(const struct site *site, const struct resreq_usage *usage,
-                             struct reserve_asks *asks)
+static void show_alternative(const struct site *site, const struct resreq_rusage *usage,
+                             struct rusage_request *asks)
 {
     struct arena *arena = site->reserves->arena;
     size_t n_most = (size_t)usage->n_items;
-    struct reserve_ask *list = arena_alloc(arena, n_most, sizeof(*list));
-    struct resreq_item *items = arena_alloc(arena, n_most, sizeof(*items));
-    struct resreq_usage *shown = arena_alloc(arena, 1, sizeof(*shown));
+    struct rusage_item *list = arena_alloc(arena, n_most, sizeof(*list));
+    struct resreq_rusage_item *items = arena_alloc(arena, n_most, sizeof(*items));
+    struct resreq_rusage *shown = arena_alloc(arena, 1, sizeof(*shown));
     for (int i = 0; i < usage->n_items; i++) {
         items[i] = usage->items[i];
         if (!is_limited(site, items[i].id)) {
@@ -232,18 +234,18 @@ static void show_alternative(const struct site *site, const struct resreq_usage 
         }
         int index = kind_of(site, items[i].id);
         items[i].scope = scope_of(site, &items[i], &site->reserves->kinds[index]);
-        list[asks->n_items++] = (struct reserve_ask){index, items[i].scope,
-                                                     resreq_usage_milli(&items[i], 0)};
+        list[asks->n_items++] = (struct rusage_item){index, items[i].scope,
+                                                     resreq_rusage_milli(&items[i], 0)};
     }
-    *shown = (struct resreq_usage){.items = items, .n_items = usage->n_items};
+    *shown = (struct resreq_rusage){.items = items, .n_items = usage->n_items};
     asks->items = list;
     asks->usage = shown;
 }
 
-const struct reserve_asks *reserves_asks(const struct site *site,
-                                         const struct resreq_usages *usages)
+const struct rusage_request *reserves_asks(const struct site *site,
+                                           const struct resreq_rusages *usages)
 {
-    struct reserve_asks *asks = arena_alloc(
+    struct rusage_request *asks = arena_alloc(
         site->reserves->arena, (size_t)usages->n_alternatives, sizeof(*asks));
     for (int i = 0; i < usages->n_alternatives; i++) {
         show_alternative(site, &usages->alternatives[i], &asks[i]);
@@ -253,24 +255,24 @@ const struct reserve_asks *reserves_asks(const struct site *site,
 
 /* A pool of the job's own host may be another's now, as when its place in ResourceMap
  * was taken away: then there is none, and no more of it. */
-const struct reserve_asks *reserves_more(const struct site *site, const struct job *job,
-                                         const int *places)
+const struct rusage_request *reserves_more(const struct site *site,
+                                           const struct job *job, const int *places)
 {
     struct reserves *reserves = site->reserves;
     if (job->ledger == NULL) {
         return NULL;
     }
-    const struct resreq_usage *usage = reserves_usage_of(site, job->ledger);
-    struct reserve_asks *asks = arena_alloc(reserves->arena, 1, sizeof(*asks));
-    struct reserve_ask *list =
+    const struct resreq_rusage *usage = reserves_usage_of(site, job->ledger);
+    struct rusage_request *asks = arena_alloc(reserves->arena, 1, sizeof(*asks));
+    struct rusage_item *list =
         arena_alloc(reserves->arena, (size_t)usage->n_items + 1, sizeof(*list));
     uint8_t *has = arena_alloc(reserves->arena, (size_t)reserves->n_hosts + 1, 1);
     for (int i = 0; i < usage->n_items; i++) {
-        const struct resreq_item *item = &usage->items[i];
+        const struct resreq_rusage_item *item = &usage->items[i];
         if (item->scope != RESREQ_SCOPE_JOB && is_limited(site, item->id)) {
-            list[asks->n_items++] = (struct reserve_ask){
+            list[asks->n_items++] = (struct rusage_item){
                 kind_of(site, item->id), item->scope,
-                resreq_usage_milli(item, elapsed_ms(reserves, job))};
+                resreq_rusage_milli(item, elapsed_ms(reserves, job))};
         }
     }
     for (int i = 0; i < job->n_hosts; i++) {
@@ -287,21 +289,21 @@ const struct reserve_asks *reserves_more(const struct site *site, const struct j
 /* What of a usage `takes` wants, so long after the job began, as parts. */
 typedef bool (*takes_fn)(const struct site *site, const struct job *job, int id);
 
-static int list_parts(const struct site *site, const struct resreq_usage *usage,
+static int list_parts(const struct site *site, const struct resreq_rusage *usage,
                       const struct job *job, const struct spread *spread,
-                      takes_fn takes, const struct reserve_part **parts)
+                      takes_fn takes, const struct rusage_amount **parts)
 {
     struct reserves *reserves = site->reserves;
     size_t n_most = (size_t)usage->n_items * (size_t)spread->n_hosts;
-    struct reserve_part *list = arena_alloc(reserves->arena, n_most, sizeof(*list));
+    struct rusage_amount *list = arena_alloc(reserves->arena, n_most, sizeof(*list));
     int64_t ms = job != NULL ? elapsed_ms(reserves, job) : 0;
     int n_parts = 0;
     for (int i = 0; i < usage->n_items; i++) {
-        const struct resreq_item *item = &usage->items[i];
+        const struct resreq_rusage_item *item = &usage->items[i];
         if (is_limited(site, item->id) && takes(site, job, item->id)) {
             int kind = kind_of(site, item->id);
             n_parts += add_parts(site, spread, &reserves->kinds[kind], item,
-                                 resreq_usage_milli(item, ms), &list[n_parts]);
+                                 resreq_rusage_milli(item, ms), &list[n_parts]);
         }
     }
     *parts = list;
@@ -315,7 +317,7 @@ static bool gives_back(const struct site *site, const struct job *job, int id)
 }
 
 int reserves_given(const struct site *site, const struct job *job,
-                   const struct reserve_part **parts)
+                   const struct rusage_amount **parts)
 {
     struct spread spread = spread_of(job);
     return job->ledger == NULL ? 0
@@ -335,13 +337,13 @@ const char *reserves_lacks(const struct site *site, struct arena *arena,
         site->capacity, arena, site->now_ms + site->utc_offset_ms, &n_hosts);
     reserves_begin_look(site, arena, hosts, n_hosts);
     const struct reserves *reserves = site->reserves;
-    const struct resreq_usage *usage = reserves_usage_of(site, job->ledger);
+    const struct resreq_rusage *usage = reserves_usage_of(site, job->ledger);
     struct spread spread = spread_of(job);
     for (int i = 0; i < usage->n_items; i++) {
-        struct resreq_usage one = {.items = &usage->items[i], .n_items = 1};
-        const struct reserve_part *parts;
+        struct resreq_rusage one = {.items = &usage->items[i], .n_items = 1};
+        const struct rusage_amount *parts;
         int n_parts = list_parts(site, &one, job, &spread, gives_back, &parts);
-        if (!reserve_has(reserves->left, parts, n_parts)) {
+        if (!rusage_supply_has(reserves->left, parts, n_parts)) {
             int id = usage->items[i].id;
             text = arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? " " : "",
                                 resources_at(facts_resources(site->facts), id)->name);
@@ -368,7 +370,7 @@ static bool would_give(const struct site *site, const struct job *job, int id)
 }
 
 int reserves_to_give(const struct site *site, const struct job *job,
-                     const struct reserve_part **parts)
+                     const struct rusage_amount **parts)
 {
     struct spread spread = spread_of(job);
     return job->ledger == NULL ? 0
@@ -387,7 +389,7 @@ static bool has_still(const struct site *site, const struct job *job, int id)
 }
 
 int reserves_holds(const struct site *site, const struct job *job,
-                   const struct reserve_part **parts)
+                   const struct rusage_amount **parts)
 {
     struct spread spread = spread_of(job);
     return job->ledger == NULL ? 0
@@ -403,14 +405,14 @@ static bool takes_all(const struct site *site, const struct job *job, int id)
 
 static int parts_of_record(const struct site *site, const char *reserved,
                            const struct spread *spread,
-                           const struct reserve_part **parts)
+                           const struct rusage_amount **parts)
 {
-    struct resreq_usage usage;
+    struct resreq_rusage usage;
     if (reserved[0] == '\0') {
         return 0;
     }
-    resreq_usage_read(site->reserves->arena, facts_resources(site->facts), reserved,
-                      &usage);
+    resreq_rusage_read(site->reserves->arena, facts_resources(site->facts), reserved,
+                       &usage);
     return list_parts(site, &usage, NULL, spread, takes_all, parts);
 }
 
@@ -418,16 +420,16 @@ bool reserves_has(const struct site *site, const char *reserved, const char *lea
                   const struct host_slots *hosts, int n_hosts)
 {
     const struct spread spread = {lease, hosts, n_hosts};
-    const struct reserve_part *parts;
+    const struct rusage_amount *parts;
     int n_parts = parts_of_record(site, reserved, &spread, &parts);
-    return reserve_has(site->reserves->left, parts, n_parts);
+    return rusage_supply_has(site->reserves->left, parts, n_parts);
 }
 
 void reserves_keep(const struct site *site, const char *reserved, const char *lease,
                    const struct host_slots *hosts, int n_hosts)
 {
     const struct spread spread = {lease, hosts, n_hosts};
-    const struct reserve_part *parts;
+    const struct rusage_amount *parts;
     int n_parts = parts_of_record(site, reserved, &spread, &parts);
     for (int i = 0; i < n_parts; i++) {
         int64_t *left = &site->reserves->left[parts[i].pool];
@@ -435,7 +437,7 @@ void reserves_keep(const struct site *site, const char *reserved, const char *le
     }
 }
 
-const struct reserve *reserves_show(const struct site *site)
+const struct rusage_supply *reserves_show(const struct site *site)
 {
     struct reserves *reserves = site->reserves;
     if (reserves->n_kinds == 0) {
@@ -446,19 +448,19 @@ const struct reserve *reserves_show(const struct site *site)
     for (int i = 0; i < reserves->n_kinds; i++) {
         reserves->shown[i] = reserves->kinds[i].shown;
     }
-    reserves->reserve = (struct reserve){.kinds = reserves->shown,
-                                         .n_kinds = reserves->n_kinds,
-                                         .left = reserves->left,
-                                         .n_pools = reserves->n_pools};
+    reserves->reserve = (struct rusage_supply){.kinds = reserves->shown,
+                                               .n_kinds = reserves->n_kinds,
+                                               .left = reserves->left,
+                                               .n_pools = reserves->n_pools};
     return &reserves->reserve;
 }
 
 const char *reserves_text(const struct site *site, struct arena *arena,
-                          const struct reserve_asks *asks)
+                          const struct rusage_request *asks)
 {
     return asks == NULL || asks->usage == NULL
                ? ""
-               : resreq_usage_text(arena, facts_resources(site->facts), asks->usage);
+               : resreq_rusage_text(arena, facts_resources(site->facts), asks->usage);
 }
 
 int64_t reserves_wake_ms(const struct reserves *reserves)
@@ -481,7 +483,7 @@ static void see_kinds(const struct site *site, bool is_shared)
         }
     }
     for (int i = 0; !is_shared && i < reserves->count; i++) {
-        const struct resreq_usage *usage = reserves_usage_of(site, reserves->items[i]);
+        const struct resreq_rusage *usage = reserves_usage_of(site, reserves->items[i]);
         for (int k = 0; k < usage->n_items; k++) {
             if (is_limited(site, usage->items[k].id)) {
                 kind_of(site, usage->items[k].id);

@@ -36,7 +36,7 @@ static int add_pool(struct reserves *reserves, int64_t milli)
 
 static int64_t to_milli(double number)
 {
-    const double most = (double)RESREQ_USAGE_MILLI_MAX;
+    const double most = (double)RESREQ_RUSAGE_MILLI_MAX;
     double milli = number * 1000;
     return (int64_t)(milli > most ? most : milli < -most ? -most : milli);
 }
@@ -194,21 +194,22 @@ static bool was_still(const struct job *job)
 static void list_job(const struct site *site, const struct job *job,
                      reserves_held_fn fn, void *arg)
 {
-    const struct resreq_usage *usage = reserves_usage_of(site, job->ledger);
+    const struct resreq_rusage *usage = reserves_usage_of(site, job->ledger);
     for (int i = 0; i < usage->n_items; i++) {
-        const struct resreq_item *item = &usage->items[i];
+        const struct resreq_rusage_item *item = &usage->items[i];
         if (reserves_is_released(site, item->id) && was_still(job)) {
             continue;
         }
         int64_t ms = job->start_ms != 0 ? site->now_ms - job->start_ms : 0;
         for (int k = 0; k < job->n_hosts; k++) {
-            int64_t n_times = reserve_times(item->scope, job->hosts[k].n_slots, k == 0);
+            int64_t n_times =
+                rusage_supply_times(item->scope, job->hosts[k].n_slots, k == 0);
             const struct reserves_held held = {
                 .resource = resources_at(facts_resources(site->facts), item->id)->name,
                 .host = job->hosts[k].host,
                 .lease = job->lease,
                 .epoch = job->epoch,
-                .milli = n_times * resreq_usage_milli(item, ms),
+                .milli = n_times * resreq_rusage_milli(item, ms),
             };
             if (held.milli > 0) {
                 fn(arg, &held);

@@ -134,7 +134,7 @@ void resize_line_show(struct site *site, struct arena *arena, struct job *job,
                       int n_hosts, int64_t now_ms, struct place_class *line)
 {
     struct place_grow *grow = arena_alloc(arena, 1, sizeof(*grow));
-    struct line_turn **turns = arena_alloc(arena, 1, sizeof(*turns));
+    struct job_class_entry **turns = arena_alloc(arena, 1, sizeof(*turns));
     int *places = places_of(site, arena, job);
     *grow = (struct place_grow){
         .hosts = job->hosts, .indexes = places, .n_hosts = job->n_hosts};

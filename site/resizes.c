@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/dup.h"
-#include "sched/application.h"
+#include "sched/queue/application.h"
 #include "site/job/history.h"
 #include "site/parts.h"
 #include "site/resize_line.h"
@@ -16,7 +16,7 @@ enum { RETRY_MS = 60000 }; /* after slots that were not wanted */
 
 struct shown {
     uint64_t job;
-    struct reason_verdict verdict;
+    struct pending_verdict verdict;
 };
 
 struct resizes {
@@ -106,7 +106,7 @@ void resizes_show(struct site *site, struct arena *arena,
     snapshot->classes = lines;
 }
 
-void resizes_set_verdicts(struct site *site, const struct reason_verdict *verdicts)
+void resizes_set_verdicts(struct site *site, const struct pending_verdict *verdicts)
 {
     struct resizes *resizes = site->resizes;
     for (int i = 0; i < resizes->n_shown; i++) {
@@ -114,8 +114,8 @@ void resizes_set_verdicts(struct site *site, const struct reason_verdict *verdic
     }
 }
 
-const struct reason_verdict *resizes_verdict(const struct site *site,
-                                             const struct job *job)
+const struct pending_verdict *resizes_verdict(const struct site *site,
+                                              const struct job *job)
 {
     const struct resizes *resizes = site->resizes;
     for (int i = 0; i < resizes->n_shown; i++) {

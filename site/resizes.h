@@ -29,10 +29,10 @@ void resizes_free(struct resizes *resizes);
 void resizes_show(struct site *site, struct arena *arena,
                   struct place_snapshot *snapshot, int64_t now_ms);
 /* What the pass made of all its lines. */
-void resizes_set_verdicts(struct site *site, const struct reason_verdict *verdicts);
+void resizes_set_verdicts(struct site *site, const struct pending_verdict *verdicts);
 /* Of the job's request in the last pass; NULL: it was not looked at. */
-const struct reason_verdict *resizes_verdict(const struct site *site,
-                                             const struct job *job);
+const struct pending_verdict *resizes_verdict(const struct site *site,
+                                              const struct job *job);
 /* Another configuration: verdicts speak of the old one. */
 void resizes_forget(struct resizes *resizes);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/conf_value.h"
-#include "sched/resreq_range.h"
+#include "sched/resreq/resrsv_limit.h"
 #include "site/facts.h"
 
 /* Where a requirement stands. */
@@ -23,7 +23,7 @@ static bool compile(struct conf *conf, const struct spot *spot,
                     const struct resreq_rules *rules, struct resreq *resreq)
 {
     struct resreq_notes notes = {.arena = conf->arena};
-    struct resreq_fault fault;
+    struct resreq_error fault;
     struct resreq_strings from = {.queue = spot->cell->value};
     bool is_good =
         resreq_compile(conf->arena, rules, &from, resreq, &notes, &fault) == 0;
@@ -63,16 +63,16 @@ static void check_range(struct conf *conf, const struct spot *spot,
     const struct resources *resources = rules->language.resources;
     struct resreq_strings from = {.queue = conf_text(spot->row, "RES_REQ", NULL)};
     struct resreq_notes notes = {.arena = conf->arena};
-    struct resreq_ranges ranges;
-    struct resreq_fault fault;
+    struct resrsv_limits ranges;
+    struct resreq_error fault;
     struct resreq resreq;
-    if (resreq_range_parse(conf->arena, resources, spot->cell->value, &ranges,
+    if (resrsv_limit_parse(conf->arena, resources, spot->cell->value, &ranges,
                            &fault) != 0) {
         conf_complain(conf, CONF_ERROR, spot->section, spot->row, spot->cell,
                       "column %d: %s", fault.at + 1, fault.hint);
     } else if (resreq_compile(conf->arena, rules, &from, &resreq, &notes, &fault) ==
                    0 &&
-               resreq_range_check(conf->arena, resources, &ranges, &resreq.usages,
+               resrsv_limit_check(conf->arena, resources, &ranges, &resreq.usages,
                                   &fault) != 0) {
         conf_complain(conf, CONF_ERROR, spot->section, spot->row,
                       conf_cell(spot->row, "RES_REQ"), "column %d: %s", fault.at + 1,
@@ -141,7 +141,7 @@ struct resreq_rules resreq_config_rules(const struct site_config *config,
                      .is_lenient = config->is_resreq_lenient,
                      .has_local = true,
                      .counts_slots = config->is_sched_by_slot},
-        .reading = RESREQ_READ_TO_ACT,
+        .reading = RESREQ_READ_SUPPORTED,
     };
 }
 

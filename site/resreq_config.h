@@ -16,7 +16,7 @@
 #define SUBLET_SITE_RESREQ_CONFIG_H
 
 #include "base/conf.h"
-#include "sched/resreq.h"
+#include "sched/resreq/resreq.h"
 #include "site/site.h"
 
 /* is_resreq_lenient, is_sched_by_slot; queues' strings are judged by them. Hosts and

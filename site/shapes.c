@@ -99,7 +99,7 @@ static int *begin_kinds(struct arena *arena, const struct shapes_hosts *hosts)
 }
 
 /* All hosts that have one of the resources have all of them. */
-static bool have_all(const struct resreq_shape *shape, const struct shapes_hosts *hosts)
+static bool have_all(const struct resreq_span *shape, const struct shapes_hosts *hosts)
 {
     struct value_at value;
     for (int i = 0; i < hosts->n_hosts; i++) {
@@ -114,7 +114,7 @@ static bool have_all(const struct resreq_shape *shape, const struct shapes_hosts
     return true;
 }
 
-static void find_kinds(struct arena *arena, const struct resreq_shape *shape,
+static void find_kinds(struct arena *arena, const struct resreq_span *shape,
                        const struct shapes_hosts *hosts, struct place_span *shown)
 {
     bool is_one = have_all(shape, hosts);
@@ -130,7 +130,7 @@ static void find_kinds(struct arena *arena, const struct resreq_shape *shape,
 
 /* ---------------------------------------------------------------- tiles */
 
-static int tile_on(const struct resreq_shape *shape, const struct shapes_hosts *hosts,
+static int tile_on(const struct resreq_span *shape, const struct shapes_hosts *hosts,
                    int host, int id)
 {
     int row = hosts->rows[host];
@@ -143,7 +143,7 @@ static int tile_on(const struct resreq_shape *shape, const struct shapes_hosts *
     return hosts->hosts[host].max > 0 ? hosts->hosts[host].max : 0;
 }
 
-static const int *find_tiles(struct arena *arena, const struct resreq_shape *shape,
+static const int *find_tiles(struct arena *arena, const struct resreq_span *shape,
                              const struct shapes_hosts *hosts)
 {
     int id = RESOURCE_TYPE;
@@ -158,15 +158,15 @@ static const int *find_tiles(struct arena *arena, const struct resreq_shape *sha
 }
 
 const struct place_span *shapes_show(struct arena *arena,
-                                     const struct resreq_shape *shape,
+                                     const struct resreq_span *shape,
                                      const struct shapes_hosts *hosts)
 {
     static const enum place_span_kind spans[] = {
         [RESREQ_SPAN_NONE] = PLACE_SPAN_NONE,
         [RESREQ_SPAN_ANY] = PLACE_SPAN_NONE,
         [RESREQ_SPAN_HOST] = PLACE_SPAN_HOST,
-        [RESREQ_SPAN_TILE] = PLACE_SPAN_PTILE,
-        [RESREQ_SPAN_FULL_TILE] = PLACE_SPAN_PTILE,
+        [RESREQ_SPAN_PTILE] = PLACE_SPAN_PTILE,
+        [RESREQ_SPAN_PTILE_ALL] = PLACE_SPAN_PTILE,
         [RESREQ_SPAN_BLOCK] = PLACE_SPAN_BLOCK,
         [RESREQ_SPAN_STRIPE] = PLACE_SPAN_STRIPE,
     };
@@ -176,7 +176,7 @@ const struct place_span *shapes_show(struct arena *arena,
     struct place_span *shown = arena_alloc(arena, 1, sizeof(*shown));
     shown->kind = spans[shape->span];
     shown->n_slots = shape->n_span;
-    if (shape->span == RESREQ_SPAN_FULL_TILE) {
+    if (shape->span == RESREQ_SPAN_PTILE_ALL) {
         shown->ptiles = find_tiles(arena, shape, hosts);
     }
     find_kinds(arena, shape, hosts, shown);

@@ -12,7 +12,7 @@
 #define SUBLET_SITE_SHAPES_H
 
 #include "sched/place/place.h"
-#include "sched/resreq.h"
+#include "sched/resreq/resreq.h"
 
 struct shapes_hosts {
     const struct place_host *hosts;
@@ -24,7 +24,7 @@ struct shapes_hosts {
 
 /* NULL: slots may lie anywhere. */
 const struct place_span *shapes_show(struct arena *arena,
-                                     const struct resreq_shape *shape,
+                                     const struct resreq_span *shape,
                                      const struct shapes_hosts *hosts);
 
 #endif

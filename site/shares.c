@@ -31,8 +31,8 @@ struct stray {
 
 struct shares {
     const struct site_config *config;
-    struct share_tree **trees; /* by scope */
-    struct slot_use *slots;    /* of queues */
+    struct fairshare_tree **trees; /* by scope */
+    struct slot_use *slots;        /* of queues */
     struct account_at *changed, *loaded;
     int n_changed, n_loaded;
     struct stray *strays;
@@ -46,10 +46,10 @@ struct shares *shares_new(const struct site_config *config)
     struct shares *shares = mem_alloc(1, sizeof(*shares));
     int n_scopes = config->shares.n_scopes;
     shares->config = config;
-    shares->trees = mem_alloc((size_t)n_scopes + 1, sizeof(struct share_tree *));
+    shares->trees = mem_alloc((size_t)n_scopes + 1, sizeof(struct fairshare_tree *));
     shares->slots = slot_use_new(config);
     for (int i = 0; i < n_scopes; i++) {
-        shares->trees[i] = share_tree_new(&config->shares.scopes[i]);
+        shares->trees[i] = fairshare_tree_new(&config->shares.scopes[i]);
     }
     return shares;
 }
@@ -71,7 +71,7 @@ void shares_free(struct shares *shares)
         return;
     }
     for (int i = 0; i < shares->config->shares.n_scopes; i++) {
-        share_tree_free(shares->trees[i]);
+        fairshare_tree_free(shares->trees[i]);
     }
     free_strays(shares);
     free(shares->trees);
@@ -84,7 +84,7 @@ void shares_free(struct shares *shares)
 /* ---------------------------------------------------------------- names of rows */
 
 /* "queue/normal", "partition/fast". */
-static void name_scope(const struct share_scope *scope, char *text)
+static void name_scope(const struct fairshare_scope *scope, char *text)
 {
     snprintf(text, SCOPE_SIZE, "%s/%s", scope->is_partition ? "partition" : "queue",
              scope->name);
@@ -106,7 +106,7 @@ static int find_scope(const struct shares *shares, const char *text)
 
 static int scope_of(const struct shares *shares, int queue)
 {
-    const struct share_config *config = &shares->config->shares;
+    const struct fairshare *config = &shares->config->shares;
     return queue >= 0 && config->n_scopes > 0 ? config->scope_of[queue] : -1;
 }
 
@@ -116,7 +116,7 @@ struct job_seat shares_seat(struct shares *shares, int queue, const char *user,
     int scope = scope_of(shares, queue);
     struct job_seat seat = {.scope = scope};
     if (scope >= 0) {
-        seat.account = share_tree_join(shares->trees[scope], user, group);
+        seat.account = fairshare_tree_join(shares->trees[scope], user, group);
     }
     return seat;
 }
@@ -126,7 +126,7 @@ int shares_check(const struct shares *shares, int queue, const char *user,
 {
     int scope = scope_of(shares, queue);
     if (scope < 0 ||
-        share_config_has(&shares->config->shares.scopes[scope], user, group)) {
+        fairshare_has_share(&shares->config->shares.scopes[scope], user, group)) {
         return 0;
     }
     const char *name = shares->config->queues[queue].name;
@@ -136,9 +136,9 @@ int shares_check(const struct shares *shares, int queue, const char *user,
                    name, user, group[0] != '\0' ? " as a member of " : "", group, name);
 }
 
-static struct share_job share_job_of(const struct job *job)
+static struct fairshare_job share_job_of(const struct job *job)
 {
-    return (struct share_job){
+    return (struct fairshare_job){
         .n_slots = msg_sum_slots(job->hosts, job->n_hosts),
         .start_ms = job->start_ms,
         .paused_ms = job->halt.total_ms,
@@ -154,8 +154,8 @@ static void count(struct shares *shares, const struct job *job, int sign,
     const struct job_seat *seat = &job->seat;
     slot_use_count(shares->slots, job->queue, sign * seat->counted.n_slots);
     if (seat->scope >= 0) {
-        share_tree_count_job(shares->trees[seat->scope], seat->account, &seat->counted,
-                             sign, now_ms);
+        fairshare_tree_count_job(shares->trees[seat->scope], seat->account,
+                                 &seat->counted, sign, now_ms);
     }
 }
 
@@ -183,7 +183,7 @@ void shares_change(struct shares *shares, struct job *job, int64_t now_ms)
 
 void shares_use(struct shares *shares, struct job *job, int64_t cpu_ms, int64_t now_ms)
 {
-    int64_t run_ms = share_use_job_run_ms(&job->seat.counted, now_ms);
+    int64_t run_ms = fairshare_usage_job_run_ms(&job->seat.counted, now_ms);
     if (!job->is_open || run_ms <= 0) {
         return;
     }
@@ -209,14 +209,15 @@ void shares_spend(struct shares *shares, const struct job *job,
     if (scope < 0) {
         return;
     }
-    struct share_job as = share_job_of(job);
+    struct fairshare_job as = share_job_of(job);
     int64_t end_ms = exit->end_ms != 0 ? exit->end_ms : now_ms;
     as.start_ms = as.start_ms != 0 ? as.start_ms : exit->start_ms;
-    double past_ms = share_use_job_weight_ms(
+    double past_ms = fairshare_usage_job_weight_ms(
         &shares->config->shares.scopes[scope].factors, &as, end_ms);
-    double cpu_ms = share_use_job_cpu_ms(&shares->config->shares.scopes[scope].factors,
-                                         &as, exit->cpu_ms, end_ms);
-    share_tree_spend(shares->trees[scope], job->seat.account, cpu_ms, past_ms, now_ms);
+    double cpu_ms = fairshare_usage_job_cpu_ms(
+        &shares->config->shares.scopes[scope].factors, &as, exit->cpu_ms, end_ms);
+    fairshare_tree_add_finished(shares->trees[scope], job->seat.account, cpu_ms,
+                                past_ms, now_ms);
     note_changed(shares, scope, job->seat.account);
 }
 
@@ -232,13 +233,13 @@ static void store(struct effects *effects, const struct row_share *share)
 static void store_account(const struct shares *shares, const struct account_at *at,
                           int64_t now_ms, struct effects *effects)
 {
-    const struct share_account *account =
-        share_tree_at(shares->trees[at->scope], at->account);
-    const struct share_scope *scope = &shares->config->shares.scopes[at->scope];
-    struct share_use use = account->use;
+    const struct fairshare_account *account =
+        fairshare_tree_at(shares->trees[at->scope], at->account);
+    const struct fairshare_scope *scope = &shares->config->shares.scopes[at->scope];
+    struct fairshare_usage use = account->use;
     char name[SCOPE_SIZE];
     name_scope(scope, name);
-    share_use_advance(&use, &scope->factors, now_ms);
+    fairshare_usage_advance(&use, &scope->factors, now_ms);
     store(effects,
           &(struct row_share){.scope = name,
                               .account = account->seat,
@@ -292,12 +293,12 @@ static void add_stray(struct shares *shares, const char *scope, const char *acco
 /* What was used is an account's: of the seat that had it, or the one whose it is now.
  */
 static int spend_as(struct shares *shares, int scope, const char *seat,
-                    const struct share_use *use)
+                    const struct fairshare_usage *use)
 {
-    struct share_tree *tree = shares->trees[scope];
-    int account = share_tree_join_seat(tree, seat);
-    share_tree_spend(tree, account, use->cpu_ms, use->past_ms, use->at_ms);
-    if (strcmp(share_tree_at(tree, account)->seat, seat) != 0) {
+    struct fairshare_tree *tree = shares->trees[scope];
+    int account = fairshare_tree_join_path(tree, seat);
+    fairshare_tree_add_finished(tree, account, use->cpu_ms, use->past_ms, use->at_ms);
+    if (strcmp(fairshare_tree_at(tree, account)->seat, seat) != 0) {
         char name[SCOPE_SIZE];
         name_scope(&shares->config->shares.scopes[scope], name);
         add_stray(shares, name, seat);
@@ -310,7 +311,7 @@ void shares_load(struct shares *shares, const struct row_share *row)
 {
     int scope = find_scope(shares, row->scope);
     if (scope >= 0) {
-        struct share_use use = {
+        struct fairshare_usage use = {
             .cpu_ms = row->cpu_ms, .past_ms = row->past_ms, .at_ms = row->at_ms};
         struct account_at at = {scope, spend_as(shares, scope, row->account, &use)};
         shares->loaded = mem_grow(shares->loaded, (size_t)shares->n_loaded + 1,
@@ -330,10 +331,11 @@ void shares_start(struct shares *shares, int64_t now_ms, struct effects *effects
 {
     shares_settle(shares);
     for (int i = 0; i < shares->n_loaded; i++) {
-        struct share_use use = share_tree_at(shares->trees[shares->loaded[i].scope],
-                                             shares->loaded[i].account)
-                                   ->use;
-        share_use_advance(
+        struct fairshare_usage use =
+            fairshare_tree_at(shares->trees[shares->loaded[i].scope],
+                              shares->loaded[i].account)
+                ->use;
+        fairshare_usage_advance(
             &use, &shares->config->shares.scopes[shares->loaded[i].scope].factors,
             now_ms);
         if (use.cpu_ms + use.past_ms < forgotten_ms) {
@@ -351,13 +353,15 @@ void shares_start(struct shares *shares, int64_t now_ms, struct effects *effects
 static void inherit_scope(struct shares *shares, int scope, const struct shares *before,
                           int old, int64_t now_ms)
 {
-    for (int i = 0; i < share_tree_count(before->trees[old]); i++) {
-        const struct share_account *account = share_tree_at(before->trees[old], i);
-        struct share_use use = account->use;
+    for (int i = 0; i < fairshare_tree_count(before->trees[old]); i++) {
+        const struct fairshare_account *account =
+            fairshare_tree_at(before->trees[old], i);
+        struct fairshare_usage use = account->use;
         if (!account->is_user) {
             continue;
         }
-        share_use_advance(&use, &before->config->shares.scopes[old].factors, now_ms);
+        fairshare_usage_advance(&use, &before->config->shares.scopes[old].factors,
+                                now_ms);
         if (use.cpu_ms + use.past_ms >= forgotten_ms) {
             use.at_ms = now_ms;
             spend_as(shares, scope, account->seat, &use);
@@ -386,11 +390,11 @@ void shares_show(const struct shares *shares, struct arena *arena, int64_t now_m
     const struct site_config *config = shares->config;
     snapshot->now_ms = now_ms;
     for (int i = 0; i < config->shares.n_scopes; i++) {
-        share_tree_rank(shares->trees[i]);
+        fairshare_tree_rank(shares->trees[i]);
     }
     if (config->shares.n_scopes > 0) {
         snapshot->fairshare = &config->shares;
-        snapshot->fairshare_trees = (const struct share_tree *const *)shares->trees;
+        snapshot->fairshare_trees = (const struct fairshare_tree *const *)shares->trees;
     }
     slot_use_show(shares->slots, arena, now_ms, snapshot);
 }
@@ -406,13 +410,13 @@ bool shares_find_queue(const struct shares *shares, int queue, int64_t now_ms,
     return slot_use_find(shares->slots, queue, now_ms, member);
 }
 
-const struct share_tree *shares_tree(const struct shares *shares, int queue)
+const struct fairshare_tree *shares_tree(const struct shares *shares, int queue)
 {
     int scope = scope_of(shares, queue);
     return scope >= 0 ? shares->trees[scope] : NULL;
 }
 
-const struct share_tree *shares_scope_tree(const struct shares *shares, int scope)
+const struct fairshare_tree *shares_scope_tree(const struct shares *shares, int scope)
 {
     return shares->trees[scope];
 }

@@ -62,8 +62,8 @@ void shares_show(const struct shares *shares, struct arena *arena, int64_t now_m
 void shares_wait(struct shares *shares, const bool *waits);
 
 /* To look things up: the tree of the queue's scope; NULL: it has none. */
-const struct share_tree *shares_tree(const struct shares *shares, int queue);
-const struct share_tree *shares_scope_tree(const struct shares *shares, int scope);
+const struct fairshare_tree *shares_tree(const struct shares *shares, int queue);
+const struct fairshare_tree *shares_scope_tree(const struct shares *shares, int scope);
 /* Of a queue of a slot pool; false: it is in none. */
 bool shares_find_queue(const struct shares *shares, int queue, int64_t now_ms,
                        struct slot_member *member);

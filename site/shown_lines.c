@@ -21,9 +21,9 @@ struct card {
 /* What all lines of a queue have in common, but those with words of their own. */
 struct queue_terms {
     bool is_known;
-    enum reason veto;
+    enum pending_reason veto;
     const struct place_filter *filter;
-    const struct reserve_asks *asks;
+    const struct rusage_request *asks;
     int n_asks;
 };
 
@@ -70,7 +70,8 @@ static void make_room(struct shown_lines *shown, int n_lines)
 /* What does not change while that job is the first: it leaves its line before anything
  * of it changes (job_parts.h). */
 static void read_first(struct card *card, struct place_class *line,
-                       const struct line_head *head, const struct queue_config *queues)
+                       const struct job_class_view *head,
+                       const struct queue_config *queues)
 {
     const struct job *first = job_of_entry(head->turns[0]);
     const struct reservation_config *reserve = &queues[first->queue].reservation;
@@ -145,11 +146,11 @@ const struct place_class *shown_lines_look(struct shown_lines *shown, struct sit
                                            struct arena *arena, int64_t now_ms,
                                            int *n_lines)
 {
-    const struct lines *all = job_table_classes(site->jobs);
-    const struct line_head *heads = lines_heads(all);
+    const struct job_classes *all = job_table_classes(site->jobs);
+    const struct job_class_view *heads = job_classes_views(all);
     struct queue_terms *queues =
         arena_alloc(arena, (size_t)site->config->n_queues, sizeof(*queues));
-    *n_lines = lines_count(all);
+    *n_lines = job_classes_count(all);
     make_room(shown, *n_lines);
     forget_old_needs(shown, site->needs);
     asked_lists_begin(site->asked_lists);

@@ -21,14 +21,14 @@
 #include "model/effect.h"
 #include "provider/export/export.h"
 #include "provider/user_map.h"
-#include "sched/application.h"
-#include "sched/limits.h"
+#include "sched/fairshare/fairshare.h"
+#include "sched/fairshare/slot_pool.h"
+#include "sched/limit/limit.h"
 #include "sched/preempt/preempt_policy.h"
-#include "sched/queue.h"
-#include "sched/resreq_usage.h"
-#include "sched/share_config.h"
-#include "sched/slot_pool.h"
-#include "sched/window.h"
+#include "sched/queue/application.h"
+#include "sched/queue/queue.h"
+#include "sched/queue/window.h"
+#include "sched/resreq/resreq_rusage.h"
 #include "site/facts_config.h"
 
 /* What one amount of a resource in rusage is of. */
@@ -43,7 +43,7 @@ struct site_host {
     const char *type, *model; /* "" or "!": as the host detects them */
     bool is_here;             /* HOSTS_HERE */
     struct window_list run_windows, dispatch_windows;
-    struct thresholds thresholds; /* of load */
+    struct load_thresholds thresholds; /* of load */
     bool is_leaving; /* not configured any more; here until its last job has
                         ended */
     int n_stay;      /* then what it had, for jobs that stood still; 0: not
@@ -60,7 +60,7 @@ struct site_config {
     int64_t accept_ms; /* the longest JOB_ACCEPT_INTERVAL of them; 0: none has any */
     const char *default_queue;
     struct groups groups;
-    struct share_config shares;
+    struct fairshare shares;
     struct slot_pools pools;
     const struct application *applications; /* file order */
     int n_applications;
@@ -145,7 +145,7 @@ struct site_job {
     int n_slots;
     bool is_interactive;
 };
-/* Waiting jobs by enum reason (sched/reason.h). */
+/* Waiting jobs by enum pending_reason (sched/pending/pending_reason.h). */
 void site_count_reasons(const struct site *site, int64_t *counts);
 int site_count_jobs(const struct site *site);
 void site_job_at(const struct site *site, int index, struct site_job *job);

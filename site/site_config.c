@@ -10,9 +10,9 @@
 #include "base/conf_value.h"
 #include "model/local_resources.h"
 #include "provider/export/export_shared.h"
-#include "sched/application.h"
-#include "sched/limits_read.h"
-#include "sched/slot_pool_read.h"
+#include "sched/fairshare/slot_pool_config.h"
+#include "sched/limit/limit_config.h"
+#include "sched/queue/application.h"
 #include "site/reserve_config.h"
 #include "site/resreq_config.h"
 #include "site/threshold_config.h"
@@ -58,7 +58,7 @@ struct host_entry {
     bool is_named[2]; /* by HOST_NAME, by HOSTNAME */
 };
 
-struct host_list {
+struct host_entries {
     struct host_entry *items;
     int count;
     struct site_host others; /* what row "default" says; max -1: nothing */
@@ -67,7 +67,7 @@ struct host_list {
 
 static const char *const host_keys[2] = {"HOST_NAME", "HOSTNAME"};
 
-static struct host_entry *find_entry(struct host_list *list, const char *name)
+static struct host_entry *find_entry(struct host_entries *list, const char *name)
 {
     for (int i = 0; i < list->count; i++) {
         if (strcmp(list->items[i].host.name, name) == 0) {
@@ -77,7 +77,7 @@ static struct host_entry *find_entry(struct host_list *list, const char *name)
     return NULL;
 }
 
-static struct host_entry *add_entry(struct host_list *list, const char *name,
+static struct host_entry *add_entry(struct host_entries *list, const char *name,
                                     const struct place *place)
 {
     struct host_entry *entry = &list->items[list->count++];
@@ -138,7 +138,7 @@ static void merge_row(struct conf *conf, const struct place *place,
 
 /* `form` is the key that names the host. */
 static void read_host_row(struct conf *conf, struct place place, int form,
-                          struct host_list *list)
+                          struct host_entries *list)
 {
     const char *name = place.cell->value;
     struct host_entry *entry = find_entry(list, name);
@@ -171,7 +171,7 @@ static void read_host_row(struct conf *conf, struct place place, int form,
 }
 
 static void read_host_section(struct conf *conf, const struct conf_section *section,
-                              struct host_list *list)
+                              struct host_entries *list)
 {
     for (int i = 0; i < section->n_rows; i++) {
         const struct conf_row *row = &section->rows[i];
@@ -195,7 +195,7 @@ static int count_rows(const struct conf *conf, const char *name)
     return count;
 }
 
-static void judge_hosts(struct conf *conf, struct host_list *list)
+static void judge_hosts(struct conf *conf, struct host_entries *list)
 {
     for (int i = 0; i < list->count; i++) {
         struct host_entry *entry = &list->items[i];
@@ -213,9 +213,9 @@ static void judge_hosts(struct conf *conf, struct host_list *list)
     }
 }
 
-static void read_hosts(struct conf *conf, struct host_list *list)
+static void read_hosts(struct conf *conf, struct host_entries *list)
 {
-    *list = (struct host_list){
+    *list = (struct host_entries){
         .items = arena_alloc(conf->arena, (size_t)count_rows(conf, "Host"),
                              sizeof(*list->items)),
         .others = {.max = -1},
@@ -228,7 +228,7 @@ static void read_hosts(struct conf *conf, struct host_list *list)
 }
 
 static void read_hosts_here(struct conf *conf, const struct place *site,
-                            struct host_list *list, struct site_setup *setup)
+                            struct host_entries *list, struct site_setup *setup)
 {
     const struct conf_cell *cell = conf_cell(site->row, "HOSTS_HERE");
     struct conf_words words =
@@ -261,7 +261,7 @@ static struct threshold_rows rows_of(const struct host_entry *entry)
     return rows;
 }
 
-static void give_hosts(struct conf *conf, const struct host_list *list,
+static void give_hosts(struct conf *conf, const struct host_entries *list,
                        struct site_config *config)
 {
     struct site_host *hosts =
@@ -387,10 +387,10 @@ static void read_queues(struct conf *conf, const struct place *site,
     groups_read(conf, names, config->n_hosts, &config->groups);
     queue_read(conf, &config->groups, &queues, &config->n_queues);
     threshold_config_queues(conf, &config->facts, queues, config->n_queues);
-    limits_read(conf, &config->groups, &config->limits, &config->n_limits);
-    share_config_read(conf, &config->groups, queues, config->n_queues, &config->shares);
-    slot_pool_read(conf, &config->groups, queues, config->n_queues, &config->shares,
-                   &config->pools);
+    limit_config_read(conf, &config->groups, &config->limits, &config->n_limits);
+    fairshare_load(conf, &config->groups, queues, config->n_queues, &config->shares);
+    slot_pool_config_read(conf, &config->groups, queues, config->n_queues,
+                          &config->shares, &config->pools);
     preempt_policy_read(conf, queues, config->n_queues, &config->preempt);
     config->queues = queues;
     for (int i = 0; i < config->n_queues; i++) {
@@ -574,7 +574,7 @@ static void read_site(struct conf *conf, const struct place *site,
 static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *setup)
 {
     const struct conf_section *section = conf_next(conf, "Site", NULL);
-    struct host_list hosts;
+    struct host_entries hosts;
     memset(setup, 0, sizeof(*setup));
     if (section == NULL || section->n_rows == 0) {
         return false;

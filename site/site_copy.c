@@ -26,7 +26,7 @@ static void copy_windows(struct arena *arena, struct window_list *list)
     list->text = copy_given(arena, list->text);
 }
 
-static void copy_thresholds(struct arena *arena, struct thresholds *thresholds)
+static void copy_thresholds(struct arena *arena, struct load_thresholds *thresholds)
 {
     thresholds->items = copy_array(arena, thresholds->items, thresholds->n_items,
                                    sizeof(*thresholds->items));
@@ -192,10 +192,10 @@ static void copy_limits(struct arena *arena, struct site_config *config)
     config->limits = limits;
 }
 
-static const struct share_line *copy_lines(struct arena *arena,
-                                           const struct share_line *from, int n_lines)
+static const struct share_assignment *
+copy_lines(struct arena *arena, const struct share_assignment *from, int n_lines)
 {
-    struct share_line *lines = copy_array(arena, from, n_lines, sizeof(*lines));
+    struct share_assignment *lines = copy_array(arena, from, n_lines, sizeof(*lines));
     for (int i = 0; i < n_lines; i++) {
         lines[i].name = copy_text(arena, lines[i].name);
         copy_names(arena, &lines[i].members);
@@ -206,8 +206,8 @@ static const struct share_line *copy_lines(struct arena *arena,
 
 static void copy_shares(struct arena *arena, struct site_config *config)
 {
-    struct share_config *shares = &config->shares;
-    struct share_scope *scopes =
+    struct fairshare *shares = &config->shares;
+    struct fairshare_scope *scopes =
         copy_array(arena, shares->scopes, shares->n_scopes, sizeof(*scopes));
     for (int i = 0; i < shares->n_scopes; i++) {
         scopes[i].name = copy_text(arena, scopes[i].name);

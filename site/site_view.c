@@ -130,7 +130,7 @@ static struct value *own_row(const struct site_view *view, struct arena *arena,
     const struct site_host *host = &view->config->hosts[index];
     const struct site_tally_row *counts = site_tally_find(tally, host->name, "");
     struct value *row = value_object(arena);
-    struct threshold_excess excess;
+    struct load_excess excess;
     value_add_text(arena, row, "host", host->name);
     value_add_text(
         arena, row, "status",
@@ -165,9 +165,9 @@ static struct value *borrowed_row(const struct site_view *view, struct arena *ar
     const char *name = arena_str(arena, host->name);
     const struct site_tally_row *counts = site_tally_find(tally, name, host->lease);
     struct value *row = value_object(arena);
-    const struct thresholds thresholds =
+    const struct load_thresholds thresholds =
         facts_borrowed_thresholds(facts_borrowed(view->facts), host->name);
-    struct threshold_excess excess;
+    struct load_excess excess;
     value_add_text(arena, row, "host", name);
     value_add_text(arena, row, "status",
                    status_of(&(struct host_status){

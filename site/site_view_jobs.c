@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/job_id.h"
-#include "sched/resreq.h"
+#include "sched/resreq/resreq.h"
 #include "site/job/deferred_kill.h"
 #include "site/job/job_lookup.h"
 #include "site/resizes.h"
@@ -40,20 +40,20 @@ static const char *waiting_reason(const struct site_view *view, struct arena *ar
     if (job->attempt != 0) {
         return arena_printf(arena, "starting on %s", job->hosts[0].host);
     }
-    const struct reason_verdict held = {.reason = job->hold};
-    const struct reason_verdict *verdict =
-        job->line != NULL ? line_verdict(job->line) : &held;
-    const char *hosts = reason_hosts(arena, verdict);
-    const char *preempts = reason_preempt(arena, verdict);
+    const struct pending_verdict held = {.reason = job->hold};
+    const struct pending_verdict *verdict =
+        job->line != NULL ? job_class_verdict(job->line) : &held;
+    const char *hosts = pending_reason_hosts(arena, verdict);
+    const char *preempts = pending_reason_preempt(arena, verdict);
     bool wants_slots = verdict->reason == REASON_BUSY ||
-                       verdict->reason == REASON_SHAPE ||
+                       verdict->reason == REASON_SPAN ||
                        verdict->reason == REASON_EXCLUSIVE;
-    return arena_printf(arena, "%s (%s%s%s)%s%s%s%s%s%s", reason_text(arena, verdict),
-                        where_text(arena, job), hosts[0] != '\0' ? "; " : "", hosts,
-                        wants_slots ? site_view_kept_text(view, arena, job) : "",
-                        site_view_slots_text(view, arena, job),
-                        preempts[0] != '\0' ? "; " : "", preempts,
-                        job->reason[0] != '\0' ? "; " : "", job->reason);
+    return arena_printf(
+        arena, "%s (%s%s%s)%s%s%s%s%s%s", pending_reason_text(arena, verdict),
+        where_text(arena, job), hosts[0] != '\0' ? "; " : "", hosts,
+        wants_slots ? site_view_kept_text(view, arena, job) : "",
+        site_view_slots_text(view, arena, job), preempts[0] != '\0' ? "; " : "",
+        preempts, job->reason[0] != '\0' ? "; " : "", job->reason);
 }
 
 static const char *why_text(const struct site_view *view, struct arena *arena,
@@ -138,20 +138,20 @@ static const char *resreq_text(struct arena *arena, const struct job_spec *spec,
     if (spec->n_res_reqs == 0) {
         return NULL;
     }
-    return site_page_cut(arena, resreq_joined(arena, spec->res_reqs, spec->n_res_reqs),
+    return site_page_cut(arena, resreq_join(arena, spec->res_reqs, spec->n_res_reqs),
                          is_asked ? 2 * RES_REQS_BYTES_MAX : LISTED_RESREQ_BYTES);
 }
 
 /* Why it waits as LSF lists it: the sentence, then hosts by what is against them. */
 static void add_reasons(struct arena *arena, struct value *row, const struct job *job)
 {
-    const struct reason_verdict held = {.reason = job->hold};
-    const struct reason_verdict *verdict =
-        job->line != NULL ? line_verdict(job->line) : &held;
-    struct reason_part parts[REASON_PARTS];
-    int n_parts = reason_list(verdict, parts);
+    const struct pending_verdict held = {.reason = job->hold};
+    const struct pending_verdict *verdict =
+        job->line != NULL ? job_class_verdict(job->line) : &held;
+    struct pending_reason_hosts parts[REASON_HOST_GROUPS];
+    int n_parts = pending_reason_list(verdict, parts);
     struct value *list = value_add(arena, row, "pending_reasons", value_array(arena));
-    value_add_text(arena, list, NULL, reason_text(arena, verdict));
+    value_add_text(arena, list, NULL, pending_reason_text(arena, verdict));
     for (int i = 0; i < n_parts; i++) {
         value_add_text(arena, list, NULL,
                        arena_printf(arena, "%s: %d host%s", parts[i].lsf,
@@ -180,7 +180,7 @@ static const char *const resize_events[] = {
 static const char *more_reason(const struct site_view *view, struct arena *arena,
                                const struct job *job)
 {
-    const struct reason_verdict *verdict = resizes_verdict(view->site, job);
+    const struct pending_verdict *verdict = resizes_verdict(view->site, job);
     if (job->resize.event != RESIZE_NONE) {
         return NULL;
     }
@@ -198,8 +198,8 @@ static const char *more_reason(const struct site_view *view, struct arena *arena
     if (verdict == NULL || verdict->reason == REASON_STARTED) {
         return NULL;
     }
-    const char *hosts = reason_hosts(arena, verdict);
-    return arena_printf(arena, "%s%s%s%s", reason_text(arena, verdict),
+    const char *hosts = pending_reason_hosts(arena, verdict);
+    return arena_printf(arena, "%s%s%s%s", pending_reason_text(arena, verdict),
                         hosts[0] != '\0' ? " (" : "", hosts,
                         hosts[0] != '\0' ? ")" : "");
 }
@@ -230,10 +230,10 @@ static void add_waiting(const struct site_view *view, struct arena *arena,
 {
     const struct job_terms *terms = job->terms;
     bool waits = job->state == JOB_PEND && job->attempt == 0;
-    enum reason reason =
-        job->line != NULL ? line_verdict(job->line)->reason : job->hold;
-    value_add_text(arena, row, "pending", waits ? reason_name(reason) : NULL);
-    value_add_text(arena, row, "hint", waits ? reason_help(reason) : NULL);
+    enum pending_reason reason =
+        job->line != NULL ? job_class_verdict(job->line)->reason : job->hold;
+    value_add_text(arena, row, "pending", waits ? pending_reason_name(reason) : NULL);
+    value_add_text(arena, row, "hint", waits ? pending_reason_help(reason) : NULL);
     if (waits) {
         add_reasons(arena, row, job);
     } else {

@@ -3,12 +3,12 @@
  *
  * A limit that some have each is a row for each of those for whom something counts; one
  * for which nothing counts is a row as it is configured. Behind the limits of
- * sched/limits.h stand the slots of the site's own hosts (MXJ), for which a consumer's
- * jobs count too. */
+ * sched/limit/limit.h stand the slots of the site's own hosts (MXJ), for which a
+ * consumer's jobs count too. */
 #include <limits.h>
 #include <string.h>
 
-#include "sched/limits_uses.h"
+#include "sched/limit/limit_usage.h"
 #include "site/schedule.h"
 #include "site/site_page.h"
 #include "site/view_rows.h"
@@ -59,7 +59,7 @@ static bool is_in_group(const struct site_view *view, int side, const char *grou
 /* True where the limit holds for all that the query names: users, queues, hosts,
  * projects, or groups of them. `use` NULL: nothing counts. */
 static bool is_asked_for(const struct listing *listing, const struct limit *limit,
-                         const struct limits_use *use)
+                         const struct limit_usage *use)
 {
     const struct msg_query *query = listing->query;
     const char *const asked[LIMIT_SIDES] = {
@@ -80,7 +80,7 @@ static bool is_asked_for(const struct listing *listing, const struct limit *limi
         if (each != NULL
                 ? strcmp(each, asked[i]) != 0 &&
                       !is_in_group(listing->view, i, asked[i], each)
-                : !limits_side_has(side, asked[i]) && !has_word(side->text, asked[i])) {
+                : !limit_side_has(side, asked[i]) && !has_word(side->text, asked[i])) {
             return false;
         }
     }
@@ -122,7 +122,7 @@ static void add_amount(struct arena *arena, struct value *amount, int used, int 
 }
 
 static void add_whom(struct arena *arena, struct value *row, const struct limit *limit,
-                     const struct limits_use *use)
+                     const struct limit_usage *use)
 {
     struct value *each = value_array(arena);
     for (int i = 0; i < LIMIT_SIDES; i++) {
@@ -137,7 +137,7 @@ static void add_whom(struct arena *arena, struct value *row, const struct limit 
 }
 
 static struct value *limit_row(const struct listing *listing, const struct limit *limit,
-                               const struct limits_use *use)
+                               const struct limit_usage *use)
 {
     struct arena *arena = listing->page->arena;
     struct value *row = value_object(arena);
@@ -147,7 +147,7 @@ static struct value *limit_row(const struct listing *listing, const struct limit
     int n_jobs = use != NULL ? use->n_jobs : 0;
     int most = limit->per_processor_milli >= 0 && host == NULL
                    ? limit->slots
-                   : limits_slots(limit, processors_of(listing, host));
+                   : limit_slots(limit, processors_of(listing, host));
     most = most == INT_MAX ? -1 : most;
     value_add_text(arena, row, "name", limit->label);
     value_add_text(arena, row, "section", limit->section);
@@ -171,7 +171,7 @@ static struct value *limit_row(const struct listing *listing, const struct limit
 
 /* True where it is asked for, on this page or not. */
 static bool add_limit(struct listing *listing, const struct limit *limit,
-                      const struct limits_use *use)
+                      const struct limit_usage *use)
 {
     bool is_asked = is_asked_for(listing, limit, use);
     listing->number++;
@@ -190,10 +190,10 @@ static bool wants_unused(const struct msg_query *query)
 static void add_limits(struct listing *listing)
 {
     const struct site_config *config = listing->view->config;
-    const struct limits_use *uses;
+    const struct limit_usage *uses;
     int n_uses = 0, at = 0;
     if (!listing->query->configured) {
-        n_uses = limits_uses_list(listing->view->limits, listing->page->arena, &uses);
+        n_uses = limit_usage_list(listing->view->limits, listing->page->arena, &uses);
     }
     for (int i = 0; i < config->n_limits && !listing->page->is_full; i++) {
         bool is_used = false;
@@ -224,8 +224,8 @@ static void add_host(struct listing *listing, int index)
         .per_processor_milli = -1,
         .sides = {[LIMIT_HOSTS] = {.mode = LIMIT_EACH, .text = host}},
     };
-    struct limits_use use = {.each = {[LIMIT_HOSTS] = host},
-                             .n_slots = own + consumers};
+    struct limit_usage use = {.each = {[LIMIT_HOSTS] = host},
+                              .n_slots = own + consumers};
     if (use.n_slots > 0 || wants_unused(listing->query)) {
         add_limit(listing, &limit, &use);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* site_view_load.c: what hosts have and how loaded they are, as it is shown; part of
- * site_view.h. Units are LSF's (sched/resource.h); what is not known is null. */
+ * site_view.h. Units are LSF's (sched/resource/resource.h); what is not known is null.
+ */
 #include <string.h>
 
 #include "site/site_page.h"
@@ -112,8 +113,9 @@ void site_view_add_facts(const struct site_view *view, struct arena *arena,
     add_defined(arena, load, "resources", table, host, true);
 }
 
-static const struct threshold *find_threshold(const struct thresholds *thresholds,
-                                              int id, enum threshold_side side)
+static const struct load_threshold *
+find_threshold(const struct load_thresholds *thresholds, int id,
+               enum load_threshold_kind side)
 {
     for (int i = 0; i < thresholds->n_items; i++) {
         if (thresholds->items[i].id == id && thresholds->items[i].has[side]) {
@@ -124,14 +126,14 @@ static const struct threshold *find_threshold(const struct thresholds *threshold
 }
 
 static struct value *threshold_row(const struct site_view *view, struct arena *arena,
-                                   const struct thresholds *thresholds,
-                                   enum threshold_side side)
+                                   const struct load_thresholds *thresholds,
+                                   enum load_threshold_kind side)
 {
     struct value *row = value_object(arena), *others = value_object(arena);
     value_add_text(arena, row, "threshold",
-                   side == THRESHOLD_SCHED ? "loadSched" : "loadStop");
+                   side == LOAD_SCHED ? "loadSched" : "loadStop");
     for (size_t i = 0; i < sizeof(indices) / sizeof(indices[0]); i++) {
-        const struct threshold *at = find_threshold(thresholds, indices[i], side);
+        const struct load_threshold *at = find_threshold(thresholds, indices[i], side);
         const char *name = resources_at(facts_resources(view->facts), indices[i])->name;
         if (at != NULL) {
             add_number(arena, row, name, at->bounds[side]);
@@ -140,7 +142,7 @@ static struct value *threshold_row(const struct site_view *view, struct arena *a
         }
     }
     for (int i = 0; i < thresholds->n_items; i++) {
-        const struct threshold *at = &thresholds->items[i];
+        const struct load_threshold *at = &thresholds->items[i];
         if (at->id >= RESOURCE_BUILTINS && at->has[side]) {
             add_number(arena, others,
                        resources_at(facts_resources(view->facts), at->id)->name,
@@ -152,12 +154,13 @@ static struct value *threshold_row(const struct site_view *view, struct arena *a
 }
 
 void site_view_add_thresholds(const struct site_view *view, struct arena *arena,
-                              struct value *row, const struct thresholds *thresholds)
+                              struct value *row,
+                              const struct load_thresholds *thresholds)
 {
     struct value *list = value_add(arena, row, "thresholds", value_array(arena));
-    for (int i = 0; thresholds->n_items > 0 && i < THRESHOLD_SIDES; i++) {
+    for (int i = 0; thresholds->n_items > 0 && i < LOAD_THRESHOLD_KINDS; i++) {
         value_add(arena, list, NULL,
-                  threshold_row(view, arena, thresholds, (enum threshold_side)i));
+                  threshold_row(view, arena, thresholds, (enum load_threshold_kind)i));
     }
 }
 

@@ -140,7 +140,7 @@ static const char *text_or_none(const char *text)
 static void add_count(struct arena *arena, struct value *row, const char *key,
                       int count)
 {
-    if (count == JOB_RULES_UNSAID) {
+    if (count == JOB_RULES_UNSET) {
         value_add_null(arena, row, key);
     } else {
         value_add_int(arena, row, key, count);
@@ -231,8 +231,8 @@ void site_view_add_queue_limits(struct arena *arena, struct value *row,
     struct value *slots = value_object(arena);
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
         add_slots(arena, row, limits[i].name,
-                  limits_of(config->limits, config->n_limits, limits[i].key,
-                            LIMIT_QUEUES, queue->name));
+                  limits_find(config->limits, config->n_limits, limits[i].key,
+                              LIMIT_QUEUES, queue->name));
     }
     if (job->max_slots > 0) {
         value_add_int(arena, slots, "min", job->min_slots);
@@ -247,5 +247,5 @@ void site_view_add_host_limit(struct arena *arena, struct value *row,
                               const struct site_config *config, const char *host)
 {
     add_slots(arena, row, "jl_u",
-              limits_of(config->limits, config->n_limits, "JL/U", LIMIT_HOSTS, host));
+              limits_find(config->limits, config->n_limits, "JL/U", LIMIT_HOSTS, host));
 }

@@ -26,7 +26,7 @@ struct counts {
 
 /* A row of the listing. */
 struct account_row {
-    const struct share_tree *tree; /* NULL: a user in queues without shares */
+    const struct fairshare_tree *tree; /* NULL: a user in queues without shares */
     int account;
     const char *user; /* where there is no tree */
     struct counts counts;
@@ -39,19 +39,19 @@ struct account_rows {
 
 /* ---------------------------------------------------------------- order of a tree */
 
-static int depth_of(const struct share_tree *tree, int account)
+static int depth_of(const struct fairshare_tree *tree, int account)
 {
     int depth = 0;
-    while ((account = share_tree_at(tree, account)->parent) >= 0) {
+    while ((account = fairshare_tree_at(tree, account)->parent) >= 0) {
         depth++;
     }
     return depth;
 }
 
-static int climb(const struct share_tree *tree, int account, int levels)
+static int climb(const struct fairshare_tree *tree, int account, int levels)
 {
     for (; levels > 0; levels--) {
-        account = share_tree_at(tree, account)->parent;
+        account = fairshare_tree_at(tree, account)->parent;
     }
     return account;
 }
@@ -60,7 +60,7 @@ static int climb(const struct share_tree *tree, int account, int levels)
 static int by_tree(const void *left, const void *right)
 {
     const struct account_row *a = left, *b = right;
-    const struct share_tree *tree = a->tree;
+    const struct fairshare_tree *tree = a->tree;
     int a_depth = depth_of(tree, a->account), b_depth = depth_of(tree, b->account);
     int depth = a_depth < b_depth ? a_depth : b_depth;
     int a_at = climb(tree, a->account, a_depth - depth);
@@ -68,17 +68,18 @@ static int by_tree(const void *left, const void *right)
     if (a_at == b_at) {
         return a_depth - b_depth;
     }
-    while (share_tree_at(tree, a_at)->parent != share_tree_at(tree, b_at)->parent) {
-        a_at = share_tree_at(tree, a_at)->parent;
-        b_at = share_tree_at(tree, b_at)->parent;
+    while (fairshare_tree_at(tree, a_at)->parent !=
+           fairshare_tree_at(tree, b_at)->parent) {
+        a_at = fairshare_tree_at(tree, a_at)->parent;
+        b_at = fairshare_tree_at(tree, b_at)->parent;
     }
-    return share_tree_compare(tree, a_at, 0, b_at, 0);
+    return fairshare_tree_compare(tree, a_at, 0, b_at, 0);
 }
 
 /* All accounts but the root. */
-static void list_tree(const struct share_tree *tree, struct account_row *rows)
+static void list_tree(const struct fairshare_tree *tree, struct account_row *rows)
 {
-    int n_rows = share_tree_count(tree) - 1;
+    int n_rows = fairshare_tree_count(tree) - 1;
     for (int i = 0; i < n_rows; i++) {
         rows[i] = (struct account_row){.tree = tree, .account = i + 1};
     }
@@ -89,13 +90,13 @@ static void list_tree(const struct share_tree *tree, struct account_row *rows)
 
 /* ---------------------------------------------------------------- an account */
 
-static const char *path_of(struct arena *arena, const struct share_tree *tree,
+static const char *path_of(struct arena *arena, const struct fairshare_tree *tree,
                            int account)
 {
     const char *path = "";
-    for (int at = account; share_tree_at(tree, at)->parent >= 0;
-         at = share_tree_at(tree, at)->parent) {
-        path = arena_printf(arena, "/%s%s", share_tree_at(tree, at)->name, path);
+    for (int at = account; fairshare_tree_at(tree, at)->parent >= 0;
+         at = fairshare_tree_at(tree, at)->parent) {
+        path = arena_printf(arena, "/%s%s", fairshare_tree_at(tree, at)->name, path);
     }
     return path;
 }
@@ -106,16 +107,18 @@ static double rounded(double number)
 }
 
 static void add_account(const struct site_view *view, struct arena *arena,
-                        struct value *row, const struct share_tree *tree, int account)
+                        struct value *row, const struct fairshare_tree *tree,
+                        int account)
 {
-    const struct share_account *at = share_tree_at(tree, account);
-    struct share_terms terms;
+    const struct fairshare_account *at = fairshare_tree_at(tree, account);
+    struct fairshare_terms terms;
     int64_t now_ms = view->event_ms;
-    share_use_terms(&at->use, &share_tree_scope(tree)->factors, now_ms, &terms);
+    fairshare_usage_terms(&at->use, &fairshare_tree_scope(tree)->factors, now_ms,
+                          &terms);
     if (at->shares > 0) {
         value_add_int(arena, row, "shares", at->shares);
         value_add_real(arena, row, "priority",
-                       rounded(share_tree_priority(tree, account, 0, now_ms)));
+                       rounded(fairshare_tree_priority(tree, account, 0, now_ms)));
     } else { /* it stands in its group's line, or has no share */
         value_add_null(arena, row, "shares");
         value_add_null(arena, row, "priority");
@@ -131,7 +134,7 @@ static void add_account(const struct site_view *view, struct arena *arena,
 void site_view_add_shares(const struct site_view *view, struct arena *arena,
                           struct value *row, int queue, bool is_asked)
 {
-    const struct share_tree *tree = shares_tree(view->shares, queue);
+    const struct fairshare_tree *tree = shares_tree(view->shares, queue);
     const struct slot_pools *pools = &view->config->pools;
     int pool = pools->n_pools > 0 ? pools->pool_of[queue] : -1;
     int max = is_asked ? SHOWN_ACCOUNTS_MAX : LISTED_ACCOUNTS_MAX;
@@ -151,7 +154,7 @@ void site_view_add_shares(const struct site_view *view, struct arena *arena,
         value_add_null(arena, row, "shares");
         return;
     }
-    int n_rows = share_tree_count(tree) - 1;
+    int n_rows = fairshare_tree_count(tree) - 1;
     struct account_row *rows = arena_alloc(arena, (size_t)n_rows, sizeof(*rows));
     list_tree(tree, rows);
     struct value *shares = value_add(arena, row, "shares", value_array(arena));
@@ -212,13 +215,13 @@ static struct account_row *add_row(struct account_rows *rows, int *capacity)
 /* Accounts by scope as they are listed, then other users as their jobs come. */
 static struct account_rows list_all(const struct site_view *view, struct arena *arena)
 {
-    const struct share_config *config = &view->config->shares;
+    const struct fairshare *config = &view->config->shares;
     struct account_rows rows = {NULL, 0};
     int **row_of = arena_alloc(arena, (size_t)config->n_scopes + 1, sizeof(int *));
     int capacity = 0;
     for (int i = 0; i < config->n_scopes; i++) {
-        const struct share_tree *tree = shares_scope_tree(view->shares, i);
-        int n_accounts = share_tree_count(tree), first = rows.count;
+        const struct fairshare_tree *tree = shares_scope_tree(view->shares, i);
+        int n_accounts = fairshare_tree_count(tree), first = rows.count;
         row_of[i] = arena_alloc(arena, (size_t)n_accounts, sizeof(int));
         for (int k = 1; k < n_accounts; k++) {
             add_row(&rows, &capacity);
@@ -236,9 +239,9 @@ static struct account_rows list_all(const struct site_view *view, struct arena *
             continue;
         }
         if (scope >= 0) {
-            const struct share_tree *tree = shares_scope_tree(view->shares, scope);
+            const struct fairshare_tree *tree = shares_scope_tree(view->shares, scope);
             for (int at = job->seat.account; at > 0;
-                 at = share_tree_at(tree, at)->parent) {
+                 at = fairshare_tree_at(tree, at)->parent) {
                 count_slots(&rows.items[row_of[scope][at]].counts, job, job_slots(job));
             }
             continue;
@@ -255,8 +258,9 @@ static struct account_rows list_all(const struct site_view *view, struct arena *
 
 static bool is_asked_for(const struct account_row *row, const char *name)
 {
-    const char *own =
-        row->tree != NULL ? share_tree_at(row->tree, row->account)->name : row->user;
+    const char *own = row->tree != NULL
+                          ? fairshare_tree_at(row->tree, row->account)->name
+                          : row->user;
     return name[0] == '\0' || strcmp(own, name) == 0;
 }
 
@@ -266,8 +270,9 @@ static struct value *user_row(const struct site_view *view, struct arena *arena,
     struct value *shown = value_object(arena);
     const struct counts *counts = &row->counts;
     if (row->tree != NULL) {
-        const struct share_account *account = share_tree_at(row->tree, row->account);
-        const struct share_scope *scope = share_tree_scope(row->tree);
+        const struct fairshare_account *account =
+            fairshare_tree_at(row->tree, row->account);
+        const struct fairshare_scope *scope = fairshare_tree_scope(row->tree);
         value_add_text(arena, shown, "user", account->name);
         value_add_bool(arena, shown, "is_group", !account->is_user);
         value_add_text(arena, shown, "queue", scope->is_partition ? NULL : scope->name);

@@ -6,7 +6,7 @@
 
 #include "base/value.h"
 #include "model/job_id.h"
-#include "sched/resreq_usage.h"
+#include "sched/resreq/resreq_rusage.h"
 #include "site/job/run_limit.h"
 #include "site/site_tally.h"
 #include "site/view_rows.h"
@@ -89,8 +89,8 @@ static const char *parts_text(struct arena *arena, const struct slot_reserved *r
     for (int i = 0; i < reserved->n_parts && i < NAMED_PARTS_MAX; i++) {
         const struct slot_reserved_part *part = &reserved->parts[i];
         text = arena_printf(arena, "%s, %s of %s %s on %s", text,
-                            resreq_usage_amount(arena, part->milli),
-                            resreq_usage_amount(arena, part->need_milli),
+                            resreq_rusage_amount_text(arena, part->milli),
+                            resreq_rusage_amount_text(arena, part->need_milli),
                             part->resource, part->host);
     }
     return reserved->n_parts > NAMED_PARTS_MAX ? arena_printf(arena, "%s, ...", text)
@@ -213,7 +213,7 @@ int64_t site_view_queue_slots(const struct site_view *view, int queue)
 }
 
 int64_t site_view_account_slots(const struct site_view *view,
-                                const struct share_tree *tree, int account)
+                                const struct fairshare_tree *tree, int account)
 {
     int64_t n_slots = 0;
     for (int i = 0; i < slot_reserves_count(view->slot_reserves); i++) {
@@ -226,7 +226,7 @@ int64_t site_view_account_slots(const struct site_view *view,
         }
         int at = job->seat.account;
         while (at > 0 && at != account) {
-            at = share_tree_at(tree, at)->parent;
+            at = fairshare_tree_at(tree, at)->parent;
         }
         n_slots += at == account ? in_hand(&reserved) : 0;
     }

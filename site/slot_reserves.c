@@ -132,7 +132,7 @@ static const struct job *first_of(const struct site *site, uint64_t key)
     const struct job *job = job_table_find(site->jobs, key);
     int n_turns;
     return job != NULL && job->line != NULL
-               ? job_of_entry(line_turns(job->line, &n_turns)[0])
+               ? job_of_entry(job_class_entries(job->line, &n_turns)[0])
                : NULL;
 }
 
@@ -366,7 +366,7 @@ static void show_one(const struct site *site, struct arena *arena,
         at[pieces.items[i].host] = 0; /* for the next one */
     }
     *shown = (struct reservation){.job = kept->shown.job,
-                                  .class_index = line_index(job->line),
+                                  .class_index = job_class_index(job->line),
                                   .pieces = pieces.items,
                                   .n_pieces = pieces.count,
                                   .since_ms = kept->shown.since_ms};

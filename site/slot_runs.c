@@ -26,10 +26,10 @@ static bool has_slots(const struct site *site, const struct job *job)
 }
 
 /* The same amounts, to be added to. */
-static struct reserve_part *copy_parts(const struct site *site, struct arena *arena,
-                                       const struct job *job, int *n_parts)
+static struct rusage_amount *copy_parts(const struct site *site, struct arena *arena,
+                                        const struct job *job, int *n_parts)
 {
-    const struct reserve_part *parts;
+    const struct rusage_amount *parts;
     *n_parts = reserves_holds(site, job, &parts);
     return *n_parts > 0 ? arena_copy(arena, parts, (size_t)*n_parts * sizeof(*parts))
                         : NULL;
@@ -59,7 +59,7 @@ static void list_run(const struct site *site, struct arena *arena,
 static void add_used(struct backfill_run *runs, int n_runs, int64_t *used)
 {
     for (int i = 0; i < n_runs; i++) {
-        struct reserve_part *parts = (struct reserve_part *)(uintptr_t)runs[i].parts;
+        struct rusage_amount *parts = (struct rusage_amount *)(uintptr_t)runs[i].parts;
         for (int k = 0; k < runs[i].n_parts; k++) {
             int64_t *left = &used[parts[k].pool];
             int64_t n = parts[k].milli < *left ? parts[k].milli : *left;
@@ -73,12 +73,12 @@ static void add_used(struct backfill_run *runs, int n_runs, int64_t *used)
 static void list_rest(struct arena *arena, const int64_t *used, int n_pools,
                       struct backfill_run *run)
 {
-    struct reserve_part *parts = arena_alloc(arena, (size_t)n_pools, sizeof(*parts));
+    struct rusage_amount *parts = arena_alloc(arena, (size_t)n_pools, sizeof(*parts));
     *run = (struct backfill_run){
         .key = UINT64_MAX, .end_ms = BACKFILL_NEVER, .parts = parts};
     for (int i = 0; i < n_pools; i++) {
         if (used[i] > 0) {
-            parts[run->n_parts++] = (struct reserve_part){i, used[i]};
+            parts[run->n_parts++] = (struct rusage_amount){i, used[i]};
         }
     }
 }

@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "model/job_id.h"
-#include "sched/depend.h"
+#include "sched/pending/depend.h"
 #include "site/job/effective_rules.h"
 
 enum { NAMED_JOBS_MAX = 1000 }; /* that one name in a dependency may mean */
@@ -71,11 +71,11 @@ static int check_input(const struct site_api *api, const struct queue_config *qu
 static int check_asked(const struct site_api *api, struct arena *arena,
                        const struct job_spec *spec, struct err *err)
 {
-    struct asked asked;
+    struct host_list asked;
     int code = 0;
     if (spec->n_hosts_asked > 0) {
-        code = asked_read(arena, &api->config->groups, spec->hosts_asked,
-                          spec->n_hosts_asked, &asked, err);
+        code = host_list_parse(arena, &api->config->groups, spec->hosts_asked,
+                               spec->n_hosts_asked, &asked, err);
     }
     for (int i = 0; code == 0 && spec->n_hosts_asked > 0 && i < asked.n_terms; i++) {
         const struct queue_term *term = &asked.terms[i];
@@ -344,7 +344,7 @@ static int check_submit(const struct site_api *api, const struct peer *from,
 /* A user's string is bad: LSF's sentence, and for the command line where. */
 static void refuse_requirements(const struct peer *from, uint64_t request, int code,
                                 const struct job_spec *spec,
-                                const struct resreq_fault *fault,
+                                const struct resreq_error *fault,
                                 struct effects *effects)
 {
     struct value *value = value_object(&effects->arena);
@@ -430,7 +430,7 @@ void submit_request(const struct site_api *api, const struct peer *from,
         return;
     }
     struct resreq_notes notes = {.arena = arena};
-    struct resreq_fault fault;
+    struct resreq_error fault;
     code = needs_check(api->needs, (int)(queue - api->config->queues), &spec, &notes,
                        &fault);
     if (code != 0) {

@@ -19,7 +19,7 @@
 #include "base/err.h"
 #include "consumer/consumer.h"
 #include "model/effect.h"
-#include "sched/queue.h"
+#include "sched/queue/queue.h"
 #include "site/exchange/site_uplink.h"
 #include "site/job/job.h"
 #include "site/run/host_table.h"

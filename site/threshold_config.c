@@ -36,7 +36,7 @@ static bool is_named(const struct reader *reader, const char *key, int id)
     }
     return strcasecmp(key, resource->name) == 0 &&
            (id < RESOURCE_BUILTINS
-                ? threshold_is_index(resource, id)
+                ? load_threshold_is_index(resource, id)
                 : conf_keys_find(reader->section->name, key) == NULL);
 }
 
@@ -65,10 +65,11 @@ static bool is_shared(const struct reader *reader, int id)
 }
 
 static bool read_cell(const struct reader *reader, const struct conf_cell *cell, int id,
-                      struct threshold *threshold)
+                      struct load_threshold *threshold)
 {
     struct err err;
-    if (threshold_read(reader->resources, id, cell->value, threshold, &err) != 0) {
+    if (load_threshold_parse(reader->resources, id, cell->value, threshold, &err) !=
+        0) {
         conf_complain(reader->conf, CONF_ERROR, reader->section, reader->row, cell,
                       "%s", err.text);
         return false;
@@ -79,7 +80,7 @@ static bool read_cell(const struct reader *reader, const struct conf_cell *cell,
                       "each host");
         return false;
     }
-    if (threshold_is_crossed(reader->resources, threshold)) {
+    if (load_threshold_is_inverted(reader->resources, threshold)) {
         conf_complain(reader->conf, CONF_WARNING, reader->section, reader->row, cell,
                       "\"%s\": loadStop comes before loadSched, and counts for both",
                       cell->value);
@@ -89,7 +90,7 @@ static bool read_cell(const struct reader *reader, const struct conf_cell *cell,
 
 /* ---------------------------------------------------------------- rows */
 
-static bool has_index(const struct threshold *items, int n_items, int id)
+static bool has_index(const struct load_threshold *items, int n_items, int id)
 {
     for (int i = 0; i < n_items; i++) {
         if (items[i].id == id) {
@@ -99,7 +100,8 @@ static bool has_index(const struct threshold *items, int n_items, int id)
     return false;
 }
 
-static void insert(struct threshold *items, int n_items, struct threshold threshold)
+static void insert(struct load_threshold *items, int n_items,
+                   struct load_threshold threshold)
 {
     int at = n_items;
     for (; at > 0 && items[at - 1].id > threshold.id; at--) {
@@ -110,10 +112,10 @@ static void insert(struct threshold *items, int n_items, struct threshold thresh
 
 /* What the row says of indices that nothing before it spoke of. */
 static void read_row(struct reader *reader, const struct conf_section *section,
-                     const struct conf_row *row, struct thresholds *thresholds)
+                     const struct conf_row *row, struct load_thresholds *thresholds)
 {
     size_t n_most = (size_t)(thresholds->n_items + row->n_cells);
-    struct threshold *items =
+    struct load_threshold *items =
         arena_alloc(reader->conf->arena, n_most + 1, sizeof(*items));
     int n_items = thresholds->n_items;
     for (int i = 0; i < n_items; i++) {
@@ -124,13 +126,13 @@ static void read_row(struct reader *reader, const struct conf_section *section,
     for (int i = 0; i < row->n_cells; i++) {
         const struct conf_cell *cell = &row->cells[i];
         int id = cell->value != NULL ? find_index(reader, cell->key) : -1;
-        struct threshold threshold;
+        struct load_threshold threshold;
         if (id >= 0 && !has_index(items, n_items, id) &&
             read_cell(reader, cell, id, &threshold)) {
             insert(items, n_items++, threshold);
         }
     }
-    *thresholds = (struct thresholds){items, n_items};
+    *thresholds = (struct load_thresholds){items, n_items};
 }
 
 void threshold_config_hosts(struct conf *conf, const struct facts_config *facts,
@@ -210,7 +212,7 @@ void threshold_config_compile(struct arena *arena, const struct site_config *con
     struct resreq_rules rules = resreq_config_select_rules(config, resources);
     struct resreq_strings from = {.queue = text};
     struct resreq_notes notes = {.arena = arena};
-    struct resreq_fault fault;
+    struct resreq_error fault;
     if (resreq_compile(arena, &rules, &from, condition, &notes, &fault) != 0) {
         abort(); /* it was judged by the same rules */
     }

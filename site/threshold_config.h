@@ -19,7 +19,7 @@
 #define SUBLET_SITE_THRESHOLD_CONFIG_H
 
 #include "base/conf.h"
-#include "sched/resreq.h"
+#include "sched/resreq/resreq.h"
 #include "site/site.h"
 
 /* Of queues, by their rows, and of hosts by the rows that are handed in: of each host

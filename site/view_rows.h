@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "model/msg.h"
-#include "sched/threshold.h"
+#include "sched/resource/load_threshold.h"
 #include "site/site_view.h"
 
 struct reservation_config;
@@ -27,7 +27,7 @@ void site_view_job_halts(struct arena *arena, struct value *row, const struct jo
 const char *site_view_halted(const struct site_view *view, struct arena *arena,
                              const struct job *job);
 /* What a waiting job reserves, and whose reserved slots one was given. */
-struct share_tree;
+struct fairshare_tree;
 struct site_tally;
 void site_view_job_slots(const struct site_view *view, struct arena *arena,
                          struct value *row, const struct job *job);
@@ -46,7 +46,7 @@ int64_t site_view_queue_slots(const struct site_view *view, int queue);
 void site_view_add_reserve(struct arena *arena, struct value *row,
                            const struct reservation_config *reserve);
 int64_t site_view_account_slots(const struct site_view *view,
-                                const struct share_tree *tree, int account);
+                                const struct fairshare_tree *tree, int account);
 /* By id. A job that is asked for by id or name is shown after its end too. */
 void site_view_jobs(const struct site_view *view, struct site_page *page,
                     const struct msg_query *query);
@@ -75,7 +75,8 @@ void site_view_add_facts(const struct site_view *view, struct arena *arena,
                          struct value *row, int facts_row, const char *architecture);
 /* Load thresholds of a host or queue: a row loadSched, a row loadStop. */
 void site_view_add_thresholds(const struct site_view *view, struct arena *arena,
-                              struct value *row, const struct thresholds *thresholds);
+                              struct value *row,
+                              const struct load_thresholds *thresholds);
 /* `users`: accounts of each fairshare scope in the order of its tree, then users with
  * jobs in queues without shares. */
 void site_view_users(const struct site_view *view, struct site_page *page,

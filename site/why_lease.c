@@ -21,7 +21,7 @@ static void look(const struct site_view *view, const struct job *job,
                  const struct msg_contract *contract, struct lease_hosts *hosts)
 {
     const struct queue_config *queue = &view->config->queues[job->queue];
-    const struct asked *asked = asked_lists_of(view->asked_lists, job);
+    const struct host_list *asked = asked_lists_of(view->asked_lists, job);
     for (int i = 0; i < consumer_count_hosts(view->consumer); i++) {
         struct consumer_host host;
         int preference;
@@ -32,11 +32,12 @@ static void look(const struct site_view *view, const struct job *job,
         }
         hosts->n_named++;
         hosts->is_batch = !host.takes_interactive;
-        if (asked != NULL && !asked_allows(asked, host.name, host.site, &preference)) {
+        if (asked != NULL &&
+            !host_list_allows(asked, host.name, host.site, &preference)) {
             continue;
         }
         hosts->n_asked++;
-        if (asked_avoids(asked, host.name)) {
+        if (host_list_avoids(asked, host.name)) {
             hosts->n_avoided++;
             continue;
         }
@@ -106,7 +107,7 @@ static const char *of_hosts(struct arena *arena, const struct job *job,
                             job->spec->n_slots, n_idle, hosts->held,
                             contract->is_made ? "" : "; the lease is not made yet");
     }
-    const char *limit = line_verdict(job->line)->limit;
+    const char *limit = job_class_verdict(job->line)->limit;
     return limit != NULL ? arena_printf(arena, "it has room, but for limit %s", limit)
                          : "it may start with the next pass";
 }
@@ -131,7 +132,7 @@ struct value *why_lease_list(const struct site_view *view, struct arena *arena,
                              const struct job *job)
 {
     if (job->state != JOB_PEND || job->attempt != 0 || job->line == NULL ||
-        line_verdict(job->line)->reason == REASON_UNMET ||
+        job_class_verdict(job->line)->reason == REASON_UNMET ||
         queue_table_veto(view->queues, job->queue,
                          view->event_ms + view->utc_offset_ms) != REASON_NEW) {
         return NULL;

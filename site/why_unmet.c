@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "sched/resreq_section.h"
+#include "sched/resreq/resreq_section.h"
 #include "site/reserves.h"
 #include "site/schedule.h"
 #include "site/site_view.h"
@@ -25,7 +25,7 @@ struct judging {
 static void look_at_hosts(struct judging *judging, const struct job *job)
 {
     const struct site_view *view = judging->view;
-    const struct asked *asked = asked_lists_of(view->asked_lists, job);
+    const struct host_list *asked = asked_lists_of(view->asked_lists, job);
     const struct queue_config *queue = &view->config->queues[job->queue];
     judging->hosts =
         capacity_hosts(view->capacity, judging->arena,
@@ -35,10 +35,10 @@ static void look_at_hosts(struct judging *judging, const struct job *job)
     for (int i = 0; i < judging->n_hosts; i++) {
         const struct place_host *host = &judging->hosts[i];
         int preference;
-        is_allowed[i] =
-            queue_allows(queue, host->name, host->site, &preference) &&
-            !asked_avoids(asked, host->name) &&
-            (asked == NULL || asked_allows(asked, host->name, host->site, &preference));
+        is_allowed[i] = queue_allows(queue, host->name, host->site, &preference) &&
+                        !host_list_avoids(asked, host->name) &&
+                        (asked == NULL ||
+                         host_list_allows(asked, host->name, host->site, &preference));
         judging->n_allowed += is_allowed[i];
     }
     judging->is_allowed = is_allowed;
@@ -121,7 +121,7 @@ static void take_selection(struct judging *judging, struct resreq_lex lex)
 static void take_string(struct judging *judging, const char *string)
 {
     struct resreq_notes notes = {.arena = judging->arena};
-    struct resreq_fault fault;
+    struct resreq_error fault;
     struct resreq_parts parts;
     if (string == NULL || string[0] == '\0' ||
         resreq_section_split(string, true, &parts, &notes, &fault) != 0) {
@@ -138,7 +138,7 @@ struct value *why_unmet_list(const struct site_view *view, struct arena *arena,
                              const struct job *job)
 {
     if (job->state != JOB_PEND || job->line == NULL || job->queue < 0 ||
-        line_verdict(job->line)->n_unmet == 0) {
+        job_class_verdict(job->line)->n_unmet == 0) {
         return NULL;
     }
     struct judging judging = {.view = view, .arena = arena, .list = value_array(arena)};

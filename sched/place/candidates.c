@@ -73,8 +73,8 @@ int candidates_free_slots(const struct place_state *room, int host,
     if (n_free == 0 || group->rusage == NULL) {
         return n_free;
     }
-    int n_reserved = reserve_room_alone(room->snapshot->supply, room->supply_left,
-                                        group->rusage, host, &lacking);
+    int n_reserved = rusage_supply_max_slots_alone(
+        room->snapshot->supply, room->supply_left, group->rusage, host, &lacking);
     return n_reserved < n_free ? n_reserved : n_free;
 }
 
@@ -99,7 +99,7 @@ const struct candidate *candidates_top(const struct place_state *room,
 
 /* By its queue, and by what the job asks for. */
 static bool is_allowed(const struct place_snapshot *snapshot, int queue,
-                       const struct asked *asked, enum host_scope bond, int index,
+                       const struct host_list *asked, enum host_scope bond, int index,
                        int *preference)
 {
     const struct place_host *host = &snapshot->hosts[index];
@@ -116,13 +116,13 @@ static bool is_allowed(const struct place_snapshot *snapshot, int queue,
     if (asked == NULL) {
         return true;
     }
-    bool is_asked = asked_allows(asked, host->name, host->site, &of_job);
+    bool is_asked = host_list_allows(asked, host->name, host->site, &of_job);
     *preference = asked->has_preferences ? of_job : *preference;
     return is_asked;
 }
 
 const struct place_filter *candidates_filter(const struct place_class *line,
-                                             const struct reserve_asks *asks)
+                                             const struct rusage_request *asks)
 {
     return asks != NULL && asks->filter != NULL ? asks->filter : line->filter;
 }
@@ -157,8 +157,8 @@ static struct candidate_group *group_in(const struct place_state *room,
 }
 
 /* Of several hosts the first one's load is told. */
-static void tell_load(struct reason_verdict *stuck, const struct place_host *host,
-                      const struct threshold_excess *load)
+static void tell_load(struct pending_verdict *stuck, const struct place_host *host,
+                      const struct load_excess *load)
 {
     if (stuck->n_loaded++ == 0) {
         stuck->load = *load;
@@ -184,7 +184,7 @@ static void judge_host(const struct place_state *room, struct candidates *view,
         view->verdict.n_excluded++;
         return;
     }
-    if (asked_avoids(view->host_list, at->name)) {
+    if (host_list_avoids(view->host_list, at->name)) {
         view->verdict.n_avoided++;
         return;
     }
@@ -209,7 +209,7 @@ static void judge_host(const struct place_state *room, struct candidates *view,
         view->verdict.n_closed++;
         return;
     }
-    const struct threshold_excess *load =
+    const struct load_excess *load =
         place_state_load(room->snapshot, view->queue, host);
     if (view->allowed != NULL) {
         view->allowed[host] = load == NULL;
@@ -302,7 +302,7 @@ void candidates_restore_supply(const struct place_state *room, struct candidates
 
 static struct candidates *view_new(const struct place_state *room,
                                    const struct place_class *line,
-                                   const struct reserve_asks *asks)
+                                   const struct rusage_request *asks)
 {
     int n_hosts = room->snapshot->n_hosts;
     struct candidates *view = arena_alloc(room->arena, 1, sizeof(*view));
@@ -363,7 +363,7 @@ static int owner_of(struct place_state *room, int queue)
 
 static struct candidates *common_view(struct place_state *room,
                                       const struct place_class *line,
-                                      const struct reserve_asks *asks)
+                                      const struct rusage_request *asks)
 {
     struct candidates **views = &room->of_queue[owner_of(room, line->queue)];
     for (struct candidates *view = *views; view != NULL; view = view->next) {
@@ -384,7 +384,7 @@ static struct candidates *common_view(struct place_state *room,
  * own, the hosts with free slots are everybody's. */
 static struct candidates *own_view(struct place_state *room,
                                    const struct place_class *line,
-                                   const struct reserve_asks *asks)
+                                   const struct rusage_request *asks)
 {
     struct candidates **views = &room->of_class[line - room->snapshot->classes];
     for (struct candidates *view = *views; view != NULL; view = view->next) {
@@ -405,9 +405,10 @@ static struct candidates *own_view(struct place_state *room,
 
 struct candidates *candidates_of(struct place_state *room,
                                  const struct place_class *line,
-                                 const struct reserve_asks *asks)
+                                 const struct rusage_request *asks)
 {
-    bool has_own = line->limit_class != NULL && limits_have_hosts(line->limit_class);
+    bool has_own =
+        line->limit_class != NULL && limits_have_host_limits(line->limit_class);
     return has_own ? own_view(room, line, asks) : common_view(room, line, asks);
 }
 

@@ -28,10 +28,11 @@ struct candidate_group {
     int group;
     struct candidate *heap;
     int count;
-    int64_t capacity;                  /* slots of all of them, free or not */
-    bool is_lease_unmade;              /* of a lease that is still to be made */
-    bool is_exclusive;                 /* slots are free only where nothing runs ... */
-    const struct reserve_asks *rusage; /* ... and there is so much of these; or NULL */
+    int64_t capacity;     /* slots of all of them, free or not */
+    bool is_lease_unmade; /* of a lease that is still to be made */
+    bool is_exclusive;    /* slots are free only where nothing runs ... */
+    const struct rusage_request
+        *rusage;       /* ... and there is so much of these; or NULL */
     int64_t accept_ms; /* nor on a host that was given a job so shortly before; 0 */
     int *members; /* of a view that reserves, or has that, or a shape: its hosts, free
                      or not */
@@ -40,21 +41,20 @@ struct candidate_group {
 
 struct candidates {
     int queue;
-    const struct asked *host_list;
+    const struct host_list *host_list;
     const struct place_filter *filter;
     bool is_exclusive;
     enum host_scope scope;
-    const struct reserve_asks *rusage; /* NULL: it reserves nothing */
-    const struct limits_class
-        *limit_class; /* of limits that look at hosts; else NULL */
+    const struct rusage_request *rusage;   /* NULL: it reserves nothing */
+    const struct limit_owner *limit_class; /* of limits that look at hosts; else NULL */
     struct candidate_group *groups;
     int n_groups;
     int64_t capacity; /* of the largest group */
     int failed_slots; /* no room was found for so many; INT_MAX: none sought in vain */
     int explained_slots; /* for which the verdict says why; 0: none yet */
-    struct reason_verdict
-        hosts_verdict;             /* what is against hosts whatever the job's slots */
-    struct reason_verdict verdict; /* with what is against them for told_slots */
+    struct pending_verdict
+        hosts_verdict;              /* what is against hosts whatever the job's slots */
+    struct pending_verdict verdict; /* with what is against them for told_slots */
     uint8_t *allowed; /* by host: it is open, and the job may run there, free or not;
                          NULL: nobody preempts or reserves slots, and asks */
     struct candidates *next; /* of queues alike, or of the line */
@@ -64,11 +64,11 @@ struct candidates {
  * before had the same. */
 struct candidates *candidates_of(struct place_state *room,
                                  const struct place_class *line,
-                                 const struct reserve_asks *asks);
+                                 const struct rusage_request *asks);
 
 /* What the line's alternative makes of the hosts; NULL: any host. */
 const struct place_filter *candidates_filter(const struct place_class *line,
-                                             const struct reserve_asks *asks);
+                                             const struct rusage_request *asks);
 /* How its jobs' slots have to lie; NULL: anywhere. */
 const struct place_span *candidates_span(const struct candidates *view);
 

@@ -28,8 +28,9 @@
 
 /* What is against the line's next job, whatever hosts there are; REASON_STARTED:
  * nothing, and it may have up to `want->max` slots. */
-static enum reason check_line(const struct place_pass *pass, int index,
-                              struct place_alloc_request *want, const char **name)
+static enum pending_reason check_line(const struct place_pass *pass, int index,
+                                      struct place_alloc_request *want,
+                                      const char **name)
 {
     const struct place_class *line = &pass->snapshot->classes[index];
     const struct limit *limit = NULL;
@@ -51,12 +52,12 @@ static enum reason check_line(const struct place_pass *pass, int index,
         return REASON_LIMIT;
     }
     if (line->limit_class != NULL) {
-        room = limits_room(pass->draft, line->limit_class, &limit);
+        room = limits_slots_left(pass->draft, line->limit_class, &limit);
         want->max = room < want->max ? room : want->max;
     }
     if (room < line->n_slots) {
         *name = limit->name;
-        return limits_most(line->limit_class, &limit) < line->n_slots
+        return limits_max_slots(line->limit_class, &limit) < line->n_slots
                    ? REASON_LIMIT_SMALL
                    : REASON_LIMIT;
     }
@@ -70,9 +71,9 @@ static bool start_next(struct place_pass *pass, int index, struct place_plan *pl
     struct place_start *start = &plan->starts[plan->n_starts];
     struct place_alloc_request want;
     const char *limit = NULL;
-    enum reason reason = check_line(pass, index, &want, &limit);
+    enum pending_reason reason = check_line(pass, index, &want, &limit);
     if (reason != REASON_STARTED) {
-        plan->verdicts[index] = (struct reason_verdict){
+        plan->verdicts[index] = (struct pending_verdict){
             .reason = reason, .limit = limit, .n_hosts = pass->snapshot->n_hosts};
         return false;
     }
@@ -83,8 +84,8 @@ static bool start_next(struct place_pass *pass, int index, struct place_plan *pl
     }
     start->job = place_reservation_job(pass, index);
     if (line->limit_class != NULL) {
-        limits_draft_count(pass->draft, line->limit_class, start->hosts,
-                           start->n_hosts);
+        limits_tentative_count(pass->draft, line->limit_class, start->hosts,
+                               start->n_hosts);
     }
     if (pass->snapshot->preempt != NULL) {
         preempt_count_start(pass->snapshot->preempt, line->limit_class, start->hosts,
@@ -99,13 +100,13 @@ static bool grow_next(struct place_pass *pass, int index, struct place_plan *pla
 {
     const struct place_class *line = &pass->snapshot->classes[index];
     struct place_start *start = &plan->starts[plan->n_starts];
-    struct reason_verdict *verdict = &plan->verdicts[index];
+    struct pending_verdict *verdict = &plan->verdicts[index];
     struct place_alloc_request want;
     const char *limit = NULL;
     place_grow_open(pass, line);
-    enum reason reason = check_line(pass, index, &want, &limit);
+    enum pending_reason reason = check_line(pass, index, &want, &limit);
     if (reason != REASON_STARTED) {
-        *verdict = (struct reason_verdict){
+        *verdict = (struct pending_verdict){
             .reason = reason, .limit = limit, .n_hosts = pass->snapshot->n_hosts};
     }
     bool fits =
@@ -182,7 +183,8 @@ static bool may_go_on(const struct place_pass *pass, const struct place_resume *
                        : size_of(host) > n_slots ? size_of(host)
                                                  : n_slots;
     }
-    if (!reserve_has(pass->state.supply_left, still->released, still->n_released)) {
+    if (!rusage_supply_has(pass->state.supply_left, still->released,
+                           still->n_released)) {
         return false;
     }
     return pass->draft == NULL || still->limit_class == NULL ||
@@ -221,8 +223,8 @@ static void give_back(struct place_pass *pass, const struct place_resume *still,
     }
     plan->resumes[plan->n_resumes++] = still->job;
     if (pass->draft != NULL && still->limit_class != NULL) {
-        limits_draft_still(pass->draft, still->limit_class, still->hosts,
-                           still->n_hosts, false);
+        limits_tentative_yield(pass->draft, still->limit_class, still->hosts,
+                               still->n_hosts, false);
     }
 }
 
@@ -290,21 +292,21 @@ static void count_waiting(struct place_pass *pass, int index, struct place_plan 
 }
 
 /* Slots would help, of whomever. */
-static bool wants_slots(enum reason reason)
+static bool wants_slots(enum pending_reason reason)
 {
     return reason == REASON_BUSY || reason == REASON_TOO_LARGE ||
            reason == REASON_CLOSED || reason == REASON_HOST_LIMIT ||
-           reason == REASON_EXCLUSIVE || reason == REASON_POOL_PART ||
+           reason == REASON_EXCLUSIVE || reason == REASON_SLOT_POOL ||
            reason == REASON_NEW || reason == REASON_PREEMPTING ||
-           reason == REASON_ACCEPT || reason == REASON_SHAPE ||
-           reason == REASON_SHAPE_LARGE;
+           reason == REASON_ACCEPT_INTERVAL || reason == REASON_SPAN ||
+           reason == REASON_SPAN_LARGE;
 }
 
 /* They would start if others had fewer slots. */
-static bool waits_for_others(enum reason reason)
+static bool waits_for_others(enum pending_reason reason)
 {
     return reason == REASON_BUSY || reason == REASON_EXCLUSIVE ||
-           reason == REASON_SHAPE || reason == REASON_POOL_PART || reason == REASON_NEW;
+           reason == REASON_SPAN || reason == REASON_SLOT_POOL || reason == REASON_NEW;
 }
 
 /* Lines that nobody looked at to the end: their queues have their part of a slot pool.
@@ -315,10 +317,10 @@ static void tell_parked(const struct place_pass *pass, struct place_plan *plan)
     for (int i = 0; i < snapshot->n_classes; i++) {
         if (plan->verdicts[i].reason == REASON_NEW) {
             int pool = snapshot->slot_pools->pool_of[snapshot->classes[i].queue];
-            plan->verdicts[i] =
-                (struct reason_verdict){.reason = REASON_POOL_PART,
-                                        .limit = snapshot->slot_pools->pools[pool].name,
-                                        .n_hosts = snapshot->n_hosts};
+            plan->verdicts[i] = (struct pending_verdict){
+                .reason = REASON_SLOT_POOL,
+                .limit = snapshot->slot_pools->pools[pool].name,
+                .n_hosts = snapshot->n_hosts};
         }
     }
 }
@@ -364,7 +366,8 @@ static void pass_init(struct place_pass *pass, struct arena *arena,
     memset(pass, 0, sizeof(*pass));
     pass->snapshot = snapshot;
     pass->arena = arena;
-    pass->draft = snapshot->limits != NULL ? limits_draft_new(snapshot->limits) : NULL;
+    pass->draft =
+        snapshot->limits != NULL ? limits_tentative_new(snapshot->limits) : NULL;
     place_state_init(&pass->state, arena, snapshot);
     place_order_init(&pass->order, arena, snapshot);
     place_alloc_init(&pass->alloc, &pass->state, pass->draft);
@@ -445,5 +448,5 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
         }
     }
     plan->next_accept_ms = pass.next_accept_ms;
-    limits_draft_free(pass.draft);
+    limits_tentative_free(pass.draft);
 }

@@ -2,8 +2,8 @@
 /* place.h: which waiting jobs start now, and where: a snapshot in, a plan out.
  *
  * Jobs in the order of their queue's priority (higher first), queue place in the file,
- * then as they stand in line (line.h); slot pools and fairshare change that order as
- * place_order.h says, and a pool has a queue wait that has its part. A job that does
+ * then as they stand in line (job_class.h); slot pools and fairshare change that order
+ * as place_order.h says, and a pool has a queue wait that has its part. A job that does
  * not fit is passed over with a reason and does not hold back the next; nor are those
  * behind it in its line looked at, which are like it.
  *
@@ -30,13 +30,14 @@
  * for, does not wait for that.
  *
  * Nothing starts on a host whose load is beyond the thresholds of the host or of the
- * job's queue (threshold.h); who stood still there is not asked here.
+ * job's queue (load_threshold.h); who stood still there is not asked here.
  *
  * A parallel job that finds no room may keep what is free for it, and others that end
  * in time may use that meanwhile (reservation.h).
  *
  * A job that reserves resources (rusage) takes them along with its slots, and goes only
- * where there is enough (reserve.h); of alternatives the first for which there is.
+ * where there is enough (rusage_supply.h); of alternatives the first for which there
+ * is.
  *
  * Units: slots. Ownership: the snapshot is borrowed and not changed; the plan lives in
  * the arena. Order: as above, complete. Layer: sched (base only). */
@@ -45,15 +46,15 @@
 
 #include "base/arena.h"
 #include "model/msg.h"
-#include "sched/asked.h"
-#include "sched/limits.h"
-#include "sched/line.h"
+#include "sched/fairshare/fairshare_tree.h"
+#include "sched/fairshare/slot_pool.h"
+#include "sched/limit/limit.h"
+#include "sched/pending/host_list.h"
+#include "sched/pending/job_class.h"
+#include "sched/pending/pending_reason.h"
 #include "sched/place/place_span.h"
-#include "sched/queue.h"
-#include "sched/reason.h"
-#include "sched/reserve.h"
-#include "sched/share_tree.h"
-#include "sched/slot_pool.h"
+#include "sched/queue/queue.h"
+#include "sched/resource/rusage_supply.h"
 
 struct place_host {
     const char *name;  /* "n1", "n1@north" */
@@ -126,22 +127,22 @@ struct place_class {
     int max_slots; /* -n min,max; 0: as many as n_slots */
     bool is_exclusive;
     enum host_scope scope;
-    const struct asked
+    const struct host_list
         *host_list; /* -m; NULL: the queue's hosts; one list, one pointer */
     const struct place_filter
         *filter; /* NULL: any host; alternatives may have others */
-    const struct reserve_asks *rusages; /* alternatives; one list, one pointer */
-    int n_rusages;                      /* 0: it reserves nothing */
-    struct line_turn *const *entries;   /* in order, at least one */
+    const struct rusage_request *rusages;   /* alternatives; one list, one pointer */
+    int n_rusages;                          /* 0: it reserves nothing */
+    struct job_class_entry *const *entries; /* in order, at least one */
     int n_entries;
-    const struct limits_class *limit_class; /* NULL: no limits */
-    int max_starts;                         /* of an array with a limit; INT_MAX: all */
-    int64_t waiting_since_ms;               /* its first job waits; 0: unknown */
+    const struct limit_owner *limit_class; /* NULL: no limits */
+    int max_starts;                        /* of an array with a limit; INT_MAX: all */
+    int64_t waiting_since_ms;              /* its first job waits; 0: unknown */
     int64_t backfill_ms; /* it may use slots that are kept for others, and ends by its
                             run limit after so long; 0: it may not */
     int64_t
-        backfill_slice_ms; /* also for so long, where its run can be ended then; 0 */
-    enum reason veto;      /* REASON_NEW: none; else none of it starts */
+        backfill_slice_ms;    /* also for so long, where its run can be ended then; 0 */
+    enum pending_reason veto; /* REASON_NEW: none; else none of it starts */
     const struct place_grow *grow; /* its one job runs; NULL: they wait */
 };
 
@@ -152,8 +153,8 @@ struct place_resume {
     const struct host_slots *hosts; /* by name, for limits */
     const int *indexes;             /* the same as indexes of hosts; -1: it is gone */
     int n_hosts;
-    const struct limits_class *limit_class; /* NULL: no limits */
-    const struct reserve_part *released; /* what it gave back while it stands still */
+    const struct limit_owner *limit_class; /* NULL: no limits */
+    const struct rusage_amount *released;  /* what it gave back while it stands still */
     int n_released;
     bool is_exclusive; /* it goes on where nothing runs */
 };
@@ -173,16 +174,16 @@ struct place_snapshot {
         *preempt; /* sched/preempt/preempt.h: asked by lines that find no room, and
                      told of starts; NULL: there is no preemption */
     struct reservation_pass
-        *reservations;            /* sched/reservation/reservation.h: slots that
-                         waiting jobs keep; NULL: no queue has SLOT_RESERVE */
-    const struct limits *limits;  /* NULL: none */
-    const struct reserve *supply; /* NULL: nobody reserves anything */
-    const struct threshold_excess *const
+        *reservations;                  /* sched/reservation/reservation.h: slots that
+                               waiting jobs keep; NULL: no queue has SLOT_RESERVE */
+    const struct limits *limits;        /* NULL: none */
+    const struct rusage_supply *supply; /* NULL: nobody reserves anything */
+    const struct load_excess *const
         *load_excess; /* by queue (NULL: on no host), by host: what of its load stands
                    against a start; NULL: nothing anywhere */
-    const struct share_config *fairshare;            /* NULL: no fairshare ... */
-    const struct share_tree *const *fairshare_trees; /* ... else by scope */
-    const struct slot_pools *slot_pools;             /* NULL: no slot pools ... */
+    const struct fairshare *fairshare;                   /* NULL: no fairshare ... */
+    const struct fairshare_tree *const *fairshare_trees; /* ... else by scope */
+    const struct slot_pools *slot_pools;                 /* NULL: no slot pools ... */
     const int *queue_used; /* ... else slots of its jobs, by queue */
     const double
         *queue_usage; /* and what orders it: hours used, and ahead of its share */
@@ -201,7 +202,7 @@ struct place_start {
     const char *lease; /* "": own hosts */
     struct host_slots *hosts;
     int n_hosts;
-    const struct reserve_asks *rusage; /* the line's alternative; NULL: none */
+    const struct rusage_request *rusage; /* the line's alternative; NULL: none */
     struct place_backfill backfill;
     bool is_grow; /* beside what it has: it runs */
 };
@@ -216,7 +217,7 @@ struct place_plan {
                           (JOB_ACCEPT_INTERVAL); INT64_MAX: nobody does */
     /* Of each line with a job that stays, same index as the snapshot's; REASON_STARTED
      * where all of it starts, REASON_NEW where the plan was cut before it. */
-    struct reason_verdict *verdicts;
+    struct pending_verdict *verdicts;
     /* Slots of jobs left waiting that could use: own hosts; each borrowed host's lease
      * (same index as the snapshot's hosts, counted at the lease's first host). Those
      * that wait for something else than slots do not count. 0 of a plan that was cut.

@@ -10,7 +10,7 @@
 #include "sched/reservation/reservation.h"
 
 void place_alloc_init(struct place_alloc *take, struct place_state *room,
-                      const struct limits_draft *draft)
+                      const struct limits_tentative *draft)
 {
     *take = (struct place_alloc){.state = room, .draft = draft};
     take->tried =
@@ -31,7 +31,7 @@ static int list_pieces(struct place_alloc *take, int host)
         const struct place_alloc_host *taken = &take->tried[i];
         if (taken->n_slots > 0 && taken->candidate.host != host) {
             take->pieces[n_pieces++] =
-                (struct reserve_piece){taken->candidate.host, taken->n_slots};
+                (struct rusage_piece){taken->candidate.host, taken->n_slots};
         }
     }
     return n_pieces;
@@ -39,12 +39,13 @@ static int list_pieces(struct place_alloc *take, int host)
 
 /* Slots there for which there is enough to reserve, beside those pieces. */
 static int reserved_on(struct place_alloc *take, const struct candidates *view,
-                       int host, const struct reserve_piece *pieces, int n_pieces,
+                       int host, const struct rusage_piece *pieces, int n_pieces,
                        int n_most)
 {
     int lacking = -1;
-    int room = reserve_room_on(take->state->snapshot->supply, take->state->supply_left,
-                               view->rusage, host, pieces, n_pieces, &lacking);
+    int room =
+        rusage_supply_max_slots(take->state->snapshot->supply, take->state->supply_left,
+                                view->rusage, host, pieces, n_pieces, &lacking);
     if (room < n_most) {
         take->lacking = lacking;
         return room;
@@ -65,8 +66,8 @@ static int limited_on(const struct place_alloc *take, const struct candidates *v
          reservation_has_host(take->state->snapshot->reservations, host))) {
         return INT_MAX;
     }
-    int room = limits_room_on(take->draft, view->limit_class, at->name, n_processors,
-                              pieces, n_pieces, &by);
+    int room = limits_slots_left_on(take->draft, view->limit_class, at->name,
+                                    n_processors, pieces, n_pieces, &by);
     *limit = by != NULL ? by : *limit;
     return room;
 }
@@ -172,7 +173,7 @@ struct site_of_job {
     const struct limit **limit;
 };
 
-static int shaped_room(void *arg, int host, const struct reserve_piece *pieces,
+static int shaped_room(void *arg, int host, const struct rusage_piece *pieces,
                        int n_pieces)
 {
     const struct site_of_job *at = arg;
@@ -205,7 +206,7 @@ static void start_pieces(struct place_alloc *take,
 {
     const struct place_host *hosts = take->state->snapshot->hosts;
     for (int i = 0; i < ground->n_pieces; i++) {
-        const struct reserve_piece *piece = &ground->pieces[i];
+        const struct rusage_piece *piece = &ground->pieces[i];
         take->slots_on[piece->host] = piece->n_slots;
         take->indexes[start->n_hosts] = piece->host;
         start->hosts[start->n_hosts++] =
@@ -267,20 +268,20 @@ static int take_shaped(struct place_alloc *take, const struct candidates *view,
 /* ---------------------------------------------------------------- one job */
 
 /* Of the start's hosts, the first one first. */
-static void reserve_pieces(struct place_alloc *take, const struct reserve_asks *asks,
+static void reserve_pieces(struct place_alloc *take, const struct rusage_request *asks,
                            const struct place_start *start)
 {
     struct place_state *room = take->state;
     int n_pieces = start->n_hosts;
     for (int i = 0; i < n_pieces; i++) {
         take->pieces[i] =
-            (struct reserve_piece){take->indexes[i], start->hosts[i].n_slots};
+            (struct rusage_piece){take->indexes[i], start->hosts[i].n_slots};
     }
     size_t n_most = (size_t)n_pieces * (size_t)asks->n_items;
-    struct reserve_part *parts = arena_alloc(room->arena, n_most, sizeof(*parts));
-    int n_parts =
-        reserve_parts(room->snapshot->supply, asks, take->pieces, n_pieces, parts);
-    reserve_take(room->supply_left, parts, n_parts, 1);
+    struct rusage_amount *parts = arena_alloc(room->arena, n_most, sizeof(*parts));
+    int n_parts = rusage_supply_amounts(room->snapshot->supply, asks, take->pieces,
+                                        n_pieces, parts);
+    rusage_supply_take(room->supply_left, parts, n_parts, 1);
 }
 
 /* The slots are the job's, or nobody's; hosts with slots left stand in the heap again.

@@ -5,7 +5,7 @@
  * least it asks for; else nothing is taken. Stacked: along the order of hosts, of each
  * as many as there are. Balanced: one on each host along that order, then a second one
  * on each, and so on. An exclusive job's hosts take nothing else from then on. What it
- * reserves is taken along (reserve.h).
+ * reserves is taken along (rusage_supply.h).
  *
  *     free: n1 3, n2 2, n3 2 (in that order)      stacked        balanced
  *     -n 4                                        n1 3, n2 1     n1 2, n2 1, n3 1
@@ -28,12 +28,12 @@ struct place_alloc_host {
 
 struct place_alloc {
     struct place_state *state;
-    const struct limits_draft *draft; /* NULL: no limits */
-    struct place_alloc_host *tried;   /* scratch: hosts that were looked at */
+    const struct limits_tentative *draft; /* NULL: no limits */
+    struct place_alloc_host *tried;       /* scratch: hosts that were looked at */
     int n_tried;
-    struct reserve_piece *pieces; /* scratch: what the job has so far */
-    int *indexes;                 /* of the last start's hosts: their indexes */
-    int *slots_on;                /* scratch: by host, of a job with a shape; else 0 */
+    struct rusage_piece *pieces; /* scratch: what the job has so far */
+    int *indexes;                /* of the last start's hosts: their indexes */
+    int *slots_on;               /* scratch: by host, of a job with a shape; else 0 */
     bool is_reservation; /* the slots are kept for a job, that is not dispatched yet */
     bool is_backfill;    /* limits on hosts do not hold for it where slots are kept */
     int lacking;      /* of the last job: the item that left too little of a host; -1 */
@@ -48,7 +48,7 @@ struct place_alloc_request {
 };
 
 void place_alloc_init(struct place_alloc *take, struct place_state *room,
-                      const struct limits_draft *draft);
+                      const struct limits_tentative *draft);
 /* True, and the start has its hosts; else `limit` names what left too little on a host,
  * if it was one. */
 bool place_alloc(struct place_alloc *take, struct candidates *view,

@@ -18,7 +18,7 @@ static void copy_now(const struct place_state *now, struct place_state *then)
     for (int i = 0; i < then->snapshot->n_hosts; i++) {
         then->used[i] = now->used[i];
     }
-    const struct reserve *reserve = then->snapshot->supply;
+    const struct rusage_supply *reserve = then->snapshot->supply;
     for (int i = 0; reserve != NULL && i < reserve->n_pools; i++) {
         then->supply_left[i] = now->supply_left[i];
     }
@@ -64,7 +64,7 @@ static bool fits_after(struct place_pass *pass, const struct place_class *line,
                        int n_ends, struct place_start *start, const int **places)
 {
     struct look look;
-    struct reason_verdict verdict;
+    struct pending_verdict verdict;
     const struct place_alloc_request want = {
         .min = line->n_slots,
         .max = line->n_slots,

@@ -18,8 +18,7 @@ static int size_of(const struct place_host *host)
     return host->n_lease_slots > host->max ? host->n_lease_slots : host->max;
 }
 
-static int room_at(void *arg, int host, const struct reserve_piece *pieces,
-                   int n_pieces)
+static int room_at(void *arg, int host, const struct rusage_piece *pieces, int n_pieces)
 {
     const struct ground_at *at = arg;
     (void)pieces;
@@ -72,7 +71,7 @@ static int least_on(const struct place_span *shape, int host, int n_slots)
 
 /* Of the hosts with free slots those with too few, and the one with the most. */
 static void look_at_free(const struct place_pass *pass, const struct candidates *view,
-                         int n_slots, struct reason_verdict *verdict)
+                         int n_slots, struct pending_verdict *verdict)
 {
     const struct place_span *shape = candidates_span(view);
     const struct place_host *hosts = pass->snapshot->hosts;
@@ -106,7 +105,7 @@ static void look_at_free(const struct place_pass *pass, const struct candidates 
 }
 
 bool place_explain_span(const struct place_pass *pass, const struct candidates *view,
-                        int n_slots, int n_free, struct reason_verdict *verdict)
+                        int n_slots, int n_free, struct pending_verdict *verdict)
 {
     const struct place_span *shape = candidates_span(view);
     if (shape == NULL) {
@@ -118,7 +117,7 @@ bool place_explain_span(const struct place_pass *pass, const struct candidates *
         return false; /* no shape is to blame */
     }
     n_fit = is_never ? n_fit : count_laid(pass, view, n_slots, false);
-    verdict->shape = (struct reason_shape){
+    verdict->shape = (struct pending_reason_span){
         .span = shape->kind,
         .n_span = shape->n_slots,
         .is_alike = shape->n_same > 0,

@@ -3,14 +3,14 @@
  * below it; its heap has its children, or, where users stand, their lines. */
 #include "sched/place/place_fairshare.h"
 
-#include "sched/share_tree.h"
+#include "sched/fairshare/fairshare_tree.h"
 
 struct node {
-    int account, rank; /* share_tree.h */
+    int account, rank; /* fairshare_tree.h */
     int parent;        /* node; -1: the root */
     double priority;
     int64_t since_ms; /* its oldest job waits; 0: unknown */
-    bool is_late;     /* share_use.h: or one below it is */
+    bool is_late;     /* fairshare_usage.h: or one below it is */
     int *heap;        /* nodes, or lines */
     int count;
     bool has_lines;
@@ -28,15 +28,15 @@ struct place_fairshare {
     uint64_t number; /* that priorities are as of */
 };
 
-struct place_fairshare_scope *place_fairshare_scope_new(struct arena *arena,
-                                                        const struct share_tree *tree,
-                                                        int64_t now_ms)
+struct place_fairshare_scope *
+place_fairshare_scope_new(struct arena *arena, const struct fairshare_tree *tree,
+                          int64_t now_ms)
 {
     struct place_fairshare_scope *given = arena_alloc(arena, 1, sizeof(*given));
     given->tree = tree;
     given->now_ms = now_ms;
     given->slots =
-        arena_alloc(arena, (size_t)share_tree_count(tree), sizeof(*given->slots));
+        arena_alloc(arena, (size_t)fairshare_tree_count(tree), sizeof(*given->slots));
     return given;
 }
 
@@ -55,8 +55,8 @@ static int compare(const struct place_fairshare *share, const struct node *in, i
     if (left->priority == right->priority && left->rank > 0 && right->rank > 0) {
         return left->rank - right->rank; /* the same, and close at hand */
     }
-    return share_tree_compare(share->given->tree, left->account, left->priority,
-                              right->account, right->priority);
+    return fairshare_tree_compare(share->given->tree, left->account, left->priority,
+                                  right->account, right->priority);
 }
 
 static void sift(const struct place_fairshare *share, struct node *in, int at)
@@ -91,15 +91,15 @@ static bool is_late(const struct place_fairshare *share, const struct node *node
         return node->count > 0 && share->nodes[node->heap[0]].is_late;
     }
     return given->slots[node->account] == 0 && node->since_ms != 0 &&
-           share_tree_is_late(given->tree, node->account, node->since_ms,
-                              given->now_ms);
+           fairshare_tree_is_late(given->tree, node->account, node->since_ms,
+                                  given->now_ms);
 }
 
 static void rank(const struct place_fairshare *share, struct node *node)
 {
     const struct place_fairshare_scope *given = share->given;
-    node->priority = share_tree_priority(given->tree, node->account,
-                                         given->slots[node->account], given->now_ms);
+    node->priority = fairshare_tree_priority(
+        given->tree, node->account, given->slots[node->account], given->now_ms);
     node->is_late = is_late(share, node);
 }
 
@@ -127,7 +127,7 @@ struct builder {
 static int node_for(struct builder *builder, int account)
 {
     struct place_fairshare *share = builder->share;
-    const struct share_account *at = share_tree_at(share->given->tree, account);
+    const struct fairshare_account *at = fairshare_tree_at(share->given->tree, account);
     if (builder->node_of[account] > 0) {
         return builder->node_of[account] - 1;
     }
@@ -144,8 +144,8 @@ static int node_for(struct builder *builder, int account)
 
 static int stand_of(const struct builder *builder, int line)
 {
-    const struct share_tree *tree = builder->share->given->tree;
-    return share_tree_at(tree, builder->share->all[line].account)->stand;
+    const struct fairshare_tree *tree = builder->share->given->tree;
+    return fairshare_tree_at(tree, builder->share->all[line].account)->stand;
 }
 
 /* Accounts that have lines below them, and how much stands in each. */
@@ -188,7 +188,7 @@ place_fairshare_new(struct arena *arena, struct place_fairshare_scope *given,
                     const struct place_class *all, const int *lines, int n_lines,
                     place_compare_fn compare_lines, const void *arg)
 {
-    size_t n_accounts = (size_t)share_tree_count(given->tree);
+    size_t n_accounts = (size_t)fairshare_tree_count(given->tree);
     struct place_fairshare *share = arena_alloc(arena, 1, sizeof(*share));
     struct builder builder = {.share = share, .arena = arena};
     share->given = given;
@@ -232,7 +232,7 @@ static void give(struct place_fairshare *share, int line, int n_slots)
 {
     struct place_fairshare_scope *given = share->given;
     for (int at = share->all[line].account; at >= 0;
-         at = share_tree_at(given->tree, at)->parent) {
+         at = fairshare_tree_at(given->tree, at)->parent) {
         given->slots[at] += n_slots;
     }
     given->number++;

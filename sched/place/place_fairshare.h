@@ -5,8 +5,8 @@
  *
  * From the root down the first account at each level that has a line with a waiting
  * job; where users stand in one line, as they stand in it. One that is late
- * (share_use.h), or has one below it that is, comes before those that are not. Only
- * accounts that have lines are looked at, and after a start only those above it.
+ * (fairshare_usage.h), or has one below it that is, comes before those that are not.
+ * Only accounts that have lines are looked at, and after a start only those above it.
  *
  * Queues of one scope may each have such an order: what one gives away counts for all
  * (place_fairshare_scope_new).
@@ -19,15 +19,15 @@
 
 /* Of one scope in a pass. */
 struct place_fairshare_scope {
-    const struct share_tree *tree;
+    const struct fairshare_tree *tree;
     int64_t now_ms;
     int64_t *slots;  /* by account */
     uint64_t number; /* of changes */
 };
 
-struct place_fairshare_scope *place_fairshare_scope_new(struct arena *arena,
-                                                        const struct share_tree *tree,
-                                                        int64_t now_ms);
+struct place_fairshare_scope *
+place_fairshare_scope_new(struct arena *arena, const struct fairshare_tree *tree,
+                          int64_t now_ms);
 
 /* Below 0 where line a's next job comes before line b's. */
 typedef int (*place_compare_fn)(const void *arg, int a, int b);

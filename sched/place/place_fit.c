@@ -65,7 +65,7 @@ static struct lack count_lack(const struct place_pass *pass,
 {
     const struct place_snapshot *snapshot = pass->snapshot;
     struct lack lack = {.item = -1};
-    int by_item[RESREQ_USAGE_ITEMS_MAX] = {0};
+    int by_item[RESREQ_RUSAGE_ITEMS_MAX] = {0};
     for (int i = 0; view->rusage != NULL && i < view->n_groups; i++) {
         const struct candidate_group *group = &view->groups[i];
         for (int k = 0; k < group->n_members; k++) {
@@ -74,8 +74,8 @@ static struct lack count_lack(const struct place_pass *pass,
             bool is_usable = snapshot->hosts[host].is_open && !is_loaded &&
                              !pass->state.is_used_exclusively[host] &&
                              !snapshot->hosts[host].is_held;
-            int room = reserve_room_alone(snapshot->supply, pass->state.supply_left,
-                                          view->rusage, host, &item);
+            int room = rusage_supply_max_slots_alone(
+                snapshot->supply, pass->state.supply_left, view->rusage, host, &item);
             if (room > 0) {
                 lack.n_full +=
                     is_loaded ||
@@ -108,10 +108,10 @@ static int count_resting(struct place_pass *pass, const struct candidates *view)
         for (int k = 0; k < group->n_members; k++) {
             int host = group->members[k];
             int64_t over_ms = pass->state.dispatched_ms[host] + accept_ms;
-            bool has_enough =
-                view->rusage == NULL ||
-                reserve_room_alone(pass->snapshot->supply, pass->state.supply_left,
-                                   view->rusage, host, &lacking) > 0;
+            bool has_enough = view->rusage == NULL ||
+                              rusage_supply_max_slots_alone(
+                                  pass->snapshot->supply, pass->state.supply_left,
+                                  view->rusage, host, &lacking) > 0;
             if (has_enough &&
                 place_state_in_accept_interval(&pass->state, host, accept_ms) &&
                 place_state_load(pass->snapshot, view->queue, host) == NULL &&
@@ -130,12 +130,12 @@ static int count_resting(struct place_pass *pass, const struct candidates *view)
 static void tell_lack(const struct place_pass *pass, struct candidates *view,
                       const struct lack *lack, int lacking)
 {
-    struct reason_verdict *stuck = &view->verdict;
+    struct pending_verdict *stuck = &view->verdict;
     int item = lacking >= 0 ? lacking : lack->item;
     stuck->n_lacking = lack->n_hosts;
     stuck->n_full -= lack->n_hosts;
     if (item >= 0) {
-        const struct reserve_ask *ask = &view->rusage->items[item];
+        const struct rusage_item *ask = &view->rusage->items[item];
         stuck->resource = pass->snapshot->supply->kinds[ask->kind].name;
         stuck->need_milli = ask->milli;
         stuck->is_per_slot = ask->scope == RESREQ_SCOPE_SLOT;
@@ -147,7 +147,7 @@ static void tell_lack(const struct place_pass *pass, struct candidates *view,
 static void tell_stuck(struct place_pass *pass, struct candidates *view, int n_slots,
                        const struct limit *limit)
 {
-    struct reason_verdict *stuck = &view->verdict;
+    struct pending_verdict *stuck = &view->verdict;
     int n_asked = stuck->n_hosts - stuck->n_excluded - stuck->n_avoided;
     int n_allowed = n_asked - stuck->n_unmet - stuck->n_spent;
     int n_free = count_free(pass, view);
@@ -163,7 +163,7 @@ static void tell_stuck(struct place_pass *pass, struct candidates *view, int n_s
     stuck->limit = limit != NULL ? limit->name : NULL;
     if (n_allowed == 0 && stuck->n_spent > 0) {
         const struct place_reserved *spent = view->filter->reserved;
-        stuck->reason = REASON_SPENT;
+        stuck->reason = REASON_RESERVED_BY_OTHERS;
         stuck->resource = spent->resource;
         stuck->total_milli = spent->total_milli;
         stuck->reserved_milli = spent->reserved_milli;
@@ -176,17 +176,17 @@ static void tell_stuck(struct place_pass *pass, struct candidates *view, int n_s
     } else if (view->capacity < n_slots) {
         stuck->reason = REASON_TOO_LARGE;
     } else if (is_shape && stuck->shape.is_never) {
-        stuck->reason = REASON_SHAPE_LARGE;
+        stuck->reason = REASON_SPAN_LARGE;
     } else if (stuck->n_loaded > 0 && stuck->n_loaded + stuck->n_closed == n_allowed) {
         stuck->reason = REASON_LOAD;
     } else if (limit != NULL) {
         stuck->reason = REASON_HOST_LIMIT;
     } else if (lacking >= 0 || (lack.n_hosts > 0 && lack.n_full == 0)) {
-        stuck->reason = REASON_RESERVE;
+        stuck->reason = REASON_RUSAGE;
     } else if (stuck->n_resting > 0) {
-        stuck->reason = REASON_ACCEPT;
+        stuck->reason = REASON_ACCEPT_INTERVAL;
     } else if (is_shape) {
-        stuck->reason = REASON_SHAPE;
+        stuck->reason = REASON_SPAN;
     } else {
         stuck->reason = view->is_exclusive ? REASON_EXCLUSIVE : REASON_BUSY;
     }
@@ -256,20 +256,20 @@ static bool fit(struct place_pass *pass, struct candidates *view,
 }
 
 /* Whoever ends, it changes nothing. */
-static bool is_hopeless(enum reason reason)
+static bool is_hopeless(enum pending_reason reason)
 {
     return reason == REASON_NO_HOST || reason == REASON_AVOIDED ||
            reason == REASON_UNMET || reason == REASON_TOO_LARGE ||
-           reason == REASON_SHAPE_LARGE;
+           reason == REASON_SPAN_LARGE;
 }
 
 bool place_fit_any(struct place_pass *pass, const struct place_class *line,
                    const struct place_alloc_request *want, struct place_start *start,
-                   struct reason_verdict *verdict)
+                   struct pending_verdict *verdict)
 {
     int n_tries = line->n_rusages > 0 ? line->n_rusages : 1;
     for (int i = 0; i < n_tries; i++) {
-        const struct reserve_asks *asks =
+        const struct rusage_request *asks =
             line->n_rusages > 0 ? &line->rusages[i] : NULL;
         struct candidates *view = candidates_of(&pass->state, line, asks);
         if (fit(pass, view, want, start)) {

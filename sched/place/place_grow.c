@@ -43,8 +43,8 @@ void place_grow_open(struct place_pass *pass, const struct place_class *line)
 {
     const struct place_grow *grow = line->grow;
     if (line->limit_class != NULL) {
-        limits_draft_job(pass->draft, pass->arena, line->limit_class, grow->hosts,
-                         grow->n_hosts, -1);
+        limits_tentative_job(pass->draft, pass->arena, line->limit_class, grow->hosts,
+                             grow->n_hosts, -1);
     }
     if (grow->mask != NULL) {
         open_hosts(pass, grow);
@@ -56,13 +56,13 @@ static void count_more(struct place_pass *pass, const struct place_class *line,
                        const struct place_start *more)
 {
     const struct place_grow *grow = line->grow;
-    limits_draft_job(pass->draft, pass->arena, line->limit_class, grow->hosts,
-                     grow->n_hosts, 1);
+    limits_tentative_job(pass->draft, pass->arena, line->limit_class, grow->hosts,
+                         grow->n_hosts, 1);
     if (more == NULL) {
         return;
     }
-    limits_draft_more(pass->draft, pass->arena, line->limit_class, grow->hosts,
-                      grow->n_hosts, more->hosts, more->n_hosts);
+    limits_tentative_grow(pass->draft, pass->arena, line->limit_class, grow->hosts,
+                          grow->n_hosts, more->hosts, more->n_hosts);
     if (pass->snapshot->preempt != NULL) {
         preempt_count_growth(pass->snapshot->preempt, line->limit_class, grow->hosts,
                              grow->n_hosts, more->hosts, more->n_hosts);
@@ -70,7 +70,7 @@ static void count_more(struct place_pass *pass, const struct place_class *line,
 }
 
 void place_grow_close(struct place_pass *pass, const struct place_class *line,
-                      const struct place_start *more, struct reason_verdict *verdict)
+                      const struct place_start *more, struct pending_verdict *verdict)
 {
     const struct place_grow *grow = line->grow;
     if (line->limit_class != NULL) {

@@ -32,7 +32,7 @@ static int compare_lines(const void *arg, int a, int b)
     if (left->queue != right->queue) {
         return left->queue < right->queue ? -1 : 1;
     }
-    return line_compare(&left->entry, &right->entry);
+    return job_class_compare(&left->entry, &right->entry);
 }
 
 static void note_key(const struct place_order *order, int line)

@@ -8,8 +8,8 @@
  * pools goes on as long as it can. Queues of one FAIRSHARE_QUEUES stand as one, in the
  * place of the first of them.
  *
- * In a queue jobs stand as in line (line.h); with fairshare, users by their dynamic
- * priority first (place_fairshare.h). The unused slots of a pool with
+ * In a queue jobs stand as in line (job_class.h); with fairshare, users by their
+ * dynamic priority first (place_fairshare.h). The unused slots of a pool with
  * USE_PRIORITY_IN_POOL go to jobs of all its queues, by -sp (higher first), then by the
  * queues' order.
  *
@@ -37,7 +37,7 @@ struct place_order_unit {
 /* A line's next job as it is compared: thousands of times in a pass, so it stands
  * here instead of all over the memory of the jobs. */
 struct place_order_key {
-    struct line_turn entry;
+    struct job_class_entry entry;
     int queue, priority; /* the queue's */
 };
 

@@ -16,7 +16,7 @@
 struct place_pass {
     const struct place_snapshot *snapshot;
     struct arena *arena;
-    struct limits_draft *draft; /* NULL: no limits */
+    struct limits_tentative *draft; /* NULL: no limits */
     struct place_state state;
     struct place_order order;
     struct place_alloc alloc;
@@ -35,12 +35,12 @@ int place_fit_count(const struct place_pass *pass, const struct candidate_group 
  * first of all. */
 bool place_fit_any(struct place_pass *pass, const struct place_class *line,
                    const struct place_alloc_request *want, struct place_start *start,
-                   struct reason_verdict *verdict);
+                   struct pending_verdict *verdict);
 
 /* The view's shape cannot be met by what is free, or could never be: the verdict says
  * what of it. `n_free`: hosts with free slots. */
 bool place_explain_span(const struct place_pass *pass, const struct candidates *view,
-                        int n_slots, int n_free, struct reason_verdict *verdict);
+                        int n_slots, int n_free, struct pending_verdict *verdict);
 
 /* ---------------------------------------------------------------- keeping */
 
@@ -50,7 +50,7 @@ uint64_t place_reservation_job(const struct place_pass *pass, int index);
  * on what is kept for others; where a part of its time will do, in that last. */
 bool place_reservation_fit(struct place_pass *pass, int index,
                            const struct place_alloc_request *want,
-                           struct place_start *start, struct reason_verdict *verdict);
+                           struct place_start *start, struct pending_verdict *verdict);
 /* The line's next job does not start: others are preempted for it, or it reserves. */
 void place_reservation_pend(struct place_pass *pass, int index,
                             struct place_plan *plan);
@@ -62,6 +62,6 @@ void place_reservation_pend(struct place_pass *pass, int index,
 void place_grow_open(struct place_pass *pass, const struct place_class *line);
 /* It gets these slots more; NULL: none, and the verdict says why. */
 void place_grow_close(struct place_pass *pass, const struct place_class *line,
-                      const struct place_start *more, struct reason_verdict *verdict);
+                      const struct place_start *more, struct pending_verdict *verdict);
 
 #endif

@@ -38,7 +38,7 @@ static bool open_turn(const struct place_pass *pass, int index, int own)
 
 static bool fit_next(struct place_pass *pass, int index,
                      const struct place_alloc_request *want, struct place_start *start,
-                     struct reason_verdict *verdict)
+                     struct pending_verdict *verdict)
 {
     const struct place_class *line = &pass->snapshot->classes[index];
     if (!open_turn(pass, index, own_of(pass, index))) {
@@ -58,7 +58,7 @@ static bool backfill(struct place_pass *pass, const struct place_class *line,
                      struct place_start *start)
 {
     struct reservation_pass *kept = pass->snapshot->reservations;
-    struct reason_verdict verdict;
+    struct pending_verdict verdict;
     if (kept == NULL || long_ms == 0 || line->is_exclusive) {
         return false;
     }
@@ -81,7 +81,7 @@ static bool backfill(struct place_pass *pass, const struct place_class *line,
 
 bool place_reservation_fit(struct place_pass *pass, int index,
                            const struct place_alloc_request *want,
-                           struct place_start *start, struct reason_verdict *verdict)
+                           struct place_start *start, struct pending_verdict *verdict)
 {
     const struct place_class *line = &pass->snapshot->classes[index];
     if (fit_next(pass, index, want, start, verdict) ||
@@ -101,7 +101,7 @@ static bool may_ever_fit(const struct place_pass *pass, const struct place_class
 {
     const struct place_snapshot *snapshot = pass->snapshot;
     int n_slots = 0, n_pieces = 0;
-    if (line->limit_class == NULL || !limits_have_hosts(line->limit_class)) {
+    if (line->limit_class == NULL || !limits_have_host_limits(line->limit_class)) {
         return true;
     }
     struct host_slots *pieces =
@@ -112,9 +112,9 @@ static bool may_ever_fit(const struct place_pass *pass, const struct place_class
         if (!view->allowed[i] || pass->state.group_of[i] != group) {
             continue;
         }
-        int room = limits_most_on(line->limit_class, host->name,
-                                  host->n_processors > 0 ? host->n_processors : most,
-                                  pieces, n_pieces);
+        int room = limits_max_slots_on(
+            line->limit_class, host->name,
+            host->n_processors > 0 ? host->n_processors : most, pieces, n_pieces);
         most = room < most ? room : most;
         pieces[n_pieces++] = (struct host_slots){host->name, most};
         n_slots = most > line->n_slots - n_slots ? line->n_slots : n_slots + most;
@@ -182,7 +182,8 @@ static bool keep_slots(struct place_pass *pass, int index, int own)
     reservation_set(kept, index, place_reservation_job(pass, index),
                     pass->alloc.indexes, start.hosts, start.n_hosts);
     if (line->limit_class != NULL && start.n_hosts > 0) {
-        limits_draft_count(pass->draft, line->limit_class, start.hosts, start.n_hosts);
+        limits_tentative_count(pass->draft, line->limit_class, start.hosts,
+                               start.n_hosts);
     }
     return true;
 }
@@ -211,18 +212,19 @@ static bool keep_target(struct place_pass *pass, int index, bool has_starts)
         reservation_target_set(kept, index, place_reservation_job(pass, index), places,
                                start.hosts, start.n_hosts, start.rusage, in_hand);
     if (line->limit_class != NULL && n_in_hand > 0) {
-        limits_draft_count(pass->draft, line->limit_class, in_hand, n_in_hand);
+        limits_tentative_count(pass->draft, line->limit_class, in_hand, n_in_hand);
     }
     return true;
 }
 
 /* The job waits for what it may reserve. */
-static bool may_keep(const struct place_pass *pass, int index, enum reason reason)
+static bool may_keep(const struct place_pass *pass, int index,
+                     enum pending_reason reason)
 {
     const struct reservation_pass *kept = pass->snapshot->reservations;
-    return reason == REASON_BUSY || reason == REASON_SHAPE ||
-           ((reason == REASON_RESERVE || reason == REASON_SPENT) && kept != NULL &&
-            reservation_target_has_resources(kept, index));
+    return reason == REASON_BUSY || reason == REASON_SPAN ||
+           ((reason == REASON_RUSAGE || reason == REASON_RESERVED_BY_OTHERS) &&
+            kept != NULL && reservation_target_has_resources(kept, index));
 }
 
 static bool keep(struct place_pass *pass, int index, int own, bool has_starts)
@@ -239,7 +241,7 @@ static bool keep(struct place_pass *pass, int index, int own, bool has_starts)
 
 /* Others are preempted for the line's jobs; true where they begin to be. */
 static bool preempt_others(struct place_pass *pass, int index,
-                           struct reason_verdict *verdict)
+                           struct pending_verdict *verdict)
 {
     struct preempt *preempt = pass->snapshot->preempt;
     if (preempt == NULL) {
@@ -255,7 +257,7 @@ void place_reservation_pend(struct place_pass *pass, int index, struct place_pla
 {
     const struct place_snapshot *snapshot = pass->snapshot;
     struct reservation_pass *kept = snapshot->reservations;
-    struct reason_verdict *verdict = &plan->verdicts[index];
+    struct pending_verdict *verdict = &plan->verdicts[index];
     int own = own_of(pass, index);
     if (own >= 0 && !may_keep(pass, index, verdict->reason)) {
         reservation_drop(kept, own); /* it waits for something else */

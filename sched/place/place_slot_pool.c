@@ -4,8 +4,8 @@
 
 #include <limits.h>
 
+#include "sched/fairshare/slot_pool.h"
 #include "sched/place/candidates.h"
-#include "sched/slot_pool.h"
 
 /* ---------------------------------------------------------------- a pool's slots */
 
@@ -65,7 +65,7 @@ static void order_queues(struct place_slot_pools *pools, struct place_slot_pool 
         }
     }
     slot_pool_sort(use, shares, pool->n_parts, order);
-    slot_pool_judge(use, shares, pool->n_parts, is_over);
+    slot_pool_mark_over(use, shares, pool->n_parts, is_over);
     pool->queues = arena_alloc(arena, n, sizeof(int));
     pool->parts = arena_alloc(arena, n, sizeof(*pool->parts));
     for (int i = 0; i < pool->n_parts; i++) {

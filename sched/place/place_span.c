@@ -37,7 +37,7 @@ static void add_slots(struct bed *bed, int at, int n_slots)
     }
     if (bed->piece_of[at] < 0) {
         bed->piece_of[at] = ground->n_pieces;
-        ground->pieces[ground->n_pieces++] = (struct reserve_piece){bed->hosts[at], 0};
+        ground->pieces[ground->n_pieces++] = (struct rusage_piece){bed->hosts[at], 0};
     }
     ground->pieces[bed->piece_of[at]].n_slots += n_slots;
     bed->n_slots += n_slots;
@@ -53,7 +53,7 @@ static int room_at(struct bed *bed, int at)
             ground->room(ground->arg, bed->hosts[at], ground->pieces, ground->n_pieces);
         return room > 0 ? room : 0;
     }
-    struct reserve_piece own = ground->pieces[piece];
+    struct rusage_piece own = ground->pieces[piece];
     ground->pieces[piece] = ground->pieces[last]; /* the others are the first ones */
     room = ground->room(ground->arg, bed->hosts[at], ground->pieces, last);
     ground->pieces[piece] = own;

@@ -33,7 +33,7 @@
 
 #include <stdbool.h>
 
-#include "sched/reserve.h"
+#include "sched/resource/rusage_supply.h"
 
 enum place_span_kind {
     PLACE_SPAN_NONE,
@@ -62,9 +62,9 @@ struct place_span_request {
     int min, max;
     bool is_balanced; /* of a shape without a span */
     /* Slots that the job may have there beside these pieces elsewhere. */
-    int (*room)(void *arg, int host, const struct reserve_piece *pieces, int n_pieces);
+    int (*room)(void *arg, int host, const struct rusage_piece *pieces, int n_pieces);
     void *arg;
-    struct reserve_piece *pieces; /* out; with room for n_hosts */
+    struct rusage_piece *pieces; /* out; with room for n_hosts */
     int n_pieces;
 };
 

@@ -23,10 +23,10 @@ bool place_state_in_accept_interval(const struct place_state *room, int host,
            at_ms <= room->snapshot->now_ms; /* not where the clock was set back */
 }
 
-const struct threshold_excess *place_state_load(const struct place_snapshot *snapshot,
-                                                int queue, int host)
+const struct load_excess *place_state_load(const struct place_snapshot *snapshot,
+                                           int queue, int host)
 {
-    const struct threshold_excess *loads =
+    const struct load_excess *loads =
         snapshot->load_excess != NULL ? snapshot->load_excess[queue] : NULL;
     return loads != NULL && loads[host].index != NULL ? &loads[host] : NULL;
 }

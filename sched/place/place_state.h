@@ -38,8 +38,8 @@ bool place_state_is_full(struct place_state *room);
  * queues only. */
 bool place_state_takes_queue(const struct place_host *host, const char *queue);
 /* What of the host's load stands against a start of the queue's jobs, or NULL. */
-const struct threshold_excess *place_state_load(const struct place_snapshot *snapshot,
-                                                int queue, int host);
+const struct load_excess *place_state_load(const struct place_snapshot *snapshot,
+                                           int queue, int host);
 /* The host was given a job too shortly before. */
 bool place_state_in_accept_interval(const struct place_state *room, int host,
                                     int64_t accept_ms);

@@ -43,8 +43,8 @@ static void keep_claim(struct preempt *preempt, const struct preempt_selection *
     preempt->free_slots[choice->group] =
         preempt->is_exclusive ? -1 : preempt->free_slots[choice->group] - line->n_slots;
     if (line->limit_class != NULL && preempt->draft != NULL) {
-        limits_draft_count(preempt->draft, line->limit_class, claim->hosts,
-                           claim->n_hosts);
+        limits_tentative_count(preempt->draft, line->limit_class, claim->hosts,
+                               claim->n_hosts);
     }
 }
 
@@ -76,15 +76,15 @@ static bool choose(struct preempt *preempt, const struct place_class *line,
 
 /* ---------------------------------------------------------------- a line */
 
-static bool wants_room(enum reason reason)
+static bool wants_room(enum pending_reason reason)
 {
     return reason == REASON_BUSY || reason == REASON_HOST_LIMIT ||
-           reason == REASON_LIMIT || reason == REASON_RESERVE ||
-           reason == REASON_EXCLUSIVE || reason == REASON_SHAPE;
+           reason == REASON_LIMIT || reason == REASON_RUSAGE ||
+           reason == REASON_EXCLUSIVE || reason == REASON_SPAN;
 }
 
 /* PREEMPT_DELAY. */
-static bool is_delayed(struct preempt *preempt, int queue, struct line_turn *turn)
+static bool is_delayed(struct preempt *preempt, int queue, struct job_class_entry *turn)
 {
     const struct preempt_snapshot *snapshot = preempt->snapshot;
     const struct preempt_protection *guards =
@@ -106,7 +106,7 @@ static bool is_delayed(struct preempt *preempt, int queue, struct line_turn *tur
 
 /* False: the others behind it need not be looked at. */
 static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
-                        struct place_state *room, struct limits_draft *draft)
+                        struct place_state *room, struct limits_tentative *draft)
 {
     const struct place_class *line = &preempt->place->classes[index];
     struct preempt_plan *plan = &preempt->plan;
@@ -122,7 +122,7 @@ static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
     claim->class_index = index;
     plan->n_claims++;
     if (line->limit_class != NULL && draft != NULL) {
-        limits_draft_count(draft, line->limit_class, claim->hosts, claim->n_hosts);
+        limits_tentative_count(draft, line->limit_class, claim->hosts, claim->n_hosts);
     }
     return true;
 }
@@ -159,7 +159,7 @@ static bool judge_views(struct preempt *preempt)
 
 /* What is told of the line: of the alternative for which most jobs could be preempted,
  * the first of those. */
-static struct reason_preempt tell_why(const struct preempt *preempt)
+static struct pending_reason_preempt tell_why(const struct preempt *preempt)
 {
     int best = 0;
     for (int i = 1; i < preempt->n_candidates; i++) {
@@ -195,10 +195,10 @@ static void begin_line(struct preempt *preempt, int line,
 
 /* What the line may preempt, told in the verdict; false: nothing. */
 static bool look_at(struct preempt *preempt, int index, struct place_state *room,
-                    struct reason_verdict *verdict)
+                    struct pending_verdict *verdict)
 {
     const struct place_class *line = &preempt->place->classes[index];
-    verdict->preempt = (struct reason_preempt){0};
+    verdict->preempt = (struct pending_reason_preempt){0};
     if (preempt_order_of(&preempt->running, line->queue)->n_queues == 0) {
         return false; /* most queues preempt nobody */
     }
@@ -210,8 +210,8 @@ static bool look_at(struct preempt *preempt, int index, struct place_state *room
 }
 
 void preempt_for_class(struct preempt *preempt, int index, int first,
-                       struct place_state *room, struct limits_draft *draft,
-                       struct reason_verdict *verdict)
+                       struct place_state *room, struct limits_tentative *draft,
+                       struct pending_verdict *verdict)
 {
     const struct preempt_snapshot *snapshot = preempt->snapshot;
     const struct place_class *line = &preempt->place->classes[index];
@@ -222,7 +222,7 @@ void preempt_for_class(struct preempt *preempt, int index, int first,
     bool may_more = look_at(preempt, index, room, verdict);
     int n_room = line->max_starts - first;
     for (int i = first; i < line->n_entries && n_room > 0; i++) {
-        struct line_turn *turn = line->entries[i];
+        struct job_class_entry *turn = line->entries[i];
         bool has_claim = snapshot->has_claim(snapshot->arg, turn);
         if (!has_claim && !may_more) {
             return;
@@ -250,7 +250,7 @@ struct preempt *preempt_new(struct arena *arena,
     preempt->snapshot = snapshot;
     preempt->place = place;
     preempt->arena = arena;
-    preempt->draft = place->limits != NULL ? limits_draft_new(place->limits) : NULL;
+    preempt->draft = place->limits != NULL ? limits_tentative_new(place->limits) : NULL;
     preempt_order_init(&preempt->running, arena, snapshot);
     preempt_resources_init(&preempt->resources, arena, place);
     preempt->delta = arena_alloc(arena, n_hosts, sizeof(int));
@@ -270,25 +270,25 @@ struct preempt *preempt_new(struct arena *arena,
 void preempt_free(struct preempt *preempt)
 {
     if (preempt != NULL) {
-        limits_draft_free(preempt->draft);
+        limits_tentative_free(preempt->draft);
     }
 }
 
-void preempt_count_start(struct preempt *preempt, const struct limits_class *class,
+void preempt_count_start(struct preempt *preempt, const struct limit_owner *class,
                          const struct host_slots *hosts, int n_hosts)
 {
     if (preempt->draft != NULL && class != NULL) {
-        limits_draft_count(preempt->draft, class, hosts, n_hosts);
+        limits_tentative_count(preempt->draft, class, hosts, n_hosts);
     }
 }
 
-void preempt_count_growth(struct preempt *preempt, const struct limits_class *class,
+void preempt_count_growth(struct preempt *preempt, const struct limit_owner *class,
                           const struct host_slots *has, int n_has,
                           const struct host_slots *more, int n_more)
 {
     if (preempt->draft != NULL && class != NULL) {
-        limits_draft_more(preempt->draft, preempt->arena, class, has, n_has, more,
-                          n_more);
+        limits_tentative_grow(preempt->draft, preempt->arena, class, has, n_has, more,
+                              n_more);
     }
 }
 

@@ -60,7 +60,7 @@ struct preempt_job {
     const struct preempt_piece *pieces;
     const struct host_slots *hosts; /* the same by name, for limits */
     int n_pieces;
-    const struct limits_class *limit_class; /* NULL: no limits */
+    const struct limit_owner *limit_class; /* NULL: no limits */
     int64_t start_ms;
     int64_t running_since_ms; /* it runs since: its start, or when it went on last */
     int64_t ran_ms;           /* in all */
@@ -68,7 +68,7 @@ struct preempt_job {
     int64_t run_limit_ms;     /* 0: none */
     int n_preempted;
     const struct preempt_protection *protection; /* NULL: of its queue */
-    const struct reserve_part *releases; /* what it would give of what it reserves */
+    const struct rusage_amount *releases; /* what it would give of what it reserves */
     int n_releases;
     bool is_exclusive;
 };
@@ -81,11 +81,11 @@ struct preempt_snapshot {
     const int *loads; /* by host: least loaded first; NULL: by running slots / slots */
     int64_t now_ms;
     /* Of a line's job: true where it is being made room for already. */
-    bool (*has_claim)(void *arg, struct line_turn *turn);
+    bool (*has_claim)(void *arg, struct job_class_entry *turn);
     /* When it came to wait. */
-    int64_t (*submitted_ms)(void *arg, struct line_turn *turn);
+    int64_t (*submitted_ms)(void *arg, struct job_class_entry *turn);
     /* What holds for a line's job; NULL: what its queue says. */
-    const struct preempt_protection *(*guards)(void *arg, struct line_turn *turn);
+    const struct preempt_protection *(*guards)(void *arg, struct job_class_entry *turn);
     void *arg;
     int max_jobs; /* that preempt, of one plan */
 };
@@ -99,7 +99,7 @@ struct preempt_claim {
     int n_hosts;
     const int *victims; /* indexes of jobs */
     int n_victims;
-    const struct reserve_asks *rusage; /* what it reserves; NULL: nothing */
+    const struct rusage_request *rusage; /* what it reserves; NULL: nothing */
 };
 
 struct preempt_plan {
@@ -111,10 +111,10 @@ struct preempt_plan {
                         INT64_MAX: of none */
 };
 
-/* What protects the job from whom might preempt it; REASON_FREE: nothing. */
-enum reason_guard preempt_order_protection(const struct preempt_policy *rules,
-                                           const struct preempt_job *job,
-                                           int64_t now_ms);
+/* What protects the job from whom might preempt it; REASON_UNPROTECTED: nothing. */
+enum preempt_protection_kind
+preempt_order_protection(const struct preempt_policy *rules,
+                         const struct preempt_job *job, int64_t now_ms);
 
 struct preempt;
 struct preempt *preempt_new(struct arena *arena,
@@ -122,10 +122,10 @@ struct preempt *preempt_new(struct arena *arena,
 void preempt_free(struct preempt *preempt); /* NULL is fine */
 
 /* The pass has started a job there. */
-void preempt_count_start(struct preempt *preempt, const struct limits_class *class,
+void preempt_count_start(struct preempt *preempt, const struct limit_owner *class,
                          const struct host_slots *hosts, int n_hosts);
 /* One that runs, on the first hosts, has got the others more. */
-void preempt_count_growth(struct preempt *preempt, const struct limits_class *class,
+void preempt_count_growth(struct preempt *preempt, const struct limit_owner *class,
                           const struct host_slots *has, int n_has,
                           const struct host_slots *more, int n_more);
 /* The line's jobs from `first` on found no room, and the verdict says why: it is
@@ -133,8 +133,8 @@ void preempt_count_growth(struct preempt *preempt, const struct limits_class *cl
  * for the limits. */
 struct place_state;
 void preempt_for_class(struct preempt *preempt, int line, int first,
-                       struct place_state *room, struct limits_draft *draft,
-                       struct reason_verdict *verdict);
+                       struct place_state *room, struct limits_tentative *draft,
+                       struct pending_verdict *verdict);
 /* There is nobody whom a line could preempt: what preempt_for_class tells of one does
  * not depend on those before it. */
 bool preempt_is_idle(struct preempt *preempt);

@@ -52,10 +52,10 @@ static void count_victims(const struct preempt_running *world,
         view->next_ms =
             candidate->until_ms < view->next_ms ? candidate->until_ms : view->next_ms;
         bool *has_any = &has_victim[world->group_of[candidate->host]];
-        view->n_groups += candidate->protection == REASON_FREE && !*has_any;
-        *has_any = *has_any || candidate->protection == REASON_FREE;
+        view->n_groups += candidate->protection == REASON_UNPROTECTED && !*has_any;
+        *has_any = *has_any || candidate->protection == REASON_UNPROTECTED;
     }
-    view->n_victims = view->why.n_guarded[REASON_FREE];
+    view->n_victims = view->why.n_guarded[REASON_UNPROTECTED];
     view->victims = arena_alloc(world->arena, (size_t)view->n_victims + 1, sizeof(int));
 }
 
@@ -74,7 +74,7 @@ int preempt_candidates_at(const struct preempt_running *world,
 struct preempt_candidates *preempt_candidates_of(struct preempt_running *world,
                                                  struct place_state *room,
                                                  const struct place_class *line,
-                                                 const struct reserve_asks *asks)
+                                                 const struct rusage_request *asks)
 {
     struct preempt_order *order = preempt_order_of(world, line->queue);
     const uint8_t *allowed = candidates_of(room, line, asks)->allowed;

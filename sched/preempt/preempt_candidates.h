@@ -13,8 +13,8 @@
 
 struct preempt_candidates {
     struct preempt_order *order;
-    const uint8_t *allowed;            /* by host: open, and the job may run there */
-    const struct reserve_asks *rusage; /* NULL: it reserves nothing */
+    const uint8_t *allowed;              /* by host: open, and the job may run there */
+    const struct rusage_request *rusage; /* NULL: it reserves nothing */
     const int64_t *demand; /* by pool: preempt_resources.h; NULL: likewise */
     int n_victims;         /* in all */
     int n_groups;          /* that have one */
@@ -23,7 +23,7 @@ struct preempt_candidates {
     int first;             /* those before it are taken */
     bool may_suffice; /* for the line that is looked at: nothing is lacking that none of
                     them gives */
-    struct reason_preempt why;
+    struct pending_reason_preempt why;
     int64_t next_ms; /* a NO_PREEMPT_INTERVAL is over; INT64_MAX: none */
     struct preempt_candidates *next;
 };
@@ -33,7 +33,7 @@ struct preempt_candidates {
 struct preempt_candidates *preempt_candidates_of(struct preempt_running *world,
                                                  struct place_state *room,
                                                  const struct place_class *line,
-                                                 const struct reserve_asks *asks);
+                                                 const struct rusage_request *asks);
 /* The job that is taken in that place, below n_victims. */
 int preempt_candidates_at(const struct preempt_running *world,
                           struct preempt_candidates *view, int place);

@@ -27,31 +27,31 @@ static const struct preempt_protection *guards_of(const struct preempt_policy *r
                                    : &rules->queues[job->queue].protection;
 }
 
-enum reason_guard preempt_order_protection(const struct preempt_policy *rules,
-                                           const struct preempt_job *job,
-                                           int64_t now_ms)
+enum preempt_protection_kind
+preempt_order_protection(const struct preempt_policy *rules,
+                         const struct preempt_job *job, int64_t now_ms)
 {
     const struct preempt_protection *guards = guards_of(rules, job);
     if (guards->max_count > 0 && job->n_preempted > guards->max_count) {
-        return REASON_GUARD_COUNT;
+        return REASON_PROTECTED_COUNT;
     }
     if (guards->max_total_ms > 0 && job->suspended_ms >= guards->max_total_ms) {
-        return REASON_GUARD_TOTAL;
+        return REASON_PROTECTED_TOTAL;
     }
     if (guards->interval_ms > 0 &&
         now_ms - job->running_since_ms < guards->interval_ms) {
-        return REASON_GUARD_INTERVAL;
+        return REASON_PROTECTED_INTERVAL;
     }
     if (job->run_limit_ms == 0) {
-        return REASON_FREE; /* the others need a run limit */
+        return REASON_UNPROTECTED; /* the others need a run limit */
     }
     if (is_beyond(&guards->ran, job->ran_ms, job->run_limit_ms)) {
-        return REASON_GUARD_RUN_TIME;
+        return REASON_PROTECTED_RUN_TIME;
     }
     return is_within(&guards->finish, job->run_limit_ms - job->ran_ms,
                      job->run_limit_ms)
-               ? REASON_GUARD_FINISH_TIME
-               : REASON_FREE;
+               ? REASON_PROTECTED_FINISH_TIME
+               : REASON_UNPROTECTED;
 }
 
 /* ---------------------------------------------------------------- ranks */
@@ -165,7 +165,7 @@ static struct preempt_order_job candidate_of(const struct preempt_running *world
 {
     const struct preempt_snapshot *snapshot = world->snapshot;
     const struct preempt_job *job = &world->jobs[index];
-    enum reason_guard guard =
+    enum preempt_protection_kind guard =
         preempt_order_protection(snapshot->policy, job, snapshot->now_ms);
     return (struct preempt_order_job){
         .job = index,
@@ -173,7 +173,7 @@ static struct preempt_order_job candidate_of(const struct preempt_running *world
         .is_spread = job->n_pieces > 1,
         .protection = guard,
         .until_ms =
-            guard == REASON_GUARD_INTERVAL
+            guard == REASON_PROTECTED_INTERVAL
                 ? job->running_since_ms + guards_of(snapshot->policy, job)->interval_ms
                 : INT64_MAX,
     };
@@ -185,7 +185,7 @@ static void sort_free(const struct preempt_running *world, struct preempt_order 
     order->heap = arena_alloc(world->arena, (size_t)n_free, sizeof(*order->heap));
     order->sorted = arena_alloc(world->arena, (size_t)n_free, sizeof(int));
     for (int i = 0; i < order->n_all; i++) {
-        if (order->all[i].protection == REASON_FREE) {
+        if (order->all[i].protection == REASON_UNPROTECTED) {
             order->heap[order->n_heap++] = rank_of(world, &order->all[i]);
         }
     }
@@ -210,7 +210,7 @@ void preempt_order_fill(struct preempt_running *world, struct preempt_order *ord
         const struct preempt_job *job = &world->jobs[i];
         if (order->levels[job->queue] >= 0 && job->n_pieces > 0) {
             order->all[order->n_all] = candidate_of(world, i);
-            n_free += order->all[order->n_all++].protection == REASON_FREE;
+            n_free += order->all[order->n_all++].protection == REASON_UNPROTECTED;
         }
     }
     sort_free(world, order, n_free);

@@ -15,7 +15,7 @@ struct preempt_order_job {
     int job;  /* index */
     int host; /* where it executes */
     bool is_spread;
-    enum reason_guard protection; /* REASON_FREE: it may be taken */
+    enum preempt_protection_kind protection; /* REASON_UNPROTECTED: it may be taken */
     int64_t until_ms; /* its NO_PREEMPT_INTERVAL is over; INT64_MAX: it has none */
 };
 

@@ -27,7 +27,7 @@
 
 #include "base/conf.h"
 #include "model/row.h"
-#include "sched/queue.h"
+#include "sched/queue/queue.h"
 
 /* PREEMPT_FOR. */
 enum preempt_for {
@@ -104,7 +104,7 @@ struct preempt_policy {
 /* Of all Queue sections, which have been read, and Parameters. */
 void preempt_policy_read(struct conf *conf, const struct queue_config *queues,
                          int n_queues, struct preempt_policy *rules);
-/* PREEMPT_FOR alone; -1: PREEMPTION stands in no queue. For limits_read. */
+/* PREEMPT_FOR alone; -1: PREEMPTION stands in no queue. For limit_config_read. */
 int preempt_policy_read_for(const struct conf *conf);
 
 /* Of a job of that queue and application ("": none): the queue's own, or in the arena

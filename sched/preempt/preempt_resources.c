@@ -5,7 +5,7 @@
 void preempt_resources_init(struct preempt_resources *give, struct arena *arena,
                             const struct place_snapshot *place)
 {
-    static const struct reserve nothing; /* an alternative may reserve nothing */
+    static const struct rusage_supply nothing; /* an alternative may reserve nothing */
     *give = (struct preempt_resources){.reserve = place->supply != NULL ? place->supply
                                                                         : &nothing};
     size_t n_pools = (size_t)give->reserve->n_pools;
@@ -26,19 +26,22 @@ void preempt_resources_set(struct preempt_resources *give,
                            const struct preempt_job *job, bool is_still)
 {
     if (give->reserve->n_pools > 0) {
-        reserve_take(give->released, job->releases, job->n_releases, is_still ? -1 : 1);
-        reserve_take(give->left, job->releases, job->n_releases, is_still ? -1 : 1);
+        rusage_supply_take(give->released, job->releases, job->n_releases,
+                           is_still ? -1 : 1);
+        rusage_supply_take(give->left, job->releases, job->n_releases,
+                           is_still ? -1 : 1);
     }
 }
 
-int64_t *preempt_resources_demand(const struct reserve *reserve, struct arena *arena,
-                                  const struct reserve_asks *asks,
+int64_t *preempt_resources_demand(const struct rusage_supply *reserve,
+                                  struct arena *arena,
+                                  const struct rusage_request *asks,
                                   const uint8_t *allowed, int n_hosts)
 {
     size_t n_pools = reserve != NULL ? (size_t)reserve->n_pools : 0;
     int64_t *wants = arena_alloc(arena, n_pools, sizeof(*wants));
     for (int i = 0; i < asks->n_items; i++) {
-        const struct reserve_ask *ask = &asks->items[i];
+        const struct rusage_item *ask = &asks->items[i];
         for (int host = 0; host < n_hosts; host++) {
             int pool = reserve->kinds[ask->kind].pool_of[host];
             if (allowed[host] && pool >= 0) {
@@ -63,7 +66,7 @@ bool preempt_resources_helps(const struct preempt_resources *give, const int64_t
                              int n_slots, const struct preempt_job *job)
 {
     for (int i = 0; i < job->n_releases; i++) {
-        const struct reserve_part *part = &job->releases[i];
+        const struct rusage_amount *part = &job->releases[i];
         int64_t before = give->left[part->pool] - part->milli;
         if (part->milli > 0 && before < wants[part->pool] * n_slots) {
             return true;
@@ -73,12 +76,12 @@ bool preempt_resources_helps(const struct preempt_resources *give, const int64_t
 }
 
 bool preempt_resources_may_suffice(const struct preempt_resources *give,
-                                   const struct reserve_asks *asks,
+                                   const struct rusage_request *asks,
                                    const uint8_t *allowed, int n_hosts)
 {
     for (int i = 0; i < asks->n_items; i++) {
-        const struct reserve_ask *ask = &asks->items[i];
-        const struct reserve_kind *kind = &give->reserve->kinds[ask->kind];
+        const struct rusage_item *ask = &asks->items[i];
+        const struct rusage_resource *kind = &give->reserve->kinds[ask->kind];
         bool is_there = kind->is_preemptable;
         for (int host = 0; !is_there && host < n_hosts; host++) {
             int pool = kind->pool_of[host];
@@ -95,30 +98,31 @@ static void list_pieces(struct preempt_resources *give, const struct host_slots 
                         const int *places, int n_pieces)
 {
     for (int i = 0; i < n_pieces; i++) {
-        give->pieces[i] = (struct reserve_piece){places[i], hosts[i].n_slots};
+        give->pieces[i] = (struct rusage_piece){places[i], hosts[i].n_slots};
     }
 }
 
 int preempt_resources_room(struct preempt_resources *give,
-                           const struct reserve_asks *asks, int host,
+                           const struct rusage_request *asks, int host,
                            const struct host_slots *hosts, const int *places,
                            int n_pieces)
 {
     int lacking;
     list_pieces(give, hosts, places, n_pieces);
-    return reserve_room_on(give->reserve, give->left, asks, host, give->pieces,
-                           n_pieces, &lacking);
+    return rusage_supply_max_slots(give->reserve, give->left, asks, host, give->pieces,
+                                   n_pieces, &lacking);
 }
 
 void preempt_resources_claim(struct preempt_resources *give, struct arena *arena,
-                             const struct reserve_asks *asks,
+                             const struct rusage_request *asks,
                              const struct host_slots *hosts, const int *places,
                              int n_pieces, int64_t *left)
 {
     size_t n_most = (size_t)asks->n_items * (size_t)n_pieces;
-    struct reserve_part *parts = arena_alloc(arena, n_most, sizeof(*parts));
+    struct rusage_amount *parts = arena_alloc(arena, n_most, sizeof(*parts));
     list_pieces(give, hosts, places, n_pieces);
-    int n_parts = reserve_parts(give->reserve, asks, give->pieces, n_pieces, parts);
+    int n_parts =
+        rusage_supply_amounts(give->reserve, asks, give->pieces, n_pieces, parts);
     for (int i = 0; i < n_parts; i++) {
         int64_t *there = &left[parts[i].pool], need = parts[i].milli;
         int64_t now = need < *there ? need : *there > 0 ? *there : 0;

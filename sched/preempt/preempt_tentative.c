@@ -61,8 +61,8 @@ int preempt_tentative_set(struct preempt *preempt,
             view->allowed[host] ? preempt_tentative_free_slots(preempt, host) : 0;
     }
     if (preempt->draft != NULL && job->limit_class != NULL) {
-        limits_draft_still(preempt->draft, job->limit_class, job->hosts, job->n_pieces,
-                           is_still);
+        limits_tentative_yield(preempt->draft, job->limit_class, job->hosts,
+                               job->n_pieces, is_still);
     }
     preempt_resources_set(&preempt->resources, job, is_still);
     preempt->is_victim[index] = is_still;
@@ -77,7 +77,7 @@ int preempt_tentative_limit_room(const struct preempt *preempt,
 {
     const struct limit *limit;
     return line->limit_class != NULL && preempt->draft != NULL
-               ? limits_room(preempt->draft, line->limit_class, &limit)
+               ? limits_slots_left(preempt->draft, line->limit_class, &limit)
                : INT_MAX;
 }
 
@@ -87,12 +87,12 @@ static int room_on(const struct preempt *preempt, const struct place_class *line
     const struct place_host *at = &preempt->place->hosts[host];
     const struct limit *limit;
     if (line->limit_class == NULL || preempt->draft == NULL ||
-        !limits_have_hosts(line->limit_class)) {
+        !limits_have_host_limits(line->limit_class)) {
         return INT_MAX;
     }
-    return limits_room_on(preempt->draft, line->limit_class, at->name,
-                          at->n_processors > 0 ? at->n_processors : at->max,
-                          preempt->hosts, preempt->n_hosts, &limit);
+    return limits_slots_left_on(preempt->draft, line->limit_class, at->name,
+                                at->n_processors > 0 ? at->n_processors : at->max,
+                                preempt->hosts, preempt->n_hosts, &limit);
 }
 
 /* Slots there that may be reserved for, besides the job's pieces so far. */
@@ -124,7 +124,7 @@ struct shaped {
     const struct preempt_selection *choice;
 };
 
-static void set_pieces(struct preempt *preempt, const struct reserve_piece *pieces,
+static void set_pieces(struct preempt *preempt, const struct rusage_piece *pieces,
                        int n_pieces)
 {
     for (int i = 0; i < n_pieces; i++) {
@@ -135,7 +135,7 @@ static void set_pieces(struct preempt *preempt, const struct reserve_piece *piec
     preempt->n_hosts = n_pieces;
 }
 
-static int shaped_room(void *arg, int host, const struct reserve_piece *pieces,
+static int shaped_room(void *arg, int host, const struct rusage_piece *pieces,
                        int n_pieces)
 {
     const struct shaped *shaped = arg;
@@ -200,7 +200,7 @@ bool preempt_tentative_place(struct preempt *preempt,
     int first = preempt->place->n_hosts;
     bool is_limited = choice->candidates->rusage != NULL ||
                       (choice->class->limit_class != NULL &&
-                       limits_have_hosts(choice->class->limit_class));
+                       limits_have_host_limits(choice->class->limit_class));
     for (int i = is_limited ? 0 : preempt->first_host[choice->group];
          i < preempt->place->n_hosts && open > 0; i++) {
         if (!choice->candidates->allowed[i] ||

@@ -31,7 +31,7 @@ struct preempt {
     const struct place_snapshot *place;
     struct arena *arena;
     struct preempt_running running;
-    struct limits_draft *draft; /* as if all victims stood still; NULL: no limits */
+    struct limits_tentative *draft; /* as if all victims stood still; NULL: no limits */
     const struct place_state *state; /* of the pass */
     struct preempt_resources resources;
     int *delta;           /* by host: what victims give and claims will take of it */
@@ -40,7 +40,7 @@ struct preempt {
     bool is_exclusive;    /* the line that is looked at */
     int *order, *victims; /* scratch of a choice, by job */
     /* Of the line that is looked at: one for each alternative of what it reserves. */
-    struct preempt_candidates *candidates[RESREQ_USAGES_MAX];
+    struct preempt_candidates *candidates[RESREQ_RUSAGES_MAX];
     int n_candidates;
     struct host_slots *hosts; /* scratch: where the job would be, ... */
     int *indexes;             /* ... the same as indexes */

@@ -139,7 +139,7 @@ static int64_t take_piece(struct backfill_supply *supply,
 
 /* Where jobs have reserved more than there is, that is made up for first. */
 static int64_t take_part(struct backfill_supply *supply,
-                         const struct reserve_part *part, int64_t now_ms)
+                         const struct rusage_amount *part, int64_t now_ms)
 {
     int64_t *left = &supply->left[part->pool];
     int64_t owed = *left < 0 ? -*left : 0, missing;

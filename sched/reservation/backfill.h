@@ -4,8 +4,8 @@
  *
  * Each takes what is free, then what falls free as jobs come to their limits, until it
  * has what it lacks: slots of any of its hosts, or, where it has chosen its hosts, so
- * many of each and so much of each pool (reserve.h). Those before it take first. Of
- * what the others do nothing is assumed but that they end: one without a run limit
+ * many of each and so much of each pool (rusage_supply.h). Those before it take first.
+ * Of what the others do nothing is assumed but that they end: one without a run limit
  * never does, and a job that needs its slots has no start that anybody knows.
  *
  * Units: milliseconds, slots, thousandths. Ownership: all is borrowed, and has to last
@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "sched/reserve.h"
+#include "sched/resource/rusage_supply.h"
 
 #define BACKFILL_NEVER INT64_MAX
 
@@ -32,7 +32,7 @@ struct backfill_run {
     int64_t end_ms; /* by its run limit; BACKFILL_NEVER: it has none */
     const struct backfill_piece *pieces;
     int n_pieces;
-    const struct reserve_part *parts; /* what it reserves */
+    const struct rusage_amount *parts; /* what it reserves */
     int n_parts;
 };
 
@@ -42,7 +42,7 @@ struct backfill_want {
     const uint8_t *allowed; /* ... by host: 1, it may have them there; 0; or NULL: */
     const struct backfill_piece *pieces; /* slots of these hosts ... */
     int n_pieces;
-    const struct reserve_part *parts; /* ... and so much of these pools */
+    const struct rusage_amount *parts; /* ... and so much of these pools */
     int n_parts;
 };
 

@@ -20,12 +20,12 @@
  *     a job of 2 slots is backfilled: 1 in hand, 2 lent
  *     the first job ends: 1 is free, and becomes the fourth: 2 in hand, 2 lent
  *
- * A job of a queue with RESOURCE_RESERVE that reserves resources (reserve.h) chooses
- * its hosts, a sequential one too, and so does one whose slots may not lie anywhere
- * (place_span.h): where it fits first if the jobs that run end by
- * their run limits, those without one after all others (place_estimate.h). What is free
- * there of what it needs, slots and resources, is kept for it and lent as above. It
- * chooses anew at each of its turns.
+ * A job of a queue with RESOURCE_RESERVE that reserves resources (rusage_supply.h)
+ * chooses its hosts, a sequential one too, and so does one whose slots may not lie
+ * anywhere (place_span.h): where it fits first if the jobs that run end by their run
+ * limits, those without one after all others (place_estimate.h). What is free there of
+ * what it needs, slots and resources, is kept for it and lent as above. It chooses anew
+ * at each of its turns.
  *
  *     n1 has 10 slots, 2 are used; 200 MB of memory are left
  *     a job of 400 MB reserves 1 slot and 200 MB; a job of 50 MB is backfilled: 150 MB
@@ -145,7 +145,7 @@ void reservation_set(struct reservation_pass *reserve, int line, uint64_t job,
  * hosts and becomes what it has of them; returns of how many. */
 int reservation_target_set(struct reservation_pass *reserve, int line, uint64_t job,
                            const int *hosts, const struct host_slots *slots,
-                           int n_hosts, const struct reserve_asks *asks,
+                           int n_hosts, const struct rusage_request *asks,
                            struct host_slots *in_hand);
 /* How often somebody ends: the jobs that run as the pass begins, in the order of their
  * run limits, those without one after all others; at last all who start in it, or

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "sched/accept.h"
+#include "sched/queue/accept_interval.h"
 
 enum { INTERVALS_MAX = 1000000 };
 
@@ -70,7 +70,7 @@ void reservation_config_read(struct conf *conf, const struct conf_section *secti
                              const struct conf_row *row,
                              struct reservation_config *reserve)
 {
-    int64_t session_ms = accept_sleep_ms(conf);
+    int64_t session_ms = accept_interval_mbd_sleep_ms(conf);
     int64_t slots_ms = read_time(conf, section, row, "SLOT_RESERVE", session_ms);
     int64_t all_ms = read_time(conf, section, row, "RESOURCE_RESERVE", session_ms);
     *reserve = (struct reservation_config){.session_ms = session_ms,

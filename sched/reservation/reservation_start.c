@@ -25,7 +25,7 @@ static void want_target(const struct reservation_pass *reserve,
 {
     struct backfill_piece *pieces =
         arena_alloc(reserve->arena, (size_t)item->n_pieces, sizeof(*pieces));
-    struct reserve_part *parts =
+    struct rusage_amount *parts =
         arena_alloc(reserve->arena, (size_t)item->n_parts, sizeof(*parts));
     for (int i = 0; i < item->n_pieces; i++) {
         const struct reservation_piece *piece = &item->pieces[i];
@@ -34,7 +34,7 @@ static void want_target(const struct reservation_pass *reserve,
     }
     for (int i = 0; i < item->n_parts; i++) {
         const struct reservation_part *part = &item->parts[i];
-        parts[i] = (struct reserve_part){part->pool, part->need_milli - part->milli};
+        parts[i] = (struct rusage_amount){part->pool, part->need_milli - part->milli};
     }
     *want = (struct backfill_want){.pieces = pieces,
                                    .n_pieces = item->n_pieces,

@@ -74,17 +74,17 @@ static void add_part(struct reservation_item *item, const struct reservation_par
 }
 
 static void list_parts(struct reservation_pass *reserve, struct reservation_item *item,
-                       const struct reserve_asks *asks)
+                       const struct rusage_request *asks)
 {
-    const struct reserve *resources = reserve->place->supply;
+    const struct rusage_supply *resources = reserve->place->supply;
     size_t n_most = (size_t)asks->n_items * (size_t)item->n_pieces;
     item->parts = arena_alloc(reserve->arena, n_most, sizeof(*item->parts));
     for (int i = 0; i < asks->n_items; i++) {
-        const struct reserve_ask *ask = &asks->items[i];
+        const struct rusage_item *ask = &asks->items[i];
         for (int k = 0; k < item->n_pieces; k++) {
             const struct reservation_piece *piece = &item->pieces[k];
             int pool = resources->kinds[ask->kind].pool_of[piece->host];
-            int64_t n_times = reserve_times(ask->scope, piece->n_target, k == 0);
+            int64_t n_times = rusage_supply_times(ask->scope, piece->n_target, k == 0);
             add_part(item,
                      &(struct reservation_part){.kind = ask->kind,
                                                 .host = piece->host,
@@ -118,7 +118,7 @@ static bool has_moved(const struct reservation_item *before,
 
 int reservation_target_set(struct reservation_pass *reserve, int line, uint64_t job,
                            const int *hosts, const struct host_slots *slots,
-                           int n_hosts, const struct reserve_asks *asks,
+                           int n_hosts, const struct rusage_request *asks,
                            struct host_slots *in_hand)
 {
     struct reservation_item *item = reservation_item_of(reserve, line, job);

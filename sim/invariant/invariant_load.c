@@ -91,18 +91,18 @@ bool invariant_load_causes_changed(struct invariants *invariants, const char *si
 /* ---- in time
  * ------------------------------------------------------------------------ */
 
-static bool is_beyond(const struct site *site, const struct thresholds *thresholds,
+static bool is_beyond(const struct site *site, const struct load_thresholds *thresholds,
                       int host)
 {
     const struct resource_table *table = facts_table(site->facts);
 
     for (int i = 0; i < thresholds->n_items; i++) {
-        const struct threshold *at = &thresholds->items[i];
+        const struct load_threshold *at = &thresholds->items[i];
         double value = resource_table_number(table, host, at->id);
-        double bound = at->bounds[THRESHOLD_STOP];
+        double bound = at->bounds[LOAD_STOP];
         bool is_up = resources_at(facts_resources(site->facts), at->id)->is_increasing;
 
-        if (at->has[THRESHOLD_STOP] && resource_table_has(table, host, at->id) &&
+        if (at->has[LOAD_STOP] && resource_table_has(table, host, at->id) &&
             (is_up ? value > bound : value < bound)) {
             return true;
         }

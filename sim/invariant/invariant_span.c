@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "sched/resreq.h"
+#include "sched/resreq/resreq.h"
 
 /* What its site knows of resources does not matter to a span. */
 void invariant_span_read(const struct job_spec *spec, struct seen_submission *seen)
@@ -12,7 +12,7 @@ void invariant_span_read(const struct job_spec *spec, struct seen_submission *se
     struct arena arena;
     struct resources *resources;
     struct resreq resreq;
-    struct resreq_fault fault;
+    struct resreq_error fault;
     struct resreq_notes notes = {.arena = &arena};
     struct resreq_strings from = {.strings = spec->res_reqs,
                                   .n_strings = spec->n_res_reqs};
@@ -50,12 +50,12 @@ bool invariant_span_check(const struct seen_submission *of, const char *key,
     for (int i = 0; i < row->n_hosts; i++) {
         int n_slots = row->hosts[i].n_slots;
 
-        if (of->span == RESREQ_SPAN_TILE && n_slots > of->n_span) {
+        if (of->span == RESREQ_SPAN_PTILE && n_slots > of->n_span) {
             return invariant_state_fail(text,
                                         "job %s has %d slots on a host, of ptile=%d",
                                         key, n_slots, of->n_span);
         }
-        n_parts += (of->span == RESREQ_SPAN_TILE || of->span == RESREQ_SPAN_BLOCK) &&
+        n_parts += (of->span == RESREQ_SPAN_PTILE || of->span == RESREQ_SPAN_BLOCK) &&
                    n_slots % of->n_span != 0;
     }
     return n_parts <= 1 ||

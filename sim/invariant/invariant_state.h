@@ -12,7 +12,7 @@
 #include <uthash.h>
 
 #include "broker/pool/pool.h"
-#include "sched/resreq_shape.h"
+#include "sched/resreq/resreq_span.h"
 #include "sim/invariant/invariant.h"
 
 enum {
@@ -35,7 +35,7 @@ struct seen_submission {
     bool is_rerunnable;
     int64_t run_limit_ms; /* 0: none */
     char queue[NAME_SIZE];
-    enum resreq_span span; /* of its own string */
+    enum resreq_span_kind span; /* of its own string */
     int n_span;
     int n_elements, n_ended, n_dropped;
     UT_hash_handle hh;

@@ -12,9 +12,9 @@
 
 #include "broker/lease/lease.h"
 #include "broker/plan/plan_config.h"
-#include "sched/application.h"
-#include "sched/asked.h"
-#include "sched/depend.h"
+#include "sched/pending/depend.h"
+#include "sched/pending/host_list.h"
+#include "sched/queue/application.h"
 #include "sim/scenario/scenario_build.h"
 #include "site/facts_config.h"
 #include "site/resreq_config.h"
@@ -258,7 +258,7 @@ static void check_res(struct scenario *scenario, const struct statement *at)
     struct resreq_rules rules = resreq_config_rules(config, resources);
     struct resreq_strings from = {.strings = &at->submit.res, .n_strings = 1};
     struct resreq_notes notes = {.arena = &scenario->arena};
-    struct resreq_fault fault;
+    struct resreq_error fault;
     struct resreq resreq;
 
     if (resreq_compile(&scenario->arena, &rules, &from, &resreq, &notes, &fault) != 0) {
@@ -321,11 +321,12 @@ static void check_asked(struct scenario *scenario, const struct statement *at)
 {
     const struct site_config *config = config_of(scenario, at->site);
     const struct conf_words *hosts = &at->submit.hosts;
-    struct asked asked = {0};
+    struct host_list asked = {0};
     struct err err;
 
-    if (hosts->count > 0 && asked_read(&scenario->arena, &config->groups, hosts->words,
-                                       hosts->count, &asked, &err) != 0) {
+    if (hosts->count > 0 &&
+        host_list_parse(&scenario->arena, &config->groups, hosts->words, hosts->count,
+                        &asked, &err) != 0) {
         scenario_build_complain(scenario, at->line, "hosts: %s", err.text);
         return;
     }

@@ -74,10 +74,11 @@ static void read_queues(const struct site *site, struct arena *arena,
     int n_queues = site->config->n_queues;
     int64_t *waiting = arena_alloc(arena, (size_t)n_queues, sizeof(*waiting));
     struct queue_demand *queues = arena_alloc(arena, (size_t)n_queues, sizeof(*queues));
-    const struct lines *lines = job_table_classes(site->jobs);
-    for (int i = 0; i < lines_count(lines); i++) {
+    const struct job_classes *lines = job_table_classes(site->jobs);
+    for (int i = 0; i < job_classes_count(lines); i++) {
         int n_turns;
-        struct line_turn *const *turns = line_turns(lines_at(lines, i), &n_turns);
+        struct job_class_entry *const *turns =
+            job_class_entries(job_classes_at(lines, i), &n_turns);
         const struct job *first = job_of_entry(turns[0]);
         if (first->queue >= 0 && !job_reads_file(first->spec)) {
             waiting[first->queue] += (int64_t)n_turns * first->spec->n_slots;

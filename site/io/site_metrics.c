@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/value.h"
-#include "sched/reason.h"
+#include "sched/pending/pending_reason.h"
 #include "sys/promtext.h"
 
 /* All rows of a listing, page after page. */
@@ -86,7 +86,7 @@ static void print_reasons(FILE *to, const struct site *site)
     for (int i = 0; i < REASONS; i++) {
         if (i != REASON_STARTED) {
             fprintf(to, "sublet_pending_jobs{reason=\"%s\"} %" PRId64 "\n",
-                    reason_name((enum reason)i), counts[i]);
+                    pending_reason_name((enum pending_reason)i), counts[i]);
         }
     }
 }

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "model/job_id.h"
-#include "sched/depend.h"
+#include "sched/pending/depend.h"
 
 #define uthash_fatal(text) abort() /* out of memory, as everywhere */
 #include <uthash.h>
@@ -104,7 +104,7 @@ struct call {
 static void add_one(void *arg, uint64_t id, int index)
 {
     const struct call *call = arg;
-    int of = index == DEPEND_WHOLE ? 0 : index;
+    int of = index == DEPEND_ARRAY ? 0 : index;
     add_key(&find_or_add(call->depends, job_id_key(id, of))->waiting, call->key);
     find_or_add(call->depends, job_id_key(id, 0))->n_of_id++;
 }
@@ -112,7 +112,7 @@ static void add_one(void *arg, uint64_t id, int index)
 static void remove_one(void *arg, uint64_t id, int index)
 {
     const struct call *call = arg;
-    int of = index == DEPEND_WHOLE ? 0 : index;
+    int of = index == DEPEND_ARRAY ? 0 : index;
     struct target *target = find(call->depends, job_id_key(id, of));
     struct target *whole = find(call->depends, job_id_key(id, 0));
     if (target == NULL || whole == NULL) {
@@ -131,13 +131,13 @@ static void remove_one(void *arg, uint64_t id, int index)
 void dependents_add(struct dependents *depends, uint64_t key, const char *condition)
 {
     struct call call = {depends, key};
-    depend_each(condition, job_id_key_index(key), add_one, &call);
+    depend_visit(condition, job_id_key_index(key), add_one, &call);
 }
 
 void dependents_remove(struct dependents *depends, uint64_t key, const char *condition)
 {
     struct call call = {depends, key};
-    depend_each(condition, job_id_key_index(key), remove_one, &call);
+    depend_visit(condition, job_id_key_index(key), remove_one, &call);
 }
 
 static void note_target(struct dependents *depends, const struct target *target)

@@ -14,7 +14,8 @@ struct dependents;
 struct dependents *dependents_new(void);
 void dependents_free(struct dependents *depends);
 
-/* The job of this key and condition (sched/depend.h, with ids) waits; or no more. */
+/* The job of this key and condition (sched/pending/depend.h, with ids) waits; or no
+ * more. */
 void dependents_add(struct dependents *depends, uint64_t key, const char *condition);
 void dependents_remove(struct dependents *depends, uint64_t key, const char *condition);
 

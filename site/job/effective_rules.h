@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* effective_rules.h: what a job of this site comes under: the site's parameters, its
- * queue, its application profile (sched/job_rules.h), looked up by the job.
+ * queue, its application profile (sched/queue/job_rules.h), looked up by the job.
  *
  * An application that is not configured any more says nothing.
  * Ownership: borrowed from the configuration. Layer: site. */
 #ifndef SUBLET_SITE_JOB_EFFECTIVE_RULES_H
 #define SUBLET_SITE_JOB_EFFECTIVE_RULES_H
 
-#include "sched/job_rules.h"
+#include "sched/queue/job_rules.h"
 #include "site/job/job.h"
 #include "site/site.h"
 

@@ -125,7 +125,7 @@ uint64_t job_key(const struct job *job)
     return job_id_key(job->id, job->index);
 }
 
-struct job *job_of_entry(struct line_turn *turn)
+struct job *job_of_entry(struct job_class_entry *turn)
 {
     return (struct job *)(void *)((char *)turn - offsetof(struct job, turn));
 }

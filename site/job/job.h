@@ -12,11 +12,12 @@
  * each has an index and a life of its own. On disk it is one row, and a state for each
  * element that is not as it was at submission.
  *
- * A waiting job that may start stands in a line of jobs that are alike (sched/line.h);
- * one that waits for something else first is held, and says for what.
+ * A waiting job that may start stands in a line of jobs that are alike
+ * (sched/pending/job_class.h); one that waits for something else first is held, and
+ * says for what.
  *
  * Ownership: jobs belong to the table; a pointer lives until job_table_clean.
- * Order: by id, then index; in line as sched/line.h. Layer: site. */
+ * Order: by id, then index; in line as sched/pending/job_class.h. Layer: site. */
 #ifndef SUBLET_SITE_JOB_JOB_H
 #define SUBLET_SITE_JOB_JOB_H
 
@@ -24,19 +25,19 @@
 #include <stdint.h>
 
 #include "model/effect.h"
-#include "sched/limits.h"
-#include "sched/line.h"
+#include "sched/fairshare/fairshare_usage.h"
+#include "sched/limit/limit.h"
+#include "sched/pending/job_class.h"
 #include "sched/place/place.h"
-#include "sched/queue.h"
-#include "sched/share_use.h"
+#include "sched/queue/queue.h"
 
 /* The account that a job counts for (site/shares.h). */
 struct job_seat {
     int scope; /* -1: its queue has no shares */
     int account;
-    struct share_job counted; /* as what it has its slots there */
-    int64_t cpu_ms;           /* that its run is known to have taken so far */
-    int64_t busy_milli;       /* on average, in thousandths of processors */
+    struct fairshare_job counted; /* as what it has its slots there */
+    int64_t cpu_ms;               /* that its run is known to have taken so far */
+    int64_t busy_milli;           /* on average, in thousandths of processors */
 };
 
 struct submission; /* what the elements of an array share */
@@ -56,7 +57,7 @@ struct job {
     int index; /* in its array, from 1; 0: of no array */
     int queue; /* index in the configuration; -1: it is gone */
     const struct job_spec *spec;
-    struct limits_class *class; /* what it is to limits */
+    struct limit_owner *class; /* what it is to limits */
     enum job_state state;
     enum requeue_cause requeue_cause; /* see there (model/row.h) */
     uint64_t attempt; /* of the latest start; 0: waiting, or ended without one */
@@ -89,13 +90,13 @@ struct job {
     char *reserved; /* rusage of its attempt (site/reserves.h); NULL: nothing */
 
     /* Not on disk. */
-    int64_t retry_ms;         /* refused: not before this instant */
-    uint64_t written_attempt; /* whose output is being written; 0: none */
-    struct line_turn turn;    /* where it waits: its place, and the line */
-    struct line *line;        /* NULL: it stands in none */
-    bool has_claim;           /* room is being made for it, as the last pass knew */
+    int64_t retry_ms;            /* refused: not before this instant */
+    uint64_t written_attempt;    /* whose output is being written; 0: none */
+    struct job_class_entry turn; /* where it waits: its place, and the line */
+    struct job_class *line;      /* NULL: it stands in none */
+    bool has_claim;              /* room is being made for it, as the last pass knew */
     int64_t hold_ms;          /* until this instant; INT64_MAX: until something comes */
-    enum reason hold;         /* why it waits in no line; REASON_NEW: it may start */
+    enum pending_reason hold; /* why it waits in no line; REASON_NEW: it may start */
     int n_refused;            /* in a row */
     int64_t kept_ms;          /* of an ended one: it is cleaned a time after this */
     int64_t recall_ms; /* its slots are wanted back until then, and it was warned; 0 */
@@ -166,11 +167,11 @@ int64_t job_table_pending_slots(const struct job_table *jobs);
 /* Waiting jobs by why they wait, elements of arrays one by one. */
 void job_pending_count_reasons(const struct job_table *jobs, int64_t counts[REASONS]);
 /* Those that may start; a turn is its job's. */
-const struct lines *job_table_classes(const struct job_table *jobs);
+const struct job_classes *job_table_classes(const struct job_table *jobs);
 /* What a pass made of them, by index. */
 void job_table_set_verdicts(struct job_table *jobs,
-                            const struct reason_verdict *verdicts);
-struct job *job_of_entry(struct line_turn *turn);
+                            const struct pending_verdict *verdicts);
+struct job *job_of_entry(struct job_class_entry *turn);
 /* How many more jobs of its array may run; INT_MAX: any number. */
 int job_array_room(const struct job *job);
 /* Array elements one by one; ended ones until they are cleaned. */

@@ -224,7 +224,7 @@ static bool finish_by_code(struct lifecycle *life, struct job *job,
     if (!asks_again(job, &rules, exit, now_ms)) {
         return false;
     }
-    if (rules.max_requeues != JOB_RULES_UNSAID &&
+    if (rules.max_requeues != JOB_RULES_UNSET &&
         job->n_requeues >= rules.max_requeues) {
         hold(life, job, REQUEUE_EXIT, exit,
              arena_printf(arena,

@@ -27,7 +27,7 @@ struct job_table {
     struct dependents *depends;
     int64_t first_place, last_place; /* that btop and bbot have given */
     struct job_list all;
-    struct lines *lines;        /* waiting ones that may start */
+    struct job_classes *lines;  /* waiting ones that may start */
     struct job_list held;       /* waiting ones until an instant, by it */
     int64_t n_waiting_slots;    /* of all waiting ones */
     struct job_list open;       /* by attempt */

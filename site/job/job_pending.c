@@ -4,7 +4,7 @@
 #include "site/job/job_parts.h"
 
 #include "model/job_id.h"
-#include "sched/depend.h"
+#include "sched/pending/depend.h"
 
 /* All that makes jobs alike, as a line's name. */
 static const char *line_name(struct job_table *jobs, const struct job *job)
@@ -42,8 +42,8 @@ static const char *line_name(struct job_table *jobs, const struct job *job)
 }
 
 /* What the job waits for before it may stand in line. */
-static enum reason hold_of(const struct job_table *jobs, const struct job *job,
-                           int64_t *until_ms)
+static enum pending_reason hold_of(const struct job_table *jobs, const struct job *job,
+                                   int64_t *until_ms)
 {
     *until_ms = INT64_MAX;
     if (job->queue < 0) {
@@ -64,17 +64,17 @@ static enum reason hold_of(const struct job_table *jobs, const struct job *job,
 }
 
 /* What a condition looks at: one job, or all there is of the id. */
-static void look(void *arg, uint64_t id, int index, struct depend_facts *facts)
+static void look(void *arg, uint64_t id, int index, struct depend_counts *facts)
 {
     struct job_table *jobs = arg;
-    *facts = (struct depend_facts){0};
+    *facts = (struct depend_counts){0};
     for (int i = job_list_place_by_id(&jobs->all, id, 0); i < jobs->all.count; i++) {
         const struct job *job = jobs->all.items[i];
         int code = 0;
         if (job->id != id) {
             break;
         }
-        if (index != DEPEND_WHOLE && job->index != index) {
+        if (index != DEPEND_ARRAY && job->index != index) {
             continue;
         }
         facts->n_jobs++;
@@ -99,7 +99,7 @@ static void look(void *arg, uint64_t id, int index, struct depend_facts *facts)
 static void judge(struct job_table *jobs, struct job *job)
 {
     enum depend_verdict verdict =
-        depend_judge(job->terms->depend_on, job->index, look, jobs);
+        depend_evaluate(job->terms->depend_on, job->index, look, jobs);
     job->is_released = verdict == DEPEND_MET;
     job->is_never = verdict == DEPEND_NEVER;
 }
@@ -134,7 +134,7 @@ void job_pending_enter(struct job_table *jobs, struct job *job)
     if (job->hold == REASON_NEW) {
         job->turn.key = job_key(job);
         job->turn.priority = job->terms->priority;
-        job->line = line_add(jobs->lines, line_name(jobs, job), &job->turn);
+        job->line = job_class_add(jobs->lines, line_name(jobs, job), &job->turn);
         return;
     }
     jobs->n_by_hold[job->hold]++;
@@ -148,7 +148,7 @@ void job_pending_leave(struct job_table *jobs, struct job *job)
 {
     jobs->n_waiting_slots -= job->spec->n_slots;
     if (job->line != NULL) {
-        line_remove(jobs->lines, job->line, &job->turn);
+        job_class_remove(jobs->lines, job->line, &job->turn);
         job->line = NULL;
         return;
     }
@@ -163,10 +163,10 @@ void job_pending_count_reasons(const struct job_table *jobs, int64_t counts[REAS
     for (int i = 0; i < REASONS; i++) {
         counts[i] = jobs->n_by_hold[i];
     }
-    for (int i = 0; i < lines_count(jobs->lines); i++) {
-        struct line *line = lines_at(jobs->lines, i);
+    for (int i = 0; i < job_classes_count(jobs->lines); i++) {
+        struct job_class *line = job_classes_at(jobs->lines, i);
         int n_turns;
-        line_turns(line, &n_turns);
-        counts[line_verdict(line)->reason] += n_turns;
+        job_class_entries(line, &n_turns);
+        counts[job_class_verdict(line)->reason] += n_turns;
     }
 }

@@ -100,7 +100,7 @@ struct job_table *job_table_new(const struct queue_config *queues, int n_queues,
     jobs->limits = limits;
     jobs->shares = shares;
     jobs->reserves = reserves;
-    jobs->lines = lines_new();
+    jobs->lines = job_classes_new();
     jobs->depends = dependents_new();
     arena_init(&jobs->scratch);
     return jobs;
@@ -131,7 +131,7 @@ void job_table_free(struct job_table *jobs)
     for (int i = 0; i < jobs->all.count; i++) {
         free_job(jobs, jobs->all.items[i]);
     }
-    lines_free(jobs->lines);
+    job_classes_free(jobs->lines);
     dependents_free(jobs->depends);
     arena_release(&jobs->scratch);
     free(jobs->all.items);
@@ -302,15 +302,15 @@ int64_t job_table_pending_slots(const struct job_table *jobs)
     return jobs->n_waiting_slots;
 }
 
-const struct lines *job_table_classes(const struct job_table *jobs)
+const struct job_classes *job_table_classes(const struct job_table *jobs)
 {
     return jobs->lines;
 }
 
 void job_table_set_verdicts(struct job_table *jobs,
-                            const struct reason_verdict *verdicts)
+                            const struct pending_verdict *verdicts)
 {
-    lines_set_verdicts(jobs->lines, verdicts);
+    job_classes_set_verdicts(jobs->lines, verdicts);
 }
 
 int job_table_count_state(const struct job_table *jobs, enum job_state state)

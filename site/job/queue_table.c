@@ -80,8 +80,8 @@ static bool is_in_window(const struct queue_table *queues, int queue, int64_t lo
            window_is_open(&rules->dispatch_windows, local_ms);
 }
 
-enum reason queue_table_veto(const struct queue_table *queues, int queue,
-                             int64_t local_ms)
+enum pending_reason queue_table_veto(const struct queue_table *queues, int queue,
+                                     int64_t local_ms)
 {
     if (queues->states[queue].is_inactive) {
         return REASON_QUEUE_INACTIVE;

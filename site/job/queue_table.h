@@ -3,14 +3,14 @@
  * or not, by an administrator's word or by time windows.
  *
  * What an administrator has said outlives the site (ROW_QUEUE).
- * Units: milliseconds; local_ms as sched/window.h. Order: queues as configured.
+ * Units: milliseconds; local_ms as sched/queue/window.h. Order: queues as configured.
  * Layer: site. */
 #ifndef SUBLET_SITE_JOB_QUEUE_TABLE_H
 #define SUBLET_SITE_JOB_QUEUE_TABLE_H
 
 #include "model/effect.h"
-#include "sched/queue.h"
-#include "sched/reason.h"
+#include "sched/pending/pending_reason.h"
+#include "sched/queue/queue.h"
 
 struct queue_table;
 /* The configuration is borrowed. */
@@ -24,8 +24,8 @@ void queue_table_load(struct queue_table *queues, const struct row_queue *row);
 int queue_table_find(const struct queue_table *queues, const char *name); /* -1: none */
 bool queue_table_is_closed(const struct queue_table *queues, int queue);
 /* Why none of its jobs starts now; REASON_NEW: they may. */
-enum reason queue_table_veto(const struct queue_table *queues, int queue,
-                             int64_t local_ms);
+enum pending_reason queue_table_veto(const struct queue_table *queues, int queue,
+                                     int64_t local_ms);
 /* Its jobs may run: RUN_WINDOW alone. */
 bool queue_table_may_run(const struct queue_table *queues, int queue, int64_t local_ms);
 /* When a window next opens or closes; INT64_MAX: never. */

@@ -39,7 +39,7 @@ int host_table_stay(const struct host_table *hosts, int index);
 /* Not configured any more, and away: it may never be back. */
 bool host_table_is_gone(const struct host_table *hosts, int index);
 /* It starts no jobs now: its RUNWINDOW or DISPATCH_WINDOW is closed. `local_ms` as in
- * sched/window.h. */
+ * sched/queue/window.h. */
 bool host_table_is_window_closed(const struct host_table *hosts, int index,
                                  int64_t local_ms);
 /* The index, or -1. */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "sched/resreq.h"
+#include "sched/resreq/resreq.h"
 #include "tests/bench/bench.h"
 
 static const double run_s = 0.3;
@@ -70,7 +70,7 @@ static int compile(struct world *world, struct arena *arena, const char *string,
         .language = {.resources = world->resources, .has_local = true}};
     struct resreq_strings from = {.strings = &string, .n_strings = 1};
     struct resreq_notes notes = {.arena = arena};
-    struct resreq_fault fault;
+    struct resreq_error fault;
     return resreq_compile(arena, &rules, &from, resreq, &notes, &fault);
 }
 

@@ -32,10 +32,10 @@ enum {
 
 struct bench {
     struct lone_site lone;
-    struct share_line groups[DEPARTMENTS * GROUPS];
-    struct share_line departments[DEPARTMENTS];
-    struct share_line each[DEPARTMENTS * GROUPS];
-    struct share_scope scope;
+    struct share_assignment groups[DEPARTMENTS * GROUPS];
+    struct share_assignment departments[DEPARTMENTS];
+    struct share_assignment each[DEPARTMENTS * GROUPS];
+    struct fairshare_scope scope;
     int scope_of[1];
     uint64_t request, first_waiting;
 };
@@ -59,7 +59,7 @@ static struct name_set users_from(struct bench *bench, int first, int count)
 static void configure_tree(struct bench *bench)
 {
     for (int d = 0; d < DEPARTMENTS; d++) {
-        bench->departments[d] = (struct share_line){
+        bench->departments[d] = (struct share_assignment){
             .kind = SHARE_GROUP,
             .name = "department",
             .shares = 1 + d,
@@ -69,17 +69,18 @@ static void configure_tree(struct bench *bench)
         for (int g = 0; g < GROUPS; g++) {
             int group = d * GROUPS + g;
             struct name_set members = users_from(bench, group * MEMBERS, MEMBERS);
-            bench->each[group] = (struct share_line){
+            bench->each[group] = (struct share_assignment){
                 .kind = SHARE_EACH, .name = "each", .shares = 1, .members = members};
-            bench->groups[group] = (struct share_line){.kind = SHARE_GROUP,
-                                                       .name = "group",
-                                                       .shares = 1 + g,
-                                                       .members = members,
-                                                       .children = &bench->each[group],
-                                                       .n_children = 1};
+            bench->groups[group] =
+                (struct share_assignment){.kind = SHARE_GROUP,
+                                          .name = "group",
+                                          .shares = 1 + g,
+                                          .members = members,
+                                          .children = &bench->each[group],
+                                          .n_children = 1};
         }
     }
-    bench->scope = (struct share_scope){
+    bench->scope = (struct fairshare_scope){
         .name = "fair",
         .factors = {.cpu_time = 0.7, .run_time = 0.7, .run_job = 3, .hist_hours = 5},
         .lines = bench->departments,
@@ -91,7 +92,7 @@ static void configure(struct bench *bench, bool has_shares)
     lone_site_init(&bench->lone, N_HOSTS, HOST_SLOTS, 1, USERS);
     bench->lone.queue_configs[0].rules.users.is_all = true;
     configure_tree(bench);
-    bench->lone.config.shares = (struct share_config){
+    bench->lone.config.shares = (struct fairshare){
         .scopes = &bench->scope, .n_scopes = has_shares, .scope_of = bench->scope_of};
 }
 
@@ -164,23 +165,24 @@ static void end_running(struct bench *bench)
  */
 static double order_alone(struct bench *bench)
 {
-    const struct lines *all = job_table_classes(bench->lone.site->jobs);
+    const struct job_classes *all = job_table_classes(bench->lone.site->jobs);
     struct arena arena;
     struct place_snapshot snapshot = {.queues = bench->lone.site->config->queues,
                                       .n_queues = 1};
     struct place_order order;
     arena_init(&arena);
     struct place_class *lines =
-        arena_alloc(&arena, (size_t)lines_count(all), sizeof(*lines));
-    for (int i = 0; i < lines_count(all); i++) {
-        lines[i].entries = line_turns(lines_at(all, i), &lines[i].n_entries);
+        arena_alloc(&arena, (size_t)job_classes_count(all), sizeof(*lines));
+    for (int i = 0; i < job_classes_count(all); i++) {
+        lines[i].entries =
+            job_class_entries(job_classes_at(all, i), &lines[i].n_entries);
         const struct job *first = job_of_entry(lines[i].entries[0]);
         lines[i].account = first->seat.account;
         lines[i].n_slots = 1;
         lines[i].max_starts = INT_MAX;
     }
     snapshot.classes = lines;
-    snapshot.n_classes = lines_count(all);
+    snapshot.n_classes = job_classes_count(all);
     shares_show(bench->lone.site->shares, &arena, bench->lone.now_ms, &snapshot);
     double start = bench_cpu_now();
     place_order_init(&order, &arena, &snapshot);

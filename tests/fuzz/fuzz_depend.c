@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sched/depend.h"
+#include "sched/pending/depend.h"
 #include "tests/fuzz/input.h"
 
 enum { JOBS = 8, ARRAY = 9, ELEMENTS = 4, OWN_INDEX = 2, IDS = 9 };
@@ -19,7 +19,7 @@ struct world {
 
 /* Jobs 1 to 8 are so far in turn; of the array each element. */
 static void add_job(const struct world *world, uint64_t number,
-                    struct depend_facts *facts)
+                    struct depend_counts *facts)
 {
     enum progress state = (enum progress)(number % STATES);
     int code = (int)number;
@@ -37,15 +37,15 @@ static void add_job(const struct world *world, uint64_t number,
     }
 }
 
-static void look(void *arg, uint64_t id, int index, struct depend_facts *facts)
+static void look(void *arg, uint64_t id, int index, struct depend_counts *facts)
 {
     const struct world *world = arg;
     memset(facts, 0, sizeof(*facts));
-    if (id >= 1 && id <= JOBS && index == DEPEND_WHOLE) {
+    if (id >= 1 && id <= JOBS && index == DEPEND_ARRAY) {
         add_job(world, id, facts);
     }
     for (int i = 1; id == ARRAY && i <= ELEMENTS; i++) {
-        if (index == DEPEND_WHOLE || index == i) {
+        if (index == DEPEND_ARRAY || index == i) {
             add_job(world, (uint64_t)i, facts);
         }
     }
@@ -74,7 +74,7 @@ static int find(void *arg, const char *name, const uint64_t **ids)
 static void check_known(void *arg, uint64_t id, int index)
 {
     (void)arg;
-    if (id < 1 || id > IDS || index < DEPEND_WHOLE) {
+    if (id < 1 || id > IDS || index < DEPEND_ARRAY) {
         input_fail("it speaks of %d[%d]", (int)id, index);
     }
 }
@@ -94,12 +94,12 @@ static void check_again(struct arena *arena, const char *resolved)
 static void check_verdicts(const char *resolved)
 {
     struct world now = {.is_over = false}, end = {.is_over = true};
-    enum depend_verdict first = depend_judge(resolved, OWN_INDEX, look, &now);
-    enum depend_verdict last = depend_judge(resolved, OWN_INDEX, look, &end);
+    enum depend_verdict first = depend_evaluate(resolved, OWN_INDEX, look, &now);
+    enum depend_verdict last = depend_evaluate(resolved, OWN_INDEX, look, &end);
     if (first == DEPEND_NEVER && last != DEPEND_NEVER) {
         input_fail("\"%s\" came although it never could", resolved);
     }
-    if (last == DEPEND_WAITS) {
+    if (last == DEPEND_PENDING) {
         input_fail("\"%s\" waits for nobody", resolved);
     }
 }
@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     } else {
         check_again(&arena, resolved);
-        depend_each(resolved, OWN_INDEX, check_known, NULL);
+        depend_visit(resolved, OWN_INDEX, check_known, NULL);
         check_verdicts(resolved);
     }
     arena_release(&arena);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/resreq.h"
-#include "sched/resreq_section.h"
+#include "sched/resreq/resreq.h"
+#include "sched/resreq/resreq_section.h"
 #include "tests/fuzz/input.h"
 
 enum { STRINGS_MAX = 8, HOSTS = RESOURCE_BLOCK + 3, SIZE_MAX_READ = 3 * RES_REQ_MAX };
@@ -68,7 +68,7 @@ static const struct world *world(void)
 /* ---------------------------------------------------------------- what must hold */
 
 static void check_fault(struct arena *arena, const struct resreq_strings *from,
-                        const struct resreq_fault *fault)
+                        const struct resreq_error *fault)
 {
     bool is_ours = from->queue == fault->source;
     for (int i = 0; i < from->n_strings; i++) {
@@ -86,14 +86,14 @@ static void check_fault(struct arena *arena, const struct resreq_strings *from,
             input_fail("a sentence with a byte %d", *at);
         }
     }
-    resreq_fault_pointer(arena, fault->source, fault->at, fault->hint);
+    resreq_error_pointer(arena, fault->source, fault->at, fault->hint);
 }
 
 static int pick(const struct resreq *resreq, int *rows)
 {
     struct resreq_local local = {.type = "LINUX", .model = ""};
     bool seen[HOSTS] = {false};
-    int n_rows = resreq_pick(resreq, world()->table, &local, rows);
+    int n_rows = resreq_list_hosts(resreq, world()->table, &local, rows);
     for (int i = 0; i < n_rows; i++) {
         if (rows[i] < 0 || rows[i] >= HOSTS || seen[rows[i]]) {
             input_fail("row %d is picked twice, or is none", rows[i]);
@@ -112,7 +112,7 @@ static void check_alone(const struct resreq *resreq, const int *rows, int n_rows
     for (int i = 0; i < n_rows; i++) {
         is_picked = is_picked || rows[i] == ALONE;
     }
-    if (resreq_pick(resreq, world()->alone, &local, &found) != is_picked) {
+    if (resreq_list_hosts(resreq, world()->alone, &local, &found) != is_picked) {
         input_fail("a host alone is judged otherwise");
     }
 }
@@ -120,10 +120,10 @@ static void check_alone(const struct resreq *resreq, const int *rows, int n_rows
 static void check_joined(struct arena *arena, struct resreq_rules rules,
                          const struct resreq_strings *from, const int *rows, int n_rows)
 {
-    const char *joined = resreq_joined(arena, from->strings, from->n_strings);
+    const char *joined = resreq_join(arena, from->strings, from->n_strings);
     struct resreq_strings one = {.strings = &joined, .n_strings = 1};
     struct resreq_notes notes = {.arena = arena};
-    struct resreq_fault fault;
+    struct resreq_error fault;
     struct resreq resreq;
     int again[HOSTS];
     rules.reading = RESREQ_READ_SELECT;
@@ -150,12 +150,12 @@ static void judge(const struct resreq_rules *rules, const struct resreq_strings 
     struct arena arena;
     arena_init(&arena);
     struct resreq_notes notes = {.arena = &arena};
-    struct resreq_fault fault;
+    struct resreq_error fault;
     struct resreq resreq;
     int rows[HOSTS];
     int code = resreq_compile(&arena, rules, from, &resreq, &notes, &fault);
     for (struct resreq_note *note = notes.first; note != NULL; note = note->next) {
-        resreq_fault_pointer(&arena, note->source, note->at, note->text);
+        resreq_error_pointer(&arena, note->source, note->at, note->text);
     }
     if (code != 0) {
         check_fault(&arena, from, &fault);

@@ -4,7 +4,7 @@
  * later; what is refused has a sentence and leaves nothing. */
 #include <string.h>
 
-#include "sched/window.h"
+#include "sched/queue/window.h"
 #include "tests/fuzz/input.h"
 
 enum { STEPS = 50, TEXT_MAX_READ = 4096 };

@@ -50,12 +50,12 @@ struct world {
     int n_hosts;
     struct queue_term queue_terms[QUEUES][TERMS], list_terms[LISTS][TERMS];
     struct queue_config queues[QUEUES];
-    struct asked lists[LISTS];
+    struct host_list lists[LISTS];
     struct place_filter filters[LISTS];
     uint8_t matches[LISTS][HOSTS];
     int places[LISTS][HOSTS];
-    struct line_turn turns[JOBS];
-    struct line_turn *of_line[LINES][TURNS];
+    struct job_class_entry turns[JOBS];
+    struct job_class_entry *of_line[LINES][TURNS];
     struct place_class lines[LINES];
     struct place_snapshot snapshot;
 };
@@ -130,9 +130,9 @@ static void make_wishes(struct world *world, struct arena *arena)
             rng_percent(&world->rng, 20) ? between(world, 1, INTERVAL_MS) : 0;
     }
     for (int i = 0; i < LISTS; i++) {
-        struct asked *list = &world->lists[i];
+        struct host_list *list = &world->lists[i];
         int n_terms = make_terms(world, world->list_terms[i]);
-        asked_set(arena, world->list_terms[i], n_terms, list);
+        host_list_set(arena, world->list_terms[i], n_terms, list);
         bool has_order = rng_percent(&world->rng, 50);
         world->filters[i].matches = world->matches[i];
         world->filters[i].ranks = has_order ? world->places[i] : NULL;
@@ -162,7 +162,7 @@ static void make_lines(struct world *world)
             .veto = rng_percent(&world->rng, 95) ? REASON_NEW : REASON_QUEUE_INACTIVE,
         };
         for (int k = 0; k < line->n_entries; k++) {
-            struct line_turn *turn = &world->turns[n_jobs++];
+            struct job_class_entry *turn = &world->turns[n_jobs++];
             /* In line: by priority, then key; keys of lines are mixed. */
             turn->priority = -k;
             turn->key = (uint64_t)(between(world, 0, 50) * JOBS + n_jobs);
@@ -185,7 +185,7 @@ static void make_lines(struct world *world)
 
 struct twin_job {
     int line;
-    const struct line_turn *turn;
+    const struct job_class_entry *turn;
 };
 
 struct twin {
@@ -213,7 +213,8 @@ static bool is_before(const struct twin *twin, const struct twin_job *a,
     if (more != 0) {
         return more > 0;
     }
-    return queue_a != queue_b ? queue_a < queue_b : line_compare(a->turn, b->turn) < 0;
+    return queue_a != queue_b ? queue_a < queue_b
+                              : job_class_compare(a->turn, b->turn) < 0;
 }
 
 static void sort_jobs(struct twin *twin)
@@ -240,7 +241,7 @@ static bool is_for(const struct twin *twin, const struct place_class *line, int 
     int of_job = 0;
     if (!queue_allows(queue, at->name, at->site, preference) ||
         (line->host_list != NULL &&
-         !asked_allows(line->host_list, at->name, at->site, &of_job)) ||
+         !host_list_allows(line->host_list, at->name, at->site, &of_job)) ||
         (line->filter != NULL && !line->filter->matches[host])) {
         return false;
     }
@@ -430,11 +431,11 @@ static void check_verdicts(const struct world *world, const struct twin *twin,
 {
     for (int i = 0; i < world->snapshot.n_classes; i++) {
         bool is_through = twin->n_started[i] == world->lines[i].n_entries;
-        enum reason reason = plan->verdicts[i].reason;
+        enum pending_reason reason = plan->verdicts[i].reason;
         if (is_through != (reason == REASON_STARTED) || reason == REASON_NEW) {
             fail_msg("seed %" PRIu64 ": line %d: %d of %d start, and it says %s", seed,
                      i, twin->n_started[i], world->lines[i].n_entries,
-                     reason_name(reason));
+                     pending_reason_name(reason));
         }
     }
     if (plan->waiting_own != twin->waiting_own) {

@@ -25,7 +25,7 @@ struct trial {
     int n_hosts;
     struct place_span shape;
     struct place_span_request ground;
-    struct reserve_piece pieces[HOSTS];
+    struct rusage_piece pieces[HOSTS];
 };
 
 static int between(struct trial *trial, int low, int high)
@@ -33,8 +33,7 @@ static int between(struct trial *trial, int low, int high)
     return low + (int)rng_below(&trial->rng, high - low + 1);
 }
 
-static int room_of(void *arg, int host, const struct reserve_piece *pieces,
-                   int n_pieces)
+static int room_of(void *arg, int host, const struct rusage_piece *pieces, int n_pieces)
 {
     const struct trial *trial = arg;
     for (int i = 0; i < n_pieces; i++) {
@@ -208,7 +207,7 @@ static void check_pieces(const struct trial *trial, int n_slots)
     int slots[HOSTS] = {0}, sum = 0, n_alike = 0;
     bool is_whole;
     for (int i = 0; i < trial->ground.n_pieces; i++) {
-        const struct reserve_piece *piece = &trial->pieces[i];
+        const struct rusage_piece *piece = &trial->pieces[i];
         expect(trial, slots[piece->host] == 0, "a host twice");
         slots[piece->host] = piece->n_slots;
         sum += piece->n_slots;

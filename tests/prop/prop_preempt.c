@@ -48,7 +48,7 @@ static const char *const user_names[USERS] = {"ana", "bo"};
 static const char *const queue_names[QUEUES] = {"q0", "q1", "q2", "q3"};
 
 static const int lic_pools[HOSTS] = {0, 0, 1, 1}, seat_pools[HOSTS] = {2, 2, 3, 3};
-static const struct reserve_kind kinds[KINDS] = {
+static const struct rusage_resource kinds[KINDS] = {
     {"lic", RESOURCE_BUILTINS, lic_pools, true},
     {"seat", RESOURCE_BUILTINS + 1, seat_pools, true},
 };
@@ -67,7 +67,7 @@ struct trial {
     struct preempt_piece pieces[JOBS][HOSTS];
     struct host_slots slots[JOBS][HOSTS];
     int user_of[JOBS + 1];
-    struct limits_class *classes[JOBS + 1];
+    struct limit_owner *classes[JOBS + 1];
     int n_jobs;
     int exclusive_percent;
     struct limit limit;
@@ -75,14 +75,14 @@ struct trial {
     uint8_t matches[HOSTS];
     struct place_filter filter;
     struct place_class line;
-    struct line_turn turn, *turns;
+    struct job_class_entry turn, *turns;
     /* Licences of either kind, by kind and side; no alternatives: it reserves none. */
     int64_t left[KINDS * SIDES];
-    struct reserve_part parts[JOBS];
-    struct reserve_ask ask_of[KINDS];
-    struct reserve_asks asks[KINDS];
+    struct rusage_amount parts[JOBS];
+    struct rusage_item ask_of[KINDS];
+    struct rusage_request asks[KINDS];
     int n_asks;
-    struct reserve reserve;
+    struct rusage_supply reserve;
 };
 
 static int between(struct trial *trial, int low, int high)
@@ -178,7 +178,7 @@ static void make_licences(struct trial *trial)
         struct preempt_job *job = &trial->jobs[i];
         if (job->n_pieces > 0 && rng_percent(&trial->rng, 60)) {
             int of_kind = between(trial, 0, trial->n_asks - 1);
-            trial->parts[i] = (struct reserve_part){
+            trial->parts[i] = (struct rusage_amount){
                 pool_at(of_kind, job->pieces[0].host / 2), between(trial, 1, 3)};
             job->releases = &trial->parts[i];
             job->n_releases = 1;
@@ -189,17 +189,17 @@ static void make_licences(struct trial *trial)
     }
     for (int i = 0; i < trial->n_asks; i++) {
         bool is_of_job = rng_percent(&trial->rng, 50);
-        trial->ask_of[i] = (struct reserve_ask){
+        trial->ask_of[i] = (struct rusage_item){
             .kind = i,
             .scope = is_of_job ? RESREQ_SCOPE_JOB : RESREQ_SCOPE_SLOT,
             .milli = between(trial, 1, is_of_job ? 5 : 2)};
         trial->asks[i] =
-            (struct reserve_asks){.items = &trial->ask_of[i], .n_items = 1};
+            (struct rusage_request){.items = &trial->ask_of[i], .n_items = 1};
     }
-    trial->reserve = (struct reserve){.kinds = kinds,
-                                      .n_kinds = KINDS,
-                                      .left = trial->left,
-                                      .n_pools = KINDS * SIDES};
+    trial->reserve = (struct rusage_supply){.kinds = kinds,
+                                            .n_kinds = KINDS,
+                                            .left = trial->left,
+                                            .n_pools = KINDS * SIDES};
     trial->line.rusages = trial->asks;
     trial->line.n_rusages = trial->n_asks;
 }
@@ -297,7 +297,7 @@ static bool has_licences(const struct trial *trial, unsigned subset, int side, i
     if (trial->n_asks == 0) {
         return true;
     }
-    const struct reserve_ask *ask = &trial->ask_of[with];
+    const struct rusage_item *ask = &trial->ask_of[with];
     int64_t n_left = trial->left[pool_at(with, side)];
     int64_t n_times = ask->scope == RESREQ_SCOPE_SLOT ? trial->line.n_slots : 1;
     for (int i = 0; i < trial->n_jobs; i++) {
@@ -417,14 +417,14 @@ static const struct preempt_job *show_jobs(void *arg, int *n_jobs)
     return trial->jobs;
 }
 
-static bool has_claim(void *arg, struct line_turn *turn)
+static bool has_claim(void *arg, struct job_class_entry *turn)
 {
     (void)arg;
     (void)turn;
     return false;
 }
 
-static int64_t submitted_ms(void *arg, struct line_turn *turn)
+static int64_t submitted_ms(void *arg, struct job_class_entry *turn)
 {
     (void)arg;
     (void)turn;

@@ -166,8 +166,8 @@ struct job {
     int queue, n_slots;
     int64_t submit, run; /* minutes */
     bool has_limit;
-    struct reserve_ask ask; /* of memory; 0: none */
-    struct reserve_asks asks;
+    struct rusage_item ask; /* of memory; 0: none */
+    struct rusage_request asks;
     struct place_span shape; /* span NONE: none */
     struct place_filter filter;
 };
@@ -183,7 +183,7 @@ struct world {
 };
 
 static const int own_pool[HOSTS] = {0, 1, 2};
-static const struct reserve_kind memory_kind = {.name = "mem", .pool_of = own_pool};
+static const struct rusage_resource memory_kind = {.name = "mem", .pool_of = own_pool};
 
 static const char *const names[HOSTS] = {"n1", "n2", "n3"};
 
@@ -201,10 +201,10 @@ static void make_memory(struct rng *rng, struct world *world)
         if (rng_percent(rng, 30)) {
             continue;
         }
-        job->ask = (struct reserve_ask){
+        job->ask = (struct rusage_item){
             .scope = is_of_slot ? RESREQ_SCOPE_SLOT : RESREQ_SCOPE_HOST,
             .milli = between(rng, 0, (int)least / (is_of_slot ? job->n_slots : 1))};
-        job->asks = (struct reserve_asks){.items = &job->ask, .n_items = 1};
+        job->asks = (struct rusage_request){.items = &job->ask, .n_items = 1};
     }
 }
 
@@ -304,16 +304,16 @@ static bool is_running(const struct play *play, int job)
 }
 
 /* Of memory, while it runs. */
-static int list_parts(const struct play *play, int job, struct reserve_part *parts)
+static int list_parts(const struct play *play, int job, struct rusage_amount *parts)
 {
-    const struct reserve reserve = {.kinds = &memory_kind, .n_kinds = 1};
-    struct reserve_piece pieces[HOSTS];
+    const struct rusage_supply reserve = {.kinds = &memory_kind, .n_kinds = 1};
+    struct rusage_piece pieces[HOSTS];
     for (int k = 0; k < play->n_slots_on[job]; k++) {
-        pieces[k] = (struct reserve_piece){host_of(play->slots[job][k].host),
-                                           play->slots[job][k].n_slots};
+        pieces[k] = (struct rusage_piece){host_of(play->slots[job][k].host),
+                                          play->slots[job][k].n_slots};
     }
-    return reserve_parts(&reserve, &play->world->jobs[job].asks, pieces,
-                         play->n_slots_on[job], parts);
+    return rusage_supply_amounts(&reserve, &play->world->jobs[job].asks, pieces,
+                                 play->n_slots_on[job], parts);
 }
 
 static struct backfill_run *list_runs(void *arg, int *n_runs)
@@ -328,7 +328,7 @@ static struct backfill_run *list_runs(void *arg, int *n_runs)
         }
         struct backfill_piece *pieces = arena_alloc(
             (struct arena *)(uintptr_t)&play->arena, HOSTS, sizeof(*pieces));
-        struct reserve_part *parts =
+        struct rusage_amount *parts =
             arena_alloc((struct arena *)(uintptr_t)&play->arena, HOSTS, sizeof(*parts));
         for (int k = 0; k < play->n_slots_on[i]; k++) {
             pieces[k] = (struct backfill_piece){host_of(play->slots[i][k].host),
@@ -355,7 +355,7 @@ static bool is_barred(void *arg, uint64_t job)
 }
 
 static void show_lines(struct play *play, struct place_class *lines,
-                       struct line_turn *turns, struct line_turn **list)
+                       struct job_class_entry *turns, struct job_class_entry **list)
 {
     const struct world *world = play->world;
     play->n_lines = 0;
@@ -366,7 +366,7 @@ static void show_lines(struct play *play, struct place_class *lines,
             continue;
         }
         int at = play->line_of[i] = play->n_lines++;
-        turns[at] = (struct line_turn){.key = (uint64_t)i + 1};
+        turns[at] = (struct job_class_entry){.key = (uint64_t)i + 1};
         list[at] = &turns[at];
         lines[at] = (struct place_class){
             .queue = job->queue,
@@ -476,9 +476,9 @@ static void count_left(const struct play *play, int64_t *left)
 {
     memcpy(left, play->world->memory, sizeof(play->world->memory));
     for (int i = 0; i < play->world->n_jobs; i++) {
-        struct reserve_part parts[HOSTS];
+        struct rusage_amount parts[HOSTS];
         int n_parts = is_running(play, i) ? list_parts(play, i, parts) : 0;
-        reserve_take(left, parts, n_parts, 1);
+        rusage_supply_take(left, parts, n_parts, 1);
     }
     for (int i = 0; i < HOSTS; i++) {
         assert_true(left[i] >= 0);
@@ -490,10 +490,10 @@ static bool pass(struct play *play)
 {
     struct place_host hosts[HOSTS];
     struct place_class lines[JOBS];
-    struct line_turn turns[JOBS], *list[JOBS];
+    struct job_class_entry turns[JOBS], *list[JOBS];
     struct place_plan plan;
     int64_t left[HOSTS];
-    const struct reserve memory = {&memory_kind, 1, left, HOSTS};
+    const struct rusage_supply memory = {&memory_kind, 1, left, HOSTS};
     arena_init(&play->arena);
     count_used(play, hosts);
     count_left(play, left);

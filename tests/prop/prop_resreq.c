@@ -15,7 +15,7 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "sched/resreq.h"
+#include "sched/resreq/resreq.h"
 
 enum { ROUNDS = 3000, HOSTS = RESOURCE_BLOCK + 7, TEXT_SIZE = 4000 };
 
@@ -195,7 +195,7 @@ static void judged_as_meant(struct made *made, struct resources *resources,
     struct resreq_strings from = {.strings = &string, .n_strings = 1};
     struct resreq_notes notes = {.arena = &arena};
     struct resreq_local local = {.type = "", .model = ""};
-    struct resreq_fault fault;
+    struct resreq_error fault;
     struct resreq resreq;
     if (resreq_compile(&arena, &rules, &from, &resreq, &notes, &fault) != 0) {
         fail_msg("seed %llu: %s: %s %s", (unsigned long long)seed, string, fault.text,

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "tests/prop/share_world.h"
+#include "tests/prop/fairshare_world.h"
 
 enum {
     WORLDS = 12,

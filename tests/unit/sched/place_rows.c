@@ -51,17 +51,17 @@ int place_rows_hosts(const struct place_row *row, struct place_host *hosts)
 }
 
 /* "n1+2 others" */
-static const struct asked *read_asked(struct arena *arena, const char *text)
+static const struct host_list *read_asked(struct arena *arena, const char *text)
 {
     static const struct groups no_groups = {0};
-    struct asked *asked = arena_alloc(arena, 1, sizeof(*asked));
+    struct host_list *asked = arena_alloc(arena, 1, sizeof(*asked));
     struct conf_words words = conf_words(arena, text);
     struct err err;
     if (text == NULL) {
         return NULL;
     }
     assert_int_equal(
-        asked_read(arena, &no_groups, words.words, words.count, asked, &err), 0);
+        host_list_parse(arena, &no_groups, words.words, words.count, asked, &err), 0);
     return asked;
 }
 
@@ -71,7 +71,7 @@ int place_rows_jobs(struct arena *arena, const struct place_row *row,
     int count = 0;
     for (; count < PLACE_ROWS_MAX && row->jobs[count].id != 0; count++) {
         const struct place_rows_job *from = &row->jobs[count];
-        waiting->turns[count] = (struct line_turn){.key = from->id};
+        waiting->turns[count] = (struct job_class_entry){.key = from->id};
         waiting->queued[count] = &waiting->turns[count];
         waiting->lines[count] = (struct place_class){
             .queue = from->queue,

@@ -31,14 +31,14 @@ struct place_row {
     struct place_rows_host hosts[PLACE_ROWS_MAX];
     struct place_rows_job jobs[PLACE_ROWS_MAX];
     const char *starts;
-    enum reason reasons[PLACE_ROWS_MAX];
+    enum pending_reason reasons[PLACE_ROWS_MAX];
     int waiting_own;
 };
 
 /* Each job in a line of its own. */
 struct place_rows_waiting {
-    struct line_turn turns[PLACE_ROWS_MAX];
-    struct line_turn *queued[PLACE_ROWS_MAX];
+    struct job_class_entry turns[PLACE_ROWS_MAX];
+    struct job_class_entry *queued[PLACE_ROWS_MAX];
     struct place_class lines[PLACE_ROWS_MAX];
 };
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sched/depend.h"
+#include "sched/pending/depend.h"
 
 enum { PEND, RUN, DONE, EXIT, UNBEGUN };
 
@@ -27,13 +27,13 @@ static const struct element {
 };
 enum { N_WORLD = sizeof(world) / sizeof(world[0]) };
 
-static void look(void *arg, uint64_t id, int index, struct depend_facts *facts)
+static void look(void *arg, uint64_t id, int index, struct depend_counts *facts)
 {
     (void)arg;
     memset(facts, 0, sizeof(*facts));
     for (int i = 0; i < N_WORLD; i++) {
         const struct element *at = &world[i];
-        if (at->id != id || (index != DEPEND_WHOLE && at->index != index)) {
+        if (at->id != id || (index != DEPEND_ARRAY && at->index != index)) {
             continue;
         }
         facts->n_jobs++;
@@ -79,11 +79,11 @@ static void test_verdicts(void **state)
         {"1", "done(1)", DEPEND_MET},
         {"a-2", "done(7)", DEPEND_MET},
         {"done(2)", "done(2)", DEPEND_NEVER},
-        {"done(3)", "done(3)", DEPEND_WAITS},
+        {"done(3)", "done(3)", DEPEND_PENDING},
         {"ended(2)", "ended(2)", DEPEND_MET},
-        {"ended(\"wait\")", "ended(4)", DEPEND_WAITS},
+        {"ended(\"wait\")", "ended(4)", DEPEND_PENDING},
         {"started(3)", "started(3)", DEPEND_MET},
-        {"started(4)", "started(4)", DEPEND_WAITS},
+        {"started(4)", "started(4)", DEPEND_PENDING},
         {"started(1)", "started(1)", DEPEND_MET},
         {"started(6)", "started(6)", DEPEND_NEVER},
         {"exit(2)", "exit(2)", DEPEND_MET},
@@ -92,31 +92,31 @@ static void test_verdicts(void **state)
         {"exit(b,4)", "exit(2,4)", DEPEND_NEVER},
         {"exit(2, >= 3)", "exit(2, >= 3)", DEPEND_MET},
         {"exit(2,!=3)", "exit(2,!=3)", DEPEND_NEVER},
-        {"exit(3,1)", "exit(3,1)", DEPEND_WAITS},
+        {"exit(3,1)", "exit(3,1)", DEPEND_PENDING},
         {"done(\"a\")", "(done(1) && done(6))", DEPEND_NEVER},
-        {"ended(a*)", "(ended(1) && ended(5) && ended(6) && ended(7))", DEPEND_WAITS},
-        {"done(1) && done(3)", "done(1) && done(3)", DEPEND_WAITS},
+        {"ended(a*)", "(ended(1) && ended(5) && ended(6) && ended(7))", DEPEND_PENDING},
+        {"done(1) && done(3)", "done(1) && done(3)", DEPEND_PENDING},
         {"done(2) && done(3)", "done(2) && done(3)", DEPEND_NEVER},
-        {"done(2) || done(3)", "done(2) || done(3)", DEPEND_WAITS},
+        {"done(2) || done(3)", "done(2) || done(3)", DEPEND_PENDING},
         {"done(1)||done(3)", "done(1) || done(3)", DEPEND_MET},
         {"!done(3)", "!done(3)", DEPEND_MET},
         {"!done(1)", "!done(1)", DEPEND_NEVER},
         {"!started(3) || done(1)", "!started(3) || done(1)", DEPEND_MET},
         {"done(3) || done(1) && done(2)", "done(3) || done(1) && done(2)",
-         DEPEND_WAITS},
+         DEPEND_PENDING},
         {"(done(3) || done(1)) && done(2)", "(done(3) || done(1)) && done(2)",
          DEPEND_NEVER},
         {"done(5)", "done(5)", DEPEND_NEVER},
-        {"ended(5)", "ended(5)", DEPEND_WAITS},
+        {"ended(5)", "ended(5)", DEPEND_PENDING},
         {"done(5[1])", "done(5[1])", DEPEND_MET},
         {"ended(5[1-2])", "ended(5[1-2])", DEPEND_MET},
-        {"ended(\"arr[3]\")", "ended(5[3])", DEPEND_WAITS},
+        {"ended(\"arr[3]\")", "ended(5[3])", DEPEND_PENDING},
         {"done(5[9])", "done(5[9])", DEPEND_NEVER},
         {"done(arr[*])", "done(5[*])", DEPEND_MET}, /* it is element 1 itself */
         {"numdone(5,>=1)", "numdone(5,>=1)", DEPEND_MET},
-        {"numended(5,*)", "numended(5,*)", DEPEND_WAITS},
+        {"numended(5,*)", "numended(5,*)", DEPEND_PENDING},
         {"numexit(5,==1)", "numexit(5,==1)", DEPEND_MET},
-        {"numpend(5,<1)", "numpend(5,<1)", DEPEND_WAITS},
+        {"numpend(5,<1)", "numpend(5,<1)", DEPEND_PENDING},
         {"numstart(5,2)", "numstart(5,2)", DEPEND_MET},
     };
     (void)state;
@@ -129,7 +129,7 @@ static void test_verdicts(void **state)
             strcmp(resolved, rows[i].resolved) != 0) {
             fail_msg("%s: \"%s\" %s", rows[i].text, resolved, err.text);
         }
-        if (depend_judge(resolved, 1, look, NULL) != rows[i].verdict) {
+        if (depend_evaluate(resolved, 1, look, NULL) != rows[i].verdict) {
             fail_msg("%s: expected %d", rows[i].text, (int)rows[i].verdict);
         }
         arena_release(&arena);
@@ -139,8 +139,8 @@ static void test_verdicts(void **state)
 static void test_gone(void **state)
 {
     (void)state;
-    assert_int_equal(depend_judge("done(99)", 0, look, NULL), DEPEND_NEVER);
-    assert_int_equal(depend_judge("done(99) || done(1)", 0, look, NULL), DEPEND_MET);
+    assert_int_equal(depend_evaluate("done(99)", 0, look, NULL), DEPEND_NEVER);
+    assert_int_equal(depend_evaluate("done(99) || done(1)", 0, look, NULL), DEPEND_MET);
 }
 
 static void note(void *arg, uint64_t id, int index)
@@ -154,8 +154,8 @@ static void test_each(void **state)
 {
     char text[128] = "";
     (void)state;
-    depend_each("done(5[*]) && (exit(2,3) || !ended(5[1-2]) || started(5[3]))", 7, note,
-                text);
+    depend_visit("done(5[*]) && (exit(2,3) || !ended(5[1-2]) || started(5[3]))", 7,
+                 note, text);
     assert_string_equal(text, "5:7 2:-1 5:-1 5:3 ");
 }
 

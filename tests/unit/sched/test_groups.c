@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "sched/groups.h"
+#include "sched/queue/groups.h"
 
 static const char *const own_hosts[] = {"n3", "n1", "n2"};
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "sched/application.h"
-#include "sched/queue.h"
+#include "sched/queue/application.h"
+#include "sched/queue/queue.h"
 
 static const char *const own_hosts[] = {"n1"};
 

@@ -179,7 +179,7 @@ static void test_place(void **state)
         for (int k = 0; k < snapshot.n_classes; k++) {
             if (plan.verdicts[k].reason != row->reasons[k]) {
                 fail_msg("%s: job %d: %s", row->why, k + 1,
-                         reason_text(&arena, &plan.verdicts[k]));
+                         pending_reason_text(&arena, &plan.verdicts[k]));
             }
         }
         if (plan.waiting_own != row->waiting_own) {
@@ -294,7 +294,7 @@ static void test_requirements(void **state)
         bool has_order;
         int n_slots;
         const char *starts;
-        enum reason reason;
+        enum pending_reason reason;
     } filtered[] = {
         {"the least used of those that match",
          {1, 0, 1, 0},
@@ -355,7 +355,7 @@ static void test_requirements(void **state)
         if (strcmp(starts, filtered[i].starts) != 0 ||
             plan.verdicts[0].reason != filtered[i].reason) {
             fail_msg("%s: \"%s\" %s", filtered[i].why, starts,
-                     reason_text(&arena, &plan.verdicts[0]));
+                     pending_reason_text(&arena, &plan.verdicts[0]));
         }
         arena_release(&arena);
     }

@@ -157,8 +157,8 @@ static int give_hosts(const struct row *row, struct place_host *hosts)
 }
 
 struct waiting {
-    struct line_turn turns[LIST_MAX];
-    struct line_turn *queued[LIST_MAX];
+    struct job_class_entry turns[LIST_MAX];
+    struct job_class_entry *queued[LIST_MAX];
     struct place_class lines[LIST_MAX];
 };
 
@@ -167,7 +167,7 @@ static int give_jobs(const struct row *row, struct waiting *waiting)
     int count = 0;
     for (; count < LIST_MAX && row->jobs[count].id != 0; count++) {
         const struct job_text *from = &row->jobs[count];
-        waiting->turns[count] = (struct line_turn){.key = from->id};
+        waiting->turns[count] = (struct job_class_entry){.key = from->id};
         waiting->queued[count] = &waiting->turns[count];
         waiting->lines[count] = (struct place_class){.queue = from->queue,
                                                      .n_slots = from->min,
@@ -202,7 +202,7 @@ static const char *reasons_of(struct arena *arena, const struct place_plan *plan
     for (int i = 0; i < n_lines; i++) {
         if (plan->verdicts[i].reason != REASON_STARTED) {
             text = arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? " " : "",
-                                reason_name(plan->verdicts[i].reason));
+                                pending_reason_name(plan->verdicts[i].reason));
         }
     }
     return text;
@@ -259,7 +259,7 @@ static void limits_on_hosts_bound_each_piece(void **state)
             .hosts = {{"n1", 4, 0}, {"n2", 4, 0}},
             .jobs = {{1, cases[i].queue, cases[i].min, cases[i].max}}};
         struct limits *limits = limits_new(&limit, 1);
-        struct limits_class *class = limits_join(limits, "ana", "q", "p");
+        struct limit_owner *class = limits_join(limits, "ana", "q", "p");
         struct place_host hosts[LIST_MAX];
         struct waiting waiting;
         struct place_snapshot snapshot = {.hosts = hosts,

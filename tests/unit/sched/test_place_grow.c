@@ -136,8 +136,8 @@ static int give_hosts(const struct row *row, struct place_host *hosts)
 struct stage {
     struct arena arena;
     struct place_host hosts[LIST_MAX];
-    struct line_turn turns[LIST_MAX + 1];
-    struct line_turn *queued[LIST_MAX + 1];
+    struct job_class_entry turns[LIST_MAX + 1];
+    struct job_class_entry *queued[LIST_MAX + 1];
     struct place_class lines[LIST_MAX + 1];
     struct place_grow grow;
     struct place_filter filter;
@@ -150,7 +150,7 @@ struct stage {
 static void add_line(struct stage *stage, uint64_t id, int queue, int n_slots)
 {
     int at = stage->snapshot.n_classes++;
-    stage->turns[at] = (struct line_turn){.key = id};
+    stage->turns[at] = (struct job_class_entry){.key = id};
     stage->queued[at] = &stage->turns[at];
     stage->lines[at] = (struct place_class){.queue = queue,
                                             .n_slots = n_slots,
@@ -226,8 +226,8 @@ static void running_jobs_get_more(void **state)
         struct stage stage;
         stage_init(&stage, row);
         const char *starts = starts_of(&stage);
-        enum reason reason = stage.plan.verdicts[0].reason;
-        const char *why = reason == REASON_STARTED ? "" : reason_name(reason);
+        enum pending_reason reason = stage.plan.verdicts[0].reason;
+        const char *why = reason == REASON_STARTED ? "" : pending_reason_name(reason);
         if (strcmp(starts, row->starts) != 0 || strcmp(why, row->reason) != 0) {
             fail_msg("%s: \"%s\" (%s), expected \"%s\" (%s)", row->why, starts, why,
                      row->starts, row->reason);
@@ -263,7 +263,7 @@ static void limits_hold_for_more(void **state)
         limit.sides[cases[i].side] =
             (struct limit_side){.mode = cases[i].mode, .names = {.is_all = true}};
         struct limits *limits = limits_new(&limit, 1);
-        struct limits_class *class = limits_join(limits, "ana", "low", "p");
+        struct limit_owner *class = limits_join(limits, "ana", "low", "p");
         struct stage stage;
         limits_count(limits, class, row.has, 1, false, 1);
         stage_init(&stage, &row);
@@ -295,7 +295,7 @@ static void it_is_one_job_to_those_behind_it(void **state)
     limit.sides[LIMIT_USERS] =
         (struct limit_side){.mode = LIMIT_EACH, .names = {.is_all = true}};
     struct limits *limits = limits_new(&limit, 1);
-    struct limits_class *class = limits_join(limits, "ana", "low", "p");
+    struct limit_owner *class = limits_join(limits, "ana", "low", "p");
     limits_count(limits, class, row.has, 1, false, 1);
     stage_init(&stage, &row);
     stage.snapshot.limits = limits;
@@ -313,7 +313,7 @@ static void it_is_one_job_to_those_behind_it(void **state)
 static void it_reserves_for_what_comes(void **state)
 {
     static const int pools[] = {0, 1};
-    static const struct reserve_kind kind = {"mem", RESOURCE_MEM, pools, false};
+    static const struct rusage_resource kind = {"mem", RESOURCE_MEM, pools, false};
     static const uint8_t has[] = {1, 0};
     static const struct {
         const char *why;
@@ -332,9 +332,9 @@ static void it_reserves_for_what_comes(void **state)
         .hosts = {{"n1", 4, 2}, {"n2", 4, 0}}, .has = {{"n1", 2}}, .wanted = 3};
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const struct reserve_ask ask = {0, cases[i].scope, 30};
-        const struct reserve_asks asks = {.items = &ask, .n_items = 1, .has = has};
-        const struct reserve reserve = {
+        const struct rusage_item ask = {0, cases[i].scope, 30};
+        const struct rusage_request asks = {.items = &ask, .n_items = 1, .has = has};
+        const struct rusage_supply reserve = {
             .kinds = &kind, .n_kinds = 1, .left = cases[i].left, .n_pools = 2};
         struct stage stage;
         stage_init(&stage, &row);

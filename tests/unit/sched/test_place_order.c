@@ -11,11 +11,11 @@
 
 #include <cmocka.h>
 
-#include "sched/limits.h"
-#include "sched/limits_read.h"
+#include "sched/fairshare/fairshare.h"
+#include "sched/fairshare/slot_pool_config.h"
+#include "sched/limit/limit.h"
+#include "sched/limit/limit_config.h"
 #include "sched/place/place.h"
-#include "sched/share_config.h"
-#include "sched/slot_pool_read.h"
 
 enum { QUEUES = 12, LINES = 32, TURNS = 4096, HOSTS = 8 };
 
@@ -27,16 +27,16 @@ struct world {
     struct groups groups;
     struct queue_config *queues;
     int n_queues;
-    struct share_config shares;
+    struct fairshare shares;
     struct slot_pools pools;
     struct limits *limits;
-    struct share_tree *trees[QUEUES];
+    struct fairshare_tree *trees[QUEUES];
     struct place_host hosts[HOSTS];
     int used[QUEUES];
     double use[QUEUES];
     struct place_class lines[LINES];
-    struct line_turn turns[TURNS];
-    struct line_turn *queued[TURNS];
+    struct job_class_entry turns[TURNS];
+    struct job_class_entry *queued[TURNS];
     int n_lines, n_turns;
     struct place_snapshot snapshot;
     struct place_plan plan;
@@ -52,19 +52,19 @@ static void init(struct world *world, const char *text)
     conf_check(&world->conf);
     groups_read(&world->conf, names, 2, &world->groups);
     queue_read(&world->conf, &world->groups, &world->queues, &world->n_queues);
-    share_config_read(&world->conf, &world->groups, world->queues, world->n_queues,
-                      &world->shares);
-    slot_pool_read(&world->conf, &world->groups, world->queues, world->n_queues,
-                   &world->shares, &world->pools);
+    fairshare_load(&world->conf, &world->groups, world->queues, world->n_queues,
+                   &world->shares);
+    slot_pool_config_read(&world->conf, &world->groups, world->queues, world->n_queues,
+                          &world->shares, &world->pools);
     if (world->conf.n_errors > 0) {
         fail_msg("%s", world->conf.diags->text);
     }
     const struct limit *limits;
     int n_limits;
-    limits_read(&world->conf, &world->groups, &limits, &n_limits);
+    limit_config_read(&world->conf, &world->groups, &limits, &n_limits);
     world->limits = limits_new(limits, n_limits);
     for (int i = 0; i < world->shares.n_scopes; i++) {
-        world->trees[i] = share_tree_new(&world->shares.scopes[i]);
+        world->trees[i] = fairshare_tree_new(&world->shares.scopes[i]);
     }
     world->snapshot = (struct place_snapshot){
         .hosts = world->hosts,
@@ -73,7 +73,7 @@ static void init(struct world *world, const char *text)
         .classes = world->lines,
         .limits = world->limits,
         .fairshare = &world->shares,
-        .fairshare_trees = (const struct share_tree *const *)world->trees,
+        .fairshare_trees = (const struct fairshare_tree *const *)world->trees,
         .slot_pools = &world->pools,
         .queue_used = world->used,
         .queue_usage = world->use,
@@ -85,10 +85,10 @@ static void init(struct world *world, const char *text)
 static void release(struct world *world)
 {
     for (int i = 0; i < world->shares.n_scopes; i++) {
-        share_tree_free(world->trees[i]);
+        fairshare_tree_free(world->trees[i]);
     }
     for (int i = 0; i < world->n_lines; i++) {
-        limits_leave(world->limits, (struct limits_class *)world->lines[i].limit_class);
+        limits_leave(world->limits, (struct limit_owner *)world->lines[i].limit_class);
     }
     limits_free(world->limits);
     arena_release(&world->arena);
@@ -123,7 +123,7 @@ static struct place_class *add_jobs(struct world *world, const char *queue,
     int at = find_queue(world, queue), scope = world->shares.scope_of[at];
     *line = (struct place_class){
         .queue = at,
-        .account = scope >= 0 ? share_tree_join(world->trees[scope], user, "") : 0,
+        .account = scope >= 0 ? fairshare_tree_join(world->trees[scope], user, "") : 0,
         .n_slots = n_slots,
         .entries = &world->queued[world->n_turns],
         .n_entries = n_jobs,
@@ -350,7 +350,7 @@ static void test_limits_pass_slots_on(void **state)
     assert_int_equal(given(&world, "queue1"), 40);
     assert_int_equal(given(&world, "queue2"), 60);
     assert_int_equal(world.plan.verdicts[0].reason, REASON_LIMIT);
-    assert_int_equal(world.plan.verdicts[1].reason, REASON_POOL_PART);
+    assert_int_equal(world.plan.verdicts[1].reason, REASON_SLOT_POOL);
     assert_string_equal(world.plan.verdicts[1].limit, "A");
     assert_int_equal(world.plan.waiting_own, 140); /* more slots would help those */
     release(&world);
@@ -485,9 +485,9 @@ static void test_users_take_turns(void **state)
                 lines[k] = add_jobs(&world, "q", users[k], rows[i].jobs[k], 1);
             }
             if (rows[i].slots[k] > 0) {
-                struct share_job job = {.n_slots = rows[i].slots[k]};
-                share_tree_count_job(world.trees[0], lines[k]->account, &job, 1,
-                                     now_ms);
+                struct fairshare_job job = {.n_slots = rows[i].slots[k]};
+                fairshare_tree_count_job(world.trees[0], lines[k]->account, &job, 1,
+                                         now_ms);
             }
         }
         plan(&world);

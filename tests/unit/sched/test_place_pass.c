@@ -21,8 +21,8 @@
 enum { TURNS = 10000 };
 
 struct long_line {
-    struct line_turn turns[TURNS];
-    struct line_turn *queued[TURNS];
+    struct job_class_entry turns[TURNS];
+    struct job_class_entry *queued[TURNS];
     struct place_class line;
     struct place_snapshot snapshot;
     struct place_plan plan;
@@ -116,7 +116,7 @@ static void test_full(void **state)
     static const struct {
         const char *why;
         int queue, n_slots, max_starts;
-        enum reason veto, reason;
+        enum pending_reason veto, reason;
         int n_full, n_excluded;
     } cases[] = {
         {"takes all that is free", 3, 1, INT_MAX, REASON_NEW, REASON_BUSY, 1, 0},
@@ -149,11 +149,11 @@ static void test_full(void **state)
     assert_false(all->plan.is_cut);
     assert_int_equal(all->plan.waiting_own, 2 + EACH + 4 * EACH * 2 + 5 * EACH);
     for (int i = 0; i < LINES; i++) {
-        const struct reason_verdict *verdict = &all->plan.verdicts[i];
+        const struct pending_verdict *verdict = &all->plan.verdicts[i];
         if (verdict->reason != cases[i].reason || verdict->n_full != cases[i].n_full ||
             verdict->n_excluded != cases[i].n_excluded) {
             fail_msg("%s: %s, %d full, %d excluded", cases[i].why,
-                     reason_name(verdict->reason), verdict->n_full,
+                     pending_reason_name(verdict->reason), verdict->n_full,
                      verdict->n_excluded);
         }
     }
@@ -283,7 +283,7 @@ static void test_limits(void **state)
         const char *why;
         const struct limit *limit;
         const char *starts;
-        enum reason first, rest; /* where they do not start */
+        enum pending_reason first, rest; /* where they do not start */
     } cases[] = {
         {"slots in all", &all, "1:n1=3 2:n2=1", REASON_STARTED, REASON_LIMIT},
         {"jobs in all", &jobs, "1:n1=3 2:n2=1", REASON_STARTED, REASON_LIMIT},
@@ -296,7 +296,7 @@ static void test_limits(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct limits *limits = limits_new(cases[i].limit, 1);
-        struct limits_class *class = limits_join(limits, "ana", "own", "default");
+        struct limit_owner *class = limits_join(limits, "ana", "own", "default");
         static const struct place_row row = {
             .jobs = {{1, 0, 3}, {2, 0, 1}, {3, 0, 1}, {4, 0, 1}}};
         struct place_rows_waiting waiting;
@@ -350,8 +350,8 @@ static void test_waiting_for(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct place_filter first = {.matches = rows[i].first},
                             second = {.matches = rows[i].second};
-        struct reserve_asks asks[] = {{.filter = &first}, {.filter = &second}};
-        struct line_turn turn = {.key = 1}, *queued = &turn;
+        struct rusage_request asks[] = {{.filter = &first}, {.filter = &second}};
+        struct job_class_entry turn = {.key = 1}, *queued = &turn;
         struct place_class line = {.queue = 1,
                                    .n_slots = 3,
                                    .rusages = asks,

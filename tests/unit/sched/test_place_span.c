@@ -189,8 +189,8 @@ static const struct row rows[] = {
 };
 
 struct waiting {
-    struct line_turn turns[LIST_MAX];
-    struct line_turn *queued[LIST_MAX];
+    struct job_class_entry turns[LIST_MAX];
+    struct job_class_entry *queued[LIST_MAX];
     struct place_class lines[LIST_MAX];
 };
 
@@ -216,7 +216,7 @@ static int give_jobs(const struct row *row, const struct place_filter *filter,
     int count = 0;
     for (; count < LIST_MAX && row->jobs[count].id != 0; count++) {
         const struct job_text *from = &row->jobs[count];
-        waiting->turns[count] = (struct line_turn){.key = from->id};
+        waiting->turns[count] = (struct job_class_entry){.key = from->id};
         waiting->queued[count] = &waiting->turns[count];
         waiting->lines[count] = (struct place_class){.queue = from->queue,
                                                      .n_slots = from->min,
@@ -277,7 +277,7 @@ static void slots_lie_as_they_have_to(void **state)
         write_starts(&plan, starts, sizeof(starts));
         for (int k = 0; k < snapshot.n_classes && told == NULL; k++) {
             if (plan.verdicts[k].reason != REASON_STARTED) {
-                told = reason_text(&arena, &plan.verdicts[k]);
+                told = pending_reason_text(&arena, &plan.verdicts[k]);
             }
         }
         if (strcmp(starts, row->starts) != 0) {
@@ -316,10 +316,10 @@ static void hosts_are_counted_by_what_they_lack(void **state)
     snapshot.n_classes = give_jobs(&row, &filter, &waiting);
     place_plan(&arena, &snapshot, &plan);
     assert_string_equal(
-        reason_text(&arena, &plan.verdicts[0]),
+        pending_reason_text(&arena, &plan.verdicts[0]),
         "its slots do not fit as they have to lie: 6 of 8 slots have room "
         "(span[ptile=4] same[])");
-    assert_string_equal(reason_hosts(&arena, &plan.verdicts[0]),
+    assert_string_equal(pending_reason_hosts(&arena, &plan.verdicts[0]),
                         "1 host without a free slot, 1 host with fewer free slots than "
                         "it needs on one, 2 hosts with too few others like it");
     arena_release(&arena);

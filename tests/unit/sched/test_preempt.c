@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sched/limits_read.h"
+#include "sched/limit/limit_config.h"
 #include "sched/preempt/preempt.h"
 
 enum { LINE_SIZE = 512, CONF_SIZE = 8192, HOSTS = 8, JOBS = 16, NOW_MIN = 100 };
@@ -43,7 +43,7 @@ static void world_read(struct world *world, const char *text)
     groups_read(&world->conf, own_hosts, 2, &world->groups);
     queue_read(&world->conf, &world->groups, &world->queues, &world->n_queues);
     preempt_policy_read(&world->conf, world->queues, world->n_queues, &world->rules);
-    limits_read(&world->conf, &world->groups, &world->limits, &world->n_limits);
+    limit_config_read(&world->conf, &world->groups, &world->limits, &world->n_limits);
 }
 
 static int find_queue(const struct world *world, const char *name)
@@ -67,21 +67,21 @@ struct trial {
     struct preempt_job jobs[JOBS];
     struct preempt_piece pieces[JOBS][HOSTS];
     struct host_slots slots[JOBS][HOSTS];
-    struct limits_class *classes[2 * JOBS];
+    struct limit_owner *classes[2 * JOBS];
     const char *names[JOBS];
     int n_jobs, n_classes;
     struct place_class lines[JOBS];
-    struct line_turn turns[JOBS], *turn_of[JOBS];
+    struct job_class_entry turns[JOBS], *turn_of[JOBS];
     int64_t submit_ms[JOBS];
     int n_lines;
     /* Licences: all hosts share them; what running jobs hold is not in `left`. */
     int64_t left;
     int pool_of[HOSTS];
-    struct reserve_kind kind;
-    struct reserve reserve;
-    struct reserve_part parts[JOBS];
-    struct reserve_ask ask_of[JOBS];
-    struct reserve_asks asks[JOBS];
+    struct rusage_resource kind;
+    struct rusage_supply reserve;
+    struct rusage_amount parts[JOBS];
+    struct rusage_item ask_of[JOBS];
+    struct rusage_request asks[JOBS];
 };
 
 static int number_of(const char *text)
@@ -89,9 +89,9 @@ static int number_of(const char *text)
     return (int)strtol(text, NULL, 10);
 }
 
-static struct limits_class *join(struct trial *trial, const char *user, int queue)
+static struct limit_owner *join(struct trial *trial, const char *user, int queue)
 {
-    struct limits_class *class =
+    struct limit_owner *class =
         limits_join(trial->limits, user, trial->world->queues[queue].name, "default");
     trial->classes[trial->n_classes++] = class;
     return class;
@@ -145,8 +145,8 @@ static void read_places(struct trial *trial, char *text, struct preempt_job *job
 
 static void hold(struct trial *trial, struct preempt_job *job, int n_licences)
 {
-    struct reserve_part *part = &trial->parts[job - trial->jobs];
-    *part = (struct reserve_part){0, n_licences * INT64_C(1000)};
+    struct rusage_amount *part = &trial->parts[job - trial->jobs];
+    *part = (struct rusage_amount){0, n_licences * INT64_C(1000)};
     job->releases = part;
     job->n_releases = 1;
     trial->left -= part->milli;
@@ -204,7 +204,7 @@ static void add_job(struct trial *trial, char *word)
         const char *named = read_fact(trial, fact, job);
         user = named != NULL ? named : user;
     }
-    struct limits_class *class = join(trial, user, job->queue);
+    struct limit_owner *class = join(trial, user, job->queue);
     job->limit_class = class;
     limits_count(trial->limits, class, job->hosts, job->n_pieces, false, 1);
 }
@@ -233,10 +233,10 @@ static void add_wanted(struct trial *trial, char *word)
         } else if (sscanf(rest, ":age=%d", &age) == 1) {
             trial->submit_ms[index] = NOW_MIN * MINUTE_MS - age * INT64_C(1000);
         } else if (sscanf(rest, ":lic=%d", &n_licences) == 1) {
-            trial->ask_of[index] = (struct reserve_ask){
+            trial->ask_of[index] = (struct rusage_item){
                 .scope = RESREQ_SCOPE_JOB, .milli = n_licences * INT64_C(1000)};
             trial->asks[index] =
-                (struct reserve_asks){.items = &trial->ask_of[index], .n_items = 1};
+                (struct rusage_request){.items = &trial->ask_of[index], .n_items = 1};
             line->rusages = &trial->asks[index];
             line->n_rusages = 1;
         }
@@ -287,14 +287,14 @@ static const struct preempt_job *show_jobs(void *arg, int *n_jobs)
     return trial->jobs;
 }
 
-static bool has_claim(void *arg, struct line_turn *turn)
+static bool has_claim(void *arg, struct job_class_entry *turn)
 {
     (void)arg;
     (void)turn;
     return false;
 }
 
-static int64_t submitted_ms(void *arg, struct line_turn *turn)
+static int64_t submitted_ms(void *arg, struct job_class_entry *turn)
 {
     const struct trial *trial = arg;
     return trial->submit_ms[turn->key - 1000];
@@ -337,8 +337,9 @@ static void run_trial(struct trial *trial, char *text)
     struct arena arena;
     struct place_plan placed;
     arena_init(&arena);
-    trial->kind = (struct reserve_kind){"lic", RESOURCE_BUILTINS, trial->pool_of, true};
-    trial->reserve = (struct reserve){
+    trial->kind =
+        (struct rusage_resource){"lic", RESOURCE_BUILTINS, trial->pool_of, true};
+    trial->reserve = (struct rusage_supply){
         .kinds = &trial->kind, .n_kinds = 1, .left = &trial->left, .n_pools = 1};
     struct place_snapshot place = {
         .hosts = trial->hosts,

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "sched/queue.h"
+#include "sched/queue/queue.h"
 
 static const char *const own_hosts[] = {"n1"};
 

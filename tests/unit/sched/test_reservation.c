@@ -28,17 +28,17 @@ static const struct preempt_policy rules = {
     .is_enabled = true, .queues = preempt_queues, .n_queues = QUEUES};
 
 static const int own_pool[] = {0};
-static const struct reserve_kind memory_kind = {.name = "mem", .pool_of = own_pool};
-static const struct reserve_ask ask = {.scope = RESREQ_SCOPE_HOST, .milli = 400};
-static const struct reserve_asks asks = {.items = &ask, .n_items = 1};
+static const struct rusage_resource memory_kind = {.name = "mem", .pool_of = own_pool};
+static const struct rusage_item ask = {.scope = RESREQ_SCOPE_HOST, .milli = 400};
+static const struct rusage_request asks = {.items = &ask, .n_items = 1};
 
 /* n1 has 3 slots, and a job of 2 runs. Job 1 wants 2, then job 2 wants 1 and memory. */
 struct stage {
-    int n_used;         /* slots of n1 */
-    bool may_preempt;   /* job 1 the one that runs, */
-    bool has_claim;     /* and it is doing so */
-    enum reason reason; /* of job 1 in the last pass */
-    int n_starts;       /* in that, too */
+    int n_used;                 /* slots of n1 */
+    bool may_preempt;           /* job 1 the one that runs, */
+    bool has_claim;             /* and it is doing so */
+    enum pending_reason reason; /* of job 1 in the last pass */
+    int n_starts;               /* in that, too */
     struct reservation kept[KEPT];
     struct reservation_piece pieces[KEPT];
     struct reservation_part parts[KEPT];
@@ -79,13 +79,13 @@ static const struct preempt_job *list_victims(void *arg, int *n_jobs)
     return &job;
 }
 
-static bool has_claim(void *arg, struct line_turn *turn)
+static bool has_claim(void *arg, struct job_class_entry *turn)
 {
     const struct stage *stage = arg;
     return stage->has_claim && turn->key == 1;
 }
 
-static int64_t submitted_ms(void *arg, struct line_turn *turn)
+static int64_t submitted_ms(void *arg, struct job_class_entry *turn)
 {
     (void)arg;
     (void)turn;
@@ -112,15 +112,15 @@ static void keep(struct stage *stage, struct reservation_pass *reserve)
 static bool pass(struct stage *stage)
 {
     int64_t left = 1000;
-    const struct reserve memory = {&memory_kind, 1, &left, 1};
+    const struct rusage_supply memory = {&memory_kind, 1, &left, 1};
     const struct place_host host = {.name = "n1",
                                     .site = "",
                                     .lease = "",
                                     .max = 3,
                                     .used = stage->n_used,
                                     .is_open = true};
-    struct line_turn turns[LINES] = {{.key = 1}, {.key = 2}};
-    struct line_turn *queued[LINES] = {&turns[0], &turns[1]};
+    struct job_class_entry turns[LINES] = {{.key = 1}, {.key = 2}};
+    struct job_class_entry *queued[LINES] = {&turns[0], &turns[1]};
     const struct place_class lines[LINES] = {{.queue = WIDE,
                                               .n_slots = 2,
                                               .entries = &queued[0],

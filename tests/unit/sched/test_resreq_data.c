@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sched/resreq.h"
+#include "sched/resreq/resreq.h"
 #include "tests/unit/sched/resreq_rows.h"
 
 static bool has_word(const char *mode, const char *word)
@@ -38,7 +38,7 @@ static bool wrong(const char *format, ...)
 /* ---------------------------------------------------------------- check */
 
 /* "ok", "ok?", or a part of the sentence or the hint, then @ and the column. */
-static bool judged_as(const char *expected, int code, const struct resreq_fault *fault,
+static bool judged_as(const char *expected, int code, const struct resreq_error *fault,
                       const struct resreq_notes *notes, const char *at, const char *why)
 {
     if (expected[0] == 'o' && expected[1] == 'k') {
@@ -83,14 +83,14 @@ static bool run_check(char *const *columns, const char *at, void *context)
                      .is_open = has_word(mode, "open"),
                      .is_lenient = strstr(mode, "lenient") != NULL,
                      .has_local = true},
-        .reading = has_word(mode, "act")         ? RESREQ_READ_TO_ACT
+        .reading = has_word(mode, "act")         ? RESREQ_READ_SUPPORTED
                    : strstr(mode, "all") != NULL ? RESREQ_READ_ALL
                                                  : RESREQ_READ_SELECT,
     };
     struct resreq_strings from = {.strings = strings};
     from.n_strings = resreq_rows_strings(columns[2], strings);
     struct resreq_notes notes = {.arena = &arena};
-    struct resreq_fault fault;
+    struct resreq_error fault;
     struct resreq resreq;
     int code = resreq_compile(&arena, &rules, &from, &resreq, &notes, &fault);
     bool is_right = judged_as(columns[1], code, &fault, &notes, at, columns[3]);
@@ -151,7 +151,7 @@ static bool run_match(char *const *columns, const char *at, void *context)
         .model = resource_table_text(hosts->table, local_row, RESOURCE_MODEL),
     };
     struct resreq_notes notes = {.arena = &arena};
-    struct resreq_fault fault;
+    struct resreq_error fault;
     struct resreq resreq;
     if (resreq_compile(&arena, &rules, &from, &resreq, &notes, &fault) != 0) {
         arena_release(&arena);
@@ -159,7 +159,7 @@ static bool run_match(char *const *columns, const char *at, void *context)
     }
     int rows[16];
     char names[512];
-    int n_rows = resreq_pick(&resreq, hosts->table, &local, rows);
+    int n_rows = resreq_list_hosts(&resreq, hosts->table, &local, rows);
     name_rows(hosts, rows, n_rows, names, sizeof(names));
     arena_release(&arena);
     return strcmp(names, columns[0]) == 0 ||

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "sched/slot_pool.h"
+#include "sched/fairshare/slot_pool.h"
 
 enum { LINE_SIZE = 512, PARTS_MAX = 16, HOUR_MS = 3600000 };
 
@@ -129,7 +129,7 @@ static void who_has_had_more_than_its_share(void **state)
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         bool is_over[3];
-        slot_pool_judge(rows[i].use, rows[i].share, 3, is_over);
+        slot_pool_mark_over(rows[i].use, rows[i].share, 3, is_over);
         assert_memory_equal(is_over, rows[i].is_over, sizeof(is_over));
     }
 }

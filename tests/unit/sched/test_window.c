@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "sched/window.h"
+#include "sched/queue/window.h"
 
 #define AT(day, hour, minute)                                                          \
     ((((int64_t)((day)-4 + 7) * 24 + (hour)) * 60 + (minute)) * INT64_C(60000))

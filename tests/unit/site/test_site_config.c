@@ -200,15 +200,15 @@ static void test_complaints(void **state)
 
 /* "r1m 0.7/2 it -/10" */
 static const char *thresholds_text(struct world *world,
-                                   const struct thresholds *thresholds)
+                                   const struct load_thresholds *thresholds)
 {
     struct resources *resources = facts_config_catalogue(&world->setup.config.facts);
     const char *text = "";
     for (int i = 0; i < thresholds->n_items; i++) {
-        const struct threshold *at = &thresholds->items[i];
+        const struct load_threshold *at = &thresholds->items[i];
         text = arena_printf(&world->arena, "%s%s%s ", text, i > 0 ? " " : "",
                             resources_at(resources, at->id)->name);
-        for (int k = 0; k < THRESHOLD_SIDES; k++) {
+        for (int k = 0; k < LOAD_THRESHOLD_KINDS; k++) {
             const char *bound =
                 at->has[k] ? arena_printf(&world->arena, "%g", at->bounds[k]) : "-";
             text = arena_printf(&world->arena, "%s%s%s", text, k > 0 ? "/" : "", bound);

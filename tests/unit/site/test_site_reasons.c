@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every reason of the table (sched/reason.h), reached: a site is brought to where a job
- * waits for it, and says so as a word, a sentence, a hint and a number. A reason that
- * is added without a row here, or a line in docs/scheduling.md, is a failure. */
+/* Every reason of the table (sched/pending/pending_reason.h), reached: a site is
+ * brought to where a job waits for it, and says so as a word, a sentence, a hint and a
+ * number. A reason that is added without a row here, or a line in docs/scheduling.md,
+ * is a failure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "sched/reason.h"
+#include "sched/pending/pending_reason.h"
 #include "tests/unit/site/site_stage.h"
 
 enum { TEXT_BYTES = 65536, HOUR_MS = 3600000 };
@@ -285,19 +286,19 @@ static const struct way ways[REASONS] = {
     [REASON_RETRY] = {get_retry, "1", "postponed"},
     [REASON_LIMIT] = {get_limit, "2", "QJOB_LIMIT"},
     [REASON_LIMIT_SMALL] = {get_limit_small, "1", "QJOB_LIMIT"},
-    [REASON_POOL_PART] = {get_pool_part, "1[4]", "slot pool A"},
+    [REASON_SLOT_POOL] = {get_pool_part, "1[4]", "slot pool A"},
     [REASON_NO_HOST] = {get_no_host, "1", "none of its hosts"},
     [REASON_AVOIDED] = {get_avoided, "1", "an exit code of EXCLUDE"},
     [REASON_UNMET] = {get_unmet, "1", "no host meets"},
-    [REASON_SPENT] = {get_spent, "2", "lic (1, of which 1 are reserved)"},
+    [REASON_RESERVED_BY_OTHERS] = {get_spent, "2", "lic (1, of which 1 are reserved)"},
     [REASON_TOO_LARGE] = {get_too_large, "1", "more slots than"},
     [REASON_CLOSED] = {get_closed, "1", "closed or away"},
     [REASON_LOAD] = {get_load, "1", "pg 25 > 10 on s1"},
-    [REASON_ACCEPT] = {get_accept, "2", "Just started a job recently"},
+    [REASON_ACCEPT_INTERVAL] = {get_accept, "2", "Just started a job recently"},
     [REASON_HOST_LIMIT] = {get_host_limit, "2", "HJOB_LIMIT"},
-    [REASON_RESERVE] = {get_reserve, "2", "lic (need 1"},
-    [REASON_SHAPE_LARGE] = {get_shape_large, "1", "room on idle hosts (span[ptile=1])"},
-    [REASON_SHAPE] = {get_shape, "2", "(span[hosts=1]); most free: s1 with 1"},
+    [REASON_RUSAGE] = {get_reserve, "2", "lic (need 1"},
+    [REASON_SPAN_LARGE] = {get_shape_large, "1", "room on idle hosts (span[ptile=1])"},
+    [REASON_SPAN] = {get_shape, "2", "(span[hosts=1]); most free: s1 with 1"},
     [REASON_EXCLUSIVE] = {get_exclusive, "2", "exclusive execution"},
     [REASON_PREEMPTING] = {get_preempting, "2", "that it preempts"},
     [REASON_BUSY] = {get_busy, "2", "free slot"},
@@ -321,7 +322,7 @@ static const char *text_of(const struct value *row, const char *key)
     return found != NULL && found->kind == VALUE_TEXT ? found->text : "";
 }
 
-static void assert_told(struct site_stage *stage, enum reason reason)
+static void assert_told(struct site_stage *stage, enum pending_reason reason)
 {
     const struct way *way = &ways[reason];
     int64_t counts[REASONS];
@@ -331,13 +332,13 @@ static void assert_told(struct site_stage *stage, enum reason reason)
 
     const struct value *row = row_of(stage, way->job);
     const struct value *list = value_find(row, "pending_reasons");
-    assert_string_equal(text_of(row, "pending"), reason_name(reason));
-    assert_string_equal(text_of(row, "hint"), reason_help(reason));
-    assert_true(reason_help(reason)[0] != '\0');
+    assert_string_equal(text_of(row, "pending"), pending_reason_name(reason));
+    assert_string_equal(text_of(row, "hint"), pending_reason_help(reason));
+    assert_true(pending_reason_help(reason)[0] != '\0');
     assert_int_equal(list->kind, VALUE_ARRAY);
     const char *sentence = list->first->text;
     if (strstr(sentence, way->says) == NULL || strchr(sentence, '%') != NULL) {
-        fail_msg("%s: \"%s\" says nothing of %s", reason_name(reason), sentence,
+        fail_msg("%s: \"%s\" says nothing of %s", pending_reason_name(reason), sentence,
                  way->says);
     }
 }
@@ -351,12 +352,13 @@ static void test_each_is_reached_and_told(void **state)
             continue;
         }
         if (ways[i].get == NULL) {
-            fail_msg("no test reaches the reason \"%s\"", reason_name((enum reason)i));
+            fail_msg("no test reaches the reason \"%s\"",
+                     pending_reason_name((enum pending_reason)i));
         }
         site_stage_init_text(&stage, SITE LATE);
         site_stage_host_up(&stage, "s1");
         ways[i].get(&stage);
-        assert_told(&stage, (enum reason)i);
+        assert_told(&stage, (enum pending_reason)i);
         site_stage_release(&stage);
     }
 }
@@ -378,7 +380,8 @@ static void test_each_is_documented(void **state)
     *end = '\0';
     for (int i = 0; i < REASONS; i++) {
         char name[64];
-        snprintf(name, sizeof(name), "`%s`", reason_name((enum reason)i));
+        snprintf(name, sizeof(name), "`%s`",
+                 pending_reason_name((enum pending_reason)i));
         if (i != REASON_STARTED && strstr(table, name) == NULL) {
             fail_msg("%s is not in the table of %s", name, path);
         }

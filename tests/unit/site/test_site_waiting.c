@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "base/value.h"
-#include "sched/reason.h"
+#include "sched/pending/pending_reason.h"
 #include "tests/unit/site/site_stage.h"
 
 static const char site_text[] =

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "provider/export/export_shared.h"
-#include "sched/resreq.h"
+#include "sched/resreq/resreq.h"
 
 enum { TEXT_SIZE = 8192, HOSTS = 16, RESOURCES = 8 };
 
@@ -134,7 +134,7 @@ static enum export_answer match(void *arg, const struct conf_section *section,
     struct resreq_strings strings = {.queue = cell->value};
     struct resreq_notes notes = {.arena = &world->arena};
     struct resreq_local local = {.type = "", .model = ""};
-    struct resreq_fault fault;
+    struct resreq_error fault;
     struct resreq resreq;
     if (resreq_compile(&world->arena, &rules, &strings, &resreq, &notes, &fault) != 0) {
         conf_complain(&world->conf, CONF_ERROR, section, row, cell, "%s", fault.text);

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fairshare_tree.c: see fairshare_tree.h. Accounts stand in an array that grows, users
+ * also in a table by name. What a job changes goes up from its account to the root. */
+#include "sched/fairshare/fairshare_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+#define uthash_fatal(text) abort() /* out of memory, as everywhere */
+#include <uthash.h>
+
+/* The account of a line that has one whoever comes. */
+struct line_account {
+    const struct share_assignment *line;
+    int account;
+    UT_hash_handle hh;
+};
+
+/* Texts follow it: its key (the user's name, or behind his path), its seat. */
+struct user {
+    int account;
+    UT_hash_handle hh;
+    char key[];
+};
+
+/* Accounts without a rank: one in so many, before all are ranked anew. */
+enum { RANK_PART = 8 };
+
+struct fairshare_tree {
+    const struct fairshare_scope *scope;
+    struct fairshare_account *accounts;
+    int count, capacity;
+    int n_ranked;
+    struct line_account *lines; /* by line: looked up, and never walked */
+    struct user *users;
+};
+
+/* ---------------------------------------------------------------- making accounts */
+
+static int add_account(struct fairshare_tree *tree,
+                       const struct fairshare_account *account)
+{
+    if (tree->count == tree->capacity) {
+        tree->capacity = tree->capacity == 0 ? 32 : 2 * tree->capacity;
+        tree->accounts =
+            mem_grow(tree->accounts, (size_t)tree->capacity, sizeof(*tree->accounts));
+    }
+    tree->accounts[tree->count] = *account;
+    return tree->count++;
+}
+
+/* Who joins: where his account is looked up, and what it is called. */
+struct joining {
+    const char *key, *name, *seat;
+};
+
+static int add_user(struct fairshare_tree *tree, const struct joining *who, int parent,
+                    int place, int shares)
+{
+    size_t key_length = strlen(who->key), length = strlen(who->seat);
+    struct user *user = mem_alloc(1, sizeof(*user) + key_length + length + 2);
+    char *seat = user->key + key_length + 1;
+    memcpy(user->key, who->key, key_length + 1);
+    memcpy(seat, who->seat, length + 1);
+    user->account = add_account(tree, &(struct fairshare_account){
+                                          .name = seat + (length - strlen(who->name)),
+                                          .seat = seat,
+                                          .parent = parent,
+                                          .place = place,
+                                          .shares = shares,
+                                          .stand = tree->count,
+                                          .is_user = true,
+                                      });
+    HASH_ADD_KEYPTR(hh, tree->users, user->key, key_length, user);
+    return user->account;
+}
+
+static void note_line(struct fairshare_tree *tree, const struct share_assignment *line,
+                      int account)
+{
+    struct line_account *noted = mem_alloc(1, sizeof(*noted));
+    noted->line = line;
+    noted->account = account;
+    HASH_ADD_PTR(tree->lines, line, noted);
+}
+
+/* Groups, and users that are listed by name, where that line is theirs. */
+static void add_lines(struct fairshare_tree *tree, const struct share_assignment *lines,
+                      int n_lines, int parent)
+{
+    for (int i = 0; i < n_lines; i++) {
+        const struct share_assignment *line = &lines[i];
+        bool is_one = line->kind == SHARE_GROUP || line->kind == SHARE_OTHERS;
+        if (is_one) {
+            int account =
+                add_account(tree, &(struct fairshare_account){.name = line->name,
+                                                              .parent = parent,
+                                                              .place = i,
+                                                              .shares = line->shares,
+                                                              .stand = tree->count});
+            note_line(tree, line, account);
+            add_lines(tree, line->children, line->n_children, account);
+        }
+    }
+}
+
+/* Those that the lines name: they are shown before their first job comes. */
+static void add_listed(struct fairshare_tree *tree,
+                       const struct share_assignment *lines, int n_lines)
+{
+    for (int i = 0; i < n_lines; i++) {
+        if (lines[i].kind == SHARE_USER) {
+            fairshare_tree_join(tree, lines[i].name, "");
+        }
+        for (int k = 0; lines[i].kind == SHARE_EACH && k < lines[i].members.n_names;
+             k++) {
+            fairshare_tree_join(tree, lines[i].members.names[k], "");
+        }
+        add_listed(tree, lines[i].children, lines[i].n_children);
+    }
+}
+
+struct fairshare_tree *fairshare_tree_new(const struct fairshare_scope *scope)
+{
+    struct fairshare_tree *tree = mem_alloc(1, sizeof(*tree));
+    tree->scope = scope;
+    add_account(tree, &(struct fairshare_account){.name = "", .parent = -1});
+    add_lines(tree, scope->lines, scope->n_lines, 0);
+    add_listed(tree, scope->lines, scope->n_lines);
+    return tree;
+}
+
+void fairshare_tree_free(struct fairshare_tree *tree)
+{
+    struct user *user, *next;
+    struct line_account *noted, *next_noted;
+    if (tree == NULL) {
+        return;
+    }
+    HASH_ITER (hh, tree->lines, noted, next_noted) {
+        HASH_DEL(tree->lines, noted);
+        free(noted);
+    }
+    HASH_ITER (hh, tree->users, user, next) {
+        HASH_DEL(tree->users, user);
+        free(user);
+    }
+    free(tree->accounts);
+    free(tree);
+}
+
+/* ---------------------------------------------------------------- looking */
+
+const struct fairshare_scope *fairshare_tree_scope(const struct fairshare_tree *tree)
+{
+    return tree->scope;
+}
+
+int fairshare_tree_count(const struct fairshare_tree *tree)
+{
+    return tree->count;
+}
+
+const struct fairshare_account *fairshare_tree_at(const struct fairshare_tree *tree,
+                                                  int account)
+{
+    return &tree->accounts[account];
+}
+
+int fairshare_tree_find(const struct fairshare_tree *tree, const char *name)
+{
+    struct user *user;
+    HASH_FIND(hh, tree->users, name, strlen(name), user);
+    return user != NULL ? user->account : -1;
+}
+
+static int account_of(const struct fairshare_tree *tree,
+                      const struct share_assignment *line)
+{
+    struct line_account *noted;
+    HASH_FIND_PTR(tree->lines, &line, noted);
+    return noted != NULL ? noted->account : 0;
+}
+
+/* His account at the end of the path. */
+static int join_at(struct fairshare_tree *tree, const struct joining *who,
+                   const int *path, int depth)
+{
+    const struct share_assignment *lines = tree->scope->lines, *line = NULL;
+    int parent = 0;
+    for (int i = 0; i < depth; i++) {
+        parent = line != NULL ? account_of(tree, line) : 0;
+        line = &lines[path[i]];
+        lines = line->children;
+    }
+    if (line->kind == SHARE_GROUP || line->kind == SHARE_OTHERS) {
+        int group = account_of(tree, line);
+        int account = add_user(tree, who, group, 0, 0);
+        tree->accounts[account].stand = group;
+        return account;
+    }
+    return add_user(tree, who, parent, path[depth - 1], line->shares);
+}
+
+static int join_own(struct fairshare_tree *tree, const char *name)
+{
+    struct joining who = {name, name, name};
+    int path[SHARE_DEPTH_MAX];
+    int account = fairshare_tree_find(tree, name);
+    if (account >= 0) {
+        return account;
+    }
+    const struct fairshare_scope *scope = tree->scope;
+    int depth = fairshare_path(scope->lines, scope->n_lines, name, path);
+    return depth > 0 ? join_at(tree, &who, path, depth)
+                     : add_user(tree, &who, 0, scope->n_lines, 0);
+}
+
+int fairshare_tree_join(struct fairshare_tree *tree, const char *name,
+                        const char *group)
+{
+    const struct fairshare_scope *scope = tree->scope;
+    int own[SHARE_DEPTH_MAX], path[SHARE_DEPTH_MAX];
+    int depth = group[0] != '\0' ? fairshare_path_in_group(scope->lines, scope->n_lines,
+                                                           name, group, path)
+                                 : 0;
+    if (depth == 0 ||
+        (fairshare_path(scope->lines, scope->n_lines, name, own) == depth &&
+         memcmp(own, path, (size_t)depth * sizeof(*path)) == 0)) {
+        return join_own(tree, name);
+    }
+    struct arena arena;
+    struct joining who = {.key = "", .name = name};
+    arena_init(&arena);
+    for (int i = 0; i < depth; i++) {
+        who.key = arena_printf(&arena, "%s%d/", who.key, path[i]);
+    }
+    who.key = arena_printf(&arena, "%s%s", who.key, name);
+    who.seat = arena_printf(&arena, "%s/%s", group, name);
+    int account = fairshare_tree_find(tree, who.key);
+    if (account < 0) {
+        account = join_at(tree, &who, path, depth);
+    }
+    arena_release(&arena);
+    return account;
+}
+
+int fairshare_tree_join_path(struct fairshare_tree *tree, const char *seat)
+{
+    struct arena arena;
+    const char *slash = strrchr(seat, '/');
+    if (slash == NULL) {
+        return fairshare_tree_join(tree, seat, "");
+    }
+    arena_init(&arena);
+    int account = fairshare_tree_join(tree, slash + 1,
+                                      arena_strn(&arena, seat, (size_t)(slash - seat)));
+    arena_release(&arena);
+    return account;
+}
+
+/* ---------------------------------------------------------------- ranks */
+
+static int compare_listed(const struct fairshare_account *left,
+                          const struct fairshare_account *right)
+{
+    if (left->place != right->place) {
+        return left->place < right->place ? -1 : 1;
+    }
+    int by_name = strcmp(left->name, right->name);
+    return by_name != 0 ? by_name : left < right ? -1 : left > right; /* by index */
+}
+
+static int by_listing(const void *left, const void *right)
+{
+    return compare_listed(*(struct fairshare_account *const *)left,
+                          *(struct fairshare_account *const *)right);
+}
+
+void fairshare_tree_rank(struct fairshare_tree *tree)
+{
+    if (tree->count - tree->n_ranked <= tree->count / RANK_PART) {
+        return;
+    }
+    struct fairshare_account **sorted =
+        mem_alloc((size_t)tree->count, sizeof(struct fairshare_account *));
+    for (int i = 0; i < tree->count; i++) {
+        sorted[i] = &tree->accounts[i];
+    }
+    qsort(sorted, (size_t)tree->count, sizeof(struct fairshare_account *), by_listing);
+    for (int i = 0; i < tree->count; i++) {
+        sorted[i]->rank = i + 1;
+    }
+    tree->n_ranked = tree->count;
+    free(sorted);
+}
+
+/* ---------------------------------------------------------------- use */
+
+void fairshare_tree_count_job(struct fairshare_tree *tree, int account,
+                              const struct fairshare_job *job, int sign, int64_t now_ms)
+{
+    for (int at = account; at >= 0; at = tree->accounts[at].parent) {
+        fairshare_usage_count(&tree->accounts[at].use, &tree->scope->factors, job, sign,
+                              now_ms);
+    }
+}
+
+void fairshare_tree_add_finished(struct fairshare_tree *tree, int account,
+                                 double cpu_ms, double past_ms, int64_t now_ms)
+{
+    for (int at = account; at >= 0; at = tree->accounts[at].parent) {
+        fairshare_usage_add_finished(&tree->accounts[at].use, &tree->scope->factors,
+                                     cpu_ms, past_ms, now_ms);
+    }
+}
+
+double fairshare_tree_priority(const struct fairshare_tree *tree, int account,
+                               int64_t n_more_slots, int64_t now_ms)
+{
+    const struct fairshare_account *at = &tree->accounts[account];
+    struct fairshare_terms terms;
+    fairshare_usage_terms(&at->use, &tree->scope->factors, now_ms, &terms);
+    return fairshare_usage_priority(&tree->scope->factors, at->shares, &terms,
+                                    n_more_slots);
+}
+
+bool fairshare_tree_is_late(const struct fairshare_tree *tree, int account,
+                            int64_t since_ms, int64_t now_ms)
+{
+    return fairshare_usage_is_late(&tree->accounts[account].use, &tree->scope->factors,
+                                   since_ms, now_ms);
+}
+
+int fairshare_tree_compare(const struct fairshare_tree *tree, int a, double a_priority,
+                           int b, double b_priority)
+{
+    const struct fairshare_account *left = &tree->accounts[a],
+                                   *right = &tree->accounts[b];
+    if (a_priority != b_priority) {
+        return a_priority > b_priority ? -1 : 1;
+    }
+    if (left->rank > 0 && right->rank > 0) {
+        return left->rank - right->rank;
+    }
+    return compare_listed(left, right);
+}

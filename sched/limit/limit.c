@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* limit.c: see bounds.h. A count of nothing is dropped, so that the table of
+ * counts is as large as what runs. */
+#include "sched/limit/limit.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched/limit/limit_parts.h"
+
+enum { KEY_SIZE = 16 + 3 * NAME_SIZE + REASON_SIZE + HOST_NAME_SIZE };
+
+/* A limit that holds for a class. */
+struct item {
+    const struct limit *limit;
+    char *key; /* of its count; where the limit is of each host, that follows */
+};
+
+struct limit_owner {
+    struct item *job_items, *host_items; /* without hosts, with them */
+    int n_job_items, n_host_items;
+    int n_members;
+    UT_hash_handle hh;
+    char name[];
+};
+
+struct limits_tentative {
+    const struct limits *limits;
+    struct limit_count *counts; /* beside those of the limits */
+};
+
+/* ---------------------------------------------------------------- sides */
+
+bool limit_side_has(const struct limit_side *side, const char *name)
+{
+    return side->mode == LIMIT_ANY || groups_has(&side->names, name);
+}
+
+/* ---------------------------------------------------------------- life */
+
+struct limits *limits_new(const struct limit *list, int n_limits)
+{
+    struct limits *limits = mem_alloc(1, sizeof(*limits));
+    limits->list = list;
+    limits->n_limits = n_limits;
+    return limits;
+}
+
+static void free_items(struct item *items, int n_items)
+{
+    for (int i = 0; i < n_items; i++) {
+        free(items[i].key);
+    }
+    free(items);
+}
+
+static void class_free(struct limit_owner *class)
+{
+    free_items(class->job_items, class->n_job_items);
+    free_items(class->host_items, class->n_host_items);
+    free(class);
+}
+
+static void clear_counts(struct limit_count **counts)
+{
+    struct limit_count *count, *next;
+    HASH_ITER (hh, *counts, count, next) {
+        HASH_DEL(*counts, count);
+        free(count);
+    }
+}
+
+void limits_free(struct limits *limits)
+{
+    struct limit_owner *class, *next;
+    if (limits == NULL) {
+        return;
+    }
+    HASH_ITER (hh, limits->classes, class, next) {
+        HASH_DEL(limits->classes, class);
+        class_free(class);
+    }
+    clear_counts(&limits->counts);
+    free(limits);
+}
+
+/* ---------------------------------------------------------------- classes */
+
+static const char *name_if_each(const struct limit *limit, int side, const char *name)
+{
+    return limit->sides[side].mode == LIMIT_EACH ? name : "";
+}
+
+static void add_item(struct item **items, int *n_items, const struct limit *limit,
+                     const char *key)
+{
+    *items = mem_grow(*items, (size_t)*n_items + 1, sizeof(**items));
+    (*items)[*n_items] =
+        (struct item){.limit = limit, .key = mem_alloc(strlen(key) + 1, 1)};
+    memcpy((*items)[*n_items].key, key, strlen(key));
+    (*n_items)++;
+}
+
+static void find_items(const struct limits *limits, struct limit_owner *class,
+                       const char *user, const char *queue, const char *project)
+{
+    for (int i = 0; i < limits->n_limits; i++) {
+        const struct limit *limit = &limits->list[i];
+        char key[KEY_SIZE];
+        if (!limit_side_has(&limit->sides[LIMIT_USERS], user) ||
+            !limit_side_has(&limit->sides[LIMIT_QUEUES], queue) ||
+            !limit_side_has(&limit->sides[LIMIT_PROJECTS], project)) {
+            continue;
+        }
+        snprintf(key, sizeof(key), "%d|%s|%s|%s|", i,
+                 name_if_each(limit, LIMIT_USERS, user),
+                 name_if_each(limit, LIMIT_QUEUES, queue),
+                 name_if_each(limit, LIMIT_PROJECTS, project));
+        if (limit->sides[LIMIT_HOSTS].mode == LIMIT_ANY) {
+            add_item(&class->job_items, &class->n_job_items, limit, key);
+        } else {
+            add_item(&class->host_items, &class->n_host_items, limit, key);
+        }
+    }
+}
+
+struct limit_owner *limits_join(struct limits *limits, const char *user,
+                                const char *queue, const char *project)
+{
+    struct limit_owner *class;
+    char name[KEY_SIZE];
+    int length = snprintf(name, sizeof(name), "%s|%s|%s", queue, user, project);
+    HASH_FIND(hh, limits->classes, name, (size_t)length, class);
+    if (class == NULL) {
+        class = mem_alloc(1, sizeof(*class) + (size_t)length + 1);
+        memcpy(class->name, name, (size_t)length + 1);
+        find_items(limits, class, user, queue, project);
+        HASH_ADD_KEYPTR(hh, limits->classes, class->name, (size_t)length, class);
+    }
+    class->n_members++;
+    return class;
+}
+
+void limits_leave(struct limits *limits, struct limit_owner *class)
+{
+    if (class != NULL && --class->n_members == 0) {
+        HASH_DEL(limits->classes, class);
+        class_free(class);
+    }
+}
+
+bool limits_have_any(const struct limit_owner *class)
+{
+    return class->n_job_items + class->n_host_items > 0;
+}
+
+bool limits_have_host_limits(const struct limit_owner *class)
+{
+    return class->n_host_items > 0;
+}
+
+/* ---------------------------------------------------------------- counts */
+
+static void add_count(struct limit_count **counts, const char *key, int n_slots,
+                      int n_jobs)
+{
+    struct limit_count *count;
+    size_t length = strlen(key);
+    HASH_FIND(hh, *counts, key, length, count);
+    if (count == NULL) {
+        count = mem_alloc(1, sizeof(*count) + length + 1);
+        memcpy(count->key, key, length + 1);
+        HASH_ADD_KEYPTR(hh, *counts, count->key, length, count);
+    }
+    count->slots += n_slots;
+    count->jobs += n_jobs;
+    if (count->slots == 0 && count->jobs == 0) {
+        HASH_DEL(*counts, count);
+        free(count);
+    }
+}
+
+static const char *host_key(char *key, size_t size, const struct item *item,
+                            const char *host)
+{
+    bool is_each = item->limit->sides[LIMIT_HOSTS].mode == LIMIT_EACH;
+    snprintf(key, size, "%s%s", item->key, is_each ? host : "");
+    return key;
+}
+
+static void count_on_hosts(struct limit_count **counts, const struct item *item,
+                           const struct host_slots *hosts, int n_hosts, bool is_still,
+                           int sign)
+{
+    const struct limit_side *side = &item->limit->sides[LIMIT_HOSTS];
+    bool is_counted = false; /* the job, where the hosts have one limit together */
+    for (int i = 0; i < n_hosts; i++) {
+        char key[KEY_SIZE];
+        if (limit_side_has(side, hosts[i].host)) {
+            int n_jobs = !is_still && (side->mode == LIMIT_EACH || !is_counted) ? 1 : 0;
+            add_count(counts, host_key(key, sizeof(key), item, hosts[i].host),
+                      sign * hosts[i].n_slots, sign * n_jobs);
+            is_counted = true;
+        }
+    }
+}
+
+static bool is_counted(const struct limit *limit, bool is_still)
+{
+    return !is_still || limit->counts_still;
+}
+
+static void count_job(struct limit_count **counts, const struct limit_owner *class,
+                      const struct host_slots *hosts, int n_hosts, bool is_still,
+                      int sign)
+{
+    int n_slots = msg_sum_slots(hosts, n_hosts);
+    for (int i = 0; i < class->n_job_items; i++) {
+        if (is_counted(class->job_items[i].limit, is_still)) {
+            add_count(counts, class->job_items[i].key, sign * n_slots,
+                      is_still ? 0 : sign);
+        }
+    }
+    for (int i = 0; i < class->n_host_items; i++) {
+        if (is_counted(class->host_items[i].limit, is_still)) {
+            count_on_hosts(counts, &class->host_items[i], hosts, n_hosts, is_still,
+                           sign);
+        }
+    }
+}
+
+void limits_count(struct limits *limits, const struct limit_owner *class,
+                  const struct host_slots *hosts, int n_hosts, bool is_still, int sign)
+{
+    count_job(&limits->counts, class, hosts, n_hosts, is_still, sign);
+}
+
+/* ---------------------------------------------------------------- drafts */
+
+struct limits_tentative *limits_tentative_new(const struct limits *limits)
+{
+    struct limits_tentative *draft = mem_alloc(1, sizeof(*draft));
+    draft->limits = limits;
+    return draft;
+}
+
+void limits_tentative_free(struct limits_tentative *draft)
+{
+    if (draft != NULL) {
+        clear_counts(&draft->counts);
+        free(draft);
+    }
+}
+
+void limits_tentative_count(struct limits_tentative *draft,
+                            const struct limit_owner *class,
+                            const struct host_slots *hosts, int n_hosts)
+{
+    count_job(&draft->counts, class, hosts, n_hosts, false, 1);
+}
+
+void limits_tentative_job(struct limits_tentative *draft, struct arena *arena,
+                          const struct limit_owner *class,
+                          const struct host_slots *hosts, int n_hosts, int sign)
+{
+    struct host_slots *bare = arena_alloc(arena, (size_t)n_hosts + 1, sizeof(*bare));
+    for (int i = 0; i < n_hosts; i++) {
+        bare[i].host = hosts[i].host;
+    }
+    count_job(&draft->counts, class, bare, n_hosts, false, sign);
+}
+
+static bool has_host(const struct host_slots *hosts, int n_hosts, const char *host)
+{
+    for (int i = 0; i < n_hosts; i++) {
+        if (strcmp(hosts[i].host, host) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void limits_tentative_grow(struct limits_tentative *draft, struct arena *arena,
+                           const struct limit_owner *class,
+                           const struct host_slots *has, int n_has,
+                           const struct host_slots *more, int n_more)
+{
+    struct host_slots *hosts =
+        arena_alloc(arena, (size_t)n_has + (size_t)n_more + 1, sizeof(*hosts));
+    int n_hosts = n_has;
+    memcpy(hosts, has, (size_t)n_has * sizeof(*hosts));
+    for (int i = 0; i < n_more; i++) {
+        if (!has_host(has, n_has, more[i].host)) {
+            hosts[n_hosts++] = more[i];
+        }
+    }
+    limits_tentative_count(draft, class, more, n_more);
+    limits_tentative_job(draft, arena, class, more, n_more, -1);
+    limits_tentative_job(draft, arena, class, has, n_has, -1);
+    limits_tentative_job(draft, arena, class, hosts, n_hosts, 1);
+}
+
+void limits_tentative_yield(struct limits_tentative *draft,
+                            const struct limit_owner *class,
+                            const struct host_slots *hosts, int n_hosts, bool is_still)
+{
+    count_job(&draft->counts, class, hosts, n_hosts, !is_still, -1);
+    count_job(&draft->counts, class, hosts, n_hosts, is_still, 1);
+}
+
+static void sum_up(const struct limits_tentative *draft, const char *key, int *n_slots,
+                   int *n_jobs)
+{
+    struct limit_count *counts[] = {draft->limits->counts, draft->counts};
+    size_t length = strlen(key);
+    *n_slots = *n_jobs = 0;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        struct limit_count *count;
+        HASH_FIND(hh, counts[i], key, length, count);
+        if (count != NULL) {
+            *n_slots += count->slots;
+            *n_jobs += count->jobs;
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- room */
+
+int limit_slots(const struct limit *limit, int n_processors)
+{
+    int most = limit->slots >= 0 ? limit->slots : INT_MAX;
+    if (limit->per_processor_milli >= 0) {
+        int64_t slots = limit->per_processor_milli * n_processors / 1000;
+        most = slots < most ? (int)slots : most;
+    }
+    return most;
+}
+
+static int left_of(const struct limit *limit, int most, int n_slots, int n_jobs)
+{
+    if (limit->jobs >= 0 && n_jobs >= limit->jobs) {
+        return 0;
+    }
+    if (most == INT_MAX) {
+        return INT_MAX;
+    }
+    return most > n_slots ? most - n_slots : 0;
+}
+
+static void tighten(int *room, const struct limit **limit, int left,
+                    const struct limit *by)
+{
+    if (left < *room) {
+        *room = left;
+        *limit = by;
+    }
+}
+
+int limits_slots_left(const struct limits_tentative *draft,
+                      const struct limit_owner *class, const struct limit **limit)
+{
+    int room = INT_MAX;
+    *limit = NULL;
+    for (int i = 0; i < class->n_job_items; i++) {
+        const struct item *item = &class->job_items[i];
+        int n_slots, n_jobs;
+        sum_up(draft, item->key, &n_slots, &n_jobs);
+        tighten(&room, limit,
+                left_of(item->limit, limit_slots(item->limit, 0), n_slots, n_jobs),
+                item->limit);
+    }
+    return room;
+}
+
+/* What the job itself has on hosts that share the limit. */
+static int slots_among(const struct limit_side *side, const struct host_slots *pieces,
+                       int n_pieces)
+{
+    int n_slots = 0;
+    for (int i = 0; side->mode == LIMIT_TOGETHER && i < n_pieces; i++) {
+        n_slots += limit_side_has(side, pieces[i].host) ? pieces[i].n_slots : 0;
+    }
+    return n_slots;
+}
+
+int limits_slots_left_on(const struct limits_tentative *draft,
+                         const struct limit_owner *class, const char *host,
+                         int n_processors, const struct host_slots *pieces,
+                         int n_pieces, const struct limit **limit)
+{
+    int room = INT_MAX;
+    *limit = NULL;
+    for (int i = 0; i < class->n_host_items; i++) {
+        const struct item *item = &class->host_items[i];
+        const struct limit_side *side = &item->limit->sides[LIMIT_HOSTS];
+        char key[KEY_SIZE];
+        int n_slots, n_jobs;
+        if (!limit_side_has(side, host)) {
+            continue;
+        }
+        sum_up(draft, host_key(key, sizeof(key), item, host), &n_slots, &n_jobs);
+        n_slots += slots_among(side, pieces, n_pieces);
+        tighten(&room, limit,
+                left_of(item->limit, limit_slots(item->limit, n_processors), n_slots,
+                        n_jobs),
+                item->limit);
+    }
+    return room;
+}
+
+int limits_max_slots_on(const struct limit_owner *class, const char *host,
+                        int n_processors, const struct host_slots *pieces, int n_pieces)
+{
+    int most = INT_MAX;
+    for (int i = 0; i < class->n_host_items; i++) {
+        const struct limit *of = class->host_items[i].limit, *by;
+        const struct limit_side *side = &of->sides[LIMIT_HOSTS];
+        if (limit_side_has(side, host)) {
+            tighten(&most, &by,
+                    left_of(of, limit_slots(of, n_processors),
+                            slots_among(side, pieces, n_pieces), 0),
+                    of);
+        }
+    }
+    return most;
+}
+
+int limits_max_slots(const struct limit_owner *class, const struct limit **limit)
+{
+    int room = INT_MAX;
+    *limit = NULL;
+    for (int i = 0; i < class->n_job_items; i++) {
+        const struct limit *of = class->job_items[i].limit;
+        tighten(&room, limit, left_of(of, limit_slots(of, 0), 0, 0), of);
+    }
+    return room;
+}
+
+/* The job's slots that count for the limit. */
+static int slots_of(const struct limit_side *side, const struct host_slots *hosts,
+                    int n_hosts, const char *only)
+{
+    int n_slots = 0;
+    for (int i = 0; i < n_hosts; i++) {
+        bool is_in = side->mode == LIMIT_ANY || limit_side_has(side, hosts[i].host);
+        bool is_it = only == NULL || strcmp(only, hosts[i].host) == 0;
+        n_slots += is_in && is_it ? hosts[i].n_slots : 0;
+    }
+    return n_slots;
+}
+
+static bool has_room(const struct limits_tentative *draft, const struct limit *limit,
+                     const char *key, int n_processors, int n_more)
+{
+    int n_slots, n_jobs;
+    if (limit->counts_still || n_more == 0) {
+        return true; /* it counts for it all along */
+    }
+    sum_up(draft, key, &n_slots, &n_jobs);
+    return left_of(limit, limit_slots(limit, n_processors), n_slots, n_jobs) >= n_more;
+}
+
+bool limits_may_resume(const struct limits_tentative *draft,
+                       const struct limit_owner *class, const struct host_slots *hosts,
+                       int n_hosts, int n_processors)
+{
+    for (int i = 0; i < class->n_job_items; i++) {
+        const struct item *item = &class->job_items[i];
+        int n_more = slots_of(&item->limit->sides[LIMIT_HOSTS], hosts, n_hosts, NULL);
+        if (!has_room(draft, item->limit, item->key, 0, n_more)) {
+            return false;
+        }
+    }
+    for (int i = 0; i < class->n_host_items; i++) {
+        const struct item *item = &class->host_items[i];
+        const struct limit_side *side = &item->limit->sides[LIMIT_HOSTS];
+        bool is_each = side->mode == LIMIT_EACH;
+        for (int k = 0; k < (is_each ? n_hosts : 1); k++) {
+            char key[KEY_SIZE];
+            const char *only = is_each ? hosts[k].host : NULL;
+            if (!has_room(draft, item->limit,
+                          host_key(key, sizeof(key), item, only != NULL ? only : ""),
+                          n_processors, slots_of(side, hosts, n_hosts, only))) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- to be shown */
+
+const struct limit *limits_find(const struct limit *list, int n_limits, const char *key,
+                                int side, const char *name)
+{
+    for (int i = 0; i < n_limits; i++) {
+        const struct limit *limit = &list[i];
+        if (limit->key != NULL && strcmp(limit->key, key) == 0 &&
+            groups_has(&limit->sides[side].names, name)) {
+            return limit;
+        }
+    }
+    return NULL;
+}

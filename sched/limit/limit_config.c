@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* limit_config_read.c: see limit_config_read.h. Values that conf_check finds malformed
+ * are its complaint; here they count as unset. */
+#include "sched/limit/limit_config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "sched/preempt/preempt_policy.h"
+
+struct list {
+    struct conf *conf;
+    const struct groups *groups;
+    struct limit *items;
+    int count, capacity;
+    int n_unnamed; /* of section Limit */
+    int reasons;   /* PREEMPT_FOR; -1: there is no preemption */
+};
+
+/* One row that is read. */
+struct at {
+    const struct conf_section *section;
+    const struct conf_row *row;
+};
+
+#define COMPLAIN(list, at, key, ...)                                                   \
+    conf_complain((list)->conf, CONF_ERROR, (at)->section, (at)->row,                  \
+                  conf_cell((at)->row, key), __VA_ARGS__)
+
+static const struct name_set everything = {.is_all = true};
+
+/* `key`: its parameter; NULL: of section Limit. */
+static struct limit *add(struct list *list, const char *section, const char *key,
+                         const char *name)
+{
+    if (list->count == list->capacity) {
+        int capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
+        struct limit *items =
+            arena_alloc(list->conf->arena, (size_t)capacity, sizeof(*items));
+        if (list->count > 0) {
+            memcpy(items, list->items, (size_t)list->count * sizeof(*items));
+        }
+        list->items = items;
+        list->capacity = capacity;
+    }
+    struct limit *limit = &list->items[list->count++];
+    *limit = (struct limit){
+        .name = name,
+        .section = section,
+        .key = key,
+        .label = key,
+        .slots = -1,
+        .jobs = -1,
+        .per_processor_milli = -1,
+        .counts_still = true,
+    };
+    return limit;
+}
+
+/* Jobs that stand still count for the limit, unless this of PREEMPT_FOR (0: nothing)
+ * stands there. */
+static void count_unless(const struct list *list, struct limit *limit, int reason)
+{
+    limit->counts_still =
+        list->reasons < 0 || (reason != 0 && (list->reasons & reason) == 0);
+}
+
+static void set_side(struct limit *limit, int side, enum limit_mode mode,
+                     struct name_set names, const char *text)
+{
+    limit->sides[side] = (struct limit_side){mode, names, text};
+}
+
+static struct name_set only(struct list *list, const char *name)
+{
+    const char **names = arena_alloc(list->conf->arena, 1, sizeof(char *));
+    names[0] = name;
+    return (struct name_set){.names = names, .n_names = 1};
+}
+
+/* ---------------------------------------------------------------- values */
+
+static bool read_count(const struct conf_row *row, const char *key, int *count)
+{
+    const char *text = conf_text(row, key, NULL);
+    int64_t number;
+    if (text == NULL || conf_parse_int(text, 0, INT32_MAX, &number, NULL) != 0) {
+        return false;
+    }
+    *count = (int)number;
+    return true;
+}
+
+enum { MILLI = 1000, PER_PROCESSOR_MAX = 100000 };
+
+/* A number of slots a processor, as 1 or 0.5. */
+static bool read_milli(struct list *list, const struct at *at, const char *key,
+                       int64_t *milli)
+{
+    const char *text = conf_text(at->row, key, NULL);
+    char *end;
+    if (text == NULL) {
+        return false;
+    }
+    double number = strtod(text, &end);
+    if (end == text || *end != '\0' || !(number >= 0 && number <= PER_PROCESSOR_MAX) ||
+        strspn(text, "0123456789.") != strlen(text)) {
+        COMPLAIN(list, at, key, "\"%s\" is no number of slots, expected as 1 or 0.5",
+                 text);
+        return false;
+    }
+    *milli = (int64_t)(number * MILLI + 0.5);
+    return true;
+}
+
+/* ---------------------------------------------------------------- queues */
+
+static void read_queue(struct list *list, const struct at *at)
+{
+    static const struct {
+        const char *key;
+        int side; /* of which each has one; LIMIT_QUEUES: none */
+    } keys[] = {{"QJOB_LIMIT", LIMIT_QUEUES},
+                {"UJOB_LIMIT", LIMIT_USERS},
+                {"HJOB_LIMIT", LIMIT_HOSTS},
+                {"PJOB_LIMIT", LIMIT_HOSTS}};
+    const char *queue = conf_text(at->row, "QUEUE_NAME", "");
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        bool is_per_processor = keys[i].key[0] == 'P';
+        int slots = -1;
+        int64_t milli = -1;
+        if (is_per_processor ? !read_milli(list, at, keys[i].key, &milli)
+                             : !read_count(at->row, keys[i].key, &slots)) {
+            continue;
+        }
+        struct limit *limit =
+            add(list, "Queue", keys[i].key,
+                arena_printf(list->conf->arena, "%s of queue %s (%s)", keys[i].key,
+                             queue, conf_text(at->row, keys[i].key, "")));
+        limit->slots = slots;
+        limit->per_processor_milli = milli;
+        set_side(limit, LIMIT_QUEUES, LIMIT_TOGETHER, only(list, queue), queue);
+        if (keys[i].side != LIMIT_QUEUES) {
+            set_side(limit, keys[i].side, LIMIT_EACH, everything, "all");
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- hosts, users */
+
+/* Those who have a row of their own with this key, for the row "default" to leave out.
+ */
+static struct name_set named_rows(struct list *list, const char *section,
+                                  const char *name_key, const char *key)
+{
+    struct arena *arena = list->conf->arena;
+    struct name_set set = {.is_all = true};
+    const char **names = NULL;
+    for (const struct conf_section *at = NULL;
+         (at = conf_next(list->conf, section, at)) != NULL;) {
+        const char **grown =
+            arena_alloc(arena, (size_t)(set.n_names + at->n_rows) + 1, sizeof(char *));
+        for (int i = 0; i < set.n_names; i++) {
+            grown[i] = names[i];
+        }
+        names = grown;
+        for (int i = 0; i < at->n_rows; i++) {
+            const char *name = conf_text(&at->rows[i], name_key, NULL);
+            if (name != NULL && strcasecmp(name, "default") != 0 &&
+                conf_text(&at->rows[i], key, NULL) != NULL) {
+                int place = set.n_names++;
+                for (; place > 0 && strcmp(names[place - 1], name) > 0; place--) {
+                    names[place] = names[place - 1];
+                }
+                names[place] = name;
+            }
+        }
+    }
+    set.names = names;
+    return set;
+}
+
+static void read_host(struct list *list, const struct at *at)
+{
+    const char *host = conf_text(at->row, "HOST_NAME", NULL);
+    int slots;
+    if (host == NULL || !read_count(at->row, "JL/U", &slots)) {
+        return;
+    }
+    bool is_default = strcasecmp(host, "default") == 0;
+    struct limit *limit =
+        add(list, "Host", "JL/U",
+            is_default
+                ? arena_printf(list->conf->arena, "JL/U of hosts (%d)", slots)
+                : arena_printf(list->conf->arena, "JL/U of host %s (%d)", host, slots));
+    limit->slots = slots;
+    count_unless(list, limit, PREEMPT_FOR_HOST_JLU);
+    set_side(limit, LIMIT_USERS, LIMIT_EACH, everything, "all");
+    set_side(limit, LIMIT_HOSTS, LIMIT_EACH,
+             is_default ? named_rows(list, "Host", "HOST_NAME", "JL/U")
+                        : only(list, host),
+             host);
+}
+
+/* Whom a User row is for: a user, a group together, "group@" each of it, "default" all
+ * others. */
+static void set_users(struct list *list, struct limit *limit, const char *name,
+                      const char *key)
+{
+    size_t length = strlen(name);
+    bool is_each = length > 1 && name[length - 1] == '@';
+    const char *bare = arena_strn(list->conf->arena, name, length - is_each);
+    const struct name_group *group = groups_find_users(list->groups, bare);
+    if (strcasecmp(name, "default") == 0) {
+        set_side(limit, LIMIT_USERS, LIMIT_EACH,
+                 named_rows(list, "User", "USER_NAME", key), name);
+    } else if (group != NULL) {
+        set_side(limit, LIMIT_USERS, is_each ? LIMIT_EACH : LIMIT_TOGETHER,
+                 group->members, bare);
+    } else {
+        set_side(limit, LIMIT_USERS, LIMIT_EACH, only(list, bare), bare);
+    }
+}
+
+static bool is_of_group(const struct limit *limit)
+{
+    return limit->sides[LIMIT_USERS].mode == LIMIT_TOGETHER;
+}
+
+static void read_user(struct list *list, const struct at *at)
+{
+    struct arena *arena = list->conf->arena;
+    const char *user = conf_text(at->row, "USER_NAME", NULL);
+    int slots;
+    int64_t milli;
+    if (user == NULL) {
+        COMPLAIN(list, at, "USER_NAME", "a row without a user, expected USER_NAME");
+        return;
+    }
+    size_t length = strlen(user);
+    if (user[length - 1] == '@' &&
+        groups_find_users(list->groups, arena_strn(arena, user, length - 1)) == NULL) {
+        COMPLAIN(list, at, "USER_NAME",
+                 "\"%s\": no such group, expected one of section "
+                 "UserGroup before the @",
+                 user);
+    }
+    if (read_count(at->row, "MAX_JOBS", &slots)) {
+        struct limit *limit =
+            add(list, "User", "MAX_JOBS",
+                arena_printf(arena, "MAX_JOBS of user %s (%d)", user, slots));
+        limit->slots = slots;
+        set_users(list, limit, user, "MAX_JOBS");
+        count_unless(list, limit, is_of_group(limit) ? PREEMPT_FOR_GROUP_MAX : 0);
+    }
+    if (read_milli(list, at, "JL/P", &milli)) {
+        struct limit *limit = add(list, "User", "JL/P",
+                                  arena_printf(arena, "JL/P of user %s (%s)", user,
+                                               conf_text(at->row, "JL/P", "")));
+        limit->per_processor_milli = milli;
+        set_users(list, limit, user, "JL/P");
+        count_unless(list, limit,
+                     is_of_group(limit) ? PREEMPT_FOR_GROUP_JLP : PREEMPT_FOR_USER_JLP);
+        set_side(limit, LIMIT_HOSTS, LIMIT_EACH, everything, "all");
+    }
+}
+
+/* ---------------------------------------------------------------- Limit sections */
+
+static bool is_queue(struct list *list, const char *name)
+{
+    for (const struct conf_section *at = NULL;
+         (at = conf_next(list->conf, "Queue", at)) != NULL;) {
+        for (int i = 0; i < at->n_rows; i++) {
+            if (strcmp(conf_text(&at->rows[i], "QUEUE_NAME", ""), name) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Users and projects are whoever comes: the same words, without groups for projects. */
+static struct name_set read_names(struct list *list, const struct at *at, int side,
+                                  const char *key)
+{
+    static const struct groups none = {0};
+    struct group_place place = {at->section, at->row, conf_cell(at->row, key)};
+    if (side == LIMIT_HOSTS) {
+        return groups_read_hosts(list->conf, list->groups, &place);
+    }
+    struct name_set set = groups_read_users(
+        list->conf, side == LIMIT_USERS ? list->groups : &none, &place);
+    for (int i = 0; side == LIMIT_QUEUES && i < set.n_names; i++) {
+        if (!is_queue(list, set.names[i])) {
+            COMPLAIN(list, at, key,
+                     "unknown queue \"%s\", expected one of section Queue",
+                     set.names[i]);
+        }
+    }
+    return set;
+}
+
+/* Those named, with a blank between them. */
+static const char *words_text(struct list *list, const char *value)
+{
+    struct conf_words words = conf_words(list->conf->arena, value);
+    const char *text = "";
+    for (int i = 0; i < words.count; i++) {
+        text = arena_printf(list->conf->arena, "%s%s%s", text, i > 0 ? " " : "",
+                            words.words[i]);
+    }
+    return text;
+}
+
+static void read_sides(struct list *list, const struct at *at, struct limit *limit)
+{
+    static const char *const keys[LIMIT_SIDES][2] = {
+        [LIMIT_USERS] = {"USERS", "PER_USER"},
+        [LIMIT_QUEUES] = {"QUEUES", "PER_QUEUE"},
+        [LIMIT_HOSTS] = {"HOSTS", "PER_HOST"},
+        [LIMIT_PROJECTS] = {"PROJECTS", "PER_PROJECT"},
+    };
+    for (int side = 0; side < LIMIT_SIDES; side++) {
+        bool has_all = conf_text(at->row, keys[side][0], NULL) != NULL;
+        bool has_each = conf_text(at->row, keys[side][1], NULL) != NULL;
+        if (has_all && has_each) {
+            COMPLAIN(list, at, keys[side][1], "stands beside %s, expected one of them",
+                     keys[side][0]);
+        } else if (has_all || has_each) {
+            set_side(limit, side, has_each ? LIMIT_EACH : LIMIT_TOGETHER,
+                     read_names(list, at, side, keys[side][has_each]),
+                     words_text(list, conf_text(at->row, keys[side][has_each], NULL)));
+        }
+    }
+}
+
+/* Which of the limits of other sections it is like (ARCHITECTURE 5). */
+static void set_still(const struct list *list, struct limit *limit)
+{
+    const struct limit_side *sides = limit->sides;
+    bool has_users = sides[LIMIT_USERS].mode != LIMIT_ANY;
+    bool has_hosts = sides[LIMIT_HOSTS].mode != LIMIT_ANY;
+    bool is_each = sides[LIMIT_USERS].mode == LIMIT_EACH;
+    if (sides[LIMIT_QUEUES].mode != LIMIT_ANY ||
+        (!has_users && sides[LIMIT_PROJECTS].mode != LIMIT_ANY)) {
+        return; /* of queues, of projects: all count */
+    }
+    if (limit->per_processor_milli >= 0 && has_users) {
+        count_unless(list, limit, PREEMPT_FOR_GROUP_JLP | PREEMPT_FOR_USER_JLP);
+    } else if (is_each && has_hosts) {
+        count_unless(list, limit, PREEMPT_FOR_GROUP_MAX);
+    } else if (has_users && !is_each) {
+        count_unless(list, limit, PREEMPT_FOR_HOST_JLU);
+    } else {
+        count_unless(list, limit, 0); /* as a user's total, or a host's */
+    }
+}
+
+static void read_limit(struct list *list, const struct at *at)
+{
+    struct arena *arena = list->conf->arena;
+    const char *name = conf_text(at->row, "NAME", NULL);
+    struct limit *limit = add(
+        list, "Limit", NULL,
+        name != NULL ? arena_printf(arena, "%s (section Limit)", name)
+                     : arena_printf(arena, "of section Limit, line %d", at->row->line));
+    limit->label =
+        name != NULL ? name : arena_printf(arena, "NONAME%03d", list->n_unnamed++);
+    bool has_slots = read_count(at->row, "SLOTS", &limit->slots);
+    bool has_jobs = read_count(at->row, "JOBS", &limit->jobs);
+    bool has_milli =
+        read_milli(list, at, "SLOTS_PER_PROCESSOR", &limit->per_processor_milli);
+    read_sides(list, at, limit);
+    set_still(list, limit);
+    if (has_milli && limit->sides[LIMIT_HOSTS].mode != LIMIT_EACH) {
+        COMPLAIN(list, at, "SLOTS_PER_PROCESSOR",
+                 "is for each host alone, expected PER_HOST beside it");
+    }
+    if (!has_slots && !has_jobs && !has_milli) {
+        COMPLAIN(list, at, "NAME",
+                 "a limit of nothing, expected SLOTS, SLOTS_PER_PROCESSOR or JOBS");
+    }
+}
+
+/* ---------------------------------------------------------------- all */
+
+static void read_rows(struct list *list, const char *section,
+                      void (*read)(struct list *, const struct at *))
+{
+    struct at at = {0};
+    while ((at.section = conf_next(list->conf, section, at.section)) != NULL) {
+        for (int i = 0; i < at.section->n_rows; i++) {
+            at.row = &at.section->rows[i];
+            read(list, &at);
+        }
+    }
+}
+
+void limit_config_read(struct conf *conf, const struct groups *groups,
+                       const struct limit **limits, int *n_limits)
+{
+    struct list list = {
+        .conf = conf, .groups = groups, .reasons = preempt_policy_read_for(conf)};
+    read_rows(&list, "Queue", read_queue);
+    read_rows(&list, "Host", read_host);
+    read_rows(&list, "User", read_user);
+    read_rows(&list, "Limit", read_limit);
+    *limits = list.items;
+    *n_limits = list.count;
+}

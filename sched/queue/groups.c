@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* groups.c: see groups.h. A group is resolved when it is first named, with a mark on
+ * those that are being resolved: whoever meets the mark again stands in a circle. */
+#include "sched/queue/groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* What one kind of group is read with. */
+struct draft {
+    struct name_group group;
+    struct group_place place;
+    enum { DRAFT_UNREAD, DRAFT_BEGUN, DRAFT_READ } state;
+};
+
+struct reader {
+    struct conf *conf;
+    struct draft *drafts;
+    int n_drafts;
+    const struct groups *groups; /* own hosts; else NULL: users */
+};
+
+#define COMPLAIN(reader, place, ...)                                                   \
+    conf_complain((reader)->conf, CONF_ERROR, (place)->section, (place)->row,          \
+                  (place)->cell, __VA_ARGS__)
+
+/* ---------------------------------------------------------------- sets */
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+bool groups_has(const struct name_set *set, const char *name)
+{
+    bool is_named = set->n_names > 0 && bsearch(&name, set->names, (size_t)set->n_names,
+                                                sizeof(char *), by_name) != NULL;
+    return is_named != set->is_all;
+}
+
+static struct name_set sorted(const char **names, int count, bool is_all)
+{
+    int kept = 0;
+    qsort(names, (size_t)count, sizeof(char *), by_name);
+    for (int i = 0; i < count; i++) {
+        if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0) {
+            names[kept++] = names[i];
+        }
+    }
+    return (struct name_set){.is_all = is_all, .names = names, .n_names = kept};
+}
+
+/* The names of `a` that are in `b`, or that are not. */
+static struct name_set filtered(struct arena *arena, const struct name_set *a,
+                                const struct name_set *b, bool wants_in)
+{
+    const char **names = arena_alloc(arena, (size_t)a->n_names + 1, sizeof(char *));
+    int count = 0;
+    for (int i = 0; i < a->n_names; i++) {
+        if (groups_has(b, a->names[i]) == wants_in) {
+            names[count++] = a->names[i];
+        }
+    }
+    return sorted(names, count, false);
+}
+
+static struct name_set joined(struct arena *arena, const struct name_set *a,
+                              const struct name_set *b)
+{
+    size_t most = (size_t)a->n_names + (size_t)b->n_names + 1;
+    const char **names = arena_alloc(arena, most, sizeof(char *));
+    for (int i = 0; i < a->n_names; i++) {
+        names[i] = a->names[i];
+    }
+    for (int i = 0; i < b->n_names; i++) {
+        names[a->n_names + i] = b->names[i];
+    }
+    return sorted(names, a->n_names + b->n_names, false);
+}
+
+static struct name_set complement(struct name_set set)
+{
+    set.is_all = !set.is_all;
+    return set;
+}
+
+/* Either of the two: where one is "all but", so is what comes of it. */
+static struct name_set either(struct arena *arena, const struct name_set *a,
+                              const struct name_set *b)
+{
+    if (!a->is_all && !b->is_all) {
+        return joined(arena, a, b);
+    }
+    if (a->is_all && b->is_all) { /* but those that neither has */
+        struct name_set others = complement(*b);
+        return complement(filtered(arena, a, &others, true));
+    }
+    const struct name_set *all = a->is_all ? a : b, *some = a->is_all ? b : a;
+    struct name_set left = *all;
+    left.is_all = false;
+    return complement(filtered(arena, &left, some, false));
+}
+
+static struct name_set without(struct arena *arena, const struct name_set *a,
+                               const struct name_set *b)
+{
+    struct name_set inverse = complement(*a);
+    inverse = either(arena, &inverse, b);
+    return complement(inverse);
+}
+
+static struct name_set one(struct arena *arena, const char *name)
+{
+    const char **names = arena_alloc(arena, 1, sizeof(char *));
+    names[0] = name;
+    return (struct name_set){.names = names, .n_names = 1};
+}
+
+/* ---------------------------------------------------------------- lists */
+
+static struct name_set resolve(struct reader *reader, struct draft *draft);
+
+static bool is_own_host(const struct groups *groups, const char *name)
+{
+    struct name_set own = {.names = groups->own_hosts, .n_names = groups->n_own_hosts};
+    return groups_has(&own, name);
+}
+
+static struct name_set read_word(struct reader *reader, const struct group_place *place,
+                                 const char *word)
+{
+    struct arena *arena = reader->conf->arena;
+    const struct name_set nobody = {0};
+    if (strcasecmp(word, "all") == 0) {
+        return (struct name_set){.is_all = true};
+    }
+    for (int i = 0; i < reader->n_drafts; i++) {
+        if (strcmp(reader->drafts[i].group.name, word) != 0) {
+            continue;
+        }
+        if (reader->drafts[i].state == DRAFT_BEGUN) {
+            COMPLAIN(reader, place, "group \"%s\" is a member of itself", word);
+            return nobody;
+        }
+        return resolve(reader, &reader->drafts[i]);
+    }
+    if (reader->groups != NULL && strchr(word, '@') == NULL &&
+        !is_own_host(reader->groups, word)) {
+        COMPLAIN(reader, place, "unknown host \"%s\", expected one of section Host",
+                 word);
+        return nobody;
+    }
+    return one(arena, word);
+}
+
+static struct name_set read_list(struct reader *reader, const struct group_place *place,
+                                 const char *value)
+{
+    struct arena *arena = reader->conf->arena;
+    struct conf_words words = conf_words(arena, value);
+    struct name_set set = {0}, out = {0};
+    for (int i = 0; i < words.count; i++) {
+        const char *word = words.words[i];
+        bool is_out = word[0] == '~';
+        struct name_set of = read_word(reader, place, word + is_out);
+        if (is_out) {
+            out = either(arena, &out, &of);
+        } else {
+            set = either(arena, &set, &of);
+        }
+    }
+    return without(arena, &set, &out);
+}
+
+static struct name_set resolve(struct reader *reader, struct draft *draft)
+{
+    if (draft->state == DRAFT_UNREAD) {
+        draft->state = DRAFT_BEGUN;
+        draft->group.members =
+            read_list(reader, &draft->place, draft->place.cell->value);
+        draft->state = DRAFT_READ;
+    }
+    return draft->group.members;
+}
+
+/* ---------------------------------------------------------------- sections */
+
+static int count_rows(const struct conf *conf, const char *section)
+{
+    int count = 0;
+    for (const struct conf_section *at = NULL;
+         (at = conf_next(conf, section, at)) != NULL;) {
+        count += at->n_rows;
+    }
+    return count;
+}
+
+static void add_draft(struct reader *reader, const struct conf_section *section,
+                      const struct conf_row *row)
+{
+    const char *name = conf_text(row, "GROUP_NAME", NULL);
+    struct group_place place = {section, row, conf_cell(row, "GROUP_MEMBER")};
+    if (name == NULL || place.cell == NULL || place.cell->value == NULL) {
+        COMPLAIN(reader, &place, "a group without %s",
+                 name == NULL ? "a name, expected GROUP_NAME"
+                              : "members, expected GROUP_MEMBER");
+        return;
+    }
+    for (int i = 0; i < reader->n_drafts; i++) {
+        if (strcmp(reader->drafts[i].group.name, name) == 0) {
+            COMPLAIN(reader, &place, "group \"%s\" stands here twice", name);
+            return;
+        }
+    }
+    reader->drafts[reader->n_drafts++] =
+        (struct draft){.group = {.name = name}, .place = place};
+}
+
+static void read_sections(struct reader *reader, const char *name,
+                          const struct name_group **groups, int *n_groups)
+{
+    struct arena *arena = reader->conf->arena;
+    size_t n_rows = (size_t)count_rows(reader->conf, name);
+    reader->drafts = arena_alloc(arena, n_rows, sizeof(*reader->drafts));
+    for (const struct conf_section *section = NULL;
+         (section = conf_next(reader->conf, name, section)) != NULL;) {
+        for (int i = 0; i < section->n_rows; i++) {
+            add_draft(reader, section, &section->rows[i]);
+        }
+    }
+    struct name_group *all = arena_alloc(arena, n_rows, sizeof(*all));
+    for (int i = 0; i < reader->n_drafts; i++) {
+        resolve(reader, &reader->drafts[i]);
+        all[i] = reader->drafts[i].group;
+    }
+    *groups = all;
+    *n_groups = reader->n_drafts;
+}
+
+void groups_read(struct conf *conf, const char *const *hosts, int n_hosts,
+                 struct groups *groups)
+{
+    const char **names = arena_alloc(conf->arena, (size_t)n_hosts + 1, sizeof(char *));
+    for (int i = 0; i < n_hosts; i++) {
+        names[i] = hosts[i];
+    }
+    *groups = (struct groups){0};
+    struct name_set own = sorted(names, n_hosts, false);
+    groups->own_hosts = own.names;
+    groups->n_own_hosts = own.n_names;
+    struct reader users = {.conf = conf};
+    read_sections(&users, "UserGroup", &groups->users, &groups->n_users);
+    struct reader reader = {.conf = conf, .groups = groups};
+    read_sections(&reader, "HostGroup", &groups->hosts, &groups->n_hosts);
+}
+
+static const struct name_group *find(const struct name_group *groups, int n_groups,
+                                     const char *name)
+{
+    for (int i = 0; i < n_groups; i++) {
+        if (strcmp(groups[i].name, name) == 0) {
+            return &groups[i];
+        }
+    }
+    return NULL;
+}
+
+const struct name_group *groups_find_users(const struct groups *groups,
+                                           const char *name)
+{
+    return find(groups->users, groups->n_users, name);
+}
+
+const struct name_group *groups_find_hosts(const struct groups *groups,
+                                           const char *name)
+{
+    return find(groups->hosts, groups->n_hosts, name);
+}
+
+/* Groups that have been read, as drafts that are done. */
+static struct reader reader_of(struct conf *conf, const struct name_group *groups,
+                               int n_groups)
+{
+    struct reader reader = {.conf = conf, .n_drafts = n_groups};
+    reader.drafts = arena_alloc(conf->arena, (size_t)n_groups, sizeof(*reader.drafts));
+    for (int i = 0; i < n_groups; i++) {
+        reader.drafts[i] = (struct draft){.group = groups[i], .state = DRAFT_READ};
+    }
+    return reader;
+}
+
+struct name_set groups_read_users(struct conf *conf, const struct groups *groups,
+                                  const struct group_place *place)
+{
+    struct reader reader = reader_of(conf, groups->users, groups->n_users);
+    return read_list(&reader, place, place->cell->value);
+}
+
+struct name_set groups_read_hosts(struct conf *conf, const struct groups *groups,
+                                  const struct group_place *place)
+{
+    struct reader reader = reader_of(conf, groups->hosts, groups->n_hosts);
+    reader.groups = groups;
+    return read_list(&reader, place, place->cell->value);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* groups.h: UserGroup and HostGroup sections, and lists of names that may name groups.
+ *
+ *     GROUP_NAME  GROUP_MEMBER
+ *     lab         (ana bo)
+ *     some        (all ~lab ~cy)     everyone but those
+ *     both        (lab some)         groups in groups
+ *
+ * `all` stands for every user, or every own host; `~x` takes a name or a group out. A
+ * group may be named before its own row, but not in a circle.
+ *
+ * Ownership: in conf's arena. Errors: diagnostics. Order: names sorted by strcmp.
+ * Source: LSF's lsb.users and lsb.hosts. Layer: sched (base only). */
+#ifndef SUBLET_SCHED_QUEUE_GROUPS_H
+#define SUBLET_SCHED_QUEUE_GROUPS_H
+
+#include <stdbool.h>
+
+#include "base/conf.h"
+
+/* A set of names: those, or all but those. */
+struct name_set {
+    bool is_all;
+    const char *const *names; /* sorted, each once */
+    int n_names;
+};
+
+struct name_group {
+    const char *name;
+    struct name_set members;
+};
+
+struct groups {
+    const struct name_group *users, *hosts; /* file order */
+    int n_users, n_hosts;
+    const char *const *own_hosts; /* all that there are, sorted */
+    int n_own_hosts;
+};
+
+void groups_read(struct conf *conf, const char *const *hosts, int n_hosts,
+                 struct groups *groups);
+
+const struct name_group *groups_find_users(const struct groups *groups,
+                                           const char *name);
+const struct name_group *groups_find_hosts(const struct groups *groups,
+                                           const char *name);
+
+/* Where a value stands that is complained about. */
+struct group_place {
+    const struct conf_section *section;
+    const struct conf_row *row;
+    const struct conf_cell *cell;
+};
+
+/* A list as in USERS or PER_HOST. A host that nobody knows is complained about; users
+ * are not known here. Names on borrowed hosts ("n1@north") are taken as they are. */
+struct name_set groups_read_users(struct conf *conf, const struct groups *groups,
+                                  const struct group_place *place);
+struct name_set groups_read_hosts(struct conf *conf, const struct groups *groups,
+                                  const struct group_place *place);
+
+bool groups_has(const struct name_set *set, const char *name);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_controls.h: JOB_CONTROLS of a queue, and SUSPEND_CONTROL, RESUME_CONTROL and
+ * TERMINATE_CONTROL of an application: what suspends, resumes and ends its jobs.
+ *
+ *     JOB_CONTROLS = SUSPEND[SIGTSTP] RESUME[/opt/app/wake $LSB_JOBPIDS]
+ *     JOB_CONTROLS = SUSPEND[brequeue $LSB_JOBID]
+ *
+ * Brackets may stand in a command where they come in pairs. A suspension by brequeue
+ * (`sublet requeue`) is the site's to carry out: the job is ended and waits again.
+ * Commands that order what they are run for (SUSPEND[bstop], TERMINATE[bkill]) would
+ * wait for themselves, and are errors.
+ *
+ * Ownership: texts in the arena. Errors: ERR_PARSE; ERR_UNBUILT for CHKPNT.
+ * Source: lsf.md 3.5. Layer: sched (base only). */
+#ifndef SUBLET_SCHED_QUEUE_JOB_CONTROLS_H
+#define SUBLET_SCHED_QUEUE_JOB_CONTROLS_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "model/job_control.h"
+
+struct job_controls {
+    const char
+        *actions[JOB_CONTROL_KINDS]; /* signal or command; NULL: the usual signals */
+};
+
+int job_controls_read(struct arena *arena, const char *text,
+                      struct job_controls *controls, struct err *err) MUST_CHECK;
+/* One of them alone, without brackets. */
+int job_controls_read_one(struct arena *arena, enum job_control action,
+                          const char *text, struct job_controls *controls,
+                          struct err *err) MUST_CHECK;
+/* Who is suspended is requeued. */
+bool job_controls_requeue(const struct job_controls *controls);
+
+#endif

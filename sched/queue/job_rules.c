@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_rules.c: see job_rules.h; the three together, and whether a job may come. How
+ * they are read is in job_rules_read.c, what they make of a job in job_rules_apply.c.
+ */
+#include "sched/queue/job_rules.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+
+enum { PRE_TRIES_DEFAULT = 5 }; /* LSF's MAX_PREEXEC_RETRY */
+
+#define MINUTE_MS INT64_C(60000)
+
+void job_rules_init(struct job_rules *rules)
+{
+    *rules = (struct job_rules){
+        .soft = job_rlimits_none(),
+        .hard = job_rlimits_none(),
+        .rerunnable = JOB_RULES_UNSET,
+        .job_starter = "",
+        .pre_exec = "",
+        .post_exec = "",
+        .max_requeues = JOB_RULES_UNSET,
+        .max_pre_tries = JOB_RULES_UNSET,
+    };
+}
+
+int64_t job_rules_unit_kib(const struct conf *conf)
+{
+    const struct conf_section *section = NULL;
+    int64_t unit_kib = 1;
+    while ((section = conf_next(conf, "", section)) != NULL) {
+        for (int i = 0; i < section->n_rows; i++) {
+            const char *word = conf_text(&section->rows[i], "LSF_UNIT_FOR_LIMITS", "");
+            int64_t kib = job_rlimit_unit_kib(word);
+            unit_kib = kib > 0 ? kib : unit_kib;
+        }
+    }
+    return unit_kib;
+}
+
+/* ---------------------------------------------------------------- together */
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Both bounds count. */
+static void add_slots(struct job_rules *to, const struct job_rules *from)
+{
+    if (from->max_slots > 0) {
+        bool is_first = to->max_slots == 0;
+        to->max_slots = is_first || from->max_slots < to->max_slots ? from->max_slots
+                                                                    : to->max_slots;
+        to->min_slots =
+            from->min_slots > to->min_slots ? from->min_slots : to->min_slots;
+        to->default_slots = from->default_slots;
+    }
+}
+
+/* The nearer one's default counts, and both maxima. */
+static void add_limits(struct job_rules *to, const struct job_rules *from)
+{
+    if (from->default_run_limit_ms > 0) {
+        to->default_run_limit_ms = from->default_run_limit_ms;
+    }
+    if (from->run_limit_ms > 0) {
+        to->run_limit_ms = to->run_limit_ms > 0
+                               ? least(to->run_limit_ms, from->run_limit_ms)
+                               : from->run_limit_ms;
+    }
+    if (to->run_limit_ms > 0) {
+        to->default_run_limit_ms = least(to->default_run_limit_ms, to->run_limit_ms);
+    }
+    for (int i = 0; i < JOB_RLIMITS; i++) {
+        to->hard.values[i] = least(to->hard.values[i], from->hard.values[i]);
+        if (from->soft.values[i] != JOB_RLIMIT_NONE) {
+            to->soft.values[i] = from->soft.values[i];
+        }
+        to->soft.values[i] = least(to->soft.values[i], to->hard.values[i]);
+    }
+}
+
+static void add_rules(struct job_rules *to, const struct job_rules *from)
+{
+    if (from == NULL) {
+        return;
+    }
+    add_slots(to, from);
+    add_limits(to, from);
+    if (from->rerunnable != JOB_RULES_UNSET) {
+        to->rerunnable = from->rerunnable;
+    }
+    if (from->requeue_codes != NULL) {
+        to->requeue_codes = from->requeue_codes;
+        to->n_requeue_codes = from->n_requeue_codes;
+        to->exclude_codes = from->exclude_codes;
+        to->n_exclude_codes = from->n_exclude_codes;
+    }
+    if (from->success_codes != NULL) {
+        to->success_codes = from->success_codes;
+        to->n_success_codes = from->n_success_codes;
+    }
+    if (from->job_starter[0] != '\0') {
+        to->job_starter = from->job_starter;
+    }
+    for (int i = 0; i < JOB_CONTROL_KINDS; i++) {
+        if (from->controls.actions[i] != NULL) {
+            to->controls.actions[i] = from->controls.actions[i];
+        }
+    }
+    if (from->max_requeues != JOB_RULES_UNSET) {
+        to->max_requeues = from->max_requeues;
+    }
+    if (from->max_pre_tries != JOB_RULES_UNSET) {
+        to->max_pre_tries = from->max_pre_tries;
+    }
+}
+
+void job_rules_merge(const struct job_rules_stack *stack, struct job_rules *merged)
+{
+    job_rules_init(merged);
+    add_rules(merged, stack->site);
+    add_rules(merged, stack->queue);
+    add_rules(merged, stack->app);
+    if (stack->app != NULL) {
+        merged->pre_exec = stack->app->pre_exec;
+        merged->post_exec = stack->app->post_exec;
+    }
+}
+
+/* ---------------------------------------------------------------- jobs */
+
+/* The range's ends are the rules' where they allow less. */
+static int check_slots(const struct job_rules *rules, struct job_spec *spec,
+                       int *max_slots, struct err *err)
+{
+    if (spec->n_slots == 0) {
+        spec->n_slots = rules->default_slots > 0 ? rules->default_slots : 1;
+    }
+    int most = *max_slots > spec->n_slots ? *max_slots : spec->n_slots;
+    if (rules->max_slots > 0 && spec->n_slots > rules->max_slots) {
+        return err_set(err, ERR_BOUNDS,
+                       "Too many processors requested: %d, the queue takes at most %d",
+                       spec->n_slots, rules->max_slots);
+    }
+    if (most < rules->min_slots) {
+        return err_set(err, ERR_BOUNDS,
+                       "Too few processors requested: %d, the queue takes at least %d",
+                       most, rules->min_slots);
+    }
+    if (spec->n_slots < rules->min_slots) {
+        spec->n_slots = rules->min_slots;
+    }
+    if (rules->max_slots > 0 && *max_slots > rules->max_slots) {
+        *max_slots = rules->max_slots;
+    }
+    return 0;
+}
+
+static int check_run_limit(const struct job_rules *rules, struct job_spec *spec,
+                           struct err *err)
+{
+    if (spec->run_limit_ms == 0) {
+        spec->run_limit_ms = rules->default_run_limit_ms;
+    }
+    if (rules->run_limit_ms > 0 && spec->run_limit_ms > rules->run_limit_ms) {
+        return err_set(err, ERR_BOUNDS,
+                       "RUNLIMIT: Cannot exceed queue's hard limit(s), which is %lld "
+                       "minutes",
+                       (long long)(rules->run_limit_ms / MINUTE_MS));
+    }
+    return 0;
+}
+
+/* With the starter it still has to fit a message. */
+static int check_command(const struct job_rules *rules, const struct job_spec *spec,
+                         struct err *err)
+{
+    if (strlen(rules->job_starter) + strlen(spec->command) >= COMMAND_MAX) {
+        return err_set(err, ERR_BOUNDS,
+                       "the command and its JOB_STARTER are larger than %d bytes; put "
+                       "the command into a file",
+                       COMMAND_MAX);
+    }
+    return 0;
+}
+
+static int check_limits(const struct job_rules *rules, const struct job_spec *spec,
+                        struct err *err)
+{
+    struct job_rlimits asked;
+    struct arena arena;
+    int code = job_rlimits_read(spec->limits, spec->n_limits, &asked, err);
+    for (int i = 0; code == 0 && i < JOB_RLIMITS; i++) {
+        const struct job_rlimit_kind *kind = &job_rlimit_kinds[i];
+        if (asked.values[i] == JOB_RLIMIT_NONE) {
+            continue;
+        }
+        if (kind->option == NULL) {
+            code = err_set(err, ERR_DENIED, "%s is not a job's to ask for", kind->key);
+        } else if (asked.values[i] > rules->hard.values[i]) {
+            arena_init(&arena);
+            code = err_set(
+                err, ERR_BOUNDS, "%s: Cannot exceed queue's hard limit(s), which is %s",
+                kind->key,
+                job_rlimit_text(&arena, (enum job_rlimit)i, rules->hard.values[i]));
+            arena_release(&arena);
+        }
+    }
+    return code;
+}
+
+int job_rules_check(const struct job_rules_stack *stack, struct job_spec *spec,
+                    int *max_slots, struct err *err)
+{
+    struct job_rules rules;
+    job_rules_merge(stack, &rules);
+    int code = check_slots(&rules, spec, max_slots, err);
+    if (code == 0) {
+        code = check_run_limit(&rules, spec, err);
+    }
+    if (code == 0) {
+        code = check_command(&rules, spec, err);
+    }
+    return code == 0 ? check_limits(&rules, spec, err) : code;
+}
+
+static bool has_code(const int *codes, int n_codes, int code)
+{
+    for (int i = 0; i < n_codes; i++) {
+        if (codes[i] == code) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool job_rules_requeue(const struct job_rules *rules, int exit_code)
+{
+    return has_code(rules->requeue_codes, rules->n_requeue_codes, exit_code);
+}
+
+bool job_rules_exclude(const struct job_rules *rules, int exit_code)
+{
+    return has_code(rules->exclude_codes, rules->n_exclude_codes, exit_code);
+}
+
+bool job_rules_succeed(const struct job_rules *rules, int exit_code)
+{
+    return exit_code == 0 ||
+           has_code(rules->success_codes, rules->n_success_codes, exit_code);
+}
+
+int job_rules_pre_tries(const struct job_rules *rules)
+{
+    return rules->max_pre_tries == JOB_RULES_UNSET ? PRE_TRIES_DEFAULT
+                                                   : rules->max_pre_tries;
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resreq.c: cuts the strings, hands each section to its reader, and joins what they
+ * make of it. */
+#include "sched/resreq/resreq.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched/resreq/resreq_alternatives.h"
+#include "sched/resreq/resreq_section.h"
+#include "sched/resreq/resrsv_limit.h"
+
+/* What the strings of a job, an application or a queue say besides. */
+struct level {
+    struct resreq_rusages usages;
+    struct resreq_span shape;
+};
+
+struct compiler {
+    struct arena *arena;
+    const struct resreq_rules *rules;
+    struct resreq_selection selection;
+    struct resreq_order order;
+    struct level level; /* that is read */
+    unsigned sections;  /* 1 << section, of all strings */
+    unsigned seen;      /* likewise, of the level's */
+    struct resreq_notes *notes;
+    struct resreq_error *fault;
+};
+
+static bool is_blank_part(const struct resreq_part *part)
+{
+    return resreq_lex_peek(&part->content).kind == LEX_END;
+}
+
+static int read_select(struct compiler *compiler, const struct resreq_part *part)
+{
+    if (is_blank_part(part) && compiler->rules->language.is_lenient) {
+        resreq_error_add_note(compiler->notes, part->keyword,
+                              "an empty select is ignored");
+        return 0;
+    }
+    return resreq_select_parse(compiler->arena, &compiler->rules->language,
+                               part->content, part->keyword, &compiler->selection,
+                               compiler->notes, compiler->fault);
+}
+
+static int read_other(struct compiler *compiler, const struct resreq_part *part)
+{
+    int code =
+        resreq_span_parse(compiler->arena, &compiler->rules->language, part,
+                          &compiler->level.shape, compiler->notes, compiler->fault);
+    bool is_built = part->section == RESREQ_SPAN || part->section == RESREQ_SAME;
+    if (code == 0 && !is_built && compiler->rules->reading == RESREQ_READ_SUPPORTED) {
+        resreq_error_set(compiler->fault, part->section, part->keyword,
+                         "not supported yet",
+                         "select, order, rusage, span and same are acted on");
+        return ERR_UNBUILT;
+    }
+    return code;
+}
+
+/* select, order and rusage are joined over several strings, the others are not. */
+static bool is_twice(struct compiler *compiler, enum resreq_section section)
+{
+    unsigned bit = 1U << section;
+    bool is_joined = section <= RESREQ_RUSAGE;
+    bool was_seen = (compiler->seen & bit) != 0;
+    compiler->seen |= bit;
+    compiler->sections |= bit;
+    return was_seen && !is_joined;
+}
+
+static int read_part(struct compiler *compiler, const struct resreq_part *part)
+{
+    const struct resreq_language *language = &compiler->rules->language;
+    if (is_twice(compiler, part->section)) {
+        return resreq_error_set_repeated(compiler->fault, part->section, part->keyword);
+    }
+    if (part->section == RESREQ_SELECT) {
+        return read_select(compiler, part);
+    }
+    if (compiler->rules->reading == RESREQ_READ_SELECT) {
+        return 0;
+    }
+    if (part->section == RESREQ_ORDER) {
+        return resreq_order_parse(language->resources, language->is_open, part->content,
+                                  part->keyword, &compiler->order, compiler->fault);
+    }
+    if (part->section == RESREQ_RUSAGE) {
+        return resreq_rusage_parse(compiler->arena, language, part,
+                                   &compiler->level.usages, compiler->notes,
+                                   compiler->fault);
+    }
+    return read_other(compiler, part);
+}
+
+static int read_string(struct compiler *compiler, const char *source)
+{
+    struct resreq_parts parts;
+    int code = resreq_section_split(source, compiler->rules->language.is_lenient,
+                                    &parts, compiler->notes, compiler->fault);
+    for (int i = 0; code == 0 && i < parts.count; i++) {
+        code = read_part(compiler, &parts.parts[i]);
+    }
+    return code;
+}
+
+static int check_lengths(const struct resreq_strings *from, struct resreq_error *fault)
+{
+    size_t total = 0;
+    for (int i = 0; i < from->n_strings; i++) {
+        total += strnlen(from->strings[i], RES_REQ_MAX + 1);
+        if (total > RES_REQS_BYTES_MAX || i >= RES_REQS_MAX) {
+            return resreq_error_set(
+                fault, RESREQ_SELECT, (struct resreq_place){.source = from->strings[i]},
+                RESREQ_BAD_SYNTAX, "at most %d strings with %d bytes together",
+                RES_REQS_MAX, RES_REQS_BYTES_MAX);
+        }
+    }
+    return 0;
+}
+
+static int read_level(struct compiler *compiler, const char *const *strings,
+                      int n_strings, struct level *level)
+{
+    int code = 0;
+    compiler->level = (struct level){.usages = {.n_alternatives = 0}};
+    compiler->seen = 0;
+    for (int i = 0; code == 0 && i < n_strings; i++) {
+        code = read_string(compiler, strings[i]);
+    }
+    *level = compiler->level;
+    return code;
+}
+
+/* The job's level becomes what all three say. */
+static int merge_levels(struct compiler *compiler, const struct level *of_queue,
+                        const struct level *of_app, const struct resreq_strings *from,
+                        struct level *level)
+{
+    struct resrsv_limits ranges = {.n_items = 0};
+    if (from->range != NULL &&
+        resrsv_limit_parse(compiler->arena, compiler->rules->language.resources,
+                           from->range, &ranges, compiler->fault) != 0) {
+        ranges.n_items = 0; /* another configuration's resources */
+        *compiler->fault = (struct resreq_error){.text = ""};
+    }
+    int code = resreq_rusage_merge(compiler->arena, &level->usages, &of_app->usages,
+                                   NULL, &level->usages, compiler->fault);
+    if (code == 0) {
+        code = resreq_rusage_merge(compiler->arena, &level->usages, &of_queue->usages,
+                                   &ranges, &level->usages, compiler->fault);
+    }
+    resreq_span_merge(&level->shape, &of_app->shape);
+    resreq_span_merge(&level->shape, &of_queue->shape);
+    return code != 0 ? code : resreq_span_check(&level->shape, compiler->fault);
+}
+
+static int read_levels(struct compiler *compiler, const struct resreq_strings *from,
+                       struct level *level)
+{
+    struct level of_queue, of_app;
+    int code = read_level(compiler, &from->queue, from->queue != NULL, &of_queue);
+    if (from->n_strings > 0 || from->application != NULL) {
+        compiler->order.n_keys = 0;
+    }
+    if (code == 0) {
+        code = read_level(compiler, from->strings, from->n_strings, level);
+    }
+    if (code == 0) {
+        code = read_level(compiler, &from->application, from->application != NULL,
+                          &of_app);
+    }
+    return code != 0 ? code : merge_levels(compiler, &of_queue, &of_app, from, level);
+}
+
+static int compile_one(struct arena *arena, const struct resreq_rules *rules,
+                       const struct resreq_strings *from, struct resreq *resreq,
+                       struct resreq_notes *notes, struct resreq_error *fault)
+{
+    struct compiler compiler = {
+        .arena = arena, .rules = rules, .notes = notes, .fault = fault};
+    struct level level = {.usages = {.n_alternatives = 0}};
+    int code = read_levels(&compiler, from, &level);
+    const struct resreq_selection *selection = &compiler.selection;
+    if (code == 0 && !rules->defaults_any && !selection->names_type &&
+        !selection->names_text_or_boolean) {
+        resreq_select_default(arena, &compiler.selection);
+    }
+    *resreq = (struct resreq){.program = compiler.selection.program,
+                              .order = compiler.order,
+                              .usages = level.usages,
+                              .shape = level.shape,
+                              .sections = compiler.sections};
+    return code;
+}
+
+/* What was said of a part is said of the whole, at the same place. */
+static void point_to(const char *whole, const char *part, struct resreq_notes *notes,
+                     struct resreq_error *fault)
+{
+    fault->source = fault->source == part ? whole : fault->source;
+    for (struct resreq_note *note = notes->first; note != NULL; note = note->next) {
+        note->source = note->source == part ? whole : note->source;
+    }
+}
+
+static int compile_each(struct arena *arena, const struct resreq_rules *rules,
+                        const struct resreq_strings *from,
+                        const struct resreq_alternatives *braces, struct resreq *resreq,
+                        struct resreq_notes *notes, struct resreq_error *fault)
+{
+    int code = 0, n_usages = 0;
+    for (int i = 0; i < braces->count && code == 0; i++) {
+        struct resreq_strings part = *from;
+        part.strings = &braces->parts[i];
+        code = compile_one(arena, rules, &part, resreq, notes, fault);
+        point_to(from->strings[0], braces->parts[i], notes, fault);
+        n_usages +=
+            resreq->usages.n_alternatives > 0 ? resreq->usages.n_alternatives : 1;
+        if (code == 0 && n_usages > RESREQ_RUSAGES_MAX) {
+            return resreq_error_set(
+                fault, RESREQ_RUSAGE, (struct resreq_place){.source = from->strings[0]},
+                RESREQ_BAD_VALUE, "at most %d alternatives, those of rusage counted in",
+                RESREQ_RUSAGES_MAX);
+        }
+        if (i + 1 < braces->count) {
+            struct resreq *next = arena_alloc(arena, 1, sizeof(*next));
+            resreq->next = next;
+            resreq = next;
+        }
+    }
+    return code;
+}
+
+/* Alternatives stand in a job's one string. */
+static int check_braces(const struct resreq_strings *from, struct resreq_error *fault)
+{
+    struct resreq_place place;
+    const char *others[] = {from->queue, from->application};
+    for (int i = 0; i < 2; i++) {
+        if (others[i] != NULL && resreq_alternatives_find(others[i], &place)) {
+            resreq_error_set(fault, RESREQ_SELECT, place, RESREQ_BAD_SYNTAX,
+                             "alternative and compound requirements are for jobs, not "
+                             "for queues and applications");
+            return ERR_UNBUILT;
+        }
+    }
+    for (int i = 0; from->n_strings > 1 && i < from->n_strings; i++) {
+        if (resreq_alternatives_find(from->strings[i], &place)) {
+            return resreq_error_set(fault, RESREQ_SELECT, place, RESREQ_BAD_SYNTAX,
+                                    "alternatives stand in one string alone");
+        }
+    }
+    return 0;
+}
+
+int resreq_compile(struct arena *arena, const struct resreq_rules *rules,
+                   const struct resreq_strings *from, struct resreq *resreq,
+                   struct resreq_notes *notes, struct resreq_error *fault)
+{
+    struct resreq_alternatives braces = {.count = 0};
+    *fault = (struct resreq_error){.text = ""};
+    *resreq = (struct resreq){.next = NULL};
+    int code = check_lengths(from, fault);
+    if (code == 0) {
+        code = check_braces(from, fault);
+    }
+    if (code == 0 && from->n_strings == 1) {
+        code = resreq_alternatives_split(arena, from->strings[0], &braces, fault);
+    }
+    if (code != 0) {
+        return code;
+    }
+    return braces.count == 0
+               ? compile_one(arena, rules, from, resreq, notes, fault)
+               : compile_each(arena, rules, from, &braces, resreq, notes, fault);
+}
+
+int resreq_list_hosts(const struct resreq *resreq, const struct resource_table *table,
+                      const struct resreq_local *local, int *rows)
+{
+    int n_rows = resource_table_rows(table), n_picked = 0;
+    uint8_t *matches = mem_alloc((size_t)n_rows + 1, sizeof(*matches));
+    uint8_t *is_picked = mem_alloc((size_t)n_rows + 1, sizeof(*is_picked));
+    for (; resreq != NULL; resreq = resreq->next) {
+        int first = n_picked;
+        resreq_program_run(&resreq->program, table, NULL, local, matches);
+        for (int row = 0; row < n_rows; row++) {
+            if (matches[row] && !is_picked[row]) {
+                is_picked[row] = 1;
+                rows[n_picked++] = row;
+            }
+        }
+        resreq_order_sort(&resreq->order, table, NULL, rows + first, n_picked - first);
+    }
+    free(matches);
+    free(is_picked);
+    return n_picked;
+}
+
+/* ---------------------------------------------------------------- one string of many
+ */
+
+static const char *add_content(struct arena *arena, const char *sum,
+                               const struct resreq_part *part)
+{
+    struct resreq_lex content = part->content;
+    bool is_select = part->section == RESREQ_SELECT;
+    /* A ! stands before the whole of an order. */
+    if (part->section == RESREQ_ORDER && sum != NULL &&
+        resreq_lex_peek(&content).kind == LEX_NOT) {
+        resreq_lex_next(&content);
+    }
+    const char *text = content.source + content.at;
+    int length = content.end - content.at;
+    const char *joint = is_select ? " && " : part->section == RESREQ_ORDER ? ":" : ",";
+    return arena_printf(arena, is_select ? "%s%s(%.*s)" : "%s%s%.*s",
+                        sum == NULL ? "" : sum, sum == NULL ? "" : joint, length, text);
+}
+
+const char *resreq_join(struct arena *arena, const char *const *strings, int n_strings)
+{
+    if (n_strings <= 1) {
+        return n_strings == 1 ? strings[0] : "";
+    }
+    const char *sums[RESREQ_SECTIONS] = {NULL};
+    for (int i = 0; i < n_strings; i++) {
+        struct resreq_parts parts;
+        struct resreq_notes notes = {.arena = arena};
+        struct resreq_error fault;
+        if (resreq_section_split(strings[i], true, &parts, &notes, &fault) != 0) {
+            continue;
+        }
+        for (int k = 0; k < parts.count; k++) {
+            int section = (int)parts.parts[k].section;
+            sums[section] = add_content(arena, sums[section], &parts.parts[k]);
+        }
+    }
+    const char *joined = "";
+    for (int section = 0; section < RESREQ_SECTIONS; section++) {
+        if (sums[section] != NULL) {
+            joined = arena_printf(
+                arena, "%s%s%s[%s]", joined, joined[0] != '\0' ? " " : "",
+                resreq_error_section_name((enum resreq_section)section), sums[section]);
+        }
+    }
+    return joined;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resreq_alternatives.c: see resreq_alternatives.h. */
+#include "sched/resreq/resreq_alternatives.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+
+struct walker {
+    struct arena *arena;
+    const char *source;
+    int at, length;
+    struct resreq_error *fault;
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* The first of `signs` outside quotes from there; the end where there is none. */
+static int find(const char *source, int at, int length, const char *signs)
+{
+    while (at < length && strchr(signs, source[at]) == NULL) {
+        const char *close =
+            source[at] == '\'' || source[at] == '"'
+                ? memchr(source + at + 1, source[at], (size_t)(length - at - 1))
+                : NULL;
+        at = close != NULL ? (int)(close - source) + 1 : at + 1;
+    }
+    return at;
+}
+
+static void skip_blanks(struct walker *walker)
+{
+    while (walker->at < walker->length && is_blank(walker->source[walker->at])) {
+        walker->at++;
+    }
+}
+
+static int refuse(struct walker *walker, int code, const char *hint)
+{
+    struct resreq_place place = {walker->source, walker->at,
+                                 walker->at < walker->length ? 1 : 0};
+    resreq_error_set(walker->fault, RESREQ_SELECT, place, RESREQ_BAD_SYNTAX, "%s",
+                     hint);
+    return code;
+}
+
+static int take_part(struct walker *walker, struct resreq_alternatives *braces)
+{
+    int from = walker->at + 1;
+    int to = find(walker->source, from, walker->length, "{}");
+    if (to == walker->length) {
+        return refuse(walker, ERR_PARSE, "the brace is not closed");
+    }
+    if (walker->source[to] == '{') {
+        walker->at = to;
+        return refuse(walker, ERR_PARSE, "braces do not stand in braces");
+    }
+    if (braces->count == RESREQ_ALTERNATIVES_MAX) {
+        return refuse(walker, ERR_PARSE, "at most 16 alternatives");
+    }
+    char *part = arena_strn(walker->arena, walker->source, (size_t)to);
+    memset(part, ' ', (size_t)from);
+    braces->parts[braces->count++] = part;
+    walker->at = to + 1;
+    skip_blanks(walker);
+    return 0;
+}
+
+/* Behind an alternative; true where another follows. */
+static bool take_or(struct walker *walker, int *code)
+{
+    const char *at = walker->source + walker->at;
+    if (walker->at == walker->length) {
+        return false;
+    }
+    if (walker->length - walker->at > 1 && at[0] == '|' && at[1] == '|') {
+        walker->at += 2;
+        skip_blanks(walker);
+        return true;
+    }
+    *code =
+        at[0] == '@' ? refuse(walker, ERR_UNBUILT,
+                              "alternatives after some time (@) are not supported")
+        : at[0] == '+'
+            ? refuse(walker, ERR_UNBUILT, "compound requirements are not supported yet")
+            : refuse(walker, ERR_PARSE, "expected || {...} behind an alternative");
+    return false;
+}
+
+bool resreq_alternatives_find(const char *source, struct resreq_place *place)
+{
+    int length = (int)strnlen(source, RES_REQ_MAX + 1);
+    int at = find(source, 0, length, "{}");
+    *place = (struct resreq_place){source, at, at < length ? 1 : 0};
+    return at < length;
+}
+
+int resreq_alternatives_split(struct arena *arena, const char *source,
+                              struct resreq_alternatives *braces,
+                              struct resreq_error *fault)
+{
+    struct resreq_place first;
+    struct walker walker = {.arena = arena,
+                            .source = source,
+                            .length = (int)strnlen(source, RES_REQ_MAX + 1),
+                            .fault = fault};
+    int code = 0;
+    braces->count = 0;
+    if (!resreq_alternatives_find(source, &first)) {
+        return 0;
+    }
+    skip_blanks(&walker);
+    if (find(source, walker.at, first.at, "*") < first.at) {
+        walker.at = first.at;
+        return refuse(&walker, ERR_UNBUILT,
+                      "compound requirements are not supported yet");
+    }
+    if (first.at != walker.at) {
+        return refuse(&walker, ERR_PARSE, "expected {...} || {...} and nothing else");
+    }
+    do {
+        if (walker.at == walker.length || source[walker.at] != '{') {
+            return refuse(&walker, ERR_PARSE, "expected {...}");
+        }
+        code = take_part(&walker, braces);
+    } while (code == 0 && take_or(&walker, &code));
+    return code;
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resreq_span.c: see resreq_span.h; a small reader for each of the sections, out of
+ * words between signs. */
+#include "sched/resreq/resreq_span.h"
+
+#include "sched/resreq/resreq_words.h"
+
+/* A number of slots or of anything else of which there is one at least. */
+static int take_number(struct resreq_words *reader, const char *expected, int *number)
+{
+    struct resreq_place place = resreq_lex_peek(&reader->lex).place;
+    char unit;
+    int code = resreq_words_count(reader, "", expected, number, &unit);
+    return code == 0 && *number == 0
+               ? RESREQ_WORDS_FAIL(reader, place, RESREQ_BAD_VALUE, "expected %s",
+                                   expected)
+               : code;
+}
+
+/* ---------------------------------------------------------------- span */
+
+static bool has_tile(const struct resreq_span *shape, struct resreq_place name)
+{
+    for (int i = 0; i < shape->n_tiles; i++) {
+        if (resreq_words_is(name, shape->tiles[i].name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* HP:8 */
+static int take_tile(struct arena *arena, struct resreq_words *reader,
+                     struct resreq_ptile *tiles, struct resreq_span *shape)
+{
+    struct resreq_place name = resreq_lex_text(&reader->lex).place;
+    struct resreq_ptile *tile = &tiles[shape->n_tiles];
+    if (name.length == 0) {
+        return resreq_words_fail_next(reader, "TYPE:N or MODEL:N");
+    }
+    if (shape->n_tiles == RESREQ_PTILES_MAX || has_tile(shape, name)) {
+        return RESREQ_WORDS_FAIL(reader, name, RESREQ_BAD_VALUE,
+                                 "each type or model once, and at most %d of them",
+                                 RESREQ_PTILES_MAX);
+    }
+    if (!resreq_words_take(reader, LEX_COLON)) {
+        return resreq_words_fail_next(reader, "TYPE:N or MODEL:N");
+    }
+    tile->name = arena_strn(arena, name.source + name.at, (size_t)name.length);
+    shape->n_tiles++;
+    return take_number(reader, "TYPE:N or MODEL:N", &tile->n_slots);
+}
+
+/* ptile='!',HP:8,LINUX:2 */
+static int take_tiles(struct arena *arena, struct resreq_words *reader,
+                      struct resreq_span *shape)
+{
+    struct lex_token token = resreq_lex_peek(&reader->lex);
+    if (token.kind != LEX_QUOTED) {
+        return take_number(reader, "ptile=N or ptile='!'", &shape->n_span);
+    }
+    resreq_lex_next(&reader->lex);
+    if (!resreq_words_is(token.place, "!")) {
+        return RESREQ_WORDS_FAIL(reader, token.place, RESREQ_BAD_VALUE,
+                                 "expected ptile='!'");
+    }
+    struct resreq_ptile *tiles = arena_alloc(arena, RESREQ_PTILES_MAX, sizeof(*tiles));
+    shape->span = RESREQ_SPAN_PTILE_ALL;
+    shape->tiles = tiles;
+    while (resreq_words_take(reader, LEX_COMMA)) {
+        int code = take_tile(arena, reader, tiles, shape);
+        if (code != 0) {
+            return code;
+        }
+    }
+    return 0;
+}
+
+static int take_hosts(struct resreq_words *reader, struct resreq_span *shape)
+{
+    struct resreq_place place = resreq_lex_text(&reader->lex).place;
+    bool is_off = resreq_words_is(place, "-1");
+    if (!resreq_words_is(place, "1") && !is_off) {
+        return RESREQ_WORDS_FAIL(reader, place.length > 0 ? place : reader->keyword,
+                                 RESREQ_BAD_VALUE, "expected hosts=1 or hosts=-1");
+    }
+    shape->span = is_off ? RESREQ_SPAN_ANY : RESREQ_SPAN_HOST;
+    return 0;
+}
+
+static int read_span(struct arena *arena, struct resreq_words *reader,
+                     struct resreq_span *shape)
+{
+    static const char expected[] =
+        "hosts=1, hosts=-1, ptile=N, ptile='!', block=N or stripe";
+    static const char *const keys[] = {"hosts", "ptile", "block", NULL};
+    struct resreq_place name;
+    shape->place = reader->keyword;
+    shape->n_tiles = 0;
+    int code = resreq_words_name(reader, &name, expected);
+    if (code == 0 && resreq_words_is(name, "stripe")) {
+        shape->span = RESREQ_SPAN_STRIPE;
+    } else if (code == 0) {
+        if (!resreq_words_is_one(name, keys)) {
+            return RESREQ_WORDS_FAIL(reader, name, RESREQ_BAD_NAME, "expected %s",
+                                     expected);
+        }
+        if (!resreq_words_take(reader, LEX_ASSIGN)) {
+            return RESREQ_WORDS_FAIL(reader, name, RESREQ_NO_VALUE, "expected %s",
+                                     expected);
+        }
+        shape->span =
+            resreq_words_is(name, "block") ? RESREQ_SPAN_BLOCK : RESREQ_SPAN_PTILE;
+        code = resreq_words_is(name, "hosts") ? take_hosts(reader, shape)
+               : resreq_words_is(name, "ptile")
+                   ? take_tiles(arena, reader, shape)
+                   : take_number(reader, expected, &shape->n_span);
+    }
+    return code == 0 && !resreq_words_is_end(reader)
+               ? resreq_words_fail_next(reader, "one span alone")
+               : code;
+}
+
+/* ---------------------------------------------------------------- same */
+
+static bool add_same(struct resreq_span *shape, int id)
+{
+    for (int i = 0; i < shape->n_same; i++) {
+        if (shape->same[i] == id) {
+            return true;
+        }
+    }
+    if (shape->n_same == RESREQ_SAME_MAX) {
+        return false;
+    }
+    shape->same[shape->n_same++] = id;
+    return true;
+}
+
+static int read_same(struct resreq_words *reader, struct resreq_span *shape)
+{
+    do {
+        struct resreq_place name;
+        int code = resreq_words_name(reader, &name, "RESOURCE[:RESOURCE]...");
+        if (code != 0) {
+            return code;
+        }
+        int id = resources_find(reader->resources, name.source + name.at,
+                                (size_t)name.length);
+        if (id < 0 && !reader->is_open) {
+            return RESREQ_WORDS_FAIL(reader, name, RESREQ_BAD_NAME,
+                                     "there is no resource of this name");
+        }
+        if (id >= 0 && (resources_at(reader->resources, id)->interval_ms > 0 ||
+                        id == RESOURCE_STATUS || id == RESOURCE_SLOTS)) {
+            return RESREQ_WORDS_FAIL(reader, name, RESREQ_BAD_TYPE,
+                                     "hosts can be the same in static resources only");
+        }
+        if (id >= 0 && !add_same(shape, id)) {
+            return RESREQ_WORDS_FAIL(reader, name, RESREQ_BAD_VALUE,
+                                     "at most %d resources", RESREQ_SAME_MAX);
+        }
+    } while (resreq_words_take(reader, LEX_COLON));
+    return resreq_words_is_end(reader)
+               ? 0
+               : resreq_words_fail_next(reader, "RESOURCE[:RESOURCE]...");
+}
+
+/* ---------------------------------------------------------------- cu, affinity */
+
+static int take_cu_value(struct resreq_words *reader, struct resreq_place key)
+{
+    static const char *const prefs[] = {"config", "maxavail", "minavail", NULL};
+    struct resreq_place value;
+    if (!resreq_words_take(reader, LEX_ASSIGN)) {
+        return RESREQ_WORDS_FAIL(reader, key, RESREQ_NO_VALUE, "expected KEY=VALUE");
+    }
+    if (resreq_words_is(key, "maxcus") || resreq_words_is(key, "usablecuslots")) {
+        int number;
+        return take_number(reader, "a number from 1 on", &number);
+    }
+    int code = resreq_words_name(reader, &value, "a name");
+    if (code == 0 && resreq_words_is(key, "pref") &&
+        !resreq_words_is_one(value, prefs)) {
+        return RESREQ_WORDS_FAIL(reader, value, RESREQ_BAD_VALUE,
+                                 "expected pref=config, maxavail or minavail");
+    }
+    return code;
+}
+
+static int check_cu(struct resreq_words *reader)
+{
+    static const char expected[] =
+        "type= pref= maxcus= usablecuslots= balance excl, separated by colons";
+    static const char *const flags[] = {"balance", "excl", NULL};
+    static const char *const keys[] = {"type", "pref", "maxcus", "usablecuslots", NULL};
+    do {
+        struct resreq_place key;
+        int code = resreq_words_name(reader, &key, expected);
+        if (code == 0 && !resreq_words_is_one(key, flags)) {
+            code = resreq_words_is_one(key, keys)
+                       ? take_cu_value(reader, key)
+                       : RESREQ_WORDS_FAIL(reader, key, RESREQ_BAD_NAME, "expected %s",
+                                           expected);
+        }
+        if (code != 0) {
+            return code;
+        }
+    } while (resreq_words_take(reader, LEX_COLON));
+    return resreq_words_is_end(reader) ? 0 : resreq_words_fail_next(reader, expected);
+}
+
+static int check_affinity(struct resreq_words *reader)
+{
+    static const char *const levels[] = {"numa", "socket", "core", "thread", NULL};
+    struct resreq_place level;
+    int code = resreq_words_name(reader, &level, "numa, socket, core or thread");
+    if (code != 0) {
+        return code;
+    }
+    if (!resreq_words_is_one(level, levels)) {
+        return RESREQ_WORDS_FAIL(reader, level, RESREQ_BAD_NAME,
+                                 "expected numa, socket, core or thread");
+    }
+    int depth = 0;
+    for (;;) {
+        struct lex_token token = resreq_lex_next(&reader->lex);
+        depth += (token.kind == LEX_OPEN) - (token.kind == LEX_CLOSE);
+        if (token.kind == LEX_BAD || depth < 0 ||
+            (token.kind == LEX_END && depth > 0)) {
+            return RESREQ_WORDS_FAIL(
+                reader, token.kind == LEX_END ? level : token.place, RESREQ_BAD_SYNTAX,
+                "expected LEVEL(...) with parentheses "
+                "paired");
+        }
+        if (token.kind == LEX_END) {
+            return 0;
+        }
+    }
+}
+
+int resreq_span_parse(struct arena *arena, const struct resreq_language *language,
+                      const struct resreq_part *part, struct resreq_span *shape,
+                      struct resreq_notes *notes, struct resreq_error *fault)
+{
+    struct resreq_words reader;
+    resreq_words_init(&reader, language, part, notes, fault);
+    switch (part->section) {
+    case RESREQ_SPAN:
+        return read_span(arena, &reader, shape);
+    case RESREQ_SAME:
+        return read_same(&reader, shape);
+    case RESREQ_CU:
+        return check_cu(&reader);
+    case RESREQ_AFFINITY:
+        return check_affinity(&reader);
+    case RESREQ_SELECT:
+    case RESREQ_ORDER:
+    case RESREQ_RUSAGE:
+    case RESREQ_SECTIONS:
+        break;
+    }
+    return 0;
+}
+
+/* ---------------------------------------------------------------- levels */
+
+void resreq_span_merge(struct resreq_span *shape, const struct resreq_span *lower)
+{
+    if (shape->span == RESREQ_SPAN_NONE) {
+        shape->span = lower->span;
+        shape->n_span = lower->n_span;
+        shape->tiles = lower->tiles;
+        shape->n_tiles = lower->n_tiles;
+        shape->place = lower->place;
+    }
+    for (int i = 0; i < lower->n_same; i++) {
+        /* All that fit: each level has been read with that bound. */
+        if (!add_same(shape, lower->same[i])) {
+            return;
+        }
+    }
+}
+
+static bool is_same(const struct resreq_span *shape, int id)
+{
+    for (int i = 0; i < shape->n_same; i++) {
+        if (shape->same[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int resreq_span_check(const struct resreq_span *shape, struct resreq_error *fault)
+{
+    bool is_type = is_same(shape, RESOURCE_TYPE),
+         is_model = is_same(shape, RESOURCE_MODEL);
+    if (shape->span != RESREQ_SPAN_PTILE_ALL) {
+        return 0;
+    }
+    if (is_type && is_model) {
+        return resreq_error_set(fault, RESREQ_SPAN, shape->place, RESREQ_BAD_VALUE,
+                                "ptile='!' goes with same[type] or same[model], not "
+                                "with both");
+    }
+    return shape->n_tiles == 0 || is_type || is_model
+               ? 0
+               : resreq_error_set(fault, RESREQ_SPAN, shape->place, RESREQ_BAD_VALUE,
+                                  "slots by type need same[type], slots by model "
+                                  "same[model]");
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_host_list.c: which hosts a job's list names, how much it likes them, and what is
+ * no list. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sched/pending/host_list.h"
+
+enum { NO = -1 };
+
+static const char *const pair_names[] = {"n1", "n2"};
+static const struct name_group host_groups[] = {
+    {"pair", {.names = pair_names, .n_names = 2}},
+};
+static const struct groups groups = {.hosts = host_groups, .n_hosts = 1};
+
+static int read_list(struct arena *arena, const char *text, struct host_list *asked,
+                     struct err *err)
+{
+    struct conf_words words = conf_words(arena, text);
+    return host_list_parse(arena, &groups, words.words, words.count, asked, err);
+}
+
+static void a_list_names_hosts(void **state)
+{
+    static const struct {
+        const char *list, *host, *site;
+        int preference; /* NO: not asked for */
+        const char *why;
+    } rows[] = {
+        {"n1", "n1", "", 0, "a name"},
+        {"n1", "n2", "", NO, "another is not asked for"},
+        {"n1", "n1@north", "north", NO, "a borrowed host has its site in its name"},
+        {"n1@north", "n1@north", "north", 0, "as it stands there"},
+        {"n1+3 n2", "n1", "", 3, "a preferred one"},
+        {"n1+ n2", "n1", "", 1, "a plus without a number is one"},
+        {"n1+3 n2", "n2", "", 0, "the other has none"},
+        {"pair+2 n2+5", "n2", "", 5, "of several the highest"},
+        {"n2+3 n2+5 n2", "n2", "", 5, "of one name, too"},
+        {"n1+2 n1@north+4", "n1", "", 2, "one of the site's own is another"},
+        {"n1+2 n1@north+4", "n1@north", "north", 4, "than the borrowed one"},
+        {"a b c d e f g h n1+1 i j", "n1", "", 1, "among many"},
+        {"a b c d e f g h n1+1 i j", "k", "", NO, "and one that is not there"},
+        {"pair", "n3", "", NO, "not of the group"},
+        {"n1+2 others", "n3", "", 0, "whatever is not named"},
+        {"n1+2 others+1", "n3", "", 1, "which may be preferred too"},
+        {"n1+2 others+9", "n1", "", 2, "but not to what is named"},
+        {"n1 others", "n1@north", "north", 0, "borrowed hosts are others too"},
+        {"allremote+1 n1", "x@west", "west", 1, "all borrowed ones"},
+        {"all@north", "x@west", "west", NO, "of one site"},
+        {"all@north", "x@north", "north", 0, "of that one"},
+        {"gone", "n1", "", NO, "a name that nobody has"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct arena arena;
+        struct host_list asked;
+        struct err err;
+        int preference = NO;
+        arena_init(&arena);
+        assert_int_equal(read_list(&arena, rows[i].list, &asked, &err), 0);
+        bool is_asked =
+            host_list_allows(&asked, rows[i].host, rows[i].site, &preference);
+        if (is_asked != (rows[i].preference != NO) ||
+            (is_asked && preference != rows[i].preference)) {
+            fail_msg("%s: \"%s\" and %s: %d, preference %d", rows[i].why, rows[i].list,
+                     rows[i].host, is_asked, preference);
+        }
+        arena_release(&arena);
+    }
+}
+
+static void hosts_are_avoided(void **state)
+{
+    static const char *const gone[] = {"n1", "n2@north"};
+    const struct host_list asked = {.is_any = true, .avoided = gone, .n_avoided = 2};
+    int preference;
+    (void)state;
+    assert_true(host_list_avoids(&asked, "n1"));
+    assert_true(host_list_avoids(&asked, "n2@north"));
+    assert_false(host_list_avoids(&asked, "n2")); /* another of that name */
+    assert_false(host_list_avoids(NULL, "n1"));
+    assert_true(host_list_allows(&asked, "n3", "", &preference)); /* there is no list */
+}
+
+static void preferences_are_seen(void **state)
+{
+    static const struct {
+        const char *list;
+        bool has_preferences;
+    } rows[] = {
+        {"n1 n2", false}, {"n1+0", false}, {"n1 n2+1", true}, {"others+", true}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct arena arena;
+        struct host_list asked;
+        struct err err;
+        arena_init(&arena);
+        assert_int_equal(read_list(&arena, rows[i].list, &asked, &err), 0);
+        assert_int_equal(asked.has_preferences, rows[i].has_preferences);
+        arena_release(&arena);
+    }
+}
+
+static void what_is_no_list_says_why(void **state)
+{
+    static const struct {
+        const char *list, *said;
+    } rows[] = {
+        {"n1 ~n2", "-m: \"~n2\": a job names the hosts that it wants"},
+        {"all ~pair", "-m: \"~pair\": a job names"},
+        {"n1+x", "\"n1+x\" has a bad preference, expected NAME+N"},
+        {"n1+-1", "\"n1+-1\" has a bad preference"},
+        {"n1!", "first execution hosts are not supported yet"},
+        {"a/b", "\"a/b\""},
+        {"n1@", "\"n1@\""},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct arena arena;
+        struct host_list asked;
+        struct err err = {0};
+        arena_init(&arena);
+        assert_true(read_list(&arena, rows[i].list, &asked, &err) < 0);
+        if (strstr(err.text, rows[i].said) == NULL) {
+            fail_msg("\"%s\": %s", rows[i].list, err.text);
+        }
+        arena_release(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_list_names_hosts),
+        cmocka_unit_test(hosts_are_avoided),
+        cmocka_unit_test(preferences_are_seen),
+        cmocka_unit_test(what_is_no_list_says_why),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

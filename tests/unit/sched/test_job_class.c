@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines: who comes before whom, and that they hold what was put into them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "sched/pending/job_class.h"
+
+static void test_order(void **state)
+{
+    static const struct {
+        const char *why;
+        struct job_class_entry a, b;
+    } rows[] = {
+        {"by submission", {0, 0, 1}, {0, 0, 2}},
+        {"a higher priority first", {10, 0, 2}, {9, 0, 1}},
+        {"a lower place first: btop", {0, -1, 2}, {0, 0, 1}},
+        {"priority before place", {1, 5, 2}, {0, -5, 1}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (job_class_compare(&rows[i].a, &rows[i].b) >= 0 ||
+            job_class_compare(&rows[i].b, &rows[i].a) <= 0) {
+            fail_msg("%s", rows[i].why);
+        }
+    }
+}
+
+static void test_names(void **state)
+{
+    struct job_classes *lines = job_classes_new();
+    struct job_class_entry turns[3] = {{.key = 1}, {.key = 2}, {.key = 3}};
+    (void)state;
+    struct job_class *a = job_class_add(lines, "a", &turns[0]);
+    struct job_class *b = job_class_add(lines, "b", &turns[1]);
+    assert_ptr_not_equal(a, b);
+    assert_ptr_equal(job_class_add(lines, "a", &turns[2]), a);
+    assert_int_equal(job_classes_count(lines), 2);
+    job_class_remove(lines, a, &turns[0]);
+    assert_int_equal(job_classes_count(lines), 2);
+    job_class_remove(lines, a, &turns[2]);
+    assert_int_equal(job_classes_count(lines), 1); /* nobody stands in it */
+    assert_ptr_equal(job_classes_at(lines, 0), b);
+    job_classes_free(lines);
+}
+
+static void test_verdict(void **state)
+{
+    struct job_classes *lines = job_classes_new();
+    struct job_class_entry turn = {.key = 1};
+    struct job_class *line = job_class_add(lines, "a", &turn);
+    struct pending_verdict verdict = {.reason = REASON_BUSY, .n_full = 3};
+    (void)state;
+    assert_int_equal(job_class_verdict(line)->reason, REASON_NEW);
+    job_classes_set_verdicts(lines, &verdict);
+    assert_int_equal(job_class_verdict(line)->n_full, 3);
+    job_classes_free(lines);
+}
+
+/* The number of a line's head tells that its first turn is another one, also where that
+ * line has been dropped and another one has its index. */
+static void test_heads(void **state)
+{
+    struct job_classes *lines = job_classes_new();
+    struct job_class_entry turns[4] = {{.key = 1}, {.key = 2}, {.key = 3}, {.key = 4}};
+    (void)state;
+    struct job_class *a = job_class_add(lines, "a", &turns[1]);
+    struct job_class *b = job_class_add(lines, "b", &turns[3]);
+    uint64_t first = job_classes_views(lines)[0].number,
+             other = job_classes_views(lines)[1].number;
+    assert_int_not_equal(first, other);
+    job_class_add(lines, "a", &turns[2]);
+    assert_int_equal(job_classes_views(lines)[0].number, first);
+    assert_int_equal(job_classes_views(lines)[0].n_turns, 2);
+    job_class_add(lines, "a", &turns[0]);
+    assert_int_not_equal(job_classes_views(lines)[0].number, first);
+    assert_ptr_equal(job_classes_views(lines)[0].turns[0], &turns[0]);
+    uint64_t second = job_classes_views(lines)[0].number;
+    job_class_remove(lines, a, &turns[1]);
+    assert_int_equal(job_classes_views(lines)[0].number, second);
+    job_class_remove(lines, a, &turns[0]);
+    assert_int_not_equal(job_classes_views(lines)[0].number, first);
+    assert_int_not_equal(job_classes_views(lines)[0].number, second);
+    assert_int_equal(job_classes_views(lines)[1].number, other);
+    job_class_remove(lines, a, &turns[2]);
+    assert_int_equal(job_classes_views(lines)[0].number, other);
+    job_class_remove(lines, b, &turns[3]);
+    job_class_add(lines, "b", &turns[3]);
+    assert_true(job_classes_views(lines)[0].number > other);
+    job_classes_free(lines);
+}
+
+enum { TURNS = 200, TURNS_OF_RANDOM = 3000 };
+
+static void check_sorted(const struct job_class *line, int n_expected)
+{
+    int n_turns;
+    struct job_class_entry *const *turns = job_class_entries(line, &n_turns);
+    assert_int_equal(n_turns, n_expected);
+    for (int i = 1; i < n_turns; i++) {
+        assert_true(job_class_compare(turns[i - 1], turns[i]) < 0);
+    }
+}
+
+/* Jobs come, leave from the front as they start and from anywhere as they are killed,
+ * and come back. */
+static void test_coming_and_going(void **state)
+{
+    struct job_classes *lines = job_classes_new();
+    struct job_class_entry turns[TURNS];
+    bool is_in[TURNS] = {false};
+    struct job_class *line = NULL;
+    struct rng rng;
+    int count = 0;
+    (void)state;
+    rng_init(&rng, 8);
+    for (int i = 0; i < TURNS; i++) {
+        turns[i] = (struct job_class_entry){.priority = (int64_t)rng_below(&rng, 3),
+                                            .key = (uint64_t)i + 1};
+    }
+    for (int i = 0; i < TURNS_OF_RANDOM; i++) {
+        int at = (int)rng_below(&rng, TURNS);
+        int n_turns;
+        if (count > 0 && rng_below(&rng, 3) == 0) { /* the front */
+            at = (int)job_class_entries(line, &n_turns)[0]->key - 1;
+        }
+        if (is_in[at]) {
+            job_class_remove(lines, line, &turns[at]);
+        } else {
+            line = job_class_add(lines, "a", &turns[at]);
+        }
+        count += is_in[at] ? -1 : 1;
+        is_in[at] = !is_in[at];
+        if (count > 0) {
+            check_sorted(line, count);
+        }
+    }
+    job_classes_free(lines);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_verdict),
+        cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_coming_and_going),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

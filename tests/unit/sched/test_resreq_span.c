@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_resreq_span.c: what queue, application and job say together of how slots lie.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sched/resreq/resreq.h"
+
+static struct arena arena;
+static struct resources *resources;
+
+static int set_up(void **state)
+{
+    static const struct resource os = {.name = "os", .type = RESOURCE_STRING};
+    struct err err;
+    int id;
+    (void)state;
+    arena_init(&arena);
+    resources = resources_new();
+    return resources_add(resources, &os, &id, &err);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    resources_free(resources);
+    arena_release(&arena);
+    return 0;
+}
+
+static const char *span_text(const struct resreq_span *shape)
+{
+    const char *text = "ptile=!";
+    switch (shape->span) {
+    case RESREQ_SPAN_NONE:
+        return "";
+    case RESREQ_SPAN_ANY:
+        return "any";
+    case RESREQ_SPAN_HOST:
+        return "one";
+    case RESREQ_SPAN_STRIPE:
+        return "stripe";
+    case RESREQ_SPAN_PTILE:
+        return arena_printf(&arena, "ptile=%d", shape->n_span);
+    case RESREQ_SPAN_BLOCK:
+        return arena_printf(&arena, "block=%d", shape->n_span);
+    case RESREQ_SPAN_PTILE_ALL:
+        break;
+    }
+    for (int i = 0; i < shape->n_tiles; i++) {
+        text = arena_printf(&arena, "%s,%s:%d", text, shape->tiles[i].name,
+                            shape->tiles[i].n_slots);
+    }
+    return text;
+}
+
+/* "ptile=4 same type os", or the fault's hint. */
+static const char *merge(const char *queue, const char *app, const char *job)
+{
+    const struct resreq_rules rules = {
+        .language = {.resources = resources, .has_local = true},
+        .reading = RESREQ_READ_SUPPORTED};
+    const struct resreq_strings from = {
+        .queue = queue, .application = app, .strings = &job, .n_strings = job != NULL};
+    struct resreq_notes notes = {.arena = &arena};
+    struct resreq_error fault;
+    struct resreq resreq;
+    if (resreq_compile(&arena, &rules, &from, &resreq, &notes, &fault) != 0) {
+        return arena_str(&arena, fault.hint);
+    }
+    const char *text = span_text(&resreq.shape);
+    for (int i = 0; i < resreq.shape.n_same; i++) {
+        text = arena_printf(&arena, "%s%s%s", text, i == 0 ? " same " : " ",
+                            resources_at(resources, resreq.shape.same[i])->name);
+    }
+    return text;
+}
+
+static void levels_are_merged(void **state)
+{
+    static const struct {
+        const char *why, *queue, *app, *job, *merged;
+    } rows[] = {
+        {"nothing", NULL, NULL, NULL, ""},
+        {"a job's own", NULL, NULL, "mem > 1 span[ptile=4] same[type]",
+         "ptile=4 same type"},
+        {"the queue's, where the job has none", "span[hosts=1]", NULL, "mem > 1",
+         "one"},
+        {"a job's before its queue's", "span[hosts=1]", NULL, "span[block=2]",
+         "block=2"},
+        {"hosts=-1 is one, too", "span[hosts=1]", NULL, "span[hosts=-1]", "any"},
+        {"the application's before the queue's", "span[hosts=1]", "span[ptile=2]", NULL,
+         "ptile=2"},
+        {"a job's before its application's", "span[hosts=1]", "span[ptile=2]",
+         "span[stripe]", "stripe"},
+        {"what has to be the same is joined, and nothing is twice", "same[type:os]",
+         "same[os]", "same[model]", " same model os type"},
+        {"slots by type with the queue's same", "same[type]", NULL,
+         "span[ptile='!',HP:8,LINUX:2]", "ptile=!,HP:8,LINUX:2 same type"},
+        {"of another's tiles nothing is left", "span[ptile='!',HP:8] same[type]", NULL,
+         "span[ptile='!']", "ptile=! same type"},
+        {"both on different levels", "same[type]", NULL, "span[ptile='!'] same[model]",
+         "ptile='!' goes with same[type] or same[model], not with both"},
+        {"slots by nothing", "same[os]", NULL, "span[ptile='!',HP:8]",
+         "slots by type need same[type], slots by model same[model]"},
+        {"which would be good without the job", "span[ptile='!',HP:8]", "same[type]",
+         NULL, "ptile=!,HP:8 same type"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *merged = merge(rows[i].queue, rows[i].app, rows[i].job);
+        if (strcmp(merged, rows[i].merged) != 0) {
+            fail_msg("%s: \"%s\"", rows[i].why, merged);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(levels_are_merged, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
